@@ -1,0 +1,2 @@
+//! The nbcc command.
+fn main() {}

@@ -1,0 +1,1 @@
+//! The shared SSA intermediate representation.

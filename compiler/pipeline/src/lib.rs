@@ -1,0 +1,1 @@
+//! Pass descriptions, the runner, and the Target and Frontend traits.

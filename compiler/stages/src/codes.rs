@@ -1,0 +1,1 @@
+//! The diagnostic codes of this crate: bounds and schedules.

@@ -1,0 +1,20 @@
+//! Image pipelines before loops.
+//!
+//! A [`Pipeline`] is a graph of stages: Funcs with a pure definition and updates, over an arena of
+//! typed expressions, each with its schedule. A frontend builds it; the interpreter runs it
+//! unscheduled, which is what a program means; a target adds its own directives, distribution and
+//! default schedule before it is lowered to loops. Nothing here knows a machine.
+
+pub mod codes;
+mod directive;
+mod expr;
+mod graph;
+mod types;
+
+pub use directive::{Directive, DirectiveArg, DirectiveInfo, DirectiveKind, ParamKind, Schedule};
+pub use expr::{BinaryOp, CompareOp, Expr, ExprData, ExprKind, Intrinsic, UnaryOp};
+pub use graph::{
+    Definition, Func, FuncData, Input, InputData, Param, ParamData, Pipeline, RDom, RDomData,
+    Update,
+};
+pub use types::{ElementType, Literal};

@@ -1,0 +1,1 @@
+//! The Halide-like image language.

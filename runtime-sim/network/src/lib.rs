@@ -1,0 +1,1 @@
+//! TSVs, meshes and serial links.

@@ -1,0 +1,1 @@
+//! File-driven tests over the whole workspace.
