@@ -1,0 +1,168 @@
+//! Building functions: a cursor at the end of a block.
+
+use nbcc_base::Span;
+
+use crate::{
+    BinaryOp, Block, BlockCall, Constant, ConvertOp, Function, IntCond, LoopInfo, Mem, Op,
+    Terminator, Type, UnaryOp, Value,
+};
+
+/// Appends instructions to the current block of a function.
+#[derive(Debug)]
+pub struct Builder<'a> {
+    /// The function being built.
+    pub func: &'a mut Function,
+    block: Block,
+    span: Option<Span>,
+}
+
+impl<'a> Builder<'a> {
+    /// A builder at the end of `block`.
+    pub fn at(func: &'a mut Function, block: Block) -> Builder<'a> {
+        Builder { func, block, span: None }
+    }
+
+    /// The block instructions go to.
+    pub fn block(&self) -> Block {
+        self.block
+    }
+
+    /// Goes on at the end of another block.
+    pub fn switch_to(&mut self, block: Block) {
+        self.block = block;
+    }
+
+    /// The source that instructions come from, from here on.
+    pub fn set_span(&mut self, span: Option<Span>) {
+        self.span = span;
+    }
+
+    /// Appends an instruction; its only result, if it has one.
+    pub fn op(&mut self, op: Op) -> Option<Value> {
+        let types = self.func.result_types(&op);
+        let inst = self.func.make_inst(op, &types, self.span);
+        self.func.blocks[self.block].insts.push(inst);
+        self.func.result(inst)
+    }
+
+    /// Appends an instruction that has a result. Panics where it has none.
+    pub fn value(&mut self, op: Op) -> Value {
+        let what = format!("{op:?}");
+        self.op(op).unwrap_or_else(|| panic!("{what} has no result"))
+    }
+
+    /// A constant with these bits in every lane.
+    pub fn constant(&mut self, ty: Type, bits: u64) -> Value {
+        self.value(Op::Const(ty, Constant::Splat(bits)))
+    }
+
+    /// A 32-bit integer.
+    pub fn i32(&mut self, value: i32) -> Value {
+        self.constant(Type::I32, u64::from(value as u32))
+    }
+
+    /// A binary32 float.
+    pub fn f32(&mut self, value: f32) -> Value {
+        self.constant(Type::F32, u64::from(value.to_bits()))
+    }
+
+    /// An operation of one operand.
+    pub fn unary(&mut self, op: UnaryOp, a: Value) -> Value {
+        self.value(Op::Unary(op, a))
+    }
+
+    /// An operation of two operands.
+    pub fn binary(&mut self, op: BinaryOp, a: Value, b: Value) -> Value {
+        self.value(Op::Binary(op, a, b))
+    }
+
+    /// Integer sum.
+    pub fn iadd(&mut self, a: Value, b: Value) -> Value {
+        self.binary(BinaryOp::Iadd, a, b)
+    }
+
+    /// Integer sum with a constant.
+    pub fn iadd_imm(&mut self, a: Value, b: i32) -> Value {
+        if b == 0 {
+            return a;
+        }
+        let b = self.i32(b);
+        self.iadd(a, b)
+    }
+
+    /// Integer product.
+    pub fn imul(&mut self, a: Value, b: Value) -> Value {
+        self.binary(BinaryOp::Imul, a, b)
+    }
+
+    /// Integer product with a constant.
+    pub fn imul_imm(&mut self, a: Value, b: i32) -> Value {
+        if b == 1 {
+            return a;
+        }
+        let b = self.i32(b);
+        self.imul(a, b)
+    }
+
+    /// A conversion.
+    pub fn convert(&mut self, op: ConvertOp, a: Value, to: Type) -> Value {
+        self.value(Op::Convert(op, a, to))
+    }
+
+    /// An element, or a vector of consecutive ones, of a memory object.
+    pub fn load(&mut self, ty: Type, mem: Mem, subscripts: Vec<Value>) -> Value {
+        self.value(Op::Load(ty, mem, subscripts))
+    }
+
+    /// Stores to a memory object.
+    pub fn store(&mut self, mem: Mem, subscripts: Vec<Value>, value: Value) {
+        self.op(Op::Store(mem, subscripts, value));
+    }
+
+    /// Ends the block.
+    pub fn terminate(&mut self, terminator: Terminator) {
+        let block = &mut self.func.blocks[self.block];
+        block.terminator = Some(terminator);
+        block.span = self.span;
+    }
+
+    /// Ends the block with a jump.
+    pub fn jump(&mut self, block: Block, args: Vec<Value>) {
+        self.terminate(Terminator::Jump(BlockCall { block, args }));
+    }
+
+    /// A loop `for name in 0..trips` that runs at least once: calls `body` with the counter and
+    /// goes on behind the loop. `trips` must be at least 1; a loop of one trip is no loop.
+    pub fn counted_loop(
+        &mut self,
+        name: &str,
+        trips: u32,
+        body: impl FnOnce(&mut Builder<'_>, Value),
+    ) {
+        assert!(trips > 0, "loop {name} of {} runs never", self.func.name);
+        let zero = self.i32(0);
+        if trips == 1 {
+            return body(self, zero);
+        }
+        let header = self.func.add_block();
+        let exit = self.func.add_block();
+        let counter = self.func.add_param(header, Type::I32);
+        let info = LoopInfo { name: name.to_string(), trips: Some(u64::from(trips)) };
+        self.func.blocks[header].loop_info = Some(info);
+        self.jump(header, vec![zero]);
+        self.switch_to(header);
+        body(self, counter);
+        let next = self.iadd_imm(counter, 1);
+        let limit = self.i32(trips as i32);
+        let again = self.value(Op::Icmp(IntCond::Slt, next, limit));
+        let to = |block, args| BlockCall { block, args };
+        self.terminate(Terminator::Branch(again, to(header, vec![next]), to(exit, vec![])));
+        self.move_to_end(exit);
+        self.switch_to(exit);
+    }
+
+    fn move_to_end(&mut self, block: Block) {
+        self.func.layout.retain(|&b| b != block);
+        self.func.layout.push(block);
+    }
+}

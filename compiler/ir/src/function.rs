@@ -1,0 +1,234 @@
+//! Modules, functions and what they are made of.
+
+use cranelift_entity::PrimaryMap;
+use nbcc_base::Span;
+
+use crate::{Block, Func, Inst, Mem, Op, Scalar, Space, Terminator, Type, Value};
+
+/// The functions of one source file.
+#[derive(Clone, Debug, Default)]
+pub struct Module {
+    /// The functions.
+    pub functions: PrimaryMap<Func, Function>,
+}
+
+/// Who runs a function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ExecutionModel {
+    /// One thread of a grid (SIMT).
+    Grid,
+    /// One engine of a machine (SPMD): control flow is the same in all of them.
+    Engines,
+    /// A single thread.
+    Sequential,
+}
+
+impl ExecutionModel {
+    /// The word after `define` in the text form.
+    pub fn word(self) -> &'static str {
+        match self {
+            ExecutionModel::Grid => "grid",
+            ExecutionModel::Engines => "engines",
+            ExecutionModel::Sequential => "sequential",
+        }
+    }
+}
+
+/// A function: memory objects and a control-flow graph. Parameters are those of the entry block.
+#[derive(Clone, Debug)]
+pub struct Function {
+    /// Its name, without the `@`.
+    pub name: String,
+    /// Who runs it.
+    pub model: ExecutionModel,
+    /// The types of its results.
+    pub results: Vec<Type>,
+    /// Memory objects.
+    pub mems: PrimaryMap<Mem, MemData>,
+    /// Every instruction that was made, also those in no block any more.
+    pub insts: PrimaryMap<Inst, InstData>,
+    /// Every value that was made.
+    pub values: PrimaryMap<Value, ValueData>,
+    /// Every block that was made.
+    pub blocks: PrimaryMap<Block, BlockData>,
+    /// The blocks in order; the first is the entry.
+    pub layout: Vec<Block>,
+}
+
+/// A memory object: an array with a size a dimension.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MemData {
+    /// Its name, without the `%`.
+    pub name: String,
+    /// The type of its elements.
+    pub element: Scalar,
+    /// Elements along each dimension, the fastest first.
+    pub extents: Vec<u32>,
+    /// What it belongs to.
+    pub space: Space,
+}
+
+/// An instruction in place.
+#[derive(Clone, Debug)]
+pub struct InstData {
+    /// What it does.
+    pub op: Op,
+    /// Its results: none or one; a call may have several.
+    pub results: Vec<Value>,
+    /// The source it comes from.
+    pub span: Option<Span>,
+}
+
+/// A value.
+#[derive(Clone, Debug)]
+pub struct ValueData {
+    /// Its type.
+    pub ty: Type,
+    /// Where it comes from.
+    pub def: ValueDef,
+}
+
+/// Where a value comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ValueDef {
+    /// The result of that number of an instruction.
+    Result(Inst, u32),
+    /// The parameter of that number of a block.
+    Param(Block, u32),
+}
+
+/// A basic block.
+#[derive(Clone, Debug)]
+pub struct BlockData {
+    /// Its parameters.
+    pub params: Vec<Value>,
+    /// Its instructions, in order.
+    pub insts: Vec<Inst>,
+    /// How it ends. A block under construction has none yet; the verifier asks for one.
+    pub terminator: Option<Terminator>,
+    /// What is known of the loop that it heads, if it heads one.
+    pub loop_info: Option<LoopInfo>,
+    /// The source that the terminator comes from.
+    pub span: Option<Span>,
+}
+
+/// What is known of a loop, on its header.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LoopInfo {
+    /// The source's name for its variable.
+    pub name: String,
+    /// How often the body runs, where that is constant.
+    pub trips: Option<u64>,
+}
+
+impl Function {
+    /// A function with an empty entry block.
+    pub fn new(name: impl Into<String>, model: ExecutionModel) -> Function {
+        let mut function = Function {
+            name: name.into(),
+            model,
+            results: Vec::new(),
+            mems: PrimaryMap::new(),
+            insts: PrimaryMap::new(),
+            values: PrimaryMap::new(),
+            blocks: PrimaryMap::new(),
+            layout: Vec::new(),
+        };
+        function.add_block();
+        function
+    }
+
+    /// The entry block.
+    pub fn entry(&self) -> Block {
+        self.layout[0]
+    }
+
+    /// Adds an empty block at the end of the layout.
+    pub fn add_block(&mut self) -> Block {
+        let block = self.blocks.push(BlockData {
+            params: Vec::new(),
+            insts: Vec::new(),
+            terminator: None,
+            loop_info: None,
+            span: None,
+        });
+        self.layout.push(block);
+        block
+    }
+
+    /// Adds a parameter to a block.
+    pub fn add_param(&mut self, block: Block, ty: Type) -> Value {
+        let number = self.blocks[block].params.len() as u32;
+        let value = self.values.push(ValueData { ty, def: ValueDef::Param(block, number) });
+        self.blocks[block].params.push(value);
+        value
+    }
+
+    /// Makes an instruction that is in no block yet, with results of the given types.
+    pub fn make_inst(&mut self, op: Op, types: &[Type], span: Option<Span>) -> Inst {
+        let inst = self.insts.push(InstData { op, results: Vec::new(), span });
+        for (number, &ty) in types.iter().enumerate() {
+            let def = ValueDef::Result(inst, number as u32);
+            let value = self.values.push(ValueData { ty, def });
+            self.insts[inst].results.push(value);
+        }
+        inst
+    }
+
+    /// The only result of an instruction, if it has one.
+    pub fn result(&self, inst: Inst) -> Option<Value> {
+        self.insts[inst].results.first().copied()
+    }
+
+    /// The type of a value.
+    pub fn ty(&self, value: Value) -> Type {
+        self.values[value].ty
+    }
+
+    /// The instruction that makes a value; `None` for a block parameter.
+    pub fn def_inst(&self, value: Value) -> Option<Inst> {
+        match self.values[value].def {
+            ValueDef::Result(inst, _) => Some(inst),
+            ValueDef::Param(..) => None,
+        }
+    }
+
+    /// The operation that makes a value; `None` for a block parameter.
+    pub fn def_op(&self, value: Value) -> Option<&Op> {
+        self.def_inst(value).map(|inst| &self.insts[inst].op)
+    }
+
+    /// The bits of a value that is a constant with the same bits in every lane.
+    pub fn splat_constant(&self, value: Value) -> Option<u64> {
+        match self.def_op(value)? {
+            Op::Const(_, crate::Constant::Splat(bits)) => Some(*bits),
+            _ => None,
+        }
+    }
+
+    /// The terminator of a block. Panics where the block is under construction.
+    pub fn terminator(&self, block: Block) -> &Terminator {
+        match &self.blocks[block].terminator {
+            Some(terminator) => terminator,
+            None => panic!("{block} of {} has no terminator", self.name),
+        }
+    }
+
+    /// The types an operation's results have. A call's come from its callee: none here.
+    pub fn result_types(&self, op: &Op) -> Vec<Type> {
+        match op {
+            Op::Const(ty, _) | Op::Load(ty, ..) | Op::LoadRaw(ty, ..) | Op::Convert(_, _, ty) => {
+                vec![*ty]
+            }
+            Op::Unary(_, a) | Op::Binary(_, a, _) | Op::Insert(a, ..) => vec![self.ty(*a)],
+            Op::Fma(a, ..) | Op::MulAdd(a, ..) => vec![self.ty(*a)],
+            Op::Icmp(_, a, _) | Op::Fcmp(_, a, _) => vec![self.ty(*a).with_scalar(Scalar::I1)],
+            Op::Select(_, a, _) => vec![self.ty(*a)],
+            Op::Splat(a, lanes) => vec![self.ty(*a).with_lanes(*lanes)],
+            Op::Extract(a, _) => vec![self.ty(*a).with_lanes(1)],
+            Op::Shuffle(a, _, lanes) => vec![self.ty(*a).with_lanes(lanes.len() as u8)],
+            Op::Intrinsic(call) => call.result.into_iter().collect(),
+            Op::Store(..) | Op::StoreRaw(..) | Op::Call(..) => vec![],
+        }
+    }
+}
