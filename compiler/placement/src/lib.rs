@@ -1,1 +1,5 @@
 //! Where each value lives.
+
+mod remark;
+
+pub use remark::{Remark, RemarkKind};

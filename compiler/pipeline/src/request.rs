@@ -1,0 +1,82 @@
+//! What is asked of a compilation, and what a pass can reach beside the state.
+
+use std::collections::BTreeMap;
+
+use nbcc_base::{Diagnostics, SourceMap};
+use nbcc_placement::Remark;
+
+use crate::Observer;
+
+/// `-O0`, `-O1`, `-O2`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum OptLevel {
+    /// Plain code.
+    O0,
+    /// Passes that are cheap and always pay.
+    O1,
+    /// Everything.
+    #[default]
+    O2,
+}
+
+/// What `--emit` asks for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Emit {
+    /// The binary.
+    #[default]
+    Binary,
+    /// Assembly.
+    Asm,
+    /// The shared IR as it goes into instruction selection.
+    Ir,
+    /// The stage graph with its final schedule.
+    Stages,
+    /// Target instructions over virtual registers.
+    MachineIr,
+    /// The remarks.
+    Remarks,
+}
+
+/// What is asked of the passes.
+#[derive(Clone, Debug, Default)]
+pub struct PassOptions {
+    /// The optimisation level.
+    pub level: OptLevel,
+    /// Optional passes to leave out, by name.
+    pub disabled: Vec<String>,
+    /// Verify the state after every pass.
+    pub verify_each: bool,
+}
+
+/// What a target is asked to compile for.
+#[derive(Clone, Debug, Default)]
+pub struct Request {
+    /// The machine description, TOML text with overrides applied by the target.
+    pub machine: String,
+    /// The machine's name or file, for messages.
+    pub machine_name: String,
+    /// `--set KEY=VALUE`, in order.
+    pub overrides: Vec<(String, String)>,
+    /// `-X KEY=VALUE`.
+    pub choices: BTreeMap<String, String>,
+    /// What to produce.
+    pub emit: Emit,
+    /// Extents of inputs that are given, by name, the fastest dimension first.
+    pub input_extents: BTreeMap<String, Vec<u32>>,
+    /// `--size`: the first dimensions of the outputs.
+    pub size: Vec<u32>,
+}
+
+/// What a pass reaches beside the state.
+pub struct Context<'a> {
+    /// The source files.
+    pub sources: &'a SourceMap,
+    /// Where faults are reported.
+    pub diagnostics: &'a mut Diagnostics,
+    /// Where decisions are explained.
+    pub remarks: &'a mut Vec<Remark>,
+    /// What is asked of the passes.
+    pub passes: &'a PassOptions,
+    /// Who watches.
+    pub observer: &'a mut dyn Observer,
+}
