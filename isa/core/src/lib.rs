@@ -1,0 +1,12 @@
+//! Instruction tables, assembler, container, machine files: what every target's
+//! instruction set is made of. Knows no target.
+
+mod instruction;
+pub mod table;
+pub mod text;
+
+pub use instruction::{
+    DecodeError, EncodeError, Imm, Instruction, MachineInstruction, Operand, PhysReg, RegOrImm,
+    RegisterClass, Role,
+};
+pub use text::{Field, LabelNames, LabelTable, SyntaxError};

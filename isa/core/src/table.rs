@@ -1,0 +1,685 @@
+//! The `isa!` table: one row an instruction, from which the instruction enum (generic
+//! over its register type), operand roles, encoder, decoder, assembler, disassembler
+//! and the reference page are generated.
+//!
+//! A table looks like this:
+//!
+//! ```ignore
+//! nbcc_isa::isa! {
+//!     /// What the enum is.
+//!     pub enum Inst<R>;
+//!     bits 128; class RegClass; unit Unit; latency Latency;
+//!     memory Memory; category Category;
+//!
+//!     /// What the instruction does.
+//!     0x02 Calc "calc" [IndexCalculation, IntAlu, op.latency()] reads [] writes [] {
+//!         op: IntOp = suffix() @ 8..12,
+//!         dst: R = role(Addr, if op.accumulates() { Role::UseDef } else { Role::Def }) @ 32..40,
+//!         src: R = reads(Addr) @ 40..48,
+//!         address: Address<R> = either(Addr, 13) @ 64..96,
+//!         mask: Mask = immediate() @ 96..128,
+//!     }
+//! }
+//! ```
+//!
+//! A row is: opcode (the low 8 bits of the encoding), variant, mnemonic, category,
+//! unit, latency class (an expression over the fields), the memories it reads and
+//! writes, and its fields in the order of the text with the bits that each takes.
+//! The kinds of field are:
+//!
+//! - `reads(C)`, `writes(C)`, `updates(C)`: a register of class `C`;
+//! - `role(C, EXPR)`: the same, where the role follows from other fields;
+//! - `either(C, B)`: a number, or a register that is read, where bit `B` is set;
+//! - `immediate()`: a [`crate::Field`];
+//! - `symbolic()`: an [`crate::Imm`], at most one a row;
+//! - `suffix()`: a [`crate::Field`] written after the mnemonic; these come first.
+//!
+//! Bits that nothing covers are reserved: zero when written, checked when read.
+//! Overlapping or misplaced fields do not compile.
+
+use std::fmt;
+
+use crate::instruction::{DecodeError, EncodeError, PhysReg, RegOrImm, RegisterClass};
+use crate::text::{Cursor, Field, SyntaxError};
+
+/// What is known of a row without an instruction at hand.
+#[derive(Clone, Copy, Debug)]
+pub struct Row {
+    /// The low 8 bits of the encoding.
+    pub opcode: u8,
+    /// The first word of the text.
+    pub mnemonic: &'static str,
+    /// What it does, a line an element.
+    pub doc: &'static [&'static str],
+    /// The category, as its name.
+    pub category: &'static str,
+    /// The unit, as its name.
+    pub unit: &'static str,
+    /// The latency class, as written in the table.
+    pub latency: &'static str,
+    /// The memories that it reads, as their names.
+    pub memory_reads: &'static [&'static str],
+    /// The memories that it writes, as their names.
+    pub memory_writes: &'static [&'static str],
+    /// The fields, in the order of the text.
+    pub fields: &'static [FieldRow],
+}
+
+/// A field of a row.
+#[derive(Clone, Copy, Debug)]
+pub struct FieldRow {
+    /// Its name.
+    pub name: &'static str,
+    /// `reads`, `writes`, `updates`, `role`, `either`, `immediate`, `symbolic` or `suffix`.
+    pub kind: &'static str,
+    /// The register class of the kinds that have one.
+    pub class: Option<&'static str>,
+    /// The bit that tells a register from a number, of `either`.
+    pub flag: Option<u32>,
+    /// The type of the field.
+    pub ty: &'static str,
+    /// The lowest bit.
+    pub low: u32,
+    /// One past the highest bit.
+    pub high: u32,
+}
+
+/// The bits `low..high`.
+pub const fn bit_mask(low: u32, high: u32) -> u128 {
+    assert!(low < high && high <= 128);
+    (u128::MAX >> (128 - (high - low))) << low
+}
+
+/// The bits that a row's fields and its opcode cover.
+pub const fn covered_bits(row: &Row) -> u128 {
+    let mut covered = 0xff;
+    let mut i = 0;
+    while i < row.fields.len() {
+        let field = &row.fields[i];
+        covered |= bit_mask(field.low, field.high);
+        if let Some(flag) = field.flag {
+            covered |= bit_mask(flag, flag + 1);
+        }
+        i += 1;
+    }
+    covered
+}
+
+/// Checks at compile time that no fields overlap or reach beyond the word, that no
+/// field is wider than 64 bits, and that opcodes differ.
+pub const fn check_rows(rows: &[Row], bits: u32) {
+    assert!(bits == 32 || bits == 64 || bits == 128, "a word has 32, 64 or 128 bits");
+    let mut i = 0;
+    while i < rows.len() {
+        let mut j = 0;
+        while j < i {
+            assert!(rows[i].opcode != rows[j].opcode, "two rows have the same opcode");
+            j += 1;
+        }
+        let mut covered = 0xff_u128;
+        let mut f = 0;
+        while f < rows[i].fields.len() {
+            let field = &rows[i].fields[f];
+            assert!(field.high <= bits, "a field reaches beyond the word");
+            assert!(field.high - field.low <= 64, "a field is wider than 64 bits");
+            let mask = bit_mask(field.low, field.high);
+            assert!(covered & mask == 0, "two fields overlap");
+            covered |= mask;
+            if let Some(flag) = field.flag {
+                assert!(flag < bits, "a flag is beyond the word");
+                let mask = bit_mask(flag, flag + 1);
+                assert!(covered & mask == 0, "a flag overlaps a field");
+                covered |= mask;
+            }
+            f += 1;
+        }
+        i += 1;
+    }
+}
+
+/// Where a field lies, for the functions that generated code calls.
+#[derive(Clone, Copy, Debug)]
+pub struct Slot {
+    /// The row's mnemonic.
+    pub mnemonic: &'static str,
+    /// The field's name.
+    pub field: &'static str,
+    /// The lowest bit.
+    pub low: u32,
+    /// One past the highest bit.
+    pub high: u32,
+}
+
+impl Slot {
+    fn put(self, value: u64) -> Result<u128, EncodeError> {
+        let bits = self.high - self.low;
+        if bits < 64 && value >> bits != 0 {
+            let Slot { mnemonic, field, .. } = self;
+            return Err(EncodeError::DoesNotFit { mnemonic, field, bits, value });
+        }
+        Ok(u128::from(value) << self.low)
+    }
+
+    fn get(self, word: u128) -> u64 {
+        ((word & bit_mask(self.low, self.high)) >> self.low) as u64
+    }
+
+    fn bad(self, value: u64) -> DecodeError {
+        DecodeError::BadField { mnemonic: self.mnemonic, field: self.field, value }
+    }
+
+    /// Encodes a register.
+    pub fn put_reg<C: RegisterClass>(
+        self,
+        class: C,
+        reg: &PhysReg<C>,
+    ) -> Result<u128, EncodeError> {
+        if reg.class != class {
+            let Slot { mnemonic, field, .. } = self;
+            let register = reg.to_string();
+            return Err(EncodeError::WrongClass { mnemonic, field, register });
+        }
+        self.put(u64::from(reg.index))
+    }
+
+    /// Decodes a register.
+    pub fn get_reg<C: RegisterClass>(
+        self,
+        class: C,
+        word: u128,
+    ) -> Result<PhysReg<C>, DecodeError> {
+        let bits = self.get(word);
+        let index = u16::try_from(bits).map_err(|_| self.bad(bits))?;
+        Ok(PhysReg { class, index })
+    }
+
+    /// Encodes a number or a register, told apart by bit `flag`.
+    pub fn put_either<C: RegisterClass, T: RegOrImm<Reg = PhysReg<C>>>(
+        self,
+        class: C,
+        flag: u32,
+        operand: &T,
+    ) -> Result<u128, EncodeError> {
+        match operand.split() {
+            Ok(value) => self.put(u64::from(value)),
+            Err(reg) => Ok(self.put_reg(class, reg)? | 1 << flag),
+        }
+    }
+
+    /// Decodes a number or a register, told apart by bit `flag`.
+    pub fn get_either<C: RegisterClass, T: RegOrImm<Reg = PhysReg<C>>>(
+        self,
+        class: C,
+        flag: u32,
+        word: u128,
+    ) -> Result<T, DecodeError> {
+        let bits = self.get(word);
+        if word >> flag & 1 == 0 {
+            return u32::try_from(bits).map(T::from_imm).map_err(|_| self.bad(bits));
+        }
+        // Entries beyond 255 are no valid numbers even where the field is wide.
+        let index = u8::try_from(bits).map_err(|_| self.bad(bits))?;
+        Ok(T::from_reg(PhysReg { class, index: index.into() }))
+    }
+
+    /// Encodes a field.
+    pub fn put_field<T: Field>(self, value: &T) -> Result<u128, EncodeError> {
+        match value.to_bits() {
+            Some(bits) => self.put(bits),
+            None => {
+                let Slot { mnemonic, field, .. } = self;
+                Err(EncodeError::Unresolved { mnemonic, field })
+            }
+        }
+    }
+
+    /// Decodes a field.
+    pub fn get_field<T: Field>(self, word: u128) -> Result<T, DecodeError> {
+        let bits = self.get(word);
+        T::from_bits(bits).ok_or_else(|| self.bad(bits))
+    }
+}
+
+/// Writes what separates an operand from the one before it.
+pub fn separate(f: &mut dyn fmt::Write, first: &mut bool) -> fmt::Result {
+    f.write_str(if std::mem::take(first) { " " } else { ", " })
+}
+
+/// Reads what separates an operand from the one before it.
+pub fn expect_separator(cursor: &mut Cursor<'_>, first: &mut bool) -> Result<(), SyntaxError> {
+    if std::mem::take(first) { Ok(()) } else { cursor.expect(",") }
+}
+
+/// Reads a register of `class`.
+pub fn parse_reg<C: RegisterClass>(
+    cursor: &mut Cursor<'_>,
+    class: C,
+    slot: Slot,
+) -> Result<PhysReg<C>, SyntaxError> {
+    let start = cursor.position();
+    let index = cursor.register(class.prefix(), class.name())?;
+    let bits = (slot.high - slot.low).min(8);
+    if u32::from(index) >> bits != 0 {
+        let end = cursor.position();
+        let message = format!("{} {index} is out of range", class.name());
+        return Err(SyntaxError::new(message, start..end)
+            .with_help(format!("the encoding has room for entries 0 to {}", (1 << bits) - 1)));
+    }
+    Ok(PhysReg { class, index })
+}
+
+/// Reads a number or a register of `class`.
+pub fn parse_either<C: RegisterClass, T: RegOrImm<Reg = PhysReg<C>>>(
+    cursor: &mut Cursor<'_>,
+    class: C,
+    slot: Slot,
+) -> Result<T, SyntaxError> {
+    let [open, close] = T::BRACKETS;
+    if !open.is_empty() {
+        cursor.expect(open)?;
+    }
+    let start = cursor.position();
+    let operand = if cursor.name().is_some() {
+        cursor.rewind(start);
+        T::from_reg(parse_reg(cursor, class, slot)?)
+    } else {
+        let most = (bit_mask(slot.low, slot.high) >> slot.low).min(u32::MAX.into());
+        T::from_imm(cursor.number_in(slot.field, 0, most as i64)? as u32)
+    };
+    if !close.is_empty() {
+        cursor.expect(close)?;
+    }
+    Ok(operand)
+}
+
+/// Writes a number or a register.
+pub fn write_either<T: RegOrImm>(f: &mut dyn fmt::Write, operand: &T) -> fmt::Result
+where
+    T::Reg: fmt::Display,
+{
+    let [open, close] = T::BRACKETS;
+    f.write_str(open)?;
+    match operand.split() {
+        Ok(value) if open.is_empty() => write!(f, "{value}")?,
+        Ok(value) => write!(f, "{value:#x}")?,
+        Err(reg) => write!(f, "{reg}")?,
+    }
+    f.write_str(close)
+}
+
+/// The instruction table of an instruction set; see [`crate::table`].
+#[macro_export]
+macro_rules! isa {
+    (
+        $(#[$enum_doc:meta])*
+        pub enum $Inst:ident<$R:ident>;
+        bits $bits:literal;
+        class $Class:ident;
+        unit $Unit:ident;
+        latency $Latency:ident;
+        memory $Memory:ident;
+        category $Category:ident;
+        $(
+            $(#[doc = $doc:literal])+
+            $opcode:literal $Variant:ident $mnemonic:literal
+            [$category:ident, $unit:ident, $latency:expr]
+            reads [$($reads:ident),*] writes [$($writes:ident),*]
+            {
+                $(
+                    $(#[$field_doc:meta])*
+                    $field:ident : $ty:ty = $kind:ident $args:tt @ $low:literal..$high:literal
+                ),* $(,)?
+            }
+        )+
+    ) => {
+        $(#[$enum_doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[allow(missing_docs)]
+        pub enum $Inst<$R> {
+            $(
+                $(#[doc = $doc])+
+                $Variant { $( $(#[$field_doc])* $field: $ty ),* },
+            )+
+        }
+
+        /// The rows of the table.
+        pub const ROWS: &[$crate::table::Row] = &[
+            $( $crate::table::Row {
+                opcode: $opcode,
+                mnemonic: $mnemonic,
+                doc: &[$($doc),+],
+                category: stringify!($category),
+                unit: stringify!($unit),
+                latency: stringify!($latency),
+                memory_reads: &[$(stringify!($reads)),*],
+                memory_writes: &[$(stringify!($writes)),*],
+                fields: &[
+                    $( $crate::table::FieldRow {
+                        name: stringify!($field),
+                        kind: stringify!($kind),
+                        class: $crate::isa_kind!(class $args),
+                        flag: $crate::isa_kind!(flag $kind $args),
+                        ty: stringify!($ty),
+                        low: $low,
+                        high: $high,
+                    } ),*
+                ],
+            } ),+
+        ];
+
+        const _: () = $crate::table::check_rows(ROWS, $bits);
+
+        #[allow(unused_variables, unused_mut, unused_assignments)]
+        impl<$R> $crate::Instruction for $Inst<$R> {
+            type Reg = $R;
+            type Class = $Class;
+            type Unit = $Unit;
+            type Latency = $Latency;
+            type Memory = $Memory;
+            type Category = $Category;
+            type With<S> = $Inst<S>;
+
+            fn opcode(&self) -> u8 {
+                match self { $( $Inst::$Variant { .. } => $opcode ),+ }
+            }
+
+            fn mnemonic(&self) -> &'static str {
+                match self { $( $Inst::$Variant { .. } => $mnemonic ),+ }
+            }
+
+            fn unit(&self) -> $Unit {
+                match self { $( $Inst::$Variant { .. } => $Unit::$unit ),+ }
+            }
+
+            fn latency(&self) -> $Latency {
+                match self { $( $Inst::$Variant { $($field),* } => $latency ),+ }
+            }
+
+            fn category(&self) -> $Category {
+                match self { $( $Inst::$Variant { .. } => $Category::$category ),+ }
+            }
+
+            fn memory_reads(&self) -> &'static [$Memory] {
+                match self { $( $Inst::$Variant { .. } => &[$($Memory::$reads),*] ),+ }
+            }
+
+            fn memory_writes(&self) -> &'static [$Memory] {
+                match self { $( $Inst::$Variant { .. } => &[$($Memory::$writes),*] ),+ }
+            }
+
+            fn for_each_operand<'a>(
+                &'a self,
+                mut f: impl FnMut($crate::Operand<$Class, &'a $R>),
+            ) {
+                match self { $(
+                    $Inst::$Variant { $($field),* } => {
+                        $( $crate::isa_kind!(visit $Class $kind $args $field f); )*
+                    }
+                )+ }
+            }
+
+            fn for_each_operand_mut<'a>(
+                &'a mut self,
+                mut f: impl FnMut($crate::Operand<$Class, &'a mut $R>),
+            ) {
+                match self { $(
+                    $Inst::$Variant { $($field),* } => {
+                        $( $crate::isa_kind!(visit_mut $Class $kind $args $field f); )*
+                    }
+                )+ }
+            }
+
+            fn map_regs<S>(
+                &self,
+                mut f: impl FnMut($crate::Operand<$Class, &$R>) -> S,
+            ) -> $Inst<S> {
+                match self { $(
+                    $Inst::$Variant { $($field),* } => $Inst::$Variant {
+                        $( $field: $crate::isa_kind!(map $Class $kind $args $field f) ),*
+                    },
+                )+ }
+            }
+
+            fn symbolic(&self) -> Option<$crate::Imm> {
+                let mut found = None;
+                match self { $(
+                    $Inst::$Variant { $($field),* } => {
+                        $( $crate::isa_kind!(symbolic $kind $field found); )*
+                    }
+                )+ }
+                found.copied()
+            }
+
+            fn symbolic_mut(&mut self) -> Option<&mut $crate::Imm> {
+                let mut found = None;
+                match self { $(
+                    $Inst::$Variant { $($field),* } => {
+                        $( $crate::isa_kind!(symbolic $kind $field found); )*
+                    }
+                )+ }
+                found
+            }
+        }
+
+        impl<$R: std::fmt::Display> $Inst<$R> {
+            /// Writes the text, with `labels` naming the labels.
+            #[allow(unused_variables)]
+            pub fn write_with(
+                &self,
+                f: &mut dyn std::fmt::Write,
+                labels: &dyn $crate::LabelNames,
+            ) -> std::fmt::Result {
+                match self { $(
+                    $Inst::$Variant { $($field),* } => {
+                        f.write_str($mnemonic)?;
+                        let mut first = true;
+                        $( $crate::isa_kind!(write $kind $field f labels first); )*
+                        Ok(())
+                    }
+                )+ }
+            }
+        }
+
+        impl<$R: std::fmt::Display> std::fmt::Display for $Inst<$R> {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                self.write_with(f, &())
+            }
+        }
+
+        impl $crate::MachineInstruction for $Inst<$crate::PhysReg<$Class>> {
+            const BYTES: usize = $bits / 8;
+            const ROWS: &'static [$crate::table::Row] = ROWS;
+
+            fn encode(&self) -> Result<u128, $crate::EncodeError> {
+                match self { $(
+                    $Inst::$Variant { $($field),* } => {
+                        let mut word = $opcode as u128;
+                        $(
+                            let slot = $crate::isa_kind!(slot $mnemonic $field $low $high);
+                            word |= $crate::isa_kind!(encode $Class $kind $args $field slot)?;
+                        )*
+                        Ok(word)
+                    }
+                )+ }
+            }
+
+            fn decode(word: u128) -> Result<Self, $crate::DecodeError> {
+                let opcode = word as u8;
+                let Some(row) = ROWS.iter().find(|row| row.opcode == opcode) else {
+                    return Err($crate::DecodeError::UnknownOpcode(opcode));
+                };
+                let bits = word & !$crate::table::covered_bits(row);
+                if bits != 0 {
+                    return Err($crate::DecodeError::Reserved { mnemonic: row.mnemonic, bits });
+                }
+                match opcode {
+                    $( $opcode => Ok($Inst::$Variant {
+                        $( $field: {
+                            let slot = $crate::isa_kind!(slot $mnemonic $field $low $high);
+                            $crate::isa_kind!(decode $Class $kind $args slot word)?
+                        } ),*
+                    }), )+
+                    _ => Err($crate::DecodeError::UnknownOpcode(opcode)),
+                }
+            }
+
+            fn write_text(
+                &self,
+                f: &mut dyn std::fmt::Write,
+                labels: &dyn $crate::LabelNames,
+            ) -> std::fmt::Result {
+                self.write_with(f, labels)
+            }
+
+            #[allow(unused_variables, unused_mut, unused_assignments)]
+            fn parse_text(
+                cursor: &mut $crate::text::Cursor<'_>,
+            ) -> Result<Self, $crate::text::SyntaxError> {
+                let start = cursor.position();
+                let mnemonic = cursor.expect_name("an instruction")?;
+                let mut first = true;
+                match mnemonic {
+                    $( $mnemonic => Ok($Inst::$Variant {
+                        $( $field: {
+                            let slot = $crate::isa_kind!(slot $mnemonic $field $low $high);
+                            $crate::isa_kind!(parse $Class $kind $args slot cursor first)
+                        } ),*
+                    }), )+
+                    other => Err($crate::table::unknown_mnemonic(other, start, ROWS)),
+                }
+            }
+        }
+    };
+}
+
+/// The error for a word that is no mnemonic of `rows`.
+pub fn unknown_mnemonic(word: &str, start: usize, rows: &'static [Row]) -> SyntaxError {
+    let error =
+        SyntaxError::new(format!("unknown instruction `{word}`"), start..start + word.len());
+    match crate::text::nearest(word, rows.iter().map(|row| row.mnemonic)) {
+        Some(near) => error.with_help(format!("did you mean `{near}`?")),
+        None => error,
+    }
+}
+
+/// What `isa!` generates for each kind of field.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! isa_kind {
+    // The register class and the flag bit, for the row.
+    (class ()) => { None };
+    (class ($class:ident $(, $($rest:tt)*)?)) => { Some(stringify!($class)) };
+    (flag either ($class:ident, $flag:literal)) => { Some($flag) };
+    (flag $kind:ident $args:tt) => { None };
+
+    (slot $mnemonic:literal $field:ident $low:literal $high:literal) => {
+        $crate::table::Slot {
+            mnemonic: $mnemonic,
+            field: stringify!($field),
+            low: $low,
+            high: $high,
+        }
+    };
+
+    // Visiting of operands.
+    (visit $C:ident reads ($class:ident) $field:ident $f:ident) => {
+        $f($crate::Operand { role: $crate::Role::Use, class: $C::$class, reg: $field })
+    };
+    (visit $C:ident writes ($class:ident) $field:ident $f:ident) => {
+        $f($crate::Operand { role: $crate::Role::Def, class: $C::$class, reg: $field })
+    };
+    (visit $C:ident updates ($class:ident) $field:ident $f:ident) => {
+        $f($crate::Operand { role: $crate::Role::UseDef, class: $C::$class, reg: $field })
+    };
+    (visit $C:ident role ($class:ident, $role:expr) $field:ident $f:ident) => {{
+        let role: $crate::Role = $role;
+        $f($crate::Operand { role, class: $C::$class, reg: $field })
+    }};
+    (visit $C:ident either ($class:ident, $flag:literal) $field:ident $f:ident) => {
+        if let Err(reg) = $crate::RegOrImm::split($field) {
+            $f($crate::Operand { role: $crate::Role::Use, class: $C::$class, reg })
+        }
+    };
+    (visit $C:ident $kind:ident () $field:ident $f:ident) => {};
+
+    (visit_mut $C:ident either ($class:ident, $flag:literal) $field:ident $f:ident) => {
+        if let Some(reg) = $crate::RegOrImm::reg_mut($field) {
+            $f($crate::Operand { role: $crate::Role::Use, class: $C::$class, reg })
+        }
+    };
+    (visit_mut $C:ident $kind:ident $args:tt $field:ident $f:ident) => {
+        $crate::isa_kind!(visit $C $kind $args $field $f)
+    };
+
+    // Replacing of registers.
+    (map $C:ident either ($class:ident, $flag:literal) $field:ident $f:ident) => {
+        match $crate::RegOrImm::split($field) {
+            Ok(value) => $crate::RegOrImm::from_imm(value),
+            Err(reg) => $crate::RegOrImm::from_reg($f($crate::Operand {
+                role: $crate::Role::Use,
+                class: $C::$class,
+                reg,
+            })),
+        }
+    };
+    (map $C:ident $kind:ident () $field:ident $f:ident) => { *$field };
+    (map $C:ident $kind:ident $args:tt $field:ident $f:ident) => {
+        $crate::isa_kind!(visit $C $kind $args $field $f)
+    };
+
+    (symbolic symbolic $field:ident $found:ident) => { $found = Some($field) };
+    (symbolic $kind:ident $field:ident $found:ident) => {};
+
+    // Encoding.
+    (encode $C:ident $kind:ident () $field:ident $slot:ident) => { $slot.put_field($field) };
+    (encode $C:ident either ($class:ident, $flag:literal) $field:ident $slot:ident) => {
+        $slot.put_either($C::$class, $flag, $field)
+    };
+    (encode $C:ident $kind:ident ($class:ident $(, $role:expr)?) $field:ident $slot:ident) => {
+        $slot.put_reg($C::$class, $field)
+    };
+    (decode $C:ident $kind:ident () $slot:ident $word:ident) => { $slot.get_field($word) };
+    (decode $C:ident either ($class:ident, $flag:literal) $slot:ident $word:ident) => {
+        $slot.get_either($C::$class, $flag, $word)
+    };
+    (decode $C:ident $kind:ident ($class:ident $(, $role:expr)?) $slot:ident $word:ident) => {
+        $slot.get_reg($C::$class, $word)
+    };
+
+    // Text.
+    (write suffix $field:ident $f:ident $labels:ident $first:ident) => {
+        $f.write_str(".")?;
+        $crate::Field::write($field, $f, $labels)?;
+    };
+    (write immediate $field:ident $f:ident $labels:ident $first:ident) => {
+        $crate::table::separate($f, &mut $first)?;
+        $crate::Field::write($field, $f, $labels)?;
+    };
+    (write symbolic $field:ident $f:ident $labels:ident $first:ident) => {
+        $crate::table::separate($f, &mut $first)?;
+        $crate::Field::write($field, $f, $labels)?;
+    };
+    (write either $field:ident $f:ident $labels:ident $first:ident) => {
+        $crate::table::separate($f, &mut $first)?;
+        $crate::table::write_either($f, $field)?;
+    };
+    (write $kind:ident $field:ident $f:ident $labels:ident $first:ident) => {
+        $crate::table::separate($f, &mut $first)?;
+        write!($f, "{}", $field)?;
+    };
+    (parse $C:ident suffix () $slot:ident $cursor:ident $first:ident) => {
+        $crate::Field::parse($cursor)?
+    };
+    (parse $C:ident $kind:ident () $slot:ident $cursor:ident $first:ident) => {{
+        $crate::table::expect_separator($cursor, &mut $first)?;
+        $crate::Field::parse($cursor)?
+    }};
+    (parse $C:ident either ($class:ident, $flag:literal) $slot:ident $cursor:ident $first:ident) => {{
+        $crate::table::expect_separator($cursor, &mut $first)?;
+        $crate::table::parse_either($cursor, $C::$class, $slot)?
+    }};
+    (parse $C:ident $kind:ident ($class:ident $(, $role:expr)?) $slot:ident $cursor:ident $first:ident) => {{
+        $crate::table::expect_separator($cursor, &mut $first)?;
+        $crate::table::parse_reg($cursor, $C::$class, $slot)?
+    }};
+}
