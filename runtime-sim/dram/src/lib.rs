@@ -1,0 +1,21 @@
+//! DRAM banks and controllers.
+//!
+//! A [`Controller`] serves requests on one channel and is driven by events; the
+//! [`Device`] below it knows which rows are open and which command may issue when.
+
+mod command;
+mod config;
+mod controller;
+mod device;
+pub mod standard;
+mod stats;
+
+pub use command::Command;
+pub use config::{
+    ConfigError, DataPath, DramConfig, PagePolicy, QueueKind, RefreshPolicy, Scheduler, SlotRelease,
+};
+pub use controller::{Completion, Controller, Issued, Kind, Request};
+pub use device::Device;
+pub use nbcc_sim_engine::Cycle;
+pub use standard::Model;
+pub use stats::{CommandCounts, Stats};
