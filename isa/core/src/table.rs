@@ -4,7 +4,7 @@
 //!
 //! A table looks like this:
 //!
-//! ```ignore
+//! ```text
 //! nbcc_isa::isa! {
 //!     /// What the enum is.
 //!     pub enum Inst<R>;

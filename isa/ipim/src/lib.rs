@@ -1,9 +1,11 @@
 //! The SIMB instruction set and the iPIM machine: what the compiler writes and the
 //! simulator reads, each stated once.
 
+pub mod machine;
 pub mod operands;
 pub mod ops;
 
+pub use machine::Machine;
 pub use operands::{
     Addr, CHIP_ID, CompOp, FloatOp, IntOp, Mode, PE_ID, PG_ID, PhysReg, RESERVED_ADDR_REGS,
     RegClass, SimbMask, Source, VAULT_ID, VecMask,

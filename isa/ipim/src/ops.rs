@@ -47,6 +47,8 @@ pub enum Latency {
     Logic,
     /// A read of one register file and a write of another.
     Move,
+    /// A write of the DataRF.
+    Reset,
     /// An access of the bank: commands, queueing and refresh.
     Bank,
     /// An access of the group's scratchpad: tPGSM.
@@ -258,7 +260,7 @@ nbcc_isa::isa! {
     }
 
     /// Sets all four lanes of a DataRF entry to zero.
-    0x1b Reset "reset" [IntraVault, Registers, Latency::Move] reads [] writes [] {
+    0x1b Reset "reset" [IntraVault, Registers, Latency::Reset] reads [] writes [] {
         drf: R = writes(Data) @ 32..40,
         simb_mask: SimbMask = immediate() @ 96..128,
     }
