@@ -71,8 +71,12 @@ KNOWN = DECLARING | set("""
     cos tan tanh asin acos atan atan2 sinh cosh fast_exp fast_log fast_pow fast_inverse fast_inverse_sqrt
     fast_sin fast_cos lerp likely likely_if_innermost sum product maximum minimum argmax argmin popcount
     count_leading_zeros count_trailing_zeros is_nan is_inf is_finite hypot print mux
-    Halide Internal std _
+    Halide Internal std _ type_of convert_to
 """.split())
+
+
+class Failure(Exception):
+    """A pipeline or a case that cannot be run, in words."""
 
 
 class Token:
@@ -102,7 +106,7 @@ def closing(tokens, at):
             depth -= 1
             if depth == 0:
                 return i
-    raise SystemExit(f"line {tokens[at].line}: `{tokens[at].text}` is not closed")
+    raise Failure(f"line {tokens[at].line}: `{tokens[at].text}` is not closed")
 
 
 def text_at(tokens, i):
@@ -127,7 +131,19 @@ def statement_end(tokens, at):
             depth -= 1
         elif tokens[i].text == ";" and depth == 0:
             return i
-    raise SystemExit(f"line {tokens[at].line}: no `;` ends this statement")
+    raise Failure(f"line {tokens[at].line}: no `;` ends this statement")
+
+
+def split_commas(tokens):
+    """The pieces between the commas that stand outside of brackets."""
+    pieces, depth = [[]], 0
+    for token in tokens:
+        depth += (token.text in ("(", "[", "{")) - (token.text in (")", "]", "}"))
+        if token.text == "," and depth == 0:
+            pieces.append([])
+        else:
+            pieces[-1].append(token)
+    return pieces
 
 
 def directive_in(tokens):
@@ -188,14 +204,8 @@ def declare_functions(tokens):
             if text_at(tokens, close + 1) == "{":
                 end = closing(tokens, close + 1)
                 name = tokens[i + 1].text
-                params, piece = [], []
-                for t in tokens[i + 3:close] + [Token("mark", ",", token.line)]:
-                    if t.text == ",":
-                        if piece:
-                            params.append(" ".join(p.text for p in piece[:-1]))
-                        piece = []
-                    else:
-                        piece.append(t)
+                pieces = split_commas(tokens[i + 3:close])
+                params = [" ".join(t.text for t in piece[:-1]) for piece in pieces if piece]
                 heads.append(f"std::function<{token.text}({', '.join(params)})> {name};")
                 names.add(name)
                 out += snippet(f"{name} = [&]", token.line) + tokens[i + 2:close + 1]
@@ -217,42 +227,39 @@ def rewrite_declarations(tokens, found):
         after = text_at(tokens, i + 1)
         if token.text in ("Input", "Output", "Param") and after == "<":
             end = statement_end(tokens, i)
-            inner_end, depth = i + 1, 0
-            while True:
-                t = tokens[inner_end].text
-                depth += {"<": 1, ">": -1, ">>": -2}.get(t, 0)
-                if depth <= 0:
-                    break
-                inner_end += 1
-            inner = [t.text for t in tokens[i + 2:inner_end + 1]]
-            name = tokens[inner_end + 1].text
-            initial = tokens[inner_end + 2:end]
-            if "Buffer" in inner:
-                element, rank = inner[2], inner[4]
-                if token.text == "Output":
+            head = i + 1
+            while text_at(tokens, head) in ("<", ">", ">>", ",") or tokens[head].kind == "number" or (
+                    tokens[head].text in VALUE_TYPES | {"Buffer"}):
+                head += 1
+            inner = [t.text for t in tokens[i + 2:head]]
+            for piece in split_commas(tokens[head:end]):
+                name, initial = piece[0].text, piece[1:]
+                if "Buffer" in inner and token.text == "Output":
                     found["outputs"].append(name)
-                    out += snippet(f'Func {name}("{name}")', line)
-                else:
+                    out += snippet(f'Func {name}("{name}");', line)
+                elif "Buffer" in inner:
                     found["inputs"].append(name)
-                    out += snippet(f'ImageParam {name}(type_of<{element}>(), {rank}, "{name}")', line)
-            else:
-                found["params"].append(name)
-                out += snippet(f'Param<{inner[0]}> {name}("{name}"', line)
-                if initial and initial[0].text == "=":
-                    out += snippet(",", line) + initial[1:]
-                elif initial:
-                    values = [t for t in initial[1:-1] if t.kind != "string" and t.text != ","]
-                    out += snippet(",", line) * bool(values) + values
-                out += snippet(")", line)
-            i = end
+                    out += snippet(f'ImageParam {name}(type_of<{inner[2]}>(), {inner[4]}, "{name}");', line)
+                else:
+                    found["params"].append(name)
+                    out += snippet(f'Param<{inner[0]}> {name}("{name}"', line)
+                    if initial and initial[0].text == "=":
+                        out += snippet(",", line) + initial[1:]
+                    elif initial:
+                        values = [t for t in initial[1:-1] if t.kind != "string" and t.text != ","]
+                        out += snippet(",", line) * bool(values) + values
+                    out += snippet(");", line)
+            i = end + 1
             continue
         if token.text == "ImageParam":
-            found["inputs"].append(tokens[i + 1].text)
-            close = closing(tokens, i + 2)
-            out += tokens[i:close]
-            if not any(t.kind == "string" for t in tokens[i:close]):
-                out += snippet(f', "{tokens[i + 1].text}"', line)
-            i = close
+            end = statement_end(tokens, i)
+            for piece in split_commas(tokens[i + 1:end]):
+                found["inputs"].append(piece[0].text)
+                out += snippet("ImageParam", line) + piece[:-1]
+                if not any(t.kind == "string" for t in piece):
+                    out += snippet(f', "{piece[0].text}"', line)
+                out += snippet(");", line)
+            i = end + 1
             continue
         if token.text == "Func" and text_at(tokens, i + 2) == "(":
             close = closing(tokens, i + 2)
@@ -332,8 +339,9 @@ def translate(source):
         elif after != ".":
             if token.text not in variables:
                 variables.append(token.text)
+    variables = [name for name in variables if name not in images]
     if images and found["inputs"]:
-        raise SystemExit(f"undefined function `{next(iter(images))}` in a file that declares an input")
+        raise Failure(f"undefined function `{next(iter(images))}` in a file that declares an input")
     outputs = found["outputs"]
     if not outputs:
         outputs = [n for n in ("out", "output") if n in declared - KNOWN][:1]
@@ -369,8 +377,7 @@ def translate(source):
 def run_quietly(command):
     result = subprocess.run(command, capture_output=True, text=True)
     if result.returncode != 0:
-        sys.stderr.write(result.stdout + result.stderr)
-        raise SystemExit(f"failed: {' '.join(map(str, command))}")
+        raise Failure(f"{command[0]} failed\n{(result.stdout + result.stderr)[:4000]}")
     return result.stdout
 
 
@@ -490,7 +497,7 @@ def execute(program, inputs, params, outputs):
             results[name] = (image("output", name, extent), element, extent)
         ended = subprocess.run([program], input="\n".join(plan) + "\n", capture_output=True, text=True)
         if ended.returncode != 0:
-            raise SystemExit(f"{program.name}: {ended.stderr.strip()}")
+            raise Failure(f"{program.name}: {ended.stderr.strip()}")
         return {
             name: np.fromfile(path, NUMPY[element]).reshape(list(reversed(extent)))
             for name, (path, element, extent) in results.items()
@@ -514,7 +521,7 @@ def make_case(path, case, defaults, program, entries):
         if kind == "input":
             extent = parse_size(case.get(name, case.get("in", "")))
             if len(extent) != rank:
-                raise SystemExit(f"{path.name}: case {case} gives input `{name}` no extent of rank {rank}")
+                raise Failure(f"{path.name}: case {case} gives input `{name}` no extent of rank {rank}")
             style = case.get("values", defaults.get("values", "uniform"))
             arrays[name] = generate(element, extent, seed, style)
             entry["inputs"].append({"name": name, "type": element, "extent": extent, "seed": seed, "values": style})
@@ -528,7 +535,7 @@ def make_case(path, case, defaults, program, entries):
             fixed = case.get("bound", defaults.get("bound"))
             extent = parse_size(fixed[name] if isinstance(fixed, dict) else fixed) if fixed else default[:rank]
             if len(extent) != rank:
-                raise SystemExit(f"{path.name}: case {case} gives output `{name}` no extent of rank {rank}")
+                raise Failure(f"{path.name}: case {case} gives output `{name}` no extent of rank {rank}")
             outputs.append((name, element, extent))
     results = execute(program, arrays, entry["params"], outputs)
     given = entry["inputs"][0]["extent"] if entry["inputs"] else default
@@ -539,7 +546,7 @@ def make_case(path, case, defaults, program, entries):
     for name, element, extent in outputs:
         array = results[name]
         if element == "f32" and not np.isfinite(array).all():
-            raise SystemExit(f"{entry['case']}: output `{name}` is not finite everywhere")
+            raise Failure(f"{entry['case']}: output `{name}` is not finite everywhere")
         record = {"name": name, "type": element, "extent": extent, "whole": None, "sample": None, "stride": None,
                   "sha256": hashlib.sha256(np.ascontiguousarray(array).tobytes()).hexdigest()}
         file = DATA / f"{entry['case']}.{name}.npy"
@@ -563,7 +570,7 @@ def make_all(words, everything):
         for line in MANIFEST.read_text().splitlines():
             entry = json.loads(line)
             old.setdefault(entry["halide"], []).append(entry)
-    made, entries_out = set(), []
+    entries_out, failed = [], False
     for relative, spec in cases.items():
         path = ROOT / relative
         digest = hashlib.sha256((translate(path.read_text()) + json.dumps(spec, sort_keys=True)).encode()).hexdigest()
@@ -574,17 +581,25 @@ def make_all(words, everything):
             continue
         if not wanted:
             continue
-        program, entries = compile_pipeline(path)
-        for number, case in enumerate(spec["cases"]):
-            entry = make_case(path, {**case, "first": number == 0}, spec, program, entries)
+        try:
+            program, entries = compile_pipeline(path)
+            results = [make_case(path, {**case, "first": number == 0}, spec, program, entries)
+                       for number, case in enumerate(spec["cases"])]
+        except Failure as failure:
+            print(f"{relative}: {failure}", flush=True)
+            failed = True
+            continue
+        for entry in results:
             entry["source"] = digest
             entries_out.append(entry)
             print(entry["case"], *(f"{o['name']}:{o['type']}" for o in entry["outputs"]), flush=True)
     names = [e["case"] for e in entries_out]
     for name in names:
         if names.count(name) > 1:
-            raise SystemExit(f"two cases are called {name}: give one a label")
+            raise Failure(f"two cases are called {name}: give one a label")
     MANIFEST.write_text("".join(json.dumps(e) + "\n" for e in entries_out))
+    if failed:
+        raise SystemExit("some pipelines failed")
     kept = {o[k] for e in entries_out for o in e["outputs"] for k in ("whole", "sample")}
     for file in DATA.iterdir():
         if str(file.relative_to(HERE)) not in kept:

@@ -122,11 +122,16 @@ void execute(Pipe &pipe) {
 }  // namespace
 
 int main(int argc, char **argv) {
-    Pipe pipe = build_pipeline();
-    if (argc > 1 && std::string(argv[1]) == "--describe") {
-        describe(pipe);
-    } else {
-        execute(pipe);
+    try {
+        Pipe pipe = build_pipeline();
+        if (argc > 1 && std::string(argv[1]) == "--describe") {
+            describe(pipe);
+        } else {
+            execute(pipe);
+        }
+    } catch (const std::exception &error) {
+        std::cerr << error.what() << "\n";
+        return 1;
     }
     return 0;
 }
