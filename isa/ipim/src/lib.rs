@@ -1,10 +1,12 @@
 //! The SIMB instruction set and the iPIM machine: what the compiler writes and the
 //! simulator reads, each stated once.
 
+pub mod layout;
 pub mod machine;
 pub mod operands;
 pub mod ops;
 
+pub use layout::{Buffer, Element, Grid, Layout, Location, Tiled};
 pub use machine::Machine;
 pub use operands::{
     Addr, CHIP_ID, CompOp, FloatOp, IntOp, Mode, PE_ID, PG_ID, PhysReg, RESERVED_ADDR_REGS,

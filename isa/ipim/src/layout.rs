@@ -1,0 +1,662 @@
+//! Which bank holds which element of a buffer. Written by the compiler, applied by
+//! the host when it copies inputs and outputs, carried by the binary.
+//!
+//! An image is cut into tiles (grid cells). Neighbouring tiles of a strip go to the
+//! engines of one group, strips and rows of tiles fill the region of a group, regions
+//! of groups fill a vault, those of vaults a cube, those of cubes the image: Fig. 3 (a)
+//! of the iPIM paper. Every element takes one 32-bit word.
+//!
+//! In a bank, the tiles of a strip column stand on top of each other and form one tall
+//! column, `tile` wide and `rows * tile` high. Columns can be surrounded by ghost columns
+//! and ghost rows: room for copies of what other banks hold.
+
+use serde::{Deserialize, Serialize};
+
+use crate::machine::Machine;
+use crate::{ATOM_BYTES, ELEMENT_BYTES, LANES};
+
+/// What a buffer is to the host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    /// The host writes it before the program runs: each element to exactly one bank.
+    Input,
+    /// The host reads it after the program ran.
+    Output,
+    /// The host writes it before the program runs, to every bank where it is replicated.
+    Param,
+}
+
+/// The type of a buffer's elements. In banks each takes a 32-bit word: integers
+/// sign- or zero-extended, `Bool` 0 or 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[allow(missing_docs)]
+pub enum Element {
+    F32,
+    I8,
+    I16,
+    I32,
+    U8,
+    U16,
+    U32,
+    Bool,
+}
+
+impl Element {
+    /// The name in messages and listings.
+    pub fn name(self) -> &'static str {
+        match self {
+            Element::F32 => "f32",
+            Element::I8 => "i8",
+            Element::I16 => "i16",
+            Element::I32 => "i32",
+            Element::U8 => "u8",
+            Element::U16 => "u16",
+            Element::U32 => "u32",
+            Element::Bool => "bool",
+        }
+    }
+}
+
+/// A buffer and where it lies.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Buffer {
+    /// The name in the source.
+    pub name: String,
+    /// What it is to the host.
+    pub role: Role,
+    /// The type of its elements.
+    pub element: Element,
+    /// The least coordinate of each dimension, innermost first.
+    pub min: Vec<i32>,
+    /// The number of elements of each dimension.
+    pub extent: Vec<u32>,
+    /// The bank of each element.
+    pub layout: Layout,
+    /// The byte address of its storage, the same in every bank that holds some of it.
+    pub base: u32,
+}
+
+/// How a buffer is spread over banks.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "lowercase")]
+pub enum Layout {
+    /// Tiles over engines.
+    Tiled(Tiled),
+    /// All of it in one bank, row-major; rows are padded to a multiple of four elements.
+    Single {
+        /// The cube.
+        cube: u32,
+        /// The vault in its cube.
+        vault: u32,
+        /// The group in its vault.
+        pg: u32,
+        /// The engine in its group.
+        pe: u32,
+    },
+    /// All of it in every bank, as in `Single`. For parameters.
+    Replicated,
+}
+
+/// Tiles over engines. Dimensions 0 and 1 of the buffer are tiled; further ones are
+/// whole in each bank. A buffer of one dimension has tiles of height 1.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Tiled {
+    /// How tiles go to engines.
+    pub grid: Grid,
+    /// Width and height of a tile, in elements of this buffer.
+    pub tile: [u32; 2],
+    /// Coordinate of the first element of tile (0, 0).
+    pub origin: [i32; 2],
+    /// Further columns, a tile wide, left and right of a bank's own.
+    pub ghost_columns: [u32; 2],
+    /// Further rows of elements above and below a bank's own.
+    pub ghost_rows: [u32; 2],
+}
+
+/// How tiles go to engines. Pairs are columns and rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Grid {
+    /// Cubes; cube id = row * columns + column.
+    pub cubes: [u32; 2],
+    /// Vaults of a cube; vault id = row * columns + column.
+    pub vaults: [u32; 2],
+    /// Groups of a vault; group id = row * columns + column.
+    pub groups: [u32; 2],
+    /// Engines of a group: tiles of a strip, side by side.
+    pub engines: u32,
+    /// Strips of a group, side by side.
+    pub strips: u32,
+    /// Rows of tiles of a group.
+    pub rows: u32,
+}
+
+/// Where an element is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Location {
+    /// The cube.
+    pub cube: u32,
+    /// The vault in its cube.
+    pub vault: u32,
+    /// The group in its vault.
+    pub pg: u32,
+    /// The engine in its group.
+    pub pe: u32,
+    /// The byte address in its bank.
+    pub address: u32,
+}
+
+/// What is wrong with a layout.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("buffer `{buffer}`: {message}")]
+pub struct LayoutError {
+    /// The buffer.
+    pub buffer: String,
+    /// What is wrong.
+    pub message: String,
+}
+
+/// More dimensions than this no buffer has.
+pub const MAX_DIMENSIONS: usize = 8;
+/// No count of a layout, and no coordinate, exceeds this in size.
+const MAX_COUNT: u32 = 1 << 28;
+
+impl Grid {
+    /// Columns and rows of tiles of the whole grid.
+    pub fn tiles(&self) -> [u64; 2] {
+        let product = |counts: [u32; 5]| counts.iter().map(|n| u64::from(*n)).product();
+        [
+            product([self.cubes[0], self.vaults[0], self.groups[0], self.strips, self.engines]),
+            product([self.cubes[1], self.vaults[1], self.groups[1], self.rows, 1]),
+        ]
+    }
+
+    /// The bank of tile (`tx`, `ty`): location with address 0, strip column of the group,
+    /// row of tiles of the group.
+    fn place(&self, tx: u32, ty: u32) -> (Location, u32, u32) {
+        let pe = tx % self.engines;
+        let tx = tx / self.engines;
+        let strip = tx % self.strips;
+        let tx = tx / self.strips;
+        let row = ty % self.rows;
+        let ty = ty / self.rows;
+        let id = |tx: u32, ty: u32, counts: [u32; 2]| ty % counts[1] * counts[0] + tx % counts[0];
+        let pg = id(tx, ty, self.groups);
+        let (tx, ty) = (tx / self.groups[0], ty / self.groups[1]);
+        let vault = id(tx, ty, self.vaults);
+        let (tx, ty) = (tx / self.vaults[0], ty / self.vaults[1]);
+        let cube = id(tx, ty, self.cubes);
+        (Location { cube, vault, pg, pe, address: 0 }, strip, row)
+    }
+}
+
+impl Tiled {
+    /// Elements from one row of a column to the next: the width of a tile, rounded up
+    /// to whole atoms.
+    pub fn pitch(&self) -> u32 {
+        self.tile[0].next_multiple_of(LANES as u32)
+    }
+
+    /// Rows of a column, ghost rows included.
+    pub fn height(&self) -> u32 {
+        self.ghost_rows[0] + self.grid.rows * self.tile[1] + self.ghost_rows[1]
+    }
+
+    /// Columns of a bank, ghost columns included.
+    pub fn columns(&self) -> u32 {
+        self.ghost_columns[0] + self.grid.strips + self.ghost_columns[1]
+    }
+
+    /// Bytes from one row of a column to the next.
+    pub fn row_pitch_bytes(&self) -> u32 {
+        self.pitch() * ELEMENT_BYTES
+    }
+
+    /// Bytes from one column to the next.
+    pub fn column_stride_bytes(&self) -> u32 {
+        self.height() * self.row_pitch_bytes()
+    }
+
+    /// Bytes from one inner index to the next.
+    pub fn inner_stride_bytes(&self) -> u32 {
+        self.columns() * self.column_stride_bytes()
+    }
+
+    /// Byte offset in the buffer's storage of element `x` of row `row` of column
+    /// `column`, for the inner index `inner`. Ghost columns are `-ghost_columns[0]..0`
+    /// and `strips..strips + ghost_columns[1]`; ghost rows likewise.
+    pub fn offset_bytes(&self, inner: u32, column: i32, row: i32, x: u32) -> i64 {
+        let column = i64::from(column) + i64::from(self.ghost_columns[0]);
+        let row = i64::from(row) + i64::from(self.ghost_rows[0]);
+        i64::from(inner) * i64::from(self.inner_stride_bytes())
+            + column * i64::from(self.column_stride_bytes())
+            + row * i64::from(self.row_pitch_bytes())
+            + i64::from(x * ELEMENT_BYTES)
+    }
+
+    /// First coordinate and one past the last that the grid holds, for x and for y.
+    pub fn region(&self) -> [[i64; 2]; 2] {
+        let tiles = self.grid.tiles();
+        [0, 1].map(|d| {
+            let start = i64::from(self.origin[d]);
+            let elements = tiles[d].saturating_mul(u64::from(self.tile[d]));
+            [start, start.saturating_add(i64::try_from(elements).unwrap_or(i64::MAX))]
+        })
+    }
+}
+
+impl Buffer {
+    /// The number of elements.
+    pub fn elements(&self) -> u64 {
+        self.extent.iter().fold(1_u64, |n, e| n.saturating_mul(u64::from(*e)))
+    }
+
+    /// The number of inner indices: elements of dimensions 2 and up.
+    pub fn inner_count(&self) -> u64 {
+        self.extent.iter().skip(2).fold(1_u64, |n, e| n.saturating_mul(u64::from(*e)))
+    }
+
+    /// Elements from one row to the next where the buffer is whole in a bank.
+    fn whole_pitch(&self) -> u64 {
+        u64::from(*self.extent.first().unwrap_or(&1)).next_multiple_of(LANES as u64)
+    }
+
+    /// Bytes of storage in each bank that holds some of it.
+    pub fn size_bytes(&self) -> u64 {
+        match &self.layout {
+            Layout::Tiled(tiled) => {
+                self.inner_count().saturating_mul(u64::from(tiled.inner_stride_bytes()))
+            }
+            Layout::Single { .. } | Layout::Replicated => {
+                let rows = self.extent.iter().skip(1);
+                let rows = rows.fold(1_u64, |n, e| n.saturating_mul(u64::from(*e)));
+                rows.saturating_mul(self.whole_pitch()).saturating_mul(u64::from(ELEMENT_BYTES))
+            }
+        }
+    }
+
+    /// Where the element at `coords` (innermost first) is; `None` outside of the buffer.
+    /// Of a replicated buffer: the copy in the first bank. The buffer must be valid.
+    pub fn locate(&self, coords: &[i32]) -> Option<Location> {
+        if coords.len() != self.extent.len() {
+            return None;
+        }
+        let mut index = [0_u32; MAX_DIMENSIONS];
+        for (d, (coord, (min, extent))) in
+            coords.iter().zip(self.min.iter().zip(&self.extent)).enumerate()
+        {
+            let offset = u32::try_from(i64::from(*coord) - i64::from(*min)).ok()?;
+            if offset >= *extent {
+                return None;
+            }
+            index[d] = offset;
+        }
+        // Row-major over dimensions `from` and up.
+        let linear = |from: usize| {
+            let dims = index.iter().zip(&self.extent).skip(from);
+            dims.rev().fold(0_u64, |n, (i, e)| n * u64::from(*e) + u64::from(*i))
+        };
+        match &self.layout {
+            Layout::Tiled(tiled) => {
+                let from_origin = |d: usize| {
+                    let coord = coords.get(d).copied().unwrap_or(tiled.origin[d]);
+                    u32::try_from(i64::from(coord) - i64::from(tiled.origin[d])).ok()
+                };
+                let (x, y) = (from_origin(0)?, from_origin(1)?);
+                let (place, strip, row) = tiled.grid.place(x / tiled.tile[0], y / tiled.tile[1]);
+                let offset = tiled.offset_bytes(
+                    linear(2) as u32,
+                    strip as i32,
+                    (row * tiled.tile[1] + y % tiled.tile[1]) as i32,
+                    x % tiled.tile[0],
+                );
+                Some(Location { address: self.base + offset as u32, ..place })
+            }
+            Layout::Single { cube, vault, pg, pe } => {
+                let address = self.whole_address(linear(1), index[0]);
+                Some(Location { cube: *cube, vault: *vault, pg: *pg, pe: *pe, address })
+            }
+            Layout::Replicated => {
+                let address = self.whole_address(linear(1), index[0]);
+                Some(Location { cube: 0, vault: 0, pg: 0, pe: 0, address })
+            }
+        }
+    }
+
+    fn whole_address(&self, row: u64, x: u32) -> u32 {
+        let element = row * self.whole_pitch() + u64::from(x);
+        self.base + (element * u64::from(ELEMENT_BYTES)) as u32
+    }
+
+    /// Checks that every element has a place in a bank of `machine`, so that
+    /// [`Buffer::locate`] can be trusted.
+    ///
+    /// # Errors
+    /// What is out of range.
+    pub fn validate(&self, machine: &Machine) -> Result<(), LayoutError> {
+        let fail = |message: String| Err(LayoutError { buffer: self.name.clone(), message });
+        if self.name.is_empty() || self.name.len() > 256 || self.name.chars().any(char::is_control)
+        {
+            return fail("the name must have 1 to 256 printable characters".into());
+        }
+        if self.min.len() != self.extent.len() || self.extent.len() > MAX_DIMENSIONS {
+            return fail(format!(
+                "{} minima and {} extents; both must be as many, {MAX_DIMENSIONS} at most",
+                self.min.len(),
+                self.extent.len()
+            ));
+        }
+        for (d, (min, extent)) in self.min.iter().zip(&self.extent).enumerate() {
+            if *extent == 0 || *extent > MAX_COUNT || min.unsigned_abs() > MAX_COUNT {
+                return fail(format!(
+                    "dimension {d} from {min} with extent {extent} is out of range"
+                ));
+            }
+        }
+        let h = &machine.hierarchy;
+        match &self.layout {
+            Layout::Tiled(tiled) => {
+                if self.extent.is_empty() {
+                    return fail("a buffer without dimensions cannot be tiled".into());
+                }
+                self.validate_tiled(tiled, machine)?;
+            }
+            Layout::Single { cube, vault, pg, pe } => {
+                if *cube >= h.cubes || *vault >= h.vaults || *pg >= h.pgs || *pe >= h.pes {
+                    return fail(format!("there is no bank {cube}.{vault}.{pg}.{pe}"));
+                }
+            }
+            Layout::Replicated => {
+                if self.role == Role::Input {
+                    return fail("an input cannot be replicated".into());
+                }
+            }
+        }
+        let end = u64::from(self.base).saturating_add(self.size_bytes());
+        if !self.base.is_multiple_of(ATOM_BYTES) || end > u64::from(machine.memory.bank_bytes) {
+            return fail(format!(
+                "{} bytes at {:#x} do not fit a bank of {} bytes",
+                self.size_bytes(),
+                self.base,
+                machine.memory.bank_bytes
+            ));
+        }
+        Ok(())
+    }
+
+    fn validate_tiled(&self, tiled: &Tiled, machine: &Machine) -> Result<(), LayoutError> {
+        let fail = |message: String| Err(LayoutError { buffer: self.name.clone(), message });
+        let grid = &tiled.grid;
+        let h = &machine.hierarchy;
+        let counts = [grid.cubes, grid.vaults, grid.groups, tiled.tile];
+        let mut counts: Vec<u32> = counts.concat();
+        counts.extend([grid.engines, grid.strips, grid.rows]);
+        if counts.iter().any(|n| *n == 0 || *n > MAX_COUNT) {
+            return fail("a count of the grid or of the tile is zero or absurd".into());
+        }
+        let ghosts = [tiled.ghost_columns, tiled.ghost_rows].concat();
+        if ghosts.iter().any(|n| *n > MAX_COUNT)
+            || tiled.origin.iter().any(|n| n.unsigned_abs() > MAX_COUNT)
+        {
+            return fail("a ghost zone or an origin is absurd".into());
+        }
+        for (what, [columns, rows], most) in [
+            ("cubes", grid.cubes, h.cubes),
+            ("vaults", grid.vaults, h.vaults),
+            ("groups", grid.groups, h.pgs),
+            ("engines", [grid.engines, 1], h.pes),
+        ] {
+            if u64::from(columns) * u64::from(rows) > u64::from(most) {
+                return fail(format!("{columns} x {rows} {what}, but the machine has {most}"));
+            }
+        }
+        // In 64 bits first: afterwards the helpers cannot overflow.
+        let pitch = u64::from(tiled.tile[0]).next_multiple_of(LANES as u64);
+        let height = u64::from(grid.rows) * u64::from(tiled.tile[1])
+            + u64::from(tiled.ghost_rows[0])
+            + u64::from(tiled.ghost_rows[1]);
+        let columns = u64::from(grid.strips)
+            + u64::from(tiled.ghost_columns[0])
+            + u64::from(tiled.ghost_columns[1]);
+        let bytes = pitch
+            .saturating_mul(u64::from(ELEMENT_BYTES))
+            .saturating_mul(height)
+            .saturating_mul(columns)
+            .saturating_mul(self.inner_count());
+        if bytes > u64::from(machine.memory.bank_bytes) {
+            return fail(format!(
+                "{bytes} bytes a bank, more than the {} there are",
+                machine.memory.bank_bytes
+            ));
+        }
+        let region = tiled.region();
+        for (d, [start, end]) in region.into_iter().enumerate() {
+            let Some((min, extent)) = self.min.get(d).zip(self.extent.get(d)) else { continue };
+            let (min, extent) = (i64::from(*min), i64::from(*extent));
+            if min < start || min + extent > end {
+                return fail(format!(
+                    "dimension {d} has coordinates {min} to {}, but the grid holds {start} to {}",
+                    min + extent - 1,
+                    end - 1
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn machine() -> Machine {
+        Machine::built_in("ipim")
+    }
+
+    fn image(extent: [u32; 2]) -> Buffer {
+        Buffer {
+            name: "in".into(),
+            role: Role::Input,
+            element: Element::F32,
+            min: vec![0, 0],
+            extent: extent.to_vec(),
+            layout: Layout::Tiled(Tiled {
+                grid: Grid {
+                    cubes: [2, 1],
+                    vaults: [2, 2],
+                    groups: [1, 2],
+                    engines: 4,
+                    strips: 2,
+                    rows: 3,
+                },
+                tile: [6, 8],
+                origin: [-6, 0],
+                ghost_columns: [1, 0],
+                ghost_rows: [2, 1],
+            }),
+            base: 0x100,
+        }
+    }
+
+    /// Worked out by hand from the description at the top of the file.
+    #[test]
+    fn locates_by_hand() {
+        let buffer = image([100, 90]);
+        buffer.validate(&machine()).unwrap();
+        // Tile (1, 0): engine 1, strip 0; column 1 after a ghost column, row 2 after two.
+        let height = 2 + 3 * 8 + 1;
+        let column = 4 * 8 * height;
+        assert_eq!(
+            buffer.locate(&[0, 0]),
+            Some(Location { cube: 0, vault: 0, pg: 0, pe: 1, address: 0x100 + column + 4 * 8 * 2 })
+        );
+        // x = 99 is 105 from the origin: tile 17, third in it; 17 = 1 + 4 * (0 + 2 * (0 + 1 * (2))):
+        // engine 1, strip 0, vault column 2 % 2 = 0, cube column 1.
+        // y = 89: tile 11, second in it; 11 = 2 + 3 * (1 + 2 * 1): row 2, group row 1, vault row 1.
+        let row = 2 + 2 * 8 + 1;
+        assert_eq!(
+            buffer.locate(&[99, 89]),
+            Some(Location {
+                cube: 1,
+                vault: 2,
+                pg: 1,
+                pe: 1,
+                address: 0x100 + column + 4 * (8 * row + 3)
+            })
+        );
+        assert_eq!(buffer.locate(&[100, 0]), None);
+        assert_eq!(buffer.locate(&[-1, 0]), None);
+        assert_eq!(buffer.locate(&[0]), None);
+    }
+
+    #[test]
+    fn whole_buffers_are_row_major_with_padded_rows() {
+        let mut buffer = image([5, 3]);
+        buffer.layout = Layout::Single { cube: 1, vault: 2, pg: 3, pe: 0 };
+        buffer.extent.push(2);
+        buffer.min.push(7);
+        buffer.validate(&machine()).unwrap();
+        assert_eq!(buffer.size_bytes(), 8 * 3 * 2 * 4);
+        let place = buffer.locate(&[4, 2, 8]).unwrap();
+        assert_eq!(place.address, 0x100 + 4 * (8 * (3 + 2) + 4));
+        buffer.layout = Layout::Replicated;
+        assert!(buffer.validate(&machine()).is_err());
+        buffer.role = Role::Param;
+        buffer.validate(&machine()).unwrap();
+        buffer.min.clear();
+        buffer.extent.clear();
+        buffer.validate(&machine()).unwrap();
+        assert_eq!(buffer.locate(&[]).unwrap().address, 0x100);
+    }
+
+    #[test]
+    fn hostile_layouts_are_errors() {
+        let broken = |change: fn(&mut Buffer)| {
+            let mut buffer = image([100, 90]);
+            change(&mut buffer);
+            assert!(buffer.validate(&machine()).is_err(), "{buffer:?}");
+        };
+        let broken_tiled = |change: fn(&mut Tiled)| {
+            let mut buffer = image([100, 90]);
+            let Layout::Tiled(tiled) = &mut buffer.layout else { unreachable!() };
+            change(tiled);
+            assert!(buffer.validate(&machine()).is_err(), "{buffer:?}");
+        };
+        broken(|b| b.base = 8);
+        broken(|b| b.base = 0xffff_fff0);
+        broken(|b| b.extent[0] = 0);
+        broken(|b| b.extent[1] = u32::MAX);
+        broken(|b| b.min[0] = i32::MIN);
+        broken(|b| b.min[0] = -7);
+        broken(|b| {
+            b.min.pop();
+        });
+        broken(|b| {
+            b.extent = vec![1 << 28; 9];
+            b.min = vec![0; 9];
+        });
+        broken(|b| b.layout = Layout::Single { cube: 8, vault: 0, pg: 0, pe: 0 });
+        broken_tiled(|t| t.tile = [0, 8]);
+        broken_tiled(|t| t.tile = [u32::MAX, u32::MAX]);
+        broken_tiled(|t| t.tile = [1 << 28, 1 << 28]);
+        broken_tiled(|t| t.grid.engines = 5);
+        broken_tiled(|t| t.grid.cubes = [1 << 16, 1 << 16]);
+        broken_tiled(|t| t.grid.rows = 0);
+        broken_tiled(|t| t.grid.rows = 1 << 28);
+        broken_tiled(|t| t.grid.strips = 1);
+        broken_tiled(|t| t.ghost_rows = [u32::MAX, u32::MAX]);
+        broken_tiled(|t| t.origin = [i32::MAX, i32::MIN]);
+    }
+
+    fn buffers() -> impl Strategy<Value = Buffer> {
+        let pair = |most: u32| [1..=most, 1..=most];
+        let grid = (pair(2), pair(2), pair(2), 1..=4_u32, 1..=3_u32, 1..=3_u32);
+        let grid = grid.prop_map(|(cubes, vaults, groups, engines, strips, rows)| Grid {
+            cubes,
+            vaults,
+            groups,
+            engines,
+            strips,
+            rows,
+        });
+        let ghosts = (pair(3), pair(3)).prop_map(|(a, b)| [a.map(|n| n - 1), b.map(|n| n - 1)]);
+        (grid, pair(5), ghosts, [-9..9, -9..9], 0..3_usize, 0..4_u32).prop_map(
+            |(grid, tile, [ghost_columns, ghost_rows], origin, inner, less)| {
+                let tiles = grid.tiles();
+                let mut min = vec![origin[0], origin[1]];
+                let mut extent: Vec<u32> = (0..2)
+                    .map(|d| (tiles[d] as u32 * tile[d]).saturating_sub(less).max(1))
+                    .collect();
+                for d in 0..inner {
+                    min.push(d as i32 - 1);
+                    extent.push(2);
+                }
+                let tiled = Tiled { grid, tile, origin, ghost_columns, ghost_rows };
+                Buffer {
+                    name: "b".into(),
+                    role: Role::Input,
+                    element: Element::U8,
+                    min,
+                    extent,
+                    layout: Layout::Tiled(tiled),
+                    base: 64,
+                }
+            },
+        )
+    }
+
+    fn coordinates(buffer: &Buffer) -> Vec<Vec<i32>> {
+        let mut out = vec![vec![]];
+        for (min, extent) in buffer.min.iter().zip(&buffer.extent) {
+            let longer = |c: &Vec<i32>| {
+                let c = c.clone();
+                (0..*extent).map(move |i| [c.clone(), vec![min + i as i32]].concat())
+            };
+            out = out.iter().flat_map(longer).collect();
+        }
+        out
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(48))]
+
+        /// Every element has a place of its own, inside its buffer's storage; lanes of
+        /// an atom are neighbours in x.
+        #[test]
+        fn elements_have_places_of_their_own(buffer in buffers()) {
+            let machine = machine();
+            buffer.validate(&machine).unwrap();
+            let mut seen = HashSet::new();
+            for coords in coordinates(&buffer) {
+                let place = buffer.locate(&coords).unwrap();
+                let end = u64::from(buffer.base) + buffer.size_bytes();
+                prop_assert!(place.address >= buffer.base && u64::from(place.address) + 4 <= end);
+                prop_assert!(place.cube < machine.hierarchy.cubes && place.vault < machine.hierarchy.vaults);
+                prop_assert!(place.pg < machine.hierarchy.pgs && place.pe < machine.hierarchy.pes);
+                prop_assert!(seen.insert(place), "{coords:?} shares its place");
+                if place.address % 16 != 0 {
+                    let mut left = coords.clone();
+                    left[0] -= 1;
+                    if let Some(left) = buffer.locate(&left) {
+                        prop_assert_eq!(Location { address: place.address - 4, ..place }, left);
+                    }
+                }
+            }
+        }
+
+        /// The JSON form is the same buffer.
+        #[test]
+        fn survives_json(buffer in buffers()) {
+            let text = serde_json::to_string(&buffer).unwrap();
+            prop_assert_eq!(serde_json::from_str::<Buffer>(&text).unwrap(), buffer);
+        }
+    }
+}
