@@ -37,7 +37,8 @@ DATA = HERE / "data"
 MANIFEST = HERE / "manifest.jsonl"
 BUILD = pathlib.Path(os.environ.get("REFERENCE_BUILD", pathlib.Path(tempfile.gettempdir()) / "halide-references"))
 
-# Outputs of at most this many bytes are committed whole.
+# A pipeline's first case is committed whole up to this many bytes, others up to
+# a quarter of it.
 WHOLE_BYTES = 20_000
 # Of larger ones that may differ by rounding, about this many elements are.
 SAMPLE_ELEMENTS = 1024
@@ -551,7 +552,7 @@ def make_case(path, case, defaults, program, entries):
                   "sha256": hashlib.sha256(np.ascontiguousarray(array).tobytes()).hexdigest()}
         file = DATA / f"{entry['case']}.{name}.npy"
         stored = array.astype(np.bool_) if element == "bool" else array
-        if array.nbytes <= WHOLE_BYTES and (tolerance != "exact" or case.get("first")):
+        if array.nbytes <= (WHOLE_BYTES if case.get("first") else WHOLE_BYTES // 4):
             record["whole"] = str(file.relative_to(HERE))
             np.save(file, stored)
         elif tolerance != "exact":
