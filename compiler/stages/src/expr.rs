@@ -63,7 +63,7 @@ pub enum ExprKind {
 /// Operations of one operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum UnaryOp {
-    /// Negation; integers wrap.
+    /// Zero minus the operand, as Halide negates: no zero becomes negative. Integers wrap.
     Neg,
     /// Logical not of a Bool.
     Not,

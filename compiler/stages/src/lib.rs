@@ -5,11 +5,18 @@
 //! unscheduled, which is what a program means; a target adds its own directives, distribution and
 //! default schedule before it is lowered to loops. Nothing here knows a machine.
 
+pub mod bounds;
+pub mod build;
 pub mod codes;
 mod directive;
 mod expr;
 mod graph;
+mod image;
+mod inline;
+pub mod scalar;
+mod simplify;
 mod types;
+mod walk;
 
 pub use directive::{Directive, DirectiveArg, DirectiveInfo, DirectiveKind, ParamKind, Schedule};
 pub use expr::{BinaryOp, CompareOp, Expr, ExprData, ExprKind, Intrinsic, UnaryOp};
@@ -17,4 +24,8 @@ pub use graph::{
     Definition, Func, FuncData, Input, InputData, Param, ParamData, Pipeline, RDom, RDomData,
     Update,
 };
+pub use image::Image;
+pub use inline::{inline, inline_where, is_inlined};
+pub use simplify::{Simplifier, specialize};
 pub use types::{ElementType, Literal};
+pub use walk::Walker;

@@ -1,0 +1,306 @@
+//! Ranges of expressions over intervals of their variables.
+//!
+//! Interval arithmetic over the expression DAG in arena order, each node once. Beside its range an
+//! `I32` node carries its affine form, whose range is exact where the same variable occurs several
+//! times. Values of Funcs are evaluated over the region of the call, as Halide's
+//! `compute_function_value_bounds` does symbolically, within a budget; beyond it, over everything.
+
+use std::collections::BTreeMap;
+
+use cranelift_entity::{EntityRef, SecondaryMap};
+
+use crate::scalar::literal_word;
+use crate::{
+    BinaryOp, ElementType, Expr, ExprKind, Func, Input, Param, Pipeline, RDom, UnaryOp, Walker,
+};
+
+use super::affine::{Affine, AffineVar};
+use super::interval::{self, Interval, Range, Region};
+
+/// The words of scalar parameters, where they are known.
+pub type ParamValues = SecondaryMap<Param, Option<u32>>;
+
+/// The defaults of a pipeline's scalar parameters.
+pub fn default_params(pipeline: &Pipeline) -> ParamValues {
+    let mut values = ParamValues::new();
+    for (param, data) in &pipeline.params {
+        values[param] = data.default.map(|literal| literal_word(data.ty, literal));
+    }
+    values
+}
+
+/// Where the variables of an expression lie. What is not given may be any `I32`.
+#[derive(Clone, Debug, Default)]
+pub struct Env {
+    /// The interval of each dimension of the Func being defined.
+    pub dims: Region,
+    /// The interval of variables of reduction domains.
+    pub rvars: BTreeMap<(RDom, u32), Interval>,
+}
+
+impl Env {
+    /// Over a region, without reduction variables.
+    pub fn over(dims: &[Interval]) -> Env {
+        Env { dims: dims.to_vec(), rvars: BTreeMap::new() }
+    }
+
+    /// The interval of a variable.
+    pub fn interval(&self, var: AffineVar) -> Interval {
+        let given = match var {
+            AffineVar::Dim(n) => self.dims.get(n as usize),
+            AffineVar::RVar(rdom, n) => self.rvars.get(&(rdom, n)),
+        };
+        given.copied().unwrap_or(Interval { min: i32::MIN, max: i32::MAX })
+    }
+}
+
+/// The ranges of some expressions in one [`Env`].
+#[derive(Debug)]
+pub struct Values {
+    order: Vec<Expr>,
+    ranges: Vec<Range>,
+    affine: Vec<Option<Affine>>,
+}
+
+impl Values {
+    fn slot(&self, expr: Expr) -> usize {
+        match self.order.binary_search(&expr) {
+            Ok(slot) => slot,
+            Err(_) => panic!("{expr:?} was not evaluated"),
+        }
+    }
+
+    /// The range of an expression that was evaluated. Panics on another.
+    pub fn range(&self, expr: Expr) -> Range {
+        self.ranges[self.slot(expr)]
+    }
+
+    /// The affine form of an `I32` expression that was evaluated, parameters and extents counted
+    /// as constants.
+    pub fn affine(&self, expr: Expr) -> Option<&Affine> {
+        self.affine[self.slot(expr)].as_ref()
+    }
+}
+
+/// Nodes evaluated for the values of Funcs that serve as indices, in one evaluator's life.
+const BUDGET: usize = 1 << 22;
+
+/// Calls within calls that are evaluated over the region of the call.
+const MAX_DEPTH: u32 = 32;
+
+/// Evaluates ranges in a pipeline of known extents.
+pub struct Evaluator<'a> {
+    pipeline: &'a Pipeline,
+    extents: &'a SecondaryMap<Input, Vec<u32>>,
+    params: &'a ParamValues,
+    walker: Walker,
+    /// The value of each Func over all coordinates, filled in order on first use.
+    anywhere: Vec<Vec<Range>>,
+    calls: BTreeMap<(Func, u32, Region), Range>,
+    bodies: BTreeMap<(Func, u32), Vec<Expr>>,
+    budget: usize,
+}
+
+impl<'a> Evaluator<'a> {
+    /// An evaluator. Inputs without extents may have any.
+    pub fn new(
+        pipeline: &'a Pipeline,
+        extents: &'a SecondaryMap<Input, Vec<u32>>,
+        params: &'a ParamValues,
+    ) -> Evaluator<'a> {
+        Evaluator {
+            pipeline,
+            extents,
+            params,
+            walker: Walker::default(),
+            anywhere: Vec::new(),
+            calls: BTreeMap::new(),
+            bodies: BTreeMap::new(),
+            budget: BUDGET,
+        }
+    }
+
+    /// The range of one expression.
+    pub fn range(&mut self, expr: Expr, env: &Env) -> Range {
+        self.ranges([expr], env).range(expr)
+    }
+
+    /// The ranges of expressions and of all they consist of.
+    pub fn ranges(&mut self, roots: impl IntoIterator<Item = Expr>, env: &Env) -> Values {
+        let order = self.walker.reachable(self.pipeline, roots);
+        self.evaluate(order, env, 0)
+    }
+
+    fn evaluate(&mut self, order: Vec<Expr>, env: &Env, depth: u32) -> Values {
+        let count = order.len();
+        let mut values =
+            Values { order, ranges: Vec::with_capacity(count), affine: Vec::with_capacity(count) };
+        for slot in 0..count {
+            let expr = values.order[slot];
+            let mut range = self.node(expr, env, &values, depth);
+            let mut affine = None;
+            if self.pipeline.ty(expr) == ElementType::I32 {
+                affine = match range.single() {
+                    Some(constant) => Some(Affine::constant(constant)),
+                    None => affine_node(&self.pipeline.exprs[expr].kind, &values),
+                };
+                if let Some(exact) = affine.as_ref().and_then(|a| exact_range(a, env)) {
+                    range = Range::Int(exact.0, exact.1);
+                }
+            }
+            values.ranges.push(range);
+            values.affine.push(affine);
+        }
+        values
+    }
+
+    fn node(&mut self, expr: Expr, env: &Env, values: &Values, depth: u32) -> Range {
+        let pipeline = self.pipeline;
+        let data = &pipeline.exprs[expr];
+        let ty = data.ty;
+        let of = |e: Expr| values.range(e);
+        match &data.kind {
+            ExprKind::Literal(literal) => Range::point(ty, literal_word(ty, *literal)),
+            ExprKind::Dim(n) => from_interval(env.interval(AffineVar::Dim(*n))),
+            ExprKind::RVar(rdom, n) => from_interval(env.interval(AffineVar::RVar(*rdom, *n))),
+            ExprKind::Param(param) => match self.params[*param] {
+                Some(word) => Range::point(ty, word),
+                None => Range::full(ty),
+            },
+            ExprKind::InputExtent(input, d) => match self.extents[*input].get(*d as usize) {
+                Some(&extent) => Range::Int(extent.into(), extent.into()),
+                None => Range::Int(0, i32::MAX.into()),
+            },
+            ExprKind::Load(..) => Range::full(ty),
+            ExprKind::Call(func, k, args) => {
+                let region = args.iter().map(|&a| to_interval(of(a))).collect();
+                self.call(*func, *k, region, depth)
+            }
+            ExprKind::Unary(op, a) => interval::unary(*op, ty, of(*a)),
+            ExprKind::Binary(op, a, b) => interval::binary(*op, ty, of(*a), of(*b)),
+            ExprKind::Compare(op, a, b) => interval::compare(*op, of(*a), of(*b)),
+            ExprKind::Select(condition, a, b) => match of(*condition).single() {
+                Some(0) => of(*b),
+                Some(_) => of(*a),
+                None => of(*a).union(of(*b)),
+            },
+            ExprKind::Cast(a) => interval::cast(ty, pipeline.ty(*a), of(*a)),
+            ExprKind::Reinterpret(a) => interval::reinterpret(ty, pipeline.ty(*a), of(*a)),
+            ExprKind::Intrinsic(op, args) => {
+                let args: Vec<Range> = args.iter().map(|&a| of(a)).collect();
+                interval::intrinsic(*op, &args)
+            }
+        }
+    }
+
+    /// The range of value `k` of a Func over a region.
+    pub fn func_value(&mut self, func: Func, k: u32, region: Region) -> Range {
+        self.call(func, k, region, 0)
+    }
+
+    fn call(&mut self, func: Func, k: u32, region: Region, depth: u32) -> Range {
+        let data = &self.pipeline.funcs[func];
+        let ty = data.types[k as usize];
+        let Some(pure) = data.pure.as_ref().filter(|_| data.updates.is_empty()) else {
+            return Range::full(ty);
+        };
+        let key = (func, k, region);
+        if let Some(&known) = self.calls.get(&key) {
+            return known;
+        }
+        let value = pure.values[k as usize];
+        let body = match self.bodies.get(&(func, k)) {
+            Some(body) => body.clone(),
+            None => {
+                let body = self.walker.reachable(self.pipeline, [value]);
+                self.bodies.insert((func, k), body.clone());
+                body
+            }
+        };
+        if depth >= MAX_DEPTH || body.len() > self.budget {
+            return self.value_anywhere(func, k);
+        }
+        self.budget -= body.len();
+        let range = self.evaluate(body, &Env::over(&key.2), depth + 1).range(value);
+        self.calls.insert(key, range);
+        range
+    }
+
+    fn value_anywhere(&mut self, func: Func, k: u32) -> Range {
+        while self.anywhere.len() <= func.index() {
+            let next = Func::new(self.anywhere.len());
+            let data = &self.pipeline.funcs[next];
+            let ranges = match &data.pure {
+                Some(pure) if data.updates.is_empty() => {
+                    let order = self.walker.reachable(self.pipeline, pure.values.iter().copied());
+                    // Callees come first and are known by now, so this goes no deeper.
+                    let values = self.evaluate_anywhere(order);
+                    pure.values.iter().map(|&v| values.range(v)).collect()
+                }
+                _ => data.types.iter().map(|&ty| Range::full(ty)).collect(),
+            };
+            self.anywhere.push(ranges);
+        }
+        self.anywhere[func.index()][k as usize]
+    }
+
+    fn evaluate_anywhere(&mut self, order: Vec<Expr>) -> Values {
+        let count = order.len();
+        let mut values = Values { order, ranges: Vec::with_capacity(count), affine: Vec::new() };
+        let env = Env::default();
+        for slot in 0..count {
+            let expr = values.order[slot];
+            let range = match self.pipeline.exprs[expr].kind {
+                ExprKind::Call(func, k, _) => self.anywhere[func.index()][k as usize],
+                _ => self.node(expr, &env, &values, MAX_DEPTH),
+            };
+            values.ranges.push(range);
+        }
+        values
+    }
+}
+
+fn from_interval(interval: Interval) -> Range {
+    Range::Int(interval.min.into(), interval.max.into())
+}
+
+/// The interval of an index of range `range`.
+pub(super) fn to_interval(range: Range) -> Interval {
+    let (low, high) = range.ints();
+    let fit = |v: i64| v.clamp(i32::MIN.into(), i32::MAX.into()) as i32;
+    Interval { min: fit(low), max: fit(high) }
+}
+
+/// The range of an affine form where it lies within `I32`; outside, the value wraps.
+pub(super) fn exact_range(affine: &Affine, env: &Env) -> Option<(i64, i64)> {
+    let (low, high) = affine.range(|var| {
+        let interval = env.interval(var);
+        (interval.min.into(), interval.max.into())
+    });
+    let fits = low >= i128::from(i32::MIN) && high <= i128::from(i32::MAX);
+    fits.then_some((low as i64, high as i64))
+}
+
+/// The affine form of an `I32` node, equal to its value modulo 2^32.
+fn affine_node(kind: &ExprKind, values: &Values) -> Option<Affine> {
+    match kind {
+        ExprKind::Dim(n) => Some(Affine::var(AffineVar::Dim(*n))),
+        ExprKind::RVar(rdom, n) => Some(Affine::var(AffineVar::RVar(*rdom, *n))),
+        ExprKind::Unary(UnaryOp::Neg, a) => values.affine(*a)?.scale(-1),
+        ExprKind::Binary(BinaryOp::Add, a, b) => {
+            values.affine(*a)?.combine(1, values.affine(*b)?, 1)
+        }
+        ExprKind::Binary(BinaryOp::Sub, a, b) => {
+            values.affine(*a)?.combine(1, values.affine(*b)?, -1)
+        }
+        ExprKind::Binary(BinaryOp::Mul, a, b) => {
+            let (a, b) = (values.affine(*a)?, values.affine(*b)?);
+            match (a.as_constant(), b.as_constant()) {
+                (_, Some(c)) => a.scale(c),
+                (Some(c), _) => b.scale(c),
+                _ => None,
+            }
+        }
+        _ => None,
+    }
+}

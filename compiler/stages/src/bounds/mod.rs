@@ -1,0 +1,16 @@
+//! Regions: how large images are, where each Func must be computed, what an index can be.
+//!
+//! [`resolve_extents`] fixes the extents of inputs and outputs, [`infer`] finds the region of each
+//! Func, [`Evaluator`] the range of an expression, [`affine_of`] the form of an index.
+
+mod affine;
+mod eval;
+mod extents;
+mod infer;
+mod interval;
+
+pub use affine::{Affine, AffineVar, IndexForm, affine_of, index_forms};
+pub use eval::{Env, Evaluator, ParamValues, Values, default_params};
+pub use extents::{Extents, resolve_extents};
+pub use infer::{Bounds, FuncBounds, MAX_POINTS, StageLoops, infer};
+pub use interval::{Interval, Range, Region, points};

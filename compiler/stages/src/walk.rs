@@ -1,0 +1,109 @@
+//! Visiting expressions without recursion: operands precede their users in the arena, so the
+//! order of the arena is an order of evaluation.
+
+use cranelift_entity::EntityRef;
+
+use crate::{Expr, ExprKind, Func, Pipeline, Update};
+
+impl ExprKind {
+    /// Calls `visit` with each operand, in order.
+    pub fn each_operand(&self, mut visit: impl FnMut(Expr)) {
+        match self {
+            ExprKind::Literal(_)
+            | ExprKind::Dim(_)
+            | ExprKind::RVar(..)
+            | ExprKind::Param(_)
+            | ExprKind::InputExtent(..) => {}
+            ExprKind::Load(_, args) | ExprKind::Call(_, _, args) | ExprKind::Intrinsic(_, args) => {
+                args.iter().copied().for_each(visit)
+            }
+            ExprKind::Unary(_, a) | ExprKind::Cast(a) | ExprKind::Reinterpret(a) => visit(*a),
+            ExprKind::Binary(_, a, b) | ExprKind::Compare(_, a, b) => {
+                visit(*a);
+                visit(*b);
+            }
+            ExprKind::Select(a, b, c) => {
+                visit(*a);
+                visit(*b);
+                visit(*c);
+            }
+        }
+    }
+
+    /// The same with each operand replaced.
+    pub fn map_operands(&self, mut map: impl FnMut(Expr) -> Expr) -> ExprKind {
+        let mut all = |args: &Vec<Expr>| args.iter().map(|&a| map(a)).collect::<Vec<_>>();
+        match self {
+            ExprKind::Literal(_)
+            | ExprKind::Dim(_)
+            | ExprKind::RVar(..)
+            | ExprKind::Param(_)
+            | ExprKind::InputExtent(..) => self.clone(),
+            ExprKind::Load(input, args) => ExprKind::Load(*input, all(args)),
+            ExprKind::Call(func, k, args) => ExprKind::Call(*func, *k, all(args)),
+            ExprKind::Intrinsic(op, args) => ExprKind::Intrinsic(*op, all(args)),
+            ExprKind::Unary(op, a) => ExprKind::Unary(*op, map(*a)),
+            ExprKind::Cast(a) => ExprKind::Cast(map(*a)),
+            ExprKind::Reinterpret(a) => ExprKind::Reinterpret(map(*a)),
+            ExprKind::Binary(op, a, b) => ExprKind::Binary(*op, map(*a), map(*b)),
+            ExprKind::Compare(op, a, b) => ExprKind::Compare(*op, map(*a), map(*b)),
+            ExprKind::Select(a, b, c) => ExprKind::Select(map(*a), map(*b), map(*c)),
+        }
+    }
+}
+
+/// Collects what is reachable from expressions; one walker serves many collections, so that each
+/// costs time in what it finds and not in the size of the arena.
+#[derive(Debug, Default)]
+pub struct Walker {
+    seen: Vec<u32>,
+    round: u32,
+    stack: Vec<Expr>,
+}
+
+impl Walker {
+    /// Everything reachable from `roots`, themselves included, operands before users.
+    pub fn reachable(
+        &mut self,
+        pipeline: &Pipeline,
+        roots: impl IntoIterator<Item = Expr>,
+    ) -> Vec<Expr> {
+        self.seen.resize(pipeline.exprs.len(), 0);
+        self.round += 1;
+        let mut found = Vec::new();
+        self.stack.clear();
+        self.stack.extend(roots);
+        while let Some(expr) = self.stack.pop() {
+            if std::mem::replace(&mut self.seen[expr.index()], self.round) == self.round {
+                continue;
+            }
+            found.push(expr);
+            pipeline.exprs[expr].kind.each_operand(|operand| self.stack.push(operand));
+        }
+        found.sort_unstable();
+        found
+    }
+}
+
+impl Update {
+    /// Everything this update evaluates: coordinates, values and the conditions of its domain.
+    pub fn roots<'a>(&'a self, pipeline: &'a Pipeline) -> impl Iterator<Item = Expr> + 'a {
+        let predicates = self.rdom.map_or(&[][..], |r| &pipeline.rdoms[r].predicates);
+        self.args.iter().chain(&self.values).chain(predicates).copied()
+    }
+
+    /// Whether coordinate `d` of the left side is the pure dimension of that position.
+    pub fn is_pure_dim(&self, pipeline: &Pipeline, d: usize) -> bool {
+        pipeline.exprs[self.args[d]].kind == ExprKind::Dim(d as u32)
+    }
+}
+
+impl Pipeline {
+    /// What every stage of a Func evaluates: the pure definition's values, then each update's
+    /// coordinates, values and conditions.
+    pub fn func_roots(&self, func: Func) -> Vec<Expr> {
+        let data = &self.funcs[func];
+        let pure = data.pure.iter().flat_map(|d| d.values.iter().copied());
+        pure.chain(data.updates.iter().flat_map(|u| u.roots(self))).collect()
+    }
+}
