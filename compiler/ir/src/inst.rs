@@ -258,11 +258,35 @@ impl Op {
     /// The operands, in order.
     pub fn args(&self) -> Vec<Value> {
         let mut args = Vec::new();
-        self.clone().map_args(|v| {
-            args.push(v);
-            v
-        });
+        self.for_each_arg(|v| args.push(v));
         args
+    }
+
+    /// Visits every operand, in order.
+    pub fn for_each_arg(&self, mut f: impl FnMut(Value)) {
+        match self {
+            Op::Const(..) => {}
+            Op::Unary(_, a)
+            | Op::Convert(_, a, _)
+            | Op::Splat(a, _)
+            | Op::Extract(a, _)
+            | Op::LoadRaw(_, _, a, _) => f(*a),
+            Op::Binary(_, a, b)
+            | Op::Icmp(_, a, b)
+            | Op::Fcmp(_, a, b)
+            | Op::Insert(a, b, _)
+            | Op::Shuffle(a, b, _)
+            | Op::StoreRaw(_, a, _, b) => [*a, *b].into_iter().for_each(f),
+            Op::Fma(a, b, c) | Op::MulAdd(a, b, c) | Op::Select(a, b, c) => {
+                [*a, *b, *c].into_iter().for_each(f);
+            }
+            Op::Load(_, _, args) | Op::Call(_, args) => args.iter().copied().for_each(f),
+            Op::Intrinsic(call) => call.args.iter().copied().for_each(f),
+            Op::Store(_, subscripts, value) => {
+                subscripts.iter().copied().for_each(&mut f);
+                f(*value);
+            }
+        }
     }
 
     /// The same instruction with every operand replaced.
@@ -381,7 +405,19 @@ impl Terminator {
     /// Every value it uses, block arguments included.
     pub fn args(&self) -> Vec<Value> {
         let mut args = Vec::new();
-        self.clone().for_each_arg_mut(|v| args.push(*v));
+        self.for_each_arg(|v| args.push(v));
         args
+    }
+
+    /// Visits every value it uses, block arguments included.
+    pub fn for_each_arg(&self, mut f: impl FnMut(Value)) {
+        match self {
+            Terminator::Branch(value, ..) | Terminator::Switch(value, ..) => f(*value),
+            Terminator::Return(values) => values.iter().copied().for_each(&mut f),
+            Terminator::Jump(_) | Terminator::Trap(_) => {}
+        }
+        for to in self.successors() {
+            to.args.iter().copied().for_each(&mut f);
+        }
     }
 }

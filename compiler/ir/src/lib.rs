@@ -6,13 +6,30 @@
 //! neighbour's bank, say) is an [`Op::Intrinsic`], so that no target's name stands in this crate.
 
 mod builder;
+pub mod cfg;
+pub mod codes;
+mod dominators;
+mod edit;
 mod entities;
+mod float16;
 mod function;
+pub mod graph;
 mod inst;
+mod lex;
+mod names;
+mod parse;
+mod print;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
 mod types;
+mod verify;
 
 pub use builder::Builder;
+pub use cfg::Cfg;
+pub use dominators::{Dominators, Positions};
+pub use edit::Replacements;
 pub use entities::{Block, Func, Inst, Mem, Value};
+pub use float16::{f16_to_f64, f64_to_f16};
 pub use function::{
     BlockData, ExecutionModel, Function, InstData, LoopInfo, MemData, Module, ValueData, ValueDef,
 };
@@ -20,4 +37,9 @@ pub use inst::{
     BinaryOp, BlockCall, Constant, ConvertOp, Effect, FloatCond, IntCond, IntrinsicCall, Op,
     Terminator, UnaryOp,
 };
+pub use parse::parse_module;
+pub use print::{
+    Annotation, Locations, PrintOptions, literal, print_function, print_module, quoted,
+};
 pub use types::{Scalar, Space, Type};
+pub use verify::{MAX_LANES, VerifierError, verify_function, verify_module};

@@ -118,12 +118,6 @@ pub enum Space {
 
 impl fmt::Display for Space {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Space::Global => "global",
-            Space::Shared => "shared",
-            Space::Local => "local",
-            Space::Param => "param",
-            Space::Const => "const",
-        })
+        f.write_str(self.name())
     }
 }

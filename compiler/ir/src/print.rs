@@ -1,0 +1,332 @@
+//! The text form of functions and modules. What [`crate::parse_module`] reads is what is written
+//! here, character for character; docs/ir.md describes it.
+
+use std::fmt::{self, Write};
+
+use nbcc_base::{SourceMap, Span};
+
+use crate::{
+    Block, BlockCall, Constant, Function, Inst, InstData, Mem, Module, Op, Scalar, Terminator,
+    Type, Value, f16_to_f64,
+};
+
+/// A side table: what to show behind a value where it is defined.
+pub type Annotation<'a> = &'a dyn Fn(Value) -> Option<String>;
+
+/// How source locations are shown.
+#[derive(Clone, Copy, Default)]
+pub enum Locations<'a> {
+    /// Not at all.
+    #[default]
+    None,
+    /// As `!source:start..end`, which is read back.
+    Bytes,
+    /// As a comment `; file:line:column`.
+    Lines(&'a SourceMap),
+}
+
+/// What is shown beside the function itself.
+#[derive(Clone, Copy, Default)]
+pub struct PrintOptions<'a> {
+    /// Where the names of called functions come from; without it a callee is its number.
+    pub module: Option<&'a Module>,
+    /// Side tables, each shown as `@text` behind the type of a value.
+    pub annotations: &'a [Annotation<'a>],
+    /// Source locations.
+    pub locations: Locations<'a>,
+}
+
+/// The text form of a function, from `define` to a lone `}`, with a line break at the end. Prints
+/// functions that the verifier rejects, too.
+pub fn print_function(func: &Function, options: &PrintOptions<'_>) -> String {
+    let mut out = String::new();
+    let mut printer = Printer { out: &mut out, func, options };
+    printer.function().expect("writing to a string succeeds");
+    out
+}
+
+/// The text form of a module: its functions with an empty line between them.
+pub fn print_module(module: &Module, options: &PrintOptions<'_>) -> String {
+    let options = PrintOptions { module: Some(module), ..*options };
+    let functions = module.functions.values().map(|func| print_function(func, &options));
+    functions.collect::<Vec<_>>().join("\n")
+}
+
+impl fmt::Display for Function {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&print_function(self, &PrintOptions::default()))
+    }
+}
+
+impl fmt::Display for Module {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&print_module(self, &PrintOptions::default()))
+    }
+}
+
+/// Whether a name is written without quotes.
+pub(crate) fn is_plain_name(name: &str) -> bool {
+    !name.is_empty() && name.bytes().all(is_name_byte)
+}
+
+/// Whether a byte may stand in a name without quotes.
+pub(crate) fn is_name_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'$')
+}
+
+/// A text in quotes on one line, with what cannot stand there escaped.
+pub fn quoted(text: &str) -> String {
+    let mut out = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            c if c.is_control() || matches!(c, '\u{2028}' | '\u{2029}') => {
+                let _ = write!(out, "\\u{{{:x}}}", u32::from(c));
+            }
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+    out
+}
+
+/// A name behind a sigil, in quotes where it needs them.
+pub(crate) fn name_text(name: &str) -> String {
+    if is_plain_name(name) { name.to_string() } else { quoted(name) }
+}
+
+/// The bits of one lane as a literal of its type: integers signed, floats as the shortest decimal
+/// that reads back as the same bits, a NaN as its bits.
+pub fn literal(scalar: Scalar, bits: u64) -> String {
+    let width = scalar.bits();
+    let float = match scalar {
+        Scalar::F16 => f16_to_f64(bits as u16),
+        Scalar::F32 => f64::from(f32::from_bits(bits as u32)),
+        Scalar::F64 => f64::from_bits(bits),
+        Scalar::I1 => return (bits & 1).to_string(),
+        _ => return (((bits << (64 - width)) as i64) >> (64 - width)).to_string(),
+    };
+    if float.is_nan() {
+        let digits = width as usize / 4;
+        return format!("0x{bits:0digits$x}");
+    }
+    match scalar {
+        Scalar::F64 => format!("{float:?}"),
+        _ => format!("{:?}", float as f32),
+    }
+}
+
+struct Printer<'a> {
+    out: &'a mut String,
+    func: &'a Function,
+    options: &'a PrintOptions<'a>,
+}
+
+impl Printer<'_> {
+    fn function(&mut self) -> fmt::Result {
+        let func = self.func;
+        write!(self.out, "define {} @{}(", func.model.name(), name_text(&func.name))?;
+        let entry = func.layout.first().copied();
+        if let Some(entry) = entry {
+            self.definitions(&func.blocks[entry].params)?;
+        }
+        write!(self.out, ")")?;
+        match func.results.as_slice() {
+            [] => {}
+            [one] => write!(self.out, " -> {one}")?,
+            many => {
+                let many: Vec<_> = many.iter().map(Type::to_string).collect();
+                write!(self.out, " -> ({})", many.join(", "))?;
+            }
+        }
+        writeln!(self.out, " {{")?;
+        for mem in func.mems.values() {
+            let extents: Vec<_> = mem.extents.iter().map(u32::to_string).collect();
+            let (name, extents) = (name_text(&mem.name), extents.join(", "));
+            writeln!(self.out, "  mem %{name}: {}[{extents}] {}", mem.element, mem.space)?;
+        }
+        for &block in &func.layout {
+            self.block(block, Some(block) != entry)?;
+        }
+        writeln!(self.out, "}}")
+    }
+
+    fn block(&mut self, block: Block, with_params: bool) -> fmt::Result {
+        let data = &self.func.blocks[block];
+        write!(self.out, "{block}")?;
+        if with_params && !data.params.is_empty() {
+            write!(self.out, "(")?;
+            self.definitions(&data.params)?;
+            write!(self.out, ")")?;
+        }
+        write!(self.out, ":")?;
+        if let Some(info) = &data.loop_info {
+            write!(self.out, " loop {}", quoted_unless_word(&info.name))?;
+            if let Some(trips) = info.trips {
+                write!(self.out, ", {trips} trips")?;
+            }
+        }
+        writeln!(self.out)?;
+        for &inst in &data.insts {
+            self.inst(inst)?;
+        }
+        match &data.terminator {
+            Some(terminator) => {
+                write!(self.out, "  ")?;
+                self.terminator(terminator)?;
+                self.location(data.span)
+            }
+            None => writeln!(self.out, "  ; no terminator"),
+        }
+    }
+
+    fn definitions(&mut self, values: &[Value]) -> fmt::Result {
+        for (i, &value) in values.iter().enumerate() {
+            let comma = if i == 0 { "" } else { ", " };
+            write!(self.out, "{comma}{value}: {}", self.func.ty(value))?;
+            for annotation in self.options.annotations {
+                if let Some(text) = annotation(value) {
+                    write!(self.out, " @{}", name_text(&text))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn location(&mut self, span: Option<Span>) -> fmt::Result {
+        match (self.options.locations, span) {
+            (Locations::Bytes, Some(span)) => {
+                write!(self.out, " !{}:{}..{}", span.source.0, span.start, span.end)?;
+            }
+            (Locations::Lines(sources), Some(span)) => {
+                let at = sources.start_of(span);
+                let name = &sources.get(span.source).name;
+                write!(self.out, " ; {name}:{}:{}", at.line, at.column)?;
+            }
+            _ => {}
+        }
+        writeln!(self.out)
+    }
+
+    fn inst(&mut self, inst: Inst) -> fmt::Result {
+        let InstData { op, results, span } = &self.func.insts[inst];
+        write!(self.out, "  ")?;
+        if !results.is_empty() {
+            self.definitions(results)?;
+            write!(self.out, " = ")?;
+        }
+        self.op(op)?;
+        self.location(*span)
+    }
+
+    fn op(&mut self, op: &Op) -> fmt::Result {
+        match op {
+            Op::Const(ty, Constant::Splat(bits)) => {
+                write!(self.out, "const {}", literal(ty.scalar, *bits))
+            }
+            Op::Const(ty, Constant::Lanes(lanes)) => {
+                let lanes: Vec<_> = lanes.iter().map(|&bits| literal(ty.scalar, bits)).collect();
+                write!(self.out, "const [{}]", lanes.join(", "))
+            }
+            Op::Unary(op, a) => write!(self.out, "{} {a}", op.name()),
+            Op::Binary(op, a, b) => write!(self.out, "{} {a}, {b}", op.name()),
+            Op::Fma(a, b, c) => write!(self.out, "fma {a}, {b}, {c}"),
+            Op::MulAdd(a, b, c) => write!(self.out, "muladd {a}, {b}, {c}"),
+            Op::Icmp(cond, a, b) => write!(self.out, "icmp {} {a}, {b}", cond.name()),
+            Op::Fcmp(cond, a, b) => write!(self.out, "fcmp {} {a}, {b}", cond.name()),
+            Op::Select(a, b, c) => write!(self.out, "select {a}, {b}, {c}"),
+            Op::Convert(op, a, _) => write!(self.out, "{} {a}", op.name()),
+            Op::Splat(a, _) => write!(self.out, "splat {a}"),
+            Op::Extract(a, lane) => write!(self.out, "extract {a}, {lane}"),
+            Op::Insert(a, b, lane) => write!(self.out, "insert {a}, {b}, {lane}"),
+            Op::Shuffle(a, b, lanes) => {
+                let lanes: Vec<_> = lanes.iter().map(u8::to_string).collect();
+                write!(self.out, "shuffle {a}, {b}, [{}]", lanes.join(", "))
+            }
+            Op::Load(_, mem, subscripts) => {
+                let mem = self.mem(*mem);
+                write!(self.out, "load {mem}[{}]", list(subscripts))
+            }
+            Op::Store(mem, subscripts, value) => {
+                let mem = self.mem(*mem);
+                write!(self.out, "store {mem}[{}], {value}", list(subscripts))
+            }
+            Op::LoadRaw(_, space, address, offset) => {
+                write!(self.out, "load {space} [{address}{}]", displacement(*offset))
+            }
+            Op::StoreRaw(space, address, offset, value) => {
+                write!(self.out, "store {space} [{address}{}], {value}", displacement(*offset))
+            }
+            Op::Call(callee, args) => {
+                let name = match self.options.module.and_then(|m| m.functions.get(*callee)) {
+                    Some(function) => format!("@{}", name_text(&function.name)),
+                    None => callee.to_string(),
+                };
+                write!(self.out, "call {name}({})", list(args))
+            }
+            Op::Intrinsic(call) => {
+                write!(self.out, "intrinsic {}({})", quoted(call.name), list(&call.args))?;
+                if !call.mems.is_empty() {
+                    let mems: Vec<_> = call.mems.iter().map(|&mem| self.mem(mem)).collect();
+                    write!(self.out, " mems({})", mems.join(", "))?;
+                }
+                if !call.imms.is_empty() {
+                    let imms: Vec<_> = call.imms.iter().map(i64::to_string).collect();
+                    write!(self.out, " imms({})", imms.join(", "))?;
+                }
+                write!(self.out, " {}", call.effect.name())
+            }
+        }
+    }
+
+    fn mem(&self, mem: Mem) -> String {
+        match self.func.mems.get(mem) {
+            Some(data) => format!("%{}", name_text(&data.name)),
+            None => mem.to_string(),
+        }
+    }
+
+    fn terminator(&mut self, terminator: &Terminator) -> fmt::Result {
+        match terminator {
+            Terminator::Jump(to) => write!(self.out, "jump {}", target(to)),
+            Terminator::Branch(cond, then, other) => {
+                write!(self.out, "branch {cond}, {}, {}", target(then), target(other))
+            }
+            Terminator::Switch(value, cases, default) => {
+                let cases: Vec<_> = cases.iter().map(target).collect();
+                write!(self.out, "switch {value}, [{}], {}", cases.join(", "), target(default))
+            }
+            Terminator::Return(values) if values.is_empty() => write!(self.out, "return"),
+            Terminator::Return(values) => write!(self.out, "return {}", list(values)),
+            Terminator::Trap(message) => write!(self.out, "trap {}", quoted(message)),
+        }
+    }
+}
+
+/// A name without a sigil: plain only where it starts like a word.
+fn quoted_unless_word(name: &str) -> String {
+    let word = name.bytes().next().is_some_and(|b| b.is_ascii_alphabetic() || b == b'_');
+    if word && is_plain_name(name) { name.to_string() } else { quoted(name) }
+}
+
+fn list(values: &[Value]) -> String {
+    values.iter().map(Value::to_string).collect::<Vec<_>>().join(", ")
+}
+
+fn target(to: &BlockCall) -> String {
+    if to.args.is_empty() {
+        to.block.to_string()
+    } else {
+        format!("{}({})", to.block, list(&to.args))
+    }
+}
+
+fn displacement(offset: i64) -> String {
+    match offset {
+        0 => String::new(),
+        1.. => format!(" + {offset}"),
+        _ => format!(" - {}", offset.unsigned_abs()),
+    }
+}
