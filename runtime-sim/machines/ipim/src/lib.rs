@@ -1,1 +1,13 @@
-//! The iPIM machine.
+//! The iPIM machine: what its instructions do, and when.
+//!
+//! Effects and timing are apart. [`vault`] executes instructions in program order;
+//! [`functional`] runs whole programs that way and nothing else. `timed` decides
+//! at which cycle each of them issues, which units it occupies and when it retires.
+
+pub mod alu;
+pub mod code;
+pub mod decode;
+pub mod fault;
+pub mod functional;
+pub mod memory;
+pub mod vault;
