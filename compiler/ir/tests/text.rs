@@ -50,8 +50,8 @@ fn no_line_of_a_dump_confuses_its_readers() {
 fn annotations_are_shown_and_skipped_when_read() {
     let func = structured_function(3);
     let place = |value: nbcc_ir::Value| {
-        let name = if value.as_u32() % 3 == 0 { "near" } else { "pe(1, 2)" };
-        (value.as_u32() % 2 == 0).then(|| name.to_string())
+        let name = if value.as_u32().is_multiple_of(3) { "near" } else { "pe(1, 2)" };
+        value.as_u32().is_multiple_of(2).then(|| name.to_string())
     };
     let options = PrintOptions { annotations: &[&place], ..PrintOptions::default() };
     let text = print_function(&func, &options);
