@@ -1,15 +1,22 @@
 //! Instruction tables, assembler, container, machine files: what every target's
 //! instruction set is made of. Knows no target.
 
+pub mod asm;
+pub mod container;
 pub mod dram;
 mod instruction;
+pub mod lines;
+pub mod load;
 pub mod machine;
 pub mod table;
 pub mod text;
 
+pub use container::Container;
 pub use instruction::{
     DecodeError, EncodeError, Imm, Instruction, MachineInstruction, Operand, PhysReg, RegOrImm,
     RegisterClass, Role,
 };
+pub use lines::{LineTable, SourceLine};
+pub use load::LoadError;
 pub use machine::{MachineError, Override};
 pub use text::{Field, LabelNames, LabelTable, SyntaxError};

@@ -1,10 +1,12 @@
 //! The SIMB instruction set and the iPIM machine: what the compiler writes and the
 //! simulator reads, each stated once.
 
+pub mod asm;
 pub mod layout;
 pub mod machine;
 pub mod operands;
 pub mod ops;
+pub mod program;
 
 pub use layout::{Buffer, Element, Grid, Layout, Location, Tiled};
 pub use machine::Machine;
@@ -13,6 +15,7 @@ pub use operands::{
     RegClass, SimbMask, Source, VAULT_ID, VecMask,
 };
 pub use ops::{Category, Inst, Latency, Memory, Unit};
+pub use program::{Coordinate, Param, Patch, Program, Rodata, TextSymbol, resolve_labels};
 
 /// The number of lanes of a DataRF entry.
 pub const LANES: usize = 4;
