@@ -1,1 +1,3 @@
 //! The reference interpreter.
+
+pub mod pipeline;
