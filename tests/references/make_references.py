@@ -5,6 +5,8 @@
     python3 make_references.py              all pipelines of cases.toml that changed
     python3 make_references.py blur fir     only pipelines whose path contains a word
     python3 make_references.py --all        all of them, changed or not
+    python3 make_references.py --schedules [WORD ...]
+                                            check that the schedules in the files change nothing
     python3 make_references.py --translate FILE.halide
                                             print the C++ that the file becomes
     python3 make_references.py --once FILE.halide [NAME=FILE.npy ...]
@@ -72,7 +74,7 @@ KNOWN = DECLARING | set("""
     cos tan tanh asin acos atan atan2 sinh cosh fast_exp fast_log fast_pow fast_inverse fast_inverse_sqrt
     fast_sin fast_cos lerp likely likely_if_innermost sum product maximum minimum argmax argmin popcount
     count_leading_zeros count_trailing_zeros is_nan is_inf is_finite hypot print mux
-    Halide Internal std _ type_of convert_to
+    Halide Internal std _ type_of convert_to TailStrategy
 """.split())
 
 
@@ -176,8 +178,10 @@ def strip_schedule(tokens):
         token = tokens[i]
         out.append(token)
         nested += (token.text in ("(", "[")) - (token.text in (")", "]"))
-        if nested == 0 and token.text in (";", "{", "}", "else"):
+        if nested == 0 and token.text in (";", "}", "else"):
             start = True
+        elif nested == 0 and token.text == "{":
+            start = text_at(out, len(out) - 2) in (")", "else", ";", "{", "}")
         elif token.text == ")":
             # After the head of an `if` or `for` a statement starts as well.
             depth, j = 0, len(out) - 1
@@ -191,6 +195,44 @@ def strip_schedule(tokens):
             start = False
         i += 1
     return out
+
+
+def halide_schedule(tokens):
+    """Spells the directives that Halide lacks in Halide's own, the rest stays as it is."""
+    out, i = [], 0
+    while i < len(tokens):
+        name = text_at(tokens, i + 1) if tokens[i].text == "." else ""
+        if name == "load_pgsm":
+            i = closing(tokens, i + 2) + 1
+            continue
+        if name == "ipim_tile":
+            close = closing(tokens, i + 2)
+            texts = [" ".join(t.text for t in piece) for piece in split_commas(tokens[i + 3:close])]
+            if len(texts) == 6:
+                x, y, xi, yi, w, h = texts
+                call = f".tile({x}, {y}, {x}, {y}, {xi}, {yi}, {w}, {h}, TailStrategy::GuardWithIf)"
+            else:
+                x, xi, w = texts
+                call = f".split({x}, {x}, {xi}, {w}, TailStrategy::GuardWithIf)"
+            out += snippet(call, tokens[i].line)
+            i = close + 1
+            continue
+        out.append(tokens[i])
+        i += 1
+    return out
+
+
+def reduction_loops(tokens):
+    """Loop names that come from splitting or fusing loops of an RDom."""
+    found = set()
+    domains = {tokens[i + 1].text for i, t in enumerate(tokens) if t.text == "RDom"}
+    for i, token in enumerate(tokens):
+        if token.text in ("split", "fuse") and text_at(tokens, i - 1) == ".":
+            pieces = split_commas(tokens[i + 2:closing(tokens, i + 1)])
+            if pieces[0][0].text in domains | found:
+                made = pieces[1:3] if token.text == "split" else pieces[2:3]
+                found |= {piece[0].text for piece in made}
+    return found
 
 
 def declare_functions(tokens):
@@ -316,10 +358,12 @@ def last_defined(tokens):
     return order[-1]
 
 
-def translate(source):
-    """The C++ of a .halide file's text, and the names of what it reads and writes."""
+def translate(source, scheduled=False):
+    """The C++ of a .halide file's text, without its schedule unless asked for."""
     found = {"inputs": [], "params": [], "outputs": []}
-    tokens = strip_schedule(tokenize(source))
+    tokens = tokenize(source)
+    loops = reduction_loops(tokens)
+    tokens = halide_schedule(tokens) if scheduled else strip_schedule(tokens)
     tokens, heads, functions = declare_functions(tokens)
     tokens = rewrite_declarations(tokens, found)
     declared = declared_names(tokens) | functions | KNOWN
@@ -349,7 +393,7 @@ def translate(source):
     if not outputs:
         outputs = [last_defined(tokens)]
     lines = ['#include "support.h"', "", "Pipe build_pipeline() {"]
-    lines += [f"    Var {name}(\"{name}\");" for name in variables]
+    lines += [f"    {'RVar' if name in loops else 'Var'} {name}(\"{name}\");" for name in variables]
     lines += [f"    ImplicitImage {name}(\"{name}\", {rank});" for name, rank in images.items()]
     lines += [f"    {head}" for head in heads]
     body, line = "", 0
@@ -407,11 +451,11 @@ def prepare():
         run_quietly(["g++", *flags, f"-I{BUILD}", "-c", text, "-o", BUILD / "runner.o"])
 
 
-def compile_pipeline(path):
+def compile_pipeline(path, scheduled=False):
     """The program of a .halide file, compiled unless it is there already."""
     prepare()
     flags, libraries = compiler()
-    code = translate(path.read_text())
+    code = translate(path.read_text(), scheduled)
     key = hashlib.sha256((code + (BUILD / "support.h").read_text() + (BUILD / "runner.cpp").read_text()).encode())
     program = BUILD / f"{path.stem}-{key.hexdigest()[:16]}"
     if not program.exists():
@@ -478,7 +522,7 @@ def parse_size(text):
     return [int(n) for n in text.split("x")]
 
 
-def execute(program, inputs, params, outputs):
+def execute(program, inputs, params, outputs, options=()):
     """Runs a program; `inputs` are arrays by name, `outputs` (name, element, extent)."""
     with tempfile.TemporaryDirectory() as folder:
         plan, results = [], {}
@@ -496,7 +540,7 @@ def execute(program, inputs, params, outputs):
             path.write_bytes(np.ascontiguousarray(array).tobytes())
         for name, element, extent in outputs:
             results[name] = (image("output", name, extent), element, extent)
-        ended = subprocess.run([program], input="\n".join(plan) + "\n", capture_output=True, text=True)
+        ended = subprocess.run([program, *options], input="\n".join(plan) + "\n", capture_output=True, text=True)
         if ended.returncode != 0:
             raise Failure(f"{program.name}: {ended.stderr.strip()}")
         return {
@@ -607,6 +651,31 @@ def make_all(words, everything):
             file.unlink()
 
 
+def check_schedules(words):
+    """Runs every case of the manifest again, with the schedule that the file has."""
+    for line in MANIFEST.read_text().splitlines():
+        entry = json.loads(line)
+        if words and not any(w in entry["halide"] for w in words):
+            continue
+        try:
+            program, _ = compile_pipeline(ROOT / entry["halide"], scheduled=True)
+            inputs = {i["name"]: generate(i["type"], i["extent"], i["seed"], i["values"]) for i in entry["inputs"]}
+            outputs = [(o["name"], o["type"], o["extent"]) for o in entry["outputs"]]
+            results = execute(program, inputs, entry["params"], outputs, ["--scheduled"])
+        except Failure as failure:
+            print(f"{entry['case']}: {failure}", flush=True)
+            continue
+        for o in entry["outputs"]:
+            result = np.ascontiguousarray(results[o["name"]])
+            same = hashlib.sha256(result.tobytes()).hexdigest() == o["sha256"]
+            if not same and entry["tolerance"] != "exact":
+                # Only rfactor changes the order of a float reduction.
+                stored = np.load(HERE / (o["whole"] or o["sample"])).reshape(-1)
+                same = np.allclose(result.reshape(-1)[::o["stride"] or 1], stored, 1e-5, 1e-5)
+            if not same:
+                print(f"{entry['case']}: output `{o['name']}` differs under its schedule", flush=True)
+
+
 def run_once(arguments):
     path = pathlib.Path(arguments.once)
     program, entries = compile_pipeline(path)
@@ -626,6 +695,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("words", nargs="*")
     parser.add_argument("--all", action="store_true")
+    parser.add_argument("--schedules", action="store_true")
     parser.add_argument("--translate", metavar="FILE")
     parser.add_argument("--once", metavar="FILE")
     parser.add_argument("--size")
@@ -636,6 +706,8 @@ def main():
         print(translate(pathlib.Path(arguments.translate).read_text()))
     elif arguments.once:
         run_once(arguments)
+    elif arguments.schedules:
+        check_schedules(arguments.words)
     else:
         make_all(arguments.words, arguments.all)
 

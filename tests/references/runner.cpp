@@ -6,10 +6,11 @@
 //     input  NAME RANK W H C FILE        raw little-endian values, x fastest
 //     output NAME RANK W H C FILE
 //
-// With the argument `--describe` it prints a line for each input, parameter and
-// output instead: kind, name, type, rank.
+// With the argument `--scheduled` the pipeline's own schedule is followed; then
+// the source must have been translated with it. With `--describe` it prints a
+// line for each input, parameter and output instead: kind, name, type, rank.
 //
-// All of the pipeline's schedule is left out: every Func but the outputs is
+// Otherwise nothing of a schedule is there: every Func but the outputs is
 // computed whole before it is used, one element after the other. With strict
 // floating point no schedule of Halide's may change a result, so the algorithm
 // alone decides.
@@ -58,7 +59,7 @@ void describe(Pipe &pipe) {
     }
 }
 
-void execute(Pipe &pipe) {
+void execute(Pipe &pipe, bool scheduled) {
     struct Destination {
         Buffer<> buffer;
         std::string file;
@@ -106,7 +107,7 @@ void execute(Pipe &pipe) {
         for (Func &func : outputs) {
             is_output |= func.name() == name;
         }
-        if (!is_output) {
+        if (!is_output && !scheduled) {
             Func(function).compute_root();
         }
     }
@@ -122,13 +123,25 @@ void execute(Pipe &pipe) {
 
 }  // namespace
 
+// Says what Halide objects to; some of its errors cannot be caught.
+class Reporter : public CompileTimeErrorReporter {
+public:
+    void warning(const char *message) override {}
+    void error(const char *message) override {
+        std::cerr << message << "\n";
+        std::exit(1);
+    }
+};
+
 int main(int argc, char **argv) {
+    static Reporter reporter;
+    set_custom_compile_time_error_reporter(&reporter);
     try {
         Pipe pipe = build_pipeline();
         if (argc > 1 && std::string(argv[1]) == "--describe") {
             describe(pipe);
         } else {
-            execute(pipe);
+            execute(pipe, argc > 1 && std::string(argv[1]) == "--scheduled");
         }
     } catch (const std::exception &error) {
         std::cerr << error.what() << "\n";
