@@ -16,9 +16,9 @@ pub const MACHINE: u16 = 0x4e42;
 /// The owner of the notes.
 pub const NOTE_OWNER: &[u8] = b"nbcc\0\0\0\0";
 /// The note that holds the machine description, and its type.
-pub const TARGET_NOTE: (&str, u32) = (".note.nbcc.target", 1);
+pub const TARGET_NOTE: (&str, u32) = (".note.nbcc.target", 0x100);
 /// The note that holds the digest, and its type.
-pub const DIGEST_NOTE: (&str, u32) = (".note.nbcc.digest", 2);
+pub const DIGEST_NOTE: (&str, u32) = (".note.nbcc.digest", 0x101);
 /// Bytes of the digest: SHA-256 of the file with these bytes zero.
 pub const DIGEST_BYTES: usize = 32;
 /// The metadata section that holds [`Container::relocations`], four bytes each.

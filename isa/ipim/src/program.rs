@@ -31,7 +31,8 @@ pub struct Program {
     pub machine: Machine,
     /// The instructions; the byte address of one is its index times 16.
     pub text: Vec<Inst<PhysReg>>,
-    /// Functions and labels in `text`.
+    /// Functions and labels in `text`. A file is read in the order of their places,
+    /// functions before labels, then of their names.
     pub symbols: Vec<TextSymbol>,
     /// Indices of the instructions whose immediate is the address of an instruction, in
     /// ascending order.
@@ -270,6 +271,10 @@ impl Program {
                 },
             });
         }
+        // ELF puts local symbols first, whatever the order was.
+        symbols.sort_by(|a, b| {
+            (a.index, a.function.is_none(), &a.name).cmp(&(b.index, b.function.is_none(), &b.name))
+        });
         let relocations = container.relocations.iter();
         let relocations: Result<Vec<u32>, LoadError> =
             relocations.map(|at| instruction(u64::from(*at), "a relocation")).collect();

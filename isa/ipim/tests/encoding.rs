@@ -171,11 +171,7 @@ fn vectors() -> Vec<(Inst<PhysReg>, &'static str, &'static str)> {
             "seti_crf C63, -2147483648",
             "33 00 00 00 3f 00 00 00 00 00 00 00 00 00 00 80",
         ),
-        (
-            Inst::Sync { phase: 258 },
-            "sync 258",
-            "40 00 00 00 00 00 00 00 00 00 00 00 02 01 00 00",
-        ),
+        (Inst::Sync { phase: 258 }, "sync 258", "40 00 00 00 00 00 00 00 00 00 00 00 02 01 00 00"),
     ]
 }
 
@@ -280,10 +276,22 @@ fn syntax_errors_have_places() {
         ("comp.add.f16.vv D1, D2, D3, vec=0xf, simb=0x1", 9..12, "unknown type `f16`"),
         ("comp.add.f32.vs D1, D2, D3, vec=0xf, simb=0x1", 13..15, "unknown mode `vs`"),
         ("comp.add.f32 D1, D2, D3, vec=0xf, simb=0x1", 13..15, "expected `.` and mode, found `D1`"),
-        ("comp.add.f32.vv A1, D2, D3, vec=0xf, simb=0x1", 16..18, "expected a register of DataRF, found `A1`"),
-        ("comp.add.f32.vv D01, D2, D3, vec=0xf, simb=0x1", 16..19, "expected a register of DataRF, found `D01`"),
+        (
+            "comp.add.f32.vv A1, D2, D3, vec=0xf, simb=0x1",
+            16..18,
+            "expected a register of DataRF, found `A1`",
+        ),
+        (
+            "comp.add.f32.vv D01, D2, D3, vec=0xf, simb=0x1",
+            16..19,
+            "expected a register of DataRF, found `D01`",
+        ),
         ("comp.add.f32.vv D1 D2, D3, vec=0xf, simb=0x1", 19..21, "expected `,`, found `D2`"),
-        ("comp.add.f32.vv D1, D2, D3, vec=0x10, simb=0x1", 32..36, "the lane mask 16 is out of range"),
+        (
+            "comp.add.f32.vv D1, D2, D3, vec=0x10, simb=0x1",
+            32..36,
+            "the lane mask 16 is out of range",
+        ),
         ("reset D256, simb=0x1", 6..10, "DataRF 256 is out of range"),
         ("reset D1", 8..8, "expected `,`, found the end of the line"),
         ("ld_rf 16, D1, simb=0x1", 6..8, "expected `[`, found `16`"),
