@@ -1,3 +1,4 @@
 //! The reference interpreter.
 
+pub mod function;
 pub mod pipeline;

@@ -1,0 +1,440 @@
+//! The machine: a stack of frames, each with a value for every SSA value of its function.
+
+use nbcc_analysis::{Lanes, evaluate};
+use nbcc_ir::{
+    Block, Func, Function, IntrinsicCall, Mem, Module, Op, Space, Terminator, Type, Value,
+};
+
+use super::{Array, Memory, Trap, TrapKind};
+
+/// What is run: a function, and the module its calls lead to.
+#[derive(Clone, Copy, Debug)]
+pub struct Program<'a> {
+    /// The function that is run. The verifier accepts it.
+    pub func: &'a Function,
+    /// Where called functions are found.
+    pub module: Option<&'a Module>,
+}
+
+impl<'a> Program<'a> {
+    /// A function that calls none.
+    pub fn function(func: &'a Function) -> Program<'a> {
+        Program { func, module: None }
+    }
+
+    /// A function of a module.
+    pub fn of_module(module: &'a Module, func: Func) -> Program<'a> {
+        Program { func: &module.functions[func], module: Some(module) }
+    }
+}
+
+/// Limits, and what is a trap.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// Instructions and terminators to run at most.
+    pub step_limit: u64,
+    /// Frames at most.
+    pub call_depth: usize,
+    /// Elements of local memory objects at most.
+    pub local_elements: u64,
+    /// Whether a read of what was never written is a trap; else it reads zero.
+    pub trap_uninitialised: bool,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            step_limit: 1_000_000_000,
+            call_depth: 256,
+            local_elements: 1 << 26,
+            trap_uninitialised: false,
+        }
+    }
+}
+
+/// What an intrinsic sees.
+pub struct IntrinsicContext<'a> {
+    /// The call.
+    pub call: &'a IntrinsicCall,
+    /// Its operands.
+    pub args: &'a [Lanes],
+    /// All memory.
+    pub memory: &'a mut Memory,
+    /// Where the memory objects of the calling function are.
+    mems: &'a [usize],
+}
+
+impl IntrinsicContext<'_> {
+    /// The contents of a memory object of the calling function.
+    pub fn array(&mut self, mem: Mem) -> &mut Array {
+        &mut self.memory.arrays[self.mems[mem.as_u32() as usize]]
+    }
+}
+
+/// What an intrinsic answers.
+#[derive(Clone, Copy, Debug)]
+pub enum Answer {
+    /// It is done, with this result if the call has one.
+    Done(Option<Lanes>),
+    /// The same, and [`Execution::step`] returns [`Step::Paused`]: at a barrier, say.
+    Pause(Option<Lanes>),
+}
+
+/// The callback for intrinsics: an answer, or what is wrong.
+pub type Intrinsics<'a> = dyn FnMut(&mut IntrinsicContext<'_>) -> Result<Answer, String> + 'a;
+
+/// Runs a function to its end; its results.
+pub fn run(
+    program: Program<'_>,
+    args: &[Lanes],
+    memory: &mut Memory,
+    intrinsics: &mut Intrinsics<'_>,
+    options: &Options,
+) -> Result<Vec<Lanes>, Trap> {
+    let mut execution = Execution::start(program, args, memory, options)?;
+    loop {
+        if let Step::Returned(values) = execution.step(memory, intrinsics)? {
+            return Ok(values);
+        }
+    }
+}
+
+/// Runs a function without memory, calls and intrinsics; its results.
+pub fn eval(func: &Function, args: &[Lanes]) -> Result<Vec<Lanes>, Trap> {
+    let mut none = |context: &mut IntrinsicContext<'_>| {
+        Err(format!("{} has no meaning here", context.call.name))
+    };
+    run(Program::function(func), args, &mut Memory::new(), &mut none, &Options::default())
+}
+
+/// What a step did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// An instruction or terminator ran.
+    Ran,
+    /// An intrinsic ran and asked for a pause.
+    Paused,
+    /// The function that was started returned.
+    Returned(Vec<Lanes>),
+}
+
+struct Frame<'a> {
+    func: &'a Function,
+    values: Vec<Lanes>,
+    block: Block,
+    /// The number of the next instruction of the block.
+    next: usize,
+    /// Where each memory object is among the arrays.
+    mems: Vec<usize>,
+    /// How many arrays there were before.
+    arrays: usize,
+}
+
+/// A run between two steps.
+pub struct Execution<'a> {
+    module: Option<&'a Module>,
+    frames: Vec<Frame<'a>>,
+    options: Options,
+    steps: u64,
+}
+
+impl<'a> Execution<'a> {
+    /// A run that is about to start. Memory objects of the function are found by their names;
+    /// local ones are made where there are none.
+    pub fn start(
+        program: Program<'a>,
+        args: &[Lanes],
+        memory: &mut Memory,
+        options: &Options,
+    ) -> Result<Execution<'a>, Trap> {
+        let mut execution =
+            Execution { module: program.module, frames: Vec::new(), options: *options, steps: 0 };
+        let func = program.func;
+        execution.enter(func, args, memory).map_err(|kind| Trap {
+            kind,
+            function: func.name.clone(),
+            span: None,
+        })?;
+        Ok(execution)
+    }
+
+    /// Steps taken.
+    pub fn steps(&self) -> u64 {
+        self.steps
+    }
+
+    /// Nested calls: 1 in the function that was started.
+    pub fn depth(&self) -> usize {
+        self.frames.len()
+    }
+
+    /// The block that runs, and the number of its instruction that is next.
+    pub fn at(&self) -> (Block, usize) {
+        let frame = self.frame();
+        (frame.block, frame.next)
+    }
+
+    /// A value of the function that runs. Meaningless before its definition ran.
+    pub fn value(&self, value: Value) -> Lanes {
+        self.frame().values[value.as_u32() as usize]
+    }
+
+    fn frame(&self) -> &Frame<'a> {
+        self.frames.last().expect("a run has a frame until it returns")
+    }
+
+    fn enter(
+        &mut self,
+        func: &'a Function,
+        args: &[Lanes],
+        memory: &mut Memory,
+    ) -> Result<(), TrapKind> {
+        let arrays = memory.arrays.len();
+        let entered = self.open_frame(func, args, memory);
+        if entered.is_err() {
+            memory.arrays.truncate(arrays);
+        }
+        entered
+    }
+
+    fn open_frame(
+        &mut self,
+        func: &'a Function,
+        args: &[Lanes],
+        memory: &mut Memory,
+    ) -> Result<(), TrapKind> {
+        if self.frames.len() >= self.options.call_depth {
+            return Err(TrapKind::CallDepth(self.options.call_depth));
+        }
+        let entry = func.entry();
+        let params = &func.blocks[entry].params;
+        let fit = params.iter().zip(args).all(|(&param, arg)| func.ty(param) == arg.ty());
+        if params.len() != args.len() || !fit {
+            return Err(TrapKind::Arguments);
+        }
+        let arrays = memory.arrays.len();
+        let mut mems = Vec::new();
+        for mem in func.mems.values() {
+            let outer = mem.space == Space::Local && !self.frames.is_empty();
+            let index = match memory.named(&mem.name).filter(|_| !outer) {
+                Some(index) => index,
+                None if mem.space == Space::Local => {
+                    let size: u64 = mem.extents.iter().map(|&e| u64::from(e)).product();
+                    let made: usize = memory.arrays[arrays..].iter().map(|a| a.data.len()).sum();
+                    if size + made as u64 > self.options.local_elements {
+                        return Err(TrapKind::LocalSize(self.options.local_elements));
+                    }
+                    memory.arrays.push(Array::unwritten(mem));
+                    memory.arrays.len() - 1
+                }
+                None => return Err(TrapKind::NoObject(mem.name.clone())),
+            };
+            let array = &memory.arrays[index];
+            if array.element != mem.element || array.extents != mem.extents {
+                return Err(TrapKind::WrongObject(mem.name.clone()));
+            }
+            mems.push(index);
+        }
+        let mut values = vec![Lanes::bool(false); func.values.len()];
+        for (&param, &arg) in params.iter().zip(args) {
+            values[param.as_u32() as usize] = arg;
+        }
+        self.frames.push(Frame { func, values, block: entry, next: 0, mems, arrays });
+        Ok(())
+    }
+
+    /// Runs one instruction or terminator.
+    pub fn step(
+        &mut self,
+        memory: &mut Memory,
+        intrinsics: &mut Intrinsics<'_>,
+    ) -> Result<Step, Trap> {
+        self.step_inner(memory, intrinsics).map_err(|kind| {
+            let frame = self.frame();
+            let data = &frame.func.blocks[frame.block];
+            let span = match data.insts.get(frame.next) {
+                Some(&inst) => frame.func.insts[inst].span,
+                None => data.span,
+            };
+            Trap { kind, function: frame.func.name.clone(), span }
+        })
+    }
+
+    fn step_inner(
+        &mut self,
+        memory: &mut Memory,
+        intrinsics: &mut Intrinsics<'_>,
+    ) -> Result<Step, TrapKind> {
+        if self.steps >= self.options.step_limit {
+            return Err(TrapKind::StepLimit(self.options.step_limit));
+        }
+        self.steps += 1;
+        let frame = self.frames.last_mut().expect("a run has a frame until it returns");
+        let func = frame.func;
+        let Some(&inst) = func.blocks[frame.block].insts.get(frame.next) else {
+            return self.terminator(memory);
+        };
+        let op = &func.insts[inst].op;
+        let mut step = Step::Ran;
+        let result = if let Some(result) = evaluate(op, |v| frame.get(v)) {
+            Some(result.map_err(|_| TrapKind::Division)?)
+        } else {
+            match op {
+                Op::Load(ty, mem, subscripts) => {
+                    let trap = self.options.trap_uninitialised;
+                    Some(frame.load(memory, *ty, *mem, subscripts, trap)?)
+                }
+                Op::Store(mem, subscripts, value) => {
+                    frame.store(memory, *mem, subscripts, *value)?;
+                    None
+                }
+                Op::LoadRaw(ty, space, address, offset) => {
+                    Some(memory.load_raw(*ty, *space, frame.address(*address, *offset))?)
+                }
+                Op::StoreRaw(space, address, offset, value) => {
+                    let at = frame.address(*address, *offset);
+                    memory.store_raw(*space, at, &frame.get(*value))?;
+                    None
+                }
+                Op::Call(callee, args) => {
+                    let module = self.module.ok_or(TrapKind::NoModule)?;
+                    let args: Vec<Lanes> = args.iter().map(|&v| frame.get(v)).collect();
+                    self.enter(&module.functions[*callee], &args, memory)?;
+                    return Ok(Step::Ran);
+                }
+                Op::Intrinsic(call) => {
+                    let args: Vec<Lanes> = call.args.iter().map(|&v| frame.get(v)).collect();
+                    let mut context =
+                        IntrinsicContext { call, args: &args, memory, mems: &frame.mems };
+                    let refuse = |message: String| {
+                        let name = call.name.to_string();
+                        TrapKind::Intrinsic { name, message }
+                    };
+                    let result = match intrinsics(&mut context).map_err(refuse)? {
+                        Answer::Done(result) => result,
+                        Answer::Pause(result) => {
+                            step = Step::Paused;
+                            result
+                        }
+                    };
+                    if result.map(|r| r.ty()) != call.result {
+                        return Err(refuse(format!("answered {result:?}")));
+                    }
+                    result
+                }
+                _ => unreachable!("{inst} of {} is evaluated", func.name),
+            }
+        };
+        if let (Some(result), Some(value)) = (result, func.result(inst)) {
+            frame.values[value.as_u32() as usize] = result;
+        }
+        frame.next += 1;
+        Ok(step)
+    }
+
+    fn terminator(&mut self, memory: &mut Memory) -> Result<Step, TrapKind> {
+        let frame = self.frames.last_mut().expect("a run has a frame until it returns");
+        let to = match frame.func.terminator(frame.block) {
+            Terminator::Jump(to) => to,
+            Terminator::Branch(cond, then, other) => {
+                if frame.get(*cond).lane(0) != 0 {
+                    then
+                } else {
+                    other
+                }
+            }
+            Terminator::Switch(value, cases, default) => {
+                let number = usize::try_from(frame.get(*value).lane(0)).ok();
+                number.and_then(|number| cases.get(number)).unwrap_or(default)
+            }
+            Terminator::Trap(message) => return Err(TrapKind::Explicit(message.clone())),
+            Terminator::Return(values) => {
+                let values: Vec<Lanes> = values.iter().map(|&v| frame.get(v)).collect();
+                return Ok(self.leave(values, memory));
+            }
+        };
+        // All arguments are read before a parameter changes.
+        let args: Vec<Lanes> = to.args.iter().map(|&v| frame.get(v)).collect();
+        for (&param, arg) in frame.func.blocks[to.block].params.iter().zip(args) {
+            frame.values[param.as_u32() as usize] = arg;
+        }
+        frame.block = to.block;
+        frame.next = 0;
+        Ok(Step::Ran)
+    }
+
+    fn leave(&mut self, values: Vec<Lanes>, memory: &mut Memory) -> Step {
+        let frame = self.frames.pop().expect("a run has a frame until it returns");
+        memory.arrays.truncate(frame.arrays);
+        let Some(caller) = self.frames.last_mut() else { return Step::Returned(values) };
+        let inst = caller.func.blocks[caller.block].insts[caller.next];
+        for (&result, value) in caller.func.insts[inst].results.iter().zip(values) {
+            caller.values[result.as_u32() as usize] = value;
+        }
+        caller.next += 1;
+        Step::Ran
+    }
+}
+
+impl Frame<'_> {
+    fn get(&self, value: Value) -> Lanes {
+        self.values[value.as_u32() as usize]
+    }
+
+    /// An address in bytes: the operand unsigned, the offset signed.
+    fn address(&self, address: Value, offset: i64) -> i128 {
+        i128::from(self.get(address).lane(0)) + i128::from(offset)
+    }
+
+    fn locate(
+        &self,
+        memory: &Memory,
+        mem: Mem,
+        subscripts: &[Value],
+        lanes: u8,
+    ) -> Result<usize, TrapKind> {
+        let array = &memory.arrays[self.mems[mem.as_u32() as usize]];
+        let subscripts: Vec<i64> = subscripts.iter().map(|&v| self.get(v).as_i64()).collect();
+        array.index(&subscripts, lanes).ok_or_else(|| TrapKind::OutOfBounds {
+            mem: self.func.mems[mem].name.clone(),
+            subscripts,
+            extents: array.extents.clone(),
+        })
+    }
+
+    fn load(
+        &self,
+        memory: &Memory,
+        ty: Type,
+        mem: Mem,
+        subscripts: &[Value],
+        trap_uninitialised: bool,
+    ) -> Result<Lanes, TrapKind> {
+        let start = self.locate(memory, mem, subscripts, ty.lanes)?;
+        let array = &memory.arrays[self.mems[mem.as_u32() as usize]];
+        let count = usize::from(ty.lanes);
+        if trap_uninitialised && array.written[start..start + count].contains(&false) {
+            return Err(TrapKind::Uninitialised {
+                mem: self.func.mems[mem].name.clone(),
+                subscripts: subscripts.iter().map(|&v| self.get(v).as_i64()).collect(),
+            });
+        }
+        Ok(Lanes::new(ty, &array.data[start..start + count]))
+    }
+
+    fn store(
+        &self,
+        memory: &mut Memory,
+        mem: Mem,
+        subscripts: &[Value],
+        value: Value,
+    ) -> Result<(), TrapKind> {
+        let value = self.get(value);
+        let start = self.locate(memory, mem, subscripts, value.ty().lanes)?;
+        let array = &mut memory.arrays[self.mems[mem.as_u32() as usize]];
+        let count = value.bits().len();
+        array.data[start..start + count].copy_from_slice(value.bits());
+        array.written[start..start + count].fill(true);
+        Ok(())
+    }
+}

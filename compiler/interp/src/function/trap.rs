@@ -1,0 +1,84 @@
+//! Why a run ended without a result.
+
+use nbcc_base::Span;
+use nbcc_ir::Space;
+
+/// A run that ended with an error, and where.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("@{function}: {kind}")]
+pub struct Trap {
+    /// What happened.
+    pub kind: TrapKind,
+    /// The function it happened in.
+    pub function: String,
+    /// The source of the instruction.
+    pub span: Option<Span>,
+}
+
+/// What ends a run.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TrapKind {
+    /// An element outside a memory object.
+    #[error("%{mem}{subscripts:?} is outside of {extents:?}")]
+    OutOfBounds {
+        /// The memory object.
+        mem: String,
+        /// The subscripts of the element, the fastest dimension first.
+        subscripts: Vec<i64>,
+        /// The extents of the object.
+        extents: Vec<u32>,
+    },
+    /// Bytes outside of a space.
+    #[error("bytes {address}..{address}+{bytes} are outside of the {space} memory")]
+    OutOfSpace {
+        /// The space.
+        space: Space,
+        /// The first byte.
+        address: i128,
+        /// The number of bytes.
+        bytes: u32,
+    },
+    /// A read of an element that nothing has written, where the options ask for a trap.
+    #[error("%{mem}{subscripts:?} is read but was never written")]
+    Uninitialised {
+        /// The memory object.
+        mem: String,
+        /// The subscripts of the element.
+        subscripts: Vec<i64>,
+    },
+    /// A division by zero, or of the least integer by -1.
+    #[error("a division has no result")]
+    Division,
+    /// A trap terminator.
+    #[error("{0}")]
+    Explicit(String),
+    /// The run took more steps than the options allow.
+    #[error("more than {0} steps")]
+    StepLimit(u64),
+    /// Calls are nested deeper than the options allow.
+    #[error("calls nested deeper than {0}")]
+    CallDepth(usize),
+    /// A call outside of a module.
+    #[error("a call needs a module")]
+    NoModule,
+    /// The memory that was given lacks an object that the function names.
+    #[error("there is no memory object %{0}")]
+    NoObject(String),
+    /// The memory object that was given is not of the declared form.
+    #[error("%{0} is not what the function declares")]
+    WrongObject(String),
+    /// Local memory objects larger than the options allow.
+    #[error("local memory objects of more than {0} elements")]
+    LocalSize(u64),
+    /// Arguments of another number or of other types than the parameters.
+    #[error("the arguments do not fit the parameters")]
+    Arguments,
+    /// An intrinsic that the callback does not know, or refuses.
+    #[error("intrinsic \"{name}\": {message}")]
+    Intrinsic {
+        /// Its name.
+        name: String,
+        /// What is wrong.
+        message: String,
+    },
+}
