@@ -28,7 +28,7 @@ fn no_intrinsic(context: &mut IntrinsicContext<'_>) -> Result<Answer, String> {
 fn run_text(text: &str, args: &[Lanes], memory: &mut Memory) -> Result<Vec<Lanes>, TrapKind> {
     let module = read(text);
     let options = Options { step_limit: 10_000, trap_uninitialised: true, ..Options::default() };
-    run(first(&module), args, memory, &mut no_intrinsic, &options).map_err(|trap| trap.kind)
+    run(first(&module), args, memory, &mut no_intrinsic, &options).map_err(|trap| *trap.kind)
 }
 
 #[test]
@@ -247,7 +247,7 @@ fn random_functions_run_the_same_from_their_text() {
             let args = [Lanes::i32(5), Lanes::i32(-9), Lanes::f32(1.5), vector];
             let options = Options { step_limit: 100_000, ..Options::default() };
             let result = run(first(module), &args, &mut memory, &mut intrinsics, &options);
-            (result.map_err(|trap| trap.kind), memory)
+            (result.map_err(|trap| *trap.kind), memory)
         };
         let result = run_one(&module);
         ended += usize::from(result.0.is_ok());

@@ -151,7 +151,7 @@ impl<'a> Execution<'a> {
             Execution { module: program.module, frames: Vec::new(), options: *options, steps: 0 };
         let func = program.func;
         execution.enter(func, args, memory).map_err(|kind| Trap {
-            kind,
+            kind: Box::new(kind),
             function: func.name.clone(),
             span: None,
         })?;
@@ -256,7 +256,7 @@ impl<'a> Execution<'a> {
                 Some(&inst) => frame.func.insts[inst].span,
                 None => data.span,
             };
-            Trap { kind, function: frame.func.name.clone(), span }
+            Trap { kind: Box::new(kind), function: frame.func.name.clone(), span }
         })
     }
 

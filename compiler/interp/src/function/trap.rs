@@ -8,7 +8,7 @@ use nbcc_ir::Space;
 #[error("@{function}: {kind}")]
 pub struct Trap {
     /// What happened.
-    pub kind: TrapKind,
+    pub kind: Box<TrapKind>,
     /// The function it happened in.
     pub function: String,
     /// The source of the instruction.
