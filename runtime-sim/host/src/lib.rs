@@ -1,1 +1,242 @@
-//! The runtime that a host program sees.
+//! The runtime that a host program sees: it copies inputs to banks, starts the
+//! machine and copies outputs back. It computes nothing.
+//!
+//! Names, extents and element types must be those that the program was compiled for.
+//! Where an element lies is what the layout in the program says
+//! ([`nbcc_isa_ipim::Buffer::locate`]); each element of an input is written to exactly
+//! one bank.
+
+mod image;
+mod transfer;
+
+use std::collections::BTreeMap;
+
+use nbcc_isa::SourceLine;
+use nbcc_isa_ipim::layout::Role;
+use nbcc_isa_ipim::{Element, INSTRUCTION_BYTES, Layout, Program};
+pub use nbcc_sim_engine::{Progress, Statistics, Trace};
+pub use nbcc_sim_ipim::fault::{Fault, FaultKind};
+pub use nbcc_sim_ipim::simulation::{RunOptions, SetupError, Simulation};
+
+pub use image::Image;
+
+/// What a run leaves behind.
+#[derive(Debug)]
+pub struct RunResult {
+    /// The output buffers by name.
+    pub outputs: BTreeMap<String, Image>,
+    /// Instructions issued, over all vaults.
+    pub instructions: u64,
+    /// What was measured; `None` without timing.
+    pub statistics: Option<Statistics>,
+    /// Cycles a source line, in the order of files and lines; empty without timing.
+    pub profile: Vec<ProfileLine>,
+    /// The timeline, if one was asked for.
+    pub trace: Option<Trace>,
+}
+
+/// What a source line cost.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProfileLine {
+    /// The source file; `None` for instructions without a line.
+    pub file: Option<String>,
+    /// The line, from 1; 0 for instructions without one.
+    pub line: u32,
+    /// Instructions issued, over all vaults.
+    pub instructions: u64,
+    /// Cycles of issue, over all vaults.
+    pub issue_cycles: u64,
+    /// Cycles for which control cores waited to issue its instructions.
+    pub stall_cycles: u64,
+}
+
+/// Why a run did not produce outputs.
+#[derive(Debug, thiserror::Error)]
+pub enum HostError {
+    /// The program has no input or parameter of that name.
+    #[error("the program has no {what} `{name}`{}", that_it_has(.known))]
+    Unknown {
+        /// `input` or `parameter`.
+        what: &'static str,
+        /// The name given.
+        name: String,
+        /// The names that there are.
+        known: Vec<String>,
+    },
+    /// An input or a parameter without a default was not given.
+    #[error("the {what} `{name}` is not given")]
+    Missing {
+        /// `input` or `parameter`.
+        what: &'static str,
+        /// Its name.
+        name: String,
+    },
+    /// The extents are not those that the program was compiled for.
+    #[error("`{name}` is {}, but the program was compiled for {}", shape(.found), shape(.expected))]
+    Extent {
+        /// The input.
+        name: String,
+        /// What the program holds, innermost first.
+        expected: Vec<u32>,
+        /// What was given.
+        found: Vec<u32>,
+    },
+    /// The elements are of another type.
+    #[error("`{name}` holds {}, but the program was compiled for {}", found.name(), expected.name())]
+    Element {
+        /// The input.
+        name: String,
+        /// What the program holds.
+        expected: Element,
+        /// What was given.
+        found: Element,
+    },
+    /// The number of words is not the product of the extents.
+    #[error("`{name}` has {found} words, not the {expected} of its extents")]
+    Words {
+        /// The input.
+        name: String,
+        /// The product of the extents.
+        expected: u64,
+        /// The words given.
+        found: u64,
+    },
+    /// Outputs are too large to be collected.
+    #[error("the outputs have {elements} elements, more than the {limit} that are collected")]
+    OutputsTooLarge {
+        /// Their elements.
+        elements: u64,
+        /// The bound.
+        limit: u64,
+    },
+    /// The program and its metadata contradict each other.
+    #[error("the program is not valid: {0}")]
+    Program(#[from] nbcc_isa::LoadError),
+    /// The program cannot be simulated.
+    #[error(transparent)]
+    Setup(#[from] SetupError),
+    /// The inputs do not fit the memory that the simulator may take.
+    #[error("loading `{name}`: {kind}")]
+    Load {
+        /// The buffer.
+        name: String,
+        /// The bound.
+        kind: FaultKind,
+    },
+    /// The program did what the machine cannot do.
+    #[error("{fault}{}", at_line(.line))]
+    Fault {
+        /// What and where.
+        fault: Fault,
+        /// The source file and line of the instruction, if known.
+        line: Option<(String, SourceLine)>,
+    },
+}
+
+fn that_it_has(names: &[String]) -> String {
+    if names.is_empty() {
+        return String::new();
+    }
+    format!(", it has {}", names.iter().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", "))
+}
+
+fn shape(extent: &[u32]) -> String {
+    if extent.is_empty() {
+        return "a scalar".to_owned();
+    }
+    extent.iter().map(u32::to_string).collect::<Vec<_>>().join("x")
+}
+
+fn at_line(line: &Option<(String, SourceLine)>) -> String {
+    match line {
+        Some((file, line)) => format!(" ({file}:{})", line.line),
+        None => String::new(),
+    }
+}
+
+/// Elements of all outputs that are collected.
+const MAX_OUTPUT_ELEMENTS: u64 = 1 << 30;
+
+/// Runs a program on its machine. `inputs` are images by name; `params` are images of
+/// array parameters and scalars (without extents) of scalar parameters, which may be
+/// left out where they have a default.
+///
+/// # Errors
+/// Inputs that are not the program's, a program that is not valid, or a run that ends
+/// in a fault.
+pub fn run(
+    program: &Program,
+    inputs: &BTreeMap<String, Image>,
+    params: &BTreeMap<String, Image>,
+    options: &mut RunOptions<'_>,
+) -> Result<RunResult, HostError> {
+    program.validate()?;
+    check_names(program, inputs, params)?;
+    let outputs = program.buffers.iter().filter(|buffer| buffer.role == Role::Output);
+    let elements = outputs.fold(0_u64, |sum, buffer| sum.saturating_add(buffer.elements()));
+    if elements > MAX_OUTPUT_ELEMENTS {
+        return Err(HostError::OutputsTooLarge { elements, limit: MAX_OUTPUT_ELEMENTS });
+    }
+
+    let shared = transfer::shared_image(program, params)?;
+    let mut simulation = Simulation::new(program, shared, options.memory_limit)?;
+    for buffer in &program.buffers {
+        let image = match (buffer.role, &buffer.layout) {
+            (Role::Input, _) => &inputs[&buffer.name],
+            (Role::Param, Layout::Replicated) | (Role::Output, _) => continue,
+            (Role::Param, _) => &params[&buffer.name],
+        };
+        transfer::scatter(&mut simulation, buffer, image)
+            .map_err(|kind| HostError::Load { name: buffer.name.clone(), kind })?;
+    }
+
+    let fault = |fault: Fault| {
+        let row = program.lines.rows.get((fault.pc / INSTRUCTION_BYTES) as usize);
+        let line = row
+            .copied()
+            .flatten()
+            .and_then(|line| Some((program.lines.files.get(line.file as usize)?.clone(), line)));
+        HostError::Fault { fault, line }
+    };
+    let instructions = simulation.run_functional(options).map_err(fault)?;
+
+    let outputs = program
+        .buffers
+        .iter()
+        .filter(|buffer| buffer.role == Role::Output)
+        .map(|buffer| (buffer.name.clone(), transfer::gather(&simulation, buffer)))
+        .collect();
+    Ok(RunResult { outputs, instructions, statistics: None, profile: Vec::new(), trace: None })
+}
+
+fn check_names(
+    program: &Program,
+    inputs: &BTreeMap<String, Image>,
+    params: &BTreeMap<String, Image>,
+) -> Result<(), HostError> {
+    for (role, what, images) in [(Role::Input, "input", inputs), (Role::Param, "parameter", params)]
+    {
+        let buffers = || program.buffers.iter().filter(|buffer| buffer.role == role);
+        let scalars = || program.params.iter().filter(|_| role == Role::Param);
+        for (name, image) in images {
+            if let Some(buffer) = buffers().find(|buffer| buffer.name == *name) {
+                image.check(name, buffer.element, &buffer.extent)?;
+            } else if let Some(param) = scalars().find(|param| param.name == *name) {
+                image.check(name, param.element, &[])?;
+            } else {
+                let known = buffers().map(|buffer| buffer.name.clone());
+                let known = known.chain(scalars().map(|param| param.name.clone())).collect();
+                return Err(HostError::Unknown { what, name: name.clone(), known });
+            }
+        }
+        let required = buffers().map(|buffer| &buffer.name);
+        let required = required
+            .chain(scalars().filter(|param| param.default.is_none()).map(|param| &param.name));
+        for name in required {
+            if !images.contains_key(name) {
+                return Err(HostError::Missing { what, name: name.clone() });
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,37 +1,9 @@
 //! The program as control cores run it: decoded once, shared by all vaults.
 
-use nbcc_isa_ipim::{Inst, Machine, PhysReg};
+use nbcc_isa_ipim::{Coordinate, Inst, Program};
 
 use crate::decode::decode;
 use crate::fault::FaultKind;
-
-/// A place of a vault in the machine that the loader patches into its prologue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Coordinate {
-    /// Number of the cube.
-    Chip,
-    /// Number of the vault in its cube.
-    Vault,
-    /// Column of the vault in the whole machine, cubes side by side.
-    Column,
-    /// Row of the vault in the whole machine.
-    Row,
-}
-
-impl Coordinate {
-    /// Its value in a vault, by the vault's global number.
-    pub fn of(self, vault: u32, machine: &Machine) -> u32 {
-        let h = &machine.hierarchy;
-        let (chip, vault) = (vault / h.vaults, vault % h.vaults);
-        let [columns, rows] = machine.vault_mesh();
-        match self {
-            Coordinate::Chip => chip,
-            Coordinate::Vault => vault,
-            Coordinate::Column => chip % h.cube_columns * columns + vault % columns,
-            Coordinate::Row => chip / h.cube_columns * rows + vault / columns,
-        }
-    }
-}
 
 /// An instruction ready to run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,21 +29,22 @@ pub struct Code {
 }
 
 impl Code {
-    /// Decodes `text`. `prologue` names instructions by index and the coordinate that
-    /// each of them is to set; those that are no `seti_crf` are left alone.
-    pub fn new(text: &[Inst<PhysReg>], prologue: &[(u32, Coordinate)], machine: &Machine) -> Code {
-        let mut steps: Vec<Step> = text
+    /// Decodes the text of a program for its machine. Patches of the prologue that
+    /// stand at no `seti_crf` are left alone.
+    pub fn new(program: &Program) -> Code {
+        let mut steps: Vec<Step> = program
+            .text
             .iter()
-            .map(|inst| match decode(inst, machine) {
+            .map(|inst| match decode(inst, &program.machine) {
                 Ok(inst) => Step::Run(inst),
                 Err(fault) => Step::Fault(fault),
             })
             .collect();
-        for (index, coordinate) in prologue {
-            if let Some(step) = steps.get_mut(*index as usize)
+        for patch in &program.prologue {
+            if let Some(step) = steps.get_mut(patch.index as usize)
                 && let Step::Run(Inst::SetiCrf { dst, .. }) = step
             {
-                *step = Step::Place { dst: *dst, coordinate: *coordinate };
+                *step = Step::Place { dst: *dst, coordinate: patch.coordinate };
             }
         }
         Code { steps }

@@ -102,7 +102,7 @@ fn run_vault(
         let next = match step {
             Step::Run(inst) => vault.execute(inst)?,
             Step::Place { dst, coordinate } => {
-                vault.ctrl[usize::from(*dst)] = coordinate.of(vault.id, machine);
+                vault.set_place(*dst, *coordinate, machine);
                 Next::Fall
             }
             Step::Fault(kind) => return Err(kind.clone()),

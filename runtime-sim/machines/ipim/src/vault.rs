@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use nbcc_isa::Imm;
 use nbcc_isa_ipim::{
-    ATOM_BYTES, Addr, CompOp, INSTRUCTION_BYTES, Inst, LANES, Machine, Mode, Source,
+    ATOM_BYTES, Addr, CompOp, Coordinate, INSTRUCTION_BYTES, Inst, LANES, Machine, Mode, Source,
 };
 
 use crate::alu::{self, ENGINES, Lanes, VAULT_LANES, Words};
@@ -254,6 +254,13 @@ impl Vault {
             Inst::Sync { phase } => return Ok(Next::Sync(*phase)),
         }
         Ok(Next::Fall)
+    }
+
+    /// Sets a CtrlRF entry to a coordinate of the vault.
+    pub fn set_place(&mut self, dst: u8, coordinate: Coordinate, machine: &Machine) {
+        let vaults = self.shape.vaults;
+        let value = coordinate.of(machine, self.id / vaults, self.id % vaults);
+        self.ctrl[usize::from(dst)] = value;
     }
 
     fn comp(&mut self, op: CompOp, mode: Mode, regs: [u8; 3], lanes: u8, mask: u32) {

@@ -1,0 +1,130 @@
+//! Whole programs through the host: inputs to banks, a run, outputs back.
+
+use std::collections::BTreeMap;
+
+use nbcc_host::{FaultKind, HostError, Image, RunOptions};
+use nbcc_isa_ipim::asm::assemble;
+use nbcc_isa_ipim::layout::Role;
+use nbcc_isa_ipim::{Buffer, Element, Grid, Layout, Param, Program, Tiled};
+
+fn tiled(name: &str, role: Role, extent: [u32; 2], base: u32) -> Buffer {
+    let grid =
+        Grid { cubes: [1, 1], vaults: [2, 2], groups: [1, 2], engines: 4, strips: 1, rows: 2 };
+    let tile = [4, 2];
+    Buffer {
+        name: name.into(),
+        role,
+        element: Element::F32,
+        min: vec![0, 0],
+        extent: extent.to_vec(),
+        layout: Layout::Tiled(Tiled {
+            grid,
+            tile,
+            origin: [0, 0],
+            ghost_columns: [0, 0],
+            ghost_rows: [0, 0],
+        }),
+        base,
+    }
+}
+
+/// out = gain * in + 1, four rows of four pixels an engine, on four vaults of a cube.
+fn brighten() -> Program {
+    let mut text = String::from(".isa simb 1\n.machine ipim-cube\n.section .text\n");
+    text += "ld_rf [0x2000], D0, simb=0xff\n";
+    text += "ld_rf [0x2010], D1, simb=0xff\n";
+    for row in 0..4 {
+        text += &format!("ld_rf [{:#x}], D2, simb=0xff\n", 16 * row);
+        text += "comp.mul.f32.sv D3, D0, D2, vec=0xf, simb=0xff\n";
+        text += "comp.add.f32.vv D3, D3, D1, vec=0xf, simb=0xff\n";
+        text += &format!("st_rf [{:#x}], D3, simb=0xff\n", 0x1000 + 16 * row);
+    }
+    let mut program = assemble(&text).unwrap_or_else(|errors| panic!("{errors:?}"));
+    program.buffers.push(tiled("in", Role::Input, [30, 15], 0));
+    program.buffers.push(tiled("out", Role::Output, [30, 15], 0x1000));
+    program.params.push(Param {
+        name: "gain".into(),
+        element: Element::F32,
+        address: 0x2000,
+        default: None,
+    });
+    program.rodata.address = 0x2010;
+    program.rodata.bytes = [1.0_f32; 4].iter().flat_map(|one| one.to_le_bytes()).collect();
+    program
+}
+
+fn picture() -> Image {
+    let words = (0..30 * 15).map(|i| (i as f32 * 0.5).to_bits()).collect();
+    Image { element: Element::F32, extent: vec![30, 15], words }
+}
+
+fn named(name: &str, image: Image) -> BTreeMap<String, Image> {
+    BTreeMap::from([(name.to_owned(), image)])
+}
+
+fn gain() -> BTreeMap<String, Image> {
+    named("gain", Image::scalar(Element::F32, 3.0_f32.to_bits()))
+}
+
+#[test]
+fn a_picture_is_brightened_with_and_without_timing() {
+    let program = brighten();
+    for timing in [false, true] {
+        let mut options = RunOptions { timing, ..RunOptions::default() };
+        let result = nbcc_host::run(&program, &named("in", picture()), &gain(), &mut options);
+        let out = &result.unwrap().outputs["out"];
+        assert_eq!(out.extent, [30, 15]);
+        for (word, index) in out.words.iter().zip(0..) {
+            assert_eq!(f32::from_bits(*word), index as f32 * 1.5 + 1.0, "element {index}");
+        }
+    }
+}
+
+#[test]
+fn the_program_survives_its_file() {
+    let program = brighten();
+    let file = program.to_elf().unwrap();
+    assert_eq!(Program::from_elf(&file).unwrap(), program);
+}
+
+#[test]
+fn names_extents_and_types_are_checked() {
+    let program = brighten();
+    let error = |inputs: &BTreeMap<String, Image>, params: &BTreeMap<String, Image>| {
+        let error = nbcc_host::run(&program, inputs, params, &mut RunOptions::default());
+        error.unwrap_err().to_string()
+    };
+    let given = named("in", picture());
+    assert_eq!(error(&BTreeMap::new(), &gain()), "the input `in` is not given");
+    assert_eq!(error(&given, &BTreeMap::new()), "the parameter `gain` is not given");
+    let mut both = given.clone();
+    both.insert("im".into(), picture());
+    assert_eq!(error(&both, &gain()), "the program has no input `im`, it has `in`");
+    let narrow = named("in", Image::zeroed(Element::F32, &[15, 30]));
+    assert_eq!(error(&narrow, &gain()), "`in` is 15x30, but the program was compiled for 30x15");
+    let bytes = named("in", Image::zeroed(Element::U8, &[30, 15]));
+    assert_eq!(error(&bytes, &gain()), "`in` holds u8, but the program was compiled for f32");
+    let mut short = picture();
+    short.words.pop();
+    assert_eq!(
+        error(&named("in", short), &gain()),
+        "`in` has 449 words, not the 450 of its extents"
+    );
+}
+
+#[test]
+fn faults_name_vault_and_place() {
+    let text = ".isa simb 1\n.machine ipim-vault\n.section .text\n.file 1 \"a.halide\"\n\
+                reset D1, simb=0x1\n.loc 1 7 3\nld_rf [8], D0, simb=0x1\n";
+    let program = assemble(text).unwrap_or_else(|errors| panic!("{errors:?}"));
+    for timing in [false, true] {
+        let mut options = RunOptions { timing, ..RunOptions::default() };
+        let none = BTreeMap::new();
+        let error = nbcc_host::run(&program, &none, &none, &mut options).unwrap_err();
+        let HostError::Fault { fault, line } = &error else { panic!("{error}") };
+        assert_eq!((fault.vault, fault.pc, fault.cycle.is_some()), (0, 16, timing));
+        assert!(matches!(fault.kind, FaultKind::Misaligned { address: 8, .. }));
+        let line = line.as_ref().unwrap();
+        assert_eq!((line.0.as_str(), line.1.line), ("a.halide", 7));
+    }
+}

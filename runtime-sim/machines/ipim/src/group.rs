@@ -1,0 +1,162 @@
+//! The banks of a process group in time: its controller, and the requests that are
+//! on their way to it or wait for a place in its queue.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use nbcc_isa::dram::{PagePolicy, Scheduler};
+use nbcc_isa_ipim::{ATOM_BYTES, Machine};
+use nbcc_sim_dram::{Completion, Controller, DramConfig, Issued, Kind, Model, Request, Stats};
+use nbcc_sim_engine::Cycle;
+
+/// Why a machine's banks cannot be simulated.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the machine's DRAM: {0}")]
+pub struct DramError(String);
+
+/// The controller of a group as the DRAM model describes it.
+///
+/// # Errors
+/// Timings that the DRAM model refuses.
+pub fn dram_model(machine: &Machine) -> Result<Arc<Model>, DramError> {
+    let dram = &machine.dram;
+    let config = DramConfig {
+        t_ck_ns: dram.t_ck,
+        banks: machine.hierarchy.pes,
+        bank_groups: dram.bank_groups,
+        rows: machine.memory.bank_bytes / dram.row_bytes,
+        columns_per_row: dram.row_bytes / ATOM_BYTES,
+        row_buffers: 1,
+        t_rcd: dram.t_rcd,
+        t_cl: dram.t_cl,
+        t_cwl: dram.t_cwl,
+        t_bl: dram.t_bl,
+        t_ccd_s: dram.t_ccd,
+        t_ccd_l: dram.t_ccd,
+        t_rtp: dram.t_rtp,
+        t_rp: dram.t_rp,
+        t_ras: dram.t_ras,
+        t_rc: dram.t_ras + dram.t_rp,
+        t_wr: dram.t_wr,
+        t_wtr_s: dram.t_wtr_s,
+        t_wtr_l: dram.t_wtr_l,
+        t_rtw_gap: 0,
+        t_rrd_s: dram.t_rrd_s,
+        t_rrd_l: dram.t_rrd_l,
+        t_faw: dram.t_faw,
+        t_rfc: dram.t_rfc,
+        t_refi: dram.t_refi,
+        scheduler: match dram.scheduler {
+            Scheduler::Fcfs => nbcc_sim_dram::Scheduler::Fcfs,
+            Scheduler::FrFcfs => nbcc_sim_dram::Scheduler::FrFcfsRowHit,
+        },
+        page_policy: match dram.page_policy {
+            PagePolicy::Open => nbcc_sim_dram::PagePolicy::Open,
+            PagePolicy::Close => nbcc_sim_dram::PagePolicy::Closed,
+        },
+        refresh: match dram.refresh {
+            true => nbcc_sim_dram::RefreshPolicy::AllBank,
+            false => nbcc_sim_dram::RefreshPolicy::None,
+        },
+        data_path: nbcc_sim_dram::DataPath::PerBank,
+        queue: nbcc_sim_dram::QueueKind::Unified,
+        read_queue_size: dram.request_queue,
+        // A unified queue has no write queue; the value is not used.
+        write_queue_size: 1,
+        write_drain_high_percent: 0,
+        write_drain_low_percent: 0,
+        slot_release: nbcc_sim_dram::SlotRelease::Column,
+        write_forwarding: false,
+    };
+    Model::new(&config).map_err(|error| DramError(error.to_string()))
+}
+
+/// A request on its way to the controller.
+#[derive(Clone, Copy, Debug)]
+struct Arrival {
+    time: Cycle,
+    /// Whether it is from another vault: those come first among equals.
+    local: bool,
+    request: Request,
+}
+
+/// A process group's banks.
+#[derive(Clone, Debug)]
+pub struct Group {
+    controller: Controller,
+    arrivals: VecDeque<Arrival>,
+}
+
+impl Group {
+    /// Idle banks.
+    pub fn new(model: &Arc<Model>) -> Group {
+        Group { controller: Controller::with_model(model.clone()), arrivals: VecDeque::new() }
+    }
+
+    /// Counters of the controller.
+    pub fn stats(&self) -> &Stats {
+        self.controller.stats()
+    }
+
+    /// Starts to log commands.
+    pub fn enable_log(&mut self) {
+        self.controller.enable_log();
+    }
+
+    /// The commands logged since the last call.
+    pub fn take_log(&mut self) -> Vec<Issued> {
+        self.controller.take_log()
+    }
+
+    /// Announces a request that comes to the controller at `time`, which lies after
+    /// everything that [`Group::advance`] was told.
+    pub fn push(&mut self, time: Cycle, local: bool, request: Request) {
+        let key = (time, local);
+        let behind = self.arrivals.iter().rposition(|other| (other.time, other.local) <= key);
+        let at = behind.map_or(0, |index| index + 1);
+        self.arrivals.insert(at, Arrival { time, local, request });
+    }
+
+    /// The next cycle at which something happens here, if nothing else is announced.
+    #[inline]
+    pub fn next_event(&mut self) -> Option<Cycle> {
+        let event = self.controller.next_event();
+        match self.arrivals.front() {
+            // An arrival waits for an event while the queue is full.
+            Some(arrival) if self.controller.has_room(arrival.request.kind) => {
+                let time = arrival.time.max(self.controller.now());
+                Some(event.map_or(time, |event| event.min(time)))
+            }
+            _ => event,
+        }
+    }
+
+    /// Does everything up to and including cycle `until`.
+    pub fn advance(&mut self, until: Cycle, done: &mut Vec<Completion>) {
+        while let Some(arrival) = self.arrivals.front() {
+            let time = arrival.time.max(self.controller.now());
+            if time > until {
+                break;
+            }
+            self.controller.advance(time, done);
+            if self.controller.has_room(arrival.request.kind) {
+                let taken = self.controller.try_enqueue(time, arrival.request);
+                debug_assert!(taken, "a controller with room takes a request");
+                self.arrivals.pop_front();
+                continue;
+            }
+            match self.controller.next_event() {
+                Some(event) if event <= until => self.controller.advance(event, done),
+                _ => break,
+            }
+        }
+        if until > self.controller.now() {
+            self.controller.advance(until, done);
+        }
+    }
+}
+
+/// Kind of an access.
+pub fn kind(write: bool) -> Kind {
+    if write { Kind::Write } else { Kind::Read }
+}
