@@ -122,6 +122,12 @@ impl Container {
                 return fail(format!("`{name}` is no name of a metadata section"));
             }
         }
+        if let Some(data) = self.data.iter().find(|d| ![".rodata", ".data"].contains(&&*d.name)) {
+            return fail(format!("`{}` is no name of a data section", data.name));
+        }
+        if let Some(offset) = self.relocations.iter().find(|at| **at as usize >= self.text.len()) {
+            return fail(format!("the relocation of {offset:#x} is beyond the end of .text"));
+        }
         if let Some(symbol) =
             self.symbols.iter().find(|s| s.name.is_empty() || s.name.contains('\0'))
         {
@@ -270,11 +276,17 @@ pub(crate) fn digest(file: &[u8], at: usize) -> [u8; DIGEST_BYTES] {
 }
 
 /// Writes a file under a temporary name beside it and renames it, so that nobody sees
-/// half of it.
+/// half of it. Through a symbolic link its target is written; what is no file (a device,
+/// a pipe) is written to.
 ///
 /// # Errors
 /// What the file system says.
 pub fn write_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let target = std::fs::canonicalize(path);
+    let path = target.as_deref().unwrap_or(path);
+    if std::fs::metadata(path).is_ok_and(|found| !found.is_file()) {
+        return std::fs::write(path, bytes);
+    }
     let folder = match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),

@@ -8,6 +8,7 @@ mod instruction;
 pub mod lines;
 pub mod load;
 pub mod machine;
+pub mod reference;
 pub mod table;
 pub mod text;
 

@@ -312,7 +312,7 @@ where
 macro_rules! isa {
     (
         $(#[$enum_doc:meta])*
-        pub enum $Inst:ident<$R:ident>;
+        $vis:vis enum $Inst:ident<$R:ident>;
         bits $bits:literal;
         class $Class:ident;
         unit $Unit:ident;
@@ -335,7 +335,7 @@ macro_rules! isa {
         $(#[$enum_doc])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[allow(missing_docs)]
-        pub enum $Inst<$R> {
+        $vis enum $Inst<$R> {
             $(
                 $(#[doc = $doc])+
                 $Variant { $( $(#[$field_doc])* $field: $ty ),* },
@@ -343,7 +343,7 @@ macro_rules! isa {
         }
 
         /// The rows of the table.
-        pub const ROWS: &[$crate::table::Row] = &[
+        $vis const ROWS: &[$crate::table::Row] = &[
             $( $crate::table::Row {
                 opcode: $opcode,
                 mnemonic: $mnemonic,
