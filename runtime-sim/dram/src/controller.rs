@@ -112,25 +112,41 @@ struct BufferUse {
     hit_scan: u64,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Action {
+    /// Nothing will ever happen without a new request.
+    Nothing,
     /// A refresh falls due before anything else can issue.
     RefreshDue,
     /// Precharge-all or refresh.
-    Refresh(Command),
-    /// A command for the entry at this index.
-    Serve(usize, Command),
-    /// Nothing will ever happen without a new request.
-    Nothing,
+    Refresh,
+    /// A command for an entry.
+    Serve,
 }
 
 /// The next thing to happen if nothing is enqueued before.
 #[derive(Clone, Copy, Debug)]
 struct Plan {
     cycle: Cycle,
+    /// Entry that `Serve` is for.
+    index: u32,
     action: Action,
+    command: Command,
     /// Write-drain mode after an idle tick, or after `action` if it serves.
     write_mode: bool,
+}
+
+impl Plan {
+    /// Takes a command for an entry if it can issue earlier than what is planned.
+    #[inline]
+    fn offer(&mut self, cycle: Cycle, index: usize, command: Command) {
+        if cycle < self.cycle {
+            self.cycle = cycle;
+            self.index = index as u32;
+            self.action = Action::Serve;
+            self.command = command;
+        }
+    }
 }
 
 const NEVER: Cycle = Cycle::MAX;
@@ -142,7 +158,9 @@ pub struct Controller {
     /// Unserved requests, oldest first.
     queue: Vec<Entry>,
     buffers: Box<[BufferUse]>,
-    plan: Option<Plan>,
+    plan: Plan,
+    /// Whether `plan` holds.
+    planned: bool,
     /// Ticks up to this one are done.
     now: Cycle,
     next_refresh: Cycle,
@@ -181,7 +199,14 @@ impl Controller {
             queue: Vec::with_capacity(slots as usize),
             buffers: vec![BufferUse::default(); (config.banks * config.row_buffers) as usize]
                 .into(),
-            plan: None,
+            plan: Plan {
+                cycle: NEVER,
+                index: 0,
+                action: Action::Nothing,
+                command: Command::Refresh,
+                write_mode: false,
+            },
+            planned: false,
             now: 0,
             next_refresh: match config.refresh {
                 RefreshPolicy::AllBank => Cycle::from(config.t_refi),
@@ -299,7 +324,7 @@ impl Controller {
         self.slots[usize::from(entry.write)] += 1;
         self.writes += u32::from(entry.write);
         self.queue.push(entry);
-        self.plan = None;
+        self.planned = false;
         true
     }
 
@@ -343,7 +368,8 @@ impl Controller {
         if self.queue.is_empty() {
             return None;
         }
-        Some(self.planned().cycle)
+        self.make_plan();
+        Some(self.plan.cycle)
     }
 
     /// Does all ticks up to and including `until`. A completion is appended as soon
@@ -356,15 +382,15 @@ impl Controller {
 
     fn run(&mut self, until: Cycle, done: &mut Vec<Completion>) {
         loop {
-            let plan = self.planned();
-            if plan.cycle > until || matches!(plan.action, Action::Nothing) {
+            self.make_plan();
+            if self.plan.cycle > until || self.plan.action == Action::Nothing {
                 if until > self.now {
-                    self.write_mode = plan.write_mode;
+                    self.write_mode = self.plan.write_mode;
                     self.pass(until);
                 }
                 return;
             }
-            self.execute(plan, done);
+            self.execute(done);
         }
     }
 
@@ -376,27 +402,31 @@ impl Controller {
         self.now = until;
     }
 
-    fn planned(&mut self) -> Plan {
-        if let Some(plan) = self.plan {
-            return plan;
+    #[inline]
+    fn make_plan(&mut self) {
+        if !self.planned {
+            self.plan = self.next_plan();
+            self.planned = true;
         }
-        let plan = self.make_plan();
-        self.plan = Some(plan);
-        plan
     }
 
-    fn make_plan(&mut self) -> Plan {
+    fn next_plan(&mut self) -> Plan {
         let first = self.now + 1;
-        let mut plan = Plan { cycle: NEVER, action: Action::Nothing, write_mode: self.write_mode };
+        let mut plan = Plan {
+            cycle: NEVER,
+            index: 0,
+            action: Action::Nothing,
+            command: Command::Refresh,
+            write_mode: self.write_mode,
+        };
         if self.active > 0 {
             self.plan_active(first, &mut plan);
         }
         if self.pending_refreshes > 0 {
-            let command = self.device.prerequisite(Command::Refresh, 0, 0);
-            let cycle = self.device.earliest(command, 0, 0).max(first);
-            if self.active == 0 && cycle < plan.cycle {
-                plan.cycle = cycle;
-                plan.action = Action::Refresh(command);
+            if self.active == 0 {
+                plan.command = self.device.prerequisite(Command::Refresh, 0, 0);
+                plan.cycle = self.device.earliest(plan.command, 0, 0).max(first);
+                plan.action = Action::Refresh;
             }
         } else if plan.cycle > first {
             self.plan_waiting(first, &mut plan);
@@ -409,18 +439,14 @@ impl Controller {
     }
 
     /// Column commands of entries whose row is held open for them.
+    #[inline]
     fn plan_active(&self, first: Cycle, plan: &mut Plan) {
         for (index, entry) in self.queue.iter().enumerate() {
-            if !entry.active {
-                continue;
-            }
-            let command = entry.column_command();
-            let cycle =
-                self.device.earliest_at(command, entry.bank, entry.buffer as usize).max(first);
-            if cycle < plan.cycle {
-                plan.cycle = cycle;
-                plan.action = Action::Serve(index, command);
-                if cycle == first {
+            if entry.active {
+                let command = entry.column_command();
+                let at = self.device.earliest_at(command, entry.bank, entry.buffer as usize);
+                plan.offer(at.max(first), index, command);
+                if plan.cycle == first {
                     return;
                 }
             }
@@ -428,14 +454,16 @@ impl Controller {
     }
 
     /// The policy's choice among entries that have not activated a row.
+    #[inline]
     fn plan_waiting(&mut self, first: Cycle, plan: &mut Plan) {
-        let model = self.device.model();
-        let scheduler = model.config.scheduler;
-        let split = model.config.queue == QueueKind::Split;
+        let config = &self.device.model().config;
+        let fcfs = config.scheduler == Scheduler::Fcfs;
+        let row_hit = config.scheduler == Scheduler::FrFcfsRowHit;
+        let split = config.queue == QueueKind::Split;
         if split {
             plan.write_mode = self.next_write_mode();
         }
-        if scheduler == Scheduler::Fcfs && self.active > 0 {
+        if fcfs && self.active > 0 {
             return;
         }
         self.scan += 1;
@@ -445,36 +473,23 @@ impl Controller {
             if entry.active || (split && entry.write != plan.write_mode && !entry.blocks) {
                 continue;
             }
-            if entry.hazards == 0 {
-                let usage = &mut self.buffers[entry.buffer as usize];
-                let command =
-                    self.device.prerequisite(entry.column_command(), entry.bank, entry.row);
-                let kept_open = match command {
-                    Command::Precharge => {
-                        usage.active > 0
-                            || (scheduler == Scheduler::FrFcfsRowHit && usage.hit_scan == self.scan)
-                    }
-                    Command::Activate => false,
-                    _ => {
-                        usage.hit_scan = self.scan;
-                        false
-                    }
-                };
-                if !kept_open {
-                    let cycle = self
-                        .device
-                        .earliest_at(command, entry.bank, entry.buffer as usize)
-                        .max(first);
-                    if cycle < plan.cycle {
-                        plan.cycle = cycle;
-                        plan.action = Action::Serve(index, command);
-                        if cycle == first {
-                            return;
-                        }
-                    }
+            let buffer = entry.buffer as usize;
+            let command = self.device.next_column_step(entry.column_command(), buffer, entry.row);
+            let mut held = entry.hazards > 0;
+            if command == Command::Precharge {
+                let usage = self.buffers[buffer];
+                held |= usage.active > 0 || (row_hit && usage.hit_scan == self.scan);
+            } else if row_hit && command != Command::Activate {
+                self.buffers[buffer].hit_scan = self.scan;
+            }
+            if !held {
+                let at = self.device.earliest_at(command, entry.bank, buffer);
+                plan.offer(at.max(first), index, command);
+                if plan.cycle == first {
+                    return;
                 }
             }
-            if scheduler == Scheduler::Fcfs {
+            if fcfs {
                 return;
             }
         }
@@ -493,33 +508,28 @@ impl Controller {
         }
     }
 
-    fn execute(&mut self, plan: Plan, done: &mut Vec<Completion>) {
-        self.plan = None;
-        match plan.action {
-            Action::Nothing => unreachable!("nothing is planned"),
-            Action::RefreshDue => {
-                // It falls due at the start of its tick, which is still to be done.
-                if plan.cycle > self.now + 1 {
-                    self.write_mode = plan.write_mode;
-                    self.pass(plan.cycle - 1);
-                }
-                self.pending_refreshes += 1;
-                self.next_refresh += Cycle::from(self.config().t_refi);
+    #[inline]
+    fn execute(&mut self, done: &mut Vec<Completion>) {
+        self.planned = false;
+        let Plan { cycle, command, write_mode, .. } = self.plan;
+        if self.plan.action == Action::RefreshDue {
+            // It falls due at the start of its tick, which is still to be done.
+            if cycle > self.now + 1 {
+                self.write_mode = write_mode;
+                self.pass(cycle - 1);
             }
-            Action::Refresh(command) => {
-                self.write_mode = plan.write_mode;
-                self.pass(plan.cycle);
-                if command == Command::Refresh {
-                    self.pending_refreshes -= 1;
-                }
-                self.stats.rows_closed += u64::from(self.device.open_rows());
-                self.issue(command, 0, 0, 0);
-            }
-            Action::Serve(index, command) => {
-                self.write_mode = plan.write_mode;
-                self.pass(plan.cycle);
-                self.serve(index, command, done);
-            }
+            self.pending_refreshes += 1;
+            self.next_refresh += Cycle::from(self.config().t_refi);
+            return;
+        }
+        self.write_mode = write_mode;
+        self.pass(cycle);
+        if self.plan.action == Action::Serve {
+            self.serve(self.plan.index as usize, command, done);
+        } else {
+            self.pending_refreshes -= u32::from(command == Command::Refresh);
+            self.stats.rows_closed += u64::from(self.device.open_rows());
+            self.issue(command, 0, 0, 0);
         }
     }
 

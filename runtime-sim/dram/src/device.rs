@@ -97,15 +97,20 @@ impl Device {
     #[inline]
     pub fn prerequisite(&self, goal: Command, bank: u32, row: u32) -> Command {
         if goal.is_column() {
-            match self.buffers[self.buffer_of(bank, row)].row {
-                open if open == row => goal,
-                CLOSED => Command::Activate,
-                _ => Command::Precharge,
-            }
+            self.next_column_step(goal, self.buffer_of(bank, row), row)
         } else if goal == Command::Refresh && self.open_rows > 0 {
             Command::PrechargeAll
         } else {
             goal
+        }
+    }
+
+    #[inline]
+    pub(crate) fn next_column_step(&self, goal: Command, buffer: usize, row: u32) -> Command {
+        match self.buffers[buffer].row {
+            open if open == row => goal,
+            CLOSED => Command::Activate,
+            _ => Command::Precharge,
         }
     }
 

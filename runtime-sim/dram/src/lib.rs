@@ -4,6 +4,7 @@
 //! [`Device`] below it knows which rows are open and which command may issue when.
 //! [`mod@replay`] runs a request trace through a controller.
 
+pub mod audit;
 mod command;
 mod config;
 mod controller;

@@ -1,64 +1,35 @@
 //! What a controller counts.
 
 use nbcc_sim_engine::Cycle;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use crate::command::Command;
 
 /// Commands issued, by kind.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct CommandCounts {
-    /// Activates: each opens one row.
-    #[serde(rename = "ACT")]
-    pub activates: u64,
-    /// Precharges of one row buffer.
-    #[serde(rename = "PRE")]
-    pub precharges: u64,
-    /// Precharges of the whole channel.
-    #[serde(rename = "PREA")]
-    pub precharge_alls: u64,
-    /// Reads without auto-precharge.
-    #[serde(rename = "RD")]
-    pub reads: u64,
-    /// Writes without auto-precharge.
-    #[serde(rename = "WR")]
-    pub writes: u64,
-    /// Reads with auto-precharge.
-    #[serde(rename = "RDA")]
-    pub read_autos: u64,
-    /// Writes with auto-precharge.
-    #[serde(rename = "WRA")]
-    pub write_autos: u64,
-    /// Refreshes of all banks.
-    #[serde(rename = "REF")]
-    pub refreshes: u64,
-}
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CommandCounts([u64; Command::COUNT]);
 
 impl CommandCounts {
     #[inline]
     pub(crate) fn add(&mut self, command: Command) {
-        *match command {
-            Command::Activate => &mut self.activates,
-            Command::Precharge => &mut self.precharges,
-            Command::PrechargeAll => &mut self.precharge_alls,
-            Command::Read => &mut self.reads,
-            Command::Write => &mut self.writes,
-            Command::ReadAuto => &mut self.read_autos,
-            Command::WriteAuto => &mut self.write_autos,
-            Command::Refresh => &mut self.refreshes,
-        } += 1;
+        self.0[command.index()] += 1;
+    }
+
+    /// Commands of one kind.
+    pub fn of(&self, command: Command) -> u64 {
+        self.0[command.index()]
     }
 
     /// All commands: cycles in which the command bus was busy.
     pub fn total(&self) -> u64 {
-        self.activates
-            + self.precharges
-            + self.precharge_alls
-            + self.reads
-            + self.writes
-            + self.read_autos
-            + self.write_autos
-            + self.refreshes
+        self.0.iter().sum()
+    }
+}
+
+/// As a map from the name of a command to its count.
+impl Serialize for CommandCounts {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(Command::ALL.map(|command| (command.name(), self.of(command))))
     }
 }
 
@@ -87,7 +58,7 @@ pub struct Stats {
     pub rejected: u64,
     /// Commands issued.
     pub commands: CommandCounts,
-    /// Rows closed, by whatever command: with `commands.activates`, what
+    /// Rows closed, by whatever command: with the count of ACT, what
     /// activation energy is counted from.
     pub rows_closed: u64,
     /// Cycles in which a request waited for a command.
@@ -97,11 +68,11 @@ pub struct Stats {
 impl Stats {
     /// Column reads: what read energy is counted from.
     pub fn column_reads(&self) -> u64 {
-        self.commands.reads + self.commands.read_autos
+        self.commands.of(Command::Read) + self.commands.of(Command::ReadAuto)
     }
 
     /// Column writes: what write energy is counted from.
     pub fn column_writes(&self) -> u64 {
-        self.commands.writes + self.commands.write_autos
+        self.commands.of(Command::Write) + self.commands.of(Command::WriteAuto)
     }
 }
