@@ -9,7 +9,7 @@
                                             check that the schedules in the files change nothing
     python3 make_references.py --translate FILE.halide
                                             print the C++ that the file becomes
-    python3 make_references.py --once FILE.halide [NAME=FILE.npy ...]
+    python3 make_references.py [NAME=FILE.npy ...] --once FILE.halide
             [--size WxH] [--param NAME=VALUE] [-o FOLDER]
                                             run one pipeline on given data
 
