@@ -139,26 +139,46 @@ impl<'a> Builder<'a> {
         trips: u32,
         body: impl FnOnce(&mut Builder<'_>, Value),
     ) {
+        self.carried_loop(name, trips, vec![], |b, counter, _| {
+            body(b, counter);
+            vec![]
+        });
+    }
+
+    /// The same with values carried from one trip to the next: `body` gets the counter and the
+    /// values, and gives the next values; the last ones are the result.
+    pub fn carried_loop(
+        &mut self,
+        name: &str,
+        trips: u32,
+        first: Vec<Value>,
+        body: impl FnOnce(&mut Builder<'_>, Value, &[Value]) -> Vec<Value>,
+    ) -> Vec<Value> {
         assert!(trips > 0, "loop {name} of {} runs never", self.func.name);
         let zero = self.i32(0);
         if trips == 1 {
-            return body(self, zero);
+            return body(self, zero, &first);
         }
         let header = self.func.add_block();
         let exit = self.func.add_block();
         let counter = self.func.add_param(header, Type::I32);
+        let types: Vec<Type> = first.iter().map(|&v| self.func.ty(v)).collect();
+        let carried: Vec<Value> = types.iter().map(|&ty| self.func.add_param(header, ty)).collect();
         let info = LoopInfo { name: name.to_string(), trips: Some(u64::from(trips)) };
         self.func.blocks[header].loop_info = Some(info);
-        self.jump(header, vec![zero]);
+        self.jump(header, std::iter::once(zero).chain(first).collect());
         self.switch_to(header);
-        body(self, counter);
+        let next_values = body(self, counter, &carried);
         let next = self.iadd_imm(counter, 1);
         let limit = self.i32(trips as i32);
-        let again = self.value(Op::Icmp(IntCond::Slt, next, limit));
+        let again = self.value(Op::Icmp(IntCond::Ne, next, limit));
+        let results = next_values.clone();
+        let back = std::iter::once(next).chain(next_values).collect();
         let to = |block, args| BlockCall { block, args };
-        self.terminate(Terminator::Branch(again, to(header, vec![next]), to(exit, vec![])));
+        self.terminate(Terminator::Branch(again, to(header, back), to(exit, vec![])));
         self.move_to_end(exit);
         self.switch_to(exit);
+        results
     }
 
     fn move_to_end(&mut self, block: Block) {

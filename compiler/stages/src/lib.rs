@@ -13,9 +13,12 @@ mod expr;
 mod graph;
 mod image;
 mod inline;
+pub mod lower;
+pub mod print;
 pub mod scalar;
 mod simplify;
 mod types;
+mod verify;
 mod walk;
 
 pub use directive::{Directive, DirectiveArg, DirectiveInfo, DirectiveKind, ParamKind, Schedule};
@@ -28,4 +31,5 @@ pub use image::Image;
 pub use inline::{inline, inline_where, is_inlined};
 pub use simplify::{Simplifier, specialize};
 pub use types::{ElementType, Literal};
+pub use verify::{VerifyError, verify};
 pub use walk::Walker;

@@ -27,12 +27,7 @@ pub trait Access {
     fn param(&mut self, b: &mut Builder<'_>, param: Param) -> Value;
     /// An element of an input or a Func: `expr` is an [`ExprKind::Load`] or [`ExprKind::Call`].
     /// Its coordinates can be lowered with `lower`.
-    fn element(
-        &mut self,
-        b: &mut Builder<'_>,
-        expr: Expr,
-        lower: &mut ExprLowering<'_>,
-    ) -> Value;
+    fn element(&mut self, b: &mut Builder<'_>, expr: Expr, lower: &mut ExprLowering<'_>) -> Value;
 }
 
 /// The IR type of a value of an element type.
@@ -282,9 +277,7 @@ impl<'a> ExprLowering<'a> {
                 let value = b.convert(ConvertOp::FloatToSigned, a, int);
                 wrap(b, to, value)
             }
-            (ElementType::U32, ElementType::F32) => {
-                b.convert(ConvertOp::UnsignedToFloat, a, float)
-            }
+            (ElementType::U32, ElementType::F32) => b.convert(ConvertOp::UnsignedToFloat, a, float),
             (_, ElementType::F32) => b.convert(ConvertOp::SignedToFloat, a, float),
             _ => wrap(b, to, a),
         }

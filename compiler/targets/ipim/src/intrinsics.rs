@@ -1,0 +1,107 @@
+//! What iPIM adds to the shared IR: engine ids, the scratchpads, remote requests, barriers.
+//!
+//! Addresses are byte addresses, `i32`. Operations that run on engines carry the engine mask as
+//! their last constant. The first group is in the IR from the start; the second takes the place of
+//! loads and stores of memory objects when addresses are made explicit (`passes/addresses.rs`).
+
+use nbcc_ir::{Builder, Effect, IntrinsicCall, Mem, Op, Space, Type, Value};
+
+/// The engine's number in its group; differs between engines.
+pub const PE: &str = "ipim.pe";
+/// The group's number in its vault; differs between engines.
+pub const PG: &str = "ipim.pg";
+/// The vault's number in its cube; the same in a vault.
+pub const VAULT: &str = "ipim.vault";
+/// The cube's number; the same in a vault.
+pub const CHIP: &str = "ipim.chip";
+/// Column of the vault in the mesh of all vaults of all cubes; the same in a vault, and known to
+/// the control core only.
+pub const VAULT_COLUMN: &str = "ipim.vault_column";
+/// Row of the vault in that mesh.
+pub const VAULT_ROW: &str = "ipim.vault_row";
+/// A scalar parameter in every lane: constants are its number and the lanes.
+pub const PARAM: &str = "ipim.param";
+
+/// `(subscripts of mems[0]..., subscripts of mems[1]...)`: copies four elements from a bank object
+/// to a scratchpad object. Constants: mask.
+pub const STAGE: &str = "ipim.stage";
+/// `(chip, vault, pg, pe, bank address, vault scratchpad address)`: 16 bytes from any bank.
+pub const REQ: &str = "ipim.req";
+/// A barrier of all vaults. Constants: phase.
+pub const SYNC: &str = "ipim.sync";
+
+/// `(address)`: 16 bytes of the engine's bank, at a multiple of 16. Constants: mask.
+pub const LD_RF: &str = "ipim.ld_rf";
+/// `(address, value)`. Constants: mask.
+pub const ST_RF: &str = "ipim.st_rf";
+/// `(bank address, group scratchpad address)`: bank to scratchpad. Constants: mask.
+pub const LD_PGSM: &str = "ipim.ld_pgsm";
+/// `(bank address, group scratchpad address)`: scratchpad to bank. Constants: mask.
+pub const ST_PGSM: &str = "ipim.st_pgsm";
+/// `(address)`: 16 bytes of the group's scratchpad, at a multiple of 4. Constants: mask.
+pub const RD_PGSM: &str = "ipim.rd_pgsm";
+/// `(address, value)`. Constants: mask.
+pub const WR_PGSM: &str = "ipim.wr_pgsm";
+/// `(address)`: 16 bytes of the vault's scratchpad, at a multiple of 4. Constants: mask.
+pub const RD_VSM: &str = "ipim.rd_vsm";
+/// `(address, value)`. Constants: mask.
+pub const WR_VSM: &str = "ipim.wr_vsm";
+
+/// Every name, for the parser of the IR's text form.
+pub const ALL: &[&str] = &[
+    PE, PG, VAULT, CHIP, VAULT_COLUMN, VAULT_ROW, PARAM, STAGE, REQ, SYNC, LD_RF, ST_RF, LD_PGSM,
+    ST_PGSM, RD_PGSM, WR_PGSM, RD_VSM, WR_VSM,
+];
+
+/// Which IR space stands for which memory: a bank, the group's and the vault's scratchpad.
+pub const BANK: Space = Space::Local;
+/// The group's scratchpad.
+pub const PGSM: Space = Space::Shared;
+/// The vault's scratchpad.
+pub const VSM: Space = Space::Global;
+
+/// Appends an intrinsic.
+pub fn call(
+    b: &mut Builder<'_>,
+    name: &'static str,
+    effect: Effect,
+    args: Vec<Value>,
+    imms: Vec<i64>,
+    result: Option<Type>,
+) -> Option<Value> {
+    b.op(Op::Intrinsic(IntrinsicCall { name, effect, args, mems: vec![], imms, result }))
+}
+
+/// An engine or vault id.
+pub fn id(b: &mut Builder<'_>, name: &'static str) -> Value {
+    call(b, name, Effect::Pure, vec![], vec![], Some(Type::I32)).expect("ids have a result")
+}
+
+/// A read through one of the `LD_`/`RD_` operations of this many lanes.
+pub fn read(b: &mut Builder<'_>, name: &'static str, address: Value, mask: u32, ty: Type) -> Value {
+    call(b, name, Effect::Read, vec![address], vec![i64::from(mask)], Some(ty))
+        .expect("reads have a result")
+}
+
+/// A write through one of the `ST_`/`WR_` operations.
+pub fn write(b: &mut Builder<'_>, name: &'static str, address: Value, value: Value, mask: u32) {
+    call(b, name, Effect::Write, vec![address, value], vec![i64::from(mask)], None);
+}
+
+/// Copies four elements from a bank object to a scratchpad object.
+pub fn stage(
+    b: &mut Builder<'_>,
+    (from, at): (Mem, &[Value]),
+    (to, there): (Mem, &[Value]),
+    mask: u32,
+) {
+    let args = at.iter().chain(there).copied().collect();
+    b.op(Op::Intrinsic(IntrinsicCall {
+        name: STAGE,
+        effect: Effect::Write,
+        args,
+        mems: vec![from, to],
+        imms: vec![i64::from(mask)],
+        result: None,
+    }));
+}

@@ -1,0 +1,430 @@
+//! The innermost body of a nest: expressions over four points of a row at once, and how elements
+//! of other images are reached from there.
+
+use cranelift_entity::SecondaryMap;
+use nbcc_ir::{BinaryOp, Builder, ConvertOp, Effect, IntCond, Mem, Op, Scalar, Type, Value};
+use nbcc_isa_ipim::LANES;
+use nbcc_isa_ipim::layout::Element;
+use nbcc_stages::bounds::{AffineVar, IndexForm};
+use nbcc_stages::lower::{Access, ExprLowering, ir_type};
+use nbcc_stages::{ElementType, Expr, ExprKind, Func, Param, RDom};
+
+use super::math::{plus, ramp, times};
+use super::nest::{Loops, Point, own_place};
+use crate::intrinsics::{PARAM, call};
+use crate::plan::{BufferId, Read, TiledIndex, inner_index};
+
+/// Lanes of a vector.
+const WIDTH: u8 = LANES as u8;
+
+/// The body of a nest at one point.
+pub(crate) struct Body<'a> {
+    loops: &'a Loops<'a>,
+    point: &'a Point,
+    /// The Func being updated and the objects of its values.
+    own: Option<(Func, &'a [Mem])>,
+    /// The values that its own calls have, once a reduction has begun.
+    carried: Option<Vec<Value>>,
+    /// The variables of the reduction domain.
+    rvars: Vec<Value>,
+}
+
+impl<'a> Body<'a> {
+    pub fn new(loops: &'a Loops<'a>, point: &'a Point, own: Option<(Func, &'a [Mem])>) -> Body<'a> {
+        Body { loops, point, own, carried: None, rvars: vec![] }
+    }
+
+    /// An index along a tiled dimension without the part that depends on the lane or the step:
+    /// what loop counters add. `step` is elements of the consumer a counted group.
+    fn counted(
+        &self,
+        b: &mut Builder<'_>,
+        index: &TiledIndex,
+        counter: Value,
+        group: i64,
+    ) -> Value {
+        let mut sum = times(b, counter, index.a * group / index.d);
+        for (var, c) in &index.rvars {
+            let AffineVar::RVar(_, n) = var else { continue };
+            let term = times(b, self.rvars[*n as usize], c / index.d);
+            sum = b.iadd(sum, term);
+        }
+        sum
+    }
+
+    /// Four elements of a source that is distributed like the nest.
+    fn tiled(&self, b: &mut Builder<'_>, expr: Expr, args: &[Expr], number: usize) -> Value {
+        let plan = self.loops.cx.plan;
+        let nest = self.loops.nest;
+        let read = &nest.reads[number];
+        let buffer = &plan.buffers[read.buffer];
+        let element = buffer.element;
+        let form = |k: usize| args.get(k).map(|&arg| form_of(&plan.forms, arg));
+        let index = |k: usize| {
+            form(k).map_or_else(one_to_one, |f| {
+                TiledIndex::of(f, k as u32).unwrap_or_else(|| panic!("{expr} is not tiled"))
+            })
+        };
+        let (ix, iy) = (index(0), index(1));
+        let x_group = i64::from(nest.unroll[0]) * LANES as i64;
+        let x = self.counted(b, &ix, self.point.x, x_group);
+        let y = self.counted(b, &iy, self.point.y, nest.unroll[1].into());
+        let y_step = (iy.a * i64::from(self.point.y_step) + iy.b).div_euclid(iy.d);
+        let y = plus(b, y, y_step);
+        let first = i64::from(self.point.x_step) * LANES as i64;
+        let lanes = [0, 1, 2, 3].map(|l| (ix.a * (first + l) + ix.b).div_euclid(ix.d));
+        let inner: Vec<Value> = (2..args.len())
+            .map(|k| self.inner_subscript(b, form_of(&plan.forms, args[k]), read, k, buffer.region[k].min))
+            .collect();
+        let (mem, x, mut rest) = match (&read.window, self.loops.windows[number]) {
+            (Some(window), Some(mem)) => {
+                let own = times(b, self.loops.position.pe, buffer.tiled().tile[0].into());
+                let x = b.iadd(x, own);
+                (mem, plus(b, x, window.left.into()), vec![plus(b, y, window.top.into())])
+            }
+            _ => {
+                let tiled = buffer.tiled();
+                let block = iy.ratio.of(nest.block_rows.into()).expect("blocks are whole");
+                let tile = times(b, self.point.row, tiled.tile[1].into());
+                let blocks = times(b, self.point.block, block);
+                let y = b.iadd(y, tile);
+                let y = b.iadd(y, blocks);
+                let row = plus(b, y, tiled.ghost_rows[0].into());
+                let column = plus(b, self.point.strip, tiled.ghost_columns[0].into());
+                (self.loops.mems[&read.buffer], x, vec![row, column])
+            }
+        };
+        rest.extend(inner);
+        load_lanes(b, element, mem, x, lanes, &rest)
+    }
+
+    /// The subscript along inner dimension `k` of a read's window or buffer.
+    fn inner_subscript(
+        &self,
+        b: &mut Builder<'_>,
+        form: &IndexForm,
+        read: &Read,
+        k: usize,
+        buffer_min: i32,
+    ) -> Value {
+        let index = inner_index(form).expect("inner indices are affine");
+        let windowed = read.window.is_some();
+        let start = if windowed { read.inner_reach[k - 2].0 } else { buffer_min.into() };
+        let mut constant = index.constant - start;
+        let mut sum = b.i32(0);
+        for (var, &c) in &index.terms {
+            let value = match var {
+                AffineVar::RVar(_, n) => self.rvars[*n as usize],
+                // A window holds what the dimensions of the nest select.
+                AffineVar::Dim(_) if windowed => continue,
+                AffineVar::Dim(n) => {
+                    let d = *n as usize;
+                    constant += c * i64::from(self.loops.nest.region[d].min);
+                    self.point.inner[d - 2]
+                }
+            };
+            let term = times(b, value, c);
+            sum = b.iadd(sum, term);
+        }
+        plus(b, sum, constant)
+    }
+
+    /// Four elements of a buffer that each bank holds whole, anywhere in it.
+    fn whole(
+        &mut self,
+        b: &mut Builder<'_>,
+        id: BufferId,
+        args: &[Expr],
+        lower: &mut ExprLowering<'_>,
+    ) -> Value {
+        let plan = self.loops.cx.plan;
+        let coordinates: Vec<Value> = args.iter().map(|&a| lower.lower(b, a, self)).collect();
+        gather(b, plan, id, self.loops.mems[&id], &coordinates, WIDTH)
+    }
+}
+
+impl Access for Body<'_> {
+    fn dim(&mut self, b: &mut Builder<'_>, dim: u32) -> Value {
+        let loops = self.loops;
+        match dim {
+            0 => {
+                let width = loops.nest.tiles.tile[0];
+                let strip = loops.strip_start(b, self.point.strip, loops.start[0], width);
+                let tile = times(b, loops.position.pe, width.into());
+                let start = b.iadd(strip, tile);
+                let in_tile = loops.x_in_tile(b, self.point);
+                let x = b.iadd(start, in_tile);
+                let x = b.value(Op::Splat(x, WIDTH));
+                let lanes = ramp(b, WIDTH);
+                b.iadd(x, lanes)
+            }
+            1 => {
+                let row = loops.row_in_column(b, self.point);
+                let y = b.iadd(row, loops.start[1]);
+                b.value(Op::Splat(y, WIDTH))
+            }
+            n => {
+                let min = loops.nest.region[n as usize].min;
+                let value = plus(b, self.point.inner[n as usize - 2], min.into());
+                b.value(Op::Splat(value, WIDTH))
+            }
+        }
+    }
+
+    fn rvar(&mut self, b: &mut Builder<'_>, _: RDom, dim: u32) -> Value {
+        b.value(Op::Splat(self.rvars[dim as usize], WIDTH))
+    }
+
+    fn param(&mut self, b: &mut Builder<'_>, param: Param) -> Value {
+        let ty = self.loops.cx.plan.pipeline.params[param].ty;
+        param_value(b, param, ty, WIDTH)
+    }
+
+    fn element(&mut self, b: &mut Builder<'_>, expr: Expr, lower: &mut ExprLowering<'_>) -> Value {
+        let data = &lower.pipeline.exprs[expr];
+        let (args, own) = match &data.kind {
+            ExprKind::Load(_, args) => (args.clone(), None),
+            ExprKind::Call(func, value, args) => {
+                let own = self.own.filter(|(own, _)| own == func);
+                (args.clone(), own.map(|(_, mems)| (*value as usize, mems)))
+            }
+            other => panic!("{other:?} is no element"),
+        };
+        let ty = data.ty;
+        let word = if let Some((value, mems)) = own {
+            if let Some(carried) = &self.carried {
+                return carried[value];
+            }
+            let id = self.loops.mems.iter().find(|(_, m)| **m == mems[0]).map(|(id, _)| *id);
+            let place = own_place(b, self.loops, self.point, &[id.expect("targets have objects")]);
+            b.load(word_type(ty, WIDTH), mems[value], place)
+        } else if let Some(&number) = self.loops.nest.read_of.get(&expr) {
+            self.tiled(b, expr, &args, number)
+        } else {
+            let id = self.loops.nest.whole_of[&expr];
+            self.whole(b, id, &args, lower)
+        };
+        from_word(b, word, ty)
+    }
+}
+
+/// Lowers the values of a stage at a point; a reduction domain runs as loops that carry them.
+pub(crate) fn lower_values(b: &mut Builder<'_>, mut body: Body<'_>, values: &[Expr]) -> Vec<Value> {
+    let plan = body.loops.cx.plan;
+    let pipeline = &plan.pipeline;
+    let Some((rdom, intervals)) = body.loops.nest.rdom.clone() else {
+        let mut lower = ExprLowering::new(pipeline, WIDTH);
+        return values.iter().map(|&v| lower.lower(b, v, &mut body)).collect();
+    };
+    let (func, mems) = body.own.expect("only updates have a reduction domain");
+    let place = {
+        let id = body.loops.mems.iter().find(|(_, m)| **m == mems[0]).map(|(id, _)| *id);
+        own_place(b, body.loops, body.point, &[id.expect("targets have objects")])
+    };
+    let types = &pipeline.funcs[func].types;
+    let first: Vec<Value> = types
+        .iter()
+        .zip(mems)
+        .map(|(&ty, &mem)| {
+            let word = b.load(word_type(ty, WIDTH), mem, place.clone());
+            from_word(b, word, ty)
+        })
+        .collect();
+    let trips: Vec<(u32, i32)> = intervals.iter().map(|i| (i.extent(), i.min)).collect();
+    let count = trips.len();
+    reduce_loops(b, &mut body, &trips, count, first, &mut |b, body, old| {
+        let mut lower = ExprLowering::new(pipeline, WIDTH);
+        body.carried = Some(old.to_vec());
+        let new: Vec<Value> = values.iter().map(|&v| lower.lower(b, v, body)).collect();
+        let conditions: Vec<Value> = pipeline.rdoms[rdom]
+            .predicates
+            .iter()
+            .map(|&p| lower.lower(b, p, body))
+            .collect();
+        let Some(all) = conditions.into_iter().reduce(|x, y| b.binary(BinaryOp::And, x, y)) else {
+            return new;
+        };
+        let kept = old.iter().zip(new);
+        kept.map(|(&old, new)| b.value(Op::Select(all, new, old))).collect()
+    })
+}
+
+type Step<'s> = dyn FnMut(&mut Builder<'_>, &mut Body<'_>, &[Value]) -> Vec<Value> + 's;
+
+/// Loops over reduction variables, the first fastest, that carry values.
+fn reduce_loops(
+    b: &mut Builder<'_>,
+    body: &mut Body<'_>,
+    trips: &[(u32, i32)],
+    depth: usize,
+    values: Vec<Value>,
+    step: &mut Step<'_>,
+) -> Vec<Value> {
+    if depth == 0 {
+        return step(b, body, &values);
+    }
+    let (count, min) = trips[depth - 1];
+    b.carried_loop(&format!("r{}", depth - 1), count, values, |b, counter, values| {
+        let value = plus(b, counter, min.into());
+        if body.rvars.len() < trips.len() {
+            body.rvars.resize(trips.len(), value);
+        }
+        body.rvars[depth - 1] = value;
+        reduce_loops(b, body, trips, depth - 1, values.to_vec(), step)
+    })
+}
+
+/// The type of a word of a buffer that holds such elements.
+pub(crate) fn word_type(ty: ElementType, lanes: u8) -> Type {
+    let scalar = if ty.is_float() { Scalar::F32 } else { Scalar::I32 };
+    Type { scalar, lanes }
+}
+
+/// A value from the word that a buffer holds.
+pub(crate) fn from_word(b: &mut Builder<'_>, word: Value, ty: ElementType) -> Value {
+    if ty != ElementType::Bool {
+        return word;
+    }
+    let zero = b.constant(b.func.ty(word), 0);
+    b.value(Op::Icmp(IntCond::Ne, word, zero))
+}
+
+/// The word that a buffer holds for a value.
+pub(crate) fn to_word(b: &mut Builder<'_>, value: Value, ty: ElementType) -> Value {
+    if ty != ElementType::Bool {
+        return value;
+    }
+    let lanes = b.func.ty(value).lanes;
+    b.convert(ConvertOp::ZeroExtend, value, Type::I32.with_lanes(lanes))
+}
+
+/// A scalar parameter in every lane.
+pub(crate) fn param_value(b: &mut Builder<'_>, param: Param, ty: ElementType, lanes: u8) -> Value {
+    let word = word_type(ty, lanes);
+    let number = i64::from(param.as_u32());
+    let value = call(b, PARAM, Effect::Pure, vec![], vec![number, lanes.into()], Some(word));
+    from_word(b, value.expect("parameters have a value"), ty)
+}
+
+fn one_to_one() -> TiledIndex {
+    TiledIndex { ratio: crate::plan::Ratio::ONE, a: 1, d: 1, rvars: vec![], b: 0, clamp: None }
+}
+
+/// The form of an index that was found to have one.
+pub(crate) fn form_of(
+    forms: &SecondaryMap<Expr, Option<IndexForm>>,
+    expr: Expr,
+) -> &IndexForm {
+    forms[expr].as_ref().unwrap_or_else(|| panic!("{expr} has no affine form"))
+}
+
+/// Four elements of a row at fixed distances from `x`: one load where they are consecutive or
+/// all the same, else one load for each group of lanes that a load can put in place.
+fn load_lanes(
+    b: &mut Builder<'_>,
+    element: Element,
+    mem: Mem,
+    x: Value,
+    lanes: [i64; 4],
+    rest: &[Value],
+) -> Value {
+    let scalar = super::scalar(element);
+    let vector = Type { scalar, lanes: WIDTH };
+    let at = |b: &mut Builder<'_>, shift: i64| {
+        let mut subscripts = vec![plus(b, x, shift)];
+        subscripts.extend(rest);
+        subscripts
+    };
+    if lanes.iter().all(|&l| l == lanes[0]) {
+        let place = at(b, lanes[0]);
+        let one = b.load(vector.with_lanes(1), mem, place);
+        return b.value(Op::Splat(one, WIDTH));
+    }
+    // A load that begins at `k` puts element `k + l` into lane `l`.
+    let begins: Vec<i64> = lanes.iter().enumerate().map(|(l, &o)| o - l as i64).collect();
+    let mut value: Option<Value> = None;
+    for k in 0..WIDTH as usize {
+        if begins[..k].contains(&begins[k]) {
+            continue;
+        }
+        let place = at(b, begins[k]);
+        let loaded = b.load(vector, mem, place);
+        value = Some(match value {
+            None => loaded,
+            Some(old) => {
+                let pick = (0..WIDTH).map(|l| {
+                    if begins[usize::from(l)] == begins[k] { WIDTH + l } else { l }
+                });
+                b.value(Op::Shuffle(old, loaded, pick.collect()))
+            }
+        });
+    }
+    value.expect("there are lanes")
+}
+
+/// Elements anywhere in a buffer that lies whole in the bank. Coordinates that are out of range
+/// (in lanes that hold no point of the stage) are brought into the buffer's storage.
+pub(crate) fn gather(
+    b: &mut Builder<'_>,
+    plan: &crate::plan::Plan,
+    id: BufferId,
+    mem: Mem,
+    coordinates: &[Value],
+    lanes: u8,
+) -> Value {
+    let buffer = &plan.buffers[id];
+    let index = linear_index(b, plan, id, mem, coordinates, lanes);
+    let scalar = super::scalar(buffer.element);
+    let ty = Type { scalar, lanes: 1 };
+    let extra = b.func.mems[mem].extents.len() - 1;
+    let zero = b.i32(0);
+    let element = |b: &mut Builder<'_>, index: Value| {
+        let mut subscripts = vec![index];
+        subscripts.extend(std::iter::repeat_n(zero, extra));
+        b.load(ty, mem, subscripts)
+    };
+    if lanes == 1 {
+        return element(b, index);
+    }
+    let mut value: Option<Value> = None;
+    for lane in 0..lanes {
+        let at = b.value(Op::Extract(index, lane));
+        let loaded = element(b, at);
+        value = Some(match value {
+            None => b.value(Op::Splat(loaded, lanes)),
+            Some(old) => b.value(Op::Insert(old, loaded, lane)),
+        });
+    }
+    value.expect("there are lanes")
+}
+
+/// The number of an element in a buffer that lies whole in the bank, limited to its storage.
+pub(crate) fn linear_index(
+    b: &mut Builder<'_>,
+    plan: &crate::plan::Plan,
+    id: BufferId,
+    mem: Mem,
+    coordinates: &[Value],
+    lanes: u8,
+) -> Value {
+    let buffer = &plan.buffers[id];
+    let extents = b.func.mems[mem].extents.clone();
+    let int = Type::I32.with_lanes(lanes);
+    let constant = |b: &mut Builder<'_>, n: i64| b.constant(int, u64::from(n as u32));
+    let mut index = constant(b, 0);
+    let mut stride = 1i64;
+    let mut offset = 0i64;
+    for (d, &coordinate) in coordinates.iter().enumerate() {
+        let factor = constant(b, stride);
+        let term = if stride == 1 { coordinate } else { b.imul(coordinate, factor) };
+        index = if d == 0 { term } else { b.iadd(index, term) };
+        offset += i64::from(buffer.region[d].min) * stride;
+        stride *= i64::from(extents[d]);
+    }
+    if offset != 0 {
+        let offset = constant(b, -offset);
+        index = b.iadd(index, offset);
+    }
+    let last = constant(b, (stride - 1).max(0));
+    b.binary(BinaryOp::Umin, index, last)
+}

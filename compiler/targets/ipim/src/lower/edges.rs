@@ -1,0 +1,150 @@
+//! Clamped coordinates in windows: rows are clamped as addresses; columns beyond the limits are
+//! overwritten with the element at the limit, after the window was filled.
+
+use nbcc_ir::{BinaryOp, Builder, Type, Value};
+use nbcc_isa_ipim::{ELEMENT_BYTES, LANES};
+
+use super::math::{choose, clamp, less_mask, plus, times};
+use super::window::Fill;
+use crate::intrinsics::{RD_PGSM, VAULT_COLUMN, VAULT_ROW, WR_PGSM, id, read, write};
+use crate::plan::dump_base;
+
+/// Tests, by the place of the vault and by loop counters, whether any group's window may reach
+/// beyond a limit.
+pub(crate) struct EdgeTest {
+    /// Coordinates of a whole vault along x and y, in elements of the source.
+    vault: [i64; 2],
+    /// Coordinates of a group.
+    group: [i64; 2],
+    groups: [i64; 2],
+    origin: [i64; 2],
+}
+
+impl EdgeTest {
+    pub fn of(fill: &Fill<'_>) -> EdgeTest {
+        let tiled = fill.loops.cx.plan.buffers[fill.read.buffer].tiled();
+        let grid = &tiled.grid;
+        let group = [
+            i64::from(grid.strips * grid.engines * tiled.tile[0]),
+            i64::from(grid.rows * tiled.tile[1]),
+        ];
+        let groups = grid.groups.map(i64::from);
+        EdgeTest {
+            vault: [group[0] * groups[0], group[1] * groups[1]],
+            group,
+            groups,
+            origin: tiled.origin.map(i64::from),
+        }
+    }
+
+    /// Values that are negative where the window of some group of the vault reaches beyond.
+    pub fn conditions(&self, b: &mut Builder<'_>, fill: &Fill<'_>) -> Vec<Value> {
+        let tiled = fill.loops.cx.plan.buffers[fill.read.buffer].tiled();
+        let strip = i64::from(tiled.grid.engines * tiled.tile[0]);
+        let mut all = Vec::new();
+        for k in 0..2 {
+            let Some((low, high)) = fill.read.clamp[k] else { continue };
+            let vault = id(b, if k == 0 { VAULT_COLUMN } else { VAULT_ROW });
+            let start = times(b, vault, self.vault[k]);
+            let local = match k {
+                0 => times(b, fill.strip, strip),
+                _ => fill.first_row(b),
+            };
+            let size = if k == 0 { strip } else { i64::from(fill.window.rows) };
+            let first = b.iadd(start, local);
+            // Of all groups the first reaches furthest down, the last furthest up.
+            let reach = if k == 0 { i64::from(fill.left()) } else { 0 };
+            let below = plus(b, first, self.origin[k] - reach - low);
+            let last = (self.groups[k] - 1) * self.group[k];
+            let beyond = if k == 0 { i64::from(fill.window.right) } else { 0 };
+            let end = plus(b, first, self.origin[k] + last + size - 1 + beyond);
+            let high = b.i32(high as i32);
+            let above = b.binary(BinaryOp::Isub, high, end);
+            all.extend([below, above]);
+        }
+        all
+    }
+}
+
+/// Overwrites what lies beyond the limits along x in every row of a window. The engines of a group
+/// take a row each; a group whose window does not reach beyond writes where nothing reads.
+pub(crate) fn repeat_columns(b: &mut Builder<'_>, fill: &Fill<'_>) {
+    let Some((low, high)) = fill.read.clamp[0] else { return };
+    let loops = fill.loops;
+    let machine = loops.cx.machine;
+    let tiled = loops.cx.plan.buffers[fill.read.buffer].tiled();
+    let element = super::scalar(loops.cx.plan.buffers[fill.read.buffer].element);
+    let engines = tiled.grid.engines;
+    let window = fill.window;
+    let held = window.rows.next_multiple_of(machine.hierarchy.pes);
+    let planes: u32 = fill.read.inner_reach.iter().map(|(a, b)| (b - a + 1) as u32).product();
+    // Column 0 of the window's first element is at `margin` of the row.
+    let margin = i64::from(window.left - fill.left());
+    let width = i64::from(fill.left() + engines * tiled.tile[0] + window.right);
+    let start = fill.source_start(b, 0);
+    let strip = times(b, fill.strip, i64::from(engines * tiled.tile[0]));
+    let start = b.iadd(start, strip);
+    let start = plus(b, start, -i64::from(fill.left()));
+    // Column of the limit in this window.
+    let column = |b: &mut Builder<'_>, limit: i64| {
+        let limit = b.i32(limit as i32);
+        b.binary(BinaryOp::Isub, limit, start)
+    };
+    let column_low = column(b, low);
+    let column_high = column(b, high);
+    let own_dump = times(b, loops.position.pe, i64::from(LANES as u32 * ELEMENT_BYTES));
+    let dump = plus(b, own_dump, dump_base(machine).into());
+    let writes = |beyond: i64| (beyond.min(width).max(0) as u32).div_ceil(LANES as u32);
+    let [below, above] = fill.read.beyond_x.map(writes);
+    let lines = held * planes / engines.max(1);
+    let full = loops.cx.full_mask();
+    let vector = Type { scalar: element, lanes: LANES as u8 };
+    b.counted_loop("edge", lines, |b, counter| {
+        let line = times(b, counter, engines.into());
+        let line = b.iadd(line, loops.position.pe);
+        let line = times(b, line, i64::from(window.pitch * ELEMENT_BYTES));
+        let line = plus(b, line, i64::from(window.base) + margin * i64::from(ELEMENT_BYTES));
+        for (count, limit, side) in [(below, column_low, -1i64), (above, column_high, 1)] {
+            if count == 0 {
+                continue;
+            }
+            let inside = clamp(b, limit, 0, width - 1);
+            let offset = times(b, inside, ELEMENT_BYTES.into());
+            let address = b.iadd(line, offset);
+            let value = read(b, RD_PGSM, address, full, vector);
+            let value = b.value(nbcc_ir::Op::Extract(value, 0));
+            let value = b.value(nbcc_ir::Op::Splat(value, LANES as u8));
+            for k in 0..i64::from(count) {
+                // First column that the write covers.
+                let lanes = LANES as i64;
+                let shift = if side < 0 { -lanes * (k + 1) } else { 1 + lanes * k };
+                let first = plus(b, limit, shift);
+                let wanted = within(b, first, limit, width, side);
+                let offset = times(b, first, ELEMENT_BYTES.into());
+                let address = b.iadd(line, offset);
+                let address = choose(b, wanted, address, dump);
+                write(b, WR_PGSM, address, value, full);
+            }
+        }
+    });
+}
+
+/// All ones where a write of four columns from `first` covers columns of the window beyond
+/// `limit`, and nothing but them and the margins.
+fn within(b: &mut Builder<'_>, first: Value, limit: Value, width: i64, side: i64) -> Value {
+    let lanes = LANES as i64;
+    if side < 0 {
+        // The limit is a column of the window, and some lane is.
+        let above = b.i32(-lanes as i32);
+        let some_lane = less_mask(b, above, first);
+        let end = b.i32(width as i32);
+        let limit_inside = less_mask(b, limit, end);
+        b.binary(BinaryOp::And, some_lane, limit_inside)
+    } else {
+        let end = b.i32(width as i32);
+        let some_lane = less_mask(b, first, end);
+        let before = b.i32(-1);
+        let limit_inside = less_mask(b, before, limit);
+        b.binary(BinaryOp::And, some_lane, limit_inside)
+    }
+}

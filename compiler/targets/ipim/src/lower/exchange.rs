@@ -1,0 +1,400 @@
+//! Ghost zones: every group receives the elements around its region from the groups that own them
+//! (paper 001, sections IV-D and IV-E): within a vault through the vault's scratchpad, from other
+//! vaults by `req` into the same place, so that one code reads both.
+//!
+//! A ghost element lies in the bank of the engine with the same number as its owner, in the column
+//! and row it would have if the group's region went on. For a neighbour `(dx, dy)` groups away a
+//! unit of exchange is one atom of each engine: every group writes its own atoms to its slot in the
+//! scratchpad, `req` fills the slots of groups of other vaults, and every group reads the slot of
+//! its neighbour.
+
+use std::collections::BTreeMap;
+
+use nbcc_ir::{Block, BlockCall, Builder, Effect, IntCond, Op, Terminator, Type, Value};
+use nbcc_isa_ipim::layout::Tiled;
+use nbcc_isa_ipim::{ATOM_BYTES, LANES};
+
+use super::math::{div_rem, plus, times};
+use super::position::{Position, finish_at, position, skip_idle, used};
+use super::window::{piece_mask, pieces};
+use super::{Kernel, KernelCx, Lowering};
+use crate::intrinsics::{
+    LD_RF, RD_VSM, REQ, ST_RF, SYNC, VAULT_COLUMN, VAULT_ROW, WR_VSM, call, id, read, write,
+};
+use crate::plan::{BufferId, BufferPlan};
+
+/// Atoms exchanged together, so that their latencies overlap.
+const BATCH: u32 = 8;
+
+/// A run of atoms of ghost columns that come from groups `dx` away.
+#[derive(Clone, Copy, Debug)]
+struct Columns {
+    dx: i64,
+    /// First ghost or own strip, and how many strips alike follow.
+    strip: i64,
+    strips: u32,
+    engine: Option<u32>,
+    first: u32,
+    atoms: u32,
+}
+
+/// A run of rows that come from groups `dy` away.
+#[derive(Clone, Copy, Debug)]
+struct Rows {
+    dy: i64,
+    first: i64,
+    count: u32,
+}
+
+/// Lowers the exchange of a buffer's ghost zones. `None` where there is nothing to exchange.
+pub(crate) fn lower(cx: &mut Lowering<'_>, id: BufferId) -> Option<Kernel> {
+    let plan = cx.plan;
+    let buffer = &plan.buffers[id];
+    let tiled = buffer.tiled();
+    let columns = columns_of(buffer, tiled);
+    let rows = rows_of(tiled);
+    let mut parts: BTreeMap<(i64, i64), Vec<(Columns, Rows)>> = BTreeMap::new();
+    for column in &columns {
+        for row in &rows {
+            if (column.dx, row.dy) != (0, 0) && reaches(tiled, buffer, (column.dx, row.dy)) {
+                parts.entry((column.dx, row.dy)).or_default().push((*column, *row));
+            }
+        }
+    }
+    if parts.is_empty() {
+        return None;
+    }
+    let computed = buffer.role != Some(nbcc_isa_ipim::layout::Role::Input);
+    let phase = (computed && cx.several_vaults()).then(|| cx.next_phase());
+    let mut kernel = KernelCx::new(cx, &format!("{}.ghosts", buffer.name.replace('.', "_")));
+    let cx: &Lowering<'_> = cx;
+    let exit = kernel.func.add_block();
+    let entry = kernel.func.entry();
+    let b = &mut Builder::at(&mut kernel.func, entry);
+    if let Some(phase) = phase {
+        call(b, SYNC, Effect::Write, vec![], vec![i64::from(phase)], None);
+    }
+    let grid = &tiled.grid;
+    let busy = [0, 1].map(|k| {
+        let size = [grid.strips * grid.engines, grid.rows][k] * tiled.tile[k] * grid.groups[k];
+        let last = buffer.region.get(k).map_or(0, |i| i64::from(i.max));
+        // Ghost zones of the vault behind the last element may be read too.
+        let reach = [buffer.reach_x[0], tiled.ghost_rows[0]][k];
+        used(tiled.origin[k].into(), size.into(), last + i64::from(reach))
+    });
+    let mesh = [grid.cubes[0] * grid.vaults[0], grid.cubes[1] * grid.vaults[1]];
+    skip_idle(b, busy, mesh, exit);
+    let exchange = Exchange { cx, buffer, tiled, position: position(b, grid) };
+    for ((dx, dy), list) in &parts {
+        exchange.neighbour(b, (*dx, *dy), list);
+    }
+    finish_at(b, exit);
+    b.terminate(Terminator::Return(vec![]));
+    Some(kernel.finish(cx.full_mask()))
+}
+
+/// Whether any group has a neighbour that far away.
+fn reaches(tiled: &Tiled, buffer: &BufferPlan, (dx, dy): (i64, i64)) -> bool {
+    let grid = &tiled.grid;
+    let groups = [0, 1].map(|k| {
+        let size = [grid.strips * grid.engines, grid.rows][k] * tiled.tile[k];
+        let last = buffer.region.get(k).map_or(0, |i| i64::from(i.max));
+        i64::from(used(tiled.origin[k].into(), size.into(), last))
+    });
+    dx.abs() < groups[0].max(2) && dy.abs() < groups[1].max(2)
+}
+
+fn columns_of(buffer: &BufferPlan, tiled: &Tiled) -> Vec<Columns> {
+    let grid = &tiled.grid;
+    let strips = i64::from(grid.strips);
+    let whole = |n: u32| n.next_multiple_of(LANES as u32);
+    let [left, right] = buffer.reach_x;
+    let mut all = vec![Columns {
+        dx: 0,
+        strip: 0,
+        strips: grid.strips,
+        engine: None,
+        first: 0,
+        atoms: tiled.tile[0] / LANES as u32,
+    }];
+    // The pieces around a strip that is as wide as the region.
+    for piece in pieces(grid.engines, tiled.tile[0], whole(left), whole(right)) {
+        let Some(engine) = piece.engine else { continue };
+        let strip = if piece.strip < 0 { piece.strip } else { piece.strip - 1 + strips };
+        all.push(Columns {
+            dx: strip.div_euclid(strips),
+            strip,
+            strips: 1,
+            engine: Some(engine),
+            first: piece.first,
+            atoms: piece.atoms,
+        });
+    }
+    all
+}
+
+fn rows_of(tiled: &Tiled) -> Vec<Rows> {
+    let height = i64::from(tiled.grid.rows * tiled.tile[1]);
+    let mut all = vec![Rows { dy: 0, first: 0, count: height as u32 }];
+    let mut ghost = |from: i64, to: i64| {
+        let mut first = from;
+        while first < to {
+            let dy = first.div_euclid(height);
+            let end = ((dy + 1) * height).min(to);
+            all.push(Rows { dy, first, count: (end - first) as u32 });
+            first = end;
+        }
+    };
+    ghost(-i64::from(tiled.ghost_rows[0]), 0);
+    ghost(height, height + i64::from(tiled.ghost_rows[1]));
+    all
+}
+
+struct Exchange<'a> {
+    cx: &'a Lowering<'a>,
+    buffer: &'a BufferPlan,
+    tiled: &'a Tiled,
+    position: Position,
+}
+
+impl Exchange<'_> {
+    /// Slots of the groups of the vault and of the neighbours they read: columns, rows, and the
+    /// slot of the vault's first group.
+    fn slots(&self, (dx, dy): (i64, i64)) -> ([i64; 2], [i64; 2]) {
+        let groups = self.tiled.grid.groups.map(i64::from);
+        let size = [groups[0] + dx.abs(), groups[1] + dy.abs()];
+        (size, [(-dx).max(0), (-dy).max(0)])
+    }
+
+    /// Bytes of all slots for one atom of each engine.
+    fn slot_bytes(&self) -> i64 {
+        i64::from(self.tiled.grid.engines * ATOM_BYTES)
+    }
+
+    fn neighbour(&self, b: &mut Builder<'_>, d: (i64, i64), parts: &[(Columns, Rows)]) {
+        let (size, own) = self.slots(d);
+        let unit = size[0] * size[1] * self.slot_bytes();
+        let room = i64::from(self.cx.machine.memory.vsm_bytes - self.cx.plan.vsm_data);
+        let batch = (room / unit).clamp(1, BATCH.into()) as u32;
+        // Byte address of this group's slot and of its neighbour's.
+        let row = times(b, self.position.group_y, size[0] * self.slot_bytes());
+        let column = times(b, self.position.group_x, self.slot_bytes());
+        let engine = times(b, self.position.pe, ATOM_BYTES.into());
+        let slot = b.iadd(row, column);
+        let slot = b.iadd(slot, engine);
+        let base = i64::from(self.cx.plan.vsm_data);
+        let own_slot = plus(b, slot, base + (own[1] * size[0] + own[0]) * self.slot_bytes());
+        let their = (own[1] + d.1) * size[0] + own[0] + d.0;
+        let their_slot = plus(b, slot, base + their * self.slot_bytes());
+        let remote = self.remote_vaults(b, d);
+        for (columns, rows) in parts {
+            let inner: u32 = self.buffer.inner_extents().iter().product();
+            b.counted_loop("plane", inner, |b, plane| {
+                b.counted_loop("strip", columns.strips, |b, strip| {
+                    self.run(b, d, (columns, rows), (plane, strip), (own_slot, their_slot), &remote, (unit, batch));
+                });
+            });
+        }
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn run(
+        &self,
+        b: &mut Builder<'_>,
+        (dx, dy): (i64, i64),
+        (columns, rows): (&Columns, &Rows),
+        (plane, strip): (Value, Value),
+        (own_slot, their_slot): (Value, Value),
+        remote: &[RemoteVault],
+        (unit, batch): (i64, u32),
+    ) {
+        let tiled = self.tiled;
+        let grid = &tiled.grid;
+        let mask = piece_mask(self.cx.full_mask(), grid.engines, columns.engine);
+        let to_source = -dx * i64::from(grid.strips) * i64::from(tiled.column_stride_bytes())
+            - dy * i64::from(grid.rows * tiled.tile[1]) * i64::from(tiled.row_pitch_bytes());
+        // The rows of a run of atoms follow each other: `atoms` of one row, then the next row.
+        let rows_a_batch = (batch / columns.atoms).clamp(1, rows.count);
+        let turns = rows.count.div_ceil(rows_a_batch);
+        let start = i64::from(self.buffer.base)
+            + tiled.offset_bytes(0, columns.strip as i32, rows.first as i32, columns.first);
+        let plane = times(b, plane, tiled.inner_stride_bytes().into());
+        let strip = times(b, strip, tiled.column_stride_bytes().into());
+        let offset = b.iadd(plane, strip);
+        b.counted_loop("rows", turns, |b, turn| {
+            let advance = i64::from(rows_a_batch) * i64::from(tiled.row_pitch_bytes());
+            let step = times(b, turn, advance);
+            let there = b.iadd(offset, step);
+            let there = plus(b, there, start);
+            let mut done = 0;
+            let all: Vec<i64> = (0..rows_a_batch)
+                .flat_map(|r| (0..columns.atoms).map(move |a| (r, a)))
+                .map(|(r, a)| {
+                    i64::from(r * tiled.row_pitch_bytes()) + i64::from(a * ATOM_BYTES)
+                })
+                .collect();
+            while done < all.len() {
+                let some = &all[done..(done + batch as usize).min(all.len())];
+                self.batch(b, there, some, mask, to_source, (own_slot, their_slot), remote, unit);
+                done += some.len();
+            }
+        });
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn batch(
+        &self,
+        b: &mut Builder<'_>,
+        there: Value,
+        atoms: &[i64],
+        mask: u32,
+        to_source: i64,
+        (own_slot, their_slot): (Value, Value),
+        remote: &[RemoteVault],
+        unit: i64,
+    ) {
+        let scalar = super::scalar(self.buffer.element);
+        let vector = Type { scalar, lanes: LANES as u8 };
+        let mut values = Vec::new();
+        for &atom in atoms {
+            let address = plus(b, there, atom + to_source);
+            values.push(read(b, LD_RF, address, mask, vector));
+        }
+        for (k, &value) in values.iter().enumerate() {
+            let slot = plus(b, own_slot, k as i64 * unit);
+            write(b, WR_VSM, slot, value, mask);
+        }
+        for vault in remote {
+            vault.fetch(b, there, atoms, mask, to_source, unit, self);
+        }
+        let mut values = Vec::new();
+        for k in 0..atoms.len() {
+            let slot = plus(b, their_slot, k as i64 * unit);
+            values.push(read(b, RD_VSM, slot, mask, vector));
+        }
+        for (&atom, &value) in atoms.iter().zip(&values) {
+            let address = plus(b, there, atom);
+            write(b, ST_RF, address, value, mask);
+        }
+    }
+
+    /// The vaults that hold neighbours of this vault's groups, but itself.
+    fn remote_vaults(&self, b: &mut Builder<'_>, d: (i64, i64)) -> Vec<RemoteVault> {
+        let grid = &self.tiled.grid;
+        let groups = grid.groups.map(i64::from);
+        let (size, own) = self.slots(d);
+        let mut vaults: BTreeMap<(i64, i64), Vec<(u32, i64)>> = BTreeMap::new();
+        for y in 0..groups[1] {
+            for x in 0..groups[0] {
+                let (nx, ny) = (x + d.0, y + d.1);
+                let vault = (nx.div_euclid(groups[0]), ny.div_euclid(groups[1]));
+                if vault == (0, 0) {
+                    continue;
+                }
+                let pg = ny.rem_euclid(groups[1]) * groups[0] + nx.rem_euclid(groups[0]);
+                let slot = (ny + own[1]) * size[0] + nx + own[0];
+                vaults.entry(vault).or_default().push((pg as u32, slot));
+            }
+        }
+        let mesh = [grid.cubes[0] * grid.vaults[0], grid.cubes[1] * grid.vaults[1]];
+        let away = |(vx, vy): (i64, i64)| vx.abs() < mesh[0].into() && vy.abs() < mesh[1].into();
+        vaults
+            .into_iter()
+            .filter(|(offset, _)| away(*offset))
+            .map(|(offset, slots)| RemoteVault::new(b, grid, offset, slots))
+            .collect()
+    }
+}
+
+/// Another vault at a fixed distance in the mesh, as the control core sees it.
+struct RemoteVault {
+    chip: Value,
+    vault: Value,
+    /// Negative where there is no vault at that distance.
+    exists: Value,
+    /// Group in that vault, and slot here.
+    slots: Vec<(u32, i64)>,
+}
+
+impl RemoteVault {
+    fn new(
+        b: &mut Builder<'_>,
+        grid: &nbcc_isa_ipim::layout::Grid,
+        (dx, dy): (i64, i64),
+        slots: Vec<(u32, i64)>,
+    ) -> RemoteVault {
+        let mesh = [grid.cubes[0] * grid.vaults[0], grid.cubes[1] * grid.vaults[1]];
+        let x = id(b, VAULT_COLUMN);
+        let y = id(b, VAULT_ROW);
+        let x = plus(b, x, dx);
+        let y = plus(b, y, dy);
+        // Negative where a coordinate is negative or behind the last.
+        let mut missing = b.binary(nbcc_ir::BinaryOp::Or, x, y);
+        for (coordinate, count) in [(x, mesh[0]), (y, mesh[1])] {
+            let last = b.i32(count as i32 - 1);
+            let behind = b.binary(nbcc_ir::BinaryOp::Isub, last, coordinate);
+            missing = b.binary(nbcc_ir::BinaryOp::Or, missing, behind);
+        }
+        let (chip, vault) = vault_id(b, grid, x, y);
+        RemoteVault { chip, vault, exists: missing, slots }
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn fetch(
+        &self,
+        b: &mut Builder<'_>,
+        there: Value,
+        atoms: &[i64],
+        mask: u32,
+        to_source: i64,
+        unit: i64,
+        exchange: &Exchange<'_>,
+    ) {
+        let zero = b.i32(0);
+        let exists = b.value(Op::Icmp(IntCond::Sge, self.exists, zero));
+        let [fetch, join]: [Block; 2] = std::array::from_fn(|_| b.func.add_block());
+        let to = |block| BlockCall { block, args: vec![] };
+        b.terminate(Terminator::Branch(exists, to(fetch), to(join)));
+        b.switch_to(fetch);
+        let engines = exchange.tiled.grid.engines;
+        for (k, &atom) in atoms.iter().enumerate() {
+            let address = plus(b, there, atom + to_source);
+            for &(pg, slot) in &self.slots {
+                for pe in (0..engines).filter(|pe| mask >> pe & 1 == 1) {
+                    let pg = b.i32(pg as i32);
+                    let number = b.i32(pe as i32);
+                    let to = i64::from(exchange.cx.plan.vsm_data)
+                        + slot * exchange.slot_bytes()
+                        + i64::from(pe * ATOM_BYTES)
+                        + k as i64 * unit;
+                    let to = b.i32(to as i32);
+                    let args = vec![self.chip, self.vault, pg, number, address, to];
+                    call(b, REQ, Effect::Write, args, vec![], None);
+                }
+            }
+        }
+        b.jump(join, vec![]);
+        b.func.layout.retain(|&block| block != join);
+        b.func.layout.push(join);
+        b.switch_to(join);
+    }
+}
+
+/// Cube and vault id of the vault at a place of the mesh of all vaults.
+pub(crate) fn vault_id(
+    b: &mut Builder<'_>,
+    grid: &nbcc_isa_ipim::layout::Grid,
+    x: Value,
+    y: Value,
+) -> (Value, Value) {
+    // Places outside the mesh are never used; they only have to stay small.
+    let small = b.i32(0xfff);
+    let x = b.binary(nbcc_ir::BinaryOp::And, x, small);
+    let y = b.binary(nbcc_ir::BinaryOp::And, y, small);
+    let (cube_x, vault_x) = div_rem(b, x, grid.vaults[0], 0xfff);
+    let (cube_y, vault_y) = div_rem(b, y, grid.vaults[1], 0xfff);
+    let cubes = times(b, cube_y, grid.cubes[0].into());
+    let vaults = times(b, vault_y, grid.vaults[0].into());
+    (b.iadd(cubes, cube_x), b.iadd(vaults, vault_x))
+}
+

@@ -1,0 +1,139 @@
+//! Kernels of a plan in the shared IR: one function a kernel, run by every engine of a vault in
+//! lockstep. Control flow depends on constants, loop counters and the place of the vault only.
+
+mod body;
+mod edges;
+mod exchange;
+mod math;
+mod nest;
+mod position;
+mod window;
+
+use std::collections::BTreeMap;
+
+use cranelift_entity::SecondaryMap;
+use nbcc_ir::{ExecutionModel, Function, Mem, MemData, Scalar};
+use nbcc_isa_ipim::Machine;
+use nbcc_isa_ipim::layout::{Element, Layout};
+
+use crate::intrinsics::{BANK, PGSM};
+use crate::plan::{BufferId, Plan, Step};
+
+/// A kernel: a function and where its memory objects are.
+#[derive(Clone, Debug)]
+pub struct Kernel {
+    /// The function.
+    pub func: Function,
+    /// Byte address of each memory object in its memory.
+    pub mem_base: SecondaryMap<Mem, u32>,
+    /// The engines of a vault that run it.
+    pub mask: u32,
+}
+
+/// Lowers every step of a plan.
+pub fn lower(plan: &Plan, machine: &Machine) -> Vec<Kernel> {
+    let mut cx = Lowering { plan, machine, phase: 0, used: 0 };
+    let mut kernels = Vec::new();
+    for step in &plan.steps {
+        match step {
+            Step::Exchange(buffer) => kernels.extend(exchange::lower(&mut cx, *buffer)),
+            Step::Tiles(step) => kernels.push(nest::lower_tiles(&mut cx, step)),
+            _ => unreachable!(),
+        }
+    }
+    for (number, kernel) in kernels.iter_mut().enumerate() {
+        kernel.func.name = format!("k{number}.{}", kernel.func.name);
+    }
+    kernels
+}
+
+/// What lowering a plan needs and hands out.
+pub(crate) struct Lowering<'a> {
+    pub plan: &'a Plan,
+    pub machine: &'a Machine,
+    /// The next barrier's number.
+    phase: u32,
+    used: u32,
+}
+
+impl Lowering<'_> {
+    /// The number of the next barrier.
+    pub fn next_phase(&mut self) -> u32 {
+        self.phase += 1;
+        self.phase - 1
+    }
+
+    /// Whether more than one vault works, so that barriers are needed.
+    pub fn several_vaults(&self) -> bool {
+        self.machine.hierarchy.cubes * self.machine.hierarchy.vaults > 1
+    }
+
+    /// All engines of a vault.
+    pub fn full_mask(&self) -> u32 {
+        self.machine.full_mask()
+    }
+}
+
+/// A kernel under construction: the function and the memory objects of buffers in it.
+pub(crate) struct KernelCx {
+    pub func: Function,
+    pub mem_base: SecondaryMap<Mem, u32>,
+    buffers: BTreeMap<BufferId, Mem>,
+}
+
+impl KernelCx {
+    pub fn new(cx: &mut Lowering<'_>, name: &str) -> KernelCx {
+        cx.used += 1;
+        KernelCx {
+            func: Function::new(name, ExecutionModel::Engines),
+            mem_base: SecondaryMap::new(),
+            buffers: BTreeMap::new(),
+        }
+    }
+
+    /// The memory object of a buffer. Tiled: `[x in tile, row, column, inner...]`; whole: rows
+    /// padded to atoms, then the other dimensions.
+    pub fn buffer(&mut self, plan: &Plan, id: BufferId) -> Mem {
+        if let Some(&mem) = self.buffers.get(&id) {
+            return mem;
+        }
+        let buffer = &plan.buffers[id];
+        let extents = match &buffer.layout {
+            Layout::Tiled(tiled) => {
+                let mut extents = vec![tiled.pitch(), tiled.height(), tiled.columns()];
+                extents.extend(buffer.inner_extents());
+                extents
+            }
+            Layout::Single { .. } | Layout::Replicated => {
+                let mut extents: Vec<u32> = buffer.region.iter().map(|i| i.extent()).collect();
+                if extents.is_empty() {
+                    extents.push(1);
+                }
+                extents[0] = extents[0].next_multiple_of(nbcc_isa_ipim::LANES as u32);
+                extents
+            }
+        };
+        let element = scalar(buffer.element);
+        let name = buffer.name.replace('.', "_");
+        let mem = self.func.mems.push(MemData { name, element, extents, space: BANK });
+        self.mem_base[mem] = buffer.base;
+        self.buffers.insert(id, mem);
+        mem
+    }
+
+    /// A memory object in the group's scratchpad.
+    pub fn pgsm(&mut self, name: &str, element: Element, extents: Vec<u32>, base: u32) -> Mem {
+        let data = MemData { name: name.into(), element: scalar(element), extents, space: PGSM };
+        let mem = self.func.mems.push(data);
+        self.mem_base[mem] = base;
+        mem
+    }
+
+    pub fn finish(self, mask: u32) -> Kernel {
+        Kernel { func: self.func, mem_base: self.mem_base, mask }
+    }
+}
+
+fn scalar(element: Element) -> Scalar {
+    if element == Element::F32 { Scalar::F32 } else { Scalar::I32 }
+}

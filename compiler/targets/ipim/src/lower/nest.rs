@@ -1,0 +1,271 @@
+//! The loops of a stage computed tile by tile (paper 001, Fig. 3): strips and rows of tiles of the
+//! engine's group, inner dimensions, blocks of rows; windows are filled once a block.
+
+use std::collections::BTreeMap;
+
+use nbcc_ir::{Builder, Mem, Value};
+use nbcc_isa_ipim::LANES;
+use nbcc_stages::Expr;
+
+use super::body::{Body, lower_values};
+use super::math::{plus, times};
+use super::position::{Position, finish_at, group_start, position, skip_idle, used};
+use super::window::fill_windows;
+use super::{Kernel, KernelCx, Lowering};
+use crate::plan::{BufferId, Nest, Stage, TileStep, Window};
+
+/// A nest being lowered: what is known in the whole kernel.
+pub(crate) struct Loops<'a> {
+    pub cx: &'a Lowering<'a>,
+    pub nest: &'a Nest,
+    /// The memory objects of buffers.
+    pub mems: BTreeMap<BufferId, Mem>,
+    /// The memory objects of windows, one a read.
+    pub windows: Vec<Option<Mem>>,
+    /// Where the engine is.
+    pub position: Position,
+    /// First coordinate of the group's region along x and y.
+    pub start: [Value; 2],
+}
+
+/// A point of the loops: which vectors one loop body computes.
+#[derive(Clone, Debug)]
+pub(crate) struct Point {
+    /// The strip.
+    pub strip: Value,
+    /// The row of tiles.
+    pub row: Value,
+    /// Counters of the inner dimensions.
+    pub inner: Vec<Value>,
+    /// The block of rows.
+    pub block: Value,
+    /// Counter of groups of rows in the block, each `unroll[1]` high.
+    pub y: Value,
+    /// Counter of groups of vectors in the row, each `unroll[0]` vectors wide.
+    pub x: Value,
+    /// The row in its group.
+    pub y_step: u32,
+    /// The vector in its group.
+    pub x_step: u32,
+}
+
+impl<'a> Loops<'a> {
+    /// Makes the memory objects that a nest needs.
+    pub fn objects(
+        cx: &Lowering<'_>,
+        kernel: &mut KernelCx,
+        nest: &Nest,
+        targets: &[BufferId],
+    ) -> (BTreeMap<BufferId, Mem>, Vec<Option<Mem>>) {
+        let read = nest.reads.iter().map(|r| r.buffer);
+        let whole = nest.whole_of.values().copied();
+        let ids: Vec<BufferId> = targets.iter().copied().chain(read).chain(whole).collect();
+        let mems = ids.iter().map(|&id| (id, kernel.buffer(cx.plan, id))).collect();
+        let windows = nest.reads.iter().enumerate().map(|(n, read)| {
+            let window: &Window = read.window.as_ref()?;
+            let buffer = &cx.plan.buffers[read.buffer];
+            let held = window.rows.next_multiple_of(cx.machine.hierarchy.pes);
+            let mut extents = vec![window.pitch, held];
+            extents.extend(read.inner_reach.iter().map(|(a, b)| (b - a + 1) as u32));
+            let name = format!("window{n}_{}", buffer.name.replace('.', "_"));
+            Some(kernel.pgsm(&name, buffer.element, extents, window.base))
+        });
+        (mems, windows.collect())
+    }
+
+    /// All loops around `body`.
+    pub fn run(
+        &self,
+        b: &mut Builder<'_>,
+        unroll: bool,
+        body: &mut dyn FnMut(&mut Builder<'_>, &Point),
+    ) {
+        let grid = &self.nest.tiles.grid;
+        b.counted_loop("strip", grid.strips, |b, strip| {
+            b.counted_loop("row", grid.rows, |b, row| {
+                self.inner(b, (strip, row), &mut vec![], unroll, body);
+            });
+        });
+    }
+
+    fn inner(
+        &self,
+        b: &mut Builder<'_>,
+        at: (Value, Value),
+        inner: &mut Vec<Value>,
+        unroll: bool,
+        body: &mut dyn FnMut(&mut Builder<'_>, &Point),
+    ) {
+        // Dimension 2 runs fastest: the last dimension is the outermost loop.
+        let dims = self.nest.region.len().saturating_sub(2);
+        if inner.len() == dims {
+            let mut counters = inner.clone();
+            counters.reverse();
+            return self.blocks(b, at, &counters, unroll, body);
+        }
+        let d = self.nest.region.len() - 1 - inner.len();
+        b.counted_loop(&format!("d{d}"), self.nest.region[d].extent(), |b, counter| {
+            inner.push(counter);
+            self.inner(b, at, inner, unroll, body);
+            inner.pop();
+        });
+    }
+
+    fn blocks(
+        &self,
+        b: &mut Builder<'_>,
+        (strip, row): (Value, Value),
+        inner: &[Value],
+        unroll: bool,
+        body: &mut dyn FnMut(&mut Builder<'_>, &Point),
+    ) {
+        let nest = self.nest;
+        let [ux, uy] = nest.unroll;
+        let vectors = nest.tiles.tile[0] / LANES as u32;
+        b.counted_loop("block", nest.tiles.tile[1] / nest.block_rows, |b, block| {
+            fill_windows(b, self, strip, row, inner, block);
+            b.counted_loop("y", nest.block_rows / uy, |b, y| {
+                let whole_row = unroll && vectors / ux <= 2;
+                let (trips, repeat) = if whole_row { (1, vectors / ux) } else { (vectors / ux, 1) };
+                b.counted_loop("x", trips, |b, x| {
+                    for (group, y_step, x_step) in steps(repeat, uy, ux) {
+                        let x = plus(b, x, group.into());
+                        let inner = inner.to_vec();
+                        let point = Point { strip, row, inner, block, y, x, y_step, x_step };
+                        body(b, &point);
+                    }
+                });
+            });
+        });
+    }
+
+    /// The row of the point in its tile column, ghost rows not counted.
+    pub fn row_in_column(&self, b: &mut Builder<'_>, point: &Point) -> Value {
+        let nest = self.nest;
+        let tiles = times(b, point.row, nest.tiles.tile[1].into());
+        let blocks = times(b, point.block, nest.block_rows.into());
+        let groups = times(b, point.y, nest.unroll[1].into());
+        let sum = b.iadd(tiles, blocks);
+        let sum = b.iadd(sum, groups);
+        plus(b, sum, point.y_step.into())
+    }
+
+    /// The first lane's place in its tile.
+    pub fn x_in_tile(&self, b: &mut Builder<'_>, point: &Point) -> Value {
+        let vectors = times(b, point.x, i64::from(self.nest.unroll[0]) * LANES as i64);
+        plus(b, vectors, i64::from(point.x_step) * LANES as i64)
+    }
+
+    /// First coordinate along x of a strip of tiles, of elements `width` a tile and `origin`.
+    pub fn strip_start(&self, b: &mut Builder<'_>, strip: Value, start: Value, width: u32) -> Value {
+        let step = i64::from(self.nest.tiles.grid.engines) * i64::from(width);
+        let offset = times(b, strip, step);
+        b.iadd(start, offset)
+    }
+}
+
+fn steps(repeat: u32, uy: u32, ux: u32) -> Vec<(u32, u32, u32)> {
+    let mut all = Vec::new();
+    for y in 0..uy {
+        for group in 0..repeat {
+            for x in 0..ux {
+                all.push((group, y, x));
+            }
+        }
+    }
+    all
+}
+
+/// The start of a kernel over the tiles of a nest: idle vaults skip it.
+pub(crate) fn start_nest<'a>(
+    b: &mut Builder<'_>,
+    cx: &'a Lowering<'a>,
+    nest: &'a Nest,
+    objects: (BTreeMap<BufferId, Mem>, Vec<Option<Mem>>),
+    exit: nbcc_ir::Block,
+) -> Loops<'a> {
+    let tiles = &nest.tiles;
+    let grid = &tiles.grid;
+    let group = [
+        i64::from(grid.strips * grid.engines) * i64::from(tiles.tile[0]),
+        i64::from(grid.rows) * i64::from(tiles.tile[1]),
+    ];
+    let busy = [0, 1].map(|k| {
+        let last = nest.region.get(k).map_or(0, |i| i64::from(i.max));
+        used(tiles.origin[k].into(), group[k] * i64::from(grid.groups[k]), last)
+    });
+    let mesh = [grid.cubes[0] * grid.vaults[0], grid.cubes[1] * grid.vaults[1]];
+    skip_idle(b, busy, mesh, exit);
+    let position = position(b, grid);
+    let (group_x, group_y) = position.group(b, grid);
+    let start = [
+        group_start(b, group_x, group[0], tiles.origin[0].into()),
+        group_start(b, group_y, group[1], tiles.origin[1].into()),
+    ];
+    let (mems, windows) = objects;
+    Loops { cx, nest, mems, windows, position, start }
+}
+
+/// Lowers a stage computed tile by tile.
+pub(crate) fn lower_tiles(cx: &mut Lowering<'_>, step: &TileStep) -> Kernel {
+    let mut kernel = KernelCx::new(cx, &step.nest.name);
+    let cx: &Lowering<'_> = cx;
+    let objects = Loops::objects(cx, &mut kernel, &step.nest, &step.targets);
+    let exit = kernel.func.add_block();
+    let entry = kernel.func.entry();
+    let mut b = Builder::at(&mut kernel.func, entry);
+    let loops = start_nest(&mut b, cx, &step.nest, objects, exit);
+    let targets: Vec<Mem> = step.targets.iter().map(|id| loops.mems[id]).collect();
+    loops.run(&mut b, true, &mut |b, point| store_point(b, &loops, step, &targets, point));
+    finish_at(&mut b, exit);
+    b.terminate(nbcc_ir::Terminator::Return(vec![]));
+    kernel.finish(cx.full_mask())
+}
+
+/// Computes and stores one vector.
+fn store_point(
+    b: &mut Builder<'_>,
+    loops: &Loops<'_>,
+    step: &TileStep,
+    targets: &[Mem],
+    point: &Point,
+) {
+    let pipeline = &loops.cx.plan.pipeline;
+    let data = &pipeline.funcs[step.func];
+    let (values, span): (Vec<Expr>, _) = match step.stage {
+        Stage::Pure => {
+            let pure = data.pure.as_ref().expect("a pure stage has a definition");
+            (pure.values.clone(), pure.span)
+        }
+        Stage::Update(k) => (data.updates[k].values.clone(), data.updates[k].span),
+    };
+    let body = Body::new(loops, point, Some((step.func, targets)));
+    let results = lower_values(b, body, &values);
+    b.set_span(Some(span));
+    let place = own_place(b, loops, point, &step.targets);
+    for ((&target, value), &ty) in targets.iter().zip(results).zip(&data.types) {
+        let word = super::body::to_word(b, value, ty);
+        b.store(target, place.clone(), word);
+    }
+}
+
+/// The subscripts of a point in the buffer that holds its tile.
+pub(crate) fn own_place(
+    b: &mut Builder<'_>,
+    loops: &Loops<'_>,
+    point: &Point,
+    targets: &[BufferId],
+) -> Vec<Value> {
+    let buffer = &loops.cx.plan.buffers[targets[0]];
+    let tiled = buffer.tiled();
+    let x = loops.x_in_tile(b, point);
+    let row = loops.row_in_column(b, point);
+    let row = plus(b, row, tiled.ghost_rows[0].into());
+    let column = plus(b, point.strip, tiled.ghost_columns[0].into());
+    let mut place = vec![x, row, column];
+    for (k, &counter) in point.inner.iter().enumerate() {
+        let shift = i64::from(loops.nest.region[k + 2].min) - i64::from(buffer.region[k + 2].min);
+        place.push(plus(b, counter, shift));
+    }
+    place
+}

@@ -1,0 +1,95 @@
+//! Where an engine and its group are in the grid of tiles, and the vaults that have nothing to do.
+
+use nbcc_ir::{BinaryOp, Block, BlockCall, Builder, IntCond, Op, Terminator, Value};
+use nbcc_isa_ipim::layout::Grid;
+
+use super::math::{div_rem, plus, times};
+use crate::intrinsics::{CHIP, PE, PG, VAULT, VAULT_COLUMN, VAULT_ROW, id};
+
+/// Where an engine is; every value differs between engines or vaults.
+#[derive(Clone, Copy, Debug)]
+pub struct Position {
+    /// The engine's number in its group.
+    pub pe: Value,
+    /// Column of the group in its vault.
+    pub group_x: Value,
+    /// Row of the group in its vault.
+    pub group_y: Value,
+    /// Column of the vault among all vaults.
+    pub vault_x: Value,
+    /// Row of the vault among all vaults.
+    pub vault_y: Value,
+}
+
+/// Computes where the engine is, in its address registers.
+pub fn position(b: &mut Builder<'_>, grid: &Grid) -> Position {
+    let pe = id(b, PE);
+    let pg = id(b, PG);
+    let vault = id(b, VAULT);
+    let chip = id(b, CHIP);
+    let (group_y, group_x) = div_rem(b, pg, grid.groups[0], 1 << 10);
+    let (vault_row, vault_column) = div_rem(b, vault, grid.vaults[0], 1 << 10);
+    let (chip_row, chip_column) = div_rem(b, chip, grid.cubes[0], 1 << 10);
+    let cube_x = times(b, chip_column, grid.vaults[0].into());
+    let cube_y = times(b, chip_row, grid.vaults[1].into());
+    let vault_x = b.iadd(cube_x, vault_column);
+    let vault_y = b.iadd(cube_y, vault_row);
+    Position { pe, group_x, group_y, vault_x, vault_y }
+}
+
+impl Position {
+    /// Column and row of the group among all groups.
+    pub fn group(&self, b: &mut Builder<'_>, grid: &Grid) -> (Value, Value) {
+        let x = times(b, self.vault_x, grid.groups[0].into());
+        let y = times(b, self.vault_y, grid.groups[1].into());
+        (b.iadd(x, self.group_x), b.iadd(y, self.group_y))
+    }
+}
+
+/// `coordinate = origin + group * size`, the first coordinate of a group's region.
+pub fn group_start(b: &mut Builder<'_>, group: Value, size: i64, origin: i64) -> Value {
+    let offset = times(b, group, size);
+    plus(b, offset, origin)
+}
+
+/// Columns and rows of vaults that hold points of a region, given where regions of vaults begin:
+/// `origin + vault * size`.
+pub fn used(origin: i64, size: i64, last: i64) -> u32 {
+    ((last - origin).div_euclid(size) + 1).max(1) as u32
+}
+
+/// Lets vaults beyond the first `columns` and `rows` of the mesh go on behind `exit`. The mesh has
+/// `mesh` columns and rows; what needs no test is not tested.
+pub fn skip_idle(b: &mut Builder<'_>, [columns, rows]: [u32; 2], mesh: [u32; 2], exit: Block) {
+    for (count, total, name) in [(columns, mesh[0], VAULT_COLUMN), (rows, mesh[1], VAULT_ROW)] {
+        if count >= total {
+            continue;
+        }
+        let place = id(b, name);
+        let count = b.i32(count as i32);
+        let busy = b.value(Op::Icmp(IntCond::Slt, place, count));
+        let then = b.func.add_block();
+        let to = |block| BlockCall { block, args: vec![] };
+        b.terminate(Terminator::Branch(busy, to(then), to(exit)));
+        b.switch_to(then);
+    }
+}
+
+/// Starts an `exit` block: what every vault runs at the end.
+pub fn finish_at(b: &mut Builder<'_>, exit: Block) {
+    b.jump(exit, vec![]);
+    // The exit was made first; it stands last.
+    b.func.layout.retain(|&block| block != exit);
+    b.func.layout.push(exit);
+    b.switch_to(exit);
+}
+
+/// Uniform test: whether any of the conditions (`i32`, negative where true) holds.
+pub fn any_negative(b: &mut Builder<'_>, conditions: &[Value]) -> Value {
+    let mut all = conditions[0];
+    for &c in &conditions[1..] {
+        all = b.binary(BinaryOp::Or, all, c);
+    }
+    let zero = b.i32(0);
+    b.value(Op::Icmp(IntCond::Slt, all, zero))
+}

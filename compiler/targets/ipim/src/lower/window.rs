@@ -1,0 +1,261 @@
+//! Filling windows: the engines of a group load what the tiles of a strip read of a source into the
+//! group's scratchpad, each from its own bank (paper 001, Fig. 3 (b)).
+//!
+//! Tile column `c` of a strip, counted from the strip's first tile, belongs to engine `c mod E` and
+//! to its local strip `strip + floor(c / E)`; columns left and right of the strip are read from the
+//! banks that hold them, which ghost columns extend beyond the group's region.
+
+use nbcc_ir::{Block, BlockCall, Builder, Mem, Op, Terminator, Value};
+use nbcc_isa_ipim::LANES;
+
+use super::edges::{EdgeTest, repeat_columns};
+use super::math::{clamp, max, min, plus, times};
+use super::nest::Loops;
+use super::position::any_negative;
+use crate::intrinsics::stage;
+use crate::plan::{Read, Window};
+
+/// A run of atoms of a tile column that some engines copy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Piece {
+    /// The strip, relative to the one the window is of.
+    pub strip: i64,
+    /// The engine, or all of them.
+    pub engine: Option<u32>,
+    /// First element in the tile.
+    pub first: u32,
+    /// Atoms.
+    pub atoms: u32,
+    /// Tile columns from the strip's first tile; for all engines, of engine 0.
+    pub column: i64,
+}
+
+/// The pieces that cover a strip of `engines` tiles of `width` elements, and `left` and `right`
+/// elements (whole atoms) beyond it.
+pub(crate) fn pieces(engines: u32, width: u32, left: u32, right: u32) -> Vec<Piece> {
+    let lanes = LANES as u32;
+    let (e, w) = (i64::from(engines), i64::from(width));
+    let mut all = vec![Piece {
+        strip: 0,
+        engine: None,
+        first: 0,
+        atoms: width / lanes,
+        column: 0,
+    }];
+    let mut side = |column: i64, from: i64, to: i64| {
+        all.push(Piece {
+            strip: column.div_euclid(e),
+            engine: Some(column.rem_euclid(e) as u32),
+            first: from as u32,
+            atoms: (to - from) as u32 / lanes,
+            column,
+        });
+    };
+    let (left, right) = (i64::from(left), i64::from(right));
+    for column in -(left + w - 1).div_euclid(w)..0 {
+        side(column, (-left - column * w).max(0), w);
+    }
+    for column in e..e + (right + w - 1).div_euclid(w) {
+        side(column, 0, (right - (column - e) * w).min(w));
+    }
+    all
+}
+
+/// The engines of every group that a piece is for.
+pub(crate) fn piece_mask(full: u32, engines: u32, engine: Option<u32>) -> u32 {
+    match engine {
+        None => full,
+        Some(e) => (0..32).filter(|bit| bit % engines == e && full >> bit & 1 == 1).fold(0, |m, b| m | 1 << b),
+    }
+}
+
+/// Fills every window of the nest for a block of rows of a strip.
+pub(crate) fn fill_windows(
+    b: &mut Builder<'_>,
+    loops: &Loops<'_>,
+    strip: Value,
+    row: Value,
+    inner: &[Value],
+    block: Value,
+) {
+    for (read, mem) in loops.nest.reads.iter().zip(&loops.windows) {
+        let (Some(window), Some(mem)) = (&read.window, mem) else { continue };
+        let fill = Fill { loops, read, window, mem: *mem, strip, row, inner, block };
+        fill.run(b);
+    }
+}
+
+/// One window being filled.
+pub(crate) struct Fill<'a> {
+    pub loops: &'a Loops<'a>,
+    pub read: &'a Read,
+    pub window: &'a Window,
+    pub mem: Mem,
+    pub strip: Value,
+    pub row: Value,
+    pub inner: &'a [Value],
+    pub block: Value,
+}
+
+impl Fill<'_> {
+    fn run(&self, b: &mut Builder<'_>) {
+        if self.read.clamp == [None, None] {
+            return self.copy_rows(b, false);
+        }
+        // Only vaults at the border of the image, and of them only strips and rows at the border,
+        // pay for clamping.
+        let test = EdgeTest::of(self);
+        let conditions = test.conditions(b, self);
+        let at_edge = any_negative(b, &conditions);
+        let [edge, plain, join]: [Block; 3] = std::array::from_fn(|_| b.func.add_block());
+        let to = |block| BlockCall { block, args: vec![] };
+        b.terminate(Terminator::Branch(at_edge, to(edge), to(plain)));
+        b.switch_to(edge);
+        self.copy_rows(b, true);
+        repeat_columns(b, self);
+        b.jump(join, vec![]);
+        b.switch_to(plain);
+        self.copy_rows(b, false);
+        b.jump(join, vec![]);
+        b.switch_to(join);
+        // Blocks made since stand behind; keep the join after both arms.
+        b.func.layout.retain(|&block| block != join);
+        b.func.layout.push(join);
+    }
+
+    /// Every inner index of the window, as subscripts in the window and in the buffer.
+    fn copy_rows(&self, b: &mut Builder<'_>, clamped: bool) {
+        let mut counters = Vec::new();
+        self.inner_loops(b, clamped, &mut counters);
+    }
+
+    fn inner_loops(&self, b: &mut Builder<'_>, clamped: bool, counters: &mut Vec<Value>) {
+        let done = counters.len();
+        if done == self.read.inner_reach.len() {
+            return self.rows(b, clamped, counters);
+        }
+        let (low, high) = self.read.inner_reach[done];
+        b.counted_loop(&format!("w{done}"), (high - low + 1) as u32, |b, counter| {
+            counters.push(counter);
+            self.inner_loops(b, clamped, counters);
+            counters.pop();
+        });
+    }
+
+    /// The inner subscripts in the buffer for counters in the window.
+    fn buffer_inner(&self, b: &mut Builder<'_>, counters: &[Value]) -> Vec<Value> {
+        let buffer = &self.loops.cx.plan.buffers[self.read.buffer];
+        let nest = self.loops.nest;
+        let subscript = |(k, &counter): (usize, &Value)| {
+            let mut constant = self.read.inner_reach[k].0 - i64::from(buffer.region[k + 2].min);
+            let mut sum = counter;
+            for (var, &c) in &self.read.inner_base[k].terms {
+                let nbcc_stages::bounds::AffineVar::Dim(n) = var else { continue };
+                let d = *n as usize;
+                constant += c * i64::from(nest.region[d].min);
+                let term = times(b, self.inner[d - 2], c);
+                sum = b.iadd(sum, term);
+            }
+            let subscript = plus(b, sum, constant);
+            // Points that no one needs may select a plane that is not there.
+            let planes = i64::from(buffer.region[k + 2].extent());
+            let reach = self.read.inner_reach[k];
+            let whole = self.read.inner_base[k].terms.is_empty() && constant >= 0
+                && reach.1 - i64::from(buffer.region[k + 2].min) < planes;
+            if whole { subscript } else { clamp(b, subscript, 0, planes - 1) }
+        };
+        counters.iter().enumerate().map(subscript).collect()
+    }
+
+    /// The row of the buffer, ghost rows not counted, of the window's first row.
+    pub fn first_row(&self, b: &mut Builder<'_>) -> Value {
+        let tiled = self.loops.cx.plan.buffers[self.read.buffer].tiled();
+        let block_rows = self.read.ratio[1].of(self.loops.nest.block_rows.into());
+        let tile = times(b, self.row, tiled.tile[1].into());
+        let block = times(b, self.block, block_rows.expect("blocks are whole"));
+        let row = b.iadd(tile, block);
+        plus(b, row, -i64::from(self.window.top))
+    }
+
+    fn rows(&self, b: &mut Builder<'_>, clamped: bool, counters: &[Value]) {
+        let loops = self.loops;
+        let buffer = &loops.cx.plan.buffers[self.read.buffer];
+        let tiled = buffer.tiled();
+        let grid = &tiled.grid;
+        let from = loops.mems[&self.read.buffer];
+        let buffer_inner = self.buffer_inner(b, counters);
+        let first_row = self.first_row(b);
+        let limits = clamped.then(|| self.row_limits(b)).flatten();
+        let margin = self.window.left - self.left();
+        let pieces = pieces(grid.engines, tiled.tile[0], self.left(), self.window.right);
+        b.counted_loop("fill", self.window.rows, |b, counter| {
+            let row = b.iadd(first_row, counter);
+            let row = match limits {
+                Some((low, high)) => {
+                    let row = min(b, row, high);
+                    max(b, row, low)
+                }
+                None => row,
+            };
+            let row = plus(b, row, tiled.ghost_rows[0].into());
+            for piece in &pieces {
+                let mask = piece_mask(loops.cx.full_mask(), grid.engines, piece.engine);
+                let column =
+                    plus(b, self.strip, piece.strip + i64::from(tiled.ghost_columns[0]));
+                let start = i64::from(margin + self.left()) + piece.column * i64::from(tiled.tile[0]);
+                for atom in 0..piece.atoms {
+                    let x = i64::from(piece.first + atom * LANES as u32);
+                    let from_x = b.i32(x as i32);
+                    let to_x = match piece.engine {
+                        None => {
+                            let own = times(b, loops.position.pe, tiled.tile[0].into());
+                            plus(b, own, start + x)
+                        }
+                        Some(_) => b.i32((start + x) as i32),
+                    };
+                    let mut there = vec![from_x, row, column];
+                    there.extend(&buffer_inner);
+                    let mut here = vec![to_x, counter];
+                    here.extend(counters);
+                    stage(b, (from, &there), (self.mem, &here), mask);
+                }
+            }
+        });
+    }
+
+    /// Elements of a row before the first tile of the strip that are filled.
+    pub fn left(&self) -> u32 {
+        let reach = (-self.read.reach[0].0).max(0) as u32;
+        reach.next_multiple_of(LANES as u32)
+    }
+
+    /// The first and last row, in the group's own count, that rows are clamped to: the image's,
+    /// and never beyond what the bank holds.
+    fn row_limits(&self, b: &mut Builder<'_>) -> Option<(Value, Value)> {
+        let (low, high) = self.read.clamp[1]?;
+        let loops = self.loops;
+        let tiled = loops.cx.plan.buffers[self.read.buffer].tiled();
+        let start = self.source_start(b, 1);
+        let rows = i64::from(tiled.grid.rows * tiled.tile[1]);
+        let first = -i64::from(tiled.ghost_rows[0]);
+        let last = rows + i64::from(tiled.ghost_rows[1]) - 1;
+        let limit = |b: &mut Builder<'_>, n: i64| {
+            let n = b.i32(n as i32);
+            let local = b.value(Op::Binary(nbcc_ir::BinaryOp::Isub, n, start));
+            clamp(b, local, first, last)
+        };
+        Some((limit(b, low), limit(b, high)))
+    }
+
+    /// The source's first coordinate in the group's region along dimension `k`.
+    pub fn source_start(&self, b: &mut Builder<'_>, k: usize) -> Value {
+        let loops = self.loops;
+        let tiled = loops.cx.plan.buffers[self.read.buffer].tiled();
+        let (x, y) = loops.position.group(b, &tiled.grid);
+        let (group, size) = match k {
+            0 => (x, tiled.grid.strips * tiled.grid.engines * tiled.tile[0]),
+            _ => (y, tiled.grid.rows * tiled.tile[1]),
+        };
+        super::position::group_start(b, group, size.into(), tiled.origin[k].into())
+    }
+}

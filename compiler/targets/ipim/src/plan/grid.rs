@@ -1,0 +1,35 @@
+//! How tiles go to engines: the shape of the grid for a number of tiles.
+
+use nbcc_isa_ipim::Machine;
+use nbcc_isa_ipim::layout::Grid;
+
+/// The grid that holds `cells` columns and rows of tiles with the least work for the busiest
+/// engine. Regions go to cubes and vaults in the shape of their meshes, so that neighbours are
+/// near; among the shapes of groups in a vault with equal work the widest wins, since tiles of a
+/// row share the scratchpad of their group.
+pub fn grid_for(machine: &Machine, cells: [u32; 2]) -> Grid {
+    let cubes = machine.cube_mesh();
+    let vaults = machine.vault_mesh();
+    let pgs = 1 << machine.hierarchy.pgs.ilog2();
+    let engines = machine.hierarchy.pes;
+    let shapes = (0..=u32::ilog2(pgs)).map(|bits| [pgs >> bits, 1 << bits]);
+    let grids = shapes.map(|groups| Grid {
+        cubes,
+        vaults,
+        groups,
+        engines,
+        strips: cells[0].div_ceil(cubes[0] * vaults[0] * groups[0] * engines).max(1),
+        rows: cells[1].div_ceil(cubes[1] * vaults[1] * groups[1]).max(1),
+    });
+    grids
+        .min_by_key(|grid| u64::from(grid.strips) * u64::from(grid.rows))
+        .expect("there is a shape for every power of two")
+}
+
+/// Columns and rows of vaults that hold any of the first `cells` tiles.
+pub fn used_vaults(grid: &Grid, cells: [u32; 2]) -> [u32; 2] {
+    [
+        cells[0].div_ceil(grid.engines * grid.strips * grid.groups[0]),
+        cells[1].div_ceil(grid.rows * grid.groups[1]),
+    ]
+}

@@ -1,0 +1,226 @@
+//! The plan of a pipeline on the machine: which engine computes and keeps which tile, which data
+//! is brought to it beforehand and by what means, in which order.
+//!
+//! After paper 001, sections V-A and V-B: `ipim_tile` cuts an image into tiles that go to engines
+//! interleaved within a group and in contiguous regions above; each `compute_root` stage is a
+//! kernel that reads banks and writes banks. Accesses decide the rest: what a tile needs of its
+//! neighbours becomes ghost zones of the producer's storage, and what has another distribution is
+//! redistributed.
+
+mod access;
+mod grid;
+mod layouts;
+mod modes;
+mod reads;
+mod steps;
+mod windows;
+
+use std::collections::BTreeMap;
+
+use cranelift_entity::{PrimaryMap, SecondaryMap, entity_impl};
+use nbcc_isa_ipim::layout::{Element, Layout, Role, Tiled};
+use nbcc_stages::bounds::{Bounds, Extents, IndexForm, Interval};
+use nbcc_stages::{BinaryOp, ElementType, Expr, Func, Input, Pipeline, RDom};
+
+pub use access::{Access, Source, accesses, stage_roots};
+pub use reads::{Ratio, Read, TiledIndex, Window, inner_index};
+pub use steps::{BANK_RESERVED, PlanError, make_plan};
+pub use windows::{SCRATCH_BYTES, dump_base};
+
+/// A buffer in banks.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct BufferId(u32);
+entity_impl!(BufferId, "buffer");
+
+/// A buffer and where it lies.
+#[derive(Clone, Debug)]
+pub struct BufferPlan {
+    /// Its name: that of the input or Func, with the number of the tuple's element or of the copy.
+    pub name: String,
+    /// What the host does with it, if anything.
+    pub role: Option<Role>,
+    /// The type of its elements.
+    pub element: Element,
+    /// The coordinates it holds, the fastest dimension first.
+    pub region: Vec<Interval>,
+    /// Which bank holds what.
+    pub layout: Layout,
+    /// Elements left and right of a group's region that are wanted in its ghost columns.
+    pub reach_x: [u32; 2],
+    /// Byte address in each bank.
+    pub base: u32,
+}
+
+impl BufferPlan {
+    /// Its tiles. Panics where it is not distributed.
+    pub fn tiled(&self) -> &Tiled {
+        match &self.layout {
+            Layout::Tiled(tiled) => tiled,
+            other => panic!("{} is not tiled: {other:?}", self.name),
+        }
+    }
+
+    /// The sizes of dimensions 2 and up.
+    pub fn inner_extents(&self) -> Vec<u32> {
+        self.region.iter().skip(2).map(|i| i.extent()).collect()
+    }
+
+    /// The form the host reads.
+    pub fn to_buffer(&self, role: Role) -> nbcc_isa_ipim::layout::Buffer {
+        nbcc_isa_ipim::layout::Buffer {
+            name: self.name.clone(),
+            role,
+            element: self.element,
+            min: self.region.iter().map(|i| i.min).collect(),
+            extent: self.region.iter().map(|i| i.extent()).collect(),
+            layout: self.layout.clone(),
+            base: self.base,
+        }
+    }
+}
+
+/// One stage of a Func.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Stage {
+    /// The pure definition.
+    Pure,
+    /// The update of that number.
+    Update(usize),
+}
+
+/// One kernel.
+#[derive(Clone, Debug)]
+pub enum Step {
+    /// Fills the ghost zones of a tiled buffer from the banks of neighbours.
+    Exchange(BufferId),
+    /// Fills a buffer from another that is distributed differently.
+    Redistribute {
+        /// The elements' home.
+        from: BufferId,
+        /// The copy.
+        to: BufferId,
+        /// Where coordinates are clamped to, a dimension each.
+        clamp: Vec<Option<(i64, i64)>>,
+    },
+    /// Computes a stage tile by tile, every engine its own.
+    Tiles(TileStep),
+    /// Reduces a stage's domain into a small buffer: parts in every engine, then merged.
+    Reduce(ReduceStep),
+    /// Computes a stage on one engine.
+    Serial(SerialStep),
+}
+
+/// Loops over tiles: what every engine does for its own tiles.
+#[derive(Clone, Debug)]
+pub struct Nest {
+    /// The name of the Func.
+    pub name: String,
+    /// The points that count. Tiles may hold more; what is computed there is never read.
+    pub region: Vec<Interval>,
+    /// The tiles of dimensions 0 and 1, without ghost zones.
+    pub tiles: Tiled,
+    /// The reduction domain that runs inside each point, and its intervals.
+    pub rdom: Option<(RDom, Vec<Interval>)>,
+    /// What it reads, and through what.
+    pub reads: Vec<Read>,
+    /// The read that serves each access in tiles.
+    pub read_of: BTreeMap<Expr, usize>,
+    /// The buffer that serves each other access, whole in every engine's bank.
+    pub whole_of: BTreeMap<Expr, BufferId>,
+    /// Rows of the tile computed between two fillings of windows.
+    pub block_rows: u32,
+    /// Vectors of a row, and rows, computed in one loop body, so that every lane's place in the
+    /// producers is known when compiling.
+    pub unroll: [u32; 2],
+}
+
+/// A stage computed tile by tile.
+#[derive(Clone, Debug)]
+pub struct TileStep {
+    /// The Func.
+    pub func: Func,
+    /// Its stage.
+    pub stage: Stage,
+    /// The loops.
+    pub nest: Nest,
+    /// The buffers of its values.
+    pub targets: Vec<BufferId>,
+}
+
+/// An update reduced in parts: each engine for the tiles it owns, then all parts into one buffer.
+/// The nest's dimensions are those of the reduction domain.
+#[derive(Clone, Debug)]
+pub struct ReduceStep {
+    /// The Func.
+    pub func: Func,
+    /// The loops over the reduction domain.
+    pub nest: Nest,
+    /// The element that a point contributes to.
+    pub args: Vec<Expr>,
+    /// What it contributes.
+    pub value: Expr,
+    /// Conditions for a point to contribute.
+    pub predicates: Vec<Expr>,
+    /// How contributions combine.
+    pub op: BinaryOp,
+    /// The buffer of the Func's value, whole in one bank. It holds the pure definition already.
+    pub target: BufferId,
+    /// Byte address of the parts in each bank: an atom an element.
+    pub parts: u32,
+    /// Byte address of the sums over a vault, an atom an element.
+    pub sums: u32,
+}
+
+/// A stage computed on one engine.
+#[derive(Clone, Debug)]
+pub struct SerialStep {
+    /// The Func.
+    pub func: Func,
+    /// Its stage.
+    pub stage: Stage,
+    /// The buffers of its values, whole in that engine's bank.
+    pub targets: Vec<BufferId>,
+    /// The buffer that serves each input and Func read, whole in that engine's bank.
+    pub sources: BTreeMap<(Source, u32), BufferId>,
+}
+
+/// The plan of a pipeline.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The pipeline, extents known and inlined.
+    pub pipeline: Pipeline,
+    /// How large images are.
+    pub extents: Extents,
+    /// Where everything is computed and read.
+    pub bounds: Bounds,
+    /// The form of each index.
+    pub forms: SecondaryMap<Expr, Option<IndexForm>>,
+    /// Buffers.
+    pub buffers: PrimaryMap<BufferId, BufferPlan>,
+    /// The buffer of each input that is read.
+    pub inputs: SecondaryMap<Input, Option<BufferId>>,
+    /// The buffers of each Func's values.
+    pub funcs: SecondaryMap<Func, Vec<BufferId>>,
+    /// The address and name of the word of each scalar parameter.
+    pub params: Vec<u32>,
+    /// Kernels in order.
+    pub steps: Vec<Step>,
+    /// First byte of the vault's scratchpad that data may use.
+    pub vsm_data: u32,
+    /// First byte of each bank that nothing uses.
+    pub bank_end: u32,
+}
+
+/// The element type as the layout names it.
+pub fn element(ty: ElementType) -> Element {
+    match ty {
+        ElementType::Bool => Element::Bool,
+        ElementType::U8 => Element::U8,
+        ElementType::U16 => Element::U16,
+        ElementType::U32 => Element::U32,
+        ElementType::I8 => Element::I8,
+        ElementType::I16 => Element::I16,
+        ElementType::I32 => Element::I32,
+        ElementType::F32 => Element::F32,
+    }
+}

@@ -1,0 +1,226 @@
+//! How each stage is computed: tile by tile, in parts, or on one engine.
+
+use std::collections::BTreeMap;
+
+use cranelift_entity::SecondaryMap;
+use nbcc_stages::bounds::{Affine, Bounds, IndexForm};
+use nbcc_stages::{BinaryOp, ElementType, Expr, ExprKind, Func, Pipeline};
+
+use super::access::{Access, Source, accesses};
+use super::reads::{Ratio, TiledIndex, inner_index};
+use super::{Stage, stage_roots};
+
+/// An access whose indices let it be served tile by tile.
+#[derive(Clone, Debug)]
+pub struct TiledAccess {
+    /// Along x and y. A dimension that the producer or the consumer lacks is one to one.
+    pub index: [TiledIndex; 2],
+    /// Along further dimensions.
+    pub inner: Vec<Affine>,
+}
+
+impl TiledAccess {
+    /// The ratios along x and y.
+    pub fn ratio(&self) -> [Ratio; 2] {
+        [self.index[0].ratio, self.index[1].ratio]
+    }
+}
+
+/// Reads an access as one served tile by tile, for a consumer with `dims` dimensions.
+pub fn tiled_access(
+    forms: &SecondaryMap<Expr, Option<IndexForm>>,
+    args: &[Expr],
+    dims: usize,
+) -> Option<TiledAccess> {
+    let tiled = dims.min(2);
+    if args.len().min(2) != tiled || tiled == 0 {
+        return None;
+    }
+    let one = || TiledIndex { ratio: Ratio::ONE, a: 1, d: 1, rvars: vec![], b: 0, clamp: None };
+    let index = |k: usize| match args.get(k) {
+        Some(&arg) => TiledIndex::of(forms[arg].as_ref()?, k as u32),
+        None => Some(one()),
+    };
+    let index = [index(0)?, index(1)?];
+    let inner: Option<Vec<Affine>> =
+        args.iter().skip(2).map(|&a| inner_index(forms[a].as_ref()?).cloned()).collect();
+    Some(TiledAccess { index, inner: inner? })
+}
+
+/// How a Func's stages are computed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// All of them tile by tile.
+    Tiled,
+    /// On one engine, but for updates that are reduced in parts; and why.
+    Single(String),
+}
+
+/// A whole copy of a source in every bank is made up to this many elements.
+const REPLICATE_LIMIT: u64 = 1 << 16;
+
+/// Decides how a Func is computed.
+pub fn mode_of(
+    pipeline: &Pipeline,
+    bounds: &Bounds,
+    forms: &SecondaryMap<Expr, Option<IndexForm>>,
+    func: Func,
+) -> Mode {
+    let data = &pipeline.funcs[func];
+    if data.vars.is_empty() {
+        return Mode::Single("it has no dimensions to distribute".to_string());
+    }
+    let stages = std::iter::once(Stage::Pure).chain((0..data.updates.len()).map(Stage::Update));
+    for stage in stages {
+        if let Stage::Update(k) = stage {
+            let update = &data.updates[k];
+            if !(0..update.args.len()).all(|d| update.is_pure_dim(pipeline, d)) {
+                return Mode::Single(format!("update {k} writes to computed places"));
+            }
+        }
+        for access in accesses(pipeline, func, stage) {
+            if access.source == Source::Func(func) {
+                let own = |(d, &arg): (usize, &Expr)| {
+                    pipeline.exprs[arg].kind == ExprKind::Dim(d as u32)
+                };
+                if !access.args.iter().enumerate().all(own) {
+                    return Mode::Single("an update reads other points of its own Func".into());
+                }
+                continue;
+            }
+            let tiled = tiled_access(forms, &access.args, data.vars.len());
+            if tiled.is_none() && elements(bounds, pipeline, &access) > REPLICATE_LIMIT {
+                return Mode::Single(format!(
+                    "it reads {} at places that are not affine in its own",
+                    source_name(pipeline, access.source)
+                ));
+            }
+        }
+    }
+    Mode::Tiled
+}
+
+/// The name of a source.
+pub fn source_name(pipeline: &Pipeline, source: Source) -> &str {
+    match source {
+        Source::Input(input) => &pipeline.inputs[input].name,
+        Source::Func(func) => &pipeline.funcs[func].name,
+    }
+}
+
+fn elements(bounds: &Bounds, pipeline: &Pipeline, access: &Access) -> u64 {
+    let region = match access.source {
+        Source::Input(input) => bounds.inputs[input].as_deref(),
+        Source::Func(func) => bounds.region(func),
+    };
+    let _ = pipeline;
+    region.map_or(0, nbcc_stages::bounds::points)
+}
+
+/// An update that can be reduced in parts, rewritten so that the variables of its domain are the
+/// dimensions of a nest.
+#[derive(Clone, Debug)]
+pub struct Reduction {
+    /// The element that a point contributes to.
+    pub args: Vec<Expr>,
+    /// What it contributes.
+    pub value: Expr,
+    /// Conditions.
+    pub predicates: Vec<Expr>,
+    /// How contributions combine.
+    pub op: BinaryOp,
+}
+
+/// Finds out whether update `k` of a Func is `f(args) = f(args) op e`, with an `op` for which the
+/// order of contributions does not matter, over a reduction domain alone. Adds the rewritten
+/// expressions to the pipeline.
+pub fn reduction(pipeline: &mut Pipeline, func: Func, k: usize) -> Option<Reduction> {
+    let data = &pipeline.funcs[func];
+    let update = data.updates[k].clone();
+    let rdom = update.rdom?;
+    if data.types.len() != 1 {
+        return None;
+    }
+    let ty = data.types[0];
+    let ExprKind::Binary(op, x, y) = pipeline.exprs[update.values[0]].kind else { return None };
+    let own = |e: Expr| {
+        matches!(&pipeline.exprs[e].kind, ExprKind::Call(f, 0, args) if *f == func && same(pipeline, args, &update.args))
+    };
+    let value = if own(x) {
+        y
+    } else if own(y) {
+        x
+    } else {
+        return None;
+    };
+    let exact = match op {
+        BinaryOp::Add => !ty.is_float() && ty != ElementType::Bool,
+        BinaryOp::Min | BinaryOp::Max => true,
+        BinaryOp::And | BinaryOp::Or | BinaryOp::Xor => true,
+        _ => false,
+    };
+    let predicates = pipeline.rdoms[rdom].predicates.clone();
+    let mut roots = update.args.clone();
+    roots.push(value);
+    roots.extend(&predicates);
+    let reachable = nbcc_stages::Walker::default().reachable(pipeline, roots.iter().copied());
+    let free = reachable.iter().all(|&e| match &pipeline.exprs[e].kind {
+        ExprKind::Dim(_) => false,
+        ExprKind::Call(f, ..) => *f != func,
+        _ => true,
+    });
+    if !exact || !free {
+        return None;
+    }
+    let mut new: BTreeMap<Expr, Expr> = BTreeMap::new();
+    for e in reachable {
+        let data = pipeline.exprs[e].clone();
+        let kind = match data.kind {
+            ExprKind::RVar(r, n) if r == rdom => ExprKind::Dim(n),
+            kind => kind.map_operands(|operand| new[&operand]),
+        };
+        new.insert(e, pipeline.expr(kind, data.ty, data.span));
+    }
+    let renamed = |list: &[Expr]| list.iter().map(|e| new[e]).collect::<Vec<_>>();
+    Some(Reduction {
+        args: renamed(&update.args),
+        value: new[&value],
+        predicates: renamed(&predicates),
+        op,
+    })
+}
+
+/// Whether two lists of expressions are the same expressions, or equal ones.
+fn same(pipeline: &Pipeline, a: &[Expr], b: &[Expr]) -> bool {
+    let mut stack: Vec<(Expr, Expr)> = a.iter().copied().zip(b.iter().copied()).collect();
+    let mut seen = std::collections::BTreeSet::new();
+    while let Some((x, y)) = stack.pop() {
+        if x == y || !seen.insert((x, y)) {
+            continue;
+        }
+        let (x, y) = (&pipeline.exprs[x], &pipeline.exprs[y]);
+        let shape = |kind: &ExprKind| kind.map_operands(|_| a[0]);
+        if x.ty != y.ty || shape(&x.kind) != shape(&y.kind) {
+            return false;
+        }
+        let operands = |kind: &ExprKind| {
+            let mut list = vec![];
+            kind.each_operand(|e| list.push(e));
+            list
+        };
+        stack.extend(operands(&x.kind).into_iter().zip(operands(&y.kind)));
+    }
+    true
+}
+
+/// Everything a stage reads but its own Func.
+pub fn foreign_accesses(pipeline: &Pipeline, func: Func, stage: Stage) -> Vec<Access> {
+    let mut list = accesses(pipeline, func, stage);
+    list.retain(|a| a.source != Source::Func(func));
+    list
+}
+
+/// Whether a stage evaluates anything at all.
+pub fn has_stage(pipeline: &Pipeline, func: Func, stage: Stage) -> bool {
+    !stage_roots(pipeline, func, stage).is_empty()
+}

@@ -1,0 +1,101 @@
+//! Windows in the scratchpad of a group: which reads need one, and how many rows of a tile can be
+//! computed between two fillings.
+
+use nbcc_isa_ipim::layout::Tiled;
+use nbcc_isa_ipim::{LANES, Machine};
+
+use super::reads::{Ratio, Read, Window, lcm};
+
+/// Bytes at the end of the scratchpad that each engine has for rearranging elements.
+pub const SCRATCH_BYTES: u32 = 64;
+
+/// Elements around each row of a window that nothing reads: a vector may begin or end there.
+const MARGIN: u32 = LANES as u32;
+
+/// The bytes that windows may use: all but the engines' scratch and a row where writes that are
+/// not wanted go.
+pub fn window_bytes(machine: &Machine) -> u32 {
+    (machine.memory.pgsm_bytes - machine.hierarchy.pes * SCRATCH_BYTES).saturating_sub(dump_bytes(machine))
+}
+
+/// Bytes where writes that are not wanted go.
+fn dump_bytes(machine: &Machine) -> u32 {
+    machine.hierarchy.pes * 16
+}
+
+/// Where writes that are not wanted go: behind the windows, an atom an engine.
+pub fn dump_base(machine: &Machine) -> u32 {
+    window_bytes(machine)
+}
+
+/// Whether a read can do without a window: what it reads lies in the engine's own bank, vector
+/// for vector, and is never clamped.
+pub fn direct(read: &Read, producer: &Tiled) -> bool {
+    read.ratio[0] == Ratio::ONE
+        && read.reach[0] == (0, i64::from(producer.tile[0]) - 1)
+        && read.clamp == [None, None]
+}
+
+/// Lays windows out for `block_rows` rows of the tile. `None` where they do not fit.
+fn lay_out(
+    machine: &Machine,
+    consumer: &Tiled,
+    reads: &[(Read, Tiled)],
+    block_rows: u32,
+) -> Option<Vec<Option<Window>>> {
+    let mut next = 0u64;
+    let mut windows = Vec::new();
+    for (read, producer) in reads {
+        if direct(read, producer) && read.window.is_none() {
+            windows.push(None);
+            continue;
+        }
+        let (tile, [x, y]) = (producer.tile, read.reach);
+        let own_rows = read.ratio[1].of(i64::from(block_rows))?;
+        let top = (-y.0).max(0);
+        let beyond = (y.1 - (i64::from(tile[1]) - 1)).max(0);
+        let rows = (top + own_rows + beyond) as u32;
+        let atoms = |n: i64| (n.max(0) as u32).next_multiple_of(LANES as u32);
+        let left = atoms(-x.0);
+        let right = atoms(x.1 - (i64::from(tile[0]) - 1));
+        let width = left + tile[0] * consumer.grid.engines + right;
+        let pitch = MARGIN + width + MARGIN;
+        let rows_held = rows.next_multiple_of(machine.hierarchy.pes);
+        let inner: u64 = read.inner_reach.iter().map(|(a, b)| (b - a + 1) as u64).product();
+        let bytes = u64::from(pitch) * u64::from(rows_held) * inner * 4;
+        windows.push(Some(Window {
+            base: next as u32,
+            pitch,
+            rows,
+            left: MARGIN + left,
+            right,
+            top: top as u32,
+        }));
+        next += bytes;
+        if next > u64::from(window_bytes(machine)) {
+            return None;
+        }
+    }
+    Some(windows)
+}
+
+/// Gives every read that needs one a window, and chooses how many rows of the tile are computed
+/// between fillings: as many as fit. `None` where not even the fewest fit.
+pub fn place_windows(
+    machine: &Machine,
+    consumer: &Tiled,
+    reads: &mut [(Read, Tiled)],
+) -> Option<u32> {
+    let unit = reads.iter().fold(1, |n, (r, _)| lcm(n, r.ratio[1].d)) as u32;
+    let height = consumer.tile[1];
+    let blocks = (1..=height / unit).map(|k| k * unit).rev().filter(|b| height.is_multiple_of(*b));
+    for block_rows in blocks {
+        if let Some(windows) = lay_out(machine, consumer, reads, block_rows) {
+            for ((read, _), window) in reads.iter_mut().zip(windows) {
+                read.window = window;
+            }
+            return Some(block_rows);
+        }
+    }
+    None
+}
