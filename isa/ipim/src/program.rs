@@ -292,7 +292,9 @@ impl Program {
             let Some(address) = address else {
                 return Err(LoadError::new(&data.name, 0, "the address is not in a bank"));
             };
-            rodata = Rodata { address, bytes: data.bytes.clone() };
+            if !data.bytes.is_empty() {
+                rodata = Rodata { address, bytes: data.bytes.clone() };
+            }
         }
         let known = [BUFFERS, PARAMS, PROLOGUE];
         if let Some((name, _)) =

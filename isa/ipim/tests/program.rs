@@ -366,6 +366,12 @@ fn containers_with_odd_sections_are_errors() {
     let error = with(|c| c.relocations.reverse());
     assert_eq!((error.section.as_str(), error.offset), (".nbcc.relocations", 4));
 
+    // No constants are no constants, wherever they are not.
+    let mut container = sample().to_container().unwrap();
+    container.data[0].bytes.clear();
+    let program = Program::from_elf(&container.to_elf().unwrap()).unwrap();
+    assert_eq!(program.rodata, Rodata::default());
+
     let file = sample().to_elf().unwrap();
     assert!(Container::from_elf(&file, ISA, VERSION, INSTRUCTION_BYTES).is_ok());
     assert!(Container::from_elf(&file, ISA, VERSION + 1, INSTRUCTION_BYTES).is_err());
