@@ -399,9 +399,10 @@ def translate(source, scheduled=False):
     body, line = "", 0
     for i, token in enumerate(tokens):
         if token.line != line:
-            body += f"\n    "
+            body += "\n    "
             line = token.line
-        elif body and not (text_at(tokens, i - 1) in ("(", "[", ".", "::", "!") or token.text in (")", "]", ",", ";", ".", "::", "(", "[")):
+        elif text_at(tokens, i - 1) not in ("(", "[", ".", "::", "!") and token.text not in (
+                ")", "]", ",", ";", ".", "::", "(", "["):
             body += " "
         body += token.text
     lines += [body.lstrip("\n"), "", "    Pipe pipe;"]
@@ -461,8 +462,7 @@ def compile_pipeline(path, scheduled=False):
     if not program.exists():
         text = BUILD / f"{path.stem}.cpp"
         text.write_text(code)
-        run_quietly(["g++", *flags, f"-I{BUILD}", text, BUILD / "runner.o",
-                     "-o", program, *libraries])
+        run_quietly(["g++", *flags, f"-I{BUILD}", text, BUILD / "runner.o", "-o", program, *libraries])
     entries = [line.split() for line in run_quietly([program, "--describe"]).splitlines()]
     return program, [(kind, name, element, int(rank)) for kind, name, element, rank in entries]
 
@@ -713,4 +713,7 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except Failure as failure:
+        raise SystemExit(str(failure))
