@@ -1,1 +1,27 @@
-//! File-driven tests over the whole workspace.
+//! What tests over the whole workspace share: running the command, and comparing what it prints
+//! with files that say what it should.
+
+pub mod case;
+pub mod command;
+pub mod pattern;
+pub mod reference;
+
+use std::path::{Path, PathBuf};
+
+/// The root of the repository.
+pub fn root() -> PathBuf {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    here.parent().unwrap_or(here).to_path_buf()
+}
+
+/// The files directly in a folder, with that extension, sorted. Panics where it cannot be read.
+pub fn files_in(folder: &Path, extension: &str) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder)
+        .unwrap_or_else(|error| panic!("cannot read {}: {error}", folder.display()));
+    let mut files: Vec<PathBuf> = entries
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| path.extension().is_some_and(|found| found == extension))
+        .collect();
+    files.sort();
+    files
+}

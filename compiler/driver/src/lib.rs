@@ -1,1 +1,92 @@
-//! The nbcc command.
+//! The nbcc command: its options, what it reads and writes, and how it shows things.
+//!
+//! Everything that touches a file, a terminal or the command line is here; the other crates work
+//! on data. [`registry`] is the only place that names frontends and targets. A command is a file
+//! under `commands/`; data that programs read and write is under `data/`.
+
+mod argv;
+mod check;
+mod cli;
+pub mod codes;
+mod commands;
+mod compile;
+mod console;
+mod data;
+mod files;
+mod machine;
+mod observe;
+mod records;
+pub mod registry;
+mod render;
+mod report;
+mod session;
+mod simulate;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use clap::{CommandFactory, FromArgMatches};
+
+use cli::{Cli, MessageFormat};
+use session::{Session, Stop};
+
+/// Room for the recursion of grammars and printers over deep but accepted inputs, in bytes.
+const STACK: usize = 256 << 20;
+
+/// The whole command: reads the arguments, does what they ask, and says how it went: 0 done, 1 the
+/// input or a file is at fault (or nbcc itself), 2 the command line is.
+pub fn main() -> ExitCode {
+    console::take_over_panics();
+    let args: Vec<OsString> = std::env::args_os().collect();
+    let worker = std::thread::Builder::new().stack_size(STACK).spawn(move || run(args));
+    let code = match worker.map(std::thread::JoinHandle::join) {
+        Ok(Ok(code)) => code,
+        // The panic hook has said what went wrong.
+        Ok(Err(_)) => 1,
+        Err(error) => {
+            console::error_line(&format!("error: cannot start: {error}"));
+            1
+        }
+    };
+    ExitCode::from(code)
+}
+
+/// Runs one command line.
+fn run(args: Vec<OsString>) -> u8 {
+    let args = argv::normalise(args, &Cli::command());
+    let parsed = Cli::command()
+        .try_get_matches_from(&args)
+        .and_then(|matches| Cli::from_arg_matches(&matches));
+    let cli = match parsed {
+        Ok(cli) => cli,
+        Err(error) => return refuse(&args, &error),
+    };
+    let mut session = Session::new(cli.message_format);
+    let result = commands::dispatch(cli, &mut session);
+    session.flush();
+    match result {
+        Ok(()) => 0,
+        Err(Stop::Failed) => 1,
+        Err(Stop::Usage) => 2,
+    }
+}
+
+/// What clap has to say: help and version are no mistakes.
+fn refuse(args: &[OsString], error: &clap::Error) -> u8 {
+    if !error.use_stderr() {
+        console::print(&error.render().ansi().to_string());
+        return 0;
+    }
+    let json = args.windows(2).any(|w| w[0] == "--message-format" && w[1] == "json")
+        || args.iter().any(|a| a == "--message-format=json");
+    if json {
+        let mut session = Session::new(MessageFormat::Json);
+        let text = error.render().to_string();
+        let message = text.trim().trim_start_matches("error: ");
+        let _ = session.usage(nbcc_base::Diagnostic::error(&codes::COMMAND_LINE, message));
+        session.flush();
+    } else {
+        console::error_text(&error.render().ansi().to_string());
+    }
+    2
+}

@@ -1,2 +1,5 @@
-//! The nbcc command.
-fn main() {}
+//! The nbcc command. All of it is in the library, so that tests can link it too.
+
+fn main() -> std::process::ExitCode {
+    nbcc::main()
+}

@@ -1,0 +1,123 @@
+//! The command line as people write it, brought into the form that the option parser reads:
+//! options spelled as LLVM spells them get their second dash, and `compile`, which may be left
+//! out, is put in.
+
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+
+use clap::Command;
+
+/// Options that may be spelled with a single dash.
+const SINGLE_DASH: &[&str] = &[
+    "print-after-all",
+    "print-before-all",
+    "print-changed",
+    "print-passes",
+    "time-passes",
+    "verify-each",
+    "fsave-optimization-record",
+];
+
+/// The arguments with the command's name first. `command` says which options take a value.
+pub fn normalise(args: Vec<OsString>, command: &Command) -> Vec<OsString> {
+    let mut args = args.into_iter();
+    let program = args.next().unwrap_or_else(|| "nbcc".into());
+    let mut options_end = false;
+    let mut rest: Vec<OsString> = args
+        .map(|arg| {
+            options_end |= arg == "--";
+            if options_end { arg } else { double_dash(arg) }
+        })
+        .collect();
+    let name = match first_positional(&rest, &options_with_value(command)) {
+        Some(at) if is_command(&rest[at], command) => Some(rest.remove(at)),
+        Some(_) => Some("compile".into()),
+        None if rest.is_empty() || asks_for_help(&rest) => None,
+        None => Some("compile".into()),
+    };
+    std::iter::once(program).chain(name).chain(rest).collect()
+}
+
+fn double_dash(arg: OsString) -> OsString {
+    let Some(text) = arg.to_str() else { return arg };
+    let Some(name) = text.strip_prefix('-') else { return arg };
+    let bare = name.split('=').next().unwrap_or(name);
+    if SINGLE_DASH.contains(&bare) { format!("-{text}").into() } else { arg }
+}
+
+fn is_command(arg: &OsString, command: &Command) -> bool {
+    arg.to_str().is_some_and(|name| name == "help" || command.find_subcommand(name).is_some())
+}
+
+fn asks_for_help(args: &[OsString]) -> bool {
+    args.iter().any(|arg| ["-h", "--help", "-V", "--version"].iter().any(|help| arg == help))
+}
+
+/// Every option, of any command, whose value may be the next argument; with its dashes.
+fn options_with_value(command: &Command) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    for command in std::iter::once(command).chain(command.get_subcommands()) {
+        for option in command.get_arguments().filter(|arg| !arg.is_positional()) {
+            if !option.get_action().takes_values() || option.is_require_equals_set() {
+                continue;
+            }
+            names.extend(option.get_long().map(|name| format!("--{name}")));
+            names.extend(option.get_short().map(|name| format!("-{name}")));
+        }
+    }
+    names
+}
+
+fn first_positional(args: &[OsString], with_value: &BTreeSet<String>) -> Option<usize> {
+    let mut skip = false;
+    for (at, arg) in args.iter().enumerate() {
+        let text = arg.to_string_lossy();
+        if std::mem::take(&mut skip) {
+            continue;
+        }
+        if text == "--" {
+            return None;
+        }
+        if text == "-" || !text.starts_with('-') {
+            return Some(at);
+        }
+        skip = with_value.contains(text.as_ref());
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+    use crate::cli::Cli;
+
+    fn normalised(line: &str) -> String {
+        let args = line.split(' ').map(OsString::from).collect();
+        let args = normalise(args, &Cli::command());
+        args.iter().map(|a| a.to_string_lossy()).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn compile_may_be_left_out() {
+        assert_eq!(normalised("nbcc a.halide -o b"), "nbcc compile a.halide -o b");
+        assert_eq!(normalised("nbcc -o run a.halide"), "nbcc compile -o run a.halide");
+        assert_eq!(normalised("nbcc -O1 run a.halide"), "nbcc run -O1 a.halide");
+        assert_eq!(normalised("nbcc --print-passes"), "nbcc compile --print-passes");
+        assert_eq!(normalised("nbcc --help"), "nbcc --help");
+        assert_eq!(normalised("nbcc"), "nbcc");
+    }
+
+    #[test]
+    fn llvm_options_have_one_dash_or_two() {
+        assert_eq!(
+            normalised("nbcc a.halide -print-after-all --print-before-all"),
+            "nbcc compile a.halide --print-after-all --print-before-all"
+        );
+        assert_eq!(
+            normalised("nbcc -print-changed=diff run a -- -time-passes"),
+            "nbcc run --print-changed=diff a -- -time-passes"
+        );
+    }
+}

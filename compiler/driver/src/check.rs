@@ -1,0 +1,143 @@
+//! Comparing what the simulated machine computed with what the interpreter says it should:
+//! integers bit for bit, floats within a relative 1e-5 (absolute where the reference is below 1),
+//! which leaves room for what targets may round differently: division, roots, transcendentals.
+
+use nbcc_stages::{ElementType, Image};
+
+/// How far floats may be apart, relative to the reference where that is above 1.
+const TOLERANCE: f64 = 1e-5;
+
+/// What a comparison found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Comparison {
+    /// Elements compared.
+    pub elements: usize,
+    /// Elements whose bits differ, other than by the sign of zero or the bits of a NaN.
+    pub different: usize,
+    /// Elements that are further apart than allowed.
+    pub wrong: usize,
+    /// The coordinates of the first of these, and both values.
+    pub first_wrong: Option<(Vec<i32>, String, String)>,
+    /// The greatest distance of two floats in units in the last place, and in value, relative as
+    /// the tolerance is.
+    pub worst_ulp: u32,
+    /// The same as a relative error.
+    pub worst_relative: f64,
+}
+
+/// Compares an output with its reference. Both have the same type and extents.
+pub fn compare(output: &Image, reference: &Image) -> Comparison {
+    assert_eq!(output.ty, reference.ty, "types of the same output");
+    assert_eq!(output.extent, reference.extent, "extents of the same output");
+    let mut found = Comparison {
+        elements: output.data.len(),
+        different: 0,
+        wrong: 0,
+        first_wrong: None,
+        worst_ulp: 0,
+        worst_relative: 0.0,
+    };
+    for (index, (&a, &b)) in output.data.iter().zip(&reference.data).enumerate() {
+        if a == b {
+            continue;
+        }
+        if output.ty == ElementType::F32 {
+            let (x, y) = (f32::from_bits(a), f32::from_bits(b));
+            if x == y || (x.is_nan() && y.is_nan()) {
+                continue;
+            }
+            found.worst_ulp = found.worst_ulp.max(ulps(x, y));
+            let relative = relative(x, y);
+            found.worst_relative = found.worst_relative.max(relative);
+            found.different += 1;
+            if relative <= TOLERANCE {
+                continue;
+            }
+        } else {
+            found.different += 1;
+        }
+        found.wrong += 1;
+        found.first_wrong.get_or_insert_with(|| {
+            (coordinates(reference, index), show(output.ty, a), show(output.ty, b))
+        });
+    }
+    found
+}
+
+/// The distance relative to the reference `y` where that is above 1, else absolute.
+fn relative(x: f32, y: f32) -> f64 {
+    let (x, y) = (f64::from(x), f64::from(y));
+    let distance = (x - y).abs() / y.abs().max(1.0);
+    if distance.is_nan() { f64::INFINITY } else { distance }
+}
+
+/// The number of floats between two, NaN being far from everything.
+fn ulps(x: f32, y: f32) -> u32 {
+    if x.is_nan() || y.is_nan() {
+        return u32::MAX;
+    }
+    // Floats in their order as integers: negative ones count down from -0.
+    let order = |f: f32| {
+        let bits = f.to_bits() as i32;
+        i64::from(if bits < 0 { i32::MIN - bits } else { bits })
+    };
+    (order(x) - order(y)).unsigned_abs() as u32
+}
+
+fn coordinates(image: &Image, index: usize) -> Vec<i32> {
+    let mut rest = index;
+    image
+        .extent
+        .iter()
+        .zip(&image.min)
+        .map(|(&extent, &min)| {
+            let at = rest % extent as usize;
+            rest /= extent as usize;
+            min + at as i32
+        })
+        .collect()
+}
+
+fn show(ty: ElementType, word: u32) -> String {
+    match ty {
+        ElementType::F32 => format!("{:?}", f32::from_bits(word)),
+        _ if ty.is_signed() => format!("{}", word as i32),
+        _ => format!("{word}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn floats_may_be_a_little_apart() {
+        let reference = Image::from_f32(&[3, 2], &[1.0, 2.0, f32::NAN, 0.0, f32::INFINITY, 4.0]);
+        let next = f32::from_bits(1.0f32.to_bits() + 3);
+        let near = Image::from_f32(&[3, 2], &[next, 2.0, -f32::NAN, -0.0, f32::INFINITY, 4.0]);
+        let found = compare(&near, &reference);
+        assert_eq!((found.different, found.wrong, found.worst_ulp), (1, 0, 3));
+        let far = Image::from_f32(&[3, 2], &[1.0, 2.0, f32::NAN, 0.0, f32::MAX, 4.1]);
+        let found = compare(&far, &reference);
+        assert_eq!(found.wrong, 2);
+        let first = (vec![1, 1], format!("{:?}", f32::MAX), "inf".to_string());
+        assert_eq!(found.first_wrong, Some(first));
+    }
+
+    #[test]
+    fn integers_must_be_equal() {
+        let mut reference = Image::zeros(ElementType::I8, &[4]);
+        let mut output = reference.clone();
+        output.data[2] = -1i32 as u32;
+        reference.min = vec![10];
+        let found = compare(&output, &reference);
+        assert_eq!(found.first_wrong, Some((vec![12], "-1".into(), "0".into())));
+    }
+
+    #[test]
+    fn the_distance_of_floats_crosses_zero() {
+        assert_eq!(ulps(0.0, -0.0), 0);
+        assert_eq!(ulps(f32::from_bits(1), -f32::from_bits(1)), 2);
+        assert_eq!(ulps(1.0, f32::NAN), u32::MAX);
+    }
+}

@@ -1,0 +1,361 @@
+//! The options of every command, as design and manual state them.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// The command line.
+#[derive(Debug, Parser)]
+#[command(
+    name = "nbcc",
+    version,
+    about = "A compiler collection for near-bank processors, with a simulator that runs what it \
+             makes",
+    subcommand_required = true,
+    arg_required_else_help = true,
+    disable_help_subcommand = false,
+    after_help = "A command's own options: nbcc COMMAND --help"
+)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+    /// How diagnostics are printed
+    #[arg(long, global = true, value_name = "FORM", value_enum, default_value = "human")]
+    pub message_format: MessageFormat,
+}
+
+/// How diagnostics are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum MessageFormat {
+    /// Excerpts of the source, for people
+    Human,
+    /// One JSON object a line
+    Json,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Compile a source file (the word `compile` may be left out)
+    Compile(CompileArgs),
+    /// Compile if needed, then run on the simulated machine
+    Run(RunArgs),
+    /// Run a source file on the reference interpreter
+    Interp(InterpArgs),
+    /// Disassemble a binary
+    Objdump(ObjdumpArgs),
+    /// Assemble what objdump prints
+    As(AsArgs),
+    /// Show what passes changed, side by side
+    Diff(DiffArgs),
+    /// Explain the decisions taken for a file or line, or a diagnostic code
+    Explain(ExplainArgs),
+    /// Replay a trace of DRAM requests
+    Memtrace(MemtraceArgs),
+    /// List targets, their machines and choices
+    Targets(TargetsArgs),
+}
+
+/// What a program is compiled for.
+#[derive(Args, Clone, Debug, Default)]
+pub struct TargetArgs {
+    /// The target to compile for; the language's default where none is named
+    #[arg(long, value_name = "T")]
+    pub target: Option<String>,
+    /// A machine by name, or a machine file
+    #[arg(long, value_name = "NAME|FILE")]
+    pub machine: Option<String>,
+    /// Change a machine parameter, as in dram.tRCD=16
+    #[arg(long, value_name = "KEY=VALUE", value_parser = key_value)]
+    pub set: Vec<(String, String)>,
+    /// A choice that the target offers
+    #[arg(short = 'X', value_name = "KEY=VALUE", value_parser = key_value)]
+    pub choice: Vec<(String, String)>,
+}
+
+/// How passes run, and what is shown of them.
+#[derive(Args, Clone, Debug, Default)]
+pub struct PassArgs {
+    /// Optimisation level
+    #[arg(short = 'O', value_name = "LEVEL", default_value = "2", value_parser = ["0", "1", "2"])]
+    pub level: String,
+    /// Leave out an optional pass
+    #[arg(long, value_name = "NAME")]
+    pub disable_pass: Vec<String>,
+    /// Verify the program after every pass
+    #[arg(long)]
+    pub verify_each: bool,
+    /// Print the time each pass took
+    #[arg(long)]
+    pub time_passes: bool,
+    /// Print the program before and after every pass, as LLVM does
+    #[arg(long)]
+    pub print_after_all: bool,
+    /// The same dumps: viewers read them in pairs
+    #[arg(long)]
+    pub print_before_all: bool,
+    /// Print the program after each pass that changed it, or how it differs
+    #[arg(long, value_name = "diff", num_args = 0..=1, require_equals = true,
+          default_missing_value = "quiet", value_parser = ["quiet", "diff"])]
+    pub print_changed: Option<String>,
+    /// Write the remarks to <stem>.opt.yaml
+    #[arg(long)]
+    pub fsave_optimization_record: bool,
+}
+
+/// Data for a program.
+#[derive(Args, Clone, Debug, Default)]
+pub struct DataArgs {
+    /// An input image: .npy, .png, .pgm, .ppm, or raw as FILE.bin:WxHxC
+    #[arg(long, value_name = "NAME=FILE", value_parser = key_value)]
+    pub input: Vec<(String, String)>,
+    /// Where an output goes, by the same extensions
+    #[arg(long, value_name = "NAME=FILE", value_parser = key_value)]
+    pub output: Vec<(String, String)>,
+    /// A scalar parameter
+    #[arg(long, value_name = "NAME=VALUE", value_parser = key_value)]
+    pub param: Vec<(String, String)>,
+    /// Extent of the outputs where the source does not fix it
+    #[arg(long, value_name = "W[xH[xC]]", value_parser = extents)]
+    pub size: Option<Extents>,
+}
+
+/// `nbcc [compile] INPUT`.
+#[derive(Args, Debug)]
+pub struct CompileArgs {
+    /// The source file
+    #[arg(value_name = "INPUT", required_unless_present = "print_passes")]
+    pub source: Option<PathBuf>,
+    /// Where the result goes
+    #[arg(short = 'o', value_name = "OUT")]
+    pub out: Option<PathBuf>,
+    /// What to produce; text goes to stdout unless -o is given
+    #[arg(long, value_name = "FORM", value_enum, default_value = "bin")]
+    pub emit: EmitForm,
+    /// List the passes and stop
+    #[arg(long)]
+    pub print_passes: bool,
+    /// An input image that fixes the input's extents
+    #[arg(long, value_name = "NAME=FILE", value_parser = key_value)]
+    pub input: Vec<(String, String)>,
+    /// Extent of the outputs where the source does not fix it
+    #[arg(long, value_name = "W[xH[xC]]", value_parser = extents)]
+    pub size: Option<Extents>,
+    #[command(flatten)]
+    pub target: TargetArgs,
+    #[command(flatten)]
+    pub passes: PassArgs,
+}
+
+/// What `--emit` takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum EmitForm {
+    /// The binary
+    Bin,
+    /// Assembly
+    Asm,
+    /// The shared intermediate representation
+    Ir,
+    /// The stage graph with its schedule
+    Stages,
+    /// Target instructions over virtual registers
+    MachineIr,
+    /// The remarks, as YAML
+    Remarks,
+}
+
+/// `nbcc run`.
+#[derive(Args, Debug)]
+pub struct RunArgs {
+    /// A source file, or a binary made by nbcc
+    #[arg(value_name = "INPUT|FILE.nbx")]
+    pub program: PathBuf,
+    #[command(flatten)]
+    pub data: DataArgs,
+    /// Write statistics as JSON
+    #[arg(long, value_name = "FILE.json")]
+    pub stats: Option<PathBuf>,
+    /// Write a timeline for Perfetto or chrome://tracing
+    #[arg(long, value_name = "FILE.json")]
+    pub trace: Option<PathBuf>,
+    /// Show the cycles of each source line
+    #[arg(long)]
+    pub profile: bool,
+    /// Stop after so many cycles
+    #[arg(long, value_name = "N")]
+    pub max_cycles: Option<u64>,
+    /// Compare the outputs with the reference interpreter's
+    #[arg(long)]
+    pub check: bool,
+    /// Leave timing out
+    #[arg(long)]
+    pub fast: bool,
+    #[command(flatten)]
+    pub target: TargetArgs,
+    #[command(flatten)]
+    pub passes: PassArgs,
+}
+
+/// `nbcc interp`.
+#[derive(Args, Debug)]
+pub struct InterpArgs {
+    /// The source file
+    #[arg(value_name = "INPUT")]
+    pub source: PathBuf,
+    /// The target whose directives the source may use
+    #[arg(long, value_name = "T")]
+    pub target: Option<String>,
+    #[command(flatten)]
+    pub data: DataArgs,
+}
+
+/// `nbcc objdump`.
+#[derive(Args, Debug)]
+pub struct ObjdumpArgs {
+    /// The binary
+    #[arg(value_name = "FILE.nbx")]
+    pub binary: PathBuf,
+    /// Where the text goes; stdout where not given
+    #[arg(short = 'o', value_name = "OUT")]
+    pub out: Option<PathBuf>,
+}
+
+/// `nbcc as`.
+#[derive(Args, Debug)]
+pub struct AsArgs {
+    /// The assembly
+    #[arg(value_name = "FILE.s")]
+    pub source: PathBuf,
+    /// Where the binary goes; <stem>.nbx where not given
+    #[arg(short = 'o', value_name = "OUT")]
+    pub out: Option<PathBuf>,
+    /// The target whose assembly it is
+    #[arg(long, value_name = "T")]
+    pub target: Option<String>,
+}
+
+/// `nbcc diff`.
+#[derive(Args, Debug)]
+pub struct DiffArgs {
+    /// The source file
+    #[arg(value_name = "INPUT")]
+    pub source: PathBuf,
+    /// Only what this pass changed
+    #[arg(long, value_name = "P", conflicts_with_all = ["from", "to"])]
+    pub pass: Option<String>,
+    /// Compare the program before this pass ...
+    #[arg(long, value_name = "P", requires = "to")]
+    pub from: Option<String>,
+    /// ... with the program after this one
+    #[arg(long, value_name = "Q", requires = "from")]
+    pub to: Option<String>,
+    /// An input image that fixes the input's extents
+    #[arg(long, value_name = "NAME=FILE", value_parser = key_value)]
+    pub input: Vec<(String, String)>,
+    /// Extent of the outputs where the source does not fix it
+    #[arg(long, value_name = "W[xH[xC]]", value_parser = extents)]
+    pub size: Option<Extents>,
+    #[command(flatten)]
+    pub target: TargetArgs,
+    #[command(flatten)]
+    pub passes: PassArgs,
+}
+
+/// `nbcc explain`.
+#[derive(Args, Debug)]
+pub struct ExplainArgs {
+    /// A source file, a line of it, or a diagnostic code
+    #[arg(value_name = "FILE[:LINE] | CODE")]
+    pub what: String,
+    /// An input image that fixes the input's extents
+    #[arg(long, value_name = "NAME=FILE", value_parser = key_value)]
+    pub input: Vec<(String, String)>,
+    /// Extent of the outputs where the source does not fix it
+    #[arg(long, value_name = "W[xH[xC]]", value_parser = extents)]
+    pub size: Option<Extents>,
+    #[command(flatten)]
+    pub target: TargetArgs,
+    #[command(flatten)]
+    pub passes: PassArgs,
+}
+
+/// `nbcc memtrace`.
+#[derive(Args, Debug)]
+pub struct MemtraceArgs {
+    /// The trace: `R|W bank row column` a line
+    #[arg(value_name = "TRACE")]
+    pub trace: PathBuf,
+    /// The DRAM's parameters
+    #[arg(long, value_name = "FILE.toml")]
+    pub machine: PathBuf,
+    /// Change a parameter, as in tRCD=16 or scheduler=fr-fcfs
+    #[arg(long, value_name = "KEY=VALUE", value_parser = key_value)]
+    pub set: Vec<(String, String)>,
+    /// Requests outstanding at a time; 0: as many as the queues hold
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub window: u32,
+    /// Leave refresh out
+    #[arg(long)]
+    pub no_refresh: bool,
+    /// Write the results as JSON
+    #[arg(long, value_name = "FILE.json")]
+    pub stats: Option<PathBuf>,
+}
+
+/// `nbcc targets`.
+#[derive(Args, Debug)]
+pub struct TargetsArgs {
+    /// List the parameters of this machine
+    #[arg(long, value_name = "NAME|FILE")]
+    pub machine: Option<String>,
+    /// With its values changed, as in dram.tRCD=16
+    #[arg(long, value_name = "KEY=VALUE", value_parser = key_value, requires = "machine")]
+    pub set: Vec<(String, String)>,
+    /// Only this target
+    #[arg(long, value_name = "T")]
+    pub target: Option<String>,
+}
+
+/// Extents in elements, the fastest dimension first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Extents(pub Vec<u32>);
+
+fn key_value(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((key, value)) if !key.is_empty() => Ok((key.to_string(), value.to_string())),
+        _ => Err("expected NAME=VALUE".to_string()),
+    }
+}
+
+/// Reads `W`, `WxH`, `WxHxC` and so on; every extent is at least 1.
+pub fn extents(text: &str) -> Result<Extents, String> {
+    let parsed: Option<Vec<u32>> = text
+        .split('x')
+        .map(|part| part.parse().ok().filter(|&n| (1..=i32::MAX as u32).contains(&n)))
+        .collect();
+    match parsed {
+        Some(extents) if extents.len() <= 8 => Ok(Extents(extents)),
+        _ => Err("expected extents of at least 1, as in 640x480".to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_options_are_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn extents_are_read() {
+        assert_eq!(extents("640x480"), Ok(Extents(vec![640, 480])));
+        for wrong in ["", "0", "4x", "x4", "-1", "4X4", "9999999999", "1x2x3x4x5x6x7x8x9"] {
+            assert!(extents(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! `nbcc as FILE.s`: assembly, as `nbcc objdump` prints it, to a binary.
+
+use nbcc_base::{Diagnostic, Span};
+
+use super::compile::stem;
+use crate::cli::AsArgs;
+use crate::registry::TargetEntry;
+use crate::session::{Session, Stop};
+use crate::{codes, compile, files, registry};
+
+/// Runs the command.
+pub fn assemble(session: &mut Session, args: &AsArgs) -> Result<(), Stop> {
+    let id = files::read_source(session, &args.source)?;
+    let text = session.sources.get(id).text.clone();
+    let entry = match &args.target {
+        Some(name) => Some(compile::target_entry(session, name)?),
+        None => named_in(&text).or(registry::TARGETS.first()),
+    };
+    let Some(entry) = entry else { return Err(Stop::Usage) };
+    let bytes = (entry.assemble)(&text).map_err(|errors| {
+        for error in errors {
+            let span = Span::new(id, error.span.start, error.span.end);
+            let mut diagnostic =
+                Diagnostic::error(&codes::BROKEN_ASSEMBLY, error.message).at(span, "here");
+            diagnostic.help = error.help;
+            session.diagnostics.push(diagnostic);
+        }
+        Stop::Failed
+    })?;
+    let out = args.out.clone().unwrap_or_else(|| stem(&args.source).with_extension("nbx"));
+    files::write(session, &out, &bytes)
+}
+
+/// The target whose instruction set the line `.isa NAME VERSION` names.
+fn named_in(text: &str) -> Option<&'static TargetEntry> {
+    let name = text.lines().find_map(|line| line.trim().strip_prefix(".isa"))?;
+    let name = name.split_whitespace().next()?;
+    registry::TARGETS.iter().find(|entry| entry.assembly == name)
+}

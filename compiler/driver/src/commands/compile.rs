@@ -1,0 +1,116 @@
+//! `nbcc [compile] INPUT`: from source to binary, or to the text of a form on the way.
+
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+use nbcc_base::Diagnostic;
+use nbcc_pipeline::{Artifact, Emit, OptLevel};
+
+use crate::cli::{CompileArgs, EmitForm};
+use crate::observe::Watcher;
+use crate::session::{Session, Stop};
+use crate::{codes, compile, console, files, records, registry};
+
+/// Runs the command.
+pub fn compile(session: &mut Session, args: &CompileArgs) -> Result<(), Stop> {
+    if args.print_passes {
+        return print_passes(session, args);
+    }
+    let Some(source) = &args.source else { return Err(Stop::Usage) };
+    let out = args.out.clone().or_else(|| {
+        (args.emit == EmitForm::Bin).then(|| Path::new(&stem(source)).with_extension("nbx"))
+    });
+    if let Some(out) = &out
+        && is_same_file(out, source)
+    {
+        let message = format!("the result would overwrite its source `{}`", source.display());
+        return Err(session.usage(Diagnostic::error(&codes::COMMAND_LINE, message)));
+    }
+    let parsed = compile::parse(session, source, args.target.target.as_deref())?;
+    let extents =
+        compile::input_extents(session, &parsed.program, &args.input, args.size.as_ref())?;
+    let mut request =
+        compile::request(session, parsed.entry, &args.target, extents, args.size.as_ref())?;
+    request.emit = match args.emit {
+        EmitForm::Bin => Emit::Binary,
+        EmitForm::Asm => Emit::Asm,
+        EmitForm::Ir => Emit::Ir,
+        EmitForm::Stages => Emit::Stages,
+        EmitForm::MachineIr => Emit::MachineIr,
+        EmitForm::Remarks => Emit::Remarks,
+    };
+    let passes = compile::pass_options(session, parsed.entry, &args.passes)?;
+    let mut watcher = Watcher::new(&args.passes);
+    let (artifact, remarks) = compile::compile(session, parsed, &request, &passes, &mut watcher);
+    watcher.finish();
+    let artifact = artifact?;
+    if args.passes.fsave_optimization_record {
+        let record = opt_record(out.as_deref().unwrap_or(source));
+        let text = records::yaml(&remarks, &session.sources);
+        files::write(session, &record, text.as_bytes())?;
+    }
+    let bytes = match artifact {
+        _ if args.emit == EmitForm::Remarks => {
+            records::yaml(&remarks, &session.sources).into_bytes()
+        }
+        Artifact::Binary(bytes) => bytes,
+        Artifact::Text(mut text) => {
+            if !text.ends_with('\n') {
+                text.push('\n');
+            }
+            text.into_bytes()
+        }
+    };
+    files::write(session, out.as_deref().unwrap_or(Path::new("-")), &bytes)
+}
+
+/// The name of a file without folder and extension.
+pub fn stem(path: &Path) -> PathBuf {
+    PathBuf::from(path.file_stem().unwrap_or(path.as_os_str()))
+}
+
+/// Where the optimisation record of an output goes: `<out stem>.opt.yaml`, beside a named output.
+pub fn opt_record(out: &Path) -> PathBuf {
+    let mut name = stem(out).into_os_string();
+    name.push(".opt.yaml");
+    if out.extension().is_some_and(|e| registry::frontend(&e.to_string_lossy()).is_some()) {
+        return name.into();
+    }
+    out.with_file_name(name)
+}
+
+fn is_same_file(a: &Path, b: &Path) -> bool {
+    match (std::fs::canonicalize(a), std::fs::canonicalize(b)) {
+        (Ok(a), Ok(b)) => a == b,
+        _ => false,
+    }
+}
+
+/// Lists a target's passes: the named target's, the source's, or those of every target.
+fn print_passes(session: &mut Session, args: &CompileArgs) -> Result<(), Stop> {
+    let by_source = args.source.as_ref().and_then(|source| {
+        let extension = source.extension()?.to_str()?;
+        Some(registry::frontend(extension)?.default_target())
+    });
+    let entries: Vec<_> = match args.target.target.as_deref().or(by_source) {
+        Some(name) => vec![compile::target_entry(session, name)?],
+        None => registry::TARGETS.iter().collect(),
+    };
+    let mut text = String::new();
+    for entry in entries {
+        let passes = entry.target.passes();
+        let width = passes.iter().map(|pass| pass.name.len()).max().unwrap_or(0);
+        let _ = writeln!(text, "passes of target {}, in order:", entry.target.name());
+        for pass in passes {
+            let level = match pass.level {
+                OptLevel::O0 => "-O0",
+                OptLevel::O1 => "-O1",
+                OptLevel::O2 => "-O2",
+            };
+            let kind = if pass.optional { "optional" } else { "needed  " };
+            let _ = writeln!(text, "  {:<width$}  {level}  {kind}  {}", pass.name, pass.about);
+        }
+    }
+    console::print(&text);
+    Ok(())
+}

@@ -1,0 +1,150 @@
+//! `nbcc explain`: a diagnostic code, or the decisions taken for a program or for a line of it.
+
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+use nbcc_base::{CodeInfo, Diagnostic, SourceMap};
+use nbcc_pipeline::NoObserver;
+use nbcc_placement::{Remark, RemarkKind};
+
+use crate::cli::ExplainArgs;
+use crate::session::{Session, Stop};
+use crate::{codes, compile, console};
+use nbcc_isa::text::nearest;
+
+/// Runs the command.
+pub fn explain(session: &mut Session, args: &ExplainArgs) -> Result<(), Stop> {
+    if is_code(&args.what) {
+        return explain_code(session, &args.what);
+    }
+    let (path, line) = split_line(&args.what);
+    let parsed = compile::parse(session, &path, args.target.target.as_deref())?;
+    let extents =
+        compile::input_extents(session, &parsed.program, &args.input, args.size.as_ref())?;
+    let request =
+        compile::request(session, parsed.entry, &args.target, extents, args.size.as_ref())?;
+    let passes = compile::pass_options(session, parsed.entry, &args.passes)?;
+    let target = parsed.entry.target;
+    let (text, remarks) = compile::with_context(session, &passes, &mut NoObserver, |cx| {
+        target.explain(parsed.program, &request, cx)
+    });
+    let text = text?;
+    let shown = match line {
+        None => text,
+        Some(line) => remarks_of_line(&remarks, &session.sources, line),
+    };
+    session.flush();
+    console::print(&shown);
+    Ok(())
+}
+
+/// `E0123` or `W4107`: never the name of a file that is there.
+fn is_code(what: &str) -> bool {
+    let mut chars = what.chars();
+    chars.next().is_some_and(|c| matches!(c, 'E' | 'W' | 'e' | 'w'))
+        && what.len() == 5
+        && chars.all(|c| c.is_ascii_digit())
+        && !Path::new(what).exists()
+}
+
+/// A path and the line behind a last colon.
+fn split_line(what: &str) -> (PathBuf, Option<u32>) {
+    match what.rsplit_once(':') {
+        Some((path, line)) if !Path::new(what).exists() => match line.parse() {
+            Ok(line) => (path.into(), Some(line)),
+            Err(_) => (what.into(), None),
+        },
+        _ => (what.into(), None),
+    }
+}
+
+fn explain_code(session: &mut Session, code: &str) -> Result<(), Stop> {
+    let all = codes::all();
+    let code = code.to_ascii_uppercase();
+    if let Some(info) = all.iter().find(|info| info.code == code) {
+        console::print(&code_text(info));
+        return Ok(());
+    }
+    let mut error =
+        Diagnostic::error(&codes::COMMAND_LINE, format!("there is no diagnostic code {code}"));
+    if let Some(near) = nearest(&code, all.iter().map(|info| info.code)) {
+        error = error.help(format!("did you mean {near}?"));
+    }
+    Err(session.usage(error))
+}
+
+fn code_text(info: &CodeInfo) -> String {
+    let mut text =
+        format!("\x1b[1m{}: {}\x1b[0m\n\n{}\n", info.code, info.title, wrap(info.explanation));
+    let mut lines = info.example.lines();
+    if let Some(usage) = lines.next() {
+        let _ = writeln!(text, "\nAn example:\n");
+        let command = usage.trim_start_matches("//").trim();
+        for line in lines {
+            let _ = writeln!(text, "    {line}");
+        }
+        let _ = writeln!(text, "    $ {command}");
+    }
+    text
+}
+
+/// Text in lines of 80 columns; a line break in it stays one.
+fn wrap(text: &str) -> String {
+    let mut wrapped = String::new();
+    for (index, paragraph) in text.lines().enumerate() {
+        if index > 0 {
+            wrapped.push('\n');
+        }
+        let mut column = 0;
+        for word in paragraph.split(' ') {
+            let length = word.chars().count();
+            if column > 0 && column + 1 + length > 80 {
+                wrapped.push('\n');
+                column = 0;
+            } else if column > 0 {
+                wrapped.push(' ');
+                column += 1;
+            }
+            wrapped.push_str(word);
+            column += length;
+        }
+    }
+    wrapped
+}
+
+/// The remarks about a source line, under that line.
+fn remarks_of_line(remarks: &[Remark], sources: &SourceMap, line: u32) -> String {
+    let Some(file) = sources.files().first() else { return String::new() };
+    let mut text =
+        format!("{}:{line}: {}\n", file.name, file.line(line).unwrap_or_default().trim());
+    let mut any = false;
+    for remark in remarks {
+        let Some(span) = remark.span else { continue };
+        let first = sources.start_of(span).line;
+        let last = sources.get(span.source).position(span.end.max(span.start + 1) - 1).line;
+        if !(first..=last).contains(&line) {
+            continue;
+        }
+        any = true;
+        text.push_str(&remark_text(remark));
+    }
+    if !any {
+        text.push_str("  no pass says anything about this line\n");
+    }
+    text
+}
+
+/// A remark for people: who says what of whom, and on what terms.
+pub fn remark_text(remark: &Remark) -> String {
+    let mark = match remark.kind {
+        RemarkKind::Passed => "\x1b[32m+\x1b[0m",
+        RemarkKind::Missed => "\x1b[33m-\x1b[0m",
+        RemarkKind::Analysis => "\x1b[36m=\x1b[0m",
+    };
+    let mut text = format!("  {mark} {} ({}): {}\n", remark.function, remark.pass, remark.message);
+    let width = remark.terms.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
+    for (name, value) in &remark.terms {
+        let _ = writeln!(text, "      {name:<width$}  {value}");
+    }
+    text
+}

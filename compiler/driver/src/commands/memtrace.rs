@@ -1,0 +1,91 @@
+//! `nbcc memtrace`: replays a trace of DRAM requests on a controller of its own.
+
+use std::fmt::Write;
+
+use nbcc_base::{CodeInfo, Diagnostic, SourceFile, Span};
+use nbcc_sim_dram::{DramConfig, MachineError, RefreshPolicy, Replay, parse_machine, parse_trace};
+
+use crate::cli::MemtraceArgs;
+use crate::session::{Session, Stop};
+use crate::{codes, console, files};
+
+/// Runs the command.
+pub fn memtrace(session: &mut Session, args: &MemtraceArgs) -> Result<(), Stop> {
+    let config = machine(session, args)?;
+    let bytes = files::read(session, &args.trace, files::MAX_TEXT)?;
+    let name = args.trace.display().to_string();
+    let requests = parse_trace(&bytes, &config).map_err(|error| {
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        let span = error.place.span;
+        let message = error.problem.to_string();
+        at_place(session, &codes::BROKEN_TRACE, message, &name, text, span)
+    })?;
+    let replay = nbcc_sim_dram::replay(&config, &requests, args.window).map_err(|error| {
+        session.fail(Diagnostic::error(&codes::BROKEN_MACHINE, error.to_string()))
+    })?;
+    if let Some(path) = &args.stats {
+        let mut text = serde_json::to_string_pretty(&json(&replay)).unwrap_or_default();
+        text.push('\n');
+        files::write(session, path, text.as_bytes())?;
+    }
+    console::print(&table(&replay));
+    Ok(())
+}
+
+/// The machine file with the changes that the command line makes.
+fn machine(session: &mut Session, args: &MemtraceArgs) -> Result<DramConfig, Stop> {
+    let text = files::read_text(session, &args.machine)?;
+    let name = args.machine.display().to_string();
+    let settings: Vec<String> =
+        args.set.iter().map(|(key, value)| format!("{key}={value}")).collect();
+    let mut config = parse_machine(&text, &settings).map_err(|error| match error {
+        MachineError::File { place, message } => {
+            at_place(session, &codes::BROKEN_MACHINE, message, &name, text.clone(), place.span)
+        }
+        MachineError::Setting { setting, message } => session
+            .usage(Diagnostic::error(&codes::COMMAND_LINE, format!("--set {setting}: {message}"))),
+    })?;
+    if args.no_refresh {
+        config.refresh = RefreshPolicy::None;
+    }
+    Ok(config)
+}
+
+/// An error at a place of a text file.
+fn at_place(
+    session: &mut Session,
+    code: &'static CodeInfo,
+    message: String,
+    name: &str,
+    text: String,
+    span: std::ops::Range<usize>,
+) -> Stop {
+    let id = session.sources.add(SourceFile::new(name, text));
+    let span = Span::new(id, span.start, span.end);
+    session.fail(Diagnostic::error(code, message).at(span, "here"))
+}
+
+fn json(replay: &Replay) -> serde_json::Value {
+    serde_json::json!({
+        "requests": replay.requests,
+        "finish_cycle": replay.finish_cycle,
+        "hits": replay.hits,
+        "misses": replay.misses,
+        "conflicts": replay.conflicts,
+        "average_read_latency": replay.average_read_latency,
+    })
+}
+
+fn table(replay: &Replay) -> String {
+    let mut text = String::new();
+    let share = |part: u64| 100.0 * part as f64 / replay.requests.max(1) as f64;
+    let _ = writeln!(text, "requests              {:>12}", replay.requests);
+    for (name, count) in
+        [("hits", replay.hits), ("misses", replay.misses), ("conflicts", replay.conflicts)]
+    {
+        let _ = writeln!(text, "  {name:<20}{count:>12}  {:5.1} %", share(count));
+    }
+    let _ = writeln!(text, "finish cycle          {:>12}", replay.finish_cycle);
+    let _ = writeln!(text, "average read latency  {:>12.3} cycles", replay.average_read_latency);
+    text
+}

@@ -1,0 +1,82 @@
+//! `nbcc targets`: what can be compiled for, and the parameters of a machine.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use crate::cli::TargetsArgs;
+use crate::session::{Session, Stop};
+use crate::{compile, console, machine, registry};
+
+/// Runs the command.
+pub fn targets(session: &mut Session, args: &TargetsArgs) -> Result<(), Stop> {
+    let named = match &args.target {
+        Some(name) => Some(compile::target_entry(session, name)?),
+        None => None,
+    };
+    let text = match &args.machine {
+        None => list(named),
+        Some(name) => {
+            let by_name = registry::machine(name).map(|(entry, _)| entry);
+            let by_file = || registry::TARGETS.iter().find(|entry| takes(entry, name));
+            let entry = named.or(by_name).or_else(by_file).or(registry::TARGETS.first());
+            let Some(entry) = entry else { return Err(Stop::Usage) };
+            let machine = machine::resolve(session, entry, Some(name), &args.set)?;
+            parameters(&machine)
+        }
+    };
+    console::print(&text);
+    Ok(())
+}
+
+/// Whether a file describes a machine of that target.
+fn takes(entry: &registry::TargetEntry, file: &str) -> bool {
+    std::fs::read_to_string(Path::new(file)).is_ok_and(|text| (entry.machine)(&text, &[]).is_ok())
+}
+
+fn list(only: Option<&'static registry::TargetEntry>) -> String {
+    let mut text = String::new();
+    for entry in registry::TARGETS {
+        let target = entry.target;
+        if only.is_some_and(|only| only.target.name() != target.name()) {
+            continue;
+        }
+        let _ = writeln!(text, "\x1b[1m{}\x1b[0m: {}", target.name(), target.about());
+        for frontend in registry::FRONTENDS {
+            if frontend.default_target() == target.name() {
+                let _ =
+                    writeln!(text, "  language .{}: {}", frontend.extension(), frontend.about());
+            }
+        }
+        text.push_str("  machines (--machine):\n");
+        let machines = target.machines();
+        let width = machines.iter().map(|machine| machine.name.len()).max().unwrap_or(0);
+        for machine in machines {
+            let _ = writeln!(text, "    {:<width$}  {}", machine.name, machine.about);
+        }
+        if !target.choices().is_empty() {
+            text.push_str("  choices (-X KEY=VALUE):\n");
+        }
+        for choice in target.choices() {
+            let values =
+                if choice.values.is_empty() { "...".to_string() } else { choice.values.join("|") };
+            let _ = writeln!(text, "    {}={values}\n        {}", choice.key, choice.about);
+        }
+    }
+    text
+}
+
+/// The parameters as a TOML file would state them, but with whole keys as `--set` takes them.
+fn parameters(machine: &machine::Machine) -> String {
+    let entries = &machine.entries;
+    let key = entries.iter().map(|entry| entry.key.len()).max().unwrap_or(0);
+    let value = entries.iter().map(|entry| entry.value.len()).max().unwrap_or(0).min(24);
+    let mut text = String::new();
+    for entry in entries {
+        let line = format!(
+            "{:<key$} = {:<value$}  \x1b[2m# {}\x1b[0m",
+            entry.key, entry.value, entry.comment
+        );
+        let _ = writeln!(text, "{}", line.trim_end());
+    }
+    text
+}

@@ -1,0 +1,237 @@
+//! From a source file and options to what a target makes of them: the steps that `compile`, `run`,
+//! `diff` and `explain` share.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use nbcc_base::Diagnostic;
+use nbcc_pipeline::{
+    Artifact, Context, Emit, Frontend, Observer, OptLevel, PassOptions, Program, Request,
+};
+use nbcc_placement::Remark;
+
+use crate::cli::{Extents, PassArgs, TargetArgs};
+use crate::data::{gather, inputs};
+use crate::registry::TargetEntry;
+use crate::session::{Session, Stop};
+use crate::{codes, files, machine, registry};
+use nbcc_isa::text::nearest;
+
+/// A parsed source file and the target it is for.
+pub struct Parsed {
+    /// What the frontend made of it.
+    pub program: Program,
+    /// The target.
+    pub entry: &'static TargetEntry,
+}
+
+/// Reads and parses a source file for the target that is named, else the language's own.
+pub fn parse(session: &mut Session, path: &Path, target: Option<&str>) -> Result<Parsed, Stop> {
+    let frontend = frontend(session, path)?;
+    let entry = target_entry(session, target.unwrap_or(frontend.default_target()))?;
+    let id = files::read_source(session, path)?;
+    let file = session.sources.get(id);
+    let directives = entry.target.directives();
+    let program = frontend.parse(id, file, directives, &mut session.diagnostics)?;
+    session.diagnostics.check()?;
+    Ok(Parsed { program, entry })
+}
+
+fn frontend(session: &mut Session, path: &Path) -> Result<&'static dyn Frontend, Stop> {
+    let extension = path.extension().unwrap_or_default().to_string_lossy();
+    registry::frontend(&extension).ok_or_else(|| {
+        let name = path.display().to_string();
+        let known: Vec<String> =
+            registry::FRONTENDS.iter().map(|f| format!(".{}", f.extension())).collect();
+        session.fail(
+            Diagnostic::error(
+                &codes::UNKNOWN_KIND,
+                format!("`{name}` is no source file by its name"),
+            )
+            .in_file(name)
+            .help(format!("source files end in {}", known.join(", "))),
+        )
+    })
+}
+
+/// The target of that name.
+pub fn target_entry(session: &mut Session, name: &str) -> Result<&'static TargetEntry, Stop> {
+    registry::target(name).ok_or_else(|| {
+        let names: Vec<&str> = registry::TARGETS.iter().map(|t| t.target.name()).collect();
+        let help = match nearest(name, names.iter().copied()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("there are: {}", names.join(", ")),
+        };
+        session.usage(
+            Diagnostic::error(&codes::COMMAND_LINE, format!("there is no target `{name}`"))
+                .help(help),
+        )
+    })
+}
+
+/// The inputs that a program declares.
+pub fn inputs_of(program: &Program) -> Vec<inputs::InputSpec> {
+    match program {
+        Program::Stages(pipeline) => inputs::of_pipeline(pipeline),
+        Program::Ir(_) => Vec::new(),
+    }
+}
+
+/// The extents of inputs to compile for, after `--input`, `--size` and the source.
+pub fn input_extents(
+    session: &mut Session,
+    program: &Program,
+    args: &[(String, String)],
+    size: Option<&Extents>,
+) -> Result<BTreeMap<String, Vec<u32>>, Stop> {
+    let given = inputs::given(session, &inputs_of(program), args)?;
+    let given = given.into_iter().map(|(name, input)| (name, input.image.extent)).collect();
+    Ok(match program {
+        Program::Stages(pipeline) => {
+            let size = size.map(|size| &size.0[..]).unwrap_or_default();
+            gather::extents_to_compile_for(session, pipeline, given, size)
+        }
+        Program::Ir(_) => given,
+    })
+}
+
+/// What to ask of the target, checked against what it offers.
+pub fn request(
+    session: &mut Session,
+    entry: &TargetEntry,
+    args: &TargetArgs,
+    input_extents: BTreeMap<String, Vec<u32>>,
+    size: Option<&Extents>,
+) -> Result<Request, Stop> {
+    let machine = machine::resolve(session, entry, args.machine.as_deref(), &args.set)?;
+    Ok(Request {
+        machine: machine.text,
+        machine_name: machine.name,
+        overrides: args.set.iter().map(|(k, v)| (k.trim().into(), v.trim().into())).collect(),
+        choices: choices(session, entry, &args.choice)?,
+        emit: Emit::Binary,
+        input_extents,
+        size: size.map(|size| size.0.clone()).unwrap_or_default(),
+    })
+}
+
+/// `-X` options, checked. A key with a list of values takes only those.
+fn choices(
+    session: &mut Session,
+    entry: &TargetEntry,
+    args: &[(String, String)],
+) -> Result<BTreeMap<String, String>, Stop> {
+    let offered = entry.target.choices();
+    let mut chosen = BTreeMap::new();
+    for (key, value) in args {
+        let target = entry.target.name();
+        let Some(choice) = offered.iter().find(|choice| choice.key == key) else {
+            let names: Vec<&str> = offered.iter().map(|choice| choice.key).collect();
+            let help = match nearest(key, names.iter().copied()) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None if names.is_empty() => "it has no choices".to_string(),
+                None => format!("there are: {}", names.join(", ")),
+            };
+            let message = format!("target {target} has no choice `{key}`");
+            let error = Diagnostic::error(&codes::COMMAND_LINE, message).help(help);
+            return Err(session.usage(error));
+        };
+        if !choice.values.is_empty() && !choice.values.contains(&value.as_str()) {
+            let message = format!("`{value}` is no value of -X {key}");
+            let help = format!("there are: {}", choice.values.join(", "));
+            let error = Diagnostic::error(&codes::COMMAND_LINE, message).help(help);
+            return Err(session.usage(error));
+        }
+        chosen.insert(key.clone(), value.clone());
+    }
+    Ok(chosen)
+}
+
+/// How passes are to run; an unknown or indispensable pass cannot be left out.
+pub fn pass_options(
+    session: &mut Session,
+    entry: &TargetEntry,
+    args: &PassArgs,
+) -> Result<PassOptions, Stop> {
+    for name in &args.disable_pass {
+        let pass = known_pass(session, entry, name)?;
+        if !pass.optional {
+            let message = format!("pass `{name}` cannot be left out: programs need it");
+            let optional: Vec<&str> = entry
+                .target
+                .passes()
+                .iter()
+                .filter(|pass| pass.optional)
+                .map(|pass| pass.name)
+                .collect();
+            let help = format!("these can: {}", optional.join(", "));
+            let error = Diagnostic::error(&codes::COMMAND_LINE, message).help(help);
+            return Err(session.usage(error));
+        }
+    }
+    Ok(PassOptions {
+        level: match args.level.as_str() {
+            "0" => OptLevel::O0,
+            "1" => OptLevel::O1,
+            _ => OptLevel::O2,
+        },
+        disabled: args.disable_pass.clone(),
+        verify_each: args.verify_each,
+    })
+}
+
+/// The pass of that name, or an error with the nearest.
+pub fn known_pass(
+    session: &mut Session,
+    entry: &TargetEntry,
+    name: &str,
+) -> Result<nbcc_pipeline::PassInfo, Stop> {
+    let passes = entry.target.passes();
+    if let Some(pass) = passes.iter().find(|pass| pass.name == name) {
+        return Ok(*pass);
+    }
+    let names = passes.iter().map(|pass| pass.name);
+    let help = match nearest(name, names) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => "--print-passes lists them".to_string(),
+    };
+    let message = format!("target {} has no pass `{name}`", entry.target.name());
+    Err(session.usage(Diagnostic::error(&codes::COMMAND_LINE, message).help(help)))
+}
+
+/// Runs a target's compiler. The remarks come back whether or not it succeeds.
+pub fn compile(
+    session: &mut Session,
+    parsed: Parsed,
+    request: &Request,
+    passes: &PassOptions,
+    observer: &mut dyn Observer,
+) -> (Result<Artifact, Stop>, Vec<Remark>) {
+    with_context(session, passes, observer, |cx| {
+        parsed.entry.target.compile(parsed.program, request, cx)
+    })
+}
+
+/// Does something that needs a pass's surroundings.
+pub fn with_context<T>(
+    session: &mut Session,
+    passes: &PassOptions,
+    observer: &mut dyn Observer,
+    work: impl FnOnce(&mut Context<'_>) -> Result<T, nbcc_base::Failed>,
+) -> (Result<T, Stop>, Vec<Remark>) {
+    let mut remarks = Vec::new();
+    let mut cx = Context {
+        sources: &session.sources,
+        diagnostics: &mut session.diagnostics,
+        remarks: &mut remarks,
+        passes,
+        observer,
+    };
+    let result = work(&mut cx).map_err(Stop::from);
+    // An error that was reported counts, whatever came back.
+    let result = result.and_then(|value| match session.diagnostics.check() {
+        Ok(()) => Ok(value),
+        Err(failed) => Err(failed.into()),
+    });
+    (result, remarks)
+}

@@ -1,0 +1,57 @@
+//! Writing to the terminal or into a pipe: colour only where it is wanted, no complaint about a
+//! reader that has gone, and a clean message for a fault of nbcc's own.
+
+use std::io::{IsTerminal, Write};
+
+/// Writes text with colour codes to stdout; they are dropped where `NO_COLOR` or the lack of a
+/// terminal says so. A reader that closed its end has had enough: that is not an error.
+pub fn print(text: &str) {
+    let mut out = anstream::AutoStream::auto(std::io::stdout()).lock();
+    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+}
+
+/// Writes bytes to stdout as they are.
+pub fn write_bytes(bytes: &[u8]) -> std::io::Result<()> {
+    let mut out = std::io::stdout().lock();
+    match out.write_all(bytes).and_then(|()| out.flush()) {
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+        result => result,
+    }
+}
+
+/// Writes text with colour codes to stderr, like [`print`].
+pub fn error_text(text: &str) {
+    let mut out = anstream::AutoStream::auto(std::io::stderr()).lock();
+    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+}
+
+/// Writes a line to stderr.
+pub fn error_line(text: &str) {
+    error_text(&format!("{text}\n"));
+}
+
+/// Whether somebody watches stderr, so that progress may be shown there.
+pub fn is_watched() -> bool {
+    std::io::stderr().is_terminal()
+}
+
+/// Columns to lay text out for: the terminal's, else `COLUMNS`, else 120.
+pub fn width() -> usize {
+    let named = || std::env::var("COLUMNS").ok()?.parse().ok();
+    let terminal =
+        terminal_size::terminal_size_of(std::io::stdout()).map(|(width, _)| usize::from(width.0));
+    terminal.or_else(named).unwrap_or(120).clamp(40, 400)
+}
+
+/// Replaces the message of a panic by one that says it is nbcc's fault.
+pub fn take_over_panics() {
+    std::panic::set_hook(Box::new(|info| {
+        let what = info.payload_as_str().unwrap_or("no message");
+        let place = info.location().map(|l| format!(" ({}:{})", l.file(), l.line()));
+        error_line(&format!(
+            "internal error: {what}{}\nThis is a fault of nbcc, not of its input. Please report \
+             it with the command line and the files it names.",
+            place.unwrap_or_default()
+        ));
+    }));
+}

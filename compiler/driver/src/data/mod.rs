@@ -1,0 +1,68 @@
+//! Images in files: which form an extension means, and the size that is taken.
+
+pub mod gather;
+pub mod inputs;
+mod npy;
+pub mod outputs;
+pub mod params;
+mod picture;
+mod raw;
+
+use std::path::{Path, PathBuf};
+
+/// The most elements of an image.
+const MAX_ELEMENTS: u64 = 1 << 27;
+
+/// A form that images have in files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    /// NumPy's array format.
+    Npy,
+    /// Portable Network Graphics.
+    Png,
+    /// Netpbm: grey or colour by what the file says; to be written as the extension says.
+    Pnm { colour: bool },
+    /// Elements in memory order, little endian, the first dimension fastest.
+    Raw,
+}
+
+/// The extensions of [`Form::of`], in the order in which files beside a source are looked for.
+const EXTENSIONS: &[&str] = &["npy", "png", "pgm", "ppm"];
+
+impl Form {
+    /// The form that a path's extension means.
+    fn of(path: &Path) -> Option<Form> {
+        match path.extension()?.to_str()?.to_ascii_lowercase().as_str() {
+            "npy" => Some(Form::Npy),
+            "png" => Some(Form::Png),
+            "pgm" => Some(Form::Pnm { colour: false }),
+            "ppm" | "pnm" => Some(Form::Pnm { colour: true }),
+            "bin" | "raw" => Some(Form::Raw),
+            _ => None,
+        }
+    }
+}
+
+/// The name of an image on the command line: a path and, for raw data, `:WxHxC`.
+fn split_extents(name: &str) -> (PathBuf, Option<Vec<u32>>) {
+    if let Some((path, extents)) = name.rsplit_once(':')
+        && let Ok(extents) = crate::cli::extents(extents)
+    {
+        return (PathBuf::from(path), Some(extents.0));
+    }
+    (PathBuf::from(name), None)
+}
+
+/// The number of elements of an image, `None` where it is more than is taken.
+fn count(extent: &[u32]) -> Option<usize> {
+    let mut product = 1u64;
+    for &n in extent {
+        product = product.checked_mul(u64::from(n))?;
+    }
+    (product <= MAX_ELEMENTS).then_some(product as usize)
+}
+
+/// Extents as people write them, `640x480`.
+pub fn by(extent: &[u32]) -> String {
+    extent.iter().map(u32::to_string).collect::<Vec<_>>().join("x")
+}

@@ -1,0 +1,317 @@
+//! NumPy's array format: shape `[H, W]` for dimensions (x, y), `[C, H, W]` for (x, y, c), `[W]`
+//! for one.
+
+use nbcc_stages::{ElementType, Image};
+
+use super::raw;
+
+/// What is wrong with an array file.
+#[derive(Debug, PartialEq, Eq)]
+pub enum NpyError {
+    /// It is damaged.
+    Broken(String),
+    /// Its elements have this type, which is not the one asked for, or one that no image has.
+    Type(String),
+    /// It has too many elements or dimensions: its shape.
+    Large(String),
+}
+
+/// Reads an image whose elements must be of type `ty`.
+pub fn read(bytes: &[u8], ty: ElementType) -> Result<Image, NpyError> {
+    let (text, elements) = split(bytes)?;
+    let header = parse_header(text)?;
+    let element = match header.descr.trim_start_matches(['<', '>', '|', '=']) {
+        "b1" => ElementType::Bool,
+        "u1" => ElementType::U8,
+        "u2" => ElementType::U16,
+        "u4" => ElementType::U32,
+        "i1" => ElementType::I8,
+        "i2" => ElementType::I16,
+        "i4" => ElementType::I32,
+        "f4" => ElementType::F32,
+        "f8" => return Err(NpyError::Type("float64".into())),
+        "f2" => return Err(NpyError::Type("float16".into())),
+        "i8" => return Err(NpyError::Type("int64".into())),
+        "u8" => return Err(NpyError::Type("uint64".into())),
+        _ => return Err(NpyError::Type(format!("'{}'", header.descr))),
+    };
+    if ty != element {
+        return Err(NpyError::Type(element.to_string()));
+    }
+    let extent: Option<Vec<u32>> = header
+        .shape
+        .iter()
+        .rev()
+        .map(|&n| i32::try_from(n).ok().and_then(|n| u32::try_from(n).ok()))
+        .collect();
+    let large = || NpyError::Large(format!("{:?}", header.shape));
+    let extent = extent.filter(|e| e.len() <= 16).ok_or_else(large)?;
+    let width = (element.bits().div_ceil(8)) as usize;
+    let expected = super::count(&extent).ok_or_else(large)? * width;
+    let Some(elements) = elements.get(..expected) else {
+        let has = elements.len();
+        return Err(NpyError::Broken(format!("its elements take {expected} bytes, it has {has}")));
+    };
+    let mut elements = elements.to_vec();
+    if header.descr.starts_with('>') {
+        elements.chunks_exact_mut(width).for_each(<[u8]>::reverse);
+    }
+    let image = raw::read(&elements, element, &extent).map_err(NpyError::Broken)?;
+    Ok(if header.fortran { from_fortran(image) } else { image })
+}
+
+/// The text of the header and what comes after it.
+fn split(bytes: &[u8]) -> Result<(&str, &[u8]), NpyError> {
+    let broken = |what: &str| NpyError::Broken(what.to_string());
+    if !bytes.starts_with(b"\x93NUMPY") {
+        return Err(broken("it does not begin as an .npy file does"));
+    }
+    let size_bytes = match bytes.get(6) {
+        Some(1) => 2,
+        Some(2 | 3) => 4,
+        _ => return Err(broken("its version is none that is known")),
+    };
+    let start = 8 + size_bytes;
+    let size = bytes.get(8..start).unwrap_or_default();
+    let length = size.iter().rev().fold(0usize, |n, &b| n << 8 | usize::from(b));
+    let header = bytes.get(start..).and_then(|rest| rest.get(..length));
+    let header = header.ok_or_else(|| broken("it ends in its header"))?;
+    let text = std::str::from_utf8(header).map_err(|_| broken("its header is not text"))?;
+    Ok((text, &bytes[start + length..]))
+}
+
+/// What a header says.
+struct Header<'a> {
+    descr: &'a str,
+    fortran: bool,
+    shape: Vec<u64>,
+}
+
+/// Reads a header: a Python dictionary of exactly these three keys, in any order.
+fn parse_header(text: &str) -> Result<Header<'_>, NpyError> {
+    let broken = |what: &str| NpyError::Broken(format!("its header {what}"));
+    let mut reader = HeaderReader { rest: text };
+    let (mut descr, mut fortran, mut shape) = (None, None, None);
+    let mut parse = || {
+        reader.expect('{')?;
+        while !reader.accept('}') {
+            let key = reader.string()?;
+            reader.expect(':')?;
+            match key {
+                "descr" => descr = Some(reader.string()?),
+                "fortran_order" => fortran = Some(reader.boolean()?),
+                "shape" => shape = Some(reader.numbers()?),
+                _ => return None,
+            }
+            if !reader.accept(',') {
+                reader.expect('}')?;
+                break;
+            }
+        }
+        reader.rest.trim().is_empty().then_some(())
+    };
+    parse().ok_or_else(|| broken("is not that of a plain array"))?;
+    match (descr, fortran, shape) {
+        (Some(descr), Some(fortran), Some(shape)) => Ok(Header { descr, fortran, shape }),
+        _ => Err(broken("lacks a key")),
+    }
+}
+
+/// The tokens of a header. `None` at anything unexpected.
+struct HeaderReader<'a> {
+    rest: &'a str,
+}
+
+impl<'a> HeaderReader<'a> {
+    fn accept(&mut self, wanted: char) -> bool {
+        let rest = self.rest.trim_start();
+        let found = rest.strip_prefix(wanted);
+        self.rest = found.unwrap_or(rest);
+        found.is_some()
+    }
+
+    fn expect(&mut self, wanted: char) -> Option<()> {
+        self.accept(wanted).then_some(())
+    }
+
+    fn string(&mut self) -> Option<&'a str> {
+        let quote = ['\'', '"'].into_iter().find(|&q| self.accept(q))?;
+        let (string, rest) = self.rest.split_once(quote)?;
+        self.rest = rest;
+        (!string.contains('\\')).then_some(string)
+    }
+
+    fn boolean(&mut self) -> Option<bool> {
+        let rest = self.rest.trim_start();
+        let words = [("True", true), ("False", false)];
+        words.into_iter().find_map(|(word, value)| {
+            self.rest = rest.strip_prefix(word)?;
+            Some(value)
+        })
+    }
+
+    fn numbers(&mut self) -> Option<Vec<u64>> {
+        let mut numbers = Vec::new();
+        self.expect('(')?;
+        while !self.accept(')') {
+            let rest = self.rest.trim_start();
+            let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+            numbers.push(rest[..end].parse().ok()?);
+            self.rest = &rest[end..];
+            if !self.accept(',') {
+                self.expect(')')?;
+                break;
+            }
+        }
+        Some(numbers)
+    }
+}
+
+/// Brings elements stored with the first axis of the shape fastest into ours.
+fn from_fortran(image: Image) -> Image {
+    let extent = image.extent.clone();
+    let mut turned = Image { data: Vec::with_capacity(image.data.len()), ..image };
+    let mut at = vec![0usize; extent.len()];
+    // The stride of dimension d in the file: the product of the extents after it.
+    let strides: Vec<usize> =
+        (0..extent.len()).map(|d| extent[d + 1..].iter().map(|&n| n as usize).product()).collect();
+    for _ in 0..image.data.len() {
+        let from: usize = at.iter().zip(&strides).map(|(a, s)| a * s).sum();
+        turned.data.push(image.data[from]);
+        for d in 0..extent.len() {
+            at[d] += 1;
+            if at[d] < extent[d] as usize {
+                break;
+            }
+            at[d] = 0;
+        }
+    }
+    turned
+}
+
+/// The bytes of an image as an array file.
+pub fn write(image: &Image) -> Vec<u8> {
+    let name = match image.ty {
+        ElementType::Bool => "|b1",
+        ElementType::U8 => "|u1",
+        ElementType::U16 => "<u2",
+        ElementType::U32 => "<u4",
+        ElementType::I8 => "|i1",
+        ElementType::I16 => "<i2",
+        ElementType::I32 => "<i4",
+        ElementType::F32 => "<f4",
+    };
+    let shape: Vec<String> = image.extent.iter().rev().map(u32::to_string).collect();
+    let comma = if shape.len() == 1 { "," } else { "" };
+    let mut header = format!(
+        "{{'descr': '{name}', 'fortran_order': False, 'shape': ({}{comma}), }}",
+        shape.join(", ")
+    );
+    // The elements start at a multiple of 64 bytes; the header ends in a line break.
+    let padding = (64 - (10 + header.len() + 1) % 64) % 64;
+    header.extend(std::iter::repeat_n(' ', padding));
+    header.push('\n');
+    let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+    bytes.extend((header.len() as u16).to_le_bytes());
+    bytes.extend(header.as_bytes());
+    bytes.extend(raw::write(image));
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn image() -> Image {
+        let data = (0..24u32).map(|i| i * 7 % 251).collect();
+        Image { data, ..Image::zeros(ElementType::U8, &[4, 3, 2]) }
+    }
+
+    /// As numpy.save writes it.
+    const HEADER: &str = "{'descr': '|u1', 'fortran_order': False, 'shape': (2, 3, 4), }";
+
+    #[test]
+    fn files_are_as_numpy_writes_them() {
+        let ours = image();
+        let bytes = write(&ours);
+        assert_eq!(&bytes[..10], b"\x93NUMPY\x01\x00\x76\x00");
+        assert!(bytes[10..].starts_with(HEADER.as_bytes()));
+        assert_eq!((bytes[127], bytes.len()), (b'\n', 128 + 24));
+        let line = Image::zeros(ElementType::F32, &[5]);
+        let text = String::from_utf8(write(&line)[10..128].to_vec()).unwrap();
+        assert!(text.starts_with("{'descr': '<f4', 'fortran_order': False, 'shape': (5,), }"));
+    }
+
+    #[test]
+    fn column_major_arrays_are_turned() {
+        let ours = image();
+        // The last dimension in memory is x: element (c, y, x) at c + 2 (y + 3 x).
+        let mut elements = Vec::new();
+        for x in 0..4 {
+            for y in 0..3 {
+                for c in 0..2 {
+                    elements.push(ours.get(&[x, y, c]).unwrap() as u8);
+                }
+            }
+        }
+        let bytes = with_header(&HEADER.replace("False", "True"), &elements);
+        assert_eq!(read(&bytes, ElementType::U8), Ok(ours));
+    }
+
+    fn with_header(header: &str, elements: &[u8]) -> Vec<u8> {
+        let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+        bytes.extend((header.len() as u16).to_le_bytes());
+        bytes.extend(header.as_bytes());
+        bytes.extend(elements);
+        bytes
+    }
+
+    #[test]
+    fn big_endian_elements_are_turned() {
+        let header = "{\"shape\": (1,), \"descr\": \">i2\", \"fortran_order\": False}";
+        let bytes = with_header(header, &[0xff, 0xfe]);
+        assert_eq!(read(&bytes, ElementType::I16).unwrap().data, [-2i32 as u32]);
+    }
+
+    #[test]
+    fn wrong_headers_are_refused() {
+        let read = |header: &str| read(&with_header(header, &[0; 64]), ElementType::F32);
+        let f4 = |shape: &str| {
+            read(&format!("{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}}}"))
+        };
+        assert!(f4("(2, 2)").is_ok());
+        assert!(matches!(f4("(9, 9)"), Err(NpyError::Broken(_))));
+        assert!(matches!(f4("(4294967296, 4294967296, 4)"), Err(NpyError::Large(_))));
+        assert!(matches!(f4("(99999999999999999999,)"), Err(NpyError::Broken(_))));
+        assert!(matches!(f4("(-1,)"), Err(NpyError::Broken(_))));
+        assert!(matches!(f4("((((((1,)))))"), Err(NpyError::Broken(_))));
+        assert!(matches!(read("{'descr': '<f4'}"), Err(NpyError::Broken(_))));
+        let double = "{'descr': '<f8', 'fortran_order': False, 'shape': (1,)}";
+        assert_eq!(read(double), Err(NpyError::Type("float64".into())));
+    }
+
+    proptest! {
+        #[test]
+        fn damage_is_no_panic(at in 0usize..200, byte: u8, cut in 0usize..200) {
+            let mut bytes = write(&image());
+            let length = bytes.len();
+            bytes[at % length] = byte;
+            bytes.truncate(length - cut.min(length));
+            let _ = read(&bytes, ElementType::U8);
+        }
+
+        #[test]
+        fn written_images_are_read_back(
+            (extent, data) in prop::collection::vec(0u32..5, 0..4).prop_flat_map(|extent| {
+                let count = extent.iter().map(|&n| n as usize).product::<usize>();
+                (Just(extent), prop::collection::vec(any::<i16>(), count))
+            })
+        ) {
+            let data = data.into_iter().map(|v| i32::from(v) as u32).collect();
+            let image = Image { data, ..Image::zeros(ElementType::I16, &extent) };
+            prop_assert_eq!(read(&write(&image), ElementType::I16), Ok(image));
+        }
+    }
+}

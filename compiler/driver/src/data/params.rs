@@ -1,0 +1,67 @@
+//! Scalar parameters on the command line.
+
+use std::collections::BTreeMap;
+
+use nbcc_base::Diagnostic;
+use nbcc_stages::{ElementType, Literal};
+
+use super::inputs::unknown_name;
+use crate::codes;
+use crate::session::{Session, Stop};
+
+/// Reads `--param NAME=VALUE`s against the parameters that a program has.
+pub fn read(
+    session: &mut Session,
+    known: &[(String, ElementType)],
+    args: &[(String, String)],
+) -> Result<BTreeMap<String, Literal>, Stop> {
+    let mut values = BTreeMap::new();
+    for (name, text) in args {
+        let Some((_, ty)) = known.iter().find(|(known, _)| known == name) else {
+            let names = known.iter().map(|(name, _)| name.as_str());
+            return Err(unknown_name(session, "parameter", name, names));
+        };
+        let Some(value) = literal(*ty, text) else {
+            let message = format!("`{text}` is no value for parameter `{name}`, which is {ty}");
+            return Err(session.usage(Diagnostic::error(&codes::COMMAND_LINE, message)));
+        };
+        if values.insert(name.clone(), value).is_some() {
+            let message = format!("parameter `{name}` is given twice");
+            return Err(session.usage(Diagnostic::error(&codes::COMMAND_LINE, message)));
+        }
+    }
+    Ok(values)
+}
+
+/// A value of a type: decimal or 0x integers in its range, floats as Rust and C write them.
+fn literal(ty: ElementType, text: &str) -> Option<Literal> {
+    if ty.is_float() {
+        return text.trim_end_matches('f').parse().ok().map(Literal::float);
+    }
+    let value = match text {
+        "true" if ty == ElementType::Bool => 1,
+        "false" if ty == ElementType::Bool => 0,
+        _ => match text.strip_prefix("0x") {
+            Some(digits) => i64::from_str_radix(digits, 16).ok()?,
+            None => text.parse().ok()?,
+        },
+    };
+    let (low, high) = ty.integer_range();
+    (low..=high).contains(&value).then_some(Literal::Int(value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_of_their_type() {
+        assert_eq!(literal(ElementType::F32, "1.5f"), Some(Literal::float(1.5)));
+        assert_eq!(literal(ElementType::F32, "-1e3"), Some(Literal::float(-1000.0)));
+        assert_eq!(literal(ElementType::U8, "0xff"), Some(Literal::Int(255)));
+        assert_eq!(literal(ElementType::U8, "256"), None);
+        assert_eq!(literal(ElementType::I8, "-128"), Some(Literal::Int(-128)));
+        assert_eq!(literal(ElementType::Bool, "true"), Some(Literal::Int(1)));
+        assert_eq!(literal(ElementType::I32, "true"), None);
+    }
+}

@@ -1,0 +1,156 @@
+//! Reading and writing files: bounded, and never half-written.
+
+use std::fs::{File, Metadata};
+use std::io::{self, Read, Write};
+use std::path::Path;
+
+use nbcc_base::{Diagnostic, SourceFile, SourceId};
+
+use crate::session::{Session, Stop};
+use crate::{codes, console};
+
+/// The largest source, machine or trace file, in bytes.
+pub const MAX_TEXT: u64 = 256 << 20;
+
+/// The largest data file or binary, in bytes.
+pub const MAX_DATA: u64 = 1 << 30;
+
+/// The whole contents of a file of up to `limit` bytes.
+pub fn read(session: &mut Session, path: &Path, limit: u64) -> Result<Vec<u8>, Stop> {
+    read_bounded(path, limit).map_err(|error| {
+        let name = path.display();
+        let mut diagnostic = Diagnostic::error(
+            &codes::CANNOT_READ,
+            format!("cannot read `{name}`: {}", words(&error)),
+        )
+        .in_file(name.to_string());
+        if path.is_dir() {
+            diagnostic = diagnostic.help("name a file in this folder");
+        }
+        session.fail(diagnostic)
+    })
+}
+
+fn read_bounded(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+    let file = File::open(path)?;
+    if file.metadata().is_ok_and(|m| m.is_dir()) {
+        return Err(io::Error::other("it is a folder"));
+    }
+    let mut bytes = Vec::new();
+    file.take(limit + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > limit {
+        return Err(io::Error::other(format!("it is larger than {} MiB", limit >> 20)));
+    }
+    Ok(bytes)
+}
+
+/// What went wrong, without the number of the operating system's error.
+fn words(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::NotFound => "there is no such file".into(),
+        io::ErrorKind::PermissionDenied => "permission denied".into(),
+        _ => error.to_string(),
+    }
+}
+
+/// Reads a text file into the session's sources.
+pub fn read_source(session: &mut Session, path: &Path) -> Result<SourceId, Stop> {
+    let text = read_text(session, path)?;
+    Ok(session.sources.add(SourceFile::new(path.display().to_string(), text)))
+}
+
+/// Reads a text file.
+pub fn read_text(session: &mut Session, path: &Path) -> Result<String, Stop> {
+    let bytes = read(session, path, MAX_TEXT)?;
+    String::from_utf8(bytes).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        let line = error.as_bytes()[..at].iter().filter(|&&b| b == b'\n').count() + 1;
+        let name = path.display();
+        let message = format!("`{name}` is not a text file: byte {at} (line {line}) is not UTF-8");
+        session.fail(Diagnostic::error(&codes::NOT_TEXT, message).in_file(name.to_string()))
+    })
+}
+
+/// Writes a file as a whole: to a temporary name beside it, which is then renamed. `-` is stdout.
+pub fn write(session: &mut Session, path: &Path, bytes: &[u8]) -> Result<(), Stop> {
+    let written = if path == Path::new("-") {
+        console::write_bytes(bytes)
+    } else {
+        write_renamed(path, bytes)
+    };
+    written.map_err(|error| {
+        let name = path.display();
+        let mut what = words(&error);
+        if error.kind() == io::ErrorKind::NotFound {
+            what = "there is no such folder".into();
+        }
+        session.fail(
+            Diagnostic::error(&codes::CANNOT_WRITE, format!("cannot write `{name}`: {what}"))
+                .in_file(name.to_string()),
+        )
+    })
+}
+
+fn write_renamed(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let known: Option<Metadata> = std::fs::metadata(path).ok();
+    if known.as_ref().is_some_and(|m| m.is_dir()) {
+        return Err(io::Error::other("it is a folder"));
+    }
+    if known.is_some_and(|m| !m.is_file()) {
+        // A device or a pipe cannot be replaced.
+        return File::options().write(true).open(path)?.write_all(bytes);
+    }
+    // Through a link, so that the link stays.
+    let target = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+    let folder = match target.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".nbcc-");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        // What the process's mask leaves of it, as for any new file.
+        builder.permissions(std::fs::Permissions::from_mode(0o666));
+    }
+    let mut file = builder.tempfile_in(folder)?;
+    file.write_all(bytes)?;
+    file.persist(&target).map_err(|error| error.error)?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_replaced_whole_and_links_stay() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("a");
+        write_renamed(&file, b"one").unwrap();
+        write_renamed(&file, b"two").unwrap();
+        assert_eq!(std::fs::read(&file).unwrap(), b"two");
+        #[cfg(unix)]
+        {
+            let link = folder.path().join("b");
+            std::os::unix::fs::symlink(&file, &link).unwrap();
+            write_renamed(&link, b"three").unwrap();
+            assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink());
+            assert_eq!(std::fs::read(&file).unwrap(), b"three");
+            assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2);
+        }
+        assert!(write_renamed(folder.path(), b"x").is_err());
+        assert!(write_renamed(&folder.path().join("no/such"), b"x").is_err());
+    }
+
+    #[test]
+    fn reading_stops_at_the_limit() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("a");
+        std::fs::write(&file, [0; 11]).unwrap();
+        assert_eq!(read_bounded(&file, 11).unwrap().len(), 11);
+        assert!(read_bounded(&file, 10).is_err());
+        assert!(read_bounded(folder.path(), 10).is_err());
+    }
+}

@@ -1,0 +1,93 @@
+//! What the driver asks of a simulator and gets from it, the same for every target.
+
+use std::collections::BTreeMap;
+
+use nbcc_isa::LoadError;
+use nbcc_sim_engine::{Progress, Statistics, Trace};
+use nbcc_stages::{ElementType, Image};
+
+use crate::data::inputs::InputSpec;
+use crate::data::outputs::OutputSpec;
+
+/// What a binary says of itself.
+#[derive(Clone, Debug)]
+pub struct Described {
+    /// The name of the machine that it was compiled for.
+    pub machine: String,
+    /// Its inputs, with their extents.
+    pub inputs: Vec<InputSpec>,
+    /// Its outputs, in their order.
+    pub outputs: Vec<OutputSpec>,
+    /// Its scalar parameters.
+    pub params: Vec<ParamSpec>,
+}
+
+/// A scalar parameter of a binary.
+#[derive(Clone, Debug)]
+pub struct ParamSpec {
+    /// Its name.
+    pub name: String,
+    /// Its type.
+    pub ty: ElementType,
+    /// Whether a value must be given.
+    pub is_required: bool,
+}
+
+/// A run.
+pub struct RunRequest<'a> {
+    /// The inputs, all of them.
+    pub inputs: BTreeMap<String, Image>,
+    /// Words of the scalar parameters that are set.
+    pub params: BTreeMap<String, u32>,
+    /// Leave timing out.
+    pub fast: bool,
+    /// Give up after so many cycles.
+    pub max_cycles: Option<u64>,
+    /// Keep a timeline.
+    pub trace: bool,
+    /// Called now and then.
+    pub progress: &'a mut dyn FnMut(Progress),
+}
+
+/// What a run leaves behind.
+#[derive(Debug)]
+pub struct Ran {
+    /// The outputs, in the order of [`Described::outputs`].
+    pub outputs: Vec<Image>,
+    /// Instructions issued, over all control cores.
+    pub instructions: u64,
+    /// What was measured; `None` without timing.
+    pub statistics: Option<Statistics>,
+    /// Cycles a source line, in the order of files and lines.
+    pub profile: Vec<ProfileLine>,
+    /// The timeline.
+    pub trace: Option<Trace>,
+    /// The length of a cycle in nanoseconds.
+    pub cycle_ns: f64,
+}
+
+/// What a source line cost.
+#[derive(Clone, Debug)]
+pub struct ProfileLine {
+    /// The source file and line; `None` for instructions without one.
+    pub place: Option<(String, u32)>,
+    /// Instructions issued, over all control cores.
+    pub instructions: u64,
+    /// Cycles of issue, over all control cores.
+    pub issue_cycles: u64,
+    /// Cycles for which control cores waited to issue its instructions.
+    pub stall_cycles: u64,
+}
+
+/// Why a run gave no outputs.
+#[derive(Debug)]
+pub enum RunError {
+    /// The binary is damaged.
+    Binary(LoadError),
+    /// The binary does not fit the data or the simulator.
+    Refused(String),
+    /// The limit on cycles was reached.
+    OutOfCycles(String),
+    /// The program did what the machine cannot do.
+    Fault(String),
+}

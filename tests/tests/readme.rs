@@ -1,0 +1,26 @@
+//! README.md and the check that runs for every change agree.
+
+use nbcc_tests::root;
+
+#[test]
+fn the_commands_of_the_readme_are_checked() {
+    let read = |name: &str| std::fs::read_to_string(root().join(name)).expect(name);
+    let (readme, check) = (read("README.md"), read(".ci/run"));
+    let commands: Vec<&str> =
+        readme.lines().filter_map(|line| line.strip_prefix("$ cargo ")).collect();
+    assert!(commands.len() >= 2, "README.md shows its two commands as `$ cargo ...`");
+    for command in &commands[..2] {
+        assert!(check.contains(command.trim()), ".ci/run does not run `cargo {command}`");
+    }
+}
+
+#[test]
+fn the_files_that_the_readme_links_exist() {
+    let readme = std::fs::read_to_string(root().join("README.md")).expect("README.md");
+    for link in readme.split("](").skip(1) {
+        let path = link.split([')', '#']).next().unwrap_or_default();
+        if !path.is_empty() && !path.contains("://") {
+            assert!(root().join(path).exists(), "README.md links to {path}");
+        }
+    }
+}
