@@ -7,6 +7,7 @@
 //! one bank.
 
 mod image;
+mod profile;
 mod transfer;
 
 use std::collections::BTreeMap;
@@ -19,6 +20,7 @@ pub use nbcc_sim_ipim::fault::{Fault, FaultKind};
 pub use nbcc_sim_ipim::simulation::{RunOptions, SetupError, Simulation};
 
 pub use image::Image;
+pub use profile::ProfileLine;
 
 /// What a run leaves behind.
 #[derive(Debug)]
@@ -27,27 +29,14 @@ pub struct RunResult {
     pub outputs: BTreeMap<String, Image>,
     /// Instructions issued, over all vaults.
     pub instructions: u64,
+    /// Length of the run; 0 without timing.
+    pub cycles: u64,
     /// What was measured; `None` without timing.
     pub statistics: Option<Statistics>,
     /// Cycles a source line, in the order of files and lines; empty without timing.
     pub profile: Vec<ProfileLine>,
     /// The timeline, if one was asked for.
     pub trace: Option<Trace>,
-}
-
-/// What a source line cost.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ProfileLine {
-    /// The source file; `None` for instructions without a line.
-    pub file: Option<String>,
-    /// The line, from 1; 0 for instructions without one.
-    pub line: u32,
-    /// Instructions issued, over all vaults.
-    pub instructions: u64,
-    /// Cycles of issue, over all vaults.
-    pub issue_cycles: u64,
-    /// Cycles for which control cores waited to issue its instructions.
-    pub stall_cycles: u64,
 }
 
 /// Why a run did not produce outputs.
@@ -198,7 +187,12 @@ pub fn run(
             .and_then(|line| Some((program.lines.files.get(line.file as usize)?.clone(), line)));
         HostError::Fault { fault, line }
     };
-    let instructions = simulation.run_functional(options).map_err(fault)?;
+    let (instructions, timing) = if options.timing {
+        let timing = simulation.run_timed(options).map_err(fault)?;
+        (timing.profile.iter().map(|entry| entry.issued).sum(), Some(timing))
+    } else {
+        (simulation.run_functional(options).map_err(fault)?, None)
+    };
 
     let outputs = program
         .buffers
@@ -206,7 +200,20 @@ pub fn run(
         .filter(|buffer| buffer.role == Role::Output)
         .map(|buffer| (buffer.name.clone(), transfer::gather(&simulation, buffer)))
         .collect();
-    Ok(RunResult { outputs, instructions, statistics: None, profile: Vec::new(), trace: None })
+    let mut result = RunResult {
+        outputs,
+        instructions,
+        cycles: 0,
+        statistics: None,
+        profile: Vec::new(),
+        trace: None,
+    };
+    if let Some(timing) = timing {
+        result.cycles = timing.cycles;
+        result.profile = profile::by_line(program, &timing.profile);
+        result.trace = timing.trace;
+    }
+    Ok(result)
 }
 
 fn check_names(

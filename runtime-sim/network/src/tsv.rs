@@ -17,6 +17,8 @@ pub struct Transfer {
     pub id: u64,
     /// First cycle at which it can use a slot.
     pub ready: Cycle,
+    /// Of transfers that become ready in the same cycle, the lowest rank goes first.
+    pub rank: u8,
     /// Slots that it needs, one at least.
     pub slots: u32,
 }
@@ -72,10 +74,14 @@ impl TsvArbiter {
         self.next
     }
 
-    /// Queues a transfer behind those that are ready no later.
+    /// Queues a transfer behind those that are ready no later. Which goes first does not
+    /// depend on the order of the calls, except between equals in rank and readiness.
     pub fn push(&mut self, transfer: Transfer) {
         debug_assert!(transfer.slots > 0, "transfer {} has no slots", transfer.id);
-        let behind = self.waiting.iter().rposition(|other| other.ready <= transfer.ready);
+        let behind = self
+            .waiting
+            .iter()
+            .rposition(|other| (other.ready, other.rank) <= (transfer.ready, transfer.rank));
         let at = behind.map_or(0, |index| index + 1);
         self.waiting.insert(at, transfer);
     }
@@ -152,7 +158,7 @@ mod tests {
     fn control_and_data_alternate() {
         let mut tsv = TsvArbiter::new();
         let mut grants = Vec::new();
-        tsv.push(Transfer { id: 7, ready: 0, slots: 3 });
+        tsv.push(Transfer { id: 7, ready: 0, rank: 0, slots: 3 });
         // Control was not there before slot 0, so it goes first; then they alternate.
         assert_eq!(tsv.control(0, &mut grants), 0);
         assert_eq!(tsv.control(1, &mut grants), 2);
@@ -168,9 +174,9 @@ mod tests {
     fn data_takes_gaps_in_the_order_of_readiness() {
         let mut tsv = TsvArbiter::new();
         let mut grants = Vec::new();
-        tsv.push(Transfer { id: 1, ready: 10, slots: 2 });
-        tsv.push(Transfer { id: 2, ready: 4, slots: 2 });
-        tsv.push(Transfer { id: 3, ready: 10, slots: 1 });
+        tsv.push(Transfer { id: 1, ready: 10, rank: 0, slots: 2 });
+        tsv.push(Transfer { id: 2, ready: 4, rank: 0, slots: 2 });
+        tsv.push(Transfer { id: 3, ready: 10, rank: 0, slots: 1 });
         assert_eq!(tsv.next_grant(), Some(5));
         assert_eq!(tsv.control(5, &mut grants), 5);
         tsv.advance(20, &mut grants);

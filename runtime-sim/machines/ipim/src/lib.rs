@@ -14,4 +14,8 @@ pub mod lookahead;
 pub mod memory;
 pub mod plan;
 pub mod simulation;
+pub mod slab;
+pub mod system;
+pub mod timed;
+pub mod timeline;
 pub mod vault;

@@ -3,12 +3,18 @@
 use std::sync::Arc;
 
 use nbcc_isa_ipim::{Machine, Program};
-use nbcc_sim_engine::{Cycle, Progress};
+use nbcc_sim_dram::Model;
+use nbcc_sim_engine::{Cycle, Progress, Trace};
 
 use crate::code::Code;
 use crate::fault::Fault;
 use crate::functional;
+use crate::group::{DramError, dram_model};
+use crate::lookahead::lookahead;
 use crate::memory::{Banks, SharedImage};
+use crate::plan::plan;
+use crate::system::{Control, System};
+use crate::timed::{Context, TimedVault};
 use crate::vault::Vault;
 
 /// What bounds a run and what it is to leave behind.
@@ -58,6 +64,29 @@ pub enum SetupError {
         /// Vaults of the machine.
         vaults: u64,
     },
+    /// The banks of the machine cannot be simulated.
+    #[error(transparent)]
+    Dram(#[from] DramError),
+}
+
+/// What a run with timing leaves behind.
+pub struct Timing {
+    /// Length of the run: when the last vault ended.
+    pub cycles: Cycle,
+    /// Issues and waiting of each instruction, over all vaults; the last entry is the
+    /// end of the program.
+    pub profile: Vec<PcProfile>,
+    /// The timeline, if one was asked for.
+    pub trace: Option<Trace>,
+}
+
+/// What an instruction cost, over all vaults.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PcProfile {
+    /// How often it issued: cycles of issue.
+    pub issued: u64,
+    /// Cycles for which cores waited to issue it.
+    pub stalled: u64,
 }
 
 /// Instructions times vaults that a simulation holds counters for.
@@ -67,6 +96,7 @@ const MAX_COUNTERS: u64 = 1 << 26;
 pub struct Simulation {
     machine: Machine,
     code: Code,
+    model: Arc<Model>,
     vaults: Vec<Vault>,
 }
 
@@ -83,6 +113,7 @@ impl Simulation {
     ) -> Result<Simulation, SetupError> {
         let machine = program.machine.clone();
         let code = Code::new(program);
+        let model = dram_model(&machine)?;
         let (instructions, vaults) = (u64::from(code.len()), u64::from(machine.vaults()));
         if instructions * vaults > MAX_COUNTERS {
             return Err(SetupError::TooLarge { instructions, vaults });
@@ -92,7 +123,7 @@ impl Simulation {
         let vaults = (0..machine.vaults())
             .map(|id| Vault::new(id, &machine, code.len(), shared.clone(), limit))
             .collect();
-        Ok(Simulation { machine, code, vaults })
+        Ok(Simulation { machine, code, model, vaults })
     }
 
     /// The machine.
@@ -129,4 +160,49 @@ impl Simulation {
         )?;
         Ok(counts.instructions)
     }
+    /// Runs the program to its end with timing.
+    ///
+    /// # Errors
+    /// The fault that ended the run.
+    pub fn run_timed(&mut self, options: &mut RunOptions<'_>) -> Result<Timing, Fault> {
+        let plans = plan(&self.code, &self.machine);
+        let lookahead = lookahead(&self.code);
+        let cx = Context {
+            machine: &self.machine,
+            code: &self.code,
+            plans: &plans,
+            lookahead: &lookahead,
+        };
+        let vaults = std::mem::take(&mut self.vaults);
+        let mut system = System::new(vaults, &cx, &self.model, options.trace_events);
+        let mut report = |at: Progress| {
+            if let Some(progress) = &mut options.progress {
+                progress(at);
+            }
+        };
+        let mut control = Control {
+            max_cycles: options.max_cycles,
+            threads: options.threads,
+            progress: &mut report,
+        };
+        let cycles = system.run(&mut control)?;
+        let trace = options.trace_events.map(|limit| system.take_trace(limit));
+        let profile = profile(&system.vaults);
+        self.vaults = system.vaults.into_iter().map(|timed| timed.vault).collect();
+        Ok(Timing { cycles, profile, trace })
+    }
+}
+
+fn profile(vaults: &[TimedVault]) -> Vec<PcProfile> {
+    let length = vaults.first().map_or(0, |vault| vault.stalled.len());
+    let mut profile = vec![PcProfile::default(); length];
+    for vault in vaults {
+        for (entry, issued) in profile.iter_mut().zip(&vault.issued) {
+            entry.issued += issued;
+        }
+        for (entry, stalled) in profile.iter_mut().zip(&vault.stalled) {
+            entry.stalled += stalled;
+        }
+    }
+    profile
 }

@@ -1,0 +1,340 @@
+//! All vaults and the network in time: a conservative parallel simulation.
+//!
+//! Vaults run apart from each other up to a horizon before which no message can
+//! reach them. Then what they sent goes into the network, the network moves up to the
+//! earliest cycle at which anything else can be sent, and what it delivers opens the
+//! next horizon. Everything follows from the program and the machine: the order in
+//! which vaults run, and on how many threads, is not visible in the results.
+//!
+//! `sync` is a barrier by the master-slave protocol of section IV.D of the iPIM
+//! paper: a message to the master vault on arrival, one from it to every vault when
+//! all have come.
+
+use std::sync::Arc;
+
+use nbcc_isa_ipim::{ATOM_BYTES, Machine};
+use nbcc_sim_dram::Model;
+use nbcc_sim_engine::{Cycle, Progress, Trace};
+use nbcc_sim_network::{MeshConfig, Network, Packet};
+use rayon::prelude::*;
+
+use crate::fault::{Fault, FaultKind};
+use crate::slab::Slab;
+use crate::timed::{Context, Message, State, TimedVault};
+use crate::vault::{Fetch, Vault};
+
+/// Vaults run at most this far before faults are looked at and progress is reported.
+const WINDOW: Cycle = 1 << 16;
+/// Shorter windows are not worth waking other threads.
+const PARALLEL_WINDOW: Cycle = 512;
+
+/// A message in the network.
+#[derive(Clone, Copy, Debug)]
+enum Flight {
+    Request { from: u32, fetch: Fetch, pending: u32 },
+    Response { to: u32, pending: u32 },
+    Arrive,
+    Proceed,
+}
+
+/// Bounds and reports of a run.
+pub struct Control<'a> {
+    /// Cycles after which the run is given up.
+    pub max_cycles: Cycle,
+    /// Threads that simulate vaults.
+    pub threads: usize,
+    /// Called at the end of each window.
+    pub progress: &'a mut dyn FnMut(Progress),
+}
+
+/// All vaults and the network.
+pub struct System<'a> {
+    cx: &'a Context<'a>,
+    /// The vaults, by their global numbers.
+    pub vaults: Vec<TimedVault>,
+    /// What connects them.
+    pub network: Network,
+    flights: Slab<Flight>,
+    /// `req`s whose data has not come.
+    fetches: u64,
+    /// Requests in the network.
+    requests: u64,
+    /// Vaults whose arrival at a `sync` the master has seen.
+    arrived: u32,
+    /// Cycles before this one are simulated.
+    now: Cycle,
+}
+
+impl<'a> System<'a> {
+    /// A machine at cycle 0. `trace_events` bounds the events of all vaults together.
+    pub fn new(
+        vaults: Vec<Vault>,
+        cx: &'a Context<'a>,
+        model: &Arc<Model>,
+        trace_events: Option<usize>,
+    ) -> System<'a> {
+        let machine = cx.machine;
+        let events = trace_events.map(|limit| limit.div_ceil(vaults.len().max(1)));
+        let vaults =
+            vaults.into_iter().map(|vault| TimedVault::new(vault, cx, model, events)).collect();
+        System {
+            cx,
+            vaults,
+            network: Network::new(mesh_config(machine)),
+            flights: Slab::new(),
+            fetches: 0,
+            requests: 0,
+            arrived: 0,
+            now: 0,
+        }
+    }
+
+    /// Runs the program to its end and returns the number of cycles.
+    ///
+    /// # Errors
+    /// The first fault, by cycle and vault.
+    pub fn run(&mut self, control: &mut Control<'_>) -> Result<Cycle, Fault> {
+        let pool = match control.threads {
+            0 | 1 => None,
+            threads => rayon::ThreadPoolBuilder::new().num_threads(threads).build().ok(),
+        };
+        let limit = control.max_cycles.saturating_add(1);
+        let hop = Cycle::from(self.cx.machine.network.t_noc);
+        let mut horizon = self.horizon(Cycle::MAX, hop).min(limit);
+        loop {
+            self.run_vaults(horizon, pool.as_ref());
+            self.check_faults()?;
+            self.send();
+            self.now = horizon;
+            (control.progress)(Progress { cycles: self.now, instructions: self.instructions() });
+
+            if self.vaults.iter().all(|vault| vault.state == State::Ended) {
+                let cycles = self.vaults.iter().map(TimedVault::clock).max().unwrap_or(0);
+                if cycles > control.max_cycles {
+                    return Err(self.limit_fault(control.max_cycles));
+                }
+                self.vaults.iter_mut().for_each(|vault| vault.finish(cycles));
+                return Ok(cycles);
+            }
+            let send_bound = if self.vaults.iter().all(|vault| vault.state != State::Running) {
+                self.check_barrier()?;
+                self.pass_barrier();
+                Cycle::MAX
+            } else {
+                self.move_network(hop)
+            };
+            if self.now >= limit {
+                return Err(self.limit_fault(control.max_cycles));
+            }
+            horizon = self.horizon(send_bound, hop).min(limit);
+        }
+    }
+
+    fn instructions(&self) -> u64 {
+        self.vaults.iter().flat_map(|vault| &vault.issued).sum()
+    }
+
+    fn run_vaults(&mut self, horizon: Cycle, pool: Option<&rayon::ThreadPool>) {
+        let cx = self.cx;
+        match pool {
+            Some(pool) if horizon - self.now >= PARALLEL_WINDOW => {
+                pool.install(|| {
+                    self.vaults.par_iter_mut().for_each(|vault| vault.run(horizon, cx));
+                });
+            }
+            _ => self.vaults.iter_mut().for_each(|vault| vault.run(horizon, cx)),
+        }
+    }
+
+    fn check_faults(&mut self) -> Result<(), Fault> {
+        let faults = self.vaults.iter_mut().filter_map(|vault| vault.fault.take());
+        match faults.min_by_key(|fault| (fault.cycle, fault.vault)) {
+            Some(fault) => Err(fault),
+            None => Ok(()),
+        }
+    }
+
+    /// The fault of the first vault that has not ended in time.
+    fn limit_fault(&self, limit: Cycle) -> Fault {
+        let late = |vault: &&TimedVault| vault.state != State::Ended || vault.clock() > limit;
+        let vault = self.vaults.iter().find(late).expect("a vault that is late");
+        let kind = FaultKind::Limit { limit, unit: "cycles" };
+        Fault { vault: vault.vault.id, pc: vault.pc_bytes(), cycle: Some(limit), kind }
+    }
+
+    /// Puts what vaults have sent into the network. What a request asks for is copied
+    /// now: nothing that reads it can have issued, and only a race could have changed it.
+    fn send(&mut self) {
+        let header = self.cx.machine.network.packet_header;
+        let master = self.cx.machine.network.sync_master;
+        for source in 0..self.vaults.len() as u32 {
+            let mut outbox = std::mem::take(&mut self.vaults[source as usize].outbox);
+            for (time, message) in outbox.drain(..) {
+                let (flight, destination, bytes) = match message {
+                    Message::Request { fetch, pending } => {
+                        self.fetches += 1;
+                        self.requests += 1;
+                        let target = fetch.bank.vault;
+                        if target != source {
+                            let banks = &self.vaults[target as usize].vault.banks;
+                            let atom = banks.read(fetch.bank.engine as usize, fetch.address);
+                            self.vaults[source as usize].vault.receive(fetch.vsm, atom);
+                        }
+                        (Flight::Request { from: source, fetch, pending }, target, header)
+                    }
+                    Message::Response { to, pending } => {
+                        (Flight::Response { to, pending }, to, header + ATOM_BYTES)
+                    }
+                    Message::Arrive => (Flight::Arrive, master, header),
+                };
+                let tag = u64::from(self.flights.insert(flight));
+                let bytes = bytes.max(1);
+                self.network.inject(time, Packet { source, destination, bytes, tag });
+            }
+            self.vaults[source as usize].outbox = outbox;
+        }
+    }
+
+    /// The earliest cycle at which a request that is being served, or has not arrived
+    /// yet, can be answered, given the cycle at which it can be there.
+    fn answer(&self, arrival: Cycle) -> Cycle {
+        let machine = self.cx.machine;
+        let l = &machine.latency;
+        let read = machine.dram.t_cl + machine.dram.t_bl;
+        arrival + Cycle::from(read + l.t_pe_bus + l.t_tsv + l.t_vsm)
+    }
+
+    /// Moves the network up to the earliest cycle at which anything can be sent, and
+    /// returns that cycle.
+    fn move_network(&mut self, hop: Cycle) -> Cycle {
+        let mut bound = Cycle::MAX;
+        for vault in &self.vaults {
+            let [_, message] = vault.next_messages(self.now, self.cx);
+            bound = bound.min(message);
+            if vault.serves_remotes() {
+                bound = bound.min(self.answer(self.now));
+            }
+        }
+        if self.requests > 0
+            && let Some(event) = self.network.next_event()
+        {
+            bound = bound.min(self.answer(event + hop));
+        }
+        while let Some(delivery) = self.network.step(bound) {
+            self.deliver(delivery.time, delivery.packet);
+        }
+        bound
+    }
+
+    fn deliver(&mut self, time: Cycle, packet: Packet) {
+        let to = &mut self.vaults[packet.destination as usize];
+        match self.flights.remove(packet.tag as u32) {
+            Flight::Request { from, fetch, pending } => {
+                self.requests -= 1;
+                to.receive_request(time, from, pending, &fetch, self.cx);
+            }
+            Flight::Response { to, pending } => {
+                self.fetches -= 1;
+                self.vaults[to as usize].receive_response(time, pending, self.cx);
+            }
+            Flight::Arrive => {
+                self.arrived += 1;
+                if self.arrived as usize == self.vaults.len() {
+                    self.arrived = 0;
+                    self.send_proceed(time);
+                }
+            }
+            Flight::Proceed => to.proceed(time),
+        }
+    }
+
+    fn send_proceed(&mut self, time: Cycle) {
+        let bytes = self.cx.machine.network.packet_header.max(1);
+        let source = self.cx.machine.network.sync_master;
+        for destination in 0..self.vaults.len() as u32 {
+            let tag = u64::from(self.flights.insert(Flight::Proceed));
+            self.network.inject(time, Packet { source, destination, bytes, tag });
+        }
+    }
+
+    /// The cycle before which no further message can reach a vault, when none is sent
+    /// before `send_bound`.
+    fn horizon(&self, send_bound: Cycle, hop: Cycle) -> Cycle {
+        // A message takes a hop into the network and one out of it.
+        let earliest = if self.fetches > 0 {
+            let in_flight = self.network.next_event().map_or(Cycle::MAX, |event| event + hop);
+            send_bound.saturating_add(2 * hop).min(in_flight)
+        } else {
+            // Only requests matter then: a `sync` does not reach a core that runs.
+            let requests =
+                self.vaults.iter().map(|vault| vault.next_messages(self.now, self.cx)[0]);
+            requests.min().unwrap_or(Cycle::MAX).saturating_add(2 * hop)
+        };
+        debug_assert!(earliest > self.now, "no cycle can be simulated after {}", self.now);
+        earliest.min(self.now + WINDOW)
+    }
+
+    /// Whether all vaults wait at the same phase, given that none runs.
+    fn check_barrier(&self) -> Result<(), Fault> {
+        let fault = |vault: &TimedVault, kind| {
+            let (cycle, pc) = (Some(vault.clock()), vault.pc_bytes());
+            // The core has gone past the `sync` that it waits at.
+            let pc = pc - nbcc_isa_ipim::INSTRUCTION_BYTES;
+            Err(Fault { vault: vault.vault.id, pc, cycle, kind })
+        };
+        let mut waiting = self.vaults.iter().filter_map(|vault| match vault.state {
+            State::Waiting(phase) => Some((vault, phase)),
+            _ => None,
+        });
+        let (first, phase) = waiting.next().expect("a vault that waits");
+        for other in &self.vaults {
+            let id = other.vault.id;
+            match other.state {
+                State::Ended => return fault(first, FaultKind::Deadlock { phase, ended: id }),
+                State::Waiting(other_phase) if other_phase != phase => {
+                    let kind = FaultKind::SyncMismatch { phase, other: id, other_phase };
+                    return fault(first, kind);
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Moves the network until all vaults run again.
+    fn pass_barrier(&mut self) {
+        while let Some(delivery) = self.network.step(Cycle::MAX) {
+            self.deliver(delivery.time, delivery.packet);
+        }
+        // Nobody did anything after coming to the barrier, so time goes on from the
+        // first vault to leave it, wherever the window ended.
+        let clocks = self.vaults.iter().map(TimedVault::clock);
+        self.now = clocks.min().unwrap_or(self.now);
+    }
+
+    /// The timelines of all vaults in one.
+    pub fn take_trace(&mut self, limit: usize) -> Trace {
+        let mut trace = Trace::new(limit);
+        for vault in &mut self.vaults {
+            if let Some(timeline) = vault.take_timeline() {
+                trace.append(timeline.into_trace());
+            }
+        }
+        trace
+    }
+}
+
+fn mesh_config(machine: &Machine) -> MeshConfig {
+    let n = &machine.network;
+    // Hops between cubes are shorter than a cycle; a router takes one at least.
+    let serial_hop = (n.t_serdes / machine.dram.t_ck).ceil().max(1.0) as Cycle;
+    MeshConfig {
+        cubes: machine.cube_mesh(),
+        nodes: machine.vault_mesh(),
+        hop: Cycle::from(n.t_noc),
+        serial_hop,
+        flit_bytes: n.noc_bytes,
+        serial_bytes: n.serdes_bytes,
+        queue_flits: n.router_queue,
+    }
+}
