@@ -1,1 +1,82 @@
-//! The Halide-like image language.
+//! The frontend of the `.halide` language: a text form of Halide, spelled as Halide C++.
+//!
+//! A file goes through [`token`] and `grammar.lalrpop` to a syntax tree ([`ast`]), is elaborated
+//! ([`elab`]: the compile-time language runs, and builds typed expressions and Funcs, [`hir`]), and
+//! leaves as a stage graph ([`finish`]). What the language means is described in
+//! `docs/language-halide.md`; types, promotion and the expansion of functions follow Halide's
+//! `IROperator`, `Func` and `BoundaryConditions`.
+
+mod ast;
+mod boundary;
+mod builder;
+mod builtins;
+pub mod codes;
+mod constant;
+mod decl;
+mod define;
+mod directives;
+mod elab;
+mod expr;
+mod finish;
+#[allow(clippy::all, clippy::pedantic, missing_docs, unused, unused_qualifications)]
+mod grammar {
+    include!(concat!(env!("OUT_DIR"), "/grammar.rs"));
+}
+mod hir;
+mod member;
+mod names;
+mod ops;
+mod reduce;
+mod scan;
+mod schedule;
+mod stmt;
+mod syntax;
+mod token;
+mod types;
+mod value;
+
+use nbcc_base::{Diagnostics, Failed, SourceFile, SourceId};
+use nbcc_stages::{DirectiveInfo, Pipeline};
+
+pub use directives::{DIRECTIVES, DirectiveHelp};
+
+/// What is known beside the source.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Options<'a> {
+    /// The directives that the target adds.
+    pub directives: &'a [DirectiveInfo],
+}
+
+/// Reads a file into a stage graph. Spans refer to `source`. Errors, warnings and notes go to
+/// `diagnostics`; `Err` means that at least one of them is an error.
+pub fn parse(
+    source: SourceId,
+    file: &SourceFile,
+    options: &Options<'_>,
+    diagnostics: &mut Diagnostics,
+) -> Result<Pipeline, Failed> {
+    let (ast, names) = syntax::parse(source, file, diagnostics)?;
+    let facts = scan::scan(&ast, &names, |name| {
+        DIRECTIVES.iter().any(|d| d.name == name)
+            || options.directives.iter().any(|d| d.name == name)
+    });
+    let mut found = Diagnostics::default();
+    let mut elab =
+        elab::Elab::new(source, &ast, names, file, facts, options.directives, &mut found);
+    elab.run();
+    let result = match elab.diagnostics.check() {
+        Ok(()) => elab.finish(stem(&file.name)),
+        Err(Failed) => Err(Failed),
+    };
+    for diagnostic in found.take() {
+        diagnostics.push(diagnostic);
+    }
+    result
+}
+
+/// The name of a file without folders and extension.
+fn stem(path: &str) -> String {
+    let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
+    let name = name.strip_suffix(".halide").unwrap_or(name);
+    if name.is_empty() { "pipeline".to_owned() } else { name.to_owned() }
+}

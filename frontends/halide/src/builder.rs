@@ -1,0 +1,90 @@
+//! What the grammar's actions call: spans, names, the order of binary operators.
+
+use nbcc_base::{SourceId, Span};
+
+use crate::ast::{
+    Ast, DeclKind, ExprId, ExprKind, Function, Ident, Names, Op, Parameter, StmtId, StmtKind,
+};
+
+/// The tree under construction.
+pub(crate) struct Builder<'a> {
+    pub(crate) source: SourceId,
+    pub(crate) text: &'a str,
+    pub(crate) ast: Ast,
+    pub(crate) names: Names,
+}
+
+/// The part of a `for` before its body.
+pub(crate) struct ForHead {
+    pub(crate) init: Option<StmtId>,
+    pub(crate) condition: Option<ExprId>,
+    pub(crate) steps: Vec<StmtId>,
+}
+
+impl<'a> Builder<'a> {
+    pub(crate) fn new(source: SourceId, text: &'a str) -> Builder<'a> {
+        Builder { source, text, ast: Ast::default(), names: Names::default() }
+    }
+
+    pub(crate) fn span(&self, start: u32, end: u32) -> Span {
+        Span { source: self.source, start, end }
+    }
+
+    pub(crate) fn ident(&mut self, start: u32, end: u32) -> Ident {
+        let text = self.text;
+        let name = self.names.intern(&text[start as usize..end as usize]);
+        Ident { name, span: self.span(start, end) }
+    }
+
+    pub(crate) fn expr(&mut self, kind: ExprKind, start: u32, end: u32) -> ExprId {
+        self.ast.expr(kind, self.span(start, end))
+    }
+
+    pub(crate) fn stmt(&mut self, kind: StmtKind, start: u32, end: u32) -> StmtId {
+        self.ast.stmt(kind, self.span(start, end))
+    }
+
+    pub(crate) fn for_loop(&mut self, head: ForHead, body: StmtId, start: u32, end: u32) -> StmtId {
+        let ForHead { init, condition, steps } = head;
+        self.stmt(StmtKind::For { init, condition, steps, body }, start, end)
+    }
+
+    pub(crate) fn function(
+        &mut self,
+        result: DeclKind,
+        name: Ident,
+        parameters: Vec<Parameter>,
+        body: StmtId,
+        start: u32,
+        end: u32,
+    ) -> StmtId {
+        let function = Function { result, name, parameters, body };
+        self.stmt(StmtKind::Function(function), start, end)
+    }
+
+    /// A chain of operands and operators as a tree, by Dijkstra's shunting-yard algorithm. Each
+    /// part of the chain is an operator with its span and the operand after it.
+    pub(crate) fn binary(&mut self, first: ExprId, rest: Vec<(Op, u32, u32, ExprId)>) -> ExprId {
+        let mut operands = vec![first];
+        let mut operators: Vec<(Op, Span)> = Vec::new();
+        for (op, start, end, operand) in rest {
+            while operators.last().is_some_and(|(top, _)| top.precedence() >= op.precedence()) {
+                self.reduce(&mut operands, &mut operators);
+            }
+            operators.push((op, self.span(start, end)));
+            operands.push(operand);
+        }
+        while !operators.is_empty() {
+            self.reduce(&mut operands, &mut operators);
+        }
+        operands.pop().expect("one operand is left")
+    }
+
+    fn reduce(&mut self, operands: &mut Vec<ExprId>, operators: &mut Vec<(Op, Span)>) {
+        let (op, at) = operators.pop().expect("an operator is waiting");
+        let right = operands.pop().expect("it has a right operand");
+        let left = operands.pop().expect("it has a left operand");
+        let span = self.ast.exprs[left].span.to(self.ast.exprs[right].span);
+        operands.push(self.ast.expr(ExprKind::Binary(op, at, left, right), span));
+    }
+}

@@ -1,0 +1,834 @@
+//! The functions of the language. Those of C work on compile-time numbers, those of Halide on
+//! expressions; one name serves both, and the arguments decide.
+
+use nbcc_base::{Diagnostic, Span};
+use nbcc_stages::{BinaryOp, CompareOp, ElementType, Intrinsic, Literal, UnaryOp};
+
+use crate::ast::Op;
+use crate::boundary::BOUNDARIES;
+use crate::codes;
+use crate::constant;
+use crate::elab::{Elab, Result};
+use crate::hir::{Node, NodeKind};
+use crate::ops::Spanned;
+use crate::reduce::REDUCTIONS;
+use crate::stmt::count;
+use crate::types::{c_name, represents, sized, unsigned};
+use crate::value::Value;
+
+/// Every name, for suggestions.
+pub(crate) const NAMES: [&str; 67] = [
+    "Bool",
+    "Float",
+    "Int",
+    "UInt",
+    "abs",
+    "absd",
+    "acos",
+    "argmax",
+    "argmin",
+    "asin",
+    "atan",
+    "atan2",
+    "cast",
+    "ceil",
+    "clamp",
+    "constant_exterior",
+    "cos",
+    "cosh",
+    "div_round_to_zero",
+    "exp",
+    "fast_cos",
+    "fast_exp",
+    "fast_inverse",
+    "fast_inverse_sqrt",
+    "fast_log",
+    "fast_pow",
+    "fast_sin",
+    "floor",
+    "fract",
+    "hypot",
+    "is_finite",
+    "is_inf",
+    "is_nan",
+    "lerp",
+    "likely",
+    "likely_if_innermost",
+    "log",
+    "max",
+    "maximum",
+    "min",
+    "minimum",
+    "mirror_image",
+    "mirror_interior",
+    "mod_round_to_zero",
+    "mux",
+    "pow",
+    "print",
+    "product",
+    "reinterpret",
+    "repeat_edge",
+    "repeat_image",
+    "round",
+    "saturating_cast",
+    "select",
+    "sin",
+    "sinh",
+    "sqrt",
+    "strict_float",
+    "sum",
+    "tan",
+    "tanh",
+    "trunc",
+    "undef",
+    "fabs",
+    "sqrtf",
+    "expf",
+    "powf",
+];
+
+/// Functions of one float.
+const FLOAT_FUNCTIONS: [(&str, Intrinsic); 19] = [
+    ("floor", Intrinsic::Floor),
+    ("ceil", Intrinsic::Ceil),
+    ("round", Intrinsic::Round),
+    ("trunc", Intrinsic::Trunc),
+    ("sqrt", Intrinsic::Sqrt),
+    ("exp", Intrinsic::Exp),
+    ("log", Intrinsic::Log),
+    ("sin", Intrinsic::Sin),
+    ("cos", Intrinsic::Cos),
+    ("tan", Intrinsic::Tan),
+    ("asin", Intrinsic::Asin),
+    ("acos", Intrinsic::Acos),
+    ("atan", Intrinsic::Atan),
+    ("sinh", Intrinsic::Sinh),
+    ("cosh", Intrinsic::Cosh),
+    ("tanh", Intrinsic::Tanh),
+    // The exact functions are within the error that Halide documents for these two.
+    ("fast_sin", Intrinsic::Sin),
+    ("fast_cos", Intrinsic::Cos),
+    ("fast_log", Intrinsic::FastLog),
+];
+
+impl Elab<'_> {
+    /// Calls a function of the language; `None` where there is none of that name.
+    pub(crate) fn builtin(
+        &mut self,
+        name: &str,
+        at: Span,
+        args: &[Spanned],
+        span: Span,
+    ) -> Result<Option<Value>> {
+        self.work(1, span)?;
+        if BOUNDARIES.contains(&name) {
+            return self.boundary(name, at, args, span).map(Some);
+        }
+        if REDUCTIONS.contains(&name) {
+            return self.reduction(name, args, span).map(Some);
+        }
+        if let Some(value) = self.number_function(name, args, span)? {
+            return Ok(Some(value));
+        }
+        if let Some((_, op)) = FLOAT_FUNCTIONS.iter().find(|(n, _)| *n == name) {
+            let x = self.one(name, args, span)?;
+            let x = self.cast(ElementType::F32, x, args[0].1);
+            return Ok(Some(Value::Expr(self.intrinsic(*op, &[x], span))));
+        }
+        let node = match name {
+            "Float" | "Int" | "UInt" | "Bool" => {
+                return self.type_value(name, args, span).map(Some);
+            }
+            "min" | "max" => self.extreme(name, args, span)?,
+            "clamp" => self.clamp(args, span)?,
+            "select" => return self.select(args, span).map(Some),
+            "mux" => self.mux(args, span)?,
+            "abs" => {
+                let x = self.one(name, args, span)?;
+                self.abs(x, span)
+            }
+            "absd" => {
+                self.take(name, args, 2, span)?;
+                let (a, b) = self.operands(&args[0], &args[1])?;
+                self.absd(a, b, span)
+            }
+            "fast_exp" => self.float_function(name, Intrinsic::FastExp, args, span)?,
+            "fast_inverse" => self.float_function(name, Intrinsic::FastInverse, args, span)?,
+            "fast_inverse_sqrt" => {
+                self.float_function(name, Intrinsic::FastInverseSqrt, args, span)?
+            }
+            "atan2" => {
+                self.take(name, args, 2, span)?;
+                let (a, b) = self.two_floats(args)?;
+                self.intrinsic(Intrinsic::Atan2, &[a, b], span)
+            }
+            "pow" | "fast_pow" => self.pow(name, args, span)?,
+            "hypot" => {
+                self.take(name, args, 2, span)?;
+                let (a, b) = self.operands(&args[0], &args[1])?;
+                let a2 = self.op(BinaryOp::Mul, a, a, span);
+                let b2 = self.op(BinaryOp::Mul, b, b, span);
+                let sum = self.op(BinaryOp::Add, a2, b2, span);
+                let sum = self.cast(ElementType::F32, sum, span);
+                self.intrinsic(Intrinsic::Sqrt, &[sum], span)
+            }
+            "fract" => {
+                let x = self.one(name, args, span)?;
+                let x = self.cast(ElementType::F32, x, args[0].1);
+                let whole = self.intrinsic(Intrinsic::Trunc, &[x], span);
+                self.op(BinaryOp::Sub, x, whole, span)
+            }
+            "is_nan" | "is_inf" | "is_finite" => {
+                let x = self.one(name, args, span)?;
+                self.must_be_float(name, x)?;
+                if name == "is_nan" {
+                    self.compare(CompareOp::Ne, x, x, span)
+                } else {
+                    let magnitude = self.abs(x, span);
+                    let infinity = self.hir.float(f32::INFINITY, span);
+                    let op = if name == "is_inf" { CompareOp::Eq } else { CompareOp::Lt };
+                    self.compare(op, magnitude, infinity, span)
+                }
+            }
+            "lerp" => self.lerp(args, span)?,
+            "div_round_to_zero" | "mod_round_to_zero" => self.round_to_zero(name, args, span)?,
+            // Hints for the compiler: the value is the argument.
+            "likely" | "likely_if_innermost" | "strict_float" => self.one(name, args, span)?,
+            "print"
+            | "print_when"
+            | "require"
+            | "undef"
+            | "random_float"
+            | "random_int"
+            | "random_uint"
+            | "memoize_tag"
+            | "extern_call"
+            | "popcount"
+            | "count_leading_zeros"
+            | "count_trailing_zeros"
+            | "scatter"
+            | "gather"
+            | "erf"
+            | "asinh"
+            | "acosh"
+            | "atanh" => {
+                return self.fail(
+                    Diagnostic::error(
+                        &codes::UNSUPPORTED,
+                        format!("`{name}` of Halide is not supported"),
+                    )
+                    .at(at, "not supported"),
+                );
+            }
+            _ => return Ok(None),
+        };
+        Ok(Some(Value::Expr(node)))
+    }
+
+    /// Functions of C on compile-time numbers.
+    fn number_function(
+        &mut self,
+        name: &str,
+        args: &[Spanned],
+        span: Span,
+    ) -> Result<Option<Value>> {
+        if args.is_empty() || !args.iter().all(|a| a.0.is_number()) {
+            return Ok(None);
+        }
+        let base = match name {
+            "fabs" | "fabsf" => "abs",
+            "sqrtf" | "expf" | "powf" | "logf" | "sinf" | "cosf" | "tanf" | "floorf" | "ceilf"
+            | "roundf" | "tanhf" | "atan2f" | "fminf" | "fmaxf" => &name[..name.len() - 1],
+            "log2" | "exp2" | "fmin" | "fmax" => name,
+            other => other,
+        };
+        let float = base != name || args.iter().all(|a| matches!(a.0, Value::Float(_)));
+        let a = constant::double(&args[0].0);
+        let integers = args.iter().all(|a| matches!(a.0, Value::Int(_) | Value::Bool(_)));
+        let one: Option<fn(f64) -> f64> = match base {
+            "floor" => Some(f64::floor),
+            "ceil" => Some(f64::ceil),
+            "round" => Some(f64::round),
+            "trunc" => Some(f64::trunc),
+            "sqrt" => Some(f64::sqrt),
+            "exp" => Some(f64::exp),
+            "exp2" => Some(f64::exp2),
+            "log" => Some(f64::ln),
+            "log2" => Some(f64::log2),
+            "sin" => Some(f64::sin),
+            "cos" => Some(f64::cos),
+            "tan" => Some(f64::tan),
+            "tanh" => Some(f64::tanh),
+            _ => None,
+        };
+        let result = |d: f64| if float { Value::Float(d as f32) } else { Value::Double(d) };
+        if let Some(function) = one {
+            self.take(name, args, 1, span)?;
+            return Ok(Some(result(function(a))));
+        }
+        match base {
+            "abs" => {
+                self.take(name, args, 1, span)?;
+                Ok(Some(match &args[0].0 {
+                    Value::Float(f) => Value::Float(f.abs()),
+                    Value::Double(d) => Value::Double(d.abs()),
+                    v => Value::Int(constant::integer(v).wrapping_abs()),
+                }))
+            }
+            "pow" | "atan2" => {
+                self.take(name, args, 2, span)?;
+                let b = constant::double(&args[1].0);
+                Ok(Some(result(if base == "pow" { a.powf(b) } else { a.atan2(b) })))
+            }
+            "min" | "max" | "fmin" | "fmax" if args.len() >= 2 => {
+                let less = base.ends_with("min");
+                let mut best = args[0].clone();
+                for arg in &args[1..] {
+                    let op = if less { Op::Lt } else { Op::Gt };
+                    let better = self.binary(op, span, arg, &best, span)?;
+                    if constant::truth(&better) {
+                        best = arg.clone();
+                    }
+                }
+                Ok(Some(if integers {
+                    best.0
+                } else if args.iter().any(|a| matches!(a.0, Value::Double(_))) {
+                    Value::Double(constant::double(&best.0))
+                } else {
+                    Value::Float(constant::float(&best.0))
+                }))
+            }
+            "clamp" if args.len() == 3 => {
+                let low = self.number_function("min", &[args[0].clone(), args[2].clone()], span)?;
+                let low = low.expect("min of numbers is a number");
+                self.number_function("max", &[(low, span), args[1].clone()], span)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    fn one(&mut self, name: &str, args: &[Spanned], span: Span) -> Result<Node> {
+        self.take(name, args, 1, span)?;
+        self.expr_of(&args[0].0, args[0].1)
+    }
+
+    fn must_be_float(&mut self, name: &str, x: Node) -> Result<()> {
+        let ty = self.hir.ty(x);
+        if ty.is_float() {
+            return Ok(());
+        }
+        let at = self.hir.nodes[x].span;
+        self.fail(
+            Diagnostic::error(
+                &codes::OPERAND_TYPES,
+                format!("`{name}` needs a float, not {}", c_name(ty)),
+            )
+            .at(at, format!("has type {}", c_name(ty)))
+            .help("convert it: `cast<float>(...)`"),
+        )
+    }
+
+    fn float_function(
+        &mut self,
+        name: &str,
+        op: Intrinsic,
+        args: &[Spanned],
+        span: Span,
+    ) -> Result<Node> {
+        let x = self.one(name, args, span)?;
+        self.must_be_float(name, x)?;
+        Ok(self.intrinsic(op, &[x], span))
+    }
+
+    fn two_floats(&mut self, args: &[Spanned]) -> Result<(Node, Node)> {
+        let a = self.expr_of(&args[0].0, args[0].1)?;
+        let b = self.expr_of(&args[1].0, args[1].1)?;
+        let a = self.cast(ElementType::F32, a, args[0].1);
+        Ok((a, self.cast(ElementType::F32, b, args[1].1)))
+    }
+
+    fn type_value(&mut self, name: &str, args: &[Spanned], span: Span) -> Result<Value> {
+        if name == "Bool" {
+            self.take(name, args, 0, span)?;
+            return Ok(Value::Type(ElementType::Bool));
+        }
+        self.take(name, args, 1, span)?;
+        let bits = self.constant_int(&args[0], "the width of a type")?;
+        match sized(name, bits) {
+            Ok(ty) => Ok(Value::Type(ty)),
+            Err(what) => self.fail(crate::stmt::refused(what, span)),
+        }
+    }
+
+    /// `min` and `max` of two or more: folded from the right, as in Halide.
+    fn extreme(&mut self, name: &str, args: &[Spanned], span: Span) -> Result<Node> {
+        if args.len() < 2 {
+            return self.fail(
+                Diagnostic::error(
+                    &codes::ARGUMENT_COUNT,
+                    format!("`{name}` takes at least 2 arguments, not {}", args.len()),
+                )
+                .at(span, format!("{} given", count(args.len(), "argument"))),
+            );
+        }
+        let op = if name == "min" { BinaryOp::Min } else { BinaryOp::Max };
+        let mut result = args[args.len() - 1].clone();
+        for arg in args[..args.len() - 1].iter().rev() {
+            if arg.0.is_number() && result.0.is_number() {
+                let both = [arg.clone(), result];
+                let value = self.number_function(name, &both, span)?;
+                result = (value.expect("numbers have a least and a greatest"), arg.1);
+                continue;
+            }
+            let (a, b) = self.operands(arg, &result)?;
+            result = (Value::Expr(self.op(op, a, b, span)), span);
+        }
+        self.expr_of(&result.0, span)
+    }
+
+    fn clamp(&mut self, args: &[Spanned], span: Span) -> Result<Node> {
+        self.take("clamp", args, 3, span)?;
+        let x = match &args[0].0 {
+            // A literal takes its type from the bounds only through the second operand's rules.
+            v => self.expr_of(v, args[0].1)?,
+        };
+        let ty = self.hir.ty(x);
+        let low = self.lossless(ty, &args[1], "clamp")?;
+        let high = self.lossless(ty, &args[2], "clamp")?;
+        let below = self.op(BinaryOp::Min, x, high, span);
+        Ok(self.op(BinaryOp::Max, below, low, span))
+    }
+
+    /// A value in a type that can hold all of its values.
+    fn lossless(&mut self, ty: ElementType, value: &Spanned, name: &str) -> Result<Node> {
+        let node = self.expr_of(&value.0, value.1)?;
+        let from = self.hir.ty(node);
+        if from == ty {
+            return Ok(node);
+        }
+        let fits = match self.hir.literal(node) {
+            Some(Literal::Int(n)) => represents(ty, n),
+            Some(Literal::Float(bits)) => {
+                let f = f32::from_bits(bits);
+                !ty.is_float() && f.fract() == 0.0 && represents(ty, f as i64)
+            }
+            None if from.is_float() => false,
+            None if ty.is_float() => from.bits() <= 16,
+            None => {
+                let (low, high) = from.integer_range();
+                represents(ty, low) && represents(ty, high)
+            }
+        };
+        if fits {
+            return Ok(self.cast(ty, node, value.1));
+        }
+        self.fail(
+            Diagnostic::error(
+                &codes::OPERAND_TYPES,
+                format!(
+                    "the bounds of `{name}` must fit the type of its first argument, {}",
+                    c_name(ty)
+                ),
+            )
+            .at(value.1, format!("has type {}", c_name(from)))
+            .help(format!("convert it: `cast<{}>(...)`", c_name(ty))),
+        )
+    }
+
+    fn select(&mut self, args: &[Spanned], span: Span) -> Result<Value> {
+        if args.len() < 3 || args.len().is_multiple_of(2) {
+            return self.fail(
+                Diagnostic::error(
+                    &codes::ARGUMENT_COUNT,
+                    "`select` takes pairs of condition and value, then the value of last resort",
+                )
+                .at(span, format!("{} given", count(args.len(), "argument")))
+                .help("write `select(c, a, b)` or `select(c, a, d, b, e)`"),
+            );
+        }
+        let mut result = args[args.len() - 1].clone();
+        for pair in args[..args.len() - 1].chunks(2).rev() {
+            result = (self.select_one(&pair[0], &pair[1], &result, span)?, span);
+        }
+        Ok(result.0)
+    }
+
+    fn select_one(
+        &mut self,
+        condition: &Spanned,
+        yes: &Spanned,
+        no: &Spanned,
+        span: Span,
+    ) -> Result<Value> {
+        if let (Value::Tuple(a), Value::Tuple(b)) = (&yes.0, &no.0) {
+            if a.len() != b.len() {
+                return self.fail(
+                    Diagnostic::error(
+                        &codes::VALUE_COUNT,
+                        "`select` between Tuples of different sizes",
+                    )
+                    .at(span, format!("{} values and {}", a.len(), b.len())),
+                );
+            }
+            let mut values = Vec::new();
+            for (k, (&x, &y)) in a.iter().zip(b.iter()).enumerate() {
+                let condition = match &condition.0 {
+                    Value::Tuple(list) if list.len() == a.len() => {
+                        (Value::Expr(list[k]), condition.1)
+                    }
+                    _ => condition.clone(),
+                };
+                let c = self.condition(&condition)?;
+                let yes = (Value::Expr(x), yes.1);
+                let no = (Value::Expr(y), no.1);
+                values.push(self.select_values(c, &yes, &no, span)?);
+            }
+            return Ok(Value::Tuple(values.into()));
+        }
+        let c = self.condition(condition)?;
+        self.select_values(c, yes, no, span).map(Value::Expr)
+    }
+
+    /// `select` on values of one type; an integer literal takes the type of the other value.
+    pub(crate) fn select_values(
+        &mut self,
+        condition: Node,
+        yes: &Spanned,
+        no: &Spanned,
+        span: Span,
+    ) -> Result<Node> {
+        let (a, b) = self.same_type(yes, no, "select")?;
+        Ok(self.choose(condition, a, b, span))
+    }
+
+    /// Two values that must have one type, where a literal of signed integer type adapts.
+    fn same_type(&mut self, a: &Spanned, b: &Spanned, name: &str) -> Result<(Node, Node)> {
+        let mut x = self.expr_of(&a.0, a.1)?;
+        let mut y = self.expr_of(&b.0, b.1)?;
+        let signed_literal =
+            |e: &Self, n: Node| e.hir.ty(n).is_signed() && e.hir.constant(n).is_some();
+        if signed_literal(self, x) {
+            x = self.cast(self.hir.ty(y), x, a.1);
+        }
+        if signed_literal(self, y) {
+            y = self.cast(self.hir.ty(x), y, b.1);
+        }
+        let (tx, ty) = (self.hir.ty(x), self.hir.ty(y));
+        if tx == ty {
+            return Ok((x, y));
+        }
+        self.fail(
+            Diagnostic::error(
+                &codes::VALUE_TYPES,
+                format!(
+                    "the values of `{name}` have different types: {} and {}",
+                    c_name(tx),
+                    c_name(ty)
+                ),
+            )
+            .at(b.1, format!("has type {}", c_name(ty)))
+            .and(a.1, format!("has type {}", c_name(tx)))
+            .help(format!("convert one of them: `cast<{}>(...)`", c_name(tx))),
+        )
+    }
+
+    /// `mux(index, {a, b, c})`: the value at an index, the last one beyond the end.
+    fn mux(&mut self, args: &[Spanned], span: Span) -> Result<Node> {
+        self.take("mux", args, 2, span)?;
+        let values: Vec<Spanned> = match &args[1].0 {
+            Value::List(list) => list.to_vec(),
+            Value::Tuple(nodes) => nodes.iter().map(|&n| (Value::Expr(n), args[1].1)).collect(),
+            other => {
+                let what = other.what();
+                return self.fail(
+                    Diagnostic::error(&codes::ARGUMENT_TYPE, "`mux` chooses from a list")
+                        .at(args[1].1, format!("this is {what}"))
+                        .help("write `mux(i, {a, b, c})`"),
+                );
+            }
+        };
+        let Some((last, rest)) = values.split_last() else {
+            return self.fail(
+                Diagnostic::error(&codes::VALUE_COUNT, "`mux` needs a value to choose")
+                    .at(args[1].1, "an empty list"),
+            );
+        };
+        let mut result = last.clone();
+        for (k, value) in rest.iter().enumerate().rev() {
+            let hit =
+                self.binary(Op::Eq, span, &args[0], &(Value::Int(k as i32), args[0].1), span)?;
+            let c = self.condition(&(hit, span))?;
+            result = (Value::Expr(self.select_values(c, value, &result, span)?), span);
+        }
+        self.expr_of(&result.0, span)
+    }
+
+    /// The magnitude: of a signed integer, in the unsigned type of its width.
+    fn abs(&mut self, x: Node, span: Span) -> Node {
+        let ty = self.hir.ty(x);
+        if ty.is_unsigned() {
+            return x;
+        }
+        let result = if ty.is_float() { ty } else { unsigned(ty.bits()) };
+        self.hir.push(NodeKind::Unary(UnaryOp::Abs, x), result, span)
+    }
+
+    fn absd(&mut self, a: Node, b: Node, span: Span) -> Node {
+        let ty = self.hir.ty(a);
+        if ty.is_float() {
+            let difference = self.op(BinaryOp::Sub, a, b, span);
+            return self.abs(difference, span);
+        }
+        // The greater minus the lesser, which fits the unsigned type.
+        let greater = self.op(BinaryOp::Max, a, b, span);
+        let lesser = self.op(BinaryOp::Min, a, b, span);
+        let to = unsigned(ty.bits());
+        let greater = self.cast(to, greater, span);
+        let lesser = self.cast(to, lesser, span);
+        self.op(BinaryOp::Sub, greater, lesser, span)
+    }
+
+    fn pow(&mut self, name: &str, args: &[Spanned], span: Span) -> Result<Node> {
+        self.take(name, args, 2, span)?;
+        let x = self.expr_of(&args[0].0, args[0].1)?;
+        let y = self.expr_of(&args[1].0, args[1].1)?;
+        if self.hir.ty(y).is_signed()
+            && let Some(n) = self.hir.constant(y)
+        {
+            return self.integer_power(x, n, span);
+        }
+        let (x, y) =
+            self.two_floats(&[(Value::Expr(x), args[0].1), (Value::Expr(y), args[1].1)])?;
+        let op = if name == "pow" { Intrinsic::Pow } else { Intrinsic::FastPow };
+        Ok(self.intrinsic(op, &[x, y], span))
+    }
+
+    /// A power by repeated squaring, in the order of multiplications that Halide has.
+    fn integer_power(&mut self, x: Node, n: i64, span: Span) -> Result<Node> {
+        let ty = self.hir.ty(x);
+        if n == 0 {
+            return Ok(self.hir.int(1, ty, span));
+        }
+        if n < 0 {
+            let power = self.integer_power(x, -n, span)?;
+            let one = self.hir.int(1, ty, span);
+            return self.arithmetic(Op::Div, one, power, false, span);
+        }
+        // Halving n: an even n squares the power of x, an odd n also multiplies by the base.
+        let mut halves = Vec::new();
+        let mut m = n;
+        while m > 1 {
+            halves.push(m & 1 == 1);
+            m >>= 1;
+        }
+        let mut power = x;
+        for odd in halves.into_iter().rev() {
+            power = self.op(BinaryOp::Mul, power, power, span);
+            if odd {
+                power = self.op(BinaryOp::Mul, power, x, span);
+            }
+        }
+        Ok(power)
+    }
+
+    /// Integer division and remainder that round toward zero, as in C.
+    fn round_to_zero(&mut self, name: &str, args: &[Spanned], span: Span) -> Result<Node> {
+        self.take(name, args, 2, span)?;
+        let (a, b) = self.operands(&args[0], &args[1])?;
+        let ty = self.hir.ty(a);
+        let op = if name.starts_with("div") { Op::Div } else { Op::Mod };
+        if ty.is_float() {
+            return self.fail(
+                Diagnostic::error(&codes::OPERAND_TYPES, format!("`{name}` needs integers"))
+                    .at(args[0].1, format!("has type {}", c_name(ty))),
+            );
+        }
+        if ty.is_unsigned() {
+            return self.arithmetic(op, a, b, true, span);
+        }
+        // On magnitudes, then with the sign put back.
+        let ua = self.abs(a, span);
+        let ub = self.abs(b, span);
+        let u = self.arithmetic(op, ua, ub, true, span)?;
+        let magnitude = self.cast(ty, u, span);
+        let zero = self.hir.int(0, ty, span);
+        let negated = self.op(BinaryOp::Sub, zero, magnitude, span);
+        let mut negative = self.compare(CompareOp::Lt, a, zero, span);
+        if op == Op::Div {
+            let other = self.compare(CompareOp::Lt, b, zero, span);
+            negative = self.compare(CompareOp::Ne, negative, other, span);
+        }
+        Ok(self.choose(negative, negated, magnitude, span))
+    }
+
+    /// Conversion that stops at the ends of the type's range instead of wrapping.
+    pub(crate) fn saturating_cast(&mut self, ty: ElementType, x: Node, span: Span) -> Node {
+        let from = self.hir.ty(x);
+        if from == ty || ty.is_float() {
+            return self.cast(ty, x, span);
+        }
+        let (low, high) = ty.integer_range();
+        if from.is_float() && ty.bits() == 32 {
+            // The upper end is not a float: from the next power of two on, take it outright.
+            let least = self.hir.float(low as f32, span);
+            let x = self.op(BinaryOp::Max, x, least, span);
+            let limit = self.hir.float(high as f32, span);
+            let above = self.compare(CompareOp::Ge, x, limit, span);
+            let top = self.hir.int(high, ty, span);
+            let inner = self.cast(ty, x, span);
+            return self.choose(above, top, inner, span);
+        }
+        let mut x = x;
+        if from.is_float() || represents(from, high) {
+            let top = self.hir.int(high, from, span);
+            x = self.op(BinaryOp::Min, x, top, span);
+        }
+        if from.is_float() || (from.is_signed() && represents(from, low)) {
+            let bottom = self.hir.int(low, from, span);
+            x = self.op(BinaryOp::Max, x, bottom, span);
+        }
+        self.cast(ty, x, span)
+    }
+
+    /// `lerp(a, b, w)`: between `a` (weight 0) and `b` (weight 1, or the greatest value of an
+    /// unsigned weight), rounded to nearest for integers.
+    fn lerp(&mut self, args: &[Spanned], span: Span) -> Result<Node> {
+        self.take("lerp", args, 3, span)?;
+        let (zero, one) = self.same_type(&args[0], &args[1], "lerp")?;
+        let weight = self.expr_of(&args[2].0, args[2].1)?;
+        let (ty, wt) = (self.hir.ty(zero), self.hir.ty(weight));
+        if wt.is_signed() {
+            return self.fail(
+                Diagnostic::error(
+                    &codes::OPERAND_TYPES,
+                    "the weight of `lerp` must be a float or an unsigned integer",
+                )
+                .at(args[2].1, format!("has type {}", c_name(wt))),
+            );
+        }
+        if let Some(Literal::Float(bits)) = self.hir.literal(weight)
+            && !ty.is_float()
+            && !(0.0..=1.0).contains(&f32::from_bits(bits))
+        {
+            return self.fail(
+                Diagnostic::error(
+                    &codes::LITERAL_RANGE,
+                    "the weight of `lerp` between integers is from 0 to 1",
+                )
+                .at(args[2].1, "outside that range"),
+            );
+        }
+        self.lower_lerp(zero, one, weight, args[2].1, span)
+    }
+
+    fn lower_lerp(
+        &mut self,
+        zero: Node,
+        one: Node,
+        weight: Node,
+        at: Span,
+        span: Span,
+    ) -> Result<Node> {
+        let (ty, wt) = (self.hir.ty(zero), self.hir.ty(weight));
+        let f32_max = |bits: u32| ((1u64 << bits) - 1) as f32;
+        if ty == ElementType::Bool {
+            let half = if wt.is_float() {
+                self.hir.float(0.5, span)
+            } else {
+                self.hir.int(wt.integer_range().1 / 2, wt, span)
+            };
+            let c = self.compare(CompareOp::Gt, weight, half, span);
+            return Ok(self.choose(c, one, zero, span));
+        }
+        if ty.is_float() {
+            let w = if wt.is_float() {
+                weight
+            } else {
+                let scaled = self.cast(ElementType::F32, weight, at);
+                let max = self.hir.float(f32_max(wt.bits()), span);
+                self.op(BinaryOp::Div, scaled, max, span)
+            };
+            let unit = self.hir.float(1.0, span);
+            let inverse = self.op(BinaryOp::Sub, unit, w, span);
+            let a = self.op(BinaryOp::Mul, zero, inverse, span);
+            let b = self.op(BinaryOp::Mul, one, w, span);
+            return Ok(self.op(BinaryOp::Add, a, b, span));
+        }
+        let bits = ty.bits();
+        if bits == 32 {
+            return self.fail(
+                Diagnostic::error(
+                    &codes::UNSUPPORTED,
+                    "`lerp` between 32-bit integers is not supported",
+                )
+                .at(span, "needs 64-bit arithmetic")
+                .help("convert the values to float first"),
+            );
+        }
+        // Signed values are moved to the unsigned range and back.
+        let own = unsigned(bits);
+        let bias = if ty.is_signed() { 1i64 << (bits - 1) } else { 0 };
+        let shifted = |e: &mut Self, n: Node| {
+            let n = e.cast(own, n, span);
+            if bias == 0 {
+                return n;
+            }
+            let bias = e.hir.int(bias, own, span);
+            e.op(BinaryOp::Add, n, bias, span)
+        };
+        let (zero, one) = (shifted(self, zero), shifted(self, one));
+        let max = own.integer_range().1;
+        let w = if wt.is_float() {
+            let top = self.hir.float(max as f32, span);
+            let scaled = self.op(BinaryOp::Mul, top, weight, span);
+            self.cast(own, scaled, span)
+        } else if wt == ElementType::Bool {
+            let top = self.hir.int(max, own, span);
+            let none = self.hir.int(0, own, span);
+            self.choose(weight, top, none, span)
+        } else if wt.bits() < bits {
+            // 255 * 257 = 65535: the greatest weight becomes the greatest weight.
+            let wide = self.cast(own, weight, at);
+            let factor = self.hir.int(257, own, span);
+            self.op(BinaryOp::Mul, wide, factor, span)
+        } else {
+            let mut factor = 1i64;
+            let mut have = bits;
+            while have < wt.bits() {
+                factor *= 1 + (1i64 << have);
+                have *= 2;
+            }
+            let factor = self.hir.int(factor, wt, span);
+            let narrow = if wt.bits() == bits {
+                weight
+            } else {
+                self.op(BinaryOp::Div, weight, factor, span)
+            };
+            self.cast(own, narrow, span)
+        };
+        let top = self.hir.int(max, own, span);
+        let inverse = self.op(BinaryOp::Sub, top, w, span);
+        let wide = unsigned(2 * bits);
+        let mut terms = Vec::new();
+        for (value, weight) in [(zero, inverse), (one, w)] {
+            let value = self.cast(wide, value, span);
+            let weight = self.cast(wide, weight, span);
+            terms.push(self.op(BinaryOp::Mul, value, weight, span));
+        }
+        let sum = self.op(BinaryOp::Add, terms[0], terms[1], span);
+        let half = self.hir.int(1 << (bits - 1), wide, span);
+        let rounded = self.op(BinaryOp::Add, sum, half, span);
+        // Division by 2^n - 1 as two shifts.
+        let shift = self.hir.int(i64::from(bits), wide, span);
+        let high = self.op(BinaryOp::Shr, rounded, shift, span);
+        let corrected = self.op(BinaryOp::Add, high, rounded, span);
+        let result = self.op(BinaryOp::Shr, corrected, shift, span);
+        let result = self.cast(own, result, span);
+        if bias == 0 {
+            return Ok(result);
+        }
+        let bias = self.hir.int(bias, own, span);
+        let moved = self.op(BinaryOp::Sub, result, bias, span);
+        Ok(self.cast(ty, moved, span))
+    }
+}

@@ -1,0 +1,367 @@
+//! Elaboration: runs the compile-time language and collects the pipeline that it builds. This
+//! file holds the state, scopes and bounds; statements, expressions, definitions and schedules
+//! have files of their own.
+//!
+//! An error ends the file-level statement in which it occurs; the names which that statement
+//! would have set are poisoned, and uses of poisoned names are not reported again.
+
+use std::collections::{HashMap, HashSet};
+
+use cranelift_entity::SecondaryMap;
+use nbcc_base::{Diagnostic, Diagnostics, Failed, SourceFile, Span};
+use nbcc_stages::DirectiveInfo;
+
+use crate::ast::{Ast, Names, StmtId, StmtKind, Symbol, TypeWord};
+use crate::codes;
+use crate::hir::{FuncId, FuncInfo, Hir, Node};
+use crate::scan::Facts;
+use crate::value::{ArrayId, Value};
+
+/// Elaboration ends with an error after this many steps: loop rounds, calls, array elements and
+/// statements in loops and functions.
+pub(crate) const MAX_STEPS: u64 = 1_000_000;
+
+/// Nodes of expressions that may be built and looked at.
+pub(crate) const MAX_WORK: u64 = 20_000_000;
+
+/// How deep calls, statements and expressions may nest while they are elaborated.
+pub(crate) const MAX_DEPTH: u32 = 320;
+
+pub(crate) type Result<T> = std::result::Result<T, Failed>;
+
+/// A variable of the compile-time language.
+pub(crate) struct Slot {
+    pub(crate) value: Value,
+    /// What it was declared as; of a C type also its name.
+    pub(crate) word: TypeWord,
+    pub(crate) c_type: Option<crate::types::CType>,
+    pub(crate) is_const: bool,
+    pub(crate) span: Span,
+}
+
+/// The state of elaboration.
+pub(crate) struct Elab<'a> {
+    pub(crate) ast: &'a Ast,
+    pub(crate) source: nbcc_base::SourceId,
+    pub(crate) file: &'a SourceFile,
+    pub(crate) names: Names,
+    pub(crate) directives: &'a [DirectiveInfo],
+    pub(crate) diagnostics: &'a mut Diagnostics,
+    reported: HashSet<(&'static str, Span)>,
+    pub(crate) facts: Facts,
+    pub(crate) hir: Hir,
+    pub(crate) slots: Vec<Slot>,
+    /// Innermost last; the first is the file's.
+    scopes: Vec<HashMap<Symbol, usize>>,
+    /// Where the scopes of the function that runs begin.
+    frame: usize,
+    pub(crate) arrays: Vec<Vec<Value>>,
+    /// What the elements of each array were declared as, and whether they are const.
+    pub(crate) array_types: Vec<(TypeWord, Option<crate::types::CType>, bool)>,
+    pub(crate) functions: HashMap<Symbol, StmtId>,
+    /// The inputs that were never declared, by name.
+    pub(crate) implicit_inputs: HashMap<Symbol, nbcc_stages::Input>,
+    /// The Func that stands for an input image where one is needed.
+    pub(crate) input_funcs: HashMap<nbcc_stages::Input, FuncId>,
+    /// Names of Funcs in use, with the number of the last copy.
+    func_names: HashMap<String, u32>,
+    /// The Func whose definition's right side is being read.
+    pub(crate) defining: Option<FuncId>,
+    /// Definitions made so far.
+    pub(crate) definitions: u32,
+    /// A loop or function was left because of an error: later names may lack their values.
+    pub(crate) aborted: bool,
+    steps: u64,
+    work: u64,
+    pub(crate) depth: u32,
+    /// The loops and calls that run, innermost last.
+    pub(crate) running: Vec<Span>,
+    marks: SecondaryMap<Node, u32>,
+    mark: u32,
+}
+
+impl<'a> Elab<'a> {
+    pub(crate) fn new(
+        source: nbcc_base::SourceId,
+        ast: &'a Ast,
+        names: Names,
+        file: &'a SourceFile,
+        facts: Facts,
+        directives: &'a [DirectiveInfo],
+        diagnostics: &'a mut Diagnostics,
+    ) -> Elab<'a> {
+        Elab {
+            ast,
+            source,
+            file,
+            names,
+            directives,
+            diagnostics,
+            reported: HashSet::new(),
+            facts,
+            hir: Hir::default(),
+            slots: Vec::new(),
+            scopes: vec![HashMap::new()],
+            frame: 0,
+            arrays: Vec::new(),
+            array_types: Vec::new(),
+            functions: HashMap::new(),
+            implicit_inputs: HashMap::new(),
+            input_funcs: HashMap::new(),
+            func_names: HashMap::new(),
+            defining: None,
+            definitions: 0,
+            aborted: false,
+            steps: 0,
+            work: 0,
+            depth: 0,
+            running: Vec::new(),
+            marks: SecondaryMap::new(),
+            mark: 0,
+        }
+    }
+
+    /// Runs the file.
+    pub(crate) fn run(&mut self) {
+        let ast = self.ast;
+        for &item in &ast.items {
+            if let StmtKind::Function(function) = &ast.stmts[item].kind {
+                let name = function.name;
+                if let Some(&other) = self.functions.get(&name.name) {
+                    let first = ast.stmts[other].span;
+                    let text = self.names.text(name.name).to_owned();
+                    self.report(
+                        Diagnostic::error(
+                            &codes::REDECLARED,
+                            format!("`{text}` is declared twice"),
+                        )
+                        .at(name.span, "declared again here")
+                        .and(first, "first declared here"),
+                    );
+                } else {
+                    self.functions.insert(name.name, item);
+                }
+            }
+        }
+        for &item in &ast.items {
+            if self.exhausted() {
+                break;
+            }
+            let simple = matches!(
+                ast.stmts[item].kind,
+                StmtKind::Decl { .. } | StmtKind::Assign(..) | StmtKind::Expr(_)
+            );
+            let depth = self.running.len();
+            if self.statement(item).is_err() {
+                self.aborted |= !simple || self.running.len() > depth;
+                self.running.truncate(depth);
+                self.leave_all();
+            }
+        }
+    }
+
+    /// Reports a diagnostic, once for a code and place.
+    pub(crate) fn report(&mut self, diagnostic: Diagnostic) {
+        let key = (diagnostic.code.code, diagnostic.span.unwrap_or_default());
+        if self.reported.insert(key) {
+            self.diagnostics.push(diagnostic);
+        }
+    }
+
+    /// Reports an error and fails.
+    pub(crate) fn fail<T>(&mut self, diagnostic: Diagnostic) -> Result<T> {
+        self.report(diagnostic);
+        Err(Failed)
+    }
+
+    /// The source text of a span.
+    pub(crate) fn text(&self, span: Span) -> &'a str {
+        self.file.text.get(span.start as usize..span.end as usize).unwrap_or("")
+    }
+
+    /// Counts steps of elaboration; fails when there were too many.
+    pub(crate) fn step(&mut self, count: u64, at: Span) -> Result<()> {
+        self.steps = self.steps.saturating_add(count);
+        if self.steps <= MAX_STEPS {
+            return Ok(());
+        }
+        let at = self.running.first().copied().unwrap_or(at);
+        self.fail(
+            Diagnostic::error(&codes::STEPS, "the file takes too many steps to elaborate")
+                .at(at, format!("more than {MAX_STEPS} steps in here"))
+                .help("loops and functions of the compile-time language only build the pipeline; loops over pixels are written as a Func over Vars or an RDom"),
+        )
+    }
+
+    /// Whether the bound on steps or work was exceeded.
+    pub(crate) fn exhausted(&self) -> bool {
+        self.steps > MAX_STEPS || self.work > MAX_WORK
+    }
+
+    /// Counts nodes of expressions that are built or looked at.
+    pub(crate) fn work(&mut self, count: u64, at: Span) -> Result<()> {
+        self.work = self.work.saturating_add(count);
+        if self.work <= MAX_WORK {
+            return Ok(());
+        }
+        let at = self.running.first().copied().unwrap_or(at);
+        self.fail(
+            Diagnostic::error(&codes::STEPS, "the expressions of the file are too large")
+                .at(at, format!("more than {MAX_WORK} operations are built or visited in here"))
+                .help("define a Func for a part that is used often"),
+        )
+    }
+
+    /// Runs `body` one level deeper.
+    pub(crate) fn deeper<T>(
+        &mut self,
+        at: Span,
+        body: impl FnOnce(&mut Self) -> Result<T>,
+    ) -> Result<T> {
+        if self.depth >= MAX_DEPTH {
+            return self.fail(crate::syntax::too_deep(at));
+        }
+        self.depth += 1;
+        let result = body(self);
+        self.depth -= 1;
+        result
+    }
+
+    /// Opens a scope.
+    pub(crate) fn enter(&mut self) {
+        self.scopes.push(HashMap::new());
+    }
+
+    /// Closes the innermost scope.
+    pub(crate) fn leave(&mut self) {
+        self.scopes.pop();
+    }
+
+    /// Closes every scope but the file's, after an error.
+    fn leave_all(&mut self) {
+        self.scopes.truncate(1);
+        self.frame = 0;
+        self.depth = 0;
+        self.defining = None;
+    }
+
+    /// Opens the scopes of a function's body, hiding those of its caller; gives what
+    /// [`Elab::leave_frame`] needs.
+    pub(crate) fn enter_frame(&mut self) -> (usize, usize) {
+        let saved = (self.frame, self.scopes.len());
+        self.frame = self.scopes.len();
+        self.enter();
+        saved
+    }
+
+    /// Back to the caller's scopes.
+    pub(crate) fn leave_frame(&mut self, saved: (usize, usize)) {
+        self.frame = saved.0;
+        self.scopes.truncate(saved.1);
+    }
+
+    /// The slot of a name.
+    pub(crate) fn lookup(&self, name: Symbol) -> Option<usize> {
+        self.scopes[self.frame..]
+            .iter()
+            .rev()
+            .chain(self.scopes.first())
+            .find_map(|scope| scope.get(&name).copied())
+    }
+
+    /// Declares a name in the innermost scope.
+    pub(crate) fn declare(&mut self, name: crate::ast::Ident, slot: Slot) -> Result<usize> {
+        let scope = self.scopes.last().expect("the file's scope is always open");
+        if let Some(&other) = scope.get(&name.name) {
+            let first = self.slots[other].span;
+            let text = self.names.text(name.name).to_owned();
+            return self.fail(
+                Diagnostic::error(&codes::REDECLARED, format!("`{text}` is declared twice"))
+                    .at(name.span, "declared again here")
+                    .and(first, "first declared here")
+                    .help("leave out the type to give an existing name a new value or definition"),
+            );
+        }
+        let number = self.slots.len();
+        self.slots.push(slot);
+        self.scopes.last_mut().expect("a scope is open").insert(name.name, number);
+        Ok(number)
+    }
+
+    /// The names that could have been meant where `name` is not known.
+    pub(crate) fn known_names(&self) -> Vec<&str> {
+        let mut list: Vec<(usize, &str)> = self.scopes[self.frame..]
+            .iter()
+            .rev()
+            .chain(self.scopes.first())
+            .flat_map(|s| s.iter().map(|(name, slot)| (*slot, self.names.text(*name))))
+            .collect();
+        list.sort_unstable();
+        list.into_iter().map(|(_, name)| name).collect()
+    }
+
+    /// Adds an array.
+    pub(crate) fn new_array(&mut self, values: Vec<Value>) -> ArrayId {
+        self.arrays.push(values);
+        ArrayId(self.arrays.len() as u32 - 1)
+    }
+
+    /// A new Func; a name that is taken gets a number.
+    pub(crate) fn new_func(&mut self, name: &str, span: Span) -> FuncId {
+        let name = self.unique(name);
+        self.hir.funcs.push(FuncInfo {
+            name,
+            span,
+            vars: Vec::new(),
+            types: Vec::new(),
+            pure: None,
+            updates: Vec::new(),
+            frozen: None,
+            first: u32::MAX,
+            last: 0,
+            declared: None,
+            poisoned: false,
+            anonymous: false,
+        })
+    }
+
+    fn unique(&mut self, base: &str) -> String {
+        if let Some(count) = self.func_names.get(base).copied() {
+            for number in count + 1.. {
+                let name = format!("{base}${number}");
+                if !self.func_names.contains_key(&name) {
+                    self.func_names.insert(base.to_owned(), number);
+                    self.func_names.insert(name.clone(), 0);
+                    return name;
+                }
+            }
+        }
+        self.func_names.insert(base.to_owned(), 0);
+        base.to_owned()
+    }
+
+    /// Visits each expression below `roots` once, parents before some of their operands. `visit`
+    /// says whether to go on below a node.
+    pub(crate) fn walk(
+        &mut self,
+        roots: &[Node],
+        at: Span,
+        mut visit: impl FnMut(&mut Self, Node) -> Result<()>,
+    ) -> Result<()> {
+        self.mark += 1;
+        let mark = self.mark;
+        let mut stack: Vec<Node> = roots.iter().rev().copied().collect();
+        while let Some(node) = stack.pop() {
+            if self.marks[node] == mark {
+                continue;
+            }
+            self.marks[node] = mark;
+            self.work(1, at)?;
+            visit(self, node)?;
+            let first = stack.len();
+            self.hir.nodes[node].operands(|n| stack.push(n));
+            stack[first..].reverse();
+        }
+        Ok(())
+    }
+}

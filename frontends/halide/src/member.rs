@@ -1,0 +1,348 @@
+//! Members and methods: `r.x`, `in.width()`, and which of them start a schedule.
+
+use nbcc_base::{Diagnostic, Failed, Span};
+use nbcc_stages::{ElementType, Input};
+
+use crate::ast::Ident;
+use crate::codes;
+use crate::elab::{Elab, Result};
+use crate::hir::NodeKind;
+use crate::names::nearest;
+use crate::ops::Spanned;
+use crate::stmt::count;
+use crate::value::Value;
+
+const RDOM_VARS: [&str; 4] = ["x", "y", "z", "w"];
+
+impl Elab<'_> {
+    /// `object.name` that is not called.
+    pub(crate) fn member(&mut self, object: &Spanned, name: Ident) -> Result<Value> {
+        let text = self.names.text(name.name).to_owned();
+        if let Value::RDom(rdom) = object.0 {
+            let dims = self.hir.rdoms[rdom].dims.len();
+            return match RDOM_VARS.iter().position(|v| *v == text) {
+                Some(n) if n < dims => Ok(Value::RVar(rdom, n as u32)),
+                Some(_) => self.fail(
+                    Diagnostic::error(
+                        &codes::UNKNOWN_MEMBER,
+                        format!("the RDom has no dimension `{text}`"),
+                    )
+                    .at(name.span, format!("it has {}", count(dims, "dimension"))),
+                ),
+                None => self.unknown_member(&object.0, name, &RDOM_VARS),
+            };
+        }
+        if matches!(object.0, Value::Poison) {
+            return Err(Failed);
+        }
+        let help = format!("write `.{text}()`");
+        let callable = matches!(
+            object.0,
+            Value::Func(_) | Value::Stage(..) | Value::Input(_) | Value::InputDim(..)
+        );
+        if callable {
+            return self.fail(
+                Diagnostic::error(&codes::UNKNOWN_MEMBER, format!("`{text}` must be called"))
+                    .at(name.span, "not called")
+                    .help(help),
+            );
+        }
+        self.unknown_member(&object.0, name, &[])
+    }
+
+    fn unknown_member<T>(&mut self, object: &Value, name: Ident, known: &[&str]) -> Result<T> {
+        let text = self.names.text(name.name).to_owned();
+        let what = object.what();
+        let diagnostic =
+            Diagnostic::error(&codes::UNKNOWN_MEMBER, format!("{what} has no `{text}`"))
+                .at(name.span, "not known");
+        let help = match nearest(&text, known.iter().copied()) {
+            Some(near) => Some(format!("did you mean `{near}`?")),
+            None if known.is_empty() => None,
+            None => Some(format!("it has {}", list(known))),
+        };
+        self.fail(match help {
+            Some(help) => diagnostic.help(help),
+            None => diagnostic,
+        })
+    }
+
+    /// `object.name(args)`.
+    pub(crate) fn method(
+        &mut self,
+        object: &Spanned,
+        name: Ident,
+        args: &[Spanned],
+        span: Span,
+    ) -> Result<Value> {
+        match object.0 {
+            Value::Func(func) => self.directive(func, None, name, args, span),
+            Value::Stage(func, update) => self.directive(func, Some(update), name, args, span),
+            Value::Input(input) => self.input_method(input, name, args, span),
+            Value::InputDim(input, dim) => self.dimension_method(input, dim, name, args, span),
+            Value::RDom(rdom) => {
+                let text = self.names.text(name.name).to_owned();
+                match text.as_str() {
+                    "where" => {
+                        self.take(&text, args, 1, span)?;
+                        self.rdom_where(rdom, &args[0], span)?;
+                        Ok(Value::Void)
+                    }
+                    "dimensions" => {
+                        self.take(&text, args, 0, span)?;
+                        Ok(Value::Int(self.hir.rdoms[rdom].dims.len() as i32))
+                    }
+                    _ => self.unknown_member(&object.0, name, &["where", "dimensions"]),
+                }
+            }
+            Value::Type(ty) => self.type_method(ty, name, args, span),
+            Value::Expr(node) => {
+                let text = self.names.text(name.name).to_owned();
+                match text.as_str() {
+                    "type" => {
+                        self.take(&text, args, 0, span)?;
+                        Ok(Value::Type(self.hir.ty(node)))
+                    }
+                    "set_estimate" | "set_range" | "set_min_value" | "set_max_value"
+                        if matches!(self.hir.nodes[node].kind, NodeKind::Param(_)) =>
+                    {
+                        self.report(
+                            Diagnostic::warning(
+                                &codes::NO_EFFECT,
+                                format!("`{text}` of a parameter has no effect"),
+                            )
+                            .at(name.span, "not followed")
+                            .help("parameters are known when the program runs: `--param`"),
+                        );
+                        Ok(Value::Void)
+                    }
+                    _ => self.unknown_member(&object.0, name, &["type"]),
+                }
+            }
+            Value::Poison => Err(Failed),
+            ref other => {
+                let other = other.clone();
+                self.unknown_member(&other, name, &[])
+            }
+        }
+    }
+
+    /// Fails unless there are `want` arguments.
+    pub(crate) fn take(
+        &mut self,
+        name: &str,
+        args: &[Spanned],
+        want: usize,
+        span: Span,
+    ) -> Result<()> {
+        if args.len() == want {
+            return Ok(());
+        }
+        let got = args.len();
+        self.fail(
+            Diagnostic::error(
+                &codes::ARGUMENT_COUNT,
+                format!("`{name}` takes {}, not {got}", count(want, "argument")),
+            )
+            .at(span, format!("{} given", count(got, "argument"))),
+        )
+    }
+
+    fn extent(&mut self, input: Input, dim: u32, span: Span) -> Value {
+        let kind = NodeKind::InputExtent(input, dim);
+        Value::Expr(self.hir.push(kind, ElementType::I32, span))
+    }
+
+    fn input_method(
+        &mut self,
+        input: Input,
+        name: Ident,
+        args: &[Spanned],
+        span: Span,
+    ) -> Result<Value> {
+        let text = self.names.text(name.name).to_owned();
+        let dims = self.hir.inputs[input].dims;
+        let dim = match text.as_str() {
+            "width" => 0,
+            "height" => 1,
+            "channels" => 2,
+            "left" | "top" => {
+                self.take(&text, args, 0, span)?;
+                return Ok(Value::Expr(self.hir.int(0, ElementType::I32, span)));
+            }
+            "dimensions" => {
+                self.take(&text, args, 0, span)?;
+                return Ok(Value::Int(dims as i32));
+            }
+            "type" => {
+                self.take(&text, args, 0, span)?;
+                return Ok(Value::Type(self.hir.inputs[input].ty));
+            }
+            "dim" => {
+                self.take(&text, args, 1, span)?;
+                let n = self.constant_int(&args[0], "the number of a dimension")?;
+                if (0..dims as i32).contains(&n) {
+                    return Ok(Value::InputDim(input, n as u32));
+                }
+                return self.fail(
+                    Diagnostic::error(
+                        &codes::UNKNOWN_MEMBER,
+                        format!("the input has no dimension {n}"),
+                    )
+                    .at(args[0].1, format!("it has {}", count(dims as usize, "dimension"))),
+                );
+            }
+            "set_estimates" => {
+                self.take(&text, args, 1, span)?;
+                let bounds = self.bounds_list(&args[0], dims as usize)?;
+                for (dim, (min, extent)) in bounds.iter().enumerate() {
+                    self.estimate(input, dim as u32, min, extent)?;
+                }
+                return Ok(Value::Input(input));
+            }
+            _ => {
+                return self.unknown_member(
+                    &Value::Input(input),
+                    name,
+                    &["width", "height", "channels", "dim", "dimensions", "type", "set_estimates"],
+                );
+            }
+        };
+        self.take(&text, args, 0, span)?;
+        if dim >= dims {
+            return self.fail(
+                Diagnostic::error(&codes::UNKNOWN_MEMBER, format!("the input has no `{text}`"))
+                    .at(name.span, format!("it has {}", count(dims as usize, "dimension"))),
+            );
+        }
+        Ok(self.extent(input, dim, span))
+    }
+
+    fn dimension_method(
+        &mut self,
+        input: Input,
+        dim: u32,
+        name: Ident,
+        args: &[Spanned],
+        span: Span,
+    ) -> Result<Value> {
+        let text = self.names.text(name.name).to_owned();
+        match text.as_str() {
+            "extent" => {
+                self.take(&text, args, 0, span)?;
+                Ok(self.extent(input, dim, span))
+            }
+            "min" => {
+                self.take(&text, args, 0, span)?;
+                Ok(Value::Expr(self.hir.int(0, ElementType::I32, span)))
+            }
+            "max" => {
+                self.take(&text, args, 0, span)?;
+                let extent = (self.extent(input, dim, span), span);
+                self.binary(crate::ast::Op::Sub, span, &extent, &(Value::Int(1), span), span)
+            }
+            "set_estimate" => {
+                self.take(&text, args, 2, span)?;
+                self.estimate(input, dim, &args[0], &args[1])?;
+                Ok(Value::InputDim(input, dim))
+            }
+            _ => self.unknown_member(
+                &Value::InputDim(input, dim),
+                name,
+                &["extent", "min", "max", "set_estimate"],
+            ),
+        }
+    }
+
+    fn estimate(&mut self, input: Input, dim: u32, min: &Spanned, extent: &Spanned) -> Result<()> {
+        let min = self.constant_int(min, "an estimate")?;
+        let n = self.constant_int(extent, "an estimate")?;
+        if n < 1 {
+            return self.fail(
+                Diagnostic::error(&codes::DIRECTIVE_SIZE, "an estimated extent below 1")
+                    .at(extent.1, format!("this is {n}")),
+            );
+        }
+        self.hir.inputs[input].estimates[dim as usize] = Some((min, n));
+        Ok(())
+    }
+
+    /// `{{min, extent}, ...}`, one pair a dimension; `Expr()` pairs are given as they are.
+    pub(crate) fn bounds_list(
+        &mut self,
+        value: &Spanned,
+        dims: usize,
+    ) -> Result<Vec<(Spanned, Spanned)>> {
+        let mut bounds = Vec::new();
+        if let Value::List(list) = &value.0 {
+            for (pair, _) in list.iter() {
+                match pair {
+                    Value::List(pair) if pair.len() == 2 => {
+                        bounds.push((pair[0].clone(), pair[1].clone()));
+                    }
+                    _ => {}
+                }
+            }
+            if bounds.len() == list.len() && bounds.len() <= dims && !bounds.is_empty() {
+                return Ok(bounds);
+            }
+        }
+        self.fail(
+            Diagnostic::error(
+                &codes::BOUNDS_LIST,
+                format!("bounds are a list of pairs of minimum and extent, at most {dims}"),
+            )
+            .at(value.1, "not such a list")
+            .help("write `{{0, w}, {0, h}}`"),
+        )
+    }
+
+    fn type_method(
+        &mut self,
+        ty: ElementType,
+        name: Ident,
+        args: &[Spanned],
+        span: Span,
+    ) -> Result<Value> {
+        let text = self.names.text(name.name).to_owned();
+        self.take(&text, args, 0, span)?;
+        Ok(match text.as_str() {
+            "min" => Value::Expr(self.least(ty, span)),
+            "max" => Value::Expr(self.greatest(ty, span)),
+            "bits" => Value::Int(ty.bits() as i32),
+            "is_float" => Value::Bool(ty.is_float()),
+            "is_int" => Value::Bool(ty.is_signed()),
+            "is_uint" => Value::Bool(ty.is_unsigned()),
+            _ => {
+                return self.unknown_member(&Value::Type(ty), name, &["min", "max", "bits"]);
+            }
+        })
+    }
+
+    /// The least value of a type, as a literal.
+    pub(crate) fn least(&mut self, ty: ElementType, span: Span) -> crate::hir::Node {
+        if ty.is_float() {
+            self.hir.float(f32::NEG_INFINITY, span)
+        } else {
+            self.hir.int(ty.integer_range().0, ty, span)
+        }
+    }
+
+    /// The greatest value of a type, as a literal.
+    pub(crate) fn greatest(&mut self, ty: ElementType, span: Span) -> crate::hir::Node {
+        if ty.is_float() {
+            self.hir.float(f32::INFINITY, span)
+        } else {
+            self.hir.int(ty.integer_range().1, ty, span)
+        }
+    }
+}
+
+/// `a`, `b` and `c`.
+pub(crate) fn list(names: &[&str]) -> String {
+    let quoted: Vec<String> = names.iter().map(|n| format!("`{n}`")).collect();
+    match quoted.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
+        _ => quoted.join(""),
+    }
+}

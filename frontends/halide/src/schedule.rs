@@ -1,0 +1,586 @@
+//! Schedule directives: their shape, and the names of the loops they speak of. Whether a directive
+//! is legal is decided later, when loop nests are known.
+
+use nbcc_base::{Diagnostic, Failed, Span};
+use nbcc_stages::{DirectiveArg, DirectiveKind, ParamKind};
+
+use crate::ast::Ident;
+use crate::codes;
+use crate::directives::{DIRECTIVES, HALIDE_ONLY, TAIL_STRATEGIES};
+use crate::elab::{Elab, Result};
+use crate::hir::{DefinitionInfo, DirectiveInfo, FuncId, PendingDirective};
+use crate::member::list;
+use crate::names::nearest;
+use crate::ops::Spanned;
+use crate::stmt::count;
+use crate::value::Value;
+
+/// The schedule that a directive belongs to.
+#[derive(Clone, Copy)]
+struct Target {
+    func: FuncId,
+    update: Option<u32>,
+    /// From the directive's name to its closing parenthesis.
+    span: Span,
+}
+
+impl Elab<'_> {
+    fn definition(&mut self, t: Target) -> &mut DefinitionInfo {
+        let info = &mut self.hir.funcs[t.func];
+        match t.update {
+            None => info.pure.as_mut().expect("only defined Funcs are scheduled"),
+            Some(k) => &mut info.updates[k as usize],
+        }
+    }
+
+    fn add(&mut self, t: Target, kind: DirectiveKind) {
+        self.add_pending(t, PendingDirective::Ready(kind));
+    }
+
+    fn add_pending(&mut self, t: Target, kind: PendingDirective) {
+        let span = t.span;
+        self.definition(t).schedule.push(DirectiveInfo { kind, span });
+    }
+
+    /// `func.name(args)` or `func.update(k).name(args)`; gives what the next directive of the
+    /// chain applies to.
+    pub(crate) fn directive(
+        &mut self,
+        func: FuncId,
+        update: Option<u32>,
+        name: Ident,
+        args: &[Spanned],
+        whole: Span,
+    ) -> Result<Value> {
+        let text = self.names.text(name.name).to_owned();
+        let info = &self.hir.funcs[func];
+        if info.poisoned {
+            return Err(Failed);
+        }
+        if info.pure.is_none() {
+            if self.aborted {
+                return Err(Failed);
+            }
+            let func_name = info.name.clone();
+            return self.fail(
+                Diagnostic::error(
+                    &codes::UNDEFINED_FUNC,
+                    format!("`{func_name}` is scheduled before it is defined"),
+                )
+                .at(name.span, "has no loops yet")
+                .help("write its schedule after its definition"),
+            );
+        }
+        self.work(1, whole)?;
+        let t = Target { func, update, span: Span { start: name.span.start, ..whole } };
+        let result = match update {
+            None => Value::Func(func),
+            Some(k) => Value::Stage(func, k),
+        };
+        let whole_func = [
+            "compute_root",
+            "compute_inline",
+            "compute_at",
+            "store_root",
+            "store_at",
+            "bound",
+            "set_estimate",
+            "set_estimates",
+            "update",
+        ];
+        if update.is_some() && whole_func.contains(&text.as_str()) {
+            return self.fail(
+                Diagnostic::error(
+                    &codes::NOT_FOR_UPDATES,
+                    format!("`{text}` applies to a Func, not to one of its updates"),
+                )
+                .at(name.span, "follows `update`")
+                .help(format!(
+                    "write `{}.{text}(...)` in a statement of its own",
+                    self.hir.funcs[func].name.clone()
+                )),
+            );
+        }
+        match text.as_str() {
+            "compute_root" => {
+                self.take(&text, args, 0, t.span)?;
+                self.add(t, DirectiveKind::ComputeRoot);
+            }
+            "compute_inline" => {
+                self.take(&text, args, 0, t.span)?;
+                self.add(t, DirectiveKind::ComputeInline);
+            }
+            "store_root" => {
+                self.take(&text, args, 0, t.span)?;
+                self.add(t, DirectiveKind::StoreRoot);
+            }
+            "compute_at" | "store_at" => {
+                self.take(&text, args, 2, t.span)?;
+                let Value::Func(at) = args[0].0 else {
+                    let what = args[0].0.what();
+                    return self.fail(
+                        Diagnostic::error(
+                            &codes::ARGUMENT_TYPE,
+                            format!("the first argument of `{text}` is a Func"),
+                        )
+                        .at(args[0].1, format!("this is {what}"))
+                        .help(format!("write `{text}(g, y)`")),
+                    );
+                };
+                let var = self.loop_name(&args[1])?;
+                self.add_pending(
+                    t,
+                    if text == "compute_at" {
+                        PendingDirective::ComputeAt(at, var)
+                    } else {
+                        PendingDirective::StoreAt(at, var)
+                    },
+                );
+            }
+            "split" => {
+                let args = self.without_tail(args);
+                self.take(&text, &args, 4, t.span)?;
+                let factor = self.size(&args[3], &text)?;
+                self.split(t, &args[0], &args[1], &args[2], factor)?;
+            }
+            "tile" => self.tile(t, args)?,
+            "fuse" => {
+                self.take(&text, args, 3, t.span)?;
+                let inner = self.existing(t, &args[0])?;
+                let outer = self.existing(t, &args[1])?;
+                if inner == outer {
+                    return self.repeated(&inner, args[1].1);
+                }
+                let fused = self.fresh(t, &args[2], &[&inner, &outer])?;
+                let loops = &mut self.definition(t).loops;
+                if let Some(n) = loops.iter().position(|l| *l == inner) {
+                    loops[n].clone_from(&fused);
+                }
+                loops.retain(|l| *l != outer || *l == fused);
+                self.add(t, DirectiveKind::Fuse { inner, outer, fused });
+            }
+            "reorder" => {
+                let args = match args {
+                    [(Value::List(list), _)] => list.to_vec(),
+                    args => args.to_vec(),
+                };
+                if args.is_empty() {
+                    return self.fail(
+                        Diagnostic::error(
+                            &codes::ARGUMENT_COUNT,
+                            "`reorder` needs the loops to order",
+                        )
+                        .at(t.span, "no loops given")
+                        .help("write `reorder(x, y)`, innermost first"),
+                    );
+                }
+                let mut order = Vec::new();
+                for arg in &args {
+                    let var = self.existing(t, arg)?;
+                    if order.contains(&var) {
+                        return self.repeated(&var, arg.1);
+                    }
+                    order.push(var);
+                }
+                self.reorder(t, order);
+            }
+            "vectorize" | "unroll" | "parallel" => {
+                let args = self.without_tail(args);
+                if args.is_empty() || args.len() > 2 {
+                    return self.fail(
+                        Diagnostic::error(
+                            &codes::ARGUMENT_COUNT,
+                            format!("`{text}` takes a loop and perhaps a number"),
+                        )
+                        .at(t.span, format!("{} given", count(args.len(), "argument")))
+                        .help(format!("write `{text}(x)` or `{text}(x, 4)`")),
+                    );
+                }
+                let var = self.existing(t, &args[0])?;
+                let n = match args.get(1) {
+                    Some(n) => Some(self.size(n, &text)?),
+                    None => None,
+                };
+                match (text.as_str(), n) {
+                    ("vectorize", width) => self.add(t, DirectiveKind::Vectorize { var, width }),
+                    ("unroll", factor) => self.add(t, DirectiveKind::Unroll { var, factor }),
+                    (_, None) => self.add(t, DirectiveKind::Parallel(var)),
+                    (_, Some(factor)) => {
+                        // As in Halide: the blocks run in parallel under the loop's name.
+                        let inner = self.derived_loop(t, &var);
+                        self.record_split(t, &var, &var, &inner);
+                        let outer = var.clone();
+                        self.add(
+                            t,
+                            DirectiveKind::Split { old: var.clone(), outer, inner, factor },
+                        );
+                        self.add(t, DirectiveKind::Parallel(var));
+                    }
+                }
+            }
+            "bound" | "set_estimate" => {
+                self.take(&text, args, 3, t.span)?;
+                self.bound(t, &args[0], &args[1], &args[2], text == "set_estimate")?;
+            }
+            "set_estimates" => {
+                self.take(&text, args, 1, t.span)?;
+                let vars = self.hir.funcs[func].vars.clone();
+                let bounds = self.bounds_list(&args[0], vars.len())?;
+                for (var, (min, extent)) in vars.iter().zip(&bounds) {
+                    self.bound(t, &(Value::Var(*var), args[0].1), min, extent, true)?;
+                }
+            }
+            "update" => {
+                let k = match args {
+                    [] => 0,
+                    [n] => self.constant_int(n, "the number of an update")?,
+                    _ => return self.take(&text, args, 1, t.span).map(|()| result),
+                };
+                let updates = self.hir.funcs[func].updates.len();
+                if !(0..updates as i64).contains(&i64::from(k)) {
+                    let func_name = self.hir.funcs[func].name.clone();
+                    let label = match updates {
+                        0 => "it has no updates".to_owned(),
+                        n => format!("it has {}, counted from 0", count(n, "update")),
+                    };
+                    return self.fail(
+                        Diagnostic::error(
+                            &codes::UPDATE_NUMBER,
+                            format!("`{func_name}` has no update {k}"),
+                        )
+                        .at(t.span, label),
+                    );
+                }
+                return Ok(Value::Stage(func, k as u32));
+            }
+            "rfactor" => return self.rfactor(func, update, args, t.span),
+            _ => return self.other_directive(t, &text, name, args, result),
+        }
+        Ok(result)
+    }
+
+    fn other_directive(
+        &mut self,
+        t: Target,
+        text: &str,
+        name: Ident,
+        args: &[Spanned],
+        result: Value,
+    ) -> Result<Value> {
+        match text {
+            "dimensions" => {
+                self.take(text, args, 0, t.span)?;
+                return Ok(Value::Int(self.hir.funcs[t.func].vars.len() as i32));
+            }
+            "type" | "output_type" if self.hir.funcs[t.func].types.len() == 1 => {
+                self.take(text, args, 0, t.span)?;
+                return Ok(Value::Type(self.hir.funcs[t.func].types[0]));
+            }
+            _ => {}
+        }
+        if self.directives.iter().any(|d| d.name == text) {
+            self.target_directive(t, text, args)?;
+            return Ok(result);
+        }
+        let diagnostic = if HALIDE_ONLY.contains(&text) {
+            Diagnostic::error(
+                &codes::UNKNOWN_DIRECTIVE,
+                format!("the directive `{text}` of Halide is not supported"),
+            )
+            .at(name.span, "not supported")
+        } else {
+            Diagnostic::error(&codes::UNKNOWN_DIRECTIVE, format!("unknown directive `{text}`"))
+                .at(name.span, "not a directive")
+        };
+        let known = DIRECTIVES.iter().map(|d| d.name).chain(self.directives.iter().map(|d| d.name));
+        let near = nearest(text, known).map(str::to_owned);
+        self.fail(match near {
+            Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
+            None => diagnostic,
+        })
+    }
+
+    fn target_directive(&mut self, t: Target, text: &str, args: &[Spanned]) -> Result<()> {
+        let info = self.directives.iter().find(|d| d.name == text).expect("the caller found it");
+        let form = info.forms.iter().find(|form| match form.last() {
+            Some(ParamKind::Vars) => args.len() + 1 >= form.len(),
+            _ => args.len() == form.len(),
+        });
+        let Some(form) = form else {
+            let given = count(args.len(), "argument");
+            return self.fail(
+                Diagnostic::error(
+                    &codes::ARGUMENT_COUNT,
+                    format!("wrong number of arguments for `{text}`"),
+                )
+                .at(t.span, format!("{given} given"))
+                .help(format!("write `{}`", info.usage)),
+            );
+        };
+        let mut values = Vec::new();
+        let mut used: Vec<String> = Vec::new();
+        let mut new = Vec::new();
+        for (i, arg) in args.iter().enumerate() {
+            let kind = form.get(i).copied().unwrap_or(ParamKind::Vars);
+            values.push(match kind {
+                ParamKind::Var | ParamKind::Vars => {
+                    let var = self.existing(t, arg)?;
+                    if used.contains(&var) {
+                        return self.repeated(&var, arg.1);
+                    }
+                    used.push(var.clone());
+                    DirectiveArg::Var(var)
+                }
+                ParamKind::NewVar => {
+                    let var = self.fresh(t, arg, &[])?;
+                    if new.contains(&var) {
+                        return self.repeated(&var, arg.1);
+                    }
+                    new.push(var.clone());
+                    DirectiveArg::Var(var)
+                }
+                ParamKind::Size => DirectiveArg::Int(self.size(arg, text)?),
+            });
+        }
+        self.definition(t).loops.splice(0..0, new);
+        self.add(t, DirectiveKind::Target { name: info.name, args: values });
+        Ok(())
+    }
+
+    /// The arguments without a tail strategy at the end.
+    fn without_tail(&mut self, args: &[Spanned]) -> Vec<Spanned> {
+        if let Some((Value::Var(name), at)) = args.last() {
+            let text = self.names.text(*name).to_owned();
+            if TAIL_STRATEGIES.contains(&text.as_str()) {
+                if !matches!(text.as_str(), "Auto" | "GuardWithIf") {
+                    self.report(
+                        Diagnostic::warning(
+                            &codes::NO_EFFECT,
+                            format!("the tail strategy `{text}` is not followed"),
+                        )
+                        .at(*at, "edges are guarded: no element outside is computed")
+                        .help("leave it out, or write `TailStrategy::GuardWithIf`"),
+                    );
+                }
+                return args[..args.len() - 1].to_vec();
+            }
+        }
+        args.to_vec()
+    }
+
+    /// The loop that an argument names.
+    fn loop_name(&mut self, arg: &Spanned) -> Result<String> {
+        match arg.0 {
+            Value::Var(name) | Value::RVarName(name) => Ok(self.names.text(name).to_owned()),
+            Value::RVar(rdom, n) => Ok(self.rvar_name(rdom, n)),
+            Value::RDom(rdom) if self.hir.rdoms[rdom].dims.len() == 1 => {
+                Ok(self.rvar_name(rdom, 0))
+            }
+            Value::Poison => Err(Failed),
+            ref other => {
+                let what = other.what();
+                self.fail(
+                    Diagnostic::error(&codes::ARGUMENT_TYPE, "the name of a loop is needed")
+                        .at(arg.1, format!("this is {what}"))
+                        .help("loops are named by Vars and by the variables of an RDom"),
+                )
+            }
+        }
+    }
+
+    /// The name of a loop that the definition has.
+    fn existing(&mut self, t: Target, arg: &Spanned) -> Result<String> {
+        let name = self.loop_name(arg)?;
+        if self.definition(t).loops.contains(&name) {
+            return Ok(name);
+        }
+        let loops = self.definition(t).loops.clone();
+        let shown: Vec<String> = loops.iter().map(|l| l.replace('$', ".")).collect();
+        let shown: Vec<&str> = shown.iter().map(String::as_str).collect();
+        let func = self.hir.funcs[t.func].name.clone();
+        let what = match t.update {
+            None => format!("`{func}`"),
+            Some(k) => format!("update {k} of `{func}`"),
+        };
+        let name = name.replace('$', ".");
+        let near = nearest(&name, shown.iter().copied()).map(str::to_owned);
+        let has = if shown.is_empty() {
+            "it has no loops".to_owned()
+        } else {
+            format!("its loops are {}", list(&shown))
+        };
+        let help = match near {
+            Some(near) => format!("did you mean `{near}`? {has}"),
+            None => has,
+        };
+        self.fail(
+            Diagnostic::error(&codes::UNKNOWN_LOOP, format!("{what} has no loop `{name}`"))
+                .at(arg.1, "no such loop")
+                .help(help),
+        )
+    }
+
+    /// The name of a new loop. It may be one of `ending`, the loops that it replaces.
+    fn fresh(&mut self, t: Target, arg: &Spanned, ending: &[&str]) -> Result<String> {
+        let name = self.loop_name(arg)?;
+        let taken = self.definition(t).loops.contains(&name) && !ending.contains(&name.as_str());
+        if !taken {
+            return Ok(name);
+        }
+        let func = self.hir.funcs[t.func].name.clone();
+        self.fail(
+            Diagnostic::error(&codes::LOOP_TAKEN, format!("`{func}` already has a loop `{name}`"))
+                .at(arg.1, "a new name is needed here"),
+        )
+    }
+
+    fn repeated<T>(&mut self, name: &str, at: Span) -> Result<T> {
+        self.fail(
+            Diagnostic::error(&codes::LOOP_TAKEN, format!("the loop `{name}` stands twice"))
+                .at(at, "the second time"),
+        )
+    }
+
+    /// A size of at least 1.
+    fn size(&mut self, arg: &Spanned, directive: &str) -> Result<i64> {
+        let n = self.constant_int(arg, &format!("a size of `{directive}`"))?;
+        if n >= 1 {
+            return Ok(i64::from(n));
+        }
+        self.fail(
+            Diagnostic::error(&codes::DIRECTIVE_SIZE, format!("`{directive}` with a size of {n}"))
+                .at(arg.1, "must be at least 1"),
+        )
+    }
+
+    fn split(
+        &mut self,
+        t: Target,
+        old: &Spanned,
+        outer: &Spanned,
+        inner: &Spanned,
+        factor: i64,
+    ) -> Result<()> {
+        let old = self.existing(t, old)?;
+        let outer_name = self.fresh(t, outer, &[&old])?;
+        let inner_name = self.fresh(t, inner, &[&old])?;
+        if outer_name == inner_name {
+            return self.repeated(&inner_name, inner.1);
+        }
+        self.record_split(t, &old, &outer_name, &inner_name);
+        self.add(t, DirectiveKind::Split { old, outer: outer_name, inner: inner_name, factor });
+        Ok(())
+    }
+
+    fn record_split(&mut self, t: Target, old: &str, outer: &str, inner: &str) {
+        let loops = &mut self.definition(t).loops;
+        if let Some(n) = loops.iter().position(|l| l == old) {
+            outer.clone_into(&mut loops[n]);
+            loops.insert(n, inner.to_owned());
+        }
+    }
+
+    /// A name for a loop that the source does not name.
+    fn derived_loop(&mut self, t: Target, base: &str) -> String {
+        let loops = &self.definition(t).loops;
+        let mut name = format!("{base}_in");
+        let mut number = 1;
+        while loops.contains(&name) {
+            name = format!("{base}_in{number}");
+            number += 1;
+        }
+        name
+    }
+
+    fn reorder(&mut self, t: Target, order: Vec<String>) {
+        let loops = &mut self.definition(t).loops;
+        let places: Vec<usize> = (0..loops.len()).filter(|&i| order.contains(&loops[i])).collect();
+        for (place, name) in places.into_iter().zip(&order) {
+            loops[place].clone_from(name);
+        }
+        self.add(t, DirectiveKind::Reorder(order));
+    }
+
+    fn tile(&mut self, t: Target, args: &[Spanned]) -> Result<()> {
+        let args = self.without_tail(args);
+        let [x, y, rest @ ..] = args.as_slice() else {
+            return self.tile_usage(t, args.len());
+        };
+        let (xo, yo, xi, yi, w, h) = match rest {
+            [xi, yi, w, h] => (x, y, xi, yi, w, h),
+            [xo, yo, xi, yi, w, h] => (xo, yo, xi, yi, w, h),
+            _ => return self.tile_usage(t, args.len()),
+        };
+        let w = self.size(w, "tile")?;
+        let h = self.size(h, "tile")?;
+        self.split(t, x, xo, xi, w)?;
+        self.split(t, y, yo, yi, h)?;
+        let mut order = Vec::new();
+        for arg in [xi, yi, xo, yo] {
+            order.push(self.existing(t, arg)?);
+        }
+        self.reorder(t, order);
+        Ok(())
+    }
+
+    fn tile_usage<T>(&mut self, t: Target, given: usize) -> Result<T> {
+        self.fail(
+            Diagnostic::error(&codes::ARGUMENT_COUNT, "wrong number of arguments for `tile`")
+                .at(t.span, format!("{} given", count(given, "argument")))
+                .help("write `tile(x, y, xi, yi, 8, 8)` or `tile(x, y, xo, yo, xi, yi, 8, 8)`"),
+        )
+    }
+
+    fn bound(
+        &mut self,
+        t: Target,
+        var: &Spanned,
+        min: &Spanned,
+        extent: &Spanned,
+        estimate: bool,
+    ) -> Result<()> {
+        let name = self.loop_name(var)?;
+        let vars: Vec<String> =
+            self.hir.funcs[t.func].vars.iter().map(|v| self.names.text(*v).to_owned()).collect();
+        if !vars.contains(&name) {
+            let func = self.hir.funcs[t.func].name.clone();
+            let shown: Vec<&str> = vars.iter().map(String::as_str).collect();
+            return self.fail(
+                Diagnostic::error(
+                    &codes::UNKNOWN_LOOP,
+                    format!("`{func}` has no dimension `{name}`"),
+                )
+                .at(var.1, "no such dimension")
+                .help(format!("its dimensions are {}", list(&shown))),
+            );
+        }
+        let min = self.bound_expr(min, "a bound")?;
+        let extent_node = self.bound_expr(extent, "a bound")?;
+        if let Some(n) = self.hir.constant(extent_node)
+            && n < 1
+        {
+            return self.fail(
+                Diagnostic::error(&codes::DIRECTIVE_SIZE, format!("an extent of {n}"))
+                    .at(extent.1, "must be at least 1"),
+            );
+        }
+        self.add_pending(
+            t,
+            PendingDirective::Bound { var: name, min, extent: extent_node, estimate },
+        );
+        Ok(())
+    }
+
+    fn rfactor(
+        &mut self,
+        _func: FuncId,
+        _update: Option<u32>,
+        _args: &[Spanned],
+        span: Span,
+    ) -> Result<Value> {
+        self.fail(
+            Diagnostic::error(&codes::UNSUPPORTED, "`rfactor` is not supported yet")
+                .at(span, "not supported"),
+        )
+    }
+}

@@ -1,0 +1,546 @@
+//! Statements of the compile-time language, and calls of its functions.
+
+use nbcc_base::{Diagnostic, Failed, Span};
+
+use crate::ast::{DeclKind, ExprId, ExprKind, Function, Op, Parameter, StmtId, StmtKind, TypeWord};
+use crate::codes;
+use crate::constant;
+use crate::elab::{Elab, Result, Slot};
+use crate::ops::Spanned;
+use crate::types::{CType, c_type};
+use crate::value::Value;
+
+/// How a statement ends.
+pub(crate) enum Flow {
+    /// The next one follows.
+    Next,
+    /// The function returns.
+    Return(Spanned),
+}
+
+impl Elab<'_> {
+    /// Runs a statement.
+    pub(crate) fn statement(&mut self, id: StmtId) -> Result<Flow> {
+        let node = &self.ast.stmts[id];
+        let span = node.span;
+        if !self.running.is_empty() {
+            self.step(1, span)?;
+        }
+        match &node.kind {
+            StmtKind::Empty | StmtKind::Function(_) => Ok(Flow::Next),
+            StmtKind::Expr(e) => {
+                self.expression_statement(*e)?;
+                Ok(Flow::Next)
+            }
+            StmtKind::Assign(op, target, value) => {
+                self.assign(*op, *target, *value, span)?;
+                Ok(Flow::Next)
+            }
+            StmtKind::Step(op, target) => {
+                self.step_variable(*op, *target, span)?;
+                Ok(Flow::Next)
+            }
+            StmtKind::Decl { is_const, kind, declarators } => {
+                self.declaration(*is_const, *kind, declarators)?;
+                Ok(Flow::Next)
+            }
+            StmtKind::Block(list) => self.deeper(span, |e| {
+                e.enter();
+                let mut flow = Flow::Next;
+                for &s in list {
+                    flow = e.statement(s)?;
+                    if matches!(flow, Flow::Return(_)) {
+                        break;
+                    }
+                }
+                e.leave();
+                Ok(flow)
+            }),
+            StmtKind::If(..) => self.conditional(id),
+            StmtKind::For { init, condition, steps, body } => {
+                self.deeper(span, |e| e.for_loop(span, *init, *condition, steps, *body))
+            }
+            StmtKind::Return(value) => {
+                if self.running.is_empty() {
+                    return self.fail(
+                        Diagnostic::error(&codes::RETURN, "`return` outside a function")
+                            .at(span, "there is nothing to return from")
+                            .help("the result of a file is its output Func: see `Output`"),
+                    );
+                }
+                let value = match value {
+                    Some(e) => self.spanned(*e)?,
+                    None => (Value::Void, span),
+                };
+                Ok(Flow::Return(value))
+            }
+        }
+    }
+
+    fn conditional(&mut self, mut id: StmtId) -> Result<Flow> {
+        let span = self.ast.stmts[id].span;
+        self.deeper(span, |e| {
+            while let StmtKind::If(condition, yes, no) = &e.ast.stmts[id].kind {
+                if e.constant_condition(*condition)? {
+                    return e.scoped(*yes);
+                }
+                match no {
+                    Some(no) => id = *no,
+                    None => return Ok(Flow::Next),
+                }
+            }
+            e.scoped(id)
+        })
+    }
+
+    fn scoped(&mut self, id: StmtId) -> Result<Flow> {
+        self.enter();
+        let flow = self.statement(id)?;
+        self.leave();
+        Ok(flow)
+    }
+
+    fn for_loop(
+        &mut self,
+        span: Span,
+        init: Option<StmtId>,
+        condition: Option<ExprId>,
+        steps: &[StmtId],
+        body: StmtId,
+    ) -> Result<Flow> {
+        self.enter();
+        if let Some(init) = init {
+            self.statement(init)?;
+        }
+        self.running.push(span);
+        let mut result = Flow::Next;
+        loop {
+            if let Some(condition) = condition
+                && !self.constant_condition(condition)?
+            {
+                break;
+            }
+            self.step(1, span)?;
+            result = self.scoped(body)?;
+            if matches!(result, Flow::Return(_)) {
+                break;
+            }
+            for &s in steps {
+                self.statement(s)?;
+            }
+        }
+        self.running.pop();
+        self.leave();
+        Ok(result)
+    }
+
+    /// A condition of the compile-time language.
+    pub(crate) fn constant_condition(&mut self, id: ExprId) -> Result<bool> {
+        let (value, span) = self.spanned(id)?;
+        if value.is_number() {
+            return Ok(constant::truth(&value));
+        }
+        self.not_constant(&value, span, "a condition")
+    }
+
+    pub(crate) fn not_constant<T>(&mut self, value: &Value, span: Span, what: &str) -> Result<T> {
+        if matches!(value, Value::Poison) {
+            return Err(Failed);
+        }
+        let help = match value {
+            Value::Expr(_) | Value::Var(_) | Value::RVar(..) => {
+                "a value that differs between pixels is chosen with `select`"
+            }
+            _ => "write a number or a const",
+        };
+        self.fail(
+            Diagnostic::error(
+                &codes::NOT_CONSTANT,
+                format!("{what} must be known at compile time"),
+            )
+            .at(span, format!("this is {}", value.what()))
+            .help(help),
+        )
+    }
+
+    /// An `int` that is known at compile time.
+    pub(crate) fn constant_int(&mut self, value: &Spanned, what: &str) -> Result<i32> {
+        match value.0 {
+            Value::Int(n) => Ok(n),
+            Value::Bool(b) => Ok(i32::from(b)),
+            Value::Float(_) | Value::Double(_) => self.fail(
+                Diagnostic::error(&codes::NOT_CONSTANT, format!("{what} must be an int"))
+                    .at(value.1, format!("this is {}", value.0.what()))
+                    .help("convert it: `(int)(...)`"),
+            ),
+            _ => self.not_constant(&value.0, value.1, what),
+        }
+    }
+
+    fn expression_statement(&mut self, id: ExprId) -> Result<()> {
+        let (value, span) = self.spanned(id)?;
+        match &self.ast.exprs[id].kind {
+            ExprKind::Call(..) if !matches!(value, Value::Expr(_) | Value::Tuple(_)) => Ok(()),
+            _ => {
+                self.report(
+                    Diagnostic::warning(
+                        &codes::UNUSED_VALUE,
+                        "the value of this statement is not used",
+                    )
+                    .at(span, format!("computes {}", value.what())),
+                );
+                Ok(())
+            }
+        }
+    }
+
+    /// `target = value` and `target op= value`.
+    fn assign(&mut self, op: Option<Op>, target: ExprId, value: ExprId, span: Span) -> Result<()> {
+        match &self.ast.exprs[target].kind {
+            ExprKind::Call(callee, args) => {
+                let (callee_value, callee_span) = self.spanned(*callee)?;
+                match callee_value {
+                    Value::Func(func) => {
+                        let result = self.define_from(func, args, op, value, span);
+                        if result.is_err() {
+                            self.hir.funcs[func].poisoned = true;
+                        }
+                        result
+                    }
+                    Value::Poison => Err(Failed),
+                    Value::Input(input) => {
+                        let name = self.hir.inputs[input].name.clone();
+                        let implicit = self.implicit_inputs.values().any(|&i| i == input);
+                        if implicit {
+                            return self.fail(undeclared(&name, callee_span));
+                        }
+                        self.fail(
+                            Diagnostic::error(
+                                &codes::NOT_ASSIGNABLE,
+                                format!("the input `{name}` cannot be defined"),
+                            )
+                            .at(callee_span, "an input image")
+                            .help("define a Func: `Func f(x, y) = ...`"),
+                        )
+                    }
+                    other => {
+                        let what = other.what();
+                        self.fail(
+                            Diagnostic::error(
+                                &codes::NOT_ASSIGNABLE,
+                                format!("{what} cannot be defined"),
+                            )
+                            .at(callee_span, format!("this is {what}"))
+                            .help("only a Func has definitions"),
+                        )
+                    }
+                }
+            }
+            ExprKind::Name(name) => {
+                let name = *name;
+                let at = self.ast.exprs[target].span;
+                let Some(slot) = self.lookup(name) else {
+                    let text = self.names.text(name).to_owned();
+                    return self.unknown_name(&text, at);
+                };
+                let result = self.assign_slot(slot, op, value, at, span);
+                if result.is_err() {
+                    self.slots[slot].value = Value::Poison;
+                }
+                result
+            }
+            ExprKind::Index(array, index) => self.assign_element(op, *array, *index, value, span),
+            _ => {
+                let at = self.ast.exprs[target].span;
+                self.fail(
+                    Diagnostic::error(&codes::NOT_ASSIGNABLE, "this cannot be assigned to")
+                        .at(at, "neither a variable nor a Func at some coordinates"),
+                )
+            }
+        }
+    }
+
+    fn assign_slot(
+        &mut self,
+        slot: usize,
+        op: Option<Op>,
+        value: ExprId,
+        at: Span,
+        span: Span,
+    ) -> Result<()> {
+        let value = self.spanned(value)?;
+        self.check_assignable(slot, at)?;
+        let old = self.slots[slot].value.clone();
+        let (word, c_type) = (self.slots[slot].word, self.slots[slot].c_type);
+        let new = match op {
+            None => value.0,
+            Some(op) => self.compound(op, &(old, at), &value, at, span)?,
+        };
+        let new = self.convert(word, c_type, &(new, value.1))?;
+        self.slots[slot].value = new;
+        Ok(())
+    }
+
+    /// `a op= b`: on expressions, the right side is converted to the left one's type.
+    fn compound(
+        &mut self,
+        op: Op,
+        a: &Spanned,
+        b: &Spanned,
+        at: Span,
+        span: Span,
+    ) -> Result<Value> {
+        if let Value::Expr(node) = a.0 {
+            if !matches!(op, Op::Add | Op::Sub | Op::Mul | Op::Div) {
+                return self.fail(
+                    Diagnostic::error(
+                        &codes::OPERAND_TYPES,
+                        format!("`{}=` is not defined on an Expr", op.text()),
+                    )
+                    .at(at, "this is an Expr")
+                    .help(format!("write `e = e {} ...`", op.text())),
+                );
+            }
+            let right = self.expr_of(&b.0, b.1)?;
+            let right = self.cast(self.hir.ty(node), right, b.1);
+            return self.arithmetic(op, node, right, true, span).map(Value::Expr);
+        }
+        self.binary(op, at, a, b, span)
+    }
+
+    fn check_assignable(&mut self, slot: usize, at: Span) -> Result<()> {
+        let slot = &self.slots[slot];
+        if slot.is_const {
+            let declared = slot.span;
+            return self.fail(
+                Diagnostic::error(&codes::NOT_ASSIGNABLE, "a const cannot be assigned to")
+                    .at(at, "is const")
+                    .and(declared, "declared here"),
+            );
+        }
+        let fixed = matches!(slot.value, Value::Array(_))
+            || matches!(slot.word, TypeWord::ImageParam | TypeWord::Var | TypeWord::RVar);
+        if fixed {
+            let what = slot.value.what();
+            return self.fail(
+                Diagnostic::error(&codes::NOT_ASSIGNABLE, format!("{what} cannot be assigned to"))
+                    .at(at, format!("this is {what}")),
+            );
+        }
+        Ok(())
+    }
+
+    fn assign_element(
+        &mut self,
+        op: Option<Op>,
+        array: ExprId,
+        index: ExprId,
+        value: ExprId,
+        span: Span,
+    ) -> Result<()> {
+        let (base, base_span) = self.spanned(array)?;
+        let index = self.spanned(index)?;
+        let at = base_span.to(index.1);
+        match base {
+            Value::Array(id) => {
+                let n = self.array_index(id, &index)?;
+                let value = self.spanned(value)?;
+                let old = self.arrays[id.0 as usize][n].clone();
+                if matches!(old, Value::Array(_)) {
+                    return self.fail(
+                        Diagnostic::error(&codes::NOT_ASSIGNABLE, "an array cannot be assigned to")
+                            .at(at, "this is an array"),
+                    );
+                }
+                let new = match op {
+                    None => value.0,
+                    Some(op) => self.compound(op, &(old, at), &value, at, span)?,
+                };
+                let (word, c_type, is_const) = self.array_types[id.0 as usize];
+                if is_const {
+                    return self.fail(
+                        Diagnostic::error(&codes::NOT_ASSIGNABLE, "a const cannot be assigned to")
+                            .at(at, "is const"),
+                    );
+                }
+                let new = self.convert(word, c_type, &(new, value.1))?;
+                self.arrays[id.0 as usize][n] = new;
+                Ok(())
+            }
+            Value::Poison => Err(Failed),
+            other => {
+                let what = other.what();
+                self.fail(
+                    Diagnostic::error(&codes::NOT_ASSIGNABLE, "this cannot be assigned to")
+                        .at(at, format!("an element of {what}")),
+                )
+            }
+        }
+    }
+
+    fn step_variable(&mut self, op: Op, target: ExprId, span: Span) -> Result<()> {
+        let at = self.ast.exprs[target].span;
+        let slot = match self.ast.exprs[target].kind {
+            ExprKind::Name(name) => self.lookup(name),
+            _ => None,
+        };
+        match slot {
+            Some(slot) if self.slots[slot].value.is_number() => {
+                self.check_assignable(slot, at)?;
+                let old = self.slots[slot].value.clone();
+                let new = self.binary(op, span, &(old, at), &(Value::Int(1), span), span)?;
+                self.slots[slot].value = new;
+                Ok(())
+            }
+            Some(slot) if matches!(self.slots[slot].value, Value::Poison) => Err(Failed),
+            _ => self.fail(
+                Diagnostic::error(
+                    &codes::NOT_ASSIGNABLE,
+                    "`++` and `--` need a variable that holds a number",
+                )
+                .at(at, "not such a variable"),
+            ),
+        }
+    }
+
+    /// Calls a function of the file.
+    pub(crate) fn call_function(
+        &mut self,
+        function: &Function,
+        args: &[Spanned],
+        span: Span,
+    ) -> Result<Value> {
+        self.step(1, span)?;
+        let parameters = &function.parameters;
+        let name = self.names.text(function.name.name).to_owned();
+        if args.len() != parameters.len() {
+            let (want, got) = (parameters.len(), args.len());
+            return self.fail(
+                Diagnostic::error(
+                    &codes::ARGUMENT_COUNT,
+                    format!("`{name}` takes {}, not {got}", count(want, "argument")),
+                )
+                .at(span, format!("{} given", count(got, "argument")))
+                .and(function.name.span, "declared here"),
+            );
+        }
+        self.deeper(span, |e| {
+            let mut values = Vec::new();
+            for (parameter, arg) in parameters.iter().zip(args) {
+                values.push(e.parameter_value(parameter, arg)?);
+            }
+            let saved = e.enter_frame();
+            for (parameter, value) in parameters.iter().zip(values) {
+                let slot = Slot {
+                    value,
+                    word: parameter.ty.word,
+                    c_type: e.c_type_of(parameter.ty)?,
+                    is_const: parameter.is_const,
+                    span: parameter.name.span,
+                };
+                e.declare(parameter.name, slot)?;
+            }
+            e.running.push(span);
+            let flow = e.statement(function.body)?;
+            e.running.pop();
+            e.leave_frame(saved);
+            let result = match function.result {
+                DeclKind::Plain(ty) => ty,
+                DeclKind::Scalar(ty)
+                | DeclKind::InputBuffer(ty, _)
+                | DeclKind::OutputBuffer(ty, _)
+                | DeclKind::Output(ty) => {
+                    return e.fail(
+                        Diagnostic::error(
+                            &codes::FUNCTION_TYPE,
+                            "a function cannot return this type",
+                        )
+                        .at(ty.span, "not a type of the compile-time language")
+                        .help("return a Func or an Expr"),
+                    );
+                }
+            };
+            match flow {
+                Flow::Return((Value::Void, _)) | Flow::Next if result.word == TypeWord::Void => {
+                    Ok(Value::Void)
+                }
+                Flow::Return((Value::Void, at)) => e.fail(no_result(&name, at)),
+                Flow::Next => e.fail(no_result(&name, function.name.span)),
+                Flow::Return((_, at)) if result.word == TypeWord::Void => e.fail(
+                    Diagnostic::error(&codes::RETURN, "a void function returns no value")
+                        .at(at, "returned here")
+                        .and(result.span, "is void"),
+                ),
+                Flow::Return(value) => {
+                    let c_type = e.c_type_of(result)?;
+                    e.convert(result.word, c_type, &value)
+                }
+            }
+        })
+    }
+
+    fn parameter_value(&mut self, parameter: &Parameter, arg: &Spanned) -> Result<Value> {
+        let text = self.names.text(parameter.name.name).to_owned();
+        if parameter.by_reference && !parameter.is_const {
+            let end = parameter.name.span;
+            return self.fail(
+                Diagnostic::error(
+                    &codes::UNSUPPORTED,
+                    format!("`{text}` is passed by reference, which is not supported"),
+                )
+                .at(parameter.ty.span.to(end), "a reference that is not const")
+                .help("return the new value instead"),
+            );
+        }
+        if parameter.is_array != matches!(arg.0, Value::Array(_)) {
+            let want = if parameter.is_array { "an array" } else { "a single value" };
+            let what = arg.0.what();
+            return self.fail(
+                Diagnostic::error(&codes::ARGUMENT_TYPE, format!("`{text}` must be {want}"))
+                    .at(arg.1, format!("this is {what}"))
+                    .and(parameter.name.span, "declared here"),
+            );
+        }
+        if parameter.is_array {
+            return Ok(arg.0.clone());
+        }
+        let c_type = self.c_type_of(parameter.ty)?;
+        self.convert(parameter.ty.word, c_type, arg)
+    }
+
+    /// The C type that a type word stands for, where it does.
+    pub(crate) fn c_type_of(&mut self, ty: crate::ast::TypeName) -> Result<Option<CType>> {
+        if ty.word != TypeWord::C {
+            return Ok(None);
+        }
+        match c_type(self.text(ty.span)) {
+            CType::Refused(what) => self.fail(refused(what, ty.span)),
+            other => Ok(Some(other)),
+        }
+    }
+}
+
+/// `3 arguments`.
+pub(crate) fn count(n: usize, what: &str) -> String {
+    if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") }
+}
+
+/// The error for a type that the language does not have.
+pub(crate) fn refused(what: &str, span: Span) -> Diagnostic {
+    Diagnostic::error(&codes::TYPE_SIZE, format!("{what} are not supported"))
+        .at(span, "not a type of the pipeline")
+        .help("types are float, bool, and signed and unsigned integers of 8, 16 and 32 bits")
+}
+
+/// The error for a definition of a Func that was never declared.
+pub(crate) fn undeclared(name: &str, span: Span) -> Diagnostic {
+    Diagnostic::error(&codes::UNKNOWN_NAME, format!("`{name}` is not declared"))
+        .at(span, "defined here without a declaration")
+        .help(format!("declare it: `Func {name};`, or write `Func` before this definition"))
+}
+
+fn no_result(name: &str, span: Span) -> Diagnostic {
+    Diagnostic::error(&codes::RETURN, format!("`{name}` ends without a value"))
+        .at(span, "no value is returned here")
+        .help("end it with `return ...;`")
+}

@@ -1,0 +1,307 @@
+//! From text to syntax tree: tokens, brackets, the parser, and how errors in them are told.
+//!
+//! After a syntax error, parsing starts again behind the statement at fault (behind the whole
+//! function where it lies in one), so that several errors are found in one run.
+
+use lalrpop_util::ParseError;
+use logos::Logos;
+use nbcc_base::{Diagnostic, Diagnostics, Failed, SourceFile, SourceId, Span};
+
+use crate::ast::{Ast, Names};
+use crate::builder::Builder;
+use crate::codes;
+use crate::grammar::FileParser;
+use crate::token::{LexError, Token};
+
+/// Brackets and statements may nest this deep; C++ compilers set a like limit.
+pub(crate) const MAX_NESTING: u32 = 256;
+
+/// After this many syntax errors the rest of the file is not looked at.
+const MAX_SYNTAX_ERRORS: usize = 20;
+
+/// Bytes in a source file.
+const MAX_SOURCE: usize = 64 << 20;
+
+type Spanned = (u32, Token, u32);
+
+/// Parses a file.
+pub(crate) fn parse(
+    source: SourceId,
+    file: &SourceFile,
+    diagnostics: &mut Diagnostics,
+) -> Result<(Ast, Names), Failed> {
+    if file.text.len() > MAX_SOURCE {
+        return diagnostics.fail(Diagnostic::error(&codes::FILE_SIZE, "the file is too large"));
+    }
+    let tokens = lex(source, &file.text, diagnostics)?;
+    brackets(source, &tokens, diagnostics)?;
+    let mut builder = Builder::new(source, &file.text);
+    let mut rest = &tokens[..];
+    let mut errors = 0;
+    while let Err(error) =
+        FileParser::new().parse(&mut builder, rest.iter().map(|t| Ok::<Spanned, ()>(*t)))
+    {
+        let at = report(source, file, &error, diagnostics);
+        errors += 1;
+        if errors == MAX_SYNTAX_ERRORS {
+            break;
+        }
+        rest = resume(rest, at);
+    }
+    if errors > 0 { Err(Failed) } else { Ok((builder.ast, builder.names)) }
+}
+
+fn lex(
+    source: SourceId,
+    text: &str,
+    diagnostics: &mut Diagnostics,
+) -> Result<Vec<Spanned>, Failed> {
+    let mut tokens = Vec::new();
+    let mut errors = 0;
+    for (token, range) in Token::lexer(text).spanned() {
+        match token {
+            Ok(token) => tokens.push((range.start as u32, token, range.end as u32)),
+            Err(error) => {
+                diagnostics.push(lex_error(source, text, error, range));
+                errors += 1;
+                if errors == MAX_SYNTAX_ERRORS {
+                    break;
+                }
+            }
+        }
+    }
+    if errors > 0 { Err(Failed) } else { Ok(tokens) }
+}
+
+fn lex_error(
+    source: SourceId,
+    text: &str,
+    error: LexError,
+    range: std::ops::Range<usize>,
+) -> Diagnostic {
+    let span = Span::new(source, range.start, range.end);
+    let slice = text.get(range.clone()).unwrap_or("");
+    match error {
+        LexError::Character => {
+            let c = text[range.start..].chars().next().unwrap_or('\0');
+            let span = Span::new(source, range.start, range.start + c.len_utf8());
+            match c {
+                '\0' => Diagnostic::error(&codes::CHARACTER, "a NUL byte in the source")
+                    .at(span, "not text")
+                    .help("this seems to be a binary file"),
+                c if c.is_control() => Diagnostic::error(
+                    &codes::CHARACTER,
+                    format!("the control character U+{:04X} in the source", c as u32),
+                )
+                .at(span, "remove it"),
+                c => Diagnostic::error(&codes::CHARACTER, format!("unexpected character `{c}`"))
+                    .at(span, "starts no token"),
+            }
+        }
+        LexError::Letters => Diagnostic::error(
+            &codes::NON_ASCII,
+            format!("`{}` is not a name: it has a letter outside ASCII", shorten(slice)),
+        )
+        .at(span, "names are made of A-Z, a-z, 0-9 and _")
+        .help("spell the name in ASCII"),
+        LexError::Comment => {
+            let start = Span::new(source, range.start, range.start + 2);
+            Diagnostic::error(&codes::COMMENT, "a comment that does not end")
+                .at(start, "starts here")
+                .help("close it with `*/`")
+        }
+        LexError::Text => Diagnostic::error(&codes::TEXT, "a text that does not end")
+            .at(span, "starts here")
+            .help("close it with `\"` on the same line"),
+        LexError::Number => {
+            Diagnostic::error(&codes::NUMBER, format!("`{}` is not a number", shorten(slice)))
+                .at(span, "malformed number")
+                .help("integers are written 12 or 0x1f, floats 1.5f")
+        }
+        LexError::Preprocessor => Diagnostic::error(
+            &codes::PREPROCESSOR,
+            "preprocessor lines are not part of the language",
+        )
+        .at(span, "remove this line")
+        .help("a file is one pipeline and includes nothing; write `const int` for `#define`"),
+    }
+}
+
+/// The beginning of a text that may be very long.
+pub(crate) fn shorten(text: &str) -> String {
+    match text.char_indices().nth(40) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+/// Brackets match and do not nest too deep.
+fn brackets(
+    source: SourceId,
+    tokens: &[Spanned],
+    diagnostics: &mut Diagnostics,
+) -> Result<(), Failed> {
+    let span = |t: &Spanned| Span { source, start: t.0, end: t.2 };
+    let mut open: Vec<&Spanned> = Vec::new();
+    for token in tokens {
+        let opening = match token.1 {
+            Token::Open | Token::OpenIndex | Token::OpenBrace => {
+                open.push(token);
+                if open.len() > MAX_NESTING as usize {
+                    return diagnostics.fail(too_deep(span(token)));
+                }
+                continue;
+            }
+            Token::Close => Token::Open,
+            Token::CloseIndex => Token::OpenIndex,
+            Token::CloseBrace => Token::OpenBrace,
+            _ => continue,
+        };
+        match open.pop() {
+            Some(partner) if partner.1 == opening => {}
+            Some(other) => {
+                return diagnostics.fail(
+                    Diagnostic::error(
+                        &codes::BRACKETS,
+                        format!("`{}` does not match `{}`", bracket(token.1), bracket(other.1)),
+                    )
+                    .at(span(token), format!("`{}` was expected here", partner_of(other.1)))
+                    .and(span(other), "opened here"),
+                );
+            }
+            None => {
+                return diagnostics.fail(
+                    Diagnostic::error(
+                        &codes::BRACKETS,
+                        format!("`{}` closes nothing", bracket(token.1)),
+                    )
+                    .at(span(token), "no bracket is open here"),
+                );
+            }
+        }
+    }
+    match open.pop() {
+        Some(token) => diagnostics.fail(
+            Diagnostic::error(&codes::BRACKETS, format!("`{}` is never closed", bracket(token.1)))
+                .at(span(token), "opened here")
+                .help(format!("add `{}`", partner_of(token.1))),
+        ),
+        None => Ok(()),
+    }
+}
+
+/// The error for something that nests too deep.
+pub(crate) fn too_deep(span: Span) -> Diagnostic {
+    Diagnostic::error(&codes::NESTING, format!("nested more than {MAX_NESTING} deep"))
+        .at(span, "too deep here")
+        .help("name a part of it as an Expr or put it into a function")
+}
+
+fn bracket(token: Token) -> &'static str {
+    match token {
+        Token::Open => "(",
+        Token::Close => ")",
+        Token::OpenIndex => "[",
+        Token::CloseIndex => "]",
+        Token::OpenBrace => "{",
+        _ => "}",
+    }
+}
+
+fn partner_of(token: Token) -> &'static str {
+    match token {
+        Token::Open => ")",
+        Token::OpenIndex => "]",
+        _ => "}",
+    }
+}
+
+/// Reports a syntax error; gives the offset at which it stands.
+fn report(
+    source: SourceId,
+    file: &SourceFile,
+    error: &ParseError<u32, Token, ()>,
+    diagnostics: &mut Diagnostics,
+) -> u32 {
+    let (start, token, end, expected) = match error {
+        ParseError::UnrecognizedToken { token: (s, t, e), expected } => {
+            (*s, Some(*t), *e, expected)
+        }
+        ParseError::UnrecognizedEof { location, expected } => {
+            (*location, None, *location, expected)
+        }
+        ParseError::ExtraToken { .. }
+        | ParseError::InvalidToken { .. }
+        | ParseError::User { .. } => {
+            unreachable!("the grammar ends at the end of the file and its actions do not fail")
+        }
+    };
+    let span = Span { source, start, end };
+    let text = shorten(&file.text[start as usize..end as usize]);
+    let diagnostic = match token {
+        Some(Token::Foreign) => Diagnostic::error(
+            &codes::FOREIGN,
+            format!(
+                "`{text}` is not supported: the compile-time language has `for`, `if` and functions"
+            ),
+        )
+        .at(span, "not part of the language"),
+        Some(Token::Type(_) | Token::Input | Token::Output | Token::Param | Token::Buffer)
+            if !expected.iter().any(|e| e == "\";\"" || e == "\"type\"") =>
+        {
+            Diagnostic::error(&codes::SYNTAX, format!("unexpected type `{text}`"))
+                .at(span, "a type cannot stand here")
+        }
+        Some(_) => Diagnostic::error(&codes::SYNTAX, format!("unexpected `{text}`"))
+            .at(span, "unexpected here"),
+        None => Diagnostic::error(&codes::SYNTAX, "the file ends within a statement")
+            .at(span, "ends here"),
+    };
+    let has = |what: &str| expected.iter().any(|e| e.trim_matches('"') == what);
+    let help = if token == Some(Token::Foreign) {
+        None
+    } else if has(";") {
+        Some("a `;` may be missing before this".to_owned())
+    } else if expected.len() <= 3 {
+        let list: Vec<String> =
+            expected.iter().map(|e| format!("`{}`", e.trim_matches('"'))).collect();
+        Some(format!("expected {}", list.join(" or ")))
+    } else if has("integer") {
+        Some("an expression is expected".to_owned())
+    } else {
+        None
+    };
+    diagnostics.push(match help {
+        Some(help) => diagnostic.help(help),
+        None => diagnostic,
+    });
+    start
+}
+
+/// The tokens behind the statement or function in which offset `at` lies.
+fn resume(tokens: &[Spanned], at: u32) -> &[Spanned] {
+    let error = tokens.partition_point(|t| t.0 < at);
+    let mut depth = 0i64;
+    for token in &tokens[..error] {
+        match token.1 {
+            Token::OpenBrace => depth += 1,
+            Token::CloseBrace => depth -= 1,
+            _ => {}
+        }
+    }
+    for (i, token) in tokens[error..].iter().enumerate() {
+        match token.1 {
+            Token::OpenBrace => depth += 1,
+            Token::CloseBrace => {
+                depth -= 1;
+                let next = tokens.get(error + i + 1).map(|t| t.1);
+                if depth <= 0 && !matches!(next, Some(Token::Semicolon | Token::Else)) {
+                    return &tokens[error + i + 1..];
+                }
+            }
+            Token::Semicolon if depth <= 0 => return &tokens[error + i + 1..],
+            _ => {}
+        }
+    }
+    &[]
+}

@@ -1,0 +1,216 @@
+//! The tokens of the language. `Halide::` and `std::` before a name are skipped like white space,
+//! so that code with and without qualifiers reads the same.
+
+use logos::Logos;
+
+use crate::ast::{Op, TypeWord};
+
+/// What kind of mistake the lexer met. The offending text is the token's span.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum LexError {
+    /// A character that starts no token.
+    #[default]
+    Character,
+    /// `/*` without `*/`.
+    Comment,
+    /// `"` without its partner on the same line.
+    Text,
+    /// A number with letters that are no suffix.
+    Number,
+    /// A name with letters outside ASCII.
+    Letters,
+    /// `#include` and its like.
+    Preprocessor,
+}
+
+fn block_comment(lexer: &mut Lexer<'_>) -> logos::FilterResult<(), LexError> {
+    match lexer.remainder().find("*/") {
+        Some(end) => {
+            lexer.bump(end + 2);
+            logos::FilterResult::Skip
+        }
+        None => {
+            lexer.bump(lexer.remainder().len());
+            logos::FilterResult::Error(LexError::Comment)
+        }
+    }
+}
+
+type Lexer<'a> = logos::Lexer<'a, Token>;
+
+fn bad_letters(_: &mut Lexer<'_>) -> Result<(), LexError> {
+    Err(LexError::Letters)
+}
+
+fn bad_number(_: &mut Lexer<'_>) -> Result<(), LexError> {
+    Err(LexError::Number)
+}
+
+fn bad_text(_: &mut Lexer<'_>) -> Result<(), LexError> {
+    Err(LexError::Text)
+}
+
+fn bad_preprocessor(_: &mut Lexer<'_>) -> Result<(), LexError> {
+    Err(LexError::Preprocessor)
+}
+
+/// A token. Names and literals are read from the source text by their span.
+#[derive(Logos, Clone, Copy, Debug, PartialEq, Eq)]
+#[logos(skip r"[ \t\r\n\f]+")]
+#[logos(skip(r"//[^\n]*", allow_greedy = true))]
+#[logos(skip r"(Halide|std)[ \t]*::")]
+#[logos(error = LexError)]
+pub(crate) enum Token {
+    #[token("/*", block_comment)]
+    Comment,
+
+    #[token("Func", |_| TypeWord::Func)]
+    #[token("Var", |_| TypeWord::Var)]
+    #[token("RVar", |_| TypeWord::RVar)]
+    #[token("Expr", |_| TypeWord::Expr)]
+    #[token("RDom", |_| TypeWord::RDom)]
+    #[token("Tuple", |_| TypeWord::Tuple)]
+    #[token("ImageParam", |_| TypeWord::ImageParam)]
+    #[token("void", |_| TypeWord::Void)]
+    #[token("auto", |_| TypeWord::Auto)]
+    #[token("float", |_| TypeWord::C)]
+    #[token("double", |_| TypeWord::C)]
+    #[token("float16_t", |_| TypeWord::C)]
+    #[token("bool", |_| TypeWord::C)]
+    #[token("char", |_| TypeWord::C)]
+    #[token("size_t", |_| TypeWord::C)]
+    #[regex(r"u?int(8|16|32|64)_t", |_| TypeWord::C)]
+    #[regex(r"(unsigned|signed|short|long)([ \t]+(int|char|short|long))*|int", |_| TypeWord::C)]
+    Type(TypeWord),
+
+    #[token("Input")]
+    Input,
+    #[token("Output")]
+    Output,
+    #[token("Param")]
+    Param,
+    #[token("Buffer")]
+    Buffer,
+    #[token("cast")]
+    Cast,
+    #[token("saturating_cast")]
+    SaturatingCast,
+    #[token("reinterpret")]
+    Reinterpret,
+    #[token("const")]
+    #[token("constexpr")]
+    Const,
+    #[token("for")]
+    For,
+    #[token("if")]
+    If,
+    #[token("else")]
+    Else,
+    #[token("return")]
+    Return,
+    #[token("using")]
+    Using,
+    #[token("namespace")]
+    Namespace,
+    #[token("true")]
+    True,
+    #[token("false")]
+    False,
+
+    /// A word of C++ that this language does not have.
+    #[regex("while|do|switch|case|break|continue|goto|struct|class|enum|union|template|typename")]
+    #[regex("static|inline|new|delete|public|private|operator|try|throw|typedef")]
+    Foreign,
+
+    #[regex(r"[A-Za-z_][A-Za-z0-9_]*")]
+    #[regex(r"[A-Za-z0-9_]*[^\x00-\x7f][A-Za-z0-9_[^\x00-\x7f]]*", bad_letters)]
+    Name,
+    #[regex(r"[0-9]+|0[xX][0-9a-fA-F]+", priority = 20)]
+    #[regex(r"[0-9][0-9.]*[A-Za-z_][A-Za-z0-9_.]*", bad_number, priority = 1)]
+    Int,
+    #[regex(
+        r"([0-9]+\.[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?[fF]|[0-9]+[eE][+-]?[0-9]+[fF]",
+        priority = 20
+    )]
+    Float,
+    #[regex(r"([0-9]+\.[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|[0-9]+[eE][+-]?[0-9]+", priority = 20)]
+    Double,
+    #[regex(r#""([^"\\\n]|\\[^\n])*""#)]
+    #[regex(r#""([^"\\\n]|\\[^\n])*"#, bad_text)]
+    Text,
+
+    #[token("(")]
+    Open,
+    #[token(")")]
+    Close,
+    #[token("[")]
+    OpenIndex,
+    #[token("]")]
+    CloseIndex,
+    #[token("{")]
+    OpenBrace,
+    #[token("}")]
+    CloseBrace,
+    #[token(";")]
+    Semicolon,
+    #[token(",")]
+    Comma,
+    #[token(".")]
+    Dot,
+    #[token("::")]
+    Path,
+    #[token(":")]
+    Colon,
+    #[token("?")]
+    Question,
+    #[token("!")]
+    Not,
+    #[token("~")]
+    Tilde,
+    #[token("+")]
+    Plus,
+    #[token("-")]
+    Minus,
+    #[token("<")]
+    Less,
+    #[token(">")]
+    Greater,
+    #[token(">>")]
+    ShiftRight,
+    #[token("&")]
+    Ampersand,
+
+    #[token("*", |_| Op::Mul)]
+    #[token("/", |_| Op::Div)]
+    #[token("%", |_| Op::Mod)]
+    #[token("<<", |_| Op::Shl)]
+    #[token("<=", |_| Op::Le)]
+    #[token(">=", |_| Op::Ge)]
+    #[token("==", |_| Op::Eq)]
+    #[token("!=", |_| Op::Ne)]
+    #[token("^", |_| Op::Xor)]
+    #[token("|", |_| Op::Or)]
+    #[token("&&", |_| Op::LogicalAnd)]
+    #[token("||", |_| Op::LogicalOr)]
+    Op(Op),
+
+    #[token("=")]
+    Assign,
+    #[token("+=", |_| Op::Add)]
+    #[token("-=", |_| Op::Sub)]
+    #[token("*=", |_| Op::Mul)]
+    #[token("/=", |_| Op::Div)]
+    #[token("%=", |_| Op::Mod)]
+    #[token("<<=", |_| Op::Shl)]
+    #[token(">>=", |_| Op::Shr)]
+    #[token("&=", |_| Op::And)]
+    #[token("|=", |_| Op::Or)]
+    #[token("^=", |_| Op::Xor)]
+    AssignOp(Op),
+    #[token("++", |_| Op::Add)]
+    #[token("--", |_| Op::Sub)]
+    Step(Op),
+
+    #[regex(r"#[^\n]*", bad_preprocessor, allow_greedy = true)]
+    Preprocessor,
+}

@@ -1,0 +1,84 @@
+//! What a compile-time expression can evaluate to.
+
+use std::rc::Rc;
+
+use nbcc_base::Span;
+use nbcc_stages::{ElementType, Input};
+
+use crate::ast::Symbol;
+use crate::hir::{FuncId, Node, RDomId};
+
+/// An array of Funcs, Exprs or numbers, by its number in the elaborator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ArrayId(pub(crate) u32);
+
+/// A value of the compile-time language.
+#[derive(Clone, Debug)]
+pub(crate) enum Value {
+    /// Of a `void` function.
+    Void,
+    /// Something went wrong while it was computed, and was reported.
+    Poison,
+    /// A C `int`.
+    Int(i32),
+    Float(f32),
+    Double(f64),
+    Bool(bool),
+    Text(Rc<str>),
+    /// `Float(32)`, `UInt(8)`.
+    Type(ElementType),
+    /// An expression of the pipeline.
+    Expr(Node),
+    /// `Expr()`: no expression.
+    NoExpr,
+    Tuple(Rc<[Node]>),
+    Var(Symbol),
+    /// A declared `RVar`: a name for loops over parts of a reduction variable.
+    RVarName(Symbol),
+    /// `r.x`.
+    RVar(RDomId, u32),
+    RDom(RDomId),
+    Func(FuncId),
+    /// The pure definition's schedule (`None`) or that of an update.
+    Stage(FuncId, u32),
+    Input(Input),
+    /// `in.dim(k)`.
+    InputDim(Input, u32),
+    Array(ArrayId),
+    /// `{a, b}`.
+    List(Rc<[(Value, Span)]>),
+}
+
+impl Value {
+    /// What it is, for messages.
+    pub(crate) fn what(&self) -> &'static str {
+        match self {
+            Value::Void => "nothing",
+            Value::Poison => "a faulty value",
+            Value::Int(_) => "an int",
+            Value::Float(_) => "a float",
+            Value::Double(_) => "a double",
+            Value::Bool(_) => "a bool",
+            Value::Text(_) => "a text",
+            Value::Type(_) => "a type",
+            Value::Expr(_) => "an Expr",
+            Value::NoExpr => "an undefined Expr",
+            Value::Tuple(_) => "a Tuple",
+            Value::Var(_) => "a Var",
+            Value::RVarName(_) => "an RVar",
+            Value::RVar(..) => "a reduction variable",
+            Value::RDom(_) => "an RDom",
+            Value::Func(_) => "a Func",
+            Value::Stage(..) => "a stage of a Func",
+            Value::Input(_) => "an input image",
+            Value::InputDim(..) => "a dimension of an input image",
+            Value::Array(_) => "an array",
+            Value::List(_) => "a list",
+        }
+    }
+
+    /// Whether it is a number that is known while the program is elaborated.
+    pub(crate) fn is_number(&self) -> bool {
+        matches!(self, Value::Int(_) | Value::Float(_) | Value::Double(_) | Value::Bool(_))
+    }
+}
