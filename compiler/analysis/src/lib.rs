@@ -3,14 +3,14 @@
 //! Each fact is a snapshot that a plain function computes; a pass that changes the function
 //! computes it anew.
 
-mod affine;
-mod dependence;
-mod evaluate;
-mod lanes;
-mod liveness;
-mod loops;
-mod postdominators;
-mod uniformity;
+pub mod affine;
+pub mod dependence;
+pub mod evaluate;
+pub mod lanes;
+pub mod liveness;
+pub mod loops;
+pub mod postdominators;
+pub mod uniformity;
 
 pub use affine::{Affine, AffineForms, MAX_TERMS};
 pub use dependence::{Access, Distances, Overlap, distances, overlap};

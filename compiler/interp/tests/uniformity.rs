@@ -39,12 +39,13 @@ fn trace(func: &Function, forest: &LoopForest, thread: u64) -> Trace {
     let mut before = None;
     loop {
         let (block, next) = run.at();
-        if next == 0 && before.is_none_or(|(b, n)| b != block || n != 0) {
-            if let Some(l) = forest.headed_by(block) {
-                let from_inside = before.is_some_and(|(b, _)| forest.contains(l, b));
-                let count = iteration.entry(l).or_default();
-                *count = if from_inside { *count + 1 } else { 0 };
-            }
+        if next == 0
+            && before.is_none_or(|(b, n)| b != block || n != 0)
+            && let Some(l) = forest.headed_by(block)
+        {
+            let from_inside = before.is_some_and(|(b, _)| forest.contains(l, b));
+            let count = iteration.entry(l).or_default();
+            *count = if from_inside { *count + 1 } else { 0 };
         }
         let key = |block: Block| {
             let mut key = Vec::new();
