@@ -69,15 +69,8 @@ pub const RDOM_EXTENT: CodeInfo = CodeInfo {
     explanation: "\
 The bounds of a reduction domain must be known when the pipeline is compiled: they may consist of \
 constants, extents of inputs, and parameters that have a default or a value on the command line.",
-    example: "\
-// nbcc interp example.halide --size 64x64
-ImageParam in(Float(32), 2);
-Param<int> n;
-RDom r(0, n);
-Func out(x, y) = 0.0f;
-out(x, y) += in(x, y) * r.x;
-",
-    by_test: None,
+    example: "",
+    by_test: Some("a_domain_needs_a_known_extent"),
 };
 
 /// An output has no extent along a dimension.

@@ -259,7 +259,7 @@ fn chains_of_indices_end() {
 }
 
 #[test]
-fn regions_and_domains_have_limits() {
+fn regions_have_limits() {
     let (b, input, _) = copy(2);
     let (code, ..) = first(resolve(&b, &[(input, &[1 << 16, 1 << 16])], None).unwrap_err());
     assert_eq!(code, &codes::REGION_TOO_LARGE);
@@ -275,7 +275,10 @@ fn regions_and_domains_have_limits() {
     b.pipeline.outputs.push(out);
     let (code, ..) = first(bounds_of(&b, &[region(&[(0, 4)])], &[5]).unwrap_err());
     assert_eq!(code, &codes::REGION_TOO_LARGE);
+}
 
+#[test]
+fn a_domain_needs_a_known_extent() {
     let mut b = Build::new();
     let n = b.pipeline.params.push(ParamData {
         name: "n".to_string(),
