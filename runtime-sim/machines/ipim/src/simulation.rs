@@ -13,7 +13,7 @@ use crate::group::{DramError, dram_model};
 use crate::lookahead::lookahead;
 use crate::memory::{Banks, SharedImage};
 use crate::plan::plan;
-use crate::system::{Control, System};
+use crate::system::{Control, System, WINDOW};
 use crate::timed::{Context, TimedVault};
 use crate::vault::Vault;
 
@@ -25,6 +25,8 @@ pub struct RunOptions<'a> {
     pub max_cycles: Cycle,
     /// Threads that simulate vaults; results do not depend on it.
     pub threads: usize,
+    /// The longest time for which vaults are simulated apart; results do not depend on it.
+    pub window: Cycle,
     /// Events of the trace to keep; none makes no trace.
     pub trace_events: Option<usize>,
     /// Bytes that all banks may allocate in the simulator.
@@ -46,6 +48,7 @@ impl Default for RunOptions<'_> {
             timing: true,
             max_cycles: RunOptions::MAX_CYCLES,
             threads: 1,
+            window: WINDOW,
             trace_events: None,
             memory_limit: RunOptions::MEMORY_LIMIT,
             progress: None,
@@ -183,6 +186,7 @@ impl Simulation {
         let mut control = Control {
             max_cycles: options.max_cycles,
             threads: options.threads,
+            window: options.window,
             progress: &mut report,
         };
         let cycles = system.run(&mut control)?;

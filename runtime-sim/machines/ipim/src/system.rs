@@ -24,7 +24,7 @@ use crate::timed::{Context, Message, State, TimedVault};
 use crate::vault::{Fetch, Vault};
 
 /// Vaults run at most this far before faults are looked at and progress is reported.
-const WINDOW: Cycle = 1 << 16;
+pub const WINDOW: Cycle = 1 << 16;
 /// Shorter windows are not worth waking other threads.
 const PARALLEL_WINDOW: Cycle = 512;
 
@@ -43,6 +43,9 @@ pub struct Control<'a> {
     pub max_cycles: Cycle,
     /// Threads that simulate vaults.
     pub threads: usize,
+    /// The longest time for which vaults run apart, [`WINDOW`] unless a test wants to
+    /// know that it does not matter.
+    pub window: Cycle,
     /// Called at the end of each window.
     pub progress: &'a mut dyn FnMut(Progress),
 }
@@ -100,7 +103,7 @@ impl<'a> System<'a> {
         };
         let limit = control.max_cycles.saturating_add(1);
         let hop = Cycle::from(self.cx.machine.network.t_noc);
-        let mut horizon = self.horizon(Cycle::MAX, hop).min(limit);
+        let mut horizon = self.horizon(Cycle::MAX, hop, control.window).min(limit);
         loop {
             self.run_vaults(horizon, pool.as_ref());
             self.check_faults()?;
@@ -126,7 +129,7 @@ impl<'a> System<'a> {
             if self.now >= limit {
                 return Err(self.limit_fault(control.max_cycles));
             }
-            horizon = self.horizon(send_bound, hop).min(limit);
+            horizon = self.horizon(send_bound, hop, control.window).min(limit);
         }
     }
 
@@ -259,7 +262,7 @@ impl<'a> System<'a> {
 
     /// The cycle before which no further message can reach a vault, when none is sent
     /// before `send_bound`.
-    fn horizon(&self, send_bound: Cycle, hop: Cycle) -> Cycle {
+    fn horizon(&self, send_bound: Cycle, hop: Cycle, window: Cycle) -> Cycle {
         // A message takes a hop into the network and one out of it.
         let earliest = if self.fetches > 0 {
             let in_flight = self.network.next_event().map_or(Cycle::MAX, |event| event + hop);
@@ -271,7 +274,7 @@ impl<'a> System<'a> {
             requests.min().unwrap_or(Cycle::MAX).saturating_add(2 * hop)
         };
         debug_assert!(earliest > self.now, "no cycle can be simulated after {}", self.now);
-        earliest.min(self.now + WINDOW)
+        earliest.min(self.now + window)
     }
 
     /// Whether all vaults wait at the same phase, given that none runs.
