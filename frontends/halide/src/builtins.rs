@@ -388,10 +388,7 @@ impl Elab<'_> {
 
     fn clamp(&mut self, args: &[Spanned], span: Span) -> Result<Node> {
         self.take("clamp", args, 3, span)?;
-        let x = match &args[0].0 {
-            // A literal takes its type from the bounds only through the second operand's rules.
-            v => self.expr_of(v, args[0].1)?,
-        };
+        let x = self.expr_of(&args[0].0, args[0].1)?;
         let ty = self.hir.ty(x);
         let low = self.lossless(ty, &args[1], "clamp")?;
         let high = self.lossless(ty, &args[2], "clamp")?;

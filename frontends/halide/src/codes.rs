@@ -324,6 +324,12 @@ codes! {
      directives do not follow `update`.",
     "Func out(x, y) = in(x, y);\nout(x, 0) = 0.0f;\nout.update(0).compute_root();\n";
 
+    NOT_REDUCTION, "E0186", "rfactor of something that is not an associative update",
+    "`rfactor` splits the reduction of an update over an RDom into partial results that are combined \
+     later. That needs an associative update: a sum, a product, `min`, `max`, `&`, `|` or `^` of the \
+     Func and a value that does not refer to it, or a choice of the best as `argmax` makes it.",
+    "RDom r(0, 8);\nFunc out(x) = 0.0f;\nout(x) = in(x + r.x) - out(x);\nout.update().rfactor(r.x, u);\n";
+
     OUTPUT_TYPE, "E0190", "output of another type",
     "The definition of an output has the type and the number of dimensions with which it is declared.",
     "Output<Buffer<uint8_t, 2>> out;\nout(x, y) = in(x, y);\n";

@@ -1,5 +1,7 @@
 //! Definitions of Funcs: pure ones and updates, with the rules of Halide's `Func` and `Function`.
 
+use std::collections::BTreeMap;
+
 use nbcc_base::{Diagnostic, Failed, Span};
 
 use crate::ast::{ExprId, Op, Symbol};
@@ -235,8 +237,15 @@ impl Elab<'_> {
         info.types = types;
         info.first = info.first.min(number);
         info.last = number;
-        info.pure =
-            Some(DefinitionInfo { args, values, rdom: None, span, schedule: Vec::new(), loops });
+        info.pure = Some(DefinitionInfo {
+            args,
+            values,
+            rdom: None,
+            span,
+            schedule: Vec::new(),
+            loops,
+            aliases: BTreeMap::new(),
+        });
         Ok(())
     }
 
@@ -440,7 +449,15 @@ impl Elab<'_> {
         let info = &mut self.hir.funcs[func];
         info.first = info.first.min(number);
         info.last = number;
-        info.updates.push(DefinitionInfo { args, values, rdom, span, schedule: Vec::new(), loops });
+        info.updates.push(DefinitionInfo {
+            args,
+            values,
+            rdom,
+            span,
+            schedule: Vec::new(),
+            loops,
+            aliases: BTreeMap::new(),
+        });
         Ok(())
     }
 

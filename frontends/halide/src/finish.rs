@@ -46,9 +46,7 @@ impl Elab<'_> {
                     .help("declare it as an output to compute it: `Output<Func>`"),
             );
         }
-        // Every Func is complete before another one uses it, so this order has callees first.
-        let mut order: Vec<FuncId> = needed.into_iter().collect();
-        order.sort_by_key(|&f| self.hir.funcs[f].last);
+        let order = self.callees_first(&needed, &calls);
         self.levels(&order)?;
         let map: HashMap<FuncId, Func> =
             order.iter().enumerate().map(|(i, &f)| (f, Func::new(i))).collect();
@@ -78,6 +76,39 @@ impl Elab<'_> {
             }
         }
         Ok(lower.pipeline)
+    }
+
+    /// The needed Funcs, callees before callers, else in the order of their definitions.
+    fn callees_first(
+        &self,
+        needed: &BTreeSet<FuncId>,
+        calls: &HashMap<FuncId, BTreeSet<FuncId>>,
+    ) -> Vec<FuncId> {
+        let mut waiting: HashMap<FuncId, usize> = HashMap::new();
+        let mut callers: HashMap<FuncId, Vec<FuncId>> = HashMap::new();
+        let mut ready: BTreeSet<(u32, FuncId)> = BTreeSet::new();
+        for &func in needed {
+            waiting.insert(func, calls[&func].len());
+            if calls[&func].is_empty() {
+                ready.insert((self.hir.funcs[func].last, func));
+            }
+            for &callee in &calls[&func] {
+                callers.entry(callee).or_default().push(func);
+            }
+        }
+        let mut order = Vec::with_capacity(needed.len());
+        while let Some((_, func)) = ready.pop_first() {
+            order.push(func);
+            for &caller in callers.get(&func).map_or(&[][..], Vec::as_slice) {
+                let left = waiting.get_mut(&caller).expect("every needed Func waits");
+                *left -= 1;
+                if *left == 0 {
+                    ready.insert((self.hir.funcs[caller].last, caller));
+                }
+            }
+        }
+        assert_eq!(order.len(), needed.len(), "a Func is complete before another one uses it");
+        order
     }
 
     /// `compute_at` and `store_at` name Funcs of the pipeline.

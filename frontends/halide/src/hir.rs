@@ -1,6 +1,8 @@
 //! The program while it is elaborated: typed expressions that still name their Vars, and Funcs
 //! that may still grow. [`crate::finish`] turns it into a stage graph.
 
+use std::collections::BTreeMap;
+
 use cranelift_entity::{PrimaryMap, entity_impl};
 use nbcc_base::Span;
 use nbcc_stages::{
@@ -120,6 +122,8 @@ pub(crate) struct DefinitionInfo {
     pub(crate) schedule: Vec<DirectiveInfo>,
     /// The loops over it at this point of its schedule, for checking names.
     pub(crate) loops: Vec<String>,
+    /// Loops that the source knows by another name, after `rfactor` made a domain of its own.
+    pub(crate) aliases: BTreeMap<String, String>,
 }
 
 /// A directive that may name Funcs and expressions of the elaborated program.

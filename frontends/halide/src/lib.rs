@@ -27,6 +27,8 @@ mod member;
 mod names;
 mod ops;
 mod reduce;
+mod rewrite;
+mod rfactor;
 mod scan;
 mod schedule;
 mod stmt;

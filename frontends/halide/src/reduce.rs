@@ -1,8 +1,6 @@
 //! Inline reductions: `sum`, `product`, `maximum`, `minimum`, `argmax` and `argmin` become a Func of
 //! their own over the free Vars of the expression, with one update, as in Halide.
 
-use std::collections::HashMap;
-
 use nbcc_base::{Diagnostic, Span};
 use nbcc_stages::{BinaryOp, CompareOp, ElementType};
 
@@ -11,11 +9,15 @@ use crate::codes;
 use crate::elab::{Elab, Result};
 use crate::hir::{Node, NodeKind, RDomId};
 use crate::ops::Spanned;
+use crate::rewrite::Replacement;
 use crate::value::Value;
 
 /// The names of the reductions.
 pub(crate) const REDUCTIONS: [&str; 6] =
     ["sum", "product", "maximum", "minimum", "argmax", "argmin"];
+
+/// Free Vars, and reduction domains with the place of their first use.
+type Free = (Vec<Symbol>, Vec<(RDomId, Span)>);
 
 impl Elab<'_> {
     /// `name(e)` or `name(rdom, e)`, perhaps with a name in quotes for the Func.
@@ -64,7 +66,7 @@ impl Elab<'_> {
             }
         };
         // Reduction variables of other domains are coordinates of the new Func.
-        let mut replaced: HashMap<(RDomId, u32), Symbol> = HashMap::new();
+        let mut replaced = Replacement::new();
         let predicates = self.hir.rdoms[rdom].predicates.clone();
         let (more, _) = self.free(&predicates, span)?;
         for v in more {
@@ -94,7 +96,8 @@ impl Elab<'_> {
                 fresh = self.names.intern(&format!("{base}{number}"));
                 number += 1;
             }
-            replaced.insert((r, k), fresh);
+            let var = self.expr_of(&Value::Var(fresh), span)?;
+            replaced.insert((r, k), var);
             vars.push(fresh);
             call_args.push(self.expr_of(&Value::RVar(r, k), span)?);
         }
@@ -173,7 +176,7 @@ impl Elab<'_> {
     }
 
     /// Free Vars and reduction domains of expressions, in the order in which they are met.
-    fn free(&mut self, roots: &[Node], at: Span) -> Result<(Vec<Symbol>, Vec<(RDomId, Span)>)> {
+    fn free(&mut self, roots: &[Node], at: Span) -> Result<Free> {
         let mut vars = Vec::new();
         let mut rdoms: Vec<(RDomId, Span)> = Vec::new();
         self.walk(roots, at, |e, n| {
@@ -188,45 +191,5 @@ impl Elab<'_> {
             Ok(())
         })?;
         Ok((vars, rdoms))
-    }
-
-    /// The expression with reduction variables replaced by Vars.
-    fn replace(
-        &mut self,
-        root: Node,
-        vars: &HashMap<(RDomId, u32), Symbol>,
-        at: Span,
-    ) -> Result<Node> {
-        let mut below = Vec::new();
-        self.walk(&[root], at, |_, n| {
-            below.push(n);
-            Ok(())
-        })?;
-        below.sort_unstable();
-        let mut new: HashMap<Node, Node> = HashMap::new();
-        for n in below {
-            let data = self.hir.nodes[n].clone();
-            let copy = match data.kind {
-                NodeKind::RVar(r, k) => match vars.get(&(r, k)) {
-                    Some(&v) => {
-                        let span = data.span;
-                        self.hir.push(NodeKind::Var(v), ElementType::I32, span)
-                    }
-                    None => n,
-                },
-                _ => {
-                    let mut changed = false;
-                    data.operands(|o| changed |= new[&o] != o);
-                    if changed {
-                        let copy = data.map(|o| new[&o]);
-                        self.hir.nodes.push(copy)
-                    } else {
-                        n
-                    }
-                }
-            };
-            new.insert(n, copy);
-        }
-        Ok(new[&root])
     }
 }

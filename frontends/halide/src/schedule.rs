@@ -390,7 +390,10 @@ impl Elab<'_> {
 
     /// The name of a loop that the definition has.
     fn existing(&mut self, t: Target, arg: &Spanned) -> Result<String> {
-        let name = self.loop_name(arg)?;
+        let mut name = self.loop_name(arg)?;
+        if let Some(alias) = self.definition(t).aliases.get(&name) {
+            name.clone_from(alias);
+        }
         if self.definition(t).loops.contains(&name) {
             return Ok(name);
         }
@@ -569,18 +572,5 @@ impl Elab<'_> {
             PendingDirective::Bound { var: name, min, extent: extent_node, estimate },
         );
         Ok(())
-    }
-
-    fn rfactor(
-        &mut self,
-        _func: FuncId,
-        _update: Option<u32>,
-        _args: &[Spanned],
-        span: Span,
-    ) -> Result<Value> {
-        self.fail(
-            Diagnostic::error(&codes::UNSUPPORTED, "`rfactor` is not supported yet")
-                .at(span, "not supported"),
-        )
     }
 }
