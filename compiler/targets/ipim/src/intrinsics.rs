@@ -49,8 +49,24 @@ pub const WR_VSM: &str = "ipim.wr_vsm";
 
 /// Every name, for the parser of the IR's text form.
 pub const ALL: &[&str] = &[
-    PE, PG, VAULT, CHIP, VAULT_COLUMN, VAULT_ROW, PARAM, STAGE, REQ, SYNC, LD_RF, ST_RF, LD_PGSM,
-    ST_PGSM, RD_PGSM, WR_PGSM, RD_VSM, WR_VSM,
+    PE,
+    PG,
+    VAULT,
+    CHIP,
+    VAULT_COLUMN,
+    VAULT_ROW,
+    PARAM,
+    STAGE,
+    REQ,
+    SYNC,
+    LD_RF,
+    ST_RF,
+    LD_PGSM,
+    ST_PGSM,
+    RD_PGSM,
+    WR_PGSM,
+    RD_VSM,
+    WR_VSM,
 ];
 
 /// Which IR space stands for which memory: a bank, the group's and the vault's scratchpad.

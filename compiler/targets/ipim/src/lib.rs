@@ -2,8 +2,15 @@
 //!
 //! The way of a program: `plan` decides which engine keeps and computes which tile and what is
 //! brought to it beforehand; `lower` writes each kernel of the plan in the shared IR; `backend`
-//! turns kernels into SIMB instructions.
+//! turns kernels into SIMB instructions. `pipeline` lists the passes in order.
 
+pub mod backend;
+pub mod codes;
 pub mod intrinsics;
 pub mod lower;
+mod pipeline;
 pub mod plan;
+mod state;
+mod target;
+
+pub use target::IPIM;

@@ -74,7 +74,15 @@ impl<'a> Body<'a> {
         let first = i64::from(self.point.x_step) * LANES as i64;
         let lanes = [0, 1, 2, 3].map(|l| (ix.a * (first + l) + ix.b).div_euclid(ix.d));
         let inner: Vec<Value> = (2..args.len())
-            .map(|k| self.inner_subscript(b, form_of(&plan.forms, args[k]), read, k, buffer.region[k].min))
+            .map(|k| {
+                self.inner_subscript(
+                    b,
+                    form_of(&plan.forms, args[k]),
+                    read,
+                    k,
+                    buffer.region[k].min,
+                )
+            })
             .collect();
         let (mem, x, mut rest) = match (&read.window, self.loops.windows[number]) {
             (Some(window), Some(mem)) => {
@@ -236,11 +244,8 @@ pub(crate) fn lower_values(b: &mut Builder<'_>, mut body: Body<'_>, values: &[Ex
         let mut lower = ExprLowering::new(pipeline, WIDTH);
         body.carried = Some(old.to_vec());
         let new: Vec<Value> = values.iter().map(|&v| lower.lower(b, v, body)).collect();
-        let conditions: Vec<Value> = pipeline.rdoms[rdom]
-            .predicates
-            .iter()
-            .map(|&p| lower.lower(b, p, body))
-            .collect();
+        let conditions: Vec<Value> =
+            pipeline.rdoms[rdom].predicates.iter().map(|&p| lower.lower(b, p, body)).collect();
         let Some(all) = conditions.into_iter().reduce(|x, y| b.binary(BinaryOp::And, x, y)) else {
             return new;
         };
@@ -311,10 +316,7 @@ fn one_to_one() -> TiledIndex {
 }
 
 /// The form of an index that was found to have one.
-pub(crate) fn form_of(
-    forms: &SecondaryMap<Expr, Option<IndexForm>>,
-    expr: Expr,
-) -> &IndexForm {
+pub(crate) fn form_of(forms: &SecondaryMap<Expr, Option<IndexForm>>, expr: Expr) -> &IndexForm {
     forms[expr].as_ref().unwrap_or_else(|| panic!("{expr} has no affine form"))
 }
 
@@ -352,9 +354,8 @@ fn load_lanes(
         value = Some(match value {
             None => loaded,
             Some(old) => {
-                let pick = (0..WIDTH).map(|l| {
-                    if begins[usize::from(l)] == begins[k] { WIDTH + l } else { l }
-                });
+                let pick = (0..WIDTH)
+                    .map(|l| if begins[usize::from(l)] == begins[k] { WIDTH + l } else { l });
                 b.value(Op::Shuffle(old, loaded, pick.collect()))
             }
         });

@@ -191,7 +191,15 @@ impl Exchange<'_> {
             let inner: u32 = self.buffer.inner_extents().iter().product();
             b.counted_loop("plane", inner, |b, plane| {
                 b.counted_loop("strip", columns.strips, |b, strip| {
-                    self.run(b, d, (columns, rows), (plane, strip), (own_slot, their_slot), &remote, (unit, batch));
+                    self.run(
+                        b,
+                        d,
+                        (columns, rows),
+                        (plane, strip),
+                        (own_slot, their_slot),
+                        &remote,
+                        (unit, batch),
+                    );
                 });
             });
         }
@@ -229,9 +237,7 @@ impl Exchange<'_> {
             let mut done = 0;
             let all: Vec<i64> = (0..rows_a_batch)
                 .flat_map(|r| (0..columns.atoms).map(move |a| (r, a)))
-                .map(|(r, a)| {
-                    i64::from(r * tiled.row_pitch_bytes()) + i64::from(a * ATOM_BYTES)
-                })
+                .map(|(r, a)| i64::from(r * tiled.row_pitch_bytes()) + i64::from(a * ATOM_BYTES))
                 .collect();
             while done < all.len() {
                 let some = &all[done..(done + batch as usize).min(all.len())];
@@ -397,4 +403,3 @@ pub(crate) fn vault_id(
     let vaults = times(b, vault_y, grid.vaults[0].into());
     (b.iadd(cubes, cube_x), b.iadd(vaults, vault_x))
 }
-

@@ -157,7 +157,13 @@ impl<'a> Loops<'a> {
     }
 
     /// First coordinate along x of a strip of tiles, of elements `width` a tile and `origin`.
-    pub fn strip_start(&self, b: &mut Builder<'_>, strip: Value, start: Value, width: u32) -> Value {
+    pub fn strip_start(
+        &self,
+        b: &mut Builder<'_>,
+        strip: Value,
+        start: Value,
+        width: u32,
+    ) -> Value {
         let step = i64::from(self.nest.tiles.grid.engines) * i64::from(width);
         let offset = times(b, strip, step);
         b.iadd(start, offset)

@@ -35,13 +35,7 @@ pub(crate) struct Piece {
 pub(crate) fn pieces(engines: u32, width: u32, left: u32, right: u32) -> Vec<Piece> {
     let lanes = LANES as u32;
     let (e, w) = (i64::from(engines), i64::from(width));
-    let mut all = vec![Piece {
-        strip: 0,
-        engine: None,
-        first: 0,
-        atoms: width / lanes,
-        column: 0,
-    }];
+    let mut all = vec![Piece { strip: 0, engine: None, first: 0, atoms: width / lanes, column: 0 }];
     let mut side = |column: i64, from: i64, to: i64| {
         all.push(Piece {
             strip: column.div_euclid(e),
@@ -65,7 +59,9 @@ pub(crate) fn pieces(engines: u32, width: u32, left: u32, right: u32) -> Vec<Pie
 pub(crate) fn piece_mask(full: u32, engines: u32, engine: Option<u32>) -> u32 {
     match engine {
         None => full,
-        Some(e) => (0..32).filter(|bit| bit % engines == e && full >> bit & 1 == 1).fold(0, |m, b| m | 1 << b),
+        Some(e) => (0..32)
+            .filter(|bit| bit % engines == e && full >> bit & 1 == 1)
+            .fold(0, |m, b| m | 1 << b),
     }
 }
 
@@ -160,7 +156,8 @@ impl Fill<'_> {
             // Points that no one needs may select a plane that is not there.
             let planes = i64::from(buffer.region[k + 2].extent());
             let reach = self.read.inner_reach[k];
-            let whole = self.read.inner_base[k].terms.is_empty() && constant >= 0
+            let whole = self.read.inner_base[k].terms.is_empty()
+                && constant >= 0
                 && reach.1 - i64::from(buffer.region[k + 2].min) < planes;
             if whole { subscript } else { clamp(b, subscript, 0, planes - 1) }
         };
@@ -200,9 +197,9 @@ impl Fill<'_> {
             let row = plus(b, row, tiled.ghost_rows[0].into());
             for piece in &pieces {
                 let mask = piece_mask(loops.cx.full_mask(), grid.engines, piece.engine);
-                let column =
-                    plus(b, self.strip, piece.strip + i64::from(tiled.ghost_columns[0]));
-                let start = i64::from(margin + self.left()) + piece.column * i64::from(tiled.tile[0]);
+                let column = plus(b, self.strip, piece.strip + i64::from(tiled.ghost_columns[0]));
+                let start =
+                    i64::from(margin + self.left()) + piece.column * i64::from(tiled.tile[0]);
                 for atom in 0..piece.atoms {
                     let x = i64::from(piece.first + atom * LANES as u32);
                     let from_x = b.i32(x as i32);

@@ -8,6 +8,7 @@
 //! redistributed.
 
 mod access;
+mod explain;
 mod grid;
 mod layouts;
 mod modes;
@@ -23,6 +24,7 @@ use nbcc_stages::bounds::{Bounds, Extents, IndexForm, Interval};
 use nbcc_stages::{BinaryOp, ElementType, Expr, Func, Input, Pipeline, RDom};
 
 pub use access::{Access, Source, accesses, stage_roots};
+pub use explain::explain;
 pub use reads::{Ratio, Read, TiledIndex, Window, inner_index};
 pub use steps::{BANK_RESERVED, PlanError, make_plan};
 pub use windows::{SCRATCH_BYTES, dump_base};

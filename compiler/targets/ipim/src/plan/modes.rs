@@ -80,9 +80,8 @@ pub fn mode_of(
         }
         for access in accesses(pipeline, func, stage) {
             if access.source == Source::Func(func) {
-                let own = |(d, &arg): (usize, &Expr)| {
-                    pipeline.exprs[arg].kind == ExprKind::Dim(d as u32)
-                };
+                let own =
+                    |(d, &arg): (usize, &Expr)| pipeline.exprs[arg].kind == ExprKind::Dim(d as u32);
                 if !access.args.iter().enumerate().all(own) {
                     return Mode::Single("an update reads other points of its own Func".into());
                 }
@@ -143,9 +142,7 @@ pub fn reduction(pipeline: &mut Pipeline, func: Func, k: usize) -> Option<Reduct
     }
     let ty = data.types[0];
     let ExprKind::Binary(op, x, y) = pipeline.exprs[update.values[0]].kind else { return None };
-    let own = |e: Expr| {
-        matches!(&pipeline.exprs[e].kind, ExprKind::Call(f, 0, args) if *f == func && same(pipeline, args, &update.args))
-    };
+    let own = |e: Expr| matches!(&pipeline.exprs[e].kind, ExprKind::Call(f, 0, args) if *f == func && same(pipeline, args, &update.args));
     let value = if own(x) {
         y
     } else if own(y) {

@@ -8,7 +8,9 @@ use nbcc_base::Span;
 use nbcc_isa_ipim::layout::{Layout, Role, Tiled};
 use nbcc_isa_ipim::{LANES, Machine};
 use nbcc_placement::{Remark, RemarkKind};
-use nbcc_stages::bounds::{Affine, AffineVar, Bounds, Extents, IndexForm, Interval, Region, index_forms};
+use nbcc_stages::bounds::{
+    Affine, AffineVar, Bounds, Extents, IndexForm, Interval, Region, index_forms,
+};
 use nbcc_stages::{
     DirectiveArg, DirectiveKind, ElementType, Expr, Func, Input, Pipeline, Schedule,
 };
@@ -151,7 +153,8 @@ impl Planner<'_> {
             && self.modes[&func] != Mode::Tiled
         {
             let pipeline = &self.plan.pipeline;
-            let roots = reduction.args.iter().chain([&reduction.value]).chain(&reduction.predicates);
+            let roots =
+                reduction.args.iter().chain([&reduction.value]).chain(&reduction.predicates);
             let mut list = super::access::accesses_of(pipeline, roots.copied());
             list.retain(|a| a.source != Source::Func(func));
             return list;
@@ -181,8 +184,11 @@ impl Planner<'_> {
         for &func in needed.iter().rev() {
             let dims = self.plan.pipeline.funcs[func].vars.len();
             if self.modes[&func] == Mode::Tiled {
-                let accesses: Vec<Access> =
-                    self.stages(func).into_iter().flat_map(|s| self.nest_accesses(func, s)).collect();
+                let accesses: Vec<Access> = self
+                    .stages(func)
+                    .into_iter()
+                    .flat_map(|s| self.nest_accesses(func, s))
+                    .collect();
                 let region = self.region(Source::Func(func));
                 let member = self.member_for(func, &accesses, dims, &region);
                 self.members.insert(Source::Func(func), member);
@@ -273,10 +279,9 @@ impl Planner<'_> {
                 let same = asked.iter().find(|m| m.tile == rounded).copied();
                 same.unwrap_or_else(|| self.families.found(rounded))
             }
-            None => asked
-                .first()
-                .copied()
-                .unwrap_or_else(|| self.families.found(default_tile(self.machine, region, multiple))),
+            None => asked.first().copied().unwrap_or_else(|| {
+                self.families.found(default_tile(self.machine, region, multiple))
+            }),
         };
         self.families.cover(member, region);
         member
@@ -528,14 +533,8 @@ impl Planner<'_> {
         if shape.stage_pgsm {
             // A window that exists is laid out even where the bank could be read directly.
             for (read, _) in &mut reads {
-                read.window = Some(super::Window {
-                    base: 0,
-                    pitch: 0,
-                    rows: 0,
-                    left: 0,
-                    right: 0,
-                    top: 0,
-                });
+                read.window =
+                    Some(super::Window { base: 0, pitch: 0, rows: 0, left: 0, right: 0, top: 0 });
             }
         }
         let unroll_x = reads.iter().fold(1, |n, (r, _)| {
@@ -543,15 +542,14 @@ impl Planner<'_> {
             lcm(n, Ratio::new(LANES as i64, r.ratio[0].d).d)
         });
         let unroll_y = reads.iter().fold(1, |n, (r, _)| lcm(n, r.ratio[1].d));
-        let block_rows = place_windows(self.machine, &shape.tiles, &mut reads).ok_or_else(|| {
-            PlanError {
+        let block_rows =
+            place_windows(self.machine, &shape.tiles, &mut reads).ok_or_else(|| PlanError {
                 message: format!(
                     "the rows that a tile of `{}` reads do not fit the scratchpad of a group",
                     shape.name
                 ),
                 span: Some(shape.span),
-            }
-        })?;
+            })?;
         for (read, _) in &reads {
             self.want_ghosts(read);
         }

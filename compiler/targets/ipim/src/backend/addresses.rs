@@ -1,0 +1,250 @@
+//! Loads and stores of memory objects become accesses of banks and scratchpads at byte addresses.
+//!
+//! Banks are read and written in atoms of 16 bytes at multiples of 16; the scratchpads take any
+//! multiple of 4. What is not known to be aligned therefore goes through the engine's scratch in
+//! the scratchpad of its group, and so does a lane that has to move to lane 0.
+
+use nbcc_ir::{BinaryOp, Block, Builder, Effect, Function, Mem, Op, Type, Value};
+use nbcc_isa_ipim::{ATOM_BYTES, ELEMENT_BYTES, LANES, Machine};
+
+use super::rewrite::{Rewrite, rewrite};
+use crate::intrinsics::{
+    BANK, LD_PGSM, LD_RF, PARAM, PE, PGSM, RD_PGSM, ST_PGSM, ST_RF, STAGE, WR_PGSM, call, id, read,
+    write,
+};
+use crate::lower::Kernel;
+use crate::plan::SCRATCH_BYTES;
+
+/// Makes addresses explicit. `params` holds the bank address of each scalar parameter.
+pub fn run(kernel: &mut Kernel, machine: &Machine, params: &[u32]) {
+    let mut pass = Addresses {
+        mem_base: kernel.mem_base.clone(),
+        mems: kernel.func.mems.iter().map(|(m, d)| (m, d.clone())).collect(),
+        mask: kernel.mask,
+        machine,
+        params,
+        extracted: None,
+    };
+    rewrite(&mut kernel.func, |b, op| pass.one(b, op));
+}
+
+struct Addresses<'a> {
+    mem_base: cranelift_entity::SecondaryMap<Mem, u32>,
+    mems: Vec<(Mem, nbcc_ir::MemData)>,
+    mask: u32,
+    machine: &'a Machine,
+    params: &'a [u32],
+    /// The vector that the engine's scratch holds for picking lanes, in this block.
+    extracted: Option<(Block, Value)>,
+}
+
+impl Addresses<'_> {
+    fn one(&mut self, b: &mut Builder<'_>, op: &Op) -> Rewrite {
+        match op {
+            Op::Load(ty, mem, subscripts) => {
+                let address = self.address(b, *mem, subscripts);
+                Rewrite::Replace(self.load(b, *ty, *mem, address))
+            }
+            Op::Store(mem, subscripts, value) => {
+                let address = self.address(b, *mem, subscripts);
+                self.store(b, *mem, address, *value);
+                Rewrite::Remove
+            }
+            Op::Intrinsic(stage) if stage.name == STAGE => {
+                let [from, to] = stage.mems[..] else { panic!("{STAGE} has two objects") };
+                let split = self.data(from).extents.len();
+                let from = self.address(b, from, &stage.args[..split]);
+                let to = self.address(b, to, &stage.args[split..]);
+                call(b, LD_PGSM, Effect::Write, vec![from, to], stage.imms.clone(), None);
+                Rewrite::Remove
+            }
+            Op::Intrinsic(param) if param.name == PARAM => {
+                let ty = param.result.expect("parameters have a value");
+                let address = b.i32(self.params[param.imms[0] as usize] as i32);
+                // The host writes a parameter to every lane of its atom.
+                Rewrite::Replace(read(b, LD_RF, address, self.mask, ty))
+            }
+            Op::Extract(vector, lane) if *lane > 0 => {
+                Rewrite::Replace(self.extract(b, *vector, *lane))
+            }
+            _ => Rewrite::Keep,
+        }
+    }
+
+    fn data(&self, mem: Mem) -> &nbcc_ir::MemData {
+        &self.mems.iter().find(|(m, _)| *m == mem).expect("objects are declared").1
+    }
+
+    fn address(&self, b: &mut Builder<'_>, mem: Mem, subscripts: &[Value]) -> Value {
+        let data = self.data(mem);
+        let mut stride = ELEMENT_BYTES;
+        let mut sum: Option<Value> = None;
+        for (&subscript, &extent) in subscripts.iter().zip(&data.extents) {
+            let term = b.imul_imm(subscript, stride as i32);
+            sum = Some(match sum {
+                None => term,
+                Some(sum) => b.iadd(sum, term),
+            });
+            stride = stride.wrapping_mul(extent);
+        }
+        let base = self.mem_base[mem] as i32;
+        match sum {
+            None => b.i32(base),
+            Some(sum) => b.iadd_imm(sum, base),
+        }
+    }
+
+    fn load(&self, b: &mut Builder<'_>, ty: Type, mem: Mem, address: Value) -> Value {
+        if self.data(mem).space == PGSM {
+            return read(b, RD_PGSM, address, self.mask, ty);
+        }
+        assert_eq!(self.data(mem).space, BANK, "{mem} is in no memory that has objects");
+        let residue = residue(b.func, address, ATOM_BYTES, 12);
+        if residue == Some(0) {
+            return read(b, LD_RF, address, self.mask, ty);
+        }
+        let (atom, inside) = self.split(b, address, residue);
+        let scratch = self.scratch(b);
+        self.to_scratch(b, atom, scratch);
+        if ty.lanes > 1 {
+            self.second_to_scratch(b, atom, scratch);
+        }
+        let place = b.iadd(scratch, inside);
+        read(b, RD_PGSM, place, self.mask, ty)
+    }
+
+    fn store(&self, b: &mut Builder<'_>, mem: Mem, address: Value, value: Value) {
+        let lanes = b.func.ty(value).lanes;
+        if self.data(mem).space == PGSM {
+            if lanes > 1 {
+                return write(b, WR_PGSM, address, value, self.mask);
+            }
+            return self.merge(b, address, value);
+        }
+        let residue = residue(b.func, address, ATOM_BYTES, 12);
+        if lanes > 1 && residue == Some(0) {
+            return write(b, ST_RF, address, value, self.mask);
+        }
+        let (atom, inside) = self.split(b, address, residue);
+        let scratch = self.scratch(b);
+        self.to_scratch(b, atom, scratch);
+        let place = b.iadd(scratch, inside);
+        if lanes > 1 {
+            self.second_to_scratch(b, atom, scratch);
+            write(b, WR_PGSM, place, value, self.mask);
+        } else {
+            self.merge(b, place, value);
+        }
+        self.from_scratch(b, atom, scratch, 0);
+        if lanes > 1 {
+            self.from_scratch(b, atom, scratch, ATOM_BYTES);
+        }
+    }
+
+    /// Replaces one word of the scratchpad.
+    fn merge(&self, b: &mut Builder<'_>, place: Value, value: Value) {
+        let vector = b.func.ty(value).with_lanes(LANES as u8);
+        let old = read(b, RD_PGSM, place, self.mask, vector);
+        let new = b.value(Op::Insert(old, value, 0));
+        write(b, WR_PGSM, place, new, self.mask);
+    }
+
+    /// The address of the atom and the offset in it.
+    fn split(&self, b: &mut Builder<'_>, address: Value, residue: Option<u32>) -> (Value, Value) {
+        match residue {
+            Some(offset) => {
+                let atom = b.iadd_imm(address, -(offset as i32));
+                (atom, b.i32(offset as i32))
+            }
+            None => {
+                let high = b.i32(-(ATOM_BYTES as i32));
+                let low = b.i32(ATOM_BYTES as i32 - 1);
+                let atom = b.binary(BinaryOp::And, address, high);
+                (atom, b.binary(BinaryOp::And, address, low))
+            }
+        }
+    }
+
+    fn scratch(&self, b: &mut Builder<'_>) -> Value {
+        let engines = self.machine.hierarchy.pes;
+        let base = self.machine.memory.pgsm_bytes - engines * SCRATCH_BYTES;
+        let pe = id(b, PE);
+        let own = b.imul_imm(pe, SCRATCH_BYTES as i32);
+        b.iadd_imm(own, base as i32)
+    }
+
+    fn to_scratch(&self, b: &mut Builder<'_>, atom: Value, scratch: Value) {
+        let imms = vec![i64::from(self.mask)];
+        call(b, LD_PGSM, Effect::Write, vec![atom, scratch], imms, None);
+    }
+
+    fn second_to_scratch(&self, b: &mut Builder<'_>, atom: Value, scratch: Value) {
+        let atom = b.iadd_imm(atom, ATOM_BYTES as i32);
+        let scratch = b.iadd_imm(scratch, ATOM_BYTES as i32);
+        self.to_scratch(b, atom, scratch);
+    }
+
+    fn from_scratch(&self, b: &mut Builder<'_>, atom: Value, scratch: Value, offset: u32) {
+        let atom = b.iadd_imm(atom, offset as i32);
+        let scratch = b.iadd_imm(scratch, offset as i32);
+        let imms = vec![i64::from(self.mask)];
+        call(b, ST_PGSM, Effect::Write, vec![atom, scratch], imms, None);
+    }
+
+    /// Brings a lane to lane 0: the vector goes to the second half of the scratch and is read back
+    /// from that lane on.
+    fn extract(&mut self, b: &mut Builder<'_>, vector: Value, lane: u8) -> Value {
+        let half = (SCRATCH_BYTES / 2) as i32;
+        let scratch = self.scratch(b);
+        let place = b.iadd_imm(scratch, half);
+        if self.extracted != Some((b.block(), vector)) {
+            write(b, WR_PGSM, place, vector, self.mask);
+            self.extracted = Some((b.block(), vector));
+        }
+        let place = b.iadd_imm(place, i32::from(lane) * ELEMENT_BYTES as i32);
+        let ty = b.func.ty(vector).with_lanes(1);
+        read(b, RD_PGSM, place, self.mask, ty)
+    }
+}
+
+/// What is left of a value divided by `modulus` (a power of two), if every way of computing it
+/// agrees; looks through at most `depth` operations.
+fn residue(func: &Function, value: Value, modulus: u32, depth: u32) -> Option<u32> {
+    let (known, rest) = low_bits(func, value, depth);
+    (known >= modulus.ilog2()).then_some(rest & (modulus - 1))
+}
+
+/// How many low bits of a value are known, and which they are.
+fn low_bits(func: &Function, value: Value, depth: u32) -> (u32, u32) {
+    const UNKNOWN: (u32, u32) = (0, 0);
+    if depth == 0 {
+        return UNKNOWN;
+    }
+    if let Some(bits) = func.splat_constant(value) {
+        return (32, bits as u32);
+    }
+    let Some(Op::Binary(op, x, y)) = func.def_op(value) else { return UNKNOWN };
+    let (kx, x) = low_bits(func, *x, depth - 1);
+    let (ky, y) = low_bits(func, *y, depth - 1);
+    let masked =
+        |known: u32, bits: u32| (known, if known >= 32 { bits } else { bits & ((1 << known) - 1) });
+    match op {
+        BinaryOp::Iadd => masked(kx.min(ky), x.wrapping_add(y)),
+        BinaryOp::Isub => masked(kx.min(ky), x.wrapping_sub(y)),
+        BinaryOp::Imul => {
+            // Trailing zeros add up: known low bits of one shift what is unknown of the other.
+            let zeros = |known: u32, bits: u32| bits.trailing_zeros().min(known);
+            let known = (kx + zeros(ky, y)).min(ky + zeros(kx, x)).min(32);
+            masked(known, x.wrapping_mul(y))
+        }
+        BinaryOp::Shl if ky == 32 && y < 32 => {
+            masked((kx + y).min(32), x.checked_shl(y).unwrap_or(0))
+        }
+        BinaryOp::And if ky == 32 => {
+            // A bit is known where it is known of the one, or cleared by the other.
+            let of_x = if kx >= 32 { u32::MAX } else { (1 << kx) - 1 };
+            masked((y & !of_x).trailing_zeros(), x & y)
+        }
+        _ => UNKNOWN,
+    }
+}

@@ -1,0 +1,9 @@
+//! From kernels in the shared IR to a SIMB program.
+
+pub mod addresses;
+pub mod emit;
+pub mod legalize;
+pub mod place;
+pub mod regalloc;
+mod rewrite;
+pub mod select;

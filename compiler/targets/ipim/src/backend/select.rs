@@ -1,0 +1,626 @@
+//! Instruction selection: kernels in the shared IR become SIMB instructions over virtual registers.
+
+use std::collections::{BTreeMap, HashMap};
+
+use cranelift_entity::SecondaryMap;
+use nbcc_analysis::liveness::Liveness;
+use nbcc_analysis::loops::LoopForest;
+use nbcc_base::Span;
+use nbcc_ir::{
+    BinaryOp, Block, BlockCall, Cfg, Constant, ConvertOp, Dominators, Effect, Function, IntCond,
+    IntrinsicCall, Op, Terminator, Value,
+};
+use nbcc_isa::Imm;
+use nbcc_isa_ipim::{
+    Addr, CompOp, FloatOp, Inst, IntOp, Mode, RegClass, SimbMask, Source, VecMask,
+};
+use nbcc_mach::{Block as MBlock, BlockData, InstData, VReg};
+
+use super::place::{Place, Places, immediate, place};
+use crate::intrinsics::*;
+use crate::lower::Kernel;
+
+/// A kernel over virtual registers.
+pub type MachFunction = nbcc_mach::Function<Inst<VReg>>;
+
+/// How a register's value can be made again instead of being kept in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Remake {
+    /// From the constant at this bank address.
+    Pool(u32),
+    /// It is zero in every lane.
+    Zero,
+    /// The control core sets it.
+    Set(Imm),
+}
+
+/// A selected kernel.
+#[derive(Clone, Debug)]
+pub struct Selected {
+    /// The instructions.
+    pub func: MachFunction,
+    /// Registers that hold constants.
+    pub remake: BTreeMap<VReg, Remake>,
+    /// The engines that run it.
+    pub mask: SimbMask,
+}
+
+/// Constants in every bank, an atom each, from address 0.
+#[derive(Clone, Debug, Default)]
+pub struct LiteralPool {
+    /// The atoms.
+    pub atoms: Vec<[u32; 4]>,
+    places: HashMap<[u32; 4], u32>,
+}
+
+impl LiteralPool {
+    /// The bank address of a constant.
+    pub fn address(&mut self, atom: [u32; 4]) -> u32 {
+        let next = self.atoms.len() as u32 * 16;
+        *self.places.entry(atom).or_insert_with(|| {
+            self.atoms.push(atom);
+            next
+        })
+    }
+}
+
+/// Selects instructions for a kernel whose operations are all legal.
+pub fn select(kernel: &Kernel, pool: &mut LiteralPool) -> Selected {
+    let func = &kernel.func;
+    let cfg = Cfg::new(func);
+    let forest = LoopForest::new(&cfg, &Dominators::new(func));
+    let liveness = Liveness::new(func, &cfg);
+    let mut select = Select {
+        func,
+        places: place(func),
+        out: MachFunction::new(func.name.clone()),
+        regs: BTreeMap::new(),
+        blocks: SecondaryMap::with_default(MBlock::from_u32(0)),
+        splits: BTreeMap::new(),
+        pool,
+        remake: BTreeMap::new(),
+        mask: SimbMask(kernel.mask),
+        at: MBlock::from_u32(0),
+        span: None,
+        zero: None,
+    };
+    select.make_blocks(&forest, &liveness);
+    select.make_params();
+    for &block in &func.layout {
+        select.block(block);
+    }
+    Selected { func: select.out, remake: select.remake, mask: select.mask }
+}
+
+struct Select<'a> {
+    func: &'a Function,
+    places: Places,
+    out: MachFunction,
+    regs: BTreeMap<(Value, Place), VReg>,
+    blocks: SecondaryMap<Block, MBlock>,
+    /// Blocks on the edge to the given successor of a block, where copies stand.
+    splits: BTreeMap<(Block, usize), MBlock>,
+    pool: &'a mut LiteralPool,
+    remake: BTreeMap<VReg, Remake>,
+    mask: SimbMask,
+    at: MBlock,
+    span: Option<Span>,
+    zero: Option<VReg>,
+}
+
+fn class(place: Place) -> RegClass {
+    match place {
+        Place::Ctrl => RegClass::Ctrl,
+        Place::Addr => RegClass::Addr,
+        Place::Data => RegClass::Data,
+    }
+}
+
+impl Select<'_> {
+    fn make_blocks(&mut self, forest: &LoopForest, liveness: &Liveness) {
+        for &block in &self.func.layout {
+            let depth = forest.depth(block);
+            self.blocks[block] = self.new_block(depth);
+            let terminator = self.func.terminator(block);
+            let Terminator::Branch(..) = terminator else { continue };
+            for (k, to) in terminator.successors().iter().enumerate() {
+                if !to.args.is_empty() && !self.copies_before(terminator, k, liveness) {
+                    let split = self.new_block(depth);
+                    self.splits.insert((block, k), split);
+                }
+            }
+        }
+    }
+
+    fn new_block(&mut self, loop_depth: u32) -> MBlock {
+        self.out.blocks.push(BlockData { insts: vec![], successors: vec![], loop_depth })
+    }
+
+    /// Whether the copies for successor `k` may stand before the branch: nothing on the other way
+    /// reads what they overwrite.
+    fn copies_before(&self, terminator: &Terminator, k: usize, liveness: &Liveness) -> bool {
+        let successors = terminator.successors();
+        let params = &self.func.blocks[successors[k].block].params;
+        successors.iter().enumerate().all(|(other, to)| {
+            other == k
+                || (to.args.is_empty()
+                    && to.block != successors[k].block
+                    && params.iter().all(|p| !liveness.live_in(to.block).contains(p)))
+        })
+    }
+
+    fn make_params(&mut self) {
+        for &block in &self.func.layout {
+            for &param in &self.func.blocks[block].params {
+                for place in self.places.of(param) {
+                    let vreg = self.out.vreg(class(place));
+                    self.regs.insert((param, place), vreg);
+                }
+            }
+        }
+    }
+
+    fn emit(&mut self, inst: Inst<VReg>) {
+        let data = InstData { inst, span: self.span };
+        self.out.blocks[self.at].insts.push(data);
+    }
+
+    fn reg(&self, value: Value, place: Place) -> VReg {
+        match self.regs.get(&(value, place)) {
+            Some(&vreg) => vreg,
+            None => panic!("{value} of {} has no register in {place}", self.func.name),
+        }
+    }
+
+    fn block(&mut self, block: Block) {
+        self.at = self.blocks[block];
+        self.span = None;
+        for k in 0..self.func.blocks[block].params.len() {
+            let param = self.func.blocks[block].params[k];
+            self.copy_from_home(param);
+        }
+        for k in 0..self.func.blocks[block].insts.len() {
+            let inst = self.func.blocks[block].insts[k];
+            self.span = self.func.insts[inst].span;
+            let op = &self.func.insts[inst].op;
+            let result = self.func.result(inst);
+            self.inst(op, result);
+        }
+        self.span = self.func.blocks[block].span;
+        self.terminator(block);
+    }
+
+    /// Copies a value that is in its home register to where else it is wanted on engines.
+    fn copy_from_home(&mut self, value: Value) {
+        let home = self.places.home(value);
+        let other = if home == Place::Addr { Place::Data } else { Place::Addr };
+        if !self.places.on_engines(value) || !self.places.wants(value, other) {
+            return;
+        }
+        let from = self.reg(value, home);
+        let to = *self.regs.entry((value, other)).or_insert_with(|| {
+            self.out.vregs.push(nbcc_mach::VRegData { class: class(other), fixed: None })
+        });
+        let simb_mask = self.mask;
+        self.emit(match other {
+            Place::Data => Inst::MovDrf { arf: from, drf: to, simb_mask },
+            _ => Inst::MovArf { arf: to, drf: from, simb_mask },
+        });
+    }
+
+    fn define(&mut self, value: Value, place: Place) -> VReg {
+        let vreg = self.out.vreg(class(place));
+        self.regs.insert((value, place), vreg);
+        vreg
+    }
+
+    fn inst(&mut self, op: &Op, result: Option<Value>) {
+        if op.effect() == Effect::Pure && result.is_none_or(|r| self.places.of(r).is_empty()) {
+            return;
+        }
+        match op {
+            Op::Const(_, constant) => {
+                let value = result.expect("constants have a value");
+                for place in self.places.of(value) {
+                    let reg = self.define(value, place);
+                    self.constant(reg, place, constant);
+                }
+                return;
+            }
+            Op::Intrinsic(call) if call.effect == Effect::Pure => {
+                self.id(call, result.expect("ids have a value"));
+            }
+            Op::Intrinsic(call) => self.effect(op, call, result),
+            _ => {
+                let value = result.unwrap_or_else(|| panic!("{op:?} was to be made explicit"));
+                if self.places.wants(value, Place::Ctrl) {
+                    self.scalar(op, value, Place::Ctrl);
+                }
+                if self.places.on_engines(value) {
+                    match self.places.home(value) {
+                        Place::Addr => self.scalar(op, value, Place::Addr),
+                        _ => self.data(op, value),
+                    }
+                }
+            }
+        }
+        if let Some(value) = result {
+            self.copy_from_home(value);
+        }
+    }
+
+    fn constant(&mut self, reg: VReg, place: Place, constant: &Constant) {
+        let atom = match constant {
+            Constant::Splat(bits) => [*bits as u32; 4],
+            Constant::Lanes(lanes) => std::array::from_fn(|l| lanes[l % lanes.len()] as u32),
+        };
+        let simb_mask = self.mask;
+        match place {
+            Place::Ctrl => {
+                let imm = Imm::Value(atom[0] as i32);
+                self.remake.insert(reg, Remake::Set(imm));
+                self.emit(Inst::SetiCrf { dst: reg, imm });
+            }
+            Place::Addr => {
+                let address = self.pool.address([atom[0]; 4]);
+                self.remake.insert(reg, Remake::Pool(address));
+                let drf = self.out.vreg(RegClass::Data);
+                self.emit(Inst::LdRf { dram: Addr::Direct(address), drf, simb_mask });
+                self.emit(Inst::MovArf { arf: reg, drf, simb_mask });
+            }
+            Place::Data if atom == [0; 4] => {
+                self.remake.insert(reg, Remake::Zero);
+                self.emit(Inst::Reset { drf: reg, simb_mask });
+            }
+            Place::Data => {
+                let address = self.pool.address(atom);
+                self.remake.insert(reg, Remake::Pool(address));
+                self.emit(Inst::LdRf { dram: Addr::Direct(address), drf: reg, simb_mask });
+            }
+        }
+    }
+
+    /// Ids stand in reserved registers.
+    fn id(&mut self, call: &IntrinsicCall, value: Value) {
+        for place in self.places.of(value) {
+            let entry = match (call.name, place) {
+                (PE, Place::Addr) => 0,
+                (PG, Place::Addr) => 1,
+                (VAULT, Place::Addr) => 2,
+                (CHIP, Place::Addr) => 3,
+                (CHIP, Place::Ctrl) => 0,
+                (VAULT, Place::Ctrl) => 1,
+                (VAULT_COLUMN, Place::Ctrl) => 2,
+                (VAULT_ROW, Place::Ctrl) => 3,
+                (_, Place::Data) => continue,
+                (name, place) => panic!("{name} is not in {place}"),
+            };
+            let fixed = self.out.fixed(class(place), entry);
+            self.regs.insert((value, place), fixed);
+        }
+    }
+
+    /// Integer arithmetic in CtrlRF or AddrRF.
+    fn scalar(&mut self, op: &Op, value: Value, place: Place) {
+        let Op::Binary(op, x, y) = op else { panic!("{op:?} is not computed in {place}") };
+        let op = int_op(*op).unwrap_or_else(|| panic!("{op:?} is not legal"));
+        let (src1, src2) = (self.reg(*x, place), self.reg(*y, place));
+        let dst = self.define(value, place);
+        self.calc(place, op, dst, src1, src2);
+    }
+
+    fn calc(&mut self, place: Place, op: IntOp, dst: VReg, src1: VReg, src2: VReg) {
+        let simb_mask = self.mask;
+        self.emit(match place {
+            Place::Ctrl => Inst::CalcCrf { op, dst, src1, src2 },
+            _ => Inst::CalcArf { op, dst, src1, src2, simb_mask },
+        });
+    }
+
+    fn comp(&mut self, op: CompOp, mode: Mode, dst: VReg, [src1, src2]: [VReg; 2], vec: VecMask) {
+        let simb_mask = self.mask;
+        self.emit(Inst::Comp { op, mode, dst, src1, src2, vec_mask: vec, simb_mask });
+    }
+
+    fn copy(&mut self, place: Place, dst: VReg, src: VReg) {
+        match place {
+            Place::Data => {
+                self.comp(CompOp::Int(IntOp::Or), Mode::Vv, dst, [src, src], VecMask::ALL);
+            }
+            _ => self.calc(place, IntOp::Or, dst, src, src),
+        }
+    }
+
+    /// A register that is zero in every lane.
+    fn zero(&mut self) -> VReg {
+        if let Some(zero) = self.zero {
+            return zero;
+        }
+        let zero = self.out.vreg(RegClass::Data);
+        let entry = self.blocks[self.func.entry()];
+        let inst = Inst::Reset { drf: zero, simb_mask: self.mask };
+        self.out.blocks[entry].insts.insert(0, InstData { inst, span: None });
+        self.remake.insert(zero, Remake::Zero);
+        self.zero = Some(zero);
+        zero
+    }
+
+    /// Arithmetic on lanes.
+    fn data(&mut self, op: &Op, value: Value) {
+        let get = |this: &Self, v: Value| this.reg(v, Place::Data);
+        let or = CompOp::Int(IntOp::Or);
+        match op {
+            Op::Binary(op, x, y) => {
+                let op = comp_op(*op).unwrap_or_else(|| panic!("{op:?} is not legal"));
+                let sources = [get(self, *x), get(self, *y)];
+                let dst = self.define(value, Place::Data);
+                self.comp(op, Mode::Vv, dst, sources, VecMask::ALL);
+            }
+            Op::MulAdd(x, y, z) => {
+                let float = self.func.ty(value).is_float();
+                let op = if float { CompOp::Float(FloatOp::Mac) } else { CompOp::Int(IntOp::Mac) };
+                let (sources, sum) = ([get(self, *x), get(self, *y)], get(self, *z));
+                let dst = self.define(value, Place::Data);
+                self.copy(Place::Data, dst, sum);
+                self.comp(op, Mode::Vv, dst, sources, VecMask::ALL);
+            }
+            Op::Convert(ConvertOp::Bitcast, x, _) => {
+                let same = get(self, *x);
+                self.regs.insert((value, Place::Data), same);
+            }
+            Op::Extract(x, 0) => {
+                let same = get(self, *x);
+                self.regs.insert((value, Place::Data), same);
+            }
+            Op::Splat(x, _) => {
+                let simb_mask = self.mask;
+                if self.places.home(*x) == Place::Addr {
+                    let arf = self.reg(*x, Place::Addr);
+                    let drf = self.define(value, Place::Data);
+                    self.emit(Inst::MovDrf { arf, drf, simb_mask });
+                } else {
+                    let (lane, zero) = (get(self, *x), self.zero());
+                    let dst = self.define(value, Place::Data);
+                    self.comp(or, Mode::Sv, dst, [lane, zero], VecMask::ALL);
+                }
+            }
+            Op::Insert(vector, scalar, lane) => {
+                let (vector, scalar) = (get(self, *vector), get(self, *scalar));
+                let zero = self.zero();
+                let dst = self.define(value, Place::Data);
+                self.copy(Place::Data, dst, vector);
+                self.comp(or, Mode::Sv, dst, [scalar, zero], VecMask::new(1 << lane));
+            }
+            Op::Shuffle(x, y, lanes) => {
+                let blend = lanes.iter().enumerate().all(|(l, &p)| usize::from(p) % 4 == l);
+                assert!(blend, "{value}: lanes move in {op:?}");
+                let mask = lanes.iter().enumerate().filter(|(_, p)| **p >= 4);
+                let mask = mask.fold(0, |m, (l, _)| m | 1 << l);
+                let (x, y) = (get(self, *x), get(self, *y));
+                let dst = self.define(value, Place::Data);
+                self.copy(Place::Data, dst, x);
+                self.comp(or, Mode::Vv, dst, [y, y], VecMask::new(mask));
+            }
+            other => panic!("{value} of {}: {other:?} is not legal", self.func.name),
+        }
+    }
+
+    /// Accesses of memories, requests, barriers.
+    fn effect(&mut self, op: &Op, call: &IntrinsicCall, result: Option<Value>) {
+        let simb_mask = SimbMask(call.imms.first().copied().unwrap_or(0) as u32);
+        let address = |this: &Self, k: usize| {
+            if immediate(this.func, op, k, call.args[k]) {
+                Addr::Direct(this.func.splat_constant(call.args[k]).unwrap_or(0) as u32)
+            } else {
+                Addr::Indirect(this.reg(call.args[k], Place::Addr))
+            }
+        };
+        let field = |this: &Self, k: usize| {
+            if immediate(this.func, op, k, call.args[k]) {
+                Source::Imm(this.func.splat_constant(call.args[k]).unwrap_or(0) as u32)
+            } else {
+                Source::Ctrl(this.reg(call.args[k], Place::Ctrl))
+            }
+        };
+        let data = |this: &Self, k: usize| this.reg(call.args[k], Place::Data);
+        let inst = match call.name {
+            SYNC => Inst::Sync { phase: call.imms[0] as u32 },
+            REQ => Inst::Req {
+                chip: field(self, 0),
+                vault: field(self, 1),
+                pg: field(self, 2),
+                pe: field(self, 3),
+                dram: field(self, 4),
+                vsm: field(self, 5),
+            },
+            LD_PGSM => Inst::LdPgsm { dram: address(self, 0), pgsm: address(self, 1), simb_mask },
+            ST_PGSM => Inst::StPgsm { dram: address(self, 0), pgsm: address(self, 1), simb_mask },
+            ST_RF => Inst::StRf { dram: address(self, 0), drf: data(self, 1), simb_mask },
+            WR_PGSM => Inst::WrPgsm { pgsm: address(self, 0), drf: data(self, 1), simb_mask },
+            WR_VSM => Inst::WrVsm { vsm: address(self, 0), drf: data(self, 1), simb_mask },
+            LD_RF | RD_PGSM | RD_VSM => {
+                let at = address(self, 0);
+                let drf = self.define(result.expect("reads have a value"), Place::Data);
+                match call.name {
+                    LD_RF => Inst::LdRf { dram: at, drf, simb_mask },
+                    RD_PGSM => Inst::RdPgsm { pgsm: at, drf, simb_mask },
+                    _ => Inst::RdVsm { vsm: at, drf, simb_mask },
+                }
+            }
+            other => panic!("{other} has no instruction"),
+        };
+        self.emit(inst);
+    }
+
+    fn terminator(&mut self, block: Block) {
+        match self.func.terminator(block) {
+            Terminator::Return(_) => {}
+            Terminator::Jump(to) => {
+                self.copies(to);
+                self.go(self.blocks[to.block], true);
+            }
+            Terminator::Branch(condition, then, other) => {
+                let Some(Op::Icmp(cond, x, y)) = self.func.def_op(*condition) else {
+                    panic!("{block} branches on no comparison")
+                };
+                let cond = self.condition(*cond, *x, *y);
+                let mut targets = [self.blocks[then.block], self.blocks[other.block]];
+                for (k, to) in [then, other].into_iter().enumerate() {
+                    match self.splits.get(&(block, k)) {
+                        Some(&split) => targets[k] = split,
+                        None => self.copies(to),
+                    }
+                }
+                let target = self.label(targets[0]);
+                self.emit(Inst::CJump { cond, target });
+                self.out.blocks[self.at].successors.push(targets[0]);
+                self.go(targets[1], true);
+                for (k, to) in [then, other].into_iter().enumerate() {
+                    if let Some(&split) = self.splits.get(&(block, k)) {
+                        self.at = split;
+                        self.copies(to);
+                        self.go(self.blocks[to.block], true);
+                    }
+                }
+            }
+            other => panic!("{block} ends in {other:?}"),
+        }
+    }
+
+    fn label(&mut self, block: MBlock) -> VReg {
+        let dst = self.out.vreg(RegClass::Ctrl);
+        self.emit(Inst::SetiCrf { dst, imm: Imm::Label(block.as_u32()) });
+        dst
+    }
+
+    /// Goes on in a block: by falling through where it is the next.
+    fn go(&mut self, block: MBlock, falls: bool) {
+        if !(falls && block.as_u32() == self.at.as_u32() + 1) {
+            let target = self.label(block);
+            self.emit(Inst::Jump { target });
+        }
+        self.out.blocks[self.at].successors.push(block);
+    }
+
+    /// A control register that is not zero where the comparison holds.
+    fn condition(&mut self, cond: IntCond, x: Value, y: Value) -> VReg {
+        let (x, y) = (self.reg(x, Place::Ctrl), self.reg(y, Place::Ctrl));
+        let op = |this: &mut Self, op: IntOp, a: VReg, b: VReg| {
+            let dst = this.out.vreg(RegClass::Ctrl);
+            this.calc(Place::Ctrl, op, dst, a, b);
+            dst
+        };
+        let set = |this: &mut Self, n: i32| {
+            let dst = this.out.vreg(RegClass::Ctrl);
+            this.emit(Inst::SetiCrf { dst, imm: Imm::Value(n) });
+            dst
+        };
+        // The sign of x - y, also where the difference leaves 32 bits.
+        let less = |this: &mut Self, x: VReg, y: VReg| {
+            let difference = op(this, IntOp::Sub, x, y);
+            let signs = op(this, IntOp::Xor, x, y);
+            let changed = op(this, IntOp::Xor, difference, x);
+            let wrapped = op(this, IntOp::And, signs, changed);
+            let sign = op(this, IntOp::Xor, difference, wrapped);
+            let amount = set(this, 31);
+            op(this, IntOp::Shr, sign, amount)
+        };
+        let not = |this: &mut Self, bit: VReg| {
+            let one = set(this, 1);
+            op(this, IntOp::Xor, bit, one)
+        };
+        let flip = |this: &mut Self, v: VReg| {
+            let sign = set(this, i32::MIN);
+            op(this, IntOp::Xor, v, sign)
+        };
+        match cond {
+            IntCond::Ne => op(self, IntOp::Sub, x, y),
+            IntCond::Eq => {
+                let difference = op(self, IntOp::Sub, x, y);
+                let zero = set(self, 0);
+                let negated = op(self, IntOp::Sub, zero, difference);
+                let either = op(self, IntOp::Or, difference, negated);
+                let amount = set(self, 31);
+                let differs = op(self, IntOp::Shr, either, amount);
+                not(self, differs)
+            }
+            IntCond::Slt => less(self, x, y),
+            IntCond::Sgt => less(self, y, x),
+            IntCond::Sge => {
+                let bit = less(self, x, y);
+                not(self, bit)
+            }
+            IntCond::Sle => {
+                let bit = less(self, y, x);
+                not(self, bit)
+            }
+            IntCond::Ult | IntCond::Ule | IntCond::Ugt | IntCond::Uge => {
+                let (x, y) = (flip(self, x), flip(self, y));
+                let swapped = matches!(cond, IntCond::Ugt | IntCond::Ule);
+                let bit = if swapped { less(self, y, x) } else { less(self, x, y) };
+                if matches!(cond, IntCond::Ule | IntCond::Uge) { not(self, bit) } else { bit }
+            }
+        }
+    }
+
+    /// The copies of block arguments to parameters, all at once.
+    fn copies(&mut self, to: &BlockCall) {
+        let params = &self.func.blocks[to.block].params;
+        let mut moves: Vec<(Place, VReg, VReg)> = Vec::new();
+        for (&param, &arg) in params.iter().zip(&to.args) {
+            let home = self.places.home(param);
+            for place in self.places.of(param) {
+                // A copy elsewhere on engines is made from home at the start of the block.
+                if place != Place::Ctrl && place != home {
+                    continue;
+                }
+                let (dst, src) = (self.reg(param, place), self.reg(arg, place));
+                if dst != src {
+                    moves.push((place, dst, src));
+                }
+            }
+        }
+        while !moves.is_empty() {
+            let free = moves.iter().position(|(_, dst, _)| moves.iter().all(|(_, _, s)| s != dst));
+            match free {
+                Some(k) => {
+                    let (place, dst, src) = moves.remove(k);
+                    self.copy(place, dst, src);
+                }
+                None => {
+                    // Only cycles are left: one value steps aside.
+                    let (place, _, src) = moves[0];
+                    let aside = self.out.vreg(class(place));
+                    self.copy(place, aside, src);
+                    for entry in moves.iter_mut().filter(|(_, _, s)| *s == src) {
+                        entry.2 = aside;
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn int_op(op: BinaryOp) -> Option<IntOp> {
+    Some(match op {
+        BinaryOp::Iadd => IntOp::Add,
+        BinaryOp::Isub => IntOp::Sub,
+        BinaryOp::Imul => IntOp::Mul,
+        BinaryOp::And => IntOp::And,
+        BinaryOp::Or => IntOp::Or,
+        BinaryOp::Xor => IntOp::Xor,
+        BinaryOp::Shl => IntOp::Shl,
+        BinaryOp::Lshr => IntOp::Shr,
+        BinaryOp::Ashr => IntOp::Sra,
+        _ => return None,
+    })
+}
+
+fn comp_op(op: BinaryOp) -> Option<CompOp> {
+    Some(match op {
+        BinaryOp::Fadd => CompOp::Float(FloatOp::Add),
+        BinaryOp::Fsub => CompOp::Float(FloatOp::Sub),
+        BinaryOp::Fmul => CompOp::Float(FloatOp::Mul),
+        other => CompOp::Int(int_op(other)?),
+    })
+}

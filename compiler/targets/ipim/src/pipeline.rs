@@ -1,0 +1,271 @@
+//! The passes of this target, in order: the only place that says so.
+
+use cranelift_entity::SecondaryMap;
+use nbcc_base::{Diagnostic, Diagnostics, Failed};
+use nbcc_isa_ipim::layout::Role;
+use nbcc_isa_ipim::program::Param;
+use nbcc_pipeline::{Context, Fact, OptLevel, PassDesc};
+use nbcc_placement::{Remark, RemarkKind};
+use nbcc_stages::bounds::{ParamValues, infer, resolve_extents};
+
+use crate::backend::{addresses, emit, legalize, regalloc, select};
+use crate::codes;
+use crate::plan::{BANK_RESERVED, element, make_plan};
+use crate::state::Compilation;
+
+const EXTENTS: Fact = Fact("extents");
+const BOUNDS: Fact = Fact("bounds");
+const PLAN: Fact = Fact("plan");
+const KERNELS: Fact = Fact("kernels");
+const ADDRESSES: Fact = Fact("addresses");
+const LEGAL: Fact = Fact("legal operations");
+const MACHINE: Fact = Fact("machine instructions");
+const REGISTERS: Fact = Fact("registers");
+
+type Run = fn(&mut Compilation, &mut Context<'_>) -> Result<(), Failed>;
+
+const fn pass(
+    name: &'static str,
+    about: &'static str,
+    run: Run,
+    requires: &'static [Fact],
+    establishes: &'static [Fact],
+) -> PassDesc<Compilation> {
+    let level = OptLevel::O0;
+    PassDesc { name, about, level, optional: false, run, requires, establishes, invalidates: &[] }
+}
+
+const fn optional(
+    name: &'static str,
+    about: &'static str,
+    level: OptLevel,
+    run: Run,
+    requires: &'static [Fact],
+) -> PassDesc<Compilation> {
+    PassDesc { level, optional: true, ..pass(name, about, run, requires, &[]) }
+}
+
+/// The pipeline.
+pub const PASSES: &[PassDesc<Compilation>] = &[
+    pass(
+        "extents",
+        "fix the extents of images and fold what depends on them",
+        extents,
+        &[],
+        &[EXTENTS],
+    ),
+    pass("inline", "compute Funcs without loops of their own at each use", inline, &[EXTENTS], &[]),
+    pass(
+        "bounds",
+        "infer the region over which each Func is computed",
+        bounds,
+        &[EXTENTS],
+        &[BOUNDS],
+    ),
+    pass(
+        "distribute",
+        "choose tiles, banks and what is brought between them",
+        distribute,
+        &[BOUNDS],
+        &[PLAN],
+    ),
+    pass("lower", "write each kernel of the plan in IR", lower, &[PLAN], &[KERNELS]),
+    pass(
+        "addresses",
+        "turn elements of buffers into addresses of banks and scratchpads",
+        make_addresses,
+        &[KERNELS],
+        &[ADDRESSES],
+    ),
+    pass(
+        "legalize",
+        "express what Table I has not by what it has",
+        make_legal,
+        &[ADDRESSES],
+        &[LEGAL],
+    ),
+    optional(
+        "simplify",
+        "fold constants, share common values, move invariants out of loops",
+        OptLevel::O1,
+        simplify,
+        &[LEGAL],
+    ),
+    pass("select", "choose register files and instructions", choose, &[LEGAL], &[MACHINE]),
+    pass("allocate", "give registers, keep the rest in banks", allocate, &[MACHINE], &[REGISTERS]),
+    pass("emit", "put text, constants and labels together", put_together, &[REGISTERS], &[]),
+];
+
+/// Reports what the stages found.
+fn report<T>(result: Result<T, Diagnostics>, cx: &mut Context<'_>) -> Result<T, Failed> {
+    result.map_err(|mut found| {
+        for diagnostic in found.take() {
+            cx.diagnostics.push(diagnostic);
+        }
+        Failed
+    })
+}
+
+fn extents(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {
+    let mut given = SecondaryMap::new();
+    for (input, data) in &state.pipeline.inputs {
+        given[input] = state.given.0.get(&data.name).cloned();
+    }
+    let size = (!state.given.1.is_empty()).then_some(&state.given.1[..]);
+    let params = ParamValues::new();
+    let found = resolve_extents(&state.pipeline, &given, size, &params);
+    state.extents = report(found, cx)?;
+    state.pipeline = nbcc_stages::specialize(&state.pipeline, &state.extents.inputs, &params);
+    Ok(())
+}
+
+fn inline(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {
+    state.pipeline = report(nbcc_stages::inline(&state.pipeline), cx)?;
+    Ok(())
+}
+
+fn bounds(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {
+    let found = infer(&state.pipeline, &state.extents, &ParamValues::new());
+    state.bounds = Some(report(found, cx)?);
+    Ok(())
+}
+
+fn distribute(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {
+    let bounds = state.bounds.clone().expect("bounds come first");
+    let pipeline = state.pipeline.clone();
+    match make_plan(pipeline, &state.extents, bounds, &state.machine, cx.remarks) {
+        Ok(mut plan) => {
+            // Parameters stand at the end of the reserved part of each bank.
+            let count = plan.pipeline.params.len() as u32;
+            plan.params = (0..count).map(|n| BANK_RESERVED - 16 * (n + 1)).collect();
+            state.plan = Some(plan);
+            Ok(())
+        }
+        Err(error) => {
+            let mut diagnostic = Diagnostic::error(&codes::TOO_LARGE, error.message)
+                .help("use a machine with more vaults, smaller tiles or smaller images");
+            if let Some(span) = error.span {
+                diagnostic = diagnostic.at(span, "this stage");
+            }
+            cx.diagnostics.fail(diagnostic)
+        }
+    }
+}
+
+fn lower(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {
+    state.kernels = crate::lower::lower(state.plan(), &state.machine);
+    Ok(())
+}
+
+fn make_addresses(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {
+    let params = state.plan().params.clone();
+    for kernel in &mut state.kernels {
+        addresses::run(kernel, &state.machine, &params);
+    }
+    Ok(())
+}
+
+fn make_legal(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {
+    for kernel in &mut state.kernels {
+        legalize::run(&mut kernel.func, &legalize::Features::default());
+    }
+    Ok(())
+}
+
+fn simplify(_: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {
+    Ok(())
+}
+
+fn choose(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {
+    for kernel in &state.kernels {
+        state.selected.push((select::select(kernel, &mut state.pool), None));
+    }
+    Ok(())
+}
+
+fn allocate(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {
+    let slots_end = BANK_RESERVED - 16 * state.plan().params.len() as u32;
+    for (kernel, entries) in &mut state.selected {
+        match regalloc::allocate(kernel, &state.machine, state.policy, slots_end) {
+            Ok((found, cost)) => {
+                *entries = Some(found);
+                let terms = [
+                    ("Spilled", cost.spilled),
+                    ("Remade", cost.remade),
+                    ("Coalesced", cost.coalesced),
+                ];
+                cx.remarks.push(Remark {
+                    kind: RemarkKind::Analysis,
+                    pass: "allocate",
+                    name: "Registers",
+                    function: kernel.func.name.clone(),
+                    span: None,
+                    message: format!(
+                        "{} values are kept in the bank, {} constants made again",
+                        cost.spilled, cost.remade
+                    ),
+                    terms: terms.map(|(k, v)| (k.to_string(), v.to_string())).to_vec(),
+                });
+            }
+            Err(none) => {
+                let message = format!(
+                    "{} of `{}` has {} entries for values, too few for one instruction and its loops",
+                    nbcc_isa::RegisterClass::name(none.class),
+                    kernel.func.name,
+                    none.entries
+                );
+                let help =
+                    "give the machine more registers with --set registers.ctrl=N, addr or data";
+                return cx
+                    .diagnostics
+                    .fail(Diagnostic::error(&codes::TOO_FEW_REGISTERS, message).help(help));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn put_together(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {
+    let plan = state.plan();
+    let buffers = plan
+        .buffers
+        .values()
+        .filter_map(|buffer| buffer.role.map(|role| buffer.to_buffer(role)))
+        .collect();
+    let pipeline = &plan.pipeline;
+    let params = pipeline
+        .params
+        .values()
+        .zip(&plan.params)
+        .map(|(param, &address)| Param {
+            name: param.name.clone(),
+            element: element(param.ty),
+            address,
+            default: param.default.map(|l| nbcc_stages::scalar::literal_word(param.ty, l)),
+        })
+        .collect();
+    let vsm_data = plan.vsm_data;
+    let kernels: Vec<_> = state
+        .selected
+        .iter()
+        .map(|(kernel, entries)| (kernel.clone(), entries.clone().expect("registers come first")))
+        .collect();
+    let data = emit::Data { buffers, params };
+    let program = emit::emit(&kernels, &state.pool, data, &state.machine, cx.sources);
+    let code = program.text.len() as u64 * 16;
+    let constants = program.rodata.bytes.len() as u64;
+    if code > u64::from(vsm_data) || constants > u64::from(BANK_RESERVED / 2) {
+        let message = format!(
+            "the program has {code} bytes of code and {constants} of constants; {vsm_data} and {} \
+             are the most",
+            BANK_RESERVED / 2
+        );
+        return cx.diagnostics.fail(
+            Diagnostic::error(&codes::TOO_LARGE, message)
+                .help("compute fewer stages in one program, or inline more of them"),
+        );
+    }
+    let _ = Role::Input;
+    state.program = Some(program);
+    Ok(())
+}

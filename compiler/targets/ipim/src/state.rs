@@ -1,0 +1,99 @@
+//! What the passes work on: a pipeline, then its plan, then kernels in IR, then in instructions,
+//! then a program.
+
+use nbcc_ir::{PrintOptions, print_function, verify_function};
+use nbcc_isa_ipim::Machine;
+use nbcc_isa_ipim::program::Program;
+use nbcc_mach::VReg;
+use nbcc_mach::check::check_assignment;
+use nbcc_mach::color::Policy;
+use nbcc_pipeline::{Dump, State};
+use nbcc_stages::Pipeline;
+use nbcc_stages::bounds::{Bounds, Extents};
+
+use crate::backend::select::{LiteralPool, Selected};
+use crate::lower::Kernel;
+use crate::plan::Plan;
+
+/// A kernel's registers.
+pub type Entries = cranelift_entity::SecondaryMap<VReg, u16>;
+
+/// The compilation state.
+#[derive(Debug)]
+pub struct Compilation {
+    /// The pipeline as it stands.
+    pub pipeline: Pipeline,
+    /// The machine.
+    pub machine: Machine,
+    /// How registers are chosen.
+    pub policy: Policy,
+    /// Extents given for inputs, by name, and for outputs.
+    pub given: (std::collections::BTreeMap<String, Vec<u32>>, Vec<u32>),
+    /// How large images are.
+    pub extents: Extents,
+    /// Where everything is computed.
+    pub bounds: Option<Bounds>,
+    /// The plan.
+    pub plan: Option<Plan>,
+    /// Kernels in IR.
+    pub kernels: Vec<Kernel>,
+    /// Constants.
+    pub pool: LiteralPool,
+    /// Kernels in instructions, with their registers once they are allocated.
+    pub selected: Vec<(Selected, Option<Entries>)>,
+    /// The program.
+    pub program: Option<Program>,
+}
+
+impl Compilation {
+    /// The plan. Panics before the pass that makes it.
+    pub fn plan(&self) -> &Plan {
+        self.plan.as_ref().expect("kernels are made from a plan")
+    }
+}
+
+impl State for Compilation {
+    fn dumps(&self) -> Vec<Dump> {
+        if !self.selected.is_empty() {
+            let text = |(kernel, entries): &(Selected, Option<Entries>)| match entries {
+                Some(entries) => kernel.func.text(|v| entries[v]),
+                None => kernel.func.text(|v| v.as_u32() as u16),
+            };
+            return self
+                .selected
+                .iter()
+                .map(|k| Dump { function: k.0.func.name.clone(), text: text(k) })
+                .collect();
+        }
+        if !self.kernels.is_empty() {
+            return self
+                .kernels
+                .iter()
+                .map(|k| Dump {
+                    function: k.func.name.clone(),
+                    text: print_function(&k.func, &PrintOptions::default()),
+                })
+                .collect();
+        }
+        let pipeline = self.plan.as_ref().map_or(&self.pipeline, |p| &p.pipeline);
+        let text = nbcc_stages::print::print(pipeline, self.bounds.as_ref());
+        vec![Dump { function: pipeline.name.clone(), text }]
+    }
+
+    fn verify(&self) -> Result<(), String> {
+        for (kernel, entries) in &self.selected {
+            if let Some(entries) = entries {
+                check_assignment(&kernel.func, |v| entries[v])?;
+            }
+        }
+        if !self.selected.is_empty() {
+            return Ok(());
+        }
+        for kernel in &self.kernels {
+            if let Some(error) = verify_function(&kernel.func, None).first() {
+                return Err(error.to_string());
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,208 @@
+//! iPIM as a [`Target`].
+
+use nbcc_base::{CodeInfo, Diagnostic, Failed};
+use nbcc_ir::{PrintOptions, print_function};
+use nbcc_isa_ipim::Machine;
+use nbcc_isa_ipim::machine::BUILT_IN;
+use nbcc_mach::color::Policy;
+use nbcc_pipeline::{
+    Artifact, Choice, Context, Emit, MachineInfo, OptLevel, PassInfo, Program, Request, State,
+    Target, run_passes,
+};
+use nbcc_stages::bounds::Extents;
+use nbcc_stages::{DirectiveInfo, ParamKind};
+
+use crate::codes;
+use crate::pipeline::PASSES;
+use crate::state::Compilation;
+
+/// The iPIM target.
+pub static IPIM: Ipim = Ipim;
+
+/// The iPIM target.
+#[derive(Debug)]
+pub struct Ipim;
+
+const DIRECTIVES: &[DirectiveInfo] = &[
+    DirectiveInfo {
+        name: "ipim_tile",
+        forms: &[
+            &[
+                ParamKind::Var,
+                ParamKind::Var,
+                ParamKind::NewVar,
+                ParamKind::NewVar,
+                ParamKind::Size,
+                ParamKind::Size,
+            ],
+            &[ParamKind::Var, ParamKind::NewVar, ParamKind::Size],
+        ],
+        usage: "ipim_tile(x, y, xi, yi, W, H) or ipim_tile(x, xi, W)",
+        about: "cuts the image into tiles of W x H and distributes them over the engines",
+    },
+    DirectiveInfo {
+        name: "load_pgsm",
+        forms: &[&[ParamKind::Vars]],
+        usage: "load_pgsm(xi, yi)",
+        about: "stages what the Func reads from banks in the scratchpad of the group",
+    },
+];
+
+const MACHINES: [MachineInfo; BUILT_IN.len()] = {
+    let mut all = [MachineInfo { name: "", about: "", text: "" }; BUILT_IN.len()];
+    let mut k = 0;
+    while k < all.len() {
+        all[k] = MachineInfo { name: BUILT_IN[k].0, about: about(k), text: BUILT_IN[k].1 };
+        k += 1;
+    }
+    all
+};
+
+const fn about(k: usize) -> &'static str {
+    const ABOUT: [&str; 4] = [
+        "iPIM as evaluated: 8 cubes of 16 vaults",
+        "one cube of 16 vaults",
+        "one vault",
+        "the comparison with compute logic on the base die",
+    ];
+    ABOUT[k % ABOUT.len()]
+}
+
+const CHOICES: &[Choice] = &[Choice {
+    key: "regalloc",
+    values: &["spread", "min"],
+    about: "spread values over registers so that reuse does not stall, or use as few as possible",
+}];
+
+impl Target for Ipim {
+    fn name(&self) -> &'static str {
+        "ipim"
+    }
+
+    fn about(&self) -> &'static str {
+        "iPIM: image pipelines on engines beside DRAM banks, SIMB instructions"
+    }
+
+    fn directives(&self) -> &'static [DirectiveInfo] {
+        DIRECTIVES
+    }
+
+    fn machines(&self) -> &'static [MachineInfo] {
+        &MACHINES
+    }
+
+    fn choices(&self) -> &'static [Choice] {
+        CHOICES
+    }
+
+    fn passes(&self) -> Vec<PassInfo> {
+        PASSES.iter().map(|p| p.info()).collect()
+    }
+
+    fn codes(&self) -> Vec<&'static CodeInfo> {
+        codes::ALL.iter().chain(nbcc_stages::codes::ALL).copied().collect()
+    }
+
+    fn compile(
+        &self,
+        program: Program,
+        request: &Request,
+        cx: &mut Context<'_>,
+    ) -> Result<Artifact, Failed> {
+        let mut state = start(program, request, cx)?;
+        let passes = match request.emit {
+            Emit::Stages => until("lower"),
+            Emit::Ir => until("select"),
+            Emit::MachineIr => until("allocate"),
+            Emit::Binary | Emit::Asm | Emit::Remarks => PASSES,
+        };
+        run_passes(passes, &mut state, cx)?;
+        match request.emit {
+            Emit::Stages | Emit::MachineIr => {
+                Ok(Artifact::Text(state.dumps().into_iter().map(|d| d.text).collect()))
+            }
+            Emit::Ir => {
+                let text =
+                    |k: &crate::lower::Kernel| print_function(&k.func, &PrintOptions::default());
+                Ok(Artifact::Text(state.kernels.iter().map(text).collect()))
+            }
+            Emit::Remarks => Ok(Artifact::Text(String::new())),
+            Emit::Binary | Emit::Asm => {
+                let program = state.program.expect("the last pass makes the program");
+                let done = match request.emit {
+                    Emit::Asm => nbcc_isa_ipim::asm::disassemble(&program).map(Artifact::Text),
+                    _ => program.to_elf().map(Artifact::Binary),
+                };
+                Ok(done.unwrap_or_else(|e| panic!("the program is not valid: {e}")))
+            }
+        }
+    }
+
+    fn explain(
+        &self,
+        program: Program,
+        request: &Request,
+        cx: &mut Context<'_>,
+    ) -> Result<String, Failed> {
+        let mut state = start(program, request, cx)?;
+        run_passes(PASSES, &mut state, cx)?;
+        Ok(crate::plan::explain(state.plan(), &state.machine))
+    }
+}
+
+/// The passes before the one of that name.
+fn until(name: &str) -> &'static [nbcc_pipeline::PassDesc<Compilation>] {
+    let end = PASSES.iter().position(|p| p.name == name).expect("the pass exists");
+    &PASSES[..end]
+}
+
+fn start(program: Program, request: &Request, cx: &mut Context<'_>) -> Result<Compilation, Failed> {
+    let Program::Stages(pipeline) = program else {
+        return cx.diagnostics.fail(
+            Diagnostic::error(&codes::NOT_STAGES, "iPIM compiles image pipelines only")
+                .help("choose another target with --target"),
+        );
+    };
+    let overrides = request
+        .overrides
+        .iter()
+        .map(|(key, value)| nbcc_isa::Override { key: key.clone(), value: value.clone() })
+        .collect::<Vec<_>>();
+    let machine = match Machine::from_toml(&request.machine, &overrides) {
+        Ok(machine) => machine,
+        Err(error) => {
+            let mut diagnostic = Diagnostic::error(&codes::BAD_MACHINE, error.to_string())
+                .in_file(request.machine_name.clone());
+            if let Some(help) = error.help {
+                diagnostic = diagnostic.help(help);
+            }
+            return cx.diagnostics.fail(diagnostic);
+        }
+    };
+    let spread = cx.passes.level >= OptLevel::O1;
+    let policy = match request.choices.get("regalloc").map(String::as_str) {
+        Some("min") => Policy::Min,
+        Some("spread") => Policy::Spread,
+        Some(other) => {
+            let message = format!("`{other}` is no value of -X regalloc");
+            return cx
+                .diagnostics
+                .fail(Diagnostic::error(&codes::BAD_CHOICE, message).help("spread or min"));
+        }
+        None if spread => Policy::Spread,
+        None => Policy::Min,
+    };
+    Ok(Compilation {
+        pipeline,
+        machine,
+        policy,
+        given: (request.input_extents.clone(), request.size.clone()),
+        extents: Extents::default(),
+        bounds: None,
+        plan: None,
+        kernels: vec![],
+        pool: Default::default(),
+        selected: vec![],
+        program: None,
+    })
+}
