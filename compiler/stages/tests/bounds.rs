@@ -249,6 +249,36 @@ proptest! {
         }
     }
 
+    /// `in(x - x % 2)` and the like: quotients and remainders of one variable are exact in sums.
+    #[test]
+    fn sums_of_quotients_are_exact(
+        parts in prop::collection::vec((0..2u32, 0..3usize, -3..4i32, 1..5i32, -3..4i32), 1..5),
+        x in -6..7i32,
+        y in -6..7i32,
+    ) {
+        let mut b = Build::new();
+        let mut sum = b.int(0);
+        for &(dim, kind, factor, divisor, offset) in &parts {
+            let (v, o, d, f) = (b.dim(dim), b.int(offset), b.int(divisor), b.int(factor));
+            let shifted = b.add(v, o);
+            let part = match kind {
+                0 => v,
+                1 => b.binary(BinaryOp::Div, shifted, d),
+                _ => b.binary(BinaryOp::Mod, shifted, d),
+            };
+            let part = b.mul(part, f);
+            sum = b.add(sum, part);
+        }
+        let p = &b.pipeline;
+        let (extents, params) = Default::default();
+        let region = [Interval::new(x, x + 8), Interval::new(y, y + 5)];
+        let range = Evaluator::new(p, &extents, &params).range(sum, &Env::over(&region)).ints();
+        let mut values = Vec::new();
+        each_point(&region, |at| values.push(i64::from(value_at(p, sum, at, &[]))));
+        let hull = (*values.iter().min().unwrap(), *values.iter().max().unwrap());
+        prop_assert_eq!(range, hull);
+    }
+
     #[test]
     fn ranges_and_forms_hold_at_every_point(index in any_index(), x in -6..7i32, y in -6..7i32) {
         let mut b = Build::new();

@@ -20,26 +20,79 @@ pub enum AffineVar {
     RVar(RDom, u32),
 }
 
-/// `constant + sum of coefficient * variable`. Coefficients are never zero.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub struct Affine {
+/// `constant + sum of coefficient * term`. Coefficients are never zero.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Linear<T> {
     /// The constant part.
     pub constant: i64,
-    /// The coefficient of each variable that has one.
-    pub terms: BTreeMap<AffineVar, i64>,
+    /// The coefficient of each term that has one.
+    pub terms: BTreeMap<T, i64>,
+}
+
+/// A linear form of variables.
+pub type Affine = Linear<AffineVar>;
+
+impl<T> Default for Linear<T> {
+    fn default() -> Linear<T> {
+        Linear { constant: 0, terms: BTreeMap::new() }
+    }
+}
+
+impl<T: Ord + Copy> Linear<T> {
+    /// A constant.
+    pub fn constant(constant: i64) -> Linear<T> {
+        Linear { constant, terms: BTreeMap::new() }
+    }
+
+    /// A term by itself.
+    pub fn var(term: T) -> Linear<T> {
+        Linear { constant: 0, terms: BTreeMap::from([(term, 1)]) }
+    }
+
+    /// Its value, where it has no term.
+    pub fn as_constant(&self) -> Option<i64> {
+        self.terms.is_empty().then_some(self.constant)
+    }
+
+    /// `self * a + other * b`; `None` where a coefficient leaves 64 bits.
+    pub fn combine(&self, a: i64, other: &Linear<T>, b: i64) -> Option<Linear<T>> {
+        let mut sum = self.scale(a)?;
+        sum.constant = sum.constant.checked_add(other.constant.checked_mul(b)?)?;
+        for (&term, &coefficient) in &other.terms {
+            let slot = sum.terms.entry(term).or_insert(0);
+            *slot = slot.checked_add(coefficient.checked_mul(b)?)?;
+        }
+        sum.terms.retain(|_, c| *c != 0);
+        Some(sum)
+    }
+
+    /// `self * factor`; `None` where a coefficient leaves 64 bits.
+    pub fn scale(&self, factor: i64) -> Option<Linear<T>> {
+        if factor == 0 {
+            return Some(Linear::default());
+        }
+        let mut terms = BTreeMap::new();
+        for (&term, &coefficient) in &self.terms {
+            terms.insert(term, coefficient.checked_mul(factor)?);
+        }
+        Some(Linear { constant: self.constant.checked_mul(factor)?, terms })
+    }
+
+    /// The least and greatest value where each term lies between the ends that `of` gives, one
+    /// whatever the others are.
+    pub fn range(&self, mut of: impl FnMut(T) -> (i64, i64)) -> (i128, i128) {
+        let mut range = (i128::from(self.constant), i128::from(self.constant));
+        for (&term, &c) in &self.terms {
+            let (low, high) = of(term);
+            let (c, low, high) = (i128::from(c), i128::from(low), i128::from(high));
+            range.0 = range.0.saturating_add((c * low).min(c * high));
+            range.1 = range.1.saturating_add((c * low).max(c * high));
+        }
+        range
+    }
 }
 
 impl Affine {
-    /// A constant.
-    pub fn constant(constant: i64) -> Affine {
-        Affine { constant, terms: BTreeMap::new() }
-    }
-
-    /// A variable.
-    pub fn var(var: AffineVar) -> Affine {
-        Affine { constant: 0, terms: BTreeMap::from([(var, 1)]) }
-    }
-
     /// The coefficient of dimension `n` of the Func being defined.
     pub fn dim(&self, n: u32) -> i64 {
         self.terms.get(&AffineVar::Dim(n)).copied().unwrap_or(0)
@@ -48,47 +101,6 @@ impl Affine {
     /// The coefficient of variable `n` of a reduction domain.
     pub fn rvar(&self, rdom: RDom, n: u32) -> i64 {
         self.terms.get(&AffineVar::RVar(rdom, n)).copied().unwrap_or(0)
-    }
-
-    /// Its value, where it has no variable.
-    pub fn as_constant(&self) -> Option<i64> {
-        self.terms.is_empty().then_some(self.constant)
-    }
-
-    /// `self * a + other * b`; `None` where a coefficient leaves 64 bits.
-    pub fn combine(&self, a: i64, other: &Affine, b: i64) -> Option<Affine> {
-        let mut sum = self.scale(a)?;
-        sum.constant = sum.constant.checked_add(other.constant.checked_mul(b)?)?;
-        for (&var, &coefficient) in &other.terms {
-            let term = sum.terms.entry(var).or_insert(0);
-            *term = term.checked_add(coefficient.checked_mul(b)?)?;
-        }
-        sum.terms.retain(|_, c| *c != 0);
-        Some(sum)
-    }
-
-    /// `self * factor`; `None` where a coefficient leaves 64 bits.
-    pub fn scale(&self, factor: i64) -> Option<Affine> {
-        if factor == 0 {
-            return Some(Affine::default());
-        }
-        let mut terms = BTreeMap::new();
-        for (&var, &coefficient) in &self.terms {
-            terms.insert(var, coefficient.checked_mul(factor)?);
-        }
-        Some(Affine { constant: self.constant.checked_mul(factor)?, terms })
-    }
-
-    /// The least and greatest value where each variable lies in the interval that `of` gives.
-    pub fn range(&self, mut of: impl FnMut(AffineVar) -> (i64, i64)) -> (i128, i128) {
-        let mut range = (i128::from(self.constant), i128::from(self.constant));
-        for (&var, &c) in &self.terms {
-            let (low, high) = of(var);
-            let (c, low, high) = (i128::from(c), i128::from(low), i128::from(high));
-            range.0 = range.0.saturating_add((c * low).min(c * high));
-            range.1 = range.1.saturating_add((c * low).max(c * high));
-        }
-        range
     }
 }
 

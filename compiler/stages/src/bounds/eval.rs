@@ -1,8 +1,8 @@
 //! Ranges of expressions over intervals of their variables.
 //!
 //! Interval arithmetic over the expression DAG in arena order, each node once. Beside its range an
-//! `I32` node carries its affine form, whose range is exact where the same variable occurs several
-//! times. Values of Funcs are evaluated over the region of the call, as Halide's
+//! `I32` node carries its linear form ([`super::forms`]), whose range is exact where the same
+//! variable occurs several times. Values of Funcs are evaluated over the region of the call, as Halide's
 //! `compute_function_value_bounds` does symbolically, within a budget; beyond it, over everything.
 
 use std::collections::BTreeMap;
@@ -14,7 +14,8 @@ use crate::{
     BinaryOp, ElementType, Expr, ExprKind, Func, Input, Param, Pipeline, RDom, UnaryOp, Walker,
 };
 
-use super::affine::{Affine, AffineVar};
+use super::affine::AffineVar;
+use super::forms::{Floors, Form, Term};
 use super::interval::{self, Interval, Range, Region};
 
 /// The words of scalar parameters, where they are known.
@@ -59,10 +60,21 @@ impl Env {
 pub struct Values {
     order: Vec<Expr>,
     ranges: Vec<Range>,
-    affine: Vec<Option<Affine>>,
+    forms: Vec<Option<Form>>,
+    floors: Floors,
 }
 
 impl Values {
+    fn new(order: Vec<Expr>) -> Values {
+        let count = order.len();
+        Values {
+            order,
+            ranges: Vec::with_capacity(count),
+            forms: Vec::with_capacity(count),
+            floors: Floors::default(),
+        }
+    }
+
     fn slot(&self, expr: Expr) -> usize {
         match self.order.binary_search(&expr) {
             Ok(slot) => slot,
@@ -75,10 +87,35 @@ impl Values {
         self.ranges[self.slot(expr)]
     }
 
-    /// The affine form of an `I32` expression that was evaluated, parameters and extents counted
-    /// as constants.
-    pub fn affine(&self, expr: Expr) -> Option<&Affine> {
-        self.affine[self.slot(expr)].as_ref()
+    /// The form of an expression that was evaluated, if it is an `I32`.
+    pub(super) fn form(&self, expr: Expr) -> Option<&Form> {
+        self.forms.get(self.slot(expr))?.as_ref()
+    }
+
+    /// What a term of a form can be.
+    pub(super) fn term(&self, term: Term, env: &Env) -> (i64, i64) {
+        match term {
+            Term::Var(var) => {
+                let interval = env.interval(var);
+                (interval.min.into(), interval.max.into())
+            }
+            Term::Floor(n) => self.floors.range(n, env),
+            Term::Opaque(expr) => self.range(expr).ints(),
+        }
+    }
+
+    /// The range of a form, where it lies within `I32`: outside, the value wraps.
+    pub(super) fn form_range(&self, form: &Form, env: &Env) -> Option<(i64, i64)> {
+        let ends = |(low, high): (i128, i128)| {
+            let fits = low >= i128::from(i32::MIN) && high <= i128::from(i32::MAX);
+            fits.then_some((low as i64, high as i64))
+        };
+        let apart = ends(form.range(|term| self.term(term, env)));
+        let together = self.floors.range_of_sum(form, env).and_then(ends);
+        match (apart, together) {
+            (Some((a, b)), Some((c, d))) => Some((a.max(c), b.min(d))),
+            (one, other) => one.or(other),
+        }
     }
 }
 
@@ -133,23 +170,25 @@ impl<'a> Evaluator<'a> {
 
     fn evaluate(&mut self, order: Vec<Expr>, env: &Env, depth: u32) -> Values {
         let count = order.len();
-        let mut values =
-            Values { order, ranges: Vec::with_capacity(count), affine: Vec::with_capacity(count) };
+        let mut values = Values::new(order);
         for slot in 0..count {
             let expr = values.order[slot];
             let mut range = self.node(expr, env, &values, depth);
-            let mut affine = None;
+            let mut form = None;
             if self.pipeline.ty(expr) == ElementType::I32 {
-                affine = match range.single() {
-                    Some(constant) => Some(Affine::constant(constant)),
-                    None => affine_node(&self.pipeline.exprs[expr].kind, &values),
+                let made = match range.single() {
+                    Some(constant) => Form::constant(constant),
+                    None => form_node(self.pipeline, expr, &mut values, env),
                 };
-                if let Some(exact) = affine.as_ref().and_then(|a| exact_range(a, env)) {
-                    range = Range::Int(exact.0, exact.1);
+                let own = made.terms.contains_key(&Term::Opaque(expr));
+                if !own && let Some((low, high)) = values.form_range(&made, env) {
+                    let (least, greatest) = range.ints();
+                    range = Range::Int(low.max(least), high.min(greatest));
                 }
+                form = Some(made);
             }
             values.ranges.push(range);
-            values.affine.push(affine);
+            values.forms.push(form);
         }
         values
     }
@@ -246,7 +285,7 @@ impl<'a> Evaluator<'a> {
 
     fn evaluate_anywhere(&mut self, order: Vec<Expr>) -> Values {
         let count = order.len();
-        let mut values = Values { order, ranges: Vec::with_capacity(count), affine: Vec::new() };
+        let mut values = Values::new(order);
         let env = Env::default();
         for slot in 0..count {
             let expr = values.order[slot];
@@ -271,36 +310,56 @@ pub(super) fn to_interval(range: Range) -> Interval {
     Interval { min: fit(low), max: fit(high) }
 }
 
-/// The range of an affine form where it lies within `I32`; outside, the value wraps.
-pub(super) fn exact_range(affine: &Affine, env: &Env) -> Option<(i64, i64)> {
-    let (low, high) = affine.range(|var| {
-        let interval = env.interval(var);
-        (interval.min.into(), interval.max.into())
-    });
-    let fits = low >= i128::from(i32::MIN) && high <= i128::from(i32::MAX);
-    fits.then_some((low as i64, high as i64))
+/// A form of more terms than this counts as one value.
+const MAX_TERMS: usize = 12;
+
+/// The form of an `I32` node, equal to its value modulo 2^32. What has no other form is a term of
+/// its own.
+fn form_node(pipeline: &Pipeline, expr: Expr, values: &mut Values, env: &Env) -> Form {
+    match linear_node(pipeline, expr, values, env) {
+        Some(form) if form.terms.len() <= MAX_TERMS => form,
+        _ => Form::var(Term::Opaque(expr)),
+    }
 }
 
-/// The affine form of an `I32` node, equal to its value modulo 2^32.
-fn affine_node(kind: &ExprKind, values: &Values) -> Option<Affine> {
-    match kind {
-        ExprKind::Dim(n) => Some(Affine::var(AffineVar::Dim(*n))),
-        ExprKind::RVar(rdom, n) => Some(Affine::var(AffineVar::RVar(*rdom, *n))),
-        ExprKind::Unary(UnaryOp::Neg, a) => values.affine(*a)?.scale(-1),
-        ExprKind::Binary(BinaryOp::Add, a, b) => {
-            values.affine(*a)?.combine(1, values.affine(*b)?, 1)
-        }
-        ExprKind::Binary(BinaryOp::Sub, a, b) => {
-            values.affine(*a)?.combine(1, values.affine(*b)?, -1)
-        }
-        ExprKind::Binary(BinaryOp::Mul, a, b) => {
-            let (a, b) = (values.affine(*a)?, values.affine(*b)?);
-            match (a.as_constant(), b.as_constant()) {
-                (_, Some(c)) => a.scale(c),
-                (Some(c), _) => b.scale(c),
+fn linear_node(pipeline: &Pipeline, expr: Expr, values: &mut Values, env: &Env) -> Option<Form> {
+    let constant = |e: Expr| values.range(e).single();
+    match &pipeline.exprs[expr].kind {
+        ExprKind::Dim(n) => Some(Form::var(Term::Var(AffineVar::Dim(*n)))),
+        ExprKind::RVar(rdom, n) => Some(Form::var(Term::Var(AffineVar::RVar(*rdom, *n)))),
+        ExprKind::Unary(UnaryOp::Neg, a) => values.form(*a)?.scale(-1),
+        ExprKind::Cast(a) => values.form(*a).cloned(),
+        ExprKind::Binary(op, a, b) => match op {
+            BinaryOp::Add => values.form(*a)?.combine(1, values.form(*b)?, 1),
+            BinaryOp::Sub => values.form(*a)?.combine(1, values.form(*b)?, -1),
+            BinaryOp::Mul => match (constant(*a), constant(*b)) {
+                (_, Some(c)) => values.form(*a)?.scale(c),
+                (Some(c), _) => values.form(*b)?.scale(c),
                 _ => None,
+            },
+            BinaryOp::Shl => match constant(*b)? {
+                amount @ 0..=30 => values.form(*a)?.scale(1 << amount),
+                _ => None,
+            },
+            BinaryOp::Div => divided(*a, constant(*b)?, values, env),
+            BinaryOp::Shr => match constant(*b)? {
+                amount @ 0..=30 => divided(*a, 1 << amount, values, env),
+                _ => None,
+            },
+            BinaryOp::Mod => {
+                let divisor = constant(*b)?;
+                let quotient = divided(*a, divisor, values, env)?;
+                values.form(*a)?.combine(1, &quotient, -divisor)
             }
-        }
+            _ => None,
+        },
         _ => None,
     }
+}
+
+/// `floor(a / divisor)`, where `a` cannot wrap.
+fn divided(a: Expr, divisor: i64, values: &mut Values, env: &Env) -> Option<Form> {
+    let form = values.form(a)?.clone();
+    values.form_range(&form, env)?;
+    values.floors.divide(&form, divisor)
 }

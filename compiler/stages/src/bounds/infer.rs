@@ -15,9 +15,10 @@ use crate::{
     Update, Walker, codes,
 };
 
-use super::affine::{Affine, AffineVar};
-use super::eval::{Env, Evaluator, ParamValues, Values, exact_range, to_interval};
+use super::affine::AffineVar;
+use super::eval::{Env, Evaluator, ParamValues, Values, to_interval};
 use super::extents::Extents;
+use super::forms::{Form, Term};
 use super::interval::{Interval, Region, points};
 
 /// The loops of one stage of a Func.
@@ -462,33 +463,31 @@ fn narrow(pipeline: &Pipeline, condition: Expr, values: &Values, env: &mut Env) 
     if pipeline.ty(a) != ElementType::I32 {
         return;
     }
-    let (Some(a), Some(b)) = (values.affine(a), values.affine(b)) else { return };
+    let (Some(a), Some(b)) = (values.form(a), values.form(b)) else { return };
     // A side that can wrap says nothing.
-    if exact_range(a, env).is_none() || exact_range(b, env).is_none() {
+    if values.form_range(a, env).is_none() || values.form_range(b, env).is_none() {
         return;
     }
     let (Some(less), Some(more)) = (a.combine(1, b, -1), b.combine(1, a, -1)) else { return };
     match op {
-        CompareOp::Lt => at_most(&less, -1, env),
-        CompareOp::Le => at_most(&less, 0, env),
-        CompareOp::Gt => at_most(&more, -1, env),
-        CompareOp::Ge => at_most(&more, 0, env),
+        CompareOp::Lt => at_most(&less, -1, values, env),
+        CompareOp::Le => at_most(&less, 0, values, env),
+        CompareOp::Gt => at_most(&more, -1, values, env),
+        CompareOp::Ge => at_most(&more, 0, values, env),
         CompareOp::Eq => {
-            at_most(&less, 0, env);
-            at_most(&more, 0, env);
+            at_most(&less, 0, values, env);
+            at_most(&more, 0, values, env);
         }
         CompareOp::Ne => {}
     }
 }
 
 /// Narrows the variables of `form` given that `form <= limit`.
-fn at_most(form: &Affine, limit: i128, env: &mut Env) {
-    for (&var, &c) in &form.terms {
+fn at_most(form: &Form, limit: i128, values: &Values, env: &mut Env) {
+    for (&term, &c) in &form.terms {
+        let Term::Var(var) = term else { continue };
         let interval = env.interval(var);
-        let (low, _) = form.range(|v| {
-            let i = if v == var { Interval { min: 0, max: 0 } } else { env.interval(v) };
-            (i.min.into(), i.max.into())
-        });
+        let (low, _) = form.range(|t| if t == term { (0, 0) } else { values.term(t, env) });
         let room = limit - low;
         let c = i128::from(c);
         let fit = |v: i128| v.clamp(i32::MIN.into(), i32::MAX.into()) as i32;

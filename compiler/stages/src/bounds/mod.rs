@@ -6,10 +6,11 @@
 mod affine;
 mod eval;
 mod extents;
+mod forms;
 mod infer;
 mod interval;
 
-pub use affine::{Affine, AffineVar, IndexForm, affine_of, index_forms};
+pub use affine::{Affine, AffineVar, IndexForm, Linear, affine_of, index_forms};
 pub use eval::{Env, Evaluator, ParamValues, Values, default_params};
 pub use extents::{Extents, resolve_extents};
 pub use infer::{Bounds, FuncBounds, MAX_POINTS, StageLoops, infer};
