@@ -170,9 +170,7 @@ pub fn input_image(spec: &InputSpec) -> Image {
                         nbcc_stages::scalar::normalize(ty, word)
                     }
                     (_, ElementType::F32) => ((h >> 8) as f32 / 16777216.0).to_bits(),
-                    (_, ty) => {
-                        nbcc_stages::scalar::normalize(ty, h >> (32 - ty.bits()))
-                    }
+                    (_, ty) => nbcc_stages::scalar::normalize(ty, h >> (32 - ty.bits())),
                 };
                 match words.next() {
                     Some(slot) => *slot = word,
@@ -191,7 +189,10 @@ fn bytes_of(image: &Image) -> Vec<u8> {
 
 /// The elements of a file of the references, as words.
 fn read_npy(path: &Path, ty: ElementType) -> Result<Vec<u32>, String> {
-    fn words<T: npyz::Deserialize>(bytes: &[u8], word: impl Fn(T) -> u32) -> Result<Vec<u32>, String> {
+    fn words<T: npyz::Deserialize>(
+        bytes: &[u8],
+        word: impl Fn(T) -> u32,
+    ) -> Result<Vec<u32>, String> {
         let file = npyz::NpyFile::new(bytes).map_err(|e| e.to_string())?;
         let values = file.into_vec::<T>().map_err(|e| e.to_string())?;
         Ok(values.into_iter().map(word).collect())
@@ -287,7 +288,8 @@ pub fn compare(case: &Case, images: &[Image]) -> Result<(), String> {
             .peekable();
         if wrong.peek().is_none() {
             // Of an exact output only a sample is known here, and it agrees: the digest decides.
-            if case.tolerance == "exact" || (!ty.is_float() && !case.tolerance.starts_with("step")) {
+            if case.tolerance == "exact" || (!ty.is_float() && !case.tolerance.starts_with("step"))
+            {
                 return Err(format!("`{name}` differs outside the sample"));
             }
             continue;
@@ -306,7 +308,8 @@ pub fn compare(case: &Case, images: &[Image]) -> Result<(), String> {
                         c.to_string()
                     })
                     .collect();
-                let _ = write!(text, "\n  ({}): {}, not {}", at.join(", "), show(ty, g), show(ty, w));
+                let _ =
+                    write!(text, "\n  ({}): {}, not {}", at.join(", "), show(ty, g), show(ty, w));
             }
             count += 1;
         }

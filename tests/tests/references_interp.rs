@@ -5,9 +5,7 @@ use libtest_mimic::{Arguments, Failed, Trial};
 use nbcc_base::{Diagnostics, SourceFile, SourceId, SourceMap};
 use nbcc_frontend_halide::Options;
 use nbcc_stages::bounds::{default_params, resolve_extents};
-use nbcc_stages::{
-    DirectiveInfo, ElementType, Image, Input, ParamKind, Pipeline, scalar, verify,
-};
+use nbcc_stages::{DirectiveInfo, ElementType, Image, Input, ParamKind, Pipeline, scalar, verify};
 use nbcc_tests::reference::{Case, cases, compare, input_image};
 
 /// The directives that the sources use beyond Halide's.
