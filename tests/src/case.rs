@@ -115,7 +115,7 @@ pub fn print(case: &Case) -> String {
         }
     }
     for (name, contents) in &case.files {
-        let _ = writeln!(text, "--- file {name}\n{}", contents.trim_end_matches('\n'));
+        let _ = write!(text, "--- file {name}\n{contents}");
     }
     text
 }

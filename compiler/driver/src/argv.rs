@@ -18,10 +18,10 @@ const SINGLE_DASH: &[&str] = &[
     "fsave-optimization-record",
 ];
 
-/// The arguments with the command's name first. `command` says which options take a value.
+/// The arguments after `nbcc`, with the command's name first. `command` says which options take a value.
 pub fn normalise(args: Vec<OsString>, command: &Command) -> Vec<OsString> {
     let mut args = args.into_iter();
-    let program = args.next().unwrap_or_else(|| "nbcc".into());
+    args.next();
     let mut options_end = false;
     let mut rest: Vec<OsString> = args
         .map(|arg| {
@@ -35,7 +35,7 @@ pub fn normalise(args: Vec<OsString>, command: &Command) -> Vec<OsString> {
         None if rest.is_empty() || asks_for_help(&rest) => None,
         None => Some("compile".into()),
     };
-    std::iter::once(program).chain(name).chain(rest).collect()
+    std::iter::once("nbcc".into()).chain(name).chain(rest).collect()
 }
 
 fn double_dash(arg: OsString) -> OsString {

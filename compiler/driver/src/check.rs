@@ -2,7 +2,10 @@
 //! integers bit for bit, floats within a relative 1e-5 (absolute where the reference is below 1),
 //! which leaves room for what targets may round differently: division, roots, transcendentals.
 
+use nbcc_base::Diagnostic;
 use nbcc_stages::{ElementType, Image};
+
+use crate::codes;
 
 /// How far floats may be apart, relative to the reference where that is above 1.
 const TOLERANCE: f64 = 1e-5;
@@ -62,6 +65,30 @@ pub fn compare(output: &Image, reference: &Image) -> Comparison {
         });
     }
     found
+}
+
+impl Comparison {
+    /// What is to be said of output `name`: a line, or an error.
+    pub fn verdict(&self, name: &str) -> Result<String, Diagnostic> {
+        let elements = self.elements;
+        if let Some((at, is, should)) = &self.first_wrong {
+            let at: Vec<String> = at.iter().map(i32::to_string).collect();
+            let (wrong, at) = (self.wrong, at.join(", "));
+            let message = format!(
+                "{wrong} of {elements} elements of `{name}` are wrong, the first at ({at}): {is} \
+                 instead of {should}"
+            );
+            return Err(Diagnostic::error(&codes::CHECK_FAILED, message));
+        }
+        Ok(match self.different {
+            0 => format!("{name} equals the interpreter's, {elements} elements bit for bit"),
+            different => format!(
+                "{name} equals the interpreter's within {} ulp ({:.1e}); {different} of \
+                 {elements} elements differ",
+                self.worst_ulp, self.worst_relative
+            ),
+        })
+    }
 }
 
 /// The distance relative to the reference `y` where that is above 1, else absolute.
@@ -132,6 +159,19 @@ mod tests {
         reference.min = vec![10];
         let found = compare(&output, &reference);
         assert_eq!(found.first_wrong, Some((vec![12], "-1".into(), "0".into())));
+    }
+
+    #[test]
+    fn a_wrong_element_fails_the_check() {
+        let reference = Image::zeros(ElementType::U8, &[3, 2]);
+        let mut output = reference.clone();
+        assert!(compare(&output, &reference).verdict("out").is_ok());
+        output.data[4] = 7;
+        let error = compare(&output, &reference).verdict("out").unwrap_err();
+        assert_eq!(
+            error.message,
+            "1 of 6 elements of `out` are wrong, the first at (1, 1): 7 instead of 0"
+        );
     }
 
     #[test]

@@ -12,6 +12,8 @@ pub fn all() -> Vec<&'static CodeInfo> {
     codes.extend(registry::FRONTENDS.iter().flat_map(|frontend| frontend.codes()));
     codes.extend(registry::TARGETS.iter().flat_map(|entry| entry.target.codes()));
     codes.sort_by_key(|info| info.code);
+    // A target also reports what the stages find.
+    codes.dedup_by(|a, b| a == b);
     codes
 }
 
@@ -22,7 +24,6 @@ pub static ALL: &[&CodeInfo] = &[
     &CANNOT_WRITE,
     &UNKNOWN_KIND,
     &NOT_TEXT,
-    &WRONG_PROGRAM,
     &BROKEN_MACHINE,
     &NO_INPUT_DATA,
     &BROKEN_DATA,
@@ -45,9 +46,18 @@ pub static ALL: &[&CodeInfo] = &[
     &REFUSED,
 ];
 
+macro_rules! by_test {
+    () => {
+        None
+    };
+    ($name:literal) => {
+        Some($name)
+    };
+}
+
 macro_rules! codes {
     ($($(#[$doc:meta])* $name:ident = $code:literal, $title:literal, $explanation:literal,
-       $example:literal;)*) => {
+       $example:literal $(, by $test:literal)?;)*) => {
         $(
             $(#[$doc])*
             pub static $name: CodeInfo = CodeInfo {
@@ -55,7 +65,7 @@ macro_rules! codes {
                 title: $title,
                 explanation: $explanation,
                 example: $example,
-                by_test: None,
+                by_test: by_test!($($test)?),
             };
         )*
     };
@@ -96,18 +106,12 @@ codes! {
      nbcc is run with `nbcc run` and shown with `nbcc objdump`.",
     "// nbcc interp fixtures/not-text.halide\n";
 
-    /// The target cannot take what it is given.
-    WRONG_PROGRAM = "E4006", "a target that does not take this program",
-    "The command needs an image pipeline, or a target needs another form of program than the \
-     language gives. Leave `--target` out to get the language's own target.",
-    "";
-
     /// A machine description is wrong.
     BROKEN_MACHINE = "E4007", "a machine description is wrong",
     "A machine file is TOML. Each parameter must be there, with a value in its range; a key that \
      is not known is an error, and nothing has a silent default. `nbcc targets --machine NAME` \
      prints one that is complete.",
-    "// nbcc targets --target ipim --machine example.toml\n# no parameters at all\n";
+    "// nbcc targets --machine example.toml\n# no parameters at all\n";
 
     /// An input is not given and nothing stands in for it.
     NO_INPUT_DATA = "E4101", "no data for an input",
@@ -129,7 +133,8 @@ codes! {
     "The elements of a `.npy` file must have the input's type; in Python, \
      `array.astype(numpy.float32)` converts. A picture fits a float input (scaled to 0..1) and \
      integer inputs that can hold its values.",
-    "// nbcc interp example.halide\nImageParam in(Int(8), 2);\nFunc out(x, y) = in(x, y);\n";
+    "// nbcc interp example.halide --input in=fixtures/double.npy\n\
+     Func out(x, y) = in(x, y) * 0.5f;\n";
 
     /// Another number of dimensions or other extents.
     WRONG_SHAPE = "E4104", "an image of the wrong shape",
@@ -190,33 +195,35 @@ codes! {
     BROKEN_BINARY = "E4201", "a binary is damaged",
     "A `.nbx` file does not hold what its header, digest or sections say. The message names the \
      section and offset. Compile the source again.",
-    "";
+    "// nbcc objdump fixtures/grey.png\n";
 
     /// The simulated machine stopped.
     FAULT = "E4202", "the simulated machine stopped",
     "The program did something the machine cannot do, such as an access outside a memory, or its \
      vaults wait for each other. The message names the instruction, its source line and the unit. \
      For a program compiled by nbcc this is a fault of nbcc.",
-    "";
+    "", by "a_program_that_faults";
 
     /// `--max-cycles` reached.
     OUT_OF_CYCLES = "E4203", "the run was stopped",
     "The program had not ended after the number of cycles that `--max-cycles` allows. Outputs are \
      not written.",
-    "";
+    "// nbcc run example.halide --size 64x64 --max-cycles 10\nFunc out(x, y) = in(x, y) * 0.5f;\n";
 
     /// The simulated result is not the interpreter's.
     CHECK_FAILED = "E4204", "the check failed",
     "The outputs of the simulated machine differ from those of the reference interpreter by more \
      than the target states. The message has the first differing element. This is a fault of \
      nbcc: please report it with the program.",
-    "";
+    "", by "a_wrong_element_fails_the_check";
 
     /// The interpreter stopped.
     TRAP = "E4205", "the interpreter stopped",
     "The program does something that has no meaning, such as reading an input outside its \
      extents.",
-    "";
+    "// nbcc interp example.halide --size 4x4\nFunc table(i) = i;\n\
+     Func out(x, y) = table(cast<int>(clamp(sqrt(-1.0f - x), 5.0f, 9.0f)));\n\
+     table.compute_root();\n";
 
     /// Assembly that cannot be read.
     BROKEN_ASSEMBLY = "E4206", "a mistake in assembly",
@@ -234,5 +241,5 @@ codes! {
     REFUSED = "E4208", "a program that the simulator does not take",
     "The program, its machine or its data need more memory than the simulator takes, or the data \
      is not what the program was compiled for.",
-    "";
+    "", by "a_program_larger_than_the_simulator";
 }

@@ -71,6 +71,21 @@ pub fn read_text(session: &mut Session, path: &Path) -> Result<String, Stop> {
     })
 }
 
+/// Refuses a place in a folder that does not exist, before work is done in vain.
+pub fn check_folder(session: &mut Session, path: &Path) -> Result<(), Stop> {
+    let folder = path.parent().unwrap_or(path);
+    if folder.as_os_str().is_empty() || folder.is_dir() {
+        return Ok(());
+    }
+    Err(cannot_write(session, path, "there is no such folder"))
+}
+
+fn cannot_write(session: &mut Session, path: &Path, what: &str) -> Stop {
+    let name = path.display();
+    let message = format!("cannot write `{name}`: {what}");
+    session.fail(Diagnostic::error(&codes::CANNOT_WRITE, message).in_file(name.to_string()))
+}
+
 /// Writes a file as a whole: to a temporary name beside it, which is then renamed. `-` is stdout.
 pub fn write(session: &mut Session, path: &Path, bytes: &[u8]) -> Result<(), Stop> {
     let written = if path == Path::new("-") {
@@ -79,15 +94,11 @@ pub fn write(session: &mut Session, path: &Path, bytes: &[u8]) -> Result<(), Sto
         write_renamed(path, bytes)
     };
     written.map_err(|error| {
-        let name = path.display();
-        let mut what = words(&error);
-        if error.kind() == io::ErrorKind::NotFound {
-            what = "there is no such folder".into();
-        }
-        session.fail(
-            Diagnostic::error(&codes::CANNOT_WRITE, format!("cannot write `{name}`: {what}"))
-                .in_file(name.to_string()),
-        )
+        let what = match error.kind() {
+            io::ErrorKind::NotFound => "there is no such folder".into(),
+            _ => words(&error),
+        };
+        cannot_write(session, path, &what)
     })
 }
 

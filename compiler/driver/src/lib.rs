@@ -26,6 +26,7 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, FromArgMatches};
+use nbcc_base::Diagnostic;
 
 use cli::{Cli, MessageFormat};
 use session::{Session, Stop};
@@ -82,8 +83,15 @@ fn refuse(args: &[OsString], error: &clap::Error) -> u8 {
     if json {
         let mut session = Session::new(MessageFormat::Json);
         let text = error.render().to_string();
-        let message = text.trim().trim_start_matches("error: ");
-        let _ = session.usage(nbcc_base::Diagnostic::error(&codes::COMMAND_LINE, message));
+        // Paragraphs: what is wrong, tips, how the command is used.
+        let mut paragraphs = text.split("\n\n");
+        let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let message = words(paragraphs.next().unwrap_or_default());
+        let tips: Vec<&str> = paragraphs.filter_map(|p| p.trim().strip_prefix("tip: ")).collect();
+        let mut diagnostic =
+            Diagnostic::error(&codes::COMMAND_LINE, message.trim_start_matches("error: "));
+        diagnostic.help = (!tips.is_empty()).then(|| words(&tips.join("; ")));
+        session.usage(diagnostic);
         session.flush();
     } else {
         console::error_text(&error.render().ansi().to_string());

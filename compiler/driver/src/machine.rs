@@ -80,8 +80,9 @@ fn report(
         return session.usage(diagnostic);
     }
     let error = error.locate(text);
-    let mut diagnostic = Diagnostic::error(&codes::BROKEN_MACHINE, error.message);
-    diagnostic.help = error.help;
+    let (message, help) = without_list(error.message);
+    let mut diagnostic = Diagnostic::error(&codes::BROKEN_MACHINE, message);
+    diagnostic.help = error.help.or(help);
     match error.span {
         Some(span) => {
             let id = session.sources.add(SourceFile::new(name, text));
@@ -90,4 +91,17 @@ fn report(
         None => diagnostic = diagnostic.in_file(name),
     }
     session.fail(diagnostic)
+}
+
+/// A message of the TOML reader without its list of all keys; the nearest of them is the help.
+pub fn without_list(message: String) -> (String, Option<String>) {
+    let Some((what, list)) = message.split_once(", expected one of ") else {
+        return (message, None);
+    };
+    let Some(name) = what.strip_prefix("unknown field `").and_then(|n| n.strip_suffix('`')) else {
+        return (message, None);
+    };
+    let keys = list.split(", ").map(|key| key.trim_matches('`'));
+    let help = nearest(name, keys).map(|near| format!("did you mean `{near}`?"));
+    (format!("unknown key `{name}`"), help)
 }

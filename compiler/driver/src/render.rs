@@ -83,7 +83,9 @@ fn plain(diagnostic: &Diagnostic, sources: &SourceMap) -> String {
     if let Some(span) = diagnostic.span {
         let at = sources.start_of(span);
         line("at", &format!("{}:{}:{}", sources.get(span.source).name, at.line, at.column));
-    } else if let Some(file) = &diagnostic.file {
+    } else if let Some(file) = &diagnostic.file
+        && !diagnostic.message.contains(file.as_str())
+    {
         line("in", file);
     }
     for label in &diagnostic.labels {

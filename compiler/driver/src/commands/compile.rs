@@ -26,6 +26,9 @@ pub fn compile(session: &mut Session, args: &CompileArgs) -> Result<(), Stop> {
         let message = format!("the result would overwrite its source `{}`", source.display());
         return Err(session.usage(Diagnostic::error(&codes::COMMAND_LINE, message)));
     }
+    if let Some(out) = &out {
+        files::check_folder(session, out)?;
+    }
     let parsed = compile::parse(session, source, args.target.target.as_deref())?;
     let extents =
         compile::input_extents(session, &parsed.program, &args.input, args.size.as_ref())?;

@@ -46,7 +46,7 @@ pub fn pipeline_of<'a>(
         Program::Stages(pipeline) => Ok(pipeline),
         Program::Ir(_) => {
             let message = format!("`{}` is no image pipeline", path.display());
-            Err(session.fail(Diagnostic::error(&codes::WRONG_PROGRAM, message)))
+            Err(session.fail(Diagnostic::error(&codes::UNKNOWN_KIND, message)))
         }
     }
 }

@@ -7,11 +7,14 @@ use nbcc_sim_dram::{DramConfig, MachineError, RefreshPolicy, Replay, parse_machi
 
 use crate::cli::MemtraceArgs;
 use crate::session::{Session, Stop};
-use crate::{codes, console, files};
+use crate::{codes, console, files, machine};
 
 /// Runs the command.
 pub fn memtrace(session: &mut Session, args: &MemtraceArgs) -> Result<(), Stop> {
-    let config = machine(session, args)?;
+    if let Some(path) = &args.stats {
+        files::check_folder(session, path)?;
+    }
+    let config = dram(session, args)?;
     let bytes = files::read(session, &args.trace, files::MAX_TEXT)?;
     let name = args.trace.display().to_string();
     let requests = parse_trace(&bytes, &config).map_err(|error| {
@@ -33,7 +36,7 @@ pub fn memtrace(session: &mut Session, args: &MemtraceArgs) -> Result<(), Stop> 
 }
 
 /// The machine file with the changes that the command line makes.
-fn machine(session: &mut Session, args: &MemtraceArgs) -> Result<DramConfig, Stop> {
+fn dram(session: &mut Session, args: &MemtraceArgs) -> Result<DramConfig, Stop> {
     let text = files::read_text(session, &args.machine)?;
     let name = args.machine.display().to_string();
     let settings: Vec<String> =
@@ -62,7 +65,10 @@ fn at_place(
 ) -> Stop {
     let id = session.sources.add(SourceFile::new(name, text));
     let span = Span::new(id, span.start, span.end);
-    session.fail(Diagnostic::error(code, message).at(span, "here"))
+    let (message, help) = machine::without_list(message);
+    let mut diagnostic = Diagnostic::error(code, message).at(span, "here");
+    diagnostic.help = help;
+    session.fail(diagnostic)
 }
 
 fn json(replay: &Replay) -> serde_json::Value {

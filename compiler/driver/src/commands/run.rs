@@ -34,6 +34,9 @@ struct Job {
 
 /// Runs the command.
 pub fn run(session: &mut Session, args: &RunArgs) -> Result<(), Stop> {
+    for path in [&args.stats, &args.trace].into_iter().flatten() {
+        files::check_folder(session, path)?;
+    }
     let is_binary = args.program.extension().is_some_and(|extension| extension == "nbx");
     let job = if is_binary { from_binary(session, args)? } else { from_source(session, args)? };
     session.flush();
@@ -236,30 +239,11 @@ fn compare(
     for ((spec, output), reference) in
         job.described.outputs.iter().zip(&ran.outputs).zip(references)
     {
-        let found = check::compare(output, reference);
-        let name = &spec.name;
-        if let Some((at, is, should)) = &found.first_wrong {
-            let at: Vec<String> = at.iter().map(i32::to_string).collect();
-            let at = at.join(", ");
-            let message = format!(
-                "{} of {} elements of `{name}` are wrong, the first at ({at}): {is} instead of \
-                 {should}",
-                found.wrong, found.elements
-            );
-            result = Err(session.fail(Diagnostic::error(&codes::CHECK_FAILED, message)));
-        } else if found.different == 0 {
-            let _ = writeln!(
-                text,
-                "check: {name} equals the interpreter's, {} elements bit for bit",
-                found.elements
-            );
-        } else {
-            let _ = writeln!(
-                text,
-                "check: {name} equals the interpreter's within {} ulp ({:.1e}); {} of {} elements \
-                 differ",
-                found.worst_ulp, found.worst_relative, found.different, found.elements
-            );
+        match check::compare(output, reference).verdict(&spec.name) {
+            Ok(line) => {
+                let _ = writeln!(text, "check: {line}");
+            }
+            Err(error) => result = Err(session.fail(error)),
         }
     }
     result

@@ -48,6 +48,15 @@ pub fn gather(
     }
     inputs::add_bundled(session, &specs, &mut inputs, program)?;
     let extents = extents(&inputs).map_err(|found| report(session, found))?;
+    for (param, data) in &pipeline.params {
+        if params[param].is_none() {
+            let message = format!("parameter `{}` has no value", data.name);
+            let error = Diagnostic::error(&codes::NO_PARAM, message)
+                .at(data.span, "declared without a default")
+                .help(format!("set it with --param {}=VALUE", data.name));
+            return Err(session.fail(error));
+        }
+    }
     Ok(Gathered { inputs, params, extents })
 }
 
@@ -60,7 +69,7 @@ pub fn images(pipeline: &Pipeline, gathered: &Gathered) -> SecondaryMap<Input, I
     images
 }
 
-/// The parameters: those that the command line sets, else their defaults.
+/// The parameters: those that the command line sets, else their defaults, where there are any.
 fn parameters(
     session: &mut Session,
     pipeline: &Pipeline,
@@ -72,13 +81,6 @@ fn parameters(
     for (param, data) in &pipeline.params {
         if let Some(literal) = set.get(&data.name) {
             values[param] = Some(literal_word(data.ty, *literal));
-        }
-        if values[param].is_none() {
-            let message = format!("parameter `{}` has no value", data.name);
-            let error = Diagnostic::error(&codes::NO_PARAM, message)
-                .at(data.span, "declared without a default")
-                .help(format!("set it with --param {}=VALUE", data.name));
-            return Err(session.fail(error));
         }
     }
     Ok(values)

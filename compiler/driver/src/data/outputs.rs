@@ -80,6 +80,7 @@ pub fn plan(
                             .help("give it the extension .npy, .png, .pgm, .ppm or .bin"),
                     ));
                 };
+                files::check_folder(session, &path)?;
                 if matches!(form, Form::Png | Form::Pnm { .. }) {
                     may_be_picture(spec.ty, spec.dims)
                         .map_err(|why| no_picture(session, name, &path, &why))?;

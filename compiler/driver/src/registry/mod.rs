@@ -1,5 +1,8 @@
 //! The frontends and targets there are. Nothing else in this crate names one.
 
+mod frontends;
+mod ipim;
+
 use nbcc_isa::LoadError;
 use nbcc_isa::asm::AsmError;
 use nbcc_isa::machine::{Entry, MachineError, Override};
@@ -28,10 +31,10 @@ pub struct TargetEntry {
 }
 
 /// The source languages.
-pub static FRONTENDS: &[&dyn Frontend] = &[];
+pub static FRONTENDS: &[&dyn Frontend] = &[&frontends::Halide];
 
 /// The targets.
-pub static TARGETS: &[TargetEntry] = &[];
+pub static TARGETS: &[TargetEntry] = &[ipim::ENTRY];
 
 /// A picture for whoever has none.
 pub static PICTURE: &[u8] = include_bytes!("../../../../examples/ipim/blur.in.png");

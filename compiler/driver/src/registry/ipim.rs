@@ -1,0 +1,160 @@
+//! iPIM: SIMB binaries, and the simulated machine that runs them.
+
+use std::collections::BTreeMap;
+
+use nbcc_host::{FaultKind, HostError, Image as HostImage, RunOptions};
+use nbcc_isa::LoadError;
+use nbcc_isa::machine::{Entry, MachineError, Override};
+use nbcc_isa_ipim::layout::Role;
+use nbcc_isa_ipim::{Element, Machine, Program, asm, program};
+use nbcc_stages::{ElementType, Image};
+
+use super::TargetEntry;
+use crate::data::inputs::InputSpec;
+use crate::data::outputs::OutputSpec;
+use crate::simulate::{Described, ParamSpec, ProfileLine, Ran, RunError, RunRequest};
+
+/// iPIM with its tools.
+pub const ENTRY: TargetEntry = TargetEntry {
+    target: &nbcc_target_ipim::IPIM,
+    machine,
+    isa: program::ISA,
+    assembly: asm::NAME,
+    disassemble: asm::disassemble_elf,
+    assemble: asm::assemble_elf,
+    describe,
+    run,
+};
+
+/// Events that a timeline keeps: what viewers still open.
+const TRACE_EVENTS: usize = 4_000_000;
+
+fn machine(text: &str, overrides: &[Override]) -> Result<Vec<Entry>, MachineError> {
+    Ok(Machine::from_toml(text, overrides)?.list(text))
+}
+
+fn element_type(element: Element) -> ElementType {
+    match element {
+        Element::Bool => ElementType::Bool,
+        Element::U8 => ElementType::U8,
+        Element::U16 => ElementType::U16,
+        Element::U32 => ElementType::U32,
+        Element::I8 => ElementType::I8,
+        Element::I16 => ElementType::I16,
+        Element::I32 => ElementType::I32,
+        Element::F32 => ElementType::F32,
+    }
+}
+
+fn element(ty: ElementType) -> Element {
+    match ty {
+        ElementType::Bool => Element::Bool,
+        ElementType::U8 => Element::U8,
+        ElementType::U16 => Element::U16,
+        ElementType::U32 => Element::U32,
+        ElementType::I8 => Element::I8,
+        ElementType::I16 => Element::I16,
+        ElementType::I32 => Element::I32,
+        ElementType::F32 => Element::F32,
+    }
+}
+
+fn describe(binary: &[u8]) -> Result<Described, LoadError> {
+    let program = Program::from_elf(binary)?;
+    let of_role = |role| program.buffers.iter().filter(move |buffer| buffer.role == role);
+    Ok(Described {
+        machine: program.machine.name.clone(),
+        inputs: of_role(Role::Input)
+            .map(|buffer| InputSpec {
+                name: buffer.name.clone(),
+                ty: element_type(buffer.element),
+                dims: buffer.extent.len() as u32,
+                extent: Some(buffer.extent.clone()),
+            })
+            .collect(),
+        outputs: of_role(Role::Output)
+            .map(|buffer| OutputSpec {
+                name: buffer.name.clone(),
+                ty: element_type(buffer.element),
+                dims: buffer.extent.len(),
+            })
+            .collect(),
+        params: program
+            .params
+            .iter()
+            .map(|param| ParamSpec {
+                name: param.name.clone(),
+                ty: element_type(param.element),
+                is_required: param.default.is_none(),
+            })
+            .collect(),
+    })
+}
+
+fn run(binary: &[u8], request: RunRequest<'_>) -> Result<Ran, RunError> {
+    let program = Program::from_elf(binary).map_err(RunError::Binary)?;
+    let inputs: BTreeMap<String, HostImage> = request
+        .inputs
+        .into_iter()
+        .map(|(name, image)| {
+            let element = element(image.ty);
+            (name, HostImage { element, extent: image.extent, words: image.data })
+        })
+        .collect();
+    let type_of = |name: &str| program.params.iter().find(|param| param.name == name);
+    let params: BTreeMap<String, HostImage> = request
+        .params
+        .into_iter()
+        .filter_map(|(name, word)| {
+            let element = type_of(&name)?.element;
+            Some((name, HostImage::scalar(element, word)))
+        })
+        .collect();
+    let mut options = RunOptions {
+        timing: !request.fast,
+        max_cycles: request.max_cycles.unwrap_or(RunOptions::MAX_CYCLES),
+        threads: std::thread::available_parallelism().map_or(1, usize::from),
+        trace_events: request.trace.then_some(TRACE_EVENTS),
+        progress: Some(request.progress),
+        ..RunOptions::default()
+    };
+    let mut result = nbcc_host::run(&program, &inputs, &params, &mut options).map_err(error)?;
+    let outputs = program.buffers.iter().filter(|buffer| buffer.role == Role::Output);
+    Ok(Ran {
+        outputs: outputs
+            .filter_map(|buffer| result.outputs.remove(&buffer.name))
+            .map(|image| Image {
+                ty: element_type(image.element),
+                min: vec![0; image.extent.len()],
+                extent: image.extent,
+                data: image.words,
+            })
+            .collect(),
+        instructions: result.instructions,
+        statistics: result.statistics,
+        profile: result
+            .profile
+            .into_iter()
+            .map(|line| ProfileLine {
+                place: line.file.map(|file| (file, line.line)),
+                instructions: line.instructions,
+                issue_cycles: line.issue_cycles,
+                stall_cycles: line.stall_cycles,
+            })
+            .collect(),
+        trace: result.trace,
+        cycle_ns: program.machine.dram.t_ck,
+    })
+}
+
+fn error(error: HostError) -> RunError {
+    let text = error.to_string();
+    match error {
+        HostError::Program(error) => RunError::Binary(error),
+        HostError::Fault { fault, .. } => match fault.kind {
+            FaultKind::Limit { .. } => RunError::OutOfCycles(text),
+            _ => RunError::Fault(text),
+        },
+        _ => RunError::Refused(text),
+    }
+}
