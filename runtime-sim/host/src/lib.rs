@@ -211,6 +211,7 @@ pub fn run(
     if let Some(timing) = timing {
         result.cycles = timing.cycles;
         result.profile = profile::by_line(program, &timing.profile);
+        result.statistics = Some(timing.statistics);
         result.trace = timing.trace;
     }
     Ok(result)

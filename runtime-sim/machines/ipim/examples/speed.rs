@@ -65,8 +65,15 @@ fn main() {
         "st_rf",
         "brighten",
     ];
-    for machine in ["ipim-vault", "ipim-cube"] {
+    for machine in std::env::args()
+        .nth(1)
+        .as_deref()
+        .map_or(vec!["ipim-vault", "ipim-cube"], |_| vec!["ipim-vault"])
+    {
         for name in kinds {
+            if std::env::args().nth(1).is_some_and(|only| only != name) {
+                continue;
+            }
             let program = program(name, machine);
             let run = |timing: bool| {
                 let mut simulation =

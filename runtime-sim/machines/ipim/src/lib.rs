@@ -15,6 +15,7 @@ pub mod memory;
 pub mod plan;
 pub mod simulation;
 pub mod slab;
+pub mod statistics;
 pub mod system;
 pub mod timed;
 pub mod timeline;

@@ -180,6 +180,8 @@ fn plan_inst(inst: &Inst<u8>, machine: &Machine, plan: &mut Plan) {
         Addr::Indirect(_) => l.t_addr_rf,
     };
     let write_data = machine.dram.t_cwl + machine.dram.t_bl;
+    // On the base die, what a bank reads comes over the TSVs.
+    let read_up = if machine.features.process_on_base_die { l.t_tsv } else { 0 };
     let fixed = |latency: u32| Route::Fixed { latency };
     plan.route = match inst {
         Inst::Comp { .. } | Inst::CalcArf { .. } => {
@@ -188,9 +190,11 @@ fn plan_inst(inst: &Inst<u8>, machine: &Machine, plan: &mut Plan) {
         Inst::MovDrf { .. } | Inst::MovArf { .. } | Inst::Reset { .. } => {
             fixed(tsv + machine.latency(inst.unit(), inst.latency()))
         }
-        Inst::LdRf { dram, .. } => {
-            Route::Bank { write: false, before: tsv + addr(dram), after: l.t_pe_bus + l.t_data_rf }
-        }
+        Inst::LdRf { dram, .. } => Route::Bank {
+            write: false,
+            before: tsv + addr(dram),
+            after: read_up + l.t_pe_bus + l.t_data_rf,
+        },
         Inst::StRf { dram, .. } => Route::Bank {
             write: true,
             before: tsv + addr(dram).max(l.t_data_rf) + l.t_pe_bus,
@@ -201,7 +205,7 @@ fn plan_inst(inst: &Inst<u8>, machine: &Machine, plan: &mut Plan) {
             Route::Bank {
                 write: false,
                 before: tsv + addr(dram).max(addr(pgsm)),
-                after: l.t_pe_bus + l.t_pgsm,
+                after: read_up + l.t_pe_bus + l.t_pgsm,
             }
         }
         Inst::StPgsm { dram, pgsm, .. } => {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use nbcc_isa_ipim::{Machine, Program};
 use nbcc_sim_dram::Model;
-use nbcc_sim_engine::{Cycle, Progress, Trace};
+use nbcc_sim_engine::{Cycle, Progress, Statistics, Trace};
 
 use crate::code::Code;
 use crate::fault::Fault;
@@ -13,6 +13,7 @@ use crate::group::{DramError, dram_model};
 use crate::lookahead::lookahead;
 use crate::memory::{Banks, SharedImage};
 use crate::plan::plan;
+use crate::statistics;
 use crate::system::{Control, System, WINDOW};
 use crate::timed::{Context, TimedVault};
 use crate::vault::Vault;
@@ -79,6 +80,8 @@ pub struct Timing {
     /// Issues and waiting of each instruction, over all vaults; the last entry is the
     /// end of the program.
     pub profile: Vec<PcProfile>,
+    /// Everything that was measured.
+    pub statistics: Statistics,
     /// The timeline, if one was asked for.
     pub trace: Option<Trace>,
 }
@@ -192,8 +195,10 @@ impl Simulation {
         let cycles = system.run(&mut control)?;
         let trace = options.trace_events.map(|limit| system.take_trace(limit));
         let profile = profile(&system.vaults);
+        let statistics =
+            statistics::collect(&self.machine, &self.code, &system.vaults, &system.network, cycles);
         self.vaults = system.vaults.into_iter().map(|timed| timed.vault).collect();
-        Ok(Timing { cycles, profile, trace })
+        Ok(Timing { cycles, profile, statistics, trace })
     }
 }
 

@@ -255,6 +255,8 @@ pub struct TimedVault {
     /// Known retirements that may lie ahead.
     retiring: Vec<Cycle>,
     last_retirement: Cycle,
+    /// When the last bank accesses left the engines.
+    last_bank_request: Cycle,
     tsv: TsvArbiter,
     /// The port of the vault's scratchpad where it is not the TSVs.
     port: TsvArbiter,
@@ -294,6 +296,7 @@ impl TimedVault {
             pending_order: Vec::new(),
             retiring: Vec::new(),
             last_retirement: 0,
+            last_bank_request: 0,
             tsv: TsvArbiter::new(),
             port: TsvArbiter::new(),
             transits: Slab::new(),
@@ -490,7 +493,9 @@ impl TimedVault {
             }
             Route::Bank { write, before, .. } => {
                 let pending = self.add_pending(plan, pc, plan.mask.count_ones());
-                let time = issue + Cycle::from(before);
+                // Engines send requests in program order, however long their registers take.
+                let time = self.last_bank_request.max(issue + Cycle::from(before));
+                self.last_bank_request = time;
                 let pes = cx.machine.hierarchy.pes;
                 for engine in engines(plan.mask) {
                     let address = self.vault.addresses[engine];

@@ -230,7 +230,7 @@ fn build(machine: &Machine, pieces: &[Piece]) -> Program {
     }
     for (index, piece) in pieces.iter().enumerate() {
         match piece {
-            Piece::Plain(inst) => program.text.push(inst.clone()),
+            Piece::Plain(inst) => program.text.push(*inst),
             Piece::Address { bank, from, simb_mask } => {
                 let (dst, mask) =
                     if *bank { (BANK_REG, BANK_MASK_REG) } else { (PAD_REG, PAD_MASK_REG) };
@@ -257,7 +257,7 @@ fn build(machine: &Machine, pieces: &[Piece]) -> Program {
 }
 
 /// What programs can see of all vaults.
-fn contents(simulation: &Simulation) -> Vec<(Vec<u32>, Vec<u32>, Vec<u32>, Vec<u32>)> {
+fn contents(simulation: &Simulation) -> Vec<[Vec<u32>; 4]> {
     let engines = simulation.machine().engines() as usize;
     let of_vault = |vault: &nbcc_sim_ipim::vault::Vault| {
         let mut words = vault.ctrl.clone();
@@ -266,7 +266,7 @@ fn contents(simulation: &Simulation) -> Vec<(Vec<u32>, Vec<u32>, Vec<u32>, Vec<u
         let banks = (0..engines).flat_map(|engine| {
             (0..0x1000).step_by(4).map(move |at| vault.banks.read_word(engine, at))
         });
-        (words, vault.pgsm.clone(), vault.vsm.clone(), banks.collect())
+        [words, vault.pgsm.clone(), vault.vsm.clone(), banks.collect()]
     };
     simulation.vaults().iter().map(of_vault).collect()
 }
