@@ -141,6 +141,11 @@ impl Elab<'_> {
             }
             "min" | "max" => self.extreme(name, args, span)?,
             "clamp" => self.clamp(args, span)?,
+            "to_string" => {
+                self.take(name, args, 1, span)?;
+                let n = self.constant_int(&args[0], "a number in a text")?;
+                return Ok(Some(Value::Text(n.to_string().into())));
+            }
             "select" => return self.select(args, span).map(Some),
             "mux" => self.mux(args, span)?,
             "abs" => {
@@ -356,7 +361,10 @@ impl Elab<'_> {
         let bits = self.constant_int(&args[0], "the width of a type")?;
         match sized(name, bits) {
             Ok(ty) => Ok(Value::Type(ty)),
-            Err(what) => self.fail(crate::stmt::refused(what, span)),
+            Err(what) => {
+                let name = self.text(span);
+                self.fail(crate::stmt::refused(name, what, span))
+            }
         }
     }
 
@@ -553,7 +561,7 @@ impl Elab<'_> {
         let mut result = last.clone();
         for (k, value) in rest.iter().enumerate().rev() {
             let hit =
-                self.binary(Op::Eq, span, &args[0], &(Value::Int(k as i32), args[0].1), span)?;
+                self.binary(Op::Eq, span, &args[0], &(Value::Int(k as i64), args[0].1), span)?;
             let c = self.condition(&(hit, span))?;
             result = (Value::Expr(self.select_values(c, value, &result, span)?), span);
         }

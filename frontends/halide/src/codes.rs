@@ -62,8 +62,8 @@ codes! {
     "#include \"Halide.h\"\nFunc out(x, y) = in(x, y);\n";
 
     NESTING, "E0106", "nested too deep",
-    "Brackets, statements and calls nest up to 256 deep. Long sums and chains of calls do not count: \
-     only what stands inside something else.",
+    "Brackets nest up to 256 deep; statements, expressions and the functions that they call up to 1000. \
+     Long sums and chains of calls do not count: only what stands inside something else.",
     "Func f(Func g) { return f(g); }\nFunc out(x, y) = f(out)(x, y);\n";
 
     BRACKETS, "E0107", "brackets that do not match",

@@ -61,8 +61,13 @@ fn compare(op: Op, order: Option<std::cmp::Ordering>) -> Result<Value, Fault> {
     }
 }
 
-fn integers(op: Op, a: i32, b: i32) -> Result<Value, Fault> {
-    let shift = |f: fn(i32, u32) -> i32| {
+/// Whether an integer fits an `int`.
+pub(crate) fn is_int(n: i64) -> bool {
+    i32::try_from(n).is_ok()
+}
+
+fn integers(op: Op, a: i64, b: i64) -> Result<Value, Fault> {
+    let shift = |f: fn(i64, u32) -> i64| {
         if (0..32).contains(&b) { Ok(f(a, b as u32)) } else { Err(Fault::Shift) }
     };
     if matches!(op, Op::Div | Op::Mod) && b == 0 {
@@ -83,16 +88,18 @@ fn integers(op: Op, a: i32, b: i32) -> Result<Value, Fault> {
             return compare(op, Some(a.cmp(&b)));
         }
     };
-    result.map(Value::Int).ok_or(Fault::Overflow)
+    // Between ints the result is an int; a literal that is too large for one makes it a long.
+    let long = !is_int(a) || !is_int(b);
+    result.filter(|&n| long || is_int(n)).map(Value::Int).ok_or(Fault::Overflow)
 }
 
-/// A number as an `int`; floats are cut off toward zero.
-pub(crate) fn integer(value: &Value) -> i32 {
+/// A number as an integer; floats are cut off toward zero.
+pub(crate) fn integer(value: &Value) -> i64 {
     match value {
         Value::Int(n) => *n,
-        Value::Bool(b) => i32::from(*b),
-        Value::Float(f) => *f as i32,
-        Value::Double(d) => *d as i32,
+        Value::Bool(b) => i64::from(*b),
+        Value::Float(f) => *f as i64,
+        Value::Double(d) => *d as i64,
         _ => 0,
     }
 }
@@ -111,7 +118,7 @@ pub(crate) fn double(value: &Value) -> f64 {
     match value {
         Value::Float(f) => f64::from(*f),
         Value::Double(d) => *d,
-        other => f64::from(integer(other)),
+        other => integer(other) as f64,
     }
 }
 
@@ -134,7 +141,7 @@ mod tests {
         assert_eq!(int(Op::Div, -7, 2), Ok(-3));
         assert_eq!(int(Op::Mod, -7, 2), Ok(-1));
         assert_eq!(int(Op::Div, 1, 0), Err(Fault::DivisionByZero));
-        assert_eq!(int(Op::Div, i32::MIN, -1), Err(Fault::Overflow));
+        assert_eq!(int(Op::Div, i64::from(i32::MIN), -1), Err(Fault::Overflow));
         assert_eq!(int(Op::Shl, 1, 32), Err(Fault::Shift));
         let float = binary(Op::Div, &Value::Float(1.0), &Value::Int(4)).unwrap();
         assert!(matches!(float, Value::Float(0.25)));

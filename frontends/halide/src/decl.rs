@@ -13,8 +13,8 @@ use crate::stmt::count;
 use crate::types::{CType, c_name};
 use crate::value::Value;
 
-/// Images have at most this many dimensions.
-pub(crate) const MAX_DIMENSIONS: i32 = 4;
+/// Images and Funcs have at most this many dimensions.
+pub(crate) const MAX_DIMENSIONS: i32 = 16;
 
 impl Elab<'_> {
     /// Runs a declaration. After an error its other names are still declared, the faulty one as
@@ -27,9 +27,11 @@ impl Elab<'_> {
     ) -> Result<()> {
         let mut failed = false;
         for declarator in declarators {
+            let checkpoint = self.checkpoint();
             let result = self.declarator(is_const, kind, declarator);
             if result.is_err() {
                 failed = true;
+                self.restore(&checkpoint);
                 match self.lookup(declarator.name.name) {
                     Some(slot) if self.slots[slot].span == declarator.name.span => {
                         match self.slots[slot].value {
@@ -272,7 +274,10 @@ impl Elab<'_> {
     fn element_type(&mut self, ty: TypeName) -> Result<ElementType> {
         match self.c_type_of(ty)? {
             Some(CType::Element(element)) => Ok(element),
-            Some(_) => self.fail(crate::stmt::refused("64-bit types", ty.span)),
+            Some(_) => {
+                let name = self.text(ty.span);
+                self.fail(crate::stmt::refused(name, "64-bit types", ty.span))
+            }
             None => self.fail(
                 Diagnostic::error(&codes::DECLARATION, "an element type is expected")
                     .at(ty.span, "not a type of elements")
@@ -657,9 +662,20 @@ impl Elab<'_> {
                 Some(CType::Element(ElementType::F32)) => Value::Float(constant::float(v)),
                 Some(CType::Double) => Value::Double(constant::double(v)),
                 Some(CType::Element(ElementType::Bool)) => Value::Bool(constant::truth(v)),
-                Some(CType::Element(ty)) => {
-                    Value::Int(ty.wrap(i64::from(constant::integer(v))) as i32)
+                Some(CType::Element(ElementType::I32)) => {
+                    let n = constant::integer(v);
+                    if !constant::is_int(n) {
+                        return self.fail(
+                            Diagnostic::error(
+                                &codes::OVERFLOW,
+                                "the value is outside the range of int",
+                            )
+                            .at(*span, "an int holds -2147483648 to 2147483647"),
+                        );
+                    }
+                    Value::Int(n)
                 }
+                Some(CType::Element(ty)) => Value::Int(ty.wrap(constant::integer(v))),
                 _ => v.clone(),
             }),
             (TypeWord::C, v) => self.not_constant(v, *span, "a number"),

@@ -59,6 +59,38 @@ impl Elab<'_> {
         }
     }
 
+    /// `func(args)[index] = value`: an update of one value of a Tuple.
+    pub(crate) fn define_element(
+        &mut self,
+        func: FuncId,
+        args: &[ExprId],
+        index: &Spanned,
+        op: Option<Op>,
+        value: ExprId,
+        span: Span,
+    ) -> Result<()> {
+        let at = index.1;
+        let args: Vec<Spanned> = args.iter().map(|&a| self.spanned(a)).collect::<Result<_>>()?;
+        let (own, value) = (self.call_func(func, at, &args, span)?, self.spanned(value)?);
+        let Value::Tuple(own) = own else {
+            return self.fail(
+                Diagnostic::error(
+                    &codes::NOT_INDEXED,
+                    "a Func of one value has no values to choose from",
+                )
+                .at(at, "leave out the index"),
+            );
+        };
+        let n = self.tuple_index(own.len(), index)?;
+        let mut values: Vec<Spanned> = own.iter().map(|&o| (Value::Expr(o), span)).collect();
+        let new = match op {
+            None => value.0,
+            Some(op) => self.binary(op, span, &values[n], &(value.0, value.1), span)?,
+        };
+        values[n] = (new, value.1);
+        self.update(func, &args, None, &values, value.1, span)
+    }
+
     /// The Vars on the left of a first definition, with `_` standing for `implicit` Vars.
     fn left_vars(
         &mut self,
@@ -311,7 +343,7 @@ impl Elab<'_> {
                     let sum = self.binary(op, span, &(Value::Expr(own), span), &value, span)?;
                     self.expr_of(&sum, span)?
                 }
-                (None, Value::Int(n)) => self.coerce(i64::from(*n), types[k], *at)?,
+                (None, Value::Int(n)) => self.coerce(*n, types[k], *at)?,
                 (None, v) => self.expr_of(v, *at)?,
             };
             let ty = self.hir.ty(node);

@@ -24,8 +24,9 @@ pub(crate) const MAX_STEPS: u64 = 1_000_000;
 /// Nodes of expressions that may be built and looked at.
 pub(crate) const MAX_WORK: u64 = 20_000_000;
 
-/// How deep calls, statements and expressions may nest while they are elaborated.
-pub(crate) const MAX_DEPTH: u32 = 320;
+/// How deep statements and expressions may nest while they are elaborated, with the functions
+/// that they call.
+pub(crate) const MAX_DEPTH: u32 = 1000;
 
 pub(crate) type Result<T> = std::result::Result<T, Failed>;
 
@@ -39,6 +40,15 @@ pub(crate) struct Slot {
     pub(crate) span: Span,
 }
 
+/// Where elaboration stands.
+pub(crate) struct Checkpoint {
+    scopes: usize,
+    frame: usize,
+    depth: u32,
+    running: usize,
+    defining: Option<FuncId>,
+}
+
 /// The state of elaboration.
 pub(crate) struct Elab<'a> {
     pub(crate) ast: &'a Ast,
@@ -47,6 +57,7 @@ pub(crate) struct Elab<'a> {
     pub(crate) names: Names,
     pub(crate) directives: &'a [DirectiveInfo],
     pub(crate) diagnostics: &'a mut Diagnostics,
+    pub(crate) failed: bool,
     reported: HashSet<(&'static str, Span)>,
     pub(crate) facts: Facts,
     pub(crate) hir: Hir,
@@ -74,8 +85,8 @@ pub(crate) struct Elab<'a> {
     steps: u64,
     work: u64,
     pub(crate) depth: u32,
-    /// The loops and calls that run, innermost last.
-    pub(crate) running: Vec<Span>,
+    /// The loops and calls that run, innermost last, with the rounds that they have made.
+    pub(crate) running: Vec<(Span, u64)>,
     marks: SecondaryMap<Node, u32>,
     mark: u32,
 }
@@ -97,6 +108,7 @@ impl<'a> Elab<'a> {
             names,
             directives,
             diagnostics,
+            failed: false,
             reported: HashSet::new(),
             facts,
             hir: Hir::default(),
@@ -151,17 +163,22 @@ impl<'a> Elab<'a> {
                 ast.stmts[item].kind,
                 StmtKind::Decl { .. } | StmtKind::Assign(..) | StmtKind::Expr(_)
             );
-            let depth = self.running.len();
+            let checkpoint = self.checkpoint();
             if self.statement(item).is_err() {
-                self.aborted |= !simple || self.running.len() > depth;
-                self.running.truncate(depth);
-                self.leave_all();
+                self.aborted |= !simple;
+                self.restore(&checkpoint);
             }
         }
     }
 
+    /// Whether an error was reported.
+    pub(crate) fn has_errors(&self) -> bool {
+        self.failed
+    }
+
     /// Reports a diagnostic, once for a code and place.
     pub(crate) fn report(&mut self, diagnostic: Diagnostic) {
+        self.failed |= diagnostic.severity == nbcc_base::Severity::Error;
         let key = (diagnostic.code.code, diagnostic.span.unwrap_or_default());
         if self.reported.insert(key) {
             self.diagnostics.push(diagnostic);
@@ -185,12 +202,18 @@ impl<'a> Elab<'a> {
         if self.steps <= MAX_STEPS {
             return Ok(());
         }
-        let at = self.running.first().copied().unwrap_or(at);
+        let at = self.busiest(at);
         self.fail(
             Diagnostic::error(&codes::STEPS, "the file takes too many steps to elaborate")
                 .at(at, format!("more than {MAX_STEPS} steps in here"))
                 .help("loops and functions of the compile-time language only build the pipeline; loops over pixels are written as a Func over Vars or an RDom"),
         )
+    }
+
+    /// The loop that has made most rounds among those that run, else the outermost call.
+    fn busiest(&self, at: Span) -> Span {
+        let most = self.running.iter().map(|r| r.1).max().unwrap_or(0);
+        self.running.iter().find(|r| r.1 == most).map_or(at, |r| r.0)
     }
 
     /// Whether the bound on steps or work was exceeded.
@@ -204,7 +227,7 @@ impl<'a> Elab<'a> {
         if self.work <= MAX_WORK {
             return Ok(());
         }
-        let at = self.running.first().copied().unwrap_or(at);
+        let at = self.busiest(at);
         self.fail(
             Diagnostic::error(&codes::STEPS, "the expressions of the file are too large")
                 .at(at, format!("more than {MAX_WORK} operations are built or visited in here"))
@@ -219,7 +242,7 @@ impl<'a> Elab<'a> {
         body: impl FnOnce(&mut Self) -> Result<T>,
     ) -> Result<T> {
         if self.depth >= MAX_DEPTH {
-            return self.fail(crate::syntax::too_deep(at));
+            return self.fail(crate::syntax::too_deep(at, MAX_DEPTH));
         }
         self.depth += 1;
         let result = body(self);
@@ -237,12 +260,25 @@ impl<'a> Elab<'a> {
         self.scopes.pop();
     }
 
-    /// Closes every scope but the file's, after an error.
-    fn leave_all(&mut self) {
-        self.scopes.truncate(1);
-        self.frame = 0;
-        self.depth = 0;
-        self.defining = None;
+    /// What [`Elab::restore`] needs to go on after an error.
+    pub(crate) fn checkpoint(&self) -> Checkpoint {
+        Checkpoint {
+            scopes: self.scopes.len(),
+            frame: self.frame,
+            depth: self.depth,
+            running: self.running.len(),
+            defining: self.defining,
+        }
+    }
+
+    /// Leaves the scopes, loops and functions in which an error occurred.
+    pub(crate) fn restore(&mut self, to: &Checkpoint) {
+        self.aborted |= self.running.len() > to.running;
+        self.scopes.truncate(to.scopes);
+        self.frame = to.frame;
+        self.depth = to.depth;
+        self.running.truncate(to.running);
+        self.defining = to.defining;
     }
 
     /// Opens the scopes of a function's body, hiding those of its caller; gives what
@@ -322,6 +358,7 @@ impl<'a> Elab<'a> {
             declared: None,
             poisoned: false,
             anonymous: false,
+            local: !self.running.is_empty(),
         })
     }
 

@@ -176,12 +176,11 @@ impl Elab<'_> {
         } else {
             text.parse()
         };
-        match parsed.ok().and_then(|n| i32::try_from(n).ok()) {
-            Some(n) => Ok(Value::Int(n)),
-            None => self.fail(
+        match parsed {
+            Ok(n) => Ok(Value::Int(n)),
+            Err(_) => self.fail(
                 Diagnostic::error(&codes::NUMBER, "the number is too large")
-                    .at(span, "an int holds up to 2147483647")
-                    .help("64-bit types are not supported"),
+                    .at(span, "an int holds up to 2147483647"),
             ),
         }
     }
@@ -235,7 +234,7 @@ impl Elab<'_> {
 
     /// After an abort, unknown names are not reported; there is at least the error that led to it.
     fn check_something_was_reported(&mut self, text: &str, span: Span) {
-        if !self.diagnostics.has_errors() {
+        if !self.failed {
             self.report(
                 Diagnostic::error(&codes::UNKNOWN_NAME, format!("`{text}` is not declared"))
                     .at(span, "not a known name"),
@@ -318,11 +317,8 @@ impl Elab<'_> {
                 }
             }
             Value::Tuple(nodes) => {
-                let n = self.constant_int(index, "the index of a Tuple")?;
-                match usize::try_from(n).ok().and_then(|n| nodes.get(n)) {
-                    Some(&node) => Ok(Value::Expr(node)),
-                    None => self.out_of_range(n, nodes.len(), "Tuple", index.1),
-                }
+                let n = self.tuple_index(nodes.len(), index)?;
+                Ok(Value::Expr(nodes[n]))
             }
             Value::RDom(rdom) => {
                 let dims = self.hir.rdoms[*rdom].dims.len();
@@ -353,6 +349,15 @@ impl Elab<'_> {
             Diagnostic::error(&codes::INDEX_RANGE, format!("index {n} is outside the {what}"))
                 .at(at, format!("its indices are 0 to {}", len.saturating_sub(1))),
         )
+    }
+
+    /// The index of a Tuple's value, checked.
+    pub(crate) fn tuple_index(&mut self, len: usize, index: &Spanned) -> Result<usize> {
+        let n = self.constant_int(index, "the index of a Tuple")?;
+        if (0..len as i64).contains(&i64::from(n)) {
+            return Ok(n as usize);
+        }
+        self.out_of_range(n, len, "Tuple", index.1)
     }
 
     /// The index of an array element, checked.
@@ -555,7 +560,10 @@ impl Elab<'_> {
         let (ty, args) = match (ty, args) {
             (Some(ty), args) => match self.c_type_of(ty)? {
                 Some(CType::Element(element)) => (element, args),
-                Some(_) => return self.fail(crate::stmt::refused("64-bit types", ty.span)),
+                Some(_) => {
+                    let name = self.text(ty.span);
+                    return self.fail(crate::stmt::refused(name, "64-bit types", ty.span));
+                }
                 None => {
                     return self.fail(
                         Diagnostic::error(&codes::CONVERSION, "not a type of elements")

@@ -36,7 +36,7 @@ impl Elab<'_> {
             .hir
             .funcs
             .iter()
-            .filter(|(id, f)| f.pure.is_some() && !f.anonymous && !needed.contains(id))
+            .filter(|(id, f)| f.pure.is_some() && !f.anonymous && !f.local && !needed.contains(id))
             .map(|(_, f)| (f.name.clone(), f.span))
             .collect();
         for (name, span) in unused {

@@ -167,6 +167,8 @@ pub(crate) struct FuncInfo {
     pub(crate) poisoned: bool,
     /// Made by the frontend itself: a reduction, a boundary condition.
     pub(crate) anonymous: bool,
+    /// Made in a loop or a function, where it is normal that not all are used.
+    pub(crate) local: bool,
 }
 
 /// Everything elaborated so far.

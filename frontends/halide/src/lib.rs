@@ -62,18 +62,25 @@ pub fn parse(
         DIRECTIVES.iter().any(|d| d.name == name)
             || options.directives.iter().any(|d| d.name == name)
     });
-    let mut found = Diagnostics::default();
-    let mut elab =
-        elab::Elab::new(source, &ast, names, file, facts, options.directives, &mut found);
-    elab.run();
-    let result = match elab.diagnostics.check() {
-        Ok(()) => elab.finish(stem(&file.name)),
-        Err(Failed) => Err(Failed),
-    };
-    for diagnostic in found.take() {
-        diagnostics.push(diagnostic);
-    }
-    result
+    on_own_stack(|| {
+        let mut elab =
+            elab::Elab::new(source, &ast, names, file, facts, options.directives, diagnostics);
+        elab.run();
+        if elab.has_errors() { Err(Failed) } else { elab.finish(stem(&file.name)) }
+    })
+}
+
+/// Elaboration recurses as deep as the source nests, within [`elab::MAX_DEPTH`]: it gets a stack on
+/// which that fits, whatever the caller's.
+fn on_own_stack<T: Send>(body: impl FnOnce() -> T + Send) -> T {
+    const STACK: usize = 32 << 20;
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, body);
+        match thread.expect("a thread can be started").join() {
+            Ok(result) => result,
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+    })
 }
 
 /// The name of a file without folders and extension.

@@ -90,7 +90,7 @@ impl Elab<'_> {
                     }
                     "dimensions" => {
                         self.take(&text, args, 0, span)?;
-                        Ok(Value::Int(self.hir.rdoms[rdom].dims.len() as i32))
+                        Ok(Value::Int(self.hir.rdoms[rdom].dims.len() as i64))
                     }
                     _ => self.unknown_member(&object.0, name, &["where", "dimensions"]),
                 }
@@ -172,7 +172,7 @@ impl Elab<'_> {
             }
             "dimensions" => {
                 self.take(&text, args, 0, span)?;
-                return Ok(Value::Int(dims as i32));
+                return Ok(Value::Int(i64::from(dims)));
             }
             "type" => {
                 self.take(&text, args, 0, span)?;
@@ -309,7 +309,7 @@ impl Elab<'_> {
         Ok(match text.as_str() {
             "min" => Value::Expr(self.least(ty, span)),
             "max" => Value::Expr(self.greatest(ty, span)),
-            "bits" => Value::Int(ty.bits() as i32),
+            "bits" => Value::Int(i64::from(ty.bits())),
             "is_float" => Value::Bool(ty.is_float()),
             "is_int" => Value::Bool(ty.is_signed()),
             "is_uint" => Value::Bool(ty.is_unsigned()),

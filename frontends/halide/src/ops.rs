@@ -19,7 +19,14 @@ impl Elab<'_> {
     /// A value as an expression.
     pub(crate) fn expr_of(&mut self, value: &Value, span: Span) -> Result<Node> {
         let (kind, ty) = match value {
-            Value::Int(n) => (NodeKind::Literal(Literal::Int(i64::from(*n))), ElementType::I32),
+            Value::Int(n) if !constant::is_int(*n) => {
+                return self.fail(
+                    Diagnostic::error(&codes::NUMBER, format!("{n} is too large for an int"))
+                        .at(span, "an int holds -2147483648 to 2147483647")
+                        .help("64-bit types are not supported"),
+                );
+            }
+            Value::Int(n) => (NodeKind::Literal(Literal::Int(*n)), ElementType::I32),
             Value::Bool(b) => (NodeKind::Literal(Literal::Int(i64::from(*b))), ElementType::Bool),
             Value::Float(f) => (NodeKind::Literal(Literal::float(*f)), ElementType::F32),
             Value::Double(_) => {
@@ -125,7 +132,7 @@ impl Elab<'_> {
     /// Two values as operands of one type: a compile-time integer takes the other's type.
     pub(crate) fn operands(&mut self, a: &Spanned, b: &Spanned) -> Result<(Node, Node)> {
         let integer = |v: &Value| match v {
-            Value::Int(n) => Some(i64::from(*n)),
+            Value::Int(n) => Some(*n),
             Value::Bool(b) => Some(i64::from(*b)),
             _ => None,
         };
@@ -162,6 +169,11 @@ impl Elab<'_> {
                 Ok(value) => Ok(value),
                 Err(fault) => self.constant_fault(fault, op, at, b.1, span),
             };
+        }
+        if let (Op::Add, Value::Text(x), Value::Text(y)) = (op, &a.0, &b.0)
+            && x.len() + y.len() < 1000
+        {
+            return Ok(Value::Text(format!("{x}{y}").into()));
         }
         self.work(1, span)?;
         let node = match op {
@@ -298,7 +310,7 @@ impl Elab<'_> {
                     op = if op == Op::Shl { Op::Shr } else { Op::Shl };
                 }
                 let ty = crate::types::unsigned(self.hir.ty(x).bits());
-                self.coerce(i64::from(n).abs(), ty, b.1)?
+                self.coerce(n.abs(), ty, b.1)?
             }
             _ => self.expr_of(&b.0, b.1)?,
         };

@@ -270,7 +270,7 @@ impl Elab<'_> {
         match text {
             "dimensions" => {
                 self.take(text, args, 0, t.span)?;
-                return Ok(Value::Int(self.hir.funcs[t.func].vars.len() as i32));
+                return Ok(Value::Int(self.hir.funcs[t.func].vars.len() as i64));
             }
             "type" | "output_type" if self.hir.funcs[t.func].types.len() == 1 => {
                 self.take(text, args, 0, t.span)?;

@@ -112,13 +112,16 @@ impl Elab<'_> {
         if let Some(init) = init {
             self.statement(init)?;
         }
-        self.running.push(span);
+        self.running.push((span, 0));
         let mut result = Flow::Next;
         loop {
             if let Some(condition) = condition
                 && !self.constant_condition(condition)?
             {
                 break;
+            }
+            if let Some(running) = self.running.last_mut() {
+                running.1 += 1;
             }
             self.step(1, span)?;
             result = self.scoped(body)?;
@@ -166,8 +169,14 @@ impl Elab<'_> {
     /// An `int` that is known at compile time.
     pub(crate) fn constant_int(&mut self, value: &Spanned, what: &str) -> Result<i32> {
         match value.0 {
-            Value::Int(n) => Ok(n),
             Value::Bool(b) => Ok(i32::from(b)),
+            Value::Int(n) => match i32::try_from(n) {
+                Ok(n) => Ok(n),
+                Err(_) => self.fail(
+                    Diagnostic::error(&codes::NUMBER, format!("{n} is too large for an int"))
+                        .at(value.1, "an int holds -2147483648 to 2147483647"),
+                ),
+            },
             Value::Float(_) | Value::Double(_) => self.fail(
                 Diagnostic::error(&codes::NOT_CONSTANT, format!("{what} must be an int"))
                     .at(value.1, format!("this is {}", value.0.what()))
@@ -338,6 +347,17 @@ impl Elab<'_> {
         value: ExprId,
         span: Span,
     ) -> Result<()> {
+        if let ExprKind::Call(callee, args) = &self.ast.exprs[array].kind {
+            let callee_value = self.spanned(*callee)?;
+            if let Value::Func(func) = callee_value.0 {
+                let index = self.spanned(index)?;
+                let result = self.define_element(func, args, &index, op, value, span);
+                if result.is_err() {
+                    self.hir.funcs[func].poisoned = true;
+                }
+                return result;
+            }
+        }
         let (base, base_span) = self.spanned(array)?;
         let index = self.spanned(index)?;
         let at = base_span.to(index.1);
@@ -365,6 +385,25 @@ impl Elab<'_> {
                 }
                 let new = self.convert(word, c_type, &(new, value.1))?;
                 self.arrays[id.0 as usize][n] = new;
+                Ok(())
+            }
+            Value::Tuple(nodes) if matches!(self.ast.exprs[array].kind, ExprKind::Name(_)) => {
+                let ExprKind::Name(name) = self.ast.exprs[array].kind else {
+                    unreachable!("matched above")
+                };
+                let slot = self.lookup(name).expect("the Tuple has a slot");
+                self.check_assignable(slot, base_span)?;
+                let n = self.tuple_index(nodes.len(), &index)?;
+                let value = self.spanned(value)?;
+                let new = match op {
+                    None => value.0,
+                    Some(op) => {
+                        self.compound(op, &(Value::Expr(nodes[n]), at), &value, at, span)?
+                    }
+                };
+                let mut nodes = nodes.to_vec();
+                nodes[n] = self.expr_of(&new, value.1)?;
+                self.slots[slot].value = Value::Tuple(nodes.into());
                 Ok(())
             }
             Value::Poison => Err(Failed),
@@ -440,7 +479,7 @@ impl Elab<'_> {
                 };
                 e.declare(parameter.name, slot)?;
             }
-            e.running.push(span);
+            e.running.push((span, 0));
             let flow = e.statement(function.body)?;
             e.running.pop();
             e.leave_frame(saved);
@@ -514,7 +553,10 @@ impl Elab<'_> {
             return Ok(None);
         }
         match c_type(self.text(ty.span)) {
-            CType::Refused(what) => self.fail(refused(what, ty.span)),
+            CType::Refused(what) => {
+                let name = self.text(ty.span);
+                self.fail(refused(name, what, ty.span))
+            }
             other => Ok(Some(other)),
         }
     }
@@ -526,9 +568,9 @@ pub(crate) fn count(n: usize, what: &str) -> String {
 }
 
 /// The error for a type that the language does not have.
-pub(crate) fn refused(what: &str, span: Span) -> Diagnostic {
-    Diagnostic::error(&codes::TYPE_SIZE, format!("{what} are not supported"))
-        .at(span, "not a type of the pipeline")
+pub(crate) fn refused(name: &str, what: &str, span: Span) -> Diagnostic {
+    Diagnostic::error(&codes::TYPE_SIZE, format!("the type `{name}` is not supported"))
+        .at(span, format!("{what} are not supported"))
         .help("types are float, bool, and signed and unsigned integers of 8, 16 and 32 bits")
 }
 

@@ -148,7 +148,7 @@ fn brackets(
             Token::Open | Token::OpenIndex | Token::OpenBrace => {
                 open.push(token);
                 if open.len() > MAX_NESTING as usize {
-                    return diagnostics.fail(too_deep(span(token)));
+                    return diagnostics.fail(too_deep(span(token), MAX_NESTING));
                 }
                 continue;
             }
@@ -191,8 +191,8 @@ fn brackets(
 }
 
 /// The error for something that nests too deep.
-pub(crate) fn too_deep(span: Span) -> Diagnostic {
-    Diagnostic::error(&codes::NESTING, format!("nested more than {MAX_NESTING} deep"))
+pub(crate) fn too_deep(span: Span, limit: u32) -> Diagnostic {
+    Diagnostic::error(&codes::NESTING, format!("nested more than {limit} deep"))
         .at(span, "too deep here")
         .help("name a part of it as an Expr or put it into a function")
 }

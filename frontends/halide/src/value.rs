@@ -19,8 +19,8 @@ pub(crate) enum Value {
     Void,
     /// Something went wrong while it was computed, and was reported.
     Poison,
-    /// A C `int`.
-    Int(i32),
+    /// A C integer: an `int`, or a `long` where it does not fit one.
+    Int(i64),
     Float(f32),
     Double(f64),
     Bool(bool),

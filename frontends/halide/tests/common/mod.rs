@@ -1,0 +1,41 @@
+//! What the tests of the frontend share: directives like those of a target, and parsing of a text.
+
+use nbcc_base::{Diagnostics, SourceFile, SourceId};
+use nbcc_frontend_halide::{Options, parse};
+use nbcc_stages::{DirectiveInfo, ParamKind, Pipeline};
+
+use ParamKind::{NewVar, Size, Var, Vars};
+
+/// Directives such as a target adds.
+pub const DIRECTIVES: &[DirectiveInfo] = &[
+    DirectiveInfo {
+        name: "ipim_tile",
+        forms: &[&[Var, Var, NewVar, NewVar, Size, Size], &[Var, NewVar, Size]],
+        usage: "ipim_tile(x, y, xi, yi, W, H)",
+        about: "Splits two loops and distributes the tiles.",
+    },
+    DirectiveInfo {
+        name: "load_pgsm",
+        forms: &[&[Vars]],
+        usage: "load_pgsm(xi, yi)",
+        about: "Stages what is read.",
+    },
+];
+
+/// Parses a text. A stage graph that comes of it keeps its contract.
+pub fn parse_text(name: &str, text: &str) -> (Option<Pipeline>, Diagnostics, SourceFile) {
+    let file = SourceFile::new(name, text);
+    let mut diagnostics = Diagnostics::default();
+    let options = Options { directives: DIRECTIVES };
+    let result = parse(SourceId(0), &file, &options, &mut diagnostics);
+    match &result {
+        Ok(pipeline) => {
+            assert!(!diagnostics.has_errors(), "a stage graph in spite of errors");
+            if let Err(errors) = nbcc_stages::verify(pipeline) {
+                panic!("{name}: {errors:?}");
+            }
+        }
+        Err(_) => assert!(diagnostics.has_errors(), "{name}: refused without an error"),
+    }
+    (result.ok(), diagnostics, file)
+}

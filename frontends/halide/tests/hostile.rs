@@ -1,0 +1,232 @@
+//! Sources made to harm: the answer is a diagnostic or a stage graph, in bounded time and memory
+//! and on an ordinary stack.
+
+mod common;
+
+use common::parse_text;
+use proptest::prelude::*;
+
+/// The codes of the errors of a text, in order.
+fn errors(text: &str) -> Vec<&'static str> {
+    let (_, diagnostics, _) = parse_text("hostile.halide", text);
+    diagnostics
+        .iter()
+        .filter(|d| d.severity == nbcc_base::Severity::Error)
+        .map(|d| d.code.code)
+        .collect()
+}
+
+/// The text at the first error.
+fn blamed(text: &str) -> String {
+    let (_, diagnostics, file) = parse_text("hostile.halide", text);
+    let first = diagnostics.iter().find(|d| d.severity == nbcc_base::Severity::Error);
+    let span = first.expect("an error").span.expect("a place");
+    file.text[span.start as usize..span.end as usize].to_owned()
+}
+
+const MANY: usize = 1_000_000;
+
+#[test]
+fn brackets_nested_a_million_deep_are_refused() {
+    for (open, close) in [("(", ")"), ("[", "]"), ("{", "}"), ("f(", ")"), ("(", "")] {
+        let text = format!("Func out(x, y) = {}in(x, y){};", open.repeat(MANY), close.repeat(MANY));
+        assert_eq!(errors(&text), ["E0106"], "{open}");
+    }
+    let text = format!("{}Func out(x, y) = in(x, y);{}", "{".repeat(MANY), "}".repeat(MANY));
+    assert_eq!(errors(&text), ["E0106"]);
+}
+
+#[test]
+fn nesting_without_brackets_is_bounded_too() {
+    for (repeated, end) in [("if (true) ", ";"), ("for (int i = 0; i < 1; i++) ", ";")] {
+        let text = format!("Func out(x, y) = in(x, y);\n{}{end}", repeated.repeat(MANY / 10));
+        assert_eq!(errors(&text), ["E0106"], "{repeated}");
+    }
+    let text =
+        format!("const int n = {}1;\nFunc out(x, y) = in(x, y);", "true ? 1 : ".repeat(MANY / 10));
+    assert_eq!(errors(&text), Vec::<&str>::new());
+    let text =
+        format!("const int n = {}1;\nFunc out(x, y) = in(x, y);", "false ? 1 : ".repeat(MANY / 10));
+    assert_eq!(errors(&text), ["E0106"]);
+}
+
+#[test]
+fn long_flat_expressions_and_chains_are_no_nesting() {
+    let sum = format!("Func out(x, y) = in(x, y){};", " + in(x, y)".repeat(20_000));
+    assert_eq!(errors(&sum), Vec::<&str>::new());
+    let prefix = format!("Func out(x, y) = {}in(x, y);", "-".repeat(50_001).replace("--", "- "));
+    assert_eq!(errors(&prefix), Vec::<&str>::new());
+    let chain = format!("Func out(x, y) = in(x, y);\nout{};", ".compute_root()".repeat(20_000));
+    assert_eq!(errors(&chain), Vec::<&str>::new());
+    let branches = format!("if (false) {{}}{}", " else if (false) {}".repeat(20_000));
+    assert_eq!(errors(&format!("Func out(x, y) = in(x, y);\n{branches}")), Vec::<&str>::new());
+}
+
+#[test]
+fn endless_loops_are_stopped_at_the_loop() {
+    let text =
+        "Expr e = 0.0f;\nfor (int i = 0; i < 1000000000000; i++) e += 1.0f;\nFunc out(x) = e;";
+    assert_eq!(errors(text), ["E0130"]);
+    assert_eq!(blamed(text), "for (int i = 0; i < 1000000000000; i++)");
+    let text = "for (;true;) {}\nFunc out(x) = in(x);";
+    assert_eq!(errors(text), ["E0130"]);
+    let nested = "for (int i = 0; i < 3; i++) for (int j = 0; j >= 0; ) {}\nFunc out(x) = in(x);";
+    assert_eq!(blamed(nested), "for (int j = 0; j >= 0; )");
+    let calls = "int f(int n) { for (int i = 0; i < n; i++) {} return n; }\n\
+                 for (int i = 0; i < 100; i++) { f(100000); }\nFunc out(x) = in(x);";
+    assert_eq!(blamed(calls), "for (int i = 0; i < n; i++)");
+}
+
+#[test]
+fn recursion_without_end_is_stopped() {
+    let text = "int f(int n) { return f(n + 1); }\nconst int n = f(0);\nFunc out(x) = in(x);";
+    assert_eq!(errors(text), ["E0106"]);
+    let text =
+        "int f(int n) { return f(n + 1) + f(n + 2); }\nconst int n = f(0);\nFunc out(x) = in(x);";
+    assert_eq!(errors(text), ["E0106"]);
+    // 2^40 calls that are not deep.
+    let text = "int f(int n) { if (n == 0) return 0; return f(n - 1) + f(n - 1); }\n\
+                const int n = f(40);\nFunc out(x) = in(x);";
+    assert_eq!(errors(text), ["E0130"]);
+}
+
+#[test]
+fn growth_is_bounded() {
+    for text in [
+        "Func f[1000000000];\nFunc out(x) = in(x);",
+        "int f[1000][1000][1000];\nFunc out(x) = in(x);",
+        // Expressions are shared, so doubling costs nothing until it is looked at.
+        "Expr e = 1.0f;\nfor (int i = 0; i < 900000; i++) { e = e + e; }\nfor (int i = 0; i < 1000; i++) { \
+         Func f; f(x) = e; }\nFunc out(x) = e;",
+    ] {
+        assert_eq!(errors(text), ["E0130"], "{text}");
+    }
+    let shared = "Expr e = in(x);\nfor (int i = 0; i < 1000; i++) { e = e + e; }\nFunc out(x) = e;";
+    assert_eq!(errors(shared), Vec::<&str>::new());
+}
+
+#[test]
+fn what_is_no_text_is_refused() {
+    assert_eq!(errors("Func out(x, y) = in(x, y);\0")[0], "E0100");
+    assert_eq!(errors(&"\0".repeat(MANY))[0], "E0100");
+    assert_eq!(errors("Func out(x, y) = in(x, y); /* the end"), ["E0102"]);
+    assert_eq!(errors(&"/*".repeat(MANY)), ["E0102"]);
+    assert_eq!(errors(&format!("\"{}", "x".repeat(MANY))), ["E0103"]);
+    assert_eq!(errors(""), ["E0192"]);
+    assert_eq!(errors(" \t\r\n// nothing\n/* at all */"), ["E0192"]);
+}
+
+#[test]
+fn ten_megabytes_are_read() {
+    let line = "Func f(x, y) = in(x, y) * 2.0f; // a line of the text\n";
+    let mut text = String::new();
+    let mut number = 0;
+    while text.len() < 10_000_000 {
+        text.push_str(&line.replace("f(x", &format!("f{number}(x")));
+        number += 1;
+    }
+    assert_eq!(errors(&text), Vec::<&str>::new());
+    let garbage = "a b c ; ".repeat(10_000_000 / 8);
+    assert_eq!(errors(&garbage).len(), 20);
+    assert!(errors(&"x".repeat(10_000_000)).len() <= 2);
+    assert!(errors(&"9".repeat(10_000_000)).len() <= 2);
+    assert_eq!(errors(&"é".repeat(5_000_000)), ["E0101"]);
+}
+
+#[test]
+fn a_file_that_is_too_large() {
+    assert_eq!(errors(&" ".repeat((64 << 20) + 1)), ["E0109"]);
+}
+
+const SMALL: &str = "\
+ImageParam in(UInt(8), 2);
+Param<float> gain = 1.5f;
+Func blur(Func f, int n) {
+    Func b;
+    RDom r(-n, 2 * n + 1);
+    r.where(r.x != 0);
+    b(x, y) = sum(f(x + r.x, y)) / n;
+    return b;
+}
+Func level[3];
+level[0](x, y) = cast<float>(in(x, y)) * gain;
+for (int i = 1; i < 3; i++) level[i] = blur(level[i - 1], i);
+RDom h(0, in.width(), 0, in.height());
+Func hist(i) = 0;
+hist(in(h.x, h.y)) += 1;
+Func pair(x, y) = {level[2](x, y), hist(clamp(x, 0, 255))};
+Func edge = BoundaryConditions::mirror_image(in);
+Output<Buffer<float, 2>> out;
+out(x, y) = select(pair(x, y)[0] > 0.5f, pair(x, y)[0], edge(x, y) / 255.0f);
+out.bound(x, 0, 64).compute_root().ipim_tile(x, y, xi, yi, 8, 8).vectorize(xi, 4);
+hist.update(0).unroll(h.x, 2);
+Func part = hist.update().rfactor(h.y, row);
+";
+
+#[test]
+fn every_prefix_is_answered() {
+    assert_eq!(errors(SMALL), Vec::<&str>::new());
+    for end in 0..SMALL.len() {
+        errors(&SMALL[..end]);
+    }
+}
+
+fn tokens() -> Vec<&'static str> {
+    let mut list = Vec::new();
+    let mut rest = SMALL;
+    while let Some(c) = rest.chars().next() {
+        let word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let len = if word(c) { rest.find(|c| !word(c)).unwrap_or(rest.len()) } else { 1 };
+        list.push(&rest[..len]);
+        rest = &rest[len..];
+    }
+    list
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn swapped_tokens_are_answered(swaps in prop::collection::vec((any::<prop::sample::Index>(), any::<prop::sample::Index>()), 1..4)) {
+        let mut list = tokens();
+        for (a, b) in swaps {
+            let (a, b) = (a.index(list.len()), b.index(list.len()));
+            list.swap(a, b);
+        }
+        errors(&list.concat());
+    }
+
+    #[test]
+    fn dropped_and_repeated_tokens_are_answered(edits in prop::collection::vec((any::<prop::sample::Index>(), any::<bool>()), 1..6)) {
+        let mut list = tokens();
+        for (at, repeat) in edits {
+            let at = at.index(list.len());
+            if repeat {
+                list.insert(at, list[at]);
+            } else {
+                list.remove(at);
+            }
+        }
+        errors(&list.concat());
+    }
+
+    #[test]
+    fn random_tokens_are_answered(picks in prop::collection::vec(any::<prop::sample::Index>(), 0..80)) {
+        let list = tokens();
+        let text: Vec<&str> = picks.iter().map(|p| list[p.index(list.len())]).collect();
+        errors(&text.join(" "));
+    }
+
+    #[test]
+    fn random_characters_are_answered(text in any::<String>()) {
+        errors(&text);
+    }
+
+    #[test]
+    fn random_bytes_in_a_program_are_answered(at in any::<prop::sample::Index>(), byte in 0u8..128) {
+        let mut bytes = SMALL.as_bytes().to_vec();
+        let at = at.index(bytes.len());
+        bytes[at] = byte;
+        errors(std::str::from_utf8(&bytes).unwrap());
+    }
+}
