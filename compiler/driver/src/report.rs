@@ -5,6 +5,7 @@ use std::fmt::Write;
 use nbcc_base::SourceMap;
 use nbcc_sim_engine::Statistics;
 
+use crate::console;
 use crate::simulate::ProfileLine;
 
 /// The cycles of each source line, the costliest first, with its text where it is known.
@@ -14,29 +15,198 @@ pub fn profile(lines: &[ProfileLine], sources: &SourceMap) -> String {
     let mut sorted: Vec<&ProfileLine> = lines.iter().filter(|line| cost(line) > 0).collect();
     sorted.sort_by_key(|line| std::cmp::Reverse(cost(line)));
     let mut text = format!(
-        "\n{:>6} {:>14} {:>14} {:>14}  source line\n",
-        "share", "instructions", "issue cycles", "stall cycles"
+        "\n{:>6} {:>12} {:>12} {:>12}  source line\n",
+        "share", "instructions", "issue", "stall"
     );
+    let width = console::width();
     for line in sorted {
         let share = 100.0 * cost(line) as f64 / total.max(1) as f64;
         let place = match &line.place {
             Some((file, number)) => {
                 let known = sources.files().iter().find(|source| source.name == *file);
                 let source = known.and_then(|source| source.line(*number)).unwrap_or_default();
+                let file = file.rsplit(['/', '\\']).next().unwrap_or(file);
                 format!("{file}:{number}  {}", source.trim())
             }
             None => "(no line)".to_string(),
         };
-        let _ = writeln!(
-            text,
-            "{share:>5.1}% {:>14} {:>14} {:>14}  {place}",
-            line.instructions, line.issue_cycles, line.stall_cycles
+        let row = format!(
+            "{share:>5.1}% {:>12} {:>12} {:>12}  {place}",
+            grouped(line.instructions),
+            grouped(line.issue_cycles),
+            grouped(line.stall_cycles)
         );
+        text.extend(row.chars().take(width));
+        text.push('\n');
     }
     text
 }
 
-/// The statistics for people.
-pub fn statistics(statistics: &Statistics) -> String {
-    format!("\n{}", statistics.to_table())
+/// Where cycles and energy went. Reads the groups that every machine's statistics have: `core` and
+/// `stall` (cycles of the control cores), `category` (instructions), `energy` and `utilisation`.
+pub fn table(statistics: &Statistics) -> String {
+    let mut cycles = group(statistics, "stall");
+    cycles.push(("issue".into(), statistics.real("core.issue_cycles")));
+    let mut left = section("cycles of control cores", "", cycles, None);
+    left.push(String::new());
+    left.extend(section("instructions", "", group(statistics, "category"), None));
+
+    let energy = group(statistics, "energy");
+    let (unit, scale) = energy_unit(statistics.real("energy_pj"));
+    let mut right = section("energy", unit, energy, Some(scale));
+    right.push(String::new());
+    right.extend(utilisation(group(statistics, "utilisation")));
+
+    let (unit, scale) = energy_unit(statistics.real("energy_pj"));
+    let mut text = format!(
+        "\n\x1b[1m{} cycles\x1b[0m ({}), {} instructions on {} of {} control cores (IPC {:.3}), \
+         \x1b[1m{:.1} {unit}\x1b[0m\n\n",
+        grouped(statistics.count("cycles")),
+        time(statistics.real("time_ns")),
+        grouped(statistics.count("instructions")),
+        statistics.count("core.active"),
+        statistics.count("core.count"),
+        statistics.real("ipc"),
+        statistics.real("energy_pj") / scale,
+    );
+    left.resize(left.len().max(right.len()), String::new());
+    right.resize(left.len(), String::new());
+    for (left, right) in left.iter().zip(&right) {
+        let fill = COLUMN.saturating_sub(left.chars().count());
+        let line = format!("{left}{:fill$}{right}", "");
+        let _ = writeln!(text, "{}", line.trim_end());
+    }
+    text.push('\n');
+    text
+}
+
+/// Characters of the left column.
+const COLUMN: usize = 44;
+
+/// Characters of a bar that stands for all.
+const BAR: f64 = 10.0;
+
+/// The values of a group, by name with blanks.
+fn group(statistics: &Statistics, name: &str) -> Vec<(String, f64)> {
+    statistics
+        .iter()
+        .filter_map(|statistic| {
+            let key = statistic.definition.key;
+            let rest = key.strip_prefix(name)?.strip_prefix('.')?;
+            Some((rest.replace(['_', '.'], " "), statistics.real(key)))
+        })
+        .collect()
+}
+
+/// Values with their shares, the greatest first; what is below 0.05 % is left out. With a scale
+/// the values stand there too, divided by it.
+fn section(title: &str, unit: &str, rows: Vec<(String, f64)>, scale: Option<f64>) -> Vec<String> {
+    let total: f64 = rows.iter().map(|(_, value)| value).sum();
+    let mut rows: Vec<_> = rows.into_iter().filter(|(_, value)| *value >= 0.0005 * total).collect();
+    rows.retain(|(_, value)| *value > 0.0);
+    rows.sort_by(|(_, a), (_, b)| b.total_cmp(a));
+    let mut lines = vec![match scale {
+        Some(_) => format!("{title:<20}{unit:>9}"),
+        None => title.to_string(),
+    }];
+    for (name, value) in rows {
+        let share = value / total;
+        let value = scale.map(|scale| format!("{:>9.1}", value / scale)).unwrap_or_default();
+        lines.push(format!("  {name:<18}{value}  {:5.1} %  {}", 100.0 * share, bar(share)));
+    }
+    lines
+}
+
+/// How busy units were, in the order of the statistics.
+fn utilisation(rows: Vec<(String, f64)>) -> Vec<String> {
+    let rows = rows.into_iter().filter(|(_, share)| *share >= 0.0005);
+    let line = |(name, share): (String, f64)| {
+        format!("  {name:<18}{:9}  {:5.1} %  {}", "", 100.0 * share, bar(share))
+    };
+    std::iter::once("utilisation".to_string()).chain(rows.map(line)).collect()
+}
+
+/// A bar in eighths of a character.
+fn bar(share: f64) -> String {
+    const PARTS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
+    let eighths = (share.clamp(0.0, 1.0) * BAR * 8.0).round() as usize;
+    format!("{}{}", "█".repeat(eighths / 8), PARTS[eighths % 8])
+}
+
+/// A unit that gives an energy few digits, and its picojoules.
+fn energy_unit(picojoules: f64) -> (&'static str, f64) {
+    match picojoules {
+        e if e < 1e4 => ("pJ", 1.0),
+        e if e < 1e7 => ("nJ", 1e3),
+        e if e < 1e10 => ("µJ", 1e6),
+        _ => ("mJ", 1e9),
+    }
+}
+
+fn time(nanoseconds: f64) -> String {
+    match nanoseconds {
+        t if t < 1e4 => format!("{t:.0} ns"),
+        t if t < 1e7 => format!("{:.2} µs", t / 1e3),
+        t => format!("{:.2} ms", t / 1e6),
+    }
+}
+
+/// A number in groups of three digits.
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use nbcc_sim_engine::Definition;
+
+    use super::*;
+
+    const TABLE: &[Definition] = &[
+        Definition::new("cycles", "cycles", "Length."),
+        Definition::new("energy_pj", "pJ", "Energy."),
+        Definition::new("core.count", "cores", "Cores."),
+        Definition::new("core.active", "cores", "Cores that did work."),
+        Definition::new("core.issue_cycles", "cycles", "Issue."),
+        Definition::new("stall.true_dependence", "cycles", "Stalls."),
+        Definition::new("stall.never", "cycles", "Stalls."),
+        Definition::new("energy.bank_read", "pJ", "Reads."),
+        Definition::new("utilisation.bank", "-", "Busy."),
+    ];
+
+    #[test]
+    fn shares_stand_beside_each_other() {
+        let mut statistics = Statistics::new(TABLE);
+        statistics.set("cycles", 1234);
+        statistics.set("core.count", 2);
+        statistics.set("core.active", 1);
+        statistics.set("core.issue_cycles", 250);
+        statistics.set("stall.true_dependence", 750);
+        statistics.set("stall.never", 0);
+        statistics.set("energy_pj", 2e6);
+        statistics.set("energy.bank_read", 2e6);
+        statistics.set("utilisation.bank", 0.5);
+        let text = anstream::adapter::strip_str(&table(&statistics)).to_string();
+        assert_eq!(
+            text,
+            "
+1,234 cycles (0 ns), 0 instructions on 1 of 2 control cores (IPC 0.000), 2000.0 nJ
+
+cycles of control cores                     energy                     nJ
+  true dependence      75.0 %  ███████▌       bank read            2000.0  100.0 %  ██████████
+  issue                25.0 %  ██▌
+                                            utilisation
+instructions                                  bank                          50.0 %  █████
+
+"
+        );
+    }
 }

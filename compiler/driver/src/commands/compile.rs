@@ -43,6 +43,7 @@ pub fn compile(session: &mut Session, args: &CompileArgs) -> Result<(), Stop> {
         EmitForm::Remarks => Emit::Remarks,
     };
     let passes = compile::pass_options(session, parsed.entry, &args.passes)?;
+    session.flush();
     let mut watcher = Watcher::new(&args.passes);
     let (artifact, remarks) = compile::compile(session, parsed, &request, &passes, &mut watcher);
     watcher.finish();

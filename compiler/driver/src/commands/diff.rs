@@ -40,6 +40,7 @@ pub fn diff(session: &mut Session, args: &DiffArgs) -> Result<(), Stop> {
         compile::input_extents(session, &parsed.program, &args.input, args.size.as_ref())?;
     let request = compile::request(session, entry, &args.target, extents, args.size.as_ref())?;
     let passes = compile::pass_options(session, entry, &args.passes)?;
+    session.flush();
     let mut recorder = Recorder::default();
     let (artifact, _) = compile::compile(session, parsed, &request, &passes, &mut recorder);
     let records = select(session, args, recorder.records)?;

@@ -24,13 +24,15 @@ pub fn explain(session: &mut Session, args: &ExplainArgs) -> Result<(), Stop> {
     let request =
         compile::request(session, parsed.entry, &args.target, extents, args.size.as_ref())?;
     let passes = compile::pass_options(session, parsed.entry, &args.passes)?;
+    session.flush();
     let target = parsed.entry.target;
     let (text, remarks) = compile::with_context(session, &passes, &mut NoObserver, |cx| {
         target.explain(parsed.program, &request, cx)
     });
     let text = text?;
     let shown = match line {
-        None => text,
+        None if text.ends_with('\n') => text,
+        None => text + "\n",
         Some(line) => remarks_of_line(&remarks, &session.sources, line),
     };
     session.flush();

@@ -46,6 +46,13 @@ pub fn run(session: &mut Session, args: &RunArgs) -> Result<(), Stop> {
         let image = &input.image;
         let _ = writeln!(text, "{name}: {} {} from {}", by(&image.extent), image.ty, input.from);
     }
+    write_records(session, args, &ran)?;
+    if let Some(statistics) = &ran.statistics {
+        text.push_str(&report::table(statistics));
+    } else {
+        let count = report::grouped(ran.instructions);
+        let _ = writeln!(text, "{count} instructions, no timing (--fast)");
+    }
     for (place, image) in job.places.iter().zip(&ran.outputs) {
         let file = outputs::write(session, place, image)?;
         let _ = writeln!(
@@ -55,12 +62,6 @@ pub fn run(session: &mut Session, args: &RunArgs) -> Result<(), Stop> {
             by(&image.extent),
             image.ty
         );
-    }
-    write_records(session, args, &ran)?;
-    if let Some(statistics) = &ran.statistics {
-        text.push_str(&report::statistics(statistics));
-    } else {
-        let _ = writeln!(text, "{} instructions, no timing (--fast)", ran.instructions);
     }
     if args.profile {
         text.push_str(&report::profile(&ran.profile, &session.sources));
