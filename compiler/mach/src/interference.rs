@@ -42,7 +42,7 @@ pub fn interference<I: Instruction<Reg = VReg>>(
                 cost[v] += weight;
             }
             for &def in defs.iter().filter(|&&d| ours(d)) {
-                for other in live.keys().filter(|&o| o != def && ours(o)) {
+                for other in live.iter().filter(|&o| o != def && ours(o)) {
                     edges.push((def, other));
                     edges.push((other, def));
                 }

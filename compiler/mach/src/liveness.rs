@@ -17,7 +17,7 @@ pub struct Liveness {
 /// Adds every element of `from` to `to`; whether that changed it.
 fn union(to: &mut EntitySet<VReg>, from: &EntitySet<VReg>) -> bool {
     let mut changed = false;
-    for vreg in from.keys() {
+    for vreg in from.iter() {
         changed |= to.insert(vreg);
     }
     changed

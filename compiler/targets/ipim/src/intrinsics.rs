@@ -22,6 +22,10 @@ pub const VAULT_ROW: &str = "ipim.vault_row";
 /// A scalar parameter in every lane: constants are its number and the lanes.
 pub const PARAM: &str = "ipim.param";
 
+/// 16 bytes at a fixed address of the engine's bank that never change while a program runs.
+/// Constants: address.
+pub const LD_CONST: &str = "ipim.ld_const";
+
 /// `(subscripts of mems[0]..., subscripts of mems[1]...)`: copies four elements from a bank object
 /// to a scratchpad object. Constants: mask.
 pub const STAGE: &str = "ipim.stage";

@@ -84,13 +84,18 @@ pub const PASSES: &[PassDesc<Compilation>] = &[
         &[ADDRESSES],
         &[LEGAL],
     ),
+    optional("fold", "fold constants and simplify arithmetic", OptLevel::O1, fold, &[LEGAL]),
+    optional("cse", "compute equal values once", OptLevel::O1, cse, &[LEGAL]),
+    optional("licm", "move what does not change out of loops", OptLevel::O1, licm, &[LEGAL]),
     optional(
-        "simplify",
-        "fold constants, share common values, move invariants out of loops",
-        OptLevel::O1,
-        simplify,
+        "strength",
+        "turn products of loop counters into sums",
+        OptLevel::O2,
+        strength,
         &[LEGAL],
     ),
+    optional("clean", "remove what nothing uses", OptLevel::O1, clean, &[LEGAL]),
+    pass("relegalize", "legalize what the transforms made", make_legal, &[LEGAL], &[]),
     pass("select", "choose register files and instructions", choose, &[LEGAL], &[MACHINE]),
     pass("allocate", "give registers, keep the rest in banks", allocate, &[MACHINE], &[REGISTERS]),
     pass("emit", "put text, constants and labels together", put_together, &[REGISTERS], &[]),
@@ -172,8 +177,36 @@ fn make_legal(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed
     Ok(())
 }
 
-fn simplify(_: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {
+/// Runs target-neutral transforms over every kernel.
+fn each(state: &mut Compilation, transforms: &[nbcc_opt::Pass]) -> Result<(), Failed> {
+    for kernel in &mut state.kernels {
+        for transform in transforms {
+            transform(&mut kernel.func);
+        }
+    }
     Ok(())
+}
+
+fn fold(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {
+    each(state, &[nbcc_opt::fold::run])
+}
+
+fn cse(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {
+    each(state, &[nbcc_opt::cse::run])
+}
+
+fn licm(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {
+    each(state, &[nbcc_opt::licm::run])
+}
+
+fn strength(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {
+    use nbcc_opt::{cse, fold, licm, strength};
+    each(state, &[strength::run, fold::run, cse::run, licm::run])
+}
+
+fn clean(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {
+    use nbcc_opt::{dce, params};
+    each(state, &[dce::run, params::run, dce::run])
 }
 
 fn choose(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {

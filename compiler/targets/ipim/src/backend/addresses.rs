@@ -9,8 +9,8 @@ use nbcc_isa_ipim::{ATOM_BYTES, ELEMENT_BYTES, LANES, Machine};
 
 use super::rewrite::{Rewrite, rewrite};
 use crate::intrinsics::{
-    BANK, LD_PGSM, LD_RF, PARAM, PE, PGSM, RD_PGSM, ST_PGSM, ST_RF, STAGE, WR_PGSM, call, id, read,
-    write,
+    BANK, LD_CONST, LD_PGSM, LD_RF, PARAM, PE, PGSM, RD_PGSM, ST_PGSM, ST_RF, STAGE, WR_PGSM, call,
+    id, read, write,
 };
 use crate::lower::Kernel;
 use crate::plan::SCRATCH_BYTES;
@@ -60,9 +60,10 @@ impl Addresses<'_> {
             }
             Op::Intrinsic(param) if param.name == PARAM => {
                 let ty = param.result.expect("parameters have a value");
-                let address = b.i32(self.params[param.imms[0] as usize] as i32);
+                let address = i64::from(self.params[param.imms[0] as usize]);
                 // The host writes a parameter to every lane of its atom.
-                Rewrite::Replace(read(b, LD_RF, address, self.mask, ty))
+                let value = call(b, LD_CONST, Effect::Pure, vec![], vec![address], Some(ty));
+                Rewrite::Replace(value.expect("constants have a value"))
             }
             Op::Extract(vector, lane) if *lane > 0 => {
                 Rewrite::Replace(self.extract(b, *vector, *lane))

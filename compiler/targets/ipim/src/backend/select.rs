@@ -227,6 +227,13 @@ impl Select<'_> {
                 }
                 return;
             }
+            Op::Intrinsic(call) if call.name == LD_CONST => {
+                let address = call.imms[0] as u32;
+                let drf = self.define(result.expect("constants have a value"), Place::Data);
+                self.remake.insert(drf, Remake::Pool(address));
+                let dram = Addr::Direct(address);
+                self.emit(Inst::LdRf { dram, drf, simb_mask: self.mask });
+            }
             Op::Intrinsic(call) if call.effect == Effect::Pure => {
                 self.id(call, result.expect("ids have a value"));
             }
