@@ -297,3 +297,44 @@ fn a_domain_needs_a_known_extent() {
     let (code, ..) = first(bounds_of(&b, &[region(&[(0, 4)])], &[]).unwrap_err());
     assert_eq!(code, &codes::RDOM_EXTENT);
 }
+
+/// `select(x < 0, 0, x)` is a maximum, also where the selected value is written out again, and a
+/// reflection counts only where its condition lets it be chosen.
+#[test]
+fn selections_are_bounded_where_they_are_chosen() {
+    let read = |index: &dyn Fn(&mut Build) -> Expr| {
+        let mut b = Build::new();
+        let table = b.dim(0);
+        let table = b.func("table", &["i"], table);
+        let at = index(&mut b);
+        let value = b.call(table, &[at]);
+        let out = b.func("out", &["x", "y"], value);
+        b.pipeline.outputs.push(out);
+        let bounds = bounds_of(&b, &[region(&[(-4, 12), (0, 7)])], &[]).unwrap();
+        bounds.region(table).unwrap()[0]
+    };
+    let select = |b: &mut Build, op, p, q, yes, no| {
+        let condition = b.compare(op, p, q);
+        b.expr(ExprKind::Select(condition, yes, no), ElementType::I32)
+    };
+    let raised = read(&|b| {
+        let (x, zero) = (b.dim(0), b.int(0));
+        select(b, CompareOp::Lt, x, zero, zero, x)
+    });
+    assert_eq!(raised, Interval::new(0, 12));
+    let of_products = read(&|b| {
+        let product = |b: &mut Build| {
+            let (x, y) = (b.dim(0), b.dim(1));
+            b.mul(x, y)
+        };
+        let (p, q, five) = (product(b), product(b), b.int(5));
+        select(b, CompareOp::Ge, p, five, five, q)
+    });
+    assert_eq!(of_products, Interval::new(-28, 5));
+    let reflected = read(&|b| {
+        let (x, nine, twice) = (b.dim(0), b.int(9), b.int(19));
+        let back = b.binary(BinaryOp::Sub, twice, x);
+        select(b, CompareOp::Gt, x, nine, back, x)
+    });
+    assert_eq!(reflected, Interval::new(-4, 9));
+}

@@ -5,18 +5,20 @@
 //! variable occurs several times. Values of Funcs are evaluated over the region of the call, as Halide's
 //! `compute_function_value_bounds` does symbolically, within a budget; beyond it, over everything.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use cranelift_entity::{EntityRef, SecondaryMap};
 
 use crate::scalar::literal_word;
 use crate::{
-    BinaryOp, ElementType, Expr, ExprKind, Func, Input, Param, Pipeline, RDom, UnaryOp, Walker,
+    BinaryOp, CompareOp, ElementType, Expr, ExprKind, Func, Input, Param, Pipeline, RDom, UnaryOp,
+    Walker,
 };
 
 use super::affine::AffineVar;
 use super::forms::{Floors, Form, Term};
 use super::interval::{self, Interval, Range, Region};
+use super::narrow::narrow;
 
 /// The words of scalar parameters, where they are known.
 pub type ParamValues = SecondaryMap<Param, Option<u32>>;
@@ -45,6 +47,11 @@ impl Env {
         Env { dims: dims.to_vec(), rvars: BTreeMap::new() }
     }
 
+    /// Whether some variable has no value.
+    pub(super) fn is_empty(&self) -> bool {
+        self.dims.iter().chain(self.rvars.values()).any(|i| i.is_empty())
+    }
+
     /// The interval of a variable.
     pub fn interval(&self, var: AffineVar) -> Interval {
         let given = match var {
@@ -62,6 +69,8 @@ pub struct Values {
     ranges: Vec<Range>,
     forms: Vec<Option<Form>>,
     floors: Floors,
+    /// The ends of the ranges of opaque terms.
+    opaque: BTreeMap<Expr, (i64, i64)>,
 }
 
 impl Values {
@@ -72,6 +81,7 @@ impl Values {
             ranges: Vec::with_capacity(count),
             forms: Vec::with_capacity(count),
             floors: Floors::default(),
+            opaque: BTreeMap::new(),
         }
     }
 
@@ -100,8 +110,18 @@ impl Values {
                 (interval.min.into(), interval.max.into())
             }
             Term::Floor(n) => self.floors.range(n, env),
-            Term::Opaque(expr) => self.range(expr).ints(),
+            Term::Opaque(expr) => self.opaque[&expr],
         }
+    }
+
+    /// The range of `a - b` as integers without limit, where both have forms that do not wrap.
+    fn difference(&self, a: Expr, b: Expr, env: &Env) -> Option<Range> {
+        let (x, y) = (self.form(a)?, self.form(b)?);
+        self.form_range(x, env)?;
+        self.form_range(y, env)?;
+        let (low, high) = self.form_range(&x.combine(1, y, -1)?, env)?;
+        let ((a, b), (c, d)) = (self.range(a).ints(), self.range(b).ints());
+        Some(Range::Int(low.max(a - d), high.min(b - c)))
     }
 
     /// The range of a form, where it lies within `I32`: outside, the value wraps.
@@ -135,6 +155,8 @@ pub struct Evaluator<'a> {
     anywhere: Vec<Vec<Range>>,
     calls: BTreeMap<(Func, u32, Region), Range>,
     bodies: BTreeMap<(Func, u32), Vec<Expr>>,
+    /// The first expression that is equal to each; empty where none were compared.
+    numbers: Vec<Expr>,
     budget: usize,
 }
 
@@ -153,8 +175,25 @@ impl<'a> Evaluator<'a> {
             anywhere: Vec::new(),
             calls: BTreeMap::new(),
             bodies: BTreeMap::new(),
+            numbers: Vec::new(),
             budget: BUDGET,
         }
+    }
+
+    /// Finds equal expressions first, so that written twice they still cancel out. Worth it where
+    /// much is evaluated: it takes time in the size of the arena.
+    pub fn with_equal_expressions(mut self) -> Evaluator<'a> {
+        let mut first: HashMap<(ExprKind, ElementType), Expr> = HashMap::new();
+        for (expr, data) in &self.pipeline.exprs {
+            let kind = data.kind.map_operands(|operand| self.numbers[operand.index()]);
+            let number = *first.entry((kind, data.ty)).or_insert(expr);
+            self.numbers.push(number);
+        }
+        self
+    }
+
+    fn number(&self, expr: Expr) -> Expr {
+        self.numbers.get(expr.index()).copied().unwrap_or(expr)
     }
 
     /// The range of one expression.
@@ -178,10 +217,16 @@ impl<'a> Evaluator<'a> {
             if self.pipeline.ty(expr) == ElementType::I32 {
                 let made = match range.single() {
                     Some(constant) => Form::constant(constant),
-                    None => form_node(self.pipeline, expr, &mut values, env),
+                    None => match linear_node(self.pipeline, expr, &mut values, env) {
+                        Some(form) if form.terms.len() <= MAX_TERMS => form,
+                        _ => {
+                            let number = self.number(expr);
+                            values.opaque.insert(number, range.ints());
+                            Form::var(Term::Opaque(number))
+                        }
+                    },
                 };
-                let own = made.terms.contains_key(&Term::Opaque(expr));
-                if !own && let Some((low, high)) = values.form_range(&made, env) {
+                if let Some((low, high)) = values.form_range(&made, env) {
                     let (least, greatest) = range.ints();
                     range = Range::Int(low.max(least), high.min(greatest));
                 }
@@ -217,11 +262,14 @@ impl<'a> Evaluator<'a> {
             }
             ExprKind::Unary(op, a) => interval::unary(*op, ty, of(*a)),
             ExprKind::Binary(op, a, b) => interval::binary(*op, ty, of(*a), of(*b)),
-            ExprKind::Compare(op, a, b) => interval::compare(*op, of(*a), of(*b)),
+            ExprKind::Compare(op, a, b) => match values.difference(*a, *b, env) {
+                Some(difference) => interval::compare(*op, difference, Range::Int(0, 0)),
+                None => interval::compare(*op, of(*a), of(*b)),
+            },
             ExprKind::Select(condition, a, b) => match of(*condition).single() {
                 Some(0) => of(*b),
                 Some(_) => of(*a),
-                None => of(*a).union(of(*b)),
+                None => self.select(*condition, *a, *b, env, values),
             },
             ExprKind::Cast(a) => interval::cast(ty, pipeline.ty(*a), of(*a)),
             ExprKind::Reinterpret(a) => interval::reinterpret(ty, pipeline.ty(*a), of(*a)),
@@ -229,6 +277,48 @@ impl<'a> Evaluator<'a> {
                 let args: Vec<Range> = args.iter().map(|&a| of(a)).collect();
                 interval::intrinsic(*op, &args)
             }
+        }
+    }
+
+    /// A selection that may go either way: as the minimum or maximum that it is, else each value
+    /// where the condition lets it be chosen.
+    fn select(&self, condition: Expr, a: Expr, b: Expr, env: &Env, values: &Values) -> Range {
+        let pipeline = self.pipeline;
+        if let ExprKind::Compare(op, p, q) = pipeline.exprs[condition].kind
+            && pipeline.ty(p) == pipeline.ty(a)
+        {
+            let same = |x: Expr, y: Expr| {
+                self.number(x) == self.number(y)
+                    || values.form(x).is_some_and(|form| Some(form) == values.form(y))
+            };
+            let straight = same(p, a) && same(q, b);
+            let crossed = same(p, b) && same(q, a);
+            let least = match op {
+                CompareOp::Lt | CompareOp::Le => Some(straight),
+                CompareOp::Gt | CompareOp::Ge => Some(crossed),
+                _ => None,
+            };
+            if let Some(least) = least.filter(|_| straight || crossed) {
+                let op = if least { BinaryOp::Min } else { BinaryOp::Max };
+                return interval::binary(op, pipeline.ty(a), values.range(a), values.range(b));
+            }
+        }
+        let chosen = |value: Expr, holds: bool| {
+            let range = values.range(value);
+            let Some(form) = values.form(value) else { return Some(range) };
+            let mut env = env.clone();
+            narrow(pipeline, condition, holds, values, &mut env);
+            if env.is_empty() {
+                return None;
+            }
+            let (low, high) = range.ints();
+            let Some((least, greatest)) = values.form_range(form, &env) else { return Some(range) };
+            let (low, high) = (low.max(least), high.min(greatest));
+            (low <= high).then_some(Range::Int(low, high))
+        };
+        match (chosen(a, true), chosen(b, false)) {
+            (Some(a), Some(b)) => a.union(b),
+            (one, other) => one.or(other).unwrap_or_else(|| values.range(a).union(values.range(b))),
         }
     }
 
@@ -313,15 +403,7 @@ pub(super) fn to_interval(range: Range) -> Interval {
 /// A form of more terms than this counts as one value.
 const MAX_TERMS: usize = 12;
 
-/// The form of an `I32` node, equal to its value modulo 2^32. What has no other form is a term of
-/// its own.
-fn form_node(pipeline: &Pipeline, expr: Expr, values: &mut Values, env: &Env) -> Form {
-    match linear_node(pipeline, expr, values, env) {
-        Some(form) if form.terms.len() <= MAX_TERMS => form,
-        _ => Form::var(Term::Opaque(expr)),
-    }
-}
-
+/// The form of an `I32` node, equal to its value modulo 2^32.
 fn linear_node(pipeline: &Pipeline, expr: Expr, values: &mut Values, env: &Env) -> Option<Form> {
     let constant = |e: Expr| values.range(e).single();
     match &pipeline.exprs[expr].kind {
@@ -351,7 +433,22 @@ fn linear_node(pipeline: &Pipeline, expr: Expr, values: &mut Values, env: &Env) 
                 let quotient = divided(*a, divisor, values, env)?;
                 values.form(*a)?.combine(1, &quotient, -divisor)
             }
+            BinaryOp::Min | BinaryOp::Max => {
+                let (low, high) = values.difference(*a, *b, env)?.ints();
+                let (least, greatest) = if *op == BinaryOp::Min { (a, b) } else { (b, a) };
+                if high <= 0 {
+                    values.form(*least).cloned()
+                } else if low >= 0 {
+                    values.form(*greatest).cloned()
+                } else {
+                    None
+                }
+            }
             _ => None,
+        },
+        ExprKind::Select(condition, a, b) => match constant(*condition)? {
+            0 => values.form(*b).cloned(),
+            _ => values.form(*a).cloned(),
         },
         _ => None,
     }

@@ -11,15 +11,15 @@ use cranelift_entity::SecondaryMap;
 use nbcc_base::{Diagnostic, Diagnostics, Span};
 
 use crate::{
-    BinaryOp, CompareOp, DirectiveKind, ElementType, Expr, ExprKind, Func, Input, Pipeline, RDom,
-    Update, Walker, codes,
+    BinaryOp, DirectiveKind, ElementType, Expr, ExprKind, Func, Input, Pipeline, RDom, Update,
+    Walker, codes,
 };
 
 use super::affine::AffineVar;
 use super::eval::{Env, Evaluator, ParamValues, Values, to_interval};
 use super::extents::Extents;
-use super::forms::{Form, Term};
 use super::interval::{Interval, Region, points};
+use super::narrow::narrow;
 
 /// The loops of one stage of a Func.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -81,7 +81,7 @@ pub fn infer(
     let mut inference = Inference {
         pipeline,
         extents,
-        evaluator: Evaluator::new(pipeline, &extents.inputs, params),
+        evaluator: Evaluator::new(pipeline, &extents.inputs, params).with_equal_expressions(),
         walker: Walker::default(),
         required: SecondaryMap::new(),
         reads: SecondaryMap::new(),
@@ -245,7 +245,7 @@ impl Inference<'_> {
                 if values.range(condition).single() == Some(0) {
                     return None;
                 }
-                narrow(pipeline, condition, &values, &mut env);
+                narrow(pipeline, condition, true, &values, &mut env);
             }
             loops.dims = env.dims.clone();
             for (n, interval) in loops.rvars.iter_mut().enumerate() {
@@ -455,60 +455,4 @@ fn conjuncts(pipeline: &Pipeline, predicates: &[Expr]) -> Vec<Expr> {
         }
     }
     seen.into_iter().collect()
-}
-
-/// Narrows the intervals of the variables of an affine comparison that must hold.
-fn narrow(pipeline: &Pipeline, condition: Expr, values: &Values, env: &mut Env) {
-    let ExprKind::Compare(op, a, b) = pipeline.exprs[condition].kind else { return };
-    if pipeline.ty(a) != ElementType::I32 {
-        return;
-    }
-    let (Some(a), Some(b)) = (values.form(a), values.form(b)) else { return };
-    // A side that can wrap says nothing.
-    if values.form_range(a, env).is_none() || values.form_range(b, env).is_none() {
-        return;
-    }
-    let (Some(less), Some(more)) = (a.combine(1, b, -1), b.combine(1, a, -1)) else { return };
-    match op {
-        CompareOp::Lt => at_most(&less, -1, values, env),
-        CompareOp::Le => at_most(&less, 0, values, env),
-        CompareOp::Gt => at_most(&more, -1, values, env),
-        CompareOp::Ge => at_most(&more, 0, values, env),
-        CompareOp::Eq => {
-            at_most(&less, 0, values, env);
-            at_most(&more, 0, values, env);
-        }
-        CompareOp::Ne => {}
-    }
-}
-
-/// Narrows the variables of `form` given that `form <= limit`.
-fn at_most(form: &Form, limit: i128, values: &Values, env: &mut Env) {
-    for (&term, &c) in &form.terms {
-        let Term::Var(var) = term else { continue };
-        let interval = env.interval(var);
-        let (low, _) = form.range(|t| if t == term { (0, 0) } else { values.term(t, env) });
-        let room = limit - low;
-        let c = i128::from(c);
-        let fit = |v: i128| v.clamp(i32::MIN.into(), i32::MAX.into()) as i32;
-        let narrowed = if c > 0 {
-            Interval { min: interval.min, max: interval.max.min(fit(room.div_euclid(c))) }
-        } else {
-            // c * v <= room with c < 0: v >= room / c, rounded up.
-            Interval { min: interval.min.max(fit(-(room.div_euclid(-c)))), max: interval.max }
-        };
-        match var {
-            AffineVar::Dim(n) => {
-                if let Some(slot) = env.dims.get_mut(n as usize) {
-                    *slot = narrowed;
-                }
-            }
-            AffineVar::RVar(rdom, n) => {
-                env.rvars.insert((rdom, n), narrowed);
-            }
-        }
-        if narrowed.is_empty() {
-            return;
-        }
-    }
 }

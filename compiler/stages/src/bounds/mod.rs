@@ -9,6 +9,7 @@ mod extents;
 mod forms;
 mod infer;
 mod interval;
+mod narrow;
 
 pub use affine::{Affine, AffineVar, IndexForm, Linear, affine_of, index_forms};
 pub use eval::{Env, Evaluator, ParamValues, Values, default_params};
