@@ -28,14 +28,19 @@ const BATCH: u32 = 8;
 
 /// A run of atoms of ghost columns that come from groups `dx` away.
 #[derive(Clone, Copy, Debug)]
-struct Columns {
-    dx: i64,
-    /// First ghost or own strip, and how many strips alike follow.
-    strip: i64,
-    strips: u32,
-    engine: Option<u32>,
-    first: u32,
-    atoms: u32,
+pub(crate) struct Columns {
+    /// Groups between the one that keeps them and their owner.
+    pub dx: i64,
+    /// First ghost or own strip.
+    pub strip: i64,
+    /// How many strips alike follow.
+    pub strips: u32,
+    /// The engine, or all of them.
+    pub engine: Option<u32>,
+    /// First element in the tile.
+    pub first: u32,
+    /// Atoms of the tile's row.
+    pub atoms: u32,
 }
 
 /// A run of rows that come from groups `dy` away.
@@ -104,7 +109,8 @@ fn reaches(tiled: &Tiled, buffer: &BufferPlan, (dx, dy): (i64, i64)) -> bool {
     dx.abs() < groups[0].max(2) && dy.abs() < groups[1].max(2)
 }
 
-fn columns_of(buffer: &BufferPlan, tiled: &Tiled) -> Vec<Columns> {
+/// The columns of a group: its own strips, then those of its ghost zones that are reached into.
+pub(crate) fn columns_of(buffer: &BufferPlan, tiled: &Tiled) -> Vec<Columns> {
     let grid = &tiled.grid;
     let strips = i64::from(grid.strips);
     let whole = |n: u32| n.next_multiple_of(LANES as u32);

@@ -4,15 +4,20 @@
 mod body;
 mod edges;
 mod exchange;
+mod home;
 mod math;
 mod nest;
+mod point;
 mod position;
+mod redistribute;
+mod reduce;
+mod serial;
 mod window;
 
 use std::collections::BTreeMap;
 
 use cranelift_entity::SecondaryMap;
-use nbcc_ir::{ExecutionModel, Function, Mem, MemData, Scalar};
+use nbcc_ir::{ExecutionModel, Function, Mem, MemData, Scalar, Type};
 use nbcc_isa_ipim::Machine;
 use nbcc_isa_ipim::layout::{Element, Layout};
 
@@ -38,7 +43,11 @@ pub fn lower(plan: &Plan, machine: &Machine) -> Vec<Kernel> {
         match step {
             Step::Exchange(buffer) => kernels.extend(exchange::lower(&mut cx, *buffer)),
             Step::Tiles(step) => kernels.push(nest::lower_tiles(&mut cx, step)),
-            _ => unreachable!(),
+            Step::Redistribute { from, to, clamp } => {
+                kernels.push(redistribute::lower(&mut cx, *from, *to, clamp));
+            }
+            Step::Reduce(step) => kernels.extend(reduce::lower(&mut cx, step)),
+            Step::Serial(step) => kernels.push(serial::lower(&mut cx, step)),
         }
     }
     for (number, kernel) in kernels.iter_mut().enumerate() {
@@ -132,6 +141,11 @@ impl KernelCx {
     pub fn finish(self, mask: u32) -> Kernel {
         Kernel { func: self.func, mem_base: self.mem_base, mask }
     }
+}
+
+/// A vector of words of such elements.
+fn vector(element: Element) -> Type {
+    Type { scalar: scalar(element), lanes: nbcc_isa_ipim::LANES as u8 }
 }
 
 fn scalar(element: Element) -> Scalar {

@@ -67,6 +67,13 @@ impl BufferPlan {
         self.region.iter().skip(2).map(|i| i.extent()).collect()
     }
 
+    /// Words of its storage where it is whole in a bank: rows are padded to atoms.
+    pub fn words(&self) -> u32 {
+        let mut extents = self.region.iter().map(|i| i.extent());
+        let row = extents.next().unwrap_or(1).next_multiple_of(nbcc_isa_ipim::LANES as u32);
+        extents.fold(row, u32::saturating_mul)
+    }
+
     /// The form the host reads.
     pub fn to_buffer(&self, role: Role) -> nbcc_isa_ipim::layout::Buffer {
         nbcc_isa_ipim::layout::Buffer {

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use cranelift_entity::{EntityRef, PrimaryMap, SecondaryMap};
 use nbcc_base::Span;
 use nbcc_isa_ipim::layout::{Layout, Role, Tiled};
-use nbcc_isa_ipim::{LANES, Machine};
+use nbcc_isa_ipim::{ATOM_BYTES, LANES, Machine};
 use nbcc_placement::{Remark, RemarkKind};
 use nbcc_stages::bounds::{
     Affine, AffineVar, Bounds, Extents, IndexForm, Interval, Region, index_forms,
@@ -54,7 +54,9 @@ pub fn make_plan(
     let mut reductions: BTreeMap<(Func, usize), Reduction> = BTreeMap::new();
     for &func in &needed {
         for k in 0..pipeline.funcs[func].updates.len() {
-            if let Some(found) = reduction(&mut pipeline, func, k) {
+            if pays_in_parts(&bounds, func, k)
+                && let Some(found) = reduction(&mut pipeline, func, k)
+            {
                 reductions.insert((func, k), found);
             }
         }
@@ -93,6 +95,18 @@ pub fn make_plan(
     }
     planner.place_buffers()?;
     Ok(planner.plan)
+}
+
+/// The most elements that are reduced in parts: each takes an atom of every bank.
+const MAX_PARTS: u64 = 1 << 16;
+
+/// Whether the points of update `k` are enough to be reduced in parts: all elements have to be
+/// cleared and summed up in every engine.
+fn pays_in_parts(bounds: &Bounds, func: Func, k: usize) -> bool {
+    let Some(bounds) = &bounds.funcs[func] else { return false };
+    let Some(loops) = &bounds.stages[k + 1] else { return false };
+    let elements = nbcc_stages::bounds::points(&bounds.region);
+    elements <= MAX_PARTS && elements <= nbcc_stages::bounds::points(&loops.rvars)
 }
 
 struct Planner<'a> {
@@ -416,10 +430,14 @@ impl Planner<'_> {
         let nest = self.nest(shape, &accesses)?;
         let target = self.plan.funcs[func][0];
         let reduction = self.reductions[&(func, k)].clone();
-        let atoms = nbcc_stages::bounds::points(&self.plan.buffers[target].region);
-        let bytes = u32::try_from(atoms * 16).unwrap_or(u32::MAX);
-        let parts = self.reserve(bytes, &format!("the parts of {}", nest.name), None)?;
-        let sums = self.reserve(bytes, &format!("the sums of {}", nest.name), None)?;
+        // An atom an element; the engines of a vault take turns at summing them up.
+        let grid = &nest.tiles.grid;
+        let team = grid.groups[0] * grid.groups[1] * grid.engines;
+        let chunks = self.plan.buffers[target].words().div_ceil(team);
+        let bytes = |atoms: u32| atoms.saturating_mul(ATOM_BYTES);
+        let atoms = chunks.saturating_mul(team);
+        let parts = self.reserve(bytes(atoms), &format!("the parts of {}", nest.name), None)?;
+        let sums = self.reserve(bytes(chunks), &format!("the sums of {}", nest.name), None)?;
         let Reduction { args, value, predicates, op } = reduction;
         self.plan.steps.push(Step::Reduce(ReduceStep {
             func,
@@ -585,6 +603,13 @@ impl Planner<'_> {
                 (Some((a, b)), Some((c, d))) => Some((a.clamp(c, d), b.clamp(c, d))),
                 (one, other) => one.or(other),
             };
+            // A clamp may have one limit only; what is held limits the other side.
+            let home = self.homes[&(access.source, access.value)];
+            let held = self.plan.buffers[home].region.get(k);
+            let limits = limits.zip(held).map(|((a, b), held)| {
+                let (first, last) = (i64::from(held.min), i64::from(held.max));
+                (a.clamp(first, last), b.clamp(first, last))
+            });
             let range = self.range(tiled, k, shape);
             limits.filter(|(low, high)| range.0 < *low || range.1 > *high)
         })
@@ -674,7 +699,11 @@ impl Planner<'_> {
             let mut tiled = wanted;
             self.widen(&mut tiled, &read);
             let clamp = if key.clamp == [None, None] { vec![] } else { key.clamp.to_vec() };
+            let width = i64::from(tiled.tile[0]);
             read.buffer = self.copy(home, Layout::Tiled(tiled), region, clamp);
+            let reach = [-read.reach[0].0, read.reach[0].1 - width + 1].map(|n| n.max(0) as u32);
+            let buffer = &mut self.plan.buffers[read.buffer];
+            buffer.reach_x = [buffer.reach_x[0].max(reach[0]), buffer.reach_x[1].max(reach[1])];
             read.clamp = [None, None];
             read.beyond_x = [0, 0];
         }

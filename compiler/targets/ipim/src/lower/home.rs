@@ -1,0 +1,151 @@
+//! The home of a buffer as the control core sees it: which bank holds an atom, and where. The
+//! inverse of how elements go to banks (`isa/ipim/src/layout.rs`), in scalar arithmetic.
+
+use nbcc_ir::{Builder, Effect, Value};
+use nbcc_isa_ipim::layout::Layout;
+use nbcc_isa_ipim::{ATOM_BYTES, LANES};
+use nbcc_stages::bounds::Interval;
+
+use super::math::{clamp, div_rem, plus, times};
+use crate::intrinsics::{REQ, call};
+use crate::plan::BufferPlan;
+
+/// A buffer whose atoms are requested. Atoms of a row are counted from the first column that its
+/// tiles, or its only copy, begin with.
+pub(crate) struct Home<'a> {
+    buffer: &'a BufferPlan,
+    /// Coordinate of the first element of atom 0.
+    origin: i64,
+    /// First and last atom of a row that hold elements.
+    atoms: (i64, i64),
+}
+
+/// What the atoms of a row have in common: parts of the ids, and of the address.
+pub(crate) struct Row {
+    chip: Value,
+    vault: Value,
+    pg: Value,
+    address: Value,
+}
+
+impl<'a> Home<'a> {
+    pub fn new(buffer: &'a BufferPlan) -> Home<'a> {
+        let span = Home::span(buffer, 0);
+        let origin = match &buffer.layout {
+            Layout::Tiled(tiled) => i64::from(tiled.origin[0]),
+            _ => i64::from(span.min),
+        };
+        let atom = |x: i32| (i64::from(x) - origin).div_euclid(LANES as i64);
+        Home { buffer, origin, atoms: (atom(span.min), atom(span.max)) }
+    }
+
+    /// Coordinates of a buffer along x or y; a dimension that it lacks has one.
+    pub fn span(buffer: &BufferPlan, k: usize) -> Interval {
+        let lacking = match &buffer.layout {
+            Layout::Tiled(tiled) => tiled.origin[k],
+            _ => 0,
+        };
+        buffer.region.get(k).copied().unwrap_or(Interval::new(lacking, lacking))
+    }
+
+    /// Points of the dimensions beyond x and y.
+    pub fn planes(&self) -> u32 {
+        self.buffer.inner_extents().iter().product()
+    }
+
+    /// The atom that a column is in, and its lane.
+    pub fn atom_of(&self, x: i64) -> (i64, i64) {
+        let lanes = LANES as i64;
+        ((x - self.origin).div_euclid(lanes), (x - self.origin).rem_euclid(lanes))
+    }
+
+    /// The atom itself, or the nearest one that there is.
+    pub fn nearest(&self, b: &mut Builder<'_>, atom: Value) -> Value {
+        clamp(b, atom, self.atoms.0, self.atoms.1)
+    }
+
+    /// The row at `y`, which must be one of the buffer.
+    pub fn row(&self, b: &mut Builder<'_>, plane: Value, y: Value) -> Row {
+        let buffer = self.buffer;
+        let span = Home::span(buffer, 1);
+        match &buffer.layout {
+            Layout::Tiled(tiled) => {
+                let grid = &tiled.grid;
+                let mut most = (i64::from(span.max) - i64::from(tiled.origin[1])) as u32;
+                let mut value = plus(b, y, -i64::from(tiled.origin[1]));
+                let mut digit = |b: &mut Builder<'_>, n: u32| {
+                    let (quotient, rest) = div_rem(b, value, n, most);
+                    (value, most) = (quotient, most / n);
+                    rest
+                };
+                let height = grid.rows * tiled.tile[1];
+                let row = digit(b, height);
+                let group = digit(b, grid.groups[1]);
+                let vault = digit(b, grid.vaults[1]);
+                let cube = value;
+                let planes = times(b, plane, tiled.inner_stride_bytes().into());
+                let rows = times(b, row, tiled.row_pitch_bytes().into());
+                let address = b.iadd(planes, rows);
+                let base = i64::from(buffer.base) + tiled.offset_bytes(0, 0, 0, 0);
+                Row {
+                    chip: times(b, cube, grid.cubes[0].into()),
+                    vault: times(b, vault, grid.vaults[0].into()),
+                    pg: times(b, group, grid.groups[0].into()),
+                    address: plus(b, address, base),
+                }
+            }
+            Layout::Single { cube, vault, pg, .. } => {
+                let rows = times(b, plane, span.extent().into());
+                let row = plus(b, y, -i64::from(span.min));
+                let row = b.iadd(rows, row);
+                let pitch = Home::span(buffer, 0).extent().next_multiple_of(LANES as u32);
+                let offset = times(b, row, i64::from(pitch * ATOM_BYTES / LANES as u32));
+                Row {
+                    chip: b.i32(*cube as i32),
+                    vault: b.i32(*vault as i32),
+                    pg: b.i32(*pg as i32),
+                    address: plus(b, offset, buffer.base.into()),
+                }
+            }
+            Layout::Replicated => panic!("{} has no home", buffer.name),
+        }
+    }
+
+    /// Requests an atom of a row, one that there is, into the vault's scratchpad at `to`.
+    pub fn request(&self, b: &mut Builder<'_>, row: &Row, atom: Value, to: Value) {
+        let args = match &self.buffer.layout {
+            Layout::Tiled(tiled) => {
+                let grid = &tiled.grid;
+                let mut most = self.atoms.1 as u32;
+                let mut value = atom;
+                let mut digit = |b: &mut Builder<'_>, n: u32| {
+                    let (quotient, rest) = div_rem(b, value, n, most);
+                    (value, most) = (quotient, most / n);
+                    rest
+                };
+                let atom = digit(b, tiled.tile[0] / LANES as u32);
+                let pe = digit(b, grid.engines);
+                let strip = digit(b, grid.strips);
+                let group = digit(b, grid.groups[0]);
+                let vault = digit(b, grid.vaults[0]);
+                let cube = value;
+                let atoms = times(b, atom, ATOM_BYTES.into());
+                let strips = times(b, strip, tiled.column_stride_bytes().into());
+                let address = b.iadd(row.address, atoms);
+                let address = b.iadd(address, strips);
+                let chip = b.iadd(row.chip, cube);
+                let vault = b.iadd(row.vault, vault);
+                let pg = b.iadd(row.pg, group);
+                vec![chip, vault, pg, pe, address, to]
+            }
+            Layout::Single { pe, .. } => {
+                let pe = b.i32(*pe as i32);
+                let offset = times(b, atom, ATOM_BYTES.into());
+                let address = b.iadd(row.address, offset);
+                vec![row.chip, row.vault, row.pg, pe, address, to]
+            }
+            Layout::Replicated => panic!("{} has no home", self.buffer.name),
+        };
+        call(b, REQ, Effect::Write, args, vec![], None);
+    }
+}

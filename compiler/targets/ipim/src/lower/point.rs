@@ -1,0 +1,179 @@
+//! The innermost body of a stage computed on one engine: how elements are reached at one point, or
+//! at four of a row.
+
+use nbcc_ir::{BinaryOp, Builder, Op, Value};
+use nbcc_isa_ipim::LANES;
+use nbcc_stages::lower::{Access, ExprLowering};
+use nbcc_stages::{Expr, ExprKind, Input, Param, RDom};
+
+use super::body::{from_word, gather, param_value, word_type};
+use super::math::{plus, ramp};
+use super::serial::Serial;
+use crate::plan::{BufferId, Source};
+
+/// A point of the loops: the values of dimensions and variables that have a loop. Of four points
+/// the coordinate along dimension 0 is that of the first.
+#[derive(Clone)]
+pub(crate) struct Point {
+    /// Points computed together.
+    pub lanes: u8,
+    /// Coordinates.
+    pub dims: Vec<Option<Value>>,
+    /// Variables of the reduction domain.
+    pub rvars: Vec<Option<Value>>,
+}
+
+/// Expressions at a point.
+pub(crate) struct PointBody<'a> {
+    serial: &'a Serial<'a>,
+    point: &'a Point,
+    lanes: u8,
+    /// What is the same in all lanes, as scalars.
+    scalars: Option<ExprLowering<'a>>,
+}
+
+impl<'a> PointBody<'a> {
+    pub fn new(serial: &'a Serial<'a>, point: &'a Point) -> PointBody<'a> {
+        let scalars = ExprLowering::new(&serial.plan.pipeline, 1);
+        PointBody { serial, point, lanes: point.lanes, scalars: Some(scalars) }
+    }
+
+    /// An expression as a scalar: that of the first lane.
+    pub fn scalar(&mut self, b: &mut Builder<'_>, expr: Expr) -> Value {
+        let mut scalars = self.scalars.take().expect("scalars do not nest");
+        let mut first =
+            PointBody { serial: self.serial, point: self.point, lanes: 1, scalars: None };
+        let value = scalars.lower(b, expr, &mut first);
+        self.scalars = Some(scalars);
+        value
+    }
+
+    fn spread(&self, b: &mut Builder<'_>, value: Value) -> Value {
+        if self.lanes == 1 { value } else { b.value(Op::Splat(value, self.lanes)) }
+    }
+
+    /// The extent that coordinate `k` of an input is clamped to, where it may lie outside.
+    fn repeated(&self, source: Source, k: usize) -> Option<u32> {
+        let plan = self.serial.plan;
+        let Source::Input(input) = source else { return None };
+        let extent = plan.extents.inputs[input][k];
+        let inside = |input: Input| {
+            let read = plan.bounds.inputs[input].as_ref();
+            read.is_some_and(|r| r[k].min >= 0 && i64::from(r[k].max) < i64::from(extent))
+        };
+        (plan.pipeline.inputs[input].repeat_edge && !inside(input)).then_some(extent)
+    }
+
+    /// A coordinate, limited to the input's extent where it may lie outside.
+    fn limited(&self, b: &mut Builder<'_>, source: Source, k: usize, value: Value) -> Value {
+        let Some(extent) = self.repeated(source, k) else { return value };
+        let ty = b.func.ty(value);
+        let last = b.constant(ty, u64::from(extent - 1));
+        let zero = b.constant(ty, 0);
+        let low = b.binary(BinaryOp::Smin, value, last);
+        b.binary(BinaryOp::Smax, low, zero)
+    }
+
+    /// Whether the coordinate is that of a run of elements, one a lane.
+    fn consecutive(&self, source: Source, x: Expr) -> bool {
+        let form = self.serial.plan.forms[x].as_ref().and_then(|f| f.as_affine());
+        form.is_some_and(|affine| affine.dim(0) == 1) && self.repeated(source, 0).is_none()
+    }
+
+    /// Elements at scalar coordinates: the one there, or a run from there on.
+    fn at(
+        &mut self,
+        b: &mut Builder<'_>,
+        (source, id): (Source, BufferId),
+        args: &[Expr],
+        ty: nbcc_stages::ElementType,
+        lanes: u8,
+        lower: &mut ExprLowering<'_>,
+    ) -> Value {
+        let plan = self.serial.plan;
+        let mem = self.serial.mems[&id];
+        let known = args.iter().all(|&arg| plan.forms[arg].is_some());
+        let mut coordinates = Vec::new();
+        for (k, &arg) in args.iter().enumerate() {
+            let value =
+                if self.lanes == 1 { lower.lower(b, arg, self) } else { self.scalar(b, arg) };
+            coordinates.push(self.limited(b, source, k, value));
+        }
+        if !known && lanes == 1 {
+            return gather(b, plan, id, mem, &coordinates, 1);
+        }
+        let mut subscripts = Vec::new();
+        for (k, (&c, interval)) in coordinates.iter().zip(&plan.buffers[id].region).enumerate() {
+            let subscript = plus(b, c, -i64::from(interval.min));
+            // What is read decides: it may be out of range where a float was no number.
+            subscripts.push(if known || k == 0 {
+                subscript
+            } else {
+                let last = b.i32(interval.extent() as i32 - 1);
+                b.binary(BinaryOp::Umin, subscript, last)
+            });
+        }
+        if subscripts.is_empty() {
+            subscripts.push(b.i32(0));
+        }
+        b.load(word_type(ty, lanes), mem, subscripts)
+    }
+}
+
+impl Access for PointBody<'_> {
+    fn dim(&mut self, b: &mut Builder<'_>, dim: u32) -> Value {
+        let value = self.point.dims[dim as usize].expect("dimensions of the stage have loops");
+        let value = self.spread(b, value);
+        if dim > 0 || self.lanes == 1 {
+            return value;
+        }
+        let lanes = ramp(b, self.lanes);
+        b.iadd(value, lanes)
+    }
+
+    fn rvar(&mut self, b: &mut Builder<'_>, _: RDom, dim: u32) -> Value {
+        let value = self.point.rvars[dim as usize].expect("variables have loops");
+        self.spread(b, value)
+    }
+
+    fn param(&mut self, b: &mut Builder<'_>, param: Param) -> Value {
+        let ty = self.serial.plan.pipeline.params[param].ty;
+        param_value(b, param, ty, self.lanes)
+    }
+
+    fn element(&mut self, b: &mut Builder<'_>, expr: Expr, lower: &mut ExprLowering<'_>) -> Value {
+        let serial = self.serial;
+        let data = &serial.plan.pipeline.exprs[expr];
+        let (source, value, args) = match &data.kind {
+            ExprKind::Load(input, args) => (Source::Input(*input), 0, args),
+            ExprKind::Call(func, value, args) => (Source::Func(*func), *value, args),
+            other => panic!("{other:?} is no element"),
+        };
+        let id = if source == Source::Func(serial.step.func) {
+            serial.step.targets[value as usize]
+        } else {
+            serial.step.sources[&(source, value)]
+        };
+        let ty = data.ty;
+        let varies = args.iter().any(|&arg| serial.varies[arg]);
+        let word = if self.lanes == 1 || !varies {
+            let word = self.at(b, (source, id), args, ty, 1, lower);
+            self.spread(b, word)
+        } else if self.consecutive(source, args[0])
+            && args[1..].iter().all(|&arg| !serial.varies[arg])
+        {
+            self.at(b, (source, id), args, ty, LANES as u8, lower)
+        } else {
+            let coordinates: Vec<Value> = args
+                .iter()
+                .enumerate()
+                .map(|(k, &arg)| {
+                    let value = lower.lower(b, arg, self);
+                    self.limited(b, source, k, value)
+                })
+                .collect();
+            gather(b, serial.plan, id, serial.mems[&id], &coordinates, self.lanes)
+        };
+        from_word(b, word, ty)
+    }
+}

@@ -1,0 +1,474 @@
+//! Copies of a buffer in another distribution: every vault requests the rows that its engines want
+//! from wherever they lie into its scratchpad, and engines take their part from there.
+//!
+//! The control core finds the owner of an atom with scalar arithmetic, the inverse of how tiles go
+//! to engines (`isa/ipim/src/layout.rs`); atoms outside the source are replaced by its first or
+//! last, so that every request is valid. Several rows are requested before the first is read, so
+//! that their latencies overlap.
+
+use nbcc_ir::{Builder, Effect, IntCond, Op, Terminator, Type, Value};
+use nbcc_isa_ipim::layout::{Layout, Role, Tiled};
+use nbcc_isa_ipim::{ATOM_BYTES, ELEMENT_BYTES, LANES, Machine};
+use nbcc_stages::bounds::Interval;
+
+use super::exchange::{Columns, columns_of};
+use super::home::Home;
+use super::math::{div_rem, min, plus, ramp, times};
+use super::position::{busy, finish_at, mesh, mesh_of, position, skip_idle};
+use super::window::piece_mask;
+use super::{Kernel, KernelCx, Lowering};
+use crate::intrinsics::{
+    PE, PG, RD_VSM, ST_RF, SYNC, VAULT_COLUMN, VAULT_ROW, call, id, read, write,
+};
+use crate::plan::{BufferId, BufferPlan};
+
+/// Atoms that an engine takes from a row in straight-line code; more become a loop.
+const UNROLL: u32 = 8;
+
+/// Lowers a copy of `from` into `to`. `clamp` says where coordinates along the tiled dimensions are
+/// clamped to.
+pub(crate) fn lower(
+    cx: &mut Lowering<'_>,
+    from: BufferId,
+    to: BufferId,
+    clamp: &[Option<(i64, i64)>],
+) -> Kernel {
+    let plan = cx.plan;
+    let (source, target) = (&plan.buffers[from], &plan.buffers[to]);
+    let computed = source.role != Some(Role::Input);
+    let phase = (computed && cx.several_vaults()).then(|| cx.next_phase());
+    let mut kernel = KernelCx::new(cx, &target.name.replace('.', "_"));
+    let exit = kernel.func.add_block();
+    let entry = kernel.func.entry();
+    let b = &mut Builder::at(&mut kernel.func, entry);
+    if let Some(phase) = phase {
+        call(b, SYNC, Effect::Write, vec![], vec![i64::from(phase)], None);
+    }
+    let copy = Copy {
+        machine: cx.machine,
+        vsm: i64::from(plan.vsm_data),
+        room: cx.machine.memory.vsm_bytes - plan.vsm_data,
+        home: Home::new(source),
+        to: target,
+        limits: std::array::from_fn(|k| limits(source, clamp.get(k).copied().flatten(), k)),
+        repeats: clamp.first().is_some_and(|c| c.is_some()),
+    };
+    let mask = match &target.layout {
+        Layout::Tiled(tiled) => {
+            let grid = &tiled.grid;
+            // Ghost zones of the vault behind the last element may be read too.
+            let reach = [target.reach_x[0], tiled.ghost_rows[0]];
+            skip_idle(b, busy(tiled, &target.region, reach), mesh(grid), exit);
+            copy.to_tiles(b, tiled);
+            cx.full_mask()
+        }
+        Layout::Single { pg, pe, .. } => {
+            let mask = 1 << (pg * cx.machine.hierarchy.pes + pe);
+            skip_idle(b, [1, 1], mesh_of(cx.machine), exit);
+            copy.to_whole(b, mask);
+            mask
+        }
+        Layout::Replicated => {
+            copy.to_whole(b, cx.full_mask());
+            cx.full_mask()
+        }
+    };
+    finish_at(b, exit);
+    b.terminate(Terminator::Return(vec![]));
+    kernel.finish(mask)
+}
+
+/// First and last coordinate of the source that the copy takes along dimension `k`.
+fn limits(source: &BufferPlan, clamp: Option<(i64, i64)>, k: usize) -> (i64, i64) {
+    let own = Home::span(source, k);
+    let (first, last) = (i64::from(own.min), i64::from(own.max));
+    clamp.map_or((first, last), |(a, b)| (a.clamp(first, last), b.clamp(first, last)))
+}
+
+struct Copy<'a> {
+    machine: &'a Machine,
+    /// Where rows are put in the vault's scratchpad, and bytes there.
+    vsm: i64,
+    room: u32,
+    home: Home<'a>,
+    to: &'a BufferPlan,
+    /// First and last coordinate taken along x and y.
+    limits: [(i64, i64); 2],
+    /// Whether elements beyond the limits along x are those at the limits.
+    repeats: bool,
+}
+
+/// Rows of the copy that are requested together.
+#[derive(Clone, Copy)]
+struct Batch {
+    /// How many, and how often.
+    rows: u32,
+    turns: u32,
+    /// Rows in all.
+    all: u32,
+}
+
+impl Batch {
+    /// The most rows of `bytes` that fit `room`, the same number each time.
+    fn new(all: u32, bytes: u32, room: u32) -> Batch {
+        let turns = all.div_ceil((room / bytes).clamp(1, all));
+        let rows = all.div_ceil(turns);
+        Batch { rows, turns: all.div_ceil(rows), all }
+    }
+
+    /// The number of row `r` of a turn; rows behind the last are the last once more.
+    fn row(&self, b: &mut Builder<'_>, turn: Value, r: Value) -> Value {
+        let first = times(b, turn, self.rows.into());
+        let row = b.iadd(first, r);
+        if self.rows * self.turns == self.all {
+            return row;
+        }
+        let last = b.i32(self.all as i32 - 1);
+        min(b, row, last)
+    }
+}
+
+impl Copy<'_> {
+    fn vector(&self) -> Type {
+        Type { scalar: super::scalar(self.to.element), lanes: LANES as u8 }
+    }
+
+    /// Planes: points of the dimensions that are not tiled, alike in source and copy.
+    fn planes(&self) -> u32 {
+        let planes = self.to.inner_extents().iter().product();
+        assert_eq!(planes, self.home.planes(), "planes of {}", self.to.name);
+        planes
+    }
+
+    /// Copies to buffers that are whole in banks, row by row.
+    fn to_whole(&self, b: &mut Builder<'_>, mask: u32) {
+        let span = Home::span(self.to, 0);
+        let (first, shift) = self.home.atom_of(i64::from(span.min));
+        let atoms = span.extent().div_ceil(LANES as u32);
+        // Atoms of the copy that are taken at once; misaligned ones are parts of one more.
+        let more = u32::from(shift != 0);
+        let most = (self.room / ATOM_BYTES - more).min(atoms);
+        let chunks = atoms.div_ceil(most);
+        let row_bytes = (most + more) * ATOM_BYTES;
+        let height = Home::span(self.to, 1).extent();
+        let batch = Batch::new(height, row_bytes, self.room);
+        let pitch = i64::from(atoms * ATOM_BYTES);
+        b.counted_loop("plane", self.planes(), |b, plane| {
+            b.counted_loop("rows", batch.turns, |b, turn| {
+                b.counted_loop("chunk", chunks, |b, chunk| {
+                    let start = times(b, chunk, most.into());
+                    let start = if most * chunks == atoms {
+                        start
+                    } else {
+                        let last = b.i32((atoms - most) as i32);
+                        min(b, start, last)
+                    };
+                    b.counted_loop("fetch", batch.rows, |b, r| {
+                        let y = batch.row(b, turn, r);
+                        let y = plus(b, y, self.limits[1].0);
+                        let slot = times(b, r, row_bytes.into());
+                        let slot = plus(b, slot, self.vsm);
+                        let from = plus(b, start, first);
+                        self.fetch(b, (plane, y), from, most + more, slot);
+                    });
+                    b.counted_loop("take", batch.rows, |b, r| {
+                        let y = batch.row(b, turn, r);
+                        let rows = times(b, plane, height.into());
+                        let row = b.iadd(rows, y);
+                        let row = times(b, row, pitch);
+                        let skipped = times(b, start, ATOM_BYTES.into());
+                        let bank = b.iadd(row, skipped);
+                        let bank = plus(b, bank, self.to.base.into());
+                        let slot = times(b, r, row_bytes.into());
+                        let slot = plus(b, slot, self.vsm + shift * i64::from(ELEMENT_BYTES));
+                        each_atom(b, most, |b, offset| {
+                            let place = b.iadd(slot, offset);
+                            let value = read(b, RD_VSM, place, mask, self.vector());
+                            let place = b.iadd(bank, offset);
+                            write(b, ST_RF, place, value, mask);
+                        });
+                    });
+                });
+            });
+        });
+    }
+
+    /// Requests `atoms` atoms of a row, from atom `first` on, into `slot`.
+    fn fetch(
+        &self,
+        b: &mut Builder<'_>,
+        (plane, y): (Value, Value),
+        first: Value,
+        atoms: u32,
+        slot: Value,
+    ) {
+        let row = self.home.row(b, plane, y);
+        b.counted_loop("atom", atoms, |b, k| {
+            let atom = b.iadd(first, k);
+            let atom = self.home.nearest(b, atom);
+            let offset = times(b, k, ATOM_BYTES.into());
+            let to = b.iadd(slot, offset);
+            self.home.request(b, &row, atom, to);
+        });
+    }
+
+    /// Copies to tiles: every group takes the columns of its region and of its ghost zones.
+    fn to_tiles(&self, b: &mut Builder<'_>, tiled: &Tiled) {
+        assert!(tiled.tile[0].is_multiple_of(LANES as u32), "tiles of {}", self.to.name);
+        let groups = tiled.grid.groups[0] * tiled.grid.groups[1];
+        let slots = self.machine.hierarchy.pgs;
+        let edges = if self.repeats { 2 } else { 0 };
+        let most = (self.room / ATOM_BYTES / slots).saturating_sub(edges + 1).max(1);
+        let (_, shift) = self.home.atom_of(i64::from(tiled.origin[0]));
+        for columns in narrow(columns_of(self.to, tiled), tiled, most) {
+            let tiles = if columns.engine.is_none() { tiled.grid.engines } else { 1 };
+            let whole = columns.atoms * tiles;
+            let atoms = whole + u32::from(shift != 0);
+            let row_bytes = (edges + atoms) * ATOM_BYTES;
+            let strip = Strip {
+                copy: self,
+                tiled,
+                columns,
+                shift,
+                atoms,
+                row_bytes,
+                batch: Batch::new(tiled.height(), row_bytes * slots, self.room),
+                edges: edges * ATOM_BYTES,
+            };
+            b.counted_loop("plane", self.planes(), |b, plane| {
+                b.counted_loop("strip", columns.strips, |b, number| {
+                    b.counted_loop("rows", strip.batch.turns, |b, turn| {
+                        b.counted_loop("group", groups, |b, group| {
+                            strip.fetch(b, plane, number, turn, group);
+                        });
+                        strip.take(b, plane, number, turn);
+                    });
+                });
+            });
+        }
+    }
+}
+
+/// Splits columns whose rows, one for each group, do not fit the scratchpad of a vault.
+fn narrow(all: Vec<Columns>, tiled: &Tiled, most: u32) -> Vec<Columns> {
+    let split = |c: Columns| {
+        let engines = match c.engine {
+            None if c.atoms * tiled.grid.engines > most => {
+                (0..tiled.grid.engines).map(Some).collect()
+            }
+            other => vec![other],
+        };
+        let parts = c.atoms.div_ceil(most);
+        engines.into_iter().flat_map(move |engine| {
+            (0..parts).map(move |n| {
+                let first = n * most;
+                let atoms = (c.atoms - first).min(most);
+                Columns { engine, first: c.first + first * LANES as u32, atoms, ..c }
+            })
+        })
+    };
+    all.into_iter().flat_map(split).collect()
+}
+
+/// Columns of a strip of tiles, in every group of the vault.
+struct Strip<'a> {
+    copy: &'a Copy<'a>,
+    tiled: &'a Tiled,
+    columns: Columns,
+    /// Elements by which the copy's atoms lie to the right of the source's.
+    shift: i64,
+    /// Atoms requested for a row of a group, those at the limits not counted.
+    atoms: u32,
+    /// Bytes of a row of a group in the scratchpad.
+    row_bytes: u32,
+    batch: Batch,
+    /// Bytes at the start of a row for the atoms at the limits along x.
+    edges: u32,
+}
+
+impl Strip<'_> {
+    /// Width of a strip and of a group's region, in elements.
+    fn widths(&self) -> [i64; 2] {
+        let strip = i64::from(self.tiled.grid.engines * self.tiled.tile[0]);
+        [strip, strip * i64::from(self.tiled.grid.strips)]
+    }
+
+    /// First column of the copy that is taken, in the group and the strip at the origin.
+    fn start(&self) -> i64 {
+        let engine = self.columns.engine.unwrap_or(0);
+        i64::from(self.tiled.origin[0])
+            + self.columns.strip * self.widths()[0]
+            + i64::from(engine * self.tiled.tile[0] + self.columns.first)
+    }
+
+    fn slot_bytes(&self) -> i64 {
+        i64::from(self.row_bytes * self.batch.rows)
+    }
+
+    /// Requests the rows of one group.
+    fn fetch(&self, b: &mut Builder<'_>, plane: Value, strip: Value, turn: Value, group: Value) {
+        let copy = self.copy;
+        let grid = &self.tiled.grid;
+        let (group_y, group_x) = div_rem(b, group, grid.groups[0], 1 << 10);
+        let column = id(b, VAULT_COLUMN);
+        let column = times(b, column, grid.groups[0].into());
+        let column = b.iadd(column, group_x);
+        let row = id(b, VAULT_ROW);
+        let row = times(b, row, grid.groups[1].into());
+        let row = b.iadd(row, group_y);
+        let [strip_width, group_width] = self.widths().map(|n| n / LANES as i64);
+        let (first, _) = copy.home.atom_of(self.start());
+        let groups = times(b, column, group_width);
+        let strips = times(b, strip, strip_width);
+        let atom = b.iadd(groups, strips);
+        let atom = plus(b, atom, first);
+        let height = i64::from(grid.rows * self.tiled.tile[1]);
+        let top = times(b, row, height);
+        let top =
+            plus(b, top, i64::from(self.tiled.origin[1]) - i64::from(self.tiled.ghost_rows[0]));
+        let slot = times(b, group, self.slot_bytes());
+        let slot = plus(b, slot, copy.vsm);
+        b.counted_loop("fetch", self.batch.rows, |b, r| {
+            let y = self.batch.row(b, turn, r);
+            let y = b.iadd(top, y);
+            let (low, high) = copy.limits[1];
+            let y = super::math::clamp(b, y, low, high);
+            let offset = times(b, r, self.row_bytes.into());
+            let slot = b.iadd(slot, offset);
+            if copy.repeats {
+                let row = copy.home.row(b, plane, y);
+                let (low, high) = copy.limits[0];
+                for (n, limit) in [low, high].into_iter().enumerate() {
+                    let (atom, _) = copy.home.atom_of(limit);
+                    let atom = b.i32(atom as i32);
+                    let slot = plus(b, slot, n as i64 * i64::from(ATOM_BYTES));
+                    copy.home.request(b, &row, atom, slot);
+                }
+            }
+            let slot = plus(b, slot, self.edges.into());
+            copy.fetch(b, (plane, y), atom, self.atoms, slot);
+        });
+    }
+
+    /// Every engine stores its part of the rows of its group.
+    fn take(&self, b: &mut Builder<'_>, plane: Value, strip: Value, turn: Value) {
+        let copy = self.copy;
+        let tiled = self.tiled;
+        let grid = &tiled.grid;
+        let mask = piece_mask(copy.machine.full_mask(), grid.engines, self.columns.engine);
+        let pg = id(b, PG);
+        let pe = id(b, PE);
+        // Elements by which this engine's part begins behind that of the first engine.
+        let own = match self.columns.engine {
+            None => times(b, pe, tiled.tile[0].into()),
+            Some(_) => b.i32(0),
+        };
+        let skipped = times(b, own, ELEMENT_BYTES.into());
+        let slot = times(b, pg, self.slot_bytes());
+        let slot = b.iadd(slot, skipped);
+        let misaligned = self.shift * i64::from(ELEMENT_BYTES);
+        let slot = plus(b, slot, copy.vsm);
+        let top = -(tiled.ghost_rows[0] as i32);
+        let base = i64::from(copy.to.base)
+            + tiled.offset_bytes(0, self.columns.strip as i32, top, self.columns.first);
+        let planes = times(b, plane, tiled.inner_stride_bytes().into());
+        let strips = times(b, strip, tiled.column_stride_bytes().into());
+        let bank = b.iadd(planes, strips);
+        let bank = plus(b, bank, base);
+        let x = copy.repeats.then(|| {
+            let (group_x, _) = position(b, grid).group(b, grid);
+            let groups = times(b, group_x, self.widths()[1]);
+            let strips = times(b, strip, self.widths()[0]);
+            let x = b.iadd(groups, strips);
+            let x = b.iadd(x, own);
+            plus(b, x, self.start())
+        });
+        b.counted_loop("take", self.batch.rows, |b, r| {
+            let row = self.batch.row(b, turn, r);
+            let row = times(b, row, tiled.row_pitch_bytes().into());
+            let bank = b.iadd(bank, row);
+            let offset = times(b, r, self.row_bytes.into());
+            let slot = b.iadd(slot, offset);
+            let edges = x.map(|x| {
+                let slot = self.row_slot(b, pg, r);
+                Edges::new(b, copy, slot, mask, x)
+            });
+            let slot = plus(b, slot, i64::from(self.edges) + misaligned);
+            each_atom(b, self.columns.atoms, |b, offset| {
+                let place = b.iadd(slot, offset);
+                let mut value = read(b, RD_VSM, place, mask, copy.vector());
+                if let Some(edges) = &edges {
+                    value = edges.repeat(b, value, offset);
+                }
+                let place = b.iadd(bank, offset);
+                write(b, ST_RF, place, value, mask);
+            });
+        });
+    }
+
+    /// Where row `r` of a group begins in the scratchpad.
+    fn row_slot(&self, b: &mut Builder<'_>, pg: Value, r: Value) -> Value {
+        let slot = times(b, pg, self.slot_bytes());
+        let row = times(b, r, self.row_bytes.into());
+        let slot = b.iadd(slot, row);
+        plus(b, slot, self.copy.vsm)
+    }
+}
+
+/// The elements of a row at the limits along x, and the limits they stand for.
+struct Edges {
+    /// Column of the first element that the engine takes.
+    x: Value,
+    /// Below and above: limit, and its element in every lane.
+    sides: Vec<(IntCond, i64, Value)>,
+}
+
+impl Edges {
+    fn new(b: &mut Builder<'_>, copy: &Copy<'_>, slot: Value, mask: u32, x: Value) -> Edges {
+        let Interval { min, max } = Home::span(copy.to, 0);
+        let (low, high) = copy.limits[0];
+        let mut sides = Vec::new();
+        for (n, cond, limit, needed) in [
+            (0, IntCond::Slt, low, i64::from(min) < low),
+            (1, IntCond::Sgt, high, i64::from(max) > high),
+        ] {
+            if !needed {
+                continue;
+            }
+            let (_, lane) = copy.home.atom_of(limit);
+            let offset = n * i64::from(ATOM_BYTES) + lane * i64::from(ELEMENT_BYTES);
+            let place = plus(b, slot, offset);
+            let value = read(b, RD_VSM, place, mask, copy.vector());
+            let value = b.value(Op::Extract(value, 0));
+            sides.push((cond, limit, b.value(Op::Splat(value, LANES as u8))));
+        }
+        Edges { x, sides }
+    }
+
+    /// Four elements, `offset` bytes behind the engine's first, those beyond a limit replaced.
+    fn repeat(&self, b: &mut Builder<'_>, value: Value, offset: Value) -> Value {
+        let two = b.i32(ELEMENT_BYTES.ilog2() as i32);
+        let elements = b.binary(nbcc_ir::BinaryOp::Lshr, offset, two);
+        let first = b.iadd(self.x, elements);
+        let first = b.value(Op::Splat(first, LANES as u8));
+        let lanes = ramp(b, LANES as u8);
+        let x = b.iadd(first, lanes);
+        self.sides.iter().fold(value, |value, &(cond, limit, edge)| {
+            let limit = b.constant(Type::I32.with_lanes(LANES as u8), u64::from(limit as u32));
+            let beyond = b.value(Op::Icmp(cond, x, limit));
+            b.value(Op::Select(beyond, edge, value))
+        })
+    }
+}
+
+/// Runs `body` for each of `atoms` consecutive atoms, with the byte offset of the atom.
+fn each_atom(b: &mut Builder<'_>, atoms: u32, mut body: impl FnMut(&mut Builder<'_>, Value)) {
+    let unroll = (1..=UNROLL.min(atoms)).rev().find(|n| atoms.is_multiple_of(*n)).unwrap_or(1);
+    b.counted_loop("atoms", atoms / unroll, |b, counter| {
+        let start = times(b, counter, i64::from(unroll * ATOM_BYTES));
+        for n in 0..unroll {
+            let offset = plus(b, start, i64::from(n * ATOM_BYTES));
+            body(b, offset);
+        }
+    });
+}

@@ -1,0 +1,292 @@
+//! A stage computed on one engine: what cannot be distributed, such as scans, scatters whose order
+//! counts, and small tables. Everything it reads and writes lies whole in that engine's bank.
+//!
+//! Points of a row are computed four at a time where the row is a dimension of the stage and points
+//! do not depend on each other; else one at a time, in the order that the language defines: the
+//! first variable of the reduction domain fastest, dimensions outside.
+
+use std::collections::BTreeMap;
+
+use cranelift_entity::SecondaryMap;
+use nbcc_base::Span;
+use nbcc_ir::{BinaryOp, Builder, IntCond, Mem, Op, Terminator, Type, Value};
+use nbcc_isa_ipim::LANES;
+use nbcc_stages::bounds::{Interval, Region, StageLoops};
+use nbcc_stages::lower::ExprLowering;
+use nbcc_stages::{Expr, ExprKind, RDom, Walker};
+
+use super::body::{from_word, linear_index, to_word, word_type};
+use super::math::{plus, times};
+use super::point::{Point, PointBody};
+use super::position::{finish_at, mesh_of, skip_idle};
+use super::{Kernel, KernelCx, Lowering};
+use crate::plan::{BufferId, Plan, SerialStep, Stage};
+
+/// Lowers a stage computed on one engine.
+pub(crate) fn lower(cx: &mut Lowering<'_>, step: &SerialStep) -> Kernel {
+    let plan = cx.plan;
+    let data = &plan.pipeline.funcs[step.func];
+    let mut kernel = KernelCx::new(cx, &data.name.replace('.', "_"));
+    let ids = step.targets.iter().chain(step.sources.values());
+    let mems: BTreeMap<BufferId, Mem> = ids.map(|&id| (id, kernel.buffer(plan, id))).collect();
+    let serial = Serial::new(plan, step, mems);
+    let exit = kernel.func.add_block();
+    let entry = kernel.func.entry();
+    let b = &mut Builder::at(&mut kernel.func, entry);
+    skip_idle(b, [1, 1], mesh_of(cx.machine), exit);
+    serial.run(b);
+    finish_at(b, exit);
+    b.terminate(Terminator::Return(vec![]));
+    kernel.finish(1)
+}
+
+/// A stage as one engine computes it.
+pub(crate) struct Serial<'a> {
+    pub plan: &'a Plan,
+    pub step: &'a SerialStep,
+    /// The memory objects of targets and sources.
+    pub mems: BTreeMap<BufferId, Mem>,
+    /// Whether an expression depends on the coordinate along dimension 0.
+    pub varies: SecondaryMap<Expr, bool>,
+    /// Coordinates on the left side; none for those that are the dimension itself.
+    args: Vec<Option<Expr>>,
+    values: &'a [Expr],
+    predicates: &'a [Expr],
+    rdom: Option<RDom>,
+    loops: &'a StageLoops,
+    /// Coordinates that the targets hold.
+    region: &'a Region,
+    span: Span,
+    /// Points computed together: four, or one.
+    lanes: u8,
+}
+
+/// A loop around a point.
+#[derive(Clone, Copy)]
+enum Loop {
+    Dim(usize, Interval),
+    RVar(usize, Interval),
+}
+
+impl<'a> Serial<'a> {
+    fn new(plan: &'a Plan, step: &'a SerialStep, mems: BTreeMap<BufferId, Mem>) -> Serial<'a> {
+        let pipeline = &plan.pipeline;
+        let data = &pipeline.funcs[step.func];
+        let bounds = plan.bounds.funcs[step.func].as_ref().expect("only needed Funcs are planned");
+        let number = match step.stage {
+            Stage::Pure => 0,
+            Stage::Update(k) => k + 1,
+        };
+        let loops = bounds.stages[number].as_ref().expect("a step's stage runs");
+        let mut serial = Serial {
+            plan,
+            step,
+            mems,
+            varies: SecondaryMap::new(),
+            args: vec![None; data.vars.len()],
+            values: &[],
+            predicates: &[],
+            rdom: None,
+            loops,
+            region: &bounds.region,
+            span: data.span,
+            lanes: LANES as u8,
+        };
+        match step.stage {
+            Stage::Pure => {
+                let pure = data.pure.as_ref().expect("a pure stage has a definition");
+                serial.values = &pure.values;
+                serial.span = pure.span;
+            }
+            Stage::Update(k) => {
+                let update = &data.updates[k];
+                let named = |d: usize| update.is_pure_dim(pipeline, d);
+                serial.args =
+                    (0..update.args.len()).map(|d| (!named(d)).then_some(update.args[d])).collect();
+                serial.values = &update.values;
+                serial.rdom = update.rdom;
+                serial.predicates =
+                    update.rdom.map_or(&[], |rdom| &pipeline.rdoms[rdom].predicates);
+                serial.span = update.span;
+            }
+        }
+        let roots = serial.values.iter().chain(serial.predicates).copied();
+        let roots = roots.chain(serial.args.iter().flatten().copied());
+        let reachable = Walker::default().reachable(pipeline, roots);
+        for &expr in &reachable {
+            let kind = &pipeline.exprs[expr].kind;
+            let mut varies = *kind == ExprKind::Dim(0);
+            kind.each_operand(|operand| varies |= serial.varies[operand]);
+            serial.varies[expr] = varies;
+        }
+        if !serial.points_are_independent(&reachable) {
+            serial.lanes = 1;
+        }
+        serial
+    }
+
+    /// Whether four points of a row can be computed together: the row is a dimension of the stage,
+    /// and the stage reads and writes its own Func at most at the point's own place in it.
+    fn points_are_independent(&self, reachable: &[Expr]) -> bool {
+        let pipeline = &self.plan.pipeline;
+        let written = match self.args.split_first() {
+            Some((first, rest)) => {
+                first.is_none() && rest.iter().flatten().all(|&arg| !self.varies[arg])
+            }
+            None => self.step.stage == Stage::Pure,
+        };
+        written
+            && reachable.iter().all(|&expr| match &pipeline.exprs[expr].kind {
+                ExprKind::Call(func, _, args) if *func == self.step.func => {
+                    args.first().is_some_and(|&x| pipeline.exprs[x].kind == ExprKind::Dim(0))
+                }
+                _ => true,
+            })
+    }
+
+    fn run(&self, b: &mut Builder<'_>) {
+        let dims = self.loops.dims.iter().enumerate().filter(|(d, _)| self.args[*d].is_none());
+        let rvars = self.loops.rvars.iter().enumerate();
+        let outer = dims.rev().map(|(d, &i)| Loop::Dim(d, i));
+        let inner = rvars.rev().map(|(n, &i)| Loop::RVar(n, i));
+        let nest: Vec<Loop> = outer.chain(inner).collect();
+        let dims = vec![None; self.args.len()];
+        let point = Point { lanes: self.lanes, dims, rvars: vec![None; self.loops.rvars.len()] };
+        self.nest(b, &nest, point);
+    }
+
+    /// First coordinate along x of a row of vectors, where rows are computed in vectors: that of a
+    /// whole atom.
+    fn first(&self, interval: Interval) -> i32 {
+        let begin = interval.min - self.region[0].min;
+        interval.min - begin.rem_euclid(LANES as i32)
+    }
+
+    fn nest(&self, b: &mut Builder<'_>, nest: &[Loop], point: Point) {
+        let Some((first, rest)) = nest.split_first() else { return self.point(b, &point) };
+        match *first {
+            Loop::Dim(0, interval) if self.lanes > 1 => {
+                let min = self.first(interval);
+                let extent = (interval.max - min + 1) as u32;
+                b.counted_loop("d0", extent.div_ceil(LANES as u32), |b, counter| {
+                    let offset = times(b, counter, LANES as i64);
+                    let value = plus(b, offset, min.into());
+                    let mut point = point;
+                    point.dims[0] = Some(value);
+                    self.nest(b, rest, point);
+                });
+            }
+            Loop::Dim(d, interval) => {
+                b.counted_loop(&format!("d{d}"), interval.extent(), |b, counter| {
+                    let mut point = point;
+                    point.dims[d] = Some(plus(b, counter, interval.min.into()));
+                    self.nest(b, rest, point);
+                });
+            }
+            Loop::RVar(n, interval) => {
+                b.counted_loop(&format!("r{n}"), interval.extent(), |b, counter| {
+                    let mut point = point;
+                    point.rvars[n] = Some(plus(b, counter, interval.min.into()));
+                    self.nest(b, rest, point);
+                });
+            }
+        }
+    }
+
+    /// Computes and stores the values at a point.
+    fn point(&self, b: &mut Builder<'_>, point: &Point) {
+        let pipeline = &self.plan.pipeline;
+        let mut lowering = ExprLowering::new(pipeline, self.lanes);
+        let mut body = PointBody::new(self, point);
+        let values: Vec<Value> =
+            self.values.iter().map(|&v| lowering.lower(b, v, &mut body)).collect();
+        let mut conditions: Vec<Value> =
+            self.predicates.iter().map(|&p| lowering.lower(b, p, &mut body)).collect();
+        conditions.extend(self.guard(b, point));
+        let place = self.place(b, &mut body, &mut lowering, point);
+        b.set_span(Some(self.span));
+        let all = conditions.into_iter().reduce(|x, y| b.binary(BinaryOp::And, x, y));
+        let types = &pipeline.funcs[self.step.func].types;
+        for ((id, value), &ty) in self.step.targets.iter().zip(values).zip(types) {
+            let mem = self.mems[id];
+            let value = match all {
+                None => value,
+                Some(all) => {
+                    let old = b.load(word_type(ty, self.lanes), mem, place.clone());
+                    let old = from_word(b, old, ty);
+                    b.value(Op::Select(all, value, old))
+                }
+            };
+            let word = to_word(b, value, ty);
+            b.store(mem, place.clone(), word);
+        }
+    }
+
+    /// The lanes of a row of vectors that hold points of the stage, where others hold elements that
+    /// the stage must not change.
+    fn guard(&self, b: &mut Builder<'_>, point: &Point) -> Option<Value> {
+        let x = point.dims.first().copied().flatten()?;
+        if self.lanes == 1 || self.step.stage == Stage::Pure {
+            return None;
+        }
+        let (have, held) = (self.loops.dims[0], self.region[0]);
+        let covered = (have.max - held.min + 1) % LANES as i32 == 0 || have.max == held.max;
+        if self.first(have) == have.min && covered {
+            return None;
+        }
+        let vector = Type::I32.with_lanes(self.lanes);
+        let x = b.value(Op::Splat(x, self.lanes));
+        let lanes = super::math::ramp(b, self.lanes);
+        let x = b.iadd(x, lanes);
+        let low = b.constant(vector, u64::from(have.min as u32));
+        let high = b.constant(vector, u64::from(have.max as u32));
+        let above = b.value(Op::Icmp(IntCond::Sge, x, low));
+        let below = b.value(Op::Icmp(IntCond::Sle, x, high));
+        Some(b.binary(BinaryOp::And, above, below))
+    }
+
+    /// The subscripts of the elements that the point writes.
+    fn place(
+        &self,
+        b: &mut Builder<'_>,
+        body: &mut PointBody<'_>,
+        lowering: &mut ExprLowering<'_>,
+        point: &Point,
+    ) -> Vec<Value> {
+        let id = self.step.targets[0];
+        let mem = self.mems[&id];
+        if self.args.is_empty() {
+            return vec![b.i32(0)];
+        }
+        let computed = self.args.iter().flatten().any(|&arg| self.plan.forms[arg].is_none());
+        let coordinates: Vec<Value> = (0..self.args.len())
+            .map(|d| match self.args[d] {
+                None => point.dims[d].expect("dimensions of the stage have loops"),
+                Some(arg) if self.lanes > 1 => body.scalar(b, arg),
+                Some(arg) => lowering.lower(b, arg, body),
+            })
+            .collect();
+        if !computed {
+            return self.subscripts(b, &coordinates);
+        }
+        if self.lanes == 1 {
+            let index = linear_index(b, self.plan, id, mem, &coordinates, 1);
+            let zero = b.i32(0);
+            let extra = b.func.mems[mem].extents.len() - 1;
+            return std::iter::once(index).chain(std::iter::repeat_n(zero, extra)).collect();
+        }
+        // A row of vectors: its other coordinates are limited to the storage.
+        let mut subscripts = self.subscripts(b, &coordinates);
+        for (d, subscript) in subscripts.iter_mut().enumerate().skip(1) {
+            let last = b.i32(self.region[d].extent() as i32 - 1);
+            *subscript = b.binary(BinaryOp::Umin, *subscript, last);
+        }
+        subscripts
+    }
+
+    /// Subscripts in the targets for coordinates.
+    fn subscripts(&self, b: &mut Builder<'_>, coordinates: &[Value]) -> Vec<Value> {
+        let region = self.region.iter().zip(coordinates);
+        region.map(|(interval, &c)| plus(b, c, -i64::from(interval.min))).collect()
+    }
+}
