@@ -143,8 +143,13 @@ impl Elab<'_> {
                 );
             }
             for (value, constant) in values.iter_mut().zip(&constants) {
-                *value =
-                    self.select_values(outside, constant, &(Value::Expr(*value), span), span)?;
+                *value = self.select_values(
+                    outside,
+                    constant,
+                    &(Value::Expr(*value), source.1),
+                    name,
+                    span,
+                )?;
             }
         }
         if let Value::Func(f) = source.0 {

@@ -486,12 +486,12 @@ impl Elab<'_> {
                 let c = self.condition(&condition)?;
                 let yes = (Value::Expr(x), yes.1);
                 let no = (Value::Expr(y), no.1);
-                values.push(self.select_values(c, &yes, &no, span)?);
+                values.push(self.select_values(c, &yes, &no, "select", span)?);
             }
             return Ok(Value::Tuple(values.into()));
         }
         let c = self.condition(condition)?;
-        self.select_values(c, yes, no, span).map(Value::Expr)
+        self.select_values(c, yes, no, "select", span).map(Value::Expr)
     }
 
     /// `select` on values of one type; an integer literal takes the type of the other value.
@@ -500,9 +500,10 @@ impl Elab<'_> {
         condition: Node,
         yes: &Spanned,
         no: &Spanned,
+        name: &str,
         span: Span,
     ) -> Result<Node> {
-        let (a, b) = self.same_type(yes, no, "select")?;
+        let (a, b) = self.same_type(yes, no, name)?;
         Ok(self.choose(condition, a, b, span))
     }
 
@@ -563,7 +564,7 @@ impl Elab<'_> {
             let hit =
                 self.binary(Op::Eq, span, &args[0], &(Value::Int(k as i64), args[0].1), span)?;
             let c = self.condition(&(hit, span))?;
-            result = (Value::Expr(self.select_values(c, value, &result, span)?), span);
+            result = (Value::Expr(self.select_values(c, value, &result, "mux", span)?), span);
         }
         self.expr_of(&result.0, span)
     }

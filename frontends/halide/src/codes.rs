@@ -131,8 +131,8 @@ codes! {
     "RDom r(0, 3, 0);\nFunc out(x, y) = sum(in(x + r.x, y));\n";
 
     DIMENSIONS, "E0128", "number of dimensions that is not supported",
-    "Images, Funcs and RDoms have up to 4 dimensions, inputs at least 1.",
-    "ImageParam in(Float(32), 7);\nFunc out(x, y) = in(x, y, 0, 0, 0, 0, 0);\n";
+    "Images and Funcs have up to 16 dimensions, RDoms up to 4; inputs and RDoms have at least 1.",
+    "RDom r(0, 2, 0, 2, 0, 2, 0, 2, 0, 2);\nFunc out(x) = sum(r, in(x));\n";
 
     STEPS, "E0130", "too many steps",
     "The compile-time language runs for at most 1000000 steps (rounds of loops, calls, elements of arrays, \

@@ -82,7 +82,9 @@ impl Elab<'_> {
             }
             let func = self.func_declaration(kind, d, &[])?;
             self.declare(d.name, slot(Value::Func(func)))?;
-            return self.define_from(func, args, None, *value, d.span);
+            let last = args.last().map_or(d.name.span, |&a| self.ast.exprs[a].span);
+            let left = d.name.span.to(last);
+            return self.define_from(func, args, None, *value, (left, d.span));
         }
         let value = match kind {
             DeclKind::Scalar(ty) => self.parameter_declaration(ty, d)?,

@@ -24,15 +24,24 @@ struct Survey {
     own: Vec<Node>,
 }
 
+/// Where a definition stands.
+#[derive(Clone, Copy)]
+struct Places {
+    left: Span,
+    right: Span,
+    whole: Span,
+}
+
 impl Elab<'_> {
-    /// `func(args) = value` or `func(args) op= value` as it stands in the source.
+    /// `func(args) = value` or `func(args) op= value` as it stands in the source; the spans are those of
+    /// the left side and of the whole.
     pub(crate) fn define_from(
         &mut self,
         func: FuncId,
         args: &[ExprId],
         op: Option<Op>,
         value: ExprId,
-        span: Span,
+        (left, span): (Span, Span),
     ) -> Result<()> {
         let args: Vec<Spanned> = args.iter().map(|&a| self.spanned(a)).collect::<Result<_>>()?;
         let outer = self.defining.replace(func);
@@ -54,8 +63,10 @@ impl Elab<'_> {
             return Err(Failed);
         }
         match (self.hir.funcs[func].pure.is_some(), op) {
-            (false, None) => self.pure(func, &args, &values, span),
-            (_, op) => self.update(func, &args, op, &values, at, span),
+            (false, None) => self.pure(func, &args, &values, left, at, span),
+            (_, op) => {
+                self.update(func, &args, op, &values, Places { left, right: at, whole: span })
+            }
         }
     }
 
@@ -67,11 +78,11 @@ impl Elab<'_> {
         index: &Spanned,
         op: Option<Op>,
         value: ExprId,
-        span: Span,
+        (left, span): (Span, Span),
     ) -> Result<()> {
         let at = index.1;
         let args: Vec<Spanned> = args.iter().map(|&a| self.spanned(a)).collect::<Result<_>>()?;
-        let (own, value) = (self.call_func(func, at, &args, span)?, self.spanned(value)?);
+        let (own, value) = (self.call_func(func, at, &args, left)?, self.spanned(value)?);
         let Value::Tuple(own) = own else {
             return self.fail(
                 Diagnostic::error(
@@ -82,13 +93,13 @@ impl Elab<'_> {
             );
         };
         let n = self.tuple_index(own.len(), index)?;
-        let mut values: Vec<Spanned> = own.iter().map(|&o| (Value::Expr(o), span)).collect();
+        let mut values: Vec<Spanned> = own.iter().map(|&o| (Value::Expr(o), left)).collect();
         let new = match op {
             None => value.0,
             Some(op) => self.binary(op, span, &values[n], &(value.0, value.1), span)?,
         };
         values[n] = (new, value.1);
-        self.update(func, &args, None, &values, value.1, span)
+        self.update(func, &args, None, &values, Places { left, right: value.1, whole: span })
     }
 
     /// The Vars on the left of a first definition, with `_` standing for `implicit` Vars.
@@ -172,6 +183,8 @@ impl Elab<'_> {
         func: FuncId,
         args: &[Spanned],
         values: &[Spanned],
+        left: Span,
+        right: Span,
         span: Span,
     ) -> Result<()> {
         let nodes: Vec<Node> =
@@ -187,6 +200,7 @@ impl Elab<'_> {
             );
         }
         self.known_vars(&survey, &vars)?;
+        self.check_declared(func, &vars, &nodes, left, right)?;
         self.record_pure(func, vars, nodes, span)?;
         self.freeze(func, &survey, span);
         Ok(())
@@ -213,13 +227,14 @@ impl Elab<'_> {
         )
     }
 
-    /// Enters a pure definition whose parts are known to fit together.
-    pub(crate) fn record_pure(
+    /// An output is defined with the type and the dimensions with which it was declared.
+    fn check_declared(
         &mut self,
         func: FuncId,
-        vars: Vec<Symbol>,
-        values: Vec<Node>,
-        span: Span,
+        vars: &[Symbol],
+        values: &[Node],
+        left: Span,
+        right: Span,
     ) -> Result<()> {
         let types: Vec<_> = values.iter().map(|&v| self.hir.ty(v)).collect();
         if let Some(declared) = self.hir.funcs[func].declared {
@@ -238,7 +253,7 @@ impl Elab<'_> {
                             c_name(declared.ty)
                         ),
                     )
-                    .at(span, format!("has type {is}"))
+                    .at(right, format!("has type {is}"))
                     .and(declared.span, "declared here")
                     .help(format!("convert the value: `cast<{}>(...)`", c_name(declared.ty))),
                 );
@@ -252,11 +267,23 @@ impl Elab<'_> {
                             count(declared.dims as usize, "dimension")
                         ),
                     )
-                    .at(span, format!("has {}", count(found as usize, "dimension")))
+                    .at(left, format!("has {}", count(found as usize, "dimension")))
                     .and(declared.span, "declared here"),
                 );
             }
         }
+        Ok(())
+    }
+
+    /// Enters a pure definition whose parts are known to fit together.
+    pub(crate) fn record_pure(
+        &mut self,
+        func: FuncId,
+        vars: Vec<Symbol>,
+        values: Vec<Node>,
+        span: Span,
+    ) -> Result<()> {
+        let types: Vec<_> = values.iter().map(|&v| self.hir.ty(v)).collect();
         let loops = vars.iter().map(|v| self.names.text(*v).to_owned()).collect();
         let mut args = Vec::with_capacity(vars.len());
         for &v in &vars {
@@ -287,9 +314,9 @@ impl Elab<'_> {
         args: &[Spanned],
         op: Option<Op>,
         values: &[Spanned],
-        right: Span,
-        span: Span,
+        places: Places,
     ) -> Result<()> {
+        let Places { left, right, whole: span } = places;
         let name = self.hir.funcs[func].name.clone();
         if let Some(op) = op
             && !matches!(op, Op::Add | Op::Sub | Op::Mul | Op::Div)
@@ -299,7 +326,7 @@ impl Elab<'_> {
                     &codes::OPERAND_TYPES,
                     format!("`{}=` is not defined on a Func", op.text()),
                 )
-                .at(span, "only `+=`, `-=`, `*=` and `/=` are")
+                .at(left, "only `+=`, `-=`, `*=` and `/=` are")
                 .help(format!("write `{name}(...) = {name}(...) {} ...`", op.text())),
             );
         }
@@ -309,16 +336,16 @@ impl Elab<'_> {
                     &codes::FROZEN,
                     format!("`{name}` is updated after it was used by another Func"),
                 )
-                .at(span, "too late for an update")
+                .at(left, "too late for an update")
                 .and(user, "used here")
                 .help("move the update before that definition"),
             );
         }
         if self.hir.funcs[func].pure.is_none() {
-            self.base_case(func, args, op, values, span)?;
+            self.base_case(func, args, op, values, places)?;
         }
         let vars = self.hir.funcs[func].vars.clone();
-        let nodes = self.coordinates(&name, vars.len(), args, span)?;
+        let nodes = self.coordinates(&name, vars.len(), args, left)?;
         let types = self.hir.funcs[func].types.clone();
         if values.len() != types.len() {
             return self.fail(
@@ -339,8 +366,8 @@ impl Elab<'_> {
             let node = match (op, &value.0) {
                 (Some(op), _) => {
                     let own = NodeKind::Call(func, k as u32, nodes.clone().into());
-                    let own = self.hir.push(own, types[k], span);
-                    let sum = self.binary(op, span, &(Value::Expr(own), span), &value, span)?;
+                    let own = self.hir.push(own, types[k], left);
+                    let sum = self.binary(op, span, &(Value::Expr(own), left), &value, span)?;
                     self.expr_of(&sum, span)?
                 }
                 (None, Value::Int(n)) => self.coerce(*n, types[k], *at)?,
@@ -363,7 +390,7 @@ impl Elab<'_> {
             }
             results.push(node);
         }
-        self.record_update(func, nodes, results, None, span)
+        self.record_update(func, nodes, results, None, left, span)
     }
 
     /// The pure definition that `f(...) op= e` implies where there is none: 0 for sums, 1 for
@@ -374,14 +401,16 @@ impl Elab<'_> {
         args: &[Spanned],
         op: Option<Op>,
         values: &[Spanned],
-        span: Span,
+        places: Places,
     ) -> Result<()> {
+        let Places { left, right, whole: span } = places;
         let nodes: Vec<Node> =
             values.iter().map(|(v, at)| self.expr_of(v, *at)).collect::<Result<_>>()?;
         let survey = self.survey(func, &nodes, span)?;
         let implicit = self.implicit_count(&survey);
         let vars = self.left_vars(func, args, implicit, false, span)?;
         let start = i64::from(matches!(op, Some(Op::Mul | Op::Div)));
+        self.check_declared(func, &vars, &nodes, left, right)?;
         let starts = nodes
             .iter()
             .map(|&n| {
@@ -399,6 +428,7 @@ impl Elab<'_> {
         args: Vec<Node>,
         values: Vec<Node>,
         explicit: Option<RDomId>,
+        left: Span,
         span: Span,
     ) -> Result<()> {
         let vars = self.hir.funcs[func].vars.clone();
@@ -433,6 +463,7 @@ impl Elab<'_> {
         }
         let pure: Vec<_> =
             vars.iter().zip(&is_pure).filter(|(_, p)| **p).map(|(v, _)| *v).collect();
+        self.misplaced_var(func, &args, &is_pure)?;
         self.known_vars(&survey, &pure)?;
         for &own in &survey.own {
             let NodeKind::Call(_, _, own_args) = &self.hir.nodes[own].kind else { continue };
@@ -465,7 +496,7 @@ impl Elab<'_> {
                     &codes::HIDDEN_DEFINITION,
                     format!("this update of `{name}` hides its earlier definition"),
                 )
-                .at(span, "replaces every value")
+                .at(left, "replaces every value")
                 .and(first, "hidden definition"),
             );
         }
@@ -490,6 +521,30 @@ impl Elab<'_> {
             loops,
             aliases: BTreeMap::new(),
         });
+        Ok(())
+    }
+
+    /// A Var alone on the left side of an update is that of the dimension at its place.
+    fn misplaced_var(&mut self, func: FuncId, args: &[Node], is_pure: &[bool]) -> Result<()> {
+        let vars = self.hir.funcs[func].vars.clone();
+        let pure: Vec<Symbol> =
+            vars.iter().zip(is_pure).filter(|(_, p)| **p).map(|(v, _)| *v).collect();
+        for ((&arg, &own), &pure_here) in args.iter().zip(&vars).zip(is_pure) {
+            let NodeKind::Var(name) = self.hir.nodes[arg].kind else { continue };
+            if pure_here || pure.contains(&name) {
+                continue;
+            }
+            let (func_name, at) = (self.hir.funcs[func].name.clone(), self.hir.nodes[arg].span);
+            let (found, want) = (self.names.text(name).to_owned(), self.names.text(own).to_owned());
+            return self.fail(
+                Diagnostic::error(
+                    &codes::FREE_VAR,
+                    format!("`{found}` is not the Var with which this dimension of `{func_name}` is defined"),
+                )
+                .at(at, format!("`{want}` in the definition"))
+                .help("an update names a dimension by the Var of the definition, or has an expression in its place"),
+            );
+        }
         Ok(())
     }
 

@@ -138,21 +138,7 @@ impl<'a> Elab<'a> {
         let ast = self.ast;
         for &item in &ast.items {
             if let StmtKind::Function(function) = &ast.stmts[item].kind {
-                let name = function.name;
-                if let Some(&other) = self.functions.get(&name.name) {
-                    let first = ast.stmts[other].span;
-                    let text = self.names.text(name.name).to_owned();
-                    self.report(
-                        Diagnostic::error(
-                            &codes::REDECLARED,
-                            format!("`{text}` is declared twice"),
-                        )
-                        .at(name.span, "declared again here")
-                        .and(first, "first declared here"),
-                    );
-                } else {
-                    self.functions.insert(name.name, item);
-                }
+                self.functions.entry(function.name.name).or_insert(item);
             }
         }
         for &item in &ast.items {
@@ -242,7 +228,13 @@ impl<'a> Elab<'a> {
         body: impl FnOnce(&mut Self) -> Result<T>,
     ) -> Result<T> {
         if self.depth >= MAX_DEPTH {
-            return self.fail(crate::syntax::too_deep(at, MAX_DEPTH));
+            return match self.running.last() {
+                Some(&(call, _)) if self.frame > 0 => self.fail(
+                    crate::syntax::too_deep(call, MAX_DEPTH)
+                        .help("functions that call themselves or each other must come to an end"),
+                ),
+                _ => self.fail(crate::syntax::too_deep(at, MAX_DEPTH)),
+            };
         }
         self.depth += 1;
         let result = body(self);

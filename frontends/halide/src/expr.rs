@@ -218,6 +218,9 @@ impl Elab<'_> {
             return Err(Failed);
         }
         let symbol = self.names.intern(text);
+        if self.facts.defined.contains(&symbol) && !self.facts.declared.contains(&symbol) {
+            return self.fail(crate::stmt::undeclared(text, span));
+        }
         let mut diagnostic = if self.facts.declared.contains(&symbol) {
             Diagnostic::error(&codes::UNKNOWN_NAME, format!("`{text}` is not declared here"))
                 .at(span, "declared elsewhere, or only later")
@@ -510,7 +513,11 @@ impl Elab<'_> {
         if info.poisoned {
             return Err(Failed);
         }
-        let name = info.name.clone();
+        let input = self.input_funcs.iter().find(|(_, f)| **f == func).map(|(i, _)| *i);
+        let name = match input {
+            Some(input) if info.anonymous => self.hir.inputs[input].name.clone(),
+            _ => info.name.clone(),
+        };
         if info.pure.is_none() {
             if self.aborted {
                 self.check_something_was_reported(&name, at);

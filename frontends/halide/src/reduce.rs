@@ -16,8 +16,8 @@ use crate::value::Value;
 pub(crate) const REDUCTIONS: [&str; 6] =
     ["sum", "product", "maximum", "minimum", "argmax", "argmin"];
 
-/// Free Vars, and reduction domains with the place of their first use.
-type Free = (Vec<Symbol>, Vec<(RDomId, Span)>);
+/// Free Vars and reduction domains with the place of their first use.
+type Free = (Vec<(Symbol, Span)>, Vec<(RDomId, Span)>);
 
 impl Elab<'_> {
     /// `name(e)` or `name(rdom, e)`, perhaps with a name in quotes for the Func.
@@ -43,7 +43,7 @@ impl Elab<'_> {
             }
         };
         let e = self.expr_of(&value.0, value.1)?;
-        let (mut vars, rdoms) = self.free(&[e], span)?;
+        let (mut free, rdoms) = self.free(&[e], span)?;
         let rdom = match (explicit, rdoms.as_slice()) {
             (Some(rdom), _) => rdom,
             (None, [(one, _)]) => *one,
@@ -69,11 +69,12 @@ impl Elab<'_> {
         let mut replaced = Replacement::new();
         let predicates = self.hir.rdoms[rdom].predicates.clone();
         let (more, _) = self.free(&predicates, span)?;
-        for v in more {
-            if !vars.contains(&v) {
-                vars.push(v);
+        for (v, at) in more {
+            if !free.iter().any(|(known, _)| *known == v) {
+                free.push((v, at));
             }
         }
+        let mut vars: Vec<Symbol> = free.iter().map(|(v, _)| *v).collect();
         let mut outer = Vec::new();
         self.walk(&[e], span, |elab, n| {
             if let NodeKind::RVar(r, k) = elab.hir.nodes[n].kind
@@ -85,8 +86,8 @@ impl Elab<'_> {
             Ok(())
         })?;
         let mut call_args: Vec<Node> = Vec::new();
-        for &v in &vars {
-            call_args.push(self.expr_of(&Value::Var(v), span)?);
+        for &(v, at) in &free {
+            call_args.push(self.expr_of(&Value::Var(v), at)?);
         }
         for (r, k) in outer {
             let base = self.rvar_name(r, k).replace('$', "_");
@@ -160,7 +161,7 @@ impl Elab<'_> {
             let old = own(self, 0);
             values.push(self.op(op, old, e, span));
         }
-        self.record_update(func, own_args.clone(), values, Some(rdom), span)?;
+        self.record_update(func, own_args.clone(), values, Some(rdom), span, span)?;
         let results: Vec<Node> = types
             .iter()
             .enumerate()
@@ -177,12 +178,14 @@ impl Elab<'_> {
 
     /// Free Vars and reduction domains of expressions, in the order in which they are met.
     fn free(&mut self, roots: &[Node], at: Span) -> Result<Free> {
-        let mut vars = Vec::new();
+        let mut vars: Vec<(Symbol, Span)> = Vec::new();
         let mut rdoms: Vec<(RDomId, Span)> = Vec::new();
         self.walk(roots, at, |e, n| {
             let data = &e.hir.nodes[n];
             match data.kind {
-                NodeKind::Var(v) if !vars.contains(&v) => vars.push(v),
+                NodeKind::Var(v) if !vars.iter().any(|(known, _)| *known == v) => {
+                    vars.push((v, data.span));
+                }
                 NodeKind::RVar(r, _) if !rdoms.iter().any(|(d, _)| *d == r) => {
                     rdoms.push((r, data.span));
                 }

@@ -207,7 +207,7 @@ impl Elab<'_> {
             // Without a domain the condition chooses between the new value and the old one.
             None => self.guarded(intermediate, &inner_args, results, &conditions, &types, at),
         };
-        self.record_update(intermediate, inner_args, results, inner_rdom, at)?;
+        self.record_update(intermediate, inner_args, results, inner_rdom, at, at)?;
         if let Some(inner) = inner_rdom {
             let names: Vec<(String, String)> = left
                 .iter()

@@ -83,9 +83,14 @@ pub(crate) fn scan(ast: &Ast, spelling: &Names, is_directive: impl Fn(&str) -> b
 }
 
 fn names(ast: &Ast, args: &[ExprId], vars: &mut HashSet<Symbol>) {
-    for &arg in args {
-        if let ExprKind::Name(name) = ast.exprs[arg].kind {
-            vars.insert(name);
+    let mut stack = args.to_vec();
+    while let Some(arg) = stack.pop() {
+        match &ast.exprs[arg].kind {
+            ExprKind::Name(name) => {
+                vars.insert(*name);
+            }
+            ExprKind::List(list) => stack.extend(list),
+            _ => {}
         }
     }
 }

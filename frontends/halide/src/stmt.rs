@@ -6,6 +6,7 @@ use crate::ast::{DeclKind, ExprId, ExprKind, Function, Op, Parameter, StmtId, St
 use crate::codes;
 use crate::constant;
 use crate::elab::{Elab, Result, Slot};
+use crate::hir::NodeKind;
 use crate::ops::Spanned;
 use crate::types::{CType, c_type};
 use crate::value::Value;
@@ -27,7 +28,23 @@ impl Elab<'_> {
             self.step(1, span)?;
         }
         match &node.kind {
-            StmtKind::Empty | StmtKind::Function(_) => Ok(Flow::Next),
+            StmtKind::Empty => Ok(Flow::Next),
+            StmtKind::Function(function) => {
+                let name = function.name;
+                let first = self.functions[&name.name];
+                if first == id {
+                    return Ok(Flow::Next);
+                }
+                let StmtKind::Function(other) = &self.ast.stmts[first].kind else {
+                    unreachable!("functions hold functions")
+                };
+                let text = self.names.text(name.name).to_owned();
+                self.fail(
+                    Diagnostic::error(&codes::REDECLARED, format!("`{text}` is declared twice"))
+                        .at(name.span, "declared again here")
+                        .and(other.name.span, "first declared here"),
+                )
+            }
             StmtKind::Expr(e) => {
                 self.expression_statement(*e)?;
                 Ok(Flow::Next)
@@ -151,6 +168,9 @@ impl Elab<'_> {
             return Err(Failed);
         }
         let help = match value {
+            Value::Expr(node) if !self.depends_on_pixels(*node, span)? => {
+                "extents of inputs and parameters are known only when the program runs"
+            }
             Value::Expr(_) | Value::Var(_) | Value::RVar(..) => {
                 "a value that differs between pixels is chosen with `select`"
             }
@@ -164,6 +184,18 @@ impl Elab<'_> {
             .at(span, format!("this is {}", value.what()))
             .help(help),
         )
+    }
+
+    fn depends_on_pixels(&mut self, node: crate::hir::Node, at: Span) -> Result<bool> {
+        let mut depends = false;
+        self.walk(&[node], at, |e, n| {
+            depends |= matches!(
+                e.hir.nodes[n].kind,
+                NodeKind::Var(_) | NodeKind::RVar(..) | NodeKind::Load(..) | NodeKind::Call(..)
+            );
+            Ok(())
+        })?;
+        Ok(depends)
     }
 
     /// An `int` that is known at compile time.
@@ -210,7 +242,8 @@ impl Elab<'_> {
                 let (callee_value, callee_span) = self.spanned(*callee)?;
                 match callee_value {
                     Value::Func(func) => {
-                        let result = self.define_from(func, args, op, value, span);
+                        let left = self.ast.exprs[target].span;
+                        let result = self.define_from(func, args, op, value, (left, span));
                         if result.is_err() {
                             self.hir.funcs[func].poisoned = true;
                         }
@@ -219,10 +252,6 @@ impl Elab<'_> {
                     Value::Poison => Err(Failed),
                     Value::Input(input) => {
                         let name = self.hir.inputs[input].name.clone();
-                        let implicit = self.implicit_inputs.values().any(|&i| i == input);
-                        if implicit {
-                            return self.fail(undeclared(&name, callee_span));
-                        }
                         self.fail(
                             Diagnostic::error(
                                 &codes::NOT_ASSIGNABLE,
@@ -351,7 +380,8 @@ impl Elab<'_> {
             let callee_value = self.spanned(*callee)?;
             if let Value::Func(func) = callee_value.0 {
                 let index = self.spanned(index)?;
-                let result = self.define_element(func, args, &index, op, value, span);
+                let left = self.ast.exprs[array].span;
+                let result = self.define_element(func, args, &index, op, value, (left, span));
                 if result.is_err() {
                     self.hir.funcs[func].poisoned = true;
                 }

@@ -7,7 +7,7 @@ use lalrpop_util::ParseError;
 use logos::Logos;
 use nbcc_base::{Diagnostic, Diagnostics, Failed, SourceFile, SourceId, Span};
 
-use crate::ast::{Ast, Names};
+use crate::ast::{Ast, Names, TypeWord};
 use crate::builder::Builder;
 use crate::codes;
 use crate::grammar::FileParser;
@@ -41,7 +41,7 @@ pub(crate) fn parse(
     while let Err(error) =
         FileParser::new().parse(&mut builder, rest.iter().map(|t| Ok::<Spanned, ()>(*t)))
     {
-        let at = report(source, file, &error, diagnostics);
+        let at = report(source, file, rest, &error, diagnostics);
         errors += 1;
         if errors == MAX_SYNTAX_ERRORS {
             break;
@@ -220,6 +220,7 @@ fn partner_of(token: Token) -> &'static str {
 fn report(
     source: SourceId,
     file: &SourceFile,
+    tokens: &[Spanned],
     error: &ParseError<u32, Token, ()>,
     diagnostics: &mut Diagnostics,
 ) -> u32 {
@@ -236,6 +237,26 @@ fn report(
             unreachable!("the grammar ends at the end of the file and its actions do not fail")
         }
     };
+    let before = tokens.partition_point(|t| t.0 < start);
+    if let Some(&(from, Token::Type(token_type), to)) =
+        before.checked_sub(1).and_then(|i| tokens.get(i))
+        && expected.iter().all(|e| e == "\"(\"" || e == "\"{\"")
+    {
+        // A type in an expression would have to be called.
+        let word = &file.text[from as usize..to as usize];
+        let vector = before.checked_sub(3).and_then(|i| tokens.get(i));
+        let vector = vector.is_some_and(|t| &file.text[t.0 as usize..t.2 as usize] == "vector");
+        let diagnostic = Diagnostic::error(&codes::SYNTAX, format!("unexpected type `{word}`"))
+            .at(Span { source, start: from, end: to }, "a type cannot stand here");
+        diagnostics.push(match token_type {
+            _ if vector => diagnostic.help("arrays are declared as in C: `Func f[3];`"),
+            TypeWord::C => {
+                diagnostic.help(format!("a value is converted with `cast<{word}>(...)`"))
+            }
+            _ => diagnostic,
+        });
+        return start;
+    }
     let span = Span { source, start, end };
     let text = shorten(&file.text[start as usize..end as usize]);
     let diagnostic = match token {
