@@ -214,6 +214,19 @@ impl Controller {
         self.log.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
+    /// Whether this controller and another of the same model, both idle and at the
+    /// same tick, behave alike from now on. False where either is not idle.
+    pub fn is_equivalent(&self, other: &Controller) -> bool {
+        let idle = |c: &Controller| c.queue.is_empty() && c.early.is_empty();
+        idle(self)
+            && idle(other)
+            && self.now == other.now
+            && self.next_refresh == other.next_refresh
+            && self.pending_refreshes == other.pending_refreshes
+            && self.write_mode == other.write_mode
+            && self.device.is_equivalent(&other.device, self.now)
+    }
+
     /// Whether a request of this kind would find a free slot.
     #[inline]
     pub fn has_room(&self, kind: Kind) -> bool {

@@ -196,4 +196,25 @@ impl Device {
             self.open_rows -= 1;
         }
     }
+    /// Whether this channel and another of the same model behave alike from tick
+    /// `now + 1` on: the same rows are open, and what still forbids a command forbids
+    /// it as long.
+    pub fn is_equivalent(&self, other: &Device, now: Cycle) -> bool {
+        let next = now + 1;
+        let alike =
+            |a: &Ready, b: &Ready| a.iter().zip(b).all(|(a, b)| (*a).max(next) == (*b).max(next));
+        let activates = |device: &Device| {
+            let ring = (0..4).map(|at| device.four_activates[(device.oldest_activate + at) % 4]);
+            ring.map(|cycle| cycle.max(next)).collect::<Vec<_>>()
+        };
+        alike(&self.channel, &other.channel)
+            && self.groups.iter().zip(&other.groups).all(|(a, b)| alike(a, b))
+            && self.banks.iter().zip(&other.banks).all(|(a, b)| alike(a, b))
+            && self
+                .buffers
+                .iter()
+                .zip(&other.buffers)
+                .all(|(a, b)| a.row == b.row && alike(&a.ready, &b.ready))
+            && activates(self) == activates(other)
+    }
 }

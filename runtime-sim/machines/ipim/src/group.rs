@@ -98,6 +98,19 @@ impl Group {
         self.controller.stats()
     }
 
+    /// Whether this group and another, both idle and at the same cycle, behave alike
+    /// from now on.
+    pub fn is_equivalent(&self, other: &Group) -> bool {
+        self.arrivals.is_empty()
+            && other.arrivals.is_empty()
+            && self.controller.is_equivalent(&other.controller)
+    }
+
+    /// The cycle up to which everything is done.
+    pub fn now(&self) -> Cycle {
+        self.controller.now()
+    }
+
     /// Starts to log commands.
     pub fn enable_log(&mut self) {
         self.controller.enable_log();

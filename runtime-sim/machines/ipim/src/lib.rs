@@ -10,6 +10,7 @@ pub mod decode;
 pub mod fault;
 pub mod functional;
 pub mod group;
+pub mod groups;
 pub mod lookahead;
 pub mod memory;
 pub mod plan;

@@ -10,6 +10,7 @@ use crate::code::Code;
 use crate::fault::Fault;
 use crate::functional;
 use crate::group::{DramError, dram_model};
+use crate::groups::DramTotals;
 use crate::lookahead::lookahead;
 use crate::memory::{Banks, SharedImage};
 use crate::plan::plan;
@@ -28,6 +29,9 @@ pub struct RunOptions<'a> {
     pub threads: usize,
     /// The longest time for which vaults are simulated apart; results do not depend on it.
     pub window: Cycle,
+    /// Whether groups that see the same requests are simulated once; results do not
+    /// depend on it.
+    pub together: bool,
     /// Events of the trace to keep; none makes no trace.
     pub trace_events: Option<usize>,
     /// Bytes that all banks may allocate in the simulator.
@@ -50,6 +54,7 @@ impl Default for RunOptions<'_> {
             max_cycles: RunOptions::MAX_CYCLES,
             threads: 1,
             window: WINDOW,
+            together: true,
             trace_events: None,
             memory_limit: RunOptions::MEMORY_LIMIT,
             progress: None,
@@ -178,6 +183,8 @@ impl Simulation {
             code: &self.code,
             plans: &plans,
             lookahead: &lookahead,
+            // On the base die, requests of the groups come one after the other.
+            together: options.together && !self.machine.features.process_on_base_die,
         };
         let vaults = std::mem::take(&mut self.vaults);
         let mut system = System::new(vaults, &cx, &self.model, options.trace_events);
@@ -195,8 +202,16 @@ impl Simulation {
         let cycles = system.run(&mut control)?;
         let trace = options.trace_events.map(|limit| system.take_trace(limit));
         let profile = profile(&system.vaults);
-        let statistics =
-            statistics::collect(&self.machine, &self.code, &system.vaults, &system.network, cycles);
+        let mut dram = DramTotals::default();
+        system.vaults.iter_mut().for_each(|vault| dram.add(&vault.dram_totals()));
+        let statistics = statistics::collect(
+            &self.machine,
+            &self.code,
+            &system.vaults,
+            &dram,
+            &system.network,
+            cycles,
+        );
         self.vaults = system.vaults.into_iter().map(|timed| timed.vault).collect();
         Ok(Timing { cycles, profile, statistics, trace })
     }

@@ -7,12 +7,12 @@
 
 use nbcc_isa::{Instruction, MachineInstruction};
 use nbcc_isa_ipim::{ATOM_BYTES, Addr, Category, Inst, Machine, PhysReg, RegClass, Unit};
-use nbcc_sim_dram::Command;
 use nbcc_sim_engine::statistics::Value;
 use nbcc_sim_engine::{Cycle, Definition, EnergyLedger, Statistics};
 use nbcc_sim_network::Network;
 
 use crate::code::{Code, Step};
+use crate::groups::DramTotals;
 use crate::timed::{Stall, TimedVault};
 
 /// The version of the names and meanings below.
@@ -229,6 +229,7 @@ pub fn collect(
     machine: &Machine,
     code: &Code,
     vaults: &[TimedVault],
+    dram: &DramTotals,
     network: &Network,
     cycles: Cycle,
 ) -> Statistics {
@@ -256,8 +257,7 @@ pub fn collect(
     out.set("vsm.writes", sum.vsm_writes);
     out.set("dram.remote", counts.remote);
 
-    let dram = Dram::new(vaults);
-    set_dram(&mut out, &dram);
+    set_dram(&mut out, dram);
     let [tsv, port] = tsv_slots(vaults);
     out.set("tsv.control_slots", tsv[0]);
     out.set("tsv.data_slots", tsv[1]);
@@ -471,43 +471,7 @@ fn set_cores(out: &mut Statistics, vaults: &[TimedVault], counts: &Counts, cycle
     out.set("ipc", ratio(counts.active_instructions, counts.active * cycles));
 }
 
-/// Sums over all controllers.
-#[derive(Default)]
-struct Dram {
-    requests: u64,
-    reads: u64,
-    writes: u64,
-    hits: u64,
-    misses: u64,
-    conflicts: u64,
-    activates: u64,
-    precharges: u64,
-    refreshes: u64,
-    commands: u64,
-    busy: u64,
-}
-
-impl Dram {
-    fn new(vaults: &[TimedVault]) -> Dram {
-        let mut sum = Dram::default();
-        for stats in vaults.iter().flat_map(TimedVault::groups).map(crate::group::Group::stats) {
-            sum.requests += stats.requests;
-            sum.reads += stats.column_reads();
-            sum.writes += stats.column_writes();
-            sum.hits += stats.hits;
-            sum.misses += stats.misses;
-            sum.conflicts += stats.conflicts;
-            sum.activates += stats.commands.of(Command::Activate);
-            sum.precharges += stats.rows_closed;
-            sum.refreshes += stats.commands.of(Command::Refresh);
-            sum.commands += stats.commands.total();
-            sum.busy += stats.busy_cycles;
-        }
-        sum
-    }
-}
-
-fn set_dram(out: &mut Statistics, dram: &Dram) {
+fn set_dram(out: &mut Statistics, dram: &DramTotals) {
     out.set("dram.requests", dram.requests);
     out.set("dram.reads", dram.reads);
     out.set("dram.writes", dram.writes);

@@ -46,7 +46,7 @@ pub struct Control<'a> {
     /// The longest time for which vaults run apart, [`WINDOW`] unless a test wants to
     /// know that it does not matter.
     pub window: Cycle,
-    /// Called at the end of each window.
+    /// Called now and then.
     pub progress: &'a mut dyn FnMut(Progress),
 }
 
@@ -103,13 +103,18 @@ impl<'a> System<'a> {
         };
         let limit = control.max_cycles.saturating_add(1);
         let hop = Cycle::from(self.cx.machine.network.t_noc);
+        let mut report = 0;
         let mut horizon = self.horizon(Cycle::MAX, hop, control.window).min(limit);
         loop {
             self.run_vaults(horizon, pool.as_ref());
             self.check_faults()?;
             self.send();
             self.now = horizon;
-            (control.progress)(Progress { cycles: self.now, instructions: self.instructions() });
+            if self.now >= report {
+                report = self.now + WINDOW;
+                let instructions = self.instructions();
+                (control.progress)(Progress { cycles: self.now, instructions });
+            }
 
             if self.vaults.iter().all(|vault| vault.state == State::Ended) {
                 let cycles = self.vaults.iter().map(TimedVault::clock).max().unwrap_or(0);

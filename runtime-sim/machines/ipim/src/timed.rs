@@ -17,7 +17,8 @@ use nbcc_sim_network::{Grant, Transfer, TsvArbiter, TsvStats};
 
 use crate::code::{Code, Step};
 use crate::fault::{Fault, FaultKind};
-use crate::group::{Group, kind};
+use crate::group::kind;
+use crate::groups::{DramTotals, Groups, Split};
 use crate::lookahead::Lookahead;
 use crate::plan::{Access, Plan, Route, SCOREBOARD, slots_of_atom};
 use crate::slab::Slab;
@@ -34,6 +35,9 @@ pub struct Context<'a> {
     pub plans: &'a [Plan],
     /// Distances to the next messages.
     pub lookahead: &'a Lookahead,
+    /// Whether groups that see the same requests are simulated once; results do not
+    /// depend on it.
+    pub together: bool,
 }
 
 /// Why a control core did not issue in a cycle.
@@ -195,8 +199,8 @@ struct Pending {
     pc: u32,
     /// Bank accesses, or the one transfer or message, that it waits for.
     remaining: u32,
-    /// Bank accesses by group.
-    of_group: [u8; 32],
+    /// Bank accesses by class of groups.
+    of_class: [u8; 32],
     /// When what is done of it was done.
     done: Cycle,
 }
@@ -219,6 +223,8 @@ struct Remote {
 
 /// Marks the ids of remote requests among those of a controller.
 const REMOTE: u64 = 1 << 63;
+/// Bank instructions after which it is seen whether classes of groups can be joined.
+const JOIN_INTERVAL: u32 = 64;
 /// Ranks of TSV transfers that become ready together.
 const REMOTE_RANK: u8 = 0;
 const LOCAL_RANK: u8 = 1;
@@ -261,7 +267,13 @@ pub struct TimedVault {
     /// The port of the vault's scratchpad where it is not the TSVs.
     port: TsvArbiter,
     transits: Slab<Transit>,
-    groups: Vec<Group>,
+    groups: Groups,
+    /// Pending instructions that access banks.
+    pending_bank: u32,
+    /// Whether groups that see the same requests are simulated once.
+    together: bool,
+    /// Bank instructions until classes of groups are looked at again.
+    join_countdown: u32,
     remotes: Slab<Remote>,
     grants: Vec<Grant>,
     completions: Vec<Completion>,
@@ -272,10 +284,11 @@ impl TimedVault {
     /// A vault at cycle 0.
     pub fn new(vault: Vault, cx: &Context<'_>, model: &Arc<Model>, trace: Option<usize>) -> Self {
         let count = cx.code.len() as usize;
-        let mut groups = vec![Group::new(model); cx.machine.hierarchy.pgs as usize];
+        let h = &cx.machine.hierarchy;
+        let mut groups = Groups::new(h.pgs, h.pes, model, cx.together);
         let timeline = trace.map(|limit| {
-            groups.iter_mut().for_each(Group::enable_log);
-            Timeline::new(vault.id, groups.len(), limit)
+            groups.enable_log();
+            Timeline::new(vault.id, h.pgs, limit)
         });
         TimedVault {
             vault,
@@ -301,6 +314,9 @@ impl TimedVault {
             port: TsvArbiter::new(),
             transits: Slab::new(),
             groups,
+            pending_bank: 0,
+            together: cx.together,
+            join_countdown: JOIN_INTERVAL,
             remotes: Slab::new(),
             grants: Vec::new(),
             completions: Vec::new(),
@@ -319,9 +335,9 @@ impl TimedVault {
         self.pc * INSTRUCTION_BYTES
     }
 
-    /// The groups' controllers.
-    pub fn groups(&self) -> &[Group] {
-        &self.groups
+    /// Counters of the groups' controllers.
+    pub fn dram_totals(&mut self) -> DramTotals {
+        self.groups.totals()
     }
 
     /// Slots of the TSVs and of the scratchpad's own port, where it has one.
@@ -377,6 +393,9 @@ impl TimedVault {
         let id = REMOTE | u64::from(remote);
         let request = bank_request(cx.machine, id, fetch.bank.engine, fetch.address, false);
         let group = fetch.bank.engine / cx.machine.hierarchy.pes;
+        let pending = &mut self.pending;
+        let order = &self.pending_order;
+        self.groups.isolate(group, |split| note_split(pending, order, split));
         let transit = Transit::Bank { group, local: false, request };
         let slots = slots_of_atom(cx.machine);
         let id = u64::from(self.transits.insert(transit));
@@ -391,6 +410,9 @@ impl TimedVault {
 
     /// All vaults have come to the phase that this one waits at.
     pub fn proceed(&mut self, time: Cycle) {
+        // Vaults that left the barrier earlier may ask for something before `time`, but
+        // not before this one had come to the barrier.
+        self.join_groups(self.clock);
         self.stall(Stall::Sync, time, self.pc as usize - 1);
         self.next_free = time;
         self.state = State::Running;
@@ -398,8 +420,8 @@ impl TimedVault {
 
     /// Finishes the banks' accounts when the machine stops at `cycle`.
     pub fn finish(&mut self, cycle: Cycle) {
-        for group in &mut self.groups {
-            group.advance(cycle, &mut self.completions);
+        for class in 0..self.groups.classes() {
+            self.groups.advance(class, cycle, &mut self.completions);
         }
         self.log_commands();
         debug_assert!(self.completions.is_empty(), "a request outlives its program");
@@ -492,28 +514,10 @@ impl TimedVault {
                 self.note_retirement(retire);
             }
             Route::Bank { write, before, .. } => {
-                let pending = self.add_pending(plan, pc, plan.mask.count_ones());
                 // Engines send requests in program order, however long their registers take.
                 let time = self.last_bank_request.max(issue + Cycle::from(before));
                 self.last_bank_request = time;
-                let pes = cx.machine.hierarchy.pes;
-                for engine in engines(plan.mask) {
-                    let address = self.vault.addresses[engine];
-                    let engine = engine as u32;
-                    let request =
-                        bank_request(cx.machine, u64::from(pending), engine, address, write);
-                    let group = engine / pes;
-                    let entry = self.pending.get_mut(pending).expect("just added");
-                    entry.of_group[group as usize] += 1;
-                    if cx.machine.features.process_on_base_die {
-                        let transit = Transit::Bank { group, local: true, request };
-                        let id = u64::from(self.transits.insert(transit));
-                        let slots = slots_of_atom(cx.machine);
-                        self.tsv.push(Transfer { id, ready: time, rank: LOCAL_RANK, slots });
-                    } else {
-                        self.groups[group as usize].push(time, true, request);
-                    }
-                }
+                self.dispatch_bank(plan, pc, time, write, cx);
             }
             Route::Vsm { slots, before, .. } => {
                 let pending = self.add_pending(plan, pc, 1);
@@ -534,6 +538,56 @@ impl TimedVault {
                 self.outbox.push((issue, Message::Request { fetch, pending }));
             }
             Route::Sync => unreachable!("a sync is not dispatched"),
+        }
+    }
+
+    /// Sends the requests of a bank access, which leave the engines at `time`.
+    fn dispatch_bank(&mut self, plan: &Plan, pc: u32, time: Cycle, write: bool, cx: &Context<'_>) {
+        let pes = cx.machine.hierarchy.pes;
+        if self.together {
+            self.join_countdown -= 1;
+            if self.join_countdown == 0 {
+                // The clock is past the issue, and requests come later still.
+                self.join_groups(self.clock - 1);
+            }
+            let (pending, order) = (&mut self.pending, &self.pending_order);
+            let note = |split| note_split(pending, order, split);
+            self.groups.part(plan.mask, &self.vault.addresses, note);
+        }
+        let number = self.add_pending(plan, pc, 0);
+        self.pending_bank += 1;
+        let on_base_die = cx.machine.features.process_on_base_die;
+        for class in 0..self.groups.classes() {
+            let first = self.groups.first(class) * pes;
+            let of_group = u64::from(plan.mask) >> first & ((1 << pes) - 1);
+            for pe in engines(of_group as u32) {
+                let engine = first + pe as u32;
+                let address = self.vault.addresses[engine as usize];
+                let request = bank_request(cx.machine, u64::from(number), engine, address, write);
+                let entry = self.pending.get_mut(number).expect("just added");
+                entry.of_class[class] += 1;
+                entry.remaining += 1;
+                if on_base_die {
+                    let group = first / pes;
+                    let transit = Transit::Bank { group, local: true, request };
+                    let id = u64::from(self.transits.insert(transit));
+                    let slots = slots_of_atom(cx.machine);
+                    self.tsv.push(Transfer { id, ready: time, rank: LOCAL_RANK, slots });
+                } else {
+                    self.groups.push(class, time, true, request);
+                }
+            }
+        }
+    }
+
+    /// Joins classes of groups, if nothing is under way to any of them.
+    fn join_groups(&mut self, now: Cycle) {
+        self.join_countdown = JOIN_INTERVAL;
+        let idle = self.pending_bank == 0 && self.remotes.is_empty();
+        if self.together && idle && self.groups.classes() > 1 {
+            self.groups.join(now, &mut self.completions);
+            debug_assert!(self.completions.is_empty(), "a request nobody waits for");
+            self.log_commands();
         }
     }
 
@@ -643,16 +697,16 @@ impl TimedVault {
         let pc = self.pending.get(number).expect("a pending instruction").pc;
         match cx.plans[pc as usize].route {
             Route::Bank { .. } => {
-                for group in 0..self.groups.len() {
-                    while self.pending.get(number).is_some_and(|p| p.of_group[group] > 0) {
-                        let event = self.groups[group].next_event();
+                for class in 0..self.groups.classes() {
+                    while self.pending.get(number).is_some_and(|p| p.of_class[class] > 0) {
+                        let event = self.groups.next_event(class);
                         let grant = self.tsv.next_grant();
                         match (event, grant) {
                             (Some(event), Some(grant)) if event < grant && event < horizon => {
-                                self.advance_group(group, event, cx);
+                                self.advance_class(class, event, cx);
                             }
                             (Some(event), None) if event < horizon => {
-                                self.advance_group(group, event, cx);
+                                self.advance_class(class, event, cx);
                             }
                             (_, Some(grant)) if grant < horizon => self.advance_tsv(grant, cx),
                             _ => return false,
@@ -727,7 +781,7 @@ impl TimedVault {
 
     /// The next cycle at which something happens to a bank access or a transfer.
     fn next_event(&mut self) -> Option<Cycle> {
-        let groups = self.groups.iter_mut().filter_map(Group::next_event).min();
+        let groups = self.groups.next_event_of_any();
         let grants = self.tsv.next_grant().into_iter().chain(self.port.next_grant()).min();
         groups.into_iter().chain(grants).min()
     }
@@ -741,9 +795,9 @@ impl TimedVault {
             self.port.advance(event + 1, &mut self.grants);
             self.take_grants(cx);
         }
-        for group in 0..self.groups.len() {
-            if self.groups[group].next_event().is_some_and(|next| next <= event) {
-                self.advance_group(group, event, cx);
+        for class in 0..self.groups.classes() {
+            if self.groups.next_event(class).is_some_and(|next| next <= event) {
+                self.advance_class(class, event, cx);
             }
         }
     }
@@ -762,7 +816,8 @@ impl TimedVault {
             match self.transits.remove(grant.id as u32) {
                 Transit::Bank { group, local, request } => {
                     let time = grant.last + Cycle::from(cx.machine.latency.t_tsv);
-                    self.groups[group as usize].push(time, local, request);
+                    let class = self.groups.class_of(group);
+                    self.groups.push(class, time, local, request);
                 }
                 Transit::Scratchpad { pending } => {
                     let pc = self.pending.get(pending).expect("a pending transfer").pc;
@@ -780,9 +835,9 @@ impl TimedVault {
         self.grants = grants;
     }
 
-    fn advance_group(&mut self, group: usize, until: Cycle, cx: &Context<'_>) {
+    fn advance_class(&mut self, class: usize, until: Cycle, cx: &Context<'_>) {
         let mut completions = std::mem::take(&mut self.completions);
-        self.groups[group].advance(until, &mut completions);
+        self.groups.advance(class, until, &mut completions);
         for completion in completions.drain(..) {
             if completion.id & REMOTE != 0 {
                 let Remote { from, pending } = self.remotes.remove(completion.id as u32);
@@ -795,11 +850,12 @@ impl TimedVault {
             let entry = self.pending.get_mut(number).expect("a pending bank access");
             let plan = &cx.plans[entry.pc as usize];
             let Route::Bank { after, .. } = plan.route else { unreachable!("a bank access") };
-            entry.of_group[group] -= 1;
+            entry.of_class[class] -= 1;
             entry.remaining -= 1;
             entry.done = entry.done.max(completion.finish + Cycle::from(after));
             if entry.remaining == 0 {
                 let done = entry.done;
+                self.pending_bank -= 1;
                 self.complete(number, done, cx);
             }
         }
@@ -811,16 +867,17 @@ impl TimedVault {
 
     fn log_commands(&mut self) {
         let Some(timeline) = &mut self.timeline else { return };
-        for (number, group) in self.groups.iter_mut().enumerate() {
-            for issued in group.take_log() {
-                timeline.command(number, &issued);
+        for class in 0..self.groups.classes() {
+            let log = self.groups.take_log(class);
+            for group in self.groups.members(class) {
+                log.iter().for_each(|issued| timeline.command(group as usize, issued));
             }
         }
     }
 
     fn add_pending(&mut self, plan: &Plan, pc: u32, remaining: u32) -> u32 {
         self.note_issue(plan, None);
-        let number = self.pending.insert(Pending { pc, remaining, of_group: [0; 32], done: 0 });
+        let number = self.pending.insert(Pending { pc, remaining, of_class: [0; 32], done: 0 });
         self.pending_order.push(number);
         number
     }
@@ -870,6 +927,17 @@ impl TimedVault {
     fn note_retirement(&mut self, retire: Cycle) {
         self.last_retirement = self.last_retirement.max(retire);
         self.retiring.push(retire);
+    }
+}
+
+/// What a class of groups still has to do for pending instructions, the class that
+/// came out of it has to do as well.
+fn note_split(pending: &mut Slab<Pending>, order: &[u32], split: Split) {
+    for number in order {
+        let entry = pending.get_mut(*number).expect("a pending instruction");
+        let accesses = entry.of_class[split.from];
+        entry.of_class[split.to] = accesses;
+        entry.remaining += u32::from(accesses);
     }
 }
 

@@ -25,7 +25,7 @@ pub struct Timeline {
 
 impl Timeline {
     /// The lanes of a vault, with room for `limit` events.
-    pub fn new(vault: u32, groups: usize, limit: usize) -> Timeline {
+    pub fn new(vault: u32, groups: u32, limit: usize) -> Timeline {
         let mut trace = Trace::new(limit);
         let process = format!("vault {vault}");
         let mut lane = |name: &str| trace.lane(&process, name);

@@ -208,6 +208,8 @@ fn pieces(cubes: u32, vaults: u32) -> impl Strategy<Value = Vec<Piece>> {
         30 => inst().prop_map(Piece::Plain),
         6 => address,
         1 => skip,
+        // A machine of one vault is compared with one that knows no barriers.
+        (cubes > 1) as u32 => (0..3_u32).prop_map(|phase| Piece::Plain(Inst::Sync { phase })),
         1 => request(cubes, vaults).prop_map(Piece::Plain),
     ];
     prop::collection::vec(piece, 1..200)
@@ -334,20 +336,22 @@ proptest! {
         machine.features.process_on_base_die = base_die;
         machine.dram.refresh = true;
         let program = build(&machine, &pieces);
-        let time = |window, threads| {
-            let mut options = RunOptions { threads, ..RunOptions::default() };
+        let time = |window, threads, together| {
+            let mut options = RunOptions { threads, together, ..RunOptions::default() };
             if let Some(window) = window {
                 options.window = window;
             }
             let mut timed = simulation(&program, &initial());
             let timing = timed.run_timed(&mut options).unwrap();
-            (timing.cycles, timing.profile, contents(&timed))
+            (timing.cycles, timing.profile, timing.statistics, contents(&timed))
         };
-        let expected = time(None, 1);
-        prop_assert_eq!(&time(None, 3), &expected);
+        let expected = time(None, 1, true);
+        prop_assert_eq!(&time(None, 3, true), &expected);
+        prop_assert_eq!(&time(None, 1, false), &expected);
         for window in windows {
-            let found = time(Some(window), 1);
+            let found = time(Some(window), 1, true);
             prop_assert_eq!((found.0, &found.1), (expected.0, &expected.1), "window {}", window);
+            prop_assert_eq!(&found.2, &expected.2);
         }
     }
 }
