@@ -116,7 +116,7 @@ fn lex_error(
         LexError::Number => {
             Diagnostic::error(&codes::NUMBER, format!("`{}` is not a number", shorten(slice)))
                 .at(span, "malformed number")
-                .help("integers are written 12 or 0x1f, floats 1.5f")
+                .help("integers have no suffix: 12 or 0x1f; floats end in f: 1.5f")
         }
         LexError::Preprocessor => Diagnostic::error(
             &codes::PREPROCESSOR,

@@ -119,7 +119,7 @@ pub(crate) enum Token {
 
     /// A word of C++ that this language does not have.
     #[regex("while|do|switch|case|break|continue|goto|struct|class|enum|union|template|typename")]
-    #[regex("static|inline|new|delete|public|private|operator|try|throw|typedef")]
+    #[regex("static|inline|GeneratorParam|new|delete|public|private|operator|try|throw|typedef")]
     Foreign,
 
     #[regex(r"[A-Za-z_][A-Za-z0-9_]*")]

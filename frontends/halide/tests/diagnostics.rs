@@ -128,3 +128,28 @@ fn every_example_triggers_its_code() {
         );
     }
 }
+
+#[test]
+fn the_page_of_the_language_lists_every_directive() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/language-halide.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    for directive in nbcc_frontend_halide::DIRECTIVES {
+        let row = format!("| `{}` | {} |", directive.usage, directive.about);
+        assert!(page.contains(&row), "docs/language-halide.md lacks the row\n{row}");
+    }
+}
+
+#[test]
+fn the_examples_on_the_page_of_the_language_are_accepted() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/language-halide.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    let blocks: Vec<&str> = page.split("```\n").skip(1).step_by(2).collect();
+    let sources: Vec<&str> = blocks.into_iter().filter(|b| b.contains("Func ")).collect();
+    let mut found = 0;
+    for source in sources.iter().filter(|s| !s.contains("declarator")) {
+        let (_, diagnostics, file) = parse_text("page.halide", source);
+        assert!(!diagnostics.has_errors(), "{source}\n{}", report(&file, &diagnostics));
+        found += 1;
+    }
+    assert!(found >= 2, "the page has examples");
+}
