@@ -4,6 +4,7 @@
 mod faults;
 mod messages;
 mod naive;
+mod page;
 mod random;
 mod semantics;
 mod support;
