@@ -241,5 +241,6 @@ codes! {
     REFUSED = "E4208", "a program that the simulator does not take",
     "The program, its machine or its data need more memory than the simulator takes, or the data \
      is not what the program was compiled for.",
-    "", by "a_program_larger_than_the_simulator";
+    "// nbcc run example.halide --size 65536x8192\nOutput<Buffer<int, 2>> a, b, c;\n\
+     a(x, y) = x;\nb(x, y) = y;\nc(x, y) = x + y;\n";
 }

@@ -17,24 +17,30 @@ use crate::session::{Session, Stop};
 use crate::{codes, files, machine, registry};
 use nbcc_isa::text::nearest;
 
-/// A parsed source file and the target it is for.
-pub struct Parsed {
-    /// What the frontend made of it.
-    pub program: Program,
-    /// The target.
+/// What a compilation goes through.
+#[derive(Clone, Copy)]
+pub struct Tools {
+    /// The source's language.
+    pub frontend: &'static dyn Frontend,
+    /// The target that is named, else the language's own.
     pub entry: &'static TargetEntry,
 }
 
-/// Reads and parses a source file for the target that is named, else the language's own.
-pub fn parse(session: &mut Session, path: &Path, target: Option<&str>) -> Result<Parsed, Stop> {
+/// The tools for a source file.
+pub fn tools(session: &mut Session, path: &Path, target: Option<&str>) -> Result<Tools, Stop> {
     let frontend = frontend(session, path)?;
     let entry = target_entry(session, target.unwrap_or(frontend.default_target()))?;
+    Ok(Tools { frontend, entry })
+}
+
+/// Reads and parses a source file.
+pub fn parse(session: &mut Session, path: &Path, tools: Tools) -> Result<Program, Stop> {
     let id = files::read_source(session, path)?;
     let file = session.sources.get(id);
-    let directives = entry.target.directives();
-    let program = frontend.parse(id, file, directives, &mut session.diagnostics)?;
+    let directives = tools.entry.target.directives();
+    let program = tools.frontend.parse(id, file, directives, &mut session.diagnostics)?;
     session.diagnostics.check()?;
-    Ok(Parsed { program, entry })
+    Ok(program)
 }
 
 fn frontend(session: &mut Session, path: &Path) -> Result<&'static dyn Frontend, Stop> {
@@ -95,12 +101,12 @@ pub fn input_extents(
     })
 }
 
-/// What to ask of the target, checked against what it offers.
+/// What to ask of the target, checked against what it offers. The extents of inputs are to be
+/// filled in.
 pub fn request(
     session: &mut Session,
     entry: &TargetEntry,
     args: &TargetArgs,
-    input_extents: BTreeMap<String, Vec<u32>>,
     size: Option<&Extents>,
 ) -> Result<Request, Stop> {
     let machine = machine::resolve(session, entry, args.machine.as_deref(), &args.set)?;
@@ -110,7 +116,7 @@ pub fn request(
         overrides: args.set.iter().map(|(k, v)| (k.trim().into(), v.trim().into())).collect(),
         choices: choices(session, entry, &args.choice)?,
         emit: Emit::Binary,
-        input_extents,
+        input_extents: BTreeMap::new(),
         size: size.map(|size| size.0.clone()).unwrap_or_default(),
     })
 }
@@ -202,14 +208,13 @@ pub fn known_pass(
 /// Runs a target's compiler. The remarks come back whether or not it succeeds.
 pub fn compile(
     session: &mut Session,
-    parsed: Parsed,
+    entry: &TargetEntry,
+    program: Program,
     request: &Request,
     passes: &PassOptions,
     observer: &mut dyn Observer,
 ) -> (Result<Artifact, Stop>, Vec<Remark>) {
-    with_context(session, passes, observer, |cx| {
-        parsed.entry.target.compile(parsed.program, request, cx)
-    })
+    with_context(session, passes, observer, |cx| entry.target.compile(program, request, cx))
 }
 
 /// Does something that needs a pass's surroundings.

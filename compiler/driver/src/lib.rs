@@ -11,7 +11,7 @@ pub mod codes;
 mod commands;
 mod compile;
 mod console;
-mod data;
+pub mod data;
 mod files;
 mod machine;
 mod observe;
@@ -20,7 +20,7 @@ pub mod registry;
 mod render;
 mod report;
 mod session;
-mod simulate;
+pub mod simulate;
 
 use std::ffi::OsString;
 use std::process::ExitCode;

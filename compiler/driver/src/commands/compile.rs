@@ -29,11 +29,12 @@ pub fn compile(session: &mut Session, args: &CompileArgs) -> Result<(), Stop> {
     if let Some(out) = &out {
         files::check_folder(session, out)?;
     }
-    let parsed = compile::parse(session, source, args.target.target.as_deref())?;
-    let extents =
-        compile::input_extents(session, &parsed.program, &args.input, args.size.as_ref())?;
-    let mut request =
-        compile::request(session, parsed.entry, &args.target, extents, args.size.as_ref())?;
+    let tools = compile::tools(session, source, args.target.target.as_deref())?;
+    let size = args.size.as_ref();
+    let passes = compile::pass_options(session, tools.entry, &args.passes)?;
+    let mut request = compile::request(session, tools.entry, &args.target, size)?;
+    let program = compile::parse(session, source, tools)?;
+    request.input_extents = compile::input_extents(session, &program, &args.input, size)?;
     request.emit = match args.emit {
         EmitForm::Bin => Emit::Binary,
         EmitForm::Asm => Emit::Asm,
@@ -42,10 +43,10 @@ pub fn compile(session: &mut Session, args: &CompileArgs) -> Result<(), Stop> {
         EmitForm::MachineIr => Emit::MachineIr,
         EmitForm::Remarks => Emit::Remarks,
     };
-    let passes = compile::pass_options(session, parsed.entry, &args.passes)?;
     session.flush();
     let mut watcher = Watcher::new(&args.passes);
-    let (artifact, remarks) = compile::compile(session, parsed, &request, &passes, &mut watcher);
+    let (artifact, remarks) =
+        compile::compile(session, tools.entry, program, &request, &passes, &mut watcher);
     watcher.finish();
     let artifact = artifact?;
     if args.passes.fsave_optimization_record {

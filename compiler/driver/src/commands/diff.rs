@@ -31,18 +31,18 @@ impl Observer for Recorder {
 
 /// Runs the command.
 pub fn diff(session: &mut Session, args: &DiffArgs) -> Result<(), Stop> {
-    let parsed = compile::parse(session, &args.source, args.target.target.as_deref())?;
-    let entry = parsed.entry;
+    let tools = compile::tools(session, &args.source, args.target.target.as_deref())?;
+    let (entry, size) = (tools.entry, args.size.as_ref());
     for name in [&args.pass, &args.from, &args.to].into_iter().flatten() {
         compile::known_pass(session, entry, name)?;
     }
-    let extents =
-        compile::input_extents(session, &parsed.program, &args.input, args.size.as_ref())?;
-    let request = compile::request(session, entry, &args.target, extents, args.size.as_ref())?;
     let passes = compile::pass_options(session, entry, &args.passes)?;
+    let mut request = compile::request(session, entry, &args.target, size)?;
+    let program = compile::parse(session, &args.source, tools)?;
+    request.input_extents = compile::input_extents(session, &program, &args.input, size)?;
     session.flush();
     let mut recorder = Recorder::default();
-    let (artifact, _) = compile::compile(session, parsed, &request, &passes, &mut recorder);
+    let (artifact, _) = compile::compile(session, entry, program, &request, &passes, &mut recorder);
     let records = select(session, args, recorder.records)?;
     let width = console::width();
     let mut text = String::new();

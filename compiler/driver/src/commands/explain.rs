@@ -18,16 +18,16 @@ pub fn explain(session: &mut Session, args: &ExplainArgs) -> Result<(), Stop> {
         return explain_code(session, &args.what);
     }
     let (path, line) = split_line(&args.what);
-    let parsed = compile::parse(session, &path, args.target.target.as_deref())?;
-    let extents =
-        compile::input_extents(session, &parsed.program, &args.input, args.size.as_ref())?;
-    let request =
-        compile::request(session, parsed.entry, &args.target, extents, args.size.as_ref())?;
-    let passes = compile::pass_options(session, parsed.entry, &args.passes)?;
+    let tools = compile::tools(session, &path, args.target.target.as_deref())?;
+    let size = args.size.as_ref();
+    let passes = compile::pass_options(session, tools.entry, &args.passes)?;
+    let mut request = compile::request(session, tools.entry, &args.target, size)?;
+    let program = compile::parse(session, &path, tools)?;
+    request.input_extents = compile::input_extents(session, &program, &args.input, size)?;
     session.flush();
-    let target = parsed.entry.target;
+    let target = tools.entry.target;
     let (text, remarks) = compile::with_context(session, &passes, &mut NoObserver, |cx| {
-        target.explain(parsed.program, &request, cx)
+        target.explain(program, &request, cx)
     });
     let text = text?;
     let shown = match line {

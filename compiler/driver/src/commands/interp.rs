@@ -16,8 +16,9 @@ use crate::{codes, compile, console};
 
 /// Runs the command.
 pub fn interp(session: &mut Session, args: &InterpArgs) -> Result<(), Stop> {
-    let parsed = compile::parse(session, &args.source, args.target.as_deref())?;
-    let pipeline = pipeline_of(session, &parsed.program, &args.source)?;
+    let tools = compile::tools(session, &args.source, args.target.as_deref())?;
+    let program = compile::parse(session, &args.source, tools)?;
+    let pipeline = pipeline_of(session, &program, &args.source)?;
     let specs = outputs::of_pipeline(pipeline);
     let places = outputs::plan(session, &specs, &args.data.output, &args.source)?;
     let gathered = gather::gather(session, pipeline, &args.data, &args.source)?;

@@ -38,7 +38,7 @@ pub fn identify(
 pub fn broken(session: &mut Session, path: &Path, error: load::LoadError) -> Stop {
     let file = path.display().to_string();
     session.fail(
-        Diagnostic::error(&codes::BROKEN_BINARY, format!("`{file}` {error}"))
+        Diagnostic::error(&codes::BROKEN_BINARY, format!("`{file}`: {error}"))
             .in_file(file)
             .help("compile the source again"),
     )

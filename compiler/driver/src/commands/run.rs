@@ -77,21 +77,22 @@ pub fn run(session: &mut Session, args: &RunArgs) -> Result<(), Stop> {
 /// A program compiled for the data that it is to run on.
 fn from_source(session: &mut Session, args: &RunArgs) -> Result<Job, Stop> {
     let path = &args.program;
-    let parsed = compile::parse(session, path, args.target.target.as_deref())?;
-    let entry = parsed.entry;
-    let pipeline = interp::pipeline_of(session, &parsed.program, path)?.clone();
+    let tools = compile::tools(session, path, args.target.target.as_deref())?;
+    let entry = tools.entry;
+    let passes = compile::pass_options(session, entry, &args.passes)?;
+    let mut request = compile::request(session, entry, &args.target, args.data.size.as_ref())?;
+    let program = compile::parse(session, path, tools)?;
+    let pipeline = interp::pipeline_of(session, &program, path)?.clone();
     let specs = outputs::of_pipeline(&pipeline);
     let places = outputs::plan(session, &specs, &args.data.output, path)?;
-    let passes = compile::pass_options(session, entry, &args.passes)?;
     let gathered = gather::gather(session, &pipeline, &args.data, path)?;
-    let extents = gathered
-        .inputs
-        .iter()
-        .map(|(name, input)| (name.clone(), input.image.extent.clone()))
-        .collect();
-    let request = compile::request(session, entry, &args.target, extents, args.data.size.as_ref())?;
+    let extents = |input: &Loaded| input.image.extent.clone();
+    request.input_extents =
+        gathered.inputs.iter().map(|(name, input)| (name.clone(), extents(input))).collect();
+    session.flush();
     let mut watcher = Watcher::new(&args.passes);
-    let (artifact, remarks) = compile::compile(session, parsed, &request, &passes, &mut watcher);
+    let (artifact, remarks) =
+        compile::compile(session, entry, program, &request, &passes, &mut watcher);
     watcher.finish();
     let Artifact::Binary(binary) = artifact? else {
         panic!("target {} made text of a request for a binary", entry.target.name());

@@ -287,6 +287,13 @@ fn bundled(session: &mut Session, spec: &InputSpec, program: &Path) -> Result<Lo
         format!("give --input {0}=FILE, or put {stem}.{0}.png beside the program", spec.name);
     let mut picture = picture::read(registry::PICTURE).map_err(|_| Stop::Failed)?;
     let fixed = spec.extent.as_deref();
+    if let Some(extent) = fixed
+        && super::count(extent).is_none()
+    {
+        let message =
+            format!("input `{}` of {} is more than an image may have", spec.name, by(extent));
+        return Err(session.fail(Diagnostic::error(&codes::TOO_LARGE, message)));
+    }
     if let Some([width, height, ..]) = fixed {
         picture = picture.repeated(*width, *height);
     }
