@@ -147,7 +147,10 @@ impl<'a> ExprLowering<'a> {
         a: Value,
     ) -> Value {
         match op {
-            UnaryOp::Neg if ty.is_float() => b.unary(IrUnary::Fneg, a),
+            UnaryOp::Neg if ty.is_float() => {
+                let zero = self.float(b, 0.0);
+                b.binary(IrBinary::Fsub, zero, a)
+            }
             UnaryOp::Neg => {
                 let negated = b.unary(IrUnary::Ineg, a);
                 wrap(b, ty, negated)

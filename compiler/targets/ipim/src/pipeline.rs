@@ -2,13 +2,12 @@
 
 use cranelift_entity::SecondaryMap;
 use nbcc_base::{Diagnostic, Diagnostics, Failed};
-use nbcc_isa_ipim::layout::Role;
 use nbcc_isa_ipim::program::Param;
 use nbcc_pipeline::{Context, Fact, OptLevel, PassDesc};
 use nbcc_placement::{Remark, RemarkKind};
 use nbcc_stages::bounds::{ParamValues, infer, resolve_extents};
 
-use crate::backend::{addresses, emit, legalize, regalloc, select};
+use crate::backend::{addresses, emit, legalize, place, regalloc, select};
 use crate::codes;
 use crate::plan::{BANK_RESERVED, element, make_plan};
 use crate::state::Compilation;
@@ -19,6 +18,7 @@ const PLAN: Fact = Fact("plan");
 const KERNELS: Fact = Fact("kernels");
 const ADDRESSES: Fact = Fact("addresses");
 const LEGAL: Fact = Fact("legal operations");
+const PLACES: Fact = Fact("places");
 const MACHINE: Fact = Fact("machine instructions");
 const REGISTERS: Fact = Fact("registers");
 
@@ -96,7 +96,8 @@ pub const PASSES: &[PassDesc<Compilation>] = &[
     ),
     optional("clean", "remove what nothing uses", OptLevel::O1, clean, &[LEGAL]),
     pass("relegalize", "legalize what the transforms made", make_legal, &[LEGAL], &[]),
-    pass("select", "choose register files and instructions", choose, &[LEGAL], &[MACHINE]),
+    pass("place", "decide which register file each value lives in", place, &[LEGAL], &[PLACES]),
+    pass("select", "choose instructions", choose, &[PLACES], &[MACHINE]),
     pass("allocate", "give registers, keep the rest in banks", allocate, &[MACHINE], &[REGISTERS]),
     pass("emit", "put text, constants and labels together", put_together, &[REGISTERS], &[]),
 ];
@@ -209,9 +210,27 @@ fn clean(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {
     each(state, &[dce::run, params::run, dce::run])
 }
 
-fn choose(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {
+fn place(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {
     for kernel in &state.kernels {
-        state.selected.push((select::select(kernel, &mut state.pool), None));
+        let places = place::place(&kernel.func);
+        let moves = places.moves(&kernel.func);
+        cx.remarks.push(Remark {
+            kind: RemarkKind::Analysis,
+            pass: "place",
+            name: "Moves",
+            function: kernel.func.name.clone(),
+            span: None,
+            message: format!("{moves} values move between AddrRF and DataRF"),
+            terms: vec![("Moves".to_string(), moves.to_string())],
+        });
+        state.places.push(places);
+    }
+    Ok(())
+}
+
+fn choose(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {
+    for (kernel, places) in state.kernels.iter().zip(std::mem::take(&mut state.places)) {
+        state.selected.push((select::select(kernel, places, &mut state.pool), None));
     }
     Ok(())
 }
@@ -298,7 +317,6 @@ fn put_together(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Fai
                 .help("compute fewer stages in one program, or inline more of them"),
         );
     }
-    let _ = Role::Input;
     state.program = Some(program);
     Ok(())
 }

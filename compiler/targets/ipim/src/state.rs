@@ -11,6 +11,7 @@ use nbcc_pipeline::{Dump, State};
 use nbcc_stages::Pipeline;
 use nbcc_stages::bounds::{Bounds, Extents};
 
+use crate::backend::place::Places;
 use crate::backend::select::{LiteralPool, Selected};
 use crate::lower::Kernel;
 use crate::plan::Plan;
@@ -37,6 +38,8 @@ pub struct Compilation {
     pub plan: Option<Plan>,
     /// Kernels in IR.
     pub kernels: Vec<Kernel>,
+    /// Where the values of each kernel live, once that is decided.
+    pub places: Vec<Places>,
     /// Constants.
     pub pool: LiteralPool,
     /// Kernels in instructions, with their registers once they are allocated.
@@ -66,14 +69,15 @@ impl State for Compilation {
                 .collect();
         }
         if !self.kernels.is_empty() {
-            return self
-                .kernels
-                .iter()
-                .map(|k| Dump {
-                    function: k.func.name.clone(),
-                    text: print_function(&k.func, &PrintOptions::default()),
-                })
-                .collect();
+            let text = |(k, kernel): (usize, &Kernel)| {
+                let places = self.places.get(k);
+                let place = |v| places.and_then(|places| places.text(v));
+                let annotations: [nbcc_ir::Annotation<'_>; 1] = [&place];
+                let options = PrintOptions { annotations: &annotations, ..Default::default() };
+                let text = print_function(&kernel.func, &options);
+                Dump { function: kernel.func.name.clone(), text }
+            };
+            return self.kernels.iter().enumerate().map(text).collect();
         }
         let pipeline = self.plan.as_ref().map_or(&self.pipeline, |p| &p.pipeline);
         let text = nbcc_stages::print::print(pipeline, self.bounds.as_ref());

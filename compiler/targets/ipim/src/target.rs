@@ -1,7 +1,6 @@
 //! iPIM as a [`Target`].
 
 use nbcc_base::{CodeInfo, Diagnostic, Failed};
-use nbcc_ir::{PrintOptions, print_function};
 use nbcc_isa_ipim::Machine;
 use nbcc_isa_ipim::machine::BUILT_IN;
 use nbcc_mach::color::Policy;
@@ -118,13 +117,8 @@ impl Target for Ipim {
         };
         run_passes(passes, &mut state, cx)?;
         match request.emit {
-            Emit::Stages | Emit::MachineIr => {
+            Emit::Stages | Emit::Ir | Emit::MachineIr => {
                 Ok(Artifact::Text(state.dumps().into_iter().map(|d| d.text).collect()))
-            }
-            Emit::Ir => {
-                let text =
-                    |k: &crate::lower::Kernel| print_function(&k.func, &PrintOptions::default());
-                Ok(Artifact::Text(state.kernels.iter().map(text).collect()))
             }
             Emit::Remarks => Ok(Artifact::Text(String::new())),
             Emit::Binary | Emit::Asm => {
@@ -201,6 +195,7 @@ fn start(program: Program, request: &Request, cx: &mut Context<'_>) -> Result<Co
         bounds: None,
         plan: None,
         kernels: vec![],
+        places: vec![],
         pool: Default::default(),
         selected: vec![],
         program: None,

@@ -63,6 +63,18 @@ impl Places {
         self.wants(value, Place::Addr) || self.wants(value, Place::Data)
     }
 
+    /// The register files of a value, for people: its home, then copies and the control core's own.
+    pub fn text(&self, value: Value) -> Option<String> {
+        let places: Vec<String> = self.of(value).iter().map(Place::to_string).collect();
+        (!places.is_empty()).then(|| places.join("+"))
+    }
+
+    /// How many copies between register files of engines the kernel makes.
+    pub fn moves(&self, func: &Function) -> usize {
+        let both = |v: &Value| self.wants(*v, Place::Addr) && self.wants(*v, Place::Data);
+        func.values.keys().filter(both).count()
+    }
+
     /// The register files a value has registers in, its home first.
     pub fn of(&self, value: Value) -> Vec<Place> {
         let mut all = Vec::new();

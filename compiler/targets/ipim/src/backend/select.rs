@@ -16,7 +16,7 @@ use nbcc_isa_ipim::{
 };
 use nbcc_mach::{Block as MBlock, BlockData, InstData, VReg};
 
-use super::place::{Place, Places, immediate, place};
+use super::place::{Place, Places, immediate};
 use crate::intrinsics::*;
 use crate::lower::Kernel;
 
@@ -65,14 +65,14 @@ impl LiteralPool {
 }
 
 /// Selects instructions for a kernel whose operations are all legal.
-pub fn select(kernel: &Kernel, pool: &mut LiteralPool) -> Selected {
+pub fn select(kernel: &Kernel, places: Places, pool: &mut LiteralPool) -> Selected {
     let func = &kernel.func;
     let cfg = Cfg::new(func);
     let forest = LoopForest::new(&cfg, &Dominators::new(func));
     let liveness = Liveness::new(func, &cfg);
     let mut select = Select {
         func,
-        places: place(func),
+        places,
         out: MachFunction::new(func.name.clone()),
         regs: BTreeMap::new(),
         blocks: SecondaryMap::with_default(MBlock::from_u32(0)),

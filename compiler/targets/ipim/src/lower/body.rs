@@ -6,7 +6,7 @@ use nbcc_ir::{BinaryOp, Builder, ConvertOp, Effect, IntCond, Mem, Op, Scalar, Ty
 use nbcc_isa_ipim::LANES;
 use nbcc_isa_ipim::layout::Element;
 use nbcc_stages::bounds::{AffineVar, IndexForm};
-use nbcc_stages::lower::{Access, ExprLowering, ir_type};
+use nbcc_stages::lower::{Access, ExprLowering};
 use nbcc_stages::{ElementType, Expr, ExprKind, Func, Param, RDom};
 
 use super::math::{plus, ramp, times};

@@ -25,11 +25,3 @@ pub fn grid_for(machine: &Machine, cells: [u32; 2]) -> Grid {
         .min_by_key(|grid| u64::from(grid.strips) * u64::from(grid.rows))
         .expect("there is a shape for every power of two")
 }
-
-/// Columns and rows of vaults that hold any of the first `cells` tiles.
-pub fn used_vaults(grid: &Grid, cells: [u32; 2]) -> [u32; 2] {
-    [
-        cells[0].div_ceil(grid.engines * grid.strips * grid.groups[0]),
-        cells[1].div_ceil(grid.rows * grid.groups[1]),
-    ]
-}

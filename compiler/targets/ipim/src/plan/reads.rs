@@ -6,7 +6,6 @@
 //! tile.
 
 use nbcc_isa_ipim::layout::Tiled;
-use nbcc_stages::Expr;
 use nbcc_stages::bounds::{Affine, AffineVar, IndexForm, Interval};
 
 use super::{BufferId, Source};
