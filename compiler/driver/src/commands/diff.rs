@@ -98,7 +98,18 @@ fn show(record: &PassRecord, width: usize, is_only: bool, out: &mut String) {
         if pairs.len() > 1 || is_only {
             let _ = writeln!(out, "\x1b[1m{function}\x1b[0m");
         }
-        side_by_side(before, after, width, out);
+        match (before.is_empty(), after.is_empty()) {
+            (true, _) => one_sided(after, "\x1b[32m+", out),
+            (_, true) => one_sided(before, "\x1b[31m-", out),
+            _ => side_by_side(before, after, width, out),
+        }
+    }
+}
+
+/// A function that is only there before, or only after.
+fn one_sided(text: &str, mark: &str, out: &mut String) {
+    for line in text.lines() {
+        let _ = writeln!(out, "{mark} {line}\x1b[0m");
     }
 }
 

@@ -23,6 +23,13 @@ pub fn explain(session: &mut Session, args: &ExplainArgs) -> Result<(), Stop> {
     let passes = compile::pass_options(session, tools.entry, &args.passes)?;
     let mut request = compile::request(session, tools.entry, &args.target, size)?;
     let program = compile::parse(session, &path, tools)?;
+    if let (Some(line), Some(file)) = (line, session.sources.files().first())
+        && file.line(line).is_none()
+    {
+        let last = file.text.lines().count();
+        let message = format!("`{}` has no line {line}, its last is {last}", file.name);
+        return Err(session.usage(Diagnostic::error(&codes::COMMAND_LINE, message)));
+    }
     request.input_extents = compile::input_extents(session, &program, &args.input, size)?;
     session.flush();
     let target = tools.entry.target;
