@@ -25,7 +25,7 @@ pub fn run(kernel: &mut Kernel, machine: &Machine, params: &[u32]) {
         params,
         extracted: None,
     };
-    rewrite(&mut kernel.func, |b, op| pass.one(b, op));
+    rewrite(&mut kernel.func, |b, _, op| pass.one(b, op));
 }
 
 struct Addresses<'a> {

@@ -1,6 +1,6 @@
 //! Rewriting a function instruction by instruction, in place.
 
-use nbcc_ir::{Builder, Function, Op, Replacements, Value};
+use nbcc_ir::{Builder, Function, Inst, Op, Replacements, Value};
 
 /// What becomes of an instruction.
 pub enum Rewrite {
@@ -14,7 +14,10 @@ pub enum Rewrite {
 
 /// Offers every instruction of every block, in layout order, to `rewrite`, which may append other
 /// instructions in its place through the builder.
-pub fn rewrite(func: &mut Function, mut rewrite: impl FnMut(&mut Builder<'_>, &Op) -> Rewrite) {
+pub fn rewrite(
+    func: &mut Function,
+    mut rewrite: impl FnMut(&mut Builder<'_>, Inst, &Op) -> Rewrite,
+) {
     let mut replacements = Replacements::new();
     for block in func.layout.clone() {
         let insts = std::mem::take(&mut func.blocks[block].insts);
@@ -23,7 +26,7 @@ pub fn rewrite(func: &mut Function, mut rewrite: impl FnMut(&mut Builder<'_>, &O
             let span = func.insts[inst].span;
             let mut b = Builder::at(func, block);
             b.set_span(span);
-            match rewrite(&mut b, &op) {
+            match rewrite(&mut b, inst, &op) {
                 Rewrite::Keep => {
                     func.insts[inst].op = op;
                     func.blocks[block].insts.push(inst);

@@ -1,10 +1,154 @@
 //! Expresses what Table I has not by what it has.
+//!
+//! Table I computes 32-bit integer sums, differences, products, shifts and bitwise operations, and
+//! binary32 sums, differences and products. Everything else that the IR has is expanded here,
+//! without branches, lane by lane. Truth values become masks: all ones or zero in a lane.
+//!
+//! Expansions rely on three facts about the machine. A shift by 32 or more leaves zero (or the
+//! sign). Denormal numbers are kept. A NaN that an operation makes has a clear sign bit, so that
+//! the sign of a difference tells which operand is less, also where both are infinite.
+//!
+//! What is exact: comparisons, selection, minimum and maximum, conversions, rounding, integer
+//! division. Within 2 ulp of the correctly rounded result: division and square root. Within 4 ulp:
+//! the transcendental functions. A float outside the range of the integer type converts to an
+//! unspecified integer; operands that are no number give unspecified results.
 
-use nbcc_ir::Function;
+mod compare;
+mod convert;
+mod divide_float;
+mod divide_int;
+mod emitter;
+mod facts;
+mod reciprocal;
+mod round;
+mod select;
+mod sqrt;
+#[cfg(test)]
+mod tests;
+mod truth;
+
+use nbcc_ir::{BinaryOp, Function, Op, Type, UnaryOp, Value};
+
+use super::rewrite::{Rewrite, rewrite};
+use emitter::{Emitter, State};
 
 /// Named extensions of the instruction set; none is on by default.
 #[derive(Clone, Debug, Default)]
 pub struct Features {}
 
-/// Makes every operation on data one that SIMB has.
-pub fn run(_func: &mut Function, _features: &Features) {}
+/// Makes every operation on data one that SIMB has. Values are `i32`, `f32` or `i1`, scalar or
+/// vector. Afterwards `i1` is left only on scalar integer comparisons that a branch alone uses.
+pub fn run(func: &mut Function, _features: &Features) {
+    truth::to_masks(func);
+    let mut state = State::new(func);
+    rewrite(func, |b, inst, op| {
+        // Comparisons that are left for branches.
+        if b.func.result(inst).is_some_and(|r| b.func.ty(r) == Type::I1) {
+            return Rewrite::Keep;
+        }
+        let mut e = Emitter::new(b, &mut state, op);
+        match expand(&mut e, op) {
+            Some(value) => {
+                e.learn(op, value);
+                Rewrite::Replace(value)
+            }
+            None => Rewrite::Keep,
+        }
+    });
+    remove_unused(func);
+}
+
+/// The value that an operation computes, by operations that SIMB has; `None` for what stays.
+fn expand(e: &mut Emitter<'_, '_>, op: &Op) -> Option<Value> {
+    use BinaryOp::*;
+    Some(match op {
+        Op::Unary(op, a) => unary(e, *op, *a),
+        Op::Binary(op, a, b) => match op {
+            Iadd | Isub | Imul | And | Or | Xor | Shl | Lshr | Ashr | Fadd | Fsub | Fmul => {
+                e.binary(*op, *a, *b)
+            }
+            Smin => select::minimum(e, true, *a, *b),
+            Smax => select::maximum(e, true, *a, *b),
+            Umin => select::minimum(e, false, *a, *b),
+            Umax => select::maximum(e, false, *a, *b),
+            Fmin => select::float_minimum(e, *a, *b),
+            Fmax => select::float_maximum(e, *a, *b),
+            DivEuclid => divide_int::euclidean(e, *a, *b).0,
+            ModEuclid => divide_int::euclidean(e, *a, *b).1,
+            Sdiv => divide_int::truncating(e, *a, *b).0,
+            Srem => divide_int::truncating(e, *a, *b).1,
+            Udiv => divide_int::unsigned(e, *a, *b).0,
+            Urem => divide_int::unsigned(e, *a, *b).1,
+            Fdiv => divide_float::divide(e, *a, *b),
+            Fmod => divide_float::remainder(e, *a, *b),
+            Pow | Atan2 => panic!("{op:?} is not legal"),
+        },
+        Op::Icmp(cond, a, b) => {
+            let mask = compare::integers(e, *cond, *a, *b);
+            e.mask_value(mask)
+        }
+        Op::Fcmp(cond, a, b) => {
+            let mask = compare::floats(e, *cond, *a, *b);
+            e.mask_value(mask)
+        }
+        Op::Select(cond, a, b) => select::select(e, *cond, *a, *b),
+        Op::Convert(op, a, to) => convert::convert(e, *op, *a, *to),
+        Op::Const(..)
+        | Op::MulAdd(..)
+        | Op::Splat(..)
+        | Op::Extract(..)
+        | Op::Insert(..)
+        | Op::Shuffle(..) => e.op(op.clone()),
+        Op::Fma(..) | Op::Call(..) => panic!("{op:?} is not in kernels"),
+        Op::Load(..) | Op::Store(..) | Op::LoadRaw(..) | Op::StoreRaw(..) | Op::Intrinsic(_) => {
+            return None;
+        }
+    })
+}
+
+fn unary(e: &mut Emitter<'_, '_>, op: UnaryOp, a: Value) -> Value {
+    match op {
+        UnaryOp::Ineg => {
+            let zero = e.int(0);
+            e.isub(zero, a)
+        }
+        UnaryOp::Not => e.not(a),
+        UnaryOp::Fneg => e.fneg(a),
+        UnaryOp::Fabs => e.fabs(a),
+        UnaryOp::Sqrt => sqrt::sqrt(e, a),
+        UnaryOp::Floor => round::floor(e, a),
+        UnaryOp::Ceil => round::ceil(e, a),
+        UnaryOp::Nearest => round::nearest(e, a),
+        UnaryOp::Trunc => round::trunc(e, a),
+        _ => panic!("{op:?} is not legal"),
+    }
+}
+
+/// Removes instructions without effect whose results nothing uses.
+fn remove_unused(func: &mut Function) {
+    use nbcc_ir::Effect;
+    let mut used = cranelift_entity::EntitySet::new();
+    let mut work = Vec::new();
+    for &block in &func.layout {
+        for &inst in &func.blocks[block].insts {
+            if func.insts[inst].op.effect() == Effect::Write {
+                work.extend(func.insts[inst].op.args());
+            }
+        }
+        work.extend(func.terminator(block).args());
+    }
+    while let Some(value) = work.pop() {
+        if used.insert(value)
+            && let Some(op) = func.def_op(value)
+        {
+            work.extend(op.args());
+        }
+    }
+    for &block in &func.layout {
+        let insts = &func.insts;
+        func.blocks[block].insts.retain(|&inst| {
+            let data = &insts[inst];
+            data.op.effect() == Effect::Write || data.results.iter().any(|&r| used.contains(r))
+        });
+    }
+}

@@ -1,0 +1,93 @@
+//! Selection, minimum and maximum, by masks.
+
+use nbcc_ir::Value;
+
+use super::compare;
+use super::emitter::{Emitter, Mask};
+
+/// `a` where the mask `cond` is set, else `b`.
+pub fn select(e: &mut Emitter<'_, '_>, cond: Value, a: Value, b: Value) -> Value {
+    let mask = e.mask_of(cond);
+    choose(e, mask, a, b)
+}
+
+/// `a` where the mask holds, else `b`: integers or floats.
+pub fn choose(e: &mut Emitter<'_, '_>, mask: Mask, a: Value, b: Value) -> Value {
+    if a == b {
+        return a;
+    }
+    let float = e.type_of(a).is_float();
+    let (a, b) = if mask.inverted { (b, a) } else { (a, b) };
+    match e.constant(mask.value) {
+        Some(0) => return b,
+        Some(_) if e.int_constant(mask.value) == Some(-1) => return a,
+        _ => {}
+    }
+    let (x, y) = (e.bits(a), e.bits(b));
+    let chosen = if e.int_constant(x) == Some(0) {
+        let opposite = e.not(mask.value);
+        e.and(opposite, y)
+    } else if e.int_constant(x) == Some(-1) {
+        e.or(mask.value, y)
+    } else {
+        let differing = e.xor(x, y);
+        let kept = e.and(differing, mask.value);
+        e.xor(kept, y)
+    };
+    if float { e.float_of(chosen) } else { chosen }
+}
+
+/// The lesser of two integers.
+pub fn minimum(e: &mut Emitter<'_, '_>, signed: bool, a: Value, b: Value) -> Value {
+    let (a, b) = constant_last(e, a, b);
+    // a - b where that is negative, and b.
+    let less = compare::less(e, signed, a, b);
+    if let Some(known) = decided(e, less, a, b) {
+        return known;
+    }
+    let excess = e.isub(a, b);
+    let kept = masked(e, less, excess);
+    e.iadd(b, kept)
+}
+
+/// The greater of two integers.
+pub fn maximum(e: &mut Emitter<'_, '_>, signed: bool, a: Value, b: Value) -> Value {
+    let (a, b) = constant_last(e, a, b);
+    let less = compare::less(e, signed, a, b);
+    if let Some(known) = decided(e, less, b, a) {
+        return known;
+    }
+    if e.int_constant(b) == Some(0) && signed {
+        let kept = masked(e, less.opposite(), a);
+        return kept;
+    }
+    let excess = e.isub(a, b);
+    let kept = masked(e, less, excess);
+    e.isub(a, kept)
+}
+
+fn constant_last(e: &Emitter<'_, '_>, a: Value, b: Value) -> (Value, Value) {
+    if e.constant(a).is_some() { (b, a) } else { (a, b) }
+}
+
+fn decided(e: &Emitter<'_, '_>, mask: Mask, a: Value, b: Value) -> Option<Value> {
+    let set = e.int_constant(mask.value)? == -1;
+    Some(if set != mask.inverted { a } else { b })
+}
+
+fn masked(e: &mut Emitter<'_, '_>, mask: Mask, a: Value) -> Value {
+    let mask = e.mask_value(mask);
+    e.and(a, mask)
+}
+
+/// `a` where it is less than `b`, else `b`.
+pub fn float_minimum(e: &mut Emitter<'_, '_>, a: Value, b: Value) -> Value {
+    let less = compare::floats(e, nbcc_ir::FloatCond::Lt, a, b);
+    choose(e, less, a, b)
+}
+
+/// `a` where it is greater than `b`, else `b`.
+pub fn float_maximum(e: &mut Emitter<'_, '_>, a: Value, b: Value) -> Value {
+    let greater = compare::floats(e, nbcc_ir::FloatCond::Gt, a, b);
+    choose(e, greater, a, b)
+}

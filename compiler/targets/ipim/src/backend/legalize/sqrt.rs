@@ -1,0 +1,60 @@
+//! Square root, within 2 ulp.
+//!
+//! The operand is scaled by an even power of two, so that denormal numbers are normal. Newton's
+//! method for the reciprocal of the root starts from the operand's bits, halved and taken from a
+//! constant (Blinn, "Floating-point tricks", 1997); a step for the root itself ends it.
+
+use nbcc_ir::{BinaryOp, Value};
+
+use super::emitter::Emitter;
+
+/// The bit of the exponent that is set from 2 on.
+const TWO: i32 = 0x4000_0000;
+/// The bits of -2^63, minus half of 2^64. Taking [`TWO`] off gives -2^-65.
+const MINUS_HALF_SCALE: i32 = 0xdf00_0000_u32 as i32;
+/// What a number's halved bits and the bits of its root's reciprocal add up to.
+const SUM_OF_BITS: i32 = 0x5f37_5a86;
+
+/// The square root; unspecified for negative numbers.
+pub fn sqrt(e: &mut Emitter<'_, '_>, a: Value) -> Value {
+    let finite = e.floats(a).is_finite();
+    let bits = e.bits(a);
+    let two = e.and_int(bits, TWO);
+    let scale = e.int_isub(MINUS_HALF_SCALE, two);
+    let scale = e.float_of(scale);
+    // Minus half the scaled operand: the exponent is one less.
+    let half = e.fmul(a, scale);
+    let halved = e.fabs(half);
+    let halved = e.bits(halved);
+    let halved = e.lshr(halved, 1);
+    let start = e.int_isub(SUM_OF_BITS - (1 << 22), halved);
+    let mut y = e.float_of(start);
+    for _ in 0..2 {
+        let product = e.fmul(half, y);
+        let c = e.float(1.5);
+        let factor = e.mac(product, y, c);
+        y = e.fmul(y, factor);
+    }
+    let half_root = e.fmul(half, y);
+    let root = e.fmul_float(half_root, -2.0);
+    let square = e.fmul(half_root, root);
+    let rest = e.fsub(square, half);
+    let root = e.mac(rest, y, root);
+    let unscale = e.lshr(two, 1);
+    let unscale = e.iadd_int(unscale, (127 - 32) << 23);
+    let unscale = e.float_of(unscale);
+    let root = e.fmul(root, unscale);
+    if finite {
+        return root;
+    }
+    // Nothing is left of the root of infinity, and the term added, too small to matter for any
+    // other operand, is infinite.
+    let no_number = e.fmul_float(a, 0.0);
+    let no_number = e.bits(no_number);
+    let out = e.shl(no_number, 1);
+    let root = e.bits(root);
+    let root = e.binary(BinaryOp::Lshr, root, out);
+    let root = e.float_of(root);
+    let tiny = e.float(f32::from_bits(1));
+    e.mac(a, tiny, root)
+}

@@ -1,0 +1,425 @@
+//! Each operation against the interpreter's, on special operands and random ones.
+
+use nbcc_analysis::Lanes;
+use nbcc_ir::testing::Rng;
+use nbcc_ir::{
+    BinaryOp, ConvertOp, FloatCond, Function, IntCond, Op, Scalar, Type, UnaryOp, Value,
+};
+
+use super::machine::{CHUNK, Program};
+use super::numbers::ulps;
+use super::{F32, I32, LANES, function, legal, operands, operation};
+
+/// Random operands of each operation.
+const RANDOM: usize = 8_000;
+
+const I1: Type = Type { lanes: LANES, scalar: Scalar::I1 };
+
+/// Runs a function and its expansion, and gives operands and both results to `check`.
+fn compare(func: &Function, args: &[Vec<u32>], mut check: impl FnMut(&[u32], u32, u32)) {
+    let expanded = legal(func);
+    let params = &func.blocks[func.entry()].params;
+    let types: Vec<Type> = params.iter().map(|&p| func.ty(p)).collect();
+    let mut program = Program::new(&expanded);
+    let lanes = usize::from(LANES);
+    for at in (0..args[0].len()).step_by(lanes) {
+        let vectors: Vec<Lanes> = args
+            .iter()
+            .zip(&types)
+            .map(|(list, &ty)| Lanes::from_fn(ty, |n| u64::from(list[at + n])))
+            .collect();
+        let expected = nbcc_interp::function::eval(func, &vectors).unwrap();
+        let slices: Vec<&[u32]> = args.iter().map(|list| &list[at..at + lanes]).collect();
+        let got = program.run(&slices);
+        for lane in 0..lanes {
+            let operands: Vec<u32> = slices.iter().map(|s| s[lane]).collect();
+            check(&operands, expected[0].lane(lane) as u32, got[lane]);
+        }
+    }
+}
+
+/// Both results are the same but for NaN, and operands that are NaN.
+fn exact(func: &Function, args: &[Vec<u32>], what: &str) {
+    let params = &func.blocks[func.entry()].params;
+    let floats: Vec<bool> = params.iter().map(|&p| func.ty(p).is_float()).collect();
+    let float = func.results[0].is_float();
+    let truth = func.results[0].scalar == Scalar::I1;
+    let is_nan = |bits: u32| f32::from_bits(bits).is_nan();
+    compare(func, args, |operands, expected, got| {
+        if operands.iter().zip(&floats).any(|(&bits, &float)| float && is_nan(bits)) {
+            return;
+        }
+        let expected = if truth { 0u32.wrapping_sub(expected) } else { expected };
+        if float && is_nan(expected) {
+            return;
+        }
+        assert_eq!(got, expected, "{what} of {}", show(operands, &floats));
+    });
+}
+
+fn show(operands: &[u32], floats: &[bool]) -> String {
+    let one = |(&bits, &float): (&u32, &bool)| match float {
+        true => format!("{:e} ({bits:#010x})", f32::from_bits(bits)),
+        false => format!("{} ({bits:#010x})", bits as i32),
+    };
+    operands.iter().zip(floats).map(one).collect::<Vec<_>>().join(", ")
+}
+
+fn exact_binary(op: BinaryOp, ty: Type, args: &[Vec<u32>]) {
+    let func = operation(&[ty, ty], |v| Op::Binary(op, v[0], v[1]));
+    exact(&func, args, &format!("{op:?}"));
+}
+
+const INT_CONDS: [IntCond; 10] = [
+    IntCond::Eq,
+    IntCond::Ne,
+    IntCond::Slt,
+    IntCond::Sle,
+    IntCond::Sgt,
+    IntCond::Sge,
+    IntCond::Ult,
+    IntCond::Ule,
+    IntCond::Ugt,
+    IntCond::Uge,
+];
+
+const FLOAT_CONDS: [FloatCond; 6] =
+    [FloatCond::Eq, FloatCond::Ne, FloatCond::Lt, FloatCond::Le, FloatCond::Gt, FloatCond::Ge];
+
+#[test]
+fn comparisons() {
+    let integers = operands(&[I32, I32], RANDOM, 1);
+    for cond in INT_CONDS {
+        let func = operation(&[I32, I32], |v| Op::Icmp(cond, v[0], v[1]));
+        exact(&func, &integers, &format!("{cond:?}"));
+    }
+    let floats = operands(&[F32, F32], RANDOM, 2);
+    for cond in FLOAT_CONDS {
+        let func = operation(&[F32, F32], |v| Op::Fcmp(cond, v[0], v[1]));
+        exact(&func, &floats, &format!("{cond:?}"));
+    }
+}
+
+#[test]
+fn comparisons_with_constants() {
+    let integers = operands(&[I32], 2000, 3);
+    for constant in super::special_integers() {
+        for cond in INT_CONDS {
+            for swap in [false, true] {
+                let func = function(&[I32], |b, v| {
+                    let c = b.constant(I32, u64::from(constant));
+                    let (x, y) = if swap { (c, v[0]) } else { (v[0], c) };
+                    b.value(Op::Icmp(cond, x, y))
+                });
+                exact(&func, &integers, &format!("{cond:?} {} {swap}", constant as i32));
+            }
+        }
+    }
+    let floats = operands(&[F32], 2000, 4);
+    for constant in super::special_floats() {
+        for cond in FLOAT_CONDS {
+            for swap in [false, true] {
+                let func = function(&[F32], |b, v| {
+                    let c = b.constant(F32, u64::from(constant));
+                    let (x, y) = if swap { (c, v[0]) } else { (v[0], c) };
+                    b.value(Op::Fcmp(cond, x, y))
+                });
+                exact(&func, &floats, &format!("{cond:?} {} {swap}", f32::from_bits(constant)));
+            }
+        }
+    }
+}
+
+#[test]
+fn selection_and_limits() {
+    use BinaryOp::*;
+    let integers = operands(&[I32, I32], RANDOM, 5);
+    for op in [Smin, Smax, Umin, Umax] {
+        exact_binary(op, I32, &integers);
+    }
+    let floats = operands(&[F32, F32], RANDOM, 6);
+    for op in [Fmin, Fmax] {
+        exact_binary(op, F32, &floats);
+    }
+    for cond in [IntCond::Slt, IntCond::Sge, IntCond::Ne] {
+        let func = function(&[I32, I32], |b, v| {
+            let c = b.value(Op::Icmp(cond, v[0], v[1]));
+            let sum = b.iadd(v[0], v[1]);
+            b.value(Op::Select(c, sum, v[0]))
+        });
+        exact(&func, &integers, "select");
+    }
+    for (x, y) in [(1.0f32, 0.0f32), (0.0, 1.0), (2.0, 3.0), (-0.0, 0.0)] {
+        let func = function(&[F32, F32], |b, v| {
+            let c = b.value(Op::Fcmp(FloatCond::Ge, v[0], v[1]));
+            let x = b.constant(F32, u64::from(x.to_bits()));
+            let y = b.constant(F32, u64::from(y.to_bits()));
+            b.value(Op::Select(c, x, y))
+        });
+        exact(&func, &floats, "select of constants");
+    }
+}
+
+#[test]
+fn limits_by_constants() {
+    use BinaryOp::*;
+    let integers = operands(&[I32], 1000, 7);
+    for constant in super::special_integers() {
+        for op in [Smin, Smax, Umin, Umax] {
+            for swap in [false, true] {
+                let func = function(&[I32], |b, v| {
+                    let c = b.constant(I32, u64::from(constant));
+                    let (x, y) = if swap { (c, v[0]) } else { (v[0], c) };
+                    b.binary(op, x, y)
+                });
+                exact(&func, &integers, &format!("{op:?} {}", constant as i32));
+            }
+        }
+    }
+    let floats = operands(&[F32], 1000, 8);
+    for constant in super::special_floats() {
+        for op in [Fmin, Fmax] {
+            for swap in [false, true] {
+                let func = function(&[F32], |b, v| {
+                    let c = b.constant(F32, u64::from(constant));
+                    let (x, y) = if swap { (c, v[0]) } else { (v[0], c) };
+                    b.binary(op, x, y)
+                });
+                exact(&func, &floats, &format!("{op:?} {}", f32::from_bits(constant)));
+            }
+        }
+    }
+}
+
+#[test]
+fn signs_and_rounding() {
+    use UnaryOp::*;
+    let integers = operands(&[I32], RANDOM, 9);
+    for op in [Ineg, Not] {
+        let func = operation(&[I32], |v| Op::Unary(op, v[0]));
+        exact(&func, &integers, &format!("{op:?}"));
+    }
+    let floats = operands(&[F32], RANDOM, 10);
+    for op in [Fneg, Fabs, Floor, Ceil, Nearest, Trunc] {
+        let func = operation(&[F32], |v| Op::Unary(op, v[0]));
+        exact(&func, &floats, &format!("{op:?}"));
+    }
+}
+
+fn in_range(args: &mut [Vec<u32>], from: f32, to: f32) {
+    for bits in &mut args[0] {
+        let x = f32::from_bits(*bits);
+        if !(x > from && x < to) {
+            *bits = 0;
+        }
+    }
+}
+
+#[test]
+fn conversions() {
+    let integers = operands(&[I32], RANDOM, 11);
+    for op in [ConvertOp::SignedToFloat, ConvertOp::UnsignedToFloat] {
+        let func = operation(&[I32], |v| Op::Convert(op, v[0], F32));
+        exact(&func, &integers, &format!("{op:?}"));
+    }
+    let mut floats = operands(&[F32], RANDOM, 12);
+    in_range(&mut floats, (-2147483648.0f32).next_down(), 2147483648.0);
+    let convert = |op: ConvertOp| operation(&[F32], move |v| Op::Convert(op, v[0], I32));
+    exact(&convert(ConvertOp::FloatToSigned), &floats, "to signed");
+    for op in [UnaryOp::Floor, UnaryOp::Ceil, UnaryOp::Nearest, UnaryOp::Trunc] {
+        let func = function(&[F32], |b, v| {
+            let rounded = b.unary(op, v[0]);
+            b.convert(ConvertOp::FloatToSigned, rounded, I32)
+        });
+        exact(&func, &floats, &format!("{op:?} to signed"));
+    }
+    let mut floats = operands(&[F32], RANDOM, 13);
+    in_range(&mut floats, -1.0, 4294967296.0);
+    exact(&convert(ConvertOp::FloatToUnsigned), &floats, "to unsigned");
+}
+
+#[test]
+fn truth_values() {
+    let args = operands(&[I32, I32], 500, 14);
+    let truths = |b: &mut nbcc_ir::Builder<'_>, v: &[Value]| {
+        (b.value(Op::Icmp(IntCond::Slt, v[0], v[1])), b.value(Op::Icmp(IntCond::Eq, v[0], v[1])))
+    };
+    for op in [BinaryOp::And, BinaryOp::Or, BinaryOp::Xor] {
+        let func = function(&[I32, I32], |b, v| {
+            let (x, y) = truths(b, v);
+            let x = b.unary(UnaryOp::Not, x);
+            b.binary(op, x, y)
+        });
+        exact(&func, &args, &format!("{op:?}"));
+    }
+    for cond in INT_CONDS {
+        let func = function(&[I32, I32], |b, v| {
+            let (x, y) = truths(b, v);
+            b.value(Op::Icmp(cond, x, y))
+        });
+        // Comparisons of truth values take them as unsigned; the interpreter, as signed bits.
+        if !matches!(cond, IntCond::Slt | IntCond::Sle | IntCond::Sgt | IntCond::Sge) {
+            exact(&func, &args, &format!("{cond:?} of truth values"));
+        }
+    }
+    let func = function(&[I32, I32], |b, v| {
+        let (x, y) = truths(b, v);
+        let both = b.constant(I1, 1);
+        let chosen = b.value(Op::Select(x, both, y));
+        b.convert(ConvertOp::ZeroExtend, chosen, I32)
+    });
+    exact(&func, &args, "truth value as integer");
+}
+
+fn bytes(args: &mut [Vec<u32>], mask: u32) {
+    args.iter_mut().flatten().for_each(|bits| *bits &= mask);
+}
+
+#[test]
+fn integer_division() {
+    use BinaryOp::*;
+    let args = operands(&[I32, I32], RANDOM, 15);
+    exact_binary(DivEuclid, I32, &args);
+    exact_binary(ModEuclid, I32, &args);
+    // The rest have no result for some operands.
+    let mut args = args;
+    let [numbers, divisors] = &mut args[..] else { panic!("two lists") };
+    for (n, d) in numbers.iter_mut().zip(divisors) {
+        if *d == 0 || (*n, *d) == (1 << 31, u32::MAX) {
+            *d = 1;
+        }
+        if *n == 1 << 31 && *d == u32::MAX {
+            *n = 1;
+        }
+    }
+    for op in [Sdiv, Srem, Udiv, Urem] {
+        exact_binary(op, I32, &args);
+    }
+}
+
+#[test]
+fn division_of_narrow_integers() {
+    use BinaryOp::*;
+    for mask in [0xff, 0xffff, 0x1_ffff, 0x2_0000, 0xf_ffff, 0xff_ffff] {
+        let mut args = operands(&[I32, I32], RANDOM, 16);
+        bytes(&mut args, mask);
+        for op in [DivEuclid, ModEuclid] {
+            let func = function(&[I32, I32], |b, v| {
+                let mask = b.constant(I32, u64::from(mask));
+                let (x, y) = (b.binary(And, v[0], mask), b.binary(And, v[1], mask));
+                b.binary(op, x, y)
+            });
+            exact(&func, &args, &format!("{op:?} of {mask:#x}"));
+        }
+    }
+    // Signed ones of 16 bits.
+    let args = operands(&[I32, I32], RANDOM, 17);
+    for op in [DivEuclid, ModEuclid] {
+        let func = function(&[I32, I32], |b, v| {
+            let amount = b.constant(I32, 16);
+            let (x, y) = (b.binary(Ashr, v[0], amount), b.binary(Ashr, v[1], amount));
+            b.binary(op, x, y)
+        });
+        exact(&func, &args, &format!("{op:?} of 16 bits"));
+    }
+}
+
+#[test]
+fn integer_division_by_constants() {
+    use BinaryOp::*;
+    let args = operands(&[I32], 500, 18);
+    let mut rng = Rng::new(19);
+    let mut divisors = super::special_integers();
+    divisors.extend((0..60).map(|_| (rng.bits() as i32 >> rng.below(32)) as u32));
+    for divisor in divisors {
+        for op in [DivEuclid, ModEuclid, Sdiv, Srem, Udiv, Urem] {
+            if divisor == 0 && !matches!(op, DivEuclid | ModEuclid) {
+                continue;
+            }
+            if divisor == u32::MAX && matches!(op, Sdiv | Srem) {
+                continue;
+            }
+            for (name, amount, right) in
+                [("all", 0, Ashr), ("signed", 9, Ashr), ("signed", 20, Ashr), ("natural", 12, Lshr)]
+            {
+                let func = function(&[I32], |b, v| {
+                    let amount = b.constant(I32, amount);
+                    let x = b.binary(right, v[0], amount);
+                    let d = b.constant(I32, u64::from(divisor));
+                    b.binary(op, x, d)
+                });
+                exact(&func, &args, &format!("{op:?} of {name} by {}", divisor as i32));
+            }
+        }
+    }
+}
+
+#[test]
+fn float_division() {
+    let args = operands(&[F32, F32], 10 * RANDOM, 20);
+    let func = operation(&[F32, F32], |v| Op::Binary(BinaryOp::Fdiv, v[0], v[1]));
+    let mut wrong = 0;
+    compare(&func, &args, |operands, expected, got| {
+        let [a, b] = [0, 1].map(|n| f32::from_bits(operands[n]));
+        if f32::from_bits(expected).is_nan() {
+            return;
+        }
+        let far = ulps(expected, got);
+        assert!(far <= 1, "{a:e} / {b:e}: {far} ulp");
+        assert_eq!(expected >> 31, got >> 31, "{a:e} / {b:e}: sign");
+        wrong += far;
+    });
+    // Few are not correctly rounded.
+    assert!(wrong < args[0].len() as u64 / 40, "{wrong} of {}", args[0].len());
+}
+
+#[test]
+fn float_division_by_constants() {
+    let args = operands(&[F32], 1000, 21);
+    let mut rng = Rng::new(22);
+    let mut divisors = super::special_floats();
+    divisors.extend((0..200).map(|_| rng.bits() as u32));
+    for divisor in divisors.into_iter().filter(|&d| !f32::from_bits(d).is_nan()) {
+        let func = function(&[F32], |b, v| {
+            let d = b.constant(F32, u64::from(divisor));
+            b.binary(BinaryOp::Fdiv, v[0], d)
+        });
+        compare(&func, &args, |operands, expected, got| {
+            let a = f32::from_bits(operands[0]);
+            if f32::from_bits(expected).is_nan() {
+                return;
+            }
+            let far = ulps(expected, got);
+            assert!(far <= 2, "{a:e} / {:e}: {far} ulp", f32::from_bits(divisor));
+        });
+    }
+}
+
+#[test]
+fn float_remainders_of_exact_quotients() {
+    let mut args = operands(&[F32, F32], RANDOM, 23);
+    // Integers of twelve bits: the quotient is exact, or far from a whole number.
+    for bits in args.iter_mut().flatten() {
+        *bits = ((*bits as i32 >> 20).max(-2047) as f32).to_bits();
+    }
+    let func = operation(&[F32, F32], |v| Op::Binary(BinaryOp::Fmod, v[0], v[1]));
+    exact(&func, &args, "remainder");
+}
+
+#[test]
+fn square_roots() {
+    let args = operands(&[F32], 10 * RANDOM, 24);
+    let func = operation(&[F32], |v| Op::Unary(UnaryOp::Sqrt, v[0]));
+    compare(&func, &args, |operands, expected, got| {
+        if f32::from_bits(expected).is_nan() {
+            return;
+        }
+        let far = ulps(expected, got);
+        assert!(far <= 1, "{:e}: {far} ulp", f32::from_bits(operands[0]));
+        assert_eq!(expected >> 31, got >> 31);
+    });
+    let mut program = Program::new(&legal(&func));
+    let squares: Vec<u32> = (0..CHUNK as u32).map(|n| ((n * n) as f32).to_bits()).collect();
+    let roots: Vec<f32> = program.run(&[&squares]).iter().map(|&b| f32::from_bits(b)).collect();
+    assert!(roots.iter().enumerate().all(|(n, &root)| root == n as f32));
+}
