@@ -256,8 +256,8 @@ pub fn convert(op: ConvertOp, a: &Lanes, to: Type) -> Lanes {
     })
 }
 
-/// The value of the bits of a float type.
-fn decode(scalar: Scalar, bits: u64) -> f64 {
+/// The value of the bits of a float type. Panics on an integer type.
+pub fn decode(scalar: Scalar, bits: u64) -> f64 {
     match scalar {
         Scalar::F16 => f16_to_f64(bits as u16),
         Scalar::F32 => f64::from(f32::from_bits(bits as u32)),
@@ -266,8 +266,8 @@ fn decode(scalar: Scalar, bits: u64) -> f64 {
     }
 }
 
-/// The bits of the nearest value of a float type.
-fn encode(scalar: Scalar, value: f64) -> u64 {
+/// The bits of the nearest value of a float type. Panics on an integer type.
+pub fn encode(scalar: Scalar, value: f64) -> u64 {
     match scalar {
         Scalar::F16 if value.is_nan() => 0x7e00,
         Scalar::F32 if value.is_nan() => 0x7fc0_0000,

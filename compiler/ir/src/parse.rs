@@ -393,6 +393,8 @@ impl<'a> Parser<'a, '_> {
         if !body.blocks.insert(number) {
             let message = format!("{block} is defined twice");
             self.report(&codes::REDEFINED, message, span, "defined again here");
+            // What follows is no fault of its own.
+            body.func.blocks[block].terminator = None;
         } else {
             body.reach_block(block);
             body.func.layout.push(block);

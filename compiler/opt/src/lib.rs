@@ -1,1 +1,35 @@
-//! Target-neutral transforms.
+//! Target-neutral transforms. Each is one algorithm: a function that changes an IR function and
+//! says whether it did. A target decides which of them run, and when.
+//!
+//! They keep what a program computes bit for bit (which NaN an operation gives is not part of
+//! that), and never add a trap; one that a program would run into may disappear with the
+//! computation. Instructions keep their source locations, and new ones take that of what they
+//! replace.
+
+use nbcc_ir::Function;
+
+pub mod cse;
+pub mod dce;
+mod effects;
+pub mod fold;
+pub mod licm;
+mod loop_info;
+pub mod params;
+pub mod simplify_cfg;
+pub mod strength;
+pub mod unreachable;
+
+/// A transform.
+pub type Pass = fn(&mut Function) -> bool;
+
+/// Every transform by its name.
+pub const PASSES: &[(&str, Pass)] = &[
+    ("fold", fold::run),
+    ("cse", cse::run),
+    ("dce", dce::run),
+    ("licm", licm::run),
+    ("strength", strength::run),
+    ("params", params::run),
+    ("simplify-cfg", simplify_cfg::run),
+    ("unreachable", unreachable::run),
+];

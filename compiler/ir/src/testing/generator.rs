@@ -1,73 +1,14 @@
-//! Random functions for tests. Everything follows from a seed, so that a failure can be repeated.
+//! Random instructions, loops, branches and graphs.
 
 use cranelift_entity::SecondaryMap;
 use nbcc_base::{SourceId, Span};
 
+use super::Rng;
 use crate::{
     BinaryOp, Block, BlockCall, Constant, ConvertOp, Dominators, Effect, ExecutionModel, FloatCond,
     Function, IntCond, IntrinsicCall, LoopInfo, Mem, MemData, Op, Scalar, Space, Terminator, Type,
     UnaryOp, Value, f64_to_f16,
 };
-
-/// The SplitMix64 generator (Steele, Lea, Flood, OOPSLA 2014).
-#[derive(Clone, Debug)]
-pub struct Rng(u64);
-
-impl Rng {
-    /// A generator; equal seeds give equal numbers.
-    pub fn new(seed: u64) -> Rng {
-        Rng(seed)
-    }
-
-    /// 64 random bits.
-    pub fn bits(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    /// A number in `0..limit`. `limit` must not be 0.
-    pub fn below(&mut self, limit: u64) -> u64 {
-        self.bits() % limit
-    }
-
-    /// True once in `n` times.
-    pub fn one_in(&mut self, n: u64) -> bool {
-        self.below(n) == 0
-    }
-
-    /// An element of a list that is not empty.
-    pub fn pick<'a, T>(&mut self, list: &'a [T]) -> &'a T {
-        &list[self.below(list.len() as u64) as usize]
-    }
-}
-
-/// Intrinsics that random functions call.
-pub const INTRINSICS: &[&str] = &["test.id", "test.mix", "test.log"];
-
-/// A function whose control flow is built from loops that end, two-way and multi-way branches.
-/// It takes an `i32`, an `i32`, an `f32` and an `f32x4`, and returns an `i32`, an `f32` and an
-/// `f32x4`. Accesses to memory are within bounds but for rare ones.
-///
-/// Intrinsics: `test.id` (pure, a number of its own in each thread), `test.mix` (pure, of its
-/// operands and immediate), `test.log` (a write that must happen in order with its operand).
-/// NaN payloads are never looked at.
-pub fn structured_function(seed: u64) -> Function {
-    let mut generator = Generator::new(seed);
-    generator.region(3);
-    generator.finish();
-    generator.func
-}
-
-/// A function of the same kind over an arbitrary graph: several exits, unreachable blocks,
-/// irreducible cycles. It may run forever.
-pub fn graph_function(seed: u64) -> Function {
-    let mut generator = Generator::new(seed);
-    generator.graph();
-    generator.func
-}
 
 /// Values that may go wrong more easily than others.
 fn edge_case(rng: &mut Rng, scalar: Scalar) -> u64 {
@@ -104,17 +45,19 @@ const TYPES: &[Type] = &[
 
 const F32X4: Type = Type { scalar: Scalar::F32, lanes: 4 };
 
-struct Generator {
-    rng: Rng,
-    func: Function,
-    block: Block,
+pub(super) struct Generator {
+    pub(super) rng: Rng,
+    pub(super) func: Function,
+    pub(super) block: Block,
     /// Values that are available at the end of the current block.
-    pool: Vec<Value>,
+    pub(super) pool: Vec<Value>,
     loops: u32,
+    /// The counters of all loops so far.
+    counters: Vec<Value>,
 }
 
 impl Generator {
-    fn new(seed: u64) -> Generator {
+    pub(super) fn new(seed: u64) -> Generator {
         let mut func = Function::new(format!("random{seed}"), ExecutionModel::Engines);
         func.results = vec![Type::I32, Type::F32, F32X4];
         for (name, element, extents, space) in [
@@ -129,10 +72,10 @@ impl Generator {
             .into_iter()
             .map(|ty| func.add_param(block, ty))
             .collect();
-        Generator { rng: Rng::new(seed), func, block, pool, loops: 0 }
+        Generator { rng: Rng::new(seed), func, block, pool, loops: 0, counters: vec![] }
     }
 
-    fn emit(&mut self, op: Op) -> Option<Value> {
+    pub(super) fn emit(&mut self, op: Op) -> Option<Value> {
         let number = self.func.insts.len();
         let span = (!number.is_multiple_of(3)).then(|| Span::new(SourceId(0), number, number + 1));
         let types = self.func.result_types(&op);
@@ -143,11 +86,11 @@ impl Generator {
         result
     }
 
-    fn emit_value(&mut self, op: Op) -> Value {
+    pub(super) fn emit_value(&mut self, op: Op) -> Value {
         self.emit(op).expect("the operation has a result")
     }
 
-    fn constant(&mut self, ty: Type) -> Value {
+    pub(super) fn constant(&mut self, ty: Type) -> Value {
         let rng = &mut self.rng;
         let constant = if ty.is_vector() && rng.one_in(2) {
             Constant::Lanes((0..ty.lanes).map(|_| edge_case(rng, ty.scalar)).collect())
@@ -157,12 +100,12 @@ impl Generator {
         self.emit_value(Op::Const(ty, constant))
     }
 
-    fn i32(&mut self, value: i32) -> Value {
+    pub(super) fn i32(&mut self, value: i32) -> Value {
         self.emit_value(Op::Const(Type::I32, Constant::Splat(u64::from(value as u32))))
     }
 
     /// A value of that type that is available here.
-    fn value(&mut self, ty: Type) -> Value {
+    pub(super) fn value(&mut self, ty: Type) -> Value {
         let known: Vec<Value> =
             self.pool.iter().copied().filter(|&v| self.func.ty(v) == ty).collect();
         if known.is_empty() || self.rng.one_in(6) {
@@ -241,7 +184,52 @@ impl Generator {
         self.emit(Op::Intrinsic(IntrinsicCall { name, effect, args, mems: vec![], imms, result }));
     }
 
+    /// A linear expression in the counter of a loop around, as addresses are.
+    fn address(&mut self) {
+        let known: Vec<Value> =
+            self.counters.iter().copied().filter(|v| self.pool.contains(v)).collect();
+        if known.is_empty() {
+            return;
+        }
+        let mut sum = *self.rng.pick(&known);
+        for _ in 0..=self.rng.below(3) {
+            sum = match self.rng.below(4) {
+                0 => {
+                    let offset = self.rng.below(4) as i32 - 1;
+                    let offset = self.i32(offset);
+                    self.emit_value(Op::Binary(BinaryOp::Iadd, sum, offset))
+                }
+                1 => {
+                    let value = self.value(Type::I32);
+                    let op = *self.rng.pick(&[BinaryOp::Iadd, BinaryOp::Isub]);
+                    self.emit_value(Op::Binary(op, value, sum))
+                }
+                _ => {
+                    let factor = *self.rng.pick(&[3, 4, -2, 66]);
+                    let factor = self.i32(factor);
+                    self.emit_value(Op::Binary(BinaryOp::Imul, sum, factor))
+                }
+            };
+        }
+        if self.rng.one_in(2) {
+            let name = "test.log";
+            let (args, effect) = (vec![sum], Effect::Write);
+            let (mems, imms) = (vec![], vec![]);
+            self.emit(Op::Intrinsic(IntrinsicCall {
+                name,
+                effect,
+                args,
+                mems,
+                imms,
+                result: None,
+            }));
+        }
+    }
+
     fn instruction(&mut self) {
+        if !self.counters.is_empty() && self.rng.one_in(6) {
+            return self.address();
+        }
         let ty = *self.rng.pick(TYPES);
         match self.rng.below(16) {
             0..=5 => {
@@ -341,11 +329,11 @@ impl Generator {
         }
     }
 
-    fn call(block: Block, args: Vec<Value>) -> BlockCall {
+    pub(super) fn call(block: Block, args: Vec<Value>) -> BlockCall {
         BlockCall { block, args }
     }
 
-    fn terminate(&mut self, terminator: Terminator) {
+    pub(super) fn terminate(&mut self, terminator: Terminator) {
         let number = self.func.insts.len();
         let data = &mut self.func.blocks[self.block];
         data.terminator = Some(terminator);
@@ -353,7 +341,7 @@ impl Generator {
     }
 
     /// Goes on in another block with the first `scope` values of the pool.
-    fn enter(&mut self, block: Block, scope: usize) {
+    pub(super) fn enter(&mut self, block: Block, scope: usize) {
         self.block = block;
         self.pool.truncate(scope);
         self.pool.extend(self.func.blocks[block].params.iter());
@@ -366,7 +354,7 @@ impl Generator {
         (0..self.rng.below(most + 1)).map(|_| *self.rng.pick(TYPES)).collect()
     }
 
-    fn block_of(&mut self, types: &[Type]) -> Block {
+    pub(super) fn block_of(&mut self, types: &[Type]) -> Block {
         let block = self.func.add_block();
         for &ty in types {
             self.func.add_param(block, ty);
@@ -374,11 +362,11 @@ impl Generator {
         block
     }
 
-    fn args(&mut self, types: &[Type]) -> Vec<Value> {
+    pub(super) fn args(&mut self, types: &[Type]) -> Vec<Value> {
         types.iter().map(|&ty| self.value(ty)).collect()
     }
 
-    fn region(&mut self, depth: u32) {
+    pub(super) fn region(&mut self, depth: u32) {
         for _ in 0..=self.rng.below(3) {
             self.instructions(8);
             if depth == 0 {
@@ -399,7 +387,12 @@ impl Generator {
         let arms = 2 + self.rng.below(2) as usize;
         let blocks: Vec<Block> = (0..arms).map(|_| self.block_of(&[])).collect();
         let to = |i: usize| Generator::call(blocks[i], vec![]);
-        let terminator = if arms == 2 {
+        let guarded = (arms == 2 && self.rng.one_in(2)).then(|| self.value(Type::I32));
+        let terminator = if let Some(value) = guarded {
+            let extent = self.i32(16);
+            let cond = self.emit_value(Op::Icmp(IntCond::Ult, value, extent));
+            Terminator::Branch(cond, to(0), to(1))
+        } else if arms == 2 {
             let cond = self.value(Type::I1);
             Terminator::Branch(cond, to(0), to(1))
         } else {
@@ -410,6 +403,9 @@ impl Generator {
         self.terminate(terminator);
         for &block in &blocks {
             self.enter(block, scope);
+            if let Some(value) = guarded.filter(|_| block == blocks[0]) {
+                self.emit(Op::Load(Type::I32, Mem::from_u32(0), vec![value]));
+            }
             self.region(depth);
             if self.rng.one_in(12) {
                 self.terminate(Terminator::Trap("the arm that traps".to_string()));
@@ -421,7 +417,11 @@ impl Generator {
         self.enter(join, scope);
     }
 
-    fn loop_header(&mut self, types: &[Type], trips: Option<u64>) -> (Block, Value, Vec<Value>) {
+    pub(super) fn loop_header(
+        &mut self,
+        types: &[Type],
+        trips: Option<u64>,
+    ) -> (Block, Value, Vec<Value>) {
         let header = self.func.add_block();
         let counter = self.func.add_param(header, Type::I32);
         for &ty in types {
@@ -430,6 +430,7 @@ impl Generator {
         let name = format!("i{}", self.loops);
         self.loops += 1;
         self.func.blocks[header].loop_info = Some(LoopInfo { name, trips });
+        self.counters.push(counter);
         let first = self.i32(0);
         let mut entry = vec![first];
         entry.extend(self.args(types));
@@ -492,13 +493,13 @@ impl Generator {
         self.enter(exit, scope);
     }
 
-    fn finish(&mut self) {
+    pub(super) fn finish(&mut self) {
         let types = self.func.results.clone();
         let values = self.args(&types);
         self.terminate(Terminator::Return(values));
     }
 
-    fn graph(&mut self) {
+    pub(super) fn graph(&mut self) {
         let count = 1 + self.rng.below(12);
         let mut blocks = vec![self.block];
         for _ in 0..count {

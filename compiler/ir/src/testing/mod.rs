@@ -1,0 +1,78 @@
+//! Random functions for tests. Everything follows from a seed, so that a failure can be repeated.
+
+use crate::Function;
+
+mod dense;
+mod generator;
+
+use generator::Generator;
+
+/// The SplitMix64 generator (Steele, Lea, Flood, OOPSLA 2014).
+#[derive(Clone, Debug)]
+pub struct Rng(u64);
+
+impl Rng {
+    /// A generator; equal seeds give equal numbers.
+    pub fn new(seed: u64) -> Rng {
+        Rng(seed)
+    }
+
+    /// 64 random bits.
+    pub fn bits(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// A number in `0..limit`. `limit` must not be 0.
+    pub fn below(&mut self, limit: u64) -> u64 {
+        self.bits() % limit
+    }
+
+    /// True once in `n` times.
+    pub fn one_in(&mut self, n: u64) -> bool {
+        self.below(n) == 0
+    }
+
+    /// An element of a list that is not empty.
+    pub fn pick<'a, T>(&mut self, list: &'a [T]) -> &'a T {
+        &list[self.below(list.len() as u64) as usize]
+    }
+}
+
+/// Intrinsics that random functions call.
+pub const INTRINSICS: &[&str] = &["test.id", "test.mix", "test.log"];
+
+/// A function whose control flow is built from loops that end, two-way and multi-way branches.
+/// It takes an `i32`, an `i32`, an `f32` and an `f32x4`, and returns an `i32`, an `f32` and an
+/// `f32x4`. Accesses to memory are within bounds but for rare ones.
+///
+/// Intrinsics: `test.id` (pure, a number of its own in each thread), `test.mix` (pure, of its
+/// operands and immediate), `test.log` (a write that must happen in order with its operand).
+/// NaN payloads are never looked at.
+pub fn structured_function(seed: u64) -> Function {
+    let mut generator = Generator::new(seed);
+    generator.region(3);
+    generator.finish();
+    generator.func
+}
+
+/// A function of the same kind over an arbitrary graph: several exits, unreachable blocks,
+/// irreducible cycles. It may run forever.
+pub fn graph_function(seed: u64) -> Function {
+    let mut generator = Generator::new(seed);
+    generator.graph();
+    generator.func
+}
+
+/// A function of the same kind that is short and has few types, values and elements of memory, so
+/// that constants, equal expressions and accesses to one element meet often. Most values are
+/// stored or logged.
+pub fn dense_function(seed: u64) -> Function {
+    let mut generator = Generator::new(seed);
+    generator.dense();
+    generator.finish();
+    generator.func
+}

@@ -1,0 +1,125 @@
+//! Common subexpression elimination over the dominator tree (Briggs, Cooper, Simpson, "Value
+//! Numbering", SPE 1997, section 3.3). Loads and reading intrinsics are shared within a block,
+//! while nothing in between may write what they read.
+
+use std::collections::HashMap;
+
+use cranelift_entity::SecondaryMap;
+use nbcc_ir::{BinaryOp, Block, Dominators, Effect, Function, Mem, Op, Replacements, Space, Value};
+
+/// Replaces an instruction by an equal one that runs before it.
+pub fn run(func: &mut Function) -> bool {
+    let dominators = Dominators::new(func);
+    let blocks: Vec<Block> = dominators.preorder().collect();
+    // The results of equal operations. Behind the subtree of a block its entries are never of use
+    // again: they are on top then, and go when they are met.
+    let mut known: HashMap<Op, Vec<(Value, Block)>> = HashMap::new();
+    let mut replacements = Replacements::new();
+    for block in blocks {
+        let mut insts = std::mem::take(&mut func.blocks[block].insts);
+        let mut reads = Reads::default();
+        insts.retain(|&inst| {
+            func.insts[inst].op.for_each_arg_mut(|v| *v = replacements.resolve(*v));
+            let op = &func.insts[inst].op;
+            let Some(value) = func.result(inst).filter(|_| func.insts[inst].results.len() == 1)
+            else {
+                reads.pass(op);
+                return true;
+            };
+            let key = canonical(op);
+            let equal = if is_pure(func, op) {
+                let entries = known.entry(key).or_default();
+                while entries.last().is_some_and(|&(_, b)| !dominators.dominates(b, block)) {
+                    entries.pop();
+                }
+                let equal = entries.last().map(|&(value, _)| value);
+                if equal.is_none() {
+                    entries.push((value, block));
+                }
+                equal
+            } else if op.effect() == Effect::Read {
+                reads.find(key, value)
+            } else {
+                reads.pass(op);
+                None
+            };
+            if let Some(equal) = equal {
+                replacements.replace(value, equal);
+            }
+            equal.is_none()
+        });
+        func.blocks[block].insts = insts;
+    }
+    replacements.apply(func);
+    !replacements.is_empty()
+}
+
+/// Whether an operation gives the same result wherever it runs with the same operands. A division
+/// that would trap has done so when it runs for the second time.
+fn is_pure(func: &Function, op: &Op) -> bool {
+    match op {
+        Op::Binary(..) => true,
+        Op::Load(_, mem, _) => matches!(func.mems[*mem].space, Space::Param | Space::Const),
+        Op::LoadRaw(_, space, ..) => matches!(space, Space::Param | Space::Const),
+        _ => op.effect() == Effect::Pure,
+    }
+}
+
+/// The operation with operands that may change places in order.
+fn canonical(op: &Op) -> Op {
+    match op {
+        Op::Binary(op, a, b) if op.is_commutative() && b < a => Op::Binary(*op, *b, *a),
+        Op::Icmp(cond, a, b) if b < a => Op::Icmp(cond.swapped(), *b, *a),
+        Op::Fcmp(cond, a, b) if b < a => Op::Fcmp(cond.swapped(), *b, *a),
+        Op::Fma(a, b, c) if b < a => Op::Fma(*b, *a, *c),
+        Op::MulAdd(a, b, c) if b < a => Op::MulAdd(*b, *a, *c),
+        _ => op.clone(),
+    }
+}
+
+/// What was read in a block, with how often its memory had been written by then.
+#[derive(Default)]
+struct Reads {
+    known: HashMap<Op, (Value, [u32; 3])>,
+    /// Writes to each memory object, to raw memory, by anything that may write all, and in total.
+    objects: SecondaryMap<Mem, u32>,
+    raw: u32,
+    all: u32,
+    total: u32,
+}
+
+impl Reads {
+    fn version(&self, op: &Op) -> [u32; 3] {
+        match op {
+            Op::Load(_, mem, _) => [self.all, self.objects[*mem], 0],
+            Op::LoadRaw(..) => [self.all, 0, self.raw],
+            _ => [self.total; 3],
+        }
+    }
+
+    fn find(&mut self, key: Op, value: Value) -> Option<Value> {
+        let version = self.version(&key);
+        match self.known.get(&key) {
+            Some(&(equal, at)) if at == version => Some(equal),
+            _ => {
+                self.known.insert(key, (value, version));
+                None
+            }
+        }
+    }
+
+    /// Notes what an instruction writes.
+    fn pass(&mut self, op: &Op) {
+        let counter = match op {
+            Op::Store(mem, ..) => &mut self.objects[*mem],
+            Op::StoreRaw(..) => &mut self.raw,
+            Op::Binary(BinaryOp::Sdiv | BinaryOp::Udiv | BinaryOp::Srem | BinaryOp::Urem, ..) => {
+                return;
+            }
+            _ if op.effect() == Effect::Write => &mut self.all,
+            _ => return,
+        };
+        *counter += 1;
+        self.total += 1;
+    }
+}
