@@ -12,8 +12,10 @@ mod explain;
 mod grid;
 mod layouts;
 mod modes;
+mod nests;
 mod reads;
 mod steps;
+mod tiling;
 mod windows;
 
 use std::collections::BTreeMap;

@@ -1,0 +1,361 @@
+//! The reads of a nest: accesses that one buffer and one window can serve, put together; copies
+//! where no buffer serves; ghost zones where tiles reach over their borders.
+
+use std::collections::BTreeMap;
+
+use nbcc_isa_ipim::LANES;
+use nbcc_isa_ipim::layout::{Layout, Tiled};
+use nbcc_stages::bounds::{Affine, AffineVar, Interval, Region};
+use nbcc_stages::{Expr, Func};
+
+use super::access::{Access, Source};
+use super::modes::TiledAccess;
+use super::reads::{Ratio, Read, aligned, lcm};
+use super::steps::{Failure, Planner};
+use super::windows::place_windows;
+use super::{Nest, Step};
+
+impl Planner<'_> {
+    /// Puts the reads of a nest together.
+    pub(super) fn nest(
+        &mut self,
+        func: Func,
+        shape: NestShape,
+        accesses: &[Access],
+    ) -> Result<Nest, Failure> {
+        let mut groups: BTreeMap<GroupKey, Vec<(Expr, TiledAccess)>> = BTreeMap::new();
+        let mut whole_of = BTreeMap::new();
+        let mut read_of = BTreeMap::new();
+        for access in accesses {
+            match self.tiled_form(access, shape.dims) {
+                Some(tiled) => {
+                    let clamp = self.active_clamp(access, &tiled, &shape);
+                    let key = GroupKey {
+                        source: access.source,
+                        value: access.value,
+                        ratio: tiled.ratio(),
+                        clamp,
+                        inner: tiled.inner.iter().map(inner_terms).collect(),
+                    };
+                    groups.entry(key).or_default().push((access.expr, tiled));
+                }
+                None => {
+                    let home = self.homes[&(access.source, access.value)];
+                    let region = self.plan.buffers[home].region.clone();
+                    let buffer = self.copy(home, Layout::Replicated, region, vec![]);
+                    whole_of.insert(access.expr, buffer);
+                }
+            }
+        }
+        self.merge_clamps(&mut groups, &shape);
+        let mut reads: Vec<(Read, Tiled)> = Vec::new();
+        for (key, members) in &groups {
+            let number = reads.len();
+            read_of.extend(members.iter().map(|(expr, _)| (*expr, number)));
+            reads.push(self.read(key, members, &shape));
+        }
+        if shape.stage_pgsm {
+            // A window that exists is laid out even where the bank could be read directly.
+            for (read, _) in &mut reads {
+                read.window =
+                    Some(super::Window { base: 0, pitch: 0, rows: 0, left: 0, right: 0, top: 0 });
+            }
+        }
+        let unroll_x = reads.iter().fold(1, |n, (r, _)| {
+            // Vectors until a lane's place repeats: the least n with 4 * n a multiple of d.
+            lcm(n, Ratio::new(LANES as i64, r.ratio[0].d).d)
+        });
+        let unroll_y = reads.iter().fold(1, |n, (r, _)| lcm(n, r.ratio[1].d));
+        let block_rows =
+            place_windows(self.machine, &shape.tiles, &mut reads).ok_or(Failure::Windows(func))?;
+        for (read, _) in &reads {
+            self.want_ghosts(read);
+        }
+        Ok(Nest {
+            name: shape.name,
+            region: shape.region,
+            tiles: shape.tiles,
+            rdom: shape.rdom,
+            reads: reads.into_iter().map(|(r, _)| r).collect(),
+            read_of,
+            whole_of,
+            block_rows,
+            unroll: [unroll_x as u32, unroll_y as u32],
+        })
+    }
+
+    /// The limits that the coordinates of an access are clamped to, where they go beyond them.
+    fn active_clamp(
+        &self,
+        access: &Access,
+        tiled: &TiledAccess,
+        shape: &NestShape,
+    ) -> [Option<(i64, i64)>; 2] {
+        [0, 1].map(|k| {
+            let implicit = match access.source {
+                Source::Input(input) if self.plan.pipeline.inputs[input].repeat_edge => {
+                    let extents = &self.plan.extents.inputs[input];
+                    extents.get(k).map(|&e| (0, i64::from(e) - 1))
+                }
+                _ => None,
+            };
+            let limits = match (tiled.index[k].clamp, implicit) {
+                (Some((a, b)), Some((c, d))) => Some((a.clamp(c, d), b.clamp(c, d))),
+                (one, other) => one.or(other),
+            };
+            // A clamp may have one limit only; what is held limits the other side.
+            let home = self.homes[&(access.source, access.value)];
+            let held = self.plan.buffers[home].region.get(k);
+            let limits = limits.zip(held).map(|((a, b), held)| {
+                let (first, last) = (i64::from(held.min), i64::from(held.max));
+                (a.clamp(first, last), b.clamp(first, last))
+            });
+            let range = self.range(tiled, k, shape);
+            limits.filter(|(low, high)| range.0 < *low || range.1 > *high)
+        })
+    }
+
+    /// Least and greatest coordinate, before clamping, that an access reads along dimension `k`.
+    fn range(&self, tiled: &TiledAccess, k: usize, shape: &NestShape) -> (i64, i64) {
+        let own = shape.region.get(k).copied().unwrap_or(Interval::new(0, 0));
+        tiled.index[k].range((own.min.into(), own.max.into()), &|var| shape.interval(var))
+    }
+
+    /// Accesses without clamping join those with, where clamping would not change them.
+    fn merge_clamps(
+        &self,
+        groups: &mut BTreeMap<GroupKey, Vec<(Expr, TiledAccess)>>,
+        shape: &NestShape,
+    ) {
+        let keys: Vec<GroupKey> = groups.keys().cloned().collect();
+        for from in &keys {
+            let Some(members) = groups.get(from) else { continue };
+            let fits = |to: &GroupKey| {
+                to != from
+                    && (to.source, to.value, to.ratio, &to.inner)
+                        == (from.source, from.value, from.ratio, &from.inner)
+                    && (0..2).all(|k| match (from.clamp[k], to.clamp[k]) {
+                        (a, b) if a == b => true,
+                        (None, Some((low, high))) => members.iter().all(|(_, tiled)| {
+                            let (first, last) = self.range(tiled, k, shape);
+                            low <= first && last <= high
+                        }),
+                        _ => false,
+                    })
+            };
+            if let Some(to) = keys.iter().find(|to| groups.contains_key(to) && fits(to)) {
+                let moved = groups.remove(from).expect("it was there");
+                groups.entry(to.clone()).or_default().extend(moved);
+            }
+        }
+    }
+
+    /// One read: its reach, and the buffer that serves it.
+    fn read(
+        &mut self,
+        key: &GroupKey,
+        members: &[(Expr, TiledAccess)],
+        shape: &NestShape,
+    ) -> (Read, Tiled) {
+        let interval = |var: AffineVar| shape.interval(var);
+        let mut reach = [(i64::MAX, i64::MIN); 2];
+        let mut needed = [(i64::MAX, i64::MIN); 2];
+        for (_, tiled) in members {
+            for k in 0..2 {
+                let r = tiled.index[k].reach(shape.tiles.tile[k].into(), &interval);
+                reach[k] = (reach[k].0.min(r.0), reach[k].1.max(r.1));
+                let r = self.range(tiled, k, shape);
+                needed[k] = (needed[k].0.min(r.0), needed[k].1.max(r.1));
+            }
+        }
+        let (inner_base, inner_reach) = inner_parts(members, &interval);
+        let home = self.homes[&(key.source, key.value)];
+        let wanted = self.wanted(shape, key.ratio);
+        let served = match &self.plan.buffers[home].layout {
+            Layout::Tiled(tiled) => {
+                aligned(&shape.tiles, tiled, key.ratio) && self.clamp_in_reach(key, shape, members)
+            }
+            _ => false,
+        };
+        let mut read = Read {
+            source: key.source,
+            value: key.value,
+            buffer: home,
+            ratio: key.ratio,
+            reach,
+            clamp: key.clamp,
+            beyond_x: key.clamp[0].map_or([0, 0], |(low, high)| {
+                [(low - needed[0].0).max(0), (needed[0].1 - high).max(0)]
+            }),
+            inner_reach,
+            inner_base,
+            window: None,
+        };
+        if !served {
+            let mut region = self.plan.buffers[home].region.clone();
+            for (k, interval) in region.iter_mut().enumerate().take(2) {
+                *interval = Interval::new(needed[k].0 as i32, needed[k].1 as i32);
+            }
+            let mut tiled = wanted;
+            self.widen(&mut tiled, &read);
+            let clamp = if key.clamp == [None, None] { vec![] } else { key.clamp.to_vec() };
+            let width = i64::from(tiled.tile[0]);
+            read.buffer = self.copy(home, Layout::Tiled(tiled), region, clamp);
+            let reach = [-read.reach[0].0, read.reach[0].1 - width + 1].map(|n| n.max(0) as u32);
+            let buffer = &mut self.plan.buffers[read.buffer];
+            buffer.reach_x = [buffer.reach_x[0].max(reach[0]), buffer.reach_x[1].max(reach[1])];
+            read.clamp = [None, None];
+            read.beyond_x = [0, 0];
+        }
+        let tiled = self.plan.buffers[read.buffer].tiled().clone();
+        (read, tiled)
+    }
+
+    /// The tiles of a producer that meet those of a nest.
+    fn wanted(&self, shape: &NestShape, ratio: [Ratio; 2]) -> Tiled {
+        let size = |k: usize| {
+            // Where the ratio gives no whole tile, the multiple chosen for tiles was not met by
+            // the schedule of another stage; the next whole one holds all that is read.
+            let whole = ratio[k].of(shape.tiles.tile[k].into());
+            whole.unwrap_or_else(|| i64::from(shape.tiles.tile[k]) * ratio[k].a / ratio[k].d + 1)
+        };
+        let origin = |k: usize| {
+            ratio[k].of(shape.tiles.origin[k].into()).unwrap_or_else(|| {
+                (i64::from(shape.tiles.origin[k]) * ratio[k].a).div_euclid(ratio[k].d)
+            })
+        };
+        Tiled {
+            grid: shape.tiles.grid,
+            tile: [size(0) as u32, size(1) as u32],
+            origin: [origin(0) as i32, origin(1) as i32],
+            ghost_columns: [0, 0],
+            ghost_rows: [0, 0],
+        }
+    }
+
+    /// Whether every tile that holds points of the nest has the limits it is clamped to within
+    /// what it and its neighbours hold. It has not where a whole tile reads beyond the limits.
+    fn clamp_in_reach(
+        &self,
+        key: &GroupKey,
+        shape: &NestShape,
+        members: &[(Expr, TiledAccess)],
+    ) -> bool {
+        let interval = |var: AffineVar| shape.interval(var);
+        (0..2).all(|k| {
+            let Some((low, high)) = key.clamp[k] else { return true };
+            let own = shape.region.get(k).copied().unwrap_or(Interval::new(0, 0));
+            let engines = if k == 0 { i64::from(shape.tiles.grid.engines) } else { 1 };
+            let step = i64::from(shape.tiles.tile[k]) * engines;
+            let origin = i64::from(shape.tiles.origin[k]);
+            let (first, last) = (i64::from(own.min), i64::from(own.max));
+            let strips = (first - origin).div_euclid(step)..=(last - origin).div_euclid(step);
+            strips.into_iter().all(|strip| {
+                let start = (origin + strip * step).max(first);
+                let end = (origin + (strip + 1) * step - 1).min(last);
+                let ranges = members.iter().map(|(_, t)| t.index[k].range((start, end), &interval));
+                let hull = ranges.fold((i64::MAX, i64::MIN), |h, r| (h.0.min(r.0), h.1.max(r.1)));
+                hull.1 >= low && hull.0 <= high
+            })
+        })
+    }
+
+    /// Gives tiles the ghost zones that a read reaches into.
+    fn widen(&self, tiled: &mut Tiled, read: &Read) {
+        let strip = i64::from(tiled.tile[0]) * i64::from(tiled.grid.engines);
+        let columns = |n: i64| (n.max(0) as u64).div_ceil(strip as u64) as u32;
+        let left = columns(-read.reach[0].0);
+        let right = columns(read.reach[0].1 - i64::from(tiled.tile[0]) + 1);
+        let top = (-read.reach[1].0).max(0) as u32;
+        let bottom = (read.reach[1].1 - i64::from(tiled.tile[1]) + 1).max(0) as u32;
+        let most = |a: [u32; 2], b: [u32; 2]| [a[0].max(b[0]), a[1].max(b[1])];
+        tiled.ghost_columns = most(tiled.ghost_columns, [left, right]);
+        tiled.ghost_rows = most(tiled.ghost_rows, [top, bottom]);
+    }
+
+    /// Widens the home of a read, and has its ghost zones filled before the read.
+    fn want_ghosts(&mut self, read: &Read) {
+        let home = self.homes[&(read.source, read.value)];
+        if read.buffer != home {
+            return;
+        }
+        let mut tiled = self.plan.buffers[home].tiled().clone();
+        self.widen(&mut tiled, read);
+        let any = tiled.ghost_columns != [0, 0] || tiled.ghost_rows != [0, 0];
+        let width = i64::from(tiled.tile[0]);
+        let buffer = &mut self.plan.buffers[home];
+        buffer.layout = Layout::Tiled(tiled);
+        let reach = [-read.reach[0].0, read.reach[0].1 - width + 1].map(|n| n.max(0) as u32);
+        buffer.reach_x = [buffer.reach_x[0].max(reach[0]), buffer.reach_x[1].max(reach[1])];
+        if any && !self.exchanged.contains(&home) {
+            self.exchanged.push(home);
+            self.plan.steps.push(Step::Exchange(home));
+        }
+    }
+}
+
+/// What the reads of a nest have in common.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct GroupKey {
+    source: Source,
+    value: u32,
+    ratio: [Ratio; 2],
+    clamp: [Option<(i64, i64)>; 2],
+    /// The terms of the part of each inner index that stays the same in a tile.
+    inner: Vec<Vec<(AffineVar, i64)>>,
+}
+
+/// A nest before its reads are known.
+pub(super) struct NestShape {
+    pub(super) name: String,
+    pub(super) region: Region,
+    pub(super) dims: usize,
+    pub(super) tiles: Tiled,
+    pub(super) rdom: Option<(nbcc_stages::RDom, Vec<Interval>)>,
+    pub(super) stage_pgsm: bool,
+}
+
+impl NestShape {
+    fn interval(&self, var: AffineVar) -> Interval {
+        match var {
+            AffineVar::Dim(n) => self.region[n as usize],
+            AffineVar::RVar(rdom, n) => match &self.rdom {
+                Some((own, intervals)) if *own == rdom => intervals[n as usize],
+                _ => panic!("{rdom} is not the domain of {}", self.name),
+            },
+        }
+    }
+}
+
+/// The terms of an inner index in the dimensions of the nest.
+fn inner_terms(index: &Affine) -> Vec<(AffineVar, i64)> {
+    let dims = index.terms.iter().filter(|(var, _)| matches!(var, AffineVar::Dim(_)));
+    dims.map(|(&var, &c)| (var, c)).collect()
+}
+
+/// Splits inner indices into the part that all accesses share and the reach around it.
+fn inner_parts(
+    members: &[(Expr, TiledAccess)],
+    interval: &dyn Fn(AffineVar) -> Interval,
+) -> (Vec<Affine>, Vec<(i64, i64)>) {
+    let count = members.first().map_or(0, |(_, t)| t.inner.len());
+    let mut bases = Vec::new();
+    let mut reaches = Vec::new();
+    for d in 0..count {
+        let mut base = members[0].1.inner[d].clone();
+        base.terms.retain(|var, _| matches!(var, AffineVar::Dim(_)));
+        base.constant = 0;
+        let mut reach = (i64::MAX, i64::MIN);
+        for (_, tiled) in members {
+            let rest = tiled.inner[d].combine(1, &base, -1).unwrap_or_default();
+            let ends = rest.range(|var| {
+                let i = interval(var);
+                (i.min.into(), i.max.into())
+            });
+            reach = (reach.0.min(ends.0 as i64), reach.1.max(ends.1 as i64));
+        }
+        bases.push(base);
+        reaches.push(reach);
+    }
+    (bases, reaches)
+}

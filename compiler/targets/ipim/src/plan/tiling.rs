@@ -1,0 +1,296 @@
+//! How each Func is computed, the tiles of everything that is distributed, and its home in banks.
+
+use nbcc_base::Span;
+use nbcc_isa_ipim::LANES;
+use nbcc_isa_ipim::layout::{Layout, Role};
+use nbcc_placement::{Remark, RemarkKind};
+use nbcc_stages::bounds::{Interval, Region};
+use nbcc_stages::{DirectiveArg, DirectiveKind, ElementType, Func, Input, Schedule};
+
+use super::access::{Access, Source};
+use super::layouts::{Families, Member, default_tile};
+use super::modes::{Mode, TiledAccess, foreign_accesses, has_stage, mode_of, tiled_access};
+use super::reads::{Ratio, lcm};
+use super::steps::Planner;
+use super::{BufferId, BufferPlan, Stage, element};
+
+impl Planner<'_> {
+    pub(super) fn choose_modes(&mut self, needed: &[Func]) {
+        for &func in needed {
+            let plan = &self.plan;
+            let mode = if self.limits.single.contains(&func) {
+                Mode::Single("what a tile reads does not fit the scratchpad of a group".into())
+            } else {
+                mode_of(&plan.pipeline, &plan.bounds, &plan.forms, func)
+            };
+            if let Mode::Single(why) = &mode {
+                let data = &plan.pipeline.funcs[func];
+                let parts = (0..data.updates.len())
+                    .filter(|&k| self.reductions.contains_key(&(func, k)))
+                    .count();
+                let how = match parts {
+                    0 => "computed on one engine".to_string(),
+                    n => format!("kept on one engine, {n} updates reduced in parts"),
+                };
+                self.remarks.push(Remark {
+                    kind: RemarkKind::Missed,
+                    pass: "distribute",
+                    name: "NotDistributed",
+                    function: data.name.clone(),
+                    span: Some(data.span),
+                    message: format!("{} is {how}: {why}", data.name),
+                    terms: vec![],
+                });
+            }
+            self.modes.insert(func, mode);
+        }
+    }
+
+    /// The stages of a Func that are computed tile by tile, with what the tiles are of.
+    pub(super) fn stages(&self, func: Func) -> Vec<Stage> {
+        let updates = self.plan.pipeline.funcs[func].updates.len();
+        let all = std::iter::once(Stage::Pure).chain((0..updates).map(Stage::Update));
+        all.filter(|&s| has_stage(&self.plan.pipeline, func, s)).collect()
+    }
+
+    /// The accesses of a nest: of a stage, or of a rewritten reduction.
+    pub(super) fn nest_accesses(&self, func: Func, stage: Stage) -> Vec<Access> {
+        if let Stage::Update(k) = stage
+            && let Some(reduction) = self.reductions.get(&(func, k))
+            && self.modes[&func] != Mode::Tiled
+        {
+            let pipeline = &self.plan.pipeline;
+            let roots =
+                reduction.args.iter().chain([&reduction.value]).chain(&reduction.predicates);
+            let mut list = super::access::accesses_of(pipeline, roots.copied());
+            list.retain(|a| a.source != Source::Func(func));
+            return list;
+        }
+        foreign_accesses(&self.plan.pipeline, func, stage)
+    }
+
+    pub(super) fn tiled_form(&self, access: &Access, dims: usize) -> Option<TiledAccess> {
+        tiled_access(&self.plan.forms, &access.args, dims)
+    }
+
+    /// What the tiles of a nest must be multiples of, so that producers can have whole atoms.
+    fn multiple(&self, accesses: &[Access], dims: usize) -> [u32; 2] {
+        let mut multiple = [LANES as i64, 1];
+        for access in accesses {
+            if let Some(tiled) = self.tiled_form(access, dims) {
+                let [x, y] = tiled.ratio();
+                // A tile of the producer must be whole atoms wide: n * a / d = 4 * k.
+                let atoms = Ratio::new(x.a, x.d * LANES as i64);
+                multiple = [lcm(multiple[0], atoms.d), lcm(multiple[1], y.d)];
+            }
+        }
+        multiple.map(|n| u32::try_from(n).unwrap_or(LANES as u32).min(256))
+    }
+
+    pub(super) fn choose_tiles(&mut self, needed: &[Func]) {
+        for &func in needed.iter().rev() {
+            let dims = self.plan.pipeline.funcs[func].vars.len();
+            if self.modes[&func] == Mode::Tiled {
+                let accesses: Vec<Access> = self
+                    .stages(func)
+                    .into_iter()
+                    .flat_map(|s| self.nest_accesses(func, s))
+                    .collect();
+                let region = self.region(Source::Func(func));
+                let member = self.member_for(func, &accesses, dims, &region);
+                self.members.insert(Source::Func(func), member);
+                self.ask(member, &accesses, dims);
+            } else {
+                self.choose_reduction_tiles(func);
+            }
+        }
+        let inputs: Vec<Input> = self.plan.pipeline.inputs.keys().collect();
+        for input in inputs {
+            let source = Source::Input(input);
+            if self.plan.bounds.inputs[input].is_none() {
+                continue;
+            }
+            if let Some(&member) = self.asked.get(&source).and_then(|list| list.first()) {
+                let region = self.region(source);
+                self.families.cover(member, &region);
+                self.members.insert(source, member);
+            }
+        }
+    }
+
+    fn choose_reduction_tiles(&mut self, func: Func) {
+        for k in 0..self.plan.pipeline.funcs[func].updates.len() {
+            if !self.reductions.contains_key(&(func, k)) {
+                continue;
+            }
+            let stage = Stage::Update(k);
+            let Some(region) = self.reduction_region(func, k) else { continue };
+            let accesses = self.nest_accesses(func, stage);
+            let multiple = self.multiple(&accesses, region.len());
+            let tile = self.default_tile(&region, multiple);
+            let member = self.families.found(tile);
+            self.families.cover(member, &region);
+            self.reduce_members.insert((func, k), member);
+            self.ask(member, &accesses, region.len());
+        }
+    }
+
+    /// The intervals of the domain of an update.
+    pub(super) fn reduction_region(&self, func: Func, k: usize) -> Option<Region> {
+        let loops = self.plan.bounds.funcs[func].as_ref()?.stages[k + 1].as_ref()?;
+        (!loops.rvars.is_empty()).then(|| loops.rvars.clone())
+    }
+
+    fn ask(&mut self, member: Member, accesses: &[Access], dims: usize) {
+        for access in accesses {
+            if let Some(tiled) = self.tiled_form(access, dims)
+                && let Some(asked) = Families::asked(member, tiled.ratio())
+            {
+                self.asked.entry(access.source).or_default().push(asked);
+            }
+        }
+    }
+
+    /// The tiles of a Func: those its schedule names, else those that a consumer asks for, else
+    /// the default.
+    fn member_for(
+        &mut self,
+        func: Func,
+        accesses: &[Access],
+        dims: usize,
+        region: &[Interval],
+    ) -> Member {
+        let multiple = self.multiple(accesses, dims);
+        let data = &self.plan.pipeline.funcs[func];
+        let asked = self.asked.get(&Source::Func(func)).cloned().unwrap_or_default();
+        let scheduled = scheduled_tile(&data.schedule);
+        let member = match scheduled {
+            Some((tile, span)) => {
+                let limit = self.limits.width;
+                let narrow = [tile[0].min(limit), tile[1]];
+                let why = if narrow == tile {
+                    format!("banks are read in atoms of {LANES} elements")
+                } else {
+                    "what wider tiles read does not fit the scratchpad of a group".to_string()
+                };
+                let rounded = [
+                    narrow[0].next_multiple_of(multiple[0]),
+                    tile[1].next_multiple_of(multiple[1]),
+                ];
+                if rounded != tile {
+                    self.remarks.push(Remark {
+                        kind: RemarkKind::Missed,
+                        pass: "distribute",
+                        name: "TileRounded",
+                        function: data.name.clone(),
+                        span: Some(span),
+                        message: format!(
+                            "tiles of {} x {} are made {} x {}: {why}",
+                            tile[0], tile[1], rounded[0], rounded[1]
+                        ),
+                        terms: vec![],
+                    });
+                }
+                let same = asked.iter().find(|m| m.tile == rounded).copied();
+                same.unwrap_or_else(|| self.families.found(rounded))
+            }
+            None => asked.first().copied().unwrap_or_else(|| {
+                let tile = self.default_tile(region, multiple);
+                self.families.found(tile)
+            }),
+        };
+        self.families.cover(member, region);
+        member
+    }
+
+    /// The tile of a nest that nobody asks tiles of.
+    fn default_tile(&self, region: &[Interval], multiple: [u32; 2]) -> [u32; 2] {
+        let [width, height] = default_tile(self.machine, region, multiple);
+        [width.min(self.limits.width).next_multiple_of(multiple[0]), height]
+    }
+
+    /// All coordinates that exist of a source: an input's extent, a Func's storage.
+    pub(super) fn region(&self, source: Source) -> Region {
+        match source {
+            Source::Input(input) => self.input_region(input),
+            Source::Func(func) => {
+                self.plan.bounds.region(func).expect("only needed Funcs are planned").to_vec()
+            }
+        }
+    }
+
+    fn input_region(&self, input: Input) -> Region {
+        self.plan.extents.inputs[input]
+            .iter()
+            .map(|&extent| Interval::from_extent(0, extent))
+            .collect()
+    }
+
+    pub(super) fn make_homes(&mut self, needed: &[Func]) {
+        let inputs: Vec<Input> = self.plan.pipeline.inputs.keys().collect();
+        for input in inputs {
+            if self.plan.bounds.inputs[input].is_none() {
+                continue;
+            }
+            let data = &self.plan.pipeline.inputs[input];
+            let (name, ty) = (data.name.clone(), data.ty);
+            let source = Source::Input(input);
+            let id = self.home(source, 0, name, ty, Some(Role::Input));
+            self.plan.inputs[input] = Some(id);
+        }
+        for &func in needed {
+            let data = &self.plan.pipeline.funcs[func];
+            let types = data.types.clone();
+            let name = data.name.clone();
+            let role = self.plan.pipeline.outputs.contains(&func).then_some(Role::Output);
+            for (k, &ty) in types.iter().enumerate() {
+                let name = if types.len() == 1 { name.clone() } else { format!("{name}.{k}") };
+                let id = self.home(Source::Func(func), k as u32, name, ty, role);
+                self.plan.funcs[func].push(id);
+            }
+        }
+    }
+
+    fn home(
+        &mut self,
+        source: Source,
+        value: u32,
+        name: String,
+        ty: ElementType,
+        role: Option<Role>,
+    ) -> BufferId {
+        let layout = match self.members.get(&source) {
+            Some(&member) => Layout::Tiled(self.families.tiled(member, self.machine)),
+            None => Layout::Single { cube: 0, vault: 0, pg: 0, pe: 0 },
+        };
+        let region = self.region(source);
+        let buffer = BufferPlan {
+            name,
+            role,
+            element: element(ty),
+            region,
+            layout,
+            reach_x: [0, 0],
+            base: 0,
+        };
+        let id = self.plan.buffers.push(buffer);
+        self.homes.insert((source, value), id);
+        id
+    }
+}
+
+/// The tile that a schedule names.
+fn scheduled_tile(schedule: &Schedule) -> Option<([u32; 2], Span)> {
+    schedule.directives.iter().rev().find_map(|directive| match &directive.kind {
+        DirectiveKind::Target { name: "ipim_tile", args } => {
+            let sizes = args.iter().filter_map(|arg| match arg {
+                DirectiveArg::Int(n) => Some(u32::try_from(*n).unwrap_or(u32::MAX).clamp(1, 4096)),
+                DirectiveArg::Var(_) => None,
+            });
+            let sizes: Vec<u32> = sizes.collect();
+            let width = *sizes.first()?;
+            Some(([width, sizes.get(1).copied().unwrap_or(1)], directive.span))
+        }
+        _ => None,
+    })
+}
