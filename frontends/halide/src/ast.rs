@@ -157,18 +157,18 @@ pub(crate) enum ExprKind {
     /// A name; of a qualified name (`BoundaryConditions::repeat_edge`) the last part.
     Name(Symbol),
     /// Operators before the operand, outermost first.
-    Unary(Vec<(Prefix, Span)>, ExprId),
+    Unary(Box<[(Prefix, Span)]>, ExprId),
     Binary(Op, Span, ExprId, ExprId),
     Ternary(ExprId, ExprId, ExprId),
-    Call(ExprId, Vec<ExprId>),
+    Call(ExprId, Box<[ExprId]>),
     Index(ExprId, ExprId),
     Member(ExprId, Ident),
     /// `cast<T>(e)` and its like; without a type in `<>` the first argument is the type.
-    Cast(CastKind, Option<TypeName>, Vec<ExprId>),
+    Cast(CastKind, Option<Box<TypeName>>, Box<[ExprId]>),
     /// A type word called like a function: `float(e)`, `Tuple(a, b)`.
-    Construct(TypeName, Vec<ExprId>),
+    Construct(Box<TypeName>, Box<[ExprId]>),
     /// `{a, b}`.
-    List(Vec<ExprId>),
+    List(Box<[ExprId]>),
 }
 
 /// What a declaration declares.
@@ -230,6 +230,22 @@ pub(crate) struct Function {
     pub(crate) body: StmtId,
 }
 
+/// A declaration.
+#[derive(Debug)]
+pub(crate) struct Declaration {
+    pub(crate) is_const: bool,
+    pub(crate) kind: DeclKind,
+    pub(crate) declarators: Vec<Declarator>,
+}
+
+/// The part of a `for` before its body.
+#[derive(Debug)]
+pub(crate) struct ForHead {
+    pub(crate) init: Option<StmtId>,
+    pub(crate) condition: Option<ExprId>,
+    pub(crate) steps: Vec<StmtId>,
+}
+
 #[derive(Debug)]
 pub(crate) enum StmtKind {
     Empty,
@@ -238,21 +254,12 @@ pub(crate) enum StmtKind {
     Assign(Option<Op>, ExprId, ExprId),
     /// `++` or `--`, on either side.
     Step(Op, ExprId),
-    Decl {
-        is_const: bool,
-        kind: DeclKind,
-        declarators: Vec<Declarator>,
-    },
+    Decl(Box<Declaration>),
     If(ExprId, StmtId, Option<StmtId>),
-    For {
-        init: Option<StmtId>,
-        condition: Option<ExprId>,
-        steps: Vec<StmtId>,
-        body: StmtId,
-    },
-    Block(Vec<StmtId>),
+    For(Box<ForHead>, StmtId),
+    Block(Box<[StmtId]>),
     Return(Option<ExprId>),
-    Function(Function),
+    Function(Box<Function>),
 }
 
 /// A statement.
@@ -336,7 +343,7 @@ impl Ast {
                 });
                 no.max(self.stmts[*yes].depth + 1)
             }
-            StmtKind::For { body, .. } => self.stmts[*body].depth + 1,
+            StmtKind::For(_, body) => self.stmts[*body].depth + 1,
             StmtKind::Block(list) => {
                 list.iter().map(|&s| self.stmts[s].depth).max().unwrap_or(0) + 1
             }

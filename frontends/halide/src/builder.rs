@@ -3,7 +3,8 @@
 use nbcc_base::{SourceId, Span};
 
 use crate::ast::{
-    Ast, DeclKind, ExprId, ExprKind, Function, Ident, Names, Op, Parameter, StmtId, StmtKind,
+    Ast, DeclKind, Declaration, Declarator, ExprId, ExprKind, ForHead, Function, Ident, Names, Op,
+    Parameter, StmtId, StmtKind,
 };
 
 /// The tree under construction.
@@ -12,13 +13,6 @@ pub(crate) struct Builder<'a> {
     pub(crate) text: &'a str,
     pub(crate) ast: Ast,
     pub(crate) names: Names,
-}
-
-/// The part of a `for` before its body.
-pub(crate) struct ForHead {
-    pub(crate) init: Option<StmtId>,
-    pub(crate) condition: Option<ExprId>,
-    pub(crate) steps: Vec<StmtId>,
 }
 
 impl<'a> Builder<'a> {
@@ -44,9 +38,27 @@ impl<'a> Builder<'a> {
         self.ast.stmt(kind, self.span(start, end))
     }
 
+    /// Records a complete item.
+    pub(crate) fn item(&mut self, item: StmtId) {
+        if !matches!(self.ast.stmts[item].kind, StmtKind::Empty) {
+            self.ast.items.push(item);
+        }
+    }
+
+    pub(crate) fn declaration(
+        &mut self,
+        is_const: bool,
+        kind: DeclKind,
+        declarators: Vec<Declarator>,
+        start: u32,
+        end: u32,
+    ) -> StmtId {
+        let declaration = Declaration { is_const, kind, declarators };
+        self.stmt(StmtKind::Decl(Box::new(declaration)), start, end)
+    }
+
     pub(crate) fn for_loop(&mut self, head: ForHead, body: StmtId, start: u32, end: u32) -> StmtId {
-        let ForHead { init, condition, steps } = head;
-        self.stmt(StmtKind::For { init, condition, steps, body }, start, end)
+        self.stmt(StmtKind::For(Box::new(head), body), start, end)
     }
 
     pub(crate) fn function(
@@ -59,7 +71,7 @@ impl<'a> Builder<'a> {
         end: u32,
     ) -> StmtId {
         let function = Function { result, name, parameters, body };
-        self.stmt(StmtKind::Function(function), start, end)
+        self.stmt(StmtKind::Function(Box::new(function)), start, end)
     }
 
     /// A chain of operands and operators as a tree, by Dijkstra's shunting-yard algorithm. Each

@@ -20,7 +20,7 @@ macro_rules! codes {
         pub const FILE_SIZE: CodeInfo = CodeInfo {
             code: "E0109",
             title: "a file that is too large",
-            explanation: "A source file may have up to 64 MiB.",
+            explanation: "A source file may have up to 64 MiB and 4000000 tokens (names, numbers, operators).",
             example: "",
             by_test: Some("a_file_that_is_too_large"),
         };

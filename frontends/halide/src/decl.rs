@@ -27,6 +27,9 @@ impl Elab<'_> {
     ) -> Result<()> {
         let mut failed = false;
         for declarator in declarators {
+            if self.exhausted() {
+                break;
+            }
             let checkpoint = self.checkpoint();
             let result = self.declarator(is_const, kind, declarator);
             if result.is_err() {
@@ -265,6 +268,7 @@ impl Elab<'_> {
             &args,
             "a Func takes a name in quotes or nothing; its definition follows: `f(x, y) = ...`",
         )?;
+        self.step(4, d.name.span)?;
         let func = self.new_func(&name, d.name.span);
         self.hir.funcs[func].declared = declared;
         if !matches!(kind, DeclKind::Plain(_)) {

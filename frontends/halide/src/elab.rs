@@ -24,9 +24,15 @@ pub(crate) const MAX_STEPS: u64 = 1_000_000;
 /// Nodes of expressions that may be built and looked at.
 pub(crate) const MAX_WORK: u64 = 20_000_000;
 
+/// Nodes of expressions that may exist at once.
+pub(crate) const MAX_NODES: usize = 5_000_000;
+
 /// How deep statements and expressions may nest while they are elaborated, with the functions
 /// that they call.
 pub(crate) const MAX_DEPTH: u32 = 1000;
+
+/// After this many diagnostics elaboration ends: the first ones say enough.
+const MAX_REPORTS: usize = 1000;
 
 pub(crate) type Result<T> = std::result::Result<T, Failed>;
 
@@ -147,7 +153,7 @@ impl<'a> Elab<'a> {
             }
             let simple = matches!(
                 ast.stmts[item].kind,
-                StmtKind::Decl { .. } | StmtKind::Assign(..) | StmtKind::Expr(_)
+                StmtKind::Decl(_) | StmtKind::Assign(..) | StmtKind::Expr(_)
             );
             let checkpoint = self.checkpoint();
             if self.statement(item).is_err() {
@@ -202,21 +208,22 @@ impl<'a> Elab<'a> {
         self.running.iter().find(|r| r.1 == most).map_or(at, |r| r.0)
     }
 
-    /// Whether the bound on steps or work was exceeded.
+    /// Whether the bound on steps, work or diagnostics was exceeded.
     pub(crate) fn exhausted(&self) -> bool {
-        self.steps > MAX_STEPS || self.work > MAX_WORK
+        self.steps > MAX_STEPS || self.work > MAX_WORK || self.reported.len() > MAX_REPORTS
     }
 
     /// Counts nodes of expressions that are built or looked at.
     pub(crate) fn work(&mut self, count: u64, at: Span) -> Result<()> {
         self.work = self.work.saturating_add(count);
-        if self.work <= MAX_WORK {
+        if self.work <= MAX_WORK && self.hir.nodes.len() <= MAX_NODES {
             return Ok(());
         }
+        self.work = MAX_WORK + 1;
         let at = self.busiest(at);
         self.fail(
             Diagnostic::error(&codes::STEPS, "the expressions of the file are too large")
-                .at(at, format!("more than {MAX_WORK} operations are built or visited in here"))
+                .at(at, "too many operations are built or visited in here")
                 .help("define a Func for a part that is used often"),
         )
     }

@@ -140,11 +140,11 @@ impl Elab<'_> {
             }
             ExprKind::Cast(kind, ty, args) => {
                 let args = self.arguments(args)?;
-                self.cast_call(*kind, *ty, &args, span)
+                self.cast_call(*kind, ty.as_deref().copied(), &args, span)
             }
             ExprKind::Construct(ty, args) => {
                 let args = self.arguments(args)?;
-                self.construct(*ty, &args, span)
+                self.construct(**ty, &args, span)
             }
             ExprKind::List(list) => Ok(Value::List(self.arguments(list)?.into())),
             ExprKind::Binary(..) | ExprKind::Index(..) | ExprKind::Member(..) => {

@@ -18,7 +18,7 @@ use crate::hir::{
 };
 
 /// A stage graph has at most this many expressions.
-const MAX_EXPRS: usize = 8_000_000;
+const MAX_EXPRS: usize = crate::elab::MAX_NODES;
 
 impl Elab<'_> {
     /// The stage graph. Called only when no error was reported.

@@ -23,6 +23,7 @@ mod grammar {
     include!(concat!(env!("OUT_DIR"), "/grammar.rs"));
 }
 mod hir;
+mod lerp;
 mod member;
 mod names;
 mod ops;

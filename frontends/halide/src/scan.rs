@@ -55,7 +55,8 @@ pub(crate) fn scan(ast: &Ast, spelling: &Names, is_directive: impl Fn(&str) -> b
                     }
                 }
             }
-            StmtKind::Decl { kind, declarators, .. } => {
+            StmtKind::Decl(declaration) => {
+                let (kind, declarators) = (&declaration.kind, &declaration.declarators);
                 let word = match kind {
                     DeclKind::Plain(ty) => Some(ty.word),
                     _ => None,

@@ -2,7 +2,9 @@
 
 use nbcc_base::{Diagnostic, Failed, Span};
 
-use crate::ast::{DeclKind, ExprId, ExprKind, Function, Op, Parameter, StmtId, StmtKind, TypeWord};
+use crate::ast::{
+    DeclKind, ExprId, ExprKind, ForHead, Function, Op, Parameter, StmtId, StmtKind, TypeWord,
+};
 use crate::codes;
 use crate::constant;
 use crate::elab::{Elab, Result, Slot};
@@ -57,14 +59,14 @@ impl Elab<'_> {
                 self.step_variable(*op, *target, span)?;
                 Ok(Flow::Next)
             }
-            StmtKind::Decl { is_const, kind, declarators } => {
-                self.declaration(*is_const, *kind, declarators)?;
+            StmtKind::Decl(d) => {
+                self.declaration(d.is_const, d.kind, &d.declarators)?;
                 Ok(Flow::Next)
             }
             StmtKind::Block(list) => self.deeper(span, |e| {
                 e.enter();
                 let mut flow = Flow::Next;
-                for &s in list {
+                for &s in list.iter() {
                     flow = e.statement(s)?;
                     if matches!(flow, Flow::Return(_)) {
                         break;
@@ -74,9 +76,7 @@ impl Elab<'_> {
                 Ok(flow)
             }),
             StmtKind::If(..) => self.conditional(id),
-            StmtKind::For { init, condition, steps, body } => {
-                self.deeper(span, |e| e.for_loop(span, *init, *condition, steps, *body))
-            }
+            StmtKind::For(head, body) => self.deeper(span, |e| e.for_loop(span, head, *body)),
             StmtKind::Return(value) => {
                 if self.running.is_empty() {
                     return self.fail(
@@ -117,22 +117,15 @@ impl Elab<'_> {
         Ok(flow)
     }
 
-    fn for_loop(
-        &mut self,
-        span: Span,
-        init: Option<StmtId>,
-        condition: Option<ExprId>,
-        steps: &[StmtId],
-        body: StmtId,
-    ) -> Result<Flow> {
+    fn for_loop(&mut self, span: Span, head: &ForHead, body: StmtId) -> Result<Flow> {
         self.enter();
-        if let Some(init) = init {
+        if let Some(init) = head.init {
             self.statement(init)?;
         }
         self.running.push((span, 0));
         let mut result = Flow::Next;
         loop {
-            if let Some(condition) = condition
+            if let Some(condition) = head.condition
                 && !self.constant_condition(condition)?
             {
                 break;
@@ -145,7 +138,7 @@ impl Elab<'_> {
             if matches!(result, Flow::Return(_)) {
                 break;
             }
-            for &s in steps {
+            for &s in &head.steps {
                 self.statement(s)?;
             }
         }

@@ -19,6 +19,9 @@ pub(crate) const MAX_NESTING: u32 = 256;
 /// After this many syntax errors the rest of the file is not looked at.
 const MAX_SYNTAX_ERRORS: usize = 20;
 
+/// Tokens in a source file: what is made of them fits the memory of a small machine.
+const MAX_TOKENS: usize = 4_000_000;
+
 /// Bytes in a source file.
 const MAX_SOURCE: usize = 64 << 20;
 
@@ -31,7 +34,10 @@ pub(crate) fn parse(
     diagnostics: &mut Diagnostics,
 ) -> Result<(Ast, Names), Failed> {
     if file.text.len() > MAX_SOURCE {
-        return diagnostics.fail(Diagnostic::error(&codes::FILE_SIZE, "the file is too large"));
+        return diagnostics.fail(Diagnostic::error(&codes::FILE_SIZE, "the file is too large").at(
+            Span::new(source, 0, 0),
+            format!("{} bytes, of {MAX_SOURCE} at most", file.text.len()),
+        ));
     }
     let tokens = lex(source, &file.text, diagnostics)?;
     brackets(source, &tokens, diagnostics)?;
@@ -70,7 +76,16 @@ fn lex(
             }
         }
     }
-    if errors > 0 { Err(Failed) } else { Ok(tokens) }
+    if errors > 0 {
+        return Err(Failed);
+    }
+    if tokens.len() > MAX_TOKENS {
+        return diagnostics.fail(Diagnostic::error(&codes::FILE_SIZE, "the file is too large").at(
+            Span::new(source, 0, 0),
+            format!("{} tokens, of {MAX_TOKENS} at most", tokens.len()),
+        ));
+    }
+    Ok(tokens)
 }
 
 fn lex_error(

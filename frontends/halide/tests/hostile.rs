@@ -126,7 +126,7 @@ fn ten_megabytes_are_read() {
         number += 1;
     }
     assert_eq!(errors(&text), Vec::<&str>::new());
-    let garbage = "a b c ; ".repeat(10_000_000 / 8);
+    let garbage = "alpha beta gamma ; ".repeat(10_000_000 / 19);
     assert_eq!(errors(&garbage).len(), 20);
     assert!(errors(&"x".repeat(10_000_000)).len() <= 2);
     assert!(errors(&"9".repeat(10_000_000)).len() <= 2);
@@ -136,6 +136,9 @@ fn ten_megabytes_are_read() {
 #[test]
 fn a_file_that_is_too_large() {
     assert_eq!(errors(&" ".repeat((64 << 20) + 1)), ["E0109"]);
+    assert_eq!(errors(&";".repeat(4_000_001)), ["E0109"]);
+    let minus = format!("Func out(x) = {}x;", "- ".repeat(3_900_000));
+    assert_eq!(errors(&minus), ["E0130"]);
 }
 
 const SMALL: &str = "\
