@@ -213,17 +213,11 @@ impl Planner<'_> {
 
     /// The tiles of a producer that meet those of a nest.
     fn wanted(&self, shape: &NestShape, ratio: [Ratio; 2]) -> Tiled {
-        let size = |k: usize| {
-            // Where the ratio gives no whole tile, the multiple chosen for tiles was not met by
-            // the schedule of another stage; the next whole one holds all that is read.
-            let whole = ratio[k].of(shape.tiles.tile[k].into());
-            whole.unwrap_or_else(|| i64::from(shape.tiles.tile[k]) * ratio[k].a / ratio[k].d + 1)
+        let whole = |k: usize, n: i64| {
+            ratio[k].of(n).unwrap_or_else(|| panic!("tiles of {} are not whole", shape.name))
         };
-        let origin = |k: usize| {
-            ratio[k].of(shape.tiles.origin[k].into()).unwrap_or_else(|| {
-                (i64::from(shape.tiles.origin[k]) * ratio[k].a).div_euclid(ratio[k].d)
-            })
-        };
+        let size = |k: usize| whole(k, shape.tiles.tile[k].into());
+        let origin = |k: usize| whole(k, shape.tiles.origin[k].into());
         Tiled {
             grid: shape.tiles.grid,
             tile: [size(0) as u32, size(1) as u32],

@@ -89,6 +89,9 @@ pub struct Window {
     pub top: u32,
 }
 
+/// No tile is cut finer or made larger than this for the sake of an access.
+const MAX_RATIO: i64 = 16;
+
 /// An index along a tiled dimension.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TiledIndex {
@@ -120,7 +123,7 @@ impl TiledIndex {
             IndexForm::Clamp { .. } => return None,
         };
         let a = affine.dim(k);
-        if a < 1 {
+        if a < 1 || a > MAX_RATIO || d > MAX_RATIO {
             return None;
         }
         let mut rvars = Vec::new();

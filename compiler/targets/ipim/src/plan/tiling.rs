@@ -84,7 +84,7 @@ impl Planner<'_> {
                 multiple = [lcm(multiple[0], atoms.d), lcm(multiple[1], y.d)];
             }
         }
-        multiple.map(|n| u32::try_from(n).unwrap_or(LANES as u32).min(256))
+        multiple.map(|n| u32::try_from(n).expect("divisors of tiled accesses are small"))
     }
 
     pub(super) fn choose_tiles(&mut self, needed: &[Func]) {
@@ -162,7 +162,8 @@ impl Planner<'_> {
     ) -> Member {
         let multiple = self.multiple(accesses, dims);
         let data = &self.plan.pipeline.funcs[func];
-        let asked = self.asked.get(&Source::Func(func)).cloned().unwrap_or_default();
+        let mut asked = self.asked.get(&Source::Func(func)).cloned().unwrap_or_default();
+        asked.retain(|m| (0..2).all(|k| m.tile[k].is_multiple_of(multiple[k])));
         let scheduled = scheduled_tile(&data.schedule);
         let member = match scheduled {
             Some((tile, span)) => {
