@@ -47,6 +47,7 @@ fn load_and_run(binary: &[u8]) -> Result<(), String> {
         fast: false,
         max_cycles: Some(20_000),
         trace: false,
+        threads: 1,
         progress: &mut |_| {},
     };
     match (entry.run)(binary, request) {

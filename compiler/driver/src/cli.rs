@@ -189,7 +189,7 @@ pub struct RunArgs {
     #[arg(long)]
     pub check: bool,
     /// Leave timing out
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["trace", "profile"])]
     pub fast: bool,
     #[command(flatten)]
     pub target: TargetArgs,

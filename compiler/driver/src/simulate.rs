@@ -45,6 +45,8 @@ pub struct RunRequest<'a> {
     pub max_cycles: Option<u64>,
     /// Keep a timeline.
     pub trace: bool,
+    /// Threads to simulate with; results do not depend on it.
+    pub threads: usize,
     /// Called now and then.
     pub progress: &'a mut dyn FnMut(Progress),
 }

@@ -46,7 +46,7 @@ pub fn run(session: &mut Session, args: &RunArgs) -> Result<(), Stop> {
         let image = &input.image;
         let _ = writeln!(text, "{name}: {} {} from {}", by(&image.extent), image.ty, input.from);
     }
-    write_records(session, args, &ran)?;
+    write_records(session, &job, args, &ran)?;
     if let Some(statistics) = &ran.statistics {
         text.push_str(&report::table(statistics));
     } else {
@@ -197,6 +197,7 @@ fn simulate(session: &mut Session, job: &Job, args: &RunArgs) -> Result<Ran, Sto
         fast: args.fast,
         max_cycles: args.max_cycles,
         trace: args.trace.is_some(),
+        threads: threads(),
         progress: &mut progress,
     };
     let result = (job.entry.run)(&job.binary, request);
@@ -215,10 +216,30 @@ fn simulate(session: &mut Session, job: &Job, args: &RunArgs) -> Result<Ran, Sto
     })
 }
 
+/// As many threads as the environment says in `NBCC_THREADS`, else as there are processors.
+fn threads() -> usize {
+    let named = std::env::var("NBCC_THREADS").ok().and_then(|number| number.parse().ok());
+    let processors = || std::thread::available_parallelism().map_or(1, usize::from);
+    named.unwrap_or_else(processors).clamp(1, 256)
+}
+
 /// Writes what `--stats` and `--trace` ask for.
-fn write_records(session: &mut Session, args: &RunArgs, ran: &Ran) -> Result<(), Stop> {
-    if let (Some(path), Some(statistics)) = (&args.stats, &ran.statistics) {
-        files::write(session, path, statistics.to_json().as_bytes())?;
+fn write_records(session: &mut Session, job: &Job, args: &RunArgs, ran: &Ran) -> Result<(), Stop> {
+    if let Some(path) = &args.stats {
+        let text = match &ran.statistics {
+            Some(statistics) => statistics.to_json(),
+            // Without timing nothing else is known.
+            None => format!(
+                "{:#}\n",
+                serde_json::json!({
+                    "schema_version": 1,
+                    "target": job.entry.target.name(),
+                    "machine": { "name": job.described.machine },
+                    "instructions": ran.instructions,
+                })
+            ),
+        };
+        files::write(session, path, text.as_bytes())?;
     }
     if let (Some(path), Some(trace)) = (&args.trace, &ran.trace) {
         let mut bytes = Vec::new();

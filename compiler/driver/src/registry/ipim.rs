@@ -113,7 +113,7 @@ fn run(binary: &[u8], request: RunRequest<'_>) -> Result<Ran, RunError> {
     let mut options = RunOptions {
         timing: !request.fast,
         max_cycles: request.max_cycles.unwrap_or(RunOptions::MAX_CYCLES),
-        threads: std::thread::available_parallelism().map_or(1, usize::from),
+        threads: request.threads,
         trace_events: request.trace.then_some(TRACE_EVENTS),
         progress: Some(request.progress),
         ..RunOptions::default()
