@@ -1,10 +1,14 @@
 //! Every transform on random functions: the verifier accepts the result, and the interpreter finds
 //! the same results, the same memory and the same calls of writing intrinsics as before.
 
-use nbcc_analysis::{Lanes, is_nan};
-use nbcc_interp::function::{Answer, IntrinsicContext, Memory, Options, Program, Trap, run};
+use std::collections::BTreeMap;
+
+use nbcc_analysis::{Lanes, Loop, LoopForest, is_nan};
+use nbcc_interp::function::{
+    Answer, Execution, IntrinsicContext, Memory, Options, Program, Step, Trap, run,
+};
 use nbcc_ir::testing::{Rng, dense_function, graph_function, structured_function};
-use nbcc_ir::{Function, verify_function};
+use nbcc_ir::{Cfg, Dominators, Function, verify_function};
 use nbcc_opt::PASSES;
 
 /// What can be seen of a run.
@@ -58,6 +62,50 @@ fn same_memory(a: &Memory, b: &Memory) -> bool {
     })
 }
 
+/// Runs a function and counts how often each loop's header runs from an entry to an exit: that is
+/// its trip count, where it has one.
+fn check_trips(func: &Function, seed: u64) -> usize {
+    let (cfg, dominators) = (Cfg::new(func), Dominators::new(func));
+    let forest = LoopForest::new(&cfg, &dominators);
+    let mut memory = Memory::for_function(func);
+    let mut intrinsics = |context: &mut IntrinsicContext<'_>| {
+        Ok(Answer::Done(context.call.result.map(|ty| Lanes::splat(ty, seed))))
+    };
+    let args = [Lanes::i32(3), Lanes::i32(seed as i32), Lanes::f32(0.5), Lanes::f32s(&[1.0; 4])];
+    let options = Options { step_limit: 5000, ..Options::default() };
+    let mut run = Execution::start(Program::function(func), &args, &mut memory, &options).unwrap();
+    let mut counts: BTreeMap<Loop, u64> = BTreeMap::new();
+    let mut left = Vec::new();
+    loop {
+        let (from, next) = run.at();
+        let at_end = next == func.blocks[from].insts.len();
+        match run.step(&mut memory, &mut intrinsics) {
+            Ok(Step::Ran) if at_end => {}
+            Ok(Step::Ran) => continue,
+            Ok(Step::Returned(_)) => break,
+            // On its way to a trap a run may have left a loop early.
+            _ => return 0,
+        }
+        let to = run.at().0;
+        let mut at = forest.innermost(from);
+        while let Some(l) = at.filter(|&l| !forest.contains(l, to)) {
+            let data = &forest.loops[l];
+            if let Some(trips) = func.blocks[data.header].loop_info.as_ref().and_then(|i| i.trips) {
+                left.push((data.header, counts[&l], trips));
+            }
+            at = data.parent;
+        }
+        if let Some(l) = forest.headed_by(to) {
+            let count = counts.entry(l).or_default();
+            *count = if forest.contains(l, from) { *count + 1 } else { 1 };
+        }
+    }
+    for &(header, count, trips) in &left {
+        assert_eq!(count, trips, "seed {seed}: {header}\n{func}");
+    }
+    left.len()
+}
+
 /// Runs the passes and checks after each. A run that ended in a trap says nothing: the trap may
 /// have gone with the computation.
 fn check(original: &Function, passes: &[usize], seed: u64) -> (usize, Vec<bool>) {
@@ -95,10 +143,10 @@ fn each_transform_keeps_what_functions_do() {
     let mut changed = vec![0; PASSES.len()];
     for seed in 0..250 {
         for func in [structured_function(seed), graph_function(seed)] {
-            for number in 0..PASSES.len() {
+            for (number, changed) in changed.iter_mut().enumerate() {
                 let (count, changes) = check(&func, &[number], seed);
                 runs += count;
-                changed[number] += usize::from(changes[0]);
+                *changed += usize::from(changes[0]);
             }
         }
     }
@@ -119,12 +167,19 @@ fn each_transform_keeps_what_dense_functions_do() {
 
 #[test]
 fn transforms_in_any_order_keep_what_functions_do() {
+    let mut trips = 0;
     for seed in 1000..1300 {
         let mut rng = Rng::new(seed);
         let passes: Vec<usize> = (0..10).map(|_| rng.below(PASSES.len() as u64) as usize).collect();
         check(&structured_function(seed), &passes, seed);
         check(&graph_function(seed), &passes, seed);
+        let mut func = structured_function(seed);
+        for &number in &passes {
+            PASSES[number].1(&mut func);
+        }
+        trips += check_trips(&func, seed);
     }
+    assert!(trips > 100, "{trips}");
 }
 
 #[test]
