@@ -228,8 +228,10 @@ impl Exchange<'_> {
         let to_source = -dx * i64::from(grid.strips) * i64::from(tiled.column_stride_bytes())
             - dy * i64::from(grid.rows * tiled.tile[1]) * i64::from(tiled.row_pitch_bytes());
         // The rows of a run of atoms follow each other: `atoms` of one row, then the next row.
-        let rows_a_batch = (batch / columns.atoms).clamp(1, rows.count);
-        let turns = rows.count.div_ceil(rows_a_batch);
+        // Every turn has as many rows, so that none beyond the last is touched.
+        let most = (batch / columns.atoms).clamp(1, rows.count);
+        let rows_a_batch = (1..=most).rev().find(|n| rows.count.is_multiple_of(*n)).unwrap_or(1);
+        let turns = rows.count / rows_a_batch;
         let start = i64::from(self.buffer.base)
             + tiled.offset_bytes(0, columns.strip as i32, rows.first as i32, columns.first);
         let plane = times(b, plane, tiled.inner_stride_bytes().into());
