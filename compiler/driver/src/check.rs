@@ -2,10 +2,7 @@
 //! integers bit for bit, floats within a relative 1e-5 (absolute where the reference is below 1),
 //! which leaves room for what targets may round differently: division, roots, transcendentals.
 
-use nbcc_base::Diagnostic;
 use nbcc_stages::{ElementType, Image};
-
-use crate::codes;
 
 /// How far floats may be apart, relative to the reference where that is above 1.
 const TOLERANCE: f64 = 1e-5;
@@ -68,17 +65,16 @@ pub fn compare(output: &Image, reference: &Image) -> Comparison {
 }
 
 impl Comparison {
-    /// What is to be said of output `name`: a line, or an error.
-    pub fn verdict(&self, name: &str) -> Result<String, Diagnostic> {
+    /// What is to be said of output `name`: a line, or the message of an error.
+    pub fn verdict(&self, name: &str) -> Result<String, String> {
         let elements = self.elements;
         if let Some((at, is, should)) = &self.first_wrong {
             let at: Vec<String> = at.iter().map(i32::to_string).collect();
             let (wrong, at) = (self.wrong, at.join(", "));
-            let message = format!(
+            return Err(format!(
                 "{wrong} of {elements} elements of `{name}` are wrong, the first at ({at}): {is} \
                  instead of {should}"
-            );
-            return Err(Diagnostic::error(&codes::CHECK_FAILED, message));
+            ));
         }
         Ok(match self.different {
             0 => format!("{name} equals the interpreter's, {elements} elements bit for bit"),
@@ -169,7 +165,7 @@ mod tests {
         output.data[4] = 7;
         let error = compare(&output, &reference).verdict("out").unwrap_err();
         assert_eq!(
-            error.message,
+            error,
             "1 of 6 elements of `out` are wrong, the first at (1, 1): 7 instead of 0"
         );
     }

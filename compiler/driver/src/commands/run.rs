@@ -266,7 +266,9 @@ fn compare(
             Ok(line) => {
                 let _ = writeln!(text, "check: {line}");
             }
-            Err(error) => result = Err(session.fail(error)),
+            Err(message) => {
+                result = Err(session.fail(Diagnostic::error(&codes::CHECK_FAILED, message)));
+            }
         }
     }
     result
