@@ -144,7 +144,7 @@ fn at_line(line: &Option<(String, SourceLine)>) -> String {
 }
 
 /// Elements of all outputs that are collected.
-const MAX_OUTPUT_ELEMENTS: u64 = 1 << 30;
+const MAX_OUTPUT_ELEMENTS: u64 = 1 << 28;
 
 /// Runs a program on its machine. `inputs` are images by name; `params` are images of
 /// array parameters and scalars (without extents) of scalar parameters, which may be

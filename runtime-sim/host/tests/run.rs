@@ -128,3 +128,41 @@ fn faults_name_vault_and_place() {
         assert_eq!((line.0.as_str(), line.1.line), ("a.halide", 7));
     }
 }
+
+#[test]
+fn profile_trace_statistics_and_progress_come_along() {
+    let text = ".isa simb 1\n.machine ipim-vault\n.section .text\n.file 1 \"a.halide\"\n\
+                .loc 1 3 1\nld_rf [0], D0, simb=0x1\n.loc 1 2 1\nreset D1, simb=0x1\n\
+                .loc 1 3 1\ncomp.add.f32.vv D0, D0, D1, vec=0xf, simb=0x1\n.loc 0\nreset D0, simb=0x1";
+    let program = assemble(text).unwrap_or_else(|errors| panic!("{errors:?}"));
+    let none = BTreeMap::new();
+    let mut calls = 0;
+    let mut progress = |_: nbcc_host::Progress| calls += 1;
+    let mut options = RunOptions {
+        trace_events: Some(1000),
+        progress: Some(&mut progress),
+        ..RunOptions::default()
+    };
+    let result = nbcc_host::run(&program, &none, &none, &mut options).unwrap();
+    let lines: Vec<(Option<&str>, u32, u64)> = result
+        .profile
+        .iter()
+        .map(|line| (line.file.as_deref(), line.line, line.issue_cycles + line.stall_cycles))
+        .collect();
+    // The load takes 0 to 34, the addition issues at 34 and takes until 40, the last
+    // reset waits from 35 to 40 and takes until 42.
+    let file = Some("a.halide");
+    assert_eq!(lines, [(None, 0, 5 + 1 + 1), (file, 2, 1), (file, 3, 1 + 32 + 1)]);
+    assert_eq!(result.cycles, 42);
+    assert_eq!(result.instructions, 4);
+    assert_eq!(result.statistics.unwrap().count("cycles"), 42);
+
+    let trace = result.trace.unwrap();
+    let mut json = Vec::new();
+    trace.write(&mut json, 1.0).unwrap();
+    let json: serde_json::Value = serde_json::from_slice(&json).unwrap();
+    let events = json["traceEvents"].as_array().unwrap();
+    let named = |name: &str| events.iter().filter(|event| event["name"] == name).count();
+    assert_eq!([named("ACT"), named("RD"), named("comp"), named("true_dependence")], [1, 1, 2, 1]);
+    assert!(calls > 0);
+}

@@ -198,3 +198,55 @@ fn distances(
     }
     distance
 }
+
+#[cfg(test)]
+mod tests {
+    use nbcc_isa_ipim::asm::assemble;
+
+    use super::*;
+
+    fn of(text: &str) -> Lookahead {
+        let text = format!(".isa simb 1\n.machine ipim-vault\n.section .text\n{text}\n");
+        let program = assemble(&text).unwrap_or_else(|errors| panic!("{errors:?}"));
+        lookahead(&Code::new(&program))
+    }
+
+    #[test]
+    fn straight_code_counts_down_to_the_next_message() {
+        let found = of(
+            "reset D1, simb=0x1\nsync 1\nreset D1, simb=0x1\nreq 0, 0, 0, 0, 0, 0\nreset D1, simb=0x1",
+        );
+        assert_eq!(found.request, [NEVER, NEVER, 1, 0, NEVER, NEVER]);
+        assert_eq!(found.message, [1, 0, 1, 0, NEVER, NEVER]);
+    }
+
+    #[test]
+    fn jumps_take_the_shortest_way() {
+        // The loop is left at its end; its target is set before it.
+        let text = "seti_crf C4, top\ntop:\nreset D1, simb=0x1\nreset D2, simb=0x1\n\
+                    cjump C5, C4\nreset D3, simb=0x1\nreq 0, 0, 0, 0, 0, 0\njump C4";
+        let found = of(text);
+        assert_eq!(found.request, [5, 4, 3, 2, 1, 0, 5, NEVER]);
+    }
+
+    #[test]
+    fn computed_targets_may_be_anything() {
+        let text =
+            "calc_crf.add C4, C5, C6\njump C4\nreset D1, simb=0x1\nreset D1, simb=0x1\nsync 1";
+        assert_eq!(of(text).message, [2, 1, 2, 1, 0, NEVER]);
+        // So is a coordinate; and a register that is never set is zero.
+        assert_eq!(of("reset D1, simb=0x1\nsync 1\njump C9").message, [1, 0, 2, NEVER]);
+    }
+
+    /// A register that is set on the way and elsewhere: only a jump that others can
+    /// come to must reckon with both.
+    #[test]
+    fn the_last_immediate_before_a_jump_counts() {
+        let text = "seti_crf C4, near\nseti_crf C7, here\nseti_crf C4, far\njump C4\n\
+                    near:\nsync 1\nhere:\nreset D1, simb=0x1\nfar:\nreset D1, simb=0x1";
+        let found = of(text);
+        assert_eq!(found.message, [NEVER, NEVER, NEVER, NEVER, 0, NEVER, NEVER, NEVER]);
+        let text = text.replace("\njump C4", "\nhere2:\njump C4").replace("C7, here", "C4, here2");
+        assert_eq!(of(&text).message[3], 1);
+    }
+}

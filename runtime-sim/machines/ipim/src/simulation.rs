@@ -6,6 +6,7 @@ use nbcc_isa_ipim::{Machine, Program};
 use nbcc_sim_dram::Model;
 use nbcc_sim_engine::{Cycle, Progress, Statistics, Trace};
 
+use crate::alu::{Lanes, Words};
 use crate::code::Code;
 use crate::fault::Fault;
 use crate::functional;
@@ -65,13 +66,17 @@ impl Default for RunOptions<'_> {
 /// Why a program cannot be simulated at all.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SetupError {
-    /// Counters would take too much memory.
-    #[error("{instructions} instructions on {vaults} vaults are more than the simulator holds")]
+    /// Registers, scratchpads and counters would take too much memory.
+    #[error(
+        "{instructions} instructions on {vaults} vaults take more than the {limit} bytes the simulator may use"
+    )]
     TooLarge {
         /// Instructions of the program.
         instructions: u64,
         /// Vaults of the machine.
         vaults: u64,
+        /// The bound.
+        limit: u64,
     },
     /// The banks of the machine cannot be simulated.
     #[error(transparent)]
@@ -100,8 +105,19 @@ pub struct PcProfile {
     pub stalled: u64,
 }
 
-/// Instructions times vaults that a simulation holds counters for.
-const MAX_COUNTERS: u64 = 1 << 26;
+/// Bytes that registers, scratchpads and counters of all vaults may take.
+const MAX_STATE_BYTES: u64 = 2 << 30;
+
+/// Bytes of a vault in the simulator, without its banks.
+fn state_bytes(machine: &Machine, instructions: u64) -> u64 {
+    let registers = u64::from(machine.registers.data) * size_of::<Lanes>() as u64
+        + u64::from(machine.registers.addr) * size_of::<Words>() as u64;
+    let memory = &machine.memory;
+    let pads = u64::from(memory.pgsm_bytes) * u64::from(machine.hierarchy.pgs)
+        + u64::from(memory.vsm_bytes);
+    // A count and a waiting time an instruction; scoreboard and controllers.
+    registers + pads + 16 * instructions + (1 << 15)
+}
 
 /// A machine with a program in it.
 pub struct Simulation {
@@ -126,8 +142,8 @@ impl Simulation {
         let code = Code::new(program);
         let model = dram_model(&machine)?;
         let (instructions, vaults) = (u64::from(code.len()), u64::from(machine.vaults()));
-        if instructions * vaults > MAX_COUNTERS {
-            return Err(SetupError::TooLarge { instructions, vaults });
+        if vaults.saturating_mul(state_bytes(&machine, instructions)) > MAX_STATE_BYTES {
+            return Err(SetupError::TooLarge { instructions, vaults, limit: MAX_STATE_BYTES });
         }
         let shared = Arc::new(shared);
         let limit = memory_limit / vaults;

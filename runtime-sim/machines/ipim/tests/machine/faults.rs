@@ -206,3 +206,29 @@ fn memory_is_bounded() {
     let fault = small.run_timed(&mut RunOptions::default()).err().unwrap();
     assert_eq!(fault.kind, nbcc_sim_ipim::fault::FaultKind::MemoryLimit { limit: 40 * 4096 });
 }
+
+#[test]
+fn machines_beyond_the_simulator_are_refused() {
+    let simulate = |changes: &[(&str, &str)]| {
+        let machine = crate::support::machine("ipim", changes);
+        let shared = crate::support::image(&[]);
+        let simulation =
+            nbcc_sim_ipim::simulation::Simulation::new(&program(&machine, ""), shared, 1 << 30);
+        simulation.err().map(|error| error.to_string())
+    };
+    assert_eq!(simulate(&[]), None);
+    let queue = simulate(&[("dram.request_queue", "4096")]).unwrap();
+    assert!(queue.starts_with("the machine's DRAM: `read_queue_size`"), "{queue}");
+    let small = [
+        ("hierarchy.cubes", "256"),
+        ("hierarchy.cube_columns", "16"),
+        ("hierarchy.vaults", "256"),
+        ("hierarchy.vault_columns", "16"),
+        ("hierarchy.pgs", "1"),
+        ("hierarchy.pes", "1"),
+        ("memory.pgsm_bytes", "64"),
+        ("memory.vsm_bytes", "1024"),
+    ];
+    let large = simulate(&small).unwrap();
+    assert!(large.starts_with("0 instructions on 65536 vaults take more than"), "{large}");
+}

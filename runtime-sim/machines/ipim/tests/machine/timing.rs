@@ -301,3 +301,29 @@ fn statistics_keep_their_identities() {
         assert_eq!(profile + count("stall.finished"), count("core.cycles"));
     }
 }
+
+/// Accesses that differ between groups split them, and idle groups come together
+/// again: neither shows.
+#[test]
+fn groups_simulated_once_are_those_simulated_one_by_one() {
+    let mut text = String::from("seti_crf C4, top\nseti_crf C5, 40\nseti_crf C6, 1\ntop:\n");
+    for i in 0..8 {
+        let mask = [0xf, 0x5, 0xc, 0xf, 0x1, 0xf, 0xf, 0x6][i];
+        text += &format!(
+            "ld_rf [{}], D{i}, simb={mask:#x}\nst_rf [{}], D{i}, simb=0xf\n",
+            2048 * i,
+            16 * i
+        );
+    }
+    text += "req 0, 1, 1, 0, 64, 0\nsync 1\ncalc_crf.sub C5, C5, C6\ncjump C5, C4\n";
+    let mut machine = small_cubes(1);
+    machine.dram.refresh = true;
+    machine.hierarchy.pgs = 4;
+    let program = program(&machine, &text);
+    let run = |together| {
+        let mut options = RunOptions { together, ..RunOptions::default() };
+        let timing = try_time(&program, &mut options).unwrap();
+        (timing.cycles, timing.statistics)
+    };
+    assert_eq!(run(true), run(false));
+}
