@@ -3,6 +3,7 @@
 
 pub mod case;
 pub mod command;
+pub mod fuzz;
 pub mod pattern;
 pub mod reference;
 

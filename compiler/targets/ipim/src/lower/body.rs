@@ -7,7 +7,7 @@ use nbcc_isa_ipim::LANES;
 use nbcc_isa_ipim::layout::Element;
 use nbcc_stages::bounds::{AffineVar, IndexForm};
 use nbcc_stages::lower::{Access, ExprLowering};
-use nbcc_stages::{ElementType, Expr, ExprKind, Func, Param, RDom};
+use nbcc_stages::{ElementType, Expr, ExprKind, Func, Input, Param, RDom};
 
 use super::math::{plus, ramp, times};
 use super::nest::{Loops, Point, own_place};
@@ -142,11 +142,17 @@ impl<'a> Body<'a> {
         &mut self,
         b: &mut Builder<'_>,
         id: BufferId,
+        input: Option<Input>,
         args: &[Expr],
         lower: &mut ExprLowering<'_>,
     ) -> Value {
         let plan = self.loops.cx.plan;
-        let coordinates: Vec<Value> = args.iter().map(|&a| lower.lower(b, a, self)).collect();
+        let mut coordinates = Vec::new();
+        for (k, &arg) in args.iter().enumerate() {
+            let value = lower.lower(b, arg, self);
+            let extent = input.and_then(|input| plan.repeated(input, k));
+            coordinates.push(limited(b, extent, value));
+        }
         gather(b, plan, id, self.loops.mems[&id], &coordinates, WIDTH)
     }
 }
@@ -210,10 +216,24 @@ impl Access for Body<'_> {
             self.tiled(b, expr, &args, number)
         } else {
             let id = self.loops.nest.whole_of[&expr];
-            self.whole(b, id, &args, lower)
+            let input = match data.kind {
+                ExprKind::Load(input, _) => Some(input),
+                _ => None,
+            };
+            self.whole(b, id, input, &args, lower)
         };
         from_word(b, word, ty)
     }
+}
+
+/// A coordinate, limited to an extent where there is one.
+pub(crate) fn limited(b: &mut Builder<'_>, extent: Option<u32>, value: Value) -> Value {
+    let Some(extent) = extent else { return value };
+    let ty = b.func.ty(value);
+    let last = b.constant(ty, u64::from(extent - 1));
+    let zero = b.constant(ty, 0);
+    let low = b.binary(BinaryOp::Smin, value, last);
+    b.binary(BinaryOp::Smax, low, zero)
 }
 
 /// Lowers the values of a stage at a point; a reduction domain runs as loops that carry them.

@@ -4,9 +4,9 @@
 use nbcc_ir::{BinaryOp, Builder, Op, Value};
 use nbcc_isa_ipim::LANES;
 use nbcc_stages::lower::{Access, ExprLowering};
-use nbcc_stages::{Expr, ExprKind, Input, Param, RDom};
+use nbcc_stages::{Expr, ExprKind, Param, RDom};
 
-use super::body::{from_word, gather, param_value, word_type};
+use super::body::{from_word, gather, limited, param_value, word_type};
 use super::math::{plus, ramp};
 use super::serial::Serial;
 use crate::plan::{BufferId, Source};
@@ -54,24 +54,10 @@ impl<'a> PointBody<'a> {
 
     /// The extent that coordinate `k` of an input is clamped to, where it may lie outside.
     fn repeated(&self, source: Source, k: usize) -> Option<u32> {
-        let plan = self.serial.plan;
-        let Source::Input(input) = source else { return None };
-        let extent = plan.extents.inputs[input][k];
-        let inside = |input: Input| {
-            let read = plan.bounds.inputs[input].as_ref();
-            read.is_some_and(|r| r[k].min >= 0 && i64::from(r[k].max) < i64::from(extent))
-        };
-        (plan.pipeline.inputs[input].repeat_edge && !inside(input)).then_some(extent)
-    }
-
-    /// A coordinate, limited to the input's extent where it may lie outside.
-    fn limited(&self, b: &mut Builder<'_>, source: Source, k: usize, value: Value) -> Value {
-        let Some(extent) = self.repeated(source, k) else { return value };
-        let ty = b.func.ty(value);
-        let last = b.constant(ty, u64::from(extent - 1));
-        let zero = b.constant(ty, 0);
-        let low = b.binary(BinaryOp::Smin, value, last);
-        b.binary(BinaryOp::Smax, low, zero)
+        match source {
+            Source::Input(input) => self.serial.plan.repeated(input, k),
+            Source::Func(_) => None,
+        }
     }
 
     /// Whether the coordinate is that of a run of elements, one a lane.
@@ -97,7 +83,7 @@ impl<'a> PointBody<'a> {
         for (k, &arg) in args.iter().enumerate() {
             let value =
                 if self.lanes == 1 { lower.lower(b, arg, self) } else { self.scalar(b, arg) };
-            coordinates.push(self.limited(b, source, k, value));
+            coordinates.push(limited(b, self.repeated(source, k), value));
         }
         if !known && lanes == 1 {
             return gather(b, plan, id, mem, &coordinates, 1);
@@ -169,7 +155,7 @@ impl Access for PointBody<'_> {
                 .enumerate()
                 .map(|(k, &arg)| {
                     let value = lower.lower(b, arg, self);
-                    self.limited(b, source, k, value)
+                    limited(b, self.repeated(source, k), value)
                 })
                 .collect();
             gather(b, serial.plan, id, serial.mems[&id], &coordinates, self.lanes)

@@ -14,6 +14,7 @@ mod layouts;
 mod modes;
 mod nests;
 mod reads;
+pub mod schedule;
 mod steps;
 mod tiling;
 mod windows;
@@ -220,6 +221,18 @@ pub struct Plan {
     pub vsm_data: u32,
     /// First byte of each bank that nothing uses.
     pub bank_end: u32,
+}
+
+impl Plan {
+    /// The extent that coordinate `k` of an input is clamped to, where some access may lie outside
+    /// and the input's edges are repeated.
+    pub fn repeated(&self, input: Input, k: usize) -> Option<u32> {
+        let extent = *self.extents.inputs[input].get(k)?;
+        let inside = self.bounds.inputs[input]
+            .as_ref()
+            .is_some_and(|read| read[k].min >= 0 && i64::from(read[k].max) < i64::from(extent));
+        (self.pipeline.inputs[input].repeat_edge && !inside).then_some(extent)
+    }
 }
 
 /// The element type as the layout names it.

@@ -1,16 +1,16 @@
 //! How each Func is computed, the tiles of everything that is distributed, and its home in banks.
 
-use nbcc_base::Span;
 use nbcc_isa_ipim::LANES;
 use nbcc_isa_ipim::layout::{Layout, Role};
 use nbcc_placement::{Remark, RemarkKind};
 use nbcc_stages::bounds::{Interval, Region};
-use nbcc_stages::{DirectiveArg, DirectiveKind, ElementType, Func, Input, Schedule};
+use nbcc_stages::{ElementType, Func, Input};
 
 use super::access::{Access, Source};
 use super::layouts::{Families, Member, default_tile};
 use super::modes::{Mode, TiledAccess, foreign_accesses, has_stage, mode_of, tiled_access};
 use super::reads::{Ratio, lcm};
+use super::schedule::scheduled_tile;
 use super::steps::Planner;
 use super::{BufferId, BufferPlan, Stage, element};
 
@@ -70,6 +70,12 @@ impl Planner<'_> {
     }
 
     pub(super) fn tiled_form(&self, access: &Access, dims: usize) -> Option<TiledAccess> {
+        // Only coordinates along x and y are clamped on the way to a tile.
+        if let Source::Input(input) = access.source
+            && (2..access.args.len()).any(|k| self.plan.repeated(input, k).is_some())
+        {
+            return None;
+        }
         tiled_access(&self.plan.forms, &access.args, dims)
     }
 
@@ -164,7 +170,7 @@ impl Planner<'_> {
         let data = &self.plan.pipeline.funcs[func];
         let mut asked = self.asked.get(&Source::Func(func)).cloned().unwrap_or_default();
         asked.retain(|m| (0..2).all(|k| m.tile[k].is_multiple_of(multiple[k])));
-        let scheduled = scheduled_tile(&data.schedule);
+        let scheduled = scheduled_tile(&self.plan.pipeline, func);
         let member = match scheduled {
             Some((tile, span)) => {
                 let limit = self.limits.width;
@@ -278,20 +284,4 @@ impl Planner<'_> {
         self.homes.insert((source, value), id);
         id
     }
-}
-
-/// The tile that a schedule names.
-fn scheduled_tile(schedule: &Schedule) -> Option<([u32; 2], Span)> {
-    schedule.directives.iter().rev().find_map(|directive| match &directive.kind {
-        DirectiveKind::Target { name: "ipim_tile", args } => {
-            let sizes = args.iter().filter_map(|arg| match arg {
-                DirectiveArg::Int(n) => Some(u32::try_from(*n).unwrap_or(u32::MAX).clamp(1, 4096)),
-                DirectiveArg::Var(_) => None,
-            });
-            let sizes: Vec<u32> = sizes.collect();
-            let width = *sizes.first()?;
-            Some(([width, sizes.get(1).copied().unwrap_or(1)], directive.span))
-        }
-        _ => None,
-    })
 }

@@ -1,0 +1,296 @@
+//! Runs a case both ways and compares. Elements are equal bit for bit, floats that are no numbers
+//! are all one, and sums of divisions and roots agree to within what the target states, times the
+//! number of operations that a small pipeline has.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::sync::mpsc;
+use std::time::Duration;
+
+use cranelift_entity::SecondaryMap;
+use nbcc_base::{Diagnostics, SourceFile, SourceMap};
+use nbcc_frontend_halide::Options;
+use nbcc_host::{Image as HostImage, RunOptions};
+use nbcc_isa_ipim::layout::Role;
+use nbcc_pipeline::{Artifact, Context, NoObserver, OptLevel, PassOptions, Request, Target};
+use nbcc_stages::bounds::{default_params, infer, points, resolve_extents};
+use nbcc_stages::{ElementType, Image, Input, Pipeline, scalar};
+use nbcc_target_ipim::IPIM;
+
+/// Elements that all stages of a case may compute together.
+const MAX_POINTS: u64 = 60_000;
+
+/// Steps of a program that a run waits for.
+const MAX_CYCLES: u64 = 400_000_000;
+
+/// Time after which a case counts as one that never ends.
+const TIME: Duration = Duration::from_secs(120);
+
+/// What a case was, where nothing was wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// Both ways gave the same.
+    Same,
+    /// The pipeline is not valid, or too large to be worth a run; why.
+    Skipped(String),
+    /// The target said that it does not fit; its message.
+    TooLarge(String),
+}
+
+/// What went wrong.
+#[derive(Clone, Debug)]
+pub struct Failure {
+    /// Failures of one fault have one kind: what happened, and where in the compiler.
+    pub kind: String,
+    /// Everything that is known.
+    pub text: String,
+}
+
+struct Setup {
+    machine: String,
+    /// Extents and seed of each input.
+    inputs: BTreeMap<String, (Vec<u32>, u32)>,
+}
+
+fn setup(text: &str) -> Result<Setup, String> {
+    let mut setup = Setup { machine: "ipim-vault".to_string(), inputs: BTreeMap::new() };
+    for line in text.lines() {
+        if let Some(machine) = line.strip_prefix("// run: machine=") {
+            setup.machine = machine.trim().to_string();
+        } else if let Some(rest) = line.strip_prefix("// input ") {
+            let fault = || format!("`{line}` is not `// input NAME: WxH seed N`");
+            let (name, rest) = rest.split_once(": ").ok_or_else(fault)?;
+            let (extent, seed) = rest.split_once(" seed ").ok_or_else(fault)?;
+            let extent: Result<Vec<u32>, _> = extent.split('x').map(str::parse).collect();
+            let extent = extent.map_err(|_| fault())?;
+            let seed = seed.trim().parse().map_err(|_| fault())?;
+            setup.inputs.insert(name.to_string(), (extent, seed));
+        }
+    }
+    Ok(setup)
+}
+
+/// The elements of an input: floats are eighths of small numbers.
+fn input_image(ty: ElementType, extent: &[u32], seed: u32) -> Image {
+    let mut image = Image::zeros(ty, extent);
+    let mut state = seed.wrapping_mul(0x9e37_79b9) ^ 0x5bd1_e995;
+    for word in &mut image.data {
+        state ^= state << 13;
+        state ^= state >> 17;
+        state ^= state << 5;
+        *word = match ty {
+            ElementType::F32 => (f32::from((state >> 20) as i16 - 2048) / 8.0).to_bits(),
+            // Small numbers and extremes are more frequent than in a uniform choice.
+            _ if state >> 30 == 0 => scalar::normalize(ty, (state >> 24 & 7).wrapping_sub(2)),
+            _ => scalar::normalize(ty, state >> (32 - ty.bits())),
+        };
+    }
+    image
+}
+
+fn messages(sources: &SourceMap, diagnostics: &Diagnostics) -> String {
+    let line = |d: &nbcc_base::Diagnostic| {
+        let at = d.span.map(|s| sources.start_of(s));
+        let at = at.map_or_else(String::new, |at| format!("{}:{}: ", at.line, at.column));
+        format!("{at}{} {}: {}\n", d.severity.word(), d.code.code, d.message)
+    };
+    diagnostics.iter().map(line).collect()
+}
+
+struct Reference {
+    pipeline: Pipeline,
+    sources: SourceMap,
+    setup: Setup,
+    images: BTreeMap<String, Image>,
+    outputs: Vec<Image>,
+}
+
+/// Parses a case and runs it by the interpreter.
+fn reference(text: &str) -> Result<Reference, String> {
+    let setup = setup(text)?;
+    let mut sources = SourceMap::default();
+    let id = sources.add(SourceFile::new("case.halide".to_string(), text.to_string()));
+    let mut diagnostics = Diagnostics::default();
+    let options = Options { directives: IPIM.directives() };
+    let parsed = nbcc_frontend_halide::parse(id, sources.get(id), &options, &mut diagnostics);
+    let Ok(pipeline) = parsed else { return Err(messages(&sources, &diagnostics)) };
+    let mut inputs: SecondaryMap<Input, Image> = SecondaryMap::new();
+    let mut given = SecondaryMap::new();
+    let mut images = BTreeMap::new();
+    for (input, data) in &pipeline.inputs {
+        let Some((extent, seed)) = setup.inputs.get(&data.name) else {
+            return Err(format!("nothing is said about input `{}`", data.name));
+        };
+        let image = input_image(data.ty, extent, *seed);
+        given[input] = Some(extent.clone());
+        inputs[input] = image.clone();
+        images.insert(data.name.clone(), image);
+    }
+    let params = default_params(&pipeline);
+    let extents =
+        resolve_extents(&pipeline, &given, None, &params).map_err(|d| messages(&sources, &d))?;
+    let bounds = infer(&pipeline, &extents, &params).map_err(|d| messages(&sources, &d))?;
+    let total: u64 = bounds.needed(&pipeline).map(|(_, b)| points(&b.region)).sum();
+    if total > MAX_POINTS {
+        return Err(format!("{total} elements"));
+    }
+    let outputs = nbcc_interp::pipeline::run(&pipeline, &inputs, &params, &extents.outputs)
+        .map_err(|trap| trap.to_string())?;
+    Ok(Reference { pipeline, sources, setup, images, outputs })
+}
+
+fn failure(kind: &str, text: impl Into<String>) -> Failure {
+    Failure { kind: kind.to_string(), text: text.into() }
+}
+
+/// Compiles and runs a case at one level, and compares.
+fn check(r: &Reference, level: OptLevel, inexact: bool) -> Result<Outcome, Failure> {
+    let machine = IPIM.machines().iter().find(|m| m.name == r.setup.machine);
+    let machine = machine.ok_or_else(|| failure("setup", "there is no such machine"))?;
+    let request = Request {
+        machine: machine.text.to_string(),
+        machine_name: machine.name.to_string(),
+        input_extents: r.images.iter().map(|(n, i)| (n.clone(), i.extent.clone())).collect(),
+        ..Request::default()
+    };
+    let passes = PassOptions { level, disabled: vec![], verify_each: true };
+    let mut diagnostics = Diagnostics::default();
+    let mut remarks = vec![];
+    let mut cx = Context {
+        sources: &r.sources,
+        diagnostics: &mut diagnostics,
+        remarks: &mut remarks,
+        passes: &passes,
+        observer: &mut NoObserver,
+    };
+    let program = nbcc_pipeline::Program::Stages(r.pipeline.clone());
+    let bytes = match IPIM.compile(program, &request, &mut cx) {
+        Ok(Artifact::Binary(bytes)) => bytes,
+        Ok(Artifact::Text(_)) => return Err(failure("text", "text where a binary was asked for")),
+        Err(_) => {
+            let all = messages(&r.sources, &diagnostics);
+            let codes: Vec<&str> = diagnostics
+                .iter()
+                .filter(|d| d.severity == nbcc_base::Severity::Error)
+                .map(|d| d.code.code)
+                .collect();
+            if codes == ["E1001"] {
+                return Ok(Outcome::TooLarge(all));
+            }
+            return Err(failure(&format!("refused {codes:?}"), all));
+        }
+    };
+    let program =
+        nbcc_isa_ipim::Program::from_elf(&bytes).map_err(|e| failure("elf", e.to_string()))?;
+    let inputs: BTreeMap<String, HostImage> = program
+        .buffers
+        .iter()
+        .filter(|b| b.role == Role::Input)
+        .filter_map(|b| {
+            let image = r.images.get(&b.name)?;
+            let (extent, words) = (image.extent.clone(), image.data.clone());
+            Some((b.name.clone(), HostImage { element: b.element, extent, words }))
+        })
+        .collect();
+    let mut options = RunOptions { timing: false, max_cycles: MAX_CYCLES, ..RunOptions::default() };
+    let result = nbcc_host::run(&program, &inputs, &BTreeMap::new(), &mut options)
+        .map_err(|e| failure("fault", e.to_string()))?;
+    let outputs: Vec<_> = program.buffers.iter().filter(|b| b.role == Role::Output).collect();
+    if outputs.len() != r.outputs.len() {
+        let text = format!("{} outputs, not {}", outputs.len(), r.outputs.len());
+        return Err(failure("outputs", text));
+    }
+    for (buffer, wanted) in outputs.into_iter().zip(&r.outputs) {
+        let got = &result.outputs[&buffer.name];
+        if buffer.min != wanted.min || got.extent != wanted.extent {
+            let text =
+                format!("`{}` has extent {:?}, not {:?}", buffer.name, got.extent, wanted.extent);
+            return Err(failure("extent", text));
+        }
+        compare(&buffer.name, wanted, &got.words, inexact)?;
+    }
+    Ok(Outcome::Same)
+}
+
+fn compare(name: &str, wanted: &Image, got: &[u32], inexact: bool) -> Result<(), Failure> {
+    let float = wanted.ty.is_float();
+    let largest = wanted.floats().map(f32::abs).filter(|v| v.is_finite()).fold(0.0, f32::max);
+    let equal = |w: u32, g: u32| {
+        let (x, y) = (f32::from_bits(w), f32::from_bits(g));
+        w == g
+            || float && x.is_nan() && y.is_nan()
+            || float && inexact && (x - y).abs() <= 1e-5 * largest.max(1.0)
+    };
+    let wrong: Vec<usize> =
+        (0..wanted.data.len()).filter(|&i| !equal(wanted.data[i], got[i])).collect();
+    if wrong.is_empty() {
+        return Ok(());
+    }
+    let show = |word: u32| match float {
+        true => format!("{:?}", f32::from_bits(word)),
+        false => scalar::to_i64(wanted.ty, word).to_string(),
+    };
+    let mut text = format!("`{name}`: {} of {} differ:", wrong.len(), got.len());
+    for &i in wrong.iter().take(6) {
+        let mut rest = i;
+        let mut at = Vec::new();
+        for (&min, &extent) in wanted.min.iter().zip(&wanted.extent) {
+            at.push(min + (rest % extent as usize) as i32);
+            rest /= extent as usize;
+        }
+        text += &format!("\n  {at:?}: {}, not {}", show(got[i]), show(wanted.data[i]));
+    }
+    Err(failure("difference", text))
+}
+
+thread_local! {
+    static PANIC: RefCell<Option<(String, String)>> = const { RefCell::new(None) };
+}
+
+/// Keeps panics of the threads of cases for the report, instead of printing them.
+pub fn catch_panics() {
+    std::panic::set_hook(Box::new(|info| {
+        let place =
+            info.location().map_or_else(String::new, |l| format!("{}:{}", l.file(), l.line()));
+        PANIC.with(|panic| *panic.borrow_mut() = Some((place, info.to_string())));
+    }));
+}
+
+/// Runs a case at the levels given. `inexact` allows for the error of division and roots.
+pub fn run(text: &str, levels: &[OptLevel], inexact: bool) -> Result<Outcome, Failure> {
+    let (sender, receiver) = mpsc::channel();
+    let (text, levels) = (text.to_string(), levels.to_vec());
+    let body = move || {
+        let result = std::panic::catch_unwind(|| {
+            let reference = match reference(&text) {
+                Ok(reference) => reference,
+                Err(why) => return Ok(Outcome::Skipped(why)),
+            };
+            let mut outcome = Outcome::Same;
+            for &level in &levels {
+                let one = check(&reference, level, inexact).map_err(|failure| Failure {
+                    kind: failure.kind,
+                    text: format!("at {level:?}: {}", failure.text),
+                })?;
+                if one != Outcome::Same {
+                    outcome = one;
+                }
+            }
+            Ok(outcome)
+        });
+        let result = result.unwrap_or_else(|_| {
+            let (place, what) = PANIC.with(|p| p.borrow_mut().take()).unwrap_or_default();
+            Err(Failure { kind: format!("panic at {place}"), text: what })
+        });
+        // The receiver is gone where the case took too long.
+        let _ = sender.send(result);
+    };
+    std::thread::Builder::new()
+        .stack_size(32 << 20)
+        .spawn(body)
+        .unwrap_or_else(|error| panic!("a thread cannot be started: {error}"));
+    match receiver.recv_timeout(TIME) {
+        Ok(result) => result,
+        Err(_) => Err(failure("time", format!("no answer after {} s", TIME.as_secs()))),
+    }
+}
