@@ -23,17 +23,6 @@ pub enum ExecutionModel {
     Sequential,
 }
 
-impl ExecutionModel {
-    /// The word after `define` in the text form.
-    pub fn word(self) -> &'static str {
-        match self {
-            ExecutionModel::Grid => "grid",
-            ExecutionModel::Engines => "engines",
-            ExecutionModel::Sequential => "sequential",
-        }
-    }
-}
-
 /// A function: memory objects and a control-flow graph. Parameters are those of the entry block.
 #[derive(Clone, Debug)]
 pub struct Function {
