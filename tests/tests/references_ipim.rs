@@ -69,7 +69,9 @@ fn host_image(element: nbcc_isa_ipim::Element, image: Image) -> HostImage {
 fn param_word(ty: nbcc_isa_ipim::Element, value: &serde_json::Value) -> u32 {
     match ty {
         nbcc_isa_ipim::Element::F32 => (value.as_f64().unwrap_or(0.0) as f32).to_bits(),
-        nbcc_isa_ipim::Element::Bool => u32::from(value.as_bool().unwrap_or(false)),
+        nbcc_isa_ipim::Element::Bool => {
+            u32::from(value.as_bool().unwrap_or(value.as_i64().is_some_and(|n| n != 0)))
+        }
         _ => value.as_i64().unwrap_or(0) as u32,
     }
 }

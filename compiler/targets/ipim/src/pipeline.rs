@@ -9,7 +9,8 @@ use nbcc_stages::bounds::{ParamValues, infer, resolve_extents};
 
 use crate::backend::{addresses, emit, legalize, place, regalloc, select};
 use crate::codes;
-use crate::plan::{BANK_RESERVED, element, make_plan};
+use crate::outputs::crop_outputs;
+use crate::plan::{BANK_RESERVED, element, make_plan, schedule};
 use crate::state::Compilation;
 
 const EXTENTS: Fact = Fact("extents");
@@ -53,6 +54,13 @@ pub const PASSES: &[PassDesc<Compilation>] = &[
         extents,
         &[],
         &[EXTENTS],
+    ),
+    pass(
+        "schedule",
+        "refuse directives that no loop nest can follow",
+        check_schedule,
+        &[EXTENTS],
+        &[],
     ),
     pass("inline", "compute Funcs without loops of their own at each use", inline, &[EXTENTS], &[]),
     pass(
@@ -125,6 +133,10 @@ fn extents(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> 
     Ok(())
 }
 
+fn check_schedule(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {
+    report(schedule::check(&state.pipeline), cx)
+}
+
 fn inline(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {
     state.pipeline = report(nbcc_stages::inline(&state.pipeline), cx)?;
     Ok(())
@@ -132,7 +144,12 @@ fn inline(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {
 
 fn bounds(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {
     let found = infer(&state.pipeline, &state.extents, &ParamValues::new());
-    state.bounds = Some(report(found, cx)?);
+    let mut found = report(found, cx)?;
+    if let Some(cropped) = crop_outputs(&state.pipeline, &state.extents, &found) {
+        state.pipeline = cropped;
+        found = report(infer(&state.pipeline, &state.extents, &ParamValues::new()), cx)?;
+    }
+    state.bounds = Some(found);
     Ok(())
 }
 
@@ -144,6 +161,7 @@ fn distribute(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Faile
             // Parameters stand at the end of the reserved part of each bank.
             let count = plan.pipeline.params.len() as u32;
             plan.params = (0..count).map(|n| BANK_RESERVED - 16 * (n + 1)).collect();
+            schedule::settle(&plan, cx.sources, cx.remarks);
             state.plan = Some(plan);
             Ok(())
         }
@@ -197,6 +215,7 @@ fn cse(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {
 }
 
 fn licm(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {
+    state.unhoisted = state.kernels.clone();
     each(state, &[nbcc_opt::licm::run])
 }
 
@@ -237,8 +256,19 @@ fn choose(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {
 
 fn allocate(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {
     let slots_end = BANK_RESERVED - 16 * state.plan().params.len() as u32;
-    for (kernel, entries) in &mut state.selected {
-        match regalloc::allocate(kernel, &state.machine, state.policy, slots_end) {
+    for (number, (kernel, entries)) in state.selected.iter_mut().enumerate() {
+        let mut result = regalloc::allocate(kernel, &state.machine, state.policy, slots_end);
+        // Values of the control core cannot be kept in a bank. Where too many are alive, they are
+        // computed where they are used instead of outside of loops.
+        if result.is_err()
+            && let Some(plain) = state.unhoisted.get_mut(number)
+        {
+            legalize::run(&mut plain.func, &legalize::Features::default());
+            let places = place::place(&plain.func);
+            *kernel = select::select(plain, places, &mut state.pool);
+            result = regalloc::allocate(kernel, &state.machine, state.policy, slots_end);
+        }
+        match result {
             Ok((found, cost)) => {
                 *entries = Some(found);
                 let terms = [

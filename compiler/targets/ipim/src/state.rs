@@ -38,6 +38,8 @@ pub struct Compilation {
     pub plan: Option<Plan>,
     /// Kernels in IR.
     pub kernels: Vec<Kernel>,
+    /// The same before values were moved out of loops, for register files too small for that.
+    pub unhoisted: Vec<Kernel>,
     /// Where the values of each kernel live, once that is decided.
     pub places: Vec<Places>,
     /// Constants.

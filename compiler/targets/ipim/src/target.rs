@@ -195,6 +195,7 @@ fn start(program: Program, request: &Request, cx: &mut Context<'_>) -> Result<Co
         bounds: None,
         plan: None,
         kernels: vec![],
+        unhoisted: vec![],
         places: vec![],
         pool: Default::default(),
         selected: vec![],
