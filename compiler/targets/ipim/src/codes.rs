@@ -59,6 +59,80 @@ and C programs are for other targets.",
     by_test: Some("ipim_refuses_ir"),
 };
 
+/// A `compute_at` that does not enclose every use.
+pub const ILLEGAL_PLACE: CodeInfo = CodeInfo {
+    code: "E1010",
+    title: "a Func cannot be computed at that loop",
+    explanation: "`f.compute_at(g, y)` computes what is needed of `f` in each round of loop `y` of \
+`g`. The loop must enclose every use of `f`, those by Funcs that are computed at each use included; \
+two definitions of one Func, as the pure one and an update, are two loop nests. The message shows \
+the loops that use `f` and marks where it can be computed.",
+    example: "// nbcc run example.halide --size 16x16\n\
+Func f(x, y) = in(x, y) * 2.0f;\nFunc g(x, y) = f(x, y) + 1.0f;\n\
+Func out(x, y) = g(x, y) + f(x, y);\ng.compute_root();\nf.compute_at(g, y);\n",
+    by_test: None,
+};
+
+/// A `compute_at` or `store_at` that names a loop that is not there.
+pub const NO_SUCH_LOOP: CodeInfo = CodeInfo {
+    code: "E1011",
+    title: "no such loop",
+    explanation: "`compute_at` and `store_at` name a loop that the other Func has when all its \
+directives are applied: `split` and `fuse` replace loops. A Func that is computed at each use has \
+none.",
+    example: "// nbcc run example.halide --size 16x16\n\
+Func f(x, y) = in(x, y) * 2.0f;\nFunc out(x, y) = f(x, y) + f(x + 1, y);\n\
+out.split(y, yo, yi, 8);\nf.compute_at(out, y);\n",
+    by_test: None,
+};
+
+/// A `store_at` that does not enclose the `compute_at`.
+pub const ILLEGAL_STORE: CodeInfo = CodeInfo {
+    code: "E1012",
+    title: "a Func cannot be stored at that loop",
+    explanation: "Where a Func is stored encloses where it is computed: `f.store_at(g, y)` needs \
+`f.compute_at` at that loop or inside it. A Func that is computed at each use is not stored at all.",
+    example: "// nbcc run example.halide --size 16x16\n\
+Func f(x, y) = in(x, y) * 2.0f;\nFunc out(x, y) = f(x, y) + f(x + 1, y);\n\
+f.store_at(out, x).compute_at(out, y);\n",
+    by_test: None,
+};
+
+/// Rounds of a reduction in parallel or in vectors.
+pub const CARRIED: CodeInfo = CodeInfo {
+    code: "E1013",
+    title: "rounds that depend on each other",
+    explanation: "A loop over a reduction variable whose rounds read what earlier rounds wrote \
+cannot run in parallel or in vectors. An associative reduction can be split with `rfactor` into \
+parts that can.",
+    example: "// nbcc run example.halide --size 16\n\
+RDom r(0, 16);\nFunc out(x) = 0.0f;\nout(x) += in(x, r);\nout.update().parallel(r);\n",
+    by_test: None,
+};
+
+/// An order of loops that changes the result.
+pub const REORDERED: CodeInfo = CodeInfo {
+    code: "E1014",
+    title: "an order of loops that changes the result",
+    explanation: "A reduction runs over its domain in order, the first variable fastest. Two loops \
+that both carry values from round to round cannot change places, unless the update is an \
+associative and commutative reduction.",
+    example: "// nbcc run example.halide --size 16x16\n\
+RDom r(1, 15, 1, 15);\nFunc out(x, y) = in(x, y);\n\
+out(r.x, r.y) = out(r.x - 1, r.y) * 0.5f + out(r.x, r.y - 1);\nout.update().reorder(r.y, r.x);\n",
+    by_test: None,
+};
+
 /// Every code of this target.
-pub const ALL: &[&CodeInfo] =
-    &[&TOO_LARGE, &BAD_MACHINE, &BAD_CHOICE, &TOO_FEW_REGISTERS, &NOT_STAGES];
+pub const ALL: &[&CodeInfo] = &[
+    &TOO_LARGE,
+    &BAD_MACHINE,
+    &BAD_CHOICE,
+    &TOO_FEW_REGISTERS,
+    &NOT_STAGES,
+    &ILLEGAL_PLACE,
+    &NO_SUCH_LOOP,
+    &ILLEGAL_STORE,
+    &CARRIED,
+    &REORDERED,
+];

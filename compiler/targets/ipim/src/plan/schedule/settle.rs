@@ -1,0 +1,310 @@
+//! What became of each directive: a remark that it was followed, or what is done instead.
+
+use nbcc_base::SourceMap;
+use nbcc_isa_ipim::LANES;
+use nbcc_placement::{Remark, RemarkKind};
+use nbcc_stages::print::directive_text;
+use nbcc_stages::{
+    Directive, DirectiveArg, DirectiveKind, ExprKind, Func, Literal, Pipeline, is_inlined,
+};
+
+use super::super::{Nest, Plan, Stage, Step};
+use super::loops::{Loop, each_directive, find, scheduled_tile};
+use super::{groups, schedules};
+
+/// Followed, and how; or not, and why.
+type Verdict = Result<String, String>;
+
+/// How a stage is computed in the end.
+enum Made<'a> {
+    /// At each use.
+    Inlined,
+    /// It never runs.
+    Never,
+    /// Tile by tile.
+    Tiles(&'a Nest),
+    /// In parts that are merged.
+    Parts,
+    /// On one engine.
+    Serial,
+}
+
+/// Leaves a remark on every directive of the pipeline.
+pub fn settle(plan: &Plan, sources: &SourceMap, remarks: &mut Vec<Remark>) {
+    for func in plan.pipeline.funcs.keys() {
+        for (stage, schedule) in schedules(&plan.pipeline, func) {
+            if schedule.directives.is_empty() {
+                continue;
+            }
+            let settler = Settler { plan, func, stage, made: made(plan, func, stage) };
+            let mut verdicts = Vec::new();
+            each_directive(&plan.pipeline, func, stage, |loops, directive| {
+                verdicts.push(settler.verdict(loops, verdicts.len(), directive));
+            });
+            let mut verdicts = verdicts.into_iter();
+            for group in groups(schedule) {
+                let of_group: Vec<Verdict> = verdicts.by_ref().take(group.len()).collect();
+                remarks.push(settler.remark(group, of_group, sources));
+            }
+        }
+    }
+}
+
+fn made(plan: &Plan, func: Func, stage: Stage) -> Made<'_> {
+    if plan.bounds.funcs[func].is_none() {
+        return if is_inlined(&plan.pipeline, func) { Made::Inlined } else { Made::Never };
+    }
+    let found = plan.steps.iter().find_map(|step| match step {
+        Step::Tiles(s) if (s.func, s.stage) == (func, stage) => Some(Made::Tiles(&s.nest)),
+        Step::Serial(s) if (s.func, s.stage) == (func, stage) => Some(Made::Serial),
+        _ => None,
+    });
+    let in_parts = || {
+        let runs = match (&plan.bounds.funcs[func], stage) {
+            (Some(bounds), Stage::Update(k)) => bounds.stages[k + 1].is_some(),
+            _ => false,
+        };
+        runs && plan.steps.iter().any(|step| matches!(step, Step::Reduce(s) if s.func == func))
+    };
+    match found {
+        Some(made) => made,
+        // Updates without a kernel of their own are those that are reduced in parts.
+        None if in_parts() => Made::Parts,
+        None => Made::Never,
+    }
+}
+
+struct Settler<'a> {
+    plan: &'a Plan,
+    func: Func,
+    stage: Stage,
+    made: Made<'a>,
+}
+
+impl Settler<'_> {
+    fn pipeline(&self) -> &Pipeline {
+        &self.plan.pipeline
+    }
+
+    fn remark(&self, group: &[Directive], verdicts: Vec<Verdict>, sources: &SourceMap) -> Remark {
+        let span = group[0].span;
+        let known = span.end > span.start && (span.source.0 as usize) < sources.files().len();
+        let source = if known { sources.text_of(span) } else { "" };
+        let text = match source {
+            "" => directive_text(self.pipeline(), &group[0]),
+            source => source.split_whitespace().collect::<Vec<_>>().join(" "),
+        };
+        let mut followed = Vec::new();
+        let mut missed = None;
+        for verdict in verdicts {
+            match verdict {
+                Ok(how) => followed.push(how),
+                Err(why) => missed = missed.or(Some(why)),
+            }
+        }
+        let (kind, name, message) = match missed {
+            Some(why) => (RemarkKind::Missed, "NotFollowed", why),
+            None => (RemarkKind::Passed, "Followed", followed.join("; ")),
+        };
+        let data = &self.pipeline().funcs[self.func];
+        let of = match self.stage {
+            Stage::Pure => String::new(),
+            Stage::Update(k) => format!("update({k})."),
+        };
+        Remark {
+            kind,
+            pass: "schedule",
+            name,
+            function: data.name.clone(),
+            span: known.then_some(span),
+            message: format!("{of}{text}: {message}"),
+            terms: vec![],
+        }
+    }
+
+    fn verdict(&self, loops: &[Loop], number: usize, directive: &Directive) -> Verdict {
+        match &directive.kind {
+            DirectiveKind::ComputeRoot
+            | DirectiveKind::ComputeInline
+            | DirectiveKind::ComputeAt { .. } => self.computed(number, directive),
+            DirectiveKind::StoreRoot | DirectiveKind::StoreAt { .. } => self.stored(directive),
+            DirectiveKind::Bound { .. } => Ok("the region is fixed".to_string()),
+            DirectiveKind::SetEstimate { var, min, extent } => {
+                self.estimate(var, [*min, *extent].map(|e| self.constant(e)))
+            }
+            DirectiveKind::Rfactor { .. } => {
+                Ok("partial results are a Func of their own".to_string())
+            }
+            kind => self.of_loops(loops, kind, directive),
+        }
+    }
+
+    fn constant(&self, expr: nbcc_stages::Expr) -> Option<i64> {
+        match self.pipeline().exprs[expr].kind {
+            ExprKind::Literal(Literal::Int(n)) => Some(n),
+            _ => None,
+        }
+    }
+
+    fn computed(&self, number: usize, directive: &Directive) -> Verdict {
+        let p = self.pipeline();
+        let data = &p.funcs[self.func];
+        let places = |d: &Directive| {
+            matches!(
+                d.kind,
+                DirectiveKind::ComputeRoot
+                    | DirectiveKind::ComputeInline
+                    | DirectiveKind::ComputeAt { .. }
+            )
+        };
+        if data.schedule.directives[number + 1..].iter().any(places) {
+            return Err("a later directive says otherwise".to_string());
+        }
+        match directive.kind {
+            DirectiveKind::ComputeRoot if matches!(self.made, Made::Inlined) => {
+                Err("it is computed at each use, which costs less".to_string())
+            }
+            DirectiveKind::ComputeRoot => Ok("computed whole and kept in banks".to_string()),
+            DirectiveKind::ComputeInline => match self.made {
+                Made::Inlined => Ok("computed at each use".to_string()),
+                _ if p.outputs.contains(&self.func) => {
+                    Err("an output is computed whole".to_string())
+                }
+                _ if !data.updates.is_empty() => {
+                    Err("a Func with updates is computed whole, before its consumers".to_string())
+                }
+                _ => Err("it is computed whole, before its consumers".to_string()),
+            },
+            _ => Err("computed whole, before its consumers, as with compute_root: engines cannot \
+                      wait for each other inside a kernel, and a tile needs its neighbours'"
+                .to_string()),
+        }
+    }
+
+    fn stored(&self, directive: &Directive) -> Verdict {
+        match directive.kind {
+            DirectiveKind::StoreRoot => Ok("kept whole in banks".to_string()),
+            _ => Err("kept whole in banks, as with store_root".to_string()),
+        }
+    }
+
+    fn estimate(&self, var: &str, values: [Option<i64>; 2]) -> Verdict {
+        let p = self.pipeline();
+        let data = &p.funcs[self.func];
+        if !p.outputs.contains(&self.func) {
+            return Err("only estimates of outputs and inputs are used".to_string());
+        }
+        let d = data.vars.iter().position(|v| v == var);
+        let region = self.plan.bounds.region(self.func);
+        let Some(interval) = d.zip(region).and_then(|(d, r)| r.get(d)) else {
+            return Err("it is not computed".to_string());
+        };
+        let same = values == [Some(interval.min.into()), Some(interval.extent().into())];
+        match same {
+            true => Ok(format!("{var} is {interval}")),
+            false => Err(format!("{var} is {interval}, as the size, the input or a bound says")),
+        }
+    }
+
+    /// A directive about loops.
+    fn of_loops(&self, loops: &[Loop], kind: &DirectiveKind, directive: &Directive) -> Verdict {
+        let nest = match &self.made {
+            Made::Inlined => return Err("computed at each use: it has no loops".to_string()),
+            Made::Never => return Err("it never runs".to_string()),
+            Made::Serial => {
+                return Err("computed on one engine, an element at a time, in order".to_string());
+            }
+            Made::Parts => {
+                return Err("every engine reduces the part that it holds, then parts are merged"
+                    .to_string());
+            }
+            Made::Tiles(nest) => *nest,
+        };
+        let [width, height] = nest.tiles.tile;
+        match kind {
+            DirectiveKind::Vectorize { var, width } => self.vectorized(loops, var, *width),
+            DirectiveKind::Parallel(var) => match find(loops, var).and_then(|n| loops[n].dim()) {
+                Some(0 | 1) => Err(format!(
+                    "engines run their tiles of {width} x {height} in parallel, whichever loop \
+                     is named"
+                )),
+                _ => Err("engines run in parallel over tiles only".to_string()),
+            },
+            DirectiveKind::Unroll { .. } => Err(format!(
+                "kernels repeat their body for {} and {}, as accesses and the width of tiles ask",
+                count(nest.unroll[1], "row"),
+                count(nest.unroll[0], "vector")
+            )),
+            DirectiveKind::Target { name: "ipim_tile", .. } => self.tiled(nest, directive),
+            DirectiveKind::Target { name: "load_pgsm", args } => self.staged(nest, loops, args),
+            _ => Err(format!(
+                "loops run over tiles of {width} x {height}, over inner dimensions, then over rows \
+                 and vectors of a tile, the order of which changes no value"
+            )),
+        }
+    }
+
+    fn vectorized(&self, loops: &[Loop], var: &str, width: Option<i64>) -> Verdict {
+        let lanes = LANES as i64;
+        let instead = format!("vectors are {lanes} elements along the first dimension");
+        let Some(l) = find(loops, var).map(|n| &loops[n]) else { return Err(instead) };
+        if l.dim() != Some(0) || l.stride != Some(1) {
+            return Err(instead);
+        }
+        match width.or(l.extent) {
+            Some(n) if n % lanes != 0 => Err(instead),
+            Some(n) if n > lanes => Ok(format!("as {} vectors of {lanes}", n / lanes)),
+            Some(_) => Ok(format!("vectors of {lanes}")),
+            None => Ok(format!("the row in vectors of {lanes}")),
+        }
+    }
+
+    fn tiled(&self, nest: &Nest, directive: &Directive) -> Verdict {
+        if self.stage != Stage::Pure {
+            return Err("an update uses the tiles of its Func".to_string());
+        }
+        let [width, height] = nest.tiles.tile;
+        let used = format!("tiles are {width} x {height}");
+        match scheduled_tile(self.pipeline(), self.func) {
+            Some((tile, span)) if span == directive.span && tile == nest.tiles.tile => {
+                let grid = nest.tiles.grid;
+                Ok(format!(
+                    "{used} over {} engines",
+                    grid.tiles()[0] * grid.tiles()[1] / u64::from(grid.strips * grid.rows)
+                ))
+            }
+            Some((_, span)) if span == directive.span => Err(format!(
+                "{used}: whole atoms of {LANES} elements, of which what a group reads fits its \
+                 scratchpad"
+            )),
+            Some(_) => Err(format!("{used}, as another ipim_tile says")),
+            None => Err(format!("{used}: only the first two dimensions are distributed")),
+        }
+    }
+
+    fn staged(&self, nest: &Nest, loops: &[Loop], args: &[DirectiveArg]) -> Verdict {
+        let rows = format!("staged for {} of a tile at a time", count(nest.block_rows, "row"));
+        if nest.reads.is_empty() {
+            return Err("it reads nothing from banks tile by tile".to_string());
+        }
+        if nest.reads.iter().any(|r| r.window.is_none()) {
+            return Err("only what lies in other banks is staged".to_string());
+        }
+        let named = |arg: &DirectiveArg| match arg {
+            DirectiveArg::Var(var) => find(loops, var).is_some_and(|n| loops[n].in_tile),
+            DirectiveArg::Int(_) => false,
+        };
+        if args.iter().all(named) && !args.is_empty() {
+            return Ok(rows);
+        }
+        Err(format!("{rows}, whichever loops are named"))
+    }
+}
+
+/// A number and a noun.
+fn count(n: u32, noun: &str) -> String {
+    match n {
+        1 => format!("1 {noun}"),
+        n => format!("{n} {noun}s"),
+    }
+}
