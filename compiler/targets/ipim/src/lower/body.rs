@@ -5,7 +5,7 @@ use cranelift_entity::SecondaryMap;
 use nbcc_ir::{BinaryOp, Builder, ConvertOp, Effect, IntCond, Mem, Op, Scalar, Type, Value};
 use nbcc_isa_ipim::LANES;
 use nbcc_isa_ipim::layout::Element;
-use nbcc_stages::bounds::{AffineVar, IndexForm};
+use nbcc_stages::bounds::{Affine, AffineVar, IndexForm};
 use nbcc_stages::lower::{Access, ExprLowering};
 use nbcc_stages::{ElementType, Expr, ExprKind, Func, Input, Param, RDom};
 
@@ -53,7 +53,13 @@ impl<'a> Body<'a> {
     }
 
     /// Four elements of a source that is distributed like the nest.
-    fn tiled(&self, b: &mut Builder<'_>, expr: Expr, args: &[Expr], number: usize) -> Value {
+    fn tiled(
+        &mut self,
+        b: &mut Builder<'_>,
+        (expr, args): (Expr, &[Expr]),
+        number: usize,
+        lower: &mut ExprLowering<'_>,
+    ) -> Value {
         let plan = self.loops.cx.plan;
         let nest = self.loops.nest;
         let read = &nest.reads[number];
@@ -73,17 +79,19 @@ impl<'a> Body<'a> {
         let y = plus(b, y, y_step);
         let first = i64::from(self.point.x_step) * LANES as i64;
         let lanes = [0, 1, 2, 3].map(|l| (ix.a * (first + l) + ix.b).div_euclid(ix.d));
-        let inner: Vec<Value> = (2..args.len())
-            .map(|k| {
-                self.inner_subscript(
-                    b,
-                    form_of(&plan.forms, args[k]),
-                    read,
-                    k,
-                    buffer.region[k].min,
-                )
-            })
-            .collect();
+        let mut inner = Vec::new();
+        for (k, &arg) in args.iter().enumerate().skip(2) {
+            let first = i64::from(buffer.region[k].min);
+            inner.push(match plan.forms[arg].as_ref().and_then(inner_index) {
+                Some(index) => Plane::Same(self.inner_subscript(b, index, read, k, first)),
+                None => {
+                    let start =
+                        if read.window.is_some() { read.inner_reach[k - 2].0 } else { first };
+                    let index = lower.lower(b, arg, self);
+                    Plane::Lanes(within(b, index, start, buffer.region[k].extent()))
+                }
+            });
+        }
         let (mem, x, mut rest) = match (&read.window, self.loops.windows[number]) {
             (Some(window), Some(mem)) => {
                 let own = times(b, self.loops.position.pe, buffer.tiled().tile[0].into());
@@ -102,7 +110,12 @@ impl<'a> Body<'a> {
                 (self.loops.mems[&read.buffer], x, vec![row, column])
             }
         };
-        rest.extend(inner);
+        if inner.iter().any(|plane| matches!(plane, Plane::Lanes(_))) {
+            return load_planes(b, element, mem, (x, lanes), (&rest, &inner));
+        }
+        rest.extend(inner.iter().map(|plane| match plane {
+            Plane::Same(value) | Plane::Lanes(value) => *value,
+        }));
         load_lanes(b, element, mem, x, lanes, &rest)
     }
 
@@ -110,14 +123,13 @@ impl<'a> Body<'a> {
     fn inner_subscript(
         &self,
         b: &mut Builder<'_>,
-        form: &IndexForm,
+        index: &Affine,
         read: &Read,
         k: usize,
-        buffer_min: i32,
+        first: i64,
     ) -> Value {
-        let index = inner_index(form).expect("inner indices are affine");
         let windowed = read.window.is_some();
-        let start = if windowed { read.inner_reach[k - 2].0 } else { buffer_min.into() };
+        let start = if windowed { read.inner_reach[k - 2].0 } else { first };
         let mut constant = index.constant - start;
         let mut sum = b.i32(0);
         for (var, &c) in &index.terms {
@@ -213,7 +225,7 @@ impl Access for Body<'_> {
             let place = own_place(b, self.loops, self.point, &[id.expect("targets have objects")]);
             b.load(word_type(ty, WIDTH), mems[value], place)
         } else if let Some(&number) = self.loops.nest.read_of.get(&expr) {
-            self.tiled(b, expr, &args, number)
+            self.tiled(b, (expr, &args), number, lower)
         } else {
             let id = self.loops.nest.whole_of[&expr];
             let input = match data.kind {
@@ -338,6 +350,54 @@ fn one_to_one() -> TiledIndex {
 /// The form of an index that was found to have one.
 pub(crate) fn form_of(forms: &SecondaryMap<Expr, Option<IndexForm>>, expr: Expr) -> &IndexForm {
     forms[expr].as_ref().unwrap_or_else(|| panic!("{expr} has no affine form"))
+}
+
+/// A subscript along an inner dimension.
+enum Plane {
+    /// The same in every lane.
+    Same(Value),
+    /// One a lane.
+    Lanes(Value),
+}
+
+/// `index - start`, brought into `0..count`: lanes that hold no point may select any plane.
+fn within(b: &mut Builder<'_>, index: Value, start: i64, count: u32) -> Value {
+    let int = b.func.ty(index);
+    let mut local = index;
+    if start != 0 {
+        let start = b.constant(int, u64::from(start as u32));
+        local = b.binary(BinaryOp::Isub, index, start);
+    }
+    let last = b.constant(int, u64::from(count - 1));
+    b.binary(BinaryOp::Umin, local, last)
+}
+
+/// Four elements, each of a plane of its own.
+fn load_planes(
+    b: &mut Builder<'_>,
+    element: Element,
+    mem: Mem,
+    (x, lanes): (Value, [i64; 4]),
+    (rest, inner): (&[Value], &[Plane]),
+) -> Value {
+    let ty = Type { scalar: super::scalar(element), lanes: 1 };
+    let mut value: Option<Value> = None;
+    for (lane, shift) in (0u8..).zip(lanes) {
+        let mut place = vec![plus(b, x, shift)];
+        place.extend(rest);
+        for plane in inner {
+            place.push(match plane {
+                Plane::Same(value) => *value,
+                Plane::Lanes(vector) => b.value(Op::Extract(*vector, lane)),
+            });
+        }
+        let loaded = b.load(ty, mem, place);
+        value = Some(match value {
+            None => b.value(Op::Splat(loaded, WIDTH)),
+            Some(old) => b.value(Op::Insert(old, loaded, lane)),
+        });
+    }
+    value.expect("there are lanes")
 }
 
 /// Four elements of a row at fixed distances from `x`: one load where they are consecutive or

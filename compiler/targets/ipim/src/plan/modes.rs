@@ -15,8 +15,8 @@ use super::{Stage, stage_roots};
 pub struct TiledAccess {
     /// Along x and y. A dimension that the producer or the consumer lacks is one to one.
     pub index: [TiledIndex; 2],
-    /// Along further dimensions.
-    pub inner: Vec<Affine>,
+    /// Along further dimensions; `None` where any plane may be meant, as when data decides.
+    pub inner: Vec<Option<Affine>>,
 }
 
 impl TiledAccess {
@@ -42,9 +42,8 @@ pub fn tiled_access(
         None => Some(one()),
     };
     let index = [index(0)?, index(1)?];
-    let inner: Option<Vec<Affine>> =
-        args.iter().skip(2).map(|&a| inner_index(forms[a].as_ref()?).cloned()).collect();
-    Some(TiledAccess { index, inner: inner? })
+    let inner = |&arg: &Expr| forms[arg].as_ref().and_then(inner_index).cloned();
+    Some(TiledAccess { index, inner: args.iter().skip(2).map(inner).collect() })
 }
 
 /// How a Func's stages are computed.

@@ -35,7 +35,11 @@ impl Planner<'_> {
                         value: access.value,
                         ratio: tiled.ratio(),
                         clamp,
-                        inner: tiled.inner.iter().map(inner_terms).collect(),
+                        inner: tiled
+                            .inner
+                            .iter()
+                            .map(|i| i.as_ref().map_or(vec![], inner_terms))
+                            .collect(),
                     };
                     groups.entry(key).or_default().push((access.expr, tiled));
                 }
@@ -168,8 +172,9 @@ impl Planner<'_> {
                 needed[k] = (needed[k].0.min(r.0), needed[k].1.max(r.1));
             }
         }
-        let (inner_base, inner_reach) = inner_parts(members, &interval);
         let home = self.homes[&(key.source, key.value)];
+        let planes = &self.plan.buffers[home].region[2.min(self.plan.buffers[home].region.len())..];
+        let (inner_base, inner_reach) = inner_parts(members, planes, &interval);
         let wanted = self.wanted(shape, key.ratio);
         let served = match &self.plan.buffers[home].layout {
             Layout::Tiled(tiled) => {
@@ -327,26 +332,32 @@ fn inner_terms(index: &Affine) -> Vec<(AffineVar, i64)> {
     dims.map(|(&var, &c)| (var, c)).collect()
 }
 
-/// Splits inner indices into the part that all accesses share and the reach around it.
+/// Splits inner indices into the part that all accesses share and the reach around it: every plane
+/// where an index is not known.
 fn inner_parts(
     members: &[(Expr, TiledAccess)],
+    planes: &[Interval],
     interval: &dyn Fn(AffineVar) -> Interval,
 ) -> (Vec<Affine>, Vec<(i64, i64)>) {
-    let count = members.first().map_or(0, |(_, t)| t.inner.len());
+    let ends = |i: Interval| (i64::from(i.min), i64::from(i.max));
     let mut bases = Vec::new();
     let mut reaches = Vec::new();
-    for d in 0..count {
-        let mut base = members[0].1.inner[d].clone();
+    for (d, &all) in planes.iter().enumerate() {
+        let known: Option<Vec<&Affine>> =
+            members.iter().map(|(_, t)| t.inner[d].as_ref()).collect();
+        let Some(known) = known else {
+            bases.push(Affine::default());
+            reaches.push(ends(all));
+            continue;
+        };
+        let mut base = known[0].clone();
         base.terms.retain(|var, _| matches!(var, AffineVar::Dim(_)));
         base.constant = 0;
         let mut reach = (i64::MAX, i64::MIN);
-        for (_, tiled) in members {
-            let rest = tiled.inner[d].combine(1, &base, -1).unwrap_or_default();
-            let ends = rest.range(|var| {
-                let i = interval(var);
-                (i.min.into(), i.max.into())
-            });
-            reach = (reach.0.min(ends.0 as i64), reach.1.max(ends.1 as i64));
+        for index in known {
+            let rest = index.combine(1, &base, -1).unwrap_or_default();
+            let range = rest.range(|var| ends(interval(var)));
+            reach = (reach.0.min(range.0 as i64), reach.1.max(range.1 as i64));
         }
         bases.push(base);
         reaches.push(reach);
