@@ -8,6 +8,7 @@ pub mod backend;
 pub mod codes;
 pub mod intrinsics;
 pub mod lower;
+mod outputs;
 mod pipeline;
 pub mod plan;
 mod state;
