@@ -50,6 +50,9 @@ pub struct Packet {
     pub destination: u32,
     /// Its size with its header.
     pub bytes: u32,
+    /// Of packets that a node sends in the same cycle, the lowest rank enters first.
+    /// Two with the same rank would enter in an order that is not specified.
+    pub rank: u64,
     /// What the sender makes of it.
     pub tag: u64,
 }
@@ -124,11 +127,10 @@ pub struct Network {
     routers: Vec<Router>,
     /// (cycle, router) to look at.
     events: BinaryHeap<Reverse<(Cycle, u32)>>,
-    /// Packets to enter: (cycle, node, order of the calls).
-    entering: BinaryHeap<Reverse<(Cycle, u32, u64)>>,
+    /// Packets to enter: (cycle, node, rank, index in `packets`).
+    entering: BinaryHeap<Reverse<(Cycle, u32, u64, u32)>>,
     packets: Vec<Option<Packet>>,
     free_packets: Vec<u32>,
-    injected: u64,
     in_flight: usize,
     delivered: VecDeque<Delivery>,
     stats: NetworkStats,
@@ -149,7 +151,6 @@ impl Network {
             entering: BinaryHeap::new(),
             packets: Vec::new(),
             free_packets: Vec::new(),
-            injected: 0,
             in_flight: 0,
             delivered: VecDeque::new(),
             stats: NetworkStats::default(),
@@ -187,8 +188,7 @@ impl Network {
     }
 
     /// Hands a packet to the interface of its source at `time`, which must not lie
-    /// before what [`Network::step`] was told. Packets of a node with the same time
-    /// enter in the order of the calls.
+    /// before what [`Network::step`] was told.
     ///
     /// # Panics
     /// When a node does not exist.
@@ -208,11 +208,8 @@ impl Network {
             }
         };
         self.packets[slot as usize] = Some(packet);
-        // The order of the calls in the high bits, the place in the low ones.
-        let order = self.injected << 32 | u64::from(slot);
-        self.injected += 1;
         self.in_flight += 1;
-        self.entering.push(Reverse((time, packet.source, order)));
+        self.entering.push(Reverse((time, packet.source, packet.rank, slot)));
     }
 
     /// Moves packets until one is delivered, or until nothing is left to happen
@@ -227,11 +224,11 @@ impl Network {
             if now >= until {
                 return None;
             }
-            while let Some(Reverse((cycle, node, order))) = self.entering.peek().copied()
+            while let Some(Reverse((cycle, node, _, slot))) = self.entering.peek().copied()
                 && cycle == now
             {
                 self.entering.pop();
-                self.enter(now, node, (order & 0xffff_ffff) as u32);
+                self.enter(now, node, slot);
             }
             while let Some(Reverse((cycle, router))) = self.events.peek().copied()
                 && cycle == now
@@ -441,7 +438,7 @@ mod tests {
     }
 
     fn packet(source: u32, destination: u32, bytes: u32, tag: u64) -> Packet {
-        Packet { source, destination, bytes, tag }
+        Packet { source, destination, bytes, rank: tag, tag }
     }
 
     fn drain(network: &mut Network) -> Vec<(u64, Cycle)> {

@@ -124,6 +124,7 @@ impl Group {
     /// Announces a request that comes to the controller at `time`, which lies after
     /// everything that [`Group::advance`] was told.
     pub fn push(&mut self, time: Cycle, local: bool, request: Request) {
+        debug_assert!(time >= self.controller.now(), "a request for {time} comes too late");
         let key = (time, local);
         let behind = self.arrivals.iter().rposition(|other| (other.time, other.local) <= key);
         let at = behind.map_or(0, |index| index + 1);

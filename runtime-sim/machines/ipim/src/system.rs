@@ -178,7 +178,9 @@ impl<'a> System<'a> {
         for source in 0..self.vaults.len() as u32 {
             let mut outbox = std::mem::take(&mut self.vaults[source as usize].outbox);
             for (time, message) in outbox.drain(..) {
-                let (flight, destination, bytes) = match message {
+                // A core sends one message a cycle; answers follow in the order of
+                // their requests, whenever they became known.
+                let (flight, destination, bytes, rank) = match message {
                     Message::Request { fetch, pending } => {
                         self.fetches += 1;
                         self.requests += 1;
@@ -188,16 +190,17 @@ impl<'a> System<'a> {
                             let atom = banks.read(fetch.bank.engine as usize, fetch.address);
                             self.vaults[source as usize].vault.receive(fetch.vsm, atom);
                         }
-                        (Flight::Request { from: source, fetch, pending }, target, header)
+                        (Flight::Request { from: source, fetch, pending }, target, header, 0)
                     }
-                    Message::Response { to, pending } => {
-                        (Flight::Response { to, pending }, to, header + ATOM_BYTES)
+                    Message::Response { to, pending, number } => {
+                        let bytes = header + ATOM_BYTES;
+                        (Flight::Response { to, pending }, to, bytes, 1 + number)
                     }
-                    Message::Arrive => (Flight::Arrive, master, header),
+                    Message::Arrive => (Flight::Arrive, master, header, 0),
                 };
                 let tag = u64::from(self.flights.insert(flight));
                 let bytes = bytes.max(1);
-                self.network.inject(time, Packet { source, destination, bytes, tag });
+                self.network.inject(time, Packet { source, destination, bytes, rank, tag });
             }
             self.vaults[source as usize].outbox = outbox;
         }
@@ -261,7 +264,8 @@ impl<'a> System<'a> {
         let source = self.cx.machine.network.sync_master;
         for destination in 0..self.vaults.len() as u32 {
             let tag = u64::from(self.flights.insert(Flight::Proceed));
-            self.network.inject(time, Packet { source, destination, bytes, tag });
+            let rank = u64::from(destination);
+            self.network.inject(time, Packet { source, destination, bytes, rank, tag });
         }
     }
 

@@ -109,6 +109,8 @@ pub enum Message {
         to: u32,
         /// The instruction that asked.
         pending: u32,
+        /// How many requests this vault had received before.
+        number: u64,
     },
     /// Has come to a `sync`.
     Arrive,
@@ -219,6 +221,7 @@ enum Transit {
 struct Remote {
     from: u32,
     pending: u32,
+    number: u64,
 }
 
 /// Marks the ids of remote requests among those of a controller.
@@ -389,7 +392,7 @@ impl TimedVault {
         fetch: &Fetch,
         cx: &Context<'_>,
     ) {
-        let remote = self.remotes.insert(Remote { from, pending });
+        let remote = self.remotes.insert(Remote { from, pending, number: self.served });
         let id = REMOTE | u64::from(remote);
         let request = bank_request(cx.machine, id, fetch.bank.engine, fetch.address, false);
         let group = fetch.bank.engine / cx.machine.hierarchy.pes;
@@ -840,10 +843,10 @@ impl TimedVault {
         self.groups.advance(class, until, &mut completions);
         for completion in completions.drain(..) {
             if completion.id & REMOTE != 0 {
-                let Remote { from, pending } = self.remotes.remove(completion.id as u32);
+                let Remote { from, pending, number } = self.remotes.remove(completion.id as u32);
                 let l = &cx.machine.latency;
                 let time = completion.finish + Cycle::from(l.t_pe_bus + l.t_tsv + l.t_vsm);
-                self.outbox.push((time, Message::Response { to: from, pending }));
+                self.outbox.push((time, Message::Response { to: from, pending, number }));
                 continue;
             }
             let number = completion.id as u32;
