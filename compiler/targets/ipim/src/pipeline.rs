@@ -10,7 +10,7 @@ use nbcc_stages::bounds::{ParamValues, infer, resolve_extents};
 use crate::backend::{addresses, emit, legalize, place, regalloc, select};
 use crate::codes;
 use crate::outputs::crop_outputs;
-use crate::plan::{BANK_RESERVED, element, make_plan, schedule};
+use crate::plan::{BANK_RESERVED, element, make_plan, remarks, schedule};
 use crate::state::Compilation;
 
 const EXTENTS: Fact = Fact("extents");
@@ -162,6 +162,7 @@ fn distribute(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Faile
             let count = plan.pipeline.params.len() as u32;
             plan.params = (0..count).map(|n| BANK_RESERVED - 16 * (n + 1)).collect();
             schedule::settle(&plan, cx.sources, cx.remarks);
+            cx.remarks.extend(remarks(&plan, &state.machine));
             state.plan = Some(plan);
             Ok(())
         }
@@ -309,12 +310,13 @@ fn allocate(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed>
 
 fn put_together(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {
     let plan = state.plan();
-    let buffers = plan
-        .buffers
-        .values()
-        .filter_map(|buffer| buffer.role.map(|role| buffer.to_buffer(role)))
-        .collect();
     let pipeline = &plan.pipeline;
+    let inputs = pipeline.inputs.keys().filter_map(|input| plan.inputs[input]);
+    let outputs = pipeline.outputs.iter().flat_map(|&func| plan.funcs[func].iter().copied());
+    let buffers = inputs
+        .chain(outputs)
+        .filter_map(|id| Some(plan.buffers[id].to_buffer(plan.buffers[id].role?)))
+        .collect();
     let params = pipeline
         .params
         .values()

@@ -139,8 +139,8 @@ impl Target for Ipim {
         cx: &mut Context<'_>,
     ) -> Result<String, Failed> {
         let mut state = start(program, request, cx)?;
-        run_passes(PASSES, &mut state, cx)?;
-        Ok(crate::plan::explain(state.plan(), &state.machine))
+        run_passes(until("addresses"), &mut state, cx)?;
+        Ok(crate::plan::explain(state.plan(), &state.machine, cx.sources, cx.remarks))
     }
 }
 

@@ -56,16 +56,7 @@ pub(crate) fn lower(cx: &mut Lowering<'_>, id: BufferId) -> Option<Kernel> {
     let plan = cx.plan;
     let buffer = &plan.buffers[id];
     let tiled = buffer.tiled();
-    let columns = columns_of(buffer, tiled);
-    let rows = rows_of(tiled);
-    let mut parts: BTreeMap<(i64, i64), Vec<(Columns, Rows)>> = BTreeMap::new();
-    for column in &columns {
-        for row in &rows {
-            if (column.dx, row.dy) != (0, 0) && reaches(tiled, buffer, (column.dx, row.dy)) {
-                parts.entry((column.dx, row.dy)).or_default().push((*column, *row));
-            }
-        }
-    }
+    let parts = parts_of(buffer, tiled);
     if parts.is_empty() {
         return None;
     }
@@ -96,6 +87,31 @@ pub(crate) fn lower(cx: &mut Lowering<'_>, id: BufferId) -> Option<Kernel> {
     finish_at(b, exit);
     b.terminate(Terminator::Return(vec![]));
     Some(kernel.finish(cx.full_mask()))
+}
+
+/// What a group receives, by the neighbour that owns it.
+fn parts_of(buffer: &BufferPlan, tiled: &Tiled) -> BTreeMap<(i64, i64), Vec<(Columns, Rows)>> {
+    let rows = rows_of(tiled);
+    let mut parts: BTreeMap<(i64, i64), Vec<(Columns, Rows)>> = BTreeMap::new();
+    for column in columns_of(buffer, tiled) {
+        for row in &rows {
+            if (column.dx, row.dy) != (0, 0) && reaches(tiled, buffer, (column.dx, row.dy)) {
+                parts.entry((column.dx, row.dy)).or_default().push((column, *row));
+            }
+        }
+    }
+    parts
+}
+
+/// Atoms of one plane that a group receives from each neighbour.
+pub(crate) fn atoms(buffer: &BufferPlan) -> Vec<((i64, i64), u64)> {
+    let tiled = buffer.tiled();
+    let count = |(columns, rows): &(Columns, Rows)| {
+        let engines = if columns.engine.is_some() { 1 } else { tiled.grid.engines };
+        [columns.strips, columns.atoms, engines, rows.count].map(u64::from).iter().product::<u64>()
+    };
+    let parts = parts_of(buffer, tiled).into_iter();
+    parts.map(|(neighbour, list)| (neighbour, list.iter().map(count).sum())).collect()
 }
 
 /// Whether any group has a neighbour that far away.

@@ -14,6 +14,9 @@ mod reduce;
 mod serial;
 mod window;
 
+pub(crate) use exchange::atoms as exchange_parts;
+pub(crate) use position::busy;
+
 use std::collections::BTreeMap;
 
 use cranelift_entity::SecondaryMap;

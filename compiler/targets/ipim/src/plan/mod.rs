@@ -17,6 +17,7 @@ mod reads;
 pub mod schedule;
 mod steps;
 mod tiling;
+mod traffic;
 mod windows;
 
 use std::collections::BTreeMap;
@@ -27,9 +28,10 @@ use nbcc_stages::bounds::{Bounds, Extents, IndexForm, Interval};
 use nbcc_stages::{BinaryOp, ElementType, Expr, Func, Input, Pipeline, RDom};
 
 pub use access::{Access, Source, accesses, stage_roots};
-pub use explain::explain;
+pub use explain::{explain, remarks, schedule_lines};
 pub use reads::{Ratio, Read, TiledIndex, Window, inner_index};
 pub use steps::{BANK_RESERVED, PlanError, make_plan};
+pub use traffic::Traffic;
 pub use windows::{SCRATCH_BYTES, dump_base};
 
 /// A buffer in banks.

@@ -358,13 +358,19 @@ impl Levels<'_> {
             let same = last.iter().zip(path).take_while(|(a, b)| a == b).count();
             for (depth, site) in path.iter().enumerate().skip(same) {
                 let place = if depth < legal { mark(site) } else { String::new() };
-                let of = format!("{}: ", stage_name(self.pipeline, site.func, site.stage));
+                let starts = depth == 0
+                    || (path[depth - 1].func, path[depth - 1].stage) != (site.func, site.stage);
+                let of = match starts {
+                    true => format!("{}: ", stage_name(self.pipeline, site.func, site.stage)),
+                    false => String::new(),
+                };
                 let text = format!("{}{of}{}", "  ".repeat(depth), self.loop_of(site).text());
                 lines.push((text, place));
             }
             if !head.is_empty() {
                 let text = stage_name(self.pipeline, *user, *stage);
-                lines.push((format!("{}{text}", "  ".repeat(path.len())), String::new()));
+                let indent = "  ".repeat(path.len());
+                lines.push((format!("{indent}{text} uses it"), String::new()));
             }
             last = path;
         }
