@@ -1,5 +1,5 @@
 //! How long the simulator takes for an instruction of each kind, over all engines of
-//! a vault, with and without timing: `cargo run --release --example speed`.
+//! a vault, with and without timing: `cargo run --release --example speed [KIND]`.
 
 use std::time::Instant;
 
@@ -65,13 +65,10 @@ fn main() {
         "st_rf",
         "brighten",
     ];
-    for machine in std::env::args()
-        .nth(1)
-        .as_deref()
-        .map_or(vec!["ipim-vault", "ipim-cube"], |_| vec!["ipim-vault"])
-    {
+    let only = std::env::args().nth(1);
+    for machine in ["ipim-vault", "ipim-cube"] {
         for name in kinds {
-            if std::env::args().nth(1).is_some_and(|only| only != name) {
+            if only.as_ref().is_some_and(|only| only != name) {
                 continue;
             }
             let program = program(name, machine);

@@ -1,8 +1,10 @@
 //! The iPIM machine: what its instructions do, and when.
 //!
 //! Effects and timing are apart. [`vault`] executes instructions in program order;
-//! [`functional`] runs whole programs that way and nothing else. `timed` decides
-//! at which cycle each of them issues, which units it occupies and when it retires.
+//! [`functional`] runs whole programs that way and nothing else. [`timed`] decides
+//! at which cycle each of them issues, which units it occupies and when it retires;
+//! [`system`] lets all vaults run and carries their messages. A host comes in through
+//! [`simulation`]. docs/machine-ipim.md describes the model.
 
 pub mod alu;
 pub mod code;
@@ -14,8 +16,10 @@ pub mod groups;
 pub mod lookahead;
 pub mod memory;
 pub mod plan;
+pub mod scoreboard;
 pub mod simulation;
 pub mod slab;
+pub mod stall;
 pub mod statistics;
 pub mod system;
 pub mod timed;

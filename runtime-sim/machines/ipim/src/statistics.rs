@@ -13,7 +13,8 @@ use nbcc_sim_network::Network;
 
 use crate::code::{Code, Step};
 use crate::groups::DramTotals;
-use crate::timed::{Stall, TimedVault};
+use crate::stall::Stall;
+use crate::timed::TimedVault;
 
 /// The version of the names and meanings below.
 pub const SCHEMA_VERSION: u64 = 1;

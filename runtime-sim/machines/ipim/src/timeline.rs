@@ -8,7 +8,7 @@ use nbcc_sim_engine::{Cycle, Lane, Trace};
 
 use crate::code::Step;
 use crate::plan::Plan;
-use crate::timed::Stall;
+use crate::stall::Stall;
 
 /// A vault's part of a trace.
 #[derive(Clone, Debug)]
