@@ -149,6 +149,12 @@ impl<'a> Body<'a> {
         plus(b, sum, constant)
     }
 
+    /// The subscripts of the point in the object of one of the values of its Func.
+    fn own_place(&self, b: &mut Builder<'_>, mem: Mem) -> Vec<Value> {
+        let id = self.loops.mems.iter().find(|(_, m)| **m == mem).map(|(id, _)| *id);
+        own_place(b, self.loops, self.point, id.expect("targets have objects"))
+    }
+
     /// Four elements of a buffer that each bank holds whole, anywhere in it.
     fn whole(
         &mut self,
@@ -221,8 +227,7 @@ impl Access for Body<'_> {
             if let Some(carried) = &self.carried {
                 return carried[value];
             }
-            let id = self.loops.mems.iter().find(|(_, m)| **m == mems[0]).map(|(id, _)| *id);
-            let place = own_place(b, self.loops, self.point, &[id.expect("targets have objects")]);
+            let place = self.own_place(b, mems[value]);
             b.load(word_type(ty, WIDTH), mems[value], place)
         } else if let Some(&number) = self.loops.nest.read_of.get(&expr) {
             self.tiled(b, (expr, &args), number, lower)
@@ -257,16 +262,13 @@ pub(crate) fn lower_values(b: &mut Builder<'_>, mut body: Body<'_>, values: &[Ex
         return values.iter().map(|&v| lower.lower(b, v, &mut body)).collect();
     };
     let (func, mems) = body.own.expect("only updates have a reduction domain");
-    let place = {
-        let id = body.loops.mems.iter().find(|(_, m)| **m == mems[0]).map(|(id, _)| *id);
-        own_place(b, body.loops, body.point, &[id.expect("targets have objects")])
-    };
     let types = &pipeline.funcs[func].types;
     let first: Vec<Value> = types
         .iter()
         .zip(mems)
         .map(|(&ty, &mem)| {
-            let word = b.load(word_type(ty, WIDTH), mem, place.clone());
+            let place = body.own_place(b, mem);
+            let word = b.load(word_type(ty, WIDTH), mem, place);
             from_word(b, word, ty)
         })
         .collect();

@@ -248,10 +248,11 @@ fn store_point(
     let body = Body::new(loops, point, Some((step.func, targets)));
     let results = lower_values(b, body, &values);
     b.set_span(Some(span));
-    let place = own_place(b, loops, point, &step.targets);
-    for ((&target, value), &ty) in targets.iter().zip(results).zip(&data.types) {
+    let stores = targets.iter().zip(&step.targets).zip(results).zip(&data.types);
+    for (((&mem, &target), value), &ty) in stores {
         let word = super::body::to_word(b, value, ty);
-        b.store(target, place.clone(), word);
+        let place = own_place(b, loops, point, target);
+        b.store(mem, place, word);
     }
 }
 
@@ -260,9 +261,9 @@ pub(crate) fn own_place(
     b: &mut Builder<'_>,
     loops: &Loops<'_>,
     point: &Point,
-    targets: &[BufferId],
+    target: BufferId,
 ) -> Vec<Value> {
-    let buffer = &loops.cx.plan.buffers[targets[0]];
+    let buffer = &loops.cx.plan.buffers[target];
     let tiled = buffer.tiled();
     let x = loops.x_in_tile(b, point);
     let row = loops.row_in_column(b, point);
