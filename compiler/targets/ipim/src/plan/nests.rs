@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use nbcc_isa_ipim::LANES;
 use nbcc_isa_ipim::layout::{Layout, Tiled};
+use nbcc_placement::{Remark, RemarkKind};
 use nbcc_stages::bounds::{Affine, AffineVar, Interval, Region};
 use nbcc_stages::{Expr, Func};
 
@@ -13,7 +14,7 @@ use super::modes::TiledAccess;
 use super::reads::{Ratio, Read, aligned, lcm};
 use super::steps::{Failure, Planner};
 use super::windows::place_windows;
-use super::{Nest, Step};
+use super::{Nest, Step, Window};
 
 impl Planner<'_> {
     /// Puts the reads of a nest together.
@@ -58,20 +59,12 @@ impl Planner<'_> {
             read_of.extend(members.iter().map(|(expr, _)| (*expr, number)));
             reads.push(self.read(key, members, &shape));
         }
-        if shape.stage_pgsm {
-            // A window that exists is laid out even where the bank could be read directly.
-            for (read, _) in &mut reads {
-                read.window =
-                    Some(super::Window { base: 0, pitch: 0, rows: 0, left: 0, right: 0, top: 0 });
-            }
-        }
         let unroll_x = reads.iter().fold(1, |n, (r, _)| {
             // Vectors until a lane's place repeats: the least n with 4 * n a multiple of d.
             lcm(n, Ratio::new(LANES as i64, r.ratio[0].d).d)
         });
         let unroll_y = reads.iter().fold(1, |n, (r, _)| lcm(n, r.ratio[1].d));
-        let block_rows =
-            place_windows(self.machine, &shape.tiles, &mut reads).ok_or(Failure::Windows(func))?;
+        let block_rows = self.place_windows(&shape, &mut reads).ok_or(Failure::Windows(func))?;
         for (read, _) in &reads {
             self.want_ghosts(read);
         }
@@ -86,6 +79,38 @@ impl Planner<'_> {
             block_rows,
             unroll: [unroll_x as u32, unroll_y as u32],
         })
+    }
+
+    /// Gives reads their windows. Where all reads are to be staged but do not fit, only those are
+    /// that cannot do without.
+    fn place_windows(&mut self, shape: &NestShape, reads: &mut [(Read, Tiled)]) -> Option<u32> {
+        if shape.stage_pgsm {
+            // A window that exists is laid out even where the bank could be read directly.
+            for (read, _) in reads.iter_mut() {
+                read.window = Some(Window::default());
+            }
+            if let Some(rows) = place_windows(self.machine, &shape.tiles, reads) {
+                return Some(rows);
+            }
+            for (read, _) in reads.iter_mut() {
+                read.window = None;
+            }
+        }
+        let rows = place_windows(self.machine, &shape.tiles, reads)?;
+        if shape.stage_pgsm {
+            self.remarks.push(Remark {
+                kind: RemarkKind::Missed,
+                pass: "distribute",
+                name: "NotAllStaged",
+                function: shape.name.clone(),
+                span: None,
+                message: "what lies in the own bank is read from there: the scratchpad of a group \
+                          does not hold all that `load_pgsm` would stage"
+                    .to_string(),
+                terms: vec![],
+            });
+        }
+        Some(rows)
     }
 
     /// The limits that the coordinates of an access are clamped to, where they go beyond them.

@@ -73,7 +73,7 @@ pub struct Read {
 }
 
 /// A window in the scratchpad of a group: what the tiles of a strip read of a source.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Window {
     /// Byte address.
     pub base: u32,
