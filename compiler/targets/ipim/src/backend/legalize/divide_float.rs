@@ -10,6 +10,7 @@
 use nbcc_ir::{BinaryOp, Value};
 
 use super::emitter::Emitter;
+use super::polynomial::divide_by;
 use super::reciprocal::reciprocal;
 use super::round;
 
@@ -17,8 +18,6 @@ const INFINITY: i32 = 0x7f80_0000;
 const ONE: i32 = 0x3f80_0000;
 /// Sign and mantissa.
 const NO_EXPONENT: i32 = 0x807f_ffff_u32 as i32;
-/// Sign, exponent and the upper eleven bits of the mantissa: twelve bits of precision.
-const UPPER: i32 = 0xffff_f000_u32 as i32;
 /// The bit of the exponent that is set from 2 on.
 const TWO: i32 = 0x4000_0000;
 /// The bits of 2^64. Taking [`TWO`] off gives 2^-64.
@@ -77,7 +76,8 @@ fn quotient(e: &mut Emitter<'_, '_>, a: Value, b: Value) -> Value {
     let negated = e.float_of(negated);
     let exponent = e.and_int(bits, INFINITY);
 
-    let ratio = mantissas(e, mantissa, negated);
+    let reciprocal = reciprocal(e, negated);
+    let ratio = divide_by(e, mantissa, negated, reciprocal);
 
     // The exponent still to be brought in, plus 254: that of a product of two powers of two. It is
     // zero, as both factors then are, where the divisor is infinite.
@@ -101,25 +101,6 @@ fn quotient(e: &mut Emitter<'_, '_>, a: Value, b: Value) -> Value {
     let ratio = e.fmul(ratio, power);
     let ratio = e.fmul(ratio, first);
     e.fmul(ratio, second)
-}
-
-/// `m / d` for the mantissa `m` and `-d`, both from 1 to 2 in magnitude.
-fn mantissas(e: &mut Emitter<'_, '_>, m: Value, negated: Value) -> Value {
-    let reciprocal = reciprocal(e, negated);
-    let first = e.fmul(m, reciprocal);
-    let first = upper(e, first);
-    let divisor_upper = upper(e, negated);
-    let divisor_lower = e.fsub(negated, divisor_upper);
-    let rest = e.mac(first, divisor_upper, m);
-    let rest = e.mac(first, divisor_lower, rest);
-    e.mac(rest, reciprocal, first)
-}
-
-/// A float cut to twelve bits.
-fn upper(e: &mut Emitter<'_, '_>, a: Value) -> Value {
-    let bits = e.bits(a);
-    let bits = e.and_int(bits, UPPER);
-    e.float_of(bits)
 }
 
 /// `a - b * floor(a / b)`.

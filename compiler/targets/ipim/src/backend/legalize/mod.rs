@@ -18,7 +18,12 @@ mod convert;
 mod divide_float;
 mod divide_int;
 mod emitter;
+mod exponential;
 mod facts;
+mod hyperbolic;
+mod logarithm;
+mod polynomial;
+mod power;
 mod reciprocal;
 mod round;
 mod select;
@@ -81,7 +86,8 @@ fn expand(e: &mut Emitter<'_, '_>, op: &Op) -> Option<Value> {
             Urem => divide_int::unsigned(e, *a, *b).1,
             Fdiv => divide_float::divide(e, *a, *b),
             Fmod => divide_float::remainder(e, *a, *b),
-            Pow | Atan2 => panic!("{op:?} is not legal"),
+            Pow => power::pow(e, *a, *b),
+            Atan2 => panic!("{op:?} is not legal"),
         },
         Op::Icmp(cond, a, b) => {
             let mask = compare::integers(e, *cond, *a, *b);
@@ -116,6 +122,11 @@ fn unary(e: &mut Emitter<'_, '_>, op: UnaryOp, a: Value) -> Value {
         UnaryOp::Fneg => e.fneg(a),
         UnaryOp::Fabs => e.fabs(a),
         UnaryOp::Sqrt => sqrt::sqrt(e, a),
+        UnaryOp::Exp => exponential::exp(e, a),
+        UnaryOp::Log => logarithm::log(e, a),
+        UnaryOp::Sinh => hyperbolic::sinh(e, a),
+        UnaryOp::Cosh => hyperbolic::cosh(e, a),
+        UnaryOp::Tanh => hyperbolic::tanh(e, a),
         UnaryOp::Floor => round::floor(e, a),
         UnaryOp::Ceil => round::ceil(e, a),
         UnaryOp::Nearest => round::nearest(e, a),

@@ -1,6 +1,7 @@
 //! Expansions compared with what they stand for.
 
 mod counts;
+mod functions;
 mod machine;
 mod numbers;
 mod operations;
