@@ -120,7 +120,9 @@ fn reaches(tiled: &Tiled, buffer: &BufferPlan, (dx, dy): (i64, i64)) -> bool {
     let groups = [0, 1].map(|k| {
         let size = [grid.strips * grid.engines, grid.rows][k] * tiled.tile[k];
         let last = buffer.region.get(k).map_or(0, |i| i64::from(i.max));
-        i64::from(used(tiled.origin[k].into(), size.into(), last))
+        // Groups behind the last element may read it too.
+        let reach = [buffer.reach_x[0], tiled.ghost_rows[0]][k];
+        i64::from(used(tiled.origin[k].into(), size.into(), last + i64::from(reach)))
     });
     dx.abs() < groups[0].max(2) && dy.abs() < groups[1].max(2)
 }
