@@ -139,8 +139,10 @@ impl Target for Ipim {
         cx: &mut Context<'_>,
     ) -> Result<String, Failed> {
         let mut state = start(program, request, cx)?;
+        let written = state.pipeline.clone();
         run_passes(until("addresses"), &mut state, cx)?;
-        Ok(crate::plan::explain(state.plan(), &state.machine, cx.sources, cx.remarks))
+        let plan = state.plan();
+        Ok(crate::plan::explain(plan, &state.machine, &written, cx.sources, cx.remarks))
     }
 }
 

@@ -8,13 +8,20 @@ use nbcc_isa_ipim::Machine;
 use nbcc_isa_ipim::layout::{Layout, Role};
 use nbcc_placement::{Remark, RemarkKind};
 use nbcc_stages::print::directive_text;
-use nbcc_stages::{Directive, DirectiveKind, Func, FuncData};
+use nbcc_stages::{Directive, DirectiveKind, Func, FuncData, Pipeline};
 
 use super::traffic::{Traffic, of_merge, of_move, of_nest};
 use super::{BufferPlan, Nest, Plan, Stage, Step};
 
-/// Explains a plan; `remarks` are those of its compilation.
-pub fn explain(plan: &Plan, machine: &Machine, sources: &SourceMap, remarks: &[Remark]) -> String {
+/// Explains a plan. `written` is the pipeline as the source has it, `remarks` are those of its
+/// compilation.
+pub fn explain(
+    plan: &Plan,
+    machine: &Machine,
+    written: &Pipeline,
+    sources: &SourceMap,
+    remarks: &[Remark],
+) -> String {
     let mut out = String::new();
     let _ = writeln!(
         out,
@@ -24,7 +31,7 @@ pub fn explain(plan: &Plan, machine: &Machine, sources: &SourceMap, remarks: &[R
         count(machine.engines().into(), "engine")
     );
     let _ = writeln!(out, "\nschedule in effect\n");
-    for line in schedule_lines(plan, sources) {
+    for line in schedule_lines(plan, written, sources) {
         let _ = writeln!(out, "    {line}");
     }
     let _ = writeln!(out, "\nwhere data lives\n");
@@ -87,12 +94,12 @@ fn span_of(data: &FuncData, stage: Stage) -> Span {
 
 /// The schedule in effect: a statement for each Func that the source can name, a comment for each
 /// other.
-pub fn schedule_lines(plan: &Plan, sources: &SourceMap) -> Vec<String> {
+fn schedule_lines(plan: &Plan, written: &Pipeline, sources: &SourceMap) -> Vec<String> {
     let p = &plan.pipeline;
     let mut lines = Vec::new();
     for (func, data) in &p.funcs {
-        let text = chain(plan, func);
-        lines.push(match handle(sources, data) {
+        let text = chain(plan, written, func);
+        lines.push(match handle(sources, p, data) {
             Some(name) => format!("{name}{text};"),
             None => format!("// {} has no name here: {}", data.name, &text[1..]),
         });
@@ -101,7 +108,7 @@ pub fn schedule_lines(plan: &Plan, sources: &SourceMap) -> Vec<String> {
 }
 
 /// The directives of a Func, each with the dot before it.
-fn chain(plan: &Plan, func: Func) -> String {
+fn chain(plan: &Plan, written: &Pipeline, func: Func) -> String {
     let data = &plan.pipeline.funcs[func];
     let mut text = match plan.bounds.funcs[func] {
         Some(_) => ".compute_root()".to_string(),
@@ -110,8 +117,9 @@ fn chain(plan: &Plan, func: Func) -> String {
     let kept = |d: &&Directive| {
         matches!(d.kind, DirectiveKind::Bound { .. } | DirectiveKind::SetEstimate { .. })
     };
-    for directive in data.schedule.directives.iter().filter(kept) {
-        let _ = write!(text, ".{}", directive_text(&plan.pipeline, directive));
+    // As they are written: they may depend on the extents of inputs.
+    for directive in written.funcs[func].schedule.directives.iter().filter(kept) {
+        let _ = write!(text, ".{}", directive_text(written, directive));
     }
     let buffer = plan.funcs[func].first().map(|&id| &plan.buffers[id].layout);
     let Some(Layout::Tiled(tiles)) = buffer else { return text };
@@ -143,13 +151,15 @@ fn inner_name(data: &FuncData, var: &str) -> String {
 }
 
 /// How the source names a Func at its end: the name it was declared with outside of all braces,
-/// with the index of an element of an array.
-fn handle(sources: &SourceMap, data: &FuncData) -> Option<String> {
+/// with the index of an element of an array. An input that is used as a Func has none.
+fn handle(sources: &SourceMap, pipeline: &Pipeline, data: &FuncData) -> Option<String> {
     let file = sources.files().get(data.span.source.0 as usize)?;
     let (start, end) = (data.span.start as usize, data.span.end as usize);
     let name = file.text.get(start..end)?;
     let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    if name.is_empty() || !name.chars().all(plain) || depth(&file.text[..start]) != 0 {
+    let is_input = pipeline.inputs.values().any(|input| input.name == name);
+    let named = !name.is_empty() && name.chars().all(plain) && !is_input;
+    if !named || depth(&file.text[..start]) != 0 {
         return None;
     }
     let index = data.name.find('[').map_or("", |at| &data.name[at..]);

@@ -28,7 +28,7 @@ use nbcc_stages::bounds::{Bounds, Extents, IndexForm, Interval};
 use nbcc_stages::{BinaryOp, ElementType, Expr, Func, Input, Pipeline, RDom};
 
 pub use access::{Access, Source, accesses, stage_roots};
-pub use explain::{explain, remarks, schedule_lines};
+pub use explain::{explain, remarks};
 pub use reads::{Ratio, Read, TiledIndex, Window, inner_index};
 pub use steps::{BANK_RESERVED, PlanError, make_plan};
 pub use traffic::Traffic;

@@ -1,0 +1,188 @@
+//! Schedules: every directive has an effect or a remark, and the schedule that `explain` prints
+//! gives the same plan when it is pasted in.
+
+use nbcc_base::{Diagnostics, SourceFile, SourceMap};
+use nbcc_isa_ipim::machine::BUILT_IN;
+use nbcc_pipeline::{Context, Emit, NoObserver, PassOptions, Program, Request, Target};
+use nbcc_placement::{Remark, RemarkKind};
+use nbcc_target_ipim::IPIM;
+
+/// The text of `explain` and the remarks, on the machine of that name; or the first error.
+fn explain(source: &str, machine: &str, size: &[u32]) -> Result<(String, Vec<Remark>), String> {
+    let mut sources = SourceMap::default();
+    let id = sources.add(SourceFile::new("t.halide", source));
+    let mut diagnostics = Diagnostics::default();
+    let options = nbcc_frontend_halide::Options { directives: IPIM.directives() };
+    let first = |d: &Diagnostics| {
+        let error = d.iter().find(|d| d.severity == nbcc_base::Severity::Error);
+        error.map_or("no message".to_string(), |d| format!("{} {}", d.code.code, d.message))
+    };
+    let parsed = nbcc_frontend_halide::parse(id, sources.get(id), &options, &mut diagnostics);
+    let Ok(pipeline) = parsed else { return Err(first(&diagnostics)) };
+    let text = BUILT_IN.iter().find(|m| m.0 == machine).expect("a machine").1;
+    let request = Request {
+        machine: text.to_string(),
+        emit: Emit::Stages,
+        size: size.to_vec(),
+        ..Request::default()
+    };
+    let mut remarks = Vec::new();
+    let mut cx = Context {
+        sources: &sources,
+        diagnostics: &mut diagnostics,
+        remarks: &mut remarks,
+        passes: &PassOptions::default(),
+        observer: &mut NoObserver,
+    };
+    let result = IPIM.explain(Program::Stages(pipeline), &request, &mut cx);
+    match result {
+        Ok(text) => Ok((text, remarks)),
+        Err(_) => Err(first(&diagnostics)),
+    }
+}
+
+/// The remarks on directives: whether each was followed, and its text.
+fn directives(source: &str) -> Vec<(bool, String)> {
+    let (_, remarks) = explain(source, "ipim-vault", &[32, 32]).expect("it compiles");
+    let said = remarks.into_iter().filter(|r| r.pass == "schedule");
+    said.map(|r| (r.kind == RemarkKind::Passed, r.message)).collect()
+}
+
+const TWO: &str = "Func f(x, y) = in(x, y) * 2.0f;\nFunc out(x, y) = f(x, y - 1) + f(x, y + 1);\n";
+
+#[test]
+fn every_directive_has_a_remark() {
+    // A statement, and whether each of its directives is followed.
+    let cases: &[(&str, &[bool])] = &[
+        ("f.compute_root();", &[true]),
+        ("f.compute_inline();", &[true]),
+        ("f.compute_at(out, y);", &[false]),
+        ("f.compute_root().compute_inline();", &[false, true]),
+        ("f.store_root().compute_at(out, y);", &[true, false]),
+        ("f.store_at(out, y).compute_at(out, x);", &[false, false]),
+        ("f.compute_root().store_root();", &[true, true]),
+        ("out.compute_inline();", &[false]),
+        ("out.split(x, xo, xi, 4);", &[false]),
+        ("out.tile(x, y, xi, yi, 8, 8);", &[false]),
+        ("out.fuse(x, y, t);", &[false]),
+        ("out.reorder(y, x);", &[false]),
+        ("out.vectorize(x, 4);", &[true]),
+        ("out.vectorize(x, 16);", &[true]),
+        ("out.vectorize(x, 3);", &[false]),
+        ("out.vectorize(y, 4);", &[false]),
+        ("out.vectorize(x);", &[true]),
+        ("out.unroll(y, 2);", &[false]),
+        ("out.parallel(y);", &[false]),
+        ("out.parallel(y, 4);", &[false]),
+        ("out.bound(x, 0, 16);", &[true]),
+        ("out.set_estimate(x, 0, 32);", &[true]),
+        ("out.set_estimate(x, 0, 64);", &[false]),
+        ("f.set_estimate(x, 0, 64).compute_root();", &[false, true]),
+        ("out.ipim_tile(x, y, xi, yi, 8, 8);", &[true]),
+        ("out.ipim_tile(y, x, yi, xi, 4, 16);", &[true]),
+        ("out.ipim_tile(x, xi, 8);", &[true]),
+        ("out.ipim_tile(x, y, xi, yi, 7, 5);", &[false]),
+        ("out.ipim_tile(x, y, xi, yi, 8, 8).ipim_tile(xi, yi, a, b, 4, 4);", &[true, false]),
+        ("out.ipim_tile(x, y, xi, yi, 8, 8).load_pgsm(xi, yi);", &[true, true]),
+        ("out.load_pgsm(x, y);", &[false]),
+        ("f.vectorize(x, 4);", &[false]),
+        ("f.load_pgsm(x);", &[false]),
+    ];
+    let mut wrong = String::new();
+    for (statement, expected) in cases {
+        let found = directives(&format!("{TWO}{statement}\n"));
+        let followed: Vec<bool> = found.iter().map(|(followed, _)| *followed).collect();
+        if followed != *expected {
+            wrong.push_str(&format!("{statement}\n  {found:?}\n"));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong}");
+}
+
+#[test]
+fn directives_of_updates_have_remarks() {
+    let source = "ImageParam in(Int(32), 2);\nRDom r(0, 4);\nFunc out(x, y) = in(x, y);\n\
+                  out(x, y) += r * x;\nout.update(0).vectorize(x, 4).unroll(r)\
+                  .ipim_tile(x, y, xi, yi, 8, 8).load_pgsm(xi, yi);\n";
+    let found = directives(source);
+    let followed: Vec<bool> = found.iter().map(|(followed, _)| *followed).collect();
+    assert_eq!(followed, [true, false, false, false], "{found:?}");
+    assert!(found[0].1.starts_with("update(0).vectorize(x, 4): "), "{found:?}");
+
+    let histogram = "ImageParam in(UInt(8), 2);\nRDom r(0, 32, 0, 32);\nFunc h(i) = 0;\n\
+                     h(in(r.x, r.y)) += 1;\nh.update().unroll(r.x);\nh.bound(i, 0, 256);\n";
+    let found = directives(histogram);
+    assert_eq!(found.len(), 2, "{found:?}");
+    assert!(found[1].1.contains("parts are merged"), "{found:?}");
+}
+
+/// Everything that a plan decides: `explain` but the fate of directives and the schedule.
+fn decided(text: &str) -> &str {
+    let start = text.find("\nwhere data lives").expect("a section");
+    let end = text.find("\ndirectives\n").unwrap_or(text.len());
+    &text[start..end]
+}
+
+/// The section of `explain` that is for pasting.
+fn schedule(text: &str) -> &str {
+    let start = text.find("schedule in effect\n").expect("a section") + 19;
+    let end = text.find("\nwhere data lives").expect("a section");
+    &text[start..end]
+}
+
+/// A source without the statements outside of all braces that only schedule.
+fn unscheduled(source: &str) -> String {
+    let starts = |s: &str| {
+        let bare: String = s.lines().filter(|l| !l.trim_start().starts_with("//")).collect();
+        let bare = bare.trim().to_string();
+        let names = ["compute_", "store_", "ipim_", "load_", "vector", "split", "bound", "set_est"];
+        let (func, rest) = bare.split_once('.').unwrap_or((&bare, ""));
+        let plain = func.chars().all(|c| c.is_ascii_alphanumeric() || "_[]".contains(c));
+        let after = rest.strip_prefix("update(0).").or(rest.strip_prefix("update(1)."));
+        plain && names.iter().any(|n| after.unwrap_or(rest).starts_with(n))
+    };
+    let mut depth = 0;
+    let mut outside = |s: &&str| {
+        let before = depth;
+        for line in s.lines().filter(|l| !l.trim_start().starts_with("//")) {
+            depth += line.matches('{').count();
+            depth -= line.matches('}').count();
+        }
+        before > 0 || !starts(s)
+    };
+    source.split_inclusive(';').filter(|s| outside(s)).collect()
+}
+
+#[test]
+fn the_printed_schedule_gives_the_same_plan() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..");
+    let (mut same, mut wrong) = (0, String::new());
+    for folder in ["tests/pipelines", "examples/ipim"] {
+        let mut paths: Vec<_> =
+            std::fs::read_dir(root.join(folder)).unwrap().map(|e| e.unwrap().path()).collect();
+        paths.sort();
+        for path in paths.iter().filter(|p| p.extension().is_some_and(|e| e == "halide")) {
+            let source = std::fs::read_to_string(path).unwrap();
+            for size in [&[32u32, 32][..], &[50, 21]] {
+                // Sources that need other extents are not for this test.
+                let Ok((before, _)) = explain(&source, "ipim-vault", size) else { continue };
+                let pasted = unscheduled(&source) + schedule(&before);
+                match explain(&pasted, "ipim-vault", size) {
+                    Ok((after, _)) if decided(&before) == decided(&after) => same += 1,
+                    Ok((after, _)) => {
+                        let (a, b) = (decided(&before), decided(&after));
+                        let line = a.lines().zip(b.lines()).find(|(a, b)| a != b);
+                        wrong.push_str(&format!("{}: {line:#?}\n", path.display()));
+                    }
+                    // Schedules inside loops or functions of the source are still there.
+                    Err(what) if what.starts_with("E0182") => {}
+                    Err(what) => {
+                        wrong.push_str(&format!("{}: {what}\n", path.display()));
+                    }
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong}");
+    assert!(same > 100, "only {same} were compared");
+}
