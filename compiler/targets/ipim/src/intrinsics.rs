@@ -19,6 +19,11 @@ pub const CHIP: &str = "ipim.chip";
 pub const VAULT_COLUMN: &str = "ipim.vault_column";
 /// Row of the vault in that mesh.
 pub const VAULT_ROW: &str = "ipim.vault_row";
+/// The byte address of the bank object `mems[0]`; the same in all engines.
+pub const BASE: &str = "ipim.base";
+/// An argument of a kernel that is called several times: the byte address of a bank object, a
+/// multiple of 16. Constants: its number.
+pub const ARG: &str = "ipim.arg";
 /// A scalar parameter in every lane: constants are its number and the lanes.
 pub const PARAM: &str = "ipim.param";
 
@@ -59,6 +64,8 @@ pub const ALL: &[&str] = &[
     CHIP,
     VAULT_COLUMN,
     VAULT_ROW,
+    BASE,
+    ARG,
     PARAM,
     STAGE,
     REQ,
@@ -95,6 +102,18 @@ pub fn call(
 /// An engine or vault id.
 pub fn id(b: &mut Builder<'_>, name: &'static str) -> Value {
     call(b, name, Effect::Pure, vec![], vec![], Some(Type::I32)).expect("ids have a result")
+}
+
+/// Where a bank object lies.
+pub fn base(b: &mut Builder<'_>, mem: Mem) -> Value {
+    b.value(Op::Intrinsic(IntrinsicCall {
+        name: BASE,
+        effect: Effect::Pure,
+        args: vec![],
+        mems: vec![mem],
+        imms: vec![],
+        result: Some(Type::I32),
+    }))
 }
 
 /// A read through one of the `LD_`/`RD_` operations of this many lanes.

@@ -9,9 +9,10 @@ use nbcc_stages::bounds::{ParamValues, infer, resolve_extents};
 
 use crate::backend::{addresses, emit, legalize, place, regalloc, select};
 use crate::codes;
+use crate::lower::share::in_turn;
 use crate::outputs::crop_outputs;
 use crate::plan::{BANK_RESERVED, element, make_plan, remarks, schedule};
-use crate::state::Compilation;
+use crate::state::{Compilation, Form};
 
 const EXTENTS: Fact = Fact("extents");
 const BOUNDS: Fact = Fact("bounds");
@@ -78,6 +79,13 @@ pub const PASSES: &[PassDesc<Compilation>] = &[
         &[PLAN],
     ),
     pass("lower", "write each kernel of the plan in IR", lower, &[PLAN], &[KERNELS]),
+    pass(
+        "share",
+        "make kernels one that differ in the addresses of their buffers only",
+        share,
+        &[KERNELS],
+        &[],
+    ),
     pass(
         "addresses",
         "turn elements of buffers into addresses of banks and scratchpads",
@@ -178,7 +186,32 @@ fn distribute(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Faile
 }
 
 fn lower(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {
-    state.kernels = crate::lower::lower(state.plan(), &state.machine);
+    state.kernels = crate::lower::lower_to(state.plan(), &state.machine, state.form.size);
+    state.turns = in_turn(&state.kernels);
+    Ok(())
+}
+
+fn share(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {
+    if !state.form.share {
+        return Ok(());
+    }
+    let kernels = std::mem::take(&mut state.kernels);
+    (state.kernels, state.turns) = crate::lower::share::share(kernels, &state.machine);
+    for (number, kernel) in state.kernels.iter().enumerate() {
+        if kernel.args.is_none() {
+            continue;
+        }
+        let calls = state.turns.iter().filter(|turn| turn.kernel == number).count();
+        cx.remarks.push(Remark {
+            kind: RemarkKind::Passed,
+            pass: "share",
+            name: "Shared",
+            function: kernel.func.name.clone(),
+            span: None,
+            message: format!("{calls} kernels are one that is called"),
+            terms: vec![("Calls".to_string(), calls.to_string())],
+        });
+    }
     Ok(())
 }
 
@@ -290,6 +323,11 @@ fn allocate(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed>
                     terms: terms.map(|(k, v)| (k.to_string(), v.to_string())).to_vec(),
                 });
             }
+            // Arguments take registers, too.
+            Err(_) if state.form.share && state.kernels.iter().any(|k| k.args.is_some()) => {
+                state.instead = Some(Form { share: false, ..state.form });
+                return Ok(());
+            }
             Err(none) => {
                 let message = format!(
                     "{} of `{}` has {} entries for values, too few for one instruction and its loops",
@@ -309,6 +347,9 @@ fn allocate(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed>
 }
 
 fn put_together(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {
+    if state.instead.is_some() {
+        return Ok(());
+    }
     let plan = state.plan();
     let pipeline = &plan.pipeline;
     let inputs = pipeline.inputs.keys().filter_map(|input| plan.inputs[input]);
@@ -335,10 +376,15 @@ fn put_together(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Fai
         .map(|(kernel, entries)| (kernel.clone(), entries.clone().expect("registers come first")))
         .collect();
     let data = emit::Data { buffers, params };
-    let program = emit::emit(&kernels, &state.pool, data, &state.machine, cx.sources);
+    let (turns, pool) = (&state.turns, &mut state.pool);
+    let program = emit::emit(&kernels, turns, pool, data, &state.machine, cx.sources);
     let code = program.text.len() as u64 * 16;
     let constants = program.rodata.bytes.len() as u64;
     if code > u64::from(vsm_data) || constants > u64::from(BANK_RESERVED / 2) {
+        if let Some(size) = state.form.size.smaller() {
+            state.instead = Some(Form { size, ..state.form });
+            return Ok(());
+        }
         let message = format!(
             "the program has {code} bytes of code and {constants} of constants; {vsm_data} and {} \
              are the most",

@@ -13,11 +13,21 @@ use nbcc_stages::bounds::{Bounds, Extents};
 
 use crate::backend::place::Places;
 use crate::backend::select::{LiteralPool, Selected};
-use crate::lower::Kernel;
+use crate::lower::share::Turn;
+use crate::lower::{Kernel, Size};
 use crate::plan::Plan;
 
 /// A kernel's registers.
 pub type Entries = cranelift_entity::SecondaryMap<VReg, u16>;
+
+/// How a program trades time, code and registers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Form {
+    /// How small code is to be.
+    pub size: Size,
+    /// Whether kernels that are the same are shared.
+    pub share: bool,
+}
 
 /// The compilation state.
 #[derive(Debug)]
@@ -36,8 +46,14 @@ pub struct Compilation {
     pub bounds: Option<Bounds>,
     /// The plan.
     pub plan: Option<Plan>,
+    /// How the program is to be made.
+    pub form: Form,
+    /// The form to try instead, where this one does not fit the machine.
+    pub instead: Option<Form>,
     /// Kernels in IR.
     pub kernels: Vec<Kernel>,
+    /// Which kernel runs when.
+    pub turns: Vec<Turn>,
     /// The same before values were moved out of loops, for register files too small for that.
     pub unhoisted: Vec<Kernel>,
     /// Where the values of each kernel live, once that is decided.

@@ -8,12 +8,14 @@ use nbcc_pipeline::{
     Artifact, Choice, Context, Emit, MachineInfo, OptLevel, PassInfo, Program, Request, State,
     Target, run_passes,
 };
+use nbcc_placement::{Remark, RemarkKind};
 use nbcc_stages::bounds::Extents;
 use nbcc_stages::{DirectiveInfo, ParamKind};
 
 use crate::codes;
+use crate::lower::Size;
 use crate::pipeline::PASSES;
-use crate::state::Compilation;
+use crate::state::{Compilation, Form};
 
 /// The iPIM target.
 pub static IPIM: Ipim = Ipim;
@@ -108,14 +110,13 @@ impl Target for Ipim {
         request: &Request,
         cx: &mut Context<'_>,
     ) -> Result<Artifact, Failed> {
-        let mut state = start(program, request, cx)?;
         let passes = match request.emit {
             Emit::Stages => until("lower"),
             Emit::Ir => until("select"),
             Emit::MachineIr => until("allocate"),
             Emit::Binary | Emit::Asm | Emit::Remarks => PASSES,
         };
-        run_passes(passes, &mut state, cx)?;
+        let state = run(passes, program, request, cx)?;
         match request.emit {
             Emit::Stages | Emit::Ir | Emit::MachineIr => {
                 Ok(Artifact::Text(state.dumps().into_iter().map(|d| d.text).collect()))
@@ -150,6 +151,57 @@ impl Target for Ipim {
 fn until(name: &str) -> &'static [nbcc_pipeline::PassDesc<Compilation>] {
     let end = PASSES.iter().position(|p| p.name == name).expect("the pass exists");
     &PASSES[..end]
+}
+
+/// Runs passes in the first form that fits the machine.
+fn run(
+    passes: &[nbcc_pipeline::PassDesc<Compilation>],
+    program: Program,
+    request: &Request,
+    cx: &mut Context<'_>,
+) -> Result<Compilation, Failed> {
+    let mut form = Form { size: Size::Fast, share: true };
+    let found = cx.diagnostics.take();
+    let remarks = cx.remarks.len();
+    let mut tried = Vec::new();
+    loop {
+        let done = start(program.clone(), request, cx).and_then(|mut state| {
+            state.form = form;
+            run_passes(passes, &mut state, cx)?;
+            Ok(state)
+        });
+        let new = cx.diagnostics.take();
+        if let Ok(state) = &done
+            && let Some(instead) = state.instead
+        {
+            // What the user is told of a program is told of the one that is kept.
+            cx.remarks.truncate(remarks);
+            tried.push(remark(instead));
+            form = instead;
+            continue;
+        }
+        found.into_iter().chain(new).for_each(|d| cx.diagnostics.push(d));
+        cx.remarks.extend(tried);
+        return done;
+    }
+}
+
+/// Says why a program does not have the form tried before.
+fn remark(form: Form) -> Remark {
+    let (name, message) = match (form.share, form.size) {
+        (false, _) => ("Unshared", "registers are too few for the arguments of shared kernels"),
+        (_, Size::Smallest) => ("Smallest", "the program is too large: requests are made in loops"),
+        _ => ("Compact", "the program is too large: loops are not unrolled"),
+    };
+    Remark {
+        kind: RemarkKind::Missed,
+        pass: "emit",
+        name,
+        function: String::new(),
+        span: None,
+        message: message.to_string(),
+        terms: vec![],
+    }
 }
 
 fn start(program: Program, request: &Request, cx: &mut Context<'_>) -> Result<Compilation, Failed> {
@@ -196,7 +248,10 @@ fn start(program: Program, request: &Request, cx: &mut Context<'_>) -> Result<Co
         extents: Extents::default(),
         bounds: None,
         plan: None,
+        form: Form { size: Size::Fast, share: true },
+        instead: None,
         kernels: vec![],
+        turns: vec![],
         unhoisted: vec![],
         places: vec![],
         pool: Default::default(),

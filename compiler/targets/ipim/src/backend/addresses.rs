@@ -9,8 +9,8 @@ use nbcc_isa_ipim::{ATOM_BYTES, ELEMENT_BYTES, LANES, Machine};
 
 use super::rewrite::{Rewrite, rewrite};
 use crate::intrinsics::{
-    BANK, LD_CONST, LD_PGSM, LD_RF, PARAM, PE, PGSM, RD_PGSM, ST_PGSM, ST_RF, STAGE, WR_PGSM, call,
-    id, read, write,
+    ARG, BANK, BASE, LD_CONST, LD_PGSM, LD_RF, PARAM, PE, PGSM, RD_PGSM, ST_PGSM, ST_RF, STAGE,
+    WR_PGSM, call, id, read, write,
 };
 use crate::lower::Kernel;
 use crate::plan::SCRATCH_BYTES;
@@ -19,6 +19,7 @@ use crate::plan::SCRATCH_BYTES;
 pub fn run(kernel: &mut Kernel, machine: &Machine, params: &[u32]) {
     let mut pass = Addresses {
         mem_base: kernel.mem_base.clone(),
+        args: kernel.args.clone().unwrap_or_default(),
         mems: kernel.func.mems.iter().map(|(m, d)| (m, d.clone())).collect(),
         mask: kernel.mask,
         machine,
@@ -30,6 +31,8 @@ pub fn run(kernel: &mut Kernel, machine: &Machine, params: &[u32]) {
 
 struct Addresses<'a> {
     mem_base: cranelift_entity::SecondaryMap<Mem, u32>,
+    /// Objects whose addresses are arguments.
+    args: Vec<Mem>,
     mems: Vec<(Mem, nbcc_ir::MemData)>,
     mask: u32,
     machine: &'a Machine,
@@ -57,6 +60,9 @@ impl Addresses<'_> {
                 let to = self.address(b, to, &stage.args[split..]);
                 call(b, LD_PGSM, Effect::Write, vec![from, to], stage.imms.clone(), None);
                 Rewrite::Remove
+            }
+            Op::Intrinsic(base) if base.name == BASE => {
+                Rewrite::Replace(self.base(b, base.mems[0]))
             }
             Op::Intrinsic(param) if param.name == PARAM => {
                 let ty = param.result.expect("parameters have a value");
@@ -88,10 +94,29 @@ impl Addresses<'_> {
             });
             stride = stride.wrapping_mul(extent);
         }
-        let base = self.mem_base[mem] as i32;
+        if !self.args.contains(&mem) {
+            let base = self.mem_base[mem] as i32;
+            return match sum {
+                None => b.i32(base),
+                Some(sum) => b.iadd_imm(sum, base),
+            };
+        }
+        let base = self.base(b, mem);
         match sum {
-            None => b.i32(base),
-            Some(sum) => b.iadd_imm(sum, base),
+            None => base,
+            Some(sum) => b.iadd(sum, base),
+        }
+    }
+
+    /// Where an object begins.
+    fn base(&self, b: &mut Builder<'_>, mem: Mem) -> Value {
+        match self.args.iter().position(|arg| *arg == mem) {
+            Some(number) => {
+                let imms = vec![number as i64];
+                let arg = call(b, ARG, Effect::Pure, vec![], imms, Some(Type::I32));
+                arg.expect("arguments have a value")
+            }
+            None => b.i32(self.mem_base[mem] as i32),
         }
     }
 
@@ -224,7 +249,12 @@ fn low_bits(func: &Function, value: Value, depth: u32) -> (u32, u32) {
     if let Some(bits) = func.splat_constant(value) {
         return (32, bits as u32);
     }
-    let Some(Op::Binary(op, x, y)) = func.def_op(value) else { return UNKNOWN };
+    let (op, x, y) = match func.def_op(value) {
+        Some(Op::Binary(op, x, y)) => (op, x, y),
+        // Objects begin with an atom.
+        Some(Op::Intrinsic(call)) if call.name == ARG => return (ATOM_BYTES.ilog2(), 0),
+        _ => return UNKNOWN,
+    };
     let (kx, x) = low_bits(func, *x, depth - 1);
     let (ky, y) = low_bits(func, *y, depth - 1);
     let masked =

@@ -1,7 +1,10 @@
-//! Kernels with their registers become a program: text in order, labels, line table, constants,
-//! the prologue that tells each vault its place.
+//! Kernels with their registers become a program: the prologue that tells each vault its place,
+//! kernels that are called, then the others and the calls in order; labels, line table, constants.
+//!
+//! A call sets the arguments in the register files where the kernel wants them, and the address to
+//! return to. No register holds anything from one kernel to the next.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use cranelift_entity::SecondaryMap;
 use nbcc_base::{SourceMap, Span};
@@ -10,10 +13,11 @@ use nbcc_isa_ipim::layout::Buffer;
 use nbcc_isa_ipim::program::{
     Coordinate, Param, Patch, Program, Rodata, TextSymbol, resolve_labels,
 };
-use nbcc_isa_ipim::{Inst, Machine, PhysReg, RegClass};
+use nbcc_isa_ipim::{Addr, Inst, Machine, PhysReg, RegClass};
 use nbcc_mach::VReg;
 
-use super::select::{LiteralPool, Selected};
+use super::select::{LiteralPool, Selected, first_arg, return_entry};
+use crate::lower::share::Turn;
 
 /// What the control core's first registers are set to before a program runs.
 const PLACE: [Coordinate; 4] =
@@ -31,7 +35,8 @@ pub struct Data {
 /// Puts a program together.
 pub fn emit(
     kernels: &[(Selected, SecondaryMap<VReg, u16>)],
-    pool: &LiteralPool,
+    turns: &[Turn],
+    pool: &mut LiteralPool,
     data: Data,
     machine: &Machine,
     sources: &SourceMap,
@@ -42,10 +47,30 @@ pub fn emit(
         let dst = PhysReg::new(RegClass::Ctrl, entry as u16);
         out.push(Inst::SetiCrf { dst, imm: Imm::Value(0) }, None, sources);
     }
-    for (number, (kernel, entries)) in kernels.iter().enumerate() {
-        out.kernel(number as u32, kernel, entries, sources);
+    let mut starts = BTreeMap::new();
+    if kernels.iter().any(|(kernel, _)| kernel.args.is_some()) {
+        let main = out.label();
+        let target = PhysReg::new(RegClass::Ctrl, first_arg(RegClass::Ctrl));
+        out.push(Inst::SetiCrf { dst: target, imm: Imm::Label(main) }, None, sources);
+        out.push(Inst::Jump { target }, None, sources);
+        for (number, (kernel, entries)) in kernels.iter().enumerate() {
+            if kernel.args.is_some() {
+                starts.insert(number, out.kernel(number, kernel, entries, sources));
+            }
+        }
+        out.place(main, "main".to_string());
     }
-    let Text { mut text, symbols, prologue, lines, labels } = out;
+    for (number, turn) in turns.iter().enumerate() {
+        if let Some(phase) = turn.sync {
+            out.push(Inst::Sync { phase }, None, sources);
+        }
+        let (kernel, entries) = &kernels[turn.kernel];
+        match starts.get(&turn.kernel) {
+            Some(&start) => out.call(number, turn, (kernel, start), pool, sources),
+            None => _ = out.kernel(turn.kernel, kernel, entries, sources),
+        }
+    }
+    let Text { mut text, symbols, prologue, lines, labels, .. } = out;
     let relocations = resolve_labels(&mut text, |label| labels.get(&label).copied())
         .unwrap_or_else(|label| panic!("label {label} stands nowhere"));
     let bytes = pool.atoms.iter().flatten().flat_map(|word| word.to_le_bytes()).collect();
@@ -70,9 +95,78 @@ struct Text {
     lines: LineTable,
     /// Index of the instruction of each label; labels are numbered over the whole program.
     labels: BTreeMap<u32, u32>,
+    next_label: u32,
+}
+
+/// A name as symbols have it.
+fn symbol(text: &str) -> String {
+    text.replace(|c: char| !c.is_ascii_alphanumeric(), "_")
 }
 
 impl Text {
+    /// A label that is yet to be placed.
+    fn label(&mut self) -> u32 {
+        self.next_label += 1;
+        self.next_label - 1
+    }
+
+    /// Puts a label here.
+    fn place(&mut self, label: u32, name: String) {
+        let index = self.text.len() as u32;
+        self.labels.insert(label, index);
+        self.symbols.push(TextSymbol { name, index, function: None });
+    }
+
+    fn function(&mut self, name: &str, first: u32) {
+        let count = self.text.len() as u32 - first;
+        if count > 0 {
+            let name = symbol(name);
+            self.symbols.push(TextSymbol { name, index: first, function: Some(count) });
+        }
+    }
+
+    /// Calls a kernel that begins at label `start`.
+    fn call(
+        &mut self,
+        number: usize,
+        turn: &Turn,
+        (kernel, start): (&Selected, u32),
+        pool: &mut LiteralPool,
+        sources: &SourceMap,
+    ) {
+        let first = self.text.len() as u32;
+        let args = turn.bases.len() as u16;
+        let mut read = BTreeSet::new();
+        for inst in kernel.func.blocks.values().flat_map(|block| &block.insts) {
+            inst.inst.for_each_operand(|o| {
+                read.extend(kernel.func.vregs[*o.reg].fixed.map(|entry| (o.class, entry)));
+            });
+        }
+        for (arg, &base) in (0..).zip(&turn.bases) {
+            let [ctrl, addr] =
+                [RegClass::Ctrl, RegClass::Addr].map(|class| (class, first_arg(class) + arg));
+            if read.contains(&ctrl) {
+                let (dst, imm) = (PhysReg::new(ctrl.0, ctrl.1), Imm::Value(base as i32));
+                self.push(Inst::SetiCrf { dst, imm }, None, sources);
+            }
+            if read.contains(&addr) {
+                let (arf, drf) = (PhysReg::new(addr.0, addr.1), PhysReg::new(RegClass::Data, arg));
+                let dram = Addr::Direct(pool.address([base; 4]));
+                let simb_mask = kernel.mask;
+                self.push(Inst::LdRf { dram, drf, simb_mask }, None, sources);
+                self.push(Inst::MovArf { arf, drf, simb_mask }, None, sources);
+            }
+        }
+        let back = self.label();
+        let dst = PhysReg::new(RegClass::Ctrl, return_entry(args));
+        self.push(Inst::SetiCrf { dst, imm: Imm::Label(back) }, None, sources);
+        let target = PhysReg::new(RegClass::Ctrl, return_entry(args) + 1);
+        self.push(Inst::SetiCrf { dst: target, imm: Imm::Label(start) }, None, sources);
+        self.push(Inst::Jump { target }, None, sources);
+        self.function(&turn.name, first);
+        self.place(back, format!("R{number}"));
+    }
+
     fn push(&mut self, inst: Inst<PhysReg>, span: Option<Span>, sources: &SourceMap) {
         self.text.push(inst);
         let line = span.map(|span| {
@@ -88,18 +182,19 @@ impl Text {
         self.lines.rows.push(line);
     }
 
+    /// Puts a kernel here; returns the label of its start.
     fn kernel(
         &mut self,
-        number: u32,
+        number: usize,
         kernel: &Selected,
         entries: &SecondaryMap<VReg, u16>,
         sources: &SourceMap,
-    ) {
+    ) -> u32 {
         let func = &kernel.func;
         let first = self.text.len() as u32;
-        let name = |text: &str| text.replace(|c: char| !c.is_ascii_alphanumeric(), "_");
         // Numbers of labels go on from those of the kernels before.
-        let base = self.labels.last_key_value().map_or(0, |(last, _)| last + 1);
+        let base = self.next_label;
+        self.next_label += func.blocks.len() as u32;
         let mut targets = Vec::new();
         for (block, data) in func.blocks.iter() {
             let index = self.text.len() as u32;
@@ -118,11 +213,9 @@ impl Text {
                 self.push(physical, inst.span, sources);
             }
         }
-        let count = self.text.len() as u32 - first;
-        if count > 0 {
-            let function =
-                TextSymbol { name: name(&func.name), index: first, function: Some(count) };
-            self.symbols.push(function);
+        self.function(&func.name, first);
+        if kernel.args.is_some() {
+            targets.push(0);
         }
         targets.sort_unstable();
         targets.dedup();
@@ -131,5 +224,6 @@ impl Text {
             let name = format!("L{number}_{target}");
             self.symbols.push(TextSymbol { name, index, function: None });
         }
+        base
     }
 }

@@ -12,11 +12,13 @@ use nbcc_ir::{
 };
 use nbcc_isa::Imm;
 use nbcc_isa_ipim::{
-    Addr, CompOp, FloatOp, Inst, IntOp, Mode, RegClass, SimbMask, Source, VecMask,
+    Addr, CompOp, FloatOp, Inst, IntOp, Mode, RESERVED_ADDR_REGS, RegClass, SimbMask, Source,
+    VecMask,
 };
 use nbcc_mach::{Block as MBlock, BlockData, InstData, VReg};
 
 use super::place::{Place, Places, immediate};
+use super::regalloc::RESERVED_CTRL_REGS;
 use crate::intrinsics::*;
 use crate::lower::Kernel;
 
@@ -43,6 +45,19 @@ pub struct Selected {
     pub remake: BTreeMap<VReg, Remake>,
     /// The engines that run it.
     pub mask: SimbMask,
+    /// How many arguments it has, if it is called.
+    pub args: Option<u16>,
+}
+
+/// The entry of the first argument of a kernel that is called, in AddrRF and in CtrlRF; the others
+/// follow.
+pub fn first_arg(class: RegClass) -> u16 {
+    if class == RegClass::Addr { RESERVED_ADDR_REGS } else { RESERVED_CTRL_REGS }
+}
+
+/// The CtrlRF entry of the address to return to, of a kernel with so many arguments.
+pub fn return_entry(args: u16) -> u16 {
+    first_arg(RegClass::Ctrl) + args
 }
 
 /// Constants in every bank, an atom each, from address 0.
@@ -80,6 +95,7 @@ pub fn select(kernel: &Kernel, places: Places, pool: &mut LiteralPool) -> Select
         pool,
         remake: BTreeMap::new(),
         mask: SimbMask(kernel.mask),
+        args: kernel.args.as_ref().map(|args| args.len() as u16),
         at: MBlock::from_u32(0),
         span: None,
         zero: None,
@@ -89,7 +105,7 @@ pub fn select(kernel: &Kernel, places: Places, pool: &mut LiteralPool) -> Select
     for &block in &func.layout {
         select.block(block);
     }
-    Selected { func: select.out, remake: select.remake, mask: select.mask }
+    Selected { func: select.out, remake: select.remake, mask: select.mask, args: select.args }
 }
 
 struct Select<'a> {
@@ -103,6 +119,7 @@ struct Select<'a> {
     pool: &'a mut LiteralPool,
     remake: BTreeMap<VReg, Remake>,
     mask: SimbMask,
+    args: Option<u16>,
     at: MBlock,
     span: Option<Span>,
     zero: Option<VReg>,
@@ -299,6 +316,7 @@ impl Select<'_> {
                 (VAULT, Place::Ctrl) => 1,
                 (VAULT_COLUMN, Place::Ctrl) => 2,
                 (VAULT_ROW, Place::Ctrl) => 3,
+                (ARG, Place::Addr | Place::Ctrl) => first_arg(class(place)) + call.imms[0] as u16,
                 (_, Place::Data) => continue,
                 (name, place) => panic!("{name} is not in {place}"),
             };
@@ -461,7 +479,12 @@ impl Select<'_> {
 
     fn terminator(&mut self, block: Block) {
         match self.func.terminator(block) {
-            Terminator::Return(_) => {}
+            Terminator::Return(_) => {
+                if let Some(args) = self.args {
+                    let target = self.out.fixed(RegClass::Ctrl, return_entry(args));
+                    self.emit(Inst::Jump { target });
+                }
+            }
             Terminator::Jump(to) => {
                 self.copies(to);
                 self.go(self.blocks[to.block], true);

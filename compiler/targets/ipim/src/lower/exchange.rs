@@ -10,21 +10,23 @@
 
 use std::collections::BTreeMap;
 
-use nbcc_ir::{Block, BlockCall, Builder, Effect, IntCond, Op, Terminator, Type, Value};
+use nbcc_ir::{Block, BlockCall, Builder, Effect, IntCond, Mem, Op, Terminator, Type, Value};
 use nbcc_isa_ipim::layout::Tiled;
 use nbcc_isa_ipim::{ATOM_BYTES, LANES};
 
 use super::math::{div_rem, plus, times};
 use super::position::{Position, finish_at, position, skip_idle, used};
 use super::window::{piece_mask, pieces};
-use super::{Kernel, KernelCx, Lowering};
+use super::{Kernel, KernelCx, Lowering, Size};
 use crate::intrinsics::{
-    LD_RF, RD_VSM, REQ, ST_RF, SYNC, VAULT_COLUMN, VAULT_ROW, WR_VSM, call, id, read, write,
+    LD_RF, RD_VSM, REQ, ST_RF, VAULT_COLUMN, VAULT_ROW, WR_VSM, base, call, id, read, write,
 };
 use crate::plan::{BufferId, BufferPlan};
 
 /// Atoms exchanged together, so that their latencies overlap.
 const BATCH: u32 = 8;
+/// The same where code has to be small.
+const COMPACT_BATCH: u32 = 2;
 
 /// A run of atoms of ghost columns that come from groups `dx` away.
 #[derive(Clone, Copy, Debug)]
@@ -63,13 +65,12 @@ pub(crate) fn lower(cx: &mut Lowering<'_>, id: BufferId) -> Option<Kernel> {
     let computed = buffer.role != Some(nbcc_isa_ipim::layout::Role::Input);
     let phase = (computed && cx.several_vaults()).then(|| cx.next_phase());
     let mut kernel = KernelCx::new(cx, &format!("{}.ghosts", buffer.name.replace('.', "_")));
+    kernel.sync = phase;
+    let mem = kernel.buffer(plan, id);
     let cx: &Lowering<'_> = cx;
     let exit = kernel.func.add_block();
     let entry = kernel.func.entry();
     let b = &mut Builder::at(&mut kernel.func, entry);
-    if let Some(phase) = phase {
-        call(b, SYNC, Effect::Write, vec![], vec![i64::from(phase)], None);
-    }
     let grid = &tiled.grid;
     let busy = [0, 1].map(|k| {
         let size = [grid.strips * grid.engines, grid.rows][k] * tiled.tile[k] * grid.groups[k];
@@ -80,7 +81,7 @@ pub(crate) fn lower(cx: &mut Lowering<'_>, id: BufferId) -> Option<Kernel> {
     });
     let mesh = [grid.cubes[0] * grid.vaults[0], grid.cubes[1] * grid.vaults[1]];
     skip_idle(b, busy, mesh, exit);
-    let exchange = Exchange { cx, buffer, tiled, position: position(b, grid) };
+    let exchange = Exchange { cx, buffer, mem, tiled, position: position(b, grid) };
     for ((dx, dy), list) in &parts {
         exchange.neighbour(b, (*dx, *dy), list);
     }
@@ -177,6 +178,7 @@ fn rows_of(tiled: &Tiled) -> Vec<Rows> {
 struct Exchange<'a> {
     cx: &'a Lowering<'a>,
     buffer: &'a BufferPlan,
+    mem: Mem,
     tiled: &'a Tiled,
     position: Position,
 }
@@ -199,17 +201,18 @@ impl Exchange<'_> {
         let (size, own) = self.slots(d);
         let unit = size[0] * size[1] * self.slot_bytes();
         let room = i64::from(self.cx.machine.memory.vsm_bytes - self.cx.plan.vsm_data);
-        let batch = (room / unit).clamp(1, BATCH.into()) as u32;
+        let most = if self.cx.size == Size::Fast { BATCH } else { COMPACT_BATCH };
+        let batch = (room / unit).clamp(1, most.into()) as u32;
         // Byte address of this group's slot and of its neighbour's.
         let row = times(b, self.position.group_y, size[0] * self.slot_bytes());
         let column = times(b, self.position.group_x, self.slot_bytes());
         let engine = times(b, self.position.pe, ATOM_BYTES.into());
         let slot = b.iadd(row, column);
         let slot = b.iadd(slot, engine);
-        let base = i64::from(self.cx.plan.vsm_data);
-        let own_slot = plus(b, slot, base + (own[1] * size[0] + own[0]) * self.slot_bytes());
+        let vsm = i64::from(self.cx.plan.vsm_data);
+        let own_slot = plus(b, slot, vsm + (own[1] * size[0] + own[0]) * self.slot_bytes());
         let their = (own[1] + d.1) * size[0] + own[0] + d.0;
-        let their_slot = plus(b, slot, base + their * self.slot_bytes());
+        let their_slot = plus(b, slot, vsm + their * self.slot_bytes());
         let remote = self.remote_vaults(b, d);
         for (columns, rows) in parts {
             let inner: u32 = self.buffer.inner_extents().iter().product();
@@ -250,8 +253,9 @@ impl Exchange<'_> {
         let most = (batch / columns.atoms).clamp(1, rows.count);
         let rows_a_batch = (1..=most).rev().find(|n| rows.count.is_multiple_of(*n)).unwrap_or(1);
         let turns = rows.count / rows_a_batch;
-        let start = i64::from(self.buffer.base)
-            + tiled.offset_bytes(0, columns.strip as i32, rows.first as i32, columns.first);
+        let start = base(b, self.mem);
+        let first = tiled.offset_bytes(0, columns.strip as i32, rows.first as i32, columns.first);
+        let start = plus(b, start, first);
         let plane = times(b, plane, tiled.inner_stride_bytes().into());
         let strip = times(b, strip, tiled.column_stride_bytes().into());
         let offset = b.iadd(plane, strip);
@@ -259,7 +263,7 @@ impl Exchange<'_> {
             let advance = i64::from(rows_a_batch) * i64::from(tiled.row_pitch_bytes());
             let step = times(b, turn, advance);
             let there = b.iadd(offset, step);
-            let there = plus(b, there, start);
+            let there = b.iadd(there, start);
             let mut done = 0;
             let all: Vec<i64> = (0..rows_a_batch)
                 .flat_map(|r| (0..columns.atoms).map(move |a| (r, a)))

@@ -1,19 +1,20 @@
 //! The home of a buffer as the control core sees it: which bank holds an atom, and where. The
 //! inverse of how elements go to banks (`isa/ipim/src/layout.rs`), in scalar arithmetic.
 
-use nbcc_ir::{Builder, Effect, Value};
+use nbcc_ir::{Builder, Effect, Mem, Value};
 use nbcc_isa_ipim::layout::Layout;
 use nbcc_isa_ipim::{ATOM_BYTES, LANES};
 use nbcc_stages::bounds::Interval;
 
 use super::math::{clamp, div_rem, plus, times};
-use crate::intrinsics::{REQ, call};
+use crate::intrinsics::{REQ, base, call};
 use crate::plan::BufferPlan;
 
 /// A buffer whose atoms are requested. Atoms of a row are counted from the first column that its
 /// tiles, or its only copy, begin with.
 pub(crate) struct Home<'a> {
     buffer: &'a BufferPlan,
+    mem: Mem,
     /// Coordinate of the first element of atom 0.
     origin: i64,
     /// First and last atom of a row that hold elements.
@@ -29,14 +30,14 @@ pub(crate) struct Row {
 }
 
 impl<'a> Home<'a> {
-    pub fn new(buffer: &'a BufferPlan) -> Home<'a> {
+    pub fn new(buffer: &'a BufferPlan, mem: Mem) -> Home<'a> {
         let span = Home::span(buffer, 0);
         let origin = match &buffer.layout {
             Layout::Tiled(tiled) => i64::from(tiled.origin[0]),
             _ => i64::from(span.min),
         };
         let atom = |x: i32| (i64::from(x) - origin).div_euclid(LANES as i64);
-        Home { buffer, origin, atoms: (atom(span.min), atom(span.max)) }
+        Home { buffer, mem, origin, atoms: (atom(span.min), atom(span.max)) }
     }
 
     /// Coordinates of a buffer along x or y; a dimension that it lacks has one.
@@ -86,12 +87,13 @@ impl<'a> Home<'a> {
                 let planes = times(b, plane, tiled.inner_stride_bytes().into());
                 let rows = times(b, row, tiled.row_pitch_bytes().into());
                 let address = b.iadd(planes, rows);
-                let base = i64::from(buffer.base) + tiled.offset_bytes(0, 0, 0, 0);
+                let base = base(b, self.mem);
+                let base = plus(b, base, tiled.offset_bytes(0, 0, 0, 0));
                 Row {
                     chip: times(b, cube, grid.cubes[0].into()),
                     vault: times(b, vault, grid.vaults[0].into()),
                     pg: times(b, group, grid.groups[0].into()),
-                    address: plus(b, address, base),
+                    address: b.iadd(address, base),
                 }
             }
             Layout::Single { cube, vault, pg, .. } => {
@@ -100,11 +102,12 @@ impl<'a> Home<'a> {
                 let row = b.iadd(rows, row);
                 let pitch = Home::span(buffer, 0).extent().next_multiple_of(LANES as u32);
                 let offset = times(b, row, i64::from(pitch * ATOM_BYTES / LANES as u32));
+                let base = base(b, self.mem);
                 Row {
                     chip: b.i32(*cube as i32),
                     vault: b.i32(*vault as i32),
                     pg: b.i32(*pg as i32),
-                    address: plus(b, offset, buffer.base.into()),
+                    address: b.iadd(offset, base),
                 }
             }
             Layout::Replicated => panic!("{} has no home", buffer.name),

@@ -12,6 +12,7 @@ mod position;
 mod redistribute;
 mod reduce;
 mod serial;
+pub mod share;
 mod window;
 
 pub(crate) use exchange::atoms as exchange_parts;
@@ -36,11 +37,44 @@ pub struct Kernel {
     pub mem_base: SecondaryMap<Mem, u32>,
     /// The engines of a vault that run it.
     pub mask: u32,
+    /// The barrier before it.
+    pub sync: Option<u32>,
+    /// Where it is called, the bank objects whose addresses are its arguments; `None` where it
+    /// stands in the program where it runs.
+    pub args: Option<Vec<Mem>>,
+}
+
+/// How small code is to be, at the cost of time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Size {
+    /// As large as it pays.
+    #[default]
+    Fast,
+    /// Loops are not unrolled, and little is exchanged at once.
+    Compact,
+    /// Requests to other vaults are loops, too.
+    Smallest,
+}
+
+impl Size {
+    /// The next smaller size.
+    pub fn smaller(self) -> Option<Size> {
+        match self {
+            Size::Fast => Some(Size::Compact),
+            Size::Compact => Some(Size::Smallest),
+            Size::Smallest => None,
+        }
+    }
 }
 
 /// Lowers every step of a plan.
 pub fn lower(plan: &Plan, machine: &Machine) -> Vec<Kernel> {
-    let mut cx = Lowering { plan, machine, phase: 0, used: 0 };
+    lower_to(plan, machine, Size::Fast)
+}
+
+/// Lowers every step of a plan to code of that size.
+pub fn lower_to(plan: &Plan, machine: &Machine, size: Size) -> Vec<Kernel> {
+    let mut cx = Lowering { plan, machine, size, phase: 0, used: 0 };
     let mut kernels = Vec::new();
     for step in &plan.steps {
         match step {
@@ -63,6 +97,7 @@ pub fn lower(plan: &Plan, machine: &Machine) -> Vec<Kernel> {
 pub(crate) struct Lowering<'a> {
     pub plan: &'a Plan,
     pub machine: &'a Machine,
+    pub size: Size,
     /// The next barrier's number.
     phase: u32,
     used: u32,
@@ -90,6 +125,8 @@ impl Lowering<'_> {
 pub(crate) struct KernelCx {
     pub func: Function,
     pub mem_base: SecondaryMap<Mem, u32>,
+    /// The barrier before it.
+    pub sync: Option<u32>,
     buffers: BTreeMap<BufferId, Mem>,
 }
 
@@ -99,6 +136,7 @@ impl KernelCx {
         KernelCx {
             func: Function::new(name, ExecutionModel::Engines),
             mem_base: SecondaryMap::new(),
+            sync: None,
             buffers: BTreeMap::new(),
         }
     }
@@ -142,7 +180,8 @@ impl KernelCx {
     }
 
     pub fn finish(self, mask: u32) -> Kernel {
-        Kernel { func: self.func, mem_base: self.mem_base, mask }
+        let KernelCx { func, mem_base, sync, .. } = self;
+        Kernel { func, mem_base, mask, sync, args: None }
     }
 }
 

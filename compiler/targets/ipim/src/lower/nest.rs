@@ -11,7 +11,7 @@ use super::body::{Body, lower_values};
 use super::math::{plus, times};
 use super::position::{Position, finish_at, group_start, position, skip_idle, used};
 use super::window::fill_windows;
-use super::{Kernel, KernelCx, Lowering};
+use super::{Kernel, KernelCx, Lowering, Size};
 use crate::plan::{BufferId, Nest, Stage, TileStep, Window};
 
 /// A nest being lowered: what is known in the whole kernel.
@@ -222,7 +222,9 @@ pub(crate) fn lower_tiles(cx: &mut Lowering<'_>, step: &TileStep) -> Kernel {
     let mut b = Builder::at(&mut kernel.func, entry);
     let loops = start_nest(&mut b, cx, &step.nest, objects, exit);
     let targets: Vec<Mem> = step.targets.iter().map(|id| loops.mems[id]).collect();
-    loops.run(&mut b, true, &mut |b, point| store_point(b, &loops, step, &targets, point));
+    loops.run(&mut b, cx.size == Size::Fast, &mut |b, point| {
+        store_point(b, &loops, step, &targets, point)
+    });
     finish_at(&mut b, exit);
     b.terminate(nbcc_ir::Terminator::Return(vec![]));
     kernel.finish(cx.full_mask())

@@ -6,7 +6,7 @@
 //! last, so that every request is valid. Several rows are requested before the first is read, so
 //! that their latencies overlap.
 
-use nbcc_ir::{Builder, Effect, IntCond, Op, Terminator, Type, Value};
+use nbcc_ir::{Builder, IntCond, Mem, Op, Terminator, Type, Value};
 use nbcc_isa_ipim::layout::{Layout, Role, Tiled};
 use nbcc_isa_ipim::{ATOM_BYTES, ELEMENT_BYTES, LANES, Machine};
 use nbcc_stages::bounds::Interval;
@@ -17,9 +17,7 @@ use super::math::{div_rem, min, plus, ramp, times};
 use super::position::{busy, finish_at, mesh, mesh_of, position, skip_idle};
 use super::window::piece_mask;
 use super::{Kernel, KernelCx, Lowering};
-use crate::intrinsics::{
-    PE, PG, RD_VSM, ST_RF, SYNC, VAULT_COLUMN, VAULT_ROW, call, id, read, write,
-};
+use crate::intrinsics::{PE, PG, RD_VSM, ST_RF, VAULT_COLUMN, VAULT_ROW, base, id, read, write};
 use crate::plan::{BufferId, BufferPlan};
 
 /// Atoms that an engine takes from a row in straight-line code; more become a loop.
@@ -38,18 +36,18 @@ pub(crate) fn lower(
     let computed = source.role != Some(Role::Input);
     let phase = (computed && cx.several_vaults()).then(|| cx.next_phase());
     let mut kernel = KernelCx::new(cx, &target.name.replace('.', "_"));
+    kernel.sync = phase;
+    let [from, into] = [from, to].map(|id| kernel.buffer(plan, id));
     let exit = kernel.func.add_block();
     let entry = kernel.func.entry();
     let b = &mut Builder::at(&mut kernel.func, entry);
-    if let Some(phase) = phase {
-        call(b, SYNC, Effect::Write, vec![], vec![i64::from(phase)], None);
-    }
     let copy = Copy {
         machine: cx.machine,
         vsm: i64::from(plan.vsm_data),
         room: cx.machine.memory.vsm_bytes - plan.vsm_data,
-        home: Home::new(source),
+        home: Home::new(source, from),
         to: target,
+        into,
         limits: std::array::from_fn(|k| limits(source, clamp.get(k).copied().flatten(), k)),
         repeats: clamp.first().is_some_and(|c| c.is_some()),
     };
@@ -92,6 +90,7 @@ struct Copy<'a> {
     room: u32,
     home: Home<'a>,
     to: &'a BufferPlan,
+    into: Mem,
     /// First and last coordinate taken along x and y.
     limits: [(i64, i64); 2],
     /// Whether elements beyond the limits along x are those at the limits.
@@ -178,7 +177,8 @@ impl Copy<'_> {
                         let row = times(b, row, pitch);
                         let skipped = times(b, start, ATOM_BYTES.into());
                         let bank = b.iadd(row, skipped);
-                        let bank = plus(b, bank, self.to.base.into());
+                        let base = base(b, self.into);
+                        let bank = b.iadd(bank, base);
                         let slot = times(b, r, row_bytes.into());
                         let slot = plus(b, slot, self.vsm + shift * i64::from(ELEMENT_BYTES));
                         each_atom(b, most, |b, offset| {
@@ -369,12 +369,13 @@ impl Strip<'_> {
         let misaligned = self.shift * i64::from(ELEMENT_BYTES);
         let slot = plus(b, slot, copy.vsm);
         let top = -(tiled.ghost_rows[0] as i32);
-        let base = i64::from(copy.to.base)
-            + tiled.offset_bytes(0, self.columns.strip as i32, top, self.columns.first);
+        let base = base(b, copy.into);
+        let first = tiled.offset_bytes(0, self.columns.strip as i32, top, self.columns.first);
+        let base = plus(b, base, first);
         let planes = times(b, plane, tiled.inner_stride_bytes().into());
         let strips = times(b, strip, tiled.column_stride_bytes().into());
         let bank = b.iadd(planes, strips);
-        let bank = plus(b, bank, base);
+        let bank = b.iadd(bank, base);
         let x = copy.repeats.then(|| {
             let (group_x, _) = position(b, grid).group(b, grid);
             let groups = times(b, group_x, self.widths()[1]);

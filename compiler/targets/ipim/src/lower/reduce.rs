@@ -19,7 +19,7 @@ use super::math::{div_rem, plus, times};
 use super::nest::{Loops, Point, start_nest};
 use super::position::{busy, finish_at, mesh, skip_idle};
 use super::{Kernel, KernelCx, Lowering};
-use crate::intrinsics::{LD_RF, PE, PG, RD_VSM, REQ, ST_RF, SYNC, WR_VSM, call, id, read, write};
+use crate::intrinsics::{LD_RF, PE, PG, RD_VSM, REQ, ST_RF, WR_VSM, call, id, read, write};
 use crate::plan::{BufferPlan, ReduceStep};
 
 /// Lowers a reduction.
@@ -165,12 +165,10 @@ impl Merge<'_> {
     ) -> Kernel {
         let name = format!("{}.{name}", self.step.nest.name.replace('.', "_"));
         let mut kernel = KernelCx::new(cx, &name);
+        kernel.sync = phase;
         let exit = kernel.func.add_block();
         let entry = kernel.func.entry();
         let b = &mut Builder::at(&mut kernel.func, entry);
-        if let Some(phase) = phase {
-            call(b, SYNC, Effect::Write, vec![], vec![i64::from(phase)], None);
-        }
         skip_idle(b, vaults, mesh(&self.step.nest.tiles.grid), exit);
         body(b);
         finish_at(b, exit);

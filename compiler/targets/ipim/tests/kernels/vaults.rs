@@ -75,7 +75,7 @@ impl<'a> Vaults<'a> {
     /// Runs kernels in order. Between two barriers vaults run one after another, in ascending or
     /// descending order, as far apart as they can get.
     pub fn run(&mut self, kernels: &[Kernel], descending: bool) {
-        let starts = |k: &usize| *k == 0 || first_is_barrier(&kernels[*k]);
+        let starts = |k: &usize| *k == 0 || kernels[*k].sync.is_some();
         let mut marks: Vec<usize> = (0..kernels.len()).filter(starts).collect();
         marks.push(kernels.len());
         for pair in marks.windows(2) {
@@ -90,13 +90,6 @@ impl<'a> Vaults<'a> {
             }
         }
     }
-}
-
-fn first_is_barrier(kernel: &Kernel) -> bool {
-    let entry = kernel.func.entry();
-    kernel.func.blocks[entry].insts.first().is_some_and(
-        |&i| matches!(&kernel.func.insts[i].op, Op::Intrinsic(call) if call.name == names::SYNC),
-    )
 }
 
 /// One vault running one kernel.
@@ -271,7 +264,7 @@ impl Run<'_, '_> {
                 let word = self.all.params[call.imms[0] as usize];
                 return Some(Held::Same(Lanes::splat(ty, word.into())));
             }
-            names::SYNC => return None,
+            names::BASE => return same(self.kernel.mem_base[call.mems[0]]),
             names::REQ => {
                 let [chip, vault, pg, pe, from, to] =
                     [0, 1, 2, 3, 4, 5].map(|n| self.held(call.args[n]).uniform("a request") as u32);
