@@ -1,11 +1,10 @@
 //! The innermost body of a nest: expressions over four points of a row at once, and how elements
 //! of other images are reached from there.
 
-use cranelift_entity::SecondaryMap;
 use nbcc_ir::{BinaryOp, Builder, ConvertOp, Effect, IntCond, Mem, Op, Scalar, Type, Value};
 use nbcc_isa_ipim::LANES;
 use nbcc_isa_ipim::layout::Element;
-use nbcc_stages::bounds::{Affine, AffineVar, IndexForm};
+use nbcc_stages::bounds::{Affine, AffineVar};
 use nbcc_stages::lower::{Access, ExprLowering};
 use nbcc_stages::{ElementType, Expr, ExprKind, Func, Input, Param, RDom};
 
@@ -43,10 +42,10 @@ impl<'a> Body<'a> {
         counter: Value,
         group: i64,
     ) -> Value {
-        let mut sum = times(b, counter, index.a * group / index.d);
+        let mut sum = times(b, counter, index.own.step * group / index.period());
         for (var, c) in &index.rvars {
             let AffineVar::RVar(_, n) = var else { continue };
-            let term = times(b, self.rvars[*n as usize], c / index.d);
+            let term = times(b, self.rvars[*n as usize], *c);
             sum = b.iadd(sum, term);
         }
         sum
@@ -65,20 +64,19 @@ impl<'a> Body<'a> {
         let read = &nest.reads[number];
         let buffer = &plan.buffers[read.buffer];
         let element = buffer.element;
-        let form = |k: usize| args.get(k).map(|&arg| form_of(&plan.forms, arg));
-        let index = |k: usize| {
-            form(k).map_or_else(one_to_one, |f| {
-                TiledIndex::of(f, k as u32).unwrap_or_else(|| panic!("{expr} is not tiled"))
-            })
+        let index = |k: usize| match args.get(k) {
+            Some(&arg) => TiledIndex::of(&plan.pipeline, &plan.forms, arg, k as u32)
+                .unwrap_or_else(|| panic!("{expr} is not tiled")),
+            None => TiledIndex::one_to_one(),
         };
         let (ix, iy) = (index(0), index(1));
         let x_group = i64::from(nest.unroll[0]) * LANES as i64;
         let x = self.counted(b, &ix, self.point.x, x_group);
         let y = self.counted(b, &iy, self.point.y, nest.unroll[1].into());
-        let y_step = (iy.a * i64::from(self.point.y_step) + iy.b).div_euclid(iy.d);
+        let y_step = iy.own.at(self.point.y_step.into());
         let y = plus(b, y, y_step);
         let first = i64::from(self.point.x_step) * LANES as i64;
-        let lanes = [0, 1, 2, 3].map(|l| (ix.a * (first + l) + ix.b).div_euclid(ix.d));
+        let lanes = [0, 1, 2, 3].map(|l| ix.own.at(first + l));
         let mut inner = Vec::new();
         for (k, &arg) in args.iter().enumerate().skip(2) {
             let first = i64::from(buffer.region[k].min);
@@ -343,15 +341,6 @@ pub(crate) fn param_value(b: &mut Builder<'_>, param: Param, ty: ElementType, la
     let number = i64::from(param.as_u32());
     let value = call(b, PARAM, Effect::Pure, vec![], vec![number, lanes.into()], Some(word));
     from_word(b, value.expect("parameters have a value"), ty)
-}
-
-fn one_to_one() -> TiledIndex {
-    TiledIndex { ratio: crate::plan::Ratio::ONE, a: 1, d: 1, rvars: vec![], b: 0, clamp: None }
-}
-
-/// The form of an index that was found to have one.
-pub(crate) fn form_of(forms: &SecondaryMap<Expr, Option<IndexForm>>, expr: Expr) -> &IndexForm {
-    forms[expr].as_ref().unwrap_or_else(|| panic!("{expr} has no affine form"))
 }
 
 /// A subscript along an inner dimension.

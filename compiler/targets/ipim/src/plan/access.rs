@@ -53,3 +53,9 @@ pub fn accesses_of(pipeline: &Pipeline, roots: impl IntoIterator<Item = Expr>) -
     };
     reachable.into_iter().filter_map(access).collect()
 }
+
+/// Whether any of the expressions depends on the coordinate along dimension 0.
+pub fn varies_along_x(pipeline: &Pipeline, roots: &[Expr]) -> bool {
+    let reachable = Walker::default().reachable(pipeline, roots.iter().copied());
+    reachable.iter().any(|&e| pipeline.exprs[e].kind == ExprKind::Dim(0))
+}

@@ -25,7 +25,7 @@ pub fn explain(
     let mut out = String::new();
     let _ = writeln!(
         out,
-        "machine {}: {}, {}",
+        "machine {}: {} of {}",
         machine.name,
         count(machine.vaults().into(), "vault"),
         count(machine.engines().into(), "engine")

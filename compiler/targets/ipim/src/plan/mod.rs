@@ -13,6 +13,7 @@ mod grid;
 mod layouts;
 mod modes;
 mod nests;
+mod periodic;
 mod reads;
 pub mod schedule;
 mod steps;
@@ -179,10 +180,47 @@ pub struct ReduceStep {
     pub op: BinaryOp,
     /// The buffer of the Func's value, whole in one bank. It holds the pure definition already.
     pub target: BufferId,
-    /// Byte address of the parts in each bank: an atom an element.
-    pub parts: u32,
-    /// Byte address of the sums over a vault, an atom an element.
+    /// Whether the element differs along a row of points.
+    pub scattered: bool,
+    /// Where each engine gathers its parts.
+    pub parts: Parts,
+    /// Byte address in each bank of the engine's parts once they are packed, a word an element.
+    pub packed: u32,
+    /// Byte address in each bank of the sums over a vault that the engine makes, an atom for each
+    /// chunk of as many atoms as the vault has engines.
     pub sums: u32,
+}
+
+impl ReduceStep {
+    /// Atoms of the packed parts.
+    pub fn atoms(&self, target: &BufferPlan) -> u32 {
+        target.words() / nbcc_isa_ipim::LANES as u32
+    }
+}
+
+/// Where an engine gathers its parts of a reduction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Parts {
+    /// In its bank from this address on, as atoms.
+    Bank(u32),
+    /// In the scratchpad of its group from `base` on, `stride` bytes an engine.
+    Pgsm {
+        /// Byte address for engine 0.
+        base: u32,
+        /// Bytes, whole atoms.
+        stride: u32,
+        /// What an element takes.
+        part: Part,
+    },
+}
+
+/// What an element of a reduction's result takes in an engine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// Four words, a lane of the points each.
+    Atom,
+    /// One word.
+    Word,
 }
 
 /// A stage computed on one engine.

@@ -28,6 +28,7 @@ impl TiledAccess {
 
 /// Reads an access as one served tile by tile, for a consumer with `dims` dimensions.
 pub fn tiled_access(
+    pipeline: &Pipeline,
     forms: &SecondaryMap<Expr, Option<IndexForm>>,
     args: &[Expr],
     dims: usize,
@@ -36,10 +37,9 @@ pub fn tiled_access(
     if args.len().min(2) != tiled || tiled == 0 {
         return None;
     }
-    let one = || TiledIndex { ratio: Ratio::ONE, a: 1, d: 1, rvars: vec![], b: 0, clamp: None };
     let index = |k: usize| match args.get(k) {
-        Some(&arg) => TiledIndex::of(forms[arg].as_ref()?, k as u32),
-        None => Some(one()),
+        Some(&arg) => TiledIndex::of(pipeline, forms, arg, k as u32),
+        None => Some(TiledIndex::one_to_one()),
     };
     let index = [index(0)?, index(1)?];
     let inner = |&arg: &Expr| forms[arg].as_ref().and_then(inner_index).cloned();
@@ -86,7 +86,7 @@ pub fn mode_of(
                 }
                 continue;
             }
-            let tiled = tiled_access(forms, &access.args, data.vars.len());
+            let tiled = tiled_access(pipeline, forms, &access.args, data.vars.len());
             if tiled.is_none() && elements(bounds, pipeline, &access) > REPLICATE_LIMIT {
                 return Mode::Single(format!(
                     "it reads {} at places that are not affine in its own",

@@ -61,9 +61,9 @@ impl Planner<'_> {
         }
         let unroll_x = reads.iter().fold(1, |n, (r, _)| {
             // Vectors until a lane's place repeats: the least n with 4 * n a multiple of d.
-            lcm(n, Ratio::new(LANES as i64, r.ratio[0].d).d)
+            lcm(n, Ratio::new(LANES as i64, r.period[0]).d)
         });
-        let unroll_y = reads.iter().fold(1, |n, (r, _)| lcm(n, r.ratio[1].d));
+        let unroll_y = reads.iter().fold(1, |n, (r, _)| lcm(n, r.period[1]));
         let block_rows = self.place_windows(&shape, &mut reads).ok_or(Failure::Windows(func))?;
         for (read, _) in &reads {
             self.want_ghosts(read);
@@ -212,6 +212,8 @@ impl Planner<'_> {
             value: key.value,
             buffer: home,
             ratio: key.ratio,
+            period: [0, 1]
+                .map(|k| members.iter().fold(1, |n, (_, tiled)| lcm(n, tiled.index[k].period()))),
             reach,
             clamp: key.clamp,
             beyond_x: key.clamp[0].map_or([0, 0], |(low, high)| {

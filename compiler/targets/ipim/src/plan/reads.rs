@@ -5,9 +5,12 @@
 //! tile needs its own tile of the producer and some elements around it, the same number for every
 //! tile.
 
+use cranelift_entity::SecondaryMap;
 use nbcc_isa_ipim::layout::Tiled;
 use nbcc_stages::bounds::{Affine, AffineVar, IndexForm, Interval};
+use nbcc_stages::{Expr, Pipeline};
 
+use super::periodic::{Periodic, periodic};
 use super::{BufferId, Source};
 
 /// A ratio in lowest terms: producer elements a consumer element.
@@ -56,6 +59,8 @@ pub struct Read {
     pub buffer: BufferId,
     /// Along x and y.
     pub ratio: [Ratio; 2],
+    /// After how many elements of the consumer places repeat, along x and y.
+    pub period: [i64; 2],
     /// Producer elements relative to those of the tile's first row and column, least and greatest,
     /// along x and y, over a whole tile.
     pub reach: [(i64, i64); 2],
@@ -92,56 +97,84 @@ pub struct Window {
 /// No tile is cut finer or made larger than this for the sake of an access.
 const MAX_RATIO: i64 = 16;
 
-/// An index along a tiled dimension.
+/// An index along a tiled dimension: a repeating function of the consumer's own dimension, plus
+/// multiples of reduction variables.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TiledIndex {
     /// Elements of the producer for one of the consumer.
     pub ratio: Ratio,
-    /// Coefficient and divisor as they stand; `ratio` is `a / d` in lowest terms.
-    pub a: i64,
-    /// The divisor.
-    pub d: i64,
-    /// Coefficients of reduction variables, whole multiples of `d`.
+    /// The function of the consumer's dimension.
+    pub own: Periodic,
+    /// Coefficients of reduction variables.
     pub rvars: Vec<(AffineVar, i64)>,
-    /// The constant in the numerator.
-    pub b: i64,
     /// Limits of a clamp around it.
     pub clamp: Option<(i64, i64)>,
 }
 
 impl TiledIndex {
-    /// Reads the form of an index along tiled dimension `k` of a stage whose own dimension `k` is
-    /// tiled. `None` where it has another form.
-    pub fn of(form: &IndexForm, k: u32) -> Option<TiledIndex> {
-        let (form, clamp) = match form {
-            IndexForm::Clamp { of, low, high } => (&**of, Some((*low, *high))),
-            other => (other, None),
-        };
+    /// The dimension itself.
+    pub fn one_to_one() -> TiledIndex {
+        let own = Periodic { step: 1, table: vec![0] };
+        TiledIndex { ratio: Ratio::ONE, own, rvars: vec![], clamp: None }
+    }
+
+    /// Reads an index along tiled dimension `k` of a stage whose own dimension `k` is tiled. `None`
+    /// where it has another form.
+    pub fn of(
+        pipeline: &Pipeline,
+        forms: &SecondaryMap<Expr, Option<IndexForm>>,
+        index: Expr,
+        k: u32,
+    ) -> Option<TiledIndex> {
+        match &forms[index] {
+            Some(IndexForm::Clamp { of, low, high }) => {
+                let inner = TiledIndex::of_form(of, k)?;
+                Some(TiledIndex { clamp: Some((*low, *high)), ..inner })
+            }
+            Some(form) => TiledIndex::of_form(form, k),
+            None => TiledIndex::new(periodic(pipeline, index, k)?, vec![]),
+        }
+    }
+
+    fn new(own: Periodic, rvars: Vec<(AffineVar, i64)>) -> Option<TiledIndex> {
+        let period = own.table.len() as i64;
+        let fits = (1..=MAX_RATIO).contains(&own.step) && period <= MAX_RATIO;
+        let ratio = Ratio::new(own.step.max(1), period);
+        fits.then_some(TiledIndex { ratio, own, rvars, clamp: None })
+    }
+
+    fn of_form(form: &IndexForm, k: u32) -> Option<TiledIndex> {
         let (affine, d) = match form {
             IndexForm::Affine(affine) => (affine, 1),
             IndexForm::FloorDiv { numerator, divisor } => (numerator, *divisor),
             IndexForm::Clamp { .. } => return None,
         };
         let a = affine.dim(k);
-        if a < 1 || a > MAX_RATIO || d > MAX_RATIO {
+        if !(1..=MAX_RATIO).contains(&a) || d > MAX_RATIO {
             return None;
         }
         let mut rvars = Vec::new();
         for (&var, &c) in &affine.terms {
             match var {
                 AffineVar::Dim(n) if n == k => {}
-                AffineVar::RVar(..) if c % d == 0 => rvars.push((var, c)),
+                AffineVar::RVar(..) if c % d == 0 => rvars.push((var, c / d)),
                 _ => return None,
             }
         }
-        Some(TiledIndex { ratio: Ratio::new(a, d), a, d, rvars, b: affine.constant, clamp })
+        let table = (0..d).map(|x| (a * x + affine.constant).div_euclid(d)).collect();
+        TiledIndex::new(Periodic { step: a, table }, rvars)
     }
 
-    /// Least and greatest value of the sum of reduction variables, already divided.
+    /// After how many elements of the consumer the places in the producer repeat.
+    pub fn period(&self) -> i64 {
+        self.own.table.len() as i64
+    }
+
+    /// Least and greatest value of the sum of reduction variables.
     fn rvar_range(&self, interval: &dyn Fn(AffineVar) -> Interval) -> (i64, i64) {
         self.rvars.iter().fold((0, 0), |(low, high), (var, c)| {
             let interval = interval(*var);
-            let ends = [i64::from(interval.min) * c / self.d, i64::from(interval.max) * c / self.d];
+            let ends = [i64::from(interval.min) * c, i64::from(interval.max) * c];
             (low + ends[0].min(ends[1]), high + ends[0].max(ends[1]))
         })
     }
@@ -151,11 +184,14 @@ impl TiledIndex {
         self.range((0, n - 1), interval)
     }
 
-    /// Least and greatest value, before clamping, over `x` in an interval.
+    /// Least and greatest value, before clamping, over `x` in an interval. The function grows from
+    /// period to period, so that its ends are within a period of the interval's.
     pub fn range(&self, x: (i64, i64), interval: &dyn Fn(AffineVar) -> Interval) -> (i64, i64) {
         let (low, high) = self.rvar_range(interval);
-        let at = |x: i64| (self.a * x + self.b).div_euclid(self.d);
-        (at(x.0) + low, at(x.1) + high)
+        let last = self.period() - 1;
+        let first = (x.0..=(x.0 + last).min(x.1)).map(|x| self.own.at(x)).min();
+        let end = ((x.1 - last).max(x.0)..=x.1).map(|x| self.own.at(x)).max();
+        (first.unwrap_or(0) + low, end.unwrap_or(0) + high)
     }
 }
 

@@ -11,11 +11,12 @@ use nbcc_placement::{Remark, RemarkKind};
 use nbcc_stages::bounds::{Bounds, Extents, Region, index_forms};
 use nbcc_stages::{DirectiveKind, Func, Pipeline, Schedule};
 
-use super::access::Source;
+use super::access::{Source, varies_along_x};
 use super::layouts::{Families, Member};
 use super::modes::{Mode, Reduction, foreign_accesses, reduction};
 use super::nests::NestShape;
-use super::{BufferId, BufferPlan, Plan, ReduceStep, SerialStep, Stage, Step, TileStep};
+use super::windows::parts_in_scratchpad;
+use super::{BufferId, BufferPlan, Parts, Plan, ReduceStep, SerialStep, Stage, Step, TileStep};
 
 /// Bytes at the start of every bank for constants, parameters and spilled registers.
 pub const BANK_RESERVED: u32 = 1 << 16;
@@ -233,15 +234,21 @@ impl Planner<'_> {
         let nest = self.nest(func, shape, &accesses)?;
         let target = self.plan.funcs[func][0];
         let reduction = self.reductions[&(func, k)].clone();
-        // An atom an element; the engines of a vault take turns at summing them up.
+        let Reduction { args, value, predicates, op } = reduction;
+        let scattered = varies_along_x(&self.plan.pipeline, &args);
+        let words = self.plan.buffers[target].words();
+        let bytes = |atoms: u32| atoms.saturating_mul(ATOM_BYTES);
+        let what = format!("the parts of {}", nest.name);
+        let parts = match parts_in_scratchpad(self.machine, &nest, words, scattered) {
+            Some(parts) => parts,
+            None => Parts::Bank(self.reserve(bytes(words), &what, None)?),
+        };
+        // The engines of a vault take turns at summing up the packed parts.
         let grid = &nest.tiles.grid;
         let team = grid.groups[0] * grid.groups[1] * grid.engines;
-        let chunks = self.plan.buffers[target].words().div_ceil(team);
-        let bytes = |atoms: u32| atoms.saturating_mul(ATOM_BYTES);
-        let atoms = chunks.saturating_mul(team);
-        let parts = self.reserve(bytes(atoms), &format!("the parts of {}", nest.name), None)?;
-        let sums = self.reserve(bytes(chunks), &format!("the sums of {}", nest.name), None)?;
-        let Reduction { args, value, predicates, op } = reduction;
+        let chunks = (words / LANES as u32).div_ceil(team);
+        let packed = self.reserve(bytes(chunks * team), &what, None)?;
+        let sums = self.reserve(bytes(chunks), &what, None)?;
         self.plan.steps.push(Step::Reduce(ReduceStep {
             func,
             nest,
@@ -250,7 +257,9 @@ impl Planner<'_> {
             predicates,
             op,
             target,
+            scattered,
             parts,
+            packed,
             sums,
         }));
         Ok(())

@@ -76,7 +76,7 @@ impl Planner<'_> {
         {
             return None;
         }
-        tiled_access(&self.plan.forms, &access.args, dims)
+        tiled_access(&self.plan.pipeline, &self.plan.forms, &access.args, dims)
     }
 
     /// What the tiles of a nest must be multiples of, so that producers can have whole atoms.
@@ -87,7 +87,8 @@ impl Planner<'_> {
                 let [x, y] = tiled.ratio();
                 // A tile of the producer must be whole atoms wide: n * a / d = 4 * k.
                 let atoms = Ratio::new(x.a, x.d * LANES as i64);
-                multiple = [lcm(multiple[0], atoms.d), lcm(multiple[1], y.d)];
+                let [px, py] = [0, 1].map(|k| tiled.index[k].period());
+                multiple = [lcm(lcm(multiple[0], atoms.d), px), lcm(lcm(multiple[1], y.d), py)];
             }
         }
         multiple.map(|n| u32::try_from(n).expect("divisors of tiled accesses are small"))

@@ -127,12 +127,14 @@ fn of_copy(to: &BufferPlan, machine: &Machine) -> Traffic {
         whole => {
             let atoms = extent(0).div_ceil(LANES as u64) * extent(1) * planes;
             let (engines, vaults) = match whole {
-                Layout::Replicated => (machine.engines(), machine.vaults()),
+                Layout::Replicated => {
+                    (u64::from(machine.engines()) * u64::from(machine.vaults()), machine.vaults())
+                }
                 _ => (1, 1),
             };
             Traffic {
                 window: 0,
-                vault: atoms * ATOM * u64::from(engines),
+                vault: atoms * ATOM * engines,
                 req: atoms * ATOM * u64::from(vaults),
             }
         }
@@ -143,7 +145,7 @@ fn of_copy(to: &BufferPlan, machine: &Machine) -> Traffic {
 pub fn of_merge(step: &ReduceStep, plan: &Plan) -> Traffic {
     let tiles = &step.nest.tiles;
     let team = groups(tiles) * u64::from(tiles.grid.engines);
-    let chunks = u64::from(plan.buffers[step.target].words()).div_ceil(team);
+    let chunks = u64::from(step.atoms(&plan.buffers[step.target])).div_ceil(team);
     let vaults = vaults(busy(tiles, &step.nest.region, [0, 0]));
     Traffic {
         window: 0,

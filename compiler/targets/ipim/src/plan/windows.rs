@@ -2,9 +2,10 @@
 //! computed between two fillings.
 
 use nbcc_isa_ipim::layout::Tiled;
-use nbcc_isa_ipim::{LANES, Machine};
+use nbcc_isa_ipim::{ATOM_BYTES, ELEMENT_BYTES, LANES, Machine};
 
 use super::reads::{Ratio, Read, Window, lcm};
+use super::{Nest, Part, Parts};
 
 /// Bytes at the end of the scratchpad that each engine has for rearranging elements.
 pub const SCRATCH_BYTES: u32 = 64;
@@ -32,7 +33,7 @@ pub fn dump_base(machine: &Machine) -> u32 {
 /// Whether a read can do without a window: what it reads lies in the engine's own bank, vector
 /// for vector, and is never clamped.
 pub fn direct(read: &Read, producer: &Tiled) -> bool {
-    read.ratio[0] == Ratio::ONE
+    (read.ratio[0], read.period[0]) == (Ratio::ONE, 1)
         && read.reach[0] == (0, i64::from(producer.tile[0]) - 1)
         && read.clamp == [None, None]
 }
@@ -87,7 +88,7 @@ pub fn place_windows(
     consumer: &Tiled,
     reads: &mut [(Read, Tiled)],
 ) -> Option<u32> {
-    let unit = reads.iter().fold(1, |n, (r, _)| lcm(n, r.ratio[1].d)) as u32;
+    let unit = reads.iter().fold(1, |n, (r, _)| lcm(n, r.period[1])) as u32;
     let height = consumer.tile[1];
     let blocks = (1..=height / unit).map(|k| k * unit).rev().filter(|b| height.is_multiple_of(*b));
     for block_rows in blocks {
@@ -99,4 +100,30 @@ pub fn place_windows(
         }
     }
     None
+}
+
+/// Room behind the windows of a nest for the parts of a reduction into `words` elements, where
+/// there is enough: an atom an element, else a word where points of a row contribute to different
+/// elements.
+pub fn parts_in_scratchpad(
+    machine: &Machine,
+    nest: &Nest,
+    words: u32,
+    scattered: bool,
+) -> Option<Parts> {
+    let end = nest.reads.iter().filter_map(|read| {
+        let window = read.window.as_ref()?;
+        let rows = window.rows.next_multiple_of(machine.hierarchy.pes);
+        let planes: u32 = read.inner_reach.iter().map(|(a, b)| (b - a + 1) as u32).product();
+        Some(window.base + window.pitch * rows * planes * ELEMENT_BYTES)
+    });
+    let base = end.max().unwrap_or(0).next_multiple_of(ATOM_BYTES);
+    let room = window_bytes(machine).checked_sub(base)? / machine.hierarchy.pes;
+    // Words are written as atoms that begin with them.
+    let sizes = [
+        (Part::Atom, words.checked_mul(ATOM_BYTES)?),
+        (Part::Word, words * ELEMENT_BYTES + ATOM_BYTES),
+    ];
+    let fits = |&(part, stride): &(Part, u32)| stride <= room && (part == Part::Atom || scattered);
+    sizes.into_iter().find(fits).map(|(part, stride)| Parts::Pgsm { base, stride, part })
 }

@@ -116,6 +116,13 @@ impl<'a> Hazards<'a> {
         let rvar =
             format!("{}.{}", self.pipeline.rdoms[self.rdom].name, ["x", "y", "z", "w"][n as usize]);
         let data = &self.pipeline.funcs[self.func];
+        let help = match self.scan {
+            true => "leave it out: its rounds run in order".to_string(),
+            false => format!(
+                "leave it out, or split the reduction: `{}.update({}).rfactor({rvar}, v)`",
+                data.name, self.k
+            ),
+        };
         Some(
             Diagnostic::error(
                 &codes::CARRIED,
@@ -126,10 +133,7 @@ impl<'a> Hazards<'a> {
                 data.updates[self.k].span,
                 format!("reads what an earlier round of `{rvar}` wrote"),
             )
-            .help(format!(
-                "leave it out, or split the reduction: `{}.update({}).rfactor({rvar}, v)`",
-                data.name, self.k
-            )),
+            .help(help),
         )
     }
 

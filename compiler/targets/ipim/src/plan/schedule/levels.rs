@@ -259,7 +259,7 @@ impl Levels<'_> {
         }
         let path = self.around(at, Stage::Pure);
         let text = self.lines(&[(at, Stage::Pure, path)], 0, &|_| String::new(), "");
-        let message = format!("`{name}` has no loop `{}` in the end", shown(var));
+        let message = format!("`{name}` has no loop `{}`", shown(var));
         Some(
             Diagnostic::error(&codes::NO_SUCH_LOOP, message)
                 .at(span, "no such loop")
