@@ -11,7 +11,7 @@ use super::emitter::Emitter;
 /// The bits of 2^23.
 const BITS_2_23: i32 = 0x4b00_0000;
 /// The bits of 2^39.
-const BITS_2_39: i32 = 0x5300_0000;
+pub const BITS_2_39: i32 = 0x5300_0000;
 
 /// A conversion of the IR.
 pub fn convert(e: &mut Emitter<'_, '_>, op: ConvertOp, a: Value, to: Type) -> Value {

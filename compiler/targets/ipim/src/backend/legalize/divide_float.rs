@@ -27,7 +27,7 @@ const SCALE: i32 = 0x5f80_0000;
 pub fn divide(e: &mut Emitter<'_, '_>, a: Value, b: Value) -> Value {
     match e.float_constant(b) {
         Some(divisor) => by_constant(e, a, divisor),
-        None => quotient(e, a, b),
+        None => quotient(e, a, b, ByZero::Infinity),
     }
 }
 
@@ -56,8 +56,17 @@ pub fn scaled(e: &mut Emitter<'_, '_>, a: Value) -> (Value, Value) {
     (e.fmul(a, scale), two)
 }
 
+/// What a division by zero gives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ByZero {
+    /// Infinity, or no number where the dividend is zero too.
+    Infinity,
+    /// Zero where the dividend is zero too, else some number.
+    Finite,
+}
+
 /// The quotient of any two floats.
-fn quotient(e: &mut Emitter<'_, '_>, a: Value, b: Value) -> Value {
+pub fn quotient(e: &mut Emitter<'_, '_>, a: Value, b: Value, by_zero: ByZero) -> Value {
     // Dividend: a mantissa from 1 to 2 with the sign, and a power of two, which is zero or
     // infinite where the dividend is.
     let (dividend, dividend_two) = scaled(e, a);
@@ -90,12 +99,13 @@ fn quotient(e: &mut Emitter<'_, '_>, a: Value, b: Value) -> Value {
     let total = e.binary(BinaryOp::Lshr, total, out);
     let first = e.lshr(total, 1);
     let first = e.and_int(first, !0x7f_ffff);
-    let second = e.isub(total, first);
+    let mut second = e.isub(total, first);
+    if by_zero == ByZero::Infinity {
+        let infinity = e.int(INFINITY);
+        let factor = e.binary(BinaryOp::Lshr, infinity, exponent);
+        second = e.or(second, factor);
+    }
     let first = e.float_of(first);
-    // The second factor is infinite where the divisor is zero.
-    let infinity = e.int(INFINITY);
-    let by_zero = e.binary(BinaryOp::Lshr, infinity, exponent);
-    let second = e.or(second, by_zero);
     let second = e.float_of(second);
 
     let ratio = e.fmul(ratio, power);
@@ -108,7 +118,7 @@ pub fn remainder(e: &mut Emitter<'_, '_>, a: Value, b: Value) -> Value {
     let is_power = |x: f32| x.is_normal() && x.to_bits() & 0x7f_ffff == 0;
     let ratio = match e.float_constant(b) {
         Some(divisor) if is_power(divisor) => by_constant(e, a, divisor),
-        _ => quotient(e, a, b),
+        _ => quotient(e, a, b, ByZero::Infinity),
     };
     let whole = round::floor(e, ratio);
     let product = e.fmul(b, whole);

@@ -40,12 +40,21 @@ pub fn limited(e: &mut Emitter<'_, '_>, a: Value, limit: f32) -> Value {
     let bits = e.bits(a);
     let sign = e.and_int(bits, SIGN);
     let magnitude = e.xor(bits, sign);
+    let magnitude = e.float_of(magnitude);
+    let magnitude = at_most(e, magnitude, limit);
+    let magnitude = e.bits(magnitude);
+    let bits = e.or(magnitude, sign);
+    e.float_of(bits)
+}
+
+/// The lesser of a magnitude and a limit.
+pub fn at_most(e: &mut Emitter<'_, '_>, magnitude: Value, limit: f32) -> Value {
+    let bits = e.bits(magnitude);
     let limit = e.int(limit.to_bits() as i32);
-    let excess = e.isub(magnitude, limit);
+    let excess = e.isub(bits, limit);
     let below = e.sign(excess);
     let kept = e.and(excess, below);
-    let magnitude = e.iadd(kept, limit);
-    let bits = e.or(magnitude, sign);
+    let bits = e.iadd(kept, limit);
     e.float_of(bits)
 }
 

@@ -21,6 +21,7 @@ mod emitter;
 mod exponential;
 mod facts;
 mod hyperbolic;
+mod inverse;
 mod logarithm;
 mod polynomial;
 mod power;
@@ -30,6 +31,7 @@ mod select;
 mod sqrt;
 #[cfg(test)]
 mod tests;
+mod trigonometric;
 mod truth;
 
 use nbcc_ir::{BinaryOp, Function, Op, Type, UnaryOp, Value};
@@ -87,7 +89,7 @@ fn expand(e: &mut Emitter<'_, '_>, op: &Op) -> Option<Value> {
             Fdiv => divide_float::divide(e, *a, *b),
             Fmod => divide_float::remainder(e, *a, *b),
             Pow => power::pow(e, *a, *b),
-            Atan2 => panic!("{op:?} is not legal"),
+            Atan2 => inverse::atan2(e, *a, *b),
         },
         Op::Icmp(cond, a, b) => {
             let mask = compare::integers(e, *cond, *a, *b);
@@ -131,7 +133,12 @@ fn unary(e: &mut Emitter<'_, '_>, op: UnaryOp, a: Value) -> Value {
         UnaryOp::Ceil => round::ceil(e, a),
         UnaryOp::Nearest => round::nearest(e, a),
         UnaryOp::Trunc => round::trunc(e, a),
-        _ => panic!("{op:?} is not legal"),
+        UnaryOp::Sin => trigonometric::sin(e, a),
+        UnaryOp::Cos => trigonometric::cos(e, a),
+        UnaryOp::Tan => trigonometric::tan(e, a),
+        UnaryOp::Asin => inverse::asin(e, a),
+        UnaryOp::Acos => inverse::acos(e, a),
+        UnaryOp::Atan => inverse::atan(e, a),
     }
 }
 

@@ -22,24 +22,9 @@ pub fn sqrt(e: &mut Emitter<'_, '_>, a: Value) -> Value {
     let two = e.and_int(bits, TWO);
     let scale = e.int_isub(MINUS_HALF_SCALE, two);
     let scale = e.float_of(scale);
-    // Minus half the scaled operand: the exponent is one less.
+    // Minus half the scaled operand.
     let half = e.fmul(a, scale);
-    let halved = e.fabs(half);
-    let halved = e.bits(halved);
-    let halved = e.lshr(halved, 1);
-    let start = e.int_isub(SUM_OF_BITS - (1 << 22), halved);
-    let mut y = e.float_of(start);
-    for _ in 0..2 {
-        let product = e.fmul(half, y);
-        let c = e.float(1.5);
-        let factor = e.mac(product, y, c);
-        y = e.fmul(y, factor);
-    }
-    let half_root = e.fmul(half, y);
-    let root = e.fmul_float(half_root, -2.0);
-    let square = e.fmul(half_root, root);
-    let rest = e.fsub(square, half);
-    let root = e.mac(rest, y, root);
+    let root = root_of_twice(e, half);
     let unscale = e.lshr(two, 1);
     let unscale = e.iadd_int(unscale, (127 - 32) << 23);
     let unscale = e.float_of(unscale);
@@ -57,4 +42,30 @@ pub fn sqrt(e: &mut Emitter<'_, '_>, a: Value) -> Value {
     let root = e.float_of(root);
     let tiny = e.float(f32::from_bits(1));
     e.mac(a, tiny, root)
+}
+
+/// The root of zero or a number between 2^-100 and 2^100.
+pub fn root_near_one(e: &mut Emitter<'_, '_>, a: Value) -> Value {
+    let half = e.fmul_float(a, -0.5);
+    root_of_twice(e, half)
+}
+
+/// The root of twice the opposite of a number.
+fn root_of_twice(e: &mut Emitter<'_, '_>, half: Value) -> Value {
+    let halved = e.fabs(half);
+    let halved = e.bits(halved);
+    let halved = e.lshr(halved, 1);
+    let start = e.int_isub(SUM_OF_BITS - (1 << 22), halved);
+    let mut y = e.float_of(start);
+    for _ in 0..2 {
+        let product = e.fmul(half, y);
+        let c = e.float(1.5);
+        let factor = e.mac(product, y, c);
+        y = e.fmul(y, factor);
+    }
+    let half_root = e.fmul(half, y);
+    let root = e.fmul_float(half_root, -2.0);
+    let square = e.fmul(half_root, root);
+    let rest = e.fsub(square, half);
+    e.mac(rest, y, root)
 }

@@ -18,7 +18,8 @@ fn stride() -> u64 {
 /// of all that are numbers; and where it is. Where the reference is no number anything will do.
 fn greatest_error(op: UnaryOp, reference: fn(f64) -> f64) -> (u64, f32) {
     let func = legal(&operation(&[F32], |v| Op::Unary(op, v[0])));
-    let workers = if stride() < 1000 { 2 } else { 1 };
+    let cores = std::thread::available_parallelism().map_or(1, |n| n.get() as u64);
+    let workers = if stride() < 1000 { cores } else { 1 };
     let parts: Vec<_> = (0..workers)
         .map(|worker| {
             let mut program = Program::new(&func);
@@ -129,7 +130,7 @@ fn powers() {
         });
         let mut program = Program::new(&legal(&func));
         let mut xs = special_floats();
-        xs.extend((0..2000).map(|_| rng.bits() as u32));
+        xs.extend((0..CHUNK - xs.len()).map(|_| rng.bits() as u32));
         for (&x, &got) in xs.iter().zip(program.run(&[&xs])) {
             let x = f32::from_bits(x);
             let expected = f64::from(x).powf(f64::from(y)) as f32;
@@ -140,4 +141,19 @@ fn powers() {
             assert!(far <= 2, "{x:e} to the power of {y} is off by {far} ulp");
         }
     }
+}
+
+#[test]
+fn trigonometric_functions() {
+    within(UnaryOp::Sin, 3, f64::sin);
+    within(UnaryOp::Cos, 3, f64::cos);
+    within(UnaryOp::Tan, 4, f64::tan);
+}
+
+#[test]
+fn inverse_trigonometric_functions() {
+    within(UnaryOp::Asin, 3, f64::asin);
+    within(UnaryOp::Acos, 3, f64::acos);
+    within(UnaryOp::Atan, 3, f64::atan);
+    within_of_two(BinaryOp::Atan2, 3, f64::atan2);
 }

@@ -9,7 +9,7 @@ use nbcc_ir::{BinaryOp, Constant, ConvertOp, Function, Op, Terminator, Value};
 use super::{F32, I32, operands};
 
 /// Elements that run together.
-pub const CHUNK: usize = 4096;
+pub const CHUNK: usize = 1024;
 
 /// A straight-line program over registers of [`CHUNK`] elements.
 pub struct Program {
