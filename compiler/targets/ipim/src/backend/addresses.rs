@@ -161,9 +161,9 @@ impl Addresses<'_> {
         } else {
             self.merge(b, place, value);
         }
-        self.from_scratch(b, atom, scratch, 0);
+        self.write_back(b, atom, scratch, 0);
         if lanes > 1 {
-            self.from_scratch(b, atom, scratch, ATOM_BYTES);
+            self.write_back(b, atom, scratch, ATOM_BYTES);
         }
     }
 
@@ -210,7 +210,7 @@ impl Addresses<'_> {
         self.to_scratch(b, atom, scratch);
     }
 
-    fn from_scratch(&self, b: &mut Builder<'_>, atom: Value, scratch: Value, offset: u32) {
+    fn write_back(&self, b: &mut Builder<'_>, atom: Value, scratch: Value, offset: u32) {
         let atom = b.iadd_imm(atom, offset as i32);
         let scratch = b.iadd_imm(scratch, offset as i32);
         let imms = vec![i64::from(self.mask)];

@@ -392,27 +392,62 @@ impl RemoteVault {
         let to = |block| BlockCall { block, args: vec![] };
         b.terminate(Terminator::Branch(exists, to(fetch), to(join)));
         b.switch_to(fetch);
-        let engines = exchange.tiled.grid.engines;
-        for (k, &atom) in atoms.iter().enumerate() {
-            let address = plus(b, there, atom + to_source);
+        let engines = (0..exchange.tiled.grid.engines).filter(|pe| mask >> pe & 1 == 1);
+        let engines: Vec<u32> = engines.collect();
+        let requests = |b: &mut Builder<'_>, pg: Value, pe: Value, to: Value| {
+            for (k, &atom) in atoms.iter().enumerate() {
+                let address = plus(b, there, atom + to_source);
+                let to = plus(b, to, k as i64 * unit);
+                let args = vec![self.chip, self.vault, pg, pe, address, to];
+                call(b, REQ, Effect::Write, args, vec![], None);
+            }
+        };
+        let vsm = i64::from(exchange.cx.plan.vsm_data);
+        if exchange.cx.size < Size::Smallest {
             for &(pg, slot) in &self.slots {
-                for pe in (0..engines).filter(|pe| mask >> pe & 1 == 1) {
-                    let pg = b.i32(pg as i32);
-                    let number = b.i32(pe as i32);
-                    let to = i64::from(exchange.cx.plan.vsm_data)
-                        + slot * exchange.slot_bytes()
-                        + i64::from(pe * ATOM_BYTES)
-                        + k as i64 * unit;
-                    let to = b.i32(to as i32);
-                    let args = vec![self.chip, self.vault, pg, number, address, to];
-                    call(b, REQ, Effect::Write, args, vec![], None);
+                for &pe in &engines {
+                    let to = vsm + slot * exchange.slot_bytes() + i64::from(pe * ATOM_BYTES);
+                    let [pg, pe, to] = [i64::from(pg), pe.into(), to].map(|n| b.i32(n as i32));
+                    requests(b, pg, pe, to);
                 }
             }
+        } else {
+            let slot = i64::from(engines[0] * ATOM_BYTES) + vsm;
+            self.each_slot(b, |b, pg, number| {
+                let first = times(b, number, exchange.slot_bytes());
+                let first = plus(b, first, slot);
+                b.counted_loop("engine", engines.len() as u32, |b, counter| {
+                    let offset = times(b, counter, ATOM_BYTES.into());
+                    let to = b.iadd(first, offset);
+                    let pe = plus(b, counter, engines[0].into());
+                    requests(b, pg, pe, to);
+                });
+            });
         }
         b.jump(join, vec![]);
         b.func.layout.retain(|&block| block != join);
         b.func.layout.push(join);
         b.switch_to(join);
+    }
+
+    /// Loops over the groups and their slots, which are those of a rectangle of groups, row by row.
+    fn each_slot(&self, b: &mut Builder<'_>, mut body: impl FnMut(&mut Builder<'_>, Value, Value)) {
+        let (first_pg, first_slot) = self.slots[0];
+        let next = |(pg, slot): (u32, i64)| (pg + 1, slot + 1);
+        let row = self.slots.windows(2).position(|two| two[1] != next(two[0]));
+        let columns = row.map_or(self.slots.len(), |last| last + 1);
+        let (pg, slot) = self.slots.get(columns).copied().unwrap_or(self.slots[0]);
+        let pitch = [i64::from(pg) - i64::from(first_pg), slot - first_slot];
+        b.counted_loop("row", (self.slots.len() / columns) as u32, |b, y| {
+            let [pg, slot] = pitch.map(|pitch| times(b, y, pitch));
+            let pg = plus(b, pg, first_pg.into());
+            let slot = plus(b, slot, first_slot);
+            b.counted_loop("column", columns as u32, |b, x| {
+                let pg = b.iadd(pg, x);
+                let slot = b.iadd(slot, x);
+                body(b, pg, slot);
+            });
+        });
     }
 }
 
