@@ -62,16 +62,19 @@ struct Generator {
 pub fn generate(seed: u64) -> Case {
     let mut random = Random::new(seed);
     let machine = match random.below(20) {
-        0 => "ipim",
-        1..=4 => "ipim-cube",
+        0 | 1 => "ipim",
+        2..=6 => "ipim-cube",
         _ => "ipim-vault",
     };
     let declared = random.percent(75);
-    let dims = random.pick(&[1, 2, 2, 2, 2, 2, 3]);
+    let dims = random.pick(&[1, 2, 2, 2, 2, 2, 2, 2, 3, 3, 4]);
     let case = Case { machine, declared, inputs: vec![], domains: vec![], stages: vec![] };
     let mut g = Generator { random, case, sources: vec![], dims };
     g.inputs();
-    let count = 1 + g.random.below(5).min(g.random.below(6));
+    let count = match g.random.below(8) {
+        0 => 4 + g.random.below(6),
+        _ => 1 + g.random.below(5).min(g.random.below(6)),
+    };
     for n in 0..count {
         g.stage(n, n + 1 == count);
     }
@@ -90,9 +93,9 @@ impl Generator {
 
     fn extent(&mut self, dims: usize) -> Vec<u32> {
         let mut extent: Vec<u32> = (0..dims.min(2)).map(|_| self.size()).collect();
-        if dims > 2 {
+        for d in 2..dims {
             extent.push(self.random.between(1, 4) as u32);
-            extent.iter_mut().take(2).for_each(|e| *e = (*e).min(33));
+            extent.iter_mut().take(2).for_each(|e| *e = (*e).min(if d == 2 { 33 } else { 17 }));
         }
         extent
     }
@@ -129,8 +132,11 @@ impl Generator {
         if !last && self.random.percent(30) && self.boundary(&name) {
             return;
         }
+        if self.random.percent(15) && self.resample(&name, last) {
+            return;
+        }
         let dims = match self.random.below(8) {
-            0 => 1 + self.random.below(self.dims.min(3)),
+            0 => 1 + self.random.below(self.dims),
             _ => self.dims,
         };
         let tuple = !last && self.random.percent(8);
@@ -181,6 +187,66 @@ impl Generator {
         }
         self.case.stages.push(stage);
         self.sources.push(Source { name, types, extent, strict: false, input: false });
+    }
+
+    /// A level of a pyramid: half or twice as large as another stage or input, or a shift.
+    fn resample(&mut self, name: &str, last: bool) -> bool {
+        let source = self.sources[self.random.below(self.sources.len())].clone();
+        let dims = source.extent.len();
+        let ty = source.types[0];
+        if source.types.len() > 1 || ty == ElementType::Bool {
+            return false;
+        }
+        let down = self.random.percent(50);
+        let taps = 1 + self.random.below(4) as i64;
+        let both = self.random.percent(70);
+        let mut extent = source.extent.clone();
+        let mut sum: Option<Node> = None;
+        for tap in 0..taps {
+            let kids = (0..dims).map(|d| {
+                let var = Node::name(VARS[d]);
+                let int = ElementType::I32;
+                let index = if d >= 2 || d == 1 && !both {
+                    var
+                } else if down {
+                    let twice = Node::infix("*", int, var, Node::int(2));
+                    Node::infix("+", int, twice, Node::int(tap - 1))
+                } else {
+                    let shifted = Node::infix("+", int, var, Node::int(tap - taps / 2));
+                    Node::infix("/", int, shifted, Node::int(2))
+                };
+                if source.strict {
+                    let limits = [Node::int(0), Node::int(i64::from(source.extent[d]) - 1)];
+                    let kids = std::iter::once(index).chain(limits).collect();
+                    return Node::function("clamp", int, kids);
+                }
+                index
+            });
+            let kids = kids.collect();
+            let read = Node { ty, op: Op::Read(source.name.clone(), None), kids };
+            sum = Some(match sum {
+                None => read,
+                Some(sum) => Node::infix("+", ty, sum, read),
+            });
+        }
+        let resized = if both { 2 } else { 1 };
+        for e in extent.iter_mut().take(resized.min(dims)) {
+            *e = if down { e.div_ceil(2) } else { (*e * 2).min(70) };
+        }
+        let bounds = extent.iter().map(|&e| (0, i64::from(e))).collect();
+        let schedule = self.schedule();
+        self.case.stages.push(Stage {
+            name: name.to_string(),
+            dims,
+            types: vec![ty],
+            body: Body::Values(sum.into_iter().collect()),
+            updates: vec![],
+            schedule,
+            output: last.then_some(bounds),
+        });
+        let name = name.to_string();
+        self.sources.push(Source { name, types: vec![ty], extent, strict: false, input: false });
+        true
     }
 
     fn boundary(&mut self, name: &str) -> bool {

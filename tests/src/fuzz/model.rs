@@ -131,7 +131,7 @@ pub struct Case {
 }
 
 /// Names of Vars, in the order of dimensions.
-pub const VARS: [&str; 3] = ["x", "y", "c"];
+pub const VARS: [&str; 4] = ["x", "y", "c", "d"];
 
 /// The name of a type in C.
 pub fn c_name(ty: ElementType) -> &'static str {

@@ -98,7 +98,7 @@ impl Shrinker<'_> {
     fn sizes(&mut self) {
         let smaller = |n: i64| [1, n / 2, n - 1].into_iter().filter(move |&m| m >= 1 && m < n);
         for k in 0..self.best.stages.len() {
-            for d in 0..3 {
+            for d in 0..4 {
                 loop {
                     let now =
                         self.best.stages.get(k).and_then(|s| s.output.as_ref()?.get(d).copied());
@@ -122,7 +122,7 @@ impl Shrinker<'_> {
             }
         }
         for k in 0..self.best.inputs.len() {
-            for d in 0..3 {
+            for d in 0..4 {
                 loop {
                     let now = self.best.inputs.get(k).and_then(|i| i.extent.get(d).copied());
                     let Some(extent) = now else { break };
