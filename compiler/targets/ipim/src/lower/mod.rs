@@ -6,6 +6,7 @@ mod edges;
 mod exchange;
 mod home;
 mod math;
+mod merge;
 mod nest;
 mod point;
 mod position;
