@@ -20,6 +20,10 @@ use nbcc_tests::reference::{Case, cases, compare, input_image};
 /// Steps of a program that a test waits for.
 const MAX_CYCLES: u64 = 2_000_000_000;
 
+/// Pipelines that the target refuses today, and with which code: a program larger than the
+/// instruction memory of a vault, a reduction domain whose extent is a parameter.
+const REFUSED: &[(&str, &str)] = &[("local_laplacian", "E1001"), ("parameter_radius", "E0404")];
+
 fn errors(sources: &SourceMap, diagnostics: &Diagnostics) -> String {
     let line = |d: &nbcc_base::Diagnostic| {
         let at = d.span.map(|s| sources.start_of(s));
@@ -81,7 +85,16 @@ fn element_type(element: nbcc_isa_ipim::Element) -> ElementType {
 }
 
 fn run_case(case: &Case, machine: &str, level: OptLevel) -> Result<(), Failed> {
-    let program = compile(case, machine, level)?;
+    let refused = REFUSED.iter().find(|(name, _)| case.name.starts_with(name));
+    let program = match (compile(case, machine, level), refused) {
+        (Ok(program), None) => program,
+        (Err(error), None) => return Err(error),
+        (Ok(_), Some((name, _))) => return Err(format!("{name} is not refused any more").into()),
+        (Err(error), Some((_, code))) => {
+            let said = error.message().is_some_and(|m| m.contains(code));
+            return if said { Ok(()) } else { Err(error) };
+        }
+    };
     let element = |name: &str| program.buffers.iter().find(|b| b.name == name).map(|b| b.element);
     let inputs = case
         .inputs
