@@ -116,7 +116,7 @@ fn run(case: &Case, machine: &Machine, descending: bool) -> Result<(), Failed> {
     let bounds = infer(&pipeline, &extents, &none).map_err(message)?;
     let made = plan::make_plan(pipeline, &extents, bounds, machine, &mut vec![]);
     let plan = made.map_err(|e| e.message)?;
-    let kernels = lower::lower(&plan, machine);
+    let kernels = if descending { smallest(&plan, machine) } else { lower::lower(&plan, machine) };
     for kernel in &kernels {
         if let Some(error) = verify_function(&kernel.func, None).first() {
             return Err(error.to_string().into());
@@ -168,6 +168,21 @@ fn run(case: &Case, machine: &Machine, descending: bool) -> Result<(), Failed> {
         }
     }
     Ok(())
+}
+
+/// Kernels of the smallest size, those that are shared once for each time they run.
+fn smallest(plan: &plan::Plan, machine: &Machine) -> Vec<lower::Kernel> {
+    let kernels = lower::lower_to(plan, machine, lower::Size::Smallest);
+    let (kernels, turns) = lower::share::share(kernels, machine);
+    let run = |turn: &lower::share::Turn| {
+        let mut kernel = kernels[turn.kernel].clone();
+        kernel.sync = turn.sync;
+        for (mem, &base) in kernel.args.take().unwrap_or_default().into_iter().zip(&turn.bases) {
+            kernel.mem_base[mem] = base;
+        }
+        kernel
+    };
+    turns.iter().map(run).collect()
 }
 
 /// Visits the elements of an image, with their coordinates.
