@@ -102,6 +102,8 @@ pub const PASSES: &[PassDesc<Compilation>] = &[
     ),
     optional("fold", "fold constants and simplify arithmetic", OptLevel::O1, fold, &[LEGAL]),
     optional("cse", "compute equal values once", OptLevel::O1, cse, &[LEGAL]),
+    // Folding may leave operations whose expansion has constants, which must not stay in loops.
+    pass("legalize-folded", "legalize what folding made", make_legal, &[LEGAL], &[]),
     optional("licm", "move what does not change out of loops", OptLevel::O1, licm, &[LEGAL]),
     optional(
         "strength",

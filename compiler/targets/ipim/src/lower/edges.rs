@@ -4,7 +4,7 @@
 use nbcc_ir::{BinaryOp, Builder, Type, Value};
 use nbcc_isa_ipim::{ELEMENT_BYTES, LANES};
 
-use super::math::{choose, clamp, less_mask, plus, times};
+use super::math::{choose, clamp, less_mask, min, plus, times};
 use super::window::Fill;
 use crate::intrinsics::{RD_PGSM, VAULT_COLUMN, VAULT_ROW, WR_PGSM, id, read, write};
 use crate::plan::dump_base;
@@ -76,7 +76,6 @@ pub(crate) fn repeat_columns(b: &mut Builder<'_>, fill: &Fill<'_>) {
     let element = super::scalar(loops.cx.plan.buffers[fill.read.buffer].element);
     let engines = tiled.grid.engines;
     let window = fill.window;
-    let held = window.rows.next_multiple_of(machine.hierarchy.pes);
     let planes: u32 = fill.read.inner_reach.iter().map(|(a, b)| (b - a + 1) as u32).product();
     // Column 0 of the window's first element is at `margin` of the row.
     let margin = i64::from(window.left - fill.left());
@@ -96,12 +95,19 @@ pub(crate) fn repeat_columns(b: &mut Builder<'_>, fill: &Fill<'_>) {
     let dump = plus(b, own_dump, dump_base(machine).into());
     let writes = |beyond: i64| (beyond.min(width).max(0) as u32).div_ceil(LANES as u32);
     let [below, above] = fill.read.beyond_x.map(writes);
-    let lines = held * planes / engines.max(1);
+    let lines = window.rows * planes;
     let full = loops.cx.full_mask();
     let vector = Type { scalar: element, lanes: LANES as u8 };
-    b.counted_loop("edge", lines, |b, counter| {
+    b.counted_loop("edge", lines.div_ceil(engines), |b, counter| {
         let line = times(b, counter, engines.into());
         let line = b.iadd(line, loops.position.pe);
+        // Engines without a line of their own repeat the last one.
+        let line = if lines.is_multiple_of(engines) {
+            line
+        } else {
+            let last = b.i32(lines as i32 - 1);
+            min(b, line, last)
+        };
         let line = times(b, line, i64::from(window.pitch * ELEMENT_BYTES));
         let line = plus(b, line, i64::from(window.base) + margin * i64::from(ELEMENT_BYTES));
         for (count, limit, side) in [(below, column_low, -1i64), (above, column_high, 1)] {

@@ -141,8 +141,6 @@ impl Merge<'_> {
         let phase = Some(cx.next_phase());
         let Level { along, stride } = level;
         let busy = self.busy[along];
-        // At the last level the first vault receives, and no other.
-        let last = if stride * FAN_IN < busy { busy } else { 1 };
         let last = stride * FAN_IN >= busy;
         // Along x in all rows; then there are sums in the first column only.
         let receivers = if last { 1 } else { busy };

@@ -64,8 +64,7 @@ impl<'a> Loops<'a> {
         let windows = nest.reads.iter().enumerate().map(|(n, read)| {
             let window: &Window = read.window.as_ref()?;
             let buffer = &cx.plan.buffers[read.buffer];
-            let held = window.rows.next_multiple_of(cx.machine.hierarchy.pes);
-            let mut extents = vec![window.pitch, held];
+            let mut extents = vec![window.pitch, window.rows];
             extents.extend(read.inner_reach.iter().map(|(a, b)| (b - a + 1) as u32));
             let name = format!("window{n}_{}", buffer.name.replace('.', "_"));
             Some(kernel.pgsm(&name, buffer.element, extents, window.base))

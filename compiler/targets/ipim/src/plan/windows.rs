@@ -62,9 +62,8 @@ fn lay_out(
         let right = atoms(x.1 - (i64::from(tile[0]) - 1));
         let width = left + tile[0] * consumer.grid.engines + right;
         let pitch = MARGIN + width + MARGIN;
-        let rows_held = rows.next_multiple_of(machine.hierarchy.pes);
         let inner: u64 = read.inner_reach.iter().map(|(a, b)| (b - a + 1) as u64).product();
-        let bytes = u64::from(pitch) * u64::from(rows_held) * inner * 4;
+        let bytes = u64::from(pitch) * u64::from(rows) * inner * 4;
         windows.push(Some(Window {
             base: next as u32,
             pitch,
@@ -113,9 +112,8 @@ pub fn parts_in_scratchpad(
 ) -> Option<Parts> {
     let end = nest.reads.iter().filter_map(|read| {
         let window = read.window.as_ref()?;
-        let rows = window.rows.next_multiple_of(machine.hierarchy.pes);
         let planes: u32 = read.inner_reach.iter().map(|(a, b)| (b - a + 1) as u32).product();
-        Some(window.base + window.pitch * rows * planes * ELEMENT_BYTES)
+        Some(window.base + window.pitch * window.rows * planes * ELEMENT_BYTES)
     });
     let base = end.max().unwrap_or(0).next_multiple_of(ATOM_BYTES);
     let room = window_bytes(machine).checked_sub(base)? / machine.hierarchy.pes;
