@@ -1,4 +1,4 @@
-//! What iPIM adds to the shared IR: engine ids, the scratchpads, remote requests, barriers.
+//! What iPIM adds to the shared IR: engine ids, the scratchpads, remote requests.
 //!
 //! Addresses are byte addresses, `i32`. Operations that run on engines carry the engine mask as
 //! their last constant. The first group is in the IR from the start; the second takes the place of
@@ -26,6 +26,8 @@ pub const BASE: &str = "ipim.base";
 pub const ARG: &str = "ipim.arg";
 /// A scalar parameter in every lane: constants are its number and the lanes.
 pub const PARAM: &str = "ipim.param";
+/// `(integer)`: the same, which is known to lie between two constants, both included.
+pub const RANGE: &str = "ipim.range";
 
 /// 16 bytes at a fixed address of the engine's bank that never change while a program runs.
 /// Constants: address.
@@ -36,8 +38,6 @@ pub const LD_CONST: &str = "ipim.ld_const";
 pub const STAGE: &str = "ipim.stage";
 /// `(chip, vault, pg, pe, bank address, vault scratchpad address)`: 16 bytes from any bank.
 pub const REQ: &str = "ipim.req";
-/// A barrier of all vaults. Constants: phase.
-pub const SYNC: &str = "ipim.sync";
 
 /// `(address)`: 16 bytes of the engine's bank, at a multiple of 16. Constants: mask.
 pub const LD_RF: &str = "ipim.ld_rf";
@@ -67,9 +67,9 @@ pub const ALL: &[&str] = &[
     BASE,
     ARG,
     PARAM,
+    RANGE,
     STAGE,
     REQ,
-    SYNC,
     LD_RF,
     ST_RF,
     LD_PGSM,

@@ -430,7 +430,7 @@ impl Select<'_> {
         }
     }
 
-    /// Accesses of memories, requests, barriers.
+    /// Accesses of memories, requests.
     fn effect(&mut self, op: &Op, call: &IntrinsicCall, result: Option<Value>) {
         let simb_mask = SimbMask(call.imms.first().copied().unwrap_or(0) as u32);
         let address = |this: &Self, k: usize| {
@@ -449,7 +449,6 @@ impl Select<'_> {
         };
         let data = |this: &Self, k: usize| this.reg(call.args[k], Place::Data);
         let inst = match call.name {
-            SYNC => Inst::Sync { phase: call.imms[0] as u32 },
             REQ => Inst::Req {
                 chip: field(self, 0),
                 vault: field(self, 1),
