@@ -11,7 +11,7 @@ use nbcc_pipeline::{Dump, State};
 use nbcc_stages::Pipeline;
 use nbcc_stages::bounds::{Bounds, Extents};
 
-use crate::backend::place::Places;
+use crate::backend::place::{self, Places};
 use crate::backend::select::{LiteralPool, Selected};
 use crate::lower::share::Turn;
 use crate::lower::{Kernel, Size};
@@ -115,6 +115,9 @@ impl State for Compilation {
             if let Some(error) = verify_function(&kernel.func, None).first() {
                 return Err(error.to_string());
             }
+        }
+        for (kernel, places) in self.kernels.iter().zip(&self.places) {
+            place::verify(&kernel.func, places)?;
         }
         Ok(())
     }

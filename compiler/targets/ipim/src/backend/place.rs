@@ -160,6 +160,61 @@ pub fn place(func: &Function) -> Places {
     places
 }
 
+/// Checks that every operand has a register where its user reads it.
+///
+/// # Errors
+/// The first operand that has none.
+pub fn verify(func: &Function, places: &Places) -> Result<(), String> {
+    let has = |user: String, value: Value, place: Place| match places.of(value).contains(&place) {
+        true => Ok(()),
+        false => Err(format!("{user} of {} reads {value} in {place}, where it is not", func.name)),
+    };
+    for &block in &func.layout {
+        for &inst in &func.blocks[block].insts {
+            let op = &func.insts[inst].op;
+            let result = func.result(inst);
+            let at: Vec<Place> = match (op.effect(), result) {
+                (Effect::Pure, Some(value)) => {
+                    let home = places.on_engines(value).then(|| places.home(value));
+                    let ctrl = places.wants(value, Place::Ctrl).then_some(Place::Ctrl);
+                    home.into_iter().chain(ctrl).collect()
+                }
+                _ => vec![Place::Data],
+            };
+            for place in at {
+                for (k, arg) in op.args().into_iter().enumerate() {
+                    if immediate(func, op, k, arg) {
+                        continue;
+                    }
+                    let read = if place == Place::Data {
+                        operand_place(places, op, k, arg)
+                    } else {
+                        place
+                    };
+                    has(inst.to_string(), arg, read)?;
+                }
+            }
+        }
+        let terminator = func.terminator(block);
+        if let Terminator::Branch(condition, ..) = terminator
+            && let Some(Op::Icmp(_, x, y)) = func.def_op(*condition)
+        {
+            has(block.to_string(), *x, Place::Ctrl)?;
+            has(block.to_string(), *y, Place::Ctrl)?;
+        }
+        for to in terminator.successors() {
+            for (&param, &arg) in func.blocks[to.block].params.iter().zip(&to.args) {
+                let home = places.on_engines(param).then(|| places.home(param));
+                let ctrl = places.wants(param, Place::Ctrl).then_some(Place::Ctrl);
+                for place in home.into_iter().chain(ctrl) {
+                    has(to.block.to_string(), arg, place)?;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
 /// Whether an operand stands in the instruction itself: a constant address or field of `req`.
 pub fn immediate(func: &Function, op: &Op, k: usize, arg: Value) -> bool {
     let Op::Intrinsic(call) = op else { return false };
