@@ -10,27 +10,29 @@ use nbcc_stages::{ElementType, Expr, ExprKind, Func, Input, Param, RDom};
 
 use super::math::{plus, ramp, times};
 use super::nest::{Loops, Point, own_place};
-use crate::intrinsics::{PARAM, call};
-use crate::plan::{BufferId, Read, TiledIndex, inner_index};
+use crate::intrinsics::{PARAM, RANGE, call};
+use crate::plan::{BufferId, TiledIndex, inner_index};
 
 /// Lanes of a vector.
 const WIDTH: u8 = LANES as u8;
 
 /// The body of a nest at one point.
 pub(crate) struct Body<'a> {
-    loops: &'a Loops<'a>,
-    point: &'a Point,
+    pub(super) loops: &'a Loops<'a>,
+    pub(super) point: &'a Point,
     /// The Func being updated and the objects of its values.
-    own: Option<(Func, &'a [Mem])>,
+    pub(super) own: Option<(Func, &'a [Mem])>,
     /// The values that its own calls have, once a reduction has begun.
     carried: Option<Vec<Value>>,
+    /// Whether its own calls read planes other than that of the point.
+    pub(super) planes: bool,
     /// The variables of the reduction domain.
     rvars: Vec<Value>,
 }
 
 impl<'a> Body<'a> {
     pub fn new(loops: &'a Loops<'a>, point: &'a Point, own: Option<(Func, &'a [Mem])>) -> Body<'a> {
-        Body { loops, point, own, carried: None, rvars: vec![] }
+        Body { loops, point, own, carried: None, planes: false, rvars: vec![] }
     }
 
     /// An index along a tiled dimension without the part that depends on the lane or the step:
@@ -80,11 +82,11 @@ impl<'a> Body<'a> {
         let mut inner = Vec::new();
         for (k, &arg) in args.iter().enumerate().skip(2) {
             let first = i64::from(buffer.region[k].min);
+            let windowed = read.window.is_some();
+            let start = if windowed { read.inner_reach[k - 2].0 } else { first };
             inner.push(match plan.forms[arg].as_ref().and_then(inner_index) {
-                Some(index) => Plane::Same(self.inner_subscript(b, index, read, k, first)),
+                Some(index) => Plane::Same(self.inner_subscript(b, index, start, windowed)),
                 None => {
-                    let start =
-                        if read.window.is_some() { read.inner_reach[k - 2].0 } else { first };
                     let index = lower.lower(b, arg, self);
                     Plane::Lanes(within(b, index, start, buffer.region[k].extent()))
                 }
@@ -117,17 +119,14 @@ impl<'a> Body<'a> {
         load_lanes(b, element, mem, x, lanes, &rest)
     }
 
-    /// The subscript along inner dimension `k` of a read's window or buffer.
-    fn inner_subscript(
+    /// The subscript along an inner dimension of a window, or of a buffer, that begins at `start`.
+    pub(super) fn inner_subscript(
         &self,
         b: &mut Builder<'_>,
         index: &Affine,
-        read: &Read,
-        k: usize,
-        first: i64,
+        start: i64,
+        windowed: bool,
     ) -> Value {
-        let windowed = read.window.is_some();
-        let start = if windowed { read.inner_reach[k - 2].0 } else { first };
         let mut constant = index.constant - start;
         let mut sum = b.i32(0);
         for (var, &c) in &index.terms {
@@ -148,7 +147,7 @@ impl<'a> Body<'a> {
     }
 
     /// The subscripts of the point in the object of one of the values of its Func.
-    fn own_place(&self, b: &mut Builder<'_>, mem: Mem) -> Vec<Value> {
+    pub(super) fn own_place(&self, b: &mut Builder<'_>, mem: Mem) -> Vec<Value> {
         let id = self.loops.mems.iter().find(|(_, m)| **m == mem).map(|(id, _)| *id);
         own_place(b, self.loops, self.point, id.expect("targets have objects"))
     }
@@ -225,8 +224,12 @@ impl Access for Body<'_> {
             if let Some(carried) = &self.carried {
                 return carried[value];
             }
-            let place = self.own_place(b, mems[value]);
-            b.load(word_type(ty, WIDTH), mems[value], place)
+            if self.planes {
+                self.own_planes(b, mems[value], &args, lower)
+            } else {
+                let place = self.own_place(b, mems[value]);
+                b.load(word_type(ty, WIDTH), mems[value], place)
+            }
         } else if let Some(&number) = self.loops.nest.read_of.get(&expr) {
             self.tiled(b, (expr, &args), number, lower)
         } else {
@@ -286,10 +289,10 @@ pub(crate) fn lower_values(b: &mut Builder<'_>, mut body: Body<'_>, values: &[Ex
     })
 }
 
-type Step<'s> = dyn FnMut(&mut Builder<'_>, &mut Body<'_>, &[Value]) -> Vec<Value> + 's;
+pub(super) type Step<'s> = dyn FnMut(&mut Builder<'_>, &mut Body<'_>, &[Value]) -> Vec<Value> + 's;
 
 /// Loops over reduction variables, the first fastest, that carry values.
-fn reduce_loops(
+pub(super) fn reduce_loops(
     b: &mut Builder<'_>,
     body: &mut Body<'_>,
     trips: &[(u32, i32)],
@@ -317,8 +320,18 @@ pub(crate) fn word_type(ty: ElementType, lanes: u8) -> Type {
     Type { scalar, lanes }
 }
 
-/// A value from the word that a buffer holds.
+/// A value from the word that a buffer holds: one that lies in the range of its type.
 pub(crate) fn from_word(b: &mut Builder<'_>, word: Value, ty: ElementType) -> Value {
+    let limits = match ty {
+        ElementType::Bool => vec![0, 1],
+        ElementType::U8 => vec![0, u8::MAX.into()],
+        ElementType::I8 => vec![i8::MIN.into(), i8::MAX.into()],
+        ElementType::U16 => vec![0, u16::MAX.into()],
+        ElementType::I16 => vec![i16::MIN.into(), i16::MAX.into()],
+        ElementType::U32 | ElementType::I32 | ElementType::F32 => return word,
+    };
+    let known = call(b, RANGE, Effect::Pure, vec![word], limits, Some(b.func.ty(word)));
+    let word = known.expect("ranges have a value");
     if ty != ElementType::Bool {
         return word;
     }
@@ -344,7 +357,7 @@ pub(crate) fn param_value(b: &mut Builder<'_>, param: Param, ty: ElementType, la
 }
 
 /// A subscript along an inner dimension.
-enum Plane {
+pub(super) enum Plane {
     /// The same in every lane.
     Same(Value),
     /// One a lane.
@@ -352,7 +365,7 @@ enum Plane {
 }
 
 /// `index - start`, brought into `0..count`: lanes that hold no point may select any plane.
-fn within(b: &mut Builder<'_>, index: Value, start: i64, count: u32) -> Value {
+pub(super) fn within(b: &mut Builder<'_>, index: Value, start: i64, count: u32) -> Value {
     let int = b.func.ty(index);
     let mut local = index;
     if start != 0 {

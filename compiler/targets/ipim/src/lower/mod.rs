@@ -8,6 +8,7 @@ mod home;
 mod math;
 mod merge;
 mod nest;
+mod planes;
 mod point;
 mod position;
 mod redistribute;

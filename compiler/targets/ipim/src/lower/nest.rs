@@ -9,10 +9,11 @@ use nbcc_stages::Expr;
 
 use super::body::{Body, lower_values};
 use super::math::{plus, times};
+use super::planes::update_planes;
 use super::position::{Position, finish_at, group_start, position, skip_idle, used};
 use super::window::fill_windows;
 use super::{Kernel, KernelCx, Lowering, Size};
-use crate::plan::{BufferId, Nest, Stage, TileStep, Window};
+use crate::plan::{BufferId, Nest, Stage, TileStep, Window, in_place};
 
 /// A nest being lowered: what is known in the whole kernel.
 pub(crate) struct Loops<'a> {
@@ -247,6 +248,11 @@ fn store_point(
         Stage::Update(k) => (data.updates[k].values.clone(), data.updates[k].span),
     };
     let body = Body::new(loops, point, Some((step.func, targets)));
+    if let Stage::Update(k) = step.stage
+        && !in_place(pipeline, step.func, k)
+    {
+        return update_planes(b, body, &data.updates[k], &data.types);
+    }
     let results = lower_values(b, body, &values);
     b.set_span(Some(span));
     let stores = targets.iter().zip(&step.targets).zip(results).zip(&data.types);

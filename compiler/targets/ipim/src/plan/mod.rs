@@ -30,6 +30,7 @@ use nbcc_stages::{BinaryOp, ElementType, Expr, Func, Input, Pipeline, RDom};
 
 pub use access::{Access, Source, accesses, stage_roots};
 pub use explain::{explain, remarks};
+pub use modes::in_place;
 pub use reads::{Ratio, Read, TiledIndex, Window, inner_index};
 pub use steps::{BANK_RESERVED, PlanError, make_plan};
 pub use traffic::Traffic;

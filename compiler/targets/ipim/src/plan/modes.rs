@@ -73,15 +73,13 @@ pub fn mode_of(
     for stage in stages {
         if let Stage::Update(k) = stage {
             let update = &data.updates[k];
-            if !(0..update.args.len()).all(|d| update.is_pure_dim(pipeline, d)) {
+            if !(0..update.args.len().min(2)).all(|d| update.is_pure_dim(pipeline, d)) {
                 return Mode::Single(format!("update {k} writes to computed places"));
             }
         }
         for access in accesses(pipeline, func, stage) {
             if access.source == Source::Func(func) {
-                let own =
-                    |(d, &arg): (usize, &Expr)| pipeline.exprs[arg].kind == ExprKind::Dim(d as u32);
-                if !access.args.iter().enumerate().all(own) {
+                if !access.args.iter().take(2).enumerate().all(|arg| is_dim(pipeline, arg)) {
                     return Mode::Single("an update reads other points of its own Func".into());
                 }
                 continue;
@@ -96,6 +94,20 @@ pub fn mode_of(
         }
     }
     Mode::Tiled
+}
+
+/// Whether a coordinate is the dimension of its own position.
+fn is_dim(pipeline: &Pipeline, (d, &arg): (usize, &Expr)) -> bool {
+    pipeline.exprs[arg].kind == ExprKind::Dim(d as u32)
+}
+
+/// Whether update `k` of a Func computed tile by tile reads and writes its own Func at the point
+/// itself only, so that values need not be stored before the last point of the reduction domain.
+pub fn in_place(pipeline: &Pipeline, func: Func, k: usize) -> bool {
+    let own = |args: &[Expr]| args.iter().enumerate().all(|arg| is_dim(pipeline, arg));
+    let reads = accesses(pipeline, func, Stage::Update(k));
+    own(&pipeline.funcs[func].updates[k].args)
+        && reads.iter().all(|access| access.source != Source::Func(func) || own(&access.args))
 }
 
 /// The name of a source.

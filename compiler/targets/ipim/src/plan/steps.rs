@@ -211,8 +211,17 @@ impl Planner<'_> {
         let targets = self.plan.funcs[func].clone();
         let tiles = self.plan.buffers[targets[0]].tiled().clone();
         let accesses = self.nest_accesses(func, stage);
-        // An update runs over the whole storage where its left side names every dimension.
-        let nest = NestShape { name, region: loops.dims, dims, tiles, rdom, stage_pgsm };
+        let mut region = loops.dims;
+        if let Stage::Update(k) = stage {
+            // Of an update only the dimensions that its left side names have loops.
+            let update = &self.plan.pipeline.funcs[func].updates[k];
+            for (d, interval) in region.iter_mut().enumerate() {
+                if !update.is_pure_dim(&self.plan.pipeline, d) {
+                    interval.max = interval.min;
+                }
+            }
+        }
+        let nest = NestShape { name, region, dims, tiles, rdom, stage_pgsm };
         let nest = self.nest(func, nest, &accesses)?;
         self.plan.steps.push(Step::Tiles(TileStep { func, stage, nest, targets }));
         Ok(())

@@ -1,0 +1,154 @@
+//! Updates that write to computed planes of a tile: along x and y every point keeps to itself, the
+//! other coordinates are any expressions, as in a histogram for each tile of an image.
+//!
+//! Values go through the bank at every point of the reduction domain, since the next one may read
+//! or write any plane. Points of a vector have planes of their own: each lane is changed alone in
+//! the atom of its plane.
+
+use nbcc_ir::{BinaryOp, Builder, Mem, Op, Value};
+use nbcc_isa_ipim::LANES;
+use nbcc_stages::lower::ExprLowering;
+use nbcc_stages::{ElementType, Expr, Update};
+
+use super::body::{Body, Plane, reduce_loops, to_word, within, word_type};
+use crate::plan::inner_index;
+
+/// Lanes of a vector.
+const WIDTH: u8 = LANES as u8;
+
+impl Body<'_> {
+    /// Subscripts of the point in an object of its Func, but along x and y with these coordinates.
+    fn planes(
+        &mut self,
+        b: &mut Builder<'_>,
+        mem: Mem,
+        args: &[Expr],
+        lower: &mut ExprLowering<'_>,
+    ) -> Planes {
+        let plan = self.loops.cx.plan;
+        let id = self.loops.mems.iter().find(|(_, m)| **m == mem).map(|(id, _)| *id);
+        let region = &plan.buffers[id.expect("targets have objects")].region;
+        let mut start = self.own_place(b, mem);
+        start.truncate(3);
+        let mut inner = Vec::new();
+        for (&arg, interval) in args.iter().zip(region).skip(2) {
+            let first = i64::from(interval.min);
+            inner.push(match plan.forms[arg].as_ref().and_then(inner_index) {
+                Some(index) => Plane::Same(self.inner_subscript(b, index, first, false)),
+                None => {
+                    let index = lower.lower(b, arg, self);
+                    Plane::Lanes(within(b, index, first, interval.extent()))
+                }
+            });
+        }
+        Planes { mem, start, inner }
+    }
+
+    /// Four elements of the Func itself, in the tile's columns but in any plane.
+    pub(super) fn own_planes(
+        &mut self,
+        b: &mut Builder<'_>,
+        mem: Mem,
+        args: &[Expr],
+        lower: &mut ExprLowering<'_>,
+    ) -> Value {
+        let planes = self.planes(b, mem, args, lower);
+        if planes.are_one() {
+            return planes.load(b, 0);
+        }
+        (1..WIDTH).fold(planes.load(b, 0), |all, lane| {
+            let atom = planes.load(b, lane);
+            with_lane(b, all, atom, lane)
+        })
+    }
+}
+
+/// `all` with one lane of `other`.
+fn with_lane(b: &mut Builder<'_>, all: Value, other: Value, lane: u8) -> Value {
+    let pick = (0..WIDTH).map(|l| if l == lane { WIDTH + l } else { l });
+    b.value(Op::Shuffle(all, other, pick.collect()))
+}
+
+/// Where the elements of a vector lie: in the same columns of a row, each in a plane.
+struct Planes {
+    mem: Mem,
+    /// Subscripts along x, of the row and of the tile column.
+    start: Vec<Value>,
+    inner: Vec<Plane>,
+}
+
+impl Planes {
+    /// Whether all lanes have the same plane.
+    fn are_one(&self) -> bool {
+        self.inner.iter().all(|plane| matches!(plane, Plane::Same(_)))
+    }
+
+    /// Subscripts of the atom in the plane of a lane.
+    fn place(&self, b: &mut Builder<'_>, lane: u8) -> Vec<Value> {
+        let mut place = self.start.clone();
+        for plane in &self.inner {
+            place.push(match plane {
+                Plane::Same(value) => *value,
+                Plane::Lanes(vector) => b.value(Op::Extract(*vector, lane)),
+            });
+        }
+        place
+    }
+
+    /// The atom in the plane of a lane.
+    fn load(&self, b: &mut Builder<'_>, lane: u8) -> Value {
+        let place = self.place(b, lane);
+        let element = b.func.mems[self.mem].element;
+        b.load(nbcc_ir::Type { scalar: element, lanes: WIDTH }, self.mem, place)
+    }
+
+    /// Stores words, those for which the condition does not hold as they were.
+    fn store(&self, b: &mut Builder<'_>, word: Value, condition: Option<Value>) {
+        let one = self.are_one();
+        for lane in 0..if one { 1 } else { WIDTH } {
+            let mut new = word;
+            if condition.is_some() || !one {
+                let old = self.load(b, lane);
+                if let Some(condition) = condition {
+                    new = b.value(Op::Select(condition, new, old));
+                }
+                if !one {
+                    new = with_lane(b, old, new, lane);
+                }
+            }
+            let place = self.place(b, lane);
+            b.store(self.mem, place, new);
+        }
+    }
+}
+
+/// Lowers an update of computed planes at the points of a vector.
+pub(crate) fn update_planes(
+    b: &mut Builder<'_>,
+    mut body: Body<'_>,
+    update: &Update,
+    types: &[ElementType],
+) {
+    let pipeline = &body.loops.cx.plan.pipeline;
+    let (_, mems) = body.own.expect("only updates write to planes");
+    let rdom = body.loops.nest.rdom.clone();
+    let predicates = rdom.as_ref().map_or(&[][..], |(r, _)| &pipeline.rdoms[*r].predicates);
+    let intervals = rdom.iter().flat_map(|(_, intervals)| intervals);
+    let trips: Vec<(u32, i32)> = intervals.map(|i| (i.extent(), i.min)).collect();
+    body.planes = true;
+    reduce_loops(b, &mut body, &trips, trips.len(), vec![], &mut |b, body, _| {
+        let mut lower = ExprLowering::new(pipeline, WIDTH);
+        let values: Vec<Value> = update.values.iter().map(|&v| lower.lower(b, v, body)).collect();
+        let conditions: Vec<Value> = predicates.iter().map(|&p| lower.lower(b, p, body)).collect();
+        let condition = conditions.into_iter().reduce(|x, y| b.binary(BinaryOp::And, x, y));
+        let planes: Vec<Planes> =
+            mems.iter().map(|&mem| body.planes(b, mem, &update.args, &mut lower)).collect();
+        b.set_span(Some(update.span));
+        for ((planes, value), &ty) in planes.iter().zip(values).zip(types) {
+            let word = to_word(b, value, ty);
+            debug_assert_eq!(b.func.ty(word), word_type(ty, WIDTH));
+            planes.store(b, word, condition);
+        }
+        vec![]
+    });
+}
