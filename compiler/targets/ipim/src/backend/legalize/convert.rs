@@ -4,7 +4,7 @@
 //! 2^23 is taken off without error. Wide integers are converted in halves of 16 bits, the upper
 //! one in the mantissa of 2^39, and the halves' sum is rounded once.
 
-use nbcc_ir::{BinaryOp, ConvertOp, Op, Scalar, Type, Value};
+use nbcc_ir::{BinaryOp, ConvertOp, Op, Scalar, Type, UnaryOp, Value};
 
 use super::emitter::Emitter;
 
@@ -99,8 +99,16 @@ fn mantissa(e: &mut Emitter<'_, '_>, bits: Value, exponent: Value) -> (Value, Va
     (mantissa, amount)
 }
 
-/// Toward zero; what is out of range gives an unspecified integer.
+/// Toward zero; what is out of range gives an unspecified integer. A float that has been rounded
+/// is converted from what it was before.
 fn to_signed(e: &mut Emitter<'_, '_>, a: Value) -> Value {
+    match e.rounded(a) {
+        Some((UnaryOp::Trunc, from)) => return to_signed(e, from),
+        Some((UnaryOp::Floor, from)) => return floor_to_signed(e, from),
+        Some((UnaryOp::Ceil, from)) => return ceil_to_signed(e, from),
+        Some((UnaryOp::Nearest, from)) if is_small(e, from) => return nearest_small(e, from).0,
+        _ => {}
+    }
     if e.floats(a).lo >= 0.0 {
         return to_unsigned(e, a);
     }
@@ -117,8 +125,70 @@ fn to_signed(e: &mut Emitter<'_, '_>, a: Value) -> Value {
 /// The same for unsigned integers. The sign bit in the exponent makes the amount of a negative
 /// number too great, which leaves zero.
 fn to_unsigned(e: &mut Emitter<'_, '_>, a: Value) -> Value {
+    if let Some((UnaryOp::Trunc | UnaryOp::Floor, from)) = e.rounded(a) {
+        return to_unsigned(e, from);
+    }
     let bits = e.bits(a);
     let exponent = e.lshr(bits, 23);
     let (mantissa, amount) = mantissa(e, bits, exponent);
     e.binary(BinaryOp::Lshr, mantissa, amount)
+}
+
+/// The floor, from the mantissa of 32 bits: what is left of a negative number when one is taken
+/// off before the shift is one less than the magnitude, rounded up.
+fn floor_to_signed(e: &mut Emitter<'_, '_>, a: Value) -> Value {
+    if e.floats(a).lo >= 0.0 {
+        return to_unsigned(e, a);
+    }
+    let a = without_negative_zero(e, a);
+    if is_small(e, a) {
+        let (integer, float) = nearest_small(e, a);
+        let over = e.fsub(a, float);
+        let less = e.fsign(over);
+        return e.iadd(integer, less);
+    }
+    let bits = e.bits(a);
+    let twice = e.shl(bits, 1);
+    let exponent = e.lshr(twice, 24);
+    let (mantissa, amount) = mantissa(e, bits, exponent);
+    let sign = e.sign(bits);
+    let mantissa = e.iadd(mantissa, sign);
+    let magnitude = e.binary(BinaryOp::Lshr, mantissa, amount);
+    e.xor(magnitude, sign)
+}
+
+/// The ceiling: minus the floor of the opposite.
+fn ceil_to_signed(e: &mut Emitter<'_, '_>, a: Value) -> Value {
+    if is_small(e, a) {
+        let (integer, float) = nearest_small(e, a);
+        let under = e.fsub(float, a);
+        let less = e.fsign(under);
+        return e.isub(integer, less);
+    }
+    let zero = e.float(0.0);
+    let opposite = e.fsub(zero, a);
+    let floor = floor_to_signed(e, opposite);
+    e.int_isub(0, floor)
+}
+
+fn without_negative_zero(e: &mut Emitter<'_, '_>, a: Value) -> Value {
+    if !e.floats(a).negative_zero {
+        return a;
+    }
+    let zero = e.float(0.0);
+    e.fadd(a, zero)
+}
+
+/// Whether a float is so small that its nearest integer can be read from the mantissa of a sum.
+fn is_small(e: &Emitter<'_, '_>, a: Value) -> bool {
+    e.floats(a).magnitude() < 2f32.powi(22)
+}
+
+/// The nearest integer of a small float, halves to even; the same as a float, which is no -0.
+fn nearest_small(e: &mut Emitter<'_, '_>, a: Value) -> (Value, Value) {
+    let shift = e.float(1.5 * 2f32.powi(23));
+    let shifted = e.fadd(a, shift);
+    let float = e.fsub(shifted, shift);
+    let bits = e.bits(shifted);
+    (e.iadd_int(bits, -(BITS_2_23 + (1 << 22))), float)
 }

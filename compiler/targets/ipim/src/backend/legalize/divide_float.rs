@@ -67,6 +67,7 @@ pub enum ByZero {
 
 /// The quotient of any two floats.
 pub fn quotient(e: &mut Emitter<'_, '_>, a: Value, b: Value, by_zero: ByZero) -> Value {
+    let divisors = e.floats(b);
     // Dividend: a mantissa from 1 to 2 with the sign, and a power of two, which is zero or
     // infinite where the dividend is.
     let (dividend, dividend_two) = scaled(e, a);
@@ -93,14 +94,18 @@ pub fn quotient(e: &mut Emitter<'_, '_>, a: Value, b: Value, by_zero: ByZero) ->
     let total = e.int_isub((381u32 << 23) as i32, exponent);
     let total = e.iadd(total, dividend_two);
     let total = e.isub(total, divisor_two);
-    let no_number = e.fmul_float(b, 0.0);
-    let no_number = e.bits(no_number);
-    let out = e.shl(no_number, 1);
-    let total = e.binary(BinaryOp::Lshr, total, out);
+    let total = if divisors.is_finite() {
+        total
+    } else {
+        let no_number = e.fmul_float(b, 0.0);
+        let no_number = e.bits(no_number);
+        let out = e.shl(no_number, 1);
+        e.binary(BinaryOp::Lshr, total, out)
+    };
     let first = e.lshr(total, 1);
     let first = e.and_int(first, !0x7f_ffff);
     let mut second = e.isub(total, first);
-    if by_zero == ByZero::Infinity {
+    if by_zero == ByZero::Infinity && divisors.lo <= 0.0 && divisors.hi >= 0.0 {
         let infinity = e.int(INFINITY);
         let factor = e.binary(BinaryOp::Lshr, infinity, exponent);
         second = e.or(second, factor);

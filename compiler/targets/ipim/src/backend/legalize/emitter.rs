@@ -3,8 +3,11 @@
 
 use std::collections::HashMap;
 
+use cranelift_entity::SecondaryMap;
 use nbcc_analysis::evaluate;
-use nbcc_ir::{BinaryOp, Block, Builder, Constant, ConvertOp, Effect, Function, Op, Type, Value};
+use nbcc_ir::{
+    BinaryOp, Block, Builder, Constant, ConvertOp, Effect, Function, Op, Type, UnaryOp, Value,
+};
 
 use super::facts::{Facts, Floats, Interval};
 use super::truth::{mask_constant, mask_type};
@@ -18,12 +21,19 @@ pub struct State {
     block: Option<Block>,
     emitted: HashMap<Op, Value>,
     facts: Facts,
+    /// Floats that were rounded to integers: how, and from what.
+    rounded: SecondaryMap<Value, Option<(UnaryOp, Value)>>,
 }
 
 impl State {
     /// The state at the start of a function.
     pub fn new(func: &Function) -> State {
-        State { block: None, emitted: HashMap::new(), facts: Facts::new(func) }
+        State {
+            block: None,
+            emitted: HashMap::new(),
+            facts: Facts::new(func),
+            rounded: SecondaryMap::new(),
+        }
     }
 }
 
@@ -114,6 +124,16 @@ impl<'e, 'f> Emitter<'e, 'f> {
     /// Keeps what the replaced operation tells about the value in its place.
     pub fn learn(&mut self, op: &Op, value: Value) {
         self.state.facts.learn(self.b.func, op, value);
+        if let Op::Unary(op, from) = *op
+            && matches!(op, UnaryOp::Floor | UnaryOp::Ceil | UnaryOp::Nearest | UnaryOp::Trunc)
+        {
+            self.state.rounded[value] = Some((op, from));
+        }
+    }
+
+    /// How a float was rounded to an integer, and from what.
+    pub fn rounded(&self, value: Value) -> Option<(UnaryOp, Value)> {
+        self.state.rounded[value]
     }
 
     /// Keeps that an integer lies in an interval.

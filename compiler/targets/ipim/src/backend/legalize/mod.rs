@@ -37,6 +37,7 @@ mod truth;
 use nbcc_ir::{BinaryOp, Function, Op, Type, UnaryOp, Value};
 
 use super::rewrite::{Rewrite, rewrite};
+use crate::intrinsics::RANGE;
 use emitter::{Emitter, State};
 
 /// Named extensions of the instruction set; none is on by default.
@@ -108,6 +109,12 @@ fn expand(e: &mut Emitter<'_, '_>, op: &Op) -> Option<Value> {
         | Op::Insert(..)
         | Op::Shuffle(..) => e.op(op.clone()),
         Op::Fma(..) | Op::Call(..) => panic!("{op:?} is not in kernels"),
+        // An integer known to lie between two constants.
+        Op::Intrinsic(call) if call.name == RANGE => {
+            let [lo, hi] = call.imms[..] else { panic!("{RANGE} has two constants") };
+            e.assume(call.args[0], facts::Interval { lo, hi });
+            call.args[0]
+        }
         Op::Load(..) | Op::Store(..) | Op::LoadRaw(..) | Op::StoreRaw(..) | Op::Intrinsic(_) => {
             return None;
         }

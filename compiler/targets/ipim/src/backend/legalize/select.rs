@@ -1,6 +1,6 @@
 //! Selection, minimum and maximum, by masks.
 
-use nbcc_ir::Value;
+use nbcc_ir::{BinaryOp, Op, Value};
 
 use super::compare;
 use super::emitter::{Emitter, Mask};
@@ -23,6 +23,9 @@ pub fn choose(e: &mut Emitter<'_, '_>, mask: Mask, a: Value, b: Value) -> Value 
         Some(_) if e.int_constant(mask.value) == Some(-1) => return a,
         _ => {}
     }
+    if let Some(chosen) = related(e, mask.value, a, b) {
+        return chosen;
+    }
     let (x, y) = (e.bits(a), e.bits(b));
     let chosen = if e.int_constant(x) == Some(0) {
         let opposite = e.not(mask.value);
@@ -35,6 +38,37 @@ pub fn choose(e: &mut Emitter<'_, '_>, mask: Mask, a: Value, b: Value) -> Value 
         e.xor(kept, y)
     };
     if float { e.float_of(chosen) } else { chosen }
+}
+
+/// A choice between an integer and its opposite, or between it and its sum with another: the mask
+/// changes the sign, or is what is added kept by.
+fn related(e: &mut Emitter<'_, '_>, mask: Value, a: Value, b: Value) -> Option<Value> {
+    let operands = |e: &Emitter<'_, '_>, wanted: BinaryOp, v: Value| match e.def(v) {
+        Some(Op::Binary(op, x, y)) if *op == wanted => Some((*x, *y)),
+        _ => None,
+    };
+    let opposite = |e: &Emitter<'_, '_>, v: Value, of: Value| match operands(e, BinaryOp::Isub, v) {
+        Some((x, y)) => {
+            (e.int_constant(x) == Some(0) && y == of)
+                || operands(e, BinaryOp::Isub, of) == Some((y, x))
+        }
+        None => false,
+    };
+    if opposite(e, a, b) {
+        let flipped = e.xor(b, mask);
+        return Some(e.isub(flipped, mask));
+    }
+    if opposite(e, b, a) {
+        let flipped = e.xor(a, mask);
+        return Some(e.isub(mask, flipped));
+    }
+    let (x, y) = operands(e, BinaryOp::Iadd, a)?;
+    let added = if x == b { y } else { x };
+    if x != b && y != b {
+        return None;
+    }
+    let kept = e.and(added, mask);
+    Some(e.iadd(b, kept))
 }
 
 /// The lesser of two integers.

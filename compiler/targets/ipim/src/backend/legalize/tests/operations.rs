@@ -3,12 +3,13 @@
 use nbcc_analysis::Lanes;
 use nbcc_ir::testing::Rng;
 use nbcc_ir::{
-    BinaryOp, ConvertOp, FloatCond, Function, IntCond, Op, Scalar, Type, UnaryOp, Value,
+    BinaryOp, ConvertOp, Effect, FloatCond, Function, IntCond, Op, Scalar, Type, UnaryOp, Value,
 };
 
 use super::machine::{CHUNK, Program};
 use super::numbers::ulps;
 use super::{F32, I32, LANES, function, legal, operands, operation};
+use crate::intrinsics::RANGE;
 
 /// Random operands of each operation.
 const RANDOM: usize = 8_000;
@@ -236,6 +237,78 @@ fn conversions() {
     let mut floats = operands(&[F32], RANDOM, 13);
     in_range(&mut floats, -1.0, 4294967296.0);
     exact(&convert(ConvertOp::FloatToUnsigned), &floats, "to unsigned");
+}
+
+/// Floats whose range is known take shorter ways.
+#[test]
+fn conversions_of_small_floats() {
+    let args = operands(&[F32], RANDOM, 25);
+    for (from, to) in [(-100.0f32, 100.0f32), (-3.0e6, 2.0), (0.0, 255.0), (-0.0, 1.0e9)] {
+        for op in [UnaryOp::Floor, UnaryOp::Ceil, UnaryOp::Nearest, UnaryOp::Trunc] {
+            let func = function(&[F32], |b, v| {
+                let from = b.constant(F32, u64::from(from.to_bits()));
+                let to = b.constant(F32, u64::from(to.to_bits()));
+                let most = b.binary(BinaryOp::Fmin, v[0], to);
+                let limited = b.binary(BinaryOp::Fmax, most, from);
+                let rounded = b.unary(op, limited);
+                b.convert(ConvertOp::FloatToSigned, rounded, I32)
+            });
+            exact(&func, &args, &format!("{op:?} of {from} to {to}"));
+        }
+    }
+}
+
+#[test]
+fn choices_between_related_integers() {
+    let args = operands(&[I32, I32], RANDOM, 26);
+    let choice = |arms: fn(&mut nbcc_ir::Builder<'_>, Value, Value) -> (Value, Value)| {
+        function(&[I32, I32], |b, v| {
+            let (x, y) = arms(b, v[0], v[1]);
+            let c = b.value(Op::Icmp(IntCond::Ult, v[0], v[1]));
+            b.value(Op::Select(c, x, y))
+        })
+    };
+    let opposite = choice(|b, x, _| (b.unary(UnaryOp::Ineg, x), x));
+    exact(&opposite, &args, "opposite or itself");
+    let itself = choice(|b, x, _| (x, b.unary(UnaryOp::Ineg, x)));
+    exact(&itself, &args, "itself or opposite");
+    let differences =
+        choice(|b, x, y| (b.binary(BinaryOp::Isub, y, x), b.binary(BinaryOp::Isub, x, y)));
+    exact(&differences, &args, "absolute difference");
+    for swap in [false, true] {
+        let sum = function(&[I32, I32], |b, v| {
+            let (x, y) = if swap { (v[1], v[0]) } else { (v[0], v[1]) };
+            let sum = b.iadd(x, y);
+            let c = b.value(Op::Icmp(IntCond::Ult, v[0], v[1]));
+            b.value(Op::Select(c, sum, v[0]))
+        });
+        exact(&sum, &args, "sum or not");
+    }
+    let func = operation(&[I32], |v| Op::Unary(UnaryOp::Ineg, v[0]));
+    assert_eq!(super::counts::operations(&legal(&func)), 1);
+}
+
+/// A range that is promised counts.
+#[test]
+fn promised_ranges() {
+    let args: Vec<Vec<u32>> = vec![(0..256).collect(), (0..256).rev().collect()];
+    let byte = |b: &mut nbcc_ir::Builder<'_>, v: Value| {
+        let ty = b.func.ty(v);
+        let imms = vec![0, 255];
+        crate::intrinsics::call(b, RANGE, Effect::Pure, vec![v], imms, Some(ty)).unwrap()
+    };
+    for (op, operations) in [(BinaryOp::Smax, 4), (BinaryOp::DivEuclid, 18)] {
+        let promised = function(&[I32, I32], |b, v| {
+            let (x, y) = (byte(b, v[0]), byte(b, v[1]));
+            b.binary(op, x, y)
+        });
+        let plain = legal(&operation(&[I32, I32], |v| Op::Binary(op, v[0], v[1])));
+        let promised = legal(&promised);
+        assert_eq!(super::counts::operations(&promised), operations);
+        let (mut promised, mut plain) = (Program::new(&promised), Program::new(&plain));
+        let args = [args[0].as_slice(), &args[1]];
+        assert_eq!(promised.run(&args), plain.run(&args));
+    }
 }
 
 #[test]
