@@ -20,6 +20,9 @@ use nbcc_target_ipim::IPIM;
 /// Elements that all stages of a case may compute together.
 const MAX_POINTS: u64 = 60_000;
 
+/// Rounds of all loops of a case: one engine does them all where a stage is not distributed.
+const MAX_ROUNDS: u64 = 400_000;
+
 /// Steps of a program that a run waits for.
 const MAX_CYCLES: u64 = 400_000_000;
 
@@ -131,8 +134,11 @@ fn reference(text: &str) -> Result<Reference, String> {
         resolve_extents(&pipeline, &given, None, &params).map_err(|d| messages(&sources, &d))?;
     let bounds = infer(&pipeline, &extents, &params).map_err(|d| messages(&sources, &d))?;
     let total: u64 = bounds.needed(&pipeline).map(|(_, b)| points(&b.region)).sum();
-    if total > MAX_POINTS {
-        return Err(format!("{total} elements"));
+    let loops = bounds.needed(&pipeline).flat_map(|(_, b)| b.stages.iter().flatten());
+    let rounds = loops.map(|l| points(&l.dims).saturating_mul(points(&l.rvars)));
+    let rounds = rounds.fold(0, u64::saturating_add);
+    if total > MAX_POINTS || rounds > MAX_ROUNDS {
+        return Err(format!("{total} elements, {rounds} rounds of loops"));
     }
     let outputs = nbcc_interp::pipeline::run(&pipeline, &inputs, &params, &extents.outputs)
         .map_err(|trap| trap.to_string())?;
