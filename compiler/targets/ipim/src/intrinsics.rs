@@ -4,7 +4,7 @@
 //! their last constant. The first group is in the IR from the start; the second takes the place of
 //! loads and stores of memory objects when addresses are made explicit (`passes/addresses.rs`).
 
-use nbcc_ir::{Builder, Effect, IntrinsicCall, Mem, Op, Space, Type, Value};
+use nbcc_ir::{BinaryOp, Builder, Effect, IntrinsicCall, Mem, Op, Space, Type, Value};
 
 /// The engine's number in its group; differs between engines.
 pub const PE: &str = "ipim.pe";
@@ -26,8 +26,12 @@ pub const BASE: &str = "ipim.base";
 pub const ARG: &str = "ipim.arg";
 /// A scalar parameter in every lane: constants are its number and the lanes.
 pub const PARAM: &str = "ipim.param";
-/// `(integer)`: the same, which is known to lie between two constants, both included.
+/// `(integer)`: the same, which is known to lie between two constants, both included, in every
+/// lane that holds a point.
 pub const RANGE: &str = "ipim.range";
+/// `(integer)`: the same, which may be any in lanes that hold no point, whatever is known of what
+/// it is computed from.
+pub const ANY: &str = "ipim.any";
 
 /// 16 bytes at a fixed address of the engine's bank that never change while a program runs.
 /// Constants: address.
@@ -68,6 +72,7 @@ pub const ALL: &[&str] = &[
     ARG,
     PARAM,
     RANGE,
+    ANY,
     STAGE,
     REQ,
     LD_RF,
@@ -143,4 +148,11 @@ pub fn stage(
         imms: vec![i64::from(mask)],
         result: None,
     }));
+}
+
+/// A subscript that data decides, brought to `last` or less: lanes that hold no point may have any.
+pub fn at_most(b: &mut Builder<'_>, subscript: Value, last: Value) -> Value {
+    let ty = b.func.ty(subscript);
+    let any = call(b, ANY, Effect::Pure, vec![subscript], vec![], Some(ty));
+    b.binary(BinaryOp::Umin, any.expect("integers have a value"), last)
 }

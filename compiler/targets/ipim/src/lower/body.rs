@@ -10,7 +10,7 @@ use nbcc_stages::{ElementType, Expr, ExprKind, Func, Input, Param, RDom};
 
 use super::math::{plus, ramp, times};
 use super::nest::{Loops, Point, own_place};
-use crate::intrinsics::{PARAM, RANGE, call};
+use crate::intrinsics::{PARAM, RANGE, at_most, call};
 use crate::plan::{BufferId, TiledIndex, inner_index};
 
 /// Lanes of a vector.
@@ -373,7 +373,7 @@ pub(super) fn within(b: &mut Builder<'_>, index: Value, start: i64, count: u32) 
         local = b.binary(BinaryOp::Isub, index, start);
     }
     let last = b.constant(int, u64::from(count - 1));
-    b.binary(BinaryOp::Umin, local, last)
+    at_most(b, local, last)
 }
 
 /// Four elements, each of a plane of its own.
@@ -511,5 +511,5 @@ pub(crate) fn linear_index(
         index = b.iadd(index, offset);
     }
     let last = constant(b, (stride - 1).max(0));
-    b.binary(BinaryOp::Umin, index, last)
+    at_most(b, index, last)
 }

@@ -1,7 +1,7 @@
 //! The innermost body of a stage computed on one engine: how elements are reached at one point, or
 //! at four of a row.
 
-use nbcc_ir::{BinaryOp, Builder, Op, Value};
+use nbcc_ir::{Builder, Op, Value};
 use nbcc_isa_ipim::LANES;
 use nbcc_stages::lower::{Access, ExprLowering};
 use nbcc_stages::{Expr, ExprKind, Param, RDom};
@@ -9,6 +9,7 @@ use nbcc_stages::{Expr, ExprKind, Param, RDom};
 use super::body::{from_word, gather, limited, param_value, word_type};
 use super::math::{plus, ramp};
 use super::serial::Serial;
+use crate::intrinsics::at_most;
 use crate::plan::{BufferId, Source};
 
 /// A point of the loops: the values of dimensions and variables that have a loop. Of four points
@@ -96,7 +97,7 @@ impl<'a> PointBody<'a> {
                 subscript
             } else {
                 let last = b.i32(interval.extent() as i32 - 1);
-                b.binary(BinaryOp::Umin, subscript, last)
+                at_most(b, subscript, last)
             });
         }
         if subscripts.is_empty() {

@@ -20,6 +20,7 @@ use super::math::{plus, times};
 use super::point::{Point, PointBody};
 use super::position::{finish_at, mesh_of, skip_idle};
 use super::{Kernel, KernelCx, Lowering};
+use crate::intrinsics::at_most;
 use crate::plan::{BufferId, Plan, SerialStep, Stage};
 
 /// Lowers a stage computed on one engine.
@@ -279,7 +280,7 @@ impl<'a> Serial<'a> {
         let mut subscripts = self.subscripts(b, &coordinates);
         for (d, subscript) in subscripts.iter_mut().enumerate().skip(1) {
             let last = b.i32(self.region[d].extent() as i32 - 1);
-            *subscript = b.binary(BinaryOp::Umin, *subscript, last);
+            *subscript = at_most(b, *subscript, last);
         }
         subscripts
     }

@@ -264,7 +264,7 @@ impl Run<'_, '_> {
                 let word = self.all.params[call.imms[0] as usize];
                 return Some(Held::Same(Lanes::splat(ty, word.into())));
             }
-            names::RANGE => return Some(self.held(call.args[0]).clone()),
+            names::RANGE | names::ANY => return Some(self.held(call.args[0]).clone()),
             names::BASE => return same(self.kernel.mem_base[call.mems[0]]),
             names::REQ => {
                 let [chip, vault, pg, pe, from, to] =

@@ -145,7 +145,8 @@ fn float_less(e: &mut Emitter<'_, '_>, a: Value, b: Value) -> Mask {
     let (x, y) = (e.floats(a), e.floats(b));
     let is_zero = |x: Option<f32>| x == Some(0.0);
     if is_zero(e.float_constant(b)) {
-        if !x.negative_zero {
+        // A NaN from outside may have any sign, that of a sum has none.
+        if !x.negative_zero && !x.nan {
             return Mask::plain(e.fsign(a));
         }
         let zero = e.float(0.0);

@@ -141,6 +141,22 @@ impl<'e, 'f> Emitter<'e, 'f> {
         self.state.facts.assume(self.b.func, value, interval);
     }
 
+    /// Keeps that an integer is promised to lie in an interval, in the lanes that matter.
+    pub fn promise(&mut self, value: Value, interval: Interval) {
+        self.state.facts.promise(self.b.func, value, interval);
+    }
+
+    /// The same integer as a value of which nothing is promised: itself, or seen through a float.
+    pub fn unpromised(&mut self, value: Value) -> Value {
+        if !self.state.facts.is_promised(value) {
+            return value;
+        }
+        let int = self.type_of(value);
+        let float = int.with_scalar(nbcc_ir::Scalar::F32);
+        let float = self.b.value(Op::Convert(ConvertOp::Bitcast, value, float));
+        self.b.value(Op::Convert(ConvertOp::Bitcast, float, int))
+    }
+
     /// Emits a pure operation that SIMB has.
     pub fn op(&mut self, op: Op) -> Value {
         let op = match op {

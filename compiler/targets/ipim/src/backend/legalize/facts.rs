@@ -1,10 +1,10 @@
 //! What is known of values: intervals that hold them in every lane.
 //!
 //! Facts are about values, wherever they are used. They are computed from the operation that makes
-//! a value, or learned when an expansion takes an operation's place. Operands that are no number
-//! are left out of account, as their results are unspecified.
+//! a value, or learned when an expansion takes an operation's place. They hold for every operand,
+//! NaN included, but for what promises say: those are kept by the lanes that hold points only.
 
-use cranelift_entity::SecondaryMap;
+use cranelift_entity::{EntitySet, SecondaryMap};
 use nbcc_ir::{BinaryOp, Constant, ConvertOp, Function, Op, Scalar, UnaryOp, Value, ValueDef};
 
 /// Operations looked through at most, one after the other.
@@ -71,18 +71,20 @@ pub struct Floats {
     pub hi: f32,
     /// Whether negative zero may be among them.
     pub negative_zero: bool,
+    /// Whether it may be no number instead.
+    pub nan: bool,
 }
 
 impl Floats {
     /// Every float.
     pub const FULL: Floats =
-        Floats { lo: f32::NEG_INFINITY, hi: f32::INFINITY, negative_zero: true };
+        Floats { lo: f32::NEG_INFINITY, hi: f32::INFINITY, negative_zero: true, nan: true };
 
-    fn new(lo: f32, hi: f32, negative_zero: bool) -> Floats {
+    fn new(lo: f32, hi: f32, negative_zero: bool, nan: bool) -> Floats {
         if lo.is_nan() || hi.is_nan() {
             return Floats { negative_zero, ..Floats::FULL };
         }
-        Floats { lo, hi, negative_zero: negative_zero && lo <= 0.0 && hi >= 0.0 }
+        Floats { lo, hi, negative_zero: negative_zero && lo <= 0.0 && hi >= 0.0, nan }
     }
 
     /// Whether it holds no infinity.
@@ -100,7 +102,21 @@ impl Floats {
             lo: self.lo.min(other.lo),
             hi: self.hi.max(other.hi),
             negative_zero: self.negative_zero || other.negative_zero,
+            nan: self.nan || other.nan,
         }
+    }
+
+    /// Of the lesser: the first where it is less than the second, else the second.
+    fn lesser(self, second: Floats) -> Floats {
+        let either = self.join(second);
+        let lo = self.lo.min(second.lo);
+        let hi = if self.nan { second.hi } else { self.hi.min(second.hi) };
+        Floats { lo, hi, nan: second.nan, ..either }
+    }
+
+    fn opposite(self) -> Floats {
+        let negative_zero = self.lo <= 0.0 && self.hi >= 0.0;
+        Floats { lo: -self.hi, hi: -self.lo, negative_zero, nan: self.nan }
     }
 }
 
@@ -109,6 +125,8 @@ impl Floats {
 pub struct Facts {
     integers: SecondaryMap<Value, Option<Interval>>,
     floats: SecondaryMap<Value, Option<Floats>>,
+    /// Values whose facts rest on promises.
+    promised: EntitySet<Value>,
 }
 
 impl Facts {
@@ -135,8 +153,24 @@ impl Facts {
         self.floats_at(func, value, DEPTH)
     }
 
+    /// Keeps that an integer is promised to lie in an interval.
+    pub fn promise(&mut self, func: &Function, value: Value, interval: Interval) {
+        self.assume(func, value, interval);
+        self.promised.insert(value);
+    }
+
+    /// Whether facts about a value rest on promises.
+    pub fn is_promised(&self, value: Value) -> bool {
+        self.promised.contains(value)
+    }
+
     /// Keeps what an operation tells about the value that takes its place.
     pub fn learn(&mut self, func: &Function, op: &Op, value: Value) {
+        op.for_each_arg(|arg| {
+            if self.promised.contains(arg) {
+                self.promised.insert(value);
+            }
+        });
         match func.ty(value).scalar {
             Scalar::I32 => {
                 let found = self.integer_result(func, op, DEPTH).meet(self.interval(func, value));
@@ -195,7 +229,7 @@ impl Facts {
             Op::Convert(ConvertOp::FloatToSigned, a, _) => {
                 let floats = self.floats_at(func, *a, depth);
                 let fits = |x: f32| (-2147483648.0..2147483648.0).contains(&x);
-                if fits(floats.lo) && fits(floats.hi) {
+                if !floats.nan && fits(floats.lo) && fits(floats.hi) {
                     Interval { lo: floats.lo as i64, hi: floats.hi as i64 }
                 } else {
                     Interval::FULL
@@ -209,56 +243,59 @@ impl Facts {
 
     fn float_result(&self, func: &Function, op: &Op, depth: u32) -> Floats {
         let of = |v: Value| self.floats_at(func, v, depth);
-        let symmetric = |limit: f32| Floats::new(-limit, limit, true);
-        let through = |v: Value, f: fn(f32) -> f32| Floats::new(f(of(v).lo), f(of(v).hi), true);
+        let symmetric = |limit: f32, nan: bool| Floats::new(-limit, limit, true, nan);
+        let through = |v: Value, f: fn(f32) -> f32| {
+            let from = of(v);
+            Floats::new(f(from.lo), f(from.hi), true, from.nan)
+        };
         match op {
             Op::Const(_, constant) => words(constant)
                 .map(f32::from_bits)
-                .map(|x| Floats::new(x, x, x.to_bits() == 1 << 31))
+                .map(|x| Floats::new(x, x, x.to_bits() == 1 << 31, x.is_nan()))
                 .reduce(Floats::join)
                 .unwrap_or(Floats::FULL),
             Op::Unary(op, a) => match op {
-                UnaryOp::Fneg => Floats::new(-of(*a).hi, -of(*a).lo, true),
-                UnaryOp::Fabs => Floats::new(0.0, of(*a).magnitude(), false),
+                UnaryOp::Fneg => of(*a).opposite(),
+                UnaryOp::Fabs => Floats::new(0.0, of(*a).magnitude(), false, of(*a).nan),
                 UnaryOp::Floor => through(*a, f32::floor),
                 UnaryOp::Ceil => through(*a, f32::ceil),
                 UnaryOp::Nearest => through(*a, f32::round_ties_even),
                 UnaryOp::Trunc => through(*a, f32::trunc),
-                UnaryOp::Sqrt => Floats::new(-0.0, f32::INFINITY, true),
-                UnaryOp::Exp | UnaryOp::Cosh => Floats::new(0.0, f32::INFINITY, false),
-                UnaryOp::Sin | UnaryOp::Cos | UnaryOp::Tanh => symmetric(1.0001),
-                UnaryOp::Asin | UnaryOp::Acos | UnaryOp::Atan => symmetric(3.15),
+                UnaryOp::Sqrt if of(*a).lo >= 0.0 => {
+                    Floats::new(-0.0, f32::INFINITY, true, of(*a).nan)
+                }
+                UnaryOp::Exp | UnaryOp::Cosh => Floats::new(0.0, f32::INFINITY, false, of(*a).nan),
+                UnaryOp::Sin | UnaryOp::Cos | UnaryOp::Tanh => symmetric(1.01, of(*a).nan),
+                UnaryOp::Asin | UnaryOp::Acos if of(*a).magnitude() <= 1.0 => {
+                    symmetric(3.15, of(*a).nan)
+                }
+                UnaryOp::Atan => symmetric(3.15, of(*a).nan),
                 _ => Floats::FULL,
             },
             Op::Binary(op, a, b) => match op {
                 BinaryOp::Fadd => sum(of(*a), of(*b)),
-                BinaryOp::Fsub => difference(of(*a), of(*b)),
+                BinaryOp::Fsub => sum(of(*a), of(*b).opposite()),
                 BinaryOp::Fmul => product(of(*a), of(*b)),
-                BinaryOp::Fmin => Floats {
-                    lo: of(*a).lo.min(of(*b).lo),
-                    hi: of(*a).hi.min(of(*b).hi),
-                    negative_zero: of(*a).negative_zero || of(*b).negative_zero,
-                },
+                BinaryOp::Fmin => of(*a).lesser(of(*b)),
                 BinaryOp::Fmax => Floats {
-                    lo: of(*a).lo.max(of(*b).lo),
-                    hi: of(*a).hi.max(of(*b).hi),
                     negative_zero: of(*a).negative_zero || of(*b).negative_zero,
+                    ..of(*a).opposite().lesser(of(*b).opposite()).opposite()
                 },
-                BinaryOp::Atan2 => symmetric(3.15),
+                BinaryOp::Atan2 => symmetric(3.15, of(*a).nan || of(*b).nan),
                 _ => Floats::FULL,
             },
             Op::MulAdd(a, b, c) => sum(product(of(*a), of(*b)), of(*c)),
             Op::Select(_, a, b) => of(*a).join(of(*b)),
             Op::Convert(ConvertOp::SignedToFloat, a, _) => {
                 let from = self.interval_at(func, *a, depth);
-                Floats::new(from.lo as f32, from.hi as f32, false)
+                Floats::new(from.lo as f32, from.hi as f32, false, false)
             }
             Op::Convert(ConvertOp::UnsignedToFloat, a, _) => {
                 let from = self.interval_at(func, *a, depth);
                 if from.is_natural() {
-                    Floats::new(from.lo as f32, from.hi as f32, false)
+                    Floats::new(from.lo as f32, from.hi as f32, false, false)
                 } else {
-                    Floats::new(0.0, u32::MAX as f32, false)
+                    Floats::new(0.0, u32::MAX as f32, false, false)
                 }
             }
             Op::Splat(a, _) | Op::Extract(a, _) => of(*a),
@@ -335,12 +372,9 @@ fn integer_binary(op: BinaryOp, a: Interval, b: Interval) -> Interval {
 }
 
 fn sum(a: Floats, b: Floats) -> Floats {
-    Floats::new(a.lo + b.lo, a.hi + b.hi, a.negative_zero && b.negative_zero)
-}
-
-fn difference(a: Floats, b: Floats) -> Floats {
-    // Of zeros only -0 - +0 is -0.
-    Floats::new(a.lo - b.hi, a.hi - b.lo, a.negative_zero)
+    // Infinities of both signs make no number.
+    let nan = a.nan || b.nan || !(a.is_finite() || b.is_finite());
+    Floats::new(a.lo + b.lo, a.hi + b.hi, a.negative_zero && b.negative_zero, nan)
 }
 
 fn product(a: Floats, b: Floats) -> Floats {
@@ -350,7 +384,7 @@ fn product(a: Floats, b: Floats) -> Floats {
     }
     let lo = ends.iter().copied().fold(f32::INFINITY, f32::min);
     let hi = ends.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-    Floats::new(lo, hi, true)
+    Floats::new(lo, hi, true, a.nan || b.nan)
 }
 
 /// The values of a loop's counter: a parameter of a header that starts at a constant and is

@@ -37,7 +37,7 @@ mod truth;
 use nbcc_ir::{BinaryOp, Function, Op, Type, UnaryOp, Value};
 
 use super::rewrite::{Rewrite, rewrite};
-use crate::intrinsics::RANGE;
+use crate::intrinsics::{ANY, RANGE};
 use emitter::{Emitter, State};
 
 /// Named extensions of the instruction set; none is on by default.
@@ -57,7 +57,10 @@ pub fn run(func: &mut Function, _features: &Features) {
         let mut e = Emitter::new(b, &mut state, op);
         match expand(&mut e, op) {
             Some(value) => {
-                e.learn(op, value);
+                let passes_on = matches!(op, Op::Intrinsic(_));
+                if !passes_on {
+                    e.learn(op, value);
+                }
                 Rewrite::Replace(value)
             }
             None => Rewrite::Keep,
@@ -112,9 +115,10 @@ fn expand(e: &mut Emitter<'_, '_>, op: &Op) -> Option<Value> {
         // An integer known to lie between two constants.
         Op::Intrinsic(call) if call.name == RANGE => {
             let [lo, hi] = call.imms[..] else { panic!("{RANGE} has two constants") };
-            e.assume(call.args[0], facts::Interval { lo, hi });
+            e.promise(call.args[0], facts::Interval { lo, hi });
             call.args[0]
         }
+        Op::Intrinsic(call) if call.name == ANY => e.unpromised(call.args[0]),
         Op::Load(..) | Op::Store(..) | Op::LoadRaw(..) | Op::StoreRaw(..) | Op::Intrinsic(_) => {
             return None;
         }

@@ -74,11 +74,11 @@ fn related(e: &mut Emitter<'_, '_>, mask: Value, a: Value, b: Value) -> Option<V
 /// The lesser of two integers.
 pub fn minimum(e: &mut Emitter<'_, '_>, signed: bool, a: Value, b: Value) -> Value {
     let (a, b) = constant_last(e, a, b);
+    if let Some(lesser) = known_lesser(e, signed, a, b) {
+        return lesser;
+    }
     // a - b where that is negative, and b.
     let less = compare::less(e, signed, a, b);
-    if let Some(known) = decided(e, less, a, b) {
-        return known;
-    }
     let excess = e.isub(a, b);
     let kept = masked(e, less, excess);
     e.iadd(b, kept)
@@ -87,10 +87,10 @@ pub fn minimum(e: &mut Emitter<'_, '_>, signed: bool, a: Value, b: Value) -> Val
 /// The greater of two integers.
 pub fn maximum(e: &mut Emitter<'_, '_>, signed: bool, a: Value, b: Value) -> Value {
     let (a, b) = constant_last(e, a, b);
-    let less = compare::less(e, signed, a, b);
-    if let Some(known) = decided(e, less, b, a) {
-        return known;
+    if let Some(lesser) = known_lesser(e, signed, a, b) {
+        return if lesser == a { b } else { a };
     }
+    let less = compare::less(e, signed, a, b);
     if e.int_constant(b) == Some(0) && signed {
         let kept = masked(e, less.opposite(), a);
         return kept;
@@ -104,9 +104,17 @@ fn constant_last(e: &Emitter<'_, '_>, a: Value, b: Value) -> (Value, Value) {
     if e.constant(a).is_some() { (b, a) } else { (a, b) }
 }
 
-fn decided(e: &Emitter<'_, '_>, mask: Mask, a: Value, b: Value) -> Option<Value> {
-    let set = e.int_constant(mask.value)? == -1;
-    Some(if set != mask.inverted { a } else { b })
+/// The lesser of two integers, where their ranges tell.
+fn known_lesser(e: &Emitter<'_, '_>, signed: bool, a: Value, b: Value) -> Option<Value> {
+    let (x, y) = (e.interval(a), e.interval(b));
+    let natural = x.is_natural() && y.is_natural();
+    if !(signed || natural) {
+        return None;
+    }
+    if x.hi <= y.lo {
+        return Some(a);
+    }
+    (y.hi <= x.lo).then_some(b)
 }
 
 fn masked(e: &mut Emitter<'_, '_>, mask: Mask, a: Value) -> Value {

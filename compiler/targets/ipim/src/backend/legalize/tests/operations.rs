@@ -9,7 +9,7 @@ use nbcc_ir::{
 use super::machine::{CHUNK, Program};
 use super::numbers::ulps;
 use super::{F32, I32, LANES, function, legal, operands, operation};
-use crate::intrinsics::RANGE;
+use crate::intrinsics::{self, ANY, RANGE};
 
 /// Random operands of each operation.
 const RANDOM: usize = 8_000;
@@ -295,7 +295,7 @@ fn promised_ranges() {
     let byte = |b: &mut nbcc_ir::Builder<'_>, v: Value| {
         let ty = b.func.ty(v);
         let imms = vec![0, 255];
-        crate::intrinsics::call(b, RANGE, Effect::Pure, vec![v], imms, Some(ty)).unwrap()
+        intrinsics::call(b, RANGE, Effect::Pure, vec![v], imms, Some(ty)).unwrap()
     };
     for (op, operations) in [(BinaryOp::Smax, 4), (BinaryOp::DivEuclid, 18)] {
         let promised = function(&[I32, I32], |b, v| {
@@ -308,6 +308,52 @@ fn promised_ranges() {
         let (mut promised, mut plain) = (Program::new(&promised), Program::new(&plain));
         let args = [args[0].as_slice(), &args[1]];
         assert_eq!(promised.run(&args), plain.run(&args));
+    }
+}
+
+/// A limit that must hold in every lane does, whatever was promised.
+#[test]
+fn promises_are_not_relied_on_behind_any() {
+    let limited = |behind: bool| {
+        let func = function(&[I32], |b, v| {
+            let imms = vec![0, 255];
+            let pure = Effect::Pure;
+            let byte = intrinsics::call(b, RANGE, pure, vec![v[0]], imms, Some(I32)).unwrap();
+            let one = b.constant(I32, 1);
+            let mut index = b.iadd(byte, one);
+            if behind {
+                index = intrinsics::call(b, ANY, pure, vec![index], vec![], Some(I32)).unwrap();
+            }
+            let last = b.constant(I32, 256);
+            b.binary(BinaryOp::Umin, index, last)
+        });
+        legal(&func)
+    };
+    assert_eq!(super::counts::operations(&limited(false)), 1);
+    let outside: Vec<u32> = vec![0, 255, 256, 1000, 1 << 31, u32::MAX - 1];
+    let mut program = Program::new(&limited(true));
+    assert!(program.run(&[&outside]).iter().all(|&n| n <= 256));
+}
+
+/// Limits of floats hold for NaN too, so that what is an index stays one.
+#[test]
+fn limits_hold_for_nan() {
+    let nans: Vec<u32> = vec![0x7fc0_0000, 0xffc0_0000, 0x7f80_0001, 0xffff_ffff, 0xdead_beef];
+    for (first, second) in [(BinaryOp::Fmin, BinaryOp::Fmax), (BinaryOp::Fmax, BinaryOp::Fmin)] {
+        let limit = |op: BinaryOp| if op == BinaryOp::Fmin { 1.0f32 } else { 0.0 };
+        let func = legal(&function(&[F32], |b, v| {
+            let mut value = v[0];
+            for op in [first, second] {
+                let limit = b.constant(F32, u64::from(limit(op).to_bits()));
+                value = b.binary(op, value, limit);
+            }
+            let eight = b.constant(F32, u64::from(8.0f32.to_bits()));
+            let scaled = b.binary(BinaryOp::Fmul, value, eight);
+            let index = b.convert(ConvertOp::FloatToSigned, scaled, I32);
+            let last = b.constant(I32, 8);
+            b.binary(BinaryOp::Umin, index, last)
+        }));
+        assert!(Program::new(&func).run(&[&nans]).iter().all(|&n| n <= 8));
     }
 }
 
