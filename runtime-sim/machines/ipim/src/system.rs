@@ -218,6 +218,11 @@ impl<'a> System<'a> {
     /// Moves the network up to the earliest cycle at which anything can be sent, and
     /// returns that cycle.
     fn move_network(&mut self, hop: Cycle) -> Cycle {
+        // Nothing is sent before `now` any more. What was on its way to a barrier while no
+        // request was has waited; it must not pass for a request that is to be answered.
+        while let Some(delivery) = self.network.step(self.now) {
+            self.deliver(delivery.time, delivery.packet);
+        }
         let mut bound = Cycle::MAX;
         for vault in &self.vaults {
             let [_, message] = vault.next_messages(self.now, self.cx);

@@ -95,3 +95,19 @@ fn uneven_vaults_wait_for_the_slowest() {
     assert!(timing.cycles > slowest && timing.cycles < slowest + 40, "{}", timing.cycles);
     assert_eq!(timing.statistics.count("issued.sync"), 8);
 }
+
+/// A message on its way to a barrier may be older than what other vaults have run by the time one
+/// of them asks for data.
+#[test]
+fn a_late_request_overtakes_nothing_on_its_way_to_a_barrier() {
+    // Vault 0 comes to the barrier at once, the others run for a while first.
+    let wait = "reset D1, simb=0x1\n".repeat(100);
+    let text = format!(
+        "seti_crf C1, 0\nseti_crf C4, others\ncjump C1, C4\nseti_crf C4, end\njump C4\n\
+         others:\n{wait}req 0, 0, 0, 0, 0, 0\nend:\nsync 1"
+    );
+    let mut program = program(&small_cubes(1), &text);
+    program.prologue.push(Patch { index: 0, coordinate: Coordinate::Vault });
+    let timing = try_time(&program, &mut RunOptions::default()).unwrap();
+    assert!(timing.cycles > 100 && timing.cycles < 250, "{}", timing.cycles);
+}
