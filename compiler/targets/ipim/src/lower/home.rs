@@ -60,9 +60,12 @@ impl<'a> Home<'a> {
         ((x - self.origin).div_euclid(lanes), (x - self.origin).rem_euclid(lanes))
     }
 
-    /// The atom itself, or the nearest one that there is.
-    pub fn nearest(&self, b: &mut Builder<'_>, atom: Value) -> Value {
-        clamp(b, atom, self.atoms.0, self.atoms.1)
+    /// Atoms of a row of a tile, where there are tiles.
+    pub fn tile_atoms(&self) -> Option<u32> {
+        match &self.buffer.layout {
+            Layout::Tiled(tiled) => Some(tiled.tile[0] / LANES as u32),
+            _ => None,
+        }
     }
 
     /// The row at `y`, which must be one of the buffer.
@@ -114,41 +117,93 @@ impl<'a> Home<'a> {
         }
     }
 
-    /// Requests an atom of a row, one that there is, into the vault's scratchpad at `to`.
+    /// Requests an atom of a row, or the nearest one that there is, into the vault's scratchpad at
+    /// `to`.
     pub fn request(&self, b: &mut Builder<'_>, row: &Row, atom: Value, to: Value) {
-        let args = match &self.buffer.layout {
-            Layout::Tiled(tiled) => {
-                let grid = &tiled.grid;
-                let mut most = self.atoms.1 as u32;
-                let mut value = atom;
-                let mut digit = |b: &mut Builder<'_>, n: u32| {
-                    let (quotient, rest) = div_rem(b, value, n, most);
-                    (value, most) = (quotient, most / n);
-                    rest
-                };
-                let atom = digit(b, tiled.tile[0] / LANES as u32);
-                let pe = digit(b, grid.engines);
-                let strip = digit(b, grid.strips);
-                let group = digit(b, grid.groups[0]);
-                let vault = digit(b, grid.vaults[0]);
-                let cube = value;
-                let atoms = times(b, atom, ATOM_BYTES.into());
-                let strips = times(b, strip, tiled.column_stride_bytes().into());
-                let address = b.iadd(row.address, atoms);
-                let address = b.iadd(address, strips);
-                let chip = b.iadd(row.chip, cube);
-                let vault = b.iadd(row.vault, vault);
-                let pg = b.iadd(row.pg, group);
-                vec![chip, vault, pg, pe, address, to]
-            }
-            Layout::Single { pe, .. } => {
-                let pe = b.i32(*pe as i32);
-                let offset = times(b, atom, ATOM_BYTES.into());
-                let address = b.iadd(row.address, offset);
-                vec![row.chip, row.vault, row.pg, pe, address, to]
-            }
-            Layout::Replicated => panic!("{} has no home", self.buffer.name),
+        let atom = clamp(b, atom, self.atoms.0, self.atoms.1);
+        let Some(width) = self.tile_atoms() else {
+            let Layout::Single { pe, .. } = self.buffer.layout else {
+                panic!("{} has no home", self.buffer.name)
+            };
+            let pe = b.i32(pe as i32);
+            let offset = times(b, atom, ATOM_BYTES.into());
+            let address = b.iadd(row.address, offset);
+            let args = vec![row.chip, row.vault, row.pg, pe, address, to];
+            call(b, REQ, Effect::Write, args, vec![], None);
+            return;
         };
+        let (tile, atom) = div_rem(b, atom, width, self.atoms.1 as u32);
+        let owner = self.owner(b, row, tile, self.atoms.1 as u32 / width);
+        let offset = times(b, atom, ATOM_BYTES.into());
+        owner.request(b, offset, to);
+    }
+
+    /// Requests the atoms of a row of a tile, or of the nearest one that there is, `unroll` of them
+    /// at once.
+    pub fn request_tile(
+        &self,
+        b: &mut Builder<'_>,
+        row: &Row,
+        tile: Value,
+        to: Value,
+        unroll: u32,
+    ) {
+        let width = self.tile_atoms().expect("there are tiles");
+        let [first, last] = [self.atoms.0, self.atoms.1].map(|n| n / i64::from(width));
+        let tile = clamp(b, tile, first, last);
+        let owner = self.owner(b, row, tile, last as u32);
+        let unroll = (1..=unroll.max(1)).rev().find(|n| width.is_multiple_of(*n)).unwrap_or(1);
+        b.counted_loop("atoms", width / unroll, |b, turn| {
+            let start = times(b, turn, i64::from(unroll * ATOM_BYTES));
+            for k in 0..unroll {
+                let offset = plus(b, start, i64::from(k * ATOM_BYTES));
+                let to = b.iadd(to, offset);
+                owner.request(b, offset, to);
+            }
+        });
+    }
+
+    /// The bank that holds a row of a tile, `most` being the last tile.
+    fn owner(&self, b: &mut Builder<'_>, row: &Row, tile: Value, mut most: u32) -> Owner {
+        let Layout::Tiled(tiled) = &self.buffer.layout else {
+            panic!("{} has no tiles", self.buffer.name)
+        };
+        let grid = &tiled.grid;
+        let mut value = tile;
+        let mut digit = |b: &mut Builder<'_>, n: u32| {
+            let (quotient, rest) = div_rem(b, value, n, most);
+            (value, most) = (quotient, most / n);
+            rest
+        };
+        let pe = digit(b, grid.engines);
+        let strip = digit(b, grid.strips);
+        let group = digit(b, grid.groups[0]);
+        let vault = digit(b, grid.vaults[0]);
+        let chip = b.iadd(row.chip, value);
+        let strips = times(b, strip, tiled.column_stride_bytes().into());
+        Owner {
+            chip,
+            vault: b.iadd(row.vault, vault),
+            pg: b.iadd(row.pg, group),
+            pe,
+            address: b.iadd(row.address, strips),
+        }
+    }
+}
+
+/// A bank, and an address in it.
+struct Owner {
+    chip: Value,
+    vault: Value,
+    pg: Value,
+    pe: Value,
+    address: Value,
+}
+
+impl Owner {
+    fn request(&self, b: &mut Builder<'_>, offset: Value, to: Value) {
+        let address = b.iadd(self.address, offset);
+        let args = vec![self.chip, self.vault, self.pg, self.pe, address, to];
         call(b, REQ, Effect::Write, args, vec![], None);
     }
 }

@@ -4,6 +4,7 @@
 mod body;
 mod edges;
 mod exchange;
+mod fetch;
 mod home;
 mod math;
 mod merge;

@@ -12,16 +12,19 @@ use nbcc_isa_ipim::{ATOM_BYTES, ELEMENT_BYTES, LANES, Machine};
 use nbcc_stages::bounds::Interval;
 
 use super::exchange::{Columns, columns_of};
+use super::fetch::{First, Run};
 use super::home::Home;
 use super::math::{div_rem, min, plus, ramp, times};
 use super::position::{busy, finish_at, mesh, mesh_of, position, skip_idle};
 use super::window::piece_mask;
-use super::{Kernel, KernelCx, Lowering};
+use super::{Kernel, KernelCx, Lowering, Size};
 use crate::intrinsics::{PE, PG, RD_VSM, ST_RF, VAULT_COLUMN, VAULT_ROW, base, id, read, write};
 use crate::plan::{BufferId, BufferPlan};
 
 /// Atoms that an engine takes from a row in straight-line code; more become a loop.
 const UNROLL: u32 = 8;
+/// Atoms that are requested in straight-line code.
+const REQUESTS: u32 = 16;
 
 /// Lowers a copy of `from` into `to`. `clamp` says where coordinates along the tiled dimensions are
 /// clamped to.
@@ -50,6 +53,7 @@ pub(crate) fn lower(
         into,
         limits: std::array::from_fn(|k| limits(source, clamp.get(k).copied().flatten(), k)),
         repeats: clamp.first().is_some_and(|c| c.is_some()),
+        unroll: if cx.size == Size::Fast { REQUESTS } else { 1 },
     };
     let mask = match &target.layout {
         Layout::Tiled(tiled) => {
@@ -95,6 +99,8 @@ struct Copy<'a> {
     limits: [(i64, i64); 2],
     /// Whether elements beyond the limits along x are those at the limits.
     repeats: bool,
+    /// Atoms requested in straight-line code.
+    unroll: u32,
 }
 
 /// Rows of the copy that are requested together.
@@ -146,9 +152,13 @@ impl Copy<'_> {
         let atoms = span.extent().div_ceil(LANES as u32);
         // Atoms of the copy that are taken at once; misaligned ones are parts of one more.
         let more = u32::from(shift != 0);
-        let most = (self.room / ATOM_BYTES - more).min(atoms);
+        let room = self.room / ATOM_BYTES;
+        let most = (room - more).min(atoms);
         let chunks = atoms.div_ceil(most);
-        let row_bytes = (most + more) * ATOM_BYTES;
+        // The last chunk begins so that it ends with the row.
+        let factors = if chunks > 1 { &[1][..] } else { &[] };
+        let run = Run::new(&self.home, (first, factors), most + more, self.unroll, room);
+        let row_bytes = run.atoms * ATOM_BYTES;
         let height = Home::span(self.to, 1).extent();
         let batch = Batch::new(height, row_bytes, self.room);
         let pitch = i64::from(atoms * ATOM_BYTES);
@@ -167,8 +177,10 @@ impl Copy<'_> {
                         let y = plus(b, y, self.limits[1].0);
                         let slot = times(b, r, row_bytes.into());
                         let slot = plus(b, slot, self.vsm);
-                        let from = plus(b, start, first);
-                        self.fetch(b, (plane, y), from, most + more, slot);
+                        let row = self.home.row(b, plane, y);
+                        let terms = if chunks > 1 { &[(start, 1)][..] } else { &[] };
+                        let first = First { constant: first, terms };
+                        run.fetch(b, &self.home, &row, &first, slot, self.unroll);
                     });
                     b.counted_loop("take", batch.rows, |b, r| {
                         let y = batch.row(b, turn, r);
@@ -180,35 +192,42 @@ impl Copy<'_> {
                         let base = base(b, self.into);
                         let bank = b.iadd(bank, base);
                         let slot = times(b, r, row_bytes.into());
-                        let slot = plus(b, slot, self.vsm + shift * i64::from(ELEMENT_BYTES));
-                        each_atom(b, most, |b, offset| {
-                            let place = b.iadd(slot, offset);
-                            let value = read(b, RD_VSM, place, mask, self.vector());
-                            let place = b.iadd(bank, offset);
-                            write(b, ST_RF, place, value, mask);
-                        });
+                        let lead = i64::from(run.lead * ATOM_BYTES);
+                        let begin = lead + shift * i64::from(ELEMENT_BYTES);
+                        let slot = plus(b, slot, self.vsm + begin);
+                        self.take(b, (slot, bank), most, mask, |_, value, _| value);
                     });
                 });
             });
         });
     }
 
-    /// Requests `atoms` atoms of a row, from atom `first` on, into `slot`.
-    fn fetch(
+    /// Stores `atoms` atoms that lie in the scratchpad from `slot` on to `bank`, each changed as
+    /// `change` says, which gets the byte offset too.
+    fn take(
         &self,
         b: &mut Builder<'_>,
-        (plane, y): (Value, Value),
-        first: Value,
+        (slot, bank): (Value, Value),
         atoms: u32,
-        slot: Value,
+        mask: u32,
+        mut change: impl FnMut(&mut Builder<'_>, Value, Value) -> Value,
     ) {
-        let row = self.home.row(b, plane, y);
-        b.counted_loop("atom", atoms, |b, k| {
-            let atom = b.iadd(first, k);
-            let atom = self.home.nearest(b, atom);
-            let offset = times(b, k, ATOM_BYTES.into());
-            let to = b.iadd(slot, offset);
-            self.home.request(b, &row, atom, to);
+        let most = UNROLL.min(atoms).min(self.unroll);
+        let unroll = (1..=most).rev().find(|n| atoms.is_multiple_of(*n)).unwrap_or(1);
+        b.counted_loop("atoms", atoms / unroll, |b, counter| {
+            let start = times(b, counter, i64::from(unroll * ATOM_BYTES));
+            // All are read before the first is stored, so that nothing waits for one alone.
+            let mut all = Vec::new();
+            for n in 0..unroll {
+                let offset = plus(b, start, i64::from(n * ATOM_BYTES));
+                let place = b.iadd(slot, offset);
+                all.push((offset, read(b, RD_VSM, place, mask, self.vector())));
+            }
+            for (offset, value) in all {
+                let value = change(b, value, offset);
+                let place = b.iadd(bank, offset);
+                write(b, ST_RF, place, value, mask);
+            }
         });
     }
 
@@ -222,15 +241,17 @@ impl Copy<'_> {
         let (_, shift) = self.home.atom_of(i64::from(tiled.origin[0]));
         for columns in narrow(columns_of(self.to, tiled), tiled, most) {
             let tiles = if columns.engine.is_none() { tiled.grid.engines } else { 1 };
-            let whole = columns.atoms * tiles;
-            let atoms = whole + u32::from(shift != 0);
-            let row_bytes = (edges + atoms) * ATOM_BYTES;
+            let atoms = columns.atoms * tiles + u32::from(shift != 0);
+            let (first, _) = self.home.atom_of(start_of(tiled, &columns));
+            let factors = factors(tiled, &columns);
+            let run = Run::new(&self.home, (first, &factors), atoms, self.unroll, most + 1);
+            let row_bytes = (edges + run.atoms) * ATOM_BYTES;
             let strip = Strip {
                 copy: self,
                 tiled,
                 columns,
                 shift,
-                atoms,
+                run,
                 row_bytes,
                 batch: Batch::new(tiled.height(), row_bytes * slots, self.room),
                 edges: edges * ATOM_BYTES,
@@ -277,8 +298,8 @@ struct Strip<'a> {
     columns: Columns,
     /// Elements by which the copy's atoms lie to the right of the source's.
     shift: i64,
-    /// Atoms requested for a row of a group, those at the limits not counted.
-    atoms: u32,
+    /// How the atoms of a row of a group are requested, those at the limits not counted.
+    run: Run,
     /// Bytes of a row of a group in the scratchpad.
     row_bytes: u32,
     batch: Batch,
@@ -286,21 +307,27 @@ struct Strip<'a> {
     edges: u32,
 }
 
+/// Width of a strip and of a group's region, in elements.
+fn widths(tiled: &Tiled) -> [i64; 2] {
+    let strip = i64::from(tiled.grid.engines * tiled.tile[0]);
+    [strip, strip * i64::from(tiled.grid.strips)]
+}
+
+/// Atoms from one group to the next, and from one strip to the next where there are several.
+fn factors(tiled: &Tiled, columns: &Columns) -> [i64; 2] {
+    let [strip, group] = widths(tiled).map(|n| n / LANES as i64);
+    [group, if columns.strips > 1 { strip } else { 0 }]
+}
+
+/// First column of the copy that is taken, in the group and the strip at the origin.
+fn start_of(tiled: &Tiled, columns: &Columns) -> i64 {
+    let engine = columns.engine.unwrap_or(0);
+    i64::from(tiled.origin[0])
+        + columns.strip * widths(tiled)[0]
+        + i64::from(engine * tiled.tile[0] + columns.first)
+}
+
 impl Strip<'_> {
-    /// Width of a strip and of a group's region, in elements.
-    fn widths(&self) -> [i64; 2] {
-        let strip = i64::from(self.tiled.grid.engines * self.tiled.tile[0]);
-        [strip, strip * i64::from(self.tiled.grid.strips)]
-    }
-
-    /// First column of the copy that is taken, in the group and the strip at the origin.
-    fn start(&self) -> i64 {
-        let engine = self.columns.engine.unwrap_or(0);
-        i64::from(self.tiled.origin[0])
-            + self.columns.strip * self.widths()[0]
-            + i64::from(engine * self.tiled.tile[0] + self.columns.first)
-    }
-
     fn slot_bytes(&self) -> i64 {
         i64::from(self.row_bytes * self.batch.rows)
     }
@@ -316,12 +343,9 @@ impl Strip<'_> {
         let row = id(b, VAULT_ROW);
         let row = times(b, row, grid.groups[1].into());
         let row = b.iadd(row, group_y);
-        let [strip_width, group_width] = self.widths().map(|n| n / LANES as i64);
-        let (first, _) = copy.home.atom_of(self.start());
-        let groups = times(b, column, group_width);
-        let strips = times(b, strip, strip_width);
-        let atom = b.iadd(groups, strips);
-        let atom = plus(b, atom, first);
+        let (constant, _) = copy.home.atom_of(start_of(self.tiled, &self.columns));
+        let [of_group, of_strip] = factors(self.tiled, &self.columns);
+        let first = First { constant, terms: &[(column, of_group), (strip, of_strip)] };
         let height = i64::from(grid.rows * self.tiled.tile[1]);
         let top = times(b, row, height);
         let top =
@@ -335,8 +359,8 @@ impl Strip<'_> {
             let y = super::math::clamp(b, y, low, high);
             let offset = times(b, r, self.row_bytes.into());
             let slot = b.iadd(slot, offset);
+            let row = copy.home.row(b, plane, y);
             if copy.repeats {
-                let row = copy.home.row(b, plane, y);
                 let (low, high) = copy.limits[0];
                 for (n, limit) in [low, high].into_iter().enumerate() {
                     let (atom, _) = copy.home.atom_of(limit);
@@ -346,7 +370,7 @@ impl Strip<'_> {
                 }
             }
             let slot = plus(b, slot, self.edges.into());
-            copy.fetch(b, (plane, y), atom, self.atoms, slot);
+            self.run.fetch(b, &copy.home, &row, &first, slot, copy.unroll);
         });
     }
 
@@ -378,11 +402,11 @@ impl Strip<'_> {
         let bank = b.iadd(bank, base);
         let x = copy.repeats.then(|| {
             let (group_x, _) = position(b, grid).group(b, grid);
-            let groups = times(b, group_x, self.widths()[1]);
-            let strips = times(b, strip, self.widths()[0]);
+            let groups = times(b, group_x, widths(tiled)[1]);
+            let strips = times(b, strip, widths(tiled)[0]);
             let x = b.iadd(groups, strips);
             let x = b.iadd(x, own);
-            plus(b, x, self.start())
+            plus(b, x, start_of(tiled, &self.columns))
         });
         b.counted_loop("take", self.batch.rows, |b, r| {
             let row = self.batch.row(b, turn, r);
@@ -394,15 +418,11 @@ impl Strip<'_> {
                 let slot = self.row_slot(b, pg, r);
                 Edges::new(b, copy, slot, mask, x)
             });
-            let slot = plus(b, slot, i64::from(self.edges) + misaligned);
-            each_atom(b, self.columns.atoms, |b, offset| {
-                let place = b.iadd(slot, offset);
-                let mut value = read(b, RD_VSM, place, mask, copy.vector());
-                if let Some(edges) = &edges {
-                    value = edges.repeat(b, value, offset);
-                }
-                let place = b.iadd(bank, offset);
-                write(b, ST_RF, place, value, mask);
+            let lead = i64::from(self.edges + self.run.lead * ATOM_BYTES);
+            let slot = plus(b, slot, lead + misaligned);
+            copy.take(b, (slot, bank), self.columns.atoms, mask, |b, value, offset| match &edges {
+                Some(edges) => edges.repeat(b, value, offset),
+                None => value,
             });
         });
     }
@@ -460,16 +480,4 @@ impl Edges {
             b.value(Op::Select(beyond, edge, value))
         })
     }
-}
-
-/// Runs `body` for each of `atoms` consecutive atoms, with the byte offset of the atom.
-fn each_atom(b: &mut Builder<'_>, atoms: u32, mut body: impl FnMut(&mut Builder<'_>, Value)) {
-    let unroll = (1..=UNROLL.min(atoms)).rev().find(|n| atoms.is_multiple_of(*n)).unwrap_or(1);
-    b.counted_loop("atoms", atoms / unroll, |b, counter| {
-        let start = times(b, counter, i64::from(unroll * ATOM_BYTES));
-        for n in 0..unroll {
-            let offset = plus(b, start, i64::from(n * ATOM_BYTES));
-            body(b, offset);
-        }
-    });
 }
