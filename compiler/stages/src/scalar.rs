@@ -215,7 +215,7 @@ pub fn intrinsic(op: Intrinsic, a: f32, b: f32) -> f32 {
         Intrinsic::Trunc => return a.trunc(),
         Intrinsic::Sqrt => return a.sqrt(),
         Intrinsic::FastInverse => return 1.0 / a,
-        Intrinsic::FastInverseSqrt => 1.0 / x.sqrt(),
+        Intrinsic::FastInverseSqrt => return 1.0 / a.sqrt(),
         Intrinsic::Exp | Intrinsic::FastExp => x.exp(),
         Intrinsic::Log | Intrinsic::FastLog => x.ln(),
         Intrinsic::Pow | Intrinsic::FastPow => x.powf(y),
