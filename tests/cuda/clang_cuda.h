@@ -1,0 +1,73 @@
+/* The few names of CUDA that a source needs when clang compiles it without NVIDIA's headers. */
+#pragma once
+#define __host__ __attribute__((host))
+#define __device__ __attribute__((device))
+#define __global__ __attribute__((global))
+#define __shared__ __attribute__((shared))
+#define __constant__ __attribute__((constant))
+#define __forceinline__ inline __attribute__((always_inline))
+#define __noinline__ __attribute__((noinline))
+#define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))
+
+typedef unsigned long long clang_u64;
+
+struct dim3 {
+    unsigned x, y, z;
+};
+
+struct clang_thread {
+    __declspec(property(get = get_x)) unsigned x;
+    __declspec(property(get = get_y)) unsigned y;
+    __declspec(property(get = get_z)) unsigned z;
+    __device__ static inline unsigned get_x() { return __nvvm_read_ptx_sreg_tid_x(); }
+    __device__ static inline unsigned get_y() { return __nvvm_read_ptx_sreg_tid_y(); }
+    __device__ static inline unsigned get_z() { return __nvvm_read_ptx_sreg_tid_z(); }
+};
+
+struct clang_block {
+    __declspec(property(get = get_x)) unsigned x;
+    __declspec(property(get = get_y)) unsigned y;
+    __declspec(property(get = get_z)) unsigned z;
+    __device__ static inline unsigned get_x() { return __nvvm_read_ptx_sreg_ctaid_x(); }
+    __device__ static inline unsigned get_y() { return __nvvm_read_ptx_sreg_ctaid_y(); }
+    __device__ static inline unsigned get_z() { return __nvvm_read_ptx_sreg_ctaid_z(); }
+};
+
+struct clang_block_extent {
+    __declspec(property(get = get_x)) unsigned x;
+    __declspec(property(get = get_y)) unsigned y;
+    __declspec(property(get = get_z)) unsigned z;
+    __device__ static inline unsigned get_x() { return __nvvm_read_ptx_sreg_ntid_x(); }
+    __device__ static inline unsigned get_y() { return __nvvm_read_ptx_sreg_ntid_y(); }
+    __device__ static inline unsigned get_z() { return __nvvm_read_ptx_sreg_ntid_z(); }
+};
+
+struct clang_grid_extent {
+    __declspec(property(get = get_x)) unsigned x;
+    __declspec(property(get = get_y)) unsigned y;
+    __declspec(property(get = get_z)) unsigned z;
+    __device__ static inline unsigned get_x() { return __nvvm_read_ptx_sreg_nctaid_x(); }
+    __device__ static inline unsigned get_y() { return __nvvm_read_ptx_sreg_nctaid_y(); }
+    __device__ static inline unsigned get_z() { return __nvvm_read_ptx_sreg_nctaid_z(); }
+};
+
+static const __device__ clang_thread threadIdx;
+static const __device__ clang_block blockIdx;
+static const __device__ clang_block_extent blockDim;
+static const __device__ clang_grid_extent gridDim;
+
+__device__ static inline int atomicAdd(int* p, int v) { return __nvvm_atom_add_gen_i(p, v); }
+__device__ static inline unsigned atomicAdd(unsigned* p, unsigned v) { return __nvvm_atom_add_gen_i((int*)p, v); }
+__device__ static inline clang_u64 atomicAdd(clang_u64* p, clang_u64 v) {
+    return __nvvm_atom_add_gen_ll((long long*)p, v);
+}
+__device__ static inline int atomicMin(int* p, int v) { return __nvvm_atom_min_gen_i(p, v); }
+__device__ static inline int atomicMax(int* p, int v) { return __nvvm_atom_max_gen_i(p, v); }
+__device__ static inline int atomicCAS(int* p, int a, int b) { return __nvvm_atom_cas_gen_i(p, a, b); }
+__device__ static inline float fmaf(float a, float b, float c) { return __nvvm_fma_rn_f(a, b, c); }
+__device__ static inline double fma(double a, double b, double c) { return __nvvm_fma_rn_d(a, b, c); }
+__device__ static inline float __fmul_rn(float a, float b) { return __nvvm_mul_rn_f(a, b); }
+__device__ static inline double __dmul_rn(double a, double b) { return __nvvm_mul_rn_d(a, b); }
+__device__ static inline float __fsub_rn(float a, float b) { return __nvvm_add_rn_f(a, -b); }
+__device__ static inline int min(int a, int b) { return a < b ? a : b; }
+__device__ static inline int max(int a, int b) { return a > b ? a : b; }
