@@ -60,7 +60,8 @@ pub fn evaluate(op: &Op, value: impl Fn(Value) -> Lanes) -> Option<Result<Lanes,
         | Op::LoadRaw(..)
         | Op::StoreRaw(..)
         | Op::Call(..)
-        | Op::Intrinsic(_) => return None,
+        | Op::Intrinsic(_)
+        | Op::Simt(..) => return None,
     }))
 }
 

@@ -26,3 +26,8 @@ entity_impl!(Mem, "mem");
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Func(u32);
 entity_impl!(Func, "fn");
+
+/// A data object of a module.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Object(u32);
+entity_impl!(Object, "object");

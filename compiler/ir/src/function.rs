@@ -3,13 +3,20 @@
 use cranelift_entity::PrimaryMap;
 use nbcc_base::Span;
 
-use crate::{Block, Func, Inst, Mem, Op, Scalar, Space, Terminator, Type, Value};
+use crate::{
+    Block, DataObject, Func, Inst, Kernel, LineMarks, Mem, Object, Op, Scalar, Space, Terminator,
+    Type, Value,
+};
 
-/// The functions of one source file.
+/// The functions and data objects of one source file.
 #[derive(Clone, Debug, Default)]
 pub struct Module {
     /// The functions.
     pub functions: PrimaryMap<Func, Function>,
+    /// Variables with an address, used by functions of the model `grid`.
+    pub objects: PrimaryMap<Object, DataObject>,
+    /// Where the source says that it comes from. No part of the text form.
+    pub lines: LineMarks,
 }
 
 /// Who runs a function.
@@ -30,6 +37,8 @@ pub struct Function {
     pub name: String,
     /// Who runs it.
     pub model: ExecutionModel,
+    /// What hosts need to launch it, where it is a kernel.
+    pub kernel: Option<Kernel>,
     /// The types of its results.
     pub results: Vec<Type>,
     /// Memory objects.
@@ -116,6 +125,7 @@ impl Function {
         let mut function = Function {
             name: name.into(),
             model,
+            kernel: None,
             results: Vec::new(),
             mems: PrimaryMap::new(),
             insts: PrimaryMap::new(),
@@ -203,7 +213,8 @@ impl Function {
         }
     }
 
-    /// The types an operation's results have. A call's come from its callee: none here.
+    /// The types an operation's results have. A call's come from its callee: none here;
+    /// nor has a grid operation whose modifiers do not fit together.
     pub fn result_types(&self, op: &Op) -> Vec<Type> {
         match op {
             Op::Const(ty, _) | Op::Load(ty, ..) | Op::LoadRaw(ty, ..) | Op::Convert(_, _, ty) => {
@@ -217,6 +228,7 @@ impl Function {
             Op::Extract(a, _) => vec![self.ty(*a).with_lanes(1)],
             Op::Shuffle(a, _, lanes) => vec![self.ty(*a).with_lanes(lanes.len() as u8)],
             Op::Intrinsic(call) => call.result.into_iter().collect(),
+            Op::Simt(op, _) => op.signature().map(|s| s.results).unwrap_or_default(),
             Op::Store(..) | Op::StoreRaw(..) | Op::Call(..) => vec![],
         }
     }

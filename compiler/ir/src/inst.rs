@@ -1,6 +1,6 @@
 //! Instructions and terminators.
 
-use crate::{Block, Func, Mem, Space, Type, Value};
+use crate::{Block, Func, Mem, SimtOp, Space, Type, Value};
 
 /// A constant: the same bits in every lane, or one value a lane.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -252,6 +252,8 @@ pub enum Op {
     Call(Func, Vec<Value>),
     /// A call of an operation that one target defines.
     Intrinsic(IntrinsicCall),
+    /// An operation of a thread of a grid.
+    Simt(SimtOp, Vec<Value>),
 }
 
 impl Op {
@@ -280,7 +282,9 @@ impl Op {
             Op::Fma(a, b, c) | Op::MulAdd(a, b, c) | Op::Select(a, b, c) => {
                 [*a, *b, *c].into_iter().for_each(f);
             }
-            Op::Load(_, _, args) | Op::Call(_, args) => args.iter().copied().for_each(f),
+            Op::Load(_, _, args) | Op::Call(_, args) | Op::Simt(_, args) => {
+                args.iter().copied().for_each(f);
+            }
             Op::Intrinsic(call) => call.args.iter().copied().for_each(f),
             Op::Store(_, subscripts, value) => {
                 subscripts.iter().copied().for_each(&mut f);
@@ -318,7 +322,9 @@ impl Op {
                 f(b);
                 f(c);
             }
-            Op::Load(_, _, args) | Op::Call(_, args) => args.iter_mut().for_each(f),
+            Op::Load(_, _, args) | Op::Call(_, args) | Op::Simt(_, args) => {
+                args.iter_mut().for_each(f);
+            }
             Op::Intrinsic(call) => call.args.iter_mut().for_each(f),
             Op::Store(_, subscripts, value) => {
                 subscripts.iter_mut().for_each(&mut f);
@@ -336,6 +342,7 @@ impl Op {
                 Effect::Write
             }
             Op::Intrinsic(call) => call.effect,
+            Op::Simt(op, _) => op.effect(),
             _ => Effect::Pure,
         }
     }
@@ -363,6 +370,8 @@ pub enum Terminator {
     Return(Vec<Value>),
     /// Ends the run with an error.
     Trap(String),
+    /// Ends the thread, in whichever function it is.
+    Exit,
 }
 
 impl Terminator {
@@ -374,7 +383,7 @@ impl Terminator {
             Terminator::Switch(_, cases, default) => {
                 cases.iter().chain(std::iter::once(default)).collect()
             }
-            Terminator::Return(_) | Terminator::Trap(_) => vec![],
+            Terminator::Return(_) | Terminator::Trap(_) | Terminator::Exit => vec![],
         }
     }
 
@@ -386,7 +395,7 @@ impl Terminator {
             Terminator::Switch(_, cases, default) => {
                 cases.iter_mut().chain(std::iter::once(default)).collect()
             }
-            Terminator::Return(_) | Terminator::Trap(_) => vec![],
+            Terminator::Return(_) | Terminator::Trap(_) | Terminator::Exit => vec![],
         }
     }
 
@@ -395,7 +404,7 @@ impl Terminator {
         match self {
             Terminator::Branch(value, ..) | Terminator::Switch(value, ..) => f(value),
             Terminator::Return(values) => values.iter_mut().for_each(&mut f),
-            Terminator::Jump(_) | Terminator::Trap(_) => {}
+            Terminator::Jump(_) | Terminator::Trap(_) | Terminator::Exit => {}
         }
         for to in self.successors_mut() {
             to.args.iter_mut().for_each(&mut f);
@@ -414,7 +423,7 @@ impl Terminator {
         match self {
             Terminator::Branch(value, ..) | Terminator::Switch(value, ..) => f(*value),
             Terminator::Return(values) => values.iter().copied().for_each(&mut f),
-            Terminator::Jump(_) | Terminator::Trap(_) => {}
+            Terminator::Jump(_) | Terminator::Trap(_) | Terminator::Exit => {}
         }
         for to in self.successors() {
             to.args.iter().copied().for_each(&mut f);

@@ -4,10 +4,12 @@
 //! and explicit terminators. Two kinds of memory exist: raw addresses in a space, and declared
 //! memory objects with one subscript a dimension. What belongs to one target only (reaching into a
 //! neighbour's bank, say) is an [`Op::Intrinsic`], so that no target's name stands in this crate.
+//! What a thread of a grid does beyond that is an [`Op::Simt`], with typed modifiers.
 
 mod builder;
 pub mod cfg;
 pub mod codes;
+mod data;
 mod dominators;
 mod edit;
 mod entities;
@@ -19,6 +21,7 @@ mod lex;
 mod names;
 mod parse;
 mod print;
+mod simt;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 mod types;
@@ -26,9 +29,13 @@ mod verify;
 
 pub use builder::Builder;
 pub use cfg::Cfg;
+pub use data::{
+    DataObject, Kernel, KernelParam, LineMark, LineMarks, LinePlace, Relocation, RelocationTarget,
+    function_address,
+};
 pub use dominators::{Dominators, Positions};
 pub use edit::Replacements;
-pub use entities::{Block, Func, Inst, Mem, Value};
+pub use entities::{Block, Func, Inst, Mem, Object, Value};
 pub use float16::{f16_to_f64, f64_to_f16};
 pub use function::{
     BlockData, ExecutionModel, Function, InstData, LoopInfo, MemData, Module, ValueData, ValueDef,
@@ -40,6 +47,12 @@ pub use inst::{
 pub use parse::parse_module;
 pub use print::{
     Annotation, Locations, PrintOptions, literal, print_function, print_module, quoted,
+};
+pub use simt::{
+    Access, ApproxOp, AtomOp, Atomic, Barrier, BarrierKind, Conversion, ConvertRounding, Direction,
+    EdgeMode, FloatArith, FloatCompare, FloatFormat, FloatOp, FloatProperty, FloatTest, IntType,
+    NumType, Ordering, PrmtMode, ReduxOp, Rounding, Scope, ShflMode, Signature, Simd, SimdOp,
+    SimtOp, SpecialReg, UnknownSimtOp, VoteMode, Width,
 };
 pub use types::{Scalar, Space, Type};
 pub use verify::{MAX_LANES, VerifierError, verify_function, verify_module};

@@ -126,6 +126,7 @@ names!(Space {
     Local = "local",
     Param = "param",
     Const = "const",
+    Generic = "generic",
 });
 
 impl UnaryOp {

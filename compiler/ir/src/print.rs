@@ -6,8 +6,8 @@ use std::fmt::{self, Write};
 use nbcc_base::{SourceMap, Span};
 
 use crate::{
-    Block, BlockCall, Constant, Function, Inst, InstData, Mem, Module, Op, Scalar, Terminator,
-    Type, Value, f16_to_f64,
+    Block, BlockCall, Constant, DataObject, Function, Inst, InstData, Kernel, KernelParam, Mem,
+    Module, Op, Relocation, RelocationTarget, Scalar, SimtOp, Terminator, Type, Value, f16_to_f64,
 };
 
 /// A side table: what to show behind a value where it is defined.
@@ -45,11 +45,43 @@ pub fn print_function(func: &Function, options: &PrintOptions<'_>) -> String {
     out
 }
 
-/// The text form of a module: its functions with an empty line between them.
+/// The text form of a module: its data objects, then its functions, with an empty line between
+/// them.
 pub fn print_module(module: &Module, options: &PrintOptions<'_>) -> String {
     let options = PrintOptions { module: Some(module), ..*options };
+    let objects: String =
+        module.objects.values().map(|object| object_line(module, object)).collect();
     let functions = module.functions.values().map(|func| print_function(func, &options));
-    functions.collect::<Vec<_>>().join("\n")
+    let parts = (!objects.is_empty()).then_some(objects).into_iter().chain(functions);
+    parts.collect::<Vec<_>>().join("\n")
+}
+
+/// `object @table: global size 16 align 4 data "00ff" generic(@other + 4, 0, 8, 8)`: of a
+/// relocation the addend, shift, width and offset.
+fn object_line(module: &Module, object: &DataObject) -> String {
+    let mut out = format!("object @{}: {}", name_text(&object.name), object.space);
+    if object.dynamic {
+        out.push_str(" dynamic");
+    }
+    let _ = write!(out, " size {} align {}", object.size, object.align);
+    if !object.bytes.is_empty() {
+        let digits: String = object.bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        let _ = write!(out, " data \"{digits}\"");
+    }
+    for reloc in &object.relocations {
+        let (word, name) = match reloc.target {
+            RelocationTarget::Object(to) => ("address", module.objects.get(to).map(|o| &o.name)),
+            RelocationTarget::Generic(to) => ("generic", module.objects.get(to).map(|o| &o.name)),
+            RelocationTarget::Function(to) => {
+                ("function", module.functions.get(to).map(|f| &f.name))
+            }
+        };
+        let name = name.map_or_else(|| "?".to_string(), |name| name_text(name));
+        let Relocation { offset, width, shift, addend, .. } = *reloc;
+        let _ = write!(out, " {word}(@{name}{}, {shift}, {width}, {offset})", displacement(addend));
+    }
+    out.push('\n');
+    out
 }
 
 impl fmt::Display for Function {
@@ -142,6 +174,9 @@ impl Printer<'_> {
             }
         }
         writeln!(self.out, " {{")?;
+        if let Some(kernel) = &func.kernel {
+            self.kernel(kernel)?;
+        }
         for mem in func.mems.values() {
             let extents: Vec<_> = mem.extents.iter().map(u32::to_string).collect();
             let (name, extents) = (name_text(&mem.name), extents.join(", "));
@@ -151,6 +186,26 @@ impl Printer<'_> {
             self.block(block, Some(block) != entry)?;
         }
         writeln!(self.out, "}}")
+    }
+
+    fn kernel(&mut self, kernel: &Kernel) -> fmt::Result {
+        write!(self.out, "  kernel")?;
+        let bounds = [("max", kernel.max_threads), ("required", kernel.required_threads)];
+        for (word, bound) in bounds {
+            if let Some([x, y, z]) = bound {
+                write!(self.out, " {word}({x}, {y}, {z})")?;
+            }
+        }
+        if let Some(blocks) = kernel.min_blocks {
+            write!(self.out, " blocks({blocks})")?;
+        }
+        writeln!(self.out)?;
+        for KernelParam { name, offset, size, align, ty } in &kernel.params {
+            let ty = ty.map_or("bytes", crate::NumType::name);
+            let name = name_text(name);
+            writeln!(self.out, "  param %{name}: {ty} size {size} align {align} at {offset}")?;
+        }
+        Ok(())
     }
 
     fn block(&mut self, block: Block, with_params: bool) -> fmt::Result {
@@ -278,6 +333,13 @@ impl Printer<'_> {
                 }
                 write!(self.out, " {}", call.effect.name())
             }
+            Op::Simt(SimtOp::Address(object), args) if args.is_empty() => {
+                match self.options.module.and_then(|m| m.objects.get(*object)) {
+                    Some(data) => write!(self.out, "address @{}", name_text(&data.name)),
+                    None => write!(self.out, "simt \"address.{object}\"()"),
+                }
+            }
+            Op::Simt(op, args) => write!(self.out, "simt \"{op}\"({})", list(args)),
         }
     }
 
@@ -301,6 +363,7 @@ impl Printer<'_> {
             Terminator::Return(values) if values.is_empty() => write!(self.out, "return"),
             Terminator::Return(values) => write!(self.out, "return {}", list(values)),
             Terminator::Trap(message) => write!(self.out, "trap {}", quoted(message)),
+            Terminator::Exit => write!(self.out, "exit"),
         }
     }
 }

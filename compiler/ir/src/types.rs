@@ -53,12 +53,19 @@ pub struct Type {
 impl Type {
     /// A truth value.
     pub const I1: Type = Type { scalar: Scalar::I1, lanes: 1 };
+    /// An 8-bit integer.
+    pub const I8: Type = Type { scalar: Scalar::I8, lanes: 1 };
+    /// A 16-bit integer.
+    pub const I16: Type = Type { scalar: Scalar::I16, lanes: 1 };
     /// A 32-bit integer.
     pub const I32: Type = Type { scalar: Scalar::I32, lanes: 1 };
     /// A 64-bit integer.
     pub const I64: Type = Type { scalar: Scalar::I64, lanes: 1 };
     /// A binary32 float.
     pub const F32: Type = Type { scalar: Scalar::F32, lanes: 1 };
+
+    /// A binary64 float.
+    pub const F64: Type = Type { scalar: Scalar::F64, lanes: 1 };
 
     /// The vector of that many lanes of the same scalar.
     pub fn with_lanes(self, lanes: u8) -> Type {
@@ -114,6 +121,8 @@ pub enum Space {
     Param,
     /// Constants, read only.
     Const,
+    /// One of the others: the address says which.
+    Generic,
 }
 
 impl fmt::Display for Space {

@@ -48,7 +48,7 @@ fn needed_values(func: &Function) -> SecondaryMap<Value, bool> {
         match func.terminator(block) {
             Terminator::Branch(value, ..) | Terminator::Switch(value, ..) => work.push(*value),
             Terminator::Return(values) => work.extend(values),
-            Terminator::Jump(_) | Terminator::Trap(_) => {}
+            Terminator::Jump(_) | Terminator::Trap(_) | Terminator::Exit => {}
         }
     }
     work.extend(&func.blocks[func.entry()].params);

@@ -106,6 +106,7 @@ fn loop_writes(func: &Function, forest: &LoopForest) -> PrimaryMap<Loop, Writes>
                 Op::Store(mem, ..) => here.mems.push(*mem),
                 Op::Call(..) => here.all = true,
                 Op::Intrinsic(call) => here.all |= call.effect == Effect::Write,
+                Op::Simt(op, _) => here.all |= op.effect() == Effect::Write,
                 _ => {}
             }
         }

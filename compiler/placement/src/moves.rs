@@ -46,7 +46,7 @@ pub fn uses(func: &Function) -> Vec<UseSite> {
                 std::slice::from_ref(value)
             }
             Terminator::Return(values) => values,
-            Terminator::Jump(_) | Terminator::Trap(_) => &[],
+            Terminator::Jump(_) | Terminator::Trap(_) | Terminator::Exit => &[],
         };
         for (number, &value) in own.iter().enumerate() {
             uses.push(UseSite { value, by: Use::Terminator(block, number), block });

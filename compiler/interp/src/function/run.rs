@@ -322,6 +322,7 @@ impl<'a> Execution<'a> {
                     }
                     result
                 }
+                Op::Simt(op, _) => return Err(TrapKind::Grid(op.to_string())),
                 _ => unreachable!("{inst} of {} is evaluated", func.name),
             }
         };
@@ -348,6 +349,7 @@ impl<'a> Execution<'a> {
                 number.and_then(|number| cases.get(number)).unwrap_or(default)
             }
             Terminator::Trap(message) => return Err(TrapKind::Explicit(message.clone())),
+            Terminator::Exit => return Err(TrapKind::Grid("exit".to_string())),
             Terminator::Return(values) => {
                 let values: Vec<Lanes> = values.iter().map(|&v| frame.get(v)).collect();
                 return Ok(self.leave(values, memory));

@@ -73,6 +73,9 @@ pub enum TrapKind {
     /// Arguments of another number or of other types than the parameters.
     #[error("the arguments do not fit the parameters")]
     Arguments,
+    /// An operation of a thread of a grid, outside of a grid.
+    #[error("{0} needs a grid")]
+    Grid(String),
     /// An intrinsic that the callback does not know, or refuses.
     #[error("intrinsic \"{name}\": {message}")]
     Intrinsic {

@@ -111,7 +111,7 @@ fn expand(e: &mut Emitter<'_, '_>, op: &Op) -> Option<Value> {
         | Op::Extract(..)
         | Op::Insert(..)
         | Op::Shuffle(..) => e.op(op.clone()),
-        Op::Fma(..) | Op::Call(..) => panic!("{op:?} is not in kernels"),
+        Op::Fma(..) | Op::Call(..) | Op::Simt(..) => panic!("{op:?} is not in kernels"),
         // An integer known to lie between two constants.
         Op::Intrinsic(call) if call.name == RANGE => {
             let [lo, hi] = call.imms[..] else { panic!("{RANGE} has two constants") };

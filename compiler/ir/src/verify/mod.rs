@@ -35,6 +35,16 @@
 //! - A raw address is an `i32` or `i64` scalar.
 //! - The spaces `param` and `const` are only read.
 //!
+//! Grids
+//! - Grid operations have modifiers that go together, and operands and results of their signature.
+//!   Those that are no arithmetic stand in functions of the model `grid`, as does `exit`.
+//! - Kernels are functions of the model `grid` without parameters and results. Their parameters lie
+//!   one behind the other in the space `param`, aligned, with names of their own.
+//! - Data objects of a module have names of their own, a space that is global, const, shared or
+//!   local, and an alignment that is a power of two. Only those of global and const have contents,
+//!   not more than their size; relocations are within the size, in order, do not overlap and name
+//!   what exists. Dynamic ones are shared.
+//!
 //! What is not checked here: that the control flow of an `engines` function is the same in all
 //! engines depends on what the target's intrinsics return (`uniformity` in the analyses).
 
@@ -44,9 +54,11 @@ use std::fmt;
 use cranelift_entity::SecondaryMap;
 
 use crate::{
-    Block, BlockCall, Cfg, Constant, ConvertOp, Dominators, Function, Inst, Mem, Module, Op,
-    Positions, Scalar, Space, Terminator, Type, Value, ValueDef,
+    Block, BlockCall, Cfg, Constant, ConvertOp, Dominators, ExecutionModel, Function, Inst, Mem,
+    Module, Op, Positions, Scalar, SimtOp, Space, Terminator, Type, Value, ValueDef,
 };
+
+mod kernel;
 
 /// The most lanes a type has.
 pub const MAX_LANES: u8 = 16;
@@ -73,9 +85,11 @@ impl std::error::Error for VerifierError {}
 /// Checks every function of a module, and that their names differ.
 pub fn verify_module(module: &Module) -> Vec<VerifierError> {
     let mut errors = Vec::new();
+    kernel::check_objects(module, &mut errors);
     let mut names = BTreeMap::new();
     for (id, func) in &module.functions {
         errors.extend(verify_function(func, Some(module)));
+        kernel::check(func, &mut errors);
         if let Some(first) = names.insert(&func.name, id) {
             errors.push(VerifierError {
                 function: func.name.clone(),
@@ -253,6 +267,9 @@ impl Verifier<'_> {
             Terminator::Branch(cond, ..) if func.ty(*cond) != Type::I1 => {
                 self.error(block, format!("branches on {cond}: {}", func.ty(*cond)));
             }
+            Terminator::Exit if func.model != ExecutionModel::Grid => {
+                self.error(block, "ends a thread where there are none");
+            }
             Terminator::Switch(value, ..) if !is_integer_scalar(func.ty(*value)) => {
                 self.error(block, format!("switches on {value}: {}", func.ty(*value)));
             }
@@ -366,9 +383,28 @@ impl Verifier<'_> {
                 });
             }
             Op::Intrinsic(_) => {}
+            Op::Simt(op, args) => return self.simt(op, args, results),
         }
         let wanted = func.result_types(op);
         ensure(results == wanted, || format!("has results {results:?}, not {wanted:?}"))
+    }
+
+    fn simt(&self, op: &SimtOp, args: &[Value], results: &[Type]) -> Result<(), String> {
+        let signature = op.signature().map_err(|message| format!("{op}: {message}"))?;
+        let given: Vec<Type> = args.iter().map(|&arg| self.func.ty(arg)).collect();
+        ensure(given == signature.operands, || {
+            format!("{op} has operands {given:?}, not {:?}", signature.operands)
+        })?;
+        ensure(results == signature.results, || {
+            format!("{op} has results {results:?}, not {:?}", signature.results)
+        })?;
+        ensure(op.is_arithmetic() || self.func.model == ExecutionModel::Grid, || {
+            format!("{op} stands in no function of the model grid")
+        })?;
+        if let (SimtOp::Address(object), Some(module)) = (op, self.module) {
+            ensure(module.objects.get(*object).is_some(), || format!("{object} does not exist"))?;
+        }
+        Ok(())
     }
 
     fn access(&self, mem: Mem, subscripts: &[Value], ty: Type) -> Result<(), String> {

@@ -1,0 +1,88 @@
+//! The contract of kernels and of data objects.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use super::VerifierError;
+use crate::{
+    DataObject, ExecutionModel, Function, Module, RelocationTarget, Space, function_address,
+};
+
+fn error(of: &str, entity: impl fmt::Display, message: impl Into<String>) -> VerifierError {
+    VerifierError { function: of.to_string(), entity: entity.to_string(), message: message.into() }
+}
+
+/// Checks what makes a function a kernel.
+pub(super) fn check(func: &Function, errors: &mut Vec<VerifierError>) {
+    let Some(kernel) = &func.kernel else { return };
+    let mut fault = |entity: &str, message: &str| errors.push(error(&func.name, entity, message));
+    let params = func.layout.first().map_or(0, |&entry| func.blocks[entry].params.len());
+    if func.model != ExecutionModel::Grid || params > 0 || !func.results.is_empty() {
+        fault("kernel", "has another model than grid, or parameters or results that are values");
+    }
+    let mut names = BTreeMap::new();
+    let mut end = 0u64;
+    for param in &kernel.params {
+        if names.insert(&param.name, ()).is_some() {
+            fault(&param.name, "is the name of another parameter, too");
+        }
+        if !param.align.is_power_of_two() || !param.offset.is_multiple_of(param.align) {
+            fault(&param.name, "is not aligned");
+        }
+        if u64::from(param.offset) < end {
+            fault(&param.name, "begins before the end of the last parameter");
+        }
+        end = u64::from(param.offset) + u64::from(param.size);
+        let bits = param.ty.map(|ty| ty.ty().scalar.bits());
+        if bits.is_some_and(|bits| bits != param.size.saturating_mul(8)) {
+            fault(&param.name, "has another size than its type");
+        }
+    }
+    let bounds = [kernel.max_threads, kernel.required_threads].into_iter().flatten();
+    if bounds.flatten().any(|n| n == 0) {
+        fault("kernel", "is bound to no threads");
+    }
+}
+
+/// Checks the data objects of a module.
+pub(super) fn check_objects(module: &Module, errors: &mut Vec<VerifierError>) {
+    let mut names = BTreeMap::new();
+    for (id, object) in &module.objects {
+        if let Some(first) = names.insert(&object.name, id) {
+            errors.push(error(&object.name, id, format!("has the name of {first}")));
+        }
+        if let Err(message) = check_object(module, object) {
+            errors.push(error(&object.name, id, message));
+        }
+    }
+}
+
+fn check_object(module: &Module, object: &DataObject) -> Result<(), &'static str> {
+    let ensure = |holds: bool, message: &'static str| if holds { Ok(()) } else { Err(message) };
+    let has_contents = matches!(object.space, Space::Global | Space::Const);
+    let has_objects = has_contents || matches!(object.space, Space::Shared | Space::Local);
+    ensure(has_objects, "is in a space that holds no objects")?;
+    ensure(object.align.is_power_of_two(), "has an alignment that is no power of two")?;
+    ensure(object.size <= 1 << 40, "is larger than 2^40 bytes")?;
+    ensure(!object.dynamic || object.space == Space::Shared, "is dynamic but not shared")?;
+    let empty = object.bytes.is_empty() && object.relocations.is_empty();
+    ensure(has_contents || empty, "has contents in a space that is not initialised")?;
+    ensure(object.bytes.len() as u64 <= object.size, "has more contents than its size")?;
+    let mut end = 0;
+    for relocation in &object.relocations {
+        ensure(matches!(relocation.width, 1 | 2 | 4 | 8), "has a relocation of a wrong width")?;
+        ensure(relocation.shift < 64, "has a relocation that is shifted out")?;
+        ensure(relocation.offset >= end, "has relocations that overlap or are out of order")?;
+        let next = relocation.offset.checked_add(u64::from(relocation.width));
+        end = next.ok_or("has a relocation behind its end")?;
+        ensure(end <= object.size, "has a relocation behind its end")?;
+        let exists = match relocation.target {
+            RelocationTarget::Object(to) | RelocationTarget::Generic(to) => {
+                module.objects.get(to).is_some()
+            }
+            RelocationTarget::Function(to) => function_address(to) <= module.functions.len() as u64,
+        };
+        ensure(exists, "has a relocation to what does not exist")?;
+    }
+    Ok(())
+}
