@@ -103,7 +103,7 @@ def check(name):
             file.write(f'#include "host_cuda.h"\n#define __noinline__ __attribute__((noinline))\n{text}\n'
                        + program(made, source, folder))
         exe = os.path.join(folder, "case")
-        fuse = ["-ffp-contract=fast", "-mfma"] if directives(source).get("host") == "contract" else ["-ffp-contract=off"]
+        fuse = ["-O2", "-ffp-contract=fast", "-mfma"] if directives(source).get("host") == "contract" else ["-ffp-contract=off"]
         done = subprocess.run(["g++", "-std=c++20", "-O1", "-w", *fuse, "-fwrapv", "-fno-strict-aliasing", f"-I{HERE}", path, "-o", exe],
                               capture_output=True, text=True)
         if done.returncode:

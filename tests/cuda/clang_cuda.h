@@ -11,6 +11,15 @@
 
 typedef unsigned long long clang_u64;
 
+struct alignas(8) int2 {
+    int x, y;
+};
+struct alignas(16) int4 {
+    int x, y, z, w;
+};
+struct alignas(16) float4 {
+    float x, y, z, w;
+};
 struct dim3 {
     unsigned x, y, z;
 };

@@ -50,6 +50,9 @@ VECTOR_TYPES(int, int, 8, 16)
 VECTOR_TYPES(unsigned, uint_, 8, 16)
 VECTOR_TYPES(unsigned char, uchar, 2, 4)
 VECTOR_TYPES(short, short, 4, 8)
+VECTOR_TYPES(unsigned short, ushort, 4, 8)
+VECTOR_TYPES(char, char, 2, 4)
+VECTOR_TYPES(long long, longlong, 16, 16)
 VECTOR_TYPES(double, double, 16, 16)
 typedef uint_2 uint2;
 typedef uint_4 uint4;
