@@ -140,7 +140,7 @@ def main():
                      "-Xclang", "-target-feature", "-Xclang", "+ptx63", f"--cuda-gpu-arch={arch}",
                      "-include", "clang_cuda.h", "-I.", f"{name}.cu", "-o", path], check=True)
             else:
-                options = [f"--gpu-architecture={arch}", f"--include-path={headers}"]
+                options = [f"--gpu-architecture={arch}", "--std=c++17", f"--include-path={headers}"]
                 options += directives(source).get("options", "").split()
                 text = nvrtc(compiler.split()[1]).compile(f"{name}.cu", source, options)
                 with open(path, "w") as file:
