@@ -113,28 +113,37 @@ pub fn print<I: MachineInstruction>(
         }
         labels.entry(symbol.address).or_insert_with(|| symbol.name.clone());
     }
-    let mut relocated = BTreeMap::new();
+    let mut relocated = BTreeSet::new();
+    let text_bytes = container.text.len() as u64;
+    let is_address = |value: u64| value <= text_bytes && value.is_multiple_of(I::BYTES as u64);
     for offset in &container.relocations {
         let fail = |message: &str| Err(LoadError::new(".text", u64::from(*offset), message));
         let index = *offset as usize / I::BYTES;
         if !(*offset as usize).is_multiple_of(I::BYTES) {
             return fail("a relocation inside of an instruction");
         }
-        let target = match text.get(index).and_then(|inst| inst.symbolic()) {
-            Some(Imm::Value(value)) => u64::from(value as u32),
-            _ => return fail("an instruction without an immediate has a relocation"),
+        let Some(mut inst) = text.get(index).cloned() else {
+            return fail("a relocation beyond the end of .text");
         };
-        if target > container.text.len() as u64 || !target.is_multiple_of(I::BYTES as u64) {
-            return fail("a relocated immediate is no address of an instruction");
+        match inst.symbolic() {
+            Some(Imm::Value(value)) if is_address(u64::from(value as u32)) => {}
+            Some(_) => return fail("a relocated immediate is no address of an instruction"),
+            None => return fail("an instruction without an immediate has a relocation"),
         }
-        labels.entry(target).or_insert_with(|| {
-            let mut name = format!("L{target:04x}");
-            while taken.contains(name.as_str()) {
-                name.push('_');
+        inst.for_each_symbolic_mut(|imm| {
+            let Imm::Value(value) = *imm else { return };
+            let target = u64::from(value as u32);
+            if is_address(target) {
+                labels.entry(target).or_insert_with(|| {
+                    let mut name = format!("L{target:04x}");
+                    while taken.contains(name.as_str()) {
+                        name.push('_');
+                    }
+                    name
+                });
             }
-            name
         });
-        relocated.insert(index, target as u32);
+        relocated.insert(index);
     }
     let names: BTreeMap<u32, String> =
         labels.iter().map(|(address, name)| (*address as u32, name.clone())).collect();
@@ -169,8 +178,15 @@ pub fn print<I: MachineInstruction>(
             place = here;
         }
         let mut inst = inst.clone();
-        if let (Some(target), Some(imm)) = (relocated.get(&index), inst.symbolic_mut()) {
-            *imm = Imm::Label(*target);
+        if relocated.contains(&index) {
+            // An immediate that is no address stands for none (no reconvergence point).
+            inst.for_each_symbolic_mut(|imm| {
+                if let Imm::Value(value) = *imm
+                    && is_address(u64::from(value as u32))
+                {
+                    *imm = Imm::Label(value as u32);
+                }
+            });
         }
         let mut line = String::new();
         let _ = inst.write_text(&mut line, &names);
@@ -644,19 +660,24 @@ impl<I: MachineInstruction> Assembler<'_, I> {
             }
         }
         for (index, inst) in self.text.iter_mut().enumerate() {
-            let Some(imm) = inst.symbolic_mut() else { continue };
-            let Imm::Label(id) = *imm else { continue };
-            let name = &self.labels.names()[id as usize];
-            let span = self.spans[index].clone();
-            match self.defined.get(name) {
-                Some((address, _)) => *imm = Imm::Value(*address as u32 as i32),
-                None => {
-                    let help = nearest(name, self.defined.keys().map(String::as_str))
-                        .map(|near| format!("did you mean `{near}`?"));
-                    errors.push(locate(text, span, format!("unknown label `{name}`"), help));
+            let mut relocated = false;
+            inst.for_each_symbolic_mut(|imm| {
+                let Imm::Label(id) = *imm else { return };
+                relocated = true;
+                let name = &self.labels.names()[id as usize];
+                let span = self.spans[index].clone();
+                match self.defined.get(name) {
+                    Some((address, _)) => *imm = Imm::Value(*address as u32 as i32),
+                    None => {
+                        let help = nearest(name, self.defined.keys().map(String::as_str))
+                            .map(|near| format!("did you mean `{near}`?"));
+                        errors.push(locate(text, span, format!("unknown label `{name}`"), help));
+                    }
                 }
+            });
+            if relocated {
+                self.container.relocations.push((index * I::BYTES) as u32);
             }
-            self.container.relocations.push((index * I::BYTES) as u32);
         }
         let text_bytes = self.address();
         for symbol in &self.container.symbols {

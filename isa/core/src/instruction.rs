@@ -114,10 +114,13 @@ pub trait Instruction: Sized {
     );
     /// The instruction with each register replaced.
     fn map_regs<S>(&self, f: impl FnMut(Operand<Self::Class, &Self::Reg>) -> S) -> Self::With<S>;
-    /// The immediate that may be the address of a label, if the row has one.
+    /// The first immediate that may be the address of a label, if the row has one.
     fn symbolic(&self) -> Option<Imm>;
     /// The same, to be changed.
     fn symbolic_mut(&mut self) -> Option<&mut Imm>;
+    /// Calls `f` for each immediate that may be the address of a label, in the order of
+    /// the text.
+    fn for_each_symbolic_mut(&mut self, f: impl FnMut(&mut Imm));
 }
 
 /// An instruction of a binary: physical registers, an encoding, a text.

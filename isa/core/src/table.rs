@@ -31,7 +31,7 @@
 //! - `role(C, EXPR)`: the same, where the role follows from other fields;
 //! - `either(C, B)`: a number, or a register that is read, where bit `B` is set;
 //! - `immediate()`: a [`crate::Field`];
-//! - `symbolic()`: an [`crate::Imm`], at most one a row;
+//! - `symbolic()`: an [`crate::Imm`];
 //! - `suffix()`: a [`crate::Field`] written after the mnemonic; these come first.
 //!
 //! Bits that nothing covers are reserved: zero when written, checked when read.
@@ -459,6 +459,14 @@ macro_rules! isa {
                 )+ }
                 found
             }
+
+            fn for_each_symbolic_mut(&mut self, mut f: impl FnMut(&mut $crate::Imm)) {
+                match self { $(
+                    $Inst::$Variant { $($field),* } => {
+                        $( $crate::isa_kind!(each_symbolic $kind $field f); )*
+                    }
+                )+ }
+            }
         }
 
         impl<$R: std::fmt::Display> $Inst<$R> {
@@ -627,8 +635,14 @@ macro_rules! isa_kind {
         $crate::isa_kind!(visit $C $kind $args $field $f)
     };
 
-    (symbolic symbolic $field:ident $found:ident) => { $found = Some($field) };
+    (symbolic symbolic $field:ident $found:ident) => {
+        if $found.is_none() {
+            $found = Some($field);
+        }
+    };
     (symbolic $kind:ident $field:ident $found:ident) => {};
+    (each_symbolic symbolic $field:ident $f:ident) => { $f($field) };
+    (each_symbolic $kind:ident $field:ident $f:ident) => {};
 
     // Encoding.
     (encode $C:ident $kind:ident () $field:ident $slot:ident) => { $slot.put_field($field) };

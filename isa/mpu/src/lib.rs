@@ -1,0 +1,32 @@
+//! The instruction set of MPU and its machine: what the compiler writes and the simulator reads,
+//! each stated once. The source is the paper on MPU (a near-bank SIMT processor); its instruction
+//! set is PTX's operations in an encoding of our own.
+
+pub mod asm;
+mod fields;
+pub mod inst;
+pub mod machine;
+pub mod operands;
+pub mod ops;
+pub mod program;
+
+pub use inst::{Guard, Hint, Inst};
+pub use machine::Machine;
+pub use operands::{NO_RECONVERGENCE, PREDICATES, PhysReg, RegClass};
+pub use ops::{Category, Latency, Memory, Op, Unit};
+pub use program::{
+    Kernel, Object, ObjectSpace, Param, ParamType, Program, Relocation, TextSymbol, resolve_labels,
+};
+
+/// Threads of a warp.
+pub const LANES: usize = 32;
+/// Bytes of an instruction.
+pub const INSTRUCTION_BYTES: u32 = 16;
+/// Generic addresses from here are those of the block's shared memory, address 0 first.
+pub const SHARED_WINDOW: u64 = 0x7f00_0000_0000_0000;
+/// Generic addresses from here are those of the thread's local memory, address 0 first.
+pub const LOCAL_WINDOW: u64 = 0x7e00_0000_0000_0000;
+/// Generic addresses from here are those of the kernel's parameters, address 0 first.
+pub const PARAM_WINDOW: u64 = 0x7d00_0000_0000_0000;
+/// Bytes of each window.
+pub const WINDOW_BYTES: u64 = 1 << 32;

@@ -1,0 +1,133 @@
+//! Whole programs: assembly and ELF files both ways, what is refused, hostile files.
+
+use nbcc_isa::load::seal;
+use nbcc_isa_mpu::asm::{assemble, disassemble, disassemble_elf};
+use nbcc_isa_mpu::{ObjectSpace, ParamType, Program, resolve_labels};
+
+const TEXT: &str = r#"
+.isa mpu 1
+.machine mpu
+.section .text
+.file 1 "scale.cu"
+.function scale 160
+.loc 1 3 7
+    sreg.tid_x R0
+    ld.param.b32.weak R1, [0x0], 8
+    cmp.ge_u P0, R0, R1
+    @P0 bra done, done
+.loc 1 4 1
+    addr D2, 0, 0
+    mad_wide.u D4, R0, 4, D2
+    ld.global.b32.weak R6, [D4], 0
+    far int.add R6, R6, 1
+    st.global.b32.weak [D4], 0, R6
+done:
+    exit
+.section .data 0x100000000
+    .word 1, 2, 3, 4
+.section .nbcc.kernels
+    .ascii "[{\"name\":\"scale\",\"entry\":0,\"instructions\":10,\"registers\":8,"
+    .ascii "\"shared_bytes\":0,\"local_bytes\":0,\"param_bytes\":12,\"params\":["
+    .ascii "{\"name\":\"p\",\"offset\":0,\"size\":8,\"align\":8,\"type\":\"u64\"},"
+    .ascii "{\"name\":\"n\",\"offset\":8,\"size\":4,\"align\":4,\"type\":\"u32\"}]}]"
+.section .nbcc.objects
+    .ascii "[{\"name\":\"table\",\"space\":\"global\",\"align\":4,\"size\":64,\"at\":0,\"initial\":16}]"
+.section .nbcc.messages
+    .ascii "[\"a trap\"]"
+"#;
+
+fn program() -> Program {
+    assemble(TEXT).unwrap_or_else(|errors| panic!("{errors:?}"))
+}
+
+#[test]
+fn assembly_and_elf_round_trip() {
+    let program = program();
+    assert_eq!(program.kernels[0].params[1].ty, ParamType::U32);
+    assert_eq!(program.objects[0].space, ObjectSpace::Global);
+    assert_eq!(program.objects[0].initial.len(), 16);
+    assert_eq!(program.line(4), Some(("scale.cu", 4, 1)));
+    assert_eq!(program.relocations, [3]);
+
+    let elf = program.to_elf().unwrap();
+    assert_eq!(Program::from_elf(&elf).unwrap(), program);
+    let text = disassemble(&program).unwrap();
+    assert_eq!(disassemble_elf(&elf).unwrap(), text);
+    assert!(text.contains("@P0 bra done, done"), "{text}");
+    assert_eq!(assemble(&text).unwrap(), program);
+}
+
+#[test]
+fn labels_resolve_in_both_immediates() {
+    let mut text = program().text;
+    let nbcc_isa_mpu::Op::Bra { target, reconverge } = &mut text[3].op else { panic!() };
+    *target = nbcc_isa::Imm::Label(0);
+    *reconverge = nbcc_isa::Imm::Label(1);
+    assert_eq!(resolve_labels(&mut text.clone(), |l| (l == 0).then_some(9)), Err(1));
+    assert_eq!(resolve_labels(&mut text, |l| Some(8 + l)), Ok(vec![3]));
+    assert_eq!(text[3].to_string(), "@P0 bra 128, 144");
+}
+
+#[test]
+fn what_is_refused() {
+    type Change = fn(&mut Program);
+    let changes: &[(Change, &str)] = &[
+        (|p| p.kernels[0].registers = 6, "R6 is beyond the 6 registers"),
+        (|p| p.kernels[0].registers = 129, "more registers than a thread"),
+        (|p| p.kernels[0].instructions = 9, "goes on behind it"),
+        (|p| p.kernels[0].instructions = 11, "not in .text"),
+        (|p| p.kernels[0].shared_bytes = 65552, "shared memory"),
+        (|p| p.kernels[0].local_bytes = 8, "local memory"),
+        (|p| p.kernels[0].params[1].offset = 4, "parameter `n`"),
+        (|p| p.kernels[0].params[1].ty = ParamType::U64, "parameter `n`"),
+        (|p| p.kernels[0].name.clear(), "the name"),
+        (|p| p.kernels.push(p.kernels[0].clone()), "another's as well"),
+        (|p| p.objects[0].size = 15, "more contents than bytes"),
+        (|p| p.objects[0].align = 3, "power of two"),
+        (|p| p.objects.push(p.objects[0].clone()), "two objects"),
+        (|p| p.objects.clear(), "there is no data object 0"),
+        (|p| p.relocations = vec![2], "no address of an instruction"),
+    ];
+    for (change, message) in changes {
+        let mut changed = program();
+        change(&mut changed);
+        let error = changed.validate().unwrap_err().to_string();
+        assert!(error.contains(message), "{error}: expected {message}");
+        assert!(changed.to_elf().is_err());
+    }
+    for (from, to, message) in [
+        ("far int.add R6, R6, 1", "cvt.u64.f32.rzi R6, R6", "another width"),
+        ("far int.add R6, R6, 1", "mov64 D5, D2", "its number is odd"),
+        ("far int.add R6, R6, 1", "trap 1", "there is no message 1"),
+        ("st.global.b32", "st.const.b32", "cannot be written"),
+        ("@P0 bra done, done", "@P0 bra 160, done", "outside of its kernel"),
+        (".section .data 0x100000000", ".section .rodata 0x100000000", "no such section"),
+        ("\\\"initial\\\":16", "\\\"initial\\\":17", "not in .data"),
+    ] {
+        let text = TEXT.replace(from, to);
+        assert_ne!(text, TEXT);
+        let errors = assemble(&text).unwrap_err();
+        assert!(errors[0].message.contains(message), "{}: expected {message}", errors[0]);
+    }
+}
+
+/// Every byte of a file changed, with a right digest: a program or an error, never a panic.
+#[test]
+fn hostile_files_end_in_errors() {
+    let elf = program().to_elf().unwrap();
+    let mut refused = 0;
+    for at in 0..elf.len() {
+        for change in [0x01, 0x80, 0xff] {
+            let mut file = elf.clone();
+            file[at] ^= change;
+            assert!(Program::from_elf(&file).is_err(), "the digest covers byte {at:#x}");
+            if seal(&mut file).is_ok() && Program::from_elf(&file).is_err() {
+                refused += 1;
+            }
+        }
+    }
+    assert!(refused > elf.len() / 4, "{refused} of {} changes refused", elf.len() * 3);
+    for length in (0..elf.len()).step_by(7) {
+        assert!(Program::from_elf(&elf[..length]).is_err());
+    }
+}
