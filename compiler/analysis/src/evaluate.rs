@@ -11,13 +11,14 @@ use nbcc_ir::{BinaryOp, ConvertOp, FloatCond, IntCond, Op, Scalar, Type, UnaryOp
 use nbcc_ir::{Value, f64_to_f16};
 
 use crate::lanes::{Lanes, sign_extend};
+use crate::simt::evaluate_simt;
 
 /// A division that has no result: by zero, or the least integer by -1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DivisionTrap;
 
 /// The result of an operation, given those of its operands; `None` for operations that touch
-/// memory, calls and intrinsics. The operands must have the types the verifier asks for.
+/// memory, calls, intrinsics, and grid operations that are no arithmetic or have two results. The operands must have the types the verifier asks for.
 pub fn evaluate(op: &Op, value: impl Fn(Value) -> Lanes) -> Option<Result<Lanes, DivisionTrap>> {
     Some(Ok(match op {
         Op::Const(ty, constant) => Lanes::constant(*ty, constant),
@@ -60,8 +61,15 @@ pub fn evaluate(op: &Op, value: impl Fn(Value) -> Lanes) -> Option<Result<Lanes,
         | Op::LoadRaw(..)
         | Op::StoreRaw(..)
         | Op::Call(..)
-        | Op::Intrinsic(_)
-        | Op::Simt(..) => return None,
+        | Op::Intrinsic(_) => return None,
+        Op::Simt(op, args) => {
+            let args: Vec<u64> = args.iter().map(|&v| value(v).lane(0)).collect();
+            let [result, _] = evaluate_simt(op, &args)?;
+            match op.signature().ok()?.results[..] {
+                [ty] => Lanes::splat(ty, result),
+                _ => return None,
+            }
+        }
     }))
 }
 

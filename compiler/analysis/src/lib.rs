@@ -10,6 +10,7 @@ pub mod lanes;
 pub mod liveness;
 pub mod loops;
 pub mod postdominators;
+pub mod simt;
 pub mod uniformity;
 
 pub use affine::{Affine, AffineForms, MAX_TERMS};
@@ -19,4 +20,5 @@ pub use lanes::{Lanes, is_nan, sign_extend};
 pub use liveness::Liveness;
 pub use loops::{Loop, LoopData, LoopForest};
 pub use postdominators::{PostDominators, endless_representatives};
-pub use uniformity::Uniformity;
+pub use simt::{atomic, evaluate_simt, reduce};
+pub use uniformity::{Uniformity, is_grid_source};

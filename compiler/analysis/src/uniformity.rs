@@ -12,7 +12,10 @@
 use std::collections::BTreeSet;
 
 use cranelift_entity::SecondaryMap;
-use nbcc_ir::{Block, Cfg, Function, Inst, Op, Positions, Terminator, Value, cfg::successors};
+use nbcc_ir::{
+    Block, Cfg, Function, Inst, Op, Positions, SimtOp, Space, SpecialReg, Terminator, Value,
+    cfg::successors,
+};
 
 use crate::postdominators::PostDominators;
 
@@ -69,6 +72,25 @@ impl Uniformity {
     /// The blocks whose terminator may send threads that run together to different blocks.
     pub fn divergent_branches(&self) -> impl Iterator<Item = Block> {
         self.branches.iter().copied()
+    }
+}
+
+/// Whether an operation gives each thread of a warp a result of its own, whatever its operands:
+/// for [`Uniformity::new`] of functions of the model `grid`. Threads that load from one address
+/// together read the same, unless the memory is their own.
+pub fn is_grid_source(op: &Op) -> bool {
+    match op {
+        Op::LoadRaw(_, space, ..) => matches!(space, Space::Local | Space::Generic),
+        Op::Simt(op, _) => match op {
+            SimtOp::Special(reg) => {
+                !(reg.is_uniform() || matches!(reg, SpecialReg::Warpid)) || reg.is_volatile()
+            }
+            SimtOp::Load(access) => matches!(access.space, Space::Local | Space::Generic),
+            SimtOp::Atom(_) | SimtOp::Shfl(..) | SimtOp::Match(..) | SimtOp::Vprintf => true,
+            _ => false,
+        },
+        Op::Call(..) | Op::Intrinsic(_) => true,
+        _ => false,
     }
 }
 
