@@ -78,7 +78,9 @@ def agrees(got, want, compare):
         bad = got.reshape(-1).view(np.uint8) != want.reshape(-1).view(np.uint8)
         bad = bad.reshape(-1, want.dtype.itemsize).any(axis=1)
     elif compare["kind"] == "ulp":
-        bad = np.abs(got.astype(np.float64) - want) > compare["max"] * np.spacing(np.abs(want)).astype(np.float64)
+        with np.errstate(invalid="ignore"):
+            near = np.abs(got.astype(np.float64) - want) <= compare["max"] * np.spacing(np.abs(want)).astype(np.float64)
+        bad = ~(near | (got == want))
         bad = bad.reshape(-1)
     else:
         wide = want.astype(np.float64)

@@ -396,7 +396,7 @@ inline float __saturatef(float a) { return a > 0 ? std::min(a, 1.0f) : 0.0f; }
 inline float normcdff(float x) { return float(0.5 * erfc(-(double)x * M_SQRT1_2)); }
 inline float exp10f(float x) { return float(pow(10.0, x)); }
 inline double sinpi(double x) { return sin(M_PI * x); }
-inline float sinpif(float x) { return float(sin(M_PI * (double)x)); }
+inline float sinpif(float x) { return x == floorf(x) ? 0.0f : float(sin(M_PI * (double)x)); }
 inline float cospif(float x) { return float(cos(M_PI * (double)x)); }
 inline float rcbrtf(float x) { return float(1 / cbrt((double)x)); }
 template <class T>

@@ -2,9 +2,9 @@
 """Makes the PTX of every CUDA source in this folder, and checks each file with ptxas.
 
 Needs: pip install nvidia-cuda-nvrtc-cu12==12.9.86 nvidia-cuda-runtime-cu12
-       nvidia-cuda-nvcc-cu12 nvidia-cuda-nvrtc-cu11==11.8.89
-The two NVRTC packages unpack into the same folder, so the 11.8 library is looked for
-in $NVRTC_11 (a folder that holds libnvrtc.so.11.2) first. The sources marked `clang:`
+       nvidia-cuda-cccl-cu12 nvidia-cuda-nvcc-cu12
+The packages of 11.8 unpack into the same folders, so they go elsewhere, into $NVRTC_11:
+pip install --target "$NVRTC_11" nvidia-cuda-nvrtc-cu11==11.8.89 nvidia-cuda-runtime-cu11==11.8.89. The sources marked `clang:`
 need $CLANG (default: clang) with the NVPTX target.
 
 What to make stands in the first lines of each source:
@@ -127,7 +127,10 @@ def check(path):
 
 def main():
     os.chdir(HERE)
-    headers = os.path.dirname(find("cuda_fp16.h"))
+    headers = {
+        "12.9": [os.path.dirname(find("cuda_fp16.h")), os.path.dirname(os.path.dirname(find("nv/target")))],
+        "11.8": [os.path.dirname(find("cuda_fp16.h", [os.environ["NVRTC_11"]]))] if "NVRTC_11" in os.environ else [],
+    }
     names = sys.argv[1:] or sorted(f[:-3] for f in os.listdir(".") if f.endswith(".cu"))
     for name in names:
         with open(f"{name}.cu") as file:
@@ -140,9 +143,10 @@ def main():
                      "-Xclang", "-target-feature", "-Xclang", "+ptx63", f"--cuda-gpu-arch={arch}",
                      "-include", "clang_cuda.h", "-I.", f"{name}.cu", "-o", path], check=True)
             else:
-                options = [f"--gpu-architecture={arch}", "--std=c++17", f"--include-path={headers}"]
+                version = compiler.split()[1]
+                options = [f"--gpu-architecture={arch}", "--std=c++17"] + [f"--include-path={h}" for h in headers[version]]
                 options += directives(source).get("options", "").split()
-                text = nvrtc(compiler.split()[1]).compile(f"{name}.cu", source, options)
+                text = nvrtc(version).compile(f"{name}.cu", source, options)
                 with open(path, "w") as file:
                     file.write(text)
             check(path)
