@@ -9,6 +9,7 @@ pub mod evaluate;
 pub mod lanes;
 pub mod liveness;
 pub mod loops;
+pub mod order;
 pub mod postdominators;
 pub mod simt;
 pub mod uniformity;
@@ -19,6 +20,7 @@ pub use evaluate::{DivisionTrap, binary, convert, decode, encode, evaluate, unar
 pub use lanes::{Lanes, is_nan, sign_extend};
 pub use liveness::Liveness;
 pub use loops::{Loop, LoopData, LoopForest};
+pub use order::loop_order;
 pub use postdominators::{PostDominators, endless_representatives};
 pub use simt::{atomic, evaluate_simt, reduce};
 pub use uniformity::{Uniformity, is_grid_source};

@@ -1,4 +1,5 @@
 //! The reference interpreter.
 
 pub mod function;
+pub mod grid;
 pub mod pipeline;

@@ -289,7 +289,7 @@ pub(super) fn quotient(a: Exact, b: Exact) -> Exact {
     let up = a.mantissa.leading_zeros();
     let dividend = a.mantissa << up;
     let jam = u128::from(!dividend.is_multiple_of(b.mantissa));
-    let mantissa = dividend / b.mantissa | jam;
+    let mantissa = (dividend / b.mantissa) | jam;
     Exact { negative, mantissa, exponent: a.exponent - up as i32 - b.exponent }
 }
 

@@ -1,0 +1,246 @@
+//! The text of a device `vprintf`: C11, section 7.21.6.1, with arguments one behind the other in
+//! memory, each aligned to its size (4 bytes, or 8 for `l`, floats, texts and pointers).
+
+use super::fault::FaultKind;
+use super::memory::{View, word};
+use nbcc_ir::Space;
+
+/// The text, and how many arguments it took.
+pub(super) fn format(
+    view: &View<'_>,
+    text: &str,
+    arguments: u64,
+) -> Result<(String, u32), FaultKind> {
+    let mut out = String::new();
+    let mut count = 0;
+    let mut at = arguments;
+    let mut next = |bytes: u64| {
+        at = at.next_multiple_of(bytes);
+        let bits = view.read(Space::Generic, at, bytes).map(word)?;
+        at += bytes;
+        count += 1;
+        Ok::<u64, FaultKind>(bits)
+    };
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        if c != '%' {
+            out.push(c);
+            continue;
+        }
+        let mut spec = Spec::default();
+        while let Some(&flag) = chars.peek() {
+            match flag {
+                '-' => spec.left = true,
+                '+' => spec.plus = true,
+                ' ' => spec.space = true,
+                '#' => spec.alternate = true,
+                '0' => spec.zero = true,
+                _ => break,
+            }
+            chars.next();
+        }
+        let mut number = |chars: &mut std::iter::Peekable<std::str::Chars<'_>>| {
+            if chars.next_if_eq(&'*').is_some() {
+                return next(4).map(|bits| i64::from(bits as i32));
+            }
+            let mut n = 0i64;
+            while let Some(digit) = chars.peek().and_then(|c| c.to_digit(10)) {
+                n = (n * 10 + i64::from(digit)).min(4096);
+                chars.next();
+            }
+            Ok(n)
+        };
+        let width = number(&mut chars)?;
+        spec.left |= width < 0;
+        spec.width = width.unsigned_abs().min(4096) as usize;
+        if chars.next_if_eq(&'.').is_some() {
+            spec.precision = usize::try_from(number(&mut chars)?).ok().map(|p| p.min(4096));
+        }
+        let mut long = false;
+        while let Some(length) =
+            chars.next_if(|c| matches!(c, 'h' | 'l' | 'j' | 'z' | 't' | 'q' | 'L'))
+        {
+            long |= !matches!(length, 'h' | 'L');
+        }
+        let Some(conversion) = chars.next() else { break };
+        match conversion {
+            '%' => out.push('%'),
+            'd' | 'i' => {
+                let bits = next(if long { 8 } else { 4 })?;
+                let value = if long { bits as i64 } else { i64::from(bits as i32) };
+                spec.integer(&mut out, value < 0, value.unsigned_abs().to_string(), "");
+            }
+            'u' => {
+                let digits = next(if long { 8 } else { 4 })?.to_string();
+                spec.unsigned(&mut out, digits, "");
+            }
+            'x' | 'X' | 'o' => {
+                let bits = next(if long { 8 } else { 4 })?;
+                let (digits, prefix) = match conversion {
+                    'x' => (format!("{bits:x}"), "0x"),
+                    'X' => (format!("{bits:X}"), "0X"),
+                    _ => (format!("{bits:o}"), "0"),
+                };
+                spec.unsigned(
+                    &mut out,
+                    digits,
+                    if spec.alternate && bits != 0 { prefix } else { "" },
+                );
+            }
+            'c' => {
+                let c = char::from(next(4)? as u8);
+                spec.pad(&mut out, c.to_string());
+            }
+            's' => {
+                let mut text = view.text(next(8)?)?;
+                if let Some(precision) = spec.precision {
+                    text = text.chars().take(precision).collect();
+                }
+                spec.pad(&mut out, text);
+            }
+            'p' => {
+                let text = format!("{:#x}", next(8)?);
+                spec.pad(&mut out, text);
+            }
+            'f' | 'F' | 'e' | 'E' | 'g' | 'G' | 'a' | 'A' => {
+                let value = f64::from_bits(next(8)?);
+                spec.float(&mut out, conversion, value);
+            }
+            other => out.extend(['%', other]),
+        }
+    }
+    Ok((out, count))
+}
+
+#[derive(Clone, Copy, Default)]
+struct Spec {
+    left: bool,
+    plus: bool,
+    space: bool,
+    alternate: bool,
+    zero: bool,
+    width: usize,
+    precision: Option<usize>,
+}
+
+impl Spec {
+    fn pad(&self, out: &mut String, text: String) {
+        let missing = self.width.saturating_sub(text.chars().count());
+        let blanks = " ".repeat(missing);
+        if self.left {
+            out.extend([text, blanks]);
+        } else {
+            out.extend([blanks, text]);
+        }
+    }
+
+    fn sign(&self, negative: bool) -> &'static str {
+        match (negative, self.plus, self.space) {
+            (true, ..) => "-",
+            (_, true, _) => "+",
+            (_, _, true) => " ",
+            _ => "",
+        }
+    }
+
+    fn unsigned(&self, out: &mut String, digits: String, prefix: &str) {
+        Spec { plus: false, space: false, ..*self }.integer(out, false, digits, prefix);
+    }
+
+    fn integer(&self, out: &mut String, negative: bool, digits: String, prefix: &str) {
+        let digits = match self.precision {
+            Some(0) if digits == "0" => String::new(),
+            Some(precision) => format!("{digits:0>precision$}"),
+            None => digits,
+        };
+        let zero = self.zero && self.precision.is_none();
+        self.number(out, format!("{}{prefix}", self.sign(negative)), digits, zero);
+    }
+
+    fn number(&self, out: &mut String, head: String, digits: String, zero: bool) {
+        if zero && !self.left {
+            let missing = self.width.saturating_sub(head.len() + digits.len());
+            out.extend([head, "0".repeat(missing), digits]);
+        } else {
+            self.pad(out, head + &digits);
+        }
+    }
+
+    fn float(&self, out: &mut String, conversion: char, value: f64) {
+        let upper = conversion.is_ascii_uppercase();
+        let magnitude = value.abs();
+        let (digits, zero) = if value.is_nan() {
+            ("nan".to_string(), false)
+        } else if value.is_infinite() {
+            ("inf".to_string(), false)
+        } else {
+            let precision = self.precision.unwrap_or(6);
+            let digits = match conversion.to_ascii_lowercase() {
+                'f' => format!("{magnitude:.precision$}"),
+                'e' => exponential(magnitude, precision),
+                'a' => hexadecimal(magnitude, self.precision),
+                _ => self.general(magnitude, precision),
+            };
+            (digits, self.zero)
+        };
+        let negative = value.is_sign_negative() && !value.is_nan();
+        let digits = if upper { digits.to_uppercase() } else { digits };
+        self.number(out, self.sign(negative).to_string(), digits, zero);
+    }
+
+    fn general(&self, magnitude: f64, precision: usize) -> String {
+        let precision = precision.max(1);
+        let scientific = exponential(magnitude, precision - 1);
+        let exponent: i64 =
+            scientific.split_once('e').and_then(|(_, e)| e.parse().ok()).unwrap_or(0);
+        let trim = |digits: &str| {
+            if self.alternate || !digits.contains('.') {
+                return digits.to_string();
+            }
+            digits.trim_end_matches('0').trim_end_matches('.').to_string()
+        };
+        if exponent < -4 || exponent >= precision as i64 {
+            let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "+00"));
+            format!("{}e{exponent}", trim(mantissa))
+        } else {
+            let decimals = (precision as i64 - 1 - exponent) as usize;
+            trim(&format!("{magnitude:.decimals$}"))
+        }
+    }
+}
+
+/// `1.50e+01`.
+fn exponential(magnitude: f64, precision: usize) -> String {
+    let text = format!("{magnitude:.precision$e}");
+    let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+    let exponent: i32 = exponent.parse().unwrap_or(0);
+    let sign = if exponent < 0 { '-' } else { '+' };
+    format!("{mantissa}e{sign}{:02}", exponent.abs())
+}
+
+/// `0x1.8p+3`.
+fn hexadecimal(magnitude: f64, precision: Option<usize>) -> String {
+    let bits = magnitude.to_bits();
+    let (field, mut fraction) = (bits >> 52, bits & ((1 << 52) - 1));
+    let mut exponent = if field == 0 { -1022 } else { field as i64 - 1023 };
+    if bits == 0 {
+        exponent = 0;
+    }
+    let mut lead = u64::from(field != 0);
+    let digits = precision.unwrap_or(13).min(13);
+    if digits < 13 {
+        let cut = 52 - 4 * digits as u32;
+        let whole = lead << 52 | fraction;
+        let (kept, rest, half) = (whole >> cut, whole & ((1 << cut) - 1), 1u64 << (cut - 1));
+        let up = rest > half || (rest == half && kept & 1 == 1);
+        let rounded = (kept + u64::from(up)) << cut;
+        (lead, fraction) = (rounded >> 52, rounded & ((1 << 52) - 1));
+    }
+    let mut text = format!("{fraction:013x}");
+    text.truncate(digits);
+    if precision.is_none() {
+        text = text.trim_end_matches('0').to_string();
+    }
+    let point = if text.is_empty() { "" } else { "." };
+    format!("0x{lead}{point}{text}p{exponent:+}")
+}
