@@ -306,8 +306,6 @@ pub enum InitItem {
     Constant(Constant, Span),
     /// `symbol + offset`, perhaps in `generic( )`, perhaps under a `mask( )` operator.
     Address(InitAddress),
-    /// `"text"`: bytes, for arrays of 8-bit elements.
-    Text(Span),
 }
 
 /// The address of a variable or function in an initialiser.
@@ -445,8 +443,6 @@ pub enum Statement {
     CallTargets(Name, Vec<Name>),
     /// `name: .branchtargets A, B;`.
     BranchTargets(Name, Vec<BranchTarget>),
-    /// `.pragma "text";`.
-    Pragma(Span),
 }
 
 /// An item of `.branchtargets`.

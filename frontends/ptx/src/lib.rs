@@ -5,9 +5,18 @@
 //! instructions are checked and lowered to the shared IR.
 
 pub mod ast;
+mod body;
 pub mod codes;
+mod cursor;
+mod debug;
+mod declaration;
+mod expression;
 pub mod names;
+mod resolve;
 pub mod resolved;
+mod special;
+mod syntax;
+mod token;
 
 use nbcc_base::{Diagnostics, Failed, SourceFile, SourceId};
 
@@ -18,10 +27,21 @@ pub struct Options {}
 /// Reads a file into IR. Spans refer to `source`. Errors, warnings and notes go to `diagnostics`;
 /// `Err` means that at least one of them is an error.
 pub fn parse(
-    _source: SourceId,
-    _file: &SourceFile,
+    source: SourceId,
+    file: &SourceFile,
     _options: &Options,
-    _diagnostics: &mut Diagnostics,
+    diagnostics: &mut Diagnostics,
 ) -> Result<nbcc_ir::Module, Failed> {
+    read(source, file, diagnostics)?;
     Ok(nbcc_ir::Module::default())
+}
+
+/// Reads a file as far as names are resolved and declarations checked.
+pub fn read<'a>(
+    source: SourceId,
+    file: &'a SourceFile,
+    diagnostics: &mut Diagnostics,
+) -> Result<resolved::Resolved<'a>, Failed> {
+    let ast = syntax::parse(source, file, diagnostics)?;
+    resolve::resolve(ast, &file.text, diagnostics)
 }

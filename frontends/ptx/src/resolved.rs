@@ -323,6 +323,8 @@ pub enum OperandKind {
     Register(RegId),
     /// An element of a vector register, from 0.
     Component(RegId, u8),
+    /// Bytes or halves of a scalar register (`r.b0`, `r.h1`, `r.b7531`), for video instructions.
+    Selected(RegId, Symbol),
     /// A special register (`%tid`), by its name, with the element of a vector one (`%tid.x` is 0).
     Special(Symbol, Option<u8>),
     /// A number.

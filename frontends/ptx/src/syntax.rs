@@ -1,0 +1,351 @@
+//! The parser: header, items of the module, and what is done after a syntax error.
+//!
+//! It is written by hand, by recursive descent, where other languages of this repository have a
+//! generated one. Nine statements of ten have one shape (an opcode, modifiers, operands, `;`), so
+//! that tables buy nothing and cost most of the time that a file takes; every directive is a legal
+//! name somewhere else, which a grammar over one set of tokens cannot say; and a mistake in one
+//! statement must not cost the function around it, so that parsing has to go on behind the next
+//! `;`. Nothing here nests but constant expressions, whose depth is bounded.
+
+use nbcc_base::{Diagnostic, Diagnostics, Failed, SourceFile, SourceId, Span};
+
+use crate::ast::{Ast, Item, Linkage, TargetInfo, Version};
+use crate::codes;
+use crate::cursor::{Parser, shorten};
+use crate::token::Token;
+
+/// Parses a file.
+pub(crate) fn parse<'a>(
+    source: SourceId,
+    file: &'a SourceFile,
+    diagnostics: &mut Diagnostics,
+) -> Result<Ast<'a>, Failed> {
+    let mut parser = Parser::new(source, file, diagnostics)?;
+    parser.header()?;
+    while parser.peek() != Token::End {
+        let from = parser.at;
+        if parser.item().is_err() {
+            if parser.gives_up() {
+                break;
+            }
+            parser.skip_item(from);
+        }
+    }
+    if parser.has_errors() { Err(Failed) } else { Ok(parser.ast) }
+}
+
+/// The newest version that is known.
+const NEWEST: Version = Version { major: 8, minor: 8 };
+
+/// The last minor version of each major one from 3 on.
+const LAST_MINOR: [u32; 6] = [2, 3, 1, 5, 8, 8];
+
+/// Numbers of `sm_` from 30 on, with the suffixes that each may have.
+const ARCHITECTURES: [(u32, &str); 24] = [
+    (30, ""),
+    (32, ""),
+    (35, ""),
+    (37, ""),
+    (50, ""),
+    (52, ""),
+    (53, ""),
+    (60, ""),
+    (61, ""),
+    (62, ""),
+    (70, ""),
+    (72, ""),
+    (75, ""),
+    (80, ""),
+    (82, ""),
+    (86, ""),
+    (87, ""),
+    (89, ""),
+    (90, "a"),
+    (100, "af"),
+    (101, "af"),
+    (103, "af"),
+    (120, "af"),
+    (121, "af"),
+];
+
+impl Parser<'_, '_> {
+    fn header(&mut self) -> Result<(), Failed> {
+        if !self.at_word(".version") {
+            return self.header_missing(".version", "the first directive");
+        }
+        self.version()?;
+        if !self.at_word(".target") {
+            return self.header_missing(".target", "the second directive");
+        }
+        self.ast.target = self.target()?;
+        if self.eat_word(".address_size") {
+            let span = self.span();
+            match self.small_integer()? {
+                64 => {}
+                32 => self.error(
+                    Diagnostic::error(&codes::ADDRESS_SIZE, "32-bit addresses are not supported")
+                        .at(span, "addresses have 64 bits")
+                        .help("compile with -m64 (the default of every CUDA since 2011)"),
+                ),
+                _ => self.error(
+                    Diagnostic::error(&codes::ADDRESS_SIZE, "an address size that does not exist")
+                        .at(span, "has to be 64"),
+                ),
+            }
+        }
+        Ok(())
+    }
+
+    fn header_missing(&mut self, directive: &str, place: &str) -> Result<(), Failed> {
+        let span = self.span();
+        self.fail(
+            Diagnostic::error(&codes::HEADER, format!("`{directive}` is missing"))
+                .at(span, format!("`{directive}` is {place} of a file"))
+                .help(
+                    "PTX starts with `.version`, `.target` and `.address_size`: is this a PTX file?",
+                ),
+        )
+    }
+
+    fn version(&mut self) -> Result<(), Failed> {
+        self.advance();
+        let lexeme = self.expect(Token::Decimal, "a version as in `8.0`")?;
+        let text = self.text_of(lexeme);
+        let span = self.span_of(lexeme);
+        let parsed = text.split_once('.').and_then(|(major, minor)| {
+            Some(Version { major: major.parse().ok()?, minor: minor.parse().ok()? })
+        });
+        let known = |v: &Version| {
+            v.major >= 3
+                && LAST_MINOR.get(v.major as usize - 3).is_some_and(|&last| v.minor <= last)
+        };
+        match parsed {
+            Some(version) if known(&version) => self.ast.version = version,
+            Some(version) if version.major < 3 => self.error(
+                Diagnostic::error(&codes::VERSION, format!("PTX version {text} is not supported"))
+                    .at(span, "older than 3.0")
+                    .help("compile again with CUDA 4.2 or later"),
+            ),
+            Some(version) if version > NEWEST => self.error(
+                Diagnostic::error(&codes::VERSION, format!("PTX version {text} is not supported"))
+                    .at(span, format!("newer than {}.{}", NEWEST.major, NEWEST.minor))
+                    .help(
+                        "compile with an older CUDA, or ask the compiler for an older PTX version",
+                    ),
+            ),
+            _ => self.error(
+                Diagnostic::error(
+                    &codes::VERSION,
+                    format!("there is no PTX version {}", shorten(text)),
+                )
+                .at(span, "not a version"),
+            ),
+        }
+        Ok(())
+    }
+
+    fn target(&mut self) -> Result<TargetInfo, Failed> {
+        self.advance();
+        let mut target = TargetInfo::default();
+        loop {
+            let lexeme = self.expect(Token::Name, "a target as in `sm_80`")?;
+            let (text, span) = (self.text_of(lexeme), self.span_of(lexeme));
+            match text {
+                _ if text.starts_with("sm_") || text.starts_with("compute_") => {
+                    if target.sm == 0 {
+                        (target.sm, target.suffix) = self.architecture(text, span);
+                        target.span = span;
+                    }
+                }
+                _ if target.sm == 0 => {
+                    return self.fail(
+                        Diagnostic::error(
+                            &codes::TARGET,
+                            format!("`{}` is no architecture", shorten(text)),
+                        )
+                        .at(span, "`sm_` and a number stand first"),
+                    );
+                }
+                "texmode_unified" => {}
+                "texmode_independent" => target.texmode_independent = true,
+                "debug" => target.debug = true,
+                "map_f64_to_f32" => self.error(
+                    Diagnostic::error(&codes::TARGET, "`map_f64_to_f32` is not supported")
+                        .at(span, "for sm_12 and older only"),
+                ),
+                _ => self.error(
+                    Diagnostic::error(
+                        &codes::TARGET,
+                        format!("unknown target option `{}`", shorten(text)),
+                    )
+                    .at(span, "not an option")
+                    .help("options are texmode_unified, texmode_independent and debug"),
+                ),
+            }
+            if !self.eat(Token::Comma) {
+                return Ok(target);
+            }
+        }
+    }
+
+    /// Number and suffix of `sm_90a`; reports one that does not exist, and gives one that does.
+    fn architecture(&mut self, text: &str, span: Span) -> (u32, Option<char>) {
+        let number = text.split_once('_').map_or("", |(_, n)| n);
+        let (digits, suffix) = match number.char_indices().find(|(_, c)| !c.is_ascii_digit()) {
+            Some((at, c)) if at + 1 == number.len() => (&number[..at], Some(c)),
+            Some(_) => ("", None),
+            None => (number, None),
+        };
+        let known = digits.parse::<u32>().ok().and_then(|sm| {
+            let (_, suffixes) = ARCHITECTURES.iter().find(|(n, _)| *n == sm)?;
+            suffix.is_none_or(|c| suffixes.contains(c)).then_some(sm)
+        });
+        if let Some(sm) = known {
+            return (sm, suffix);
+        }
+        let old = digits.parse::<u32>().is_ok_and(|sm| sm < 30) && suffix.is_none();
+        self.error(if old {
+            Diagnostic::error(&codes::TARGET, format!("`{text}` is not supported"))
+                .at(span, "older than sm_30")
+                .help("compile again for sm_30 or later")
+        } else {
+            Diagnostic::error(&codes::TARGET, format!("unknown target `{}`", shorten(text)))
+                .at(span, "no such architecture")
+        });
+        (30, None)
+    }
+
+    fn item(&mut self) -> Result<(), Failed> {
+        let start = self.span();
+        if self.peek() != Token::Dotted {
+            return match self.peek() {
+                Token::CloseBrace => self.fail(
+                    Diagnostic::error(&codes::BRACKETS, "`}` closes nothing")
+                        .at(start, "no brace is open here"),
+                ),
+                Token::Name | Token::At => self.fail(
+                    Diagnostic::error(
+                        &codes::SYNTAX,
+                        format!("unexpected `{}` outside a function", shorten(self.slice())),
+                    )
+                    .at(start, "expected a directive")
+                    .help("instructions stand between the braces of an `.entry` or `.func`"),
+                ),
+                _ => self.unexpected("a directive"),
+            };
+        }
+        let linkage = self.linkage();
+        if linkage.0 != Linkage::Internal && self.peek() != Token::Dotted {
+            return self.unexpected("a variable or function");
+        }
+        match self.slice() {
+            ".entry" | ".func" => self.function(linkage),
+            ".global" | ".const" | ".shared" | ".local" | ".reg" | ".param" | ".tex" | ".align"
+            | ".attribute" => {
+                let declaration = self.declaration(linkage)?;
+                self.ast.items.push(Item::Declaration(declaration));
+                Ok(())
+            }
+            _ if linkage.0 != Linkage::Internal => self.unexpected("a variable or function"),
+            ".file" => self.file(),
+            ".section" => self.section(),
+            ".alias" => {
+                self.advance();
+                let name = self.name("the new name of a function")?;
+                self.expect(Token::Comma, "`,`")?;
+                let old = self.name("the name of a function")?;
+                self.expect(Token::Semicolon, "`;`")?;
+                self.ast.items.push(Item::Alias(name, old));
+                Ok(())
+            }
+            ".pragma" => self.pragma(),
+            // Files that were joined may say it again.
+            ".target" => self.target().map(|_| ()),
+            ".version" | ".address_size" => {
+                let word = self.slice();
+                self.fail(
+                    Diagnostic::error(&codes::MISPLACED, format!("a second `{word}`"))
+                        .at(start, "stands once, at the start of the file"),
+                )
+            }
+            word @ (".loc" | ".maxntid" | ".reqntid" | ".minnctapersm" | ".maxnctapersm"
+            | ".maxnreg" | ".noreturn" | ".callprototype" | ".calltargets"
+            | ".branchtargets" | ".ptr") => self.fail(
+                Diagnostic::error(&codes::MISPLACED, format!("`{word}` outside a function"))
+                    .at(start, "may not stand here"),
+            ),
+            word => self.fail(
+                Diagnostic::error(
+                    &codes::DIRECTIVE,
+                    format!("unknown directive `{}`", shorten(word)),
+                )
+                .at(start, "not a directive"),
+            ),
+        }
+    }
+
+    /// A linkage directive, if one stands here, and where.
+    fn linkage(&mut self) -> (Linkage, Span) {
+        let span = self.span();
+        let linkage = match self.slice() {
+            ".visible" => Linkage::Visible,
+            ".extern" => Linkage::Extern,
+            ".weak" => Linkage::Weak,
+            ".common" => Linkage::Common,
+            _ => return (Linkage::Internal, span),
+        };
+        self.advance();
+        (linkage, span)
+    }
+
+    /// `.pragma "text", "text";`, which is only a wish.
+    pub fn pragma(&mut self) -> Result<(), Failed> {
+        self.advance();
+        loop {
+            self.expect(Token::Text, "a text")?;
+            if !self.eat(Token::Comma) {
+                break;
+            }
+        }
+        self.expect(Token::Semicolon, "`;`")?;
+        Ok(())
+    }
+
+    /// Goes behind the item that starts at token `from`, in which there was an error.
+    fn skip_item(&mut self, from: usize) {
+        let error = self.at;
+        let mut depth = 0u32;
+        for index in from..self.tokens.len() - 1 {
+            let lexeme = self.tokens[index];
+            match lexeme.token {
+                Token::OpenBrace => depth += 1,
+                Token::CloseBrace if depth <= 1 => {
+                    depth = 0;
+                    if index >= error {
+                        self.at = index + 1;
+                        return;
+                    }
+                }
+                Token::CloseBrace => depth -= 1,
+                Token::Semicolon if depth == 0 && index >= error => {
+                    self.at = index + 1;
+                    return;
+                }
+                Token::Dotted
+                    if depth == 0
+                        && index > from
+                        && index >= error
+                        && matches!(
+                            self.text_of(lexeme),
+                            ".visible" | ".extern" | ".weak" | ".common" | ".entry" | ".func"
+                        ) =>
+                {
+                    self.at = index;
+                    return;
+                }
+                _ => {}
+            }
+        }
+        self.at = self.tokens.len() - 1;
+    }
+}
