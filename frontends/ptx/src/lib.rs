@@ -1,16 +1,20 @@
 //! The frontend of PTX, the virtual instruction set that CUDA compilers emit.
 //!
 //! A file goes through [`token`] and [`syntax`] to a syntax tree ([`ast`]); names are resolved,
-//! declarations checked and initialisers laid out ([`resolve`], into [`resolved`]); then
-//! instructions are checked and lowered to the shared IR.
+//! declarations checked and initialisers laid out ([`resolve`], into [`resolved`]). Instructions
+//! are matched with the table of [`forms`] and checked ([`check`]), then lowered to the shared IR
+//! ([`lower`]).
 
 pub mod ast;
 mod body;
+pub mod check;
 pub mod codes;
 mod cursor;
 mod debug;
 mod declaration;
 mod expression;
+pub mod forms;
+mod lower;
 pub mod names;
 mod resolve;
 pub mod resolved;
@@ -32,8 +36,9 @@ pub fn parse(
     _options: &Options,
     diagnostics: &mut Diagnostics,
 ) -> Result<nbcc_ir::Module, Failed> {
-    read(source, file, diagnostics)?;
-    Ok(nbcc_ir::Module::default())
+    let module = read(source, file, diagnostics)?;
+    let forms = check::check(&module, diagnostics)?;
+    lower::lower(&module, &forms, diagnostics)
 }
 
 /// Reads a file as far as names are resolved and declarations checked.

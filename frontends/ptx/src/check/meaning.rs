@@ -1,0 +1,226 @@
+//! Checks that depend on what an instruction means: how operands go together.
+
+use nbcc_base::Diagnostic;
+
+use super::operand::vector_length;
+use super::types::{bits, class};
+use super::{Checker, Class, codes};
+use crate::ast::StateSpace;
+use crate::forms::{Matched, Meaning, Modifier};
+use crate::resolved::{Constant, Instruction, Operand, OperandKind, ScalarType, TableKind};
+
+impl Checker<'_, '_> {
+    /// Checks what the pattern of operands does not say.
+    pub(super) fn meaning(&mut self, inst: &Instruction, matched: &Matched) -> Option<()> {
+        match matched.pattern.row.meaning {
+            Meaning::Setp | Meaning::Set => self.condition(inst, matched),
+            Meaning::Load | Meaning::Store => self.vector_width(inst, matched),
+            Meaning::Barrier | Meaning::BarrierRed => self.barrier(inst, matched),
+            Meaning::Bra => self.branch(inst),
+            Meaning::Brx => self.indexed_branch(inst),
+            Meaning::Cvta => self.cvta(inst, matched),
+            _ => Some(()),
+        }
+    }
+
+    fn condition(&mut self, inst: &Instruction, matched: &Matched) -> Option<()> {
+        let combined = [Modifier::And, Modifier::Or, Modifier::Xor]
+            .iter()
+            .any(|&modifier| matched.modifiers.has(modifier));
+        if combined == (inst.operands.len() == 4) {
+            return Some(());
+        }
+        let text = self.form_text(inst.form);
+        let (label, help) = if combined {
+            ("the predicate is missing", "add a fourth operand, or drop the boolean operation")
+        } else {
+            ("nothing says how to combine the predicate", "add `.and`, `.or` or `.xor`")
+        };
+        self.fail(
+            Diagnostic::error(&codes::CONDITION, format!("`{text}` is not complete"))
+                .at(inst.span, label)
+                .help(help),
+        )
+    }
+
+    /// `mov.b64 {a, b}, c` and `mov.b64 c, {a, b}`, which have a check of their own.
+    pub(super) fn vector_move(&mut self, inst: &Instruction, matched: &Matched) -> Option<()> {
+        let ty = matched.types[0];
+        let [to, from] = inst.operands.as_slice() else { return Some(()) };
+        let (vector, scalar, packs) = match (&to.kind, &from.kind) {
+            (OperandKind::Vector(_), OperandKind::Vector(_)) => {
+                return self.kind(inst, from.span, "a register");
+            }
+            (OperandKind::Vector(elements), _) => (elements, from, false),
+            (_, OperandKind::Vector(elements)) => (elements, to, true),
+            _ => return Some(()),
+        };
+        let span = if packs { from.span } else { to.span };
+        if class(ty) != Class::Bits {
+            let text = self.form_text(inst.form);
+            return self.fail(
+                Diagnostic::error(&codes::VECTOR, format!("`{text}` takes no vector"))
+                    .at(span, "a vector")
+                    .help(format!("use `mov.b{}`", bits(ty))),
+            );
+        }
+        let size = bits(ty) / u32::try_from(vector.len()).unwrap_or(u32::MAX).max(1);
+        let element = match (vector.len(), size) {
+            (1, _) => ty,
+            (2 | 4, 8) => ScalarType::B8,
+            (2 | 4, 16) => ScalarType::B16,
+            (2 | 4, 32) => ScalarType::B32,
+            _ => return self.elements(inst, span, ty, vector.len()),
+        };
+        for part in vector {
+            self.element(inst, part, element, packs)?;
+        }
+        self.element(inst, scalar, ty, !packs)
+    }
+
+    fn elements(
+        &mut self,
+        inst: &Instruction,
+        span: nbcc_base::Span,
+        ty: ScalarType,
+        count: usize,
+    ) -> Option<()> {
+        let text = self.form_text(inst.form);
+        self.fail(
+            Diagnostic::error(
+                &codes::VECTOR,
+                format!("`{text}` cannot split {} bits into {count}", bits(ty)),
+            )
+            .at(span, format!("{count} elements"))
+            .help("use 2 or 4 elements of the same size"),
+        )
+    }
+
+    /// One operand of a vector move.
+    fn element(
+        &mut self,
+        inst: &Instruction,
+        operand: &Operand,
+        ty: ScalarType,
+        source: bool,
+    ) -> Option<()> {
+        match &operand.kind {
+            OperandKind::Register(reg) | OperandKind::Component(reg, _) => {
+                let register = self.register(*reg);
+                if super::types::fits(register.ty, ty) {
+                    return Some(());
+                }
+                self.wrong_type(inst, operand.span, *reg, ty, false)
+            }
+            OperandKind::Sink if !source => Some(()),
+            OperandKind::Constant(Constant::Int { .. }) if source => Some(()),
+            OperandKind::Constant(constant) if source && bits(ty) == 64 => {
+                self.constant(inst, operand.span, *constant, ty)
+            }
+            _ => self.kind(inst, operand.span, "a register"),
+        }
+    }
+
+    fn vector_width(&mut self, inst: &Instruction, matched: &Matched) -> Option<()> {
+        let (length, ty) = (vector_length(matched), matched.types[0]);
+        let width = u32::try_from(length).unwrap_or(8) * bits(ty);
+        if width <= 128 {
+            return Some(());
+        }
+        let text = self.form_text(inst.form);
+        let version = self.module.version;
+        if (version.major, version.minor) >= (8, 8) && self.module.target.sm >= 100 {
+            return self.fail(
+                Diagnostic::error(&codes::UNSUPPORTED, format!("`{text}` is not supported yet"))
+                    .at(inst.form_span, "not supported"),
+            );
+        }
+        self.fail(
+            Diagnostic::error(&codes::VECTOR, format!("`{text}` accesses {width} bits"))
+                .at(inst.form_span, "vectors have up to 128 bits")
+                .help("split the access in two"),
+        )
+    }
+
+    fn barrier(&mut self, inst: &Instruction, matched: &Matched) -> Option<()> {
+        let red = matched.pattern.row.meaning == Meaning::BarrierRed;
+        let operands = &inst.operands[usize::from(red)..];
+        let operands = &operands[..operands.len() - usize::from(red)];
+        let number = |operand: &Operand| match operand.kind {
+            OperandKind::Constant(Constant::Int { bits, .. }) => Some(bits),
+            _ => None,
+        };
+        let fault = match operands {
+            [barrier, ..] if number(barrier).is_some_and(|n| n > 15) => {
+                Some((barrier, "barriers are numbered from 0 to 15"))
+            }
+            [_, threads] if number(threads).is_some_and(|n| n % 32 != 0) => {
+                Some((threads, "the number of threads is a multiple of 32"))
+            }
+            [_, threads]
+                if number(threads) == Some(0) && matched.modifiers.has(Modifier::Arrive) =>
+            {
+                Some((threads, "the number of threads is not zero"))
+            }
+            _ => None,
+        };
+        let Some((operand, label)) = fault else { return Some(()) };
+        let text = self.form_text(inst.form);
+        self.fail(
+            Diagnostic::error(&codes::RANGE, format!("number out of range in `{text}`"))
+                .at(operand.span, label),
+        )
+    }
+
+    fn branch(&mut self, inst: &Instruction) -> Option<()> {
+        match inst.operands.as_slice() {
+            [Operand { kind: OperandKind::Label(_), .. }] => Some(()),
+            [operand] => self.kind(inst, operand.span, "a label"),
+            _ => self.kind(inst, inst.span, "one label"),
+        }
+    }
+
+    fn indexed_branch(&mut self, inst: &Instruction) -> Option<()> {
+        let [index, table] = inst.operands.as_slice() else {
+            return self.kind(inst, inst.span, "an index and a list of targets");
+        };
+        match &index.kind {
+            OperandKind::Register(reg) | OperandKind::Component(reg, _) => {
+                let ty = self.register(*reg).ty;
+                if !super::types::fits(ty, ScalarType::U32) {
+                    return self.wrong_type(inst, index.span, *reg, ScalarType::U32, false);
+                }
+            }
+            OperandKind::Constant(Constant::Int { .. }) => {}
+            _ => return self.kind(inst, index.span, "a register"),
+        }
+        match table.kind {
+            OperandKind::Table(id)
+                if matches!(self.body.tables[id].kind, TableKind::BranchTargets(_)) =>
+            {
+                Some(())
+            }
+            _ => self.kind(inst, table.span, "the name of a `.branchtargets`"),
+        }
+    }
+
+    /// The variable whose address becomes generic is in the space that is named.
+    fn cvta(&mut self, inst: &Instruction, matched: &Matched) -> Option<()> {
+        let Some(Operand { kind: OperandKind::Variable(variable, _), span }) = inst.operands.get(1)
+        else {
+            return Some(());
+        };
+        let data = &self.module.variables[*variable];
+        let space = super::operand::accessed_space(matched);
+        if space == Some(data.space) {
+            return Some(());
+        }
+        let (text, name) = (self.form_text(inst.form), self.module.names.text(data.name));
+        let accessed = space.map_or("no state space", StateSpace::name);
+        self.fail(
+            Diagnostic::error(&codes::SPACE, format!("`{text}` takes addresses of .{accessed}"))
+                .at(*span, format!("`{name}` is in .{}", data.space.name()))
+                .and(data.span, "declared here"),
+        )
+    }
+}

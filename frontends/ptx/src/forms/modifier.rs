@@ -1,0 +1,77 @@
+//! The modifiers of instructions that are not types, as small numbers, and sets of them.
+
+macro_rules! modifiers {
+    ($($name:ident = $word:literal,)*) => {
+        /// A modifier.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[allow(missing_docs)]
+        pub enum Modifier { $($name,)* }
+
+        impl Modifier {
+            /// Every modifier.
+            pub const ALL: &'static [Modifier] = &[$(Modifier::$name,)*];
+
+            /// Its word, without the dot.
+            pub fn word(self) -> &'static str {
+                match self { $(Modifier::$name => $word,)* }
+            }
+        }
+    };
+}
+
+modifiers! {
+    Abs = "abs", Acquire = "acquire", AcqRel = "acq_rel", Add = "add", Alias = "alias",
+    Aligned = "aligned", All = "all", And = "and", Any = "any", Approx = "approx",
+    Arrive = "arrive", Async = "async", B4e = "b4e", Ballot = "ballot", Bfly = "bfly",
+    Bulk = "bulk", Ca = "ca", Cas = "cas", Cc = "cc", Cg = "cg", Clamp = "clamp",
+    Cluster = "cluster", Const = "const", Cs = "cs", Cta = "cta", Cv = "cv", Dec = "dec",
+    Down = "down", E2m1x2 = "e2m1x2", E2m1x4 = "e2m1x4", E2m3x2 = "e2m3x2", E3m2x2 = "e3m2x2",
+    E4m3x2 = "e4m3x2", E4m3x4 = "e4m3x4", E5m2x2 = "e5m2x2", E5m2x4 = "e5m2x4", Ecl = "ecl",
+    Ecr = "ecr", Eq = "eq", Equ = "equ", Exch = "exch", F4e = "f4e", Finite = "finite",
+    Ftz = "ftz", Full = "full", Ge = "ge", Generic = "generic", Geu = "geu", Gl = "gl",
+    Global = "global", Gpu = "gpu", Gt = "gt", Gtu = "gtu", Hi = "hi", Hs = "hs", Idx = "idx",
+    Inc = "inc", Infinite = "infinite", L = "l", L1 = "L1", L1EvictFirst = "L1::evict_first",
+    L1EvictLast = "L1::evict_last", L1EvictNormal = "L1::evict_normal",
+    L1EvictUnchanged = "L1::evict_unchanged", L1NoAllocate = "L1::no_allocate", L2 = "L2",
+    L2B64 = "L2::64B", L2B128 = "L2::128B", L2B256 = "L2::256B",
+    L2CacheHint = "L2::cache_hint", L2EvictFirst = "L2::evict_first",
+    L2EvictLast = "L2::evict_last", L2EvictNormal = "L2::evict_normal",
+    LaunchDependents = "launch_dependents", Le = "le", Leu = "leu", Lo = "lo", Local = "local",
+    Ls = "ls", Lt = "lt", Ltu = "ltu", Lu = "lu", Mask = "mask", Max = "max",
+    MbarrierInit = "mbarrier_init", Min = "min", Mmio = "mmio", NaN = "NaN", Nan = "nan",
+    Nc = "nc", Ne = "ne", Neu = "neu", Noftz = "noftz", Normal = "normal",
+    NotANumber = "notanumber", Num = "num", Number = "number", Oob = "oob", Or = "or",
+    Pack = "pack", Param = "param", ParamEntry = "param::entry", ParamFunc = "param::func",
+    Po = "po", Popc = "popc", Proxy = "proxy", R = "r", Rc16 = "rc16", Rc8 = "rc8",
+    Red = "red", Relaxed = "relaxed", Release = "release", Relu = "relu", Rm = "rm",
+    Rmi = "rmi", Rn = "rn", Rna = "rna", Rni = "rni", Rp = "rp", Rpi = "rpi", Rs = "rs",
+    Rz = "rz", Rzi = "rzi", S16x2 = "s16x2", S2 = "s2", S4 = "s4", Sat = "sat",
+    Satfinite = "satfinite", Sc = "sc", Scaled = "scaled::n2::ue8m0", Shared = "shared",
+    SharedCluster = "shared::cluster", SharedCta = "shared::cta", Shiftamt = "shiftamt",
+    Shr15 = "shr15", Shr7 = "shr7", Subnormal = "subnormal", Sync = "sync", Sys = "sys",
+    Tensormap = "tensormap", Tf32 = "tf32", To = "to", U16x2 = "u16x2", U2 = "u2", U4 = "u4",
+    Ue8m0x2 = "ue8m0x2", Uni = "uni", Up = "up", V2 = "v2", V4 = "v4", V8 = "v8",
+    Volatile = "volatile", Wait = "wait", Warp = "warp", Wb = "wb", Weak = "weak", Wide = "wide",
+    Wrap = "wrap", Wt = "wt", Xor = "xor", Xorsign = "xorsign",
+}
+
+/// A set of modifiers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ModifierSet([u64; 3]);
+
+impl ModifierSet {
+    /// Adds one.
+    pub fn insert(&mut self, modifier: Modifier) {
+        self.0[modifier as usize / 64] |= 1 << (modifier as usize % 64);
+    }
+
+    /// Whether it is in the set.
+    pub fn has(&self, modifier: Modifier) -> bool {
+        self.0[modifier as usize / 64] & (1 << (modifier as usize % 64)) != 0
+    }
+
+    /// What stands beside the first modifier of `map` that is in the set.
+    pub fn pick<T: Copy>(&self, map: &[(Modifier, T)]) -> Option<T> {
+        map.iter().find(|(modifier, _)| self.has(*modifier)).map(|&(_, value)| value)
+    }
+}

@@ -1,0 +1,271 @@
+//! Calls. Scalars are passed and returned as integers of their size; arrays of bytes stay where
+//! they are, in local memory, and their address is passed: first those of results, then the
+//! parameters in order. A call through a pointer compares it with every function that it may mean.
+
+use nbcc_ir::{BlockCall, Func, IntCond, Op, SimtOp, Terminator, Type, Value, function_address};
+
+use super::context::{Home, Lowerer, Var};
+use super::types::{integer_of, register_type, same_size_integer};
+use crate::resolved::{
+    Call, Callee, FunctionId, Operand, OperandKind, TableKind, Variable, VariableId,
+};
+
+/// How a parameter or result goes from caller to callee.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Passing {
+    /// As a value of this type.
+    Value(Type),
+    /// As an address in local memory.
+    Memory,
+}
+
+/// How a variable is passed.
+pub fn passing(variable: &Variable) -> Passing {
+    match variable.array || variable.vector > 1 || variable.bytes.is_some_and(|n| n > 8) {
+        true => Passing::Memory,
+        false => Passing::Value(integer_of(variable.scalar)),
+    }
+}
+
+/// Whether two lists of parameters are passed alike.
+pub fn alike(a: &[&Variable], b: &[&Variable]) -> bool {
+    let same = |(a, b): (&&Variable, &&Variable)| {
+        passing(a) == passing(b) && (passing(a) != Passing::Memory || a.bytes == b.bytes)
+    };
+    a.len() == b.len() && a.iter().zip(b).all(same)
+}
+
+impl Lowerer<'_> {
+    pub(super) fn call(&mut self, call: &Call) {
+        self.span = Some(call.span);
+        match call.guard {
+            None => {
+                self.call_body(call);
+                self.commit();
+            }
+            Some(guard) => {
+                let guard = self.guard(guard);
+                self.conditional(guard, |this| this.call_body(call));
+            }
+        }
+    }
+
+    fn call_body(&mut self, call: &Call) {
+        match call.callee {
+            Callee::Function(function) => {
+                let data = &self.plan.module.functions[function];
+                if self.plan.function(function).is_none() {
+                    return self.runtime(call, self.plan.module.names.text(data.name));
+                }
+                let returns: Vec<VariableId> = data.returns.iter().map(|p| p.variable()).collect();
+                let params: Vec<VariableId> = data.params.iter().map(|p| p.variable()).collect();
+                let (args, types, targets) = self.prepare(call, &returns, &params);
+                let func = self.plan.function(function).expect("a body");
+                let results = self.call_one(func, args, &types);
+                self.take(&targets, results);
+            }
+            Callee::Register(reg, table) => {
+                let (returns, params) = match &self.body.tables[table].kind {
+                    TableKind::Prototype { returns, params, .. } => {
+                        (returns.clone(), params.clone())
+                    }
+                    TableKind::CallTargets(list) => {
+                        let Some(&(first, _)) = list.first() else { return };
+                        let data = &self.plan.module.functions[first];
+                        (
+                            data.returns.iter().map(|p| p.variable()).collect(),
+                            data.params.iter().map(|p| p.variable()).collect(),
+                        )
+                    }
+                    TableKind::BranchTargets(_) => panic!("a call through a list of labels"),
+                };
+                let candidates = self.plan.candidates(self.id, table);
+                let (args, types, targets) = self.prepare(call, &returns, &params);
+                let pointer = self.get(self.first[reg]);
+                let pointer = self.fit(pointer, Type::I64, false);
+                self.call_any(pointer, &candidates, args, &types, &targets);
+            }
+        }
+    }
+
+    /// The arguments of a call, the types of its results, and where these go.
+    fn prepare(
+        &mut self,
+        call: &Call,
+        returns: &[VariableId],
+        params: &[VariableId],
+    ) -> (Vec<Value>, Vec<Type>, Vec<(Var, bool)>) {
+        let (mut args, mut types, mut targets) = (Vec::new(), Vec::new(), Vec::new());
+        for (operand, &formal) in call.returns.iter().zip(returns) {
+            match passing(self.declaration(formal)) {
+                Passing::Memory => args.push(self.memory_argument(operand, formal)),
+                Passing::Value(ty) => {
+                    types.push(ty);
+                    let var = match &operand.kind {
+                        OperandKind::Variable(variable, _) => match self.homes[*variable] {
+                            Some(Home::Scalar(var)) => Some((var, true)),
+                            _ => None,
+                        },
+                        _ => self.variable_of(operand).map(|var| (var, true)),
+                    };
+                    // A result in memory is stored behind the call; see `take`.
+                    targets.push(var.unwrap_or_else(|| self.result_in_memory(operand, ty)));
+                }
+            }
+        }
+        for (operand, &formal) in call.arguments.iter().zip(params) {
+            let arg = match passing(self.declaration(formal)) {
+                Passing::Memory => self.memory_argument(operand, formal),
+                Passing::Value(ty) => match &operand.kind {
+                    OperandKind::Variable(variable, _) => match self.homes[*variable] {
+                        Some(Home::Scalar(var)) => {
+                            let value = self.get(var);
+                            self.fit(value, ty, false)
+                        }
+                        _ => {
+                            let address = self.variable_address(*variable, 0);
+                            self.value(Op::LoadRaw(ty, nbcc_ir::Space::Local, address, 0), ty)
+                        }
+                    },
+                    OperandKind::Constant(constant) => {
+                        let value =
+                            self.number(*constant, register_type(self.declaration(formal).scalar));
+                        self.fit(value, ty, false)
+                    }
+                    _ => {
+                        let var = self.variable_of(operand).expect("an argument");
+                        let value = self.get(var);
+                        self.fit(value, ty, false)
+                    }
+                },
+            };
+            args.push(arg);
+        }
+        (args, types, targets)
+    }
+
+    fn memory_argument(&mut self, operand: &Operand, formal: VariableId) -> Value {
+        match operand.kind {
+            OperandKind::Variable(variable, _) => self.variable_address(variable, 0),
+            // A result that is dropped is written to where nobody looks.
+            _ => {
+                let object = self.local_object(formal);
+                self.address_of(object)
+            }
+        }
+    }
+
+    /// A variable of its own for a result that is dropped or lies in memory.
+    fn result_in_memory(&mut self, operand: &Operand, ty: Type) -> (Var, bool) {
+        let var = self.new_variable(ty);
+        if let OperandKind::Variable(variable, _) = operand.kind {
+            self.memory_results.push((var, variable));
+        }
+        (var, false)
+    }
+
+    fn call_one(&mut self, func: Func, args: Vec<Value>, types: &[Type]) -> Vec<Value> {
+        let inst = self.push(Op::Call(func, args), types);
+        self.func.insts[inst].results.clone()
+    }
+
+    /// Gives results to their variables, and stores those that lie in memory.
+    fn take(&mut self, targets: &[(Var, bool)], results: Vec<Value>) {
+        for (&(var, named), result) in targets.iter().zip(results) {
+            let value = self.fit(result, self.types[var as usize], false);
+            if named {
+                self.pending.push((var, value));
+                continue;
+            }
+            let place = self.memory_results.iter().position(|&(other, _)| other == var);
+            if let Some(place) = place {
+                let (_, variable) = self.memory_results.swap_remove(place);
+                let address = self.variable_address(variable, 0);
+                self.push(Op::StoreRaw(nbcc_ir::Space::Local, address, 0, value), &[]);
+            }
+        }
+    }
+
+    /// A call of whichever function a pointer means.
+    fn call_any(
+        &mut self,
+        pointer: Value,
+        candidates: &[FunctionId],
+        args: Vec<Value>,
+        types: &[Type],
+        targets: &[(Var, bool)],
+    ) {
+        let join = self.func.add_block();
+        for &candidate in candidates {
+            let func = self.plan.function(candidate).expect("a body");
+            let address = self.constant(Type::I64, function_address(func));
+            let is_it = self.icmp(IntCond::Eq, pointer, address);
+            let (here, then, next) = (self.block, self.new_block(), self.new_block());
+            let to = |block| BlockCall { block, args: vec![] };
+            self.end(here, Terminator::Branch(is_it, to(then), to(next)));
+            self.switch_to(then);
+            let results = self.call_one(func, args.clone(), types);
+            self.end(then, Terminator::Jump(BlockCall { block: join, args: results }));
+            self.switch_to(next);
+        }
+        let message = "call through a pointer to no function of the right type";
+        self.end(self.block, Terminator::Trap(message.to_string()));
+        self.owned.push(join);
+        let results = types.iter().map(|&ty| self.func.add_param(join, ty)).collect();
+        self.switch_to(join);
+        self.take(targets, results);
+    }
+
+    /// The functions that come with the machine.
+    fn runtime(&mut self, call: &Call, name: &str) {
+        let mut args = Vec::with_capacity(call.arguments.len());
+        for operand in &call.arguments {
+            let value = match &operand.kind {
+                OperandKind::Variable(variable, _) => match self.homes[*variable] {
+                    Some(Home::Scalar(var)) => self.get(var),
+                    _ => {
+                        let bytes = self.declaration(*variable).bytes;
+                        let ty = if bytes == Some(4) { Type::I32 } else { Type::I64 };
+                        let address = self.variable_address(*variable, 0);
+                        self.value(Op::LoadRaw(ty, nbcc_ir::Space::Local, address, 0), ty)
+                    }
+                },
+                OperandKind::Constant(constant) => self.number(*constant, Type::I64),
+                _ => {
+                    let var = self.variable_of(operand).expect("an argument");
+                    self.get(var)
+                }
+            };
+            let integer = same_size_integer(self.func.ty(value));
+            args.push(self.fit(value, integer, false));
+        }
+        let wanted: &[Type] = match name {
+            "vprintf" => &[Type::I64, Type::I64],
+            _ => &[Type::I64, Type::I64, Type::I32, Type::I64, Type::I64],
+        };
+        let args: Vec<Value> = wanted
+            .iter()
+            .enumerate()
+            .map(|(number, &ty)| match args.get(number) {
+                Some(&value) => self.fit(value, ty, false),
+                None => self.constant(ty, 0),
+            })
+            .collect();
+        if name != "vprintf" {
+            return self.effect(SimtOp::AssertFail, args);
+        }
+        let result = self.simt(SimtOp::Vprintf, args, Type::I32);
+        let Some(operand) = call.returns.first() else { return };
+        let target = match &operand.kind {
+            OperandKind::Variable(variable, _) => match self.homes[*variable] {
+                Some(Home::Scalar(var)) => (var, true),
+                _ => self.result_in_memory(operand, Type::I32),
+            },
+            _ => match self.variable_of(operand) {
+                Some(var) => (var, true),
+                None => return,
+            },
+        };
+        self.take(&[target], vec![result]);
+    }
+}
