@@ -62,6 +62,7 @@ impl<'a, 'd> Parser<'a, 'd> {
         let mut errors = 0;
         for (token, range) in Token::lexer(text).spanned() {
             match token {
+                Ok(Token::Skipped) => {}
                 Ok(token) => {
                     tokens.push(Lexeme { token, start: range.start as u32, end: range.end as u32 });
                 }

@@ -23,14 +23,6 @@ impl Value {
     fn bool(value: bool) -> Value {
         Value::Signed(i64::from(value))
     }
-
-    fn truth(self) -> bool {
-        match self {
-            Value::Signed(v) => v != 0,
-            Value::Unsigned(v) => v != 0,
-            Value::Float(v) => v != 0.0,
-        }
-    }
 }
 
 /// Binding strength of binary operators; `?:` binds less than all.
@@ -141,14 +133,19 @@ impl Parser<'_, '_> {
     }
 
     fn conditional(&mut self, depth: u32) -> Result<Value, Failed> {
+        let span = self.span();
         let condition = self.binary(1, depth)?;
         if !self.eat(Token::Question) {
             return Ok(condition);
         }
+        let condition = self.truth(condition, "?:", span)?;
         let then = self.conditional(depth + 1)?;
         self.expect(Token::Colon, "`:`")?;
         let otherwise = self.conditional(depth + 1)?;
-        Ok(if condition.truth() { then } else { otherwise })
+        for value in [then, otherwise] {
+            self.truth(value, "?:", span)?;
+        }
+        Ok(if condition { then } else { otherwise })
     }
 
     fn binary(&mut self, least: u32, depth: u32) -> Result<Value, Failed> {
@@ -202,12 +199,13 @@ impl Parser<'_, '_> {
             }
             Token::Not => {
                 self.advance();
-                Ok(Value::bool(!self.unary(depth + 1)?.truth()))
+                let value = self.unary(depth + 1)?;
+                Ok(Value::bool(!self.truth(value, "!", span)?))
             }
             Token::Tilde => {
                 self.advance();
                 match self.unary(depth + 1)? {
-                    Value::Signed(v) => Ok(Value::Signed(!v)),
+                    Value::Signed(v) => Ok(Value::Unsigned(!v as u64)),
                     Value::Unsigned(v) => Ok(Value::Unsigned(!v)),
                     Value::Float(_) => self.not_for_floats("~", span),
                 }
@@ -247,8 +245,22 @@ impl Parser<'_, '_> {
                 Ok(if unsigned { Value::Unsigned(bits) } else { Value::Signed(bits as i64) })
             }
             Token::Decimal => {
-                let value = self.slice().parse().expect("the lexer reads floats as Rust does");
+                let text = self.slice();
+                let value: f64 = text.parse().expect("the lexer reads floats as Rust does");
                 self.advance();
+                // As in C, numbers below the normal ones are out of range.
+                let mantissa = text.split(['e', 'E']).next().unwrap_or(text);
+                let zero = !mantissa.contains(|c: char| ('1'..='9').contains(&c));
+                if !value.is_normal() && !zero {
+                    return self.fail(
+                        Diagnostic::error(
+                            &codes::NUMBER,
+                            format!("`{}` is out of range", shorten(text)),
+                        )
+                        .at(span, "no normal number of type `.f64`")
+                        .help("write its bits: 0d and 16 hexadecimal digits"),
+                    );
+                }
                 Ok(Value::Float(value))
             }
             Token::Name if self.slice() == "WARP_SZ" => {
@@ -256,6 +268,22 @@ impl Parser<'_, '_> {
                 Ok(Value::Signed(32))
             }
             _ => self.unexpected("a constant"),
+        }
+    }
+
+    fn division_by_zero<T>(&mut self, span: Span) -> Result<T, Failed> {
+        self.fail(
+            Diagnostic::error(&codes::CONSTANT, "division by zero in a constant expression")
+                .at(span, "the divisor is zero"),
+        )
+    }
+
+    /// The truth of an integer.
+    fn truth(&mut self, value: Value, op: &str, span: Span) -> Result<bool, Failed> {
+        match value {
+            Value::Signed(v) => Ok(v != 0),
+            Value::Unsigned(v) => Ok(v != 0),
+            Value::Float(_) => self.not_for_floats(op, span),
         }
     }
 
@@ -269,6 +297,7 @@ impl Parser<'_, '_> {
     fn float_operation(&mut self, op: Token, a: f64, b: f64, span: Span) -> Result<Value, Failed> {
         Ok(match op {
             Token::Star => Value::Float(a * b),
+            Token::Slash if b == 0.0 => return self.division_by_zero(span),
             Token::Slash => Value::Float(a / b),
             Token::Plus => Value::Float(a + b),
             Token::Minus => Value::Float(a - b),
@@ -278,8 +307,8 @@ impl Parser<'_, '_> {
             Token::GreaterEqual => Value::bool(a >= b),
             Token::Equal => Value::bool(a == b),
             Token::NotEqual => Value::bool(a != b),
-            Token::LogicalAnd => Value::bool(a != 0.0 && b != 0.0),
-            Token::LogicalOr => Value::bool(a != 0.0 || b != 0.0),
+            Token::LogicalAnd => return self.not_for_floats("&&", span),
+            Token::LogicalOr => return self.not_for_floats("||", span),
             Token::Percent => return self.not_for_floats("%", span),
             Token::ShiftLeft => return self.not_for_floats("<<", span),
             Token::ShiftRight => return self.not_for_floats(">>", span),
@@ -313,26 +342,18 @@ impl Parser<'_, '_> {
         Ok(match op {
             Token::Star => result(a.wrapping_mul(b), both),
             Token::Slash | Token::Percent if b == 0 => {
-                return self.fail(
-                    Diagnostic::error(
-                        &codes::CONSTANT,
-                        "division by zero in a constant expression",
-                    )
-                    .at(span, "the divisor is zero"),
-                );
+                return self.division_by_zero(span);
             }
             Token::Slash if both => Value::Signed((a as i64).wrapping_div(b as i64)),
             Token::Slash => Value::Unsigned(a / b),
-            Token::Percent if both => Value::Signed((a as i64).wrapping_rem(b as i64)),
+            // Unsigned whatever the operands, as `~`.
             Token::Percent => Value::Unsigned(a % b),
             Token::Plus => result(a.wrapping_add(b), both),
             Token::Minus => result(a.wrapping_sub(b), both),
-            Token::ShiftLeft => {
-                let shifted = if b < 64 { a << b } else { 0 };
-                result(shifted, signed(left))
-            }
-            Token::ShiftRight if signed(left) => Value::Signed((a as i64) >> b.min(63)),
-            Token::ShiftRight => Value::Unsigned(if b < 64 { a >> b } else { 0 }),
+            // Only the low six bits of the amount count.
+            Token::ShiftLeft => result(a.wrapping_shl(b as u32), signed(left)),
+            Token::ShiftRight if signed(left) => Value::Signed((a as i64).wrapping_shr(b as u32)),
+            Token::ShiftRight => Value::Unsigned(a.wrapping_shr(b as u32)),
             Token::Less => Value::bool(order.is_lt()),
             Token::Greater => Value::bool(order.is_gt()),
             Token::LessEqual => Value::bool(order.is_le()),

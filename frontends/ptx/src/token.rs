@@ -23,32 +23,28 @@ pub(crate) enum LexError {
 
 type Lexer<'a> = logos::Lexer<'a, Token>;
 
-fn block_comment(lexer: &mut Lexer<'_>) -> logos::FilterResult<(), LexError> {
+fn block_comment(lexer: &mut Lexer<'_>) -> Result<(), LexError> {
     match lexer.remainder().find("*/") {
         Some(end) => {
             lexer.bump(end + 2);
-            logos::FilterResult::Skip
+            Ok(())
         }
         None => {
             lexer.bump(lexer.remainder().len());
-            logos::FilterResult::Error(LexError::Comment)
+            Err(LexError::Comment)
         }
     }
 }
 
 /// `# 3 "file.cu"` and `#line 3` say where text comes from and are skipped; nothing else that starts
 /// with `#` is left in a file after preprocessing.
-fn hash_line(lexer: &mut Lexer<'_>) -> logos::FilterResult<(), LexError> {
+fn hash_line(lexer: &mut Lexer<'_>) -> Result<(), LexError> {
     let before = lexer.source()[..lexer.span().start].bytes().rev();
     let first = before.take_while(|&b| b != b'\n').all(|b| b.is_ascii_whitespace());
     let word = lexer.slice()[1..].trim_start_matches([' ', '\t']);
     let marker = word.starts_with(|c: char| c.is_ascii_digit())
         || word.strip_prefix("line").is_some_and(|r| r.starts_with([' ', '\t']));
-    if first && marker {
-        logos::FilterResult::Skip
-    } else {
-        logos::FilterResult::Error(LexError::Preprocessor)
-    }
+    if first && marker { Ok(()) } else { Err(LexError::Preprocessor) }
 }
 
 fn bad_number(_: &mut Lexer<'_>) -> Result<(), LexError> {
@@ -66,9 +62,11 @@ fn dwarf(_: &mut Lexer<'_>) -> Result<(), LexError> {
 /// A token. Names and literals are read from the source text by their span.
 #[derive(Logos, Clone, Copy, Debug, PartialEq, Eq)]
 #[logos(skip r"[ \t\r\n\f\v]+")]
-#[logos(skip(r"//[^\n]*", allow_greedy = true))]
 #[logos(error = LexError)]
 pub(crate) enum Token {
+    /// Comments and line markers, which the parser never sees. They are tokens because a lexer
+    /// that skips them in callbacks may use stack for each.
+    #[regex(r"//[^\n]*", allow_greedy = true)]
     #[token("/*", block_comment)]
     #[regex(r"#[^\n]*", hash_line, allow_greedy = true)]
     Skipped,

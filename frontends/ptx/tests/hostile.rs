@@ -129,7 +129,10 @@ fn ten_megabytes_are_read() {
     assert_eq!(body_errors(&"add.s32 a, b, c;\n".repeat(600_000)).len(), 3);
     assert_eq!(body_errors(&"L: ".repeat(MANY)).len(), 50);
     assert_eq!(body_errors(&".reg .b32 a;\n".repeat(MANY)).len(), 50);
-    assert_eq!(errors(&format!("{HEADER}{}", "# 1\n".repeat(MANY))), NONE);
+    for nothing in ["# 1\n", "//\n", "/**/", " \n\t", "// a\n /* b */ # 3\n"] {
+        let text = format!("{HEADER}{}", nothing.repeat(MANY));
+        assert_eq!(errors(&text).len(), if nothing.ends_with("# 3\n") { 20 } else { 0 });
+    }
 }
 
 #[test]

@@ -140,6 +140,9 @@ impl Resolver<'_, '_> {
         let labels = std::mem::take(&mut inside.blocks[inside.next_block]);
         inside.next_block += 1;
         for (name, label) in labels {
+            if self.gives_up() {
+                break;
+            }
             let depth = self.scopes.depth();
             match self.scopes.label(name.symbol).filter(|l| l.depth == depth) {
                 Some(before) => {

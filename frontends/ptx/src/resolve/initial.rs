@@ -280,20 +280,18 @@ fn plural(n: u64) -> &'static str {
     if n == 1 { "" } else { "s" }
 }
 
-/// The bits of a number as a value of a type; `None` if it is none.
+/// The bits of a number as a value of a type; `None` if it is none. Bits that are too many are cut
+/// off. Single precision in hexadecimal is never converted, as `ptxas` does it.
 fn number(scalar: ScalarType, constant: Constant) -> Option<u128> {
     use ScalarType::*;
     Some(match (scalar, constant) {
         (
-            U8 | U16 | U32 | U64 | S8 | S16 | S32 | S64 | B8 | B16 | B32 | B64,
+            U8 | U16 | U32 | U64 | S8 | S16 | S32 | S64 | B8 | B16 | B32 | B64 | B128,
             Constant::Int { bits, .. },
         ) => u128::from(bits),
-        (B128, Constant::Int { bits, unsigned: true }) => u128::from(bits),
-        (B128, Constant::Int { bits, unsigned: false }) => i128::from(bits as i64) as u128,
-        (F32 | B32, Constant::F32(bits)) => u128::from(bits),
-        (F64 | B64, Constant::F64(bits)) => u128::from(bits),
         (F32 | B32, Constant::F64(bits)) => u128::from((f64::from_bits(bits) as f32).to_bits()),
-        (F64 | B64, Constant::F32(bits)) => u128::from(f64::from(f32::from_bits(bits)).to_bits()),
+        (F32 | F64 | B8 | B16 | B32 | B64, Constant::F32(bits)) => u128::from(bits),
+        (F64 | B8 | B16 | B64, Constant::F64(bits)) => u128::from(bits),
         _ => return None,
     })
 }
