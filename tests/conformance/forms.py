@@ -47,6 +47,8 @@ class Family:
         assert name not in self.names, name
         assert len(rows) == len(results) and rows, form
         self.names.add(name)
+        compare = compare if isinstance(compare, list) else [compare or {"kind": "exact"}] * len(outs)
+        compare = [dict(c, format=c.get("format", t.removesuffix("x2"))) if "nan" in c else c for c, t in zip(compare, outs)]
         in_size, in_offsets = layout(ins)
         out_size, out_offsets = layout(outs)
         lines = [f".visible .entry {name}(.param .u64 in, .param .u64 out, .param .u32 n)", "{"]
@@ -85,7 +87,7 @@ class Family:
             "ptx": f"{self.name}.ptx", "kernel": name, "form": form, "count": len(rows), "blocks": list(blocks),
             "in_types": list(ins), "in_stride": in_size, "in": self.place(records(rows, ins, in_offsets, in_size)),
             "out_types": list(outs), "out_stride": out_size, "out": self.place(records(results, outs, out_offsets, out_size)),
-            "compare": compare if isinstance(compare, list) else [compare or {"kind": "exact"}] * len(outs)})
+            "compare": compare})
 
     def op(self, form, out, ins, rows, model, compare=None, name=None, ambiguous=(), operands=None, **more):
         """A kernel of one instruction `form r0, a0, a1...`; rows whose model raises one of `ambiguous` are left out."""
