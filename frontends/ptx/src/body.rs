@@ -8,7 +8,7 @@ use crate::ast::{
     BranchTarget, Guard, Instruction, Linkage, Name, Operand, OperandKind, Statement,
 };
 use crate::codes;
-use crate::cursor::{Parser, shorten};
+use crate::cursor::{MAX_NESTING, Parser, shorten};
 use crate::token::Token;
 
 impl Parser<'_, '_> {
@@ -25,6 +25,15 @@ impl Parser<'_, '_> {
                     self.advance();
                     self.ast.statements.push(Statement::Open(span));
                     depth += 1;
+                    if depth > MAX_NESTING {
+                        return self.fail(
+                            Diagnostic::error(
+                                &codes::NESTING,
+                                format!("blocks nested more than {MAX_NESTING} deep"),
+                            )
+                            .at(span, "too deep here"),
+                        );
+                    }
                 }
                 Token::CloseBrace => {
                     self.advance();

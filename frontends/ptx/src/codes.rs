@@ -57,7 +57,8 @@ codes! {
     ".version 8.0\n.target sm_80\n.address_size 64\n#define N 3\n";
 
     NESTING, "E2006", "nested too deep",
-    "Parentheses, unary operators and `?:` in a constant expression nest up to 256 deep.",
+    "Blocks nest up to 256 deep, and so do parentheses, unary operators and `?:` in a constant \
+     expression.",
     ".version 8.0\n.target sm_80\n.address_size 64\n.entry k() {\n.reg .b32 a;\nmov.b32 a, \
      - - - - - - - - - - - - - - - - - - - - - - - - - - - - - - - - - - - - - - - - - - - - \
      - - - - - - - - - - - - - - - - - - - - - - - - - - - - - - - - - - - - - - - - - - - - \

@@ -17,7 +17,7 @@ const MAX_SYNTAX_ERRORS: usize = 20;
 /// Bytes in a source file.
 const MAX_SOURCE: usize = 256 << 20;
 
-/// Parentheses in a constant expression may nest this deep.
+/// Blocks, and parentheses in a constant expression, may nest this deep.
 pub(crate) const MAX_NESTING: u32 = 256;
 
 /// A token and where it stands.

@@ -40,32 +40,43 @@ const NEWEST: Version = Version { major: 8, minor: 8 };
 /// The last minor version of each major one from 3 on.
 const LAST_MINOR: [u32; 6] = [2, 3, 1, 5, 8, 8];
 
-/// Numbers of `sm_` from 30 on, with the suffixes that each may have.
-const ARCHITECTURES: [(u32, &str); 24] = [
-    (30, ""),
-    (32, ""),
-    (35, ""),
-    (37, ""),
-    (50, ""),
-    (52, ""),
-    (53, ""),
-    (60, ""),
-    (61, ""),
-    (62, ""),
-    (70, ""),
-    (72, ""),
-    (75, ""),
-    (80, ""),
-    (82, ""),
-    (86, ""),
-    (87, ""),
-    (89, ""),
-    (90, "a"),
-    (100, "af"),
-    (101, "af"),
-    (103, "af"),
-    (120, "af"),
-    (121, "af"),
+/// What may stand behind `sm_`, from 30 on, with the version of PTX that each came with.
+const ARCHITECTURES: [(&str, Version); 35] = [
+    ("30", Version { major: 3, minor: 0 }),
+    ("32", Version { major: 4, minor: 0 }),
+    ("35", Version { major: 3, minor: 1 }),
+    ("37", Version { major: 4, minor: 1 }),
+    ("50", Version { major: 4, minor: 0 }),
+    ("52", Version { major: 4, minor: 1 }),
+    ("53", Version { major: 4, minor: 2 }),
+    ("60", Version { major: 5, minor: 0 }),
+    ("61", Version { major: 5, minor: 0 }),
+    ("62", Version { major: 5, minor: 0 }),
+    ("70", Version { major: 5, minor: 1 }),
+    ("72", Version { major: 6, minor: 1 }),
+    ("75", Version { major: 6, minor: 3 }),
+    ("80", Version { major: 7, minor: 0 }),
+    ("82", Version { major: 7, minor: 0 }),
+    ("86", Version { major: 7, minor: 1 }),
+    ("87", Version { major: 7, minor: 4 }),
+    ("89", Version { major: 7, minor: 8 }),
+    ("90", Version { major: 7, minor: 8 }),
+    ("90a", Version { major: 8, minor: 0 }),
+    ("100", Version { major: 8, minor: 6 }),
+    ("100a", Version { major: 8, minor: 6 }),
+    ("100f", Version { major: 8, minor: 8 }),
+    ("101", Version { major: 8, minor: 6 }),
+    ("101a", Version { major: 8, minor: 6 }),
+    ("101f", Version { major: 8, minor: 8 }),
+    ("103", Version { major: 8, minor: 8 }),
+    ("103a", Version { major: 8, minor: 8 }),
+    ("103f", Version { major: 8, minor: 8 }),
+    ("120", Version { major: 8, minor: 7 }),
+    ("120a", Version { major: 8, minor: 7 }),
+    ("120f", Version { major: 8, minor: 8 }),
+    ("121", Version { major: 8, minor: 8 }),
+    ("121a", Version { major: 8, minor: 8 }),
+    ("121f", Version { major: 8, minor: 8 }),
 ];
 
 impl Parser<'_, '_> {
@@ -190,29 +201,31 @@ impl Parser<'_, '_> {
 
     /// Number and suffix of `sm_90a`; reports one that does not exist, and gives one that does.
     fn architecture(&mut self, text: &str, span: Span) -> (u32, Option<char>) {
-        let number = text.split_once('_').map_or("", |(_, n)| n);
-        let (digits, suffix) = match number.char_indices().find(|(_, c)| !c.is_ascii_digit()) {
-            Some((at, c)) if at + 1 == number.len() => (&number[..at], Some(c)),
-            Some(_) => ("", None),
-            None => (number, None),
+        let name = text.split_once('_').map_or("", |(_, n)| n);
+        let digits = name.trim_end_matches(['a', 'f']);
+        let number = digits.parse().unwrap_or(0);
+        let Some((_, since)) = ARCHITECTURES.iter().find(|(n, _)| *n == name) else {
+            self.error(if name == digits && (1..30).contains(&number) {
+                Diagnostic::error(&codes::TARGET, format!("`{text}` is not supported"))
+                    .at(span, "older than sm_30")
+                    .help("compile again for sm_30 or later")
+            } else {
+                Diagnostic::error(&codes::TARGET, format!("unknown target `{}`", shorten(text)))
+                    .at(span, "no such architecture")
+            });
+            return (30, None);
         };
-        let known = digits.parse::<u32>().ok().and_then(|sm| {
-            let (_, suffixes) = ARCHITECTURES.iter().find(|(n, _)| *n == sm)?;
-            suffix.is_none_or(|c| suffixes.contains(c)).then_some(sm)
-        });
-        if let Some(sm) = known {
-            return (sm, suffix);
+        let have = self.ast.version;
+        if have < *since && have.major > 0 {
+            self.error(
+                Diagnostic::error(
+                    &codes::TARGET,
+                    format!("`{text}` in a file of version {}.{}", have.major, have.minor),
+                )
+                .at(span, format!("came with version {}.{}", since.major, since.minor)),
+            );
         }
-        let old = digits.parse::<u32>().is_ok_and(|sm| sm < 30) && suffix.is_none();
-        self.error(if old {
-            Diagnostic::error(&codes::TARGET, format!("`{text}` is not supported"))
-                .at(span, "older than sm_30")
-                .help("compile again for sm_30 or later")
-        } else {
-            Diagnostic::error(&codes::TARGET, format!("unknown target `{}`", shorten(text)))
-                .at(span, "no such architecture")
-        });
-        (30, None)
+        (number, name.chars().next_back().filter(char::is_ascii_lowercase))
     }
 
     fn item(&mut self) -> Result<(), Failed> {

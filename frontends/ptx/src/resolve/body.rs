@@ -405,8 +405,7 @@ impl Resolver<'_, '_> {
         if self.scopes.families_below(binding.map(|b| b.depth))
             && let Some((stem, number)) = split_number(self.text(symbol))
             && let Some(stem) = self.resolved.names.get(stem)
-            && let Some(family) = self.scopes.family(stem)
-            && number < family.count
+            && let Some(family) = self.scopes.family_of(stem, number)
             && binding.is_none_or(|b| b.depth < family.depth)
         {
             let register = inside.body.registers.push(Register {

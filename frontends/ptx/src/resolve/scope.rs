@@ -139,6 +139,11 @@ impl Scopes {
         self.families.get(&stem)?.last().copied()
     }
 
+    /// The innermost range that has the register of that stem and number.
+    pub fn family_of(&self, stem: Symbol, number: u64) -> Option<Family> {
+        self.families.get(&stem)?.iter().rev().find(|f| number < f.count).copied()
+    }
+
     /// Whether a range may be declared further in than `depth`.
     pub fn families_below(&self, depth: Option<u32>) -> bool {
         depth.is_none_or(|depth| self.deepest_family > depth)
