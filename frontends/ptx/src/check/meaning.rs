@@ -14,11 +14,19 @@ impl Checker<'_, '_> {
     pub(super) fn meaning(&mut self, inst: &Instruction, matched: &Matched) -> Option<()> {
         match matched.pattern.row.meaning {
             Meaning::Setp | Meaning::Set => self.condition(inst, matched),
-            Meaning::Load | Meaning::Store => self.vector_width(inst, matched),
+            Meaning::Load | Meaning::Store | Meaning::MovVector => self.vector_width(inst, matched),
             Meaning::Barrier | Meaning::BarrierRed => self.barrier(inst, matched),
             Meaning::Bra => self.branch(inst),
             Meaning::Brx => self.indexed_branch(inst),
-            Meaning::Cvta => self.cvta(inst, matched),
+            Meaning::Cvta | Meaning::CvtaTo => self.cvta(inst, matched),
+            Meaning::Video | Meaning::Vset => self.secondary(inst, matched),
+            Meaning::Bfe => self.numbers(inst, &[2, 3], 0..=255),
+            Meaning::Bfi => self.numbers(inst, &[3, 4], 0..=255),
+            Meaning::Nothing if matched.pattern.opcode == "pmevent" => {
+                let most = if matched.modifiers.has(Modifier::Mask) { 0xffff } else { 15 };
+                self.numbers(inst, &[0], 0..=most)
+            }
+            Meaning::Nothing if inst.operands.len() == 2 => self.numbers(inst, &[1], 128..=128),
             _ => Some(()),
         }
     }
@@ -41,6 +49,43 @@ impl Checker<'_, '_> {
                 .at(inst.span, label)
                 .help(help),
         )
+    }
+
+    /// The second operation of a video instruction goes with a third source.
+    fn secondary(&mut self, inst: &Instruction, matched: &Matched) -> Option<()> {
+        let second = [Modifier::Add, Modifier::Min, Modifier::Max]
+            .iter()
+            .any(|&modifier| matched.modifiers.has(modifier));
+        if !second || inst.operands.len() == 4 {
+            return Some(());
+        }
+        let text = self.form_text(inst.form);
+        self.fail(
+            Diagnostic::error(&codes::OPERAND_COUNT, format!("`{text}` takes 4 operands"))
+                .at(inst.span, "the operand of the second operation is missing"),
+        )
+    }
+
+    /// That some operands, where they are numbers, are in a range.
+    fn numbers(
+        &mut self,
+        inst: &Instruction,
+        operands: &[usize],
+        range: std::ops::RangeInclusive<u64>,
+    ) -> Option<()> {
+        for &number in operands {
+            let Some(operand) = inst.operands.get(number) else { continue };
+            let OperandKind::Constant(Constant::Int { bits, .. }) = operand.kind else { continue };
+            if !range.contains(&bits) {
+                let text = self.form_text(inst.form);
+                let (least, most) = (range.start(), range.end());
+                return self.fail(
+                    Diagnostic::error(&codes::RANGE, format!("number out of range in `{text}`"))
+                        .at(operand.span, format!("not between {least} and {most}")),
+                );
+            }
+        }
+        Some(())
     }
 
     /// `mov.b64 {a, b}, c` and `mov.b64 c, {a, b}`, which have a check of their own.
@@ -206,6 +251,19 @@ impl Checker<'_, '_> {
 
     /// The variable whose address becomes generic is in the space that is named.
     fn cvta(&mut self, inst: &Instruction, matched: &Matched) -> Option<()> {
+        if matched.types[0] == ScalarType::U32 && self.module.target.sm >= 90 {
+            let text = self.form_text(inst.form);
+            return self.fail(
+                Diagnostic::error(&codes::ARCHITECTURE, format!("`{text}` is gone on sm_90"))
+                    .at(inst.form_span, "addresses have 64 bits")
+                    .help("use .u64"),
+            );
+        }
+        if let Some(operand) = inst.operands.get(1)
+            && matches!(operand.kind, OperandKind::Special(..))
+        {
+            return self.kind(inst, operand.span, "a register or a variable");
+        }
         let Some(Operand { kind: OperandKind::Variable(variable, _), span }) = inst.operands.get(1)
         else {
             return Some(());

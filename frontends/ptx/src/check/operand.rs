@@ -174,8 +174,7 @@ impl Checker<'_, '_> {
         )
     }
 
-    /// A number where a type is wanted: integers for integers and bits, floats for floats and bits
-    /// of their size.
+    /// A number where a type is wanted: integers for integers and bits, floats for floats.
     pub(super) fn constant(
         &mut self,
         inst: &Instruction,
@@ -185,9 +184,11 @@ impl Checker<'_, '_> {
     ) -> Option<()> {
         use ScalarType::*;
         let integer = matches!(constant, Constant::Int { .. });
+        let moves = matches!(&self.forms[inst.form], Some(m) if m.pattern.opcode == "mov");
         let fit = match wanted {
             F32 | F64 => !integer,
-            B32 | B64 => true,
+            // Only `mov` takes the bits of a float for bits.
+            B32 | B64 => integer || moves,
             F16 | F16x2 | Bf16 | Bf16x2 => false,
             _ => integer,
         };
@@ -226,6 +227,7 @@ impl Checker<'_, '_> {
                 self.typed(inst, span, *reg, wanted, pattern.relaxed)
             }
             OperandKind::Component(reg, _) => self.typed(inst, span, *reg, wanted, pattern.relaxed),
+            OperandKind::Constant(_) if pattern.register => self.kind(inst, span, "a register"),
             OperandKind::Constant(constant) => self.constant(inst, span, *constant, wanted),
             OperandKind::Special(..) => self.special(inst, operand, wanted, pattern.special),
             OperandKind::Function(function) => {
@@ -408,7 +410,8 @@ impl Checker<'_, '_> {
             OperandKind::Register(reg) | OperandKind::Component(reg, _) => {
                 let ty = self.register(*reg).ty;
                 let integer = matches!(class(ty), Class::Integer | Class::Bits);
-                if integer && matches!(bits(ty), 32 | 64) {
+                let narrow = bits(ty) == 32 && self.module.target.sm >= 90;
+                if integer && bits(ty) >= 16 && !narrow {
                     return Some(());
                 }
                 self.wrong_type(inst, operand.span, *reg, ScalarType::U64, false)
@@ -425,9 +428,13 @@ impl Checker<'_, '_> {
         match *base {
             AddressBase::Register(reg) => {
                 let register = self.register(reg);
+                // From sm_90 on there are no global and generic addresses of 32 bits.
+                let wide =
+                    matches!(space, None | Some(StateSpace::Global)) && self.module.target.sm >= 90;
                 if matches!(class(register.ty), Class::Integer | Class::Bits)
                     && register.vector == 1
                     && bits(register.ty) >= 16
+                    && !(wide && bits(register.ty) == 32)
                 {
                     return Some(());
                 }

@@ -54,6 +54,9 @@ pub fn fits(register: ScalarType, wanted: ScalarType) -> bool {
 
 /// The same where registers may be wider: loads, stores, conversions.
 pub fn fits_relaxed(register: ScalarType, wanted: ScalarType) -> bool {
+    if wanted == ScalarType::Bf16 {
+        return fits(register, wanted);
+    }
     let wide = register.bytes() >= wanted.bytes();
     match (class(register), class(wanted)) {
         (Class::Predicate | Class::Opaque, _) | (_, Class::Predicate | Class::Opaque) => false,

@@ -21,6 +21,8 @@ pub enum Word {
 pub struct Slot {
     /// Whether it may be missing.
     pub optional: bool,
+    /// Whether it stands right behind the opcode and other such slots.
+    pub fixed: bool,
     /// Whether its words are types.
     pub types: bool,
     /// The words.
@@ -80,6 +82,8 @@ pub struct OperandPattern {
     pub special: bool,
     /// Whether the result may be discarded.
     pub sink: bool,
+    /// Whether numbers are not allowed.
+    pub register: bool,
 }
 
 impl OperandPattern {
@@ -187,6 +191,10 @@ fn read_slot(part: &'static str, words: &HashMap<&'static str, Word>) -> Slot {
         Some(rest) => (true, rest),
         None => (false, part),
     };
+    let (fixed, rest) = match rest.strip_prefix('^') {
+        Some(rest) => (true, rest),
+        None => (false, rest),
+    };
     let rest = rest.strip_prefix('.').expect("a dot before modifiers");
     let mut list = Vec::new();
     for name in rest.split('|') {
@@ -202,7 +210,7 @@ fn read_slot(part: &'static str, words: &HashMap<&'static str, Word>) -> Slot {
     let words: Vec<Word> =
         list.iter().map(|w| *words.get(w).unwrap_or_else(|| panic!("word {w}"))).collect();
     let types = words.iter().all(|w| matches!(w, Word::Type(_)));
-    Slot { optional, types, words }
+    Slot { optional, fixed, types, words }
 }
 
 fn read_operand(text: &'static str) -> OperandPattern {
@@ -214,6 +222,7 @@ fn read_operand(text: &'static str) -> OperandPattern {
         vector: false,
         special: false,
         sink: false,
+        register: false,
     };
     let text = match text.strip_prefix('?') {
         Some(rest) => {
@@ -240,12 +249,13 @@ fn read_operand(text: &'static str) -> OperandPattern {
                 Some((base, _)) => (base, '+'),
                 None => (text, ' '),
             };
-            let name = base.trim_end_matches(['~', '*', '!', '_']);
+            let name = base.trim_end_matches(['~', '*', '!', '_', '&']);
             for flag in base[name.len()..].chars() {
                 match flag {
                     '~' => pattern.relaxed = true,
                     '*' => pattern.vector = true,
                     '!' => pattern.special = true,
+                    '&' => pattern.register = true,
                     _ => pattern.sink = true,
                 }
             }
@@ -328,11 +338,17 @@ fn is_family(pattern: &Pattern) -> bool {
         && !pattern.slots.iter().any(|s| s.optional || s.types)
 }
 
+/// Modifiers that may stand twice.
+const REPEATED: &[Modifier] =
+    &[Modifier::Approx, Modifier::Cc, Modifier::Relu, Modifier::Sat, Modifier::Sync, Modifier::Uni];
+
 fn match_row(pattern: &'static Pattern, words: &[Word]) -> Result<Matched, (usize, Mismatch)> {
     let mut filled = 0u32;
     let mut types = [ScalarType::B32; 3];
     let (mut type_count, mut next_type) = (0, 0);
     let mut set = ModifierSet::default();
+    // How many modifiers are matched with fixed slots, and one past the last of these slots.
+    let mut fixed = (0, 0);
     for (number, word) in words.iter().enumerate() {
         let found = match word {
             Word::Type(ty) => {
@@ -352,14 +368,20 @@ fn match_row(pattern: &'static Pattern, words: &[Word]) -> Result<Matched, (usiz
                     _ => type_in_mixed_slot(pattern, filled, word),
                 }
             }
+            Word::Modifier(modifier) if REPEATED.contains(modifier) && set.has(*modifier) => {
+                continue;
+            }
             Word::Modifier(modifier) => {
-                let at = pattern
-                    .slots
-                    .iter()
-                    .enumerate()
-                    .position(|(n, s)| filled & (1 << n) == 0 && s.words.contains(word));
-                if at.is_some() {
+                let at = pattern.slots.iter().enumerate().position(|(n, s)| {
+                    filled & (1 << n) == 0
+                        && s.words.contains(word)
+                        && (!s.fixed || (number == fixed.0 && n >= fixed.1))
+                });
+                if let Some(at) = at {
                     set.insert(*modifier);
+                    if pattern.slots[at].fixed {
+                        fixed = (fixed.0 + 1, at + 1);
+                    }
                 }
                 at
             }
