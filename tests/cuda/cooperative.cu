@@ -18,5 +18,6 @@ extern "C" __global__ void cooperative(const int* in, int* tiles, int* ranks, in
         ranks[i] = active.thread_rank() * 100 + active.size();
     }
     auto whole = cg::tiled_partition<32>(block);
-    if (i < n && whole.any(in[i] == 999)) ranks[i] = -1;
+    bool marked = whole.any(i < n && in[i] == 999);
+    if (i < n && marked) ranks[i] = -1;
 }

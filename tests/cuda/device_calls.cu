@@ -1,6 +1,7 @@
 // Calls that stay calls: scalar, structure by value and result, pointer arguments, several results through memory.
 // targets: 12.9:compute_80 11.8:compute_52
 // clang: sm_70
+// options: --fmad=false
 struct Vec3 {
     float x, y, z;
 };

@@ -3,7 +3,7 @@
 extern "C" __global__ void double_math(const double* in, double* out, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n) return;
-    double x = in[i], a = fabs(x), s = x * 0.001, u = x / (1.0 + a);
+    double x = in[i], a = fabs(x), s = __dmul_rn(x, 0.001), u = x / (1.0 + a);
     double* o = out + 20 * i;
     o[0] = sin(x);
     o[1] = cos(x);

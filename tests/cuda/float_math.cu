@@ -3,7 +3,7 @@
 extern "C" __global__ void float_math(const float* in, float* tight, float* loose, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n) return;
-    float x = in[i], a = fabsf(x), s = x * 0.001f, u = x / (1.0f + a);
+    float x = in[i], a = fabsf(x), s = __fmul_rn(x, 0.001f), u = x / (1.0f + a);
     float* t = tight + 20 * i;
     t[0] = sinf(x);
     t[1] = cosf(x);
@@ -35,7 +35,7 @@ extern "C" __global__ void float_math(const float* in, float* tight, float* loos
     l[6] = fmodf(x, 0.7f);
     l[7] = log10f(a);
     l[8] = erfcf(u);
-    l[9] = tgammaf(2.0f + a * 0.001f);
+    l[9] = tgammaf(__fadd_rn(2.0f, __fmul_rn(a, 0.001f)));
     l[10] = ldexpf(u, 7);
     l[11] = sinpif(u);
 }

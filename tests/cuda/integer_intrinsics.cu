@@ -1,5 +1,5 @@
 // Bit and integer intrinsics over edge values.
-// targets: 12.9:compute_80 11.8:compute_61 12.9:compute_90
+// targets: 12.9:compute_80 12.9:compute_75 12.9:compute_90
 extern "C" __global__ void integer_intrinsics(const unsigned* a, const unsigned* b, const unsigned* c, unsigned* out, unsigned long long* wide, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n) return;

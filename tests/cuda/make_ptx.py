@@ -138,8 +138,9 @@ def main():
         for path, compiler, arch in ptx_files(name, source):
             if compiler == "clang":
                 clang = os.environ.get("CLANG", "clang")
+                contract = "off" if "--fmad=false" in directives(source).get("options", "") else "fast"
                 subprocess.run(
-                    [clang, "-x", "cuda", "--cuda-device-only", "-nocudainc", "-nocudalib", "-S", "-O2",
+                    [clang, "-x", "cuda", "--cuda-device-only", "-nocudainc", "-nocudalib", "-S", "-O2", f"-ffp-contract={contract}",
                      "-Xclang", "-target-feature", "-Xclang", "+ptx63", f"--cuda-gpu-arch={arch}",
                      "-include", "clang_cuda.h", "-I.", f"{name}.cu", "-o", path], check=True)
             else:

@@ -1,5 +1,5 @@
 // Double-precision matrix multiply with 2x2 results a thread, fused by the compiler; and int8 products by dp4a.
-// targets: 12.9:compute_80 11.8:compute_61
+// targets: 12.9:compute_80 12.9:compute_61
 extern "C" __global__ void matmul_double(const double* a, const double* b, double* c, int n) {
     int row = (blockIdx.y * blockDim.y + threadIdx.y) * 2, col = (blockIdx.x * blockDim.x + threadIdx.x) * 2;
     if (row >= n || col >= n) return;
