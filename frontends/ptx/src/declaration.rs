@@ -363,6 +363,9 @@ impl Parser<'_, '_> {
                 None
             }
             Token::OpenBrace => Some(self.body()?),
+            // The declaration of a `.func` may end without a semicolon.
+            Token::End if !entry => None,
+            Token::Dotted if !entry && self.starts_item() => None,
             Token::Dotted => return self.unknown_bound(entry),
             _ => return self.unexpected("`;` or `{`"),
         };

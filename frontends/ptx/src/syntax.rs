@@ -89,6 +89,9 @@ impl Parser<'_, '_> {
             return self.header_missing(".target", "the second directive");
         }
         self.ast.target = self.target()?;
+        while self.at_word(".target") {
+            self.target()?;
+        }
         if self.eat_word(".address_size") {
             let span = self.span();
             match self.small_integer()? {
@@ -295,6 +298,29 @@ impl Parser<'_, '_> {
                 .at(start, "not a directive"),
             ),
         }
+    }
+
+    /// Whether the next token starts an item of the module.
+    pub fn starts_item(&self) -> bool {
+        self.peek() == Token::Dotted
+            && matches!(
+                self.slice(),
+                ".visible"
+                    | ".extern"
+                    | ".weak"
+                    | ".common"
+                    | ".entry"
+                    | ".func"
+                    | ".global"
+                    | ".const"
+                    | ".shared"
+                    | ".align"
+                    | ".file"
+                    | ".section"
+                    | ".alias"
+                    | ".pragma"
+                    | ".target"
+            )
     }
 
     /// A linkage directive, if one stands here, and where.

@@ -151,7 +151,7 @@ const SMALL: &str = r#".version 8.0
 .const .v4 .f32 vector = {1.5, 0f3F800000, -2.5, 0d3FF0000000000000};
 .extern .shared .align 16 .b8 dynamic[];
 .extern .func (.param .b32 result) outside(.param .b64 a);
-.func (.param .b32 result) callee(.param .b32 a, .param .align 8 .b8 s[12]);
+.extern .func (.param .b32 result) callee(.param .b32 a, .param .align 8 .b8 s[12]);
 .func (.reg .b32 q) other(.reg .b32 a) { mov.b32 q, a; ret; }
 .visible .entry k(.param .u64 .ptr .global .align 16 pointer, .param .b32 n)
 .maxntid 256, 1, 1

@@ -100,8 +100,9 @@ pub(crate) fn resolve<'a>(
             break;
         }
     }
-    if !resolver.gives_up() {
-        resolver.undefined_variables();
+    // After an error this may be its consequence.
+    if resolver.errors == 0 {
+        resolver.undefined();
     }
     if resolver.errors > 0 { Err(Failed) } else { Ok(resolver.resolved) }
 }
@@ -235,10 +236,19 @@ impl<'a> Resolver<'a, '_> {
         Ok(())
     }
 
-    /// External variables that nothing defines. One with a size is as good as a definition, and one
-    /// without in `.shared` is what a launch asks for.
-    fn undefined_variables(&mut self) {
+    /// What nothing defines. An external variable with a size is as good as a definition, and one
+    /// without in `.shared` is what a launch asks for. An external function may not be called, which
+    /// is for the check of calls to say.
+    fn undefined(&mut self) {
         let mut undefined = Vec::new();
+        for function in self.resolved.functions.values() {
+            if function.linkage != Linkage::Extern
+                && function.body.is_none()
+                && function.alias.is_none()
+            {
+                undefined.push((function.name, function.span));
+            }
+        }
         for variable in self.resolved.variables.values() {
             if variable.linkage == Linkage::Extern
                 && variable.bytes.is_none()
