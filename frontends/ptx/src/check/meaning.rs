@@ -120,6 +120,7 @@ impl Checker<'_, '_> {
         for part in vector {
             self.element(inst, part, element, packs)?;
         }
+        self.alike(inst, vector)?;
         self.element(inst, scalar, ty, !packs)
     }
 

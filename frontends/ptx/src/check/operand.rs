@@ -264,6 +264,9 @@ impl Checker<'_, '_> {
             Some(reg) if reg.ty().scalar.bits() > bits(wanted) => {
                 (format!("`{name}` does not fit .{}", wanted.name()), "64 bits wide")
             }
+            Some(_) if class(wanted) == Class::Float => {
+                (format!("`{name}` is no .{}", wanted.name()), "an integer")
+            }
             Some(_) => return Some(()),
         };
         self.fail(Diagnostic::error(&codes::SPECIAL, message).at(operand.span, label).help(
@@ -386,6 +389,41 @@ impl Checker<'_, '_> {
                 _ => self.value(inst, element, wanted, pattern)?,
             }
         }
+        self.alike(inst, elements)
+    }
+
+    /// The registers of a vector are of one size, and not floats beside integers.
+    pub(super) fn alike(&mut self, inst: &Instruction, elements: &[Operand]) -> Option<()> {
+        let types = elements.iter().filter_map(|element| match element.kind {
+            OperandKind::Register(reg) | OperandKind::Component(reg, _) => {
+                Some((self.register(reg).ty, element.span))
+            }
+            _ => None,
+        });
+        // The first that is not `.bX` says which class the others have.
+        let mut first: Option<(ScalarType, Span)> = None;
+        for (ty, span) in types {
+            let Some((before, at)) = first else {
+                first = Some((ty, span));
+                continue;
+            };
+            let classes = [class(before), class(ty)];
+            let mixed = classes.contains(&Class::Float) && classes.contains(&Class::Integer);
+            if bits(before) != bits(ty) || mixed {
+                let text = self.form_text(inst.form);
+                return self.fail(
+                    Diagnostic::error(
+                        &codes::VECTOR,
+                        format!("the elements of the vector of `{text}` are not of one type"),
+                    )
+                    .at(span, format!("of type .{}", ty.name()))
+                    .and(at, format!("of type .{}", before.name())),
+                );
+            }
+            if classes[0] == Class::Bits {
+                first = Some((ty, span));
+            }
+        }
         Some(())
     }
 
@@ -428,9 +466,8 @@ impl Checker<'_, '_> {
         match *base {
             AddressBase::Register(reg) => {
                 let register = self.register(reg);
-                // From sm_90 on there are no global and generic addresses of 32 bits.
-                let wide =
-                    matches!(space, None | Some(StateSpace::Global)) && self.module.target.sm >= 90;
+                // There are no global and generic addresses of 32 bits.
+                let wide = matches!(space, None | Some(StateSpace::Global));
                 if matches!(class(register.ty), Class::Integer | Class::Bits)
                     && register.vector == 1
                     && bits(register.ty) >= 16
