@@ -66,7 +66,7 @@ codes! {
     VERSION, "E2055", "instruction of a later PTX version",
     "The instruction, or this form of it, came into PTX after the version that the file states with \
      `.version`.",
-    "\tredux.sync.min.f32 %f1, %f2, -1;\n";
+    "\tlop3.or.b32 %r1|%p1, %r2, %r3, %r4, 0x80, %p2;\n";
 
     ARCHITECTURE, "E2056", "instruction of a later architecture",
     "The instruction, or this form of it, needs a later architecture than the file states with \
@@ -124,15 +124,14 @@ codes! {
      number, type and size.",
     "\tcall f, (%r1);\n";
 
-    CALLEE, "E2069", "function that cannot be called",
-    "Kernels cannot be called, and a function that is called has a body in this file. There is no \
+    CALLEE, "E2069", "name that is defined nowhere",
+    "A function that is called, and a variable that is used, is defined in this file. There is no \
      linking: only `vprintf`, `__assertfail` and a few more of CUDA's runtime come with the machine.",
-    "\tcall k, (%rd1);\n";
+    "\tret;\n}\n.extern .func ext();\n.entry k2()\n{\n\tcall ext;\n";
 
     RECURSION, "E2070", "recursion",
     "Functions are expanded where they are called, so none may call itself, also not through others.",
-    "\t{\n\t.param .b32 a;\n\t.param .b32 b;\n\tst.param.b32 [a], %r1;\n\tcall (b), g1, (a);\n\t}\n\tret;\n}\n\
-     .func (.param .b32 r) g1(.param .b32 a)\n{\n\t.reg .pred %p<3>;\n\t.param .b32 b;\n\tcall (b), g1, (a);\n";
+    "\tret;\n}\n.func g1()\n{\n\tcall g1;\n";
 
     CONDITION, "E2072", "condition that is not complete",
     "A comparison combined with a further predicate has both the operation (`.and`, `.or`, `.xor`) and \
@@ -156,5 +155,5 @@ codes! {
 
     TARGET, "E2076", "function whose address is not known",
     "The address of a function can be taken only where the function has a body in this file.",
-    "\t.reg .b64 %t;\n\tmov.u64 %t, ext;\n\tret;\n}\n.extern .func ext();\n.entry k2()\n{\n";
+    "\tret;\n}\n.extern .func ext();\n.entry k2()\n{\n\t.reg .b64 %t;\n\tmov.u64 %t, ext;\n";
 }
