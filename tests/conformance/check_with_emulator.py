@@ -12,6 +12,7 @@ import tomllib
 import numpy as np
 
 from emulator import Fault, Machine, Unsupported
+from softfloat import Ambiguous
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 CUDA = os.path.join(HERE, "..", "cuda")
@@ -116,7 +117,7 @@ def report(name, run):
     begin = time.time()
     try:
         wrong = run()
-    except (Unsupported, KeyError, IndexError) as error:
+    except (Unsupported, Ambiguous, KeyError) as error:
         print(f"{name}: the emulator lacks {error}", flush=True)
         return None
     if wrong:

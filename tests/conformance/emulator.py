@@ -33,6 +33,16 @@ class Unsupported(Exception):
     """The emulator does not know this."""
 
 
+class Integer(int):
+    """An integer whose quotient is cut toward zero."""
+
+    def __floordiv__(self, other):
+        return Integer(quotient(int(self), int(other)))
+
+    def __neg__(self):
+        return Integer(-int(self))
+
+
 def tokenize(text):
     text = re.sub(r"/\*.*?\*/", " ", text, flags=re.S)
     text = re.sub(r"//[^\n]*", " ", text)
@@ -88,14 +98,15 @@ class Parser:
             token = self.next()
             depth += {"(": 1, ")": -1}.get(token, 0)
             if token[0].isdigit():
-                token = str(literal(token)[0])
+                token = f"Integer({literal(token)[0]})"
             text.append({"/": "//", "&&": " and ", "||": " or ", "!": " not ", "WARP_SZ": "32"}.get(token, token))
         joined = "".join(text)
         joined = re.sub(r"\(\.[su]64\)", "", joined)
         match = re.fullmatch(r"(.*)\?(.*):(.*)", joined)
         if match:
             joined = f"({match[2]} if {match[1]} else {match[3]})"
-        return int(eval(joined, {}))
+        value = eval(joined, {"Integer": Integer})
+        return int(bool(value)) if " or " in joined or " and " in joined else int(value)
 
     def declaration(self, space, single=False):
         """After the space: alignment, type, names with dimensions, initial values."""
@@ -1039,6 +1050,8 @@ class Block:
         v = self.get(o[1], ix, fmt=t if t[0] == "f" else None)
         if t[0] in "fb":
             fmt = t.removesuffix("x2")
+            if t.endswith("x2"):
+                raise Unsupported(t)
             v = flushed(v, fmt) if "ftz" in mods else v
             self.set(o[0], ix, v & ~np.uint64(1 << sf.width(fmt) - 1))
         else:
@@ -1049,8 +1062,15 @@ class Block:
         if t[0] in "fb":
             fmt = t.removesuffix("x2")
             a, b = (self.get(x, ix, fmt=t) for x in o[1:])
-            self.set(o[0], ix, each(lambda x, y: sf.minmax(name, fmt, x, y, "ftz" in mods, "NaN" in mods, "xorsign" in mods), a, b))
+            lanes = (0, 16) if t.endswith("x2") else (0,)
+            mask = (1 << sf.width(fmt)) - 1
+
+            def choose(x, y):
+                return sum(sf.minmax(name, fmt, x >> k & mask, y >> k & mask, "ftz" in mods, "NaN" in mods, "xorsign" in mods) << k for k in lanes)
+            self.set(o[0], ix, each(choose, a, b))
             return
+        if "relu" in mods or t.endswith("x2"):
+            raise Unsupported(".".join(mods))
         size = 8 * SIZES[t]
         a, b = (zext(self.get(x, ix), size) for x in o[1:])
         less = sext(a, size) < sext(b, size) if t[0] == "s" else a < b
@@ -1154,6 +1174,8 @@ class Block:
         self.set(o[0], ix, np.where(self.get(o[3], ix) != 0, a, b), 8 * SIZES[t])
 
     def do_cvt(self, mods, o, ix):
+        if "pack" in mods or "tf32" in mods:
+            raise Unsupported("cvt." + ".".join(mods))
         to, source = mods[-2], mods[-1]
         v = self.get(o[1], ix, fmt=source if source[0] == "f" else None)
         mode = next((m for m in mods if m in ("rn", "rz", "rm", "rp", "rni", "rzi", "rmi", "rpi")), None)
@@ -1263,6 +1285,8 @@ class Block:
         self.model(lambda a, b, c: c + sum(signed_of(a >> k & 255, 8, mods[0] == "s32") * signed_of(b >> k & 255, 8, mods[1] == "s32") for k in (0, 8, 16, 24)), mods, o, ix)
 
     def do_vabsdiff4(self, mods, o, ix):
+        if mods != ["u32"] * 3:
+            raise Unsupported("vabsdiff4." + ".".join(mods))
         self.model(lambda a, b, c: sum(abs((a >> k & 255) - (b >> k & 255)) << k for k in (0, 8, 16, 24)), mods, o, ix)
 
     def do_copysign(self, mods, o, ix):

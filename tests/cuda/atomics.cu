@@ -1,5 +1,5 @@
 // Every atomic operation on shared and global words of each type, in orders that commute.
-// targets: 12.9:compute_80 11.8:compute_60
+// targets: 12.9:compute_80 11.8:compute_60 12.9:compute_90:debug 12.9:compute_100
 extern "C" __global__ void atomics(const int* in, int* ints, unsigned* uints, unsigned long long* longs, long long* signed_longs, float* floats, double* doubles, int n) {
     __shared__ int si[6];
     __shared__ unsigned long long sl[4];

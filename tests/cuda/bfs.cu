@@ -1,6 +1,6 @@
 // Breadth-first search over a CSR graph, one launch a level, the Rodinia way with masks.
 // targets: 12.9:compute_80 11.8:compute_52
-// clang: sm_70
+// clang: sm_70 sm_70:O0
 extern "C" __global__ void bfs_expand(const int* starts, const int* edges, unsigned char* frontier, unsigned char* next,
                                       unsigned char* visited, int* cost, int nodes) {
     int v = blockIdx.x * blockDim.x + threadIdx.x;

@@ -1,5 +1,5 @@
 // A switch of forty dense cases over an int.
-// targets: 12.9:compute_80 11.8:compute_52
+// targets: 12.9:compute_80 11.8:compute_52 12.9:compute_80:debug
 extern "C" __global__ void big_switch(const int* in, int* out, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n) return;

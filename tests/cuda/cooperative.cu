@@ -1,5 +1,5 @@
 // Cooperative groups: block, tiles of 8 with shuffles, coalesced threads under divergence.
-// targets: 12.9:compute_80 11.8:compute_70
+// targets: 12.9:compute_80 11.8:compute_70 12.9:compute_90
 // host: no
 #include <cooperative_groups.h>
 namespace cg = cooperative_groups;

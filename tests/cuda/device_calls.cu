@@ -1,6 +1,6 @@
 // Calls that stay calls: scalar, structure by value and result, pointer arguments, several results through memory.
-// targets: 12.9:compute_80 11.8:compute_52
-// clang: sm_70
+// targets: 12.9:compute_80 11.8:compute_52 12.9:compute_80:debug 12.9:compute_75:rdc
+// clang: sm_70 sm_70:O0
 // options: --fmad=false
 struct Vec3 {
     float x, y, z;

@@ -1,6 +1,6 @@
 // Nested divergence: branches in loops in branches, early returns, breaks out of two levels, a barrier in a uniform branch.
-// targets: 12.9:compute_80 11.8:compute_52
-// clang: sm_70
+// targets: 12.9:compute_80 11.8:compute_52 12.9:compute_80:debug 12.9:compute_120
+// clang: sm_70 sm_70:O0
 extern "C" __global__ void divergence(const int* in, int* out, int mode, int n) {
     __shared__ int exchange[96];
     int t = threadIdx.x, i = blockIdx.x * blockDim.x + t;

@@ -1,5 +1,5 @@
 // A table of device functions in constant memory, a pointer chosen at run time, and one as an argument.
-// targets: 12.9:compute_80 11.8:compute_52
+// targets: 12.9:compute_80 11.8:compute_52 12.9:compute_80:rdc 12.9:compute_80:debug
 typedef int (*Operation)(int, int);
 __device__ __noinline__ int add(int a, int b) { return a + b; }
 __device__ __noinline__ int subtract(int a, int b) { return a - b; }

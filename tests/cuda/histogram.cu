@@ -1,5 +1,5 @@
 // Byte histogram: counts in shared memory first, merged with global atomics.
-// targets: 12.9:compute_80 11.8:compute_52
+// targets: 12.9:compute_80 11.8:compute_52 12.9:compute_80:rdc
 // clang: sm_70
 extern "C" __global__ void histogram(const unsigned char* data, unsigned* counts, int n) {
     __shared__ unsigned local[256];

@@ -1,6 +1,6 @@
 // The four nearest neighbours of each query, kept sorted in a local array by insertion.
-// targets: 12.9:compute_80 11.8:compute_52
-// clang: sm_70
+// targets: 12.9:compute_80 11.8:compute_52 12.9:compute_80:debug
+// clang: sm_70 sm_70:O0
 extern "C" __global__ void knn(const int2* points, int n, const int2* queries, int m, int* nearest, unsigned* distances) {
     int q = blockIdx.x * blockDim.x + threadIdx.x;
     if (q >= m) return;

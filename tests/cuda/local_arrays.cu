@@ -1,6 +1,6 @@
 // Arrays in local memory with indices known at run time only: permutations, a heap, a matrix walked in a spiral.
 // targets: 12.9:compute_80 11.8:compute_52
-// clang: sm_70
+// clang: sm_70 sm_70:O0
 extern "C" __global__ void local_arrays(const unsigned* seeds, unsigned char* permutation, unsigned* least, int* spiral, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n) return;

@@ -9,8 +9,9 @@ need $CLANG (default: clang) with the NVPTX target.
 
 What to make stands in the first lines of each source:
   // targets: 12.9:compute_80 11.8:compute_52    first: NAME.ptx, others: NAME.sm_52.ptx
+                   12.9:compute_90:debug          NAME.sm_90.debug.ptx; likewise :rdc
   // options: --fmad=false                       further options of NVRTC
-  // clang: sm_70                                also NAME.clang.ptx, by clang
+  // clang: sm_70 sm_70:O0                       also NAME.clang.ptx and NAME.clang.O0.ptx, by clang
 
 Usage: make_ptx.py [NAME ...]
 """
@@ -101,11 +102,12 @@ def ptx_files(name, source):
     keys = directives(source)
     files = []
     for index, target in enumerate(keys.get("targets", "12.9:compute_80").split()):
-        version, arch = target.split(":")
-        file = f"{name}.ptx" if index == 0 else f"{name}.{arch.replace('compute', 'sm')}.ptx"
-        files.append((file, f"nvrtc {version}", arch))
-    if "clang" in keys:
-        files.append((f"{name}.clang.ptx", "clang", keys["clang"]))
+        version, arch, *flags = target.split(":")
+        parts = [name] + ([arch.replace("compute", "sm")] if index else []) + flags
+        files.append((".".join(parts) + ".ptx", f"nvrtc {version}", ":".join([arch] + flags)))
+    for target in keys.get("clang", "").split():
+        arch, *flags = target.split(":")
+        files.append((".".join([name, "clang"] + flags) + ".ptx", "clang", target))
     return files
 
 
@@ -118,7 +120,7 @@ def check(path):
     ptxas = find("ptxas")
     with tempfile.TemporaryDirectory() as folder:
         done = subprocess.run(
-            [ptxas, "-c", "-arch", arch, "-O1", path, "-o", os.path.join(folder, "out")],
+            [ptxas, "-c", "-arch", arch] + (["-g", "-O0"] if ".debug." in path else ["-O1"]) + [path, "-o", os.path.join(folder, "out")],
             capture_output=True, text=True,
         )
     if done.returncode:
@@ -135,19 +137,23 @@ def main():
     for name in names:
         with open(f"{name}.cu") as file:
             source = file.read()
-        for path, compiler, arch in ptx_files(name, source):
+        for path, compiler, target in ptx_files(name, source):
+            arch, *flags = target.split(":")
             if compiler == "clang":
                 clang = os.environ.get("CLANG", "clang")
                 contract = "off" if "--fmad=false" in directives(source).get("options", "") else "fast"
                 subprocess.run(
-                    [clang, "-x", "cuda", "--cuda-device-only", "-nocudainc", "-nocudalib", "-S", "-O2", f"-ffp-contract={contract}",
+                    [clang, "-x", "cuda", "--cuda-device-only", "-nocudainc", "-nocudalib", "-S", "-O0" if flags else "-O2", f"-ffp-contract={contract}",
                      "-Xclang", "-target-feature", "-Xclang", "+ptx63", f"--cuda-gpu-arch={arch}",
                      "-include", "clang_cuda.h", "-I.", f"{name}.cu", "-o", path], check=True)
             else:
                 version = compiler.split()[1]
                 options = [f"--gpu-architecture={arch}", "--std=c++17"] + [f"--include-path={h}" for h in headers[version]]
                 options += directives(source).get("options", "").split()
+                options += [{"debug": "--device-debug", "rdc": "--relocatable-device-code=true"}[f] for f in flags]
+                os.chdir("/")  # the folder goes into .file lines and debugging sections
                 text = nvrtc(version).compile(f"{name}.cu", source, options)
+                os.chdir(HERE)
                 with open(path, "w") as file:
                     file.write(text)
             check(path)

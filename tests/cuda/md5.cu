@@ -1,5 +1,5 @@
 // MD5 of one-block messages, rounds by a switch inside an unrolled loop.
-// targets: 12.9:compute_80 11.8:compute_35
+// targets: 12.9:compute_80 11.8:compute_35 11.8:compute_52:debug
 // clang: sm_60
 __constant__ unsigned sines[64];
 __constant__ unsigned char turns[16] = {7, 12, 17, 22, 5, 9, 14, 20, 4, 11, 16, 23, 6, 10, 15, 21};

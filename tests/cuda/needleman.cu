@@ -1,6 +1,6 @@
 // Needleman-Wunsch scores in 16x16 tiles, one launch a tile diagonal, as Rodinia's nw.
 // targets: 12.9:compute_80 11.8:compute_52
-// clang: sm_70
+// clang: sm_70 sm_70:O0
 #define B 16
 extern "C" __global__ void needleman(const int* similarity, int* score, int cols, int penalty, int diagonal, int first) {
     __shared__ int s[B + 1][B + 1];

@@ -1,6 +1,6 @@
 // Counts the solutions of n queens: a first row and second row a thread, backtracking with bit masks in a local stack.
 // targets: 12.9:compute_80 11.8:compute_52
-// clang: sm_70
+// clang: sm_70 sm_70:O0
 extern "C" __global__ void nqueens(int n, int* solutions) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n * n) return;

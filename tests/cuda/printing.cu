@@ -1,5 +1,5 @@
 // printf with every kind of argument, from one thread at a time.
-// targets: 12.9:compute_80 11.8:compute_52
+// targets: 12.9:compute_80 11.8:compute_52 12.9:compute_80:debug
 #ifndef __CUDA_ON_HOST__
 extern "C" __device__ int printf(const char*, ...);
 #endif

@@ -1,5 +1,5 @@
 // Sums a vector: a tree in shared memory for each block, then one atomic addition a block.
-// targets: 12.9:compute_80 11.8:compute_52
+// targets: 12.9:compute_80 11.8:compute_52 12.9:compute_90:debug
 // clang: sm_70
 extern "C" __global__ void reduce_shared(const int* in, int* total, int n) {
     __shared__ int part[128];

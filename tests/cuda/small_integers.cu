@@ -1,5 +1,5 @@
 // Arithmetic of 8- and 16-bit integers: promotion, wrap-around, division, shifts and comparisons.
-// targets: 12.9:compute_80 11.8:compute_52
+// targets: 12.9:compute_80 11.8:compute_52 12.9:compute_80:debug
 // clang: sm_60
 extern "C" __global__ void small_integers(const signed char* a, const unsigned char* b, const short* c, const unsigned short* d, signed char* o8, unsigned char* u8, short* o16, unsigned short* u16, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;

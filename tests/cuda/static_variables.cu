@@ -1,5 +1,5 @@
 // Device variables of every kind with initialisers, counters that live across launches, addresses in tables.
-// targets: 12.9:compute_80 11.8:compute_52
+// targets: 12.9:compute_80 11.8:compute_52 12.9:compute_90:rdc 12.9:compute_100
 struct Entry {
     char name[5];
     short weight;

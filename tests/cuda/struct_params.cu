@@ -1,6 +1,6 @@
 // A large structure by value as kernel parameter, with arrays indexed at run time and pointers inside.
-// targets: 12.9:compute_80 11.8:compute_52
-// clang: sm_70
+// targets: 12.9:compute_80 11.8:compute_52 12.9:compute_80:debug 12.9:compute_120
+// clang: sm_70 sm_70:O0
 struct Plan {
     unsigned char kind;
     short steps[7];

@@ -1,6 +1,6 @@
 // A small byte-code machine: a dense switch in a loop (an indirect branch), divergent by lane.
-// targets: 12.9:compute_80 11.8:compute_52
-// clang: sm_70
+// targets: 12.9:compute_80 11.8:compute_52 12.9:compute_90:debug
+// clang: sm_70 sm_70:O0
 extern "C" __global__ void switch_table(const unsigned char* code, const int* starts, const int* inputs, int* results, int* steps, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n) return;

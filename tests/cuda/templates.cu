@@ -1,5 +1,5 @@
 // Kernels made from templates, with mangled names, over types and sizes.
-// targets: 12.9:compute_80 11.8:compute_52
+// targets: 12.9:compute_80 11.8:compute_52 12.9:compute_80:debug
 // host-name: _Z6windowIfLi3EEvPKT_PS0_i = window<float, 3>
 // host-name: _Z6windowIdLi5EEvPKT_PS0_i = window<double, 5>
 // host-name: _Z6windowIsLi4EEvPKT_PS0_i = window<short, 4>

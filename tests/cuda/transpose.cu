@@ -1,6 +1,6 @@
 // Transposes through a padded tile; neither extent is a multiple of the tile.
 // targets: 12.9:compute_90 11.8:compute_52
-// clang: sm_70
+// clang: sm_70 sm_70:O0
 #define TILE 16
 extern "C" __global__ void transpose(const float* in, float* out, int width, int height) {
     __shared__ float tile[TILE][TILE + 1];

@@ -1,5 +1,5 @@
 // Vector types of every width, loaded, computed and stored; and reinterpreted pointers.
-// targets: 12.9:compute_80 11.8:compute_52
+// targets: 12.9:compute_80 11.8:compute_52 12.9:compute_100
 extern "C" __global__ void vector_loads(const uchar4* a, const short4* b, const int2* c, const float4* d, const double2* e, const char2* f,
                                         uchar4* oa, short4* ob, int2* oc, float4* od, double2* oe, char2* of, const int4* bytes, unsigned char* reversed, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;

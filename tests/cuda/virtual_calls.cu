@@ -1,5 +1,5 @@
 // Classes with virtual functions, made on the device in local memory.
-// targets: 12.9:compute_80 11.8:compute_52
+// targets: 12.9:compute_80 11.8:compute_52 12.9:compute_80:debug
 struct Shape {
     __device__ virtual int area() const = 0;
     __device__ virtual int scaled(int by) const { return area() * by; }

@@ -1,5 +1,5 @@
 // Ballots, any and all under divergence, match, and the active mask of a half warp.
-// targets: 12.9:compute_80 12.9:compute_75
+// targets: 12.9:compute_80 12.9:compute_75 12.9:compute_100
 extern "C" __global__ void warp_votes(const int* in, unsigned* ballots, unsigned* anys, unsigned* matches, unsigned* alls, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x, lane = threadIdx.x & 31;
     int v = in[i];
