@@ -71,7 +71,7 @@ def run_case(case, ptx):
     except Fault as error:
         fault = str(error)
     if "fault" in case:
-        words = {"assert": "assert", "trap": "trap", "out of bounds": "address"}
+        words = {"assert": "assert", "trap": "trap", "out of bounds": "address", "misaligned": "address", "deadlock": "deadlock", "limit": "no end"}
         return [] if fault and words[case["fault"]["kind"]] in fault and case["fault"].get("message", "") in fault else [f"fault {fault}"]
     if fault:
         return [f"fault {fault}"]
