@@ -22,7 +22,7 @@ mod special;
 mod syntax;
 mod token;
 
-use nbcc_base::{Diagnostics, Failed, SourceFile, SourceId};
+use nbcc_base::{CodeInfo, Diagnostics, Failed, SourceFile, SourceId};
 
 /// What is known beside the source.
 #[derive(Clone, Copy, Debug, Default)]
@@ -39,6 +39,11 @@ pub fn parse(
     let module = read(source, file, diagnostics)?;
     let forms = check::check(&module, diagnostics)?;
     lower::lower(&module, &forms, diagnostics)
+}
+
+/// Every diagnostic code of this crate.
+pub fn all_codes() -> Vec<&'static CodeInfo> {
+    [codes::ALL, check::codes::ALL].concat()
 }
 
 /// Reads a file as far as names are resolved and declarations checked.

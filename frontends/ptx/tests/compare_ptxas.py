@@ -86,10 +86,13 @@ def mutate(text, rng):
 
 
 def ptxas(args, path):
+    """None where ptxas accepts, its complaint where it refuses, nothing where it dies."""
     done = subprocess.run([args.ptxas, "-arch", args.arch, "-O0", str(path), "-o", "/dev/null"],
                           capture_output=True, text=True, errors="replace")
     if done.returncode == 0:
         return None
+    if done.returncode < 0 or "Memory allocation failure" in done.stderr:
+        return ""
     lines = [l for l in (done.stdout + done.stderr).splitlines() if "error" in l or "fatal" in l]
     return lines[0] if lines else f"exit {done.returncode}"
 
@@ -129,6 +132,9 @@ def main():
         counts = collections.Counter()
         groups = collections.defaultdict(list)
         for path, our, their in zip(paths, ours, theirs):
+            if their == "":
+                count -= 1
+                continue
             counts[(our is None, their is None)] += 1
             if (our is None) == (their is None):
                 continue
