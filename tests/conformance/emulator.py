@@ -1310,7 +1310,8 @@ class Block:
                 fmt = t.removesuffix("x2")
                 lanes = (0, 16) if t.endswith("x2") else (0,)
                 mask = (1 << sf.width(fmt)) - 1
-                new = sum(sf.arithmetic("add", fmt, [old >> h & mask, v[0] >> h & mask]) << h for h in lanes)
+                ftz = t == "f32" and "global" in mods
+                new = sum(sf.arithmetic("add", fmt, [old >> h & mask, v[0] >> h & mask], ftz=ftz) << h for h in lanes)
             else:
                 new = {"add": lambda: old + v[0], "min": lambda: min(old, v[0], key=lambda x: signed_of(x, 8 * size, s)), "and": lambda: old & v[0],
                        "max": lambda: max(old, v[0], key=lambda x: signed_of(x, 8 * size, s)), "or": lambda: old | v[0], "xor": lambda: old ^ v[0], "exch": lambda: v[0],

@@ -32,7 +32,7 @@ class Family:
 
     def place(self, data):
         """Appends to the data file; returns where."""
-        while len(self.data) % 8:
+        while len(self.data) % 32:
             self.data.append(0)
         at = len(self.data)
         self.data += data

@@ -353,7 +353,21 @@ def bits():
     f.op("fns.b32", "b32", ["b32", "b32", "s32"], rows, lambda m, b, o: fns(m, b, signed(o, 32)))
 
 
+def logic_with_predicate():
+    """lop3 that also combines a predicate with whether its result is not zero."""
+    f = Family("integer_lop3_predicate", "sm_70", "8.2")
+    rows = [(a & f.rng.choice((0, M32)), b, c, k & 1) for k, (a, b, c) in enumerate(int_rows(f.rng, (32,) * 3, 61))]
+    for word, combine in (("or", lambda p, q: p or q), ("and", lambda p, q: p and q)):
+        for table in (0x80, 0x96, 0xe8):
+            results = []
+            for a, b, c, p in rows:
+                r = sum((table >> ((a >> k & 1) * 4 + (b >> k & 1) * 2 + (c >> k & 1)) & 1) << k for k in range(32))
+                results.append((r, int(combine(r != 0, bool(p)))))
+            f.kernel(f"lop3.{word}.b32 {table:02x}", ["b32"] * 3 + ["pred"], ["b32", "pred"], f"lop3.{word}.b32 {{r0}}|{{r1}}, {{a0}}, {{a1}}, {{a2}}, {table:#x}, {{a3}};", rows, results)
+
+
 def make():
+    logic_with_predicate()
     arithmetic()
     packed_and_dots()
     comparisons()

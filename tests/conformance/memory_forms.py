@@ -218,6 +218,74 @@ def atomics():
              [(a + b, a) if c else (a, 77) for a, b, c in guarded])
 
 
+def contended():
+    """All threads of a block on one word of shared memory, in operations whose order does not matter."""
+    f = Family("atomic_contended", "sm_70", "7.0")
+    registers, head = ".reg .b64 %p;.reg .pred %q", ".shared .align 8 .b64 word;"
+    starts = {"add": 0, "or": 0, "xor": 0, "and": -1, "inc": 3, "dec": 9}
+    for op, t, g in ATOMICS:
+        if op == "exch":
+            continue
+        size = int(t[1:])
+        mask = (1 << size) - 1
+        start = starts.get(op, {"min": mask >> (t[0] == "s"), "max": 1 << size - 1 if t[0] == "s" else 0}.get(op, 0)) & mask
+        rows = int_rows(f.rng, (size,), 128)
+        if op in ("inc", "dec"):
+            rows = [(11,)] * 128
+        results = []
+        for base in (0, 64):
+            total = start
+            for v, in rows[base:base + 64]:
+                total = g(total, v) & mask
+            results += [(total,)] * 64
+        for kind in ("atom", "red"):
+            operation = f"atom.shared.{op}.{t} {{r0}}, [%p], {{a0}};" if kind == "atom" else f"red.shared.{op}.{t} [%p], {{a0}};"
+            f.kernel(f"{kind}.shared.{op}.{t} contended", [t], [t],
+                     f"mov.u64 %p, word;\nmov.u32 %x, %tid.x;\nsetp.eq.u32 %q, %x, 0;\n@%q st.shared.b{size} [%p], {start};\nbar.sync 0;\n{operation}\nbar.sync 0;\n"
+                     f"ld.shared.b{size} {{r0}}, [%p];", rows, results, registers=registers, head=head, blocks=(64,))
+    rows = int_rows(f.rng, (32,), 128)
+    totals = [(sum(v * v for v, in rows[b:b + 64]),) for b in (0, 64) for _ in range(64)]
+    f.kernel("atom.shared.cas.b32 in a loop", ["u32"], ["u32"],
+             "mov.u64 %p, word;\nmov.u32 %x, %tid.x;\nsetp.eq.u32 %q, %x, 0;\n@%q st.shared.b32 [%p], 0;\nbar.sync 0;\nmul.lo.u32 %v, {a0}, {a0};\nld.shared.u32 %x, [%p];\n"
+             "AGAIN:\nadd.u32 %y, %x, %v;\natom.shared.cas.b32 %w, [%p], %x, %y;\nsetp.ne.u32 %q, %w, %x;\nmov.u32 %x, %w;\n@%q bra AGAIN;\nbar.sync 0;\nld.shared.u32 {r0}, [%p];",
+             rows, totals, registers=registers + ";.reg .u32 %v, %w", head=head, blocks=(64,))
+    # The subnormal numbers: global memory flushes them, shared memory does not.
+    tiny = [(f.rng.getrandbits(23) | f.rng.getrandbits(1) << 31, f.rng.getrandbits(23) | f.rng.getrandbits(1) << 31) for _ in range(40)]
+    tiny += [(f.rng.getrandbits(23) | 0x3f800000, f.rng.getrandbits(23)) for _ in range(10)]
+    for kind in ("atom", "red"):
+        operation = "{r0}, [%p], {a1}" if kind == "atom" else "[%p], {a1}"
+        f.kernel(f"{kind}.global.add.f32 of subnormals", ["f32"] * 2, ["f32"],
+                 f"mov.b64 %p, %out;\nst.global.f32 [%p], {{a0}};\n{kind}.global.add.f32 {operation};\nld.global.f32 {{r0}}, [%p];", tiny,
+                 [(sf.arithmetic("add", "f32", [a, b], ftz=True),) for a, b in tiny], registers=registers)
+        f.kernel(f"{kind}.shared.add.f32 of subnormals", ["f32"] * 2, ["f32"],
+                 "mov.u32 %x, %tid.x;\nmov.u64 %p, words;\nmad.wide.u32 %p, %x, 4, %p;\n"
+                 f"st.shared.f32 [%p], {{a0}};\n{kind}.shared.add.f32 {operation};\nld.shared.f32 {{r0}}, [%p];", tiny,
+                 [(sf.arithmetic("add", "f32", [a, b]),) for a, b in tiny], registers=registers, head=".shared .align 4 .b8 words[256];")
+
+
+def wide_vectors():
+    """Vectors of 32 bytes."""
+    f = Family("vector_wide", "sm_100", "8.8")
+    rows = [record(f.rng) for _ in range(33)]
+    for space in ("global",):
+        for t in ("b32", "u32", "s32", "f32"):
+            names = ", ".join(f"{{r{k}}}" for k in range(8))
+            out = "f32" if t == "f32" else "b32"
+            f.kernel(f"ld.{space}.v8.{t}", ["b64"] * 4, [out] * 8, f"ld.{space}.v8.{t} {{{{{names}}}}}, [%in];", rows,
+                     [tuple(whole(r) >> 32 * k & 0xffffffff for k in range(8)) for r in rows])
+        for t in ("b64", "u64", "s64", "f64"):
+            names = ", ".join(f"{{r{k}}}" for k in range(4))
+            out = "f64" if t == "f64" else "b64"
+            f.kernel(f"ld.{space}.v4.{t}", ["b64"] * 4, [out] * 4, f"ld.{space}.v4.{t} {{{{{names}}}}}, [%in];", rows, rows)
+        names = ", ".join(f"{{a{k}}}" for k in range(8))
+        eight = int_rows(f.rng, (32,) * 8, 33)
+        f.kernel(f"st.{space}.v8.b32", ["b32"] * 8, ["b32"] * 8, f"st.{space}.v8.b32 [%out], {{{{{names}}}}};\n" +
+                 "\n".join(f"ld.global.b32 {{r{k}}}, [%out+{4 * k}];" for k in range(8)), eight, eight)
+        names = ", ".join(f"{{a{k}}}" for k in range(4))
+        f.kernel(f"st.{space}.v4.b64", ["b64"] * 4, ["b64"] * 4, f"st.{space}.v4.b64 [%out], {{{{{names}}}}};\n" +
+                 "\n".join(f"ld.global.b64 {{r{k}}}, [%out+{8 * k}];" for k in range(4)), rows, rows)
+
+
 def addresses():
     f = Family("address", "sm_70", "7.0")
     f.globals += [
@@ -289,4 +357,6 @@ def make():
     loads()
     stores()
     atomics()
+    contended()
+    wide_vectors()
     addresses()
