@@ -35,6 +35,7 @@ pub struct Paths {
     /// Paths that wait for something.
     blocked: Vec<u32>,
     live: Mask,
+    changes: u64,
 }
 
 impl Paths {
@@ -47,7 +48,13 @@ impl Paths {
             ready: if mask == 0 { Vec::new() } else { vec![0] },
             blocked: Vec::new(),
             live: mask,
+            changes: 0,
         }
+    }
+
+    /// How often threads have parted, met, ended, waited or been woken.
+    pub fn changes(&self) -> u64 {
+        self.changes
     }
 
     /// Threads that have not ended.
@@ -108,6 +115,7 @@ impl Paths {
 
     /// A path is no more: its meeting point expects one less.
     fn leave(&mut self, slot: u32) {
+        self.changes += 1;
         let mut slot = slot;
         loop {
             let parent = self.slots[slot as usize].parent;
@@ -137,6 +145,7 @@ impl Paths {
         if rest == 0 || taken == 0 {
             return self.go(if rest == 0 { target } else { next });
         }
+        self.changes += 1;
         self.ready.pop();
         let (parent, reconverge) = if reconverge == NEVER || reconverge == path.reconverge {
             // Both keep the meeting point of the path, which expects one more.
@@ -198,6 +207,7 @@ impl Paths {
 
     /// The current path waits; it goes on at `pc` once it is woken.
     pub fn block(&mut self, pc: u32) {
+        self.changes += 1;
         self.top().pc = pc;
         if let Some(slot) = self.ready.pop() {
             self.blocked.push(slot);
@@ -211,6 +221,7 @@ impl Paths {
         while index < self.blocked.len() {
             let slot = self.blocked[index];
             if self.slots[slot as usize].mask & lanes != 0 {
+                self.changes += 1;
                 self.blocked.remove(index);
                 self.ready.push(slot);
             } else {
@@ -248,6 +259,7 @@ impl Paths {
             }
         }
         let Some(point) = point else { return false };
+        self.changes += 1;
         let path = self.slots[point as usize];
         self.slots[point as usize].mask = 0;
         if path.parent != ROOT {

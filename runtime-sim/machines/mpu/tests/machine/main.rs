@@ -1,0 +1,8 @@
+//! Small programs on the machine.
+
+mod control;
+mod faults;
+mod instructions;
+mod memory;
+mod page;
+mod support;
