@@ -37,6 +37,8 @@ pub(crate) struct Parser<'a, 'd> {
     pub at: usize,
     pub ast: Ast<'a>,
     pub diagnostics: &'d mut Diagnostics,
+    /// The labels of debug sections, and where they stand.
+    pub debug_labels: HashMap<Symbol, Span>,
     errors: usize,
     form_texts: HashMap<&'a str, FormId>,
     form_words: HashMap<(Symbol, Vec<Symbol>), FormId>,
@@ -87,6 +89,7 @@ impl<'a, 'd> Parser<'a, 'd> {
             at: 0,
             ast: Ast::default(),
             diagnostics,
+            debug_labels: HashMap::new(),
             errors: 0,
             form_texts: HashMap::new(),
             form_words: HashMap::new(),

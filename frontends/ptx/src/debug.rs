@@ -3,7 +3,7 @@
 
 use nbcc_base::{Diagnostic, Failed};
 
-use crate::ast::{DebugSection, Item, Loc};
+use crate::ast::{DebugSection, Item, Loc, ScalarType};
 use crate::codes;
 use crate::cursor::{Parser, shorten};
 use crate::token::Token;
@@ -32,12 +32,9 @@ impl Parser<'_, '_> {
         Ok(Loc { file, line, column, function_name, inlined_at, span })
     }
 
-    /// File, line, column; old compilers leave out the column.
+    /// File, line, column.
     fn place(&mut self) -> Result<(u64, u32, u32), Failed> {
-        let (file, _) = self.integer()?;
-        let line = self.small_integer()?;
-        let column = if self.peek() == Token::Int { self.small_integer()? } else { 0 };
-        Ok((file, line, column))
+        Ok((u64::from(self.small_integer()?), self.small_integer()?, self.small_integer()?))
     }
 
     /// A word that is a keyword here only.
@@ -53,7 +50,7 @@ impl Parser<'_, '_> {
     pub fn file(&mut self) -> Result<(), Failed> {
         let start = self.span();
         self.advance();
-        let (number, _) = self.integer()?;
+        let number = u64::from(self.small_integer()?);
         let name = self.span();
         self.expect(Token::Text, "the name of the file in quotes")?;
         while self.eat(Token::Comma) {
@@ -82,6 +79,17 @@ impl Parser<'_, '_> {
                 Token::Name => {
                     let label = self.name("a label")?;
                     self.expect(Token::Colon, "`:`")?;
+                    if let Some(before) = self.debug_labels.insert(label.symbol, label.span) {
+                        let text = self.ast.names.text(label.symbol);
+                        self.error(
+                            Diagnostic::error(
+                                &codes::REDEFINED,
+                                format!("`{text}` is declared twice"),
+                            )
+                            .at(label.span, "the second time")
+                            .and(before, "the first time"),
+                        );
+                    }
                     if keep {
                         section.labels.push((label.symbol, section.bytes.len()));
                     }
@@ -104,8 +112,15 @@ impl Parser<'_, '_> {
                         }
                     };
                     self.advance();
+                    if self.peek() == Token::Name || self.peek() == Token::Dotted {
+                        self.debug_address(width)?;
+                        if keep {
+                            section.bytes.resize(section.bytes.len() + width, 0);
+                        }
+                        continue;
+                    }
                     loop {
-                        let value = self.debug_value()?;
+                        let value = self.debug_value(width)?;
                         if keep {
                             section.bytes.extend_from_slice(&value.to_le_bytes()[..width]);
                         }
@@ -130,25 +145,48 @@ impl Parser<'_, '_> {
         Ok(())
     }
 
-    /// A number, or an address of which nothing is kept: `label`, `.section`, `a + 4`, `a - b`.
-    fn debug_value(&mut self) -> Result<u64, Failed> {
+    /// A number of that many bytes.
+    fn debug_value(&mut self, width: usize) -> Result<u64, Failed> {
+        let span = self.span();
         let negative = self.eat(Token::Minus);
-        let value = match self.peek() {
-            Token::Int => self.integer()?.0,
-            Token::Name | Token::Dotted => {
-                self.advance();
-                while self.eat(Token::Plus) || self.eat(Token::Minus) {
-                    match self.peek() {
-                        Token::Int | Token::Name => {
-                            self.advance();
-                        }
-                        _ => return self.unexpected("a number or a label"),
-                    }
-                }
-                0
-            }
-            _ => return self.unexpected("a number or a label"),
+        let (value, _) = self.integer()?;
+        let limit = match (negative, width) {
+            (_, 8) => u64::MAX,
+            (false, _) => (1 << (8 * width)) - 1,
+            (true, _) => 1 << (8 * width - 1),
         };
+        if value > limit {
+            let span = span.to(self.last_span());
+            return self.fail(
+                Diagnostic::error(&codes::NUMBER, "a number that is out of range").at(
+                    span,
+                    format!("does not fit {width} byte{}", if width == 1 { "" } else { "s" }),
+                ),
+            );
+        }
         Ok(if negative { value.wrapping_neg() } else { value })
+    }
+
+    /// An address, of which nothing is kept: `label`, `label + 4`, `label - label`, `.section`.
+    fn debug_address(&mut self, width: usize) -> Result<(), Failed> {
+        let start = self.span();
+        if !(4..=8).contains(&width) {
+            return self.fail(
+                Diagnostic::error(&codes::TYPE, "an address in less than 32 bits")
+                    .at(start, "addresses need `.b32` or `.b64`"),
+            );
+        }
+        let section = self.peek() == Token::Dotted;
+        if self.slice() == "WARP_SZ" || (section && ScalarType::parse(&self.slice()[1..]).is_some())
+        {
+            return self.unexpected("a number, a label or a section");
+        }
+        self.advance();
+        if self.eat(Token::Plus) {
+            self.integer()?;
+        } else if !section && self.eat(Token::Minus) {
+            self.name("a label")?;
+        }
+        Ok(())
     }
 }

@@ -376,7 +376,15 @@ impl Parser<'_, '_> {
                         && index >= error
                         && matches!(
                             self.text_of(lexeme),
-                            ".visible" | ".extern" | ".weak" | ".common" | ".entry" | ".func"
+                            ".visible"
+                                | ".extern"
+                                | ".weak"
+                                | ".common"
+                                | ".entry"
+                                | ".func"
+                                | ".section"
+                                | ".file"
+                                | ".alias"
                         ) =>
                 {
                     self.at = index;

@@ -24,7 +24,7 @@ const MAX_BYTES: u64 = 1 << 40;
 /// The greatest alignment of a variable: what the binary's loader can promise.
 const MAX_ALIGN: u64 = 1 << 20;
 
-/// The greatest alignment of a function's parameters.
+/// The greatest alignment of what calls pass.
 const MAX_PARAM_ALIGN: u64 = 128;
 
 impl Resolver<'_, '_> {
@@ -37,7 +37,8 @@ impl Resolver<'_, '_> {
         self.check_space(declaration, place)?;
         self.check_type(declaration)?;
         if let Some((align, span)) = declaration.align {
-            let parameter = matches!(place, Place::FunctionParameter { .. } | Place::Return { .. });
+            let parameter =
+                declaration.space == StateSpace::Param && place != Place::EntryParameter;
             let greatest = if parameter { MAX_PARAM_ALIGN } else { MAX_ALIGN };
             if !align.is_power_of_two() {
                 return self.fail(
