@@ -5,7 +5,10 @@
 //! Where an element lies is what the layout in the program says
 //! ([`nbcc_isa_ipim::Buffer::locate`]); each element of an input is written to exactly
 //! one bank.
+//!
+//! Machines with kernels have a runtime of their own: [`device`].
 
+pub mod device;
 mod image;
 mod profile;
 mod transfer;
