@@ -167,7 +167,7 @@ impl Checker<'_, '_> {
                     let (a, b) = (bytes(given.bytes), bytes(formal.bytes));
                     return Err(format!("of {a} bytes, not {b}"));
                 }
-                if given.align < formal.align {
+                if given.align != formal.align {
                     return Err(format!("aligned to {}, not {}", given.align, formal.align));
                 }
                 let kinds = (given.array || given.vector > 1) != scalar;
