@@ -16,6 +16,7 @@ from softfloat import Ambiguous
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 CUDA = os.path.join(HERE, "..", "cuda")
+LARGE = 2_000_000
 NUMBERS = {"i8": "<i1", "i16": "<i2", "i32": "<i4", "i64": "<i8", "u8": "<u1", "u16": "<u2", "u32": "<u4", "u64": "<u8", "f16": "<f2", "f32": "<f4", "f64": "<f8"}
 
 
@@ -70,6 +71,8 @@ def run_case(case, ptx):
             machine.launch(one["kernel"], one["grid"], one["block"], args, one.get("dynamic_shared_bytes", 0))
     except Fault as error:
         fault = str(error)
+    if machine.instructions > LARGE:
+        print(f"{ptx}: {machine.instructions} thread instructions")
     if "fault" in case:
         words = {"assert": "assert", "trap": "trap", "out of bounds": "address", "misaligned": "address", "deadlock": "deadlock", "limit": "no end"}
         return [] if fault and words[case["fault"]["kind"]] in fault and case["fault"].get("message", "") in fault else [f"fault {fault}"]

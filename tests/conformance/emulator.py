@@ -556,6 +556,7 @@ class Machine:
         self.symbols, self.spaces = {}, {}
         self.static, self.externs = 0, []
         self.stdout = []
+        self.instructions = 0
         for name, (space, kind, size, align, init) in self.m.variables.items():
             if space == "shared":
                 self.shared(name, size, align, name)
@@ -768,6 +769,7 @@ class Block:
     # Execution.
     def step(self, pc, ix):
         guard, op, mods, o = self.p.code[pc]
+        self.machine.instructions += len(ix)
         self.pc[ix] = pc + 1
         if guard is not None:
             p = self.r[guard[0]][ix] != 0

@@ -1,6 +1,6 @@
 // C = A B with shared tiles and odd extents; fused multiply-adds in order of k.
-// targets: 12.9:compute_80 11.8:compute_52 12.9:compute_90:debug 12.9:compute_100
-// clang: sm_70 sm_70:O0
+// targets: 12.9:compute_80 11.8:compute_52 12.9:compute_100
+// clang: sm_70
 #define TILE 16
 extern "C" __global__ void matmul_tiled(const float* a, const float* b, float* c, int m, int n, int k) {
     __shared__ float as[TILE][TILE], bs[TILE][TILE];
