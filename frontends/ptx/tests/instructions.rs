@@ -108,8 +108,8 @@ fn messages_say_what_is_wrong_and_what_to_do() {
         ),
         (
             "ld.global.v4.b64 {%rd1, %rd2, %rd3, %rd4}, [%rd1];",
-            "`ld.global.v4.b64` accesses 256 bits | vectors have up to 128 bits | \
-             split the access in two",
+            "`ld.global.v4.b64` accesses 256 bits | vectors have up to 128 bits, in global memory \
+             of sm_100 256 | split the access in two",
         ),
         (
             "ld.shared.u32 %r1, [g];",
@@ -164,7 +164,7 @@ fn instructions_that_are_not_supported_are_named() {
         "fence.proxy.async;",
         "mapa.u64 %rd1, %rd2, 0;",
         "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.b32 [%rd1], %r1, [%rd2];",
-        "cvt.rna.tf32.f32 %r1, %f1;",
+        "cvt.rn.satfinite.e4m3x2.f32 %h1, %f1, %f2;",
     ];
     for body in bodies {
         let found = messages(body);

@@ -2,7 +2,7 @@
 
 use nbcc_base::Diagnostic;
 
-use super::operand::vector_length;
+use super::operand::{accessed_space, vector_length};
 use super::types::{bits, class};
 use super::{Checker, Class, codes};
 use crate::ast::StateSpace;
@@ -19,7 +19,10 @@ impl Checker<'_, '_> {
             Meaning::Bra => self.branch(inst),
             Meaning::Brx => self.indexed_branch(inst),
             Meaning::Cvta | Meaning::CvtaTo => self.cvta(inst, matched),
-            Meaning::Video | Meaning::Vset => self.secondary(inst, matched),
+            Meaning::Video | Meaning::Vset | Meaning::Vmad | Meaning::Simd => {
+                self.secondary(inst, matched)?;
+                self.selectors(inst, matched)
+            }
             Meaning::Bfe => self.numbers(inst, &[2, 3], 0..=255),
             Meaning::Bfi => self.numbers(inst, &[3, 4], 0..=255),
             Meaning::Nothing if matched.pattern.opcode == "pmevent" => {
@@ -56,7 +59,8 @@ impl Checker<'_, '_> {
         let second = [Modifier::Add, Modifier::Min, Modifier::Max]
             .iter()
             .any(|&modifier| matched.modifiers.has(modifier));
-        if !second || inst.operands.len() == 4 {
+        let merges = matches!(inst.operands[0].kind, OperandKind::Selected(..));
+        if !(second || merges) || inst.operands.len() == 4 {
             return Some(());
         }
         let text = self.form_text(inst.form);
@@ -64,6 +68,46 @@ impl Checker<'_, '_> {
             Diagnostic::error(&codes::OPERAND_COUNT, format!("`{text}` takes 4 operands"))
                 .at(inst.span, "the operand of the second operation is missing"),
         )
+    }
+
+    /// Selectors of video instructions: `.b0` to `.b3` and `.h0` to `.h1` of scalars, bytes or
+    /// halves as the operation has lanes of the others; results of scalars are selected only where
+    /// the rest comes from the third source.
+    fn selectors(&mut self, inst: &Instruction, matched: &Matched) -> Option<()> {
+        let meaning = matched.pattern.row.meaning;
+        let second = [Modifier::Add, Modifier::Min, Modifier::Max]
+            .iter()
+            .any(|&modifier| matched.modifiers.has(modifier));
+        for (number, operand) in inst.operands.iter().enumerate() {
+            let inner = match &operand.kind {
+                OperandKind::Negated(inner) => &inner.kind,
+                kind => kind,
+            };
+            let OperandKind::Selected(_, name) = *inner else { continue };
+            let text = self.module.names.text(name).as_bytes();
+            let digits = text[1..].iter().map(|digit| digit - b'0');
+            let fits = match (meaning, number) {
+                (Meaning::Simd, 0) => {
+                    let lanes = if text[0] == b'h' { 2 } else { 4 };
+                    let down = text[1..].windows(2).all(|pair| pair[0] > pair[1]);
+                    matched.pattern.opcode.ends_with(if lanes == 2 { '2' } else { '4' })
+                        && down
+                        && digits.clone().all(|digit| digit < lanes)
+                }
+                (Meaning::Simd, 1 | 2) => {
+                    let lanes = if text[0] == b'h' { 2 } else { 4 };
+                    text.len() == lanes + 1
+                        && matched.pattern.opcode.ends_with(if lanes == 2 { '2' } else { '4' })
+                }
+                (Meaning::Vmad, 0) | (_, 3) => false,
+                (_, 0) if second => false,
+                _ => text.len() == 2 && text[1] < if text[0] == b'h' { b'2' } else { b'4' },
+            };
+            if !fits {
+                return self.kind(inst, operand.span, "another selector, or none,");
+            }
+        }
+        Some(())
     }
 
     /// That some operands, where they are numbers, are in a range.
@@ -170,20 +214,19 @@ impl Checker<'_, '_> {
     fn vector_width(&mut self, inst: &Instruction, matched: &Matched) -> Option<()> {
         let (length, ty) = (vector_length(matched), matched.types[0]);
         let width = u32::try_from(length).unwrap_or(8) * bits(ty);
-        if width <= 128 {
+        let version = self.module.version;
+        let wide = (version.major, version.minor) >= (8, 8)
+            && self.module.target.sm >= 100
+            && matches!(accessed_space(matched), None | Some(StateSpace::Global))
+            && bits(ty) >= 32
+            && matched.pattern.row.meaning != Meaning::MovVector;
+        if width <= 128 || (wide && width <= 256) {
             return Some(());
         }
         let text = self.form_text(inst.form);
-        let version = self.module.version;
-        if (version.major, version.minor) >= (8, 8) && self.module.target.sm >= 100 {
-            return self.fail(
-                Diagnostic::error(&codes::UNSUPPORTED, format!("`{text}` is not supported yet"))
-                    .at(inst.form_span, "not supported"),
-            );
-        }
         self.fail(
             Diagnostic::error(&codes::VECTOR, format!("`{text}` accesses {width} bits"))
-                .at(inst.form_span, "vectors have up to 128 bits")
+                .at(inst.form_span, "vectors have up to 128 bits, in global memory of sm_100 256")
                 .help("split the access in two"),
         )
     }
@@ -270,7 +313,7 @@ impl Checker<'_, '_> {
             return Some(());
         };
         let data = &self.module.variables[*variable];
-        let space = super::operand::accessed_space(matched);
+        let space = accessed_space(matched);
         if space == Some(data.space) {
             return Some(());
         }

@@ -174,6 +174,19 @@ impl Checker<'_, '_> {
         )
     }
 
+    /// Whether an instruction selects bytes and halves of its operands.
+    fn selects(&self, inst: &Instruction) -> bool {
+        use Meaning::{Simd, Video, Vmad, Vset};
+        let matched = self.forms[inst.form].as_ref();
+        matched.is_some_and(|m| matches!(m.pattern.row.meaning, Simd | Video | Vmad | Vset))
+    }
+
+    /// Whether an instruction negates its sources.
+    fn negates(&self, inst: &Instruction) -> bool {
+        let matched = self.forms[inst.form].as_ref();
+        matched.is_some_and(|m| m.pattern.row.meaning == Meaning::Vmad)
+    }
+
     /// A number where a type is wanted: integers for integers and bits, floats for floats.
     pub(super) fn constant(
         &mut self,
@@ -227,6 +240,12 @@ impl Checker<'_, '_> {
                 self.typed(inst, span, *reg, wanted, pattern.relaxed)
             }
             OperandKind::Component(reg, _) => self.typed(inst, span, *reg, wanted, pattern.relaxed),
+            OperandKind::Selected(reg, _) if self.selects(inst) => {
+                self.typed(inst, span, *reg, wanted, false)
+            }
+            OperandKind::Negated(inner) if self.negates(inst) => {
+                self.value(inst, inner, wanted, pattern)
+            }
             OperandKind::Constant(_) if pattern.register => self.kind(inst, span, "a register"),
             OperandKind::Constant(constant) => self.constant(inst, span, *constant, wanted),
             OperandKind::Special(..) => self.special(inst, operand, wanted, pattern.special),
@@ -288,6 +307,9 @@ impl Checker<'_, '_> {
             }
             OperandKind::Component(reg, _) => {
                 self.typed(inst, operand.span, *reg, wanted, pattern.relaxed)
+            }
+            OperandKind::Selected(reg, _) if self.selects(inst) => {
+                self.typed(inst, operand.span, *reg, wanted, false)
             }
             OperandKind::Sink if pattern.sink => Some(()),
             OperandKind::Sink => self.no_sink(inst, operand.span),

@@ -45,6 +45,7 @@ pub enum Meaning {
     CvtIntToFloat,
     CvtPack,
     CvtPair,
+    CvtTf32,
     Cvta,
     CvtaTo,
     Dp2a,

@@ -270,6 +270,7 @@ impl<'a> Lowerer<'a> {
         match operand.kind {
             OperandKind::Register(reg) => Some(self.first[reg]),
             OperandKind::Component(reg, element) => Some(self.first[reg] + u32::from(element)),
+            OperandKind::Selected(reg, _) => Some(self.first[reg]),
             _ => None,
         }
     }

@@ -189,6 +189,49 @@ impl Lowerer<'_> {
         self.write(&inst.operands[0], to, value);
     }
 
+    /// `cvt.tf32.f32`: a binary32 of which the upper 19 bits count. The bits are rounded as an
+    /// integer, which carries into the exponent as it should.
+    pub(super) fn convert_tf32(&mut self, inst: &Instruction, matched: &Matched) {
+        let has = |modifier| matched.modifiers.has(modifier);
+        let float = self.read(&inst.operands[1], ScalarType::F32);
+        let bits = self.fit(float, Type::I32, false);
+        let mut rounded = bits;
+        if has(Modifier::Rna) {
+            let half = self.i32(0x1000);
+            rounded = self.binary(BinaryOp::Iadd, bits, half);
+        } else if has(Modifier::Rn) {
+            let (thirteen, one, below) = (self.i32(13), self.i32(1), self.i32(0xfff));
+            let last = self.binary(BinaryOp::Lshr, bits, thirteen);
+            let odd = self.binary(BinaryOp::And, last, one);
+            let sum = self.binary(BinaryOp::Iadd, bits, below);
+            rounded = self.binary(BinaryOp::Iadd, sum, odd);
+        }
+        let mask = self.i32(0xffff_e000);
+        let mut value = self.binary(BinaryOp::And, rounded, mask);
+        let infinity = SimtOp::Testp(FloatProperty::Infinite, FloatFormat::F32);
+        if has(Modifier::Satfinite) {
+            let (whole, greatest) = (self.i32(0x7f80_0000), self.i32(0x7f7f_e000));
+            let magnitude = self.binary(BinaryOp::And, value, whole);
+            let infinite = self.icmp(IntCond::Eq, magnitude, whole);
+            let top = self.i32(0x8000_0000);
+            let sign = self.binary(BinaryOp::And, value, top);
+            let most = self.binary(BinaryOp::Or, sign, greatest);
+            value = self.select(infinite, most, value);
+        } else {
+            let infinite = self.simt(infinity, vec![float], Type::I1);
+            value = self.select(infinite, bits, value);
+        }
+        if has(Modifier::Relu) {
+            let zero = self.i32(0);
+            value = self.binary(BinaryOp::Smax, value, zero);
+        }
+        let nan = SimtOp::Testp(FloatProperty::NotANumber, FloatFormat::F32);
+        let nan = self.simt(nan, vec![float], Type::I1);
+        let canonical = self.i32(0x7fff_ffff);
+        let value = self.select(nan, canonical, value);
+        self.write(&inst.operands[0], ScalarType::B32, value);
+    }
+
     /// `cvt.pack.sat`: two clamped integers side by side, above them what was packed before.
     pub(super) fn convert_pack(&mut self, inst: &Instruction, matched: &Matched) {
         let has = |modifier| matched.modifiers.has(modifier);

@@ -385,7 +385,9 @@ impl Lowerer<'_> {
                 let var = self.variable_of(operand).expect("a register");
                 note(var);
             }
-            OperandKind::Address(AddressBase::Register(reg), _) => note(self.first[*reg]),
+            OperandKind::Selected(reg, _) | OperandKind::Address(AddressBase::Register(reg), _) => {
+                note(self.first[*reg]);
+            }
             OperandKind::Address(AddressBase::Variable(variable), _)
             | OperandKind::Variable(variable, _) => {
                 if let Some(Home::Scalar(var) | Home::Pointer(var)) = self.homes[*variable] {

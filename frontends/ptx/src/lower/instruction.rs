@@ -99,6 +99,7 @@ impl Lowerer<'_> {
             MovVector => self.mov_vector(inst, matched),
             CvtInt | CvtFloatToInt | CvtIntToFloat | CvtFloat => self.convert(inst, matched),
             CvtPair => self.convert_pair(inst, matched),
+            CvtTf32 => self.convert_tf32(inst, matched),
             CvtPack => self.convert_pack(inst, matched),
             Cvta | CvtaTo => self.cvta(inst, matched),
             Isspacep => self.isspacep(inst, matched),

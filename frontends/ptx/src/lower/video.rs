@@ -1,27 +1,48 @@
 //! The video instructions. Those on scalars are computed in 64 bits, where nothing they do
 //! overflows, those on 2 or 4 integers are operations of their own.
 
-use nbcc_ir::{BinaryOp, Simd, SimdOp, SimtOp, Type, Value};
+use nbcc_ir::{BinaryOp, PrmtMode, Simd, SimdOp, SimtOp, Type, Value};
 
 use super::arith::int_condition;
 use super::context::Lowerer;
 use crate::ast::ScalarType;
 use crate::check::is_signed;
 use crate::forms::{Matched, Meaning, Modifier};
-use crate::resolved::{Instruction, OperandKind};
+use crate::resolved::{Instruction, Operand, OperandKind};
 
 fn type32(signed: bool) -> ScalarType {
     if signed { ScalarType::S32 } else { ScalarType::U32 }
 }
 
 impl Lowerer<'_> {
+    /// What a selector names: the number of its digits, their values, bits of each.
+    fn selector(&self, operand: &Operand) -> Option<(Vec<u32>, u32)> {
+        let OperandKind::Selected(_, name) = operand.kind else { return None };
+        let text = self.plan.module.names.text(name).as_bytes();
+        let size = if text[0] == b'h' { 16 } else { 8 };
+        Some((text[1..].iter().map(|digit| u32::from(digit - b'0')).collect(), size))
+    }
+
     /// A source in 64 bits, by the sign of its type.
     fn wide_source(&mut self, inst: &Instruction, number: usize, signed: bool) -> Value {
         let (operand, negated) = match &inst.operands[number].kind {
             OperandKind::Negated(inner) => (&**inner, true),
             _ => (&inst.operands[number], false),
         };
-        let value = self.read(operand, type32(signed));
+        let mut value = match self.variable_of(operand) {
+            Some(var) => {
+                let value = self.get(var);
+                self.fit(value, Type::I32, false)
+            }
+            None => self.read(operand, type32(signed)),
+        };
+        if let Some((digits, size)) = self.selector(operand) {
+            let up = self.i32(32 - size * (digits[0] + 1));
+            let down = self.i32(32 - size);
+            value = self.binary(BinaryOp::Shl, value, up);
+            let op = if signed { BinaryOp::Ashr } else { BinaryOp::Lshr };
+            value = self.binary(op, value, down);
+        }
         let value = self.fit(value, Type::I64, signed);
         if !negated {
             return value;
@@ -30,11 +51,29 @@ impl Lowerer<'_> {
         self.binary(BinaryOp::Isub, zero, value)
     }
 
-    /// Clamps 64 bits (signed) to the range of the result.
-    fn clamp32(&mut self, value: Value, signed: bool) -> Value {
+    /// The result in place of the selected bits of the third source, or by the second operation.
+    fn finish(&mut self, inst: &Instruction, matched: &Matched, value: Value) {
+        let value = match self.selector(&inst.operands[0]) {
+            None => self.secondary(inst, matched, value),
+            Some((digits, size)) => {
+                let at = size * digits[0];
+                let bits = ((1u32 << size) - 1) << at;
+                let c = self.read(&inst.operands[3], ScalarType::B32);
+                let (at, bits, others) = (self.i32(at), self.i32(bits), self.i32(!bits));
+                let kept = self.binary(BinaryOp::And, c, others);
+                let moved = self.binary(BinaryOp::Shl, value, at);
+                let new = self.binary(BinaryOp::And, moved, bits);
+                self.binary(BinaryOp::Or, kept, new)
+            }
+        };
+        self.write(&inst.operands[0], ScalarType::B32, value);
+    }
+
+    /// Clamps 64 bits (signed) to the range of so many bits.
+    fn clamp_bits(&mut self, value: Value, signed: bool, bits: u32) -> Value {
         let (least, greatest) = match signed {
-            true => (i64::from(i32::MIN), i64::from(i32::MAX)),
-            false => (0, i64::from(u32::MAX)),
+            true => (-(1i64 << (bits - 1)), (1i64 << (bits - 1)) - 1),
+            false => (0, (1i64 << bits) - 1),
         };
         let (least, greatest) =
             (self.constant(Type::I64, least as u64), self.constant(Type::I64, greatest as u64));
@@ -87,11 +126,11 @@ impl Lowerer<'_> {
             }
         };
         if matched.modifiers.has(Modifier::Sat) {
-            value = self.clamp32(value, is_signed(to));
+            let size = self.selector(&inst.operands[0]).map_or(32, |(_, size)| size);
+            value = self.clamp_bits(value, is_signed(to), size);
         }
         let value = self.fit(value, Type::I32, false);
-        let value = self.secondary(inst, matched, value);
-        self.write(&inst.operands[0], ScalarType::B32, value);
+        self.finish(inst, matched, value);
     }
 
     /// `vmad`: product and sum in 64 bits, shifted, clamped.
@@ -116,7 +155,7 @@ impl Lowerer<'_> {
         }
         if matched.modifiers.has(Modifier::Sat) {
             value = if signed {
-                self.clamp32(value, is_signed(to))
+                self.clamp_bits(value, is_signed(to), 32)
             } else {
                 let most = if is_signed(to) { i32::MAX as u64 } else { u64::from(u32::MAX) };
                 let most = self.constant(Type::I64, most);
@@ -135,8 +174,7 @@ impl Lowerer<'_> {
         let holds = self.icmp(int_condition(matched, true), a, b);
         let value = self.fit(holds, Type::I32, false);
         let unsigned = Matched { types: [ScalarType::U32; 3], ..*matched };
-        let value = self.secondary(inst, &unsigned, value);
-        self.write(&inst.operands[0], ScalarType::B32, value);
+        self.finish(inst, &unsigned, value);
     }
 
     /// Operations on 2 or 4 integers.
@@ -166,6 +204,10 @@ impl Lowerer<'_> {
         let [first, second, third] = matched.types.map(is_signed);
         let (dst_signed, a_signed, b_signed) =
             if sets { (false, first, second) } else { (first, second, third) };
+        let mask = match self.selector(&inst.operands[0]) {
+            Some((digits, _)) => digits.iter().fold(0, |mask, digit| mask | (1 << digit)),
+            None => (1 << lanes) - 1,
+        };
         let simd = Simd {
             op,
             lanes,
@@ -174,10 +216,29 @@ impl Lowerer<'_> {
             b_signed,
             sat: matched.modifiers.has(Modifier::Sat),
             add: matched.modifiers.has(Modifier::Add),
-            mask: (1 << lanes) - 1,
+            mask,
         };
         debug_assert!(matched.pattern.row.meaning == Meaning::Simd);
-        let args = (1..4).map(|n| self.read(&inst.operands[n], ScalarType::B32)).collect();
+        let whole = |this: &mut Self, n: usize| {
+            let var = this.variable_of(&inst.operands[n]).expect("a register");
+            let value = this.get(var);
+            this.fit(value, Type::I32, false)
+        };
+        let (a, b, c) = (whole(self, 1), whole(self, 2), whole(self, 3));
+        // Selected sources are picked from the bytes of both.
+        let pick = |this: &mut Self, n: usize, plain: Value| {
+            let Some((digits, size)) = this.selector(&inst.operands[n]) else { return plain };
+            let mut selector = 0;
+            for digit in digits {
+                selector = match size {
+                    16 => (selector << 8) | ((2 * digit + 1) << 4) | (2 * digit),
+                    _ => (selector << 4) | digit,
+                };
+            }
+            let selector = this.i32(selector);
+            this.simt(SimtOp::Prmt(PrmtMode::Index), vec![a, b, selector], Type::I32)
+        };
+        let args = vec![pick(self, 1, a), pick(self, 2, b), c];
         let value = self.simt(SimtOp::Simd(simd), args, Type::I32);
         self.write(&inst.operands[0], ScalarType::B32, value);
     }
