@@ -1,5 +1,5 @@
 //! From the syntax tree to a module whose names are entities: declarations of the module and of
-//! functions are checked here, bodies in [`body`], sizes and types in [`variable`], initial values in
+//! functions are checked here, bodies in [`body`], instructions in [`operand`], sizes and types in [`variable`], initial values in
 //! [`initial`].
 //!
 //! Everything is declared before it is used, as in one pass over the file; only labels may be named
@@ -7,6 +7,7 @@
 
 mod body;
 mod initial;
+mod operand;
 mod scope;
 mod variable;
 
