@@ -4,6 +4,7 @@
 //! and dependence are computed here from what `isa!` says each operand reads and writes. Nothing
 //! here knows an instruction.
 
+pub mod alias;
 pub mod check;
 pub mod color;
 mod function;

@@ -1,0 +1,91 @@
+//! An independent check of an assignment with classes that alias: runs over the function with what
+//! each entry of each file is known to hold, and asks at every read that all entries of the
+//! register hold its parts. Knows nothing of liveness, interference or widths of classes beyond
+//! what it is told.
+
+use std::collections::BTreeMap;
+
+use cranelift_entity::SecondaryMap;
+use nbcc_isa::Instruction;
+
+use crate::{Block, Function, VReg};
+
+/// Which part of which register's value each entry of each file is known to hold.
+type Known = BTreeMap<(u8, u16), (VReg, u16)>;
+
+/// Checks that at each read of a register its entries hold that register's value on every path.
+/// `units` gives the file of a class and how many entries a value takes.
+///
+/// # Errors
+/// The first read that may see another value, or a register that is not aligned.
+pub fn check_units<I: Instruction<Reg = VReg>>(
+    func: &Function<I>,
+    units: impl Fn(I::Class) -> (u8, u16),
+    entry_of: impl Fn(VReg) -> u16,
+) -> Result<(), String>
+where
+    I::Class: Copy,
+{
+    let place = |vreg: VReg| {
+        let (file, count) = units(func.vregs[vreg].class);
+        (0..count).map(move |part| (file, part)).map({
+            let first = entry_of(vreg);
+            move |(file, part)| ((file, first + part), part)
+        })
+    };
+    let transfer = |inst: &I, known: &mut Known| {
+        for def in Function::uses_and_defs(inst).1 {
+            for (at, part) in place(def) {
+                known.insert(at, (def, part));
+            }
+        }
+    };
+    let mut at_start: SecondaryMap<Block, Option<Known>> = SecondaryMap::new();
+    let Some(entry) = func.blocks.keys().next() else { return Ok(()) };
+    at_start[entry] = Some(Known::new());
+    let mut work = vec![entry];
+    while let Some(block) = work.pop() {
+        let mut known = at_start[block].clone().unwrap_or_default();
+        for data in &func.blocks[block].insts {
+            transfer(&data.inst, &mut known);
+        }
+        for &successor in &func.blocks[block].successors {
+            let merged: Known = match &at_start[successor] {
+                None => known.clone(),
+                Some(old) => {
+                    let both = old.iter().filter(|(at, held)| known.get(at) == Some(held));
+                    both.map(|(at, held)| (*at, *held)).collect()
+                }
+            };
+            if at_start[successor].as_ref() != Some(&merged) {
+                at_start[successor] = Some(merged);
+                work.push(successor);
+            }
+        }
+    }
+    for (block, data) in &func.blocks {
+        let Some(mut known) = at_start[block].clone() else { continue };
+        for (index, inst) in data.insts.iter().enumerate() {
+            let (uses, defs) = Function::uses_and_defs(&inst.inst);
+            for &used in uses.iter().chain(&defs) {
+                let (_, count) = units(func.vregs[used].class);
+                if !entry_of(used).is_multiple_of(count) {
+                    return Err(format!("{used} has entry {}, not aligned", entry_of(used)));
+                }
+            }
+            for used in uses {
+                for (at, part) in place(used) {
+                    let holds = known.get(&at);
+                    if holds != Some(&(used, part)) {
+                        return Err(format!(
+                            "{block}, instruction {index} of {}: reads {used} from {at:?}, which holds {holds:?}",
+                            func.name
+                        ));
+                    }
+                }
+            }
+            transfer(&inst.inst, &mut known);
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,298 @@
+//! The passes of this target, in order: the only place that says so.
+
+use nbcc_base::{Diagnostic, Failed, Span};
+use nbcc_ir::Function;
+use nbcc_pipeline::{Context, Fact, OptLevel, PassDesc};
+use nbcc_placement::{Remark, RemarkKind};
+
+use crate::backend::{emit, layout, regalloc, select};
+use crate::codes;
+use crate::passes::inline::InlineError;
+use crate::passes::{ifconvert, inline, objects};
+use crate::state::Compilation;
+
+const NO_CALLS: Fact = Fact("no calls");
+const PLACED: Fact = Fact("objects placed");
+const MACHINE: Fact = Fact("machine instructions");
+const REGISTERS: Fact = Fact("registers");
+
+type Run = fn(&mut Compilation, &mut Context<'_>) -> Result<(), Failed>;
+
+const fn pass(
+    name: &'static str,
+    about: &'static str,
+    run: Run,
+    requires: &'static [Fact],
+    establishes: &'static [Fact],
+) -> PassDesc<Compilation> {
+    let level = OptLevel::O0;
+    PassDesc { name, about, level, optional: false, run, requires, establishes, invalidates: &[] }
+}
+
+const fn optional(
+    name: &'static str,
+    about: &'static str,
+    level: OptLevel,
+    run: Run,
+) -> PassDesc<Compilation> {
+    let requires = &[PLACED];
+    PassDesc { level, optional: true, ..pass(name, about, run, requires, &[]) }
+}
+
+/// The pipeline.
+pub const PASSES: &[PassDesc<Compilation>] = &[
+    pass("inline", "inline every call, callees first", inline_calls, &[], &[NO_CALLS]),
+    pass("unreachable", "remove blocks that nothing reaches", unreachable, &[NO_CALLS], &[]),
+    pass(
+        "objects",
+        "give shared and local objects their addresses",
+        place_objects,
+        &[NO_CALLS],
+        &[PLACED],
+    ),
+    optional("fold", "fold constants and simplify arithmetic", OptLevel::O1, fold),
+    optional("simplify-cfg", "join blocks and lead jumps to their ends", OptLevel::O1, simplify),
+    optional("cse", "compute equal values once", OptLevel::O1, cse),
+    optional("dce", "remove what nothing uses", OptLevel::O1, clean),
+    optional("if-convert", "compute small branches and select", OptLevel::O2, if_convert),
+    optional("licm", "move what does not change out of loops", OptLevel::O1, licm),
+    optional("clean", "fold and clean what the transforms made", OptLevel::O1, tidy),
+    pass("select", "choose instructions", choose, &[PLACED], &[MACHINE]),
+    pass(
+        "allocate",
+        "give registers, keep the rest in local memory",
+        allocate,
+        &[MACHINE],
+        &[REGISTERS],
+    ),
+    pass("layout", "straighten branches", lay_out, &[REGISTERS], &[]),
+    pass("emit", "put text, data and tables together", put_together, &[REGISTERS], &[]),
+];
+
+fn inline_calls(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {
+    let error = match inline::run(&mut state.module) {
+        Ok(0) => return Ok(()),
+        Ok(count) => {
+            cx.remarks.push(remark(
+                "inline",
+                "Inlined",
+                "",
+                None,
+                "calls are inlined",
+                &[("Calls", count.into())],
+            ));
+            return Ok(());
+        }
+        Err(error) => error,
+    };
+    let (func, message) = match error {
+        InlineError::Recursion(func) => (func, "calls itself"),
+        InlineError::TooLarge(func) => (func, "is too large with what it calls"),
+    };
+    let func = &state.module.functions[func];
+    let message = format!("`{}` {message}", func.name);
+    let mut diagnostic = Diagnostic::error(&codes::CALLS, message)
+        .help("MPU inlines every call: use loops instead of recursion, and call less");
+    if let Some(span) = first_span(func) {
+        diagnostic = diagnostic.at(span, "in this function");
+    }
+    cx.diagnostics.fail(diagnostic)
+}
+
+/// Where a function begins in the source.
+fn first_span(func: &Function) -> Option<Span> {
+    let insts = func.layout.iter().flat_map(|&block| &func.blocks[block].insts);
+    insts.filter_map(|&inst| func.insts[inst].span).next()
+}
+
+fn remark(
+    pass: &'static str,
+    name: &'static str,
+    function: &str,
+    span: Option<Span>,
+    message: impl Into<String>,
+    terms: &[(&str, u64)],
+) -> Remark {
+    let terms = terms.iter().map(|(name, value)| (name.to_string(), value.to_string()));
+    Remark {
+        kind: RemarkKind::Analysis,
+        pass,
+        name,
+        function: function.to_string(),
+        span,
+        message: message.into(),
+        terms: terms.collect(),
+    }
+}
+
+/// Runs target-neutral transforms over every kernel.
+fn each(state: &mut Compilation, transforms: &[nbcc_opt::Pass]) -> Result<(), Failed> {
+    for kernel in &state.kernels {
+        for transform in transforms {
+            transform(&mut state.module.functions[kernel.func]);
+        }
+    }
+    Ok(())
+}
+
+fn unreachable(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {
+    each(state, &[nbcc_opt::unreachable::run])
+}
+
+fn place_objects(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {
+    for kernel in &mut state.kernels {
+        kernel.frame = objects::run(&mut state.module, kernel.func);
+        let limit = &state.machine.memory;
+        let func = &state.module.functions[kernel.func];
+        let params = func.kernel.as_ref().map_or(0, |kernel| kernel.params_size());
+        let uses = [
+            ("shared memory", kernel.frame.shared_bytes, u64::from(limit.shared_bytes)),
+            ("local memory", kernel.frame.local_bytes, u64::from(limit.local_bytes)),
+            ("parameters", params, u64::from(limit.param_bytes)),
+        ];
+        for (what, bytes, most) in uses {
+            if bytes > most {
+                let name = &func.name;
+                let message =
+                    format!("`{name}` has {bytes} bytes of {what}; the machine has {most}");
+                let mut diagnostic = Diagnostic::error(&codes::TOO_LARGE, message);
+                if let Some(span) = first_span(func) {
+                    diagnostic = diagnostic.at(span, "in this kernel");
+                }
+                return cx.diagnostics.fail(diagnostic);
+            }
+        }
+    }
+    Ok(())
+}
+
+fn fold(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {
+    each(state, &[nbcc_opt::fold::run])
+}
+
+fn simplify(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {
+    each(state, &[nbcc_opt::simplify_cfg::run])
+}
+
+fn cse(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {
+    each(state, &[nbcc_opt::cse::run])
+}
+
+fn licm(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {
+    each(state, &[nbcc_opt::licm::run])
+}
+
+fn clean(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {
+    use nbcc_opt::{dce, params};
+    each(state, &[dce::run, params::run, dce::run])
+}
+
+fn if_convert(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {
+    each(state, &[ifconvert::run])
+}
+
+fn tidy(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {
+    use nbcc_opt::{cse, fold, simplify_cfg};
+    each(state, &[fold::run, cse::run, simplify_cfg::run])?;
+    clean(state, cx)
+}
+
+fn choose(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {
+    for kernel in &mut state.kernels {
+        let func = &state.module.functions[kernel.func];
+        match select::select(&state.module, func, &mut state.messages) {
+            Ok(selected) => {
+                let [divergent, uniform] = selected.branches;
+                let message = format!(
+                    "threads of a warp may part at {divergent} branches, and stay together at \
+                     {uniform}"
+                );
+                let terms = [("Divergent", divergent.into()), ("Uniform", uniform.into())];
+                cx.remarks.push(remark("select", "Branches", &func.name, None, message, &terms));
+                kernel.selected = Some(selected);
+            }
+            Err(unsupported) => {
+                let message = format!("MPU has no instruction for {}", unsupported.what);
+                let mut diagnostic = Diagnostic::error(&codes::UNSUPPORTED, message);
+                if let Some(span) = unsupported.span {
+                    diagnostic = diagnostic.at(span, "used here");
+                }
+                return cx.diagnostics.fail(diagnostic);
+            }
+        }
+    }
+    Ok(())
+}
+
+fn allocate(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {
+    let coalescing = cx.passes.level >= OptLevel::O1;
+    let words = state.machine.registers.words.min(256) as u16;
+    for kernel in &mut state.kernels {
+        let Some(selected) = &mut kernel.selected else { continue };
+        let name = selected.func.name.clone();
+        let local = kernel.frame.local_bytes;
+        let done = regalloc::allocate(&mut selected.func, words, local, coalescing);
+        let Ok(done) = done else {
+            let message = format!("`{name}` needs more registers than the {words} of a thread");
+            return cx.diagnostics.fail(
+                Diagnostic::error(&codes::TOO_LARGE, message)
+                    .help("give the machine more with --set registers.words=N"),
+            );
+        };
+        let message = format!(
+            "{} registers and {} predicates; {} values are kept in local memory, {} predicates in \
+             registers, {} values are made again",
+            done.words, done.predicates, done.spilled, done.moved, done.remade
+        );
+        let terms = [
+            ("Registers", done.words.into()),
+            ("Predicates", done.predicates.into()),
+            ("Spilled", done.spilled.into()),
+            ("Moved", done.moved.into()),
+            ("Remade", done.remade.into()),
+            ("Coalesced", done.coalesced.into()),
+        ];
+        cx.remarks.push(remark("allocate", "Registers", &name, None, message, &terms));
+        if done.local_bytes.next_multiple_of(16) > u64::from(state.machine.memory.local_bytes) {
+            let bytes = done.local_bytes;
+            let message = format!("`{name}` has {bytes} bytes of local memory with spilled values");
+            return cx.diagnostics.fail(Diagnostic::error(&codes::TOO_LARGE, message));
+        }
+        kernel.allocation = Some(done);
+    }
+    Ok(())
+}
+
+fn lay_out(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {
+    for selected in state.kernels.iter_mut().filter_map(|kernel| kernel.selected.as_mut()) {
+        layout::run(&mut selected.func);
+    }
+    Ok(())
+}
+
+fn put_together(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {
+    let mut ready = Vec::new();
+    for kernel in &state.kernels {
+        let (Some(selected), Some(allocation)) = (&kernel.selected, &kernel.allocation) else {
+            continue;
+        };
+        ready.push(emit::Ready {
+            ir: &state.module.functions[kernel.func],
+            func: &selected.func,
+            allocation,
+            frame: kernel.frame,
+        });
+    }
+    let program = emit::emit(&state.module, &ready, &state.messages, &state.machine, cx.sources);
+    match program {
+        Ok(program) => {
+            if let Err(error) = program.validate() {
+                let message = error.to_string();
+                return cx.diagnostics.fail(Diagnostic::error(&codes::TOO_LARGE, message));
+            }
+            state.program = Some(program);
+            Ok(())
+        }
+        Err(message) => cx.diagnostics.fail(Diagnostic::error(&codes::TOO_LARGE, message)),
+    }
+}

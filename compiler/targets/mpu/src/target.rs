@@ -1,0 +1,215 @@
+//! MPU as a [`Target`].
+
+use std::fmt::Write;
+
+use nbcc_base::{CodeInfo, Diagnostic, Failed};
+use nbcc_isa_mpu::Machine;
+use nbcc_isa_mpu::machine::BUILT_IN;
+use nbcc_pipeline::{
+    Artifact, Choice, Context, Emit, MachineInfo, PassDesc, PassInfo, Program, Request, State,
+    Target, run_passes,
+};
+use nbcc_stages::DirectiveInfo;
+
+use crate::backend::select::Messages;
+use crate::codes;
+use crate::passes::objects::Frame;
+use crate::pipeline::PASSES;
+use crate::state::{Compilation, KernelState};
+
+/// The MPU target.
+pub static MPU: Mpu = Mpu;
+
+/// The MPU target.
+#[derive(Debug)]
+pub struct Mpu;
+
+const MACHINES: [MachineInfo; BUILT_IN.len()] = {
+    let mut all = [MachineInfo { name: "", about: "", text: "" }; BUILT_IN.len()];
+    let mut k = 0;
+    while k < all.len() {
+        let about = "MPU as evaluated: 8 processors of 16 cores";
+        all[k] = MachineInfo { name: BUILT_IN[k].0, about, text: BUILT_IN[k].1 };
+        k += 1;
+    }
+    all
+};
+
+impl Target for Mpu {
+    fn name(&self) -> &'static str {
+        "mpu"
+    }
+
+    fn about(&self) -> &'static str {
+        "MPU: grids of threads on cores with near-bank units"
+    }
+
+    fn directives(&self) -> &'static [DirectiveInfo] {
+        &[]
+    }
+
+    fn machines(&self) -> &'static [MachineInfo] {
+        &MACHINES
+    }
+
+    fn choices(&self) -> &'static [Choice] {
+        &[]
+    }
+
+    fn passes(&self) -> Vec<PassInfo> {
+        PASSES.iter().map(PassDesc::info).collect()
+    }
+
+    fn codes(&self) -> Vec<&'static CodeInfo> {
+        codes::ALL.to_vec()
+    }
+
+    fn compile(
+        &self,
+        program: Program,
+        request: &Request,
+        cx: &mut Context<'_>,
+    ) -> Result<Artifact, Failed> {
+        let passes = match request.emit {
+            Emit::Stages => {
+                let message = "a program of grids has no stages";
+                return cx
+                    .diagnostics
+                    .fail(Diagnostic::error(&codes::NOT_GRIDS, message).help("use --emit ir"));
+            }
+            Emit::Ir => until("select"),
+            Emit::MachineIr => until("allocate"),
+            Emit::Binary | Emit::Asm | Emit::Remarks => PASSES,
+        };
+        let mut state = start(program, request, cx)?;
+        run_passes(passes, &mut state, cx)?;
+        match request.emit {
+            Emit::Ir => Ok(Artifact::Text(text_of(&state))),
+            Emit::Stages | Emit::MachineIr => {
+                Ok(Artifact::Text(state.dumps().into_iter().map(|dump| dump.text).collect()))
+            }
+            Emit::Remarks => Ok(Artifact::Text(String::new())),
+            Emit::Binary | Emit::Asm => {
+                let program = state.program.expect("the last pass makes the program");
+                let done = match request.emit {
+                    Emit::Asm => nbcc_isa_mpu::asm::disassemble(&program).map(Artifact::Text),
+                    _ => program.to_elf().map(Artifact::Binary),
+                };
+                Ok(done.unwrap_or_else(|error| panic!("the program is not valid: {error}")))
+            }
+        }
+    }
+
+    fn explain(
+        &self,
+        program: Program,
+        request: &Request,
+        cx: &mut Context<'_>,
+    ) -> Result<String, Failed> {
+        let mut state = start(program, request, cx)?;
+        run_passes(PASSES, &mut state, cx)?;
+        let mut out = String::new();
+        for kernel in &state.kernels {
+            let (Some(selected), Some(done)) = (&kernel.selected, &kernel.allocation) else {
+                continue;
+            };
+            let func = &state.module.functions[kernel.func];
+            let [divergent, uniform] = selected.branches;
+            let table = func.kernel.clone().unwrap_or_default();
+            let _ = writeln!(out, "kernel {}", func.name);
+            let _ = writeln!(
+                out,
+                "  parameters    {} in {} bytes",
+                table.params.len(),
+                table.params_size()
+            );
+            let _ = writeln!(out, "  instructions  {}", selected.func.len());
+            let _ = writeln!(
+                out,
+                "  registers     {} of {}, predicates {}",
+                done.words, state.machine.registers.words, done.predicates
+            );
+            let _ = writeln!(
+                out,
+                "  kept          {} values in local memory, {} predicates in registers, {} made again",
+                done.spilled, done.moved, done.remade
+            );
+            let _ = writeln!(
+                out,
+                "  memory        {} bytes shared a block, {} local a thread",
+                kernel.frame.shared_bytes, done.local_bytes
+            );
+            let _ = writeln!(
+                out,
+                "  branches      {divergent} where the threads of a warp may part, {uniform} uniform"
+            );
+        }
+        Ok(out)
+    }
+}
+
+/// The kernels that are compiled, with the objects they use, as a module that can be read again.
+fn text_of(state: &Compilation) -> String {
+    let mut module =
+        nbcc_ir::Module { objects: state.module.objects.clone(), ..Default::default() };
+    for kernel in &state.kernels {
+        module.functions.push(state.module.functions[kernel.func].clone());
+    }
+    // Functions whose address data holds are named by it.
+    let address = |target: &nbcc_ir::RelocationTarget| {
+        matches!(target, nbcc_ir::RelocationTarget::Function(_))
+    };
+    for object in module.objects.values_mut() {
+        object.relocations.retain(|relocation| !address(&relocation.target));
+    }
+    module.to_string()
+}
+
+/// The passes before the one of that name.
+fn until(name: &str) -> &'static [PassDesc<Compilation>] {
+    let end = PASSES.iter().position(|pass| pass.name == name).expect("the pass exists");
+    &PASSES[..end]
+}
+
+fn start(program: Program, request: &Request, cx: &mut Context<'_>) -> Result<Compilation, Failed> {
+    let Program::Ir(module) = program else {
+        return cx.diagnostics.fail(
+            Diagnostic::error(&codes::NOT_GRIDS, "MPU does not compile image pipelines")
+                .help("choose another target with --target"),
+        );
+    };
+    let overrides: Vec<nbcc_isa::Override> = request
+        .overrides
+        .iter()
+        .map(|(key, value)| nbcc_isa::Override { key: key.clone(), value: value.clone() })
+        .collect();
+    let machine = match Machine::from_toml(&request.machine, &overrides) {
+        Ok(machine) => machine,
+        Err(error) => {
+            let mut diagnostic = Diagnostic::error(&codes::BAD_MACHINE, error.to_string())
+                .in_file(request.machine_name.clone());
+            if let Some(help) = error.help {
+                diagnostic = diagnostic.help(help);
+            }
+            return cx.diagnostics.fail(diagnostic);
+        }
+    };
+    let kernels: Vec<KernelState> = module
+        .functions
+        .iter()
+        .filter(|(_, func)| func.kernel.is_some())
+        .map(|(func, _)| KernelState {
+            func,
+            frame: Frame::default(),
+            selected: None,
+            allocation: None,
+        })
+        .collect();
+    if kernels.is_empty() {
+        return cx.diagnostics.fail(
+            Diagnostic::error(&codes::NOT_GRIDS, "there is no kernel")
+                .help("a kernel is a function that hosts launch: `.entry` in PTX"),
+        );
+    }
+    Ok(Compilation { module, machine, kernels, messages: Messages::default(), program: None })
+}
