@@ -22,6 +22,9 @@ struct Spec {
 /// The most characters of a conversion.
 const MAX_WIDTH: usize = 4096;
 
+/// What a launch prints beyond so many bytes is dropped, as a device's buffer does.
+const MAX_OUTPUT: usize = 1 << 26;
+
 struct Arguments<'a, 'b> {
     spaces: &'a mut Spaces<'b>,
     lane: usize,
@@ -31,9 +34,9 @@ struct Arguments<'a, 'b> {
 
 impl Arguments<'_, '_> {
     fn take(&mut self, bytes: u64) -> Result<u64, FaultKind> {
-        self.at = self.at.next_multiple_of(bytes);
+        self.at = self.at.wrapping_add(bytes - 1) & !(bytes - 1);
         let value = self.spaces.number(self.lane, self.at, bytes as usize)?;
-        self.at += bytes;
+        self.at = self.at.wrapping_add(bytes);
         self.taken += 1;
         Ok(value)
     }
@@ -51,6 +54,8 @@ pub fn print(
     output: &mut Vec<u8>,
 ) -> Result<u32, FaultKind> {
     let format = spaces.text(lane, format)?;
+    let full = output.len() >= MAX_OUTPUT;
+    let start = output.len();
     let mut arguments = Arguments { spaces, lane, at: arguments, taken: 0 };
     let mut at = 0;
     while let Some(&byte) = format.get(at) {
@@ -59,7 +64,7 @@ pub fn print(
             output.push(byte);
             continue;
         }
-        let start = at - 1;
+        let percent = at - 1;
         let mut spec = Spec::default();
         while let Some(flag) = format.get(at) {
             match flag {
@@ -92,7 +97,7 @@ pub fn print(
             at += 1;
         }
         let Some(&conversion) = format.get(at) else {
-            output.extend_from_slice(&format[start..]);
+            output.extend_from_slice(&format[percent..]);
             break;
         };
         at += 1;
@@ -142,8 +147,11 @@ pub fn print(
                 let value = f64::from_bits(arguments.take(8)?);
                 float(output, &spec, conversion, value);
             }
-            _ => output.extend_from_slice(&format[start..at]),
+            _ => output.extend_from_slice(&format[percent..at]),
         }
+    }
+    if full {
+        output.truncate(start);
     }
     Ok(arguments.taken)
 }

@@ -89,7 +89,7 @@ pub struct Counters {
 impl Counters {
     /// Zeros for a launch.
     pub(crate) fn new(program: &Program, launch: &Launch<'_>) -> Counters {
-        let blocks = launch.grid.iter().map(|n| u64::from(*n)).product();
+        let blocks: u64 = launch.grid.iter().map(|n| u64::from(*n)).product();
         let threads: u64 = launch.block.iter().map(|n| u64::from(*n)).product();
         Counters {
             issued: vec![0; program.text.len()],
@@ -99,8 +99,8 @@ impl Counters {
             cycles: 0,
             launches: 0,
             blocks,
-            block_warps: blocks * threads.div_ceil(LANES as u64),
-            block_threads: blocks * threads,
+            block_warps: blocks.saturating_mul(threads.div_ceil(LANES as u64)),
+            block_threads: blocks.saturating_mul(threads),
         }
     }
 

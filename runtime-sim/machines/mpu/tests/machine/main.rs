@@ -5,4 +5,5 @@ mod faults;
 mod instructions;
 mod memory;
 mod page;
+mod random;
 mod support;
