@@ -4,7 +4,7 @@ from fractions import Fraction
 import mpmath
 
 import softfloat as sf
-from forms import Family, int_edges, signed
+from forms import Family
 
 ANY_NAN = {"kind": "exact", "nan": "any"}
 mpmath.mp.prec = 200
@@ -344,7 +344,6 @@ def approximations():
             return model(a)
         f.op(f"{op}.approx.ftz.f64", "f64", ["f64"], [r for r in inputs("f64", -900, 900)], coarse, error("relative", 19, "f64"), ambiguous=sf.Ambiguous)
     for fmt, ex2_bits, tanh_bits in (("f16", 9.9, 10.987), ("bf16", 7, 8)):
-        scalar = approximate("ex2", fmt, False)
         for shape in (fmt, fmt + "x2"):
             cases = inputs(fmt, -10, 3)
             if shape.endswith("x2"):

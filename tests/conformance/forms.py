@@ -14,7 +14,7 @@ FAMILIES = []
 TYPES = {}
 for _kind in "bus":
     for _bits in (8, 16, 32, 64):
-        TYPES[f"{_kind}{_bits}"] = (f"{_kind if _kind != 'x' else 'b'}{max(_bits, 16)}", f"b{_bits}" if _bits > 8 else f"{'s' if _kind == 's' else 'u'}8", _bits // 8)
+        TYPES[f"{_kind}{_bits}"] = (f"{_kind}{max(_bits, 16)}", f"b{_bits}" if _bits > 8 else f"{'s' if _kind == 's' else 'u'}8", _bits // 8)
 TYPES.update({"f16": ("b16", "b16", 2), "bf16": ("b16", "b16", 2), "f16x2": ("b32", "b32", 4), "bf16x2": ("b32", "b32", 4),
               "f32": ("f32", "f32", 4), "f64": ("f64", "f64", 8), "pred": ("pred", "u32", 4),
               "u16x2": ("b32", "b32", 4), "s16x2": ("b32", "b32", 4)})
@@ -106,7 +106,7 @@ class Family:
 
     def write(self):
         """Writes the PTX and the data; returns the manifest's lines."""
-        head = [f"// Made by generate.py: one kernel a form.", f".version {self.version}", f".target {self.arch}", ".address_size 64", ""]
+        head = ["// Made by generate.py: one kernel a form.", f".version {self.version}", f".target {self.arch}", ".address_size 64", ""]
         with open(os.path.join(HERE, f"{self.name}.ptx"), "w") as file:
             file.write("\n".join(head + self.globals) + "\n" + "\n\n".join(self.kernels) + "\n")
         with open(os.path.join(HERE, f"{self.name}.bin"), "wb") as file:

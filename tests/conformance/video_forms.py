@@ -110,7 +110,6 @@ def simd():
         def clamp(v, t):
             low, high = (-(1 << size - 1), (1 << size - 1) - 1) if t == "s32" else (0, (1 << size) - 1)
             return max(low, min(high, v))
-        full = "".join(str(k) for k in reversed(range(count)))
         letter = "h" if count == 2 else "b"
         for op, g in (*OPERATIONS.items(), ("vavrg", average)):
             for at in ("u32", "s32"):

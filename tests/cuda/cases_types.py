@@ -5,7 +5,7 @@ import struct
 import mpmath
 import numpy as np
 
-from corpus import case, f32, f64, fma32, i32
+from corpus import case, f64, fma32, i32
 
 F = np.float32
 mpmath.mp.prec = 160
@@ -49,7 +49,6 @@ def float_math(c):
 
 @case("double_math")
 def double_math(c):
-    n = 70
     x = np.concatenate([c.floats(32, -3, 3, np.float64), c.floats(30, -1000, 1000, np.float64),
                         np.array([1e-9, -1e-5, 123456.789, 1e7, -3.3e9, 1e15, 0.5, -2.5])])
     a, s = np.abs(x), x * 0.001

@@ -5,7 +5,6 @@ The cases stand in cases_*.py. Usage: make_references.py
 """
 import glob
 import importlib
-import json
 import os
 
 from corpus import CASES, HERE, Case
