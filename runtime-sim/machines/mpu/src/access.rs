@@ -180,7 +180,7 @@ impl Spaces<'_> {
         shape: Shape,
         addresses: &Wides,
         mask: Mask,
-        out: &mut [Words; MOST],
+        out: &mut [Words],
     ) -> Result<(), LaneFault> {
         if mask == ALL && shape.unit == 4 && shape.count == 1 && consecutive(addresses) {
             let first = addresses[0];

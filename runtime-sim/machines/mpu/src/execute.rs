@@ -728,65 +728,65 @@ fn access_memory(
     match op {
         Op::Ld { space, access, dst, base, offset, .. } => {
             let addresses = warp.addresses(base, offset.0);
-            load(warp, spaces, *space, shape(*access, 1), &addresses, act, &[*dst])?;
+            load(warp, spaces, *space, *access, &addresses, act, [*dst])?;
         }
         Op::Ld2 { space, access, dst0, dst1, base, offset, .. } => {
             let addresses = warp.addresses(base, offset.0);
-            load(warp, spaces, *space, shape(*access, 2), &addresses, act, &[*dst0, *dst1])?;
+            load(warp, spaces, *space, *access, &addresses, act, [*dst0, *dst1])?;
         }
         Op::Ld4 { space, access, dst0, dst1, dst2, dst3, base, offset, .. } => {
             let addresses = warp.addresses(base, offset.0);
             let dsts = [*dst0, *dst1, *dst2, *dst3];
-            load(warp, spaces, *space, shape(*access, 4), &addresses, act, &dsts)?;
+            load(warp, spaces, *space, *access, &addresses, act, dsts)?;
         }
         Op::Ld8 { space, access, dst0, dst1, dst2, dst3, dst4, dst5, dst6, dst7, base, offset } => {
             let addresses = warp.addresses(base, offset.0);
             let dsts = [*dst0, *dst1, *dst2, *dst3, *dst4, *dst5, *dst6, *dst7];
-            load(warp, spaces, *space, shape(*access, 8), &addresses, act, &dsts)?;
+            load(warp, spaces, *space, *access, &addresses, act, dsts)?;
         }
         Op::LdWide { space, dst, base, offset, .. } => {
             let addresses = warp.addresses(base, offset.0);
-            load_wide(warp, spaces, *space, &addresses, act, &[*dst])?;
+            load_wide(warp, spaces, *space, &addresses, act, [*dst])?;
         }
         Op::LdWide2 { space, dst0, dst1, base, offset, .. } => {
             let addresses = warp.addresses(base, offset.0);
-            load_wide(warp, spaces, *space, &addresses, act, &[*dst0, *dst1])?;
+            load_wide(warp, spaces, *space, &addresses, act, [*dst0, *dst1])?;
         }
         Op::LdWide4 { space, dst0, dst1, dst2, dst3, base, offset, .. } => {
             let addresses = warp.addresses(base, offset.0);
             let dsts = [*dst0, *dst1, *dst2, *dst3];
-            load_wide(warp, spaces, *space, &addresses, act, &dsts)?;
+            load_wide(warp, spaces, *space, &addresses, act, dsts)?;
         }
         Op::St { space, access, base, offset, src, .. } => {
             let addresses = warp.addresses(base, offset.0);
-            store(warp, spaces, *space, shape(*access, 1), &addresses, act, &[*src])?;
+            store(warp, spaces, *space, *access, &addresses, act, [*src])?;
         }
         Op::St2 { space, access, base, offset, src0, src1, .. } => {
             let addresses = warp.addresses(base, offset.0);
-            store(warp, spaces, *space, shape(*access, 2), &addresses, act, &[*src0, *src1])?;
+            store(warp, spaces, *space, *access, &addresses, act, [*src0, *src1])?;
         }
         Op::St4 { space, access, base, offset, src0, src1, src2, src3, .. } => {
             let addresses = warp.addresses(base, offset.0);
             let sources = [*src0, *src1, *src2, *src3];
-            store(warp, spaces, *space, shape(*access, 4), &addresses, act, &sources)?;
+            store(warp, spaces, *space, *access, &addresses, act, sources)?;
         }
         Op::St8 { space, access, base, offset, src0, src1, src2, src3, src4, src5, src6, src7 } => {
             let addresses = warp.addresses(base, offset.0);
             let sources = [*src0, *src1, *src2, *src3, *src4, *src5, *src6, *src7];
-            store(warp, spaces, *space, shape(*access, 8), &addresses, act, &sources)?;
+            store(warp, spaces, *space, *access, &addresses, act, sources)?;
         }
         Op::StWide { space, base, offset, src, .. } => {
             let addresses = warp.addresses(base, offset.0);
-            store_wide(warp, spaces, *space, &addresses, act, &[*src])?;
+            store_wide(warp, spaces, *space, &addresses, act, [*src])?;
         }
         Op::StWide2 { space, base, offset, src0, src1, .. } => {
             let addresses = warp.addresses(base, offset.0);
-            store_wide(warp, spaces, *space, &addresses, act, &[*src0, *src1])?;
+            store_wide(warp, spaces, *space, &addresses, act, [*src0, *src1])?;
         }
         Op::StWide4 { space, base, offset, src0, src1, src2, src3, .. } => {
             let addresses = warp.addresses(base, offset.0);
             let sources = [*src0, *src1, *src2, *src3];
-            store_wide(warp, spaces, *space, &addresses, act, &sources)?;
+            store_wide(warp, spaces, *space, &addresses, act, sources)?;
         }
         Op::Atom { op, ty, space, dst, base, offset, src, .. } => {
             let old = change(warp, spaces, (*op, *ty, *space), base, offset.0, act, *src)?;
@@ -869,73 +869,70 @@ fn access_memory(
     Ok(true)
 }
 
-fn load(
+fn load<const N: usize>(
     warp: &mut Warp,
     spaces: &mut Spaces<'_>,
     space: Space,
-    shape: Shape,
+    access: Access,
     addresses: &Wides,
     act: Mask,
-    dsts: &[PhysReg],
+    dsts: [PhysReg; N],
 ) -> Result<(), LaneFault> {
-    let mut out = [[0; LANES]; MOST];
-    spaces.load(space, shape, addresses, act, &mut out)?;
+    let mut out = [[0; LANES]; N];
+    spaces.load(space, shape(access, N), addresses, act, &mut out)?;
     for (dst, value) in dsts.iter().zip(&out) {
         warp.set_word(*dst, act, value);
     }
     Ok(())
 }
 
-fn load_wide(
+fn load_wide<const N: usize>(
     warp: &mut Warp,
     spaces: &mut Spaces<'_>,
     space: Space,
     addresses: &Wides,
     act: Mask,
-    dsts: &[PhysReg],
+    dsts: [PhysReg; N],
 ) -> Result<(), LaneFault> {
-    let mut out = [[0; LANES]; MOST];
-    spaces.load(space, words(2 * dsts.len()), addresses, act, &mut out)?;
-    for (dst, value) in dsts.iter().zip(out.as_chunks::<2>().0) {
-        let [low, high] = value;
+    let mut out = [[[0; LANES]; 2]; N];
+    spaces.load(space, words(2 * N), addresses, act, out.as_flattened_mut())?;
+    for (dst, [low, high]) in dsts.iter().zip(&out) {
         let value = map2(low, high, |low, high| u64::from(low) | u64::from(high) << 32);
         warp.set_wide(*dst, act, &value);
     }
     Ok(())
 }
 
-fn store(
+fn store<const N: usize>(
     warp: &Warp,
     spaces: &mut Spaces<'_>,
     space: Space,
-    shape: Shape,
+    access: Access,
     addresses: &Wides,
     act: Mask,
-    sources: &[PhysReg],
+    sources: [PhysReg; N],
 ) -> Result<(), LaneFault> {
-    let mut values = [warp.word(sources[0]); MOST];
-    for (value, src) in values.iter_mut().zip(sources) {
-        *value = warp.word(*src);
-    }
-    spaces.store(space, shape, addresses, act, &values[..sources.len()])
+    let values = sources.map(|src| warp.word(src));
+    spaces.store(space, shape(access, N), addresses, act, &values)
 }
 
-fn store_wide(
+fn store_wide<const N: usize>(
     warp: &Warp,
     spaces: &mut Spaces<'_>,
     space: Space,
     addresses: &Wides,
     act: Mask,
-    sources: &[PhysReg],
+    sources: [PhysReg; N],
 ) -> Result<(), LaneFault> {
-    let mut halves = [[0; LANES]; MOST];
-    for (pair, src) in halves.as_chunks_mut::<2>().0.iter_mut().zip(sources) {
-        let value = warp.wide(*src);
-        *pair = [truncate(&value), map(&value, |value| (value >> 32) as u32)];
+    let halves = sources.map(|src| {
+        let value = warp.wide(src);
+        [truncate(&value), map(&value, |value| (value >> 32) as u32)]
+    });
+    let mut values = [&halves[0][0]; MOST];
+    for (value, half) in values.iter_mut().zip(halves.as_flattened()) {
+        *value = half;
     }
-    let values: [&Words; MOST] = std::array::from_fn(|index| &halves[index]);
-    let count = 2 * sources.len();
-    spaces.store(space, words(count), addresses, act, &values[..count])
+    spaces.store(space, words(2 * N), addresses, act, &values[..2 * N])
 }
 
 fn change(
