@@ -13,7 +13,8 @@ mod types;
 use cranelift_entity::SecondaryMap;
 use nbcc_base::{Diagnostic, Diagnostics, Failed, Span};
 
-use crate::forms::{self, Matched, Meaning, Mismatch};
+use crate::forms::table::LATER;
+use crate::forms::{self, Matched, Meaning, Mismatch, Modifier};
 use crate::resolved::{
     Body, BodyItem, FormId, FunctionId, Guard, Instruction, RegId, Register, Resolved, ScalarType,
 };
@@ -122,21 +123,27 @@ impl<'a> Checker<'a, '_> {
             return self.mismatch(id, span, &Mismatch::Unsupported);
         }
         let version = self.module.version;
-        if version.major * 10 + version.minor < row.ptx {
-            let needed = format!("{}.{}", row.ptx / 10, row.ptx % 10);
+        let later = LATER.iter().filter(|(modifier, ..)| matched.modifiers.has(*modifier));
+        let atomic = matches!(row.meaning, Meaning::Atom | Meaning::AtomCas | Meaning::Red);
+        let scoped = [Modifier::Cta, Modifier::Sys].iter().any(|&m| matched.modifiers.has(m));
+        let first =
+            if atomic && scoped { (row.ptx.max(50), row.sm.max(60)) } else { (row.ptx, row.sm) };
+        let (ptx, sm) = later.fold(first, |(ptx, sm), &(_, p, s)| (ptx.max(p), sm.max(s)));
+        if version.major * 10 + version.minor < ptx {
+            let needed = format!("{}.{}", ptx / 10, ptx % 10);
             return self.fail(
                 Diagnostic::error(&codes::VERSION, format!("`{text}` needs PTX {needed}"))
                     .at(span, "not in the version of this file")
                     .help(format!("state `.version {needed}` or later")),
             );
         }
-        if self.module.target.sm < row.sm {
-            let message = format!("`{text}` needs sm_{} or later", row.sm);
-            let sm = self.module.target.sm;
+        if self.module.target.sm < sm {
+            let message = format!("`{text}` needs sm_{sm} or later");
+            let given = self.module.target.sm;
             return self.fail(
                 Diagnostic::error(&codes::ARCHITECTURE, message)
-                    .at(span, format!("not on sm_{sm}"))
-                    .help(format!("state `.target sm_{}` or later", row.sm)),
+                    .at(span, format!("not on sm_{given}"))
+                    .help(format!("state `.target sm_{sm}` or later")),
             );
         }
         let legacy = matches!(

@@ -17,6 +17,7 @@
 //! lowered). `?` stands before operands that may be missing.
 
 use super::Meaning::{self, *};
+use super::Modifier;
 
 /// A row of the table.
 #[derive(Clone, Copy, Debug)]
@@ -131,7 +132,8 @@ pub const ROWS: &[Row] = &[
     f(Float, "neg ?.ftz .f16|f16x2", "=0 0", 60, 53),
     f(Float, "neg .bf16|bf16x2", "=0 0", 70, 80),
     f(IntMin, "min .u16|u32|u64|s16|s64", "=0 0 0", 10, 0),
-    f(IntMin, "min ?.relu .s32", "=0 0 0", 10, 0),
+    f(IntMin, "min .s32", "=0 0 0", 10, 0),
+    f(IntMin, "min .relu .s32", "=0 0 0", 80, 90),
     f(MinPair, "min .u16x2", "=f16x2 f16x2 f16x2", 80, 90),
     f(MinPair, "min ?.relu .s16x2", "=f16x2 f16x2 f16x2", 80, 90),
     f(Float, "min ?.ftz ?.NaN .f32", "=0 0 0", 10, 0),
@@ -142,7 +144,8 @@ pub const ROWS: &[Row] = &[
     f(Float, "min ?.NaN .bf16|bf16x2", "=0 0 0", 70, 80),
     f(Float, "min ?.NaN .xorsign .abs .bf16|bf16x2", "=0 0 0", 72, 86),
     f(IntMax, "max .u16|u32|u64|s16|s64", "=0 0 0", 10, 0),
-    f(IntMax, "max ?.relu .s32", "=0 0 0", 10, 0),
+    f(IntMax, "max .s32", "=0 0 0", 10, 0),
+    f(IntMax, "max .relu .s32", "=0 0 0", 80, 90),
     f(MaxPair, "max .u16x2", "=f16x2 f16x2 f16x2", 80, 90),
     f(MaxPair, "max ?.relu .s16x2", "=f16x2 f16x2 f16x2", 80, 90),
     f(Float, "max ?.ftz ?.NaN .f32", "=0 0 0", 10, 0),
@@ -427,6 +430,29 @@ pub const ROWS: &[Row] = &[
     f(Nothing, "griddepcontrol .launch_dependents|wait", "", 78, 90),
     f(Nothing, "discard ?.global .L2", "[] #", 74, 80),
     f(Nothing, "applypriority ?.global .L2::evict_normal", "[] #", 74, 80),
+];
+
+/// Modifiers that came later than some forms that take them: version times ten, architecture.
+pub const LATER: &[(Modifier, u32, u32)] = &[
+    (Modifier::Acquire, 60, 70),
+    (Modifier::AcqRel, 60, 70),
+    (Modifier::Cluster, 78, 90),
+    (Modifier::Gpu, 50, 60),
+    (Modifier::L1EvictFirst, 74, 70),
+    (Modifier::L1EvictLast, 74, 70),
+    (Modifier::L1EvictNormal, 74, 70),
+    (Modifier::L1EvictUnchanged, 74, 70),
+    (Modifier::L1NoAllocate, 74, 70),
+    (Modifier::L2B64, 74, 75),
+    (Modifier::L2B128, 74, 75),
+    (Modifier::L2B256, 74, 80),
+    (Modifier::NaN, 70, 80),
+    (Modifier::ParamEntry, 83, 30),
+    (Modifier::ParamFunc, 83, 30),
+    (Modifier::Relaxed, 60, 70),
+    (Modifier::Release, 60, 70),
+    (Modifier::SharedCta, 78, 30),
+    (Modifier::Weak, 60, 70),
 ];
 
 /// Opcodes of which no form is supported. They take any modifiers and operands.
