@@ -338,7 +338,9 @@ def approximations():
         f.op("div" + tail.replace("approx", "full"), "f32", ["f32"] * 2, small_rows(f.rng, "f32", 2, 90), quotient, two, ambiguous=sf.Ambiguous)
     f.op("tanh.approx.f32", "f32", ["f32"], inputs("f32", -20, 4), approximate("tanh", "f32", False), error("relative", 10.9, "f32"))
     for op in ("rcp", "rsqrt"):
+        # Only the upper half of the operand counts, and only the upper half of the result is made.
         def coarse(a, model=approximate(op, "f64", True)):
+            a &= 0xffffffff00000000
             if sf.decode("f64", a)[0] == sf.NUM and not 1000 > sf.floor_log2(max(abs(sf.value("f64", sf.flush("f64", a))), Fraction(1))) > -1:
                 raise sf.Ambiguous
             return model(a)
