@@ -1,16 +1,20 @@
-//! Modifiers of float instructions in the words of the library, and what goes by lanes of 64
-//! bits.
+//! Float instructions: their modifiers in the words of the library, and what they write.
 
 use nbcc_isa_mpu::operands::{
-    ApproxOp, ConvertMods, ConvertRounding, FloatMods, FloatOp, FloatProperty, FloatTest,
-    FloatUnaryOp, Format as IsaFormat, NumType, Rounding as IsaRounding,
+    ApproxDivOp, ApproxOp, ApproxWideOp, ConvertMods, ConvertRounding, FloatMods, FloatOp,
+    FloatProperty, FloatTest, FloatUnaryOp, Format as IsaFormat, NumType, Rounding as IsaRounding,
 };
-use nbcc_sim_simt::approx::Function;
-use nbcc_sim_simt::convert::{Conversion, ToInteger, Type};
-use nbcc_sim_simt::float::{Binary, Mode, Packing, Property, Test, Unary};
+use nbcc_isa_mpu::{Op, PhysReg};
+use nbcc_sim_simt::Mask;
+use nbcc_sim_simt::approx::{self, Function};
+use nbcc_sim_simt::convert::{Conversion, ToInteger, Type, convert};
+use nbcc_sim_simt::float::{self as arithmetic, Binary, Mode, Packing, Property, Test, Unary};
 use nbcc_sim_simt::format::{Format, Rounding};
 
-pub fn packing(format: IsaFormat) -> Packing {
+use crate::alu::{map, map2, map3, test2};
+use crate::warp::Warp;
+
+fn packing_of(format: IsaFormat) -> Packing {
     match format {
         IsaFormat::F32 => Packing { format: Format::F32, packed: false },
         IsaFormat::F16 => Packing { format: Format::F16, packed: false },
@@ -20,7 +24,7 @@ pub fn packing(format: IsaFormat) -> Packing {
     }
 }
 
-pub fn mode(mods: &FloatMods) -> Mode {
+fn mode_of(mods: &FloatMods) -> Mode {
     Mode {
         rounding: match mods.rounding {
             IsaRounding::Rn => Rounding::Nearest,
@@ -36,7 +40,7 @@ pub fn mode(mods: &FloatMods) -> Mode {
     }
 }
 
-pub fn binary(op: FloatOp) -> Binary {
+fn binary_of(op: FloatOp) -> Binary {
     match op {
         FloatOp::Add => Binary::Add,
         FloatOp::Sub => Binary::Sub,
@@ -47,7 +51,7 @@ pub fn binary(op: FloatOp) -> Binary {
     }
 }
 
-pub fn unary(op: FloatUnaryOp) -> Unary {
+fn unary_of(op: FloatUnaryOp) -> Unary {
     match op {
         FloatUnaryOp::Rcp => Unary::Rcp,
         FloatUnaryOp::Sqrt => Unary::Sqrt,
@@ -56,7 +60,7 @@ pub fn unary(op: FloatUnaryOp) -> Unary {
     }
 }
 
-pub fn function(op: ApproxOp) -> Function {
+fn function_of(op: ApproxOp) -> Function {
     match op {
         ApproxOp::Rcp => Function::Rcp,
         ApproxOp::Sqrt => Function::Sqrt,
@@ -69,7 +73,7 @@ pub fn function(op: ApproxOp) -> Function {
     }
 }
 
-pub fn test(test: FloatTest) -> Test {
+fn test_of(test: FloatTest) -> Test {
     match test {
         FloatTest::Eq => Test::Eq,
         FloatTest::Ne => Test::Ne,
@@ -88,7 +92,7 @@ pub fn test(test: FloatTest) -> Test {
     }
 }
 
-pub fn property(property: FloatProperty) -> Property {
+fn property_of(property: FloatProperty) -> Property {
     match property {
         FloatProperty::Finite => Property::Finite,
         FloatProperty::Infinite => Property::Infinite,
@@ -118,7 +122,7 @@ fn number(ty: NumType) -> Type {
     }
 }
 
-pub fn conversion(to: NumType, from: NumType, mods: &ConvertMods) -> Conversion {
+fn conversion_of(to: NumType, from: NumType, mods: &ConvertMods) -> Conversion {
     let (rounding, integer) = match mods.rounding {
         ConvertRounding::Exact | ConvertRounding::Rn => (Rounding::Nearest, None),
         ConvertRounding::Rz => (Rounding::Zero, None),
@@ -152,6 +156,171 @@ pub fn conversion(to: NumType, from: NumType, mods: &ConvertMods) -> Conversion 
 }
 
 /// The operand's low bits as the conversion reads them.
-pub fn operand(ty: NumType, bits: u64) -> u64 {
+fn operand_of(ty: NumType, bits: u64) -> u64 {
     if ty.bits() == 64 { bits } else { bits & (u64::MAX >> (64 - ty.bits())) }
+}
+
+/// Executes float arithmetic; tells whether it is that.
+pub fn compute(warp: &mut Warp, op: &Op<PhysReg>, act: Mask) -> bool {
+    match op {
+        Op::Float { op, format, mods, dst, a, b } => {
+            let b = warp.source(b);
+            let value = arithmetic::binary_lanes(
+                packing_of(*format),
+                binary_of(*op),
+                mode_of(mods),
+                warp.word(*a),
+                &b,
+            );
+            warp.set_word(*dst, act, &value);
+        }
+        Op::FloatWide { op, mods, dst, a, b } => {
+            let (op, mode) = (binary_of(*op), mode_of(mods));
+            let value = map2(&warp.wide(*a), &warp.double_source(b), |a, b| {
+                arithmetic::binary(Format::F64, op, mode, a, b)
+            });
+            warp.set_wide(*dst, act, &value);
+        }
+        Op::Fma { format, mods, dst, a, b, c } => {
+            let c = warp.source(c);
+            let value = arithmetic::fma_lanes(
+                packing_of(*format),
+                mode_of(mods),
+                warp.word(*a),
+                warp.word(*b),
+                &c,
+            );
+            warp.set_word(*dst, act, &value);
+        }
+        Op::FmaWide { mods, dst, a, b, c } => {
+            let mode = mode_of(mods);
+            let value = map3(&warp.wide(*a), &warp.wide(*b), &warp.double_source(c), |a, b, c| {
+                arithmetic::fma(Format::F64, mode, a, b, c)
+            });
+            warp.set_wide(*dst, act, &value);
+        }
+        Op::FloatUnary { op, format, mods, dst, a } => {
+            let value = arithmetic::unary_lanes(
+                packing_of(*format),
+                unary_of(*op),
+                mode_of(mods),
+                warp.word(*a),
+            );
+            warp.set_word(*dst, act, &value);
+        }
+        Op::FloatUnaryWide { op, mods, dst, a } => {
+            let (op, mode) = (unary_of(*op), mode_of(mods));
+            let value = map(&warp.wide(*a), |a| arithmetic::unary(Format::F64, op, mode, a));
+            warp.set_wide(*dst, act, &value);
+        }
+        Op::Approx { op, mods, dst, a } => {
+            let (function, packing) = (function_of(*op), packing_of(mods.format));
+            let ftz = mods.ftz;
+            let value = map(warp.word(*a), |a| {
+                packing.map([a], |[a]| approx::approx(packing.format, function, ftz, a))
+            });
+            warp.set_word(*dst, act, &value);
+        }
+        Op::ApproxWide { op, dst, a, .. } => {
+            let function = match op {
+                ApproxWideOp::Rcp => Function::Rcp,
+                ApproxWideOp::Rsqrt => Function::Rsqrt,
+            };
+            let value = map(&warp.wide(*a), |a| approx::approx_wide(function, a));
+            warp.set_wide(*dst, act, &value);
+        }
+        Op::ApproxDiv { op, mods, dst, a, b } => {
+            let (full, ftz) = (*op == ApproxDivOp::Full, mods.ftz);
+            let value = map2(warp.word(*a), &warp.source(b), |a, b| {
+                approx::divide(full, ftz, a.into(), b.into()) as u32
+            });
+            warp.set_word(*dst, act, &value);
+        }
+        Op::FloatCmp { test, mods, dst, a, b } => {
+            let (test, format) = (test_of(*test), packing_of(mods.format).format);
+            let cut = if format == Format::F32 { u32::MAX } else { 0xffff };
+            let ftz = mods.ftz;
+            let value = test2(warp.word(*a), &warp.source(b), |a, b| {
+                arithmetic::compare(format, test, ftz, (a & cut).into(), (b & cut).into())
+            });
+            warp.set_predicate(*dst, act, value);
+        }
+        Op::FloatCmpWide { test, dst, a, b } => {
+            let test = test_of(*test);
+            let value = test2(&warp.wide(*a), &warp.double_source(b), |a, b| {
+                test.holds(f64::from_bits(a), f64::from_bits(b))
+            });
+            warp.set_predicate(*dst, act, value);
+        }
+        Op::FloatCmpPacked { test, mods, low, high, a, b } => {
+            let (test, format) = (test_of(*test), packing_of(mods.format).format);
+            let ftz = mods.ftz;
+            let (a, b) = (*warp.word(*a), warp.source(b));
+            for (dst, shift) in [(low, 0), (high, 16)] {
+                let value = test2(&a, &b, |a, b| {
+                    let half = |x: u32| u64::from(x >> shift & 0xffff);
+                    arithmetic::compare(format, test, ftz, half(a), half(b))
+                });
+                warp.set_predicate(*dst, act, value);
+            }
+        }
+        Op::Copysign { dst, a, b } => {
+            let sign = 1 << 31;
+            let value = map2(warp.word(*a), &warp.source(b), |a, b| a & sign | b & !sign);
+            warp.set_word(*dst, act, &value);
+        }
+        Op::CopysignWide { dst, a, b } => {
+            let sign = 1 << 63;
+            let value = map2(&warp.wide(*a), &warp.double_source(b), |a, b| a & sign | b & !sign);
+            warp.set_wide(*dst, act, &value);
+        }
+        Op::Testp { property, dst, a } => {
+            let property = property_of(*property);
+            let a = warp.word(*a);
+            let value =
+                test2(a, a, |a, _| arithmetic::has_property(Format::F32, property, a.into()));
+            warp.set_predicate(*dst, act, value);
+        }
+        Op::TestpWide { property, dst, a } => {
+            let property = property_of(*property);
+            let a = warp.wide(*a);
+            let value = test2(&a, &a, |a, _| arithmetic::has_property(Format::F64, property, a));
+            warp.set_predicate(*dst, act, value);
+        }
+        Op::Cvt { to, from, mods, dst, src } => {
+            let (conversion, from) = (conversion_of(*to, *from, mods), *from);
+            let value =
+                map(warp.word(*src), |x| convert(&conversion, operand_of(from, x.into())) as u32);
+            warp.set_word(*dst, act, &value);
+        }
+        Op::CvtWiden { to, from, mods, dst, src } => {
+            let (conversion, from) = (conversion_of(*to, *from, mods), *from);
+            let value = map(warp.word(*src), |x| convert(&conversion, operand_of(from, x.into())));
+            warp.set_wide(*dst, act, &value);
+        }
+        Op::CvtNarrow { to, from, mods, dst, src } => {
+            let conversion = conversion_of(*to, *from, mods);
+            let value = map(&warp.wide(*src), |x| convert(&conversion, x) as u32);
+            warp.set_word(*dst, act, &value);
+        }
+        Op::CvtWide { to, from, mods, dst, src } => {
+            let conversion = conversion_of(*to, *from, mods);
+            let value = map(&warp.wide(*src), |x| convert(&conversion, x));
+            warp.set_wide(*dst, act, &value);
+        }
+        Op::CvtPack { to, mods, dst, a, b } => {
+            let to = match to {
+                IsaFormat::Bf16 | IsaFormat::Bf16x2 => NumType::Bf16,
+                IsaFormat::F16 | IsaFormat::F16x2 | IsaFormat::F32 => NumType::F16,
+            };
+            let conversion = conversion_of(to, NumType::F32, mods);
+            let value = map2(warp.word(*a), &warp.source(b), |a, b| {
+                let half = |x: u32| convert(&conversion, x.into()) as u32 & 0xffff;
+                half(a) << 16 | half(b)
+            });
+            warp.set_word(*dst, act, &value);
+        }
+        _ => return false,
+    }
+    true
 }

@@ -3,14 +3,16 @@
 //! a cycle, see docs/fidelity.md).
 //!
 //! [`device`] is what a host sees: memory, modules, launches. A launch gives blocks to cores
-//! ([`grid`]); a block runs its warps in turn ([`block`]); a warp executes instructions one by
-//! one for the threads of its current path ([`execute`], [`alu`], [`access`], [`collective`]).
+//! (`grid`); a block runs its warps in turn (`block`); a warp executes instructions one by
+//! one for the threads of its current path (`execute`): those that compute (`compute`,
+//! `float`), that access memory (`transfer`), and those among lanes (`collective`).
 //! Everything is done in one order, so that the same launch always ends the same way.
 
 mod access;
 mod alu;
 mod block;
 mod collective;
+mod compute;
 pub mod device;
 mod execute;
 pub mod fault;
@@ -18,6 +20,7 @@ mod float;
 mod grid;
 mod printf;
 pub mod statistics;
+mod transfer;
 mod warp;
 
 pub use device::{Device, Launch, LaunchError, LoadError, Module, RunOptions};
