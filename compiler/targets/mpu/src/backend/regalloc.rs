@@ -130,7 +130,7 @@ pub fn check(func: &MachFunction, allocation: &Allocation) -> Result<(), String>
         RegClass::Word => (1, 1),
         RegClass::Wide => (1, 2),
     };
-    check_units(func, units, |v| allocation.entries[v])
+    check_units(func, units, |v| allocation.entries[v], as_copy)
 }
 
 /// Target and source of an instruction that only copies.

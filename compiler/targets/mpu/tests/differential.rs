@@ -1,0 +1,115 @@
+//! Random kernels with divergence, loops, shared memory, barriers, operations of warps and atomics
+//! that commute: what they leave in memory on the oracle and, compiled, on the simulated machine
+//! must be equal bit for bit. `NBCC_KERNELS=N` runs N of them.
+
+mod generator;
+
+use std::sync::Arc;
+
+use nbcc_base::{Diagnostics, SourceMap};
+use nbcc_interp::grid;
+use nbcc_ir::{Func, Module, verify_module};
+use nbcc_isa_mpu::{Program, machine::BUILT_IN};
+use nbcc_pipeline::{
+    Artifact, Context, NoObserver, OptLevel, PassOptions, Program as Source, Request, Target,
+};
+use nbcc_sim_mpu::{Device, Launch, RunOptions};
+use nbcc_target_mpu::MPU;
+
+use generator::{BLOCK, COUNTERS, GRID, INPUT, OUTPUT};
+
+fn compile(module: &Module, level: OptLevel, words: Option<u32>) -> Program {
+    let sources = SourceMap::default();
+    let mut diagnostics = Diagnostics::default();
+    let passes = PassOptions { level, disabled: vec![], verify_each: true };
+    let mut cx = Context {
+        sources: &sources,
+        diagnostics: &mut diagnostics,
+        remarks: &mut vec![],
+        passes: &passes,
+        observer: &mut NoObserver,
+    };
+    let words = words.map(|words| ("registers.words".to_string(), words.to_string()));
+    let request = Request {
+        machine: BUILT_IN[0].1.to_string(),
+        overrides: words.into_iter().collect(),
+        ..Request::default()
+    };
+    match MPU.compile(Source::Ir(module.clone()), &request, &mut cx) {
+        Ok(Artifact::Binary(bytes)) => Program::from_elf(&bytes).unwrap(),
+        other => panic!("{other:?}: {diagnostics:?}\n{module}"),
+    }
+}
+
+/// The bytes that a kernel reads.
+fn input(seed: u64) -> Vec<u8> {
+    let mut rng = nbcc_ir::testing::Rng::new(seed ^ 0xabcdef);
+    let word = |rng: &mut nbcc_ir::testing::Rng| match rng.below(4) {
+        0 => rng.below(64) as u32,
+        1 => (rng.below(200) as f32 / 8.0 - 10.0).to_bits(),
+        2 => *rng.pick(&[0, 0x8000_0000, 0x7f80_0000, 0xffff_ffff, 1, 0x7fff_ffff, 0x3f80_0000]),
+        _ => rng.bits() as u32,
+    };
+    (0..INPUT / 4).flat_map(|_| word(&mut rng).to_le_bytes()).collect()
+}
+
+fn interpret(module: &Module, input: &[u8]) -> Vec<u8> {
+    let mut memory = grid::GridMemory::new(module).unwrap();
+    let from = memory.allocate_with(input.to_vec());
+    let to = memory.allocate(OUTPUT + COUNTERS);
+    let params = [from, to].map(u64::to_le_bytes).concat();
+    let launch = grid::Launch { grid: GRID, block: BLOCK, dynamic_shared_bytes: 0, params };
+    let limits = grid::Limits { steps: 50_000_000, ..grid::Limits::default() };
+    let done = grid::launch(module, Func::from_u32(0), &launch, &mut memory, &limits, &mut |_| {});
+    done.unwrap_or_else(|fault| panic!("{fault}\n{module}"));
+    memory.bytes(to).to_vec()
+}
+
+fn simulate(program: Program, input: &[u8]) -> Result<Vec<u8>, String> {
+    let machine = program.machine.clone();
+    let mut device = Device::new(machine, 1 << 30);
+    let module = device.load(Arc::new(program)).map_err(|e| e.to_string())?;
+    let from = device.memory().allocate(input.len() as u64, false).map_err(|e| format!("{e:?}"))?;
+    let bytes = OUTPUT + COUNTERS;
+    let to = device.memory().allocate(bytes as u64, false).map_err(|e| format!("{e:?}"))?;
+    device.write(from, input).map_err(|e| format!("{e:?}"))?;
+    device.write(to, &vec![0; bytes]).map_err(|e| format!("{e:?}"))?;
+    let params = [from, to].map(u64::to_le_bytes).concat();
+    let launch =
+        Launch { kernel: "main", grid: GRID, block: BLOCK, dynamic_shared: 0, params: &params };
+    let options = RunOptions { max_cycles: 50_000_000 };
+    device.launch(&module, &launch, &options, &mut Vec::new()).map_err(|e| e.to_string())?;
+    let mut out = vec![0; bytes];
+    device.read(to, &mut out).map_err(|e| format!("{e:?}"))?;
+    Ok(out)
+}
+
+fn run(seed: u64) {
+    let module = generator::module(seed);
+    assert_eq!(verify_module(&module), [], "seed {seed}\n{module}");
+    let input = input(seed);
+    let wanted = interpret(&module, &input);
+    for (level, words) in [(OptLevel::O0, None), (OptLevel::O2, None), (OptLevel::O2, Some(28))] {
+        let program = compile(&module, level, words);
+        let found = simulate(program, &input)
+            .unwrap_or_else(|error| panic!("seed {seed} at {level:?}: {error}\n{module}"));
+        let differs = (0..found.len() / 4).find(|&n| found[4 * n..][..4] != wanted[4 * n..][..4]);
+        if let Some(n) = differs {
+            let (f, w) = (&found[4 * n..][..4], &wanted[4 * n..][..4]);
+            let dump = std::env::temp_dir().join(format!("differential-{seed}.nbir"));
+            let _ = std::fs::write(&dump, module.to_string());
+            panic!(
+                "seed {seed} at {level:?}, words {words:?}: word {n} is {f:x?}, not {w:x?}; see {dump:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn random_kernels_leave_what_the_oracle_leaves() {
+    let count = std::env::var("NBCC_KERNELS").ok().and_then(|n| n.parse().ok()).unwrap_or(60);
+    let first = std::env::var("NBCC_FIRST").ok().and_then(|n| n.parse().ok()).unwrap_or(0);
+    for seed in first..first + count {
+        run(seed);
+    }
+}
