@@ -35,7 +35,7 @@ macro_rules! codes {
         };
 
         /// Every code of instructions.
-        pub const ALL: &[&CodeInfo] = &[$(&$name,)* &TOO_LARGE];
+        pub const ALL: &[&CodeInfo] = &[&TOO_LARGE, $(&$name,)*];
     };
 }
 
@@ -156,4 +156,9 @@ codes! {
     TARGET, "E2076", "function whose address is not known",
     "The address of a function can be taken only where the function has a body in this file.",
     "\tret;\n}\n.extern .func ext();\n.entry k2()\n{\n\t.reg .b64 %t;\n\tmov.u64 %t, ext;\n";
+
+    HEAP, "W2077", "call of the heap",
+    "There is no heap on the device: a run that reaches a call of `malloc` or `free` ends there. Classes \
+     with a virtual destructor call `free` in code that may never run.",
+    "\tret;\n}\n.extern .func free(.param .b64 a);\n.entry k2()\n{\n\t.param .b64 a;\n\tst.param.b64 [a], 0;\n\tcall free, (a);\n";
 }
