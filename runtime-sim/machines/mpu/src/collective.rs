@@ -6,7 +6,7 @@
 use nbcc_isa_mpu::operands::{ReduxOp, ShflMode, Source, VoteMode};
 use nbcc_isa_mpu::{Op, PhysReg};
 use nbcc_sim_simt::lanes::{self, Reduction, Shuffle};
-use nbcc_sim_simt::{LANES, Mask, lanes_of};
+use nbcc_sim_simt::{LANES, Mask, Words, lanes_of};
 
 use crate::warp::Warp;
 
@@ -64,6 +64,18 @@ pub fn key(op: &Op<PhysReg>) -> Option<(Key, &Source<PhysReg>)> {
         Op::WarpSync { mask } => (Key::Barrier, mask),
         _ => return None,
     })
+}
+
+/// The masks that the lanes of `act` name, each with those that name it, by the first lane.
+pub fn groups(named: &Words, act: Mask) -> Vec<(Mask, Mask)> {
+    let mut groups: Vec<(Mask, Mask)> = Vec::new();
+    for lane in lanes_of(act) {
+        match groups.iter_mut().find(|(mask, _)| *mask == named[lane]) {
+            Some((_, lanes)) => *lanes |= 1 << lane,
+            None => groups.push((named[lane], 1 << lane)),
+        }
+    }
+    groups
 }
 
 /// Does the operation for all parts together; `op_at` gives the instruction of one.

@@ -6,7 +6,7 @@ use nbcc_isa_mpu::operands::SyncMode;
 use nbcc_isa_mpu::{INSTRUCTION_BYTES, Kernel, NO_RECONVERGENCE, Op, PhysReg, Program};
 use nbcc_sim_simt::memory::Memory;
 use nbcc_sim_simt::paths::NEVER;
-use nbcc_sim_simt::{LANES, Mask, lanes_of};
+use nbcc_sim_simt::{LANES, Mask};
 
 use crate::collective::{self, Pending};
 use crate::compute::compute;
@@ -209,13 +209,18 @@ fn together(
         return true;
     }
     let words = warp.source(named);
-    let named = words[first(act)];
-    let same = lanes_of(act).filter(|lane| words[*lane] == named).fold(0, |m, l| m | 1 << l);
-    let waiting = warp.pending.iter().position(|p| p.named == named && p.key == key);
-    if same == act && waiting.is_none() && named & warp.paths.live() & !act == 0 {
-        collective::perform(warp, key, &[(act, pc)], op_at);
+    let groups = collective::groups(&words, act);
+    let waiting = |named: Mask| warp.pending.iter().position(|p| p.named == named && p.key == key);
+    let live = warp.paths.live();
+    // Lanes that are all there stay together, whatever their masks: tiles of a warp do.
+    if groups.iter().all(|&(named, lanes)| waiting(named).is_none() && named & live & !lanes == 0) {
+        for (_, lanes) in groups {
+            collective::perform(warp, key, &[(lanes, pc)], op_at);
+        }
         return true;
     }
+    let (named, same) = groups[0];
+    let waiting = waiting(named);
     if same != act {
         // Lanes with other masks, and those whose guard does not hold, try it again.
         warp.paths.split(same, pc);
