@@ -40,7 +40,8 @@ impl Parser<'_, '_> {
         let start = linkage.1;
         let head = self.head(false)?;
         let mut declarators = Vec::new();
-        loop {
+        // A declaration of nothing is legal.
+        while self.peek() != Token::Semicolon || !declarators.is_empty() {
             let name = self.name("a name")?;
             declarators.push(self.declarator(name, head.space)?);
             if !self.eat(Token::Comma) {

@@ -90,8 +90,12 @@ impl Parser<'_, '_> {
         }
     }
 
-    /// An integer literal: its bits, and whether it is unsigned.
+    /// An integer literal or `WARP_SZ`: its bits, and whether it is unsigned.
     pub fn integer(&mut self) -> Result<(u64, bool), Failed> {
+        if self.peek() == Token::Name && self.slice() == "WARP_SZ" {
+            self.advance();
+            return Ok((32, false));
+        }
         let lexeme = self.expect(Token::Int, "an integer")?;
         let text = self.text_of(lexeme);
         let (digits, marked) = match text.strip_suffix('U') {

@@ -87,7 +87,9 @@ def mutate(text, rng):
 
 def ptxas(args, path):
     """None where ptxas accepts, its complaint where it refuses, nothing where it dies."""
-    done = subprocess.run([args.ptxas, "-arch", args.arch, "-O0", str(path), "-o", "/dev/null"],
+    target = re.search(r"^\.target\s+(sm_[1-9][0-9]{2}[af]?|sm_90a)\b", path.read_text(), re.M)
+    arch = target[1] if target else args.arch
+    done = subprocess.run([args.ptxas, "-arch", arch, "-O0", str(path), "-o", "/dev/null"],
                           capture_output=True, text=True, errors="replace")
     if done.returncode == 0:
         return None
@@ -101,7 +103,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--ptxas", required=True)
     parser.add_argument("--check", required=True)
-    parser.add_argument("--arch", default="sm_90")
+    parser.add_argument("--arch", default="sm_90", help="for files whose target is not newer")
     parser.add_argument("--count", type=int, default=500)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--show", type=int, default=4, help="examples of each disagreement")

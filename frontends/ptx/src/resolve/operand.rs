@@ -101,6 +101,9 @@ impl Resolver<'_, '_> {
                 match self.meaning(inside, Name { symbol: name, span })? {
                     Meaning::Entity(Entity::Variable(id)) => {
                         let variable = &self.resolved.variables[id];
+                        if !variable.array {
+                            return self.wrong_kind(name, span, "an array");
+                        }
                         let bytes = variable.scalar.bytes().unwrap_or(1);
                         let element = i64::from(bytes * u32::from(variable.vector));
                         let offset = offset.wrapping_mul(element);
