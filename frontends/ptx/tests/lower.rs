@@ -120,6 +120,22 @@ fn many_registers_and_blocks_are_lowered_in_linear_time() {
 }
 
 #[test]
+fn many_labels_and_targets_are_lowered_in_linear_time() {
+    let mut body = String::new();
+    for n in 0..MANY {
+        body += &format!(".loc 1 {n} 1\nM{n}:\n");
+    }
+    assert!(lower("labels", kernel(&body)).is_ok());
+    let list: Vec<String> = (0..MANY).map(|n| format!("T{n}")).collect();
+    let mut body = format!("t: .branchtargets {};\nbrx.idx %r1, t;\n", list.join(", "));
+    for name in list {
+        body += &format!("{name}:\nadd.u32 %r2, %r2, 1;\n");
+    }
+    body += "st.global.u32 [%rd1], %r2;\n";
+    assert!(lower("targets", kernel(&body)).is_ok());
+}
+
+#[test]
 fn functions_that_are_too_large_are_refused() {
     // Every register needs a parameter in every header of the nest.
     let mut body = String::new();

@@ -60,15 +60,15 @@ pub fn split(body: &Body, forms: &Forms) -> Option<Graph> {
     let mut blocks = Vec::new();
     let mut label_block = vec![0; body.labels.len()];
     let mut start = 0;
+    // Labels that follow each other, and one at the very start, begin one block.
+    let mut only_labels = true;
     for (number, item) in body.items.iter().enumerate() {
         match item {
             BodyItem::Label(label) => {
-                // Labels that follow each other, and one at the very start, begin one block.
-                let only_labels =
-                    body.items[start..number].iter().all(|i| matches!(i, BodyItem::Label(_)));
                 if !only_labels {
                     blocks.push(BasicBlock { start, end: number, end_kind: End::Fall });
                     start = number;
+                    only_labels = true;
                 }
                 label_block[label.as_u32() as usize] = blocks.len() as u32;
             }
@@ -76,8 +76,9 @@ pub fn split(body: &Body, forms: &Forms) -> Option<Graph> {
                 let end_kind = End::Instruction(number);
                 blocks.push(BasicBlock { start, end: number, end_kind });
                 start = number + 1;
+                only_labels = true;
             }
-            BodyItem::Instruction(_) | BodyItem::Call(_) => {}
+            BodyItem::Instruction(_) | BodyItem::Call(_) => only_labels = false,
         }
     }
     blocks.push(BasicBlock { start, end: body.items.len(), end_kind: End::Fall });

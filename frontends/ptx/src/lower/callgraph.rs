@@ -6,6 +6,7 @@
 //! call that goes there at run time ends in a trap.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use cranelift_entity::SecondaryMap;
 use nbcc_base::{Diagnostic, Diagnostics, Failed, Span};
@@ -20,8 +21,9 @@ use crate::resolved::{
 /// The functions that the calls through pointers with a table may mean.
 pub type Candidates = BTreeMap<(FunctionId, TableId), Vec<FunctionId>>;
 
-/// More edges than this make a module too large.
+/// More calls of possible functions than this, or more work to find them, make a module too large.
 const EDGES: usize = 1 << 20;
+const WORK: usize = 1 << 29;
 
 /// What a module refers to.
 #[derive(Debug, Default)]
@@ -115,23 +117,26 @@ pub fn analyse(
     }
     recursion(module, &graph, diagnostics)?;
     let mut candidates = Candidates::new();
+    let (mut calls, mut work) = (0, 0);
     for (id, function) in &module.functions {
         let Some(body) = &function.body else { continue };
         let mut callers = None;
         for item in &body.items {
             let BodyItem::Call(call) = item else { continue };
             let Callee::Register(_, table) = call.callee else { continue };
-            if candidates.contains_key(&(id, table)) {
-                continue;
+            if let Entry::Vacant(vacant) = candidates.entry((id, table)) {
+                // Whoever reaches this function would close a cycle.
+                let callers = callers.get_or_insert_with(|| graph.reaching(module, id));
+                let mut list = possible(module, body, table, references);
+                list.retain(|&to| !callers[to]);
+                for &to in &list {
+                    graph.add(id, to, call.span);
+                }
+                vacant.insert(list);
+                work += module.functions.len() + graph.count;
             }
-            // Whoever reaches this function would close a cycle.
-            let callers = callers.get_or_insert_with(|| graph.reaching(module, id));
-            let mut list = possible(module, body, table, references);
-            list.retain(|&to| !callers[to]);
-            for &to in &list {
-                graph.add(id, to, call.span);
-            }
-            if graph.count > EDGES {
+            calls += candidates[&(id, table)].len();
+            if calls > EDGES || work > WORK {
                 return diagnostics.fail(
                     Diagnostic::error(
                         &codes::TOO_LARGE,
@@ -140,7 +145,6 @@ pub fn analyse(
                     .at(call.span, "one of these calls"),
                 );
             }
-            candidates.insert((id, table), list);
         }
     }
     Ok(candidates)

@@ -23,6 +23,9 @@ use crate::resolved::{
     Parameter, Resolved, VariableId,
 };
 
+/// More arguments of blocks than this make a function too large.
+const ARGUMENTS: usize = 1 << 26;
+
 /// Lowers a function that has a body. Data objects that it needs of its own are added to
 /// `objects`. The error is a function that is too large.
 pub fn lower<'a>(
@@ -51,6 +54,11 @@ pub fn lower<'a>(
     let variables = lowerer.types.len();
     let params = ssa::place(&graph.successors, &tree, graph.root, variables, &accesses)
         .ok_or_else(too_large)?;
+    let edges = graph.successors.iter().flatten();
+    let arguments: usize = edges.map(|&to| params[to as usize].len()).sum();
+    if arguments > ARGUMENTS {
+        return Err(too_large());
+    }
     lowerer.build(&graph, &tree, params);
     Ok(lowerer.func)
 }
@@ -421,6 +429,8 @@ impl Lowerer<'_> {
         // What the entry sets stays; below, each node of the tree goes back to its parent's state.
         self.undo.clear();
         let mut path: Vec<(u32, usize)> = Vec::new();
+        // The last node with an edge to a node.
+        let mut last_from = vec![u32::MAX; count];
         for &node in tree.preorder() {
             let parent = tree.immediate(node);
             while path.last().is_some_and(|&(top, _)| Some(top) != parent) {
@@ -444,9 +454,9 @@ impl Lowerer<'_> {
                 self.set(var, value);
             }
             self.node(graph, node, &heads);
-            for (number, &to) in graph.successors[node as usize].iter().enumerate() {
-                let earlier = &graph.successors[node as usize][..number];
-                if params[to as usize].is_empty() || earlier.contains(&to) {
+            for &to in &graph.successors[node as usize] {
+                let repeated = std::mem::replace(&mut last_from[to as usize], node) == node;
+                if params[to as usize].is_empty() || repeated {
                     continue;
                 }
                 let args = params[to as usize].iter().map(|&var| self.get(var)).collect();
@@ -653,16 +663,24 @@ impl Join {
                 node_of[*head] = Some(node as u32);
             }
         }
-        for (from, to, args) in std::mem::take(&mut self.edges) {
-            let args: Vec<Value> = kept[to as usize].iter().map(|&n| args[n]).collect();
-            if args.is_empty() {
-                continue;
+        // Edges stand here node by node; `edge_to` holds the number of that from the node at hand.
+        let mut edge_to = vec![(u32::MAX, 0); self.params.len()];
+        let mut number = 0;
+        while let Some(&(from, ..)) = self.edges.get(number) {
+            while let Some((_, to, args)) =
+                self.edges.get_mut(number).filter(|&&mut (next, ..)| next == from)
+            {
+                *args = kept[*to as usize].iter().map(|&n| args[n]).collect();
+                edge_to[*to as usize] = (from, number);
+                number += 1;
             }
             for &block in &owned[from as usize] {
                 let Some(terminator) = &mut func.blocks[block].terminator else { continue };
                 for call in terminator.successors_mut() {
-                    if node_of[call.block] == Some(to) && call.args.is_empty() {
-                        call.args.clone_from(&args);
+                    let Some(to) = node_of[call.block] else { continue };
+                    let (node, edge) = edge_to[to as usize];
+                    if node == from {
+                        call.args.clone_from(&self.edges[edge].2);
                     }
                 }
             }

@@ -110,14 +110,17 @@ fn lines(module: &Resolved<'_>, ir: &mut Module) {
         if body.locs.is_empty() {
             continue;
         }
-        for (item, location) in &body.locs {
-            let Some(span) = body.items[*item..].iter().find_map(|item| match item {
+        // Where the first instruction from each item on stands.
+        let mut next = vec![None; body.items.len() + 1];
+        for (number, item) in body.items.iter().enumerate().rev() {
+            next[number] = match item {
                 BodyItem::Instruction(inst) => Some(inst.span),
                 BodyItem::Call(call) => Some(call.span),
-                BodyItem::Label(_) => None,
-            }) else {
-                continue;
+                BodyItem::Label(_) => next[number + 1],
             };
+        }
+        for (item, location) in &body.locs {
+            let Some(span) = next.get(*item).copied().flatten() else { continue };
             let place = numbers.get(&location.file).map(|&file| LinePlace {
                 file,
                 line: location.line,
