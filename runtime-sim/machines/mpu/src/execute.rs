@@ -2,11 +2,11 @@
 //! it has used up its turn, waits, or threads of it end.
 
 use nbcc_isa::Imm;
-use nbcc_isa_mpu::operands::SyncMode;
+use nbcc_isa_mpu::operands::{Source, SyncMode};
 use nbcc_isa_mpu::{INSTRUCTION_BYTES, Kernel, NO_RECONVERGENCE, Op, PhysReg, Program};
 use nbcc_sim_simt::memory::Memory;
 use nbcc_sim_simt::paths::NEVER;
-use nbcc_sim_simt::{LANES, Mask};
+use nbcc_sim_simt::{LANES, Mask, lanes_of};
 
 use crate::collective::{self, Pending};
 use crate::compute::compute;
@@ -147,12 +147,19 @@ pub fn run_warp(
                 Op::Brkpt {} => {
                     return Err(Stopped { kind: FaultKind::Breakpoint, pc, lane: first(act) });
                 }
-                Op::Bar { .. } | Op::BarArrive { .. } | Op::BarPopc { .. } | Op::BarRed { .. } => {
-                    if act != mask {
-                        warp.paths.split(act, next);
+                Op::Bar { id, count, .. }
+                | Op::BarArrive { id, count, .. }
+                | Op::BarPopc { id, count, .. }
+                | Op::BarRed { id, count, .. } => {
+                    let lanes = alike(warp, id, act) & alike(warp, count, act);
+                    if lanes != act {
+                        // Those with another barrier come to theirs behind these.
+                        warp.paths.split(lanes, pc);
+                    } else if act != mask {
+                        warp.paths.split(lanes, next);
                     }
                     warp.paths.block(next);
-                    return Ok(Event::Barrier { pc, lanes: act });
+                    return Ok(Event::Barrier { pc, lanes });
                 }
                 Op::Shfl { .. }
                 | Op::Vote { .. }
@@ -186,6 +193,18 @@ pub fn run_warp(
     }
 }
 
+/// The lanes of `act` for which a source has the value that it has for the first of them.
+fn alike(warp: &Warp, source: &Source<PhysReg>, act: Mask) -> Mask {
+    match source {
+        Source::Imm(_) => act,
+        Source::Reg(reg) => {
+            let words = warp.word(*reg);
+            let value = words[first(act)];
+            lanes_of(act).fold(0, |mask, lane| mask | Mask::from(words[lane] == value) << lane)
+        }
+    }
+}
+
 /// An operation among lanes: done at once where all are here, which is told; else the path waits.
 fn together(
     warp: &mut Warp,
@@ -209,9 +228,16 @@ fn together(
         return true;
     }
     let words = warp.source(named);
+    let live = warp.paths.live();
+    if alike(warp, named, act) == act
+        && warp.pending.is_empty()
+        && words[first(act)] & live & !act == 0
+    {
+        collective::perform(warp, key, &[(act, pc)], op_at);
+        return true;
+    }
     let groups = collective::groups(&words, act);
     let waiting = |named: Mask| warp.pending.iter().position(|p| p.named == named && p.key == key);
-    let live = warp.paths.live();
     // Lanes that are all there stay together, whatever their masks: tiles of a warp do.
     if groups.iter().all(|&(named, lanes)| waiting(named).is_none() && named & live & !lanes == 0) {
         for (_, lanes) in groups {

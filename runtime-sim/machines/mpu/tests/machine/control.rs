@@ -176,6 +176,27 @@ fn barriers_that_count() {
     assert_eq!(bench.words(64), [1040; 64]);
 }
 
+/// Even lanes of both warps meet at one barrier, odd ones at another.
+#[test]
+fn lanes_name_different_barriers() {
+    let mut bench = Bench::new(&stored(
+        "
+    sreg.tid_x R5
+    sreg.laneid R6
+    int.and R6, R6, 1
+    mul_wide.u D8, R6, 4
+    mov R7, 5
+    cmp.ge_u P0, R5, 32
+    @P0 red.add.u32.shared.relaxed [D8], 0, R7
+    int.add R6, R6, 1
+    bar.any R6, 32
+    ld.shared.b32.weak R10, [D8], 0
+",
+    ));
+    bench.run(1, 64);
+    assert_eq!(bench.words(64), [80; 64]);
+}
+
 /// The first warp produces and goes on, the second waits for it.
 #[test]
 fn producers_and_consumers() {
