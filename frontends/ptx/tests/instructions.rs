@@ -166,6 +166,7 @@ fn instructions_that_are_not_supported_are_named() {
         "fence.proxy.async;",
         "mapa.u64 %rd1, %rd2, 0;",
         "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.b32 [%rd1], %r1, [%rd2];",
+        "mov.u32 %r1, %clusterid.x;",
         "cvt.rn.satfinite.e4m3x2.f32 %h1, %f1, %f2;",
     ];
     for body in bodies {

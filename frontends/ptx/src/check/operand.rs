@@ -275,11 +275,18 @@ impl Checker<'_, '_> {
         let OperandKind::Special(name, element) = &operand.kind else { return Some(()) };
         let name = self.module.names.text(*name);
         let text = self.form_text(inst.form);
+        let known = |element| special_register(name, element).is_some();
+        if !known(None) && !known(Some(0)) {
+            return self.fail(
+                Diagnostic::error(&codes::UNSUPPORTED, format!("`{name}` is not supported yet"))
+                    .at(operand.span, "not supported"),
+            );
+        }
         let (message, label) = match special_register(name, *element) {
             _ if !allowed => {
                 (format!("`{text}` cannot read special registers"), "a special register")
             }
-            None => (format!("there is no special register `{name}` of this shape"), "unknown"),
+            None => (format!("`{name}` has another shape"), "a vector, or none"),
             Some(reg) if reg.ty().scalar.bits() > bits(wanted) => {
                 (format!("`{name}` does not fit .{}", wanted.name()), "64 bits wide")
             }
