@@ -232,6 +232,7 @@ fn single_cases_of_the_manual() {
         ("fns", &[0b1010, 1, 2], 3),
         ("fns", &[0b1010, 3, 0xffff_fffe], 1),
         ("fns", &[0b1010, 2, 0], 0xffff_ffff),
+        ("fns", &[0b1010, 33, 1], 0xffff_ffff),
         // Bit fields at and beyond the end.
         ("bfe.u32", &[0xf000_0000, 28, 8], 0xf),
         ("bfe.s32", &[0xf000_0000, 28, 8], 0xffff_ffff),

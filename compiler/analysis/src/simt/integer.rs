@@ -65,7 +65,9 @@ pub(super) fn reverse(width: Width, a: u64) -> u64 {
 
 /// `fns`: the n-th set bit counted from a base.
 pub(super) fn find_nth_set(word: u64, base: u64, offset: u64) -> u64 {
-    let base = base & 31;
+    if base > 31 {
+        return mask(32);
+    }
     let offset = s32(offset);
     let set = |at: &u64| word >> at & 1 == 1;
     let found = match offset {

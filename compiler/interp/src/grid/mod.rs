@@ -365,12 +365,12 @@ impl BlockRun<'_> {
         for id in 0..BARRIERS {
             let mut waiting: Vec<(usize, Barrier, Option<u64>, u64)> = Vec::new();
             for (number, thread) in self.threads.iter().enumerate() {
-                if let Status::Waiting(SimtOp::Barrier(barrier), args) = &thread.status {
-                    if self.barrier_number(number, args)? == id {
-                        let count = barrier.counted.then(|| args[1]);
-                        let predicate = args.last().copied().unwrap_or(0);
-                        waiting.push((number, *barrier, count, predicate));
-                    }
+                if let Status::Waiting(SimtOp::Barrier(barrier), args) = &thread.status
+                    && self.barrier_number(number, args)? == id
+                {
+                    let count = barrier.counted.then(|| args[1]);
+                    let predicate = args.last().copied().unwrap_or(0);
+                    waiting.push((number, *barrier, count, predicate));
                 }
             }
             let Some(&(first, barrier, count, _)) = waiting.first() else { continue };

@@ -12,7 +12,10 @@ use nbcc_isa::Instruction;
 use crate::{Block, Function, VReg};
 
 /// Which parts of which registers' values each entry of each file is known to hold.
-type Known = BTreeMap<(u8, u16), BTreeSet<(VReg, u16)>>;
+type Known = BTreeMap<(u8, u16), Held>;
+
+/// Parts of registers that have one value.
+type Held = BTreeSet<(VReg, u16)>;
 
 /// Checks that at each read of a register its entries hold that register's value on every path.
 /// `units` gives the file of a class and how many entries a value takes, `copy` target and source of
@@ -39,7 +42,7 @@ where
     let transfer = |inst: &I, known: &mut Known| {
         let source = copy(inst).map(|(_, source)| source);
         for def in Function::uses_and_defs(inst).1 {
-            let mut values: Vec<((u8, u16), BTreeSet<(VReg, u16)>)> = Vec::new();
+            let mut values: Vec<((u8, u16), Held)> = Vec::new();
             match source {
                 Some(source) if source != def => {
                     for ((at, part), (from, _)) in place(def).zip(place(source)) {
@@ -73,9 +76,9 @@ where
             let merged: Known = match &at_start[successor] {
                 None => known.clone(),
                 Some(old) => {
-                    let both = |(at, held): (&(u8, u16), &BTreeSet<(VReg, u16)>)| {
+                    let both = |(at, held): (&(u8, u16), &Held)| {
                         let other = known.get(at)?;
-                        let common: BTreeSet<_> = held.intersection(other).copied().collect();
+                        let common: Held = held.intersection(other).copied().collect();
                         (!common.is_empty()).then_some((*at, common))
                     };
                     old.iter().filter_map(both).collect()

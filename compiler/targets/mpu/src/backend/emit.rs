@@ -115,8 +115,8 @@ fn describe(kernel: &Ready<'_>, entry: u32, instructions: u32) -> Kernel {
         entry,
         instructions,
         registers: kernel.allocation.words,
-        shared_bytes: u32::try_from(kernel.frame.shared_bytes).unwrap_or(u32::MAX & !15),
-        local_bytes: u32::try_from(local).unwrap_or(u32::MAX & !15),
+        shared_bytes: u32::try_from(kernel.frame.shared_bytes).unwrap_or(!15),
+        local_bytes: u32::try_from(local).unwrap_or(!15),
         params: params.collect(),
         param_bytes,
         max_block: source.max_threads,
@@ -250,7 +250,7 @@ impl Lines {
         let at = sources.start_of(span);
         let name = sources.get(span.source).name.clone();
         let file = self.file(&name);
-        Some(SourceLine { file, line: at.line as u32, column: at.column as u32 })
+        Some(SourceLine { file, line: at.line, column: at.column })
     }
 
     fn file(&mut self, name: &str) -> u32 {
