@@ -23,6 +23,12 @@ impl Checker<'_, '_> {
                 self.secondary(inst, matched)?;
                 self.selectors(inst, matched)
             }
+            Meaning::CvtTf32 => match inst.operands[0].kind {
+                OperandKind::Register(reg) if class(self.register(reg).ty) != Class::Bits => {
+                    self.wrong_type(inst, inst.operands[0].span, reg, ScalarType::B32, false)
+                }
+                _ => Some(()),
+            },
             Meaning::Bfe => self.numbers(inst, &[2, 3], 0..=255),
             Meaning::Bfi => self.numbers(inst, &[3, 4], 0..=255),
             Meaning::Nothing if matched.pattern.opcode == "pmevent" => {

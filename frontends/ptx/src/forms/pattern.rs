@@ -339,8 +339,15 @@ fn is_family(pattern: &Pattern) -> bool {
 }
 
 /// Modifiers that may stand twice.
-const REPEATED: &[Modifier] =
-    &[Modifier::Approx, Modifier::Cc, Modifier::Relu, Modifier::Sat, Modifier::Sync, Modifier::Uni];
+const REPEATED: &[Modifier] = &[
+    Modifier::Approx,
+    Modifier::NaN,
+    Modifier::Cc,
+    Modifier::Relu,
+    Modifier::Sat,
+    Modifier::Sync,
+    Modifier::Uni,
+];
 
 fn match_row(pattern: &'static Pattern, words: &[Word]) -> Result<Matched, (usize, Mismatch)> {
     let mut filled = 0u32;

@@ -406,7 +406,7 @@ pub const ROWS: &[Row] = &[
     f(BarrierRed, "bar ?^.cta ^.red .and|or .pred", "=p u32 ?u32 p", 20, 20),
     f(WarpBarrier, "bar ^.warp ^.sync", "u32", 60, 30),
     f(Barrier, "barrier ?^.cta .sync ?.aligned", "u32 ?u32", 60, 30),
-    f(Barrier, "barrier ?^.cta .arrive ?.aligned", "u32 u32", 60, 30),
+    f(Barrier, "barrier ?^.cta ^.arrive ?.aligned", "u32 u32", 60, 30),
     f(BarrierRed, "barrier ?^.cta ^.red .popc ?.aligned .u32", "=0 u32 ?u32 p", 60, 30),
     f(BarrierRed, "barrier ?^.cta ^.red .and|or ?.aligned .pred", "=p u32 ?u32 p", 60, 30),
     f(Unsupported, "barrier .cluster .arrive|wait ?.release|relaxed|acquire ?.aligned", "", 78, 90),
