@@ -306,9 +306,10 @@ impl Thread {
                 }
                 SimtOp::IsSpace(space) => {
                     let (found, address) = resolve(Space::Generic, values[0]);
+                    let constant = found == Space::Global && view.global.is_read_only(address);
                     let holds = match space {
-                        Space::Global => found == Space::Global,
-                        Space::Const => found == Space::Global && view.global.is_read_only(address),
+                        Space::Global => found == Space::Global && !constant,
+                        Space::Const => constant,
                         space => found == *space,
                     };
                     u64::from(holds)
