@@ -233,7 +233,7 @@ impl Selector<'_> {
                     let test = if op == Fmin { FloatTest::Lt } else { FloatTest::Gt };
                     let cond = self.pred();
                     self.float_test(test, a, b, lane, cond)?;
-                    let (x, y) = (self.lane(a, lane), self.source(b, lane));
+                    let (x, y) = (self.lane(a, lane), self.bits_source(b, lane));
                     let dst = self.result(result);
                     self.push(match class_of(scalar) {
                         RegClass::Wide => MpuOp::SelWide { dst, a: x, b: y, cond },
@@ -557,7 +557,7 @@ impl Selector<'_> {
                 self.push(MpuOp::PredSel { dst, a: x, b: y, cond });
             }
             RegClass::Wide => {
-                let y = self.source(b, lane);
+                let y = self.bits_source(b, lane);
                 let dst = self.result(result);
                 self.push(MpuOp::SelWide { dst, a: x, b: y, cond });
             }

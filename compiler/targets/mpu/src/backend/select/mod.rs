@@ -306,6 +306,19 @@ impl<'a> Selector<'a> {
         Source::Reg(self.lane(value, lane))
     }
 
+    /// A lane as a source of an instruction that knows no floats: 64 bits are an integer to it.
+    fn bits_source(&mut self, value: Value, lane: usize) -> Source<VReg> {
+        match self.constant(value, lane) {
+            Some(bits) if self.ir.ty(value).scalar == Scalar::F64 => {
+                match bits as i32 as i64 as u64 == bits {
+                    true => Source::Imm(bits as u32),
+                    false => Source::Reg(self.lane(value, lane)),
+                }
+            }
+            _ => self.source(value, lane),
+        }
+    }
+
     /// A scalar as a source whose field has fewer bits than a register.
     fn small_source(&mut self, value: Value, bits: u32) -> Source<VReg> {
         match self.constant(value, 0) {
