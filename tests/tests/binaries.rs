@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
-use nbcc::registry::TARGETS;
+use nbcc::registry::{Runner, TARGETS};
 use nbcc::simulate::{RunError, RunRequest};
 use nbcc_isa::load;
 use nbcc_stages::Image;
@@ -30,8 +30,10 @@ fn small_binary() -> Vec<u8> {
 
 /// Describes a binary and runs it on zeros, if it lets itself be described.
 fn load_and_run(binary: &[u8]) -> Result<(), String> {
-    let entry = &TARGETS[0];
-    let described = (entry.describe)(binary).map_err(|error| error.to_string())?;
+    let Some(Runner::Images(runner)) = TARGETS.first().map(|entry| &entry.runner) else {
+        panic!("the first target runs image pipelines");
+    };
+    let described = (runner.describe)(binary).map_err(|error| error.to_string())?;
     let mut inputs = BTreeMap::new();
     for input in described.inputs {
         let extent = input.extent.unwrap_or_default();
@@ -50,7 +52,7 @@ fn load_and_run(binary: &[u8]) -> Result<(), String> {
         threads: 1,
         progress: &mut |_| {},
     };
-    match (entry.run)(binary, request) {
+    match (runner.run)(binary, request) {
         Ok(_) => Ok(()),
         Err(RunError::Binary(error)) => Err(error.to_string()),
         Err(RunError::Refused(why) | RunError::OutOfCycles(why) | RunError::Fault(why)) => Err(why),

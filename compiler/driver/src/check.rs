@@ -129,6 +129,29 @@ fn show(ty: ElementType, word: u32) -> String {
     }
 }
 
+/// Compares memory bit for bit; where it differs first, in words.
+pub fn compare_bytes(is: &[u8], should: &[u8]) -> Result<(), String> {
+    if is == should {
+        return Ok(());
+    }
+    if is.len() != should.len() {
+        return Err(format!("has {} bytes instead of {}", is.len(), should.len()));
+    }
+    let differ: Vec<usize> = (0..is.len()).filter(|&at| is[at] != should[at]).collect();
+    // Most buffers hold words of 4 bytes: the whole word tells more than the byte.
+    let word = differ[0] / 4 * 4;
+    let end = (word + 4).min(is.len());
+    let hex = |bytes: &[u8]| bytes.iter().rev().map(|b| format!("{b:02x}")).collect::<String>();
+    Err(format!(
+        "differs from the interpreter's in {} of {} bytes, first in the word at byte {word}: \
+         0x{} instead of 0x{}",
+        differ.len(),
+        is.len(),
+        hex(&is[word..end]),
+        hex(&should[word..end])
+    ))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -168,6 +191,18 @@ mod tests {
             error,
             "1 of 6 elements of `out` are wrong, the first at (1, 1): 7 instead of 0"
         );
+    }
+
+    #[test]
+    fn the_first_word_that_differs_is_named() {
+        assert_eq!(compare_bytes(&[1, 2, 3], &[1, 2, 3]), Ok(()));
+        assert_eq!(
+            compare_bytes(&[0, 0, 0, 0, 0, 1], &[0, 0, 0, 0, 0, 2]),
+            Err("differs from the interpreter's in 1 of 6 bytes, first in the word at byte 4: \
+                 0x0100 instead of 0x0200"
+                .to_string())
+        );
+        assert!(compare_bytes(&[0], &[]).is_err());
     }
 
     #[test]

@@ -173,6 +173,9 @@ pub struct RunArgs {
     pub program: PathBuf,
     #[command(flatten)]
     pub data: DataArgs,
+    /// How kernels are launched; <stem>.toml beside the program where not given
+    #[arg(long, value_name = "FILE.toml")]
+    pub launch: Option<PathBuf>,
     /// Write statistics as JSON
     #[arg(long, value_name = "FILE.json")]
     pub stats: Option<PathBuf>,
@@ -208,6 +211,9 @@ pub struct InterpArgs {
     pub target: Option<String>,
     #[command(flatten)]
     pub data: DataArgs,
+    /// How kernels are launched; <stem>.toml beside the program where not given
+    #[arg(long, value_name = "FILE.toml")]
+    pub launch: Option<PathBuf>,
 }
 
 /// `nbcc objdump`.

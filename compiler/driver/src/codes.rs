@@ -44,6 +44,9 @@ pub static ALL: &[&CodeInfo] = &[
     &BROKEN_ASSEMBLY,
     &BROKEN_TRACE,
     &REFUSED,
+    &NO_LAUNCH,
+    &BROKEN_LAUNCH,
+    &WRONG_LAUNCH,
 ];
 
 macro_rules! by_test {
@@ -201,7 +204,9 @@ codes! {
     FAULT = "E4202", "the simulated machine stopped",
     "The program did something the machine cannot do, such as an access outside a memory, or its \
      vaults wait for each other. The message names the instruction, its source line and the unit. \
-     For a program compiled by nbcc this is a fault of nbcc.",
+     An image pipeline that nbcc compiled never does this: there it is a fault of nbcc. A kernel \
+     may: by an address outside of its buffers, a failed assertion, or a barrier that not all of \
+     its threads reach; the message names kernel, line, block and thread.",
     "", by "a_program_that_faults";
 
     /// `--max-cycles` reached.
@@ -243,4 +248,26 @@ codes! {
      is not what the program was compiled for.",
     "// nbcc run example.halide --size 65536x8192\nOutput<Buffer<int, 2>> a, b, c;\n\
      a(x, y) = x;\nb(x, y) = y;\nc(x, y) = x + y;\n";
+
+    /// Nothing says how kernels are launched.
+    NO_LAUNCH = "E4209", "no launch file",
+    "Kernels run on a grid that a launch file describes: kernel, grid, block and arguments, and \
+     the buffers that are copied back. Name it with `--launch FILE.toml`, or give it the \
+     program's name with the extension `.toml`. docs/launch.md describes the format.",
+    "// nbcc run example.ptx\n.version 7.0\n.target sm_70\n.address_size 64\n\
+     .visible .entry k() { ret; }\n";
+
+    /// A launch file that cannot be understood.
+    BROKEN_LAUNCH = "E4210", "a mistake in a launch file",
+    "A launch file is TOML with the tables `symbol`, `launch` (each with `arg`s) and `read`. A key \
+     that is not known, a value of the wrong type or range, a buffer without a size, or a shape \
+     that does not fit its buffer is an error. docs/launch.md describes the format.",
+    "// nbcc run fixtures/empty.ptx --launch example.toml\ngrid = [1, 1, 1]\nblok = [32, 1, 1]\n";
+
+    /// A launch that does not fit its kernel.
+    WRONG_LAUNCH = "E4211", "a launch that does not fit its kernel",
+    "The kernel does not exist, takes another number of arguments or arguments of other sizes, or \
+     cannot run with blocks of this size. A struct passed by value is given as `hex`.",
+    "// nbcc run fixtures/empty.ptx --launch example.toml\ngrid = [1, 1, 1]\n\
+     block = [32, 32, 32]\n";
 }

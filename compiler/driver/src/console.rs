@@ -19,6 +19,11 @@ pub fn write_bytes(bytes: &[u8]) -> std::io::Result<()> {
     }
 }
 
+/// Writes what a program printed to stdout. A reader that has gone is no error.
+pub fn print_bytes(bytes: &[u8]) {
+    let _ = write_bytes(bytes);
+}
+
 /// Writes text with colour codes to stderr, like [`print`].
 pub fn error_text(text: &str) {
     let mut out = anstream::AutoStream::auto(std::io::stderr()).lock();

@@ -13,6 +13,7 @@ mod compile;
 mod console;
 pub mod data;
 mod files;
+mod launch;
 mod machine;
 mod observe;
 mod records;

@@ -42,32 +42,48 @@ pub fn profile(lines: &[ProfileLine], sources: &SourceMap) -> String {
     text
 }
 
-/// Where cycles and energy went. Reads the groups that every machine's statistics have: `core` and
-/// `stall` (cycles of the control cores), `category` (instructions), `energy` and `utilisation`.
-pub fn table(statistics: &Statistics) -> String {
-    let mut cycles = group(statistics, "stall");
-    cycles.push(("issue".into(), statistics.real("core.issue_cycles")));
-    let mut left = section("cycles of control cores", "", cycles, None);
-    left.push(String::new());
+/// Where cycles and energy went. Reads the groups that machines' statistics have: `core` and
+/// `stall` (cycles of the cores), `category` (instructions), `energy` and `utilisation`; a machine
+/// without one of them has no such section. `core` is what the machine calls what issues
+/// instructions.
+pub fn table(statistics: &Statistics, core: &str) -> String {
+    let has = |key: &str| statistics.iter().any(|statistic| statistic.definition.key == key);
+    let mut left = Vec::new();
+    if has("core.issue_cycles") {
+        let mut cycles = group(statistics, "stall");
+        cycles.push(("issue".into(), statistics.real("core.issue_cycles")));
+        left.extend(section(&format!("cycles of {core}s"), "", cycles, None));
+        left.push(String::new());
+    }
     left.extend(section("instructions", "", group(statistics, "category"), None));
 
-    let energy = group(statistics, "energy");
-    let (unit, scale) = energy_unit(statistics.real("energy_pj"));
-    let mut right = section("energy", unit, energy, Some(scale));
-    right.push(String::new());
-    right.extend(utilisation(group(statistics, "utilisation")));
+    let mut right = Vec::new();
+    let mut energy_total = String::new();
+    // A machine without an energy model says zero.
+    if has("energy_pj") && statistics.real("energy_pj") > 0.0 {
+        let (unit, scale) = energy_unit(statistics.real("energy_pj"));
+        right.extend(section("energy", unit, group(statistics, "energy"), Some(scale)));
+        right.push(String::new());
+        let total = statistics.real("energy_pj") / scale;
+        energy_total = format!(", \x1b[1m{total:.1} {unit}\x1b[0m");
+    }
+    let busy = group(statistics, "utilisation");
+    if !busy.is_empty() {
+        right.extend(utilisation(busy));
+    }
 
-    let (unit, scale) = energy_unit(statistics.real("energy_pj"));
+    let time = match has("time_ns") {
+        true => format!(" ({})", time(statistics.real("time_ns"))),
+        false => String::new(),
+    };
     let mut text = format!(
-        "\n\x1b[1m{} cycles\x1b[0m ({}), {} instructions on {} of {} control cores (IPC {:.3}), \
-         \x1b[1m{:.1} {unit}\x1b[0m\n\n",
+        "\n\x1b[1m{} cycles\x1b[0m{time}, {} instructions on {} of {} {core}s (IPC {:.3})\
+         {energy_total}\n\n",
         grouped(statistics.count("cycles")),
-        time(statistics.real("time_ns")),
         grouped(statistics.count("instructions")),
         statistics.count("core.active"),
         statistics.count("core.count"),
         statistics.real("ipc"),
-        statistics.real("energy_pj") / scale,
     );
     left.resize(left.len().max(right.len()), String::new());
     right.resize(left.len(), String::new());
@@ -194,11 +210,11 @@ mod tests {
         statistics.set("energy_pj", 2e6);
         statistics.set("energy.bank_read", 2e6);
         statistics.set("utilisation.bank", 0.5);
-        let text = anstream::adapter::strip_str(&table(&statistics)).to_string();
+        let text = anstream::adapter::strip_str(&table(&statistics, "control core")).to_string();
         assert_eq!(
             text,
             "
-1,234 cycles (0 ns), 0 instructions on 1 of 2 control cores (IPC 0.000), 2000.0 nJ
+1,234 cycles, 0 instructions on 1 of 2 control cores (IPC 0.000), 2000.0 nJ
 
 cycles of control cores                     energy                     nJ
   true dependence      75.0 %  ███████▌       bank read            2000.0  100.0 %  ██████████

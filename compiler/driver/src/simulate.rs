@@ -93,3 +93,91 @@ pub enum RunError {
     /// The program did what the machine cannot do.
     Fault(String),
 }
+
+/// What a binary of kernels says of itself.
+#[derive(Clone, Debug)]
+pub struct DescribedGrids {
+    /// The name of the machine that it was compiled for.
+    pub machine: String,
+    /// Its kernels, in their order.
+    pub kernels: Vec<KernelSpec>,
+}
+
+/// What a program says of a kernel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KernelSpec {
+    /// Its name.
+    pub name: String,
+    /// Its parameters, in order.
+    pub params: Vec<KernelParam>,
+}
+
+/// A parameter of a kernel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KernelParam {
+    /// Its name.
+    pub name: String,
+    /// Its size in bytes.
+    pub bytes: u32,
+    /// Its type in the words of the language.
+    pub type_name: String,
+}
+
+/// A launch, checked against its kernel.
+#[derive(Clone, Debug)]
+pub struct GridLaunch {
+    /// The kernel's name.
+    pub kernel: String,
+    /// Blocks in each dimension.
+    pub grid: [u32; 3],
+    /// Threads of a block in each dimension.
+    pub block: [u32; 3],
+    /// Bytes of shared memory beyond what the kernel declares.
+    pub dynamic_shared_bytes: u32,
+    /// A value for each parameter.
+    pub args: Vec<Argument>,
+}
+
+/// An argument of a kernel.
+#[derive(Clone, Debug)]
+pub enum Argument {
+    /// The bytes of the parameter.
+    Bytes(Vec<u8>),
+    /// The address of the buffer of that number.
+    Buffer(usize),
+}
+
+/// Kernels to run one after another.
+pub struct GridRequest<'a> {
+    /// Initial contents of module variables, by name.
+    pub symbols: Vec<(String, Vec<u8>)>,
+    /// The contents of the buffers.
+    pub buffers: Vec<Vec<u8>>,
+    /// The launches, in order.
+    pub launches: Vec<GridLaunch>,
+    /// Leave timing out.
+    pub fast: bool,
+    /// Give up after so many cycles.
+    pub max_cycles: Option<u64>,
+    /// Threads to simulate with; results do not depend on it.
+    pub threads: usize,
+    /// Called now and then.
+    pub progress: &'a mut dyn FnMut(Progress),
+}
+
+/// What the launches leave behind, also where one of them failed.
+#[derive(Debug, Default)]
+pub struct GridRan {
+    /// The contents of the buffers.
+    pub buffers: Vec<Vec<u8>>,
+    /// What the kernels printed.
+    pub printed: Vec<u8>,
+    /// Instructions that warps issued.
+    pub instructions: u64,
+    /// What was measured; `None` without timing.
+    pub statistics: Option<Statistics>,
+    /// Cost of each source line.
+    pub profile: Vec<ProfileLine>,
+    /// Why the launches did not come to their end; only what was printed is known then.
+    pub failure: Option<RunError>,
+}

@@ -5,20 +5,30 @@ use std::path::Path;
 
 use nbcc_base::Diagnostic;
 use nbcc_interp::pipeline::Trap;
+use nbcc_ir::Module;
 use nbcc_pipeline::Program;
 use nbcc_stages::{Image, Pipeline};
 
+use super::run::{self, grid};
 use crate::cli::InterpArgs;
 use crate::data::gather::{self, Gathered};
 use crate::data::{by, outputs};
+use crate::launch::{kernels_of, oracle};
 use crate::session::{Session, Stop};
 use crate::{codes, compile, console};
 
 /// Runs the command.
 pub fn interp(session: &mut Session, args: &InterpArgs) -> Result<(), Stop> {
     let tools = compile::tools(session, &args.source, args.target.as_deref())?;
-    let program = compile::parse(session, &args.source, tools)?;
-    let pipeline = pipeline_of(session, &program, &args.source)?;
+    match compile::parse(session, &args.source, tools)? {
+        Program::Stages(pipeline) => images(session, args, &pipeline),
+        Program::Ir(module) => grids(session, args, &module),
+    }
+}
+
+fn images(session: &mut Session, args: &InterpArgs, pipeline: &Pipeline) -> Result<(), Stop> {
+    let launch = [("--launch", args.launch.is_some())];
+    run::refuse_options(session, &launch, "an image pipeline has no kernels")?;
     let specs = outputs::of_pipeline(pipeline);
     let places = outputs::plan(session, &specs, &args.data.output, &args.source)?;
     let gathered = gather::gather(session, pipeline, &args.data, &args.source)?;
@@ -37,6 +47,19 @@ pub fn interp(session: &mut Session, args: &InterpArgs) -> Result<(), Stop> {
     Ok(())
 }
 
+fn grids(session: &mut Session, args: &InterpArgs, module: &Module) -> Result<(), Stop> {
+    grid::refuse_image_options(session, &args.data, false)?;
+    let kernels = kernels_of(module);
+    let (plan, launches) =
+        grid::read_plan(session, args.launch.as_deref(), &args.source, &kernels)?;
+    session.flush();
+    let ran = oracle::launch(session, module, &plan, &launches)?;
+    console::print_bytes(&ran.printed);
+    let text = grid::write_reads(session, &plan, &ran.buffers)?;
+    console::print(&text);
+    Ok(())
+}
+
 /// The image pipeline that a program is.
 pub fn pipeline_of<'a>(
     session: &mut Session,
@@ -45,11 +68,15 @@ pub fn pipeline_of<'a>(
 ) -> Result<&'a Pipeline, Stop> {
     match program {
         Program::Stages(pipeline) => Ok(pipeline),
-        Program::Ir(_) => {
-            let message = format!("`{}` is no image pipeline", path.display());
-            Err(session.fail(Diagnostic::error(&codes::UNKNOWN_KIND, message)))
-        }
+        Program::Ir(_) => Err(wrong_program(session, path, "image pipeline")),
     }
+}
+
+/// A program of a language that the target does not take.
+pub fn wrong_program(session: &mut Session, path: &Path, wanted: &str) -> Stop {
+    let message = format!("`{}` is no {wanted}, which is what the target takes", path.display());
+    let help = "leave --target out: each language has a target of its own";
+    session.fail(Diagnostic::error(&codes::UNKNOWN_KIND, message).help(help))
 }
 
 /// Runs the interpreter; the outputs in order.

@@ -1,5 +1,6 @@
 //! Images in files: which form an extension means, and the size that is taken.
 
+pub mod arrays;
 pub mod gather;
 pub mod inputs;
 mod npy;

@@ -169,15 +169,22 @@ impl<'a> HeaderReader<'a> {
 
 /// Brings elements stored with the first axis of the shape fastest into ours.
 fn from_fortran(image: Image) -> Image {
-    let extent = image.extent.clone();
-    let mut turned = Image { data: Vec::with_capacity(image.data.len()), ..image };
+    let order = fortran_order(&image.extent);
+    let data = order.into_iter().map(|from| image.data[from]).collect();
+    Image { data, ..image }
+}
+
+/// Where each element of an array, in our order, lies in a file that stores the last of the
+/// extents fastest.
+fn fortran_order(extent: &[u32]) -> Vec<usize> {
+    let count = extent.iter().map(|&n| n as usize).product();
+    let mut order = Vec::with_capacity(count);
     let mut at = vec![0usize; extent.len()];
     // The stride of dimension d in the file: the product of the extents after it.
     let strides: Vec<usize> =
         (0..extent.len()).map(|d| extent[d + 1..].iter().map(|&n| n as usize).product()).collect();
-    for _ in 0..image.data.len() {
-        let from: usize = at.iter().zip(&strides).map(|(a, s)| a * s).sum();
-        turned.data.push(image.data[from]);
+    for _ in 0..count {
+        order.push(at.iter().zip(&strides).map(|(a, s)| a * s).sum());
         for d in 0..extent.len() {
             at[d] += 1;
             if at[d] < extent[d] as usize {
@@ -186,7 +193,44 @@ fn from_fortran(image: Image) -> Image {
             at[d] = 0;
         }
     }
-    turned
+    order
+}
+
+/// The elements of an array of numbers of any type and shape, in C order and little endian. What
+/// is wrong, in words, where it is not such an array.
+pub fn elements(bytes: &[u8]) -> Result<Vec<u8>, String> {
+    let words = |error| match error {
+        NpyError::Broken(what) => what,
+        NpyError::Type(name) => format!("its elements are {name}"),
+        NpyError::Large(shape) => format!("its shape {shape} is too large"),
+    };
+    let (text, elements) = split(bytes).map_err(words)?;
+    let header = parse_header(text).map_err(words)?;
+    let name = header.descr.trim_start_matches(['<', '>', '|', '=']);
+    let width: usize = match name {
+        "b1" | "i1" | "u1" => 1,
+        "i2" | "u2" | "f2" => 2,
+        "i4" | "u4" | "f4" => 4,
+        "i8" | "u8" | "f8" => 8,
+        _ => return Err(format!("its elements are '{}'", header.descr)),
+    };
+    let extent: Option<Vec<u32>> =
+        header.shape.iter().rev().map(|&n| u32::try_from(n).ok()).collect();
+    let large = || format!("its shape {:?} is too large", header.shape);
+    let extent = extent.filter(|e| e.len() <= 16).ok_or_else(large)?;
+    let expected = super::count(&extent).ok_or_else(large)? * width;
+    let Some(elements) = elements.get(..expected) else {
+        return Err(format!("its elements take {expected} bytes, it has {}", elements.len()));
+    };
+    let mut elements = elements.to_vec();
+    if header.descr.starts_with('>') {
+        elements.chunks_exact_mut(width).for_each(<[u8]>::reverse);
+    }
+    if !header.fortran {
+        return Ok(elements);
+    }
+    let order = fortran_order(&extent).into_iter();
+    Ok(order.flat_map(|from| elements[from * width..][..width].to_vec()).collect())
 }
 
 /// The bytes of an image as an array file.
@@ -201,11 +245,17 @@ pub fn write(image: &Image) -> Vec<u8> {
         ElementType::I32 => "<i4",
         ElementType::F32 => "<f4",
     };
-    let shape: Vec<String> = image.extent.iter().rev().map(u32::to_string).collect();
+    let shape: Vec<u64> = image.extent.iter().rev().map(|&n| n.into()).collect();
+    array(name, &shape, &raw::write(image))
+}
+
+/// An array file of elements in C order. `descr` is NumPy's name of their type.
+pub fn array(descr: &str, shape: &[u64], elements: &[u8]) -> Vec<u8> {
+    let sizes: Vec<String> = shape.iter().map(u64::to_string).collect();
     let comma = if shape.len() == 1 { "," } else { "" };
     let mut header = format!(
-        "{{'descr': '{name}', 'fortran_order': False, 'shape': ({}{comma}), }}",
-        shape.join(", ")
+        "{{'descr': '{descr}', 'fortran_order': False, 'shape': ({}{comma}), }}",
+        sizes.join(", ")
     );
     // The elements start at a multiple of 64 bytes; the header ends in a line break.
     let padding = (64 - (10 + header.len() + 1) % 64) % 64;
@@ -214,7 +264,7 @@ pub fn write(image: &Image) -> Vec<u8> {
     let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
     bytes.extend((header.len() as u16).to_le_bytes());
     bytes.extend(header.as_bytes());
-    bytes.extend(raw::write(image));
+    bytes.extend(elements);
     bytes
 }
 
@@ -273,6 +323,19 @@ mod tests {
         let header = "{\"shape\": (1,), \"descr\": \">i2\", \"fortran_order\": False}";
         let bytes = with_header(header, &[0xff, 0xfe]);
         assert_eq!(read(&bytes, ElementType::I16).unwrap().data, [-2i32 as u32]);
+    }
+
+    #[test]
+    fn elements_come_in_c_order_and_little_endian() {
+        let header =
+            |order: &str| format!("{{'descr': '>i2', 'fortran_order': {order}, 'shape': (2, 3)}}");
+        let stored = [0, 1, 0, 2, 0, 3, 0, 4, 0, 5, 0, 6];
+        let read = |order| elements(&with_header(&header(order), &stored));
+        assert_eq!(read("False"), Ok(vec![1, 0, 2, 0, 3, 0, 4, 0, 5, 0, 6, 0]));
+        assert_eq!(read("True"), Ok(vec![1, 0, 3, 0, 5, 0, 2, 0, 4, 0, 6, 0]));
+        let file = array("<f8", &[2], &[0; 16]);
+        assert_eq!(elements(&file), Ok(vec![0; 16]));
+        assert!(elements(&file[..file.len() - 1]).is_err());
     }
 
     #[test]

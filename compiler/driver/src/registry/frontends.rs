@@ -40,3 +40,39 @@ impl Frontend for Halide {
         nbcc_frontend_halide::parse(id, file, &options, diagnostics).map(Program::Stages)
     }
 }
+
+/// Kernels in PTX.
+pub struct Ptx;
+
+impl Frontend for Ptx {
+    fn name(&self) -> &'static str {
+        "ptx"
+    }
+
+    fn about(&self) -> &'static str {
+        "kernels in PTX, as CUDA compilers emit them"
+    }
+
+    fn extension(&self) -> &'static str {
+        "ptx"
+    }
+
+    fn default_target(&self) -> &'static str {
+        "mpu"
+    }
+
+    fn codes(&self) -> Vec<&'static CodeInfo> {
+        nbcc_frontend_ptx::all_codes()
+    }
+
+    fn parse(
+        &self,
+        id: SourceId,
+        file: &SourceFile,
+        _directives: &[DirectiveInfo],
+        diagnostics: &mut Diagnostics,
+    ) -> Result<Program, Failed> {
+        nbcc_frontend_ptx::parse(id, file, &nbcc_frontend_ptx::Options::default(), diagnostics)
+            .map(Program::Ir)
+    }
+}

@@ -9,7 +9,7 @@ use nbcc_isa_ipim::layout::Role;
 use nbcc_isa_ipim::{Element, Machine, Program, asm, program};
 use nbcc_stages::{ElementType, Image};
 
-use super::TargetEntry;
+use super::{ImageRunner, Runner, TargetEntry};
 use crate::data::inputs::InputSpec;
 use crate::data::outputs::OutputSpec;
 use crate::simulate::{Described, ParamSpec, ProfileLine, Ran, RunError, RunRequest};
@@ -22,8 +22,7 @@ pub const ENTRY: TargetEntry = TargetEntry {
     assembly: asm::NAME,
     disassemble: asm::disassemble_elf,
     assemble: asm::assemble_elf,
-    describe,
-    run,
+    runner: Runner::Images(ImageRunner { describe, run }),
 };
 
 /// Events that a timeline keeps: what viewers still open.

@@ -2,13 +2,14 @@
 
 mod frontends;
 mod ipim;
+mod mpu;
 
 use nbcc_isa::LoadError;
 use nbcc_isa::asm::AsmError;
 use nbcc_isa::machine::{Entry, MachineError, Override};
 use nbcc_pipeline::{Frontend, MachineInfo, Target};
 
-use crate::simulate::{Described, Ran, RunError, RunRequest};
+use crate::simulate::{Described, DescribedGrids, GridRan, GridRequest, Ran, RunError, RunRequest};
 
 /// A target with the tools that go with it.
 pub struct TargetEntry {
@@ -24,17 +25,39 @@ pub struct TargetEntry {
     pub disassemble: fn(&[u8]) -> Result<String, LoadError>,
     /// The binary of an assembly file.
     pub assemble: fn(&str) -> Result<Vec<u8>, Vec<AsmError>>,
+    /// What runs its binaries.
+    pub runner: Runner,
+}
+
+/// What runs binaries, by the kind of program that a target takes.
+pub enum Runner {
+    /// Image pipelines, from images to images.
+    Images(ImageRunner),
+    /// Kernels, launched on grids over buffers.
+    Grids(GridRunner),
+}
+
+/// Runs image pipelines.
+pub struct ImageRunner {
     /// What a binary says of itself.
     pub describe: fn(&[u8]) -> Result<Described, LoadError>,
     /// Runs a binary on its machine.
     pub run: fn(&[u8], RunRequest<'_>) -> Result<Ran, RunError>,
 }
 
+/// Runs kernels.
+pub struct GridRunner {
+    /// What a binary says of itself.
+    pub describe: fn(&[u8]) -> Result<DescribedGrids, LoadError>,
+    /// Launches kernels of a binary on its machine.
+    pub launch: fn(&[u8], GridRequest<'_>) -> GridRan,
+}
+
 /// The source languages.
-pub static FRONTENDS: &[&dyn Frontend] = &[&frontends::Halide];
+pub static FRONTENDS: &[&dyn Frontend] = &[&frontends::Halide, &frontends::Ptx];
 
 /// The targets.
-pub static TARGETS: &[TargetEntry] = &[ipim::ENTRY];
+pub static TARGETS: &[TargetEntry] = &[ipim::ENTRY, mpu::ENTRY];
 
 /// A picture for whoever has none.
 pub static PICTURE: &[u8] = include_bytes!("../../../../examples/ipim/blur.in.png");

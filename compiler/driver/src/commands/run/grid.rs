@@ -1,0 +1,213 @@
+//! Running kernels: a launch file says on which grids and buffers, what is read back is written.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use nbcc_base::{Diagnostic, SourceId};
+use nbcc_pipeline::Program;
+
+use super::{binary_of, failed, refuse_options, threads, watched, write_stats};
+use crate::cli::{DataArgs, RunArgs};
+use crate::commands::{interp, objdump};
+use crate::compile::Tools;
+use crate::data::arrays;
+use crate::launch::file::{self, Plan};
+use crate::launch::{self, kernels_of, oracle};
+use crate::registry::{GridRunner, TargetEntry};
+use crate::session::{Session, Stop};
+use crate::simulate::{GridLaunch, GridRan, GridRequest, KernelSpec};
+use crate::{check, codes, compile, console, report};
+
+/// Compiles and runs a source file.
+pub fn run_source(
+    session: &mut Session,
+    args: &RunArgs,
+    tools: Tools,
+    runner: &'static GridRunner,
+) -> Result<(), Stop> {
+    refuse_image_options(session, &args.data, args.trace.is_some())?;
+    let entry = tools.entry;
+    let passes = compile::pass_options(session, entry, &args.passes)?;
+    let request = compile::request(session, entry, &args.target, None)?;
+    let program = compile::parse(session, &args.program, tools)?;
+    let module = match &program {
+        Program::Ir(module) => module.clone(),
+        Program::Stages(_) => {
+            return Err(interp::wrong_program(session, &args.program, "grid program"));
+        }
+    };
+    let (plan, launches) = plan(session, args, &kernels_of(&module))?;
+    let binary = binary_of(session, args, entry, program, &request, &passes)?;
+    let described = (runner.describe)(&binary)
+        .unwrap_or_else(|error| panic!("a binary just made cannot be read: {error}"));
+    let ran = simulate(session, args, runner, &binary, &plan, launches.clone())?;
+    let checked = match args.check {
+        true => {
+            session.flush();
+            let reference = oracle::launch(session, &module, &plan, &launches)?;
+            compare(session, &plan, &ran, &reference)
+        }
+        false => Ok(String::new()),
+    };
+    let lines = checked.as_deref().unwrap_or_default().to_string();
+    show(session, args, entry, &described.machine, &plan, &ran, &lines)?;
+    checked.map(|_| ())
+}
+
+/// Runs a binary.
+pub fn run_binary(
+    session: &mut Session,
+    args: &RunArgs,
+    entry: &'static TargetEntry,
+    runner: &'static GridRunner,
+    binary: Vec<u8>,
+) -> Result<(), Stop> {
+    refuse_image_options(session, &args.data, args.trace.is_some())?;
+    let described = (runner.describe)(&binary)
+        .map_err(|error| objdump::broken(session, &args.program, error))?;
+    let (plan, launches) = plan(session, args, &described.kernels)?;
+    let ran = simulate(session, args, runner, &binary, &plan, launches)?;
+    show(session, args, entry, &described.machine, &plan, &ran, "")
+}
+
+/// Options of images mean nothing for kernels.
+pub fn refuse_image_options(
+    session: &mut Session,
+    data: &DataArgs,
+    trace: bool,
+) -> Result<(), Stop> {
+    let given = [
+        ("--input", !data.input.is_empty()),
+        ("--output", !data.output.is_empty()),
+        ("--param", !data.param.is_empty()),
+        ("--size", data.size.is_some()),
+        ("--trace", trace),
+    ];
+    refuse_options(session, &given, "kernels get their data by a launch file")
+}
+
+fn plan(
+    session: &mut Session,
+    args: &RunArgs,
+    kernels: &[KernelSpec],
+) -> Result<(Plan, Vec<GridLaunch>), Stop> {
+    read_plan(session, args.launch.as_deref(), &args.program, kernels)
+}
+
+/// The launch file of a program, checked against its kernels.
+pub fn read_plan(
+    session: &mut Session,
+    named: Option<&Path>,
+    program: &Path,
+    kernels: &[KernelSpec],
+) -> Result<(Plan, Vec<GridLaunch>), Stop> {
+    let path = launch::path(session, named, program)?;
+    let (source, plan): (SourceId, Plan) = file::read(session, &path)?;
+    let launches = launch::resolve(session, source, &plan, kernels)?;
+    Ok((plan, launches))
+}
+
+fn simulate(
+    session: &mut Session,
+    args: &RunArgs,
+    runner: &GridRunner,
+    binary: &[u8],
+    plan: &Plan,
+    launches: Vec<GridLaunch>,
+) -> Result<GridRan, Stop> {
+    session.flush();
+    let mut ran = watched(|progress| {
+        let request = GridRequest {
+            symbols: plan.symbols.iter().map(|s| (s.name.clone(), s.bytes.clone())).collect(),
+            buffers: plan.buffers.iter().map(|buffer| buffer.bytes.clone()).collect(),
+            launches,
+            fast: args.fast,
+            max_cycles: args.max_cycles,
+            threads: threads(),
+            progress,
+        };
+        (runner.launch)(binary, request)
+    });
+    if let Some(error) = ran.failure.take() {
+        console::print_bytes(&ran.printed);
+        return Err(failed(session, &args.program, error));
+    }
+    Ok(ran)
+}
+
+/// What cycles are on a machine that models no time.
+const FUNCTIONAL: &str = "A core issues a warp instruction a cycle: nothing waits in this model, \
+                          and there is no energy.\n\n";
+
+/// Writes what is read back, and says how the run went.
+fn show(
+    session: &mut Session,
+    args: &RunArgs,
+    entry: &TargetEntry,
+    machine: &str,
+    plan: &Plan,
+    ran: &GridRan,
+    checked: &str,
+) -> Result<(), Stop> {
+    console::print_bytes(&ran.printed);
+    let statistics = ran.statistics.as_ref();
+    write_stats(session, args, entry, machine, statistics, ran.instructions)?;
+    let mut text = match statistics {
+        Some(statistics) => report::table(statistics, "core") + FUNCTIONAL,
+        None => {
+            let count = report::grouped(ran.instructions);
+            format!("{count} warp instructions, no timing (--fast)\n")
+        }
+    };
+    text.push_str(&write_reads(session, plan, &ran.buffers)?);
+    if args.profile {
+        text.push_str(&report::profile(&ran.profile, &session.sources));
+    }
+    text.push_str(checked);
+    console::print(&text);
+    Ok(())
+}
+
+/// Writes the buffers that are read back; a line for each.
+pub fn write_reads(
+    session: &mut Session,
+    plan: &Plan,
+    buffers: &[Vec<u8>],
+) -> Result<String, Stop> {
+    let mut text = String::new();
+    for read in &plan.reads {
+        let bytes = &buffers[read.buffer];
+        arrays::write(session, &read.path, &read.form, bytes)?;
+        let name = &plan.buffers[read.buffer].name;
+        let file = read.path.display();
+        let _ = writeln!(text, "{name}: {} bytes -> \x1b[1m{file}\x1b[0m", bytes.len());
+    }
+    Ok(text)
+}
+
+/// Compares buffers and output with the interpreter's, bit for bit.
+fn compare(
+    session: &mut Session,
+    plan: &Plan,
+    ran: &GridRan,
+    reference: &GridRan,
+) -> Result<String, Stop> {
+    let mut text = String::from("\n");
+    for ((buffer, is), should) in plan.buffers.iter().zip(&ran.buffers).zip(&reference.buffers) {
+        match check::compare_bytes(is, should).map_err(|what| format!("`{}` {what}", buffer.name)) {
+            Ok(()) => {
+                let (name, size) = (&buffer.name, is.len());
+                let _ = writeln!(text, "check: {name} equals the interpreter's, {size} bytes");
+            }
+            Err(message) => {
+                let error = Diagnostic::error(&codes::CHECK_FAILED, format!("buffer {message}"));
+                return Err(session.fail(error));
+            }
+        }
+    }
+    if ran.printed != reference.printed {
+        let message = "what the kernels printed differs from the interpreter's";
+        return Err(session.fail(Diagnostic::error(&codes::CHECK_FAILED, message)));
+    }
+    Ok(text)
+}

@@ -1,0 +1,232 @@
+//! Running image pipelines: inputs are gathered, outputs written.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use nbcc_base::Diagnostic;
+use nbcc_stages::{Image, Pipeline};
+
+use super::{binary_of, failed, refuse_options, threads, watched, write_stats};
+use crate::cli::RunArgs;
+use crate::commands::{interp, objdump};
+use crate::compile::Tools;
+use crate::data::gather::{self, Gathered};
+use crate::data::inputs::{self, Loaded};
+use crate::data::{by, outputs, params};
+use crate::registry::{ImageRunner, TargetEntry};
+use crate::session::{Session, Stop};
+use crate::simulate::{Described, Ran, RunRequest};
+use crate::{check, codes, compile, console, files, report};
+
+/// A binary with the data for its run.
+struct Job {
+    entry: &'static TargetEntry,
+    runner: &'static ImageRunner,
+    binary: Vec<u8>,
+    described: Described,
+    inputs: BTreeMap<String, Loaded>,
+    params: BTreeMap<String, u32>,
+    places: Vec<outputs::Place>,
+    /// The outputs that the interpreter computed, where they are to be compared.
+    references: Option<Vec<Image>>,
+}
+
+/// Compiles and runs a source file.
+pub fn run_source(
+    session: &mut Session,
+    args: &RunArgs,
+    tools: Tools,
+    runner: &'static ImageRunner,
+) -> Result<(), Stop> {
+    refuse_launch(session, args)?;
+    let job = from_source(session, args, tools, runner)?;
+    run(session, args, &job)
+}
+
+/// Runs a binary.
+pub fn run_binary(
+    session: &mut Session,
+    args: &RunArgs,
+    entry: &'static TargetEntry,
+    runner: &'static ImageRunner,
+    binary: Vec<u8>,
+) -> Result<(), Stop> {
+    refuse_launch(session, args)?;
+    let job = from_binary(session, args, entry, runner, binary)?;
+    run(session, args, &job)
+}
+
+fn refuse_launch(session: &mut Session, args: &RunArgs) -> Result<(), Stop> {
+    let given = [("--launch", args.launch.is_some())];
+    refuse_options(session, &given, "an image pipeline has no kernels")
+}
+
+fn run(session: &mut Session, args: &RunArgs, job: &Job) -> Result<(), Stop> {
+    session.flush();
+    let ran = simulate(session, job, args)?;
+    let mut text = String::new();
+    for (name, input) in &job.inputs {
+        let image = &input.image;
+        let _ = writeln!(text, "{name}: {} {} from {}", by(&image.extent), image.ty, input.from);
+    }
+    write_records(session, job, args, &ran)?;
+    if let Some(statistics) = &ran.statistics {
+        text.push_str(&report::table(statistics, "control core"));
+    } else {
+        let count = report::grouped(ran.instructions);
+        let _ = writeln!(text, "{count} instructions, no timing (--fast)");
+    }
+    for (place, image) in job.places.iter().zip(&ran.outputs) {
+        let file = outputs::write(session, place, image)?;
+        let _ = writeln!(
+            text,
+            "{}: {} {} -> \x1b[1m{file}\x1b[0m",
+            place.name,
+            by(&image.extent),
+            image.ty
+        );
+    }
+    if args.profile {
+        text.push_str(&report::profile(&ran.profile, &session.sources));
+    }
+    let checked = match &job.references {
+        Some(references) => compare(session, job, &ran, references, &mut text),
+        None => Ok(()),
+    };
+    console::print(&text);
+    checked
+}
+
+/// A program compiled for the data that it is to run on.
+fn from_source(
+    session: &mut Session,
+    args: &RunArgs,
+    tools: Tools,
+    runner: &'static ImageRunner,
+) -> Result<Job, Stop> {
+    let path = &args.program;
+    let entry = tools.entry;
+    let passes = compile::pass_options(session, entry, &args.passes)?;
+    let mut request = compile::request(session, entry, &args.target, args.data.size.as_ref())?;
+    let program = compile::parse(session, path, tools)?;
+    let pipeline = interp::pipeline_of(session, &program, path)?.clone();
+    let specs = outputs::of_pipeline(&pipeline);
+    let places = outputs::plan(session, &specs, &args.data.output, path)?;
+    let gathered = gather::gather(session, &pipeline, &args.data, path)?;
+    let extents = |input: &Loaded| input.image.extent.clone();
+    request.input_extents =
+        gathered.inputs.iter().map(|(name, input)| (name.clone(), extents(input))).collect();
+    let binary = binary_of(session, args, entry, program, &request, &passes)?;
+    let described = (runner.describe)(&binary)
+        .unwrap_or_else(|error| panic!("a binary just made cannot be read: {error}"));
+    let references = match args.check {
+        true => Some(interp::interpret(session, &pipeline, &gathered)?),
+        false => None,
+    };
+    let params = words(&pipeline, &gathered);
+    let params = params
+        .into_iter()
+        .filter(|(name, _)| described.params.iter().any(|param| param.name == *name))
+        .collect();
+    let inputs = gathered.inputs;
+    Ok(Job { entry, runner, binary, described, inputs, params, places, references })
+}
+
+/// The words of a pipeline's parameters.
+fn words(pipeline: &Pipeline, gathered: &Gathered) -> BTreeMap<String, u32> {
+    pipeline
+        .params
+        .iter()
+        .filter_map(|(param, data)| Some((data.name.clone(), gathered.params[param]?)))
+        .collect()
+}
+
+/// A binary with data of the extents that it was compiled for.
+fn from_binary(
+    session: &mut Session,
+    args: &RunArgs,
+    entry: &'static TargetEntry,
+    runner: &'static ImageRunner,
+    binary: Vec<u8>,
+) -> Result<Job, Stop> {
+    let path = &args.program;
+    let described =
+        (runner.describe)(&binary).map_err(|error| objdump::broken(session, path, error))?;
+    let places = outputs::plan(session, &described.outputs, &args.data.output, path)?;
+    let known: Vec<_> =
+        described.params.iter().map(|param| (param.name.clone(), param.ty)).collect();
+    let set = params::read(session, &known, &args.data.param)?;
+    let mut params = BTreeMap::new();
+    for param in &described.params {
+        match set.get(&param.name) {
+            Some(&literal) => {
+                let word = nbcc_stages::scalar::literal_word(param.ty, literal);
+                params.insert(param.name.clone(), word);
+            }
+            None if param.is_required => {
+                let message = format!("parameter `{}` has no value", param.name);
+                let help = format!("set it with --param {}=VALUE", param.name);
+                return Err(session.fail(Diagnostic::error(&codes::NO_PARAM, message).help(help)));
+            }
+            None => {}
+        }
+    }
+    let mut inputs = inputs::given(session, &described.inputs, &args.data.input)?;
+    inputs::add_beside(session, &described.inputs, &mut inputs, path)?;
+    inputs::add_bundled(session, &described.inputs, &mut inputs, path)?;
+    Ok(Job { entry, runner, binary, described, inputs, params, places, references: None })
+}
+
+fn simulate(session: &mut Session, job: &Job, args: &RunArgs) -> Result<Ran, Stop> {
+    let result = watched(|progress| {
+        let request = RunRequest {
+            inputs: job.inputs.iter().map(|(name, i)| (name.clone(), i.image.clone())).collect(),
+            params: job.params.clone(),
+            fast: args.fast,
+            max_cycles: args.max_cycles,
+            trace: args.trace.is_some(),
+            threads: threads(),
+            progress,
+        };
+        (job.runner.run)(&job.binary, request)
+    });
+    result.map_err(|error| failed(session, &args.program, error))
+}
+
+/// Writes what `--stats` and `--trace` ask for.
+fn write_records(session: &mut Session, job: &Job, args: &RunArgs, ran: &Ran) -> Result<(), Stop> {
+    let machine = &job.described.machine;
+    let statistics = ran.statistics.as_ref();
+    write_stats(session, args, job.entry, machine, statistics, ran.instructions)?;
+    if let (Some(path), Some(trace)) = (&args.trace, &ran.trace) {
+        let mut bytes = Vec::new();
+        trace.write(&mut bytes, ran.cycle_ns).unwrap_or_default();
+        files::write(session, path, &bytes)?;
+    }
+    Ok(())
+}
+
+/// Compares outputs with their references and says what was found.
+fn compare(
+    session: &mut Session,
+    job: &Job,
+    ran: &Ran,
+    references: &[Image],
+    text: &mut String,
+) -> Result<(), Stop> {
+    let mut result = Ok(());
+    text.push('\n');
+    for ((spec, output), reference) in
+        job.described.outputs.iter().zip(&ran.outputs).zip(references)
+    {
+        match check::compare(output, reference).verdict(&spec.name) {
+            Ok(line) => {
+                let _ = writeln!(text, "check: {line}");
+            }
+            Err(message) => {
+                result = Err(session.fail(Diagnostic::error(&codes::CHECK_FAILED, message)));
+            }
+        }
+    }
+    result
+}

@@ -1,0 +1,392 @@
+//! The launch file: which kernels run, on grids of which size, with which arguments, and which
+//! buffers come back. docs/launch.md describes the format.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use nbcc_base::SourceId;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::toml::Document;
+use crate::data::arrays::{self, ArrayForm};
+use crate::files;
+use crate::session::{Session, Stop};
+
+/// Bytes of all buffers at most.
+const MAX_BUFFERS: u64 = 4 << 30;
+
+/// What a launch file asks for, its data read.
+#[derive(Clone, Debug, Default)]
+pub struct Plan {
+    /// Initial contents of module variables.
+    pub symbols: Vec<SymbolData>,
+    /// The buffers, in the order of their first naming.
+    pub buffers: Vec<Buffer>,
+    /// The launches, in order.
+    pub launches: Vec<Launch>,
+    /// What is copied back in the end.
+    pub reads: Vec<Read>,
+}
+
+/// Initial contents of a module variable.
+#[derive(Clone, Debug)]
+pub struct SymbolData {
+    /// The variable's name.
+    pub name: String,
+    /// What it begins with.
+    pub bytes: Vec<u8>,
+}
+
+/// Memory on the device.
+#[derive(Clone, Debug)]
+pub struct Buffer {
+    /// Its name.
+    pub name: String,
+    /// Its contents before the first launch.
+    pub bytes: Vec<u8>,
+}
+
+/// A launch of a kernel.
+#[derive(Clone, Debug)]
+pub struct Launch {
+    /// The kernel; the only one of the module where none is named.
+    pub kernel: Option<String>,
+    /// Where the launch stands in the file.
+    pub at: Range<usize>,
+    /// Blocks in each dimension.
+    pub grid: [u32; 3],
+    /// Threads of a block in each dimension.
+    pub block: [u32; 3],
+    /// Bytes of shared memory beyond what the kernel declares.
+    pub dynamic_shared_bytes: u32,
+    /// The arguments, in order.
+    pub args: Vec<Arg>,
+}
+
+/// An argument.
+#[derive(Clone, Debug)]
+pub struct Arg {
+    /// Where it stands in the file.
+    pub at: Range<usize>,
+    /// What it is.
+    pub value: ArgValue,
+}
+
+/// What an argument is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ArgValue {
+    /// A scalar: its type's name and its bytes, little endian.
+    Scalar(&'static str, Vec<u8>),
+    /// Bytes of anything.
+    Bytes(Vec<u8>),
+    /// The address of a buffer, by its number.
+    Buffer(usize),
+}
+
+/// A buffer that is copied back.
+#[derive(Clone, Debug)]
+pub struct Read {
+    /// The number of the buffer.
+    pub buffer: usize,
+    /// Where its contents go.
+    pub path: PathBuf,
+    /// In which form.
+    pub form: ArrayForm,
+}
+
+/// Reads a launch file and the data that it names.
+pub fn read(session: &mut Session, path: &Path) -> Result<(SourceId, Plan), Stop> {
+    let source = files::read_source(session, path)?;
+    let text = session.sources.get(source).text.clone();
+    let folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
+    let document = Document { session, source };
+    let mut reader = Reader { document, folder, plan: Plan::default(), named: BTreeMap::new() };
+    reader.file(&text)?;
+    Ok((source, reader.plan))
+}
+
+/// A buffer by its name.
+struct Named {
+    number: usize,
+    /// Where it got its contents.
+    defined: Option<Range<usize>>,
+    first: Range<usize>,
+}
+
+struct Reader<'s> {
+    document: Document<'s>,
+    folder: PathBuf,
+    plan: Plan,
+    named: BTreeMap<String, Named>,
+}
+
+/// The keys of a launch.
+const LAUNCH: [&str; 5] = ["kernel", "grid", "block", "dynamic_shared_bytes", "arg"];
+
+impl Reader<'_> {
+    fn file(&mut self, text: &str) -> Result<(), Stop> {
+        let document = self.document.parse(text)?;
+        let table = document.get_ref();
+        let known: Vec<&str> = ["symbol", "launch", "read"].into_iter().chain(LAUNCH).collect();
+        self.document.check_keys(table, &known)?;
+        for symbol in self.document.array(table, "symbol")? {
+            self.symbol(symbol)?;
+        }
+        let launches = self.document.array(table, "launch")?;
+        let inline = table.keys().find(|key| LAUNCH.contains(&key.get_ref().as_ref()));
+        match inline {
+            Some(key) if !launches.is_empty() => {
+                let message = "launches stand both at the top level and under `launch`".to_string();
+                let help = "move the keys of the top level into a [[launch]] of their own";
+                return Err(self.document.fault(key.span(), message, "a launch of its own", help));
+            }
+            Some(_) => self.launch(table, document.span())?,
+            None => {}
+        }
+        for launch in &launches {
+            let table = self.document.table(launch, "launch")?;
+            self.document.check_keys(table, &LAUNCH)?;
+            self.launch(table, launch.span())?;
+        }
+        if self.plan.launches.is_empty() {
+            let message = "the launch file launches nothing".to_string();
+            let help = "add a [[launch]] with `grid`, `block` and its [[launch.arg]]s";
+            return Err(self.document.fault(0..0, message, "no launch", help));
+        }
+        for read in self.document.array(table, "read")? {
+            self.read(read)?;
+        }
+        let empty = self.named.iter().find(|(_, named)| named.defined.is_none());
+        if let Some((name, named)) = empty {
+            let (at, message) = (named.first.clone(), format!("buffer `{name}` has no size"));
+            let help = "give it `bytes = N` (zeros) or `file = \"...\"` where it is named first";
+            return Err(self.document.fault(at, message, "neither size nor contents", help));
+        }
+        Ok(())
+    }
+
+    fn symbol(&mut self, value: &Spanned<DeValue<'_>>) -> Result<(), Stop> {
+        let table = self.document.table(value, "symbol")?;
+        self.document.check_keys(table, &["name", "file"])?;
+        let name = self.required(table, "name", value.span())?;
+        let name = self.document.string(name, "name")?;
+        let file = self.required(table, "file", value.span())?;
+        let bytes = self.contents(file)?;
+        if self.plan.symbols.iter().any(|symbol| symbol.name == name) {
+            let message = format!("symbol `{name}` is given twice");
+            return Err(self.document.fault(value.span(), message, "again", ""));
+        }
+        self.plan.symbols.push(SymbolData { name, bytes });
+        Ok(())
+    }
+
+    fn launch(&mut self, table: &DeTable<'_>, at: Range<usize>) -> Result<(), Stop> {
+        let kernel = match table.get("kernel") {
+            Some(name) => Some(self.document.string(name, "kernel")?),
+            None => None,
+        };
+        let at = table.get("kernel").map_or(at, Spanned::span);
+        let grid = self.required(table, "grid", at.clone())?;
+        let grid = self.dimensions(grid, "grid")?;
+        let block = self.required(table, "block", at.clone())?;
+        let block = self.dimensions(block, "block")?;
+        let dynamic_shared_bytes = match table.get("dynamic_shared_bytes") {
+            Some(bytes) => {
+                let high = i128::from(u32::MAX);
+                self.document.integer(bytes, "dynamic_shared_bytes", 0, high)? as u32
+            }
+            None => 0,
+        };
+        let mut args = Vec::new();
+        for arg in self.document.array(table, "arg")? {
+            let value = self.arg(arg)?;
+            args.push(Arg { at: arg.span(), value });
+        }
+        self.plan.launches.push(Launch { kernel, at, grid, block, dynamic_shared_bytes, args });
+        Ok(())
+    }
+
+    /// One to three sizes of at least 1; those that are left out are 1.
+    fn dimensions(&mut self, value: &Spanned<DeValue<'_>>, what: &str) -> Result<[u32; 3], Stop> {
+        let mut sizes = [1; 3];
+        let (low, high) = (1, i128::from(i32::MAX));
+        match value.get_ref() {
+            DeValue::Array(values) if (1..=3).contains(&values.len()) => {
+                for (size, value) in sizes.iter_mut().zip(values) {
+                    *size = self.document.integer(value, what, low, high)? as u32;
+                }
+            }
+            DeValue::Array(_) => {
+                let message = format!("`{what}` has one to three sizes");
+                return Err(self.document.fault(value.span(), message, "not so many", ""));
+            }
+            _ => sizes[0] = self.document.integer(value, what, low, high)? as u32,
+        }
+        Ok(sizes)
+    }
+
+    fn arg(&mut self, value: &Spanned<DeValue<'_>>) -> Result<ArgValue, Stop> {
+        let table = self.document.table(value, "arg")?;
+        let mut known = vec!["hex", "buffer", "file", "bytes"];
+        known.extend(arrays::SCALARS.iter().map(|scalar| scalar.name));
+        self.document.check_keys(table, &known)?;
+        if table.contains_key("buffer") {
+            return self.buffer_arg(table, value.span());
+        }
+        let mut entries = table.iter();
+        let (Some((key, scalar)), None) = (entries.next(), entries.next()) else {
+            let message = "an argument is one scalar, `hex` or `buffer`".to_string();
+            let help = "as in `f32 = 2.5`, `hex = \"00ff\"`, `buffer = \"x\"` with `bytes = 4096`";
+            return Err(self.document.fault(value.span(), message, "one of these", help));
+        };
+        let name = key.get_ref().as_ref();
+        if let Some(ty) = arrays::SCALARS.iter().find(|ty| ty.name == name) {
+            let bytes = match ty.float {
+                Some(encode) => encode(self.document.real(scalar, name)?),
+                None => {
+                    let (low, high) = ty.range();
+                    let number = self.document.integer(scalar, name, low, high)?;
+                    number.to_le_bytes()[..ty.bytes].to_vec()
+                }
+            };
+            return Ok(ArgValue::Scalar(ty.name, bytes));
+        }
+        if name == "hex" {
+            let text = self.document.string(scalar, "hex")?;
+            return match arrays::unhex(&text) {
+                Some(bytes) => Ok(ArgValue::Bytes(bytes)),
+                None => {
+                    let message = "`hex` takes pairs of hexadecimal digits".to_string();
+                    Err(self.document.fault(scalar.span(), message, "not such", ""))
+                }
+            };
+        }
+        let message = format!("`{name}` says nothing without `buffer`");
+        Err(self.document.fault(value.span(), message, "of which buffer?", ""))
+    }
+
+    fn buffer_arg(&mut self, table: &DeTable<'_>, at: Range<usize>) -> Result<ArgValue, Stop> {
+        self.document.check_keys(table, &["buffer", "file", "bytes"])?;
+        let name = self.document.string(&table["buffer"], "buffer")?;
+        let contents = match (table.get("file"), table.get("bytes")) {
+            (Some(_), Some(bytes)) => {
+                let message = format!("buffer `{name}` has both `file` and `bytes`");
+                return Err(self.document.fault(bytes.span(), message, "one too many", ""));
+            }
+            (Some(file), None) => Some(self.contents(file)?),
+            (None, Some(bytes)) => {
+                let high = i128::from(files::MAX_DATA);
+                let bytes = self.document.integer(bytes, "bytes", 0, high)?;
+                Some(vec![0; bytes as usize])
+            }
+            (None, None) => None,
+        };
+        let number = self.plan.buffers.len();
+        let known = self.named.entry(name.clone()).or_insert_with(|| {
+            self.plan.buffers.push(Buffer { name: name.clone(), bytes: Vec::new() });
+            Named { number, defined: None, first: at.clone() }
+        });
+        let number = known.number;
+        let Some(bytes) = contents else { return Ok(ArgValue::Buffer(number)) };
+        if known.defined.is_some() {
+            let message = format!("buffer `{name}` gets contents twice");
+            let help = "name it without `file` and `bytes` from the second time on";
+            return Err(self.document.fault(at, message, "again", help));
+        }
+        known.defined = Some(at.clone());
+        self.plan.buffers[number].bytes = bytes;
+        let total: u64 = self.plan.buffers.iter().map(|buffer| buffer.bytes.len() as u64).sum();
+        if total > MAX_BUFFERS {
+            let message = "the buffers take more than 4 GiB".to_string();
+            return Err(self.document.fault(at, message, "too much with this one", ""));
+        }
+        Ok(ArgValue::Buffer(number))
+    }
+
+    fn read(&mut self, value: &Spanned<DeValue<'_>>) -> Result<(), Stop> {
+        let table = self.document.table(value, "read")?;
+        self.document.check_keys(table, &["buffer", "file", "dtype", "shape"])?;
+        let name_value = self.required(table, "buffer", value.span())?;
+        let name = self.document.string(name_value, "buffer")?;
+        let Some(number) = self.named.get(&name).map(|named| named.number) else {
+            let message = format!("there is no buffer `{name}`");
+            let help = match self.named.is_empty() {
+                true => "no argument of a launch is a buffer".to_string(),
+                false => {
+                    let names: Vec<&str> = self.named.keys().map(String::as_str).collect();
+                    format!("there are: {}", names.join(", "))
+                }
+            };
+            return Err(self.document.fault(name_value.span(), message, "not known", &help));
+        };
+        let file = self.required(table, "file", value.span())?;
+        let path = self.folder.join(self.document.string(file, "file")?);
+        let form = self.form(table, &path, value.span(), number)?;
+        files::check_folder(self.document.session, &path)?;
+        self.plan.reads.push(Read { buffer: number, path, form });
+        Ok(())
+    }
+
+    fn form(
+        &mut self,
+        table: &DeTable<'_>,
+        path: &Path,
+        at: Range<usize>,
+        buffer: usize,
+    ) -> Result<ArrayForm, Stop> {
+        let is_npy = path.extension().is_some_and(|extension| extension == "npy");
+        if !is_npy {
+            if let Some(key) = ["dtype", "shape"].iter().find_map(|key| table.get(*key)) {
+                let message = "only .npy files have a type and a shape".to_string();
+                let help = "give the file the extension .npy";
+                return Err(self.document.fault(key.span(), message, "means nothing here", help));
+            }
+            return Ok(ArrayForm::Raw);
+        }
+        let dtype = self.required(table, "dtype", at.clone())?;
+        let name = self.document.string(dtype, "dtype")?;
+        let Some(scalar) = arrays::SCALARS.iter().find(|s| s.name == name && s.descr.is_some())
+        else {
+            let message = format!("`{name}` is no element type of .npy files");
+            let help = "there are: i8, i16, i32, i64, u8, u16, u32, u64, f16, f32, f64";
+            return Err(self.document.fault(dtype.span(), message, "not known", help));
+        };
+        let shape_value = self.required(table, "shape", at)?;
+        let mut shape = Vec::new();
+        for size in self.document.array(table, "shape")? {
+            shape.push(self.document.integer(size, "shape", 0, i128::from(u32::MAX))? as u64);
+        }
+        let bytes =
+            shape.iter().try_fold(scalar.bytes as u64, |product, &n| product.checked_mul(n));
+        let has = self.plan.buffers[buffer].bytes.len() as u64;
+        if bytes != Some(has) {
+            let message = format!("the shape does not fit the buffer, which has {has} bytes");
+            let label = match bytes {
+                Some(bytes) => format!("these are {bytes} bytes of {name}"),
+                None => "far too large".to_string(),
+            };
+            return Err(self.document.fault(shape_value.span(), message, &label, ""));
+        }
+        Ok(ArrayForm::Npy { scalar, shape })
+    }
+
+    fn required<'v, 't>(
+        &mut self,
+        table: &'v DeTable<'t>,
+        key: &str,
+        at: Range<usize>,
+    ) -> Result<&'v Spanned<DeValue<'t>>, Stop> {
+        table.get(key).ok_or_else(|| {
+            let message = format!("`{key}` is missing");
+            self.document.fault(at, message, &format!("without `{key}`"), "")
+        })
+    }
+
+    /// The contents of a data file beside the launch file.
+    fn contents(&mut self, file: &Spanned<DeValue<'_>>) -> Result<Vec<u8>, Stop> {
+        let name = self.document.string(file, "file")?;
+        arrays::read(self.document.session, &self.folder.join(name))
+    }
+}

@@ -1,0 +1,68 @@
+//! Launches of kernels: the file that describes them, and what it asks for, checked against the
+//! kernels that a program has.
+
+pub mod file;
+pub mod oracle;
+mod resolve;
+mod toml;
+
+use std::path::{Path, PathBuf};
+
+use nbcc_base::Diagnostic;
+use nbcc_ir::Module;
+
+use crate::codes;
+use crate::session::{Session, Stop};
+use crate::simulate::{KernelParam, KernelSpec};
+
+pub use resolve::resolve;
+
+use file::SymbolData;
+
+/// The launch file: the one that is named, else `<stem>.toml` beside the program.
+pub fn path(session: &mut Session, named: Option<&Path>, program: &Path) -> Result<PathBuf, Stop> {
+    if let Some(named) = named {
+        return Ok(named.to_path_buf());
+    }
+    let beside = program.with_extension("toml");
+    if beside.is_file() {
+        return Ok(beside);
+    }
+    let file = program.display().to_string();
+    let message = format!("`{file}` has kernels, and nothing says how to launch them");
+    let help = format!("give --launch FILE.toml, or put `{}` beside it", beside.display());
+    Err(session.fail(Diagnostic::error(&codes::NO_LAUNCH, message).in_file(file).help(help)))
+}
+
+/// The kernels of a module, in their order.
+pub fn kernels_of(module: &Module) -> Vec<KernelSpec> {
+    let functions = module.functions.values();
+    functions
+        .filter_map(|function| {
+            let kernel = function.kernel.as_ref()?;
+            let param = |param: &nbcc_ir::KernelParam| KernelParam {
+                name: param.name.clone(),
+                bytes: param.size,
+                type_name: match param.ty {
+                    Some(ty) => ty.name().to_string(),
+                    None => format!("{} bytes", param.size),
+                },
+            };
+            let params = kernel.params.iter().map(param).collect();
+            Some(KernelSpec { name: function.name.clone(), params })
+        })
+        .collect()
+}
+
+/// A `[[symbol]]` that the program has not.
+pub fn no_symbol(session: &mut Session, name: &str) -> Stop {
+    let message = format!("the launch file sets `{name}`, and the program has no such variable");
+    session.fail(Diagnostic::error(&codes::WRONG_LAUNCH, message))
+}
+
+/// A `[[symbol]]` with more bytes than the variable.
+pub fn long_symbol(session: &mut Session, symbol: &SymbolData, size: usize) -> Stop {
+    let (name, given) = (&symbol.name, symbol.bytes.len());
+    let message = format!("the file for `{name}` has {given} bytes, the variable {size}");
+    session.fail(Diagnostic::error(&codes::WRONG_LAUNCH, message))
+}

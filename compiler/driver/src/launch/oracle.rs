@@ -1,0 +1,91 @@
+//! Launches on the interpreter.
+
+use nbcc_base::Diagnostic;
+use nbcc_interp::grid::{self, Fault, GridMemory, Limits};
+use nbcc_ir::{Kernel, Module};
+
+use super::file::Plan;
+use crate::codes;
+use crate::session::{Session, Stop};
+use crate::simulate::{Argument, GridLaunch, GridRan};
+
+/// Runs launches on the interpreter: the buffers and what was printed. What was printed before a
+/// fault goes to stdout.
+pub fn launch(
+    session: &mut Session,
+    module: &Module,
+    plan: &Plan,
+    launches: &[GridLaunch],
+) -> Result<GridRan, Stop> {
+    let mut printed = String::new();
+    let mut memory = match GridMemory::new(module) {
+        Ok(memory) => memory,
+        Err(kind) => return Err(session.fail(Diagnostic::error(&codes::TRAP, kind.to_string()))),
+    };
+    for symbol in &plan.symbols {
+        let object = module.objects.iter().find(|(_, object)| object.name == symbol.name);
+        let Some((object, _)) = object else {
+            return Err(super::no_symbol(session, &symbol.name));
+        };
+        let address = memory.object(object);
+        let bytes = memory.bytes_mut(address);
+        if bytes.len() < symbol.bytes.len() {
+            return Err(super::long_symbol(session, symbol, bytes.len()));
+        }
+        bytes[..symbol.bytes.len()].copy_from_slice(&symbol.bytes);
+    }
+    let addresses: Vec<u64> =
+        plan.buffers.iter().map(|buffer| memory.allocate_with(buffer.bytes.clone())).collect();
+    for launch in launches {
+        let kernel = module.functions.iter().find(|(_, f)| f.name == launch.kernel);
+        let Some((func, Some(table))) = kernel.map(|(func, f)| (func, f.kernel.as_ref())) else {
+            panic!("kernel {} was found before", launch.kernel);
+        };
+        let asked = grid::Launch {
+            grid: launch.grid,
+            block: launch.block,
+            dynamic_shared_bytes: launch.dynamic_shared_bytes,
+            params: params(table, &launch.args, &addresses),
+        };
+        let mut print = |text: &str| printed.push_str(text);
+        let ended = grid::launch(module, func, &asked, &mut memory, &Limits::default(), &mut print);
+        if let Err(fault) = ended {
+            crate::console::print_bytes(printed.as_bytes());
+            return Err(report(session, &fault));
+        }
+    }
+    Ok(GridRan {
+        buffers: addresses.iter().map(|&address| memory.bytes(address).to_vec()).collect(),
+        printed: printed.into_bytes(),
+        ..GridRan::default()
+    })
+}
+
+/// The bytes of a kernel's parameters.
+fn params(kernel: &Kernel, args: &[Argument], addresses: &[u64]) -> Vec<u8> {
+    let mut bytes = vec![0; kernel.params_size() as usize];
+    for (param, arg) in kernel.params.iter().zip(args) {
+        let at = param.offset as usize..(param.offset + param.size) as usize;
+        match arg {
+            Argument::Bytes(value) => bytes[at].copy_from_slice(value),
+            Argument::Buffer(number) => {
+                bytes[at].copy_from_slice(&addresses[*number].to_le_bytes());
+            }
+        }
+    }
+    bytes
+}
+
+fn report(session: &mut Session, fault: &Fault) -> Stop {
+    let [bx, by, bz] = fault.block;
+    let [tx, ty, tz] = fault.thread;
+    let message = format!(
+        "kernel `{}`, block ({bx}, {by}, {bz}), thread ({tx}, {ty}, {tz}): {}",
+        fault.kernel, fault.kind
+    );
+    let error = Diagnostic::error(&codes::TRAP, message);
+    session.fail(match fault.span {
+        Some(span) => error.at(span, "here"),
+        None => error,
+    })
+}

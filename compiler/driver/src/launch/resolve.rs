@@ -1,0 +1,120 @@
+//! Checks a launch file against the kernels of a program: which kernel, how many arguments, of
+//! which sizes.
+
+use nbcc_base::{Diagnostic, SourceId, Span};
+use nbcc_isa::text::nearest;
+
+use super::file::{Arg, ArgValue, Launch, Plan};
+use crate::codes;
+use crate::session::{Session, Stop};
+use crate::simulate::{Argument, GridLaunch, KernelSpec};
+
+/// Threads of a block at most, in every language of grids.
+const MAX_THREADS: u64 = 1024;
+
+/// The launches as the simulator and the interpreter take them.
+pub fn resolve(
+    session: &mut Session,
+    source: SourceId,
+    plan: &Plan,
+    kernels: &[KernelSpec],
+) -> Result<Vec<GridLaunch>, Stop> {
+    plan.launches.iter().map(|launch| one(session, source, launch, kernels)).collect()
+}
+
+fn one(
+    session: &mut Session,
+    source: SourceId,
+    launch: &Launch,
+    kernels: &[KernelSpec],
+) -> Result<GridLaunch, Stop> {
+    let span = Span::new(source, launch.at.start, launch.at.end);
+    let mut fail = |message: String, label: &str, help: String| {
+        let error = Diagnostic::error(&codes::WRONG_LAUNCH, message).at(span, label);
+        session.fail(if help.is_empty() { error } else { error.help(help) })
+    };
+    let names = || kernels.iter().map(|kernel| kernel.name.as_str());
+    let all = || names().collect::<Vec<_>>().join(", ");
+    let kernel = match &launch.kernel {
+        Some(name) => kernels.iter().find(|kernel| kernel.name == *name).ok_or_else(|| {
+            let help = match nearest(name, names()) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None if kernels.is_empty() => "the program has no kernels".to_string(),
+                None => format!("there are: {}", all()),
+            };
+            fail(format!("there is no kernel `{name}`"), "not known", help)
+        })?,
+        None => match kernels {
+            [kernel] => kernel,
+            [] => {
+                return Err(fail(
+                    "the program has no kernels".into(),
+                    "nothing to launch",
+                    "".into(),
+                ));
+            }
+            _ => {
+                let help = format!("add `kernel = \"...\"`; there are: {}", all());
+                return Err(fail("which kernel?".into(), "names none", help));
+            }
+        },
+    };
+    let threads: u64 = launch.block.iter().map(|&n| u64::from(n)).product();
+    if threads > MAX_THREADS {
+        let [x, y, z] = launch.block;
+        let message = format!("a block of {x} x {y} x {z} threads is too large");
+        return Err(fail(
+            message,
+            "launched here",
+            format!("a block has up to {MAX_THREADS} threads"),
+        ));
+    }
+    let (has, wants) = (launch.args.len(), kernel.params.len());
+    if has != wants {
+        let params: Vec<String> =
+            kernel.params.iter().map(|p| format!("{} ({})", p.name, p.type_name)).collect();
+        let message = format!("kernel `{}` takes {wants} arguments, not {has}", kernel.name);
+        let help = match wants {
+            0 => "leave the arguments out".to_string(),
+            _ => format!("they are: {}", params.join(", ")),
+        };
+        return Err(fail(message, "launched here", help));
+    }
+    let mut args = Vec::new();
+    for (arg, param) in launch.args.iter().zip(&kernel.params) {
+        let bytes = size(arg);
+        if bytes != u64::from(param.bytes) {
+            let what = match &arg.value {
+                ArgValue::Scalar(name, _) => format!("{name} has {bytes} bytes"),
+                ArgValue::Bytes(_) => format!("these are {bytes} bytes"),
+                ArgValue::Buffer(_) => format!("an address has {bytes} bytes"),
+            };
+            let message = format!(
+                "parameter `{}` of kernel `{}` has {} bytes ({})",
+                param.name, kernel.name, param.bytes, param.type_name
+            );
+            let span = Span::new(source, arg.at.start, arg.at.end);
+            let error = Diagnostic::error(&codes::WRONG_LAUNCH, message).at(span, what);
+            return Err(session.fail(error));
+        }
+        args.push(match &arg.value {
+            ArgValue::Scalar(_, bytes) | ArgValue::Bytes(bytes) => Argument::Bytes(bytes.clone()),
+            ArgValue::Buffer(number) => Argument::Buffer(*number),
+        });
+    }
+    Ok(GridLaunch {
+        kernel: kernel.name.clone(),
+        grid: launch.grid,
+        block: launch.block,
+        dynamic_shared_bytes: launch.dynamic_shared_bytes,
+        args,
+    })
+}
+
+/// Bytes of an argument. Addresses have 64 bits.
+fn size(arg: &Arg) -> u64 {
+    match &arg.value {
+        ArgValue::Scalar(_, bytes) | ArgValue::Bytes(bytes) => bytes.len() as u64,
+        ArgValue::Buffer(_) => 8,
+    }
+}

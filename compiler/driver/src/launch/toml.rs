@@ -1,0 +1,135 @@
+//! Walking a TOML document with a place for every complaint.
+
+use std::ops::Range;
+
+use nbcc_base::{Diagnostic, SourceId, Span};
+use nbcc_isa::text::nearest;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use crate::codes;
+use crate::session::{Session, Stop};
+
+/// A document that is being read.
+pub struct Document<'s> {
+    /// Where complaints go.
+    pub session: &'s mut Session,
+    /// The document.
+    pub source: SourceId,
+}
+
+impl Document<'_> {
+    /// A complaint about a range of the document.
+    pub fn fault(&mut self, at: Range<usize>, message: String, label: &str, help: &str) -> Stop {
+        let span = Span::new(self.source, at.start, at.end);
+        let error = Diagnostic::error(&codes::BROKEN_LAUNCH, message).at(span, label);
+        self.session.fail(if help.is_empty() { error } else { error.help(help) })
+    }
+
+    /// Parses the text.
+    pub fn parse<'t>(&mut self, text: &'t str) -> Result<Spanned<DeTable<'t>>, Stop> {
+        DeTable::parse(text).map_err(|error| {
+            let at = error.span().unwrap_or(0..0);
+            let message = format!("the launch file is no TOML: {}", error.message());
+            self.fault(at, message, "here", "")
+        })
+    }
+
+    /// Refuses keys that are not in the list.
+    pub fn check_keys(&mut self, table: &DeTable<'_>, known: &[&str]) -> Result<(), Stop> {
+        for key in table.keys() {
+            let name = key.get_ref().as_ref();
+            if !known.contains(&name) {
+                let help = match nearest(name, known.iter().copied()) {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None => format!("there are: {}", known.join(", ")),
+                };
+                let message = format!("`{name}` is no key here");
+                return Err(self.fault(key.span(), message, "not known", &help));
+            }
+        }
+        Ok(())
+    }
+
+    /// A value as a string.
+    pub fn string(&mut self, value: &Spanned<DeValue<'_>>, what: &str) -> Result<String, Stop> {
+        match value.get_ref() {
+            DeValue::String(text) => Ok(text.to_string()),
+            other => Err(self.wrong(value.span(), what, "a string", other)),
+        }
+    }
+
+    /// A value as an integer in a range.
+    pub fn integer(
+        &mut self,
+        value: &Spanned<DeValue<'_>>,
+        what: &str,
+        low: i128,
+        high: i128,
+    ) -> Result<i128, Stop> {
+        let DeValue::Integer(number) = value.get_ref() else {
+            return Err(self.wrong(value.span(), what, "an integer", value.get_ref()));
+        };
+        let parsed = i128::from_str_radix(number.as_str(), number.radix()).ok();
+        parsed.filter(|number| (low..=high).contains(number)).ok_or_else(|| {
+            let message = format!("{what} is out of range");
+            self.fault(value.span(), message, &format!("{low} to {high} can stand here"), "")
+        })
+    }
+
+    /// A value as a number with a fraction; integers are taken too.
+    pub fn real(&mut self, value: &Spanned<DeValue<'_>>, what: &str) -> Result<f64, Stop> {
+        let text = match value.get_ref() {
+            DeValue::Float(number) => number.as_str(),
+            DeValue::Integer(number) if number.radix() == 10 => number.as_str(),
+            other => return Err(self.wrong(value.span(), what, "a number", other)),
+        };
+        text.parse().map_err(|_| {
+            self.fault(value.span(), format!("{what} is no number"), "not a number", "")
+        })
+    }
+
+    /// A value as a table.
+    pub fn table<'v, 't>(
+        &mut self,
+        value: &'v Spanned<DeValue<'t>>,
+        what: &str,
+    ) -> Result<&'v DeTable<'t>, Stop> {
+        match value.get_ref() {
+            DeValue::Table(table) => Ok(table),
+            other => Err(self.wrong(value.span(), what, "a table", other)),
+        }
+    }
+
+    /// The elements of an array; none where the key is missing.
+    pub fn array<'v, 't>(
+        &mut self,
+        table: &'v DeTable<'t>,
+        key: &str,
+    ) -> Result<Vec<&'v Spanned<DeValue<'t>>>, Stop> {
+        match table.get(key) {
+            None => Ok(Vec::new()),
+            Some(value) => match value.get_ref() {
+                DeValue::Array(values) => Ok(values.iter().collect()),
+                other => Err(self.wrong(value.span(), key, "an array", other)),
+            },
+        }
+    }
+
+    fn wrong(&mut self, at: Range<usize>, what: &str, wanted: &str, is: &DeValue<'_>) -> Stop {
+        let message = format!("`{what}` must be {wanted}");
+        self.fault(at, message, &format!("this is {}", kind(is)), "")
+    }
+}
+
+fn kind(value: &DeValue<'_>) -> &'static str {
+    match value {
+        DeValue::String(_) => "a string",
+        DeValue::Integer(_) => "an integer",
+        DeValue::Float(_) => "a float",
+        DeValue::Boolean(_) => "a boolean",
+        DeValue::Datetime(_) => "a date",
+        DeValue::Array(_) => "an array",
+        DeValue::Table(_) => "a table",
+    }
+}
