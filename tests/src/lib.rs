@@ -3,7 +3,12 @@
 
 pub mod case;
 pub mod command;
+pub mod conformance;
 pub mod fuzz;
+pub mod fuzz_kernels;
+pub mod grids;
+pub mod guard;
+pub mod kernels;
 pub mod pattern;
 pub mod reference;
 

@@ -1,0 +1,133 @@
+//! Kernels from source to results, by the interpreter and by compiler and simulator.
+
+use nbcc::registry::{self, Runner};
+use nbcc::simulate::{Argument, GridLaunch, GridRequest, RunError};
+use nbcc_base::{Diagnostics, SourceFile, SourceMap};
+use nbcc_interp::grid::{self, GridMemory, Limits};
+use nbcc_ir::Module;
+use nbcc_pipeline::{Artifact, Context, NoObserver, OptLevel, PassOptions, Program, Request};
+
+/// A launch of a kernel whose parameters are addresses, and a number behind them if there is one.
+#[derive(Clone, Debug)]
+pub struct Launch {
+    /// The kernel's name.
+    pub kernel: String,
+    /// Blocks.
+    pub grid: u32,
+    /// Threads of a block.
+    pub block: u32,
+    /// What the buffers hold before.
+    pub buffers: Vec<Vec<u8>>,
+    /// The last parameter.
+    pub scalar: Option<u32>,
+}
+
+/// A PTX file that was read.
+pub struct Source {
+    sources: SourceMap,
+    /// What it means.
+    pub module: Module,
+}
+
+impl Source {
+    /// Reads PTX; what is wrong with it otherwise.
+    pub fn read(text: &str) -> Result<Source, String> {
+        let mut sources = SourceMap::default();
+        let id = sources.add(SourceFile::new("kernel.ptx", text));
+        let mut diagnostics = Diagnostics::default();
+        let options = nbcc_frontend_ptx::Options::default();
+        match nbcc_frontend_ptx::parse(id, sources.get(id), &options, &mut diagnostics) {
+            Ok(module) => Ok(Source { sources, module }),
+            Err(_) => Err(said(&sources, &diagnostics)),
+        }
+    }
+
+    /// Compiles for the MPU, verifying after each pass; what is wrong otherwise.
+    pub fn compile(&self, level: OptLevel) -> Result<Vec<u8>, String> {
+        let target = registry::target("mpu").ok_or("there is no target")?.target;
+        let machine = target.machines()[0];
+        let request = Request {
+            machine: machine.text.to_string(),
+            machine_name: machine.name.to_string(),
+            ..Request::default()
+        };
+        let passes = PassOptions { level, disabled: vec![], verify_each: true };
+        let mut diagnostics = Diagnostics::default();
+        let mut cx = Context {
+            sources: &self.sources,
+            diagnostics: &mut diagnostics,
+            remarks: &mut vec![],
+            passes: &passes,
+            observer: &mut NoObserver,
+        };
+        match target.compile(Program::Ir(self.module.clone()), &request, &mut cx) {
+            Ok(Artifact::Binary(binary)) => Ok(binary),
+            Ok(Artifact::Text(_)) => Err("text where a binary was asked for".into()),
+            Err(_) => Err(said(&self.sources, &diagnostics)),
+        }
+    }
+
+    /// The buffers after a launch on the interpreter, or why it has none.
+    pub fn interpret(&self, launch: &Launch, steps: u64) -> Result<Vec<Vec<u8>>, String> {
+        let mut memory = GridMemory::new(&self.module).map_err(|kind| kind.to_string())?;
+        let mut functions = self.module.functions.iter();
+        let kernel = functions.find(|(_, function)| function.name == launch.kernel);
+        let (kernel, _) = kernel.ok_or_else(|| format!("there is no {}", launch.kernel))?;
+        let addresses: Vec<u64> =
+            launch.buffers.iter().map(|buffer| memory.allocate_with(buffer.clone())).collect();
+        let mut params: Vec<u8> = addresses.iter().flat_map(|at| at.to_le_bytes()).collect();
+        params.extend(launch.scalar.into_iter().flat_map(u32::to_le_bytes));
+        let asked = grid::Launch {
+            grid: [launch.grid, 1, 1],
+            block: [launch.block, 1, 1],
+            dynamic_shared_bytes: 0,
+            params,
+        };
+        let limits = Limits { steps, ..Limits::default() };
+        grid::launch(&self.module, kernel, &asked, &mut memory, &limits, &mut |_| {})
+            .map_err(|fault| fault.to_string())?;
+        Ok(addresses.iter().map(|&address| memory.bytes(address).to_vec()).collect())
+    }
+}
+
+/// The buffers after a launch of a binary on the simulated machine, or why it has none.
+pub fn simulate(binary: &[u8], launch: &Launch, cycles: u64) -> Result<Vec<Vec<u8>>, String> {
+    let runner = match registry::target("mpu").map(|entry| &entry.runner) {
+        Some(Runner::Grids(runner)) => runner,
+        _ => return Err("there is no target that runs kernels".into()),
+    };
+    let buffers = (0..launch.buffers.len()).map(Argument::Buffer);
+    let scalar = launch.scalar.map(|scalar| Argument::Bytes(scalar.to_le_bytes().to_vec()));
+    let request = GridRequest {
+        symbols: vec![],
+        buffers: launch.buffers.clone(),
+        launches: vec![GridLaunch {
+            kernel: launch.kernel.clone(),
+            grid: [launch.grid, 1, 1],
+            block: [launch.block, 1, 1],
+            dynamic_shared_bytes: 0,
+            args: buffers.chain(scalar).collect(),
+        }],
+        fast: true,
+        max_cycles: Some(cycles),
+        threads: 1,
+        progress: &mut |_| {},
+    };
+    let ran = (runner.launch)(binary, request);
+    match ran.failure {
+        None => Ok(ran.buffers),
+        Some(RunError::Binary(error)) => Err(error.to_string()),
+        Some(RunError::Refused(why) | RunError::OutOfCycles(why) | RunError::Fault(why)) => {
+            Err(why)
+        }
+    }
+}
+
+fn said(sources: &SourceMap, diagnostics: &Diagnostics) -> String {
+    let lines = diagnostics.iter().map(|d| {
+        let at = d.span.map(|span| sources.start_of(span));
+        let at = at.map_or(String::new(), |at| format!("{}:{}: ", at.line, at.column));
+        format!("{at}{} {}", d.code.code, d.message)
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
