@@ -201,6 +201,7 @@ impl Inference<'_> {
         if let Some(d) = unbounded(&written) {
             self.report_unbounded(
                 update.args[d],
+                written[d],
                 update.span,
                 &self.pipeline.funcs[func].name,
                 "written",
@@ -302,7 +303,7 @@ impl Inference<'_> {
                 ExprKind::Call(func, ..) => {
                     if let Some(d) = unbounded(&region) {
                         let name = &pipeline.funcs[func].name;
-                        self.report_unbounded(args[d], data.span, name, "read");
+                        self.report_unbounded(args[d], region[d], data.span, name, "read");
                         continue;
                     }
                     match &mut own {
@@ -358,11 +359,22 @@ impl Inference<'_> {
         }
     }
 
-    fn report_unbounded(&mut self, index: Expr, access: Span, name: &str, done: &str) {
+    fn report_unbounded(
+        &mut self,
+        index: Expr,
+        range: Interval,
+        access: Span,
+        name: &str,
+        done: &str,
+    ) {
+        let label = match (range.min, range.max) {
+            (i32::MIN, i32::MAX) => "may have any value".to_string(),
+            (low, high) => format!("may have any value from {low} to {high}"),
+        };
         let message = format!("`{name}` is {done} at a coordinate without a limit");
         self.diagnostics.push(
             Diagnostic::error(&codes::UNBOUNDED, message)
-                .at(self.pipeline.exprs[index].span, "may have any value")
+                .at(self.pipeline.exprs[index].span, label)
                 .and(access, format!("`{name}` would have to be computed everywhere"))
                 .help("limit the coordinate with `clamp(index, low, high)`"),
         );
