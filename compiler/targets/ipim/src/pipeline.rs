@@ -7,8 +7,9 @@ use nbcc_pipeline::{Context, Fact, OptLevel, PassDesc};
 use nbcc_placement::{Remark, RemarkKind};
 use nbcc_stages::bounds::{ParamValues, infer, resolve_extents};
 
-use crate::backend::{addresses, emit, legalize, place, regalloc, select};
+use crate::backend::{addresses, emit, legalize, merge, place, regalloc, select};
 use crate::codes;
+use crate::lower::Size;
 use crate::lower::share::in_turn;
 use crate::outputs::crop_outputs;
 use crate::plan::{BANK_RESERVED, element, make_plan, remarks, schedule};
@@ -93,6 +94,7 @@ pub const PASSES: &[PassDesc<Compilation>] = &[
         &[KERNELS],
         &[ADDRESSES],
     ),
+    pass("merge", "make kernels one that differ in constants only", join, &[ADDRESSES], &[]),
     pass(
         "legalize",
         "express what Table I has not by what it has",
@@ -194,11 +196,18 @@ fn lower(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {
 }
 
 fn share(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {
-    if !state.form.share {
+    // Where constants may differ, addresses are constants like others.
+    if !state.form.share || state.form.size >= Size::Merged {
         return Ok(());
     }
     let kernels = std::mem::take(&mut state.kernels);
     (state.kernels, state.turns) = crate::lower::share::share(kernels, &state.machine);
+    say_shared(state, cx, "share");
+    Ok(())
+}
+
+/// Tells which kernels are called.
+fn say_shared(state: &Compilation, cx: &mut Context<'_>, pass: &'static str) {
     for (number, kernel) in state.kernels.iter().enumerate() {
         if kernel.args.is_none() {
             continue;
@@ -206,7 +215,7 @@ fn share(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {
         let calls = state.turns.iter().filter(|turn| turn.kernel == number).count();
         cx.remarks.push(Remark {
             kind: RemarkKind::Passed,
-            pass: "share",
+            pass,
             name: "Shared",
             function: kernel.func.name.clone(),
             span: None,
@@ -214,13 +223,22 @@ fn share(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {
             terms: vec![("Calls".to_string(), calls.to_string())],
         });
     }
-    Ok(())
 }
 
 fn make_addresses(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {
     let params = state.plan().params.clone();
     for kernel in &mut state.kernels {
         addresses::run(kernel, &state.machine, &params);
+    }
+    Ok(())
+}
+
+fn join(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {
+    if state.form.size >= Size::Merged {
+        let (kernels, turns) =
+            (std::mem::take(&mut state.kernels), std::mem::take(&mut state.turns));
+        (state.kernels, state.turns) = merge::merge(kernels, turns, state.form.numbers);
+        say_shared(state, cx, "merge");
     }
     Ok(())
 }
@@ -326,6 +344,10 @@ fn allocate(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed>
                 });
             }
             // Arguments take registers, too.
+            Err(_) if kernel.args.as_ref().is_some_and(|args| !args.numbers.is_empty()) => {
+                state.instead = Some(Form { numbers: state.form.numbers / 2, ..state.form });
+                return Ok(());
+            }
             Err(_) if state.form.share && state.kernels.iter().any(|k| k.args.is_some()) => {
                 state.instead = Some(Form { share: false, ..state.form });
                 return Ok(());

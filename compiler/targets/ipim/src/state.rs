@@ -27,6 +27,13 @@ pub struct Form {
     pub size: Size,
     /// Whether kernels that are the same are shared.
     pub share: bool,
+    /// The most numbers that a kernel gets that stands for several.
+    pub numbers: usize,
+}
+
+impl Form {
+    /// The form that programs have if they fit the machine.
+    pub const FIRST: Form = Form { size: Size::Fast, share: true, numbers: 24 };
 }
 
 /// The compilation state.

@@ -69,11 +69,18 @@ const fn about(k: usize) -> &'static str {
     ABOUT[k % ABOUT.len()]
 }
 
-const CHOICES: &[Choice] = &[Choice {
-    key: "regalloc",
-    values: &["spread", "min"],
-    about: "spread values over registers so that reuse does not stall, or use as few as possible",
-}];
+const CHOICES: &[Choice] = &[
+    Choice {
+        key: "regalloc",
+        values: &["spread", "min"],
+        about: "spread values over registers so that reuse does not stall, or use as few as possible",
+    },
+    Choice {
+        key: "code",
+        values: &["fast", "merged", "compact", "smallest"],
+        about: "how small code is to be; what is too large is made smaller than this",
+    },
+];
 
 impl Target for Ipim {
     fn name(&self) -> &'static str {
@@ -160,7 +167,7 @@ fn run(
     request: &Request,
     cx: &mut Context<'_>,
 ) -> Result<Compilation, Failed> {
-    let mut form = Form { size: Size::Fast, share: true };
+    let mut form = first_form(request, cx)?;
     let found = cx.diagnostics.take();
     let remarks = cx.remarks.len();
     let mut tried = Vec::new();
@@ -186,9 +193,33 @@ fn run(
     }
 }
 
+/// The form to begin with.
+fn first_form(request: &Request, cx: &mut Context<'_>) -> Result<Form, Failed> {
+    let size = match request.choices.get("code").map(String::as_str) {
+        None | Some("fast") => Size::Fast,
+        Some("merged") => Size::Merged,
+        Some("compact") => Size::Compact,
+        Some("smallest") => Size::Smallest,
+        Some(other) => {
+            let message = format!("`{other}` is no value of -X code");
+            return cx.diagnostics.fail(
+                Diagnostic::error(&codes::BAD_CHOICE, message)
+                    .help("fast, merged, compact or smallest"),
+            );
+        }
+    };
+    Ok(Form { size, ..Form::FIRST })
+}
+
 /// Says why a program does not have the form tried before.
 fn remark(form: Form) -> Remark {
     let (name, message) = match (form.share, form.size) {
+        _ if form.numbers < Form::FIRST.numbers => {
+            ("FewerNumbers", "registers are too few for the numbers of merged kernels")
+        }
+        (true, Size::Merged) => {
+            ("Merged", "the program is too large: kernels that differ in constants are one")
+        }
         (false, _) => ("Unshared", "registers are too few for the arguments of shared kernels"),
         (_, Size::Smallest) => ("Smallest", "the program is too large: requests are made in loops"),
         _ => ("Compact", "the program is too large: loops are not unrolled"),
@@ -248,7 +279,7 @@ fn start(program: Program, request: &Request, cx: &mut Context<'_>) -> Result<Co
         extents: Extents::default(),
         bounds: None,
         plan: None,
-        form: Form { size: Size::Fast, share: true },
+        form: Form::FIRST,
         instead: None,
         kernels: vec![],
         turns: vec![],
