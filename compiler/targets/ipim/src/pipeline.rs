@@ -25,6 +25,9 @@ const PLACES: Fact = Fact("places");
 const MACHINE: Fact = Fact("machine instructions");
 const REGISTERS: Fact = Fact("registers");
 
+/// Bytes of an instruction.
+const INST_BYTES: u64 = 16;
+
 type Run = fn(&mut Compilation, &mut Context<'_>) -> Result<(), Failed>;
 
 const fn pass(
@@ -305,6 +308,14 @@ fn choose(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {
     for (kernel, places) in state.kernels.iter().zip(std::mem::take(&mut state.places)) {
         state.selected.push((select::select(kernel, places, &mut state.pool), None));
     }
+    // Registers need not be looked for where the code is too large in any case.
+    let least: usize = state.selected.iter().map(|(k, _)| regalloc::least_insts(k)).sum();
+    if least as u64 * INST_BYTES > u64::from(state.plan().vsm_data)
+        && let Some(size) = state.form.size.smaller()
+    {
+        state.instead = Some(Form { size, ..state.form });
+        state.selected.clear();
+    }
     Ok(())
 }
 
@@ -402,7 +413,7 @@ fn put_together(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Fai
     let data = emit::Data { buffers, params };
     let (turns, pool) = (&state.turns, &mut state.pool);
     let program = emit::emit(&kernels, turns, pool, data, &state.machine, cx.sources);
-    let code = program.text.len() as u64 * 16;
+    let code = program.text.len() as u64 * INST_BYTES;
     let constants = program.rodata.bytes.len() as u64;
     if code > u64::from(vsm_data) || constants > u64::from(BANK_RESERVED / 2) {
         if let Some(size) = state.form.size.smaller() {

@@ -74,6 +74,19 @@ pub struct Compilation {
 }
 
 impl Compilation {
+    /// Goes back to the plan, for a program of another form.
+    pub fn begin_again(&mut self, form: Form) {
+        self.form = form;
+        self.instead = None;
+        self.kernels.clear();
+        self.turns.clear();
+        self.unhoisted.clear();
+        self.places.clear();
+        self.pool = LiteralPool::default();
+        self.selected.clear();
+        self.program = None;
+    }
+
     /// The plan. Panics before the pass that makes it.
     pub fn plan(&self) -> &Plan {
         self.plan.as_ref().expect("kernels are made from a plan")

@@ -6,7 +6,7 @@ use nbcc_isa_ipim::machine::BUILT_IN;
 use nbcc_mach::color::Policy;
 use nbcc_pipeline::{
     Artifact, Choice, Context, Emit, MachineInfo, OptLevel, PassInfo, Program, Request, State,
-    Target, run_passes,
+    Target, run_passes, run_passes_from,
 };
 use nbcc_placement::{Remark, RemarkKind};
 use nbcc_stages::bounds::Extents;
@@ -167,29 +167,27 @@ fn run(
     request: &Request,
     cx: &mut Context<'_>,
 ) -> Result<Compilation, Failed> {
-    let mut form = first_form(request, cx)?;
-    let found = cx.diagnostics.take();
+    let mut state = start(program, request, cx)?;
+    state.form = first_form(request, cx)?;
+    // Up to the plan, programs are the same in every form.
+    let plan = until("lower").len().min(passes.len());
+    run_passes(&passes[..plan], &mut state, cx)?;
     let remarks = cx.remarks.len();
     let mut tried = Vec::new();
     loop {
-        let done = start(program.clone(), request, cx).and_then(|mut state| {
-            state.form = form;
-            run_passes(passes, &mut state, cx)?;
-            Ok(state)
-        });
-        let new = cx.diagnostics.take();
-        if let Ok(state) = &done
-            && let Some(instead) = state.instead
-        {
-            // What the user is told of a program is told of the one that is kept.
-            cx.remarks.truncate(remarks);
-            tried.push(remark(instead));
-            form = instead;
-            continue;
+        let done = run_passes_from(passes, plan, &mut state, cx);
+        match (done, state.instead) {
+            (Ok(()), Some(instead)) => {
+                // What the user is told of a program is told of the one that is kept.
+                cx.remarks.truncate(remarks);
+                tried.push(remark(instead));
+                state.begin_again(instead);
+            }
+            (done, _) => {
+                cx.remarks.extend(tried);
+                return done.map(|()| state);
+            }
         }
-        found.into_iter().chain(new).for_each(|d| cx.diagnostics.push(d));
-        cx.remarks.extend(tried);
-        return done;
     }
 }
 

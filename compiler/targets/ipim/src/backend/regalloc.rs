@@ -216,6 +216,12 @@ fn reload(
     vec![Inst::LdRf { dram, drf, simb_mask }, Inst::MovArf { arf: here, drf, simb_mask }]
 }
 
+/// The least number of instructions that a kernel has once it has registers: copies may go away.
+pub fn least_insts(kernel: &Selected) -> usize {
+    let insts = kernel.func.blocks.values().flat_map(|block| &block.insts);
+    insts.filter(|inst| as_copy(&inst.inst).is_none()).count()
+}
+
 /// The registers of a full copy.
 fn as_copy(inst: &Inst<VReg>) -> Option<(VReg, VReg)> {
     match inst {
