@@ -12,7 +12,7 @@ use nbcc_stages::{
 
 use crate::ast::Symbol;
 use crate::codes;
-use crate::elab::{Elab, Result};
+use crate::elab::{Elab, OUTPUTS, Result};
 use crate::hir::{
     DefinitionInfo, DirectiveInfo, FuncId, Hir, Node, NodeKind, PendingDirective, RDomId,
 };
@@ -186,14 +186,21 @@ impl Elab<'_> {
             }
             return Ok(outputs);
         }
-        let defined = |name: &str| {
-            self.hir
-                .funcs
-                .iter()
-                .find(|(_, f)| f.name == name && f.pure.is_some())
-                .map(|(id, _)| id)
+        let is_defined = |func: &FuncId| self.hir.funcs[*func].pure.is_some();
+        let named = |name: &str| {
+            self.hir.funcs.iter().find(|(id, f)| f.name == name && is_defined(id)).map(|(id, _)| id)
         };
-        if let Some(func) = defined("out").or_else(|| defined("output")) {
+        // A variable of the file comes before Funcs that functions gave that name in quotes.
+        let held =
+            |&name: &&'static str| self.file_func(name).filter(is_defined).map(|func| (func, name));
+        if let Some((func, name)) = OUTPUTS.iter().find_map(held) {
+            // What a function made has the name that the file gives it.
+            if self.hir.funcs[func].local && named(name).is_none() {
+                self.hir.funcs[func].name = name.to_owned();
+            }
+            return Ok(vec![func]);
+        }
+        if let Some(func) = OUTPUTS.iter().find_map(|name| named(name)) {
             return Ok(vec![func]);
         }
         let called: BTreeSet<FuncId> = calls.values().flatten().copied().collect();
