@@ -69,6 +69,7 @@ fn random(first: u64, count: u64) -> Result<(), Failed> {
             continue;
         }
         kinds.push(failure.kind.clone());
+        let budget = if failure.kind == "time" { budget.min(10) } else { budget };
         let small = shrink(case, budget, &mut |case| {
             let again = run(&case.text(), &LEVELS);
             again.is_err_and(|again| again.kind == failure.kind)

@@ -28,7 +28,7 @@ const MAX_ROUNDS: u64 = 400_000;
 const MAX_CYCLES: u64 = 400_000_000;
 
 /// Time after which a case counts as one that never ends.
-const TIME: Duration = Duration::from_secs(if cfg!(debug_assertions) { 120 } else { 20 });
+const TIME: Duration = Duration::from_secs(if cfg!(debug_assertions) { 120 } else { 60 });
 
 /// The least magnitude that inexact floats are compared at: operands are not larger, whatever is
 /// left of them in the output.
@@ -205,6 +205,7 @@ fn check(r: &Reference, level: OptLevel) -> Result<Outcome, Failure> {
         machine: machine.text.to_string(),
         machine_name: machine.name.to_string(),
         input_extents: r.images.iter().map(|(n, i)| (n.clone(), i.extent.clone())).collect(),
+        params: r.params.clone(),
         ..Request::default()
     };
     let passes = PassOptions { level, disabled: vec![], verify_each: true };

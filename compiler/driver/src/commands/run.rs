@@ -89,6 +89,8 @@ fn from_source(session: &mut Session, args: &RunArgs) -> Result<Job, Stop> {
     let extents = |input: &Loaded| input.image.extent.clone();
     request.input_extents =
         gathered.inputs.iter().map(|(name, input)| (name.clone(), extents(input))).collect();
+    let params = words(&pipeline, &gathered);
+    request.params = params.clone();
     session.flush();
     let mut watcher = Watcher::new(&args.passes);
     let (artifact, remarks) =
@@ -107,7 +109,6 @@ fn from_source(session: &mut Session, args: &RunArgs) -> Result<Job, Stop> {
         true => Some(interp::interpret(session, &pipeline, &gathered)?),
         false => None,
     };
-    let params = words(&pipeline, &gathered);
     let params = params
         .into_iter()
         .filter(|(name, _)| described.params.iter().any(|param| param.name == *name))

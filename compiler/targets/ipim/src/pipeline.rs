@@ -5,13 +5,15 @@ use nbcc_base::{Diagnostic, Diagnostics, Failed};
 use nbcc_isa_ipim::program::Param;
 use nbcc_pipeline::{Context, Fact, OptLevel, PassDesc};
 use nbcc_placement::{Remark, RemarkKind};
-use nbcc_stages::bounds::{ParamValues, infer, resolve_extents};
+use nbcc_stages::ElementType;
+use nbcc_stages::bounds::{ParamValues, infer};
 
 use crate::backend::{addresses, emit, legalize, merge, place, regalloc, select};
 use crate::codes;
 use crate::lower::Size;
 use crate::lower::share::in_turn;
 use crate::outputs::crop_outputs;
+use crate::parameters;
 use crate::plan::{BANK_RESERVED, element, make_plan, remarks, schedule};
 use crate::state::{Compilation, Form};
 
@@ -141,11 +143,32 @@ fn extents(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> 
         given[input] = state.given.0.get(&data.name).cloned();
     }
     let size = (!state.given.1.is_empty()).then_some(&state.given.1[..]);
-    let params = ParamValues::new();
-    let found = resolve_extents(&state.pipeline, &given, size, &params);
-    state.extents = report(found, cx)?;
-    state.pipeline = nbcc_stages::specialize(&state.pipeline, &state.extents.inputs, &params);
+    let values = parameters::values(&state.pipeline, &state.params);
+    let found = parameters::fix(&state.pipeline, &given, size, &values);
+    (state.extents, state.fixed) = report(found, cx)?;
+    for (param, data) in &state.pipeline.params {
+        let Some(word) = state.fixed[param] else { continue };
+        cx.remarks.push(Remark {
+            kind: RemarkKind::Analysis,
+            pass: "extents",
+            name: "FixedParameter",
+            function: String::new(),
+            span: Some(data.span),
+            message: format!("bounds depend on `{}`: the program is for one value", data.name),
+            terms: vec![("Value".to_string(), shown(data.ty, word))],
+        });
+    }
+    let extents = &state.extents.inputs;
+    state.pipeline = nbcc_stages::specialize(&state.pipeline, extents, &state.fixed);
     Ok(())
+}
+
+/// A value of a type.
+fn shown(ty: ElementType, word: u32) -> String {
+    match ty.is_float() {
+        true => format!("{:?}", f32::from_bits(word)),
+        false => nbcc_stages::scalar::to_i64(ty, word).to_string(),
+    }
 }
 
 fn check_schedule(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {
@@ -395,9 +418,10 @@ fn put_together(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Fai
         .collect();
     let params = pipeline
         .params
-        .values()
+        .iter()
         .zip(&plan.params)
-        .map(|(param, &address)| Param {
+        .filter(|((param, _), _)| state.fixed[*param].is_none())
+        .map(|((_, param), &address)| Param {
             name: param.name.clone(),
             element: element(param.ty),
             address,

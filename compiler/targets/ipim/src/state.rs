@@ -9,7 +9,7 @@ use nbcc_mach::check::check_assignment;
 use nbcc_mach::color::Policy;
 use nbcc_pipeline::{Dump, State};
 use nbcc_stages::Pipeline;
-use nbcc_stages::bounds::{Bounds, Extents};
+use nbcc_stages::bounds::{Bounds, Extents, ParamValues};
 
 use crate::backend::place::{self, Places};
 use crate::backend::select::{LiteralPool, Selected};
@@ -47,6 +47,10 @@ pub struct Compilation {
     pub policy: Policy,
     /// Extents given for inputs, by name, and for outputs.
     pub given: (std::collections::BTreeMap<String, Vec<u32>>, Vec<u32>),
+    /// Parameters given, by name.
+    pub params: std::collections::BTreeMap<String, u32>,
+    /// Those that the program is for, because bounds depend on them.
+    pub fixed: ParamValues,
     /// How large images are.
     pub extents: Extents,
     /// Where everything is computed.

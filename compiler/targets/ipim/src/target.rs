@@ -274,6 +274,8 @@ fn start(program: Program, request: &Request, cx: &mut Context<'_>) -> Result<Co
         machine,
         policy,
         given: (request.input_extents.clone(), request.size.clone()),
+        params: request.params.clone(),
+        fixed: Default::default(),
         extents: Extents::default(),
         bounds: None,
         plan: None,
