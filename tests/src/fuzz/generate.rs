@@ -79,6 +79,8 @@ pub(super) struct Generator {
     pub(super) dims: usize,
     /// Everything is used.
     pub(super) wide: bool,
+    /// Images, expressions and the number of stages are small.
+    pub(super) small: bool,
     /// The stage at hand may be inexact.
     pub(super) inexact: bool,
 }
@@ -86,18 +88,22 @@ pub(super) struct Generator {
 /// The case of a seed.
 pub fn generate(seed: u64) -> Case {
     let mut random = Random::new(seed);
+    let wide = seed >= WIDE;
+    // Larger machines take longer, and their faults show on few cases.
+    let (largest, larger) = if wide { (0, 2) } else { (1, 6) };
     let machine = match random.below(20) {
-        0 | 1 => "ipim",
-        2..=6 => "ipim-cube",
+        n if n <= largest => "ipim",
+        n if n <= larger => "ipim-cube",
         _ => "ipim-vault",
     };
     let declared = random.percent(75);
     let dims = random.pick(&[1, 2, 2, 2, 2, 2, 2, 2, 3, 3, 4]);
     let case = Case { machine, declared, ..Case::default() };
-    let wide = seed >= WIDE;
-    let mut g = Generator { random, case, sources: vec![], dims, wide, inexact: false };
+    let small = wide && random.percent(75);
+    let mut g = Generator { random, case, sources: vec![], dims, wide, small, inexact: false };
     g.inputs();
     let count = match g.random.below(8) {
+        _ if small => 1 + g.random.below(3),
         0 => 4 + g.random.below(6),
         _ => 1 + g.random.below(5).min(g.random.below(6)),
     };
@@ -113,6 +119,9 @@ pub fn generate(seed: u64) -> Case {
 
 impl Generator {
     fn size(&mut self) -> u32 {
+        if self.small {
+            return self.random.between(1, 21) as u32;
+        }
         if self.wide && self.random.percent(4) {
             return self.random.between(71, 260) as u32;
         }
@@ -193,7 +202,10 @@ impl Generator {
             inexact: self.inexact,
             ..Scope::default()
         };
-        let depth = 1 + self.random.below(3);
+        let depth = match self.small {
+            true => 1 + self.random.below(4) / 3,
+            false => 1 + self.random.below(3),
+        };
         let values = types.iter().map(|&ty| self.value(ty, &scope, depth)).collect();
         let mut stage = Stage {
             name: name.clone(),

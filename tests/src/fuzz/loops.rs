@@ -183,8 +183,15 @@ impl Generator {
             {
                 let letters = ["x", "y", "z", "w"];
                 let d = self.random.below(self.case.domains[domain].dims.len());
-                let kept = format!("r{domain}.{}", letters[d]);
-                self.case.stages[k].updates[n].rfactor = Some(kept);
+                let whole = format!("r{domain}.{}", letters[d]);
+                let text = if self.random.percent(40) {
+                    let factor = self.random.between(1, 9);
+                    let kept = self.random.pick(&["ro", "ri"]);
+                    format!(".split({whole}, ro{n}, ri{n}, {factor}).rfactor({kept}{n}, u{n})")
+                } else {
+                    format!(".rfactor({whole}, u{n})")
+                };
+                self.case.stages[k].updates[n].rfactor = Some(text);
                 continue;
             }
             let mut loops = Loops::new(pure_vars(stage, update));

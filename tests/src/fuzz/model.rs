@@ -69,7 +69,7 @@ pub struct Update {
     pub values: Vec<Node>,
     /// Directives on its loops, as `.unroll(r0.x)`.
     pub directives: Vec<String>,
-    /// The variable that `rfactor` keeps.
+    /// An `rfactor`, with what splits its loops.
     pub rfactor: Option<String>,
 }
 
@@ -530,9 +530,9 @@ impl Case {
         }
         // An `rfactor` comes before any use, and in one line so that it can be left out.
         for (k, update) in stage.updates.iter().enumerate() {
-            if let Some(rvar) = &update.rfactor {
+            if let Some(rfactor) = &update.rfactor {
                 let part = format!("{name}_part{k}");
-                let made = format!("{name}.update({k}).rfactor({rvar}, u{k})");
+                let made = format!("{name}.update({k}){rfactor}");
                 let _ = writeln!(out, "Func {part} = {made}; {part}.compute_root();");
             }
         }
