@@ -30,6 +30,9 @@ const REGISTERS: Fact = Fact("registers");
 /// Bytes of an instruction.
 const INST_BYTES: u64 = 16;
 
+/// The part of the instruction memory that is for kernels which are not merged since they run much.
+const APART: usize = 6;
+
 type Run = fn(&mut Compilation, &mut Context<'_>) -> Result<(), Failed>;
 
 const fn pass(
@@ -263,7 +266,10 @@ fn join(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {
     if state.form.size >= Size::Merged {
         let (kernels, turns) =
             (std::mem::take(&mut state.kernels), std::mem::take(&mut state.turns));
-        (state.kernels, state.turns) = merge::merge(kernels, turns, state.form.numbers);
+        let apart = state.form.apart && state.form.size == Size::Merged;
+        let all = u64::from(state.plan().vsm_data) / INST_BYTES;
+        let room = if apart { all as usize / APART } else { 0 };
+        (state.kernels, state.turns) = merge::merge(kernels, turns, state.form.numbers, room);
         say_shared(state, cx, "merge");
     }
     Ok(())
@@ -334,9 +340,9 @@ fn choose(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {
     // Registers need not be looked for where the code is too large in any case.
     let least: usize = state.selected.iter().map(|(k, _)| regalloc::least_insts(k)).sum();
     if least as u64 * INST_BYTES > u64::from(state.plan().vsm_data)
-        && let Some(size) = state.form.size.smaller()
+        && let Some(smaller) = state.form.smaller()
     {
-        state.instead = Some(Form { size, ..state.form });
+        state.instead = Some(smaller);
         state.selected.clear();
     }
     Ok(())
@@ -440,8 +446,8 @@ fn put_together(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Fai
     let code = program.text.len() as u64 * INST_BYTES;
     let constants = program.rodata.bytes.len() as u64;
     if code > u64::from(vsm_data) || constants > u64::from(BANK_RESERVED / 2) {
-        if let Some(size) = state.form.size.smaller() {
-            state.instead = Some(Form { size, ..state.form });
+        if let Some(smaller) = state.form.smaller() {
+            state.instead = Some(smaller);
             return Ok(());
         }
         let message = format!(

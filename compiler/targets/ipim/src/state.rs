@@ -27,13 +27,26 @@ pub struct Form {
     pub size: Size,
     /// Whether kernels that are the same are shared.
     pub share: bool,
-    /// The most numbers that a kernel gets that stands for several.
+    /// The most numbers that the control core gets for a kernel that stands for several.
     pub numbers: usize,
+    /// Whether kernels that run much are not merged.
+    pub apart: bool,
 }
 
 impl Form {
-    /// The form that programs have if they fit the machine.
-    pub const FIRST: Form = Form { size: Size::Fast, share: true, numbers: 24 };
+    /// The form to begin with, of code of that size. A quarter of the control registers may be taken
+    /// by numbers.
+    pub fn first(size: Size, machine: &Machine) -> Form {
+        Form { size, share: true, numbers: machine.registers.ctrl as usize / 4, apart: true }
+    }
+
+    /// The next form, of smaller programs.
+    pub fn smaller(self) -> Option<Form> {
+        if self.size == Size::Merged && self.apart {
+            return Some(Form { apart: false, ..self });
+        }
+        Some(Form { size: self.size.smaller()?, ..self })
+    }
 }
 
 /// The compilation state.

@@ -168,7 +168,7 @@ fn run(
     cx: &mut Context<'_>,
 ) -> Result<Compilation, Failed> {
     let mut state = start(program, request, cx)?;
-    state.form = first_form(request, cx)?;
+    state.form = Form::first(first_size(request, cx)?, &state.machine);
     // Up to the plan, programs are the same in every form.
     let plan = until("lower").len().min(passes.len());
     run_passes(&passes[..plan], &mut state, cx)?;
@@ -180,7 +180,7 @@ fn run(
             (Ok(()), Some(instead)) => {
                 // What the user is told of a program is told of the one that is kept.
                 cx.remarks.truncate(remarks);
-                tried.push(remark(instead));
+                tried.push(remark(state.form, instead));
                 state.begin_again(instead);
             }
             (done, _) => {
@@ -191,9 +191,9 @@ fn run(
     }
 }
 
-/// The form to begin with.
-fn first_form(request: &Request, cx: &mut Context<'_>) -> Result<Form, Failed> {
-    let size = match request.choices.get("code").map(String::as_str) {
+/// The size of code to begin with.
+fn first_size(request: &Request, cx: &mut Context<'_>) -> Result<Size, Failed> {
+    Ok(match request.choices.get("code").map(String::as_str) {
         None | Some("fast") => Size::Fast,
         Some("merged") => Size::Merged,
         Some("compact") => Size::Compact,
@@ -205,22 +205,29 @@ fn first_form(request: &Request, cx: &mut Context<'_>) -> Result<Form, Failed> {
                     .help("fast, merged, compact or smallest"),
             );
         }
-    };
-    Ok(Form { size, ..Form::FIRST })
+    })
 }
 
 /// Says why a program does not have the form tried before.
-fn remark(form: Form) -> Remark {
-    let (name, message) = match (form.share, form.size) {
-        _ if form.numbers < Form::FIRST.numbers => {
+fn remark(before: Form, form: Form) -> Remark {
+    let (name, message) = match form.size {
+        _ if form.numbers < before.numbers => {
             ("FewerNumbers", "registers are too few for the numbers of merged kernels")
         }
-        (true, Size::Merged) => {
-            ("Merged", "the program is too large: kernels that differ in constants are one")
+        _ if before.share && !form.share => {
+            ("Unshared", "registers are too few for the arguments of shared kernels")
         }
-        (false, _) => ("Unshared", "registers are too few for the arguments of shared kernels"),
-        (_, Size::Smallest) => ("Smallest", "the program is too large: requests are made in loops"),
-        _ => ("Compact", "the program is too large: loops are not unrolled"),
+        Size::Merged if form.apart => (
+            "Merged",
+            "the program is too large: kernels that differ in constants and do not run much are one",
+        ),
+        Size::Merged => {
+            ("AllMerged", "the program is too large: all kernels that differ in constants are one")
+        }
+        Size::Smallest => ("Smallest", "the program is too large: requests are made in loops"),
+        Size::Fast | Size::Compact => {
+            ("Compact", "the program is too large: loops are not unrolled")
+        }
     };
     Remark {
         kind: RemarkKind::Missed,
@@ -271,6 +278,7 @@ fn start(program: Program, request: &Request, cx: &mut Context<'_>) -> Result<Co
     };
     Ok(Compilation {
         pipeline,
+        form: Form::first(Size::Fast, &machine),
         machine,
         policy,
         given: (request.input_extents.clone(), request.size.clone()),
@@ -279,7 +287,6 @@ fn start(program: Program, request: &Request, cx: &mut Context<'_>) -> Result<Co
         extents: Extents::default(),
         bounds: None,
         plan: None,
-        form: Form::FIRST,
         instead: None,
         kernels: vec![],
         turns: vec![],

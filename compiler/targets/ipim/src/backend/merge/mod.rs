@@ -13,6 +13,7 @@ mod numbers;
 mod shape;
 #[cfg(test)]
 mod tests;
+mod work;
 
 use std::collections::HashMap;
 
@@ -22,6 +23,7 @@ use nbcc_opt::{cse, dce, fold, params};
 
 use self::numbers::{Constants, Source, control_values, counts, differing, replace};
 use self::shape::{Number, Shape, shape_of};
+use self::work::busiest;
 use crate::lower::Kernel;
 use crate::lower::share::Turn;
 
@@ -29,13 +31,31 @@ use crate::lower::share::Turn;
 pub const MAX_NUMBERS: usize = 64;
 
 /// Merges kernels that take turns, each once. At most `most` numbers of a kernel are such that the
-/// control core reads, which takes a register for each of them.
-pub fn merge(kernels: Vec<Kernel>, turns: Vec<Turn>, most: usize) -> (Vec<Kernel>, Vec<Turn>) {
+/// control core reads, which takes a register for each of them. Kernels of about `room`
+/// instructions in all stay apart, although they could be merged: those that run most.
+pub fn merge(
+    kernels: Vec<Kernel>,
+    turns: Vec<Turn>,
+    most: usize,
+    room: usize,
+) -> (Vec<Kernel>, Vec<Turn>) {
     let mut turns = turns;
     let mut groups: Vec<Group> = Vec::new();
     let mut open: HashMap<Shape, Vec<usize>> = HashMap::new();
-    for (number, kernel) in kernels.iter().enumerate() {
-        let (shape, constants) = shape_of(kernel);
+    let shapes: Vec<(Shape, Vec<Number>)> = kernels.iter().map(shape_of).collect();
+    let mut alike: HashMap<&Shape, usize> = HashMap::new();
+    for (shape, _) in &shapes {
+        *alike.entry(shape).or_default() += 1;
+    }
+    let several = (0..kernels.len()).filter(|&number| alike[&shapes[number].0] > 1);
+    let apart = busiest(&kernels, &several.collect::<Vec<_>>(), room);
+    for (number, (shape, constants)) in shapes.into_iter().enumerate() {
+        let kernel = &kernels[number];
+        if apart.contains(&number) {
+            let control = EntitySet::new();
+            groups.push(Group { members: vec![(number, constants)], control });
+            continue;
+        }
         let alike = open.entry(shape).or_default();
         let found = alike.iter().copied().find(|&g| groups[g].fits(&constants, &kernels, most));
         match found {

@@ -31,7 +31,11 @@ fn kernel(base: i32, [turns, count]: [u32; 2], step: f32, divide: bool) -> Kerne
 }
 
 fn merged(kernels: &[Kernel], most: usize) -> (Vec<Kernel>, Vec<Turn>) {
-    let (merged, turns) = merge(kernels.to_vec(), in_turn(kernels), most);
+    merged_but(kernels, most, 0)
+}
+
+fn merged_but(kernels: &[Kernel], most: usize, room: usize) -> (Vec<Kernel>, Vec<Turn>) {
+    let (merged, turns) = merge(kernels.to_vec(), in_turn(kernels), most, room);
     for kernel in &merged {
         assert_eq!(verify_function(&kernel.func, None), []);
     }
@@ -147,4 +151,19 @@ fn loops_of_one_trip_go() {
     let (one, _) = merged(&[kernel(0, [1, 1], 3.0, false)], 8);
     let text = print_function(&one[0].func, &Default::default());
     assert!(!text.contains("branch") && !text.contains("imul"), "{text}");
+}
+
+#[test]
+fn what_runs_most_stays_apart() {
+    let all: Vec<Kernel> =
+        [20, 90, 70, 30].into_iter().map(|n| kernel(0x10000, [5, n], 1.0, false)).collect();
+    let body = all[0].func.inst_count();
+    let kernels = |room| {
+        let (merged, turns) = merged_but(&all, 8, room);
+        let called = |turn: &Turn| merged[turn.kernel].args.is_some();
+        turns.iter().map(called).collect::<Vec<_>>()
+    };
+    assert_eq!(kernels(0), [true, true, true, true]);
+    assert_eq!(kernels(body), [true, false, true, true]);
+    assert_eq!(kernels(2 * body), [true, false, false, true]);
 }
