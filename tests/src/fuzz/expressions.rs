@@ -208,8 +208,9 @@ impl Generator {
 
     /// A conversion of defined result.
     fn convert(&mut self, node: Node, ty: ElementType) -> Node {
-        if node.ty == ElementType::F32 && ty != ElementType::F32 && ty != ElementType::Bool {
+        if node.ty == ElementType::F32 && ty != ElementType::F32 {
             let (low, high) = match ty {
+                ElementType::Bool => (-4000, 4000),
                 _ if ty.is_unsigned() => (0, 800),
                 ElementType::I8 => (-400, 400),
                 _ => (-4000, 4000),
