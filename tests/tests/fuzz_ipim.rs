@@ -3,7 +3,7 @@
 //!
 //! `NBCC_FUZZ_SEED` is the first seed, `NBCC_FUZZ_CASES` their number, `NBCC_FUZZ_SHRINK` the
 //! number of runs that a failure is shrunk in; `NBCC_FUZZ_PRINT` prints the sources. Seeds from a
-//! million on use more of the language.
+//! million on use more of the language. `NBCC_CODE=smallest` chooses how small code is.
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use nbcc_pipeline::OptLevel;

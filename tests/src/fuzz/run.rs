@@ -210,6 +210,7 @@ fn check(r: &Reference, level: OptLevel) -> Result<Outcome, Failure> {
         machine_name: machine.name.to_string(),
         input_extents: r.images.iter().map(|(n, i)| (n.clone(), i.extent.clone())).collect(),
         params: r.params.clone(),
+        choices: std::env::var("NBCC_CODE").map(|c| ("code".to_string(), c)).into_iter().collect(),
         ..Request::default()
     };
     let passes = PassOptions { level, disabled: vec![], verify_each: true };
