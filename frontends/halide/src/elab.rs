@@ -72,7 +72,7 @@ pub(crate) struct Elab<'a> {
     pub(crate) hir: Hir,
     pub(crate) slots: Vec<Slot>,
     /// Innermost last; the first is the file's.
-    scopes: Vec<HashMap<Symbol, usize>>,
+    pub(crate) scopes: Vec<HashMap<Symbol, usize>>,
     /// Where the scopes of the function that runs begin.
     frame: usize,
     pub(crate) arrays: Vec<Vec<Value>>,

@@ -1,7 +1,7 @@
 //! From the elaborated program to the stage graph: which Funcs are outputs, which are needed for
 //! them, their order, and the expressions with Vars as dimensions.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use cranelift_entity::{EntityRef, PrimaryMap, SecondaryMap};
 use nbcc_base::{Diagnostic, Span};
@@ -16,6 +16,7 @@ use crate::elab::{Elab, OUTPUTS, Result};
 use crate::hir::{
     DefinitionInfo, DirectiveInfo, FuncId, Hir, Node, NodeKind, PendingDirective, RDomId,
 };
+use crate::value::Value;
 
 /// A stage graph has at most this many expressions.
 const MAX_EXPRS: usize = crate::elab::MAX_NODES;
@@ -62,6 +63,7 @@ impl Elab<'_> {
                 rdoms: PrimaryMap::new(),
                 funcs: PrimaryMap::new(),
                 outputs: outputs.iter().map(|f| map[f]).collect(),
+                handles: self.handles(&map),
             },
             done: SecondaryMap::new(),
             round: 0,
@@ -76,6 +78,33 @@ impl Elab<'_> {
             }
         }
         Ok(lower.pipeline)
+    }
+
+    /// The first name of the file that each Func can be called by at its end.
+    fn handles(&self, funcs: &HashMap<FuncId, Func>) -> BTreeMap<Func, String> {
+        let mut names: Vec<(usize, Symbol)> =
+            self.scopes[0].iter().map(|(&name, &slot)| (slot, name)).collect();
+        names.sort_unstable_by_key(|&(slot, _)| slot);
+        let mut handles = BTreeMap::new();
+        let mut add = |value: &Value, name: String| {
+            if let Value::Func(id) = value
+                && let Some(&func) = funcs.get(id)
+            {
+                handles.entry(func).or_insert(name);
+            }
+        };
+        for (slot, name) in names {
+            let name = self.names.text(name);
+            match &self.slots[slot].value {
+                Value::Array(id) => {
+                    for (k, value) in self.arrays[id.0 as usize].iter().enumerate() {
+                        add(value, format!("{name}[{k}]"));
+                    }
+                }
+                value => add(value, name.to_owned()),
+            }
+        }
+        handles
     }
 
     /// The needed Funcs, callees before callers, else in the order of their definitions.

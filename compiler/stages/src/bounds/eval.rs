@@ -140,7 +140,7 @@ impl Values {
 }
 
 /// Nodes evaluated for the values of Funcs that serve as indices, in one evaluator's life.
-const BUDGET: usize = 1 << 22;
+const BUDGET: usize = 1 << 18;
 
 /// Calls within calls that are evaluated over the region of the call.
 const MAX_DEPTH: u32 = 32;
@@ -193,6 +193,11 @@ impl<'a> Evaluator<'a> {
             self.numbers.push(number);
         }
         self
+    }
+
+    /// Nodes evaluated for the values of Funcs so far.
+    pub(super) fn spent(&self) -> usize {
+        BUDGET - self.budget
     }
 
     fn number(&self, expr: Expr) -> Expr {

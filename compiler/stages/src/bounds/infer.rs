@@ -47,6 +47,8 @@ pub struct Bounds {
     pub funcs: SecondaryMap<Func, Option<FuncBounds>>,
     /// The region read of each input that is, before any clamping.
     pub inputs: SecondaryMap<Input, Option<Region>>,
+    /// Expressions evaluated to find the values of Funcs that serve as indices.
+    pub evaluated: usize,
 }
 
 impl Bounds {
@@ -97,6 +99,7 @@ pub fn infer(
         inference.func(func);
     }
     inference.report_inputs();
+    inference.bounds.evaluated = inference.evaluator.spent();
     if inference.diagnostics.has_errors() {
         return Err(inference.diagnostics);
     }

@@ -72,6 +72,7 @@ pub const PASSES: &[PassDesc<Compilation>] = &[
         &[EXTENTS],
         &[],
     ),
+    pass("defaults", "give a schedule to what has none", defaults, &[EXTENTS], &[]),
     pass("inline", "compute Funcs without loops of their own at each use", inline, &[EXTENTS], &[]),
     pass(
         "bounds",
@@ -176,6 +177,15 @@ fn shown(ty: ElementType, word: u32) -> String {
 
 fn check_schedule(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {
     report(schedule::check(&state.pipeline), cx)
+}
+
+fn defaults(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {
+    let (extents, machine) = (&state.extents, &state.machine);
+    let (pipeline, remarks) =
+        schedule::defaults::schedule(&state.pipeline, extents, machine, state.rule, cx.sources);
+    state.pipeline = pipeline;
+    cx.remarks.extend(remarks);
+    Ok(())
 }
 
 fn inline(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {

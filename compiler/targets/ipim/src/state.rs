@@ -16,6 +16,7 @@ use crate::backend::select::{LiteralPool, Selected};
 use crate::lower::share::Turn;
 use crate::lower::{Kernel, Size};
 use crate::plan::Plan;
+use crate::plan::schedule::defaults::Rule;
 
 /// A kernel's registers.
 pub type Entries = cranelift_entity::SecondaryMap<VReg, u16>;
@@ -58,6 +59,8 @@ pub struct Compilation {
     pub machine: Machine,
     /// How registers are chosen.
     pub policy: Policy,
+    /// How Funcs without a schedule get one.
+    pub rule: Rule,
     /// Extents given for inputs, by name, and for outputs.
     pub given: (std::collections::BTreeMap<String, Vec<u32>>, Vec<u32>),
     /// Parameters given, by name.

@@ -15,6 +15,7 @@ use nbcc_stages::{DirectiveInfo, ParamKind};
 use crate::codes;
 use crate::lower::Size;
 use crate::pipeline::PASSES;
+use crate::plan::schedule::defaults::Rule;
 use crate::state::{Compilation, Form};
 
 /// The iPIM target.
@@ -79,6 +80,11 @@ const CHOICES: &[Choice] = &[
         key: "code",
         values: &["fast", "merged", "compact", "smallest"],
         about: "how small code is to be; what is too large is made smaller than this",
+    },
+    Choice {
+        key: "schedule",
+        values: &["model", "simple", "root"],
+        about: "what has no schedule: by estimated cycles, computed at each use, or computed whole",
     },
 ];
 
@@ -276,11 +282,23 @@ fn start(program: Program, request: &Request, cx: &mut Context<'_>) -> Result<Co
         None if spread => Policy::Spread,
         None => Policy::Min,
     };
+    let rule = match request.choices.get("schedule") {
+        None => Rule::default(),
+        Some(name) => match Rule::named(name) {
+            Some(rule) => rule,
+            None => {
+                let message = format!("`{name}` is no value of -X schedule");
+                let diagnostic = Diagnostic::error(&codes::BAD_CHOICE, message);
+                return cx.diagnostics.fail(diagnostic.help("model, simple or root"));
+            }
+        },
+    };
     Ok(Compilation {
         pipeline,
         form: Form::first(Size::Fast, &machine),
         machine,
         policy,
+        rule,
         given: (request.input_extents.clone(), request.size.clone()),
         params: request.params.clone(),
         fixed: Default::default(),
