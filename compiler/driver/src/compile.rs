@@ -118,6 +118,7 @@ pub fn request(
         emit: Emit::Binary,
         input_extents: BTreeMap::new(),
         size: size.map(|size| size.0.clone()).unwrap_or_default(),
+        params: BTreeMap::new(),
     })
 }
 

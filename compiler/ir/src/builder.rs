@@ -14,12 +14,24 @@ pub struct Builder<'a> {
     pub func: &'a mut Function,
     block: Block,
     span: Option<Span>,
+    keeps_identities: bool,
 }
 
 impl<'a> Builder<'a> {
     /// A builder at the end of `block`.
     pub fn at(func: &'a mut Function, block: Block) -> Builder<'a> {
-        Builder { func, block, span: None }
+        Builder { func, block, span: None, keeps_identities: false }
+    }
+
+    /// Whether sums with 0, products by 1 and loops of one trip are built like any others, so that
+    /// functions that differ in constants only have the same instructions.
+    pub fn keeps_identities(&self) -> bool {
+        self.keeps_identities
+    }
+
+    /// Says whether such identities are built, from here on. They are not, unless this says so.
+    pub fn keep_identities(&mut self, keep: bool) {
+        self.keeps_identities = keep;
     }
 
     /// The block instructions go to.
@@ -83,7 +95,7 @@ impl<'a> Builder<'a> {
 
     /// Integer sum with a constant.
     pub fn iadd_imm(&mut self, a: Value, b: i32) -> Value {
-        if b == 0 {
+        if b == 0 && !self.keeps_identities {
             return a;
         }
         let b = self.i32(b);
@@ -97,7 +109,7 @@ impl<'a> Builder<'a> {
 
     /// Integer product with a constant.
     pub fn imul_imm(&mut self, a: Value, b: i32) -> Value {
-        if b == 1 {
+        if b == 1 && !self.keeps_identities {
             return a;
         }
         let b = self.i32(b);
@@ -132,7 +144,8 @@ impl<'a> Builder<'a> {
     }
 
     /// A loop `for name in 0..trips` that runs at least once: calls `body` with the counter and
-    /// goes on behind the loop. `trips` must be at least 1; a loop of one trip is no loop.
+    /// goes on behind the loop. `trips` must be at least 1; a loop of one trip is no loop, unless
+    /// identities are kept.
     pub fn counted_loop(
         &mut self,
         name: &str,
@@ -156,7 +169,7 @@ impl<'a> Builder<'a> {
     ) -> Vec<Value> {
         assert!(trips > 0, "loop {name} of {} runs never", self.func.name);
         let zero = self.i32(0);
-        if trips == 1 {
+        if trips == 1 && !self.keeps_identities {
             return body(self, zero, &first);
         }
         let header = self.func.add_block();

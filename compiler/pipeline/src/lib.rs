@@ -11,6 +11,7 @@ mod target;
 
 pub use pass::{
     Dump, Fact, NoObserver, Observer, PassDesc, PassInfo, PassRecord, State, run_passes,
+    run_passes_from,
 };
 pub use request::{Context, Emit, OptLevel, PassOptions, Request};
 pub use target::{Artifact, Choice, Frontend, MachineInfo, Program, Target};

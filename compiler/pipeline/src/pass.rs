@@ -108,10 +108,25 @@ pub fn run_passes<S: State>(
     state: &mut S,
     cx: &mut Context<'_>,
 ) -> Result<(), Failed> {
+    run_passes_from(passes, 0, state, cx)
+}
+
+/// Runs the passes from number `first` on, on a state on which those before have run.
+pub fn run_passes_from<S: State>(
+    passes: &[PassDesc<S>],
+    first: usize,
+    state: &mut S,
+    cx: &mut Context<'_>,
+) -> Result<(), Failed> {
     let mut facts: Vec<Fact> = Vec::new();
-    for pass in passes {
+    for (number, pass) in passes.iter().enumerate() {
         let disabled = cx.passes.disabled.iter().any(|name| name == pass.name);
         if pass.level > cx.passes.level || (disabled && pass.optional) {
+            continue;
+        }
+        if number < first {
+            facts.retain(|fact| !pass.invalidates.contains(fact));
+            facts.extend(pass.establishes);
             continue;
         }
         for fact in pass.requires {

@@ -65,6 +65,9 @@ pub struct Request {
     pub input_extents: BTreeMap<String, Vec<u32>>,
     /// `--size`: the first dimensions of the outputs.
     pub size: Vec<u32>,
+    /// Scalar parameters that are given, by name, as words. A target may need them where extents
+    /// depend on them.
+    pub params: BTreeMap<String, u32>,
 }
 
 /// What a pass reaches beside the state.

@@ -1,5 +1,7 @@
 //! The stage graph: inputs, scalar parameters, reduction domains and Funcs of one pipeline.
 
+use std::collections::BTreeMap;
+
 use cranelift_entity::{PrimaryMap, entity_impl};
 use nbcc_base::Span;
 
@@ -133,6 +135,9 @@ pub struct Pipeline {
     pub funcs: PrimaryMap<Func, FuncData>,
     /// The Funcs whose values are the result, in order.
     pub outputs: Vec<Func>,
+    /// How the end of the source names Funcs, where it can: by a name of the file, or an element
+    /// of an array.
+    pub handles: BTreeMap<Func, String>,
 }
 
 impl Pipeline {

@@ -177,7 +177,8 @@ pub fn compare(op: CompareOp, ty: ElementType, a: u32, b: u32) -> bool {
 }
 
 /// Converts an element. A float out of the range of the integer type gives what x86 gives, where
-/// the references come from; nothing may rely on it.
+/// the references come from; nothing may rely on it. Bool is an unsigned integer of one bit, as in
+/// Halide: a conversion keeps the lowest bit.
 #[inline]
 pub fn cast(to: ElementType, from: ElementType, word: u32) -> u32 {
     if to == from {
@@ -187,7 +188,6 @@ pub fn cast(to: ElementType, from: ElementType, word: u32) -> u32 {
         let value = f32::from_bits(word);
         return match to {
             ElementType::F32 => word,
-            ElementType::Bool => (value != 0.0) as u32,
             ElementType::U32 if value > -1.0 && value < 4294967296.0 => value as u32,
             ElementType::U32 => u32::MAX,
             _ if (-2147483648.0..2147483648.0).contains(&value) => {
@@ -199,7 +199,6 @@ pub fn cast(to: ElementType, from: ElementType, word: u32) -> u32 {
     match to {
         ElementType::F32 if from.is_signed() => (word as i32 as f32).to_bits(),
         ElementType::F32 => (word as f32).to_bits(),
-        ElementType::Bool => (word != 0) as u32,
         _ => normalize(to, word),
     }
 }

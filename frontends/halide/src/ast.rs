@@ -299,6 +299,11 @@ impl Names {
         symbol
     }
 
+    /// The number of a name that stands in the source.
+    pub(crate) fn known(&self, text: &str) -> Option<Symbol> {
+        self.numbers.get(text).copied()
+    }
+
     /// The spelling of a name.
     pub(crate) fn text(&self, symbol: Symbol) -> &str {
         &self.names[symbol]

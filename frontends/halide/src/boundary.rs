@@ -47,6 +47,8 @@ impl Elab<'_> {
         span: Span,
     ) -> Result<Value> {
         let fixed = if name == "constant_exterior" { 2 } else { 1 };
+        let flat = self.flat_bounds(args, fixed);
+        let args = flat.as_deref().unwrap_or(args);
         if args.len() < fixed || args.len() > fixed + 1 {
             let usage = if fixed == 2 { "f, value" } else { "f" };
             return self.fail(
@@ -157,6 +159,21 @@ impl Elab<'_> {
         }
         self.record_pure(func, vars, values, span)?;
         Ok(Value::Func(func))
+    }
+
+    /// The arguments with one list of bounds, where minima and extents follow each other without
+    /// brackets.
+    fn flat_bounds(&self, args: &[Spanned], fixed: usize) -> Option<Vec<Spanned>> {
+        let bounds = args.get(fixed..)?;
+        let plain = |(value, _): &Spanned| !matches!(value, Value::List(_));
+        if bounds.is_empty() || bounds.len() % 2 != 0 || !bounds.iter().all(plain) {
+            return None;
+        }
+        let pair = |p: &[Spanned]| (Value::List(p.into()), p[0].1.to(p[1].1));
+        let pairs: Vec<Spanned> = bounds.chunks(2).map(pair).collect();
+        let span = bounds[0].1.to(bounds[bounds.len() - 1].1);
+        let list = (Value::List(pairs.into()), span);
+        Some(args[..fixed].iter().cloned().chain([list]).collect())
     }
 
     /// Minimum and extent of each dimension; `None` where it is unbounded.

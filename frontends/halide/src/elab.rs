@@ -34,6 +34,9 @@ pub(crate) const MAX_DEPTH: u32 = 1000;
 /// After this many diagnostics elaboration ends: the first ones say enough.
 const MAX_REPORTS: usize = 1000;
 
+/// The Func of the first of these names is the output of a file that declares none.
+pub(crate) const OUTPUTS: [&str; 2] = ["out", "output"];
+
 pub(crate) type Result<T> = std::result::Result<T, Failed>;
 
 /// A variable of the compile-time language.
@@ -69,7 +72,7 @@ pub(crate) struct Elab<'a> {
     pub(crate) hir: Hir,
     pub(crate) slots: Vec<Slot>,
     /// Innermost last; the first is the file's.
-    scopes: Vec<HashMap<Symbol, usize>>,
+    pub(crate) scopes: Vec<HashMap<Symbol, usize>>,
     /// Where the scopes of the function that runs begin.
     frame: usize,
     pub(crate) arrays: Vec<Vec<Value>>,
@@ -295,6 +298,15 @@ impl<'a> Elab<'a> {
         self.scopes.truncate(saved.1);
     }
 
+    /// The Func that a variable of the file holds.
+    pub(crate) fn file_func(&self, name: &str) -> Option<FuncId> {
+        let slot = *self.scopes.first()?.get(&self.names.known(name)?)?;
+        match self.slots[slot].value {
+            Value::Func(func) => Some(func),
+            _ => None,
+        }
+    }
+
     /// The slot of a name.
     pub(crate) fn lookup(&self, name: Symbol) -> Option<usize> {
         self.scopes[self.frame..]
@@ -343,7 +355,12 @@ impl<'a> Elab<'a> {
 
     /// A new Func; a name that is taken gets a number.
     pub(crate) fn new_func(&mut self, name: &str, span: Span) -> FuncId {
-        let name = self.unique(name);
+        let name = match self.running.is_empty() {
+            true => self.unique(name),
+            // The plain name is kept for the file's own output.
+            false if OUTPUTS.contains(&name) => self.unique(&format!("{name}$1")),
+            false => self.unique(name),
+        };
         self.hir.funcs.push(FuncInfo {
             name,
             span,

@@ -1,7 +1,7 @@
 //! From the elaborated program to the stage graph: which Funcs are outputs, which are needed for
 //! them, their order, and the expressions with Vars as dimensions.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use cranelift_entity::{EntityRef, PrimaryMap, SecondaryMap};
 use nbcc_base::{Diagnostic, Span};
@@ -12,10 +12,11 @@ use nbcc_stages::{
 
 use crate::ast::Symbol;
 use crate::codes;
-use crate::elab::{Elab, Result};
+use crate::elab::{Elab, OUTPUTS, Result};
 use crate::hir::{
     DefinitionInfo, DirectiveInfo, FuncId, Hir, Node, NodeKind, PendingDirective, RDomId,
 };
+use crate::value::Value;
 
 /// A stage graph has at most this many expressions.
 const MAX_EXPRS: usize = crate::elab::MAX_NODES;
@@ -62,6 +63,7 @@ impl Elab<'_> {
                 rdoms: PrimaryMap::new(),
                 funcs: PrimaryMap::new(),
                 outputs: outputs.iter().map(|f| map[f]).collect(),
+                handles: self.handles(&map),
             },
             done: SecondaryMap::new(),
             round: 0,
@@ -76,6 +78,33 @@ impl Elab<'_> {
             }
         }
         Ok(lower.pipeline)
+    }
+
+    /// The first name of the file that each Func can be called by at its end.
+    fn handles(&self, funcs: &HashMap<FuncId, Func>) -> BTreeMap<Func, String> {
+        let mut names: Vec<(usize, Symbol)> =
+            self.scopes[0].iter().map(|(&name, &slot)| (slot, name)).collect();
+        names.sort_unstable_by_key(|&(slot, _)| slot);
+        let mut handles = BTreeMap::new();
+        let mut add = |value: &Value, name: String| {
+            if let Value::Func(id) = value
+                && let Some(&func) = funcs.get(id)
+            {
+                handles.entry(func).or_insert(name);
+            }
+        };
+        for (slot, name) in names {
+            let name = self.names.text(name);
+            match &self.slots[slot].value {
+                Value::Array(id) => {
+                    for (k, value) in self.arrays[id.0 as usize].iter().enumerate() {
+                        add(value, format!("{name}[{k}]"));
+                    }
+                }
+                value => add(value, name.to_owned()),
+            }
+        }
+        handles
     }
 
     /// The needed Funcs, callees before callers, else in the order of their definitions.
@@ -186,14 +215,21 @@ impl Elab<'_> {
             }
             return Ok(outputs);
         }
-        let defined = |name: &str| {
-            self.hir
-                .funcs
-                .iter()
-                .find(|(_, f)| f.name == name && f.pure.is_some())
-                .map(|(id, _)| id)
+        let is_defined = |func: &FuncId| self.hir.funcs[*func].pure.is_some();
+        let named = |name: &str| {
+            self.hir.funcs.iter().find(|(id, f)| f.name == name && is_defined(id)).map(|(id, _)| id)
         };
-        if let Some(func) = defined("out").or_else(|| defined("output")) {
+        // A variable of the file comes before Funcs that functions gave that name in quotes.
+        let held =
+            |&name: &&'static str| self.file_func(name).filter(is_defined).map(|func| (func, name));
+        if let Some((func, name)) = OUTPUTS.iter().find_map(held) {
+            // What a function made has the name that the file gives it.
+            if self.hir.funcs[func].local && named(name).is_none() {
+                self.hir.funcs[func].name = name.to_owned();
+            }
+            return Ok(vec![func]);
+        }
+        if let Some(func) = OUTPUTS.iter().find_map(|name| named(name)) {
             return Ok(vec![func]);
         }
         let called: BTreeSet<FuncId> = calls.values().flatten().copied().collect();

@@ -98,11 +98,11 @@ impl Elab<'_> {
         }
         match self.hir.literal(node) {
             Some(Literal::Int(value)) if ty == ElementType::Bool => {
-                self.hir.int(i64::from(value != 0), ty, span)
+                self.hir.int(value & 1, ty, span)
             }
             Some(Literal::Int(value)) => self.hir.int(value, ty, span),
             Some(Literal::Float(bits)) if ty == ElementType::Bool => {
-                self.hir.int(i64::from(f32::from_bits(bits) != 0.0), ty, span)
+                self.hir.int(f32::from_bits(bits) as i64 & 1, ty, span)
             }
             Some(Literal::Float(bits)) => self.hir.int(f32::from_bits(bits) as i64, ty, span),
             None => self.hir.push(NodeKind::Cast(node), ty, span),

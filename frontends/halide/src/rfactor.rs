@@ -661,6 +661,11 @@ impl Elab<'_> {
                     if let Some((_, min, extent, _)) = guarded.iter().find(|g| g.3 == number) {
                         let end = self.op(BinaryOp::Add, *min, *extent, span);
                         guards.push(self.compare(CompareOp::Lt, value, end, span));
+                        // What the rounds beyond the domain read counts as much as what others
+                        // read, though nothing comes of it: they read the last point.
+                        let one = self.hir.int(1, ElementType::I32, span);
+                        let last = self.op(BinaryOp::Sub, end, one, span);
+                        value = self.op(BinaryOp::Min, value, last, span);
                     }
                     known.insert(old.clone(), value);
                 }

@@ -46,3 +46,18 @@ fn every_pipeline_gives_a_stage_graph() {
     }
     assert!(failures.is_empty(), "{failures:#?}");
 }
+
+#[test]
+fn the_file_names_its_output_whatever_functions_call_their_funcs() {
+    let shift = "Func shift(Func f) { Func out; out(x, y) = f(x + 1, y); return out; }\n";
+    let name = |rest: &str| {
+        let (pipeline, ..) =
+            parse_text("test.halide", &format!("Func g(x, y) = x;\n{shift}{rest}"));
+        let pipeline = pipeline.expect("it is valid");
+        assert_eq!(pipeline.outputs.len(), 1);
+        pipeline.funcs[pipeline.outputs[0]].name.clone()
+    };
+    assert_eq!(name("Func h = shift(g); Func out; out(x, y) = h(x, y) + 1;"), "out");
+    assert_eq!(name("Func out = shift(shift(g));"), "out");
+    assert_eq!(name("Func output(x, y) = shift(g)(x, y); Func late(x, y) = x;"), "output");
+}

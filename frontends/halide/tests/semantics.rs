@@ -135,6 +135,8 @@ fn boundary_conditions_are_their_formulas() {
                    Func b(x, y) = f(2 + min(2, select((x - 2) % 6 >= 3, 5 - (x - 2) % 6, (x - 2) % 6)), y);\n\
                    Func out(x, y) = b(x - 4, y);\n";
     same(list, written, &[7, 5], &[20, 5]);
+    let flat = list.replace("{{2, 3}, {Expr(), Expr()}}", "2, 3, Expr(), Expr()");
+    same(&flat, written, &[7, 5], &[20, 5]);
 }
 
 #[test]

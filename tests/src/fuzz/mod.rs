@@ -3,8 +3,11 @@
 //! shrunk to a small source. The method is that of Csmith and its kin (Yang et al., PLDI 2011):
 //! programs of defined behaviour only, so that any difference is a fault.
 
+mod expressions;
 pub mod generate;
+mod loops;
 pub mod model;
 pub mod random;
 pub mod run;
 pub mod shrink;
+mod updates;

@@ -4,6 +4,8 @@
 //! ```text
 //! // run: machine=ipim-vault
 //! // input a: 17x5 seed 3
+//! // param p0=7
+//! // inexact
 //! ```
 
 use std::collections::BTreeSet;
@@ -29,6 +31,8 @@ pub enum Op {
     Literal(i64),
     /// A Var or a variable of a domain.
     Name(String),
+    /// A parameter.
+    Param(String),
     /// An operator between two operands.
     Infix(&'static str),
     /// An operator before one operand.
@@ -37,10 +41,14 @@ pub enum Op {
     Function(&'static str),
     /// A conversion to the type.
     Cast,
+    /// A conversion to the nearest value of the type.
+    Saturate,
+    /// One of the operands after the first, by number.
+    Mux,
     /// An element of an input or Func; which of a tuple.
     Read(String, Option<usize>),
-    /// An inline reduction over the domain of that number.
-    Reduce(&'static str, usize),
+    /// An inline reduction over the domain of that number; which of its results.
+    Reduce(&'static str, usize, Option<usize>),
 }
 
 /// A reduction domain.
@@ -53,12 +61,16 @@ pub struct Domain {
 }
 
 /// An update.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Update {
     /// Coordinates.
     pub args: Vec<Node>,
     /// A value for each element of the tuple.
     pub values: Vec<Node>,
+    /// Directives on its loops, as `.unroll(r0.x)`.
+    pub directives: Vec<String>,
+    /// An `rfactor`, with what splits its loops.
+    pub rfactor: Option<String>,
 }
 
 /// What a stage is at first.
@@ -81,6 +93,10 @@ pub struct Schedule {
     pub pgsm: bool,
     /// `vectorize` by four, where it is tiled.
     pub vector: bool,
+    /// `compute_at` and `store_at`, instead of `place`.
+    pub at: Option<String>,
+    /// Directives on its loops, as `.unroll(x, 2)`.
+    pub loops: Vec<String>,
 }
 
 /// A Func.
@@ -115,8 +131,21 @@ pub struct Input {
     pub seed: u32,
 }
 
-/// A pipeline and how it is run.
+/// A scalar parameter.
 #[derive(Clone, Debug, PartialEq)]
+pub struct Param {
+    /// Its name.
+    pub name: String,
+    /// Its type.
+    pub ty: ElementType,
+    /// Its default, as a literal.
+    pub default: i64,
+    /// Its value.
+    pub value: i64,
+}
+
+/// A pipeline and how it is run.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Case {
     /// The machine's name.
     pub machine: &'static str,
@@ -124,6 +153,8 @@ pub struct Case {
     pub declared: bool,
     /// Inputs.
     pub inputs: Vec<Input>,
+    /// Parameters.
+    pub params: Vec<Param>,
     /// Domains, by the number that names them.
     pub domains: Vec<Domain>,
     /// Funcs, producers first.
@@ -132,6 +163,9 @@ pub struct Case {
 
 /// Names of Vars, in the order of dimensions.
 pub const VARS: [&str; 4] = ["x", "y", "c", "d"];
+
+/// Functions that the target computes to within some ulp.
+const INEXACT: [&str; 8] = ["sqrt", "exp", "log", "sin", "cos", "tanh", "atan", "pow"];
 
 /// The name of a type in C.
 pub fn c_name(ty: ElementType) -> &'static str {
@@ -217,7 +251,7 @@ impl Node {
                     let _ = write!(out, "cast<{}>({value})", c_name(ty));
                 }
             },
-            Op::Name(name) => out.push_str(name),
+            Op::Name(name) | Op::Param(name) => out.push_str(name),
             Op::Infix(op) => {
                 out.push('(');
                 self.kids[0].write(out);
@@ -240,6 +274,17 @@ impl Node {
                 list(out);
                 out.push(')');
             }
+            Op::Saturate => {
+                let _ = write!(out, "saturating_cast<{}>(", c_name(self.ty));
+                list(out);
+                out.push(')');
+            }
+            Op::Mux => {
+                out.push_str("mux(");
+                self.kids[0].write(out);
+                let rest: Vec<String> = self.kids[1..].iter().map(Node::text).collect();
+                let _ = write!(out, ", {{{}}})", rest.join(", "));
+            }
             Op::Read(name, value) => {
                 let _ = write!(out, "{name}(");
                 list(out);
@@ -248,11 +293,24 @@ impl Node {
                     let _ = write!(out, "[{value}]");
                 }
             }
-            Op::Reduce(name, domain) => {
+            Op::Reduce(name, domain, which) => {
                 let _ = write!(out, "{name}(r{domain}, ");
                 list(out);
                 out.push(')');
+                if let Some(which) = which {
+                    let _ = write!(out, "[{which}]");
+                }
             }
+        }
+    }
+
+    /// A literal without its type.
+    fn plain(&self) -> String {
+        match (&self.op, self.ty) {
+            (Op::Literal(value), ElementType::F32) => format!("{:?}", *value as f32 / 4.0),
+            (Op::Literal(value), ElementType::Bool) => (*value != 0).to_string(),
+            (Op::Literal(value), _) => value.to_string(),
+            _ => self.text(),
         }
     }
 
@@ -293,7 +351,7 @@ impl Stage {
         let mut found = BTreeSet::new();
         for root in self.roots() {
             root.each(&mut |node| match &node.op {
-                Op::Reduce(_, domain) => drop(found.insert(*domain)),
+                Op::Reduce(_, domain, _) => drop(found.insert(*domain)),
                 Op::Name(name) => {
                     let number = name.strip_prefix('r').and_then(|n| n.split('.').next());
                     found.extend(number.and_then(|n| n.parse::<usize>().ok()));
@@ -317,7 +375,7 @@ impl Case {
     }
 
     /// The names that a stage reads.
-    fn reads(&self, stage: &Stage) -> BTreeSet<String> {
+    pub fn reads(&self, stage: &Stage) -> BTreeSet<String> {
         let mut found = BTreeSet::new();
         if let Body::Boundary(_, source, ..) = &stage.body {
             found.insert(source.clone());
@@ -345,6 +403,46 @@ impl Case {
         }
         self.stages.retain(|stage| needed.contains(&stage.name));
         self.inputs.retain(|input| needed.contains(&input.name));
+        let mut used: BTreeSet<String> = BTreeSet::new();
+        for stage in &self.stages {
+            let wheres = stage.domains().into_iter().flat_map(|d| &self.domains[d].wheres);
+            for root in stage.roots().into_iter().chain(wheres) {
+                root.each(&mut |node| {
+                    if let Op::Param(name) = &node.op {
+                        used.insert(name.clone());
+                    }
+                });
+            }
+        }
+        self.params.retain(|param| used.contains(&param.name));
+    }
+
+    /// Whether some operation is exact only to within some ulp.
+    fn inexact(&self) -> bool {
+        let mut found = false;
+        for root in self.stages.iter().flat_map(Stage::roots) {
+            root.each(&mut |node| {
+                found |= node.ty.is_float()
+                    && match &node.op {
+                        Op::Infix(op) => *op == "/",
+                        Op::Function(name) => INEXACT.contains(name),
+                        _ => false,
+                    };
+            });
+        }
+        found
+    }
+
+    /// Halves the outputs and domains; false where there is nothing to halve.
+    pub fn halve(&mut self) -> bool {
+        let outputs = self.stages.iter_mut().filter_map(|s| s.output.as_mut()).flatten();
+        let dims = self.domains.iter_mut().flat_map(|d| &mut d.dims);
+        let mut any = false;
+        for (_, extent) in outputs.chain(dims).filter(|(_, extent)| *extent > 4) {
+            *extent /= 2;
+            any = true;
+        }
+        any
     }
 
     /// The source text, with how to run it.
@@ -354,6 +452,18 @@ impl Case {
             let extent: Vec<String> = input.extent.iter().map(u32::to_string).collect();
             let _ =
                 writeln!(out, "// input {}: {} seed {}", input.name, extent.join("x"), input.seed);
+        }
+        for param in &self.params {
+            let value = Node::leaf(param.ty, Op::Literal(param.value)).plain();
+            let _ = writeln!(out, "// param {}={value}", param.name);
+        }
+        if self.inexact() {
+            out.push_str("// inexact\n");
+        }
+        for param in &self.params {
+            let default = Node::leaf(param.ty, Op::Literal(param.default)).plain();
+            let f = if param.ty.is_float() { "f" } else { "" };
+            let _ = writeln!(out, "Param<{}> {} = {default}{f};", c_name(param.ty), param.name);
         }
         if self.declared {
             for Input { name, ty, extent, .. } in &self.inputs {
@@ -367,12 +477,15 @@ impl Case {
             }
         }
         for stage in &self.stages {
-            self.stage(stage, &mut out);
+            self.definitions(stage, &mut out);
+        }
+        for stage in &self.stages {
+            directives(stage, &mut out);
         }
         out
     }
 
-    fn stage(&self, stage: &Stage, out: &mut String) {
+    fn definitions(&self, stage: &Stage, out: &mut String) {
         let name = &stage.name;
         for domain in stage.domains() {
             let dims = &self.domains[domain].dims;
@@ -415,29 +528,51 @@ impl Case {
             let args: Vec<String> = update.args.iter().map(Node::text).collect();
             let _ = writeln!(out, "{} = {};", left(&args), right(&update.values));
         }
-        let mut directives = String::new();
-        let schedule = &stage.schedule;
-        if let Some(place) = schedule.place {
+        // An `rfactor` comes before any use, and in one line so that it can be left out.
+        for (k, update) in stage.updates.iter().enumerate() {
+            if let Some(rfactor) = &update.rfactor {
+                let part = format!("{name}_part{k}");
+                let made = format!("{name}.update({k}){rfactor}");
+                let _ = writeln!(out, "Func {part} = {made}; {part}.compute_root();");
+            }
+        }
+    }
+}
+
+fn directives(stage: &Stage, out: &mut String) {
+    let name = &stage.name;
+    let mut directives = String::new();
+    let schedule = &stage.schedule;
+    match (&schedule.at, schedule.place) {
+        (Some(at), _) => directives += at,
+        (None, Some(place)) => {
             let _ = write!(directives, ".{place}()");
         }
-        if let Some([width, height]) = schedule.tile {
-            let (loops, inner) = match stage.dims {
-                1 => (format!("x, xi, {width}"), "xi"),
-                _ => (format!("x, y, xi, yi, {width}, {height}"), "xi, yi"),
-            };
-            let _ = write!(directives, ".ipim_tile({loops})");
-            if schedule.pgsm {
-                let _ = write!(directives, ".load_pgsm({inner})");
-            }
-            if schedule.vector {
-                let _ = write!(directives, ".vectorize(xi, 4)");
-            }
+        (None, None) => {}
+    }
+    if let Some([width, height]) = schedule.tile {
+        let (loops, inner) = match stage.dims {
+            1 => (format!("x, xi, {width}"), "xi"),
+            _ => (format!("x, y, xi, yi, {width}, {height}"), "xi, yi"),
+        };
+        let _ = write!(directives, ".ipim_tile({loops})");
+        if schedule.pgsm {
+            let _ = write!(directives, ".load_pgsm({inner})");
         }
-        for (var, (min, extent)) in VARS.iter().zip(stage.output.iter().flatten()) {
-            let _ = write!(directives, ".bound({var}, {min}, {extent})");
+        if schedule.vector {
+            let _ = write!(directives, ".vectorize(xi, 4)");
         }
-        if !directives.is_empty() {
-            let _ = writeln!(out, "{name}{directives};");
+    }
+    directives.extend(schedule.loops.iter().map(String::as_str));
+    for (var, (min, extent)) in VARS.iter().zip(stage.output.iter().flatten()) {
+        let _ = write!(directives, ".bound({var}, {min}, {extent})");
+    }
+    if !directives.is_empty() {
+        let _ = writeln!(out, "{name}{directives};");
+    }
+    for (k, update) in stage.updates.iter().enumerate() {
+        if !update.directives.is_empty() {
+            let _ = writeln!(out, "{name}.update({k}){};", update.directives.concat());
         }
     }
 }

@@ -1,6 +1,7 @@
-//! Runs a case both ways and compares. Elements are equal bit for bit, floats that are no numbers
-//! are all one, and sums of divisions and roots agree to within what the target states, times the
-//! number of operations that a small pipeline has.
+//! Runs a case both ways and compares. Elements are equal bit for bit, and floats that are no
+//! numbers are all one. Where the text says `// inexact`, floats agree to within what the target
+//! states of divisions, roots and functions, times the number of operations that a small pipeline
+//! has. The interpreter runs the source without its `rfactor`s, which rewrite the pipeline.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -26,16 +27,26 @@ const MAX_ROUNDS: u64 = 400_000;
 /// Steps of a program that a run waits for.
 const MAX_CYCLES: u64 = 400_000_000;
 
-/// Time after which a case counts as one that never ends.
-const TIME: Duration = Duration::from_secs(120);
+/// Time after which a case counts as one that never ends; `NBCC_FUZZ_TIME` is another number of
+/// seconds, for a machine that does other things as well.
+fn time() -> Duration {
+    let given = std::env::var("NBCC_FUZZ_TIME").ok().and_then(|text| text.parse().ok());
+    Duration::from_secs(given.unwrap_or(120))
+}
+
+/// The least magnitude that inexact floats are compared at: operands are not larger, whatever is
+/// left of them in the output.
+const MAGNITUDE: f32 = 1000.0;
 
 /// What a case was, where nothing was wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// Both ways gave the same.
     Same,
-    /// The pipeline is not valid, or too large to be worth a run; why.
+    /// The pipeline is not valid; why.
     Skipped(String),
+    /// The pipeline is too large to be worth a run; how large.
+    Costly(String),
     /// The target said that it does not fit; its message.
     TooLarge(String),
 }
@@ -53,10 +64,18 @@ struct Setup {
     machine: String,
     /// Extents and seed of each input.
     inputs: BTreeMap<String, (Vec<u32>, u32)>,
+    /// Values of parameters, as text.
+    params: BTreeMap<String, String>,
+    inexact: bool,
 }
 
 fn setup(text: &str) -> Result<Setup, String> {
-    let mut setup = Setup { machine: "ipim-vault".to_string(), inputs: BTreeMap::new() };
+    let mut setup = Setup {
+        machine: "ipim-vault".to_string(),
+        inputs: BTreeMap::new(),
+        params: BTreeMap::new(),
+        inexact: text.contains("// inexact"),
+    };
     for line in text.lines() {
         if let Some(machine) = line.strip_prefix("// run: machine=") {
             setup.machine = machine.trim().to_string();
@@ -68,6 +87,10 @@ fn setup(text: &str) -> Result<Setup, String> {
             let extent = extent.map_err(|_| fault())?;
             let seed = seed.trim().parse().map_err(|_| fault())?;
             setup.inputs.insert(name.to_string(), (extent, seed));
+        } else if let Some((name, value)) =
+            line.strip_prefix("// param ").and_then(|rest| rest.split_once('='))
+        {
+            setup.params.insert(name.to_string(), value.trim().to_string());
         }
     }
     Ok(setup)
@@ -105,44 +128,73 @@ struct Reference {
     sources: SourceMap,
     setup: Setup,
     images: BTreeMap<String, Image>,
+    params: BTreeMap<String, u32>,
     outputs: Vec<Image>,
 }
 
-/// Parses a case and runs it by the interpreter.
-fn reference(text: &str) -> Result<Reference, String> {
-    let setup = setup(text)?;
-    let mut sources = SourceMap::default();
-    let id = sources.add(SourceFile::new("case.halide".to_string(), text.to_string()));
+fn parse(text: String, sources: &mut SourceMap) -> Result<Pipeline, Outcome> {
+    let id = sources.add(SourceFile::new("case.halide".to_string(), text));
     let mut diagnostics = Diagnostics::default();
     let options = Options { directives: IPIM.directives() };
     let parsed = nbcc_frontend_halide::parse(id, sources.get(id), &options, &mut diagnostics);
-    let Ok(pipeline) = parsed else { return Err(messages(&sources, &diagnostics)) };
+    parsed.map_err(|_| Outcome::Skipped(messages(sources, &diagnostics)))
+}
+
+/// The word of a parameter.
+fn param_word(ty: ElementType, text: &str) -> Option<u32> {
+    Some(match ty {
+        ElementType::F32 => text.parse::<f32>().ok()?.to_bits(),
+        ElementType::Bool => u32::from(text.parse::<bool>().ok()?),
+        _ => scalar::normalize(ty, text.parse::<i64>().ok()? as u32),
+    })
+}
+
+/// Parses a case and runs it by the interpreter.
+fn reference(text: &str) -> Result<Reference, Outcome> {
+    let setup = setup(text).map_err(Outcome::Skipped)?;
+    let mut sources = SourceMap::default();
+    let pipeline = parse(text.to_string(), &mut sources)?;
+    let lines = text.split_inclusive('\n').filter(|line| !line.contains(".rfactor("));
+    let plain = match text.contains(".rfactor(") {
+        true => parse(lines.collect(), &mut sources)?,
+        false => pipeline.clone(),
+    };
     let mut inputs: SecondaryMap<Input, Image> = SecondaryMap::new();
     let mut given = SecondaryMap::new();
     let mut images = BTreeMap::new();
-    for (input, data) in &pipeline.inputs {
+    for (input, data) in &plain.inputs {
         let Some((extent, seed)) = setup.inputs.get(&data.name) else {
-            return Err(format!("nothing is said about input `{}`", data.name));
+            let why = format!("nothing is said about input `{}`", data.name);
+            return Err(Outcome::Skipped(why));
         };
         let image = input_image(data.ty, extent, *seed);
         given[input] = Some(extent.clone());
         inputs[input] = image.clone();
         images.insert(data.name.clone(), image);
     }
-    let params = default_params(&pipeline);
-    let extents =
-        resolve_extents(&pipeline, &given, None, &params).map_err(|d| messages(&sources, &d))?;
-    let bounds = infer(&pipeline, &extents, &params).map_err(|d| messages(&sources, &d))?;
-    let total: u64 = bounds.needed(&pipeline).map(|(_, b)| points(&b.region)).sum();
-    let loops = bounds.needed(&pipeline).flat_map(|(_, b)| b.stages.iter().flatten());
+    let mut values = default_params(&plain);
+    let mut params = BTreeMap::new();
+    for (param, data) in &plain.params {
+        let Some(value) = setup.params.get(&data.name) else { continue };
+        let Some(word) = param_word(data.ty, value) else {
+            return Err(Outcome::Skipped(format!("`{value}` is no value of `{}`", data.name)));
+        };
+        values[param] = Some(word);
+        params.insert(data.name.clone(), word);
+    }
+    let refused = |d| Outcome::Skipped(messages(&sources, &d));
+    let extents = resolve_extents(&plain, &given, None, &values).map_err(refused)?;
+    let bounds = infer(&plain, &extents, &values).map_err(refused)?;
+    let total: u64 = bounds.needed(&plain).map(|(_, b)| points(&b.region)).sum();
+    let loops = bounds.needed(&plain).flat_map(|(_, b)| b.stages.iter().flatten());
     let rounds = loops.map(|l| points(&l.dims).saturating_mul(points(&l.rvars)));
     let rounds = rounds.fold(0, u64::saturating_add);
     if total > MAX_POINTS || rounds > MAX_ROUNDS {
-        return Err(format!("{total} elements, {rounds} rounds of loops"));
+        return Err(Outcome::Costly(format!("{total} elements, {rounds} rounds of loops")));
     }
-    let outputs = nbcc_interp::pipeline::run(&pipeline, &inputs, &params, &extents.outputs)
-        .map_err(|trap| trap.to_string())?;
-    Ok(Reference { pipeline, sources, setup, images, outputs })
+    let outputs = nbcc_interp::pipeline::run(&plain, &inputs, &values, &extents.outputs)
+        .map_err(|trap| Outcome::Skipped(trap.to_string()))?;
+    Ok(Reference { pipeline, sources, setup, images, params, outputs })
 }
 
 fn failure(kind: &str, text: impl Into<String>) -> Failure {
@@ -150,13 +202,15 @@ fn failure(kind: &str, text: impl Into<String>) -> Failure {
 }
 
 /// Compiles and runs a case at one level, and compares.
-fn check(r: &Reference, level: OptLevel, inexact: bool) -> Result<Outcome, Failure> {
+fn check(r: &Reference, level: OptLevel) -> Result<Outcome, Failure> {
     let machine = IPIM.machines().iter().find(|m| m.name == r.setup.machine);
     let machine = machine.ok_or_else(|| failure("setup", "there is no such machine"))?;
     let request = Request {
         machine: machine.text.to_string(),
         machine_name: machine.name.to_string(),
         input_extents: r.images.iter().map(|(n, i)| (n.clone(), i.extent.clone())).collect(),
+        params: r.params.clone(),
+        choices: std::env::var("NBCC_CODE").map(|c| ("code".to_string(), c)).into_iter().collect(),
         ..Request::default()
     };
     let passes = PassOptions { level, disabled: vec![], verify_each: true };
@@ -198,8 +252,15 @@ fn check(r: &Reference, level: OptLevel, inexact: bool) -> Result<Outcome, Failu
             Some((b.name.clone(), HostImage { element: b.element, extent, words }))
         })
         .collect();
+    let params: BTreeMap<String, HostImage> = program
+        .params
+        .iter()
+        .filter_map(|p| {
+            Some((p.name.clone(), HostImage::scalar(p.element, *r.params.get(&p.name)?)))
+        })
+        .collect();
     let mut options = RunOptions { timing: false, max_cycles: MAX_CYCLES, ..RunOptions::default() };
-    let result = nbcc_host::run(&program, &inputs, &BTreeMap::new(), &mut options)
+    let result = nbcc_host::run(&program, &inputs, &params, &mut options)
         .map_err(|e| failure("fault", e.to_string()))?;
     let outputs: Vec<_> = program.buffers.iter().filter(|b| b.role == Role::Output).collect();
     if outputs.len() != r.outputs.len() {
@@ -213,7 +274,7 @@ fn check(r: &Reference, level: OptLevel, inexact: bool) -> Result<Outcome, Failu
                 format!("`{}` has extent {:?}, not {:?}", buffer.name, got.extent, wanted.extent);
             return Err(failure("extent", text));
         }
-        compare(&buffer.name, wanted, &got.words, inexact)?;
+        compare(&buffer.name, wanted, &got.words, r.setup.inexact)?;
     }
     Ok(Outcome::Same)
 }
@@ -225,7 +286,7 @@ fn compare(name: &str, wanted: &Image, got: &[u32], inexact: bool) -> Result<(),
         let (x, y) = (f32::from_bits(w), f32::from_bits(g));
         w == g
             || float && x.is_nan() && y.is_nan()
-            || float && inexact && (x - y).abs() <= 1e-5 * largest.max(1.0)
+            || float && inexact && (x - y).abs() <= 1e-5 * largest.max(MAGNITUDE)
     };
     let wrong: Vec<usize> =
         (0..wanted.data.len()).filter(|&i| !equal(wanted.data[i], got[i])).collect();
@@ -262,19 +323,19 @@ pub fn catch_panics() {
     }));
 }
 
-/// Runs a case at the levels given. `inexact` allows for the error of division and roots.
-pub fn run(text: &str, levels: &[OptLevel], inexact: bool) -> Result<Outcome, Failure> {
+/// Runs a case at the levels given.
+pub fn run(text: &str, levels: &[OptLevel]) -> Result<Outcome, Failure> {
     let (sender, receiver) = mpsc::channel();
     let (text, levels) = (text.to_string(), levels.to_vec());
     let body = move || {
         let result = std::panic::catch_unwind(|| {
             let reference = match reference(&text) {
                 Ok(reference) => reference,
-                Err(why) => return Ok(Outcome::Skipped(why)),
+                Err(outcome) => return Ok(outcome),
             };
             let mut outcome = Outcome::Same;
             for &level in &levels {
-                let one = check(&reference, level, inexact).map_err(|failure| Failure {
+                let one = check(&reference, level).map_err(|failure| Failure {
                     kind: failure.kind,
                     text: format!("at {level:?}: {}", failure.text),
                 })?;
@@ -295,8 +356,9 @@ pub fn run(text: &str, levels: &[OptLevel], inexact: bool) -> Result<Outcome, Fa
         .stack_size(32 << 20)
         .spawn(body)
         .unwrap_or_else(|error| panic!("a thread cannot be started: {error}"));
-    match receiver.recv_timeout(TIME) {
+    let time = time();
+    match receiver.recv_timeout(time) {
         Ok(result) => result,
-        Err(_) => Err(failure("time", format!("no answer after {} s", TIME.as_secs()))),
+        Err(_) => Err(failure("time", format!("no answer after {} s", time.as_secs()))),
     }
 }

@@ -81,6 +81,28 @@ impl Shrinker<'_> {
             self.attempt(&|case| at(case, &|s| s.tile = None));
             self.attempt(&|case| at(case, &|s| s.pgsm = false));
             self.attempt(&|case| at(case, &|s| s.vector = false));
+            self.attempt(&|case| at(case, &|s| s.at = None));
+            for n in (0..8).rev() {
+                self.attempt(&|case| {
+                    at(case, &|s| {
+                        if n < s.loops.len() {
+                            s.loops.remove(n);
+                        }
+                    });
+                });
+                self.attempt(&|case| {
+                    if let Some(update) = case.stages.get_mut(k).and_then(|s| s.updates.get_mut(n))
+                    {
+                        update.directives.clear();
+                    }
+                });
+                self.attempt(&|case| {
+                    if let Some(update) = case.stages.get_mut(k).and_then(|s| s.updates.get_mut(n))
+                    {
+                        update.rfactor = None;
+                    }
+                });
+            }
             for size in [8, 4, 1] {
                 for d in 0..2 {
                     self.attempt(&|case| {

@@ -364,7 +364,7 @@ fn cast_row(to: ElementType, from: ElementType, out: &mut [u32], a: &[u32]) {
         map1(out, a, |x| (x as i32 as f32).to_bits());
     } else if to.is_float() && !from.is_float() {
         map1(out, a, |x| (x as f32).to_bits());
-    } else if from.is_float() || to == ElementType::Bool {
+    } else if from.is_float() {
         map1(out, a, |x| scalar::cast(to, from, x));
     } else {
         out.copy_from_slice(&a[..out.len()]);

@@ -5,7 +5,7 @@
 //! variable occurs several times. Values of Funcs are evaluated over the region of the call, as Halide's
 //! `compute_function_value_bounds` does symbolically, within a budget; beyond it, over everything.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use cranelift_entity::{EntityRef, SecondaryMap};
 
@@ -140,7 +140,7 @@ impl Values {
 }
 
 /// Nodes evaluated for the values of Funcs that serve as indices, in one evaluator's life.
-const BUDGET: usize = 1 << 22;
+const BUDGET: usize = 1 << 18;
 
 /// Calls within calls that are evaluated over the region of the call.
 const MAX_DEPTH: u32 = 32;
@@ -155,6 +155,8 @@ pub struct Evaluator<'a> {
     anywhere: Vec<Vec<Range>>,
     calls: BTreeMap<(Func, u32, Region), Range>,
     bodies: BTreeMap<(Func, u32), Vec<Expr>>,
+    /// Whether each value of each Func depends on where it is, filled in order on first use.
+    varies: Vec<Vec<bool>>,
     /// The first expression that is equal to each; empty where none were compared.
     numbers: Vec<Expr>,
     budget: usize,
@@ -175,6 +177,7 @@ impl<'a> Evaluator<'a> {
             anywhere: Vec::new(),
             calls: BTreeMap::new(),
             bodies: BTreeMap::new(),
+            varies: Vec::new(),
             numbers: Vec::new(),
             budget: BUDGET,
         }
@@ -190,6 +193,11 @@ impl<'a> Evaluator<'a> {
             self.numbers.push(number);
         }
         self
+    }
+
+    /// Nodes evaluated for the values of Funcs so far.
+    pub(super) fn spent(&self) -> usize {
+        BUDGET - self.budget
     }
 
     fn number(&self, expr: Expr) -> Expr {
@@ -333,7 +341,8 @@ impl<'a> Evaluator<'a> {
         let Some(pure) = data.pure.as_ref().filter(|_| data.updates.is_empty()) else {
             return Range::full(ty);
         };
-        let key = (func, k, region);
+        // What is the same everywhere is evaluated once, over all coordinates.
+        let key = (func, k, if self.varies(func, k) { region } else { Region::new() });
         if let Some(&known) = self.calls.get(&key) {
             return known;
         }
@@ -353,6 +362,43 @@ impl<'a> Evaluator<'a> {
         let range = self.evaluate(body, &Env::over(&key.2), depth + 1).range(value);
         self.calls.insert(key, range);
         range
+    }
+
+    /// Whether what is known of value `k` of a Func depends on its coordinates: they are part of
+    /// the value itself, not only of indices into inputs, of whose elements nothing is known.
+    fn varies(&mut self, func: Func, k: u32) -> bool {
+        while self.varies.len() <= func.index() {
+            let data = &self.pipeline.funcs[Func::new(self.varies.len())];
+            let varies = match &data.pure {
+                Some(pure) if data.updates.is_empty() => {
+                    pure.values.iter().map(|&value| self.depends_on_place(value)).collect()
+                }
+                _ => vec![false; data.types.len()],
+            };
+            self.varies.push(varies);
+        }
+        self.varies[func.index()][k as usize]
+    }
+
+    fn depends_on_place(&self, value: Expr) -> bool {
+        let mut seen = BTreeSet::from([value]);
+        let mut stack = vec![value];
+        while let Some(expr) = stack.pop() {
+            match &self.pipeline.exprs[expr].kind {
+                ExprKind::Dim(_) | ExprKind::RVar(..) => return true,
+                // Callees come first and are known by now.
+                ExprKind::Call(func, k, _) if self.varies[func.index()][*k as usize] => {
+                    return true;
+                }
+                ExprKind::Call(..) | ExprKind::Load(..) => {}
+                kind => kind.each_operand(|operand| {
+                    if seen.insert(operand) {
+                        stack.push(operand);
+                    }
+                }),
+            }
+        }
+        false
     }
 
     fn value_anywhere(&mut self, func: Func, k: u32) -> Range {

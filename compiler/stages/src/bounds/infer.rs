@@ -47,6 +47,8 @@ pub struct Bounds {
     pub funcs: SecondaryMap<Func, Option<FuncBounds>>,
     /// The region read of each input that is, before any clamping.
     pub inputs: SecondaryMap<Input, Option<Region>>,
+    /// Expressions evaluated to find the values of Funcs that serve as indices.
+    pub evaluated: usize,
 }
 
 impl Bounds {
@@ -97,6 +99,7 @@ pub fn infer(
         inference.func(func);
     }
     inference.report_inputs();
+    inference.bounds.evaluated = inference.evaluator.spent();
     if inference.diagnostics.has_errors() {
         return Err(inference.diagnostics);
     }
@@ -201,6 +204,7 @@ impl Inference<'_> {
         if let Some(d) = unbounded(&written) {
             self.report_unbounded(
                 update.args[d],
+                written[d],
                 update.span,
                 &self.pipeline.funcs[func].name,
                 "written",
@@ -302,7 +306,7 @@ impl Inference<'_> {
                 ExprKind::Call(func, ..) => {
                     if let Some(d) = unbounded(&region) {
                         let name = &pipeline.funcs[func].name;
-                        self.report_unbounded(args[d], data.span, name, "read");
+                        self.report_unbounded(args[d], region[d], data.span, name, "read");
                         continue;
                     }
                     match &mut own {
@@ -358,11 +362,22 @@ impl Inference<'_> {
         }
     }
 
-    fn report_unbounded(&mut self, index: Expr, access: Span, name: &str, done: &str) {
+    fn report_unbounded(
+        &mut self,
+        index: Expr,
+        range: Interval,
+        access: Span,
+        name: &str,
+        done: &str,
+    ) {
+        let label = match (range.min, range.max) {
+            (i32::MIN, i32::MAX) => "may have any value".to_string(),
+            (low, high) => format!("may have any value from {low} to {high}"),
+        };
         let message = format!("`{name}` is {done} at a coordinate without a limit");
         self.diagnostics.push(
             Diagnostic::error(&codes::UNBOUNDED, message)
-                .at(self.pipeline.exprs[index].span, "may have any value")
+                .at(self.pipeline.exprs[index].span, label)
                 .and(access, format!("`{name}` would have to be computed everywhere"))
                 .help("limit the coordinate with `clamp(index, low, high)`"),
         );

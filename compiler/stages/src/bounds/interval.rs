@@ -299,9 +299,8 @@ pub(super) fn compare(op: CompareOp, a: Range, b: Range) -> Range {
 pub(super) fn cast(to: ElementType, from: ElementType, a: Range) -> Range {
     match a {
         _ if to == from => a,
-        Range::Int(0, 0) if to == ElementType::Bool => a,
-        Range::Int(low, high) if to == ElementType::Bool && (low > 0 || high < 0) => {
-            Range::Int(1, 1)
+        Range::Int(low, high) if to == ElementType::Bool && low == high => {
+            Range::Int(low & 1, low & 1)
         }
         _ if to == ElementType::Bool => Range::Int(0, 1),
         Range::Int(low, high) if to.is_float() => float(low as f32, high as f32),

@@ -261,13 +261,14 @@ impl<'a> ExprLowering<'a> {
         let float = Type::F32.with_lanes(self.lanes);
         match (from, to) {
             _ if from == to => a,
-            (ElementType::F32, ElementType::Bool) => {
-                let zero = self.float(b, 0.0);
-                b.value(Op::Fcmp(FloatCond::Ne, a, zero))
-            }
             (_, ElementType::Bool) => {
-                let zero = self.int(b, 0);
-                b.value(Op::Icmp(IntCond::Ne, a, zero))
+                let whole = match from {
+                    ElementType::F32 => b.convert(ConvertOp::FloatToSigned, a, int),
+                    _ => a,
+                };
+                let (one, zero) = (self.int(b, 1), self.int(b, 0));
+                let lowest = b.binary(IrBinary::And, whole, one);
+                b.value(Op::Icmp(IntCond::Ne, lowest, zero))
             }
             (ElementType::Bool, ElementType::F32) => {
                 let one = self.float(b, 1.0);

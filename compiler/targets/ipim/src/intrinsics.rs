@@ -24,6 +24,10 @@ pub const BASE: &str = "ipim.base";
 /// An argument of a kernel that is called several times: the byte address of a bank object, a
 /// multiple of 16. Constants: its number.
 pub const ARG: &str = "ipim.arg";
+/// A number that a kernel gets that stands for several: an integer that the control core has in a
+/// register, and engines in every lane of an atom of their banks; vectors and floats engines only.
+/// Constants: which.
+pub const PASSED: &str = "ipim.passed";
 /// A scalar parameter in every lane: constants are its number and the lanes.
 pub const PARAM: &str = "ipim.param";
 /// `(integer)`: the same, which is known to lie between two constants, both included, in every
@@ -70,6 +74,7 @@ pub const ALL: &[&str] = &[
     VAULT_ROW,
     BASE,
     ARG,
+    PASSED,
     PARAM,
     RANGE,
     ANY,

@@ -9,6 +9,7 @@ pub mod codes;
 pub mod intrinsics;
 pub mod lower;
 mod outputs;
+mod parameters;
 mod pipeline;
 pub mod plan;
 mod state;

@@ -1,10 +1,9 @@
 //! Outputs of which more is computed than was asked for, by updates that write beyond or for
 //! consumers in the pipeline: the part that was asked for becomes a stage of its own.
 
+use nbcc_base::Span;
 use nbcc_stages::bounds::{Bounds, Extents};
-use nbcc_stages::{
-    Definition, DirectiveKind, ElementType, Expr, ExprKind, FuncData, Pipeline, Schedule,
-};
+use nbcc_stages::{Definition, DirectiveKind, ElementType, Expr, ExprKind, FuncData, Pipeline};
 
 /// The pipeline with a copying stage for each such output; `None` where there is none.
 pub fn crop_outputs(pipeline: &Pipeline, extents: &Extents, bounds: &Bounds) -> Option<Pipeline> {
@@ -29,10 +28,14 @@ pub fn crop_outputs(pipeline: &Pipeline, extents: &Extents, bounds: &Bounds) -> 
         whole.name = format!("{}.whole", data.name);
         // It says what is wanted of the output.
         whole.schedule.directives.retain(|d| !matches!(d.kind, DirectiveKind::Bound { .. }));
+        // The part lies in the tiles of the whole.
+        let mut schedule = data.schedule.clone();
+        schedule.directives.retain(|d| matches!(d.kind, DirectiveKind::Target { .. }));
+        schedule.directives.iter_mut().for_each(|d| d.span = Span::default());
         new.outputs[k] = new.funcs.push(FuncData {
             pure: Some(Definition { values, span }),
             updates: vec![],
-            schedule: Schedule::default(),
+            schedule,
             ..data
         });
     }

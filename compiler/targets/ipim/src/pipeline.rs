@@ -5,12 +5,15 @@ use nbcc_base::{Diagnostic, Diagnostics, Failed};
 use nbcc_isa_ipim::program::Param;
 use nbcc_pipeline::{Context, Fact, OptLevel, PassDesc};
 use nbcc_placement::{Remark, RemarkKind};
-use nbcc_stages::bounds::{ParamValues, infer, resolve_extents};
+use nbcc_stages::ElementType;
+use nbcc_stages::bounds::{ParamValues, infer};
 
-use crate::backend::{addresses, emit, legalize, place, regalloc, select};
+use crate::backend::{addresses, emit, legalize, merge, place, regalloc, select};
 use crate::codes;
+use crate::lower::Size;
 use crate::lower::share::in_turn;
 use crate::outputs::crop_outputs;
+use crate::parameters;
 use crate::plan::{BANK_RESERVED, element, make_plan, remarks, schedule};
 use crate::state::{Compilation, Form};
 
@@ -23,6 +26,12 @@ const LEGAL: Fact = Fact("legal operations");
 const PLACES: Fact = Fact("places");
 const MACHINE: Fact = Fact("machine instructions");
 const REGISTERS: Fact = Fact("registers");
+
+/// Bytes of an instruction.
+const INST_BYTES: u64 = 16;
+
+/// The part of the instruction memory that is for kernels which are not merged since they run much.
+const APART: usize = 6;
 
 type Run = fn(&mut Compilation, &mut Context<'_>) -> Result<(), Failed>;
 
@@ -63,6 +72,7 @@ pub const PASSES: &[PassDesc<Compilation>] = &[
         &[EXTENTS],
         &[],
     ),
+    pass("defaults", "give a schedule to what has none", defaults, &[EXTENTS], &[]),
     pass("inline", "compute Funcs without loops of their own at each use", inline, &[EXTENTS], &[]),
     pass(
         "bounds",
@@ -93,6 +103,7 @@ pub const PASSES: &[PassDesc<Compilation>] = &[
         &[KERNELS],
         &[ADDRESSES],
     ),
+    pass("merge", "make kernels one that differ in constants only", join, &[ADDRESSES], &[]),
     pass(
         "legalize",
         "express what Table I has not by what it has",
@@ -136,15 +147,45 @@ fn extents(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> 
         given[input] = state.given.0.get(&data.name).cloned();
     }
     let size = (!state.given.1.is_empty()).then_some(&state.given.1[..]);
-    let params = ParamValues::new();
-    let found = resolve_extents(&state.pipeline, &given, size, &params);
-    state.extents = report(found, cx)?;
-    state.pipeline = nbcc_stages::specialize(&state.pipeline, &state.extents.inputs, &params);
+    let values = parameters::values(&state.pipeline, &state.params);
+    let found = parameters::fix(&state.pipeline, &given, size, &values);
+    (state.extents, state.fixed) = report(found, cx)?;
+    for (param, data) in &state.pipeline.params {
+        let Some(word) = state.fixed[param] else { continue };
+        cx.remarks.push(Remark {
+            kind: RemarkKind::Analysis,
+            pass: "extents",
+            name: "FixedParameter",
+            function: String::new(),
+            span: Some(data.span),
+            message: format!("bounds depend on `{}`: the program is for one value", data.name),
+            terms: vec![("Value".to_string(), shown(data.ty, word))],
+        });
+    }
+    let extents = &state.extents.inputs;
+    state.pipeline = nbcc_stages::specialize(&state.pipeline, extents, &state.fixed);
     Ok(())
+}
+
+/// A value of a type.
+fn shown(ty: ElementType, word: u32) -> String {
+    match ty.is_float() {
+        true => format!("{:?}", f32::from_bits(word)),
+        false => nbcc_stages::scalar::to_i64(ty, word).to_string(),
+    }
 }
 
 fn check_schedule(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {
     report(schedule::check(&state.pipeline), cx)
+}
+
+fn defaults(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {
+    let (extents, machine) = (&state.extents, &state.machine);
+    let (pipeline, remarks) =
+        schedule::defaults::schedule(&state.pipeline, extents, machine, state.rule, cx.sources);
+    state.pipeline = pipeline;
+    cx.remarks.extend(remarks);
+    Ok(())
 }
 
 fn inline(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {
@@ -194,11 +235,18 @@ fn lower(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {
 }
 
 fn share(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {
-    if !state.form.share {
+    // Where constants may differ, addresses are constants like others.
+    if !state.form.share || state.form.size >= Size::Merged {
         return Ok(());
     }
     let kernels = std::mem::take(&mut state.kernels);
     (state.kernels, state.turns) = crate::lower::share::share(kernels, &state.machine);
+    say_shared(state, cx, "share");
+    Ok(())
+}
+
+/// Tells which kernels are called.
+fn say_shared(state: &Compilation, cx: &mut Context<'_>, pass: &'static str) {
     for (number, kernel) in state.kernels.iter().enumerate() {
         if kernel.args.is_none() {
             continue;
@@ -206,7 +254,7 @@ fn share(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {
         let calls = state.turns.iter().filter(|turn| turn.kernel == number).count();
         cx.remarks.push(Remark {
             kind: RemarkKind::Passed,
-            pass: "share",
+            pass,
             name: "Shared",
             function: kernel.func.name.clone(),
             span: None,
@@ -214,13 +262,25 @@ fn share(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {
             terms: vec![("Calls".to_string(), calls.to_string())],
         });
     }
-    Ok(())
 }
 
 fn make_addresses(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {
     let params = state.plan().params.clone();
     for kernel in &mut state.kernels {
         addresses::run(kernel, &state.machine, &params);
+    }
+    Ok(())
+}
+
+fn join(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {
+    if state.form.size >= Size::Merged {
+        let (kernels, turns) =
+            (std::mem::take(&mut state.kernels), std::mem::take(&mut state.turns));
+        let apart = state.form.apart && state.form.size == Size::Merged;
+        let all = u64::from(state.plan().vsm_data) / INST_BYTES;
+        let room = if apart { all as usize / APART } else { 0 };
+        (state.kernels, state.turns) = merge::merge(kernels, turns, state.form.numbers, room);
+        say_shared(state, cx, "merge");
     }
     Ok(())
 }
@@ -287,6 +347,14 @@ fn choose(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {
     for (kernel, places) in state.kernels.iter().zip(std::mem::take(&mut state.places)) {
         state.selected.push((select::select(kernel, places, &mut state.pool), None));
     }
+    // Registers need not be looked for where the code is too large in any case.
+    let least: usize = state.selected.iter().map(|(k, _)| regalloc::least_insts(k)).sum();
+    if least as u64 * INST_BYTES > u64::from(state.plan().vsm_data)
+        && let Some(smaller) = state.form.smaller()
+    {
+        state.instead = Some(smaller);
+        state.selected.clear();
+    }
     Ok(())
 }
 
@@ -326,6 +394,10 @@ fn allocate(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed>
                 });
             }
             // Arguments take registers, too.
+            Err(_) if kernel.args.as_ref().is_some_and(|args| !args.numbers.is_empty()) => {
+                state.instead = Some(Form { numbers: state.form.numbers / 2, ..state.form });
+                return Ok(());
+            }
             Err(_) if state.form.share && state.kernels.iter().any(|k| k.args.is_some()) => {
                 state.instead = Some(Form { share: false, ..state.form });
                 return Ok(());
@@ -362,9 +434,10 @@ fn put_together(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Fai
         .collect();
     let params = pipeline
         .params
-        .values()
+        .iter()
         .zip(&plan.params)
-        .map(|(param, &address)| Param {
+        .filter(|((param, _), _)| state.fixed[*param].is_none())
+        .map(|((_, param), &address)| Param {
             name: param.name.clone(),
             element: element(param.ty),
             address,
@@ -380,11 +453,11 @@ fn put_together(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Fai
     let data = emit::Data { buffers, params };
     let (turns, pool) = (&state.turns, &mut state.pool);
     let program = emit::emit(&kernels, turns, pool, data, &state.machine, cx.sources);
-    let code = program.text.len() as u64 * 16;
+    let code = program.text.len() as u64 * INST_BYTES;
     let constants = program.rodata.bytes.len() as u64;
     if code > u64::from(vsm_data) || constants > u64::from(BANK_RESERVED / 2) {
-        if let Some(size) = state.form.size.smaller() {
-            state.instead = Some(Form { size, ..state.form });
+        if let Some(smaller) = state.form.smaller() {
+            state.instead = Some(smaller);
             return Ok(());
         }
         let message = format!(

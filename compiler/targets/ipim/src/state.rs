@@ -9,13 +9,14 @@ use nbcc_mach::check::check_assignment;
 use nbcc_mach::color::Policy;
 use nbcc_pipeline::{Dump, State};
 use nbcc_stages::Pipeline;
-use nbcc_stages::bounds::{Bounds, Extents};
+use nbcc_stages::bounds::{Bounds, Extents, ParamValues};
 
 use crate::backend::place::{self, Places};
 use crate::backend::select::{LiteralPool, Selected};
 use crate::lower::share::Turn;
 use crate::lower::{Kernel, Size};
 use crate::plan::Plan;
+use crate::plan::schedule::defaults::Rule;
 
 /// A kernel's registers.
 pub type Entries = cranelift_entity::SecondaryMap<VReg, u16>;
@@ -27,6 +28,26 @@ pub struct Form {
     pub size: Size,
     /// Whether kernels that are the same are shared.
     pub share: bool,
+    /// The most numbers that the control core gets for a kernel that stands for several.
+    pub numbers: usize,
+    /// Whether kernels that run much are not merged.
+    pub apart: bool,
+}
+
+impl Form {
+    /// The form to begin with, of code of that size. A quarter of the control registers may be taken
+    /// by numbers.
+    pub fn first(size: Size, machine: &Machine) -> Form {
+        Form { size, share: true, numbers: machine.registers.ctrl as usize / 4, apart: true }
+    }
+
+    /// The next form, of smaller programs.
+    pub fn smaller(self) -> Option<Form> {
+        if self.size == Size::Merged && self.apart {
+            return Some(Form { apart: false, ..self });
+        }
+        Some(Form { size: self.size.smaller()?, ..self })
+    }
 }
 
 /// The compilation state.
@@ -38,8 +59,14 @@ pub struct Compilation {
     pub machine: Machine,
     /// How registers are chosen.
     pub policy: Policy,
+    /// How Funcs without a schedule get one.
+    pub rule: Rule,
     /// Extents given for inputs, by name, and for outputs.
     pub given: (std::collections::BTreeMap<String, Vec<u32>>, Vec<u32>),
+    /// Parameters given, by name.
+    pub params: std::collections::BTreeMap<String, u32>,
+    /// Those that the program is for, because bounds depend on them.
+    pub fixed: ParamValues,
     /// How large images are.
     pub extents: Extents,
     /// Where everything is computed.
@@ -67,6 +94,19 @@ pub struct Compilation {
 }
 
 impl Compilation {
+    /// Goes back to the plan, for a program of another form.
+    pub fn begin_again(&mut self, form: Form) {
+        self.form = form;
+        self.instead = None;
+        self.kernels.clear();
+        self.turns.clear();
+        self.unhoisted.clear();
+        self.places.clear();
+        self.pool = LiteralPool::default();
+        self.selected.clear();
+        self.program = None;
+    }
+
     /// The plan. Panics before the pass that makes it.
     pub fn plan(&self) -> &Plan {
         self.plan.as_ref().expect("kernels are made from a plan")

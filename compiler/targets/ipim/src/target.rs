@@ -6,7 +6,7 @@ use nbcc_isa_ipim::machine::BUILT_IN;
 use nbcc_mach::color::Policy;
 use nbcc_pipeline::{
     Artifact, Choice, Context, Emit, MachineInfo, OptLevel, PassInfo, Program, Request, State,
-    Target, run_passes,
+    Target, run_passes, run_passes_from,
 };
 use nbcc_placement::{Remark, RemarkKind};
 use nbcc_stages::bounds::Extents;
@@ -15,6 +15,7 @@ use nbcc_stages::{DirectiveInfo, ParamKind};
 use crate::codes;
 use crate::lower::Size;
 use crate::pipeline::PASSES;
+use crate::plan::schedule::defaults::Rule;
 use crate::state::{Compilation, Form};
 
 /// The iPIM target.
@@ -69,11 +70,23 @@ const fn about(k: usize) -> &'static str {
     ABOUT[k % ABOUT.len()]
 }
 
-const CHOICES: &[Choice] = &[Choice {
-    key: "regalloc",
-    values: &["spread", "min"],
-    about: "spread values over registers so that reuse does not stall, or use as few as possible",
-}];
+const CHOICES: &[Choice] = &[
+    Choice {
+        key: "regalloc",
+        values: &["spread", "min"],
+        about: "spread values over registers so that reuse does not stall, or use as few as possible",
+    },
+    Choice {
+        key: "code",
+        values: &["fast", "merged", "compact", "smallest"],
+        about: "how small code is to be; what is too large is made smaller than this",
+    },
+    Choice {
+        key: "schedule",
+        values: &["model", "simple", "root"],
+        about: "what has no schedule: by estimated cycles, computed at each use, or computed whole",
+    },
+];
 
 impl Target for Ipim {
     fn name(&self) -> &'static str {
@@ -160,38 +173,67 @@ fn run(
     request: &Request,
     cx: &mut Context<'_>,
 ) -> Result<Compilation, Failed> {
-    let mut form = Form { size: Size::Fast, share: true };
-    let found = cx.diagnostics.take();
+    let mut state = start(program, request, cx)?;
+    state.form = Form::first(first_size(request, cx)?, &state.machine);
+    // Up to the plan, programs are the same in every form.
+    let plan = until("lower").len().min(passes.len());
+    run_passes(&passes[..plan], &mut state, cx)?;
     let remarks = cx.remarks.len();
     let mut tried = Vec::new();
     loop {
-        let done = start(program.clone(), request, cx).and_then(|mut state| {
-            state.form = form;
-            run_passes(passes, &mut state, cx)?;
-            Ok(state)
-        });
-        let new = cx.diagnostics.take();
-        if let Ok(state) = &done
-            && let Some(instead) = state.instead
-        {
-            // What the user is told of a program is told of the one that is kept.
-            cx.remarks.truncate(remarks);
-            tried.push(remark(instead));
-            form = instead;
-            continue;
+        let done = run_passes_from(passes, plan, &mut state, cx);
+        match (done, state.instead) {
+            (Ok(()), Some(instead)) => {
+                // What the user is told of a program is told of the one that is kept.
+                cx.remarks.truncate(remarks);
+                tried.push(remark(state.form, instead));
+                state.begin_again(instead);
+            }
+            (done, _) => {
+                cx.remarks.extend(tried);
+                return done.map(|()| state);
+            }
         }
-        found.into_iter().chain(new).for_each(|d| cx.diagnostics.push(d));
-        cx.remarks.extend(tried);
-        return done;
     }
 }
 
+/// The size of code to begin with.
+fn first_size(request: &Request, cx: &mut Context<'_>) -> Result<Size, Failed> {
+    Ok(match request.choices.get("code").map(String::as_str) {
+        None | Some("fast") => Size::Fast,
+        Some("merged") => Size::Merged,
+        Some("compact") => Size::Compact,
+        Some("smallest") => Size::Smallest,
+        Some(other) => {
+            let message = format!("`{other}` is no value of -X code");
+            return cx.diagnostics.fail(
+                Diagnostic::error(&codes::BAD_CHOICE, message)
+                    .help("fast, merged, compact or smallest"),
+            );
+        }
+    })
+}
+
 /// Says why a program does not have the form tried before.
-fn remark(form: Form) -> Remark {
-    let (name, message) = match (form.share, form.size) {
-        (false, _) => ("Unshared", "registers are too few for the arguments of shared kernels"),
-        (_, Size::Smallest) => ("Smallest", "the program is too large: requests are made in loops"),
-        _ => ("Compact", "the program is too large: loops are not unrolled"),
+fn remark(before: Form, form: Form) -> Remark {
+    let (name, message) = match form.size {
+        _ if form.numbers < before.numbers => {
+            ("FewerNumbers", "registers are too few for the numbers of merged kernels")
+        }
+        _ if before.share && !form.share => {
+            ("Unshared", "registers are too few for the arguments of shared kernels")
+        }
+        Size::Merged if form.apart => (
+            "Merged",
+            "the program is too large: kernels that differ in constants and do not run much are one",
+        ),
+        Size::Merged => {
+            ("AllMerged", "the program is too large: all kernels that differ in constants are one")
+        }
+        Size::Smallest => ("Smallest", "the program is too large: requests are made in loops"),
+        Size::Fast | Size::Compact => {
+            ("Compact", "the program is too large: loops are not unrolled")
+        }
     };
     Remark {
         kind: RemarkKind::Missed,
@@ -240,15 +282,29 @@ fn start(program: Program, request: &Request, cx: &mut Context<'_>) -> Result<Co
         None if spread => Policy::Spread,
         None => Policy::Min,
     };
+    let rule = match request.choices.get("schedule") {
+        None => Rule::default(),
+        Some(name) => match Rule::named(name) {
+            Some(rule) => rule,
+            None => {
+                let message = format!("`{name}` is no value of -X schedule");
+                let diagnostic = Diagnostic::error(&codes::BAD_CHOICE, message);
+                return cx.diagnostics.fail(diagnostic.help("model, simple or root"));
+            }
+        },
+    };
     Ok(Compilation {
         pipeline,
+        form: Form::first(Size::Fast, &machine),
         machine,
         policy,
+        rule,
         given: (request.input_extents.clone(), request.size.clone()),
+        params: request.params.clone(),
+        fixed: Default::default(),
         extents: Extents::default(),
         bounds: None,
         plan: None,
-        form: Form { size: Size::Fast, share: true },
         instead: None,
         kernels: vec![],
         turns: vec![],

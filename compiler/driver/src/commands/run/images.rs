@@ -116,6 +116,8 @@ fn from_source(
     let extents = |input: &Loaded| input.image.extent.clone();
     request.input_extents =
         gathered.inputs.iter().map(|(name, input)| (name.clone(), extents(input))).collect();
+    let params = words(&pipeline, &gathered);
+    request.params = params.clone();
     let binary = binary_of(session, args, entry, program, &request, &passes)?;
     let described = (runner.describe)(&binary)
         .unwrap_or_else(|error| panic!("a binary just made cannot be read: {error}"));
@@ -123,7 +125,6 @@ fn from_source(
         true => Some(interp::interpret(session, &pipeline, &gathered)?),
         false => None,
     };
-    let params = words(&pipeline, &gathered);
     let params = params
         .into_iter()
         .filter(|(name, _)| described.params.iter().any(|param| param.name == *name))

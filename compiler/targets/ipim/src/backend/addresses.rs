@@ -255,8 +255,14 @@ fn low_bits(func: &Function, value: Value, depth: u32) -> (u32, u32) {
         Some(Op::Intrinsic(call)) if call.name == ARG => return (ATOM_BYTES.ilog2(), 0),
         _ => return UNKNOWN,
     };
-    let (kx, x) = low_bits(func, *x, depth - 1);
-    let (ky, y) = low_bits(func, *y, depth - 1);
+    let identity = match op {
+        BinaryOp::Iadd => Some(0),
+        BinaryOp::Imul => Some(1),
+        _ => None,
+    };
+    let depth = depth - u32::from(identity.is_none() || func.splat_constant(*y) != identity);
+    let (kx, x) = low_bits(func, *x, depth);
+    let (ky, y) = low_bits(func, *y, depth);
     let masked =
         |known: u32, bits: u32| (known, if known >= 32 { bits } else { bits & ((1 << known) - 1) });
     match op {

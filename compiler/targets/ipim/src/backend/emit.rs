@@ -2,7 +2,8 @@
 //! kernels that are called, then the others and the calls in order; labels, line table, constants.
 //!
 //! A call sets the arguments in the register files where the kernel wants them, and the address to
-//! return to. No register holds anything from one kernel to the next.
+//! return to. No register holds anything from one kernel to the next. Numbers that engines want are
+//! put into atoms of their banks, unless they are there from the call before.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,10 +14,10 @@ use nbcc_isa_ipim::layout::Buffer;
 use nbcc_isa_ipim::program::{
     Coordinate, Param, Patch, Program, Rodata, TextSymbol, resolve_labels,
 };
-use nbcc_isa_ipim::{Addr, Inst, Machine, PhysReg, RegClass};
+use nbcc_isa_ipim::{Addr, Inst, Machine, PhysReg, RegClass, SimbMask};
 use nbcc_mach::VReg;
 
-use super::select::{LiteralPool, Selected, first_arg, return_entry};
+use super::select::{Args, LiteralPool, Selected, first_arg, number_address};
 use crate::lower::share::Turn;
 
 /// What the control core's first registers are set to before a program runs.
@@ -66,7 +67,7 @@ pub fn emit(
         }
         let (kernel, entries) = &kernels[turn.kernel];
         match starts.get(&turn.kernel) {
-            Some(&start) => out.call(number, turn, (kernel, start), pool, sources),
+            Some(&start) => out.call(number, turn, (kernel, start), pool, machine, sources),
             None => _ = out.kernel(turn.kernel, kernel, entries, sources),
         }
     }
@@ -96,6 +97,8 @@ struct Text {
     /// Index of the instruction of each label; labels are numbered over the whole program.
     labels: BTreeMap<u32, u32>,
     next_label: u32,
+    /// What the engines of a mask have at an address of their banks.
+    atoms: BTreeMap<u32, ([u32; 4], SimbMask)>,
 }
 
 /// A name as symbols have it.
@@ -132,10 +135,11 @@ impl Text {
         turn: &Turn,
         (kernel, start): (&Selected, u32),
         pool: &mut LiteralPool,
+        machine: &Machine,
         sources: &SourceMap,
     ) {
         let first = self.text.len() as u32;
-        let args = turn.bases.len() as u16;
+        let args = kernel.args.as_ref().expect("a kernel that is called has arguments");
         let mut read = BTreeSet::new();
         for inst in kernel.func.blocks.values().flat_map(|block| &block.insts) {
             inst.inst.for_each_operand(|o| {
@@ -157,14 +161,56 @@ impl Text {
                 self.push(Inst::MovArf { arf, drf, simb_mask }, None, sources);
             }
         }
+        self.numbers(turn, (kernel, args), pool, machine, sources);
         let back = self.label();
-        let dst = PhysReg::new(RegClass::Ctrl, return_entry(args));
+        let dst = PhysReg::new(RegClass::Ctrl, args.return_entry());
         self.push(Inst::SetiCrf { dst, imm: Imm::Label(back) }, None, sources);
-        let target = PhysReg::new(RegClass::Ctrl, return_entry(args) + 1);
+        let target = PhysReg::new(RegClass::Ctrl, args.return_entry() + 1);
         self.push(Inst::SetiCrf { dst: target, imm: Imm::Label(start) }, None, sources);
         self.push(Inst::Jump { target }, None, sources);
         self.function(&turn.name, first);
         self.place(back, format!("R{number}"));
+    }
+
+    /// Hands over numbers: in control registers, and in atoms of banks.
+    fn numbers(
+        &mut self,
+        turn: &Turn,
+        (kernel, args): (&Selected, &Args),
+        pool: &mut LiteralPool,
+        machine: &Machine,
+        sources: &SourceMap,
+    ) {
+        let simb_mask = kernel.mask;
+        let mut read = BTreeSet::new();
+        for inst in kernel.func.blocks.values().flat_map(|block| &block.insts) {
+            if let Inst::LdRf { dram: Addr::Direct(address), .. } = inst.inst {
+                read.insert(address);
+            }
+        }
+        let mut stores = Vec::new();
+        for (number, &atom) in (0..).zip(&turn.numbers) {
+            if let Some(entry) = args.entry(number) {
+                let dst = PhysReg::new(RegClass::Ctrl, entry);
+                let imm = Imm::Value(atom[0] as i32);
+                self.push(Inst::SetiCrf { dst, imm }, None, sources);
+            }
+            let to = number_address(number);
+            let now = (atom, simb_mask);
+            if read.contains(&to) && self.atoms.insert(to, now) != Some(now) {
+                stores.push((Addr::Direct(pool.address(atom)), Addr::Direct(to)));
+            }
+        }
+        // All are loaded before the first is stored, so that none waits for one alone.
+        for some in stores.chunks(machine.registers.data as usize) {
+            let registers = || (0..).map(|entry| PhysReg::new(RegClass::Data, entry));
+            for (&(dram, _), drf) in some.iter().zip(registers()) {
+                self.push(Inst::LdRf { dram, drf, simb_mask }, None, sources);
+            }
+            for (&(_, dram), drf) in some.iter().zip(registers()) {
+                self.push(Inst::StRf { dram, drf, simb_mask }, None, sources);
+            }
+        }
     }
 
     fn push(&mut self, inst: Inst<PhysReg>, span: Option<Span>, sources: &SourceMap) {

@@ -3,6 +3,7 @@
 pub mod addresses;
 pub mod emit;
 pub mod legalize;
+pub mod merge;
 pub mod place;
 pub mod regalloc;
 mod rewrite;

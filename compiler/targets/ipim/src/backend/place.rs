@@ -12,7 +12,7 @@ use cranelift_entity::{EntitySet, SecondaryMap};
 use nbcc_ir::{BinaryOp, Effect, Function, Op, Scalar, Terminator, Value, ValueDef};
 
 use crate::intrinsics::{
-    ARG, CHIP, PE, PG, REQ, ST_RF, VAULT, VAULT_COLUMN, VAULT_ROW, WR_PGSM, WR_VSM,
+    ARG, CHIP, PASSED, PE, PG, REQ, ST_RF, VAULT, VAULT_COLUMN, VAULT_ROW, WR_PGSM, WR_VSM,
 };
 
 /// A register file.
@@ -254,8 +254,8 @@ fn capabilities(func: &Function) -> (EntitySet<Value>, EntitySet<Value>) {
                 let Some(result) = func.result(inst) else { continue };
                 let op = &func.insts[inst].op;
                 for (set, ids) in [
-                    (&mut uniform, &[VAULT, CHIP, VAULT_COLUMN, VAULT_ROW, ARG][..]),
-                    (&mut scalar, &[PE, PG, VAULT, CHIP, ARG][..]),
+                    (&mut uniform, &[VAULT, CHIP, VAULT_COLUMN, VAULT_ROW, ARG, PASSED][..]),
+                    (&mut scalar, &[PE, PG, VAULT, CHIP, ARG, PASSED][..]),
                 ] {
                     if set.contains(result) && !closed(set, op, ids) {
                         set.remove(result);

@@ -15,7 +15,7 @@ use nbcc_mach::interference::{Interference, interference};
 use nbcc_mach::liveness::liveness;
 use nbcc_mach::{InstData, VReg};
 
-use super::select::{MachFunction, Remake, Selected, return_entry};
+use super::select::{Args, MachFunction, Remake, Selected};
 
 /// Control registers that hold the place of the vault.
 pub const RESERVED_CTRL_REGS: u16 = 4;
@@ -58,7 +58,7 @@ pub fn allocate(
     let mut kept: BTreeSet<VReg> = BTreeSet::new();
     // Address registers are spilled through vector registers, so these come last.
     for class in [RegClass::Ctrl, RegClass::Addr, RegClass::Data] {
-        let allowed = entries_of(machine, class, kernel.args);
+        let allowed = entries_of(machine, class, kernel.args.as_ref());
         loop {
             let live = liveness(&kernel.func);
             let graph = interference(&kernel.func, class, &live);
@@ -99,13 +99,15 @@ pub fn allocate(
 
 /// The entries that values may have: those behind the reserved ones, the arguments and the address
 /// to return to.
-fn entries_of(machine: &Machine, class: RegClass, args: Option<u16>) -> Vec<u16> {
+fn entries_of(machine: &Machine, class: RegClass, args: Option<&Args>) -> Vec<u16> {
     let (first, count) = match class {
         RegClass::Ctrl => {
-            let first = args.map_or(RESERVED_CTRL_REGS, |args| return_entry(args) + 1);
+            let first = args.map_or(RESERVED_CTRL_REGS, |args| args.return_entry() + 1);
             (first, machine.registers.ctrl)
         }
-        RegClass::Addr => (RESERVED_ADDR_REGS + args.unwrap_or(0), machine.registers.addr),
+        RegClass::Addr => {
+            (RESERVED_ADDR_REGS + args.map_or(0, |args| args.addresses), machine.registers.addr)
+        }
         RegClass::Data => (0, machine.registers.data),
     };
     (first..count as u16).collect()
@@ -214,6 +216,12 @@ fn reload(
     vec![Inst::LdRf { dram, drf, simb_mask }, Inst::MovArf { arf: here, drf, simb_mask }]
 }
 
+/// The least number of instructions that a kernel has once it has registers: copies may go away.
+pub fn least_insts(kernel: &Selected) -> usize {
+    let insts = kernel.func.blocks.values().flat_map(|block| &block.insts);
+    insts.filter(|inst| as_copy(&inst.inst).is_none()).count()
+}
+
 /// The registers of a full copy.
 fn as_copy(inst: &Inst<VReg>) -> Option<(VReg, VReg)> {
     match inst {
@@ -236,7 +244,7 @@ fn as_copy(inst: &Inst<VReg>) -> Option<(VReg, VReg)> {
 /// values and the merged register is easy to colour (Briggs' test).
 fn coalesce(kernel: &mut Selected, machine: &Machine, cost: &mut Cost) {
     for class in [RegClass::Ctrl, RegClass::Addr, RegClass::Data] {
-        let entries = entries_of(machine, class, kernel.args).len();
+        let entries = entries_of(machine, class, kernel.args.as_ref()).len();
         let live = liveness(&kernel.func);
         let graph = copy_graph(&kernel.func, class, &interference(&kernel.func, class, &live));
         let mut merged = Merged { of: BTreeMap::new(), neighbours: graph };

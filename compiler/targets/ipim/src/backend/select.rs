@@ -1,6 +1,6 @@
 //! Instruction selection: kernels in the shared IR become SIMB instructions over virtual registers.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use cranelift_entity::SecondaryMap;
 use nbcc_analysis::liveness::Liveness;
@@ -12,8 +12,8 @@ use nbcc_ir::{
 };
 use nbcc_isa::Imm;
 use nbcc_isa_ipim::{
-    Addr, CompOp, FloatOp, Inst, IntOp, Mode, RESERVED_ADDR_REGS, RegClass, SimbMask, Source,
-    VecMask,
+    ATOM_BYTES, Addr, CompOp, FloatOp, Inst, IntOp, Mode, RESERVED_ADDR_REGS, RegClass, SimbMask,
+    Source, VecMask,
 };
 use nbcc_mach::{Block as MBlock, BlockData, InstData, VReg};
 
@@ -21,6 +21,7 @@ use super::place::{Place, Places, immediate};
 use super::regalloc::RESERVED_CTRL_REGS;
 use crate::intrinsics::*;
 use crate::lower::Kernel;
+use crate::plan::BANK_RESERVED;
 
 /// A kernel over virtual registers.
 pub type MachFunction = nbcc_mach::Function<Inst<VReg>>;
@@ -45,19 +46,42 @@ pub struct Selected {
     pub remake: BTreeMap<VReg, Remake>,
     /// The engines that run it.
     pub mask: SimbMask,
-    /// How many arguments it has, if it is called.
-    pub args: Option<u16>,
+    /// Its arguments, if it is called.
+    pub args: Option<Args>,
+}
+
+/// The arguments of a kernel that is called.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Args {
+    /// How many addresses there are: each has an entry of AddrRF and one of CtrlRF.
+    pub addresses: u16,
+    /// Which numbers the control core reads: each has an entry of CtrlRF behind the addresses.
+    pub numbers: Vec<u16>,
+}
+
+impl Args {
+    /// The CtrlRF entry of the address to return to. The next one is for the jump.
+    pub fn return_entry(&self) -> u16 {
+        first_arg(RegClass::Ctrl) + self.addresses + self.numbers.len() as u16
+    }
+
+    /// The CtrlRF entry of a number, if the control core reads it.
+    pub fn entry(&self, number: u16) -> Option<u16> {
+        let place = self.numbers.iter().position(|&n| n == number)? as u16;
+        Some(first_arg(RegClass::Ctrl) + self.addresses + place)
+    }
+}
+
+/// Where engines find a number that a kernel gets: the byte address of an atom of every bank,
+/// between constants and spilled registers.
+pub fn number_address(number: u16) -> u32 {
+    BANK_RESERVED / 2 + u32::from(number) * ATOM_BYTES
 }
 
 /// The entry of the first argument of a kernel that is called, in AddrRF and in CtrlRF; the others
 /// follow.
 pub fn first_arg(class: RegClass) -> u16 {
     if class == RegClass::Addr { RESERVED_ADDR_REGS } else { RESERVED_CTRL_REGS }
-}
-
-/// The CtrlRF entry of the address to return to, of a kernel with so many arguments.
-pub fn return_entry(args: u16) -> u16 {
-    first_arg(RegClass::Ctrl) + args
 }
 
 /// Constants in every bank, an atom each, from address 0.
@@ -85,6 +109,10 @@ pub fn select(kernel: &Kernel, places: Places, pool: &mut LiteralPool) -> Select
     let cfg = Cfg::new(func);
     let forest = LoopForest::new(&cfg, &Dominators::new(func));
     let liveness = Liveness::new(func, &cfg);
+    let args = kernel
+        .args
+        .as_ref()
+        .map(|args| Args { addresses: args.len() as u16, numbers: numbers_in_ctrl(func, &places) });
     let mut select = Select {
         func,
         places,
@@ -95,7 +123,7 @@ pub fn select(kernel: &Kernel, places: Places, pool: &mut LiteralPool) -> Select
         pool,
         remake: BTreeMap::new(),
         mask: SimbMask(kernel.mask),
-        args: kernel.args.as_ref().map(|args| args.len() as u16),
+        args,
         at: MBlock::from_u32(0),
         span: None,
         zero: None,
@@ -106,6 +134,20 @@ pub fn select(kernel: &Kernel, places: Places, pool: &mut LiteralPool) -> Select
         select.block(block);
     }
     Selected { func: select.out, remake: select.remake, mask: select.mask, args: select.args }
+}
+
+/// The numbers that the control core reads.
+fn numbers_in_ctrl(func: &Function, places: &Places) -> Vec<u16> {
+    let mut found = BTreeSet::new();
+    for &inst in func.layout.iter().flat_map(|&block| &func.blocks[block].insts) {
+        if let (Op::Intrinsic(call), Some(value)) = (&func.insts[inst].op, func.result(inst))
+            && call.name == PASSED
+            && places.wants(value, Place::Ctrl)
+        {
+            found.insert(call.imms[0] as u16);
+        }
+    }
+    found.into_iter().collect()
 }
 
 struct Select<'a> {
@@ -119,7 +161,7 @@ struct Select<'a> {
     pool: &'a mut LiteralPool,
     remake: BTreeMap<VReg, Remake>,
     mask: SimbMask,
-    args: Option<u16>,
+    args: Option<Args>,
     at: MBlock,
     span: Option<Span>,
     zero: Option<VReg>,
@@ -251,6 +293,10 @@ impl Select<'_> {
                 let dram = Addr::Direct(address);
                 self.emit(Inst::LdRf { dram, drf, simb_mask: self.mask });
             }
+            Op::Intrinsic(call) if call.name == PASSED => {
+                self.number(call.imms[0] as u16, result.expect("numbers have a value"));
+                return;
+            }
             Op::Intrinsic(call) if call.effect == Effect::Pure => {
                 self.id(call, result.expect("ids have a value"));
             }
@@ -287,10 +333,7 @@ impl Select<'_> {
             }
             Place::Addr => {
                 let address = self.pool.address([atom[0]; 4]);
-                self.remake.insert(reg, Remake::Pool(address));
-                let drf = self.out.vreg(RegClass::Data);
-                self.emit(Inst::LdRf { dram: Addr::Direct(address), drf, simb_mask });
-                self.emit(Inst::MovArf { arf: reg, drf, simb_mask });
+                self.take_from_bank(reg, place, address);
             }
             Place::Data if atom == [0; 4] => {
                 self.remake.insert(reg, Remake::Zero);
@@ -298,9 +341,35 @@ impl Select<'_> {
             }
             Place::Data => {
                 let address = self.pool.address(atom);
-                self.remake.insert(reg, Remake::Pool(address));
-                self.emit(Inst::LdRf { dram: Addr::Direct(address), drf: reg, simb_mask });
+                self.take_from_bank(reg, place, address);
             }
+        }
+    }
+
+    /// Takes what does not change from an atom of the bank.
+    fn take_from_bank(&mut self, reg: VReg, place: Place, address: u32) {
+        let (dram, simb_mask) = (Addr::Direct(address), self.mask);
+        self.remake.insert(reg, Remake::Pool(address));
+        if place == Place::Data {
+            return self.emit(Inst::LdRf { dram, drf: reg, simb_mask });
+        }
+        let drf = self.out.vreg(RegClass::Data);
+        self.emit(Inst::LdRf { dram, drf, simb_mask });
+        self.emit(Inst::MovArf { arf: reg, drf, simb_mask });
+    }
+
+    /// A number that the kernel gets.
+    fn number(&mut self, number: u16, value: Value) {
+        for place in self.places.of(value) {
+            if place != Place::Ctrl {
+                let reg = self.define(value, place);
+                self.take_from_bank(reg, place, number_address(number));
+                continue;
+            }
+            let entry = self.args.as_ref().and_then(|args| args.entry(number));
+            let entry = entry.unwrap_or_else(|| panic!("number {number} is in no register"));
+            let fixed = self.out.fixed(RegClass::Ctrl, entry);
+            self.regs.insert((value, Place::Ctrl), fixed);
         }
     }
 
@@ -479,8 +548,8 @@ impl Select<'_> {
     fn terminator(&mut self, block: Block) {
         match self.func.terminator(block) {
             Terminator::Return(_) => {
-                if let Some(args) = self.args {
-                    let target = self.out.fixed(RegClass::Ctrl, return_entry(args));
+                if let Some(args) = &self.args {
+                    let target = self.out.fixed(RegClass::Ctrl, args.return_entry());
                     self.emit(Inst::Jump { target });
                 }
             }

@@ -69,8 +69,7 @@ pub(crate) fn lower(cx: &mut Lowering<'_>, id: BufferId) -> Option<Kernel> {
     let mem = kernel.buffer(plan, id);
     let cx: &Lowering<'_> = cx;
     let exit = kernel.func.add_block();
-    let entry = kernel.func.entry();
-    let b = &mut Builder::at(&mut kernel.func, entry);
+    let b = &mut cx.builder(&mut kernel.func);
     let grid = &tiled.grid;
     let busy = [0, 1].map(|k| {
         let size = [grid.strips * grid.engines, grid.rows][k] * tiled.tile[k] * grid.groups[k];
@@ -201,7 +200,7 @@ impl Exchange<'_> {
         let (size, own) = self.slots(d);
         let unit = size[0] * size[1] * self.slot_bytes();
         let room = i64::from(self.cx.machine.memory.vsm_bytes - self.cx.plan.vsm_data);
-        let most = if self.cx.size == Size::Fast { BATCH } else { COMPACT_BATCH };
+        let most = if self.cx.size <= Size::Merged { BATCH } else { COMPACT_BATCH };
         let batch = (room / unit).clamp(1, most.into()) as u32;
         // Byte address of this group's slot and of its neighbour's.
         let row = times(b, self.position.group_y, size[0] * self.slot_bytes());

@@ -5,8 +5,7 @@ use nbcc_ir::{BinaryOp, Builder, Type, Value};
 /// `value * factor`.
 pub fn times(b: &mut Builder<'_>, value: Value, factor: i64) -> Value {
     match factor {
-        0 => b.i32(0),
-        1 => value,
+        0 if !b.keeps_identities() => b.i32(0),
         _ => b.imul_imm(value, factor as i32),
     }
 }
@@ -60,22 +59,26 @@ pub fn choose(b: &mut Builder<'_>, mask: Value, chosen: Value, other: Value) -> 
 ///
 /// A power of two is a shift. Else the quotient is `value * m >> s` with `m = ceil(2^s / d)`, exact
 /// where `(m * d - 2^s) * most < 2^s` (Granlund and Montgomery, "Division by invariant integers
-/// using multiplication", PLDI 1994, with the product in 31 bits).
+/// using multiplication", PLDI 1994, with the product in 31 bits). The latter is what every divisor
+/// has in code that is to be the same for all.
 pub fn div_rem(b: &mut Builder<'_>, value: Value, d: u32, most: u32) -> (Value, Value) {
-    if d == 1 {
+    if d == 1 && !b.keeps_identities() {
         return (value, b.i32(0));
     }
-    if d.is_power_of_two() {
+    if d.is_power_of_two() && !b.keeps_identities() {
         let amount = b.i32(d.trailing_zeros() as i32);
         let mask = b.i32(d as i32 - 1);
         return (b.binary(BinaryOp::Lshr, value, amount), b.binary(BinaryOp::And, value, mask));
     }
     let (d64, most64) = (u64::from(d), u64::from(most));
     let exact = |s: &u32| {
+        if d.is_power_of_two() {
+            return *s == d.trailing_zeros();
+        }
         let m = (1u64 << s).div_ceil(d64);
-        m * most64 < 1 << 31 && (m * d64 - (1 << s)) * most64 < 1 << s
+        *s > 0 && m * most64 < 1 << 31 && (m * d64 - (1 << s)) * most64 < 1 << s
     };
-    let quotient = match (1..=30).find(exact) {
+    let quotient = match (0..=30).find(exact) {
         Some(s) => {
             let product = b.imul_imm(value, (1u64 << s).div_ceil(d64) as i32);
             let amount = b.i32(s as i32);

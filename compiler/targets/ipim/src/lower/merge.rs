@@ -85,8 +85,7 @@ impl Merge<'_> {
         let mut kernel = KernelCx::new(cx, &name);
         kernel.sync = phase;
         let exit = kernel.func.add_block();
-        let entry = kernel.func.entry();
-        let b = &mut Builder::at(&mut kernel.func, entry);
+        let b = &mut cx.builder(&mut kernel.func);
         skip_idle(b, vaults, mesh(&self.step.nest.tiles.grid), exit);
         body(b, exit);
         super::position::finish_at(b, exit);

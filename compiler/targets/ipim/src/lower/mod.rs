@@ -24,7 +24,7 @@ pub(crate) use position::busy;
 use std::collections::BTreeMap;
 
 use cranelift_entity::SecondaryMap;
-use nbcc_ir::{ExecutionModel, Function, Mem, MemData, Scalar, Type};
+use nbcc_ir::{Builder, ExecutionModel, Function, Mem, MemData, Scalar, Type};
 use nbcc_isa_ipim::Machine;
 use nbcc_isa_ipim::layout::{Element, Layout};
 
@@ -53,7 +53,9 @@ pub enum Size {
     /// As large as it pays.
     #[default]
     Fast,
-    /// Loops are not unrolled, and little is exchanged at once.
+    /// Kernels that differ in constants only are one, which gets them as arguments.
+    Merged,
+    /// Loops are not unrolled, and little is exchanged at once, too.
     Compact,
     /// Requests to other vaults are loops, too.
     Smallest,
@@ -63,7 +65,8 @@ impl Size {
     /// The next smaller size.
     pub fn smaller(self) -> Option<Size> {
         match self {
-            Size::Fast => Some(Size::Compact),
+            Size::Fast => Some(Size::Merged),
+            Size::Merged => Some(Size::Compact),
             Size::Compact => Some(Size::Smallest),
             Size::Smallest => None,
         }
@@ -116,6 +119,15 @@ impl Lowering<'_> {
     /// Whether more than one vault works, so that barriers are needed.
     pub fn several_vaults(&self) -> bool {
         self.machine.hierarchy.cubes * self.machine.hierarchy.vaults > 1
+    }
+
+    /// A builder at the entry of a kernel's function. Where kernels are to be merged, all that
+    /// differ in constants only are to have the same instructions.
+    pub fn builder<'f>(&self, func: &'f mut Function) -> Builder<'f> {
+        let entry = func.entry();
+        let mut b = Builder::at(func, entry);
+        b.keep_identities(self.size >= Size::Merged);
+        b
     }
 
     /// All engines of a vault.

@@ -218,11 +218,10 @@ pub(crate) fn lower_tiles(cx: &mut Lowering<'_>, step: &TileStep) -> Kernel {
     let cx: &Lowering<'_> = cx;
     let objects = Loops::objects(cx, &mut kernel, &step.nest, &step.targets);
     let exit = kernel.func.add_block();
-    let entry = kernel.func.entry();
-    let mut b = Builder::at(&mut kernel.func, entry);
+    let mut b = cx.builder(&mut kernel.func);
     let loops = start_nest(&mut b, cx, &step.nest, objects, exit);
     let targets: Vec<Mem> = step.targets.iter().map(|id| loops.mems[id]).collect();
-    loops.run(&mut b, cx.size == Size::Fast, &mut |b, point| {
+    loops.run(&mut b, cx.size <= Size::Merged, &mut |b, point| {
         store_point(b, &loops, step, &targets, point)
     });
     finish_at(&mut b, exit);

@@ -87,7 +87,7 @@ pub fn mesh_of(machine: &Machine) -> [u32; 2] {
 /// `mesh` columns and rows; what needs no test is not tested.
 pub fn skip_idle(b: &mut Builder<'_>, [columns, rows]: [u32; 2], mesh: [u32; 2], exit: Block) {
     for (count, total, name) in [(columns, mesh[0], VAULT_COLUMN), (rows, mesh[1], VAULT_ROW)] {
-        if count >= total {
+        if count >= total && !b.keeps_identities() {
             continue;
         }
         let place = id(b, name);

@@ -42,8 +42,7 @@ pub(crate) fn lower(
     kernel.sync = phase;
     let [from, into] = [from, to].map(|id| kernel.buffer(plan, id));
     let exit = kernel.func.add_block();
-    let entry = kernel.func.entry();
-    let b = &mut Builder::at(&mut kernel.func, entry);
+    let b = &mut cx.builder(&mut kernel.func);
     let copy = Copy {
         machine: cx.machine,
         vsm: i64::from(plan.vsm_data),
@@ -53,7 +52,7 @@ pub(crate) fn lower(
         into,
         limits: std::array::from_fn(|k| limits(source, clamp.get(k).copied().flatten(), k)),
         repeats: clamp.first().is_some_and(|c| c.is_some()),
-        unroll: if cx.size == Size::Fast { REQUESTS } else { 1 },
+        unroll: if cx.size <= Size::Merged { REQUESTS } else { 1 },
     };
     let mask = match &target.layout {
         Layout::Tiled(tiled) => {
@@ -125,7 +124,7 @@ impl Batch {
     fn row(&self, b: &mut Builder<'_>, turn: Value, r: Value) -> Value {
         let first = times(b, turn, self.rows.into());
         let row = b.iadd(first, r);
-        if self.rows * self.turns == self.all {
+        if self.rows * self.turns == self.all && !b.keeps_identities() {
             return row;
         }
         let last = b.i32(self.all as i32 - 1);
@@ -166,7 +165,7 @@ impl Copy<'_> {
             b.counted_loop("rows", batch.turns, |b, turn| {
                 b.counted_loop("chunk", chunks, |b, chunk| {
                     let start = times(b, chunk, most.into());
-                    let start = if most * chunks == atoms {
+                    let start = if most * chunks == atoms && !b.keeps_identities() {
                         start
                     } else {
                         let last = b.i32((atoms - most) as i32);

@@ -127,8 +127,7 @@ fn parts(cx: &mut Lowering<'_>, merge: &Merge<'_>) -> Kernel {
     let objects = Loops::objects(cx, &mut kernel, &step.nest, &[]);
     let target = kernel.buffer(cx.plan, step.target);
     let exit = kernel.func.add_block();
-    let entry = kernel.func.entry();
-    let b = &mut Builder::at(&mut kernel.func, entry);
+    let b = &mut cx.builder(&mut kernel.func);
     let loops = start_nest(b, cx, &step.nest, objects, exit);
     let store = Store::new(b, merge);
     store.clear(b);

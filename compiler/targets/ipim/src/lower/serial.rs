@@ -32,8 +32,7 @@ pub(crate) fn lower(cx: &mut Lowering<'_>, step: &SerialStep) -> Kernel {
     let mems: BTreeMap<BufferId, Mem> = ids.map(|&id| (id, kernel.buffer(plan, id))).collect();
     let serial = Serial::new(plan, step, mems);
     let exit = kernel.func.add_block();
-    let entry = kernel.func.entry();
-    let b = &mut Builder::at(&mut kernel.func, entry);
+    let b = &mut cx.builder(&mut kernel.func);
     skip_idle(b, [1, 1], mesh_of(cx.machine), exit);
     serial.run(b);
     finish_at(b, exit);

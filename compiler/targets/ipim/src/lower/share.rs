@@ -21,6 +21,8 @@ pub struct Turn {
     pub sync: Option<u32>,
     /// The addresses that are its arguments.
     pub bases: Vec<u32>,
+    /// The constants that are its arguments, in every lane.
+    pub numbers: Vec<[u32; 4]>,
 }
 
 /// Every kernel in its turn, none shared.
@@ -30,6 +32,7 @@ pub fn in_turn(kernels: &[Kernel]) -> Vec<Turn> {
         kernel,
         sync: k.sync,
         bases: vec![],
+        numbers: vec![],
     };
     kernels.iter().enumerate().map(turn).collect()
 }

@@ -10,6 +10,8 @@ use nbcc_placement::{Remark, RemarkKind};
 use nbcc_stages::print::directive_text;
 use nbcc_stages::{Directive, DirectiveKind, Func, FuncData, Pipeline};
 
+use super::cost::{Cost, costs};
+use super::schedule::defaults::{Site, inner_names, sites};
 use super::traffic::{Traffic, of_merge, of_move, of_nest};
 use super::{BufferPlan, Nest, Plan, Stage, Step};
 
@@ -31,23 +33,40 @@ pub fn explain(
         count(machine.engines().into(), "engine")
     );
     let _ = writeln!(out, "\nschedule in effect\n");
-    for line in schedule_lines(plan, written, sources) {
+    let (end, inside) = schedule_lines(plan, written, sources);
+    for line in end {
         let _ = writeln!(out, "    {line}");
+    }
+    if !inside.is_empty() {
+        let _ = writeln!(out, "\nand inside of braces\n");
+    }
+    for line in inside {
+        let _ = writeln!(out, "    {line}");
+    }
+    let decided: Vec<&Remark> = remarks.iter().filter(|r| r.pass == "defaults").collect();
+    if !decided.is_empty() {
+        let _ = writeln!(out, "\nwhat was decided, by estimated cycles\n");
+    }
+    for remark in decided {
+        let _ = writeln!(out, "    {}: {}", remark.function, remark.message);
     }
     let _ = writeln!(out, "\nwhere data lives\n");
     for buffer in plan.buffers.values() {
         let _ = writeln!(out, "    {}", home_text(buffer));
     }
     let _ = writeln!(out, "\nwhat is done, in order\n");
-    let mut total = Traffic::default();
+    let (mut total, mut cycles) = (Traffic::default(), Cost::default());
     for (number, work) in works(plan, machine).iter().enumerate() {
         let _ = writeln!(out, "  {number:>3}. {}", work.text);
         for line in &work.lines {
             let _ = writeln!(out, "       {line}");
         }
+        let _ = writeln!(out, "       costs {}", cost_text(&work.cost));
         total += work.traffic;
+        cycles += work.cost;
     }
     let _ = writeln!(out, "\nmoved in all: {}", traffic_text(total));
+    let _ = writeln!(out, "costs in all: {}", cost_text(&cycles));
     let mut said = remarks.iter().filter(|r| r.pass == "schedule").peekable();
     if said.peek().is_some() {
         let _ = writeln!(out, "\ndirectives\n");
@@ -70,6 +89,8 @@ pub fn remarks(plan: &Plan, machine: &Machine) -> Vec<Remark> {
             ("WindowBytes", work.traffic.window),
             ("VaultScratchpadBytes", work.traffic.vault),
             ("RequestedBytes", work.traffic.req),
+            ("EstimatedCycles", work.cost.cycles()),
+            ("EstimatedMoveCycles", work.moving),
         ];
         let home = plan.funcs[work.func].first().map(|&id| place_text(&plan.buffers[id]));
         Remark {
@@ -92,97 +113,77 @@ fn span_of(data: &FuncData, stage: Stage) -> Span {
     }
 }
 
-/// The schedule in effect: a statement for each Func that the source can name, a comment for each
-/// other.
-fn schedule_lines(plan: &Plan, written: &Pipeline, sources: &SourceMap) -> Vec<String> {
-    let p = &plan.pipeline;
-    let mut lines = Vec::new();
-    for (func, data) in &p.funcs {
-        let text = chain(plan, written, func);
-        lines.push(match handle(sources, p, data) {
-            Some(name) => format!("{name}{text};"),
-            None => format!("// {} has no name here: {}", data.name, &text[1..]),
-        });
+/// The schedule in effect: the statements for the end of the file, then those that stand inside of
+/// braces, each with the place behind which it stands.
+fn schedule_lines(
+    plan: &Plan,
+    written: &Pipeline,
+    sources: &SourceMap,
+) -> (Vec<String>, Vec<String>) {
+    let (mut end, mut inside) = (Vec::new(), Vec::new());
+    for site in sites(&plan.pipeline, sources).unwrap_or_default() {
+        let text = format!("{}{};", site.name, chain(plan, written, &site));
+        match site.behind {
+            None => end.push(text),
+            Some(span) => {
+                let file = sources.get(span.source);
+                let after = &file.text[span.end as usize..];
+                let stop = after.find(';').map_or(span.end, |n| span.end + n as u32 + 1);
+                let at = file.position(stop);
+                inside.push(format!("behind {}:{}: {text}", at.line, at.column));
+            }
+        }
     }
-    lines
+    (end, inside)
 }
 
-/// The directives of a Func, each with the dot before it.
-fn chain(plan: &Plan, written: &Pipeline, func: Func) -> String {
-    let data = &plan.pipeline.funcs[func];
-    let mut text = match plan.bounds.funcs[func] {
-        Some(_) => ".compute_root()".to_string(),
-        None => return ".compute_inline()".to_string(),
-    };
+/// The directives of the Funcs of a site, each with the dot before it.
+fn chain(plan: &Plan, written: &Pipeline, site: &Site) -> String {
+    let whole: Vec<Func> =
+        site.funcs.iter().copied().filter(|&f| plan.bounds.funcs[f].is_some()).collect();
+    let Some(&first) = whole.first() else { return ".compute_inline()".to_string() };
+    let data = &plan.pipeline.funcs[first];
+    let mut text = ".compute_root()".to_string();
     let kept = |d: &&Directive| {
         matches!(d.kind, DirectiveKind::Bound { .. } | DirectiveKind::SetEstimate { .. })
     };
     // As they are written: they may depend on the extents of inputs.
-    for directive in written.funcs[func].schedule.directives.iter().filter(kept) {
+    for directive in written.funcs[first].schedule.directives.iter().filter(kept) {
         let _ = write!(text, ".{}", directive_text(written, directive));
     }
-    let buffer = plan.funcs[func].first().map(|&id| &plan.buffers[id].layout);
-    let Some(Layout::Tiled(tiles)) = buffer else { return text };
-    let inner: Vec<String> = data.vars.iter().take(2).map(|v| inner_name(data, v)).collect();
-    let outer = data.vars.iter().take(2).cloned().collect::<Vec<_>>().join(", ");
-    let inner_list = inner.join(", ");
-    let sizes: Vec<String> = tiles.tile.iter().take(inner.len()).map(u32::to_string).collect();
-    let _ = write!(text, ".ipim_tile({outer}, {inner_list}, {})", sizes.join(", "));
-    let staged = |step: &Step| match step {
-        Step::Tiles(s) if (s.func, s.stage) == (func, Stage::Pure) => {
-            !s.nest.reads.is_empty() && s.nest.reads.iter().all(|r| r.window.is_some())
+    let tile = |func: Func| {
+        let buffer = plan.funcs[func].first()?;
+        match &plan.buffers[*buffer].layout {
+            Layout::Tiled(tiles) => Some((func, tiles.tile)),
+            _ => None,
         }
-        _ => false,
     };
-    if plan.steps.iter().any(staged) {
-        let _ = write!(text, ".load_pgsm({inner_list})");
+    let tiles: Vec<(Func, [u32; 2])> = whole.iter().filter_map(|&func| tile(func)).collect();
+    let Some(&(_, size)) = tiles.first() else { return text };
+    let names: Vec<String> = match tiles.iter().all(|(_, tile)| *tile == size) {
+        true => inner_names(data),
+        // Their consumers say how large their tiles are.
+        false => data.vars.iter().take(2).cloned().collect(),
+    };
+    let list = names.join(", ");
+    if names != data.vars[..names.len()] {
+        let outer = data.vars.iter().take(2).cloned().collect::<Vec<_>>().join(", ");
+        let sizes: Vec<String> = size.iter().take(names.len()).map(u32::to_string).collect();
+        let _ = write!(text, ".ipim_tile({outer}, {list}, {})", sizes.join(", "));
     }
-    let _ = write!(text, ".vectorize({}, {})", inner[0], nbcc_isa_ipim::LANES);
-    text
-}
-
-/// A name for the loop over the elements of a tile.
-fn inner_name(data: &FuncData, var: &str) -> String {
-    let mut name = format!("{var}i");
-    while data.vars.contains(&name) {
-        name.push('i');
-    }
-    name
-}
-
-/// How the source names a Func at its end: the name it was declared with outside of all braces,
-/// with the index of an element of an array. An input that is used as a Func has none.
-fn handle(sources: &SourceMap, pipeline: &Pipeline, data: &FuncData) -> Option<String> {
-    let file = sources.files().get(data.span.source.0 as usize)?;
-    let (start, end) = (data.span.start as usize, data.span.end as usize);
-    let name = file.text.get(start..end)?;
-    let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    let is_input = pipeline.inputs.values().any(|input| input.name == name);
-    let named = !name.is_empty() && name.chars().all(plain) && !is_input;
-    if !named || depth(&file.text[..start]) != 0 {
-        return None;
-    }
-    let index = data.name.find('[').map_or("", |at| &data.name[at..]);
-    Some(format!("{name}{index}"))
-}
-
-/// How many braces are open at the end of a text.
-fn depth(text: &str) -> i64 {
-    let mut depth = 0;
-    let mut rest = text;
-    while let Some(c) = rest.chars().next() {
-        let skip = match c {
-            '/' if rest.starts_with("//") => rest.find('\n').unwrap_or(rest.len()),
-            '/' if rest.starts_with("/*") => rest.find("*/").map_or(rest.len(), |n| n + 2),
-            '"' => rest[1..].find('"').map_or(rest.len(), |n| n + 2),
-            _ => {
-                depth += i64::from(c == '{') - i64::from(c == '}');
-                c.len_utf8()
+    let staged = |func: Func| {
+        plan.steps.iter().any(|step| match step {
+            Step::Tiles(s) if (s.func, s.stage) == (func, Stage::Pure) => {
+                !s.nest.reads.is_empty() && s.nest.reads.iter().all(|r| r.window.is_some())
             }
-        };
-        rest = &rest[skip..];
+            _ => false,
+        })
+    };
+    if tiles.iter().all(|&(func, _)| staged(func)) {
+        let _ = write!(text, ".load_pgsm({list})");
     }
-    depth
+    let _ = write!(text, ".vectorize({}, {})", names[0], nbcc_isa_ipim::LANES);
+    text
 }
 
 /// Where the elements of a buffer are.
@@ -240,11 +241,15 @@ struct Work {
     text: String,
     lines: Vec<String>,
     traffic: Traffic,
+    cost: Cost,
+    /// Cycles of the cost in which ghost zones are filled and copies made.
+    moving: u64,
 }
 
 fn works(plan: &Plan, machine: &Machine) -> Vec<Work> {
     let mut works = Vec::new();
     let (mut lines, mut traffic) = (Vec::new(), Traffic::default());
+    let (mut cost, mut moving) = (Cost::default(), 0);
     let name = |func: Func, stage: Stage| {
         let name = &plan.pipeline.funcs[func].name;
         match stage {
@@ -252,8 +257,9 @@ fn works(plan: &Plan, machine: &Machine) -> Vec<Work> {
             Stage::Update(k) => format!("update {k} of {name}"),
         }
     };
-    for step in &plan.steps {
+    for (step, estimate) in plan.steps.iter().zip(costs(plan, machine)) {
         let moved = of_move(plan, machine, step);
+        cost += estimate;
         let (func, stage, text) = match step {
             Step::Exchange(id) => {
                 lines.push(format!(
@@ -262,6 +268,7 @@ fn works(plan: &Plan, machine: &Machine) -> Vec<Work> {
                     traffic_text(moved)
                 ));
                 traffic += moved;
+                moving += estimate.cycles();
                 continue;
             }
             Step::Redistribute { from, to, .. } => {
@@ -272,6 +279,7 @@ fn works(plan: &Plan, machine: &Machine) -> Vec<Work> {
                     traffic_text(moved)
                 ));
                 traffic += moved;
+                moving += estimate.cycles();
                 continue;
             }
             Step::Tiles(s) => {
@@ -300,6 +308,8 @@ fn works(plan: &Plan, machine: &Machine) -> Vec<Work> {
             text,
             lines: std::mem::take(&mut lines),
             traffic: std::mem::take(&mut traffic),
+            cost: std::mem::take(&mut cost),
+            moving: std::mem::take(&mut moving),
         });
     }
     works
@@ -339,6 +349,19 @@ fn nest_lines(plan: &Plan, nest: &Nest, lines: &mut Vec<String>) -> Traffic {
     moved
 }
 
+/// Estimated cycles, and what they are for.
+fn cost_text(cost: &Cost) -> String {
+    let parts = [
+        (cost.compute, "computing"),
+        (cost.windows, "filling windows"),
+        (cost.moves, "moving between banks"),
+        (cost.setup, "constants and barriers"),
+    ];
+    let parts: Vec<String> =
+        parts.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")).collect();
+    format!("about {} cycles: {}", cost.cycles(), parts.join(", "))
+}
+
 fn traffic_text(traffic: Traffic) -> String {
     let parts = [
         (traffic.window, "into scratchpads of groups"),
@@ -357,16 +380,5 @@ fn count(n: u64, noun: &str) -> String {
     match n {
         1 => format!("1 {noun}"),
         n => format!("{n} {noun}s"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::depth;
-
-    #[test]
-    fn braces_in_comments_and_texts_do_not_count() {
-        assert_eq!(depth("Func f() { // }\n /* { */ \"{\""), 1);
-        assert_eq!(depth("for (;;) { }\n/* é"), 0);
     }
 }

@@ -8,6 +8,7 @@
 //! redistributed.
 
 mod access;
+pub mod cost;
 mod explain;
 mod grid;
 mod layouts;
@@ -256,6 +257,8 @@ pub struct Plan {
     pub funcs: SecondaryMap<Func, Vec<BufferId>>,
     /// The address and name of the word of each scalar parameter.
     pub params: Vec<u32>,
+    /// Funcs in tiles that neither a schedule nor a consumer asked for.
+    pub founders: Vec<Func>,
     /// Kernels in order.
     pub steps: Vec<Step>,
     /// First byte of the vault's scratchpad that data may use.

@@ -128,6 +128,7 @@ fn attempt(
             inputs: SecondaryMap::new(),
             funcs: SecondaryMap::new(),
             params: Vec::new(),
+            founders: Vec::new(),
             steps: Vec::new(),
             vsm_data: machine.memory.vsm_bytes - VSM_DATA.min(machine.memory.vsm_bytes / 2),
             bank_end: BANK_RESERVED,

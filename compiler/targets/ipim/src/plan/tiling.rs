@@ -204,6 +204,7 @@ impl Planner<'_> {
             }
             None => asked.first().copied().unwrap_or_else(|| {
                 let tile = self.default_tile(region, multiple);
+                self.plan.founders.push(func);
                 self.families.found(tile)
             }),
         };

@@ -159,6 +159,11 @@ impl Levels<'_> {
     fn func(&mut self, func: Func) {
         let pipeline = self.pipeline;
         let data = &pipeline.funcs[func];
+        // Folding may leave a Func without uses: its place says nothing then.
+        if !self.uses.contains_key(&func) && !pipeline.outputs.contains(&func) {
+            self.paths.insert(func, vec![]);
+            return;
+        }
         let common = self.common(func);
         let level = level(data);
         let path = match level {

@@ -5,6 +5,7 @@
 //! in a tile, say) changes no result; after planning, [`settle`] leaves a remark on each directive
 //! that says whether it was followed and, where not, what is done instead.
 
+pub mod defaults;
 mod hazards;
 mod levels;
 mod loops;

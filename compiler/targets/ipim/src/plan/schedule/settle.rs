@@ -1,6 +1,6 @@
 //! What became of each directive: a remark that it was followed, or what is done instead.
 
-use nbcc_base::SourceMap;
+use nbcc_base::{SourceMap, Span};
 use nbcc_isa_ipim::LANES;
 use nbcc_placement::{Remark, RemarkKind};
 use nbcc_stages::print::directive_text;
@@ -44,6 +44,10 @@ pub fn settle(plan: &Plan, sources: &SourceMap, remarks: &mut Vec<Remark>) {
             let mut verdicts = verdicts.into_iter();
             for group in groups(schedule) {
                 let of_group: Vec<Verdict> = verdicts.by_ref().take(group.len()).collect();
+                // What nobody wrote needs no answer.
+                if group[0].span == Span::default() {
+                    continue;
+                }
                 remarks.push(settler.remark(group, of_group, sources));
             }
         }

@@ -1,0 +1,129 @@
+//! What it costs to bring elements between banks: ghost zones, copies, merges of partial results.
+
+use nbcc_isa_ipim::layout::{Layout, Tiled};
+use nbcc_isa_ipim::{ATOM_BYTES, LANES};
+
+use super::{Cost, Estimate};
+use crate::lower::exchange_parts;
+use crate::plan::{BufferPlan, ReduceStep};
+
+const ATOM: u64 = ATOM_BYTES as u64;
+
+/// Constants that a copy or a merge needs in AddrRF.
+const CONSTANTS: u64 = 24;
+
+/// Cycles of the control core for a request of an atom that has the same place in another vault.
+const REQUEST: u64 = 8;
+
+/// The same where the atom's home has to be found.
+const SEARCH: u64 = 32;
+
+/// Constants that a neighbour of an exchange needs in AddrRF.
+const OF_NEIGHBOUR: u64 = 6;
+
+fn groups(tiles: &Tiled) -> u64 {
+    u64::from(tiles.grid.groups[0]) * u64::from(tiles.grid.groups[1])
+}
+
+impl Estimate<'_> {
+    /// Cycles of the TSVs of a vault for so many atoms.
+    fn tsv(&self, atoms: u64) -> u64 {
+        atoms * ATOM.div_ceil(u64::from(self.machine.network.tsv_bytes))
+    }
+
+    pub(super) fn exchange(&self, buffer: &BufferPlan) -> Cost {
+        let t = &self.times;
+        let tiles = buffer.tiled();
+        let grid = &tiles.grid;
+        let planes: u64 = buffer.inner_extents().iter().map(|&n| u64::from(n)).product();
+        let engines = u64::from(grid.engines);
+        let mut cost = Cost { setup: self.barrier(), ..Cost::default() };
+        let parts = exchange_parts(buffer);
+        for ((dx, dy), atoms) in parts {
+            let atoms = atoms * planes;
+            // Columns beside a region belong to one engine, rows above and below to all.
+            let at_once = if dx != 0 { 1 } else { engines };
+            let turns = atoms.div_ceil(at_once);
+            let transfers = self.tsv(2 * atoms * groups(tiles));
+            let issue = turns * (2 * t.address + 8) + turns.div_ceil(8) * (t.bank + t.jump);
+            cost.setup += OF_NEIGHBOUR * t.constant;
+            cost.moves = cost.moves.saturating_add(transfers).saturating_add(issue);
+            cost.code += 4 * turns.min(8) + 2 * OF_NEIGHBOUR;
+            let columns = beyond(dx, i64::from(grid.groups[0]));
+            let rows = beyond(dy, i64::from(grid.groups[1]));
+            let inside = groups(tiles) - columns.min(groups(tiles));
+            let remote = (groups(tiles) - inside) * (dy == 0) as u64
+                + rows * u64::from(grid.groups[0]) * (dy != 0) as u64;
+            if self.machine.vaults() > 1 && remote > 0 {
+                let requests = remote.min(groups(tiles)) * atoms;
+                cost.moves = cost.moves.saturating_add(requests * REQUEST + t.request);
+                cost.code += 60;
+            }
+        }
+        cost
+    }
+
+    pub(super) fn copy(&self, to: &BufferPlan) -> Cost {
+        let t = &self.times;
+        let planes: u64 = to.inner_extents().iter().map(|&n| u64::from(n)).product();
+        let extent = |k: usize| to.region.get(k).map_or(1, |i| u64::from(i.extent()));
+        let lanes = LANES as u64;
+        let engines = u64::from(self.machine.engines());
+        // Atoms that a vault requests, those that all its engines take, and those of one engine.
+        let (requests, taken, own, each) = match &to.layout {
+            Layout::Tiled(tiles) => {
+                let ghosts: u64 = to.reach_x.iter().map(|&n| u64::from(n).div_ceil(lanes)).sum();
+                let grid = &tiles.grid;
+                let strip = u64::from(grid.strips) * u64::from(tiles.tile[0]) / lanes;
+                let rows = u64::from(tiles.height()) * planes;
+                let row = strip * u64::from(grid.engines) + ghosts;
+                (
+                    row * rows * groups(tiles),
+                    row * rows * groups(tiles),
+                    (strip + ghosts) * rows,
+                    SEARCH,
+                )
+            }
+            Layout::Replicated => {
+                let atoms = extent(0).div_ceil(lanes) * extent(1) * planes;
+                (atoms, atoms * engines, atoms, REQUEST)
+            }
+            Layout::Single { .. } => {
+                let atoms = extent(0).div_ceil(lanes) * extent(1) * planes;
+                (atoms, atoms, atoms, REQUEST)
+            }
+        };
+        let moves = requests
+            .saturating_mul(each)
+            .saturating_add(self.tsv(taken))
+            .saturating_add(own * (2 * t.address));
+        Cost {
+            setup: self.barrier() + CONSTANTS * t.constant,
+            moves: moves.saturating_add(t.request),
+            code: 200,
+            ..Cost::default()
+        }
+    }
+
+    pub(super) fn merge(&self, step: &ReduceStep) -> Cost {
+        let t = &self.times;
+        let tiles = &step.nest.tiles;
+        let team = groups(tiles) * u64::from(tiles.grid.engines);
+        let chunks = u64::from(step.atoms(&self.plan.buffers[step.target])).div_ceil(team);
+        let busy = crate::lower::busy(tiles, &step.nest.region, [0, 0]).map(u64::from);
+        let vaults = (busy[0] * busy[1]).min(u64::from(self.machine.vaults()));
+        let transfers = self.tsv(2 * team * team * chunks);
+        let requests = (vaults - 1).saturating_mul(team * chunks).saturating_mul(REQUEST);
+        Cost {
+            setup: 2 * self.barrier() + 2 * CONSTANTS * t.constant,
+            moves: transfers.saturating_add(requests) + team * chunks * 10,
+            code: 200,
+            ..Cost::default()
+        }
+    }
+}
+
+/// Columns or rows of groups whose neighbour `d` away is in another vault.
+fn beyond(d: i64, groups: i64) -> u64 {
+    d.abs().min(groups) as u64
+}

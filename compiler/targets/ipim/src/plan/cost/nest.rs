@@ -1,0 +1,202 @@
+//! What loops over tiles cost, and stages on one engine.
+
+use nbcc_isa_ipim::LANES;
+use nbcc_stages::{Expr, Walker};
+
+use super::body::{Body, Issue};
+use super::operations::Last;
+use super::{Cost, Estimate};
+use crate::plan::{
+    Nest, Parts, Read, ReduceStep, SerialStep, Stage, TileStep, in_place, stage_roots,
+};
+
+/// Instructions before the loops of a kernel: where the engine is, and constants of its loops.
+const POSITION: u64 = 12;
+
+/// AddrRF entries that loops and positions take.
+const TAKEN: u64 = 14;
+
+impl Estimate<'_> {
+    pub(super) fn tiles(&self, step: &TileStep, walker: &mut Walker) -> Cost {
+        let pipeline = &self.plan.pipeline;
+        let roots = stage_roots(pipeline, step.func, step.stage);
+        let values: Vec<Expr> = match step.stage {
+            Stage::Pure => roots,
+            Stage::Update(k) => {
+                let update = &pipeline.funcs[step.func].updates[k];
+                let predicates = update.rdom.map_or(&[][..], |r| &pipeline.rdoms[r].predicates);
+                update.values.iter().chain(predicates).copied().collect()
+            }
+        };
+        let carried = step.nest.rdom.is_some();
+        let local = match step.stage {
+            Stage::Update(k) => in_place(pipeline, step.func, k),
+            Stage::Pure => true,
+        };
+        let own = match step.stage {
+            Stage::Pure => None,
+            Stage::Update(_) => Some((step.func, carried && local)),
+        };
+        let mut sum = Body::default();
+        for x_step in 0..step.nest.unroll[0] {
+            let mut issue = Issue::new(self.plan, &self.times, Some(&step.nest), own, x_step);
+            if let Some((_, intervals)) = &step.nest.rdom {
+                let rounds: u64 = intervals.iter().map(|i| u64::from(i.extent())).product();
+                issue.values(walker, &values);
+                let mut each = issue.end();
+                each.cycles += self.times.jump + each.of_row;
+                if !local {
+                    each.cycles += self.times.bank + self.times.write_row;
+                }
+                each.cycles = each.cycles.saturating_mul(rounds.max(1));
+                each.cycles += 2 * self.times.bank;
+                add(&mut sum, each);
+            } else {
+                let ready = issue.values(walker, &values);
+                for &target in &step.targets {
+                    issue.store(target, ready);
+                }
+                add(&mut sum, issue.end());
+            }
+        }
+        self.nest(&step.nest, sum)
+    }
+
+    /// The loops of a nest around bodies: one for each vector that is computed together.
+    fn nest(&self, nest: &Nest, body: Body) -> Cost {
+        let t = &self.times;
+        let grid = &nest.tiles.grid;
+        let [ux, uy] = nest.unroll.map(u64::from);
+        let [width, height] = nest.tiles.tile.map(u64::from);
+        let rows = u64::from(nest.block_rows);
+        let planes: u64 = nest.region.iter().skip(2).map(|i| u64::from(i.extent())).product();
+        let tiles = u64::from(grid.strips) * u64::from(grid.rows) * planes;
+        let vectors = width / LANES as u64;
+        let trips = (vectors / ux).max(1);
+        // Up to two groups of vectors stand in a row's body, without a loop.
+        let jumps = if trips <= 2 { 0 } else { trips * t.jump };
+        let repeat = if trips <= 2 { trips } else { 1 };
+        // Addresses that do not find an AddrRF entry are made again each time.
+        let offsets = body.offsets * repeat * uy;
+        let free = u64::from(self.machine.registers.addr).saturating_sub(TAKEN);
+        let spilled = offsets.saturating_sub(free);
+        let literals = body.literals.saturating_sub(u64::from(self.machine.registers.data) / 2);
+        let again = (spilled * t.constant + literals * t.bank) / (repeat * uy).max(1);
+        let row = trips * (body.cycles + again) + jumps + body.of_row * t.add / 2 + t.jump;
+        let fills = self.fills(nest);
+        let blocks = height / rows.max(1);
+        let block = fills.cycles() + rows * row + if blocks > 1 { t.jump } else { 0 };
+        let around = tiles.saturating_mul(2 * t.jump);
+        let compute = rows * row;
+        Cost {
+            setup: (POSITION + offsets.min(free) + fills.setup) * t.constant,
+            windows: tiles.saturating_mul(blocks).saturating_mul(block - compute),
+            compute: tiles.saturating_mul(blocks).saturating_mul(compute).saturating_add(around),
+            moves: 0,
+            code: 2 * POSITION + body.instructions * repeat * uy + 2 * offsets + fills.code + 40,
+        }
+    }
+
+    /// Filling the windows of a block of rows. `setup` counts constants.
+    fn fills(&self, nest: &Nest) -> Cost {
+        let mut sum = Cost::default();
+        for read in &nest.reads {
+            sum += self.fill(nest, read);
+        }
+        if sum.windows > 0 {
+            // The first read of a window waits until it is filled.
+            sum.windows += self.times.bank + self.times.row;
+        }
+        Cost { setup: sum.setup, windows: sum.windows, code: sum.code, ..Cost::default() }
+    }
+
+    fn fill(&self, nest: &Nest, read: &Read) -> Cost {
+        let Some(window) = &read.window else { return Cost::default() };
+        let t = &self.times;
+        let lanes = LANES as u64;
+        let width = read.ratio[0].of(nest.tiles.tile[0].into()).unwrap_or(4) as u64;
+        let left = u64::from((-read.reach[0].0).max(0) as u32).div_ceil(lanes);
+        let right = u64::from(window.right).div_ceil(lanes);
+        let atoms = width / lanes + left + right;
+        let planes: u64 = read.inner_reach.iter().map(|(a, b)| (b - a + 1) as u64).product();
+        let rows = u64::from(window.rows) * planes;
+        // Two addresses and a load each; the load waits for its addresses.
+        let atom = (t.address + 2).max(t.bank_step);
+        let edges = if read.clamp == [None, None] { 0 } else { 30 };
+        Cost {
+            setup: 2 * atoms,
+            windows: rows * (atoms * atom + t.jump + 4) + t.row + edges,
+            code: (3 * atoms + 12) * if edges > 0 { 3 } else { 1 },
+            ..Cost::default()
+        }
+    }
+
+    pub(super) fn reduce(&self, step: &ReduceStep, walker: &mut Walker) -> Cost {
+        let t = &self.times;
+        let mut issue = Issue::new(self.plan, &self.times, Some(&step.nest), None, 0);
+        let roots: Vec<Expr> =
+            step.args.iter().chain([&step.value]).chain(&step.predicates).copied().collect();
+        let ready = issue.values(walker, &roots);
+        // Each lane's part is read, combined and written by itself.
+        let access = match step.parts {
+            Parts::Bank(_) => 2 * t.bank,
+            Parts::Pgsm { .. } => 2 * t.pgsm,
+        };
+        let rounds = if step.scattered { LANES as u64 } else { 1 };
+        for _ in 0..rounds {
+            let address = issue.run(5, ready, Last::Add) + t.transfer + t.pgsm;
+            issue.run(3, address + access, Last::Add);
+        }
+        let mut cost = self.nest(&step.nest, issue.end());
+        cost += self.merge(step);
+        cost
+    }
+
+    pub(super) fn serial(&self, step: &SerialStep, walker: &mut Walker) -> Cost {
+        let t = &self.times;
+        let pipeline = &self.plan.pipeline;
+        let data = &pipeline.funcs[step.func];
+        let Some(bounds) = &self.plan.bounds.funcs[step.func] else { return Cost::default() };
+        let (number, pure) = match step.stage {
+            Stage::Pure => (0, vec![true; data.vars.len()]),
+            Stage::Update(k) => {
+                let update = &data.updates[k];
+                let named = |d| update.is_pure_dim(pipeline, d);
+                (k + 1, (0..update.args.len()).map(named).collect())
+            }
+        };
+        let Some(loops) = &bounds.stages[number] else { return Cost::default() };
+        let row = pure.first() == Some(&true);
+        let extents = loops.dims.iter().zip(pure).filter(|(_, named)| *named).map(|(i, _)| i);
+        let points =
+            extents.chain(&loops.rvars).fold(1u64, |n, i| n.saturating_mul(u64::from(i.extent())));
+        let roots = stage_roots(pipeline, step.func, step.stage);
+        let mut issue = Issue::new(self.plan, t, None, None, 0);
+        let ready = issue.values(walker, &roots);
+        let stored = issue.run(6, ready, Last::Add) + t.bank + t.pgsm;
+        issue.run(2, stored, Last::Logic);
+        let body = issue.end();
+        // Points of a row are computed together where the row is a dimension of the stage.
+        let together = if row { LANES as u64 } else { 1 };
+        let each = body.cycles + body.of_row + t.jump;
+        Cost {
+            setup: POSITION * t.constant + self.barrier(),
+            compute: points.div_ceil(together).saturating_mul(each),
+            code: body.instructions + body.of_row + 40,
+            ..Cost::default()
+        }
+    }
+
+    /// A barrier, where there is more than one vault.
+    pub(super) fn barrier(&self) -> u64 {
+        if self.machine.vaults() > 1 { self.times.barrier } else { 0 }
+    }
+}
+
+fn add(sum: &mut Body, each: Body) {
+    sum.cycles = sum.cycles.saturating_add(each.cycles);
+    sum.instructions += each.instructions;
+    sum.of_row += each.of_row;
+    sum.offsets += each.offsets;
+    sum.literals = sum.literals.max(each.literals);
+}

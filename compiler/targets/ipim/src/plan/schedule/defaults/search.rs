@@ -1,0 +1,311 @@
+//! The search for a schedule: the best of a few rules, then one decision at a time.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use nbcc_placement::Remark;
+use nbcc_stages::{ExprKind, Func, Pipeline, Walker, is_inlined};
+
+use super::trial::{Choice, Outcome, Placed, Trial};
+use super::{STEP, Site, remark};
+use crate::plan::schedule::scheduled_tile;
+
+/// Expressions that all trials together may look at: what keeps compilation short.
+const BUDGET: u64 = 80_000;
+
+/// What is left of it when decisions about Funcs end, for tiles.
+const FOR_TILES: u64 = BUDGET / 3;
+
+/// Operations that one use of a Func repeats at most in the first guess.
+const MAX_REPEATED: u64 = 400;
+
+/// A Func may come to so many expressions, those of Funcs that it repeats counted each time.
+const MAX_WEIGHT: u64 = 20_000;
+
+/// Rounds over all decisions.
+const ROUNDS: usize = 3;
+
+/// No tile that is tried is wider or higher.
+const MAX_SIDE: u32 = 256;
+
+/// What was found.
+#[derive(Clone, Debug)]
+pub struct Found<'a> {
+    /// The decisions.
+    pub choice: Choice<'a>,
+    /// Estimated cycles; none where no plan could be made.
+    pub cycles: Option<u64>,
+    /// For each site that was decided, the estimate where the other was chosen.
+    pub other: Vec<Option<u64>>,
+    /// For each site, whether there was anything to decide.
+    decided: Vec<bool>,
+}
+
+impl Found<'_> {
+    /// A remark on each decision.
+    pub fn remarks(&self, pipeline: &Pipeline) -> Vec<Remark> {
+        let Some(cycles) = self.cycles else { return vec![] };
+        let mut remarks = Vec::new();
+        for (k, site) in self.choice.sites.iter().enumerate().filter(|&(k, _)| self.decided[k]) {
+            let (name, this, other) = match self.choice.root[k] {
+                true => ("Whole", "computed whole", "at each use"),
+                false => ("AtEachUse", "computed at each use", "whole"),
+            };
+            let mut message = format!("{this}: about {cycles} cycles in all");
+            let mut terms = vec![("EstimatedCycles", cycles)];
+            if let Some(other_cycles) = self.other[k] {
+                message.push_str(&format!(", {other_cycles} if it were computed {other}"));
+                terms.push(("OtherCycles", other_cycles));
+            }
+            let data = &pipeline.funcs[site.funcs[0]];
+            remarks.push(remark(data, name, message, &terms));
+        }
+        remarks
+    }
+}
+
+struct Search<'a> {
+    trial: &'a Trial<'a>,
+    best: Choice<'a>,
+    outcome: Option<Outcome>,
+    placed: Option<Placed>,
+    sizes: Sizes,
+    tried: Vec<Choice<'a>>,
+    left: u64,
+}
+
+impl<'a> Search<'a> {
+    /// Tries a choice; gives its estimate, and keeps it where it is better.
+    fn attempt(&mut self, choice: Choice<'a>) -> Option<u64> {
+        if self.left == 0 || self.tried.contains(&choice) {
+            return None;
+        }
+        if self.sizes.largest(&choice.root) > MAX_WEIGHT {
+            return None;
+        }
+        self.tried.push(choice.clone());
+        match self.trial.run(&choice, &mut self.placed) {
+            Ok(outcome) => {
+                self.left = self.left.saturating_sub(outcome.work);
+                let cycles = outcome.cycles;
+                if self.outcome.as_ref().is_none_or(|best| pays(cycles, best.cycles)) {
+                    self.best = choice;
+                    self.outcome = Some(outcome);
+                }
+                Some(cycles)
+            }
+            Err(work) => {
+                self.left = self.left.saturating_sub(work);
+                None
+            }
+        }
+    }
+
+    fn cycles(&self) -> u64 {
+        self.outcome.as_ref().map_or(u64::MAX, |outcome| outcome.cycles)
+    }
+}
+
+/// Whether an estimate is better by more than what estimates are worth.
+fn pays(new: u64, old: u64) -> bool {
+    new < old - old / 50
+}
+
+/// Finds a schedule.
+pub fn search<'a>(trial: &'a Trial<'a>, sites: &'a [Site]) -> Found<'a> {
+    let pipeline = trial.pipeline;
+    let free = |func: Func| {
+        let data = &pipeline.funcs[func];
+        data.pure.is_some() && data.updates.is_empty() && !pipeline.outputs.contains(&func)
+    };
+    let decided: Vec<bool> =
+        sites.iter().map(|site| site.funcs.iter().any(|&func| free(func))).collect();
+    let none = Choice {
+        sites,
+        root: decided.iter().map(|free| !free).collect(),
+        staged: vec![false; sites.len()],
+        tiles: BTreeMap::new(),
+    };
+    let sizes = Sizes::of(pipeline, sites);
+    let guess = sizes.first_guess(&decided);
+    let mut search = Search {
+        trial,
+        best: none.clone(),
+        outcome: None,
+        placed: None,
+        sizes,
+        tried: vec![],
+        left: BUDGET,
+    };
+    let all = vec![true; sites.len()];
+    for root in [guess.clone(), none.root.clone(), all] {
+        search.attempt(Choice { root, ..none.clone() });
+    }
+    let mut other = vec![None; sites.len()];
+    if sites.is_empty() && search.outcome.as_ref().is_some_and(|o| o.founders.is_empty()) {
+        return Found { choice: none, cycles: None, other, decided };
+    }
+    for _ in 0..ROUNDS {
+        let before = search.cycles();
+        flips(&mut search, &decided, &mut other);
+        staging(&mut search, sites);
+        tiles(&mut search);
+        if search.cycles() == before || search.left == 0 {
+            break;
+        }
+    }
+    if search.outcome.is_none() {
+        // No plan that was tried is possible: what is wrong is said when the first one is made.
+        search.best = Choice { root: guess, ..none };
+    }
+    let cycles = search.outcome.as_ref().map(|outcome| outcome.cycles);
+    Found { choice: search.best, cycles, other, decided }
+}
+
+/// Computes the Funcs of each site the other way, consumers first.
+fn flips(search: &mut Search<'_>, decided: &[bool], other: &mut [Option<u64>]) {
+    for k in (0..decided.len()).rev().filter(|&k| decided[k]) {
+        if search.left < FOR_TILES {
+            break;
+        }
+        let before = search.cycles();
+        let mut choice = search.best.clone();
+        choice.root[k] = !choice.root[k];
+        if let Some(cycles) = search.attempt(choice) {
+            other[k] = Some(if cycles < before { before } else { cycles });
+        }
+    }
+}
+
+/// Stages what Funcs read of their own banks, or not.
+fn staging(search: &mut Search<'_>, sites: &[Site]) {
+    for (k, site) in sites.iter().enumerate() {
+        let direct = search
+            .outcome
+            .as_ref()
+            .is_some_and(|outcome| site.funcs.iter().any(|func| outcome.direct.contains(func)));
+        if search.best.root[k] && (direct || search.best.staged[k]) {
+            let mut choice = search.best.clone();
+            choice.staged[k] = !choice.staged[k];
+            search.attempt(choice);
+        }
+    }
+}
+
+/// Makes the tiles of Funcs that may have any wider, narrower, higher or lower while that pays.
+fn tiles(search: &mut Search<'_>) {
+    let Some(outcome) = &search.outcome else { return };
+    let mut funcs: BTreeSet<Func> = outcome.founders.iter().copied().collect();
+    funcs.extend(search.best.tiles.keys().copied());
+    let pipeline = search.trial.pipeline;
+    for func in funcs {
+        // Funcs made for parts of outputs have the tiles of the whole.
+        if !pipeline.funcs.is_valid(func) || scheduled_tile(pipeline, func).is_some() {
+            continue;
+        }
+        let dims = pipeline.funcs[func].vars.len();
+        let Some(&start) = search.outcome.as_ref().and_then(|o| o.tiles.get(&func)) else {
+            continue;
+        };
+        let mut at = start;
+        let mut choice = search.best.clone();
+        choice.tiles.insert(func, at);
+        search.attempt(choice);
+        loop {
+            let before = search.cycles();
+            for next in neighbours(at, dims) {
+                let mut choice = search.best.clone();
+                choice.tiles.insert(func, next);
+                search.attempt(choice);
+            }
+            at = search.best.tiles.get(&func).copied().unwrap_or(start);
+            if search.cycles() == before {
+                break;
+            }
+        }
+    }
+}
+
+/// Tiles of about that size.
+fn neighbours([width, height]: [u32; 2], dims: usize) -> Vec<[u32; 2]> {
+    let mut all = vec![[width * 2, height], [width / 2, height]];
+    if dims > 1 {
+        all.extend([[width, height * 2], [width, height / 2]]);
+        all.extend([[width * 2, height / 2], [width / 2, height * 2]]);
+    }
+    all.retain(|&[w, h]| {
+        w >= STEP && w.is_multiple_of(STEP) && h >= 1 && w <= MAX_SIDE && h <= MAX_SIDE
+    });
+    all
+}
+
+/// How large Funcs are, and how often they call which.
+struct Sizes {
+    /// Expressions of each Func, and the Funcs it calls with the number of places.
+    funcs: BTreeMap<Func, (u64, Vec<(Func, u64)>)>,
+    /// The number of places that call each Func.
+    uses: BTreeMap<Func, u64>,
+    /// Funcs that are computed whole whatever is decided.
+    whole: BTreeSet<Func>,
+    /// The site of each Func.
+    site_of: BTreeMap<Func, usize>,
+}
+
+impl Sizes {
+    fn of(pipeline: &Pipeline, sites: &[Site]) -> Sizes {
+        let (mut funcs, mut uses) = (BTreeMap::new(), BTreeMap::new());
+        let mut walker = Walker::default();
+        for func in pipeline.funcs.keys() {
+            let mut calls: BTreeMap<Func, u64> = BTreeMap::new();
+            let reachable = walker.reachable(pipeline, pipeline.func_roots(func));
+            for &expr in &reachable {
+                if let ExprKind::Call(callee, ..) = pipeline.exprs[expr].kind
+                    && callee != func
+                {
+                    *calls.entry(callee).or_default() += 1;
+                }
+            }
+            for (&callee, &count) in &calls {
+                *uses.entry(callee).or_default() += count;
+            }
+            funcs.insert(func, (reachable.len() as u64, calls.into_iter().collect()));
+        }
+        let numbered = sites.iter().enumerate();
+        let site_of = numbered.flat_map(|(k, s)| s.funcs.iter().map(move |&f| (f, k))).collect();
+        let whole = pipeline.funcs.keys().filter(|&f| !is_inlined(pipeline, f)).collect();
+        Sizes { funcs, uses, whole, site_of }
+    }
+
+    /// Visits Funcs, producers first, with the expressions of each and of all that it repeats, none
+    /// of them shared. `whole` says which are not repeated.
+    fn weigh(&self, mut whole: impl FnMut(Option<usize>, Func, u64) -> bool) -> u64 {
+        let mut weight: BTreeMap<Func, u64> = BTreeMap::new();
+        let mut most = 0;
+        for (&func, (own, calls)) in &self.funcs {
+            let repeated = calls.iter().map(|(callee, n)| weight[callee].saturating_mul(*n));
+            let all = repeated.fold(*own, u64::saturating_add);
+            most = most.max(all);
+            let whole = whole(self.site_of.get(&func).copied(), func, all);
+            let repeated = !whole && !self.whole.contains(&func);
+            weight.insert(func, if repeated { all } else { 0 });
+        }
+        most
+    }
+
+    /// Whether the Funcs of each site are computed whole, as a first guess: those whose operations
+    /// would be repeated too often.
+    fn first_guess(&self, decided: &[bool]) -> Vec<bool> {
+        let mut root: Vec<bool> = decided.iter().map(|free| !free).collect();
+        self.weigh(|site, func, all| {
+            let Some(site) = site else { return false };
+            let uses = self.uses.get(&func).copied().unwrap_or(0);
+            root[site] |= all.saturating_mul(uses) > MAX_REPEATED;
+            root[site]
+        });
+        root
+    }
+
+    /// Expressions of the largest Func, at most, where the sites are computed like that.
+    fn largest(&self, root: &[bool]) -> u64 {
+        self.weigh(|site, _, _| site.is_some_and(|site| root[site]))
+    }
+}

@@ -1,0 +1,166 @@
+//! What a choice of directives costs: the plan it leads to, estimated.
+
+use std::collections::BTreeMap;
+
+use nbcc_isa_ipim::Machine;
+use nbcc_stages::bounds::{Bounds, Extents, ParamValues, infer};
+use nbcc_stages::{DirectiveKind, Func, Pipeline};
+
+use super::{Site, direct, staging_directive, tile_directive};
+use crate::outputs::crop_outputs;
+use crate::plan::{Plan, Step, cost, make_plan};
+
+/// Decisions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Choice<'a> {
+    /// The places that are decided about.
+    pub sites: &'a [Site],
+    /// Whether the Funcs of each site are computed whole.
+    pub root: Vec<bool>,
+    /// Whether they stage all that they read.
+    pub staged: Vec<bool>,
+    /// The tiles of Funcs.
+    pub tiles: BTreeMap<Func, [u32; 2]>,
+}
+
+impl Choice<'_> {
+    /// The pipeline with the directives that say so.
+    pub fn apply(&self, pipeline: &Pipeline) -> Pipeline {
+        let mut new = pipeline.clone();
+        self.levels(&mut new);
+        self.tiles(&mut new);
+        new
+    }
+
+    /// Adds the directives that say where Funcs are computed.
+    fn levels(&self, pipeline: &mut Pipeline) {
+        for (site, &root) in self.sites.iter().zip(&self.root) {
+            for &func in &site.funcs {
+                let kind = match root {
+                    true => DirectiveKind::ComputeRoot,
+                    false => DirectiveKind::ComputeInline,
+                };
+                direct(pipeline, func, kind);
+            }
+        }
+    }
+
+    /// Adds the directives of Funcs with loops.
+    fn tiles(&self, pipeline: &mut Pipeline) {
+        for (&func, &tile) in &self.tiles {
+            let kind = tile_directive(&pipeline.funcs[func], tile);
+            direct(pipeline, func, kind);
+        }
+        for (k, site) in self.sites.iter().enumerate().filter(|&(k, _)| self.staged[k]) {
+            for &func in site.funcs.iter().filter(|_| self.root[k]) {
+                let kind = staging_directive(&pipeline.funcs[func]);
+                direct(pipeline, func, kind);
+            }
+        }
+    }
+}
+
+/// A pipeline whose Funcs have their places: inlined, its bounds known.
+#[derive(Clone, Debug)]
+pub struct Placed {
+    /// Where the Funcs of each site are computed.
+    root: Vec<bool>,
+    pipeline: Pipeline,
+    bounds: Bounds,
+}
+
+/// What choices are tried on.
+#[derive(Clone, Copy, Debug)]
+pub struct Trial<'a> {
+    /// The pipeline, extents known.
+    pub pipeline: &'a Pipeline,
+    /// The extents.
+    pub extents: &'a Extents,
+    /// The machine.
+    pub machine: &'a Machine,
+}
+
+/// What a trial found.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// Estimated cycles, more where the code does not fit.
+    pub cycles: u64,
+    /// Funcs whose tiles nobody asked for.
+    pub founders: Vec<Func>,
+    /// Funcs computed tile by tile that read their own bank directly.
+    pub direct: Vec<Func>,
+    /// The tiles of each Func that is computed tile by tile.
+    pub tiles: BTreeMap<Func, [u32; 2]>,
+    /// Expressions looked at: what the trial cost.
+    pub work: u64,
+}
+
+/// Inlining that makes more expressions than this is not looked at any further.
+const MAX_EXPRESSIONS: usize = 40_000;
+
+/// What a trial costs beyond its expressions.
+const BASE_WORK: u64 = 200;
+
+impl Trial<'_> {
+    /// Makes and estimates the plan of a choice. The error is what it cost to find that there is
+    /// none. `placed` keeps what choices that differ in tiles only have in common.
+    pub fn run(&self, choice: &Choice<'_>, placed: &mut Option<Placed>) -> Result<Outcome, u64> {
+        let mut work = BASE_WORK;
+        if placed.as_ref().is_none_or(|placed| placed.root != choice.root) {
+            let new = self.place(choice)?;
+            work += self.pipeline.exprs.len() as u64 + new.1;
+            *placed = Some(new.0);
+        }
+        let Some(placed) = placed else { return Err(work) };
+        work += placed.pipeline.exprs.len() as u64;
+        let plan = self.plan(choice, placed).ok_or(work)?;
+        let cost = cost::total(&plan, self.machine);
+        let room = u64::from(plan.vsm_data / 16);
+        // Code that does not fit is made smaller, and slower.
+        let beyond = cost.code.saturating_sub(room * 3 / 4);
+        let factor = |n: u64| (u128::from(n) * u128::from(room + beyond) / u128::from(room)) as u64;
+        let mut outcome = Outcome {
+            cycles: factor(cost.cycles()),
+            founders: plan.founders.clone(),
+            direct: vec![],
+            tiles: BTreeMap::new(),
+            work,
+        };
+        for step in &plan.steps {
+            let Step::Tiles(step) = step else { continue };
+            outcome.tiles.insert(step.func, step.nest.tiles.tile);
+            if step.nest.reads.iter().any(|read| read.window.is_none())
+                && !outcome.direct.contains(&step.func)
+            {
+                outcome.direct.push(step.func);
+            }
+        }
+        Ok(outcome)
+    }
+
+    /// Inlines and infers bounds, with what that cost.
+    fn place(&self, choice: &Choice<'_>) -> Result<(Placed, u64), u64> {
+        let mut scheduled = self.pipeline.clone();
+        choice.levels(&mut scheduled);
+        let base = self.pipeline.exprs.len() as u64;
+        let pipeline = nbcc_stages::inline(&scheduled).map_err(|_| base * 16)?;
+        let work = pipeline.exprs.len() as u64;
+        if pipeline.exprs.len() > MAX_EXPRESSIONS {
+            return Err(work);
+        }
+        let bounds = infer(&pipeline, self.extents, &ParamValues::new()).map_err(|_| work)?;
+        let work = 2 * work + bounds.evaluated as u64 / 3;
+        Ok((Placed { root: choice.root.clone(), pipeline, bounds }, work))
+    }
+
+    fn plan(&self, choice: &Choice<'_>, placed: &Placed) -> Option<Plan> {
+        let mut pipeline = placed.pipeline.clone();
+        let mut bounds = placed.bounds.clone();
+        choice.tiles(&mut pipeline);
+        if let Some(cropped) = crop_outputs(&pipeline, self.extents, &bounds) {
+            pipeline = cropped;
+            bounds = infer(&pipeline, self.extents, &ParamValues::new()).ok()?;
+        }
+        make_plan(pipeline, self.extents, bounds, self.machine, &mut vec![]).ok()
+    }
+}

@@ -1,0 +1,188 @@
+//! Compares the schedule that the iPIM target chooses for a pipeline without one with others: the
+//! simple rule, everything computed whole, the author's. Every reference case up to a size is
+//! compiled and simulated on each machine.
+//!
+//!     cargo run --release -p nbcc-tests --example default_schedules -- \
+//!         [--machines ipim-vault,ipim-cube] [--cases NAME] [--most ELEMENTS]
+//!
+//! Prints a line for each case and machine, then geometric means, the worst cases, and the rank
+//! correlation of estimated and measured cycles.
+
+use std::collections::BTreeMap;
+
+use nbcc_base::{Diagnostics, SourceFile, SourceMap};
+use nbcc_frontend_halide::Options;
+use nbcc_host::{Image as HostImage, RunOptions};
+use nbcc_isa_ipim::{Element, Program};
+use nbcc_pipeline::{Artifact, Context, NoObserver, PassOptions, Request, Target};
+use nbcc_stages::{DirectiveKind, Pipeline, Schedule};
+use nbcc_target_ipim::IPIM;
+use nbcc_tests::reference::{Case, cases, input_image};
+
+/// Cycles of a run that is waited for.
+const MAX_CYCLES: u64 = 20_000_000;
+
+/// The ways to schedule that are compared; the first is what the others are compared with.
+const WAYS: [&str; 4] = ["model", "simple", "root", "author"];
+
+/// A schedule's cycles: estimated, measured.
+type Cycles = (u64, u64);
+
+/// Leaves bounds only.
+fn strip(pipeline: &mut Pipeline) {
+    let keep = |schedule: &mut Schedule| {
+        schedule.directives.retain(|d| {
+            matches!(d.kind, DirectiveKind::Bound { .. } | DirectiveKind::SetEstimate { .. })
+        });
+    };
+    for func in pipeline.funcs.keys().collect::<Vec<_>>() {
+        keep(&mut pipeline.funcs[func].schedule);
+        pipeline.funcs[func].updates.iter_mut().for_each(|update| keep(&mut update.schedule));
+    }
+}
+
+/// Compiles and runs a case; `None` where it does not compile or takes too long.
+fn run(case: &Case, machine: &str, way: &str) -> Option<Cycles> {
+    let text = std::fs::read_to_string(nbcc_tests::root().join(&case.halide)).ok()?;
+    let mut sources = SourceMap::default();
+    let id = sources.add(SourceFile::new(case.halide.clone(), text));
+    let mut diagnostics = Diagnostics::default();
+    let options = Options { directives: IPIM.directives() };
+    let mut pipeline =
+        nbcc_frontend_halide::parse(id, sources.get(id), &options, &mut diagnostics).ok()?;
+    let machine = IPIM.machines().iter().find(|m| m.name == machine)?;
+    let mut request = Request {
+        machine: machine.text.to_string(),
+        machine_name: machine.name.to_string(),
+        input_extents: case.inputs.iter().map(|i| (i.name.clone(), i.extent.clone())).collect(),
+        size: case.size.clone().unwrap_or_default(),
+        ..Request::default()
+    };
+    if way != "author" {
+        strip(&mut pipeline);
+        request.choices.insert("schedule".to_string(), way.to_string());
+    }
+    let mut remarks = vec![];
+    let mut cx = Context {
+        sources: &sources,
+        diagnostics: &mut diagnostics,
+        remarks: &mut remarks,
+        passes: &PassOptions::default(),
+        observer: &mut NoObserver,
+    };
+    let made = IPIM.compile(nbcc_pipeline::Program::Stages(pipeline), &request, &mut cx);
+    let Ok(Artifact::Binary(bytes)) = made else { return None };
+    let program = Program::from_elf(&bytes).ok()?;
+    let mut inputs = BTreeMap::new();
+    for spec in &case.inputs {
+        if let Some(buffer) = program.buffers.iter().find(|b| b.name == spec.name) {
+            let image = input_image(spec);
+            let words =
+                HostImage { element: buffer.element, extent: image.extent, words: image.data };
+            inputs.insert(spec.name.clone(), words);
+        }
+    }
+    let mut params = BTreeMap::new();
+    for (name, value) in &case.params {
+        let param = program.params.iter().find(|p| p.name == *name)?;
+        let word = match param.element {
+            Element::F32 => (value.as_f64()? as f32).to_bits(),
+            Element::Bool => u32::from(value.as_bool().unwrap_or(value.as_i64() != Some(0))),
+            _ => value.as_i64()? as u32,
+        };
+        let image = HostImage { element: param.element, extent: vec![], words: vec![word] };
+        params.insert(name.clone(), image);
+    }
+    let mut options = RunOptions { timing: true, max_cycles: MAX_CYCLES, ..RunOptions::default() };
+    let result = nbcc_host::run(&program, &inputs, &params, &mut options).ok()?;
+    let terms = remarks.iter().filter(|r| r.name == "Kernel").flat_map(|r| &r.terms);
+    let estimates = terms.filter(|(key, _)| key == "EstimatedCycles");
+    let estimate = estimates.filter_map(|(_, n)| n.parse::<u64>().ok()).sum();
+    Some((estimate, result.cycles))
+}
+
+fn mean(ratios: &[f64]) -> f64 {
+    (ratios.iter().map(|r| r.ln()).sum::<f64>() / ratios.len().max(1) as f64).exp()
+}
+
+/// Spearman's rank correlation.
+fn correlation(pairs: &[Cycles]) -> f64 {
+    let ranks = |values: Vec<u64>| {
+        let mut order: Vec<usize> = (0..values.len()).collect();
+        order.sort_by_key(|&k| values[k]);
+        let mut ranks = vec![0.0; values.len()];
+        order.iter().enumerate().for_each(|(rank, &k)| ranks[k] = rank as f64);
+        ranks
+    };
+    let a = ranks(pairs.iter().map(|p| p.0).collect());
+    let b = ranks(pairs.iter().map(|p| p.1).collect());
+    let n = pairs.len() as f64;
+    let distance: f64 = a.iter().zip(&b).map(|(x, y)| (x - y) * (x - y)).sum();
+    1.0 - 6.0 * distance / (n * (n * n - 1.0))
+}
+
+fn argument(name: &str) -> Option<String> {
+    let mut arguments = std::env::args();
+    arguments.find(|a| a == name)?;
+    arguments.next()
+}
+
+fn main() {
+    let machines = argument("--machines").unwrap_or("ipim-vault,ipim-cube".to_string());
+    let wanted = argument("--cases").unwrap_or_default();
+    let most: u64 = argument("--most").and_then(|n| n.parse().ok()).unwrap_or(100_000);
+    let ways: Vec<String> = match argument("--ways") {
+        Some(list) => list.split(',').map(str::to_string).collect(),
+        None => WAYS.map(str::to_string).to_vec(),
+    };
+    for machine in machines.split(',') {
+        println!("{machine}: cycles by schedule");
+        println!("{:42} {}", "case", ways.iter().map(|w| format!("{w:>12}")).collect::<String>());
+        let mut ratios: BTreeMap<&str, Vec<(f64, String)>> = BTreeMap::new();
+        let mut pairs = Vec::new();
+        let mut within = Vec::new();
+        for case in cases() {
+            let elements: u64 = case
+                .outputs
+                .iter()
+                .map(|o| o.extent.iter().map(|&n| u64::from(n)).product::<u64>())
+                .sum();
+            if elements > most || !case.name.contains(&wanted) {
+                continue;
+            }
+            let found: Vec<Option<Cycles>> = ways.iter().map(|w| run(&case, machine, w)).collect();
+            let text = |c: &Option<Cycles>| c.map_or("-".to_string(), |c| c.1.to_string());
+            println!(
+                "{:42} {}",
+                case.name,
+                found.iter().map(|c| format!("{:>12}", text(c))).collect::<String>()
+            );
+            pairs.extend(found.iter().flatten().copied());
+            for (k, way) in ways.iter().enumerate().skip(1) {
+                if let (Some(first), Some(other)) = (found[0], found[k]) {
+                    let ratio = first.1 as f64 / other.1 as f64;
+                    ratios.entry(way).or_default().push((ratio, case.name.clone()));
+                    if first.1 != other.1 {
+                        within.push((first.0 < other.0) == (first.1 < other.1));
+                    }
+                }
+            }
+        }
+        println!();
+        for (way, list) in &mut ratios {
+            list.sort_by(|a, b| b.0.total_cmp(&a.0));
+            let all: Vec<f64> = list.iter().map(|r| r.0).collect();
+            println!("{} / {way}: geometric mean {:.3} of {}", ways[0], mean(&all), all.len());
+            for (ratio, name) in list.iter().take(8).filter(|r| r.0 > 1.0) {
+                println!("  worst {ratio:.3} {name}");
+            }
+            for (ratio, name) in list.iter().rev().take(4) {
+                println!("  best  {ratio:.3} {name}");
+            }
+        }
+        let right = within.iter().filter(|&&r| r).count();
+        println!("estimates: rank correlation {:.3} of {}", correlation(&pairs), pairs.len());
+        println!("           of two schedules of a case, the faster: {right} of {}", within.len());
+        println!();
+    }
+}
