@@ -9,7 +9,7 @@ pub mod codes;
 pub mod intrinsics;
 pub mod lower;
 mod outputs;
-mod parameters;
+pub mod parameters;
 mod pipeline;
 pub mod plan;
 mod state;

@@ -10,9 +10,9 @@ use nbcc_ir::verify_function;
 use nbcc_isa_ipim::Machine;
 use nbcc_isa_ipim::layout::Role;
 use nbcc_pipeline::Target;
-use nbcc_stages::bounds::{default_params, infer, resolve_extents};
+use nbcc_stages::bounds::{default_params, infer};
 use nbcc_stages::{ElementType, Image, Input, Pipeline};
-use nbcc_target_ipim::{IPIM, lower, plan};
+use nbcc_target_ipim::{IPIM, lower, parameters, plan};
 use vaults::Vaults;
 
 /// A case of the reference manifest: the pipeline, extents of inputs by name, extent of outputs.
@@ -104,16 +104,15 @@ fn run(case: &Case, machine: &Machine, descending: bool) -> Result<(), Failed> {
         given[input] = Some(extent.clone());
         images[input] = image(data.ty, extent, 1 + input.as_u32());
     }
-    let none = nbcc_stages::bounds::ParamValues::new();
     let message = |mut d: Diagnostics| {
         let all: Vec<String> = d.take().into_iter().map(|d| d.message).collect();
         Failed::from(all.join("; "))
     };
-    let extents =
-        resolve_extents(&original, &given, case.size.as_deref(), &none).map_err(message)?;
-    let pipeline = nbcc_stages::specialize(&original, &extents.inputs, &none);
+    let (extents, fixed) =
+        parameters::fix(&original, &given, case.size.as_deref(), &params).map_err(message)?;
+    let pipeline = nbcc_stages::specialize(&original, &extents.inputs, &fixed);
     let pipeline = nbcc_stages::inline(&pipeline).map_err(message)?;
-    let bounds = infer(&pipeline, &extents, &none).map_err(message)?;
+    let bounds = infer(&pipeline, &extents, &fixed).map_err(message)?;
     let made = plan::make_plan(pipeline, &extents, bounds, machine, &mut vec![]);
     let plan = made.map_err(|e| e.message)?;
     let kernels = if descending { smallest(&plan, machine) } else { lower::lower(&plan, machine) };
@@ -244,9 +243,7 @@ fn main() {
     for (machine_name, machine) in machines() {
         for case in cases() {
             let largest = case.inputs.iter().map(|(_, e)| e.iter().product::<u32>()).max();
-            // An extent that is a parameter is refused before there are kernels.
-            let refused = case.name.starts_with("parameter_radius");
-            if largest.unwrap_or(0) > 10_000 || case.name.contains("32x32") || refused {
+            if largest.unwrap_or(0) > 10_000 || case.name.contains("32x32") {
                 continue;
             }
             let machine = machine.clone();
