@@ -215,8 +215,10 @@ impl Facts {
     fn integer_result(&self, func: &Function, op: &Op, depth: u32) -> Interval {
         let of = |v: Value| self.interval_at(func, v, depth);
         match op {
-            Op::Const(_, constant) => words(constant)
+            Op::Const(ty, constant) => words(constant)
                 .map(|word| i64::from(word as i32))
+                // Truth values are masks.
+                .map(|n| if ty.scalar == Scalar::I1 { -(n & 1) } else { n })
                 .map(|n| Interval { lo: n, hi: n })
                 .reduce(Interval::join)
                 .unwrap_or(Interval::FULL),
