@@ -8,8 +8,9 @@
 use libtest_mimic::{Arguments, Failed, Trial};
 use nbcc_pipeline::OptLevel;
 use nbcc_tests::fuzz::generate::{WIDE, generate};
-use nbcc_tests::fuzz::run::{Outcome, catch_panics, run};
+use nbcc_tests::fuzz::run::{Outcome, run};
 use nbcc_tests::fuzz::shrink::shrink;
+use nbcc_tests::guard::catch_panics;
 
 const LEVELS: [OptLevel; 2] = [OptLevel::O0, OptLevel::O2];
 

@@ -16,7 +16,10 @@ fn main() {
     for case in kernels::cases(&folder) {
         for ptx in &case.ptx {
             for level in levels.split(',') {
+                let endless = case.fault.as_ref().is_some_and(|fault| fault.kind == "limit");
                 let command = match level {
+                    "interp" if endless => "interp --max-steps 1000000".to_string(),
+                    _ if endless => format!("run -O{level} --fast --max-cycles 100000"),
                     "interp" => "interp".to_string(),
                     "2" => "run -O2 --fast --verify-each".to_string(),
                     _ => format!("run -O{level} --fast"),

@@ -214,6 +214,9 @@ pub struct InterpArgs {
     /// How kernels are launched; <stem>.toml beside the program where not given
     #[arg(long, value_name = "FILE.toml")]
     pub launch: Option<PathBuf>,
+    /// Stop kernels after so many instructions of all threads together
+    #[arg(long, value_name = "N", default_value_t = 1 << 32)]
+    pub max_steps: u64,
 }
 
 /// `nbcc objdump`.

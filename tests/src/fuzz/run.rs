@@ -3,10 +3,7 @@
 //! states of divisions, roots and functions, times the number of operations that a small pipeline
 //! has. The interpreter runs the source without its `rfactor`s, which rewrite the pipeline.
 
-use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::sync::mpsc;
-use std::time::Duration;
 
 use cranelift_entity::SecondaryMap;
 use nbcc_base::{Diagnostics, SourceFile, SourceMap};
@@ -18,6 +15,8 @@ use nbcc_stages::bounds::{default_params, infer, points, resolve_extents};
 use nbcc_stages::{ElementType, Image, Input, Pipeline, scalar};
 use nbcc_target_ipim::IPIM;
 
+use crate::guard::{Failure, failure, guarded};
+
 /// Elements that all stages of a case may compute together.
 const MAX_POINTS: u64 = 60_000;
 
@@ -26,13 +25,6 @@ const MAX_ROUNDS: u64 = 400_000;
 
 /// Steps of a program that a run waits for.
 const MAX_CYCLES: u64 = 400_000_000;
-
-/// Time after which a case counts as one that never ends; `NBCC_FUZZ_TIME` is another number of
-/// seconds, for a machine that does other things as well.
-fn time() -> Duration {
-    let given = std::env::var("NBCC_FUZZ_TIME").ok().and_then(|text| text.parse().ok());
-    Duration::from_secs(given.unwrap_or(120))
-}
 
 /// The least magnitude that inexact floats are compared at: operands are not larger, whatever is
 /// left of them in the output.
@@ -49,15 +41,6 @@ pub enum Outcome {
     Costly(String),
     /// The target said that it does not fit; its message.
     TooLarge(String),
-}
-
-/// What went wrong.
-#[derive(Clone, Debug)]
-pub struct Failure {
-    /// Failures of one fault have one kind: what happened, and where in the compiler.
-    pub kind: String,
-    /// Everything that is known.
-    pub text: String,
 }
 
 struct Setup {
@@ -197,10 +180,6 @@ fn reference(text: &str) -> Result<Reference, Outcome> {
     Ok(Reference { pipeline, sources, setup, images, params, outputs })
 }
 
-fn failure(kind: &str, text: impl Into<String>) -> Failure {
-    Failure { kind: kind.to_string(), text: text.into() }
-}
-
 /// Compiles and runs a case at one level, and compares.
 fn check(r: &Reference, level: OptLevel) -> Result<Outcome, Failure> {
     let machine = IPIM.machines().iter().find(|m| m.name == r.setup.machine);
@@ -237,7 +216,7 @@ fn check(r: &Reference, level: OptLevel) -> Result<Outcome, Failure> {
             if codes == ["E1001"] {
                 return Ok(Outcome::TooLarge(all));
             }
-            return Err(failure(&format!("refused {codes:?}"), all));
+            return Err(failure(format!("refused {codes:?}"), all));
         }
     };
     let program =
@@ -310,55 +289,24 @@ fn compare(name: &str, wanted: &Image, got: &[u32], inexact: bool) -> Result<(),
     Err(failure("difference", text))
 }
 
-thread_local! {
-    static PANIC: RefCell<Option<(String, String)>> = const { RefCell::new(None) };
-}
-
-/// Keeps panics of the threads of cases for the report, instead of printing them.
-pub fn catch_panics() {
-    std::panic::set_hook(Box::new(|info| {
-        let place =
-            info.location().map_or_else(String::new, |l| format!("{}:{}", l.file(), l.line()));
-        PANIC.with(|panic| *panic.borrow_mut() = Some((place, info.to_string())));
-    }));
-}
-
 /// Runs a case at the levels given.
 pub fn run(text: &str, levels: &[OptLevel]) -> Result<Outcome, Failure> {
-    let (sender, receiver) = mpsc::channel();
     let (text, levels) = (text.to_string(), levels.to_vec());
-    let body = move || {
-        let result = std::panic::catch_unwind(|| {
-            let reference = match reference(&text) {
-                Ok(reference) => reference,
-                Err(outcome) => return Ok(outcome),
-            };
-            let mut outcome = Outcome::Same;
-            for &level in &levels {
-                let one = check(&reference, level).map_err(|failure| Failure {
-                    kind: failure.kind,
-                    text: format!("at {level:?}: {}", failure.text),
-                })?;
-                if one != Outcome::Same {
-                    outcome = one;
-                }
+    guarded(move || {
+        let reference = match reference(&text) {
+            Ok(reference) => reference,
+            Err(outcome) => return Ok(outcome),
+        };
+        let mut outcome = Outcome::Same;
+        for &level in &levels {
+            let one = check(&reference, level).map_err(|failure| Failure {
+                kind: failure.kind,
+                text: format!("at {level:?}: {}", failure.text),
+            })?;
+            if one != Outcome::Same {
+                outcome = one;
             }
-            Ok(outcome)
-        });
-        let result = result.unwrap_or_else(|_| {
-            let (place, what) = PANIC.with(|p| p.borrow_mut().take()).unwrap_or_default();
-            Err(Failure { kind: format!("panic at {place}"), text: what })
-        });
-        // The receiver is gone where the case took too long.
-        let _ = sender.send(result);
-    };
-    std::thread::Builder::new()
-        .stack_size(32 << 20)
-        .spawn(body)
-        .unwrap_or_else(|error| panic!("a thread cannot be started: {error}"));
-    let time = time();
-    match receiver.recv_timeout(time) {
-        Ok(result) => result,
-        Err(_) => Err(failure("time", format!("no answer after {} s", time.as_secs()))),
-    }
+        }
+        Ok(outcome)
+    })
 }

@@ -53,7 +53,7 @@ fn grids(session: &mut Session, args: &InterpArgs, module: &Module) -> Result<()
     let (plan, launches) =
         grid::read_plan(session, args.launch.as_deref(), &args.source, &kernels)?;
     session.flush();
-    let ran = oracle::launch(session, module, &plan, &launches)?;
+    let ran = oracle::launch(session, module, &plan, &launches, args.max_steps)?;
     console::print_bytes(&ran.printed);
     let text = grid::write_reads(session, &plan, &ran.buffers)?;
     console::print(&text);

@@ -9,13 +9,15 @@ use crate::codes;
 use crate::session::{Session, Stop};
 use crate::simulate::{Argument, GridLaunch, GridRan};
 
-/// Runs launches on the interpreter: the buffers and what was printed. What was printed before a
+/// Runs launches on the interpreter, each of `max_steps` instructions of all threads together at
+/// most: the buffers and what was printed. What was printed before a
 /// fault goes to stdout.
 pub fn launch(
     session: &mut Session,
     module: &Module,
     plan: &Plan,
     launches: &[GridLaunch],
+    max_steps: u64,
 ) -> Result<GridRan, Stop> {
     let mut printed = String::new();
     let mut memory = match GridMemory::new(module) {
@@ -48,7 +50,8 @@ pub fn launch(
             params: params(table, &launch.args, &addresses),
         };
         let mut print = |text: &str| printed.push_str(text);
-        let ended = grid::launch(module, func, &asked, &mut memory, &Limits::default(), &mut print);
+        let limits = Limits { steps: max_steps, ..Limits::default() };
+        let ended = grid::launch(module, func, &asked, &mut memory, &limits, &mut print);
         if let Err(fault) = ended {
             crate::console::print_bytes(printed.as_bytes());
             return Err(report(session, &fault));

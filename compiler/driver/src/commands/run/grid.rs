@@ -44,7 +44,7 @@ pub fn run_source(
     let checked = match args.check {
         true => {
             session.flush();
-            let reference = oracle::launch(session, &module, &plan, &launches)?;
+            let reference = oracle::launch(session, &module, &plan, &launches, CHECK_STEPS)?;
             compare(session, &plan, &ran, &reference)
         }
         false => Ok(String::new()),
@@ -134,6 +134,10 @@ fn simulate(
     }
     Ok(ran)
 }
+
+/// Instructions of all threads that a check takes at most, a launch: more than any run that ends
+/// within reason.
+const CHECK_STEPS: u64 = 1 << 36;
 
 /// What cycles are on a machine that models no time.
 const FUNCTIONAL: &str = "A core issues a warp instruction a cycle: nothing waits in this model, \
