@@ -6,6 +6,7 @@ use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;
 use nbcc_isa::Instruction;
 
+use super::graph::Seen;
 use super::{File, Graph};
 use crate::{Function, VReg};
 
@@ -98,14 +99,14 @@ where
         removed += (before - data.insts.len()) as u32;
     }
     graph.nodes.retain(|&node| merged.into[node].is_none());
+    let mut seen = Seen::default();
     let nodes = graph.nodes.clone();
     for node in nodes {
         let mut list = std::mem::take(&mut graph.neighbours[node]);
         for other in &mut list {
             *other = merged.find(*other);
         }
-        list.sort_unstable();
-        list.dedup();
+        seen.keep_first(&mut list);
         graph.neighbours[node] = list;
     }
     removed

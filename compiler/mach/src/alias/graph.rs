@@ -79,6 +79,21 @@ impl Accesses {
     }
 }
 
+/// Removes what stands in a list twice, in time of its length.
+#[derive(Default)]
+pub(super) struct Seen {
+    stamps: SecondaryMap<VReg, u32>,
+    stamp: u32,
+}
+
+impl Seen {
+    /// Keeps the first of equal registers.
+    pub fn keep_first(&mut self, list: &mut Vec<VReg>) {
+        self.stamp += 1;
+        list.retain(|&vreg| std::mem::replace(&mut self.stamps[vreg], self.stamp) != self.stamp);
+    }
+}
+
 /// The interference graph of the registers of a file.
 #[derive(Clone, Debug, Default)]
 pub struct Graph {
@@ -106,11 +121,9 @@ impl Graph {
         I::Class: Copy + PartialEq,
     {
         let mut graph = Graph::default();
-        let mut edges: Vec<u64> = Vec::new();
         let mut set = LiveSet::new(func.vregs.len());
         let mut accesses = Accesses::default();
         let ours = |v: VReg| file.width(func.vregs[v].class).is_some();
-        let mut last_sort = 1 << 20;
         for (block, data) in &func.blocks {
             let weight = 10f64.powi(data.loop_depth.min(8) as i32);
             set.clear();
@@ -132,8 +145,8 @@ impl Graph {
                 for &def in &accesses.defs {
                     for &other in set.list() {
                         if other != def && Some(other) != source {
-                            let (a, b) = (def.min(other), def.max(other));
-                            edges.push(u64::from(a.as_u32()) << 32 | u64::from(b.as_u32()));
+                            graph.neighbours[def].push(other);
+                            graph.neighbours[other].push(def);
                         }
                     }
                 }
@@ -144,22 +157,15 @@ impl Graph {
                     set.insert(used);
                 }
             }
-            if edges.len() > last_sort {
-                edges.sort_unstable();
-                edges.dedup();
-                last_sort = 2 * edges.len().max(1 << 19);
-            }
         }
-        edges.sort_unstable();
-        edges.dedup();
         graph.nodes.sort_unstable();
         for &vreg in &graph.nodes {
             graph.width[vreg] = file.width(func.vregs[vreg].class).unwrap_or(1);
         }
-        for edge in edges {
-            let (a, b) = (VReg::from_u32((edge >> 32) as u32), VReg::from_u32(edge as u32));
-            graph.neighbours[a].push(b);
-            graph.neighbours[b].push(a);
+        // Registers that are written at several places have met some others more than once.
+        let mut seen = Seen::default();
+        for &vreg in &graph.nodes {
+            seen.keep_first(&mut graph.neighbours[vreg]);
         }
         graph
     }
