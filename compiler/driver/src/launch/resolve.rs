@@ -7,7 +7,7 @@ use nbcc_isa::text::nearest;
 use super::file::{Arg, ArgValue, Launch, Plan};
 use crate::codes;
 use crate::session::{Session, Stop};
-use crate::simulate::{Argument, GridLaunch, KernelSpec};
+use crate::simulate::{Argument, GridLaunch, KernelParam, KernelSpec};
 
 /// Threads of a block at most, in every language of grids.
 const MAX_THREADS: u64 = 1024;
@@ -82,13 +82,7 @@ fn one(
     }
     let mut args = Vec::new();
     for (arg, param) in launch.args.iter().zip(&kernel.params) {
-        let bytes = size(arg);
-        if bytes != u64::from(param.bytes) {
-            let what = match &arg.value {
-                ArgValue::Scalar(name, _) => format!("{name} has {bytes} bytes"),
-                ArgValue::Bytes(_) => format!("these are {bytes} bytes"),
-                ArgValue::Buffer(_) => format!("an address has {bytes} bytes"),
-            };
+        if let Some(what) = misfit(arg, param) {
             let message = format!(
                 "parameter `{}` of kernel `{}` has {} bytes ({})",
                 param.name, kernel.name, param.bytes, param.type_name
@@ -111,10 +105,28 @@ fn one(
     })
 }
 
-/// Bytes of an argument. Addresses have 64 bits.
-fn size(arg: &Arg) -> u64 {
-    match &arg.value {
-        ArgValue::Scalar(_, bytes) | ArgValue::Bytes(bytes) => bytes.len() as u64,
+/// Why an argument does not fit a parameter, if it does not. Integers fit whatever their sign;
+/// untyped parameters (`b32`, arrays of bytes) take anything of their size.
+fn misfit(arg: &Arg, param: &KernelParam) -> Option<String> {
+    let is_float = |name: &str| name.starts_with('f');
+    let is_integer = |name: &str| name.starts_with(['u', 's', 'i']);
+    let bytes = match &arg.value {
+        ArgValue::Scalar(_, bytes) | ArgValue::Bytes(bytes) => bytes.len(),
+        // Addresses have 64 bits.
         ArgValue::Buffer(_) => 8,
+    };
+    let (other, wanted) = (bytes != param.bytes as usize, &*param.type_name);
+    match arg.value {
+        ArgValue::Scalar(name, _) if other => Some(format!("{name} has {bytes} bytes")),
+        ArgValue::Bytes(_) if other => Some(format!("these are {bytes} bytes")),
+        ArgValue::Buffer(_) if other => Some(format!("an address has {bytes} bytes")),
+        ArgValue::Scalar(name, _) if is_float(name) && is_integer(wanted) => {
+            Some("this is a float".to_string())
+        }
+        ArgValue::Scalar(name, _) if is_integer(name) && is_float(wanted) => {
+            Some("this is an integer".to_string())
+        }
+        ArgValue::Buffer(_) if is_float(wanted) => Some("this is an address".to_string()),
+        _ => None,
     }
 }
