@@ -126,6 +126,8 @@ impl<'e, 'f> Emitter<'e, 'f> {
         self.state.facts.learn(self.b.func, op, value);
         if let Op::Unary(op, from) = *op
             && matches!(op, UnaryOp::Floor | UnaryOp::Ceil | UnaryOp::Nearest | UnaryOp::Trunc)
+            // An integral constant is what it is rounded to.
+            && value != from
         {
             self.state.rounded[value] = Some((op, from));
         }
