@@ -182,7 +182,7 @@ pub struct RunArgs {
     /// Write a timeline for Perfetto or chrome://tracing
     #[arg(long, value_name = "FILE.json")]
     pub trace: Option<PathBuf>,
-    /// Show the cycles of each source line
+    /// Show the cycles of each function and each source line
     #[arg(long)]
     pub profile: bool,
     /// Stop after so many cycles

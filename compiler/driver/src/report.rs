@@ -6,37 +6,73 @@ use nbcc_base::SourceMap;
 use nbcc_sim_engine::Statistics;
 
 use crate::console;
-use crate::simulate::ProfileLine;
+use crate::simulate::{ProfileFunction, ProfileLine};
+
+/// The cycles of each function, in the order of the program.
+pub fn functions(functions: &[ProfileFunction]) -> String {
+    let rows = functions.iter().map(|function| Row {
+        instructions: function.instructions,
+        issue: function.issue_cycles,
+        stall: function.stall_cycles,
+        what: function.name.clone().unwrap_or_else(|| "(no function)".to_string()),
+    });
+    rows_of_costs("function", rows.collect())
+}
 
 /// The cycles of each source line, the costliest first, with its text where it is known.
 pub fn profile(lines: &[ProfileLine], sources: &SourceMap) -> String {
-    let cost = |line: &ProfileLine| line.issue_cycles + line.stall_cycles;
-    let total: u64 = lines.iter().map(cost).sum();
-    let mut sorted: Vec<&ProfileLine> = lines.iter().filter(|line| cost(line) > 0).collect();
-    sorted.sort_by_key(|line| std::cmp::Reverse(cost(line)));
+    let what = |line: &ProfileLine| match &line.place {
+        Some((file, number)) => {
+            let known = sources.files().iter().find(|source| source.name == *file);
+            let source = known.and_then(|source| source.line(*number)).unwrap_or_default();
+            let file = file.rsplit(['/', '\\']).next().unwrap_or(file);
+            format!("{file}:{number}  {}", source.trim())
+        }
+        None => "(no line)".to_string(),
+    };
+    let row = |line: &ProfileLine| Row {
+        instructions: line.instructions,
+        issue: line.issue_cycles,
+        stall: line.stall_cycles,
+        what: what(line),
+    };
+    let mut rows: Vec<Row> = lines.iter().map(row).collect();
+    rows.sort_by_key(|row| std::cmp::Reverse(row.cycles()));
+    rows_of_costs("source line", rows)
+}
+
+/// A row of a profile.
+struct Row {
+    instructions: u64,
+    issue: u64,
+    stall: u64,
+    what: String,
+}
+
+impl Row {
+    fn cycles(&self) -> u64 {
+        self.issue + self.stall
+    }
+}
+
+/// The rows that cost something, with their shares in all of them.
+fn rows_of_costs(heading: &str, rows: Vec<Row>) -> String {
+    let total: u64 = rows.iter().map(Row::cycles).sum();
     let mut text = format!(
-        "\n{:>6} {:>12} {:>12} {:>12}  source line\n",
+        "\n{:>6} {:>12} {:>12} {:>12}  {heading}\n",
         "share", "instructions", "issue", "stall"
     );
     let width = console::width();
-    for line in sorted {
-        let share = 100.0 * cost(line) as f64 / total.max(1) as f64;
-        let place = match &line.place {
-            Some((file, number)) => {
-                let known = sources.files().iter().find(|source| source.name == *file);
-                let source = known.and_then(|source| source.line(*number)).unwrap_or_default();
-                let file = file.rsplit(['/', '\\']).next().unwrap_or(file);
-                format!("{file}:{number}  {}", source.trim())
-            }
-            None => "(no line)".to_string(),
-        };
-        let row = format!(
-            "{share:>5.1}% {:>12} {:>12} {:>12}  {place}",
-            grouped(line.instructions),
-            grouped(line.issue_cycles),
-            grouped(line.stall_cycles)
+    for row in rows.iter().filter(|row| row.cycles() > 0) {
+        let share = 100.0 * row.cycles() as f64 / total.max(1) as f64;
+        let line = format!(
+            "{share:>5.1}% {:>12} {:>12} {:>12}  {}",
+            grouped(row.instructions),
+            grouped(row.issue),
+            grouped(row.stall),
+            row.what
         );
-        text.extend(row.chars().take(width));
+        text.extend(line.chars().take(width));
         text.push('\n');
     }
     text

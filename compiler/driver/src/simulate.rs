@@ -62,6 +62,8 @@ pub struct Ran {
     pub statistics: Option<Statistics>,
     /// Cycles a source line, in the order of files and lines.
     pub profile: Vec<ProfileLine>,
+    /// Cycles a function, in the order of their places.
+    pub functions: Vec<ProfileFunction>,
     /// The timeline.
     pub trace: Option<Trace>,
     /// The length of a cycle in nanoseconds.
@@ -73,6 +75,19 @@ pub struct Ran {
 pub struct ProfileLine {
     /// The source file and line; `None` for instructions without one.
     pub place: Option<(String, u32)>,
+    /// Instructions issued, over all control cores.
+    pub instructions: u64,
+    /// Cycles of issue, over all control cores.
+    pub issue_cycles: u64,
+    /// Cycles for which control cores waited to issue its instructions.
+    pub stall_cycles: u64,
+}
+
+/// What a function cost, without those that it calls.
+#[derive(Clone, Debug)]
+pub struct ProfileFunction {
+    /// Its name; `None` for instructions outside of all functions.
+    pub name: Option<String>,
     /// Instructions issued, over all control cores.
     pub instructions: u64,
     /// Cycles of issue, over all control cores.

@@ -23,7 +23,7 @@ pub use nbcc_sim_ipim::fault::{Fault, FaultKind};
 pub use nbcc_sim_ipim::simulation::{RunOptions, SetupError, Simulation};
 
 pub use image::Image;
-pub use profile::ProfileLine;
+pub use profile::{ProfileFunction, ProfileLine};
 
 /// What a run leaves behind.
 #[derive(Debug)]
@@ -38,6 +38,8 @@ pub struct RunResult {
     pub statistics: Option<Statistics>,
     /// Cycles a source line, in the order of files and lines; empty without timing.
     pub profile: Vec<ProfileLine>,
+    /// Cycles a function, in the order of their places; empty without timing.
+    pub functions: Vec<ProfileFunction>,
     /// The timeline, if one was asked for.
     pub trace: Option<Trace>,
 }
@@ -209,11 +211,13 @@ pub fn run(
         cycles: 0,
         statistics: None,
         profile: Vec::new(),
+        functions: Vec::new(),
         trace: None,
     };
     if let Some(timing) = timing {
         result.cycles = timing.cycles;
         result.profile = profile::by_line(program, &timing.profile);
+        result.functions = profile::by_function(program, &timing.profile);
         result.statistics = Some(timing.statistics);
         result.trace = timing.trace;
     }

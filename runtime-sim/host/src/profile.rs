@@ -1,4 +1,4 @@
-//! Where a program spent its time, by source line.
+//! Where a program spent its time: by source line, and by function.
 
 use std::collections::BTreeMap;
 
@@ -38,6 +38,47 @@ pub fn by_line(program: &Program, profile: &[PcProfile]) -> Vec<ProfileLine> {
         .map(|(place, sum)| ProfileLine {
             file: place.and_then(|(file, _)| program.lines.files.get(file as usize).cloned()),
             line: place.map_or(0, |(_, line)| line),
+            instructions: sum.issued,
+            issue_cycles: sum.issued,
+            stall_cycles: sum.stalled,
+        })
+        .collect()
+}
+
+/// What a function cost, without those that it calls.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProfileFunction {
+    /// Its name; `None` for instructions outside of all functions.
+    pub name: Option<String>,
+    /// Instructions issued, over all vaults.
+    pub instructions: u64,
+    /// Cycles of issue, over all vaults.
+    pub issue_cycles: u64,
+    /// Cycles for which control cores waited to issue its instructions.
+    pub stall_cycles: u64,
+}
+
+/// Sums the profile of instructions over functions, in the order of their places: what belongs
+/// to none comes first. Functions that nothing ran are left out.
+pub fn by_function(program: &Program, profile: &[PcProfile]) -> Vec<ProfileFunction> {
+    let mut owners: Vec<Option<usize>> = vec![None; profile.len()];
+    for (id, symbol) in program.symbols.iter().enumerate() {
+        let Some(length) = symbol.function else { continue };
+        let instructions = owners.iter_mut().skip(symbol.index as usize).take(length as usize);
+        instructions.for_each(|owner| *owner = Some(id));
+    }
+    let mut functions: BTreeMap<Option<(u32, usize)>, PcProfile> = BTreeMap::new();
+    for (entry, owner) in profile.iter().zip(owners) {
+        let place = owner.map(|id| (program.symbols[id].index, id));
+        let sum = functions.entry(place).or_default();
+        sum.issued += entry.issued;
+        sum.stalled += entry.stalled;
+    }
+    functions
+        .into_iter()
+        .filter(|(_, sum)| *sum != PcProfile::default())
+        .map(|(place, sum)| ProfileFunction {
+            name: place.map(|(_, id)| program.symbols[id].name.clone()),
             instructions: sum.issued,
             issue_cycles: sum.issued,
             stall_cycles: sum.stalled,

@@ -87,6 +87,7 @@ fn run(session: &mut Session, args: &RunArgs, job: &Job) -> Result<(), Stop> {
         );
     }
     if args.profile {
+        text.push_str(&report::functions(&ran.functions));
         text.push_str(&report::profile(&ran.profile, &session.sources));
     }
     let checked = match &job.references {
