@@ -56,7 +56,7 @@ pub enum Mode {
 }
 
 /// A whole copy of a source in every bank is made up to this many elements.
-const REPLICATE_LIMIT: u64 = 1 << 16;
+pub(super) const REPLICATE_LIMIT: u64 = 1 << 16;
 
 /// Decides how a Func is computed.
 pub fn mode_of(
@@ -85,7 +85,7 @@ pub fn mode_of(
                 continue;
             }
             let tiled = tiled_access(pipeline, forms, &access.args, data.vars.len());
-            if tiled.is_none() && elements(bounds, pipeline, &access) > REPLICATE_LIMIT {
+            if tiled.is_none() && elements(bounds, access.source) > REPLICATE_LIMIT {
                 return Mode::Single(format!(
                     "it reads {} at places that are not affine in its own",
                     source_name(pipeline, access.source)
@@ -118,12 +118,12 @@ pub fn source_name(pipeline: &Pipeline, source: Source) -> &str {
     }
 }
 
-fn elements(bounds: &Bounds, pipeline: &Pipeline, access: &Access) -> u64 {
-    let region = match access.source {
+/// The number of elements of a source that are read.
+pub(super) fn elements(bounds: &Bounds, source: Source) -> u64 {
+    let region = match source {
         Source::Input(input) => bounds.inputs[input].as_deref(),
         Source::Func(func) => bounds.region(func),
     };
-    let _ = pipeline;
     region.map_or(0, nbcc_stages::bounds::points)
 }
 

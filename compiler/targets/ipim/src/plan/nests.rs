@@ -28,7 +28,7 @@ impl Planner<'_> {
         let mut whole_of = BTreeMap::new();
         let mut read_of = BTreeMap::new();
         for access in accesses {
-            match self.tiled_form(access, shape.dims) {
+            match self.tiled_form(func, access, shape.dims) {
                 Some(tiled) => {
                     let clamp = self.active_clamp(access, &tiled, &shape);
                     let key = GroupKey {
@@ -64,7 +64,9 @@ impl Planner<'_> {
             lcm(n, Ratio::new(LANES as i64, r.period[0]).d)
         });
         let unroll_y = reads.iter().fold(1, |n, (r, _)| lcm(n, r.period[1]));
-        let block_rows = self.place_windows(&shape, &mut reads).ok_or(Failure::Windows(func))?;
+        let Some(block_rows) = self.place_windows(&shape, &mut reads) else {
+            return Err(Failure::Windows(func, by_window(&reads)));
+        };
         for (read, _) in &reads {
             self.want_ghosts(read);
         }
@@ -318,6 +320,19 @@ impl Planner<'_> {
             self.plan.steps.push(Step::Exchange(home));
         }
     }
+}
+
+/// The sources of reads, those with the most elements in reach of a tile first.
+fn by_window(reads: &[(Read, Tiled)]) -> Vec<Source> {
+    let mut sizes: BTreeMap<Source, i64> = BTreeMap::new();
+    for (read, _) in reads {
+        let reaches = read.reach.iter().chain(&read.inner_reach);
+        *sizes.entry(read.source).or_default() +=
+            reaches.fold(1, |n: i64, (a, b)| n.saturating_mul(b - a + 1));
+    }
+    let mut sources: Vec<Source> = sizes.keys().copied().collect();
+    sources.sort_by_key(|source| std::cmp::Reverse(sizes[source]));
+    sources
 }
 
 /// What the reads of a nest have in common.

@@ -13,7 +13,7 @@ use nbcc_stages::{DirectiveKind, Func, Pipeline, Schedule};
 
 use super::access::{Source, varies_along_x};
 use super::layouts::{Families, Member};
-use super::modes::{Mode, Reduction, foreign_accesses, reduction};
+use super::modes::{Mode, REPLICATE_LIMIT, Reduction, elements, foreign_accesses, reduction};
 use super::nests::NestShape;
 use super::windows::parts_in_scratchpad;
 use super::{BufferId, BufferPlan, Parts, Plan, ReduceStep, SerialStep, Stage, Step, TileStep};
@@ -32,8 +32,9 @@ pub struct PlanError {
 
 /// Why an attempt at a plan failed.
 pub(super) enum Failure {
-    /// The windows of a nest do not fit the scratchpad.
-    Windows(Func),
+    /// The windows of a nest of this Func do not fit the scratchpad. What it reads through them,
+    /// the largest window first.
+    Windows(Func, Vec<Source>),
     /// There is no plan at all.
     Error(PlanError),
 }
@@ -49,8 +50,31 @@ impl From<PlanError> for Failure {
 pub(super) struct Limits {
     /// No tile is wider, unless what it feeds asks for it.
     pub(super) width: u32,
-    /// Funcs that are computed on one engine, since windows of the narrowest tiles do not fit.
+    /// What is read from a whole copy in every bank, by which Func, since windows of the
+    /// narrowest tiles do not fit.
+    pub(super) whole: BTreeSet<(Func, Source)>,
+    /// Funcs that are computed on one engine, since not even whole copies help.
     pub(super) single: BTreeSet<Func>,
+}
+
+impl Limits {
+    /// What to try instead where windows of `func` do not fit: narrower tiles of everything, then
+    /// whole copies of what it reads through the largest windows, at last one engine.
+    fn tighten(&mut self, func: Func, sources: &[Source], small: impl Fn(Source) -> bool) {
+        if self.width > LANES as u32 {
+            self.width = (self.width / 2).clamp(LANES as u32, 16);
+            return;
+        }
+        self.width = u32::MAX;
+        match sources.iter().find(|&&source| small(source)) {
+            Some(&source) => {
+                self.whole.insert((func, source));
+            }
+            None => {
+                self.single.insert(func);
+            }
+        }
+    }
 }
 
 /// Makes the plan of a pipeline whose extents are literals and whose Funcs are inlined.
@@ -64,7 +88,7 @@ pub fn make_plan(
     machine: &Machine,
     remarks: &mut Vec<Remark>,
 ) -> Result<Plan, PlanError> {
-    let mut limits = Limits { width: u32::MAX, single: BTreeSet::new() };
+    let mut limits = Limits { width: u32::MAX, whole: BTreeSet::new(), single: BTreeSet::new() };
     loop {
         let mut said = Vec::new();
         let result = attempt(&pipeline, extents, &bounds, machine, &limits, &mut said);
@@ -74,12 +98,16 @@ pub fn make_plan(
                 return Ok(plan);
             }
             Err(Failure::Error(error)) => return Err(error),
-            Err(Failure::Windows(_)) if limits.width > LANES as u32 => {
-                limits.width = (limits.width / 2).clamp(LANES as u32, 16);
-            }
-            Err(Failure::Windows(func)) => {
-                limits.single.insert(func);
-                limits.width = u32::MAX;
+            Err(Failure::Windows(func, sources)) => {
+                limits.tighten(func, &sources, |source| {
+                    let elements = match source {
+                        Source::Input(input) => {
+                            extents.inputs[input].iter().map(|&n| u64::from(n)).product()
+                        }
+                        Source::Func(_) => elements(&bounds, source),
+                    };
+                    elements <= REPLICATE_LIMIT
+                });
             }
         }
     }

@@ -69,7 +69,15 @@ impl Planner<'_> {
         foreign_accesses(&self.plan.pipeline, func, stage)
     }
 
-    pub(super) fn tiled_form(&self, access: &Access, dims: usize) -> Option<TiledAccess> {
+    pub(super) fn tiled_form(
+        &self,
+        func: Func,
+        access: &Access,
+        dims: usize,
+    ) -> Option<TiledAccess> {
+        if self.limits.whole.contains(&(func, access.source)) {
+            return None;
+        }
         // Only coordinates along x and y are clamped on the way to a tile.
         if let Source::Input(input) = access.source
             && (2..access.args.len()).any(|k| self.plan.repeated(input, k).is_some())
@@ -80,10 +88,10 @@ impl Planner<'_> {
     }
 
     /// What the tiles of a nest must be multiples of, so that producers can have whole atoms.
-    fn multiple(&self, accesses: &[Access], dims: usize) -> [u32; 2] {
+    fn multiple(&self, func: Func, accesses: &[Access], dims: usize) -> [u32; 2] {
         let mut multiple = [LANES as i64, 1];
         for access in accesses {
-            if let Some(tiled) = self.tiled_form(access, dims) {
+            if let Some(tiled) = self.tiled_form(func, access, dims) {
                 let [x, y] = tiled.ratio();
                 // A tile of the producer must be whole atoms wide: n * a / d = 4 * k.
                 let atoms = Ratio::new(x.a, x.d * LANES as i64);
@@ -106,7 +114,7 @@ impl Planner<'_> {
                 let region = self.region(Source::Func(func));
                 let member = self.member_for(func, &accesses, dims, &region);
                 self.members.insert(Source::Func(func), member);
-                self.ask(member, &accesses, dims);
+                self.ask(func, member, &accesses, dims);
             } else {
                 self.choose_reduction_tiles(func);
             }
@@ -133,12 +141,12 @@ impl Planner<'_> {
             let stage = Stage::Update(k);
             let Some(region) = self.reduction_region(func, k) else { continue };
             let accesses = self.nest_accesses(func, stage);
-            let multiple = self.multiple(&accesses, region.len());
+            let multiple = self.multiple(func, &accesses, region.len());
             let tile = self.default_tile(&region, multiple);
             let member = self.families.found(tile);
             self.families.cover(member, &region);
             self.reduce_members.insert((func, k), member);
-            self.ask(member, &accesses, region.len());
+            self.ask(func, member, &accesses, region.len());
         }
     }
 
@@ -148,9 +156,9 @@ impl Planner<'_> {
         (!loops.rvars.is_empty()).then(|| loops.rvars.clone())
     }
 
-    fn ask(&mut self, member: Member, accesses: &[Access], dims: usize) {
+    fn ask(&mut self, func: Func, member: Member, accesses: &[Access], dims: usize) {
         for access in accesses {
-            if let Some(tiled) = self.tiled_form(access, dims)
+            if let Some(tiled) = self.tiled_form(func, access, dims)
                 && let Some(asked) = Families::asked(member, tiled.ratio())
             {
                 self.asked.entry(access.source).or_default().push(asked);
@@ -167,7 +175,7 @@ impl Planner<'_> {
         dims: usize,
         region: &[Interval],
     ) -> Member {
-        let multiple = self.multiple(accesses, dims);
+        let multiple = self.multiple(func, accesses, dims);
         let data = &self.plan.pipeline.funcs[func];
         let mut asked = self.asked.get(&Source::Func(func)).cloned().unwrap_or_default();
         asked.retain(|m| (0..2).all(|k| m.tile[k].is_multiple_of(multiple[k])));
