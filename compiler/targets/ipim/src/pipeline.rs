@@ -189,8 +189,38 @@ fn defaults(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed>
 }
 
 fn inline(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {
-    state.pipeline = report(nbcc_stages::inline(&state.pipeline), cx)?;
+    let scheduled = state.scheduled.get_or_insert_with(|| state.pipeline.clone());
+    let mut inlined = nbcc_stages::inline(scheduled);
+    if inlined.is_err() && compute_whole(state) {
+        state.form.whole = true;
+        inlined = nbcc_stages::inline(state.scheduled.as_ref().expect("it was just set"));
+    }
+    state.pipeline = report(inlined, cx)?;
+    cx.remarks.extend(state.whole.iter().map(|&func| {
+        let data = &state.pipeline.funcs[func];
+        Remark {
+            kind: RemarkKind::Missed,
+            pass: "inline",
+            name: "Whole",
+            function: data.name.clone(),
+            span: Some(data.span),
+            message: "computed whole: the program is too large if each use computes it".to_string(),
+            terms: vec![],
+        }
+    }));
     Ok(())
+}
+
+/// Changes the schedule so that nothing is computed anew at several places. False where it is so
+/// already, or has to stay as it is.
+fn compute_whole(state: &mut Compilation) -> bool {
+    let scheduled = state.scheduled.as_ref().expect("set before anything is inlined");
+    let Some((scheduled, funcs)) = schedule::defaults::whole(scheduled, &state.extents) else {
+        return false;
+    };
+    state.scheduled = Some(scheduled);
+    state.whole = funcs;
+    true
 }
 
 fn bounds(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {
@@ -343,16 +373,24 @@ fn place(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {
     Ok(())
 }
 
+/// Asks for the next form, of a smaller program. False where there is none. `alone` says that a
+/// single kernel is too large.
+fn try_smaller(state: &mut Compilation, alone: bool) -> bool {
+    let smaller = state.form.smaller(alone);
+    let possible = smaller.is_some_and(|s| s.whole == state.form.whole || compute_whole(state));
+    state.instead = smaller.filter(|_| possible);
+    possible
+}
+
 fn choose(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {
     for (kernel, places) in state.kernels.iter().zip(std::mem::take(&mut state.places)) {
         state.selected.push((select::select(kernel, places, &mut state.pool), None));
     }
     // Registers need not be looked for where the code is too large in any case.
-    let least: usize = state.selected.iter().map(|(k, _)| regalloc::least_insts(k)).sum();
-    if least as u64 * INST_BYTES > u64::from(state.plan().vsm_data)
-        && let Some(smaller) = state.form.smaller()
-    {
-        state.instead = Some(smaller);
+    let room = u64::from(state.plan().vsm_data) / INST_BYTES;
+    let least = state.selected.iter().map(|(k, _)| regalloc::least_insts(k) as u64);
+    let (all, largest) = least.fold((0, 0), |(sum, most), n| (sum + n, most.max(n)));
+    if all > room && try_smaller(state, largest > room) {
         state.selected.clear();
     }
     Ok(())
@@ -456,8 +494,7 @@ fn put_together(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Fai
     let code = program.text.len() as u64 * INST_BYTES;
     let constants = program.rodata.bytes.len() as u64;
     if code > u64::from(vsm_data) || constants > u64::from(BANK_RESERVED / 2) {
-        if let Some(smaller) = state.form.smaller() {
-            state.instead = Some(smaller);
+        if try_smaller(state, false) {
             return Ok(());
         }
         let message = format!(
