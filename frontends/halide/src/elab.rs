@@ -31,8 +31,8 @@ pub(crate) const MAX_NODES: usize = 5_000_000;
 /// that they call.
 pub(crate) const MAX_DEPTH: u32 = 1000;
 
-/// After this many diagnostics elaboration ends: the first ones say enough.
-const MAX_REPORTS: usize = 1000;
+/// After this many errors elaboration ends: the first ones say enough.
+const MAX_ERRORS: usize = 1000;
 
 /// The Func of the first of these names is the output of a file that declares none.
 pub(crate) const OUTPUTS: [&str; 2] = ["out", "output"];
@@ -66,7 +66,7 @@ pub(crate) struct Elab<'a> {
     pub(crate) names: Names,
     pub(crate) directives: &'a [DirectiveInfo],
     pub(crate) diagnostics: &'a mut Diagnostics,
-    pub(crate) failed: bool,
+    errors: usize,
     reported: HashSet<(&'static str, Span)>,
     pub(crate) facts: Facts,
     pub(crate) hir: Hir,
@@ -117,7 +117,7 @@ impl<'a> Elab<'a> {
             names,
             directives,
             diagnostics,
-            failed: false,
+            errors: 0,
             reported: HashSet::new(),
             facts,
             hir: Hir::default(),
@@ -160,6 +160,7 @@ impl<'a> Elab<'a> {
             );
             let checkpoint = self.checkpoint();
             if self.statement(item).is_err() {
+                assert!(self.has_errors(), "{item:?} fails without an error");
                 self.aborted |= !simple;
                 self.restore(&checkpoint);
             }
@@ -168,12 +169,12 @@ impl<'a> Elab<'a> {
 
     /// Whether an error was reported.
     pub(crate) fn has_errors(&self) -> bool {
-        self.failed
+        self.errors > 0
     }
 
     /// Reports a diagnostic, once for a code and place.
     pub(crate) fn report(&mut self, diagnostic: Diagnostic) {
-        self.failed |= diagnostic.severity == nbcc_base::Severity::Error;
+        self.errors += usize::from(diagnostic.severity == nbcc_base::Severity::Error);
         let key = (diagnostic.code.code, diagnostic.span.unwrap_or_default());
         if self.reported.insert(key) {
             self.diagnostics.push(diagnostic);
@@ -211,9 +212,9 @@ impl<'a> Elab<'a> {
         self.running.iter().find(|r| r.1 == most).map_or(at, |r| r.0)
     }
 
-    /// Whether the bound on steps, work or diagnostics was exceeded.
+    /// Whether the bound on steps, work or errors was exceeded.
     pub(crate) fn exhausted(&self) -> bool {
-        self.steps > MAX_STEPS || self.work > MAX_WORK || self.reported.len() > MAX_REPORTS
+        self.steps > MAX_STEPS || self.work > MAX_WORK || self.errors > MAX_ERRORS
     }
 
     /// Counts nodes of expressions that are built or looked at.

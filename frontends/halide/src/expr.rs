@@ -214,7 +214,6 @@ impl Elab<'_> {
     /// The error for a name that is not known.
     pub(crate) fn unknown_name<T>(&mut self, text: &str, span: Span) -> Result<T> {
         if self.aborted {
-            self.check_something_was_reported(text, span);
             return Err(Failed);
         }
         let symbol = self.names.intern(text);
@@ -233,16 +232,6 @@ impl Elab<'_> {
             diagnostic = diagnostic.help(format!("did you mean `{near}`?"));
         }
         self.fail(diagnostic)
-    }
-
-    /// After an abort, unknown names are not reported; there is at least the error that led to it.
-    fn check_something_was_reported(&mut self, text: &str, span: Span) {
-        if !self.failed {
-            self.report(
-                Diagnostic::error(&codes::UNKNOWN_NAME, format!("`{text}` is not declared"))
-                    .at(span, "not a known name"),
-            );
-        }
     }
 
     /// The input that an undeclared name stands for, if the file declares none.
@@ -396,7 +385,6 @@ impl Elab<'_> {
             return self.call_value(&(Value::Input(input), at), args, span);
         }
         if self.aborted {
-            self.check_something_was_reported(&text, at);
             return Err(Failed);
         }
         if self.facts.defined.contains(&name) && !self.facts.declared.contains(&name) {
@@ -520,7 +508,6 @@ impl Elab<'_> {
         };
         if info.pure.is_none() {
             if self.aborted {
-                self.check_something_was_reported(&name, at);
                 return Err(Failed);
             }
             let declared = info.span;
