@@ -31,8 +31,8 @@ pub(crate) const MAX_NODES: usize = 5_000_000;
 /// that they call.
 pub(crate) const MAX_DEPTH: u32 = 1000;
 
-/// After this many errors elaboration ends: the first ones say enough.
-const MAX_ERRORS: usize = 1000;
+/// After this many errors elaboration ends: no more are kept.
+const MAX_ERRORS: usize = Diagnostics::MAX;
 
 /// The Func of the first of these names is the output of a file that declares none.
 pub(crate) const OUTPUTS: [&str; 2] = ["out", "output"];
@@ -81,6 +81,8 @@ pub(crate) struct Elab<'a> {
     pub(crate) functions: HashMap<Symbol, StmtId>,
     /// The inputs that were never declared, by name.
     pub(crate) implicit_inputs: HashMap<Symbol, nbcc_stages::Input>,
+    /// Where inputs and parameters were declared, by name.
+    pub(crate) io_names: HashMap<String, Span>,
     /// The Func that stands for an input image where one is needed.
     pub(crate) input_funcs: HashMap<nbcc_stages::Input, FuncId>,
     /// Names of Funcs in use, with the number of the last copy.
@@ -128,6 +130,7 @@ impl<'a> Elab<'a> {
             array_types: Vec::new(),
             functions: HashMap::new(),
             implicit_inputs: HashMap::new(),
+            io_names: HashMap::new(),
             input_funcs: HashMap::new(),
             func_names: HashMap::new(),
             defining: None,
@@ -174,11 +177,17 @@ impl<'a> Elab<'a> {
 
     /// Reports a diagnostic, once for a code and place.
     pub(crate) fn report(&mut self, diagnostic: Diagnostic) {
-        self.errors += usize::from(diagnostic.severity == nbcc_base::Severity::Error);
+        let is_error = diagnostic.severity == nbcc_base::Severity::Error;
         let key = (diagnostic.code.code, diagnostic.span.unwrap_or_default());
         if self.reported.insert(key) {
+            self.errors += usize::from(is_error);
             self.diagnostics.push(diagnostic);
         }
+    }
+
+    /// How many diagnostics were reported.
+    pub(crate) fn reports(&self) -> usize {
+        self.reported.len()
     }
 
     /// Reports an error and fails.

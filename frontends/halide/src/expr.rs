@@ -1,7 +1,7 @@
 //! Expressions of the compile-time language. Left operands, callees and indexed values are walked
 //! in a loop, so that long sums and chains of calls cost no stack.
 
-use nbcc_base::{Diagnostic, Failed, Span};
+use nbcc_base::{Diagnostic, Diagnostics, Failed, Span};
 use nbcc_stages::{ElementType, InputData};
 
 use crate::ast::{CastKind, ExprId, ExprKind, Prefix, Symbol, TypeName, TypeWord};
@@ -253,11 +253,12 @@ impl Elab<'_> {
                     &codes::DIMENSIONS,
                     format!("an input image cannot have {dims} dimensions"),
                 )
-                .at(call, "from 1 to 4 are supported"),
+                .at(call, format!("from 1 to {} are supported", crate::decl::MAX_DIMENSIONS)),
             );
         }
-        let funcs = self.facts.funcs.clone();
-        let near = nearest(&text, funcs.iter().map(|&f| self.names.text(f))).map(str::to_owned);
+        // Of many notes only the first are kept.
+        let kept = if self.reports() < Diagnostics::MAX { &self.facts.funcs[..] } else { &[] };
+        let near = nearest(&text, kept.iter().map(|&f| self.names.text(f))).map(str::to_owned);
         let help = match near {
             Some(near) => format!("if the Func `{near}` is meant, correct the name"),
             None => format!("declare it: `ImageParam {text}(Float(32), {dims});`"),

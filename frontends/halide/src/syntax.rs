@@ -67,6 +67,7 @@ fn lex(
     let mut errors = 0;
     for (token, range) in Token::lexer(text).spanned() {
         match token {
+            Ok(Token::Comment) => {}
             Ok(token) => tokens.push((range.start as u32, token, range.end as u32)),
             Err(error) => {
                 diagnostics.push(lex_error(source, text, error, range));

@@ -102,6 +102,22 @@ fn growth_is_bounded() {
 }
 
 #[test]
+fn many_names_are_looked_up_in_bounded_time() {
+    let many = |count: usize, line: &str| -> String {
+        (0..count).map(|n| line.replace('#', &n.to_string())).collect()
+    };
+    let inputs = many(50_000, "ImageParam in#(Float(32), 2);\nParam<float> p# = 1.0f;\n");
+    assert_eq!(errors(&format!("{inputs}Func out(x, y) = in0(x, y) * p0;")), Vec::<&str>::new());
+    let implicit = many(50_000, "Func func#(x) = fun#(x);\n");
+    assert_eq!(errors(&format!("{implicit}Func out(x) = func0(x);")), Vec::<&str>::new());
+    let known = many(50_000, "Func known#(x) = x;\n");
+    let unknown = many(2_000, "Func f#(x) = knows#;\n");
+    assert_eq!(errors(&format!("{known}{unknown}")), ["E0120"; 100]);
+    let splits = many(20_000, "out.split(x, x, x#, 2);\n");
+    assert_eq!(errors(&format!("Func out(x) = in(x);\n{splits}")), ["E0130"]);
+}
+
+#[test]
 fn what_is_no_text_is_refused() {
     assert_eq!(errors("Func out(x, y) = in(x, y);\0")[0], "E0100");
     assert_eq!(errors(&"\0".repeat(MANY))[0], "E0100");
@@ -127,6 +143,10 @@ fn ten_megabytes_are_read() {
     assert!(errors(&"x".repeat(10_000_000)).len() <= 2);
     assert!(errors(&"9".repeat(10_000_000)).len() <= 2);
     assert_eq!(errors(&"é".repeat(5_000_000)), ["E0101"]);
+    for nothing in ["/**/", "//\n", "/* \n */ //\n\t", "Halide::"] {
+        let text = format!("{}Func out(x, y) = in(x, y);", nothing.repeat(MANY));
+        assert_eq!(errors(&text), Vec::<&str>::new());
+    }
 }
 
 #[test]
