@@ -213,7 +213,8 @@ pub fn damaged(text: &'static str, others: &str) -> impl Strategy<Value = String
     let picked = prop::collection::vec(index(), 0..80).prop_map(move |picks| {
         picks.iter().map(|at| list[at.index(list.len())]).collect::<Vec<_>>().join(" ")
     });
-    let changed = prop::collection::vec((index(), any::<u8>()), 1..8).prop_map(move |edits| {
+    let byte = prop_oneof![9 => 0u8..128, 1 => any::<u8>()];
+    let changed = prop::collection::vec((index(), byte), 1..5).prop_map(move |edits| {
         let mut bytes = text.as_bytes().to_vec();
         for (at, byte) in edits {
             let at = at.index(bytes.len());

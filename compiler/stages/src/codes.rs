@@ -33,9 +33,9 @@ Func out(x, y) = table(in(x, y));
 ";
 
     REGION_TOO_LARGE = "E0403", "region too large",
-    "The region over which a Func must be computed has more elements than can be stored. It follows \
-     from the extents of the outputs and from what the stages read; the place shown is the access that \
-     needs the most.
+    "An image, or the region over which a Func must be computed, has more elements than can be stored. \
+     The region follows from the extents of the outputs and from what the stages read; the place shown \
+     is the access that needs the most.
 
 Limit the coordinates of that access with `clamp`, or compute a smaller output.",
     "\
