@@ -67,7 +67,7 @@ pub enum Comparison {
 /// How a run must fail.
 #[derive(Clone, Debug, serde::Deserialize)]
 pub struct Fault {
-    /// A word for it.
+    /// A word for it, one of those in tests/cuda/README.md.
     pub kind: String,
     /// What the message must contain.
     pub message: Option<String>,
@@ -98,7 +98,7 @@ pub fn check(
     let line = format!("nbcc {arguments} {} --launch {}", source.display(), launch.display());
     let outcome = command::run(command::command(nbcc, &line, place.path()))?;
     if let Some(fault) = &case.fault {
-        return check_fault(fault, case, &outcome);
+        return check_fault(fault, case, arguments.starts_with("interp"), &outcome);
     }
     if outcome.code != Some(0) {
         return Err(format!("exit {:?}\n{}", outcome.code, outcome.stderr));
@@ -124,12 +124,38 @@ fn prepare(place: &Path, folder: &Path, case: &Case) -> Result<PathBuf, String> 
     Ok(launch)
 }
 
-fn check_fault(fault: &Fault, case: &Case, outcome: &Outcome) -> Result<(), String> {
-    let said = fault.message.as_ref().is_none_or(|message| outcome.stderr.contains(message));
-    if outcome.code == Some(1) && said && outcome.stderr.contains("error") {
+/// What a kind of fault is called by the simulated machine, and by the interpreter.
+const FAULTS: &[(&str, &str, &str)] = &[
+    ("assert", ": assertion: assertion `", ": assertion `"),
+    ("trap", "error: trap: trap", "): trap"),
+    ("out of bounds", "error: out of bounds ", " are outside of the "),
+    ("misaligned", "error: misaligned ", " is no multiple of "),
+    ("deadlock", "error: deadlock: ", ": no thread of the block can go on: "),
+    ("limit", " was given up after ", ": more than "),
+];
+
+/// The first error has the code of the fault and says its kind.
+fn check_fault(
+    fault: &Fault,
+    case: &Case,
+    interpreted: bool,
+    outcome: &Outcome,
+) -> Result<(), String> {
+    let Some((kind, machine, interpreter)) = FAULTS.iter().find(|(kind, ..)| *kind == fault.kind)
+    else {
+        return Err(format!("`{}` is no kind of fault", fault.kind));
+    };
+    let (code, words) = match interpreted {
+        true => ("[E4205]", interpreter),
+        false if *kind == "limit" => ("[E4203]", machine),
+        false => ("[E4202]", machine),
+    };
+    let error = outcome.stderr.lines().find(|line| line.starts_with("[E")).unwrap_or_default();
+    let said = fault.message.as_ref().is_none_or(|message| error.contains(message));
+    if outcome.code == Some(1) && error.starts_with(code) && error.contains(words) && said {
         return check_stdout(case, outcome);
     }
-    Err(format!("no {} but exit {:?}\n{}", fault.kind, outcome.code, outcome.stderr))
+    Err(format!("no {kind} but exit {:?}\n{}", outcome.code, outcome.stderr))
 }
 
 /// What kernels print comes before anything that nbcc says.
@@ -222,4 +248,29 @@ fn unit(bytes: &[u8]) -> f64 {
         }
     }
     (float(&next).abs() - value).abs()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fault_of_another_kind_is_not_the_one_that_was_meant() {
+        let case: Case =
+            serde_json::from_str(r#"{"name": "a", "ptx": [], "launch": "", "outputs": []}"#)
+                .expect("a case");
+        let passes = |kind: &str, interpreted: bool, stderr: &str| {
+            let fault = Fault { kind: kind.into(), message: None };
+            let outcome = Outcome { stdout: "".into(), stderr: stderr.into(), code: Some(1) };
+            check_fault(&fault, &case, interpreted, &outcome).is_ok()
+        };
+        let deadlock = "[W2077] warning: a\n[E4202] error: deadlock: 64 threads wait\n";
+        assert!(passes("deadlock", false, deadlock));
+        assert!(!passes("trap", false, deadlock));
+        assert!(!passes("deadlock", true, deadlock));
+        assert!(!passes("deadlock", false, "[E2050] error: deadlock: is no instruction\n"));
+        assert!(!passes("endless", false, deadlock));
+        assert!(passes("limit", false, "[E4203] error: the launch was given up after 9 cycles"));
+        assert!(passes("trap", true, "[E4205] error: thread (9, 0, 0): trap\n"));
+    }
 }

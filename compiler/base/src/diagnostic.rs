@@ -1,5 +1,7 @@
 //! Diagnostics as data: what is wrong, where, and what to do about it.
 
+use std::panic::Location;
+
 use crate::{CodeInfo, Span};
 
 /// How bad it is. Only an error stops compilation.
@@ -50,10 +52,13 @@ pub struct Diagnostic {
     pub labels: Vec<Label>,
     /// What to do.
     pub help: Option<String>,
+    /// The line of the compiler that made it: tests see to it that each such line is reached.
+    pub made_at: &'static Location<'static>,
 }
 
 impl Diagnostic {
     /// An error without a place.
+    #[track_caller]
     pub fn error(code: &'static CodeInfo, message: impl Into<String>) -> Diagnostic {
         Diagnostic {
             code,
@@ -63,15 +68,18 @@ impl Diagnostic {
             file: None,
             labels: Vec::new(),
             help: None,
+            made_at: Location::caller(),
         }
     }
 
     /// A warning without a place.
+    #[track_caller]
     pub fn warning(code: &'static CodeInfo, message: impl Into<String>) -> Diagnostic {
         Diagnostic { severity: Severity::Warning, ..Diagnostic::error(code, message) }
     }
 
     /// A note without a place.
+    #[track_caller]
     pub fn note(code: &'static CodeInfo, message: impl Into<String>) -> Diagnostic {
         Diagnostic { severity: Severity::Note, ..Diagnostic::error(code, message) }
     }

@@ -6,7 +6,10 @@
 
 mod code;
 mod diagnostic;
+pub mod lexical;
 mod source;
+#[cfg(feature = "testing")]
+pub mod testing;
 
 pub use code::CodeInfo;
 pub use diagnostic::{Diagnostic, Diagnostics, Failed, Label, Severity};

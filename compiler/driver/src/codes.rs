@@ -17,65 +17,10 @@ pub fn all() -> Vec<&'static CodeInfo> {
     codes
 }
 
-/// The codes of this crate.
-pub static ALL: &[&CodeInfo] = &[
-    &COMMAND_LINE,
-    &CANNOT_READ,
-    &CANNOT_WRITE,
-    &UNKNOWN_KIND,
-    &NOT_TEXT,
-    &BROKEN_MACHINE,
-    &NO_INPUT_DATA,
-    &BROKEN_DATA,
-    &WRONG_TYPE,
-    &WRONG_SHAPE,
-    &TOO_LARGE,
-    &NO_PICTURE,
-    &READ_AS_LUMA,
-    &BUNDLED_PICTURE,
-    &WIDENED,
-    &NO_PARAM,
-    &DEFAULT_EXTENT,
-    &BROKEN_BINARY,
-    &FAULT,
-    &OUT_OF_CYCLES,
-    &CHECK_FAILED,
-    &TRAP,
-    &BROKEN_ASSEMBLY,
-    &BROKEN_TRACE,
-    &REFUSED,
-    &NO_LAUNCH,
-    &BROKEN_LAUNCH,
-    &WRONG_LAUNCH,
-];
+nbcc_base::codes! {
+    /// The codes of this crate.
+    ALL;
 
-macro_rules! by_test {
-    () => {
-        None
-    };
-    ($name:literal) => {
-        Some($name)
-    };
-}
-
-macro_rules! codes {
-    ($($(#[$doc:meta])* $name:ident = $code:literal, $title:literal, $explanation:literal,
-       $example:literal $(, by $test:literal)?;)*) => {
-        $(
-            $(#[$doc])*
-            pub static $name: CodeInfo = CodeInfo {
-                code: $code,
-                title: $title,
-                explanation: $explanation,
-                example: $example,
-                by_test: by_test!($($test)?),
-            };
-        )*
-    };
-}
-
-codes! {
-    /// The command line is at fault.
     COMMAND_LINE = "E4001", "a mistake in the command line",
     "An option, or the value of one, is not known: a target, machine, pass, parameter, input or \
      output of that name does not exist, or a value cannot be read as what it should be. nbcc \
@@ -84,39 +29,33 @@ codes! {
     "// nbcc interp example.halide --input picture=in.png\nImageParam in(Float(32), 2);\n\
      Func out(x, y) = in(x, y);\n";
 
-    /// A file cannot be read.
     CANNOT_READ = "E4002", "a file cannot be read",
     "A file that the command line names does not exist, is a folder, or may not be read. Paths \
      are relative to the current folder.",
     "// nbcc interp missing.halide\n";
 
-    /// A file cannot be written.
     CANNOT_WRITE = "E4003", "a file cannot be written",
     "The folder of an output does not exist, may not be written to, or has no room. Outputs are \
      written under a temporary name and renamed, so that nothing half-written is left.",
     "// nbcc interp example.halide --output out=no/such/folder/out.png\n\
      Func out(x, y) = in(x, y) * 0.5f;\n";
 
-    /// No language or form is known by the file's extension.
     UNKNOWN_KIND = "E4004", "not a kind of file that is known",
     "The extension says what a file holds: `.halide` is a program, `.nbx` a binary, `.npy`, \
      `.png`, `.pgm`, `.ppm` and `.bin:WxH` are images. `nbcc targets` lists the languages.",
     "// nbcc interp example.txt\n";
 
-    /// A source file is no UTF-8 text.
     NOT_TEXT = "E4005", "not a text file",
     "Source files are UTF-8 text. The message names the first byte that is not. A binary made by \
      nbcc is run with `nbcc run` and shown with `nbcc objdump`.",
     "// nbcc interp fixtures/not-text.halide\n";
 
-    /// A machine description is wrong.
     BROKEN_MACHINE = "E4007", "a machine description is wrong",
     "A machine file is TOML. Each parameter must be there, with a value in its range; a key that \
      is not known is an error, and nothing has a silent default. `nbcc targets --machine NAME` \
      prints one that is complete.",
     "// nbcc targets --machine example.toml\n# no parameters at all\n";
 
-    /// An input is not given and nothing stands in for it.
     NO_INPUT_DATA = "E4101", "no data for an input",
     "An input that the command line does not give is looked for beside the source, as \
      `STEM.INPUT.png` and with the other extensions; an image of two or three dimensions gets a \
@@ -124,14 +63,12 @@ codes! {
     "// nbcc interp example.halide\nImageParam signal(Float(32), 1);\n\
      Func out(x) = signal(x);\nout.bound(x, 0, 4);\n";
 
-    /// A data file is damaged.
     BROKEN_DATA = "E4102", "a data file is damaged",
     "A picture or array file does not hold what its format says it must: it is cut short, or its \
      header makes no sense. The message has the reader's own words.",
     "// nbcc interp example.halide --input in=fixtures/cut.png\n\
      Func out(x, y) = in(x, y) * 0.5f;\n";
 
-    /// Elements of another type.
     WRONG_TYPE = "E4103", "elements of the wrong type",
     "The elements of a `.npy` file must have the input's type; in Python, \
      `array.astype(numpy.float32)` converts. A picture fits a float input (scaled to 0..1) and \
@@ -139,7 +76,6 @@ codes! {
     "// nbcc interp example.halide --input in=fixtures/double.npy\n\
      Func out(x, y) = in(x, y) * 0.5f;\n";
 
-    /// Another number of dimensions or other extents.
     WRONG_SHAPE = "E4104", "an image of the wrong shape",
     "An image has another number of dimensions than the input, or other extents than the binary \
      was compiled for. A `.npy` file has shape [H, W] for dimensions (x, y), [C, H, W] for \
@@ -147,82 +83,70 @@ codes! {
     "// nbcc interp example.halide --input signal=fixtures/grey.png\nImageParam signal(Float(32), 1);\n\
      Func out(x) = signal(x);\nout.bound(x, 0, 4);\n";
 
-    /// More elements than are taken.
     TOO_LARGE = "E4105", "an image that is too large",
     "An image may have up to 2^27 elements, and a data file 1 GiB.",
     "// nbcc interp example.halide --input in=in.bin:100000x100000\n\
      Func out(x, y) = in(x, y) * 0.5f;\n";
 
-    /// An output that is no picture.
     NO_PICTURE = "E4106", "an output that is no picture",
     "A picture has two dimensions, or a third of 1, 3 or 4 channels (PGM 1, PPM 3), and elements \
      of type float, uint8, uint16 or bool. Anything can be written as `.npy` or `.bin`.",
     "// nbcc interp example.halide --output out=out.png\n\
      Func out(x) = x;\nout.bound(x, 0, 16);\n";
 
-    /// Colour became brightness.
     READ_AS_LUMA = "W4107", "a colour picture read as luma",
     "A colour picture given to an input of two dimensions is read as its brightness: 0.299 R + \
      0.587 G + 0.114 B (ITU-R BT.601), rounded to the picture's integer type.",
     "// nbcc interp example.halide --input in=fixtures/colour.png\n\
      Func out(x, y) = in(x, y) * 0.5f;\n";
 
-    /// A picture of ours stands in.
     BUNDLED_PICTURE = "W4108", "a bundled picture stands in for an input",
     "No data was given for an input and none lies beside the source, so a picture that comes with \
      nbcc is used: 512x384, repeated where the input is larger.",
     "// nbcc interp example.halide\nFunc out(x, y) = picture(x, y) * 0.5f;\n";
 
-    /// Values of a narrower type.
     WIDENED = "W4109", "a picture of a narrower type",
     "The picture has 8 bits a channel and the input has more; the values are taken as they are, \
      without scaling.",
     "// nbcc interp example.halide --input in=fixtures/grey.png\n\
      ImageParam in(UInt(16), 2);\nFunc out(x, y) = in(x, y);\n";
 
-    /// A parameter without a value.
     NO_PARAM = "E4110", "a parameter without a value",
     "A scalar parameter that is declared without a default must be set on the command line with \
      `--param NAME=VALUE`, or be given a default in the source, as in `Param<float> alpha = 1.5f;`.",
     "// nbcc interp example.halide\nParam<float> alpha;\n\
      Func out(x, y) = in(x, y) * alpha;\n";
 
-    /// Extents that nothing fixes.
     DEFAULT_EXTENT = "W4111", "extents that nothing fixes",
     "A program is compiled for fixed extents: what the source says with `bound`, else `--size`, \
      else those of the inputs given, else `set_estimate`. Where none of these gives one, inputs \
      are taken to be 1024x1024, with 3 channels. The binary runs on images of that size only.",
     "// nbcc compile example.halide --emit stages\nFunc out(x, y) = in(x, y) * 0.5f;\n";
 
-    /// A binary is damaged.
     BROKEN_BINARY = "E4201", "a binary is damaged",
     "A `.nbx` file does not hold what its header, digest or sections say. The message names the \
      section and offset. Compile the source again.",
     "// nbcc objdump fixtures/grey.png\n";
 
-    /// The simulated machine stopped.
     FAULT = "E4202", "the simulated machine stopped",
     "The program did something the machine cannot do, such as an access outside a memory, or its \
      vaults wait for each other. The message names the instruction, its source line and the unit. \
      An image pipeline that nbcc compiled never does this: there it is a fault of nbcc. A kernel \
      may: by an address outside of its buffers, a failed assertion, or a barrier that not all of \
      its threads reach; the message names kernel, line, block and thread.",
-    "", by "a_program_that_faults";
+    by test "a_program_that_faults";
 
-    /// `--max-cycles` reached.
     OUT_OF_CYCLES = "E4203", "the run was stopped",
     "The program had not ended after the number of cycles that `--max-cycles` allows. Outputs are \
      not written.",
     "// nbcc run example.halide --size 64x64 --max-cycles 10\nFunc out(x, y) = in(x, y) * 0.5f;\n";
 
-    /// The simulated result is not the interpreter's.
     CHECK_FAILED = "E4204", "the check failed",
     "The outputs of the simulated machine differ from those of the reference interpreter by more \
      than the target states. The message has the first differing element. This is a fault of \
      nbcc: please report it with the program.",
-    "", by "a_wrong_element_fails_the_check";
+    by test "a_wrong_element_fails_the_check";
 
-    /// The interpreter stopped.
     TRAP = "E4205", "the interpreter stopped",
     "The program does something that has no meaning, such as reading an input outside its \
      extents.",
@@ -230,26 +154,22 @@ codes! {
      Func out(x, y) = table(cast<int>(clamp(sqrt(-1.0f - x), 5.0f, 9.0f)));\n\
      table.compute_root();\n";
 
-    /// Assembly that cannot be read.
     BROKEN_ASSEMBLY = "E4206", "a mistake in assembly",
     "A line is no instruction, label or directive of the target's assembly, or names something \
      that is not there. `nbcc objdump` prints the form that is read.",
     "// nbcc as example.s\n    fly  D1, D2\n";
 
-    /// A DRAM trace that cannot be read.
     BROKEN_TRACE = "E4207", "a mistake in a DRAM trace",
     "A trace has a request a line: `R` or `W`, bank, row and column, separated by spaces, all \
      inside the device that the machine file describes.",
     "// nbcc memtrace example.txt --machine machines/reference.toml\nR 0 17 4\nread 0 17 5\n";
 
-    /// A program that the simulator does not take.
     REFUSED = "E4208", "a program that the simulator does not take",
     "The program, its machine or its data need more memory than the simulator takes, or the data \
      is not what the program was compiled for.",
     "// nbcc run example.halide --size 65536x8192\nOutput<Buffer<int, 2>> a, b, c;\n\
      a(x, y) = x;\nb(x, y) = y;\nc(x, y) = x + y;\n";
 
-    /// Nothing says how kernels are launched.
     NO_LAUNCH = "E4209", "no launch file",
     "Kernels run on a grid that a launch file describes: kernel, grid, block and arguments, and \
      the buffers that are copied back. Name it with `--launch FILE.toml`, or give it the \
@@ -257,14 +177,12 @@ codes! {
     "// nbcc run example.ptx\n.version 7.0\n.target sm_70\n.address_size 64\n\
      .visible .entry k() { ret; }\n";
 
-    /// A launch file that cannot be understood.
     BROKEN_LAUNCH = "E4210", "a mistake in a launch file",
     "A launch file is TOML with the tables `symbol`, `launch` (each with `arg`s) and `read`. A key \
      that is not known, a value of the wrong type or range, a buffer without a size, or a shape \
      that does not fit its buffer is an error. docs/launch.md describes the format.",
     "// nbcc run fixtures/empty.ptx --launch example.toml\ngrid = [1, 1, 1]\nblok = [32, 1, 1]\n";
 
-    /// A launch that does not fit its kernel.
     WRONG_LAUNCH = "E4211", "a launch that does not fit its kernel",
     "The kernel does not exist, takes another number of arguments or arguments of other sizes, or \
      cannot run with blocks of this size. A struct passed by value is given as `hex`.",

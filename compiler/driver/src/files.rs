@@ -59,9 +59,12 @@ pub fn read_source(session: &mut Session, path: &Path) -> Result<SourceId, Stop>
     Ok(session.sources.add(SourceFile::new(path.display().to_string(), text)))
 }
 
-/// Reads a text file.
+/// Reads a text file, without the byte order mark that some editors write in front.
 pub fn read_text(session: &mut Session, path: &Path) -> Result<String, Stop> {
-    let bytes = read(session, path, MAX_TEXT)?;
+    let mut bytes = read(session, path, MAX_TEXT)?;
+    if bytes.starts_with("\u{feff}".as_bytes()) {
+        bytes.drain(..'\u{feff}'.len_utf8());
+    }
     String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
         let line = error.as_bytes()[..at].iter().filter(|&&b| b == b'\n').count() + 1;

@@ -353,16 +353,11 @@ impl Elab<'_> {
 
     /// Inputs and parameters are told apart by name on the command line.
     fn unique_io(&mut self, name: &str, span: Span) -> Result<()> {
-        let other = self
-            .hir
-            .inputs
-            .values()
-            .map(|i| (&i.name, i.span))
-            .chain(self.hir.params.values().map(|p| (&p.name, p.span)))
-            .find(|(n, _)| *n == name)
-            .map(|(_, span)| span);
-        match other {
-            None => Ok(()),
+        match self.io_names.get(name).copied() {
+            None => {
+                self.io_names.insert(name.to_owned(), span);
+                Ok(())
+            }
             Some(first) => self.fail(
                 Diagnostic::error(
                     &codes::REDECLARED,

@@ -31,8 +31,8 @@ pub(crate) const MAX_NODES: usize = 5_000_000;
 /// that they call.
 pub(crate) const MAX_DEPTH: u32 = 1000;
 
-/// After this many diagnostics elaboration ends: the first ones say enough.
-const MAX_REPORTS: usize = 1000;
+/// After this many errors elaboration ends: no more are kept.
+const MAX_ERRORS: usize = Diagnostics::MAX;
 
 /// The Func of the first of these names is the output of a file that declares none.
 pub(crate) const OUTPUTS: [&str; 2] = ["out", "output"];
@@ -66,7 +66,7 @@ pub(crate) struct Elab<'a> {
     pub(crate) names: Names,
     pub(crate) directives: &'a [DirectiveInfo],
     pub(crate) diagnostics: &'a mut Diagnostics,
-    pub(crate) failed: bool,
+    errors: usize,
     reported: HashSet<(&'static str, Span)>,
     pub(crate) facts: Facts,
     pub(crate) hir: Hir,
@@ -81,6 +81,8 @@ pub(crate) struct Elab<'a> {
     pub(crate) functions: HashMap<Symbol, StmtId>,
     /// The inputs that were never declared, by name.
     pub(crate) implicit_inputs: HashMap<Symbol, nbcc_stages::Input>,
+    /// Where inputs and parameters were declared, by name.
+    pub(crate) io_names: HashMap<String, Span>,
     /// The Func that stands for an input image where one is needed.
     pub(crate) input_funcs: HashMap<nbcc_stages::Input, FuncId>,
     /// Names of Funcs in use, with the number of the last copy.
@@ -117,7 +119,7 @@ impl<'a> Elab<'a> {
             names,
             directives,
             diagnostics,
-            failed: false,
+            errors: 0,
             reported: HashSet::new(),
             facts,
             hir: Hir::default(),
@@ -128,6 +130,7 @@ impl<'a> Elab<'a> {
             array_types: Vec::new(),
             functions: HashMap::new(),
             implicit_inputs: HashMap::new(),
+            io_names: HashMap::new(),
             input_funcs: HashMap::new(),
             func_names: HashMap::new(),
             defining: None,
@@ -160,6 +163,7 @@ impl<'a> Elab<'a> {
             );
             let checkpoint = self.checkpoint();
             if self.statement(item).is_err() {
+                assert!(self.has_errors(), "{item:?} fails without an error");
                 self.aborted |= !simple;
                 self.restore(&checkpoint);
             }
@@ -168,16 +172,22 @@ impl<'a> Elab<'a> {
 
     /// Whether an error was reported.
     pub(crate) fn has_errors(&self) -> bool {
-        self.failed
+        self.errors > 0
     }
 
     /// Reports a diagnostic, once for a code and place.
     pub(crate) fn report(&mut self, diagnostic: Diagnostic) {
-        self.failed |= diagnostic.severity == nbcc_base::Severity::Error;
+        let is_error = diagnostic.severity == nbcc_base::Severity::Error;
         let key = (diagnostic.code.code, diagnostic.span.unwrap_or_default());
         if self.reported.insert(key) {
+            self.errors += usize::from(is_error);
             self.diagnostics.push(diagnostic);
         }
+    }
+
+    /// How many diagnostics were reported.
+    pub(crate) fn reports(&self) -> usize {
+        self.reported.len()
     }
 
     /// Reports an error and fails.
@@ -211,9 +221,9 @@ impl<'a> Elab<'a> {
         self.running.iter().find(|r| r.1 == most).map_or(at, |r| r.0)
     }
 
-    /// Whether the bound on steps, work or diagnostics was exceeded.
+    /// Whether the bound on steps, work or errors was exceeded.
     pub(crate) fn exhausted(&self) -> bool {
-        self.steps > MAX_STEPS || self.work > MAX_WORK || self.reported.len() > MAX_REPORTS
+        self.steps > MAX_STEPS || self.work > MAX_WORK || self.errors > MAX_ERRORS
     }
 
     /// Counts nodes of expressions that are built or looked at.

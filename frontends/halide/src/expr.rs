@@ -1,7 +1,7 @@
 //! Expressions of the compile-time language. Left operands, callees and indexed values are walked
 //! in a loop, so that long sums and chains of calls cost no stack.
 
-use nbcc_base::{Diagnostic, Failed, Span};
+use nbcc_base::{Diagnostic, Diagnostics, Failed, Span};
 use nbcc_stages::{ElementType, InputData};
 
 use crate::ast::{CastKind, ExprId, ExprKind, Prefix, Symbol, TypeName, TypeWord};
@@ -214,7 +214,6 @@ impl Elab<'_> {
     /// The error for a name that is not known.
     pub(crate) fn unknown_name<T>(&mut self, text: &str, span: Span) -> Result<T> {
         if self.aborted {
-            self.check_something_was_reported(text, span);
             return Err(Failed);
         }
         let symbol = self.names.intern(text);
@@ -233,16 +232,6 @@ impl Elab<'_> {
             diagnostic = diagnostic.help(format!("did you mean `{near}`?"));
         }
         self.fail(diagnostic)
-    }
-
-    /// After an abort, unknown names are not reported; there is at least the error that led to it.
-    fn check_something_was_reported(&mut self, text: &str, span: Span) {
-        if !self.failed {
-            self.report(
-                Diagnostic::error(&codes::UNKNOWN_NAME, format!("`{text}` is not declared"))
-                    .at(span, "not a known name"),
-            );
-        }
     }
 
     /// The input that an undeclared name stands for, if the file declares none.
@@ -264,11 +253,12 @@ impl Elab<'_> {
                     &codes::DIMENSIONS,
                     format!("an input image cannot have {dims} dimensions"),
                 )
-                .at(call, "from 1 to 4 are supported"),
+                .at(call, format!("from 1 to {} are supported", crate::decl::MAX_DIMENSIONS)),
             );
         }
-        let funcs = self.facts.funcs.clone();
-        let near = nearest(&text, funcs.iter().map(|&f| self.names.text(f))).map(str::to_owned);
+        // Of many notes only the first are kept.
+        let kept = if self.reports() < Diagnostics::MAX { &self.facts.funcs[..] } else { &[] };
+        let near = nearest(&text, kept.iter().map(|&f| self.names.text(f))).map(str::to_owned);
         let help = match near {
             Some(near) => format!("if the Func `{near}` is meant, correct the name"),
             None => format!("declare it: `ImageParam {text}(Float(32), {dims});`"),
@@ -396,7 +386,6 @@ impl Elab<'_> {
             return self.call_value(&(Value::Input(input), at), args, span);
         }
         if self.aborted {
-            self.check_something_was_reported(&text, at);
             return Err(Failed);
         }
         if self.facts.defined.contains(&name) && !self.facts.declared.contains(&name) {
@@ -520,7 +509,6 @@ impl Elab<'_> {
         };
         if info.pure.is_none() {
             if self.aborted {
-                self.check_something_was_reported(&name, at);
                 return Err(Failed);
             }
             let declared = info.span;

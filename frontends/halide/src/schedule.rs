@@ -388,9 +388,16 @@ impl Elab<'_> {
         }
     }
 
+    /// Counts the work of looking for a loop by its name.
+    fn look_through_loops(&mut self, t: Target, at: Span) -> Result<()> {
+        let count = self.definition(t).loops.len() as u64;
+        self.work(count, at)
+    }
+
     /// The name of a loop that the definition has.
     fn existing(&mut self, t: Target, arg: &Spanned) -> Result<String> {
         let mut name = self.loop_name(arg)?;
+        self.look_through_loops(t, arg.1)?;
         if let Some(alias) = self.definition(t).aliases.get(&name) {
             name.clone_from(alias);
         }
@@ -426,6 +433,7 @@ impl Elab<'_> {
     /// The name of a new loop. It may be one of `ending`, the loops that it replaces.
     fn fresh(&mut self, t: Target, arg: &Spanned, ending: &[&str]) -> Result<String> {
         let name = self.loop_name(arg)?;
+        self.look_through_loops(t, arg.1)?;
         let taken = self.definition(t).loops.contains(&name) && !ending.contains(&name.as_str());
         if !taken {
             return Ok(name);

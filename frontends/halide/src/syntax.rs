@@ -5,6 +5,7 @@
 
 use lalrpop_util::ParseError;
 use logos::Logos;
+use nbcc_base::lexical::{self, shorten};
 use nbcc_base::{Diagnostic, Diagnostics, Failed, SourceFile, SourceId, Span};
 
 use crate::ast::{Ast, Names, TypeWord};
@@ -66,6 +67,7 @@ fn lex(
     let mut errors = 0;
     for (token, range) in Token::lexer(text).spanned() {
         match token {
+            Ok(Token::Comment) => {}
             Ok(token) => tokens.push((range.start as u32, token, range.end as u32)),
             Err(error) => {
                 diagnostics.push(lex_error(source, text, error, range));
@@ -98,20 +100,7 @@ fn lex_error(
     let slice = text.get(range.clone()).unwrap_or("");
     match error {
         LexError::Character => {
-            let c = text[range.start..].chars().next().unwrap_or('\0');
-            let span = Span::new(source, range.start, range.start + c.len_utf8());
-            match c {
-                '\0' => Diagnostic::error(&codes::CHARACTER, "a NUL byte in the source")
-                    .at(span, "not text")
-                    .help("this seems to be a binary file"),
-                c if c.is_control() => Diagnostic::error(
-                    &codes::CHARACTER,
-                    format!("the control character U+{:04X} in the source", c as u32),
-                )
-                .at(span, "remove it"),
-                c => Diagnostic::error(&codes::CHARACTER, format!("unexpected character `{c}`"))
-                    .at(span, "starts no token"),
-            }
+            lexical::unexpected_character(&codes::CHARACTER, source, text, range.start)
         }
         LexError::Letters => Diagnostic::error(
             &codes::NON_ASCII,
@@ -119,15 +108,8 @@ fn lex_error(
         )
         .at(span, "names are made of A-Z, a-z, 0-9 and _")
         .help("spell the name in ASCII"),
-        LexError::Comment => {
-            let start = Span::new(source, range.start, range.start + 2);
-            Diagnostic::error(&codes::COMMENT, "a comment that does not end")
-                .at(start, "starts here")
-                .help("close it with `*/`")
-        }
-        LexError::Text => Diagnostic::error(&codes::TEXT, "a text that does not end")
-            .at(span, "starts here")
-            .help("close it with `\"` on the same line"),
+        LexError::Comment => lexical::open_comment(&codes::COMMENT, source, range.start),
+        LexError::Text => lexical::open_text(&codes::TEXT, span),
         LexError::Number => {
             Diagnostic::error(&codes::NUMBER, format!("`{}` is not a number", shorten(slice)))
                 .at(span, "malformed number")
@@ -139,14 +121,6 @@ fn lex_error(
         )
         .at(span, "remove this line")
         .help("a file is one pipeline and includes nothing; write `const int` for `#define`"),
-    }
-}
-
-/// The beginning of a text that may be very long.
-pub(crate) fn shorten(text: &str) -> String {
-    match text.char_indices().nth(40) {
-        Some((end, _)) => format!("{}...", &text[..end]),
-        None => text.to_owned(),
     }
 }
 

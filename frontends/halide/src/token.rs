@@ -23,15 +23,15 @@ pub(crate) enum LexError {
     Preprocessor,
 }
 
-fn block_comment(lexer: &mut Lexer<'_>) -> logos::FilterResult<(), LexError> {
+fn block_comment(lexer: &mut Lexer<'_>) -> Result<(), LexError> {
     match lexer.remainder().find("*/") {
         Some(end) => {
             lexer.bump(end + 2);
-            logos::FilterResult::Skip
+            Ok(())
         }
         None => {
             lexer.bump(lexer.remainder().len());
-            logos::FilterResult::Error(LexError::Comment)
+            Err(LexError::Comment)
         }
     }
 }
@@ -61,6 +61,8 @@ fn bad_preprocessor(_: &mut Lexer<'_>) -> Result<(), LexError> {
 #[logos(skip r"(Halide|std)[ \t]*::")]
 #[logos(error = LexError)]
 pub(crate) enum Token {
+    /// A token that the parser never sees, because a lexer that skips it in a callback may use stack
+    /// for each.
     #[token("/*", block_comment)]
     Comment,
 

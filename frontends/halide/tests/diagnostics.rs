@@ -1,132 +1,125 @@
 //! The diagnostics of the frontend, file by file: each file in `tests/frontend-halide/` ends with what
-//! is expected of it, in comments:
-//!
-//! ```text
-//! //~ E0123 3:5-3:9 error: the message
-//! //~     label 3:5-3:9: what is said of the place
-//! //~     help: what to do
-//! ```
-//!
-//! `NBCC_BLESS=1` writes down what is reported now.
+//! is expected of it, as `nbcc_base::testing` tells. `NBCC_BLESS=1` writes down what is reported now.
 
 mod common;
 
-use std::collections::BTreeSet;
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use common::parse_text;
-use nbcc_base::{Diagnostics, SourceFile, Span};
+use common::{parse_file, parse_text};
+use cranelift_entity::SecondaryMap;
+use nbcc_base::testing::{
+    check_all_are_made, check_codes_have_files, check_examples, check_files, report,
+};
+use nbcc_base::{Diagnostic, Diagnostics, SourceFile};
 use nbcc_frontend_halide::codes;
+use nbcc_stages::bounds::{default_params, infer, resolve_extents};
 
-const MARK: &str = "//~";
-
-fn files() -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/frontend-halide");
-    let mut list: Vec<PathBuf> = std::fs::read_dir(folder)
-        .expect("the folder is there")
-        .map(|e| e.unwrap().path())
-        .filter(|p| p.extension().is_some_and(|e| e == "halide"))
-        .collect();
-    list.sort();
-    list
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the repository")
 }
 
-fn place(file: &SourceFile, span: Span) -> String {
-    let (a, b) = (file.position(span.start), file.position(span.end));
-    format!("{}:{}-{}:{}", a.line, a.column, b.line, b.column)
+fn folder() -> PathBuf {
+    root().join("tests/frontend-halide")
 }
 
-fn report(file: &SourceFile, diagnostics: &Diagnostics) -> String {
-    let mut out = String::new();
-    for d in diagnostics.iter() {
-        let span = d.span.expect("every diagnostic of this crate has a place");
-        writeln!(
-            out,
-            "{MARK} {} {} {}: {}",
-            d.code.code,
-            place(file, span),
-            d.severity.word(),
-            d.message
-        )
-        .unwrap();
-        for label in &d.labels {
-            writeln!(out, "{MARK}     label {}: {}", place(file, label.span), label.text).unwrap();
-        }
-        if let Some(help) = &d.help {
-            writeln!(out, "{MARK}     help: {help}").unwrap();
+/// What the frontend reports, then what is found when the extents that the first line gives, as in
+/// `// --size 8x8 --input in=8x8x3 --param n=4`, become bounds.
+fn diagnose_bounds(file: &SourceFile) -> Diagnostics {
+    let (pipeline, mut diagnostics) = parse_file(file);
+    let Some(pipeline) = pipeline else { return diagnostics };
+    let numbers = |text: &str| -> Vec<u32> {
+        text.split('x').map(|n| n.parse().expect("a number")).collect()
+    };
+    let mut size = None;
+    let mut given = SecondaryMap::new();
+    let mut params = default_params(&pipeline);
+    let options = file.line(1).and_then(|line| line.strip_prefix("// ")).unwrap_or_default();
+    let words: Vec<&str> = options.split(' ').collect();
+    for pair in words.chunks_exact(2) {
+        let named = || pair[1].split_once('=').expect("NAME=VALUE");
+        match pair[0] {
+            "--size" => size = Some(numbers(pair[1])),
+            "--input" => {
+                let (name, extent) = named();
+                let input = pipeline.inputs.iter().find(|(_, data)| data.name == name);
+                given[input.expect("an input").0] = Some(numbers(extent));
+            }
+            "--param" => {
+                let (name, value) = named();
+                let param = pipeline.params.iter().find(|(_, data)| data.name == name);
+                params[param.expect("a parameter").0] = Some(value.parse().expect("a number"));
+            }
+            other => panic!("{}: {other}", file.name),
         }
     }
-    out
+    let found = resolve_extents(&pipeline, &given, size.as_deref(), &params).and_then(|extents| {
+        infer(&pipeline, &extents, &params)?;
+        nbcc_stages::inline(&pipeline)
+    });
+    for diagnostic in found.err().unwrap_or_default().take() {
+        diagnostics.push(diagnostic);
+    }
+    diagnostics
 }
 
-/// The source and the expectations at its end.
-fn parts(text: &str) -> (&str, &str) {
-    let at = match text.find(&format!("\n{MARK}")) {
-        Some(at) => at + 1,
-        None if text.starts_with(MARK) => 0,
-        None => text.len(),
-    };
-    text.split_at(at)
+/// The diagnostics of files that are too large to be written down.
+fn diagnose_too_large() -> Vec<Diagnostic> {
+    let files = [
+        (
+            " ".repeat((64 << 20) + 1),
+            "//~ E0109 1:1-1:1 error: the file is too large\n\
+             //~     label 1:1-1:1: 67108865 bytes, of 67108864 at most\n",
+        ),
+        (
+            ";".repeat(4_000_001),
+            "//~ E0109 1:1-1:1 error: the file is too large\n\
+             //~     label 1:1-1:1: 4000001 tokens, of 4000000 at most\n",
+        ),
+        (
+            "ImageParam in(Float(32), 1);\nExpr e = in(x);\n\
+             for (int i = 0; i < 5000; i++) e = e + 1;\n\
+             Func f[5000];\nfor (int i = 0; i < 5000; i++) f[i](x) = e;\nFunc out(x) = f[0](x);\n"
+                .to_owned(),
+            "//~ E0130 5:1-5:31 error: the expressions of the file are too large\n\
+             //~     label 5:1-5:31: too many operations are built or visited in here\n\
+             //~     help: define a Func for a part that is used often\n",
+        ),
+        (
+            "ImageParam in(Float(32), 1);\nExpr e = in(x);\n\
+             for (int i = 0; i < 1500; i++) e = e + 1;\nFunc f[2000];\nf[0](x) = 0;\n\
+             for (int i = 1; i < 2000; i++) f[i](x) = e + f[i - 1](x);\nFunc out(x) = f[1999](x);\n"
+                .to_owned(),
+            "//~ E0130 6:32-6:57 error: the expressions of the file are too large\n\
+             //~     label 6:32-6:57: more than 5000000 operations up to here\n\
+             //~     help: define a Func for a part that is used often\n",
+        ),
+    ];
+    let mut all = Vec::new();
+    for (text, expected) in files {
+        let (_, mut diagnostics, file) = parse_text("large.halide", &text);
+        assert_eq!(report(&file, &diagnostics), expected);
+        all.extend(diagnostics.take());
+    }
+    all
 }
 
 #[test]
 fn every_file_is_diagnosed_as_it_says() {
-    let bless = std::env::var_os("NBCC_BLESS").is_some();
-    let mut failures = String::new();
-    for path in files() {
-        let text = std::fs::read_to_string(&path).unwrap();
-        let name = path.file_name().unwrap().to_string_lossy().into_owned();
-        let (source, expected) = parts(&text);
-        let (_, diagnostics, file) = parse_text(&name, source);
-        let found = report(&file, &diagnostics);
-        if found == expected {
-            continue;
-        }
-        if bless {
-            std::fs::write(&path, format!("{source}{found}")).unwrap();
-        } else {
-            writeln!(failures, "{name}: expected\n{expected}found\n{found}").unwrap();
-        }
-    }
-    assert!(failures.is_empty(), "{failures}");
+    let mut found = check_files(&folder(), "halide", |file| parse_file(file).1);
+    found.extend(check_files(&folder().join("bounds"), "halide", diagnose_bounds));
+    found.extend(diagnose_too_large());
+    let sources = ["frontends/halide/src", "compiler/stages/src", "compiler/base/src/lexical.rs"];
+    check_all_are_made(&root(), &sources, &found);
 }
 
 #[test]
 fn every_code_has_a_file() {
-    let mut seen = BTreeSet::new();
-    for path in files() {
-        let text = std::fs::read_to_string(&path).unwrap();
-        let codes = text.lines().filter_map(|l| l.strip_prefix("//~ ")).map(|l| l[..5].to_owned());
-        seen.extend(codes.filter(|c| !c.starts_with(' ')));
-    }
-    let missing: Vec<_> = codes::ALL
-        .iter()
-        .filter(|c| c.by_test.is_none() && !seen.contains(c.code))
-        .map(|c| c.code)
-        .collect();
-    assert!(missing.is_empty(), "codes without a file in tests/frontend-halide: {missing:?}");
+    check_codes_have_files(codes::ALL, &folder(), "halide");
 }
 
 #[test]
 fn every_example_triggers_its_code() {
-    let mut codes_seen = BTreeSet::new();
-    for code in codes::ALL {
-        assert!(codes_seen.insert(code.code), "{} stands twice", code.code);
-        let range = ("E0100"..="E0399").contains(&code.code) || code.code.starts_with("W03");
-        assert!(range, "{} is outside this crate's range", code.code);
-        assert!(!code.explanation.contains("  "), "{}: {}", code.code, code.explanation);
-        if code.by_test.is_some() {
-            continue;
-        }
-        let (_, diagnostics, file) = parse_text("example.halide", code.example);
-        assert!(
-            diagnostics.iter().any(|d| d.code.code == code.code),
-            "the example of {} gives\n{}",
-            code.code,
-            report(&file, &diagnostics)
-        );
-    }
+    check_examples(codes::ALL, &("0100"..="0399"), |file| parse_file(file).1);
 }
 
 #[test]

@@ -2,13 +2,14 @@
 
 use std::ops::Range;
 
+use nbcc_base::lexical::shorten;
 use nbcc_base::{Diagnostic, Failed, Span};
 
 use crate::ast::{
     BranchTarget, Guard, Instruction, Linkage, Name, Operand, OperandKind, Statement,
 };
 use crate::codes;
-use crate::cursor::{MAX_NESTING, Parser, shorten};
+use crate::cursor::{MAX_NESTING, Parser};
 use crate::token::Token;
 
 impl Parser<'_, '_> {

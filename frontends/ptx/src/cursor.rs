@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 
 use logos::Logos;
+use nbcc_base::lexical::{self, shorten};
 use nbcc_base::{Diagnostic, Diagnostics, Failed, SourceFile, SourceId, Span};
 
 use crate::ast::{Ast, Form, FormId, Name};
@@ -265,30 +266,10 @@ fn lex_error(
     let slice = shorten(text.get(range.clone()).unwrap_or(""));
     match error {
         LexError::Character => {
-            let c = text[range.start..].chars().next().unwrap_or('\0');
-            let span = Span::new(source, range.start, range.start + c.len_utf8());
-            match c {
-                '\0' => Diagnostic::error(&codes::CHARACTER, "a NUL byte in the source")
-                    .at(span, "not text")
-                    .help("this seems to be a binary file; PTX is text"),
-                c if c.is_control() => Diagnostic::error(
-                    &codes::CHARACTER,
-                    format!("the control character U+{:04X} in the source", c as u32),
-                )
-                .at(span, "remove it"),
-                c => Diagnostic::error(&codes::CHARACTER, format!("unexpected character `{c}`"))
-                    .at(span, "starts no token"),
-            }
+            lexical::unexpected_character(&codes::CHARACTER, source, text, range.start)
         }
-        LexError::Comment => {
-            let start = Span::new(source, range.start, range.start + 2);
-            Diagnostic::error(&codes::COMMENT, "a comment that does not end")
-                .at(start, "starts here")
-                .help("close it with `*/`")
-        }
-        LexError::Text => Diagnostic::error(&codes::TEXT, "a text that does not end")
-            .at(span, "starts here")
-            .help("close it with `\"` on the same line"),
+        LexError::Comment => lexical::open_comment(&codes::COMMENT, source, range.start),
+        LexError::Text => lexical::open_text(&codes::TEXT, span),
         LexError::Number => Diagnostic::error(&codes::NUMBER, format!("`{slice}` is not a number"))
             .at(span, "malformed number")
             .help(
@@ -303,13 +284,5 @@ fn lex_error(
         LexError::Dwarf => Diagnostic::error(&codes::UNSUPPORTED, "`@@DWARF` is not supported")
             .at(span, "debug data of PTX before version 2.0")
             .help("compile again with a CUDA compiler of version 4 or later"),
-    }
-}
-
-/// The beginning of a text that may be very long.
-pub(crate) fn shorten(text: &str) -> String {
-    match text.char_indices().nth(40) {
-        Some((end, _)) => format!("{}...", &text[..end]),
-        None => text.to_owned(),
     }
 }

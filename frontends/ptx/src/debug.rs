@@ -1,11 +1,12 @@
 //! Directives of debug data: `.loc`, `.file`, and `.section` with the bytes of DWARF sections, of
 //! which only labels and texts are kept (they name functions that were inlined).
 
+use nbcc_base::lexical::shorten;
 use nbcc_base::{Diagnostic, Failed};
 
 use crate::ast::{DebugSection, Item, Loc, ScalarType};
 use crate::codes;
-use crate::cursor::{Parser, shorten};
+use crate::cursor::Parser;
 use crate::token::Token;
 
 impl Parser<'_, '_> {

@@ -1,5 +1,6 @@
 //! Declarations: variables, registers, parameters, initialisers, and the heads of functions.
 
+use nbcc_base::lexical::shorten;
 use nbcc_base::{Diagnostic, Failed, Span};
 
 use crate::ast::{
@@ -7,7 +8,7 @@ use crate::ast::{
     Linkage, Name, Pointer, ScalarType, Signature, StateSpace, VariableType,
 };
 use crate::codes;
-use crate::cursor::{Parser, shorten};
+use crate::cursor::Parser;
 use crate::token::Token;
 
 /// What stands before the names of a declaration.

@@ -4,11 +4,12 @@
 //! By hand as the rest of the parser, see [`crate::syntax`]: precedence climbing keeps long sums off
 //! the stack, and what nests is counted.
 
+use nbcc_base::lexical::shorten;
 use nbcc_base::{Diagnostic, Failed, Span};
 
 use crate::ast::Constant;
 use crate::codes;
-use crate::cursor::{MAX_NESTING, Parser, shorten};
+use crate::cursor::{MAX_NESTING, Parser};
 use crate::token::Token;
 
 /// A value with its type.

@@ -7,11 +7,12 @@
 //! statement must not cost the function around it, so that parsing has to go on behind the next
 //! `;`. Nothing here nests but constant expressions, whose depth is bounded.
 
+use nbcc_base::lexical::shorten;
 use nbcc_base::{Diagnostic, Diagnostics, Failed, SourceFile, SourceId, Span};
 
 use crate::ast::{Ast, Item, Linkage, TargetInfo, Version};
 use crate::codes;
-use crate::cursor::{Parser, shorten};
+use crate::cursor::Parser;
 use crate::token::Token;
 
 /// Parses a file.

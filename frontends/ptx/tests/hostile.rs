@@ -6,7 +6,7 @@ mod common;
 use std::fmt::Write as _;
 
 use common::diagnose;
-use nbcc_base::{Diagnostics, Severity, SourceFile, SourceId};
+use nbcc_base::{Diagnostics, SourceFile, SourceId, testing};
 use nbcc_frontend_ptx::{Options, parse, read};
 use proptest::prelude::*;
 
@@ -17,9 +17,7 @@ const MANY: usize = 1_000_000;
 
 /// The codes of the errors of a text, in order.
 fn errors(text: &str) -> Vec<&'static str> {
-    let file = SourceFile::new("hostile.ptx", text);
-    let diagnostics = diagnose(&file);
-    diagnostics.iter().filter(|d| d.severity == Severity::Error).map(|d| d.code.code).collect()
+    testing::errors(&diagnose(&SourceFile::new("hostile.ptx", text)))
 }
 
 /// Reads a text to the end of the frontend.
@@ -204,63 +202,11 @@ fn every_prefix_is_answered() {
     }
 }
 
-fn tokens() -> Vec<&'static str> {
-    let mut list = Vec::new();
-    let mut rest = SMALL;
-    while let Some(c) = rest.chars().next() {
-        let word = |c: char| c.is_ascii_alphanumeric() || "_.%$".contains(c);
-        let len = if word(c) { rest.find(|c| !word(c)).unwrap_or(rest.len()) } else { 1 };
-        list.push(&rest[..len]);
-        rest = &rest[len..];
-    }
-    list
-}
-
-/// The same cases in every run.
-fn config() -> ProptestConfig {
-    ProptestConfig {
-        cases: 500,
-        failure_persistence: None,
-        rng_algorithm: prop::test_runner::RngAlgorithm::ChaCha,
-        rng_seed: prop::test_runner::RngSeed::Fixed(2026),
-        ..ProptestConfig::default()
-    }
-}
-
 proptest! {
-    #![proptest_config(config())]
+    #![proptest_config(testing::cases(2500))]
 
     #[test]
-    fn swapped_tokens_are_answered(swaps in prop::collection::vec((any::<prop::sample::Index>(), any::<prop::sample::Index>()), 1..4)) {
-        let mut list = tokens();
-        for (a, b) in swaps {
-            let (a, b) = (a.index(list.len()), b.index(list.len()));
-            list.swap(a, b);
-        }
-        answer(&list.concat());
-    }
-
-    #[test]
-    fn dropped_and_repeated_tokens_are_answered(edits in prop::collection::vec((any::<prop::sample::Index>(), any::<bool>()), 1..6)) {
-        let mut list = tokens();
-        for (at, twice) in edits {
-            let at = at.index(list.len());
-            if twice {
-                list.insert(at, list[at]);
-            } else {
-                list.remove(at);
-            }
-        }
-        answer(&list.concat());
-    }
-
-    #[test]
-    fn changed_bytes_are_answered(edits in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..8)) {
-        let mut bytes = SMALL.as_bytes().to_vec();
-        for (at, byte) in edits {
-            let at = at.index(bytes.len());
-            bytes[at] = byte;
-        }
-        answer(&String::from_utf8_lossy(&bytes));
+    fn damaged_files_are_answered(text in testing::damaged(SMALL, "_.%$")) {
+        answer(&text);
     }
 }

@@ -195,6 +195,14 @@ impl Resolution<'_> {
                         )),
                 );
             }
+            let elements = known.iter().fold(1, |n: u64, &e| n.saturating_mul(u64::from(e)));
+            if elements > MAX_POINTS {
+                let message =
+                    format!("the input `{}` has more than {MAX_POINTS} elements", data.name);
+                self.diagnostics.push(
+                    Diagnostic::error(&codes::REGION_TOO_LARGE, message).at(data.span, "too large"),
+                );
+            }
             extents.inputs[input] = known;
         }
         if self.diagnostics.has_errors() { Err(self.diagnostics) } else { Ok(extents) }

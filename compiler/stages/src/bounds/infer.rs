@@ -7,6 +7,8 @@
 //! which only widens the storage. Conditions of a reduction domain narrow the loops where they are
 //! affine, and only inputs that were never declared are clamped.
 
+use std::collections::BTreeSet;
+
 use cranelift_entity::SecondaryMap;
 use nbcc_base::{Diagnostic, Diagnostics, Span};
 
@@ -89,6 +91,7 @@ pub fn infer(
         reads: SecondaryMap::new(),
         faults: SecondaryMap::new(),
         diagnostics: Diagnostics::default(),
+        unlimited: BTreeSet::new(),
         bounds: Bounds::default(),
     };
     for (&func, region) in pipeline.outputs.iter().zip(&extents.outputs) {
@@ -129,6 +132,8 @@ struct Inference<'a> {
     reads: SecondaryMap<Input, Option<Needed>>,
     faults: SecondaryMap<Input, Option<Fault>>,
     diagnostics: Diagnostics,
+    /// Accesses without a limit that were reported.
+    unlimited: BTreeSet<(Span, String)>,
     bounds: Bounds,
 }
 
@@ -370,6 +375,10 @@ impl Inference<'_> {
         name: &str,
         done: &str,
     ) {
+        // Each Func that a loop of the source makes may read at one place.
+        if !self.unlimited.insert((access, name.to_string())) {
+            return;
+        }
         let label = match (range.min, range.max) {
             (i32::MIN, i32::MAX) => "may have any value".to_string(),
             (low, high) => format!("may have any value from {low} to {high}"),
@@ -457,7 +466,7 @@ fn spell(region: &[Interval]) -> String {
 
 /// The conditions that must all hold, taken apart at `&&`.
 fn conjuncts(pipeline: &Pipeline, predicates: &[Expr]) -> Vec<Expr> {
-    let mut seen = std::collections::BTreeSet::new();
+    let mut seen = BTreeSet::new();
     let mut stack = predicates.to_vec();
     while let Some(expr) = stack.pop() {
         if !seen.insert(expr) {

@@ -25,9 +25,16 @@ pub const DIRECTIVES: &[DirectiveInfo] = &[
 /// Parses a text. A stage graph that comes of it keeps its contract.
 pub fn parse_text(name: &str, text: &str) -> (Option<Pipeline>, Diagnostics, SourceFile) {
     let file = SourceFile::new(name, text);
+    let (pipeline, diagnostics) = parse_file(&file);
+    (pipeline, diagnostics, file)
+}
+
+/// The same for a file.
+pub fn parse_file(file: &SourceFile) -> (Option<Pipeline>, Diagnostics) {
+    let name = &file.name;
     let mut diagnostics = Diagnostics::default();
     let options = Options { directives: DIRECTIVES };
-    let result = parse(SourceId(0), &file, &options, &mut diagnostics);
+    let result = parse(SourceId(0), file, &options, &mut diagnostics);
     match &result {
         Ok(pipeline) => {
             assert!(!diagnostics.has_errors(), "a stage graph in spite of errors");
@@ -37,5 +44,5 @@ pub fn parse_text(name: &str, text: &str) -> (Option<Pipeline>, Diagnostics, Sou
         }
         Err(_) => assert!(diagnostics.has_errors(), "{name}: refused without an error"),
     }
-    (result.ok(), diagnostics, file)
+    (result.ok(), diagnostics)
 }
