@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+pub use nbcc_host::ProfileLine;
 use nbcc_isa::LoadError;
 use nbcc_sim_engine::{Progress, Statistics, Trace};
 use nbcc_stages::{ElementType, Image};
@@ -66,19 +67,6 @@ pub struct Ran {
     pub trace: Option<Trace>,
     /// The length of a cycle in nanoseconds.
     pub cycle_ns: f64,
-}
-
-/// What a source line cost.
-#[derive(Clone, Debug)]
-pub struct ProfileLine {
-    /// The source file and line; `None` for instructions without one.
-    pub place: Option<(String, u32)>,
-    /// Instructions issued, over all control cores.
-    pub instructions: u64,
-    /// Cycles of issue, over all control cores.
-    pub issue_cycles: u64,
-    /// Cycles for which control cores waited to issue its instructions.
-    pub stall_cycles: u64,
 }
 
 /// Why a run gave no outputs.

@@ -213,7 +213,8 @@ pub fn run(
     };
     if let Some(timing) = timing {
         result.cycles = timing.cycles;
-        result.profile = profile::by_line(program, &timing.profile);
+        let costs = timing.profile.iter().map(|entry| [entry.issued, entry.stalled]);
+        result.profile = profile::by_line(&program.lines, costs);
         result.statistics = Some(timing.statistics);
         result.trace = timing.trace;
     }

@@ -2,45 +2,44 @@
 
 use std::collections::BTreeMap;
 
-use nbcc_isa_ipim::Program;
-use nbcc_sim_ipim::simulation::PcProfile;
+use nbcc_isa::LineTable;
 
 /// What a source line cost.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProfileLine {
-    /// The source file; `None` for instructions without a line.
-    pub file: Option<String>,
-    /// The line, from 1; 0 for instructions without one.
-    pub line: u32,
-    /// Instructions issued, over all vaults.
+    /// The source file and the line, from 1; `None` for instructions without one.
+    pub place: Option<(String, u32)>,
+    /// Instructions issued, over all cores.
     pub instructions: u64,
-    /// Cycles of issue, over all vaults.
+    /// Cycles of issue, over all cores.
     pub issue_cycles: u64,
-    /// Cycles for which control cores waited to issue its instructions.
+    /// Cycles for which cores waited to issue its instructions.
     pub stall_cycles: u64,
 }
 
-/// Sums the profile of instructions over source lines: those without a line first,
-/// then files and lines in ascending order.
-pub fn by_line(program: &Program, profile: &[PcProfile]) -> Vec<ProfileLine> {
-    let mut lines: BTreeMap<Option<(u32, u32)>, PcProfile> = BTreeMap::new();
-    for (index, entry) in profile.iter().enumerate() {
-        if *entry == PcProfile::default() {
+/// Sums what instructions cost, in their order `[issued, stalled]`, over source lines: those
+/// without a line first, then files and lines in ascending order.
+pub(crate) fn by_line(
+    lines: &LineTable,
+    costs: impl IntoIterator<Item = [u64; 2]>,
+) -> Vec<ProfileLine> {
+    let mut sums: BTreeMap<Option<(u32, u32)>, [u64; 2]> = BTreeMap::new();
+    for (index, [issued, stalled]) in costs.into_iter().enumerate() {
+        if [issued, stalled] == [0, 0] {
             continue;
         }
-        let row = program.lines.rows.get(index).copied().flatten();
-        let sum = lines.entry(row.map(|row| (row.file, row.line))).or_default();
-        sum.issued += entry.issued;
-        sum.stalled += entry.stalled;
+        let row = lines.rows.get(index).copied().flatten();
+        let sum = sums.entry(row.map(|row| (row.file, row.line))).or_default();
+        sum[0] += issued;
+        sum[1] += stalled;
     }
-    lines
-        .into_iter()
-        .map(|(place, sum)| ProfileLine {
-            file: place.and_then(|(file, _)| program.lines.files.get(file as usize).cloned()),
-            line: place.map_or(0, |(_, line)| line),
-            instructions: sum.issued,
-            issue_cycles: sum.issued,
-            stall_cycles: sum.stalled,
+    sums.into_iter()
+        .map(|(place, [issued, stalled])| ProfileLine {
+            place: place
+                .and_then(|(file, line)| Some((lines.files.get(file as usize).cloned()?, line))),
+            instructions: issued,
+            issue_cycles: issued,
+            stall_cycles: stalled,
         })
         .collect()
 }

@@ -144,15 +144,18 @@ fn profile_trace_statistics_and_progress_come_along() {
         ..RunOptions::default()
     };
     let result = nbcc_host::run(&program, &none, &none, &mut options).unwrap();
-    let lines: Vec<(Option<&str>, u32, u64)> = result
+    let lines: Vec<(Option<(&str, u32)>, u64)> = result
         .profile
         .iter()
-        .map(|line| (line.file.as_deref(), line.line, line.issue_cycles + line.stall_cycles))
+        .map(|line| {
+            let place = line.place.as_ref().map(|(file, number)| (file.as_str(), *number));
+            (place, line.issue_cycles + line.stall_cycles)
+        })
         .collect();
     // The load takes 0 to 34, the addition issues at 34 and takes until 40, the last
     // reset waits from 35 to 40 and takes until 42.
-    let file = Some("a.halide");
-    assert_eq!(lines, [(None, 0, 5 + 1 + 1), (file, 2, 1), (file, 3, 1 + 32 + 1)]);
+    let at = |number| Some(("a.halide", number));
+    assert_eq!(lines, [(None, 5 + 1 + 1), (at(2), 1), (at(3), 1 + 32 + 1)]);
     assert_eq!(result.cycles, 42);
     assert_eq!(result.instructions, 4);
     assert_eq!(result.statistics.unwrap().count("cycles"), 42);
