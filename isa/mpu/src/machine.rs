@@ -5,7 +5,7 @@ use nbcc_isa::dram::Dram;
 use nbcc_isa::machine::{self, Entry, MachineError, Override, check_range};
 use serde::{Deserialize, Serialize};
 
-use crate::ops::{Latency, Unit};
+use crate::classes::{Latency, Unit};
 
 /// A whole machine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
