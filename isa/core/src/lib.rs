@@ -4,6 +4,7 @@
 pub mod asm;
 pub mod container;
 pub mod dram;
+pub mod fields;
 mod instruction;
 pub mod lines;
 pub mod load;
