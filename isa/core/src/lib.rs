@@ -9,6 +9,8 @@ mod instruction;
 pub mod lines;
 pub mod load;
 pub mod machine;
+pub mod metadata;
+pub mod program;
 pub mod reference;
 pub mod table;
 pub mod text;
@@ -21,4 +23,5 @@ pub use instruction::{
 pub use lines::{LineTable, SourceLine};
 pub use load::LoadError;
 pub use machine::{MachineError, Override};
+pub use program::{Code, TextSymbol, resolve_labels};
 pub use text::{Field, LabelNames, LabelTable, SyntaxError};

@@ -3,8 +3,9 @@
 
 use std::fmt;
 
-use nbcc_isa::asm::{Dialect, assemble, decode_text, print};
+use nbcc_isa::asm::{Dialect, assemble, print};
 use nbcc_isa::container::{Data, write_file};
+use nbcc_isa::program::decode_text;
 use nbcc_isa::text::Cursor;
 use nbcc_isa::{
     Container, Field, Imm, Instruction, LabelNames, LineTable, MachineInstruction, RegisterClass,

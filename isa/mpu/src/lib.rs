@@ -16,9 +16,7 @@ pub use inst::{Guard, Hint, Inst};
 pub use machine::Machine;
 pub use operands::{NO_RECONVERGENCE, PREDICATES, PhysReg, RegClass};
 pub use ops::Op;
-pub use program::{
-    Kernel, Object, ObjectSpace, Param, ParamType, Program, Relocation, TextSymbol, resolve_labels,
-};
+pub use program::{Kernel, Object, ObjectSpace, Param, ParamType, Program, Relocation};
 
 /// Threads of a warp.
 pub const LANES: usize = 32;

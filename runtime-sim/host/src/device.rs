@@ -434,7 +434,7 @@ impl Device {
 
 /// Where the launches of a program that were counted spent their time, by source line.
 pub fn profile(program: &Program, counters: &Counters) -> Vec<ProfileLine> {
-    profile::by_line(&program.lines, counters.issued.iter().map(|issued| [*issued, 0]))
+    profile::by_line(&program.code.lines, counters.issued.iter().map(|issued| [*issued, 0]))
 }
 
 /// The parameters of a kernel as they lie in memory.

@@ -183,11 +183,8 @@ pub fn run(
     }
 
     let fault = |fault: Fault| {
-        let row = program.lines.rows.get((fault.pc / INSTRUCTION_BYTES) as usize);
-        let line = row
-            .copied()
-            .flatten()
-            .and_then(|line| Some((program.lines.files.get(line.file as usize)?.clone(), line)));
+        let line = program.code.lines.line((fault.pc / INSTRUCTION_BYTES) as usize);
+        let line = line.map(|(file, line)| (file.to_owned(), line));
         HostError::Fault { fault, line }
     };
     let (instructions, timing) = if options.timing {
@@ -214,7 +211,7 @@ pub fn run(
     if let Some(timing) = timing {
         result.cycles = timing.cycles;
         let costs = timing.profile.iter().map(|entry| [entry.issued, entry.stalled]);
-        result.profile = profile::by_line(&program.lines, costs);
+        result.profile = profile::by_line(&program.code.lines, costs);
         result.statistics = Some(timing.statistics);
         result.trace = timing.trace;
     }

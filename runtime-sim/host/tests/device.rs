@@ -27,7 +27,7 @@ fn program() -> Program {
     let mut program = asm::assemble(text).unwrap();
     program.kernels.push(Kernel {
         name: "scale".into(),
-        instructions: program.text.len() as u32,
+        instructions: program.code.text.len() as u32,
         registers: 8,
         param_bytes: 28,
         params: vec![
@@ -157,7 +157,7 @@ fn output_is_bytes() {
         let mut program = asm::assemble(&format!("{print}    {end}\n")).unwrap();
         program.kernels.push(Kernel {
             name: "shout".into(),
-            instructions: program.text.len() as u32,
+            instructions: program.code.text.len() as u32,
             registers: 8,
             shared_bytes: 16,
             ..Kernel::default()

@@ -453,7 +453,7 @@ fn put_together(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Fai
     let data = emit::Data { buffers, params };
     let (turns, pool) = (&state.turns, &mut state.pool);
     let program = emit::emit(&kernels, turns, pool, data, &state.machine, cx.sources);
-    let code = program.text.len() as u64 * INST_BYTES;
+    let code = program.code.text.len() as u64 * INST_BYTES;
     let constants = program.rodata.bytes.len() as u64;
     if code > u64::from(vsm_data) || constants > u64::from(BANK_RESERVED / 2) {
         if let Some(smaller) = state.form.smaller() {

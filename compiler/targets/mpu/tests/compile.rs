@@ -116,6 +116,7 @@ fn a_kernel_becomes_a_program_at_every_level() {
         assert_eq!(program.objects[0].relocations[0].addend, 4);
         assert!(kernel.registers < 30, "{}", kernel.registers);
         let branches: Vec<_> = program
+            .code
             .text
             .iter()
             .filter(|inst| inst.guard.is_some())

@@ -216,7 +216,7 @@ fn run(line: &Value, op: &str, records: &[u8]) -> Vec<u8> {
         assemble(&text).unwrap_or_else(|errors| panic!("{}: {}\n{text}", line["form"], errors[0]));
     program.kernels = vec![Kernel {
         name: "form".into(),
-        instructions: program.text.len() as u32,
+        instructions: program.code.text.len() as u32,
         registers: 32,
         param_bytes: 16,
         ..Kernel::default()
