@@ -183,19 +183,20 @@ pub fn grouped(number: u64) -> String {
 #[cfg(test)]
 mod tests {
     use nbcc_sim_engine::Definition;
+    use nbcc_sim_engine::statistics::row;
 
     use super::*;
 
     const TABLE: &[Definition] = &[
-        Definition::new("cycles", "cycles", "Length."),
-        Definition::new("energy_pj", "pJ", "Energy."),
-        Definition::new("core.count", "cores", "Cores."),
-        Definition::new("core.active", "cores", "Cores that did work."),
-        Definition::new("core.issue_cycles", "cycles", "Issue."),
-        Definition::new("stall.true_dependence", "cycles", "Stalls."),
-        Definition::new("stall.never", "cycles", "Stalls."),
-        Definition::new("energy.bank_read", "pJ", "Reads."),
-        Definition::new("utilisation.bank", "-", "Busy."),
+        row("cycles", "cycles", "Length."),
+        row("energy_pj", "pJ", "Energy."),
+        row("core.count", "cores", "Cores."),
+        row("core.active", "cores", "Cores that did work."),
+        row("core.issue_cycles", "cycles", "Issue."),
+        row("stall.true_dependence", "cycles", "Stalls."),
+        row("stall.never", "cycles", "Stalls."),
+        row("energy.bank_read", "pJ", "Reads."),
+        row("utilisation.bank", "-", "Busy."),
     ];
 
     #[test]

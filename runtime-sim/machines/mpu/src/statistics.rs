@@ -4,7 +4,7 @@
 use nbcc_isa::Instruction;
 use nbcc_isa_mpu::operands::Space;
 use nbcc_isa_mpu::{Category, Op, PhysReg, Program};
-use nbcc_sim_engine::statistics::Value;
+use nbcc_sim_engine::statistics::{Value, row};
 use nbcc_sim_engine::{Definition, Statistics};
 use nbcc_sim_simt::{LANES, Mask};
 
@@ -12,10 +12,6 @@ use crate::device::Launch;
 
 /// The version of the names and meanings below.
 pub const SCHEMA_VERSION: u64 = 1;
-
-const fn row(key: &'static str, unit: &'static str, about: &'static str) -> Definition {
-    Definition::new(key, unit, about)
-}
 
 /// Every statistic of a run.
 #[rustfmt::skip]
