@@ -6,6 +6,7 @@ pub mod command;
 pub mod conformance;
 pub mod fuzz;
 pub mod fuzz_kernels;
+pub mod fuzzing;
 pub mod grids;
 pub mod guard;
 pub mod kernels;

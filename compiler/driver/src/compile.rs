@@ -113,7 +113,7 @@ pub fn request(
     Ok(Request {
         machine: machine.text,
         machine_name: machine.name,
-        overrides: args.set.iter().map(|(k, v)| (k.trim().into(), v.trim().into())).collect(),
+        overrides: machine.overrides,
         choices: choices(session, entry, &args.choice)?,
         emit: Emit::Binary,
         input_extents: BTreeMap::new(),

@@ -16,6 +16,8 @@ pub struct Machine {
     pub name: String,
     /// The text, without the changes that `--set` makes.
     pub text: String,
+    /// What `--set` changes.
+    pub overrides: Vec<Override>,
     /// Its parameters, changes applied.
     pub entries: Vec<Entry>,
 }
@@ -44,8 +46,8 @@ pub fn resolve(
         .map(|(key, value)| Override { key: key.trim().into(), value: value.trim().into() })
         .collect();
     let entries = (entry.machine)(&text, &overrides)
-        .map_err(|error| report(session, &name, &text, set, error))?;
-    Ok(Machine { name, text, entries })
+        .map_err(|error| report(session, &name, &text, &overrides, error))?;
+    Ok(Machine { name, text, overrides, entries })
 }
 
 fn looks_like_file(name: &str) -> bool {
@@ -69,11 +71,11 @@ fn report(
     session: &mut Session,
     name: &str,
     text: &str,
-    set: &[(String, String)],
+    overrides: &[Override],
     error: MachineError,
 ) -> Stop {
     let from_set =
-        |key: &String| error.span.is_none() && set.iter().any(|(changed, _)| changed.trim() == key);
+        |key: &String| error.span.is_none() && overrides.iter().any(|change| change.key == *key);
     if error.key.as_ref().is_some_and(from_set) {
         let mut diagnostic = Diagnostic::error(&codes::COMMAND_LINE, error.message);
         diagnostic.help = error.help;

@@ -6,73 +6,48 @@ use nbcc_base::SourceMap;
 use nbcc_sim_engine::Statistics;
 
 use crate::console;
-use crate::simulate::{ProfileFunction, ProfileLine};
+use crate::simulate::{Cost, Profile, ProfileLine};
 
-/// The cycles of each function, in the order of the program.
-pub fn functions(functions: &[ProfileFunction]) -> String {
-    let rows = functions.iter().map(|function| Row {
-        instructions: function.instructions,
-        issue: function.issue_cycles,
-        stall: function.stall_cycles,
-        what: function.name.clone().unwrap_or_else(|| "(no function)".to_string()),
+/// The cycles of each function, in the order of the program, and of each source line, the
+/// costliest first, with its text where it is known.
+pub fn profile(profile: &Profile, sources: &SourceMap) -> String {
+    let functions = profile.functions.iter().map(|function| {
+        (function.cost, function.name.clone().unwrap_or_else(|| "(no function)".to_string()))
     });
-    rows_of_costs("function", rows.collect())
+    let mut lines: Vec<&ProfileLine> = profile.lines.iter().collect();
+    lines.sort_by_key(|line| std::cmp::Reverse(cycles(line.cost)));
+    let lines = lines.into_iter().map(|line| (line.cost, line_text(line, sources)));
+    costs("function", functions.collect()) + &costs("source line", lines.collect())
 }
 
-/// The cycles of each source line, the costliest first, with its text where it is known.
-pub fn profile(lines: &[ProfileLine], sources: &SourceMap) -> String {
-    let what = |line: &ProfileLine| match &line.place {
-        Some((file, number)) => {
-            let known = sources.files().iter().find(|source| source.name == *file);
-            let source = known.and_then(|source| source.line(*number)).unwrap_or_default();
-            let file = file.rsplit(['/', '\\']).next().unwrap_or(file);
-            format!("{file}:{number}  {}", source.trim())
-        }
-        None => "(no line)".to_string(),
-    };
-    let row = |line: &ProfileLine| Row {
-        instructions: line.instructions,
-        issue: line.issue_cycles,
-        stall: line.stall_cycles,
-        what: what(line),
-    };
-    let mut rows: Vec<Row> = lines.iter().map(row).collect();
-    rows.sort_by_key(|row| std::cmp::Reverse(row.cycles()));
-    rows_of_costs("source line", rows)
+fn cycles(cost: Cost) -> u64 {
+    cost.issued + cost.stalled
 }
 
-/// A row of a profile.
-struct Row {
-    instructions: u64,
-    issue: u64,
-    stall: u64,
-    what: String,
+fn line_text(line: &ProfileLine, sources: &SourceMap) -> String {
+    let Some((file, number)) = &line.place else { return "(no line)".to_string() };
+    let known = sources.files().iter().find(|source| source.name == *file);
+    let source = known.and_then(|source| source.line(*number)).unwrap_or_default();
+    let file = file.rsplit(['/', '\\']).next().unwrap_or(file);
+    format!("{file}:{number}  {}", source.trim())
 }
 
-impl Row {
-    fn cycles(&self) -> u64 {
-        self.issue + self.stall
-    }
-}
-
-/// The rows that cost something, with their shares in all of them.
-fn rows_of_costs(heading: &str, rows: Vec<Row>) -> String {
-    let total: u64 = rows.iter().map(Row::cycles).sum();
+/// A table of what cost something, with shares in all of them.
+fn costs(heading: &str, rows: Vec<(Cost, String)>) -> String {
+    let total: u64 = rows.iter().map(|(cost, _)| cycles(*cost)).sum();
     let mut text = format!(
         "\n{:>6} {:>12} {:>12} {:>12}  {heading}\n",
         "share", "instructions", "issue", "stall"
     );
     let width = console::width();
-    for row in rows.iter().filter(|row| row.cycles() > 0) {
-        let share = 100.0 * row.cycles() as f64 / total.max(1) as f64;
-        let line = format!(
-            "{share:>5.1}% {:>12} {:>12} {:>12}  {}",
-            grouped(row.instructions),
-            grouped(row.issue),
-            grouped(row.stall),
-            row.what
+    for (cost, what) in rows.into_iter().filter(|(cost, _)| cycles(*cost) > 0) {
+        let share = 100.0 * cycles(cost) as f64 / total.max(1) as f64;
+        let issued = grouped(cost.issued);
+        let row = format!(
+            "{share:>5.1}% {issued:>12} {issued:>12} {:>12}  {what}",
+            grouped(cost.stalled)
         );
-        text.extend(line.chars().take(width));
+        text.extend(row.chars().take(width));
         text.push('\n');
     }
     text
@@ -219,19 +194,20 @@ pub fn grouped(number: u64) -> String {
 #[cfg(test)]
 mod tests {
     use nbcc_sim_engine::Definition;
+    use nbcc_sim_engine::statistics::row;
 
     use super::*;
 
     const TABLE: &[Definition] = &[
-        Definition::new("cycles", "cycles", "Length."),
-        Definition::new("energy_pj", "pJ", "Energy."),
-        Definition::new("core.count", "cores", "Cores."),
-        Definition::new("core.active", "cores", "Cores that did work."),
-        Definition::new("core.issue_cycles", "cycles", "Issue."),
-        Definition::new("stall.true_dependence", "cycles", "Stalls."),
-        Definition::new("stall.never", "cycles", "Stalls."),
-        Definition::new("energy.bank_read", "pJ", "Reads."),
-        Definition::new("utilisation.bank", "-", "Busy."),
+        row("cycles", "cycles", "Length."),
+        row("energy_pj", "pJ", "Energy."),
+        row("core.count", "cores", "Cores."),
+        row("core.active", "cores", "Cores that did work."),
+        row("core.issue_cycles", "cycles", "Issue."),
+        row("stall.true_dependence", "cycles", "Stalls."),
+        row("stall.never", "cycles", "Stalls."),
+        row("energy.bank_read", "pJ", "Reads."),
+        row("utilisation.bank", "-", "Busy."),
     ];
 
     #[test]

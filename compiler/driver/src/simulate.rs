@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+pub use nbcc_host::{Cost, Profile, ProfileLine};
 use nbcc_isa::LoadError;
 use nbcc_sim_engine::{Progress, Statistics, Trace};
 use nbcc_stages::{ElementType, Image};
@@ -60,40 +61,12 @@ pub struct Ran {
     pub instructions: u64,
     /// What was measured; `None` without timing.
     pub statistics: Option<Statistics>,
-    /// Cycles a source line, in the order of files and lines.
-    pub profile: Vec<ProfileLine>,
-    /// Cycles a function, in the order of their places.
-    pub functions: Vec<ProfileFunction>,
+    /// Where cycles went.
+    pub profile: Profile,
     /// The timeline.
     pub trace: Option<Trace>,
     /// The length of a cycle in nanoseconds.
     pub cycle_ns: f64,
-}
-
-/// What a source line cost.
-#[derive(Clone, Debug)]
-pub struct ProfileLine {
-    /// The source file and line; `None` for instructions without one.
-    pub place: Option<(String, u32)>,
-    /// Instructions issued, over all control cores.
-    pub instructions: u64,
-    /// Cycles of issue, over all control cores.
-    pub issue_cycles: u64,
-    /// Cycles for which control cores waited to issue its instructions.
-    pub stall_cycles: u64,
-}
-
-/// What a function cost, without those that it calls.
-#[derive(Clone, Debug)]
-pub struct ProfileFunction {
-    /// Its name; `None` for instructions outside of all functions.
-    pub name: Option<String>,
-    /// Instructions issued, over all control cores.
-    pub instructions: u64,
-    /// Cycles of issue, over all control cores.
-    pub issue_cycles: u64,
-    /// Cycles for which control cores waited to issue its instructions.
-    pub stall_cycles: u64,
 }
 
 /// Why a run gave no outputs.
@@ -191,8 +164,8 @@ pub struct GridRan {
     pub instructions: u64,
     /// What was measured; `None` without timing.
     pub statistics: Option<Statistics>,
-    /// Cost of each source line.
-    pub profile: Vec<ProfileLine>,
+    /// Where instructions were issued.
+    pub profile: Profile,
     /// Why the launches did not come to their end; only what was printed is known then.
     pub failure: Option<RunError>,
 }

@@ -36,7 +36,7 @@ block0:
     )
 }
 
-type Run = (Result<Vec<u32>, FaultKind>, String);
+type Run = (Result<Vec<u32>, FaultKind>, Vec<u8>);
 
 fn run_shape(text: &str, grid: u32, block: [u32; 3], words: usize) -> Run {
     let module = read(text);
@@ -49,8 +49,8 @@ fn run_shape(text: &str, grid: u32, block: [u32; 3], words: usize) -> Run {
         params: address.to_le_bytes().to_vec(),
     };
     let limits = Limits { steps: 1_000_000, ..Limits::default() };
-    let mut printed = String::new();
-    let mut print = |text: &str| printed.push_str(text);
+    let mut printed = Vec::new();
+    let mut print = |bytes: &[u8]| printed.extend_from_slice(bytes);
     let done = launch(&module, Func::from_u32(0), &shape, &mut memory, &limits, &mut print);
     let words = memory.bytes(address).chunks(4);
     let words = words.map(|bytes| u32::from_le_bytes(bytes.try_into().unwrap())).collect();
@@ -249,7 +249,30 @@ object @args: local size 32 align 8\n",
     .replace("256420 25352e3266 7c252d3473 7c2523780a00", "25642025352e32667c252d34737c2523780a00");
     let (words, printed) = run_shape(&text, 1, [1, 1, 1], 1);
     assert_eq!(words, Ok(vec![4]));
-    assert_eq!(printed, "-3  2.50|ab  |0xff\n");
+    assert_eq!(printed, b"-3  2.50|ab  |0xff\n");
+}
+
+#[test]
+fn prints_bytes() {
+    // A byte that is no text, "%hhd|%c|%", with the arguments 300 and 233.
+    let text = kernel(
+        "object @format: global size 11 align 1 data \"ff256868647c25637c2500\"
+object @args: local size 8 align 8\n",
+        "  v11: i64 = address @args
+  v12: i32 = const 300
+  store local [v11], v12
+  v13: i32 = const 233
+  store local [v11 + 4], v13
+  v14: i64 = address @format
+  v15: i64 = simt \"togeneric.local\"(v11)
+  v16: i32 = simt \"vprintf\"(v14, v15)
+  store global [v10], v16
+  return
+",
+    );
+    let (words, printed) = run_shape(&text, 1, [1, 1, 1], 1);
+    assert_eq!(words, Ok(vec![2]));
+    assert_eq!(printed, b"\xff44|\xe9|%");
 }
 
 #[test]

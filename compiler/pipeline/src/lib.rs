@@ -10,8 +10,8 @@ mod request;
 mod target;
 
 pub use pass::{
-    Dump, Fact, NoObserver, Observer, PassDesc, PassInfo, PassRecord, State, run_passes,
-    run_passes_from,
+    Dump, Fact, NoObserver, Observer, PassDesc, PassInfo, PassRecord, Run, State, before, optional,
+    pass, run_passes, run_passes_from,
 };
 pub use request::{Context, Emit, OptLevel, PassOptions, Request};
 pub use target::{Artifact, Choice, Frontend, MachineInfo, Program, Target};

@@ -11,6 +11,9 @@ use crate::{Context, OptLevel};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Fact(pub &'static str);
 
+/// What a pass does to the compilation state `S`. `Err` after an error was reported.
+pub type Run<S> = fn(&mut S, &mut Context<'_>) -> Result<(), Failed>;
+
 /// One pass of a target's pipeline over the compilation state `S`.
 pub struct PassDesc<S: 'static> {
     /// Its name, as in `--disable-pass NAME`.
@@ -21,14 +24,43 @@ pub struct PassDesc<S: 'static> {
     pub level: OptLevel,
     /// Whether a program is still right without it.
     pub optional: bool,
-    /// The pass itself. `Err` after an error was reported.
-    pub run: fn(&mut S, &mut Context<'_>) -> Result<(), Failed>,
+    /// The pass itself.
+    pub run: Run<S>,
     /// What must hold before.
     pub requires: &'static [Fact],
     /// What holds afterwards.
     pub establishes: &'static [Fact],
     /// What no longer holds afterwards.
     pub invalidates: &'static [Fact],
+}
+
+/// A pass that runs at every level and cannot be left out.
+pub const fn pass<S>(
+    name: &'static str,
+    about: &'static str,
+    run: Run<S>,
+    requires: &'static [Fact],
+    establishes: &'static [Fact],
+) -> PassDesc<S> {
+    let level = OptLevel::O0;
+    PassDesc { name, about, level, optional: false, run, requires, establishes, invalidates: &[] }
+}
+
+/// A pass that runs from a level on and can be left out: it establishes nothing.
+pub const fn optional<S>(
+    name: &'static str,
+    about: &'static str,
+    level: OptLevel,
+    run: Run<S>,
+    requires: &'static [Fact],
+) -> PassDesc<S> {
+    PassDesc { level, optional: true, ..pass(name, about, run, requires, &[]) }
+}
+
+/// The passes before the one of that name. Panics where there is none.
+pub fn before<'a, S>(passes: &'a [PassDesc<S>], name: &str) -> &'a [PassDesc<S>] {
+    let end = passes.iter().position(|pass| pass.name == name);
+    &passes[..end.unwrap_or_else(|| panic!("there is no pass {name}"))]
 }
 
 /// What `--print-passes` shows of a pass.
@@ -55,6 +87,10 @@ impl<S> PassDesc<S> {
 pub trait State {
     /// The present form as text, one entry a function, `define ... {` to a lone `}`.
     fn dumps(&self) -> Vec<Dump>;
+    /// The present form as one text.
+    fn text(&self) -> String {
+        self.dumps().into_iter().map(|dump| dump.text).collect()
+    }
     /// Checks everything that holds of the present form; says what is broken.
     fn verify(&self) -> Result<(), String>;
 }

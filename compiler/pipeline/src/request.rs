@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use nbcc_base::{Diagnostics, SourceMap};
+use nbcc_base::{CodeInfo, Diagnostic, Diagnostics, Failed, SourceMap};
+use nbcc_isa::{MachineError, Override};
 use nbcc_placement::Remark;
 
 use crate::Observer;
@@ -56,7 +57,7 @@ pub struct Request {
     /// The machine's name or file, for messages.
     pub machine_name: String,
     /// `--set KEY=VALUE`, in order.
-    pub overrides: Vec<(String, String)>,
+    pub overrides: Vec<Override>,
     /// `-X KEY=VALUE`.
     pub choices: BTreeMap<String, String>,
     /// What to produce.
@@ -68,6 +69,24 @@ pub struct Request {
     /// Scalar parameters that are given, by name, as words. A target may need them where extents
     /// depend on them.
     pub params: BTreeMap<String, u32>,
+}
+
+impl Request {
+    /// The machine that `read` makes of the description and what overrides it. What is wrong with
+    /// it is reported under `code`.
+    pub fn read_machine<M>(
+        &self,
+        read: impl FnOnce(&str, &[Override]) -> Result<M, MachineError>,
+        code: &'static CodeInfo,
+        diagnostics: &mut Diagnostics,
+    ) -> Result<M, Failed> {
+        read(&self.machine, &self.overrides).or_else(|error| {
+            let mut diagnostic =
+                Diagnostic::error(code, error.message).in_file(self.machine_name.clone());
+            diagnostic.help = error.help;
+            diagnostics.fail(diagnostic)
+        })
+    }
 }
 
 /// What a pass reaches beside the state.

@@ -58,6 +58,24 @@ pub struct MachineInfo {
     pub text: &'static str,
 }
 
+impl MachineInfo {
+    /// The machines of a target, of their names and texts and a sentence on each.
+    pub const fn all<const N: usize>(
+        machines: &[(&'static str, &'static str)],
+        about: [&'static str; N],
+    ) -> [MachineInfo; N] {
+        assert!(machines.len() == N, "a sentence on each machine");
+        let mut all = [MachineInfo { name: "", about: "", text: "" }; N];
+        let mut k = 0;
+        while k < N {
+            let (name, text) = machines[k];
+            all[k] = MachineInfo { name, about: about[k], text };
+            k += 1;
+        }
+        all
+    }
+}
+
 /// What a compilation produces.
 #[derive(Clone, Debug)]
 pub enum Artifact {

@@ -9,7 +9,9 @@ use object::build::elf::{Builder, SectionData, SectionId};
 use object::{Endianness, elf};
 use sha2::{Digest, Sha256};
 
+use crate::instruction::EncodeError;
 use crate::lines::{self, LineTable};
+use crate::load::LoadError;
 
 /// The `e_machine` of every nbcc program.
 pub const MACHINE: u16 = 0x4e42;
@@ -93,6 +95,19 @@ pub struct Symbol {
 #[derive(Debug, thiserror::Error)]
 #[error("cannot write the program: {0}")]
 pub struct WriteError(pub String);
+
+impl From<EncodeError> for WriteError {
+    fn from(error: EncodeError) -> Self {
+        WriteError(error.to_string())
+    }
+}
+
+/// A program that could not be read back must not be written.
+impl From<LoadError> for WriteError {
+    fn from(error: LoadError) -> Self {
+        WriteError(error.to_string())
+    }
+}
 
 fn note(kind: u32, contents: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::new();
@@ -208,7 +223,7 @@ impl Container {
         builder.set_section_sizes();
         let mut bytes = Vec::new();
         builder.write(&mut bytes).map_err(|error| WriteError(error.to_string()))?;
-        crate::load::seal(&mut bytes).map_err(|error| WriteError(error.to_string()))?;
+        crate::load::seal(&mut bytes)?;
         Ok(bytes)
     }
 }

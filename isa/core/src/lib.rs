@@ -4,10 +4,13 @@
 pub mod asm;
 pub mod container;
 pub mod dram;
+pub mod fields;
 mod instruction;
 pub mod lines;
 pub mod load;
 pub mod machine;
+pub mod metadata;
+pub mod program;
 pub mod reference;
 pub mod table;
 pub mod text;
@@ -20,4 +23,5 @@ pub use instruction::{
 pub use lines::{LineTable, SourceLine};
 pub use load::LoadError;
 pub use machine::{MachineError, Override};
+pub use program::{Code, TextSymbol, resolve_labels};
 pub use text::{Field, LabelNames, LabelTable, SyntaxError};

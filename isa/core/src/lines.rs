@@ -28,6 +28,14 @@ pub struct LineTable {
     pub rows: Vec<Option<SourceLine>>,
 }
 
+impl LineTable {
+    /// The source file and line of an instruction, where they are known.
+    pub fn line(&self, instruction: usize) -> Option<(&str, SourceLine)> {
+        let place = self.rows.get(instruction).copied().flatten()?;
+        Some((self.files.get(place.file as usize)?, place))
+    }
+}
+
 const ENCODING: Encoding = Encoding { format: Format::Dwarf32, version: 4, address_size: 8 };
 
 /// The debug sections by name.

@@ -10,6 +10,7 @@ use crate::container::{
     NOTE_OWNER, RELOCATIONS, Symbol, SymbolKind, TARGET_NOTE, digest,
 };
 use crate::lines;
+use crate::machine::MachineError;
 
 /// What is wrong with a file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -27,6 +28,14 @@ impl LoadError {
     /// An error at `offset` of `section`.
     pub fn new(section: impl Into<String>, offset: u64, message: impl Into<String>) -> Self {
         LoadError { section: section.into(), offset, message: message.into() }
+    }
+}
+
+/// A machine description is at fault, in the note of the target.
+impl From<MachineError> for LoadError {
+    fn from(error: MachineError) -> Self {
+        let offset = error.span.map_or(0, |span| span.start as u64);
+        LoadError::new(TARGET_NOTE.0, offset, error.message)
     }
 }
 

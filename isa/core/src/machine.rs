@@ -79,12 +79,25 @@ impl Override {
     }
 }
 
-/// Reads a machine description and applies overrides. The caller validates the values.
+/// Reads a machine description, applies overrides, and checks the values by `validate`.
 ///
 /// # Errors
-/// TOML that does not parse, unknown, missing or ill-typed keys (with their place in
-/// `text`), and overrides of unknown keys or of another type.
+/// TOML that does not parse, unknown, missing or ill-typed keys, overrides of unknown keys or of
+/// another type, and what `validate` says. What is not an override's fault has its place in `text`.
 pub fn load<T: DeserializeOwned + Serialize>(
+    text: &str,
+    overrides: &[Override],
+    validate: impl FnOnce(&T) -> Result<(), MachineError>,
+) -> Result<T, MachineError> {
+    let machine = read(text, overrides)?;
+    validate(&machine).map_err(|error| {
+        let overridden = overrides.iter().any(|change| Some(&change.key) == error.key.as_ref());
+        if overridden { error } else { error.locate(text) }
+    })?;
+    Ok(machine)
+}
+
+fn read<T: DeserializeOwned + Serialize>(
     text: &str,
     overrides: &[Override],
 ) -> Result<T, MachineError> {
@@ -302,6 +315,50 @@ fn comment_start(rest: &str) -> usize {
     rest.len()
 }
 
+/// The TOML text of that name among the machines of a target, given as names and texts.
+pub fn built_in_text(
+    machines: &[(&'static str, &'static str)],
+    name: &str,
+) -> Option<&'static str> {
+    machines.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)
+}
+
+/// Checks that the `name` of a machine can stand in tables and files.
+///
+/// # Errors
+/// It cannot.
+pub fn check_name(name: &str) -> Result<(), MachineError> {
+    if name.is_empty() || name.len() > 64 || name.chars().any(char::is_control) {
+        let message = "`name` must have 1 to 64 printable characters";
+        return Err(MachineError::at_key("name", message));
+    }
+    Ok(())
+}
+
+/// Checks that `value` of `key` is a multiple of `multiple`.
+///
+/// # Errors
+/// It is not.
+pub fn check_multiple(key: &str, value: u32, multiple: u32) -> Result<(), MachineError> {
+    if value.is_multiple_of(multiple) {
+        return Ok(());
+    }
+    let message = format!("`{key}` is {value}, which is no multiple of {multiple}");
+    Err(MachineError::at_key(key, message))
+}
+
+/// Checks that `count` things, of key `of`, are whole rows of a mesh of `columns`, of key `key`.
+///
+/// # Errors
+/// They are not.
+pub fn check_mesh(key: &str, columns: u32, of: &str, count: u32) -> Result<(), MachineError> {
+    if count.is_multiple_of(columns) {
+        return Ok(());
+    }
+    Err(MachineError::at_key(key, format!("`{key}` is {columns}: no whole mesh"))
+        .with_help(format!("it must divide `{of}`, which is {count}")))
+}
+
 /// Checks that `value` of `key` lies between `least` and `most`.
 ///
 /// # Errors
@@ -342,7 +399,7 @@ mod tests {
                         tRCD = 14\nrefresh = true # ne # xt\nenergy = 0.5\n";
 
     fn set(text: &str) -> Result<Toy, MachineError> {
-        load(TEXT, &[Override::parse(text).unwrap()])
+        read(TEXT, &[Override::parse(text).unwrap()])
     }
 
     #[test]
@@ -367,7 +424,7 @@ mod tests {
 
     #[test]
     fn errors_have_spans() {
-        let error = load::<Toy>(&TEXT.replace("refresh", "refersh"), &[]).unwrap_err();
+        let error = read::<Toy>(&TEXT.replace("refresh", "refersh"), &[]).unwrap_err();
         assert_eq!(&TEXT[error.span.unwrap()], "refresh");
         let located = MachineError::at_key("dram.energy", "bad").locate(TEXT);
         assert_eq!(&TEXT[located.span.unwrap()], "0.5");
@@ -375,14 +432,14 @@ mod tests {
 
     #[test]
     fn lists_comments_and_hashes() {
-        let toy: Toy = load(TEXT, &[]).unwrap();
+        let toy: Toy = read(TEXT, &[]).unwrap();
         let list = list(&toy, TEXT);
         let rows: Vec<_> =
             list.iter().map(|e| (&e.key[..], &e.value[..], &e.comment[..])).collect();
         assert_eq!(rows[0], ("name", "\"toy\"", "a \"name\""));
         assert!(rows.contains(&("dram.tRCD", "14", "Row to column. From a table.")));
         assert!(rows.contains(&("dram.refresh", "true", "ne # xt")));
-        assert_eq!(hash(&toy), hash(&load::<Toy>(&to_toml(&toy), &[]).unwrap()));
+        assert_eq!(hash(&toy), hash(&read::<Toy>(&to_toml(&toy), &[]).unwrap()));
         assert_ne!(hash(&toy), hash(&set("dram.tRCD=15").unwrap()));
     }
 }

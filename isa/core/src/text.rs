@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Range;
 
-use crate::instruction::Imm;
+use crate::instruction::{Imm, MachineInstruction};
 
 /// What is wrong with a line of assembly, and where in it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -265,10 +265,31 @@ impl<'a> Cursor<'a> {
             .with_help(format!("registers of {file} are written `{prefix}` and a number")))
     }
 
+    /// Nothing but space must be left.
+    pub fn expect_end(&mut self) -> Result<(), SyntaxError> {
+        if self.at_end() {
+            return Ok(());
+        }
+        let found = self.found();
+        Err(self.error_here(format!("expected the end of the line, found {found}")))
+    }
+
     /// The number of a label's name.
     pub fn label(&mut self, name: &str) -> u32 {
         self.labels.intern(name)
     }
+}
+
+/// Reads a line that is one instruction.
+///
+/// # Errors
+/// It is none, or more.
+pub fn parse_instruction<I: MachineInstruction>(line: &str) -> Result<I, SyntaxError> {
+    let mut labels = LabelTable::default();
+    let mut cursor = Cursor::new(line, &mut labels);
+    let inst = I::parse_text(&mut cursor)?;
+    cursor.expect_end()?;
+    Ok(inst)
 }
 
 /// A field of an instruction that is no register: an immediate, a mask, an operation.

@@ -3,12 +3,13 @@
 
 use std::fmt;
 
-use nbcc_isa::asm::{Dialect, assemble, decode_text, print};
+use nbcc_isa::asm::{Dialect, assemble, print};
 use nbcc_isa::container::{Data, write_file};
+use nbcc_isa::program::decode_text;
 use nbcc_isa::text::Cursor;
 use nbcc_isa::{
-    Container, Field, Imm, Instruction, LabelNames, LineTable, MachineInstruction, RegOrImm,
-    RegisterClass, Role, SourceLine, SyntaxError,
+    Container, Field, Imm, Instruction, LabelNames, LineTable, MachineInstruction, RegisterClass,
+    Role, SourceLine, SyntaxError,
 };
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -70,32 +71,11 @@ impl Field for Width {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Value<R> {
-    Number(u32),
-    Reg(R),
-}
-
-impl<R> RegOrImm for Value<R> {
-    type Reg = R;
-    const BRACKETS: [&'static str; 2] = ["", ""];
-    fn split(&self) -> Result<u32, &R> {
-        match self {
-            Value::Number(n) => Ok(*n),
-            Value::Reg(r) => Err(r),
-        }
-    }
-    fn reg_mut(&mut self) -> Option<&mut R> {
-        match self {
-            Value::Number(_) => None,
-            Value::Reg(r) => Some(r),
-        }
-    }
-    fn from_imm(value: u32) -> Self {
-        Value::Number(value)
-    }
-    fn from_reg(reg: R) -> Self {
-        Value::Reg(reg)
+nbcc_isa::reg_or_imm! {
+    /// A number or a register.
+    enum Value<R> in ["", ""] {
+        Number(u32),
+        Reg(R),
     }
 }
 

@@ -15,7 +15,7 @@ pub use operands::{
     RegClass, SimbMask, Source, VAULT_ID, VecMask,
 };
 pub use ops::{Category, Inst, Latency, Memory, Unit};
-pub use program::{Coordinate, Param, Patch, Program, Rodata, TextSymbol, resolve_labels};
+pub use program::{Coordinate, Param, Patch, Program, Rodata};
 
 /// The number of lanes of a DataRF entry.
 pub const LANES: usize = 4;

@@ -2,7 +2,9 @@
 //! of `machines/`. Compiler and simulator take every number from here.
 
 use nbcc_isa::dram::Dram;
-use nbcc_isa::machine::{self, Entry, MachineError, Override, check_range};
+use nbcc_isa::machine::{
+    self, Entry, MachineError, Override, check_mesh, check_multiple, check_name, check_range,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::operands::RESERVED_ADDR_REGS;
@@ -218,7 +220,7 @@ const MAX_ON_CHIP_BYTES: u64 = 1 << 30;
 impl Machine {
     /// The TOML text of a built-in machine.
     pub fn built_in_text(name: &str) -> Option<&'static str> {
-        BUILT_IN.iter().find(|(n, _)| *n == name).map(|(_, text)| *text)
+        machine::built_in_text(BUILT_IN, name)
     }
 
     /// A built-in machine.
@@ -233,14 +235,9 @@ impl Machine {
     /// Reads a machine file and applies overrides.
     ///
     /// # Errors
-    /// As [`machine::load`], and values out of range.
+    /// As [`machine::load`].
     pub fn from_toml(text: &str, overrides: &[Override]) -> Result<Machine, MachineError> {
-        let machine: Machine = machine::load(text, overrides)?;
-        machine.validate().map_err(|error| {
-            let overridden = overrides.iter().any(|o| Some(&o.key) == error.key.as_ref());
-            if overridden { error } else { error.locate(text) }
-        })?;
-        Ok(machine)
+        machine::load(text, overrides, Machine::validate)
     }
 
     /// The machine as TOML, the same for equal machines.
@@ -264,12 +261,7 @@ impl Machine {
     /// The first value that is out of range, by its key.
     pub fn validate(&self) -> Result<(), MachineError> {
         let h = &self.hierarchy;
-        if self.name.is_empty() || self.name.len() > 64 || self.name.chars().any(char::is_control) {
-            return Err(MachineError::at_key(
-                "name",
-                "`name` must have 1 to 64 printable characters",
-            ));
-        }
+        check_name(&self.name)?;
         check_range("hierarchy.cubes", h.cubes, 1, 256)?;
         check_range("hierarchy.vaults", h.vaults, 1, 256)?;
         check_range("hierarchy.pgs", h.pgs, 1, 32)?;
@@ -286,13 +278,7 @@ impl Machine {
             ("hierarchy.vault_columns", h.vault_columns, "hierarchy.vaults", h.vaults),
         ] {
             check_range(key, columns, 1, count)?;
-            if !count.is_multiple_of(columns) {
-                return Err(MachineError::at_key(
-                    key,
-                    format!("`{key}` is {columns}: no whole mesh"),
-                )
-                .with_help(format!("it must divide `{of}`, which is {count}")));
-            }
+            check_mesh(key, columns, of, count)?;
         }
 
         check_range("control.instruction_queue", self.control.instruction_queue, 1, 4096)?;
@@ -312,12 +298,7 @@ impl Machine {
             ("memory.vsm_bytes", m.vsm_bytes, 1024, 1 << 26),
         ] {
             check_range(key, bytes, least, most)?;
-            if !bytes.is_multiple_of(ATOM_BYTES) {
-                return Err(MachineError::at_key(
-                    key,
-                    format!("`{key}` is {bytes}, which is no multiple of {ATOM_BYTES}"),
-                ));
-            }
+            check_multiple(key, bytes, ATOM_BYTES)?;
         }
         let r = &self.registers;
         let engine = u64::from(r.addr) * 4 + u64::from(r.data) * u64::from(ATOM_BYTES);

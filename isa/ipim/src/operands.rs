@@ -5,7 +5,7 @@
 use std::fmt::{self, Write};
 
 use nbcc_isa::text::Cursor;
-use nbcc_isa::{Field, LabelNames, RegOrImm, RegisterClass, SyntaxError};
+use nbcc_isa::{Field, LabelNames, RegisterClass, SyntaxError, named_field, reg_or_imm};
 
 /// The register files of iPIM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -51,68 +51,6 @@ pub const PG_ID: PhysReg = PhysReg { class: RegClass::Addr, index: 1 };
 pub const VAULT_ID: PhysReg = PhysReg { class: RegClass::Addr, index: 2 };
 /// The entry that holds the cube's id.
 pub const CHIP_ID: PhysReg = PhysReg { class: RegClass::Addr, index: 3 };
-
-/// Declares an enum that is written by name and encoded by number.
-macro_rules! named_field {
-    (
-        $(#[$meta:meta])*
-        pub enum $name:ident as $what:literal {
-            $( $(#[$variant_meta:meta])* $variant:ident = $bits:literal $text:literal ),+ $(,)?
-        }
-    ) => {
-        $(#[$meta])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-        pub enum $name { $( $(#[$variant_meta])* $variant ),+ }
-
-        impl $name {
-            /// Every one, in the order of the encoding.
-            pub const ALL: &'static [$name] = &[$($name::$variant),+];
-
-            /// The name in assembly.
-            pub fn name(self) -> &'static str {
-                match self { $( $name::$variant => $text ),+ }
-            }
-
-            fn from_name(name: &str) -> Option<$name> {
-                match name { $( $text => Some($name::$variant), )+ _ => None }
-            }
-
-            fn number(self) -> u64 {
-                match self { $( $name::$variant => $bits ),+ }
-            }
-
-            fn from_number(bits: u64) -> Option<$name> {
-                match bits { $( $bits => Some($name::$variant), )+ _ => None }
-            }
-
-            fn unknown(start: usize, word: &str) -> SyntaxError {
-                let names: Vec<&str> = $name::ALL.iter().map(|v| v.name()).collect();
-                SyntaxError::new(
-                    format!("unknown {} `{word}`", $what),
-                    start..start + word.len(),
-                )
-                .with_help(format!("expected one of {}", names.join(", ")))
-            }
-        }
-
-        impl Field for $name {
-            fn to_bits(&self) -> Option<u64> {
-                Some(self.number())
-            }
-            fn from_bits(bits: u64) -> Option<Self> {
-                $name::from_number(bits)
-            }
-            fn write(&self, f: &mut dyn Write, _: &dyn LabelNames) -> fmt::Result {
-                f.write_str(self.name())
-            }
-            fn parse(cursor: &mut Cursor<'_>) -> Result<Self, SyntaxError> {
-                let start = cursor.position() + 1;
-                let word = cursor.expect_suffix($what)?;
-                $name::from_name(word).ok_or_else(|| $name::unknown(start, word))
-            }
-        }
-    };
-}
 
 named_field! {
     /// Operations on 32-bit integers, the same in `comp`, `calc_arf` and `calc_crf`.
@@ -222,10 +160,8 @@ impl Field for CompOp {
         let op = cursor.expect_suffix("an operation")?;
         let type_start = cursor.position() + 1;
         match cursor.expect_suffix("`i32` or `f32`")? {
-            "i32" => IntOp::from_name(op).map(CompOp::Int).ok_or_else(|| IntOp::unknown(start, op)),
-            "f32" => {
-                FloatOp::from_name(op).map(CompOp::Float).ok_or_else(|| FloatOp::unknown(start, op))
-            }
+            "i32" => IntOp::parse_name(op, start).map(CompOp::Int),
+            "f32" => FloatOp::parse_name(op, start).map(CompOp::Float),
             other => Err(SyntaxError::new(
                 format!("unknown type `{other}`"),
                 type_start..type_start + other.len(),
@@ -297,55 +233,23 @@ impl Field for SimbMask {
     }
 }
 
-/// A byte address in a bank or a scratchpad: the same for every engine, or the value
-/// of an AddrRF entry of each engine. Written `[0x40]` or `[A7]`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Addr<R> {
-    /// The address itself.
-    Direct(u32),
-    /// The AddrRF entry that holds it.
-    Indirect(R),
+reg_or_imm! {
+    /// A byte address in a bank or a scratchpad: the same for every engine, or the value
+    /// of an AddrRF entry of each engine. Written `[0x40]` or `[A7]`.
+    pub enum Addr<R> in ["[", "]"] {
+        /// The address itself.
+        Direct(u32),
+        /// The AddrRF entry that holds it.
+        Indirect(R),
+    }
 }
 
-/// A field of `req`: a number, or the CtrlRF entry that holds it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Source<R> {
-    /// The number itself.
-    Imm(u32),
-    /// The CtrlRF entry that holds it.
-    Ctrl(R),
+reg_or_imm! {
+    /// A field of `req`: a number, or the CtrlRF entry that holds it.
+    pub enum Source<R> in ["", ""] {
+        /// The number itself.
+        Imm(u32),
+        /// The CtrlRF entry that holds it.
+        Ctrl(R),
+    }
 }
-
-macro_rules! reg_or_imm {
-    ($name:ident, $imm:ident, $reg:ident, $brackets:expr) => {
-        impl<R> RegOrImm for $name<R> {
-            type Reg = R;
-            const BRACKETS: [&'static str; 2] = $brackets;
-
-            fn split(&self) -> Result<u32, &R> {
-                match self {
-                    $name::$imm(value) => Ok(*value),
-                    $name::$reg(reg) => Err(reg),
-                }
-            }
-
-            fn reg_mut(&mut self) -> Option<&mut R> {
-                match self {
-                    $name::$imm(_) => None,
-                    $name::$reg(reg) => Some(reg),
-                }
-            }
-
-            fn from_imm(value: u32) -> Self {
-                $name::$imm(value)
-            }
-
-            fn from_reg(reg: R) -> Self {
-                $name::$reg(reg)
-            }
-        }
-    };
-}
-
-reg_or_imm!(Addr, Direct, Indirect, ["[", "]"]);
-reg_or_imm!(Source, Imm, Ctrl, ["", ""]);

@@ -1,10 +1,10 @@
 //! A SIMB program: what a `.nbx` file for iPIM holds, decoded and checked. The only
 //! thing that passes from the compiler to the simulator.
 
-use nbcc_isa::asm::{decode_text, encode_text, is_label_name};
-use nbcc_isa::container::{Data, Symbol, SymbolKind, TARGET_NOTE, WriteError};
-use nbcc_isa::{Container, Imm, Instruction, LineTable, LoadError};
-use serde::de::DeserializeOwned;
+use nbcc_isa::container::{Data, Symbol, SymbolKind, WriteError};
+use nbcc_isa::metadata::{expect_only, from_json, to_json};
+use nbcc_isa::program::repeated;
+use nbcc_isa::{Code, Container, Imm, Instruction, LoadError};
 use serde::{Deserialize, Serialize};
 
 use crate::layout::{Buffer, Element};
@@ -29,35 +29,16 @@ const PROLOGUE: &str = ".nbcc.prologue";
 pub struct Program {
     /// The machine that it was compiled for.
     pub machine: Machine,
-    /// The instructions; the byte address of one is its index times 16.
-    pub text: Vec<Inst<PhysReg>>,
-    /// Functions and labels in `text`. A file is read in the order of their places,
-    /// functions before labels, then of their names.
-    pub symbols: Vec<TextSymbol>,
-    /// Indices of the instructions whose immediate is the address of an instruction, in
-    /// ascending order.
-    pub relocations: Vec<u32>,
+    /// The instructions with their names and source lines.
+    pub code: Code<Inst<PhysReg>>,
     /// What the loader sets for each vault.
     pub prologue: Vec<Patch>,
-    /// Source lines.
-    pub lines: LineTable,
     /// Constants.
     pub rodata: Rodata,
     /// Inputs, outputs and image parameters.
     pub buffers: Vec<Buffer>,
     /// Scalar parameters.
     pub params: Vec<Param>,
-}
-
-/// A name in `text`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TextSymbol {
-    /// The name; letters, digits, `_` and `$`.
-    pub name: String,
-    /// The index of the instruction.
-    pub index: u32,
-    /// The number of instructions of a function; `None` for a label.
-    pub function: Option<u32>,
 }
 
 /// A `seti_crf` whose immediate the loader replaces for each vault.
@@ -122,32 +103,10 @@ impl Coordinate {
     }
 }
 
-/// Replaces labels by addresses and returns the relocations; `index_of` says at which
-/// instruction a label stands.
-///
-/// # Errors
-/// The first label that stands nowhere.
-pub fn resolve_labels(
-    text: &mut [Inst<PhysReg>],
-    mut index_of: impl FnMut(u32) -> Option<u32>,
-) -> Result<Vec<u32>, u32> {
-    let mut relocations = Vec::new();
-    for (at, inst) in text.iter_mut().enumerate() {
-        if let Some(imm) = inst.symbolic_mut()
-            && let Imm::Label(label) = *imm
-        {
-            let index = index_of(label).ok_or(label)?;
-            *imm = Imm::Value((index * INSTRUCTION_BYTES) as i32);
-            relocations.push(at as u32);
-        }
-    }
-    Ok(relocations)
-}
-
 impl Program {
     /// The program with the prologue set for vault `vault` of cube `cube`.
     pub fn text_for(&self, cube: u32, vault: u32) -> Vec<Inst<PhysReg>> {
-        let mut text = self.text.clone();
+        let mut text = self.code.text.clone();
         for patch in &self.prologue {
             if let Some(imm) = text[patch.index as usize].symbolic_mut() {
                 let value = patch.coordinate.of(&self.machine, cube, vault);
@@ -179,23 +138,10 @@ impl Program {
     /// # Errors
     /// As [`Program::to_elf`].
     pub fn to_container(&self) -> Result<Container, WriteError> {
-        self.validate().map_err(|error| WriteError(error.to_string()))?;
-        let text = encode_text(&self.text).map_err(|error| WriteError(error.to_string()))?;
-        let byte = |index: u32| u64::from(index) * u64::from(INSTRUCTION_BYTES);
-        let mut symbols: Vec<Symbol> = Vec::new();
-        for symbol in &self.symbols {
-            symbols.push(Symbol {
-                name: symbol.name.clone(),
-                kind: match symbol.function {
-                    Some(_) => SymbolKind::Function,
-                    None => SymbolKind::Label,
-                },
-                address: byte(symbol.index),
-                size: byte(symbol.function.unwrap_or(0)),
-            });
-        }
+        self.validate()?;
+        let mut container = self.code.to_container()?;
         for buffer in &self.buffers {
-            symbols.push(Symbol {
+            container.symbols.push(Symbol {
                 name: buffer.name.clone(),
                 kind: SymbolKind::Object,
                 address: BANK_BASE + u64::from(buffer.base),
@@ -203,16 +149,15 @@ impl Program {
             });
         }
         for param in &self.params {
-            symbols.push(Symbol {
+            container.symbols.push(Symbol {
                 name: param.name.clone(),
                 kind: SymbolKind::Object,
                 address: BANK_BASE + u64::from(param.address),
                 size: u64::from(ATOM_BYTES),
             });
         }
-        let mut data = Vec::new();
         if !self.rodata.bytes.is_empty() {
-            data.push(Data {
+            container.data.push(Data {
                 name: ".rodata".into(),
                 address: BANK_BASE + u64::from(self.rodata.address),
                 bytes: self.rodata.bytes.clone(),
@@ -221,18 +166,13 @@ impl Program {
         Ok(Container {
             isa: ISA,
             version: VERSION,
-            instruction_bytes: INSTRUCTION_BYTES,
-            text,
-            data,
-            symbols,
             machine: self.machine.to_toml(),
-            relocations: self.relocations.iter().map(|index| byte(*index) as u32).collect(),
             metadata: vec![
                 (BUFFERS.into(), to_json(&self.buffers)),
                 (PARAMS.into(), to_json(&self.params)),
                 (PROLOGUE.into(), to_json(&self.prologue)),
             ],
-            lines: self.lines.clone(),
+            ..container
         })
     }
 
@@ -241,44 +181,8 @@ impl Program {
     /// # Errors
     /// What is wrong, with its section and offset.
     pub fn from_container(container: &Container) -> Result<Program, LoadError> {
-        let note = TARGET_NOTE.0;
-        let machine = Machine::from_toml(&container.machine, &[]).map_err(|error| {
-            let offset = error.span.as_ref().map_or(0, |span| span.start as u64);
-            LoadError::new(note, offset, error.message)
-        })?;
-        let text = decode_text(&container.text)?;
-        let instruction = |offset: u64, what: &str| {
-            if offset.is_multiple_of(u64::from(INSTRUCTION_BYTES)) {
-                Ok((offset / u64::from(INSTRUCTION_BYTES)) as u32)
-            } else {
-                let message = format!("{what} is not at an instruction");
-                Err(LoadError::new(".text", offset, message))
-            }
-        };
-        let mut symbols = Vec::new();
-        for symbol in &container.symbols {
-            let index = instruction(symbol.address, "a symbol");
-            symbols.push(match symbol.kind {
-                // Those of buffers and parameters say nothing new.
-                SymbolKind::Object => continue,
-                SymbolKind::Label => {
-                    TextSymbol { name: symbol.name.clone(), index: index?, function: None }
-                }
-                SymbolKind::Function => TextSymbol {
-                    name: symbol.name.clone(),
-                    index: index?,
-                    function: Some(instruction(symbol.size, "the end of a function")?),
-                },
-            });
-        }
-        // ELF puts local symbols first, whatever the order was.
-        symbols.sort_by(|a, b| {
-            (a.index, a.function.is_none(), &a.name).cmp(&(b.index, b.function.is_none(), &b.name))
-        });
-        let relocations = container.relocations.iter();
-        let relocations: Result<Vec<u32>, LoadError> =
-            relocations.map(|at| instruction(u64::from(*at), "a relocation")).collect();
-
+        let machine = Machine::from_toml(&container.machine, &[])?;
+        let code = Code::from_container(container)?;
         let mut rodata = Rodata::default();
         for data in &container.data {
             if data.name != ".rodata" {
@@ -296,19 +200,11 @@ impl Program {
                 rodata = Rodata { address, bytes: data.bytes.clone() };
             }
         }
-        let known = [BUFFERS, PARAMS, PROLOGUE];
-        if let Some((name, _)) =
-            container.metadata.iter().find(|(name, _)| !known.contains(&name.as_str()))
-        {
-            return Err(LoadError::new(name, 0, "unknown section"));
-        }
+        expect_only(container, &[BUFFERS, PARAMS, PROLOGUE])?;
         let program = Program {
             machine,
-            text,
-            symbols,
-            relocations: relocations?,
+            code,
             prologue: from_json(container, PROLOGUE)?,
-            lines: container.lines.clone(),
             rodata,
             buffers: from_json(container, BUFFERS)?,
             params: from_json(container, PARAMS)?,
@@ -324,18 +220,10 @@ impl Program {
     /// # Errors
     /// What is wrong, with its section and offset.
     pub fn validate(&self) -> Result<(), LoadError> {
-        self.machine.validate().map_err(|error| LoadError::new(TARGET_NOTE.0, 0, error.message))?;
-        let text_bytes = self.text.len() as u64 * u64::from(INSTRUCTION_BYTES);
-        if text_bytes > i32::MAX as u64 {
-            return Err(LoadError::new(".text", 0, "the program is too long"));
-        }
-        for (index, inst) in self.text.iter().enumerate() {
-            if let Some(message) = self.instruction_fault(inst) {
-                let offset = index as u64 * u64::from(INSTRUCTION_BYTES);
-                return Err(LoadError::new(".text", offset, format!("`{inst}`: {message}")));
-            }
-        }
-        self.validate_text_tables(text_bytes)?;
+        self.machine.validate()?;
+        self.code.check_each(|_, inst| self.instruction_fault(inst))?;
+        self.code.validate()?;
+        self.validate_prologue()?;
 
         let r = &self.rodata;
         let end = u64::from(r.address) + r.bytes.len() as u64;
@@ -374,10 +262,25 @@ impl Program {
             }
             names.push(&param.name);
         }
-        names.sort_unstable();
-        if let Some(pair) = names.windows(2).find(|pair| pair[0] == pair[1]) {
-            let message = format!("two buffers or parameters are called `{}`", pair[0]);
-            return Err(LoadError::new(BUFFERS, 0, message));
+        match repeated(&mut names) {
+            None => Ok(()),
+            Some(name) => {
+                let message = format!("two buffers or parameters are called `{name}`");
+                Err(LoadError::new(BUFFERS, 0, message))
+            }
+        }
+    }
+
+    fn validate_prologue(&self) -> Result<(), LoadError> {
+        for (at, patch) in self.prologue.iter().enumerate() {
+            let fail = |message: &str| Err(LoadError::new(PROLOGUE, at as u64, message));
+            match self.code.text.get(patch.index as usize) {
+                Some(Inst::SetiCrf { .. }) => {}
+                _ => return fail("the prologue names what is no `seti_crf`"),
+            }
+            if self.code.relocations.binary_search(&patch.index).is_ok() {
+                return fail("the prologue names a `seti_crf` of a label");
+            }
         }
         Ok(())
     }
@@ -414,83 +317,4 @@ impl Program {
         }
         fault
     }
-
-    fn validate_text_tables(&self, text_bytes: u64) -> Result<(), LoadError> {
-        let mut names: Vec<&str> = Vec::new();
-        for symbol in &self.symbols {
-            let end = u64::from(symbol.index) + u64::from(symbol.function.unwrap_or(0));
-            if !is_label_name(&symbol.name) || end > self.text.len() as u64 {
-                let name = symbol.name.escape_debug();
-                let message = format!("`{name}` is no proper label or beyond the end of .text");
-                return Err(LoadError::new(".symtab", 0, message));
-            }
-            names.push(&symbol.name);
-        }
-        names.sort_unstable();
-        if let Some(pair) = names.windows(2).find(|pair| pair[0] == pair[1]) {
-            let message = format!("two labels are called `{}`", pair[0]);
-            return Err(LoadError::new(".symtab", 0, message));
-        }
-        let mut last = None;
-        for index in &self.relocations {
-            let offset = u64::from(*index) * u64::from(INSTRUCTION_BYTES);
-            let fail = |message: &str| Err(LoadError::new(".text", offset, message));
-            if last.is_some_and(|last| last >= *index) {
-                return fail("relocations are not in ascending order");
-            }
-            last = Some(*index);
-            match self.text.get(*index as usize).and_then(|inst| inst.symbolic()) {
-                Some(Imm::Value(value))
-                    if u64::from(value as u32) <= text_bytes
-                        && (value as u32).is_multiple_of(INSTRUCTION_BYTES) => {}
-                _ => return fail("a relocation of what is no address of an instruction"),
-            }
-        }
-        for (at, patch) in self.prologue.iter().enumerate() {
-            let fail = |message: &str| Err(LoadError::new(PROLOGUE, at as u64, message));
-            match self.text.get(patch.index as usize) {
-                Some(Inst::SetiCrf { .. }) => {}
-                _ => return fail("the prologue names what is no `seti_crf`"),
-            }
-            if self.relocations.binary_search(&patch.index).is_ok() {
-                return fail("the prologue names a `seti_crf` of a label");
-            }
-        }
-        let rows = self.lines.rows.len();
-        if rows != 0 && rows != self.text.len() {
-            return Err(LoadError::new(".debug_line", 0, "not one line an instruction"));
-        }
-        Ok(())
-    }
-
-    /// The source line of an instruction, with the file's name.
-    pub fn line(&self, index: usize) -> Option<(&str, u32, u32)> {
-        let row = self.lines.rows.get(index).copied().flatten()?;
-        let file = self.lines.files.get(row.file as usize)?;
-        Some((file, row.line, row.column))
-    }
-}
-
-/// A list as JSON, an item a line.
-fn to_json<T: Serialize>(items: &[T]) -> Vec<u8> {
-    let mut out = String::from("[");
-    for (index, item) in items.iter().enumerate() {
-        out.push_str(if index == 0 { "\n" } else { ",\n" });
-        out.push_str(&serde_json::to_string(item).expect("metadata has text keys"));
-    }
-    out.push_str(if items.is_empty() { "]\n" } else { "\n]\n" });
-    out.into_bytes()
-}
-
-/// The list in a metadata section; empty where the section is missing.
-fn from_json<T: DeserializeOwned>(container: &Container, name: &str) -> Result<Vec<T>, LoadError> {
-    let Some((_, bytes)) = container.metadata.iter().find(|(known, _)| known == name) else {
-        return Ok(Vec::new());
-    };
-    serde_json::from_slice(bytes).map_err(|error| {
-        let lines = bytes.split_inclusive(|byte| *byte == b'\n');
-        let before: usize = lines.take(error.line().saturating_sub(1)).map(<[u8]>::len).sum();
-        let offset = before + error.column().saturating_sub(1);
-        LoadError::new(name, offset as u64, error.to_string())
-    })
 }

@@ -2,10 +2,8 @@
 //! positions in docs/isa-ipim.md, round trips of random instructions, and errors.
 
 use nbcc_isa::table::covered_bits;
-use nbcc_isa::text::Cursor;
-use nbcc_isa::{
-    DecodeError, EncodeError, Imm, Instruction, LabelTable, MachineInstruction, Role, SyntaxError,
-};
+use nbcc_isa::text::parse_instruction;
+use nbcc_isa::{DecodeError, EncodeError, Imm, Instruction, MachineInstruction, Role, SyntaxError};
 use nbcc_isa_ipim::ops::ROWS;
 use nbcc_isa_ipim::{
     Addr, CompOp, FloatOp, Inst, IntOp, Mode, PhysReg, RegClass, SimbMask, Source, VecMask,
@@ -25,11 +23,7 @@ fn c(index: u16) -> PhysReg {
 }
 
 fn parse(text: &str) -> Result<Inst<PhysReg>, SyntaxError> {
-    let mut labels = LabelTable::default();
-    let mut cursor = Cursor::new(text, &mut labels);
-    let inst = Inst::parse_text(&mut cursor)?;
-    assert!(cursor.at_end(), "`{text}` has more than an instruction");
-    Ok(inst)
+    parse_instruction(text)
 }
 
 /// One of each, with the bytes as they lie in the file.
@@ -374,9 +368,7 @@ proptest! {
     /// Any text is an instruction or an error inside of the text.
     #[test]
     fn parsing_never_panics(text in "[a-z_]{0,8}[.a-z0-9]{0,12} [DAC0-9x,= \\[\\]é\"-]{0,20}") {
-        let mut labels = LabelTable::default();
-        let mut cursor = Cursor::new(&text, &mut labels);
-        if let Err(error) = Inst::<PhysReg>::parse_text(&mut cursor) {
+        if let Err(error) = parse(&text) {
             prop_assert!(text.get(error.span).is_some());
         }
     }
@@ -393,9 +385,7 @@ proptest! {
         let at = at.index(text.len());
         text[at] = new;
         let text: String = text.into_iter().collect();
-        let mut labels = LabelTable::default();
-        let mut cursor = Cursor::new(&text, &mut labels);
-        match Inst::<PhysReg>::parse_text(&mut cursor) {
+        match parse(&text) {
             Ok(inst) => prop_assert_eq!(parse(&inst.to_string()).unwrap(), inst),
             Err(error) => prop_assert!(text.get(error.span).is_some()),
         }

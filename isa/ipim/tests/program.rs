@@ -1,14 +1,13 @@
 //! Whole programs: the ELF file, the assembly file, and both against damage.
 
 use nbcc_isa::load::{identify, seal};
-use nbcc_isa::{Container, Imm, LineTable, SourceLine};
+use nbcc_isa::{Code, Container, Imm, LineTable, SourceLine, TextSymbol, resolve_labels};
 use nbcc_isa_ipim::asm::{assemble, assemble_elf, disassemble, disassemble_elf};
 use nbcc_isa_ipim::layout::Role;
 use nbcc_isa_ipim::program::{ISA, VERSION};
 use nbcc_isa_ipim::{
     Addr, Buffer, CompOp, Coordinate, Element, FloatOp, Grid, INSTRUCTION_BYTES, Inst, Layout,
-    Machine, Mode, Param, Patch, PhysReg, Program, RegClass, Rodata, SimbMask, TextSymbol, Tiled,
-    VecMask, resolve_labels,
+    Machine, Mode, Param, Patch, PhysReg, Program, RegClass, Rodata, SimbMask, Tiled, VecMask,
 };
 
 fn d(index: u16) -> PhysReg {
@@ -65,17 +64,19 @@ fn sample() -> Program {
     ];
     Program {
         machine: Machine::built_in("ipim-vault"),
-        text,
-        symbols: vec![
-            TextSymbol { name: "main".into(), index: 0, function: Some(9) },
-            TextSymbol { name: "loop".into(), index: 3, function: None },
-        ],
-        relocations: relocations.unwrap(),
+        code: Code {
+            text,
+            symbols: vec![
+                TextSymbol { name: "main".into(), index: 0, function: Some(9) },
+                TextSymbol { name: "loop".into(), index: 3, function: None },
+            ],
+            relocations: relocations.unwrap(),
+            lines: LineTable { files: vec!["blur \"1\".halide".into(), "é.h".into()], rows },
+        },
         prologue: vec![
             Patch { index: 0, coordinate: Coordinate::Chip },
             Patch { index: 1, coordinate: Coordinate::Column },
         ],
-        lines: LineTable { files: vec!["blur \"1\".halide".into(), "é.h".into()], rows },
         rodata: Rodata { address: 0x40, bytes: (0..32).collect() },
         buffers: vec![
             Buffer {
@@ -136,11 +137,8 @@ fn elf_round_trip() {
 #[test]
 fn empty_programs_are_programs() {
     let empty = Program {
-        text: vec![],
-        symbols: vec![],
-        relocations: vec![],
+        code: Code::default(),
         prologue: vec![],
-        lines: LineTable::default(),
         rodata: Rodata::default(),
         buffers: vec![],
         params: vec![],
@@ -176,7 +174,7 @@ fn assembly_round_trip() {
     let again = assemble(&text).unwrap();
     // The label that had no name has one now.
     let mut with_label = program.clone();
-    with_label.symbols.push(TextSymbol { name: "L0080".into(), index: 8, function: None });
+    with_label.code.symbols.push(TextSymbol { name: "L0080".into(), index: 8, function: None });
     assert_eq!(again, with_label);
     assert_eq!(disassemble_elf(&assemble_elf(&text).unwrap()).unwrap(), text);
 }
@@ -187,12 +185,12 @@ fn assembly_keeps_other_machines() {
     let mut program = sample();
     program.machine.name = "my \"own\" \\ machine".into();
     program.machine.dram.t_rcd = 15;
-    program.symbols.push(TextSymbol { name: "L0080".into(), index: 0, function: None });
+    program.code.symbols.push(TextSymbol { name: "L0080".into(), index: 0, function: None });
     let text = disassemble(&program).unwrap();
     assert!(text.contains("L0080_:"));
     let again = assemble(&text).unwrap();
     assert_eq!(again.machine, program.machine);
-    assert_eq!((again.text, again.rodata), (program.text, program.rodata));
+    assert_eq!((again.code.text, again.rodata), (program.code.text, program.rodata));
 }
 
 #[test]
@@ -253,27 +251,27 @@ fn what_does_not_fit_is_refused() {
         assert_eq!(program.validate().unwrap_err().section, section, "{program:?}");
         assert!(program.to_elf().is_err());
     };
-    refused(|p| p.text[3] = Inst::Reset { drf: d(64), simb_mask: SimbMask(1) }, ".text");
-    refused(|p| p.text[3] = Inst::Jump { target: d(1) }, ".text");
-    refused(|p| p.text[3] = Inst::SetiCrf { dst: c(0), imm: Imm::Label(0) }, ".text");
+    refused(|p| p.code.text[3] = Inst::Reset { drf: d(64), simb_mask: SimbMask(1) }, ".text");
+    refused(|p| p.code.text[3] = Inst::Jump { target: d(1) }, ".text");
+    refused(|p| p.code.text[3] = Inst::SetiCrf { dst: c(0), imm: Imm::Label(0) }, ".text");
     refused(|p| p.machine.hierarchy.pgs = 4, ".text");
     refused(|p| p.machine.hierarchy.pgs = 0, ".note.nbcc.target");
-    refused(|p| p.relocations = vec![7, 2], ".text");
-    refused(|p| p.relocations = vec![4], ".text");
-    refused(|p| p.relocations = vec![9], ".text");
+    refused(|p| p.code.relocations = vec![7, 2], ".text");
+    refused(|p| p.code.relocations = vec![4], ".text");
+    refused(|p| p.code.relocations = vec![9], ".text");
     refused(|p| p.prologue[0].index = 3, ".nbcc.prologue");
     refused(|p| p.prologue[0].index = 2, ".nbcc.prologue");
     refused(|p| p.prologue[0].index = 99, ".nbcc.prologue");
-    refused(|p| p.symbols[0].index = 1, ".symtab");
-    refused(|p| p.symbols[1].name = "main".into(), ".symtab");
-    refused(|p| p.symbols[1].name = "a b".into(), ".symtab");
+    refused(|p| p.code.symbols[0].index = 1, ".symtab");
+    refused(|p| p.code.symbols[1].name = "main".into(), ".symtab");
+    refused(|p| p.code.symbols[1].name = "a b".into(), ".symtab");
     refused(|p| p.rodata.address = 8, ".rodata");
     refused(|p| p.rodata.bytes.truncate(20), ".rodata");
     refused(|p| p.buffers[1].name = "in".into(), ".nbcc.buffers");
     refused(|p| p.buffers[0].base = 4, ".nbcc.buffers");
     refused(|p| p.params[0].address = 0xffff_fff0, ".nbcc.params");
     refused(|p| p.params[0].name = "out".into(), ".nbcc.buffers");
-    refused(|p| p.lines.rows.truncate(8), ".debug_line");
+    refused(|p| p.code.lines.rows.truncate(8), ".debug_line");
 }
 
 #[test]
@@ -285,7 +283,7 @@ fn prologue_gives_each_vault_its_coordinates() {
     let text = program.text_for(6, 9);
     assert_eq!(text[0], Inst::SetiCrf { dst: c(0), imm: Imm::Value(4 + 2) });
     assert_eq!(text[1], Inst::SetiCrf { dst: c(2), imm: Imm::Value(2 * 4 + 1) });
-    assert_eq!(text[2..], program.text[2..]);
+    assert_eq!(text[2..], program.code.text[2..]);
 }
 
 /// The digest covers every byte.
@@ -337,7 +335,7 @@ fn forged_files_are_errors_or_programs() {
             }
             assert_eq!(Program::from_elf(&program.to_elf().unwrap()).unwrap(), program);
             let text = disassemble_elf(&forged).unwrap();
-            assert_eq!(assemble(&text).unwrap().text, program.text);
+            assert_eq!(assemble(&text).unwrap().code.text, program.code.text);
         }
     }
     assert!(errors > 1000 && programs > 100, "{errors} errors, {programs} programs");

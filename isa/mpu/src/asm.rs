@@ -1,10 +1,9 @@
 //! MPU assembly files: the printer and reader of `isa/core`, with what MPU adds.
 
+use nbcc_isa::LoadError;
 use nbcc_isa::asm::{self, AsmError, Dialect};
 use nbcc_isa::container::WriteError;
-use nbcc_isa::{Container, LoadError};
 
-use crate::INSTRUCTION_BYTES;
 use crate::inst::Inst;
 use crate::machine::{BUILT_IN, Machine};
 use crate::operands::PhysReg;
@@ -30,8 +29,7 @@ fn dialect() -> Dialect {
 /// # Errors
 /// What [`Program::validate`] says.
 pub fn disassemble(program: &Program) -> Result<String, WriteError> {
-    let container = program.to_container()?;
-    print(&container).map_err(|error| WriteError(error.to_string()))
+    Ok(asm::print::<Inst<PhysReg>>(&program.to_container()?, &dialect())?)
 }
 
 /// The text of a `.nbx` file.
@@ -39,13 +37,7 @@ pub fn disassemble(program: &Program) -> Result<String, WriteError> {
 /// # Errors
 /// What is wrong with the file.
 pub fn disassemble_elf(file: &[u8]) -> Result<String, LoadError> {
-    let container = Container::from_elf(file, ISA, VERSION, INSTRUCTION_BYTES)?;
-    Program::from_container(&container)?;
-    print(&container)
-}
-
-fn print(container: &Container) -> Result<String, LoadError> {
-    asm::print::<Inst<PhysReg>>(container, &dialect())
+    asm::disassemble_elf::<Inst<PhysReg>, _>(file, &dialect(), Program::from_container)
 }
 
 /// Reads an assembly file.
@@ -53,15 +45,7 @@ fn print(container: &Container) -> Result<String, LoadError> {
 /// # Errors
 /// Everything that is wrong with it, up to a limit.
 pub fn assemble(text: &str) -> Result<Program, Vec<AsmError>> {
-    let assembled = asm::assemble::<Inst<PhysReg>>(text, &dialect())?;
-    Program::from_container(&assembled.container).map_err(|error| {
-        let index = (error.offset / u64::from(INSTRUCTION_BYTES)) as usize;
-        let (span, message) = match assembled.spans.get(index) {
-            Some(span) if error.section == ".text" => (span.clone(), error.message),
-            _ => (0..0, error.to_string()),
-        };
-        vec![asm::locate(text, span, message, None)]
-    })
+    asm::assemble_program::<Inst<PhysReg>, _>(text, &dialect(), Program::from_container)
 }
 
 /// Reads an assembly file and writes the `.nbx` file.
@@ -69,6 +53,5 @@ pub fn assemble(text: &str) -> Result<Program, Vec<AsmError>> {
 /// # Errors
 /// As [`assemble`].
 pub fn assemble_elf(text: &str) -> Result<Vec<u8>, Vec<AsmError>> {
-    let program = assemble(text)?;
-    program.to_elf().map_err(|error| vec![asm::locate(text, 0..0, error.to_string(), None)])
+    assemble(text)?.to_elf().map_err(|error| vec![AsmError::of_file(error.to_string())])
 }

@@ -12,8 +12,9 @@ use nbcc_isa::{
     RegisterClass, Role, SyntaxError,
 };
 
+use crate::classes::{Category, Latency, Memory, Unit};
 use crate::operands::{PREDICATES, PhysReg, RegClass};
-use crate::ops::{Category, Latency, Memory, Op, ROWS, Unit};
+use crate::ops::{Op, ROWS};
 
 /// The bits of the encoding that guard and hint take: predicate 8..11 (7 for none), complement
 /// 11, hint 12..14.

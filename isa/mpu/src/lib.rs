@@ -3,6 +3,7 @@
 //! set is PTX's operations in an encoding of our own.
 
 pub mod asm;
+pub mod classes;
 mod fields;
 pub mod inst;
 pub mod machine;
@@ -10,13 +11,12 @@ pub mod operands;
 pub mod ops;
 pub mod program;
 
+pub use classes::{Category, Latency, Memory, Unit};
 pub use inst::{Guard, Hint, Inst};
 pub use machine::Machine;
 pub use operands::{NO_RECONVERGENCE, PREDICATES, PhysReg, RegClass};
-pub use ops::{Category, Latency, Memory, Op, Unit};
-pub use program::{
-    Kernel, Object, ObjectSpace, Param, ParamType, Program, Relocation, TextSymbol, resolve_labels,
-};
+pub use ops::Op;
+pub use program::{Kernel, Object, ObjectSpace, Param, ParamType, Program, Relocation};
 
 /// Threads of a warp.
 pub const LANES: usize = 32;

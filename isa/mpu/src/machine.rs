@@ -2,10 +2,12 @@
 //! Compiler and simulator take every number from here.
 
 use nbcc_isa::dram::Dram;
-use nbcc_isa::machine::{self, Entry, MachineError, Override, check_range};
+use nbcc_isa::machine::{
+    self, Entry, MachineError, Override, check_mesh, check_multiple, check_name, check_range,
+};
 use serde::{Deserialize, Serialize};
 
-use crate::ops::{Latency, Unit};
+use crate::classes::{Latency, Unit};
 
 /// A whole machine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -266,7 +268,7 @@ const MAX_CORES: u32 = 4096;
 impl Machine {
     /// The TOML text of a built-in machine.
     pub fn built_in_text(name: &str) -> Option<&'static str> {
-        BUILT_IN.iter().find(|(n, _)| *n == name).map(|(_, text)| *text)
+        machine::built_in_text(BUILT_IN, name)
     }
 
     /// A built-in machine.
@@ -281,14 +283,9 @@ impl Machine {
     /// Reads a machine file and applies overrides.
     ///
     /// # Errors
-    /// As [`machine::load`], and values out of range.
+    /// As [`machine::load`].
     pub fn from_toml(text: &str, overrides: &[Override]) -> Result<Machine, MachineError> {
-        let machine: Machine = machine::load(text, overrides)?;
-        machine.validate().map_err(|error| {
-            let overridden = overrides.iter().any(|o| Some(&o.key) == error.key.as_ref());
-            if overridden { error } else { error.locate(text) }
-        })?;
-        Ok(machine)
+        machine::load(text, overrides, Machine::validate)
     }
 
     /// The machine as TOML, the same for equal machines.
@@ -311,12 +308,7 @@ impl Machine {
     /// # Errors
     /// The first value that is out of range, by its key.
     pub fn validate(&self) -> Result<(), MachineError> {
-        if self.name.is_empty() || self.name.len() > 64 || self.name.chars().any(char::is_control) {
-            return Err(MachineError::at_key(
-                "name",
-                "`name` must have 1 to 64 printable characters",
-            ));
-        }
+        check_name(&self.name)?;
         for (key, value, least, most) in [
             ("hierarchy.processors", self.hierarchy.processors, 1, 64),
             ("hierarchy.processor_columns", self.hierarchy.processor_columns, 1, 64),
@@ -417,37 +409,14 @@ impl Machine {
             check_range(&format!("energy.{name}"), picojoules, 0.0, 1e9)?;
         }
         let h = &self.hierarchy;
-        for (key, columns, of, count) in [
-            (
-                "hierarchy.processor_columns",
-                h.processor_columns,
-                "hierarchy.processors",
-                h.processors,
-            ),
-            ("hierarchy.core_columns", h.core_columns, "hierarchy.cores", h.cores),
-        ] {
-            if !count.is_multiple_of(columns) {
-                return Err(MachineError::at_key(
-                    key,
-                    format!("`{key}` is {columns}: no whole mesh"),
-                )
-                .with_help(format!("it must divide `{of}`, which is {count}")));
-            }
-        }
+        let (columns, processors) = (h.processor_columns, h.processors);
+        check_mesh("hierarchy.processor_columns", columns, "hierarchy.processors", processors)?;
+        check_mesh("hierarchy.core_columns", h.core_columns, "hierarchy.cores", h.cores)?;
         check_range("hierarchy.cores", self.cores(), 1, MAX_CORES)?;
         let m = &self.memory;
-        for (key, value, multiple) in [
-            ("core.block_threads", self.core.block_threads, self.core.simt_lanes),
-            ("memory.shared_bytes", m.shared_bytes, 16),
-            ("memory.local_bytes", m.local_bytes, 16),
-        ] {
-            if !value.is_multiple_of(multiple) {
-                return Err(MachineError::at_key(
-                    key,
-                    format!("`{key}` is {value}, which is no multiple of {multiple}"),
-                ));
-            }
-        }
+        check_multiple("core.block_threads", self.core.block_threads, self.core.simt_lanes)?;
+        check_multiple("memory.shared_bytes", m.shared_bytes, 16)?;
+        check_multiple("memory.local_bytes", m.local_bytes, 16)?;
         if self.core_warps() * self.core.simt_lanes < self.core.block_threads {
             return Err(MachineError::at_key(
                 "core.subcore_warps",

@@ -1,10 +1,10 @@
 //! An MPU program: what a `.nbx` file for MPU holds, decoded and checked. The only thing that
 //! passes from the compiler to the simulator.
 
-use nbcc_isa::asm::{decode_text, encode_text, is_label_name};
-use nbcc_isa::container::{Data, Symbol, SymbolKind, TARGET_NOTE, WriteError};
-use nbcc_isa::{Container, Imm, Instruction, LineTable, LoadError};
-use serde::de::DeserializeOwned;
+use nbcc_isa::container::{Data, Symbol, SymbolKind, WriteError};
+use nbcc_isa::metadata::{expect_only, from_json, to_json};
+use nbcc_isa::program::repeated;
+use nbcc_isa::{Code, Container, Imm, Instruction, LoadError};
 use serde::{Deserialize, Serialize};
 
 use crate::INSTRUCTION_BYTES;
@@ -29,33 +29,14 @@ const MESSAGES: &str = ".nbcc.messages";
 pub struct Program {
     /// The machine that it was compiled for.
     pub machine: Machine,
-    /// The instructions; the byte address of one is its index times 16.
-    pub text: Vec<Inst<PhysReg>>,
-    /// Functions (kernels among them) and labels in `text`. A file is read in the order of their
-    /// places, functions before labels, then of their names.
-    pub symbols: Vec<TextSymbol>,
-    /// Indices of the instructions whose immediates are addresses of instructions, in ascending
-    /// order.
-    pub relocations: Vec<u32>,
-    /// Source lines.
-    pub lines: LineTable,
+    /// The instructions with their names (those of kernels among them) and source lines.
+    pub code: Code<Inst<PhysReg>>,
     /// What can be launched, in the order of the source.
     pub kernels: Vec<Kernel>,
     /// Variables of the module, which `addr` names by their number.
     pub objects: Vec<Object>,
     /// What `trap` says, by number.
     pub messages: Vec<String>,
-}
-
-/// A name in `text`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TextSymbol {
-    /// The name; letters, digits, `_` and `$`.
-    pub name: String,
-    /// The index of the instruction.
-    pub index: u32,
-    /// The number of instructions of a function; `None` for a label.
-    pub function: Option<u32>,
 }
 
 /// A kernel: a part of `text` that a grid of threads runs from its first instruction.
@@ -246,35 +227,6 @@ const MAX_DATA_BYTES: u64 = 1 << 34;
 /// The longest name.
 const MAX_NAME: usize = 4096;
 
-/// Replaces labels by addresses and returns the relocations; `index_of` says at which
-/// instruction a label stands.
-///
-/// # Errors
-/// The first label that stands nowhere.
-pub fn resolve_labels(
-    text: &mut [Inst<PhysReg>],
-    mut index_of: impl FnMut(u32) -> Option<u32>,
-) -> Result<Vec<u32>, u32> {
-    let mut relocations = Vec::new();
-    let mut missing = None;
-    for (at, inst) in text.iter_mut().enumerate() {
-        let mut relocated = false;
-        inst.for_each_symbolic_mut(|imm| {
-            if let Imm::Label(label) = *imm {
-                match index_of(label) {
-                    Some(index) => *imm = Imm::Value((index * INSTRUCTION_BYTES) as i32),
-                    None => missing = missing.or(Some(label)),
-                }
-                relocated = true;
-            }
-        });
-        if relocated {
-            relocations.push(at as u32);
-        }
-    }
-    missing.map_or(Ok(relocations), Err)
-}
-
 impl Program {
     /// The kernel of that name.
     pub fn kernel(&self, name: &str) -> Option<&Kernel> {
@@ -303,21 +255,8 @@ impl Program {
     /// # Errors
     /// As [`Program::to_elf`].
     pub fn to_container(&self) -> Result<Container, WriteError> {
-        self.validate().map_err(|error| WriteError(error.to_string()))?;
-        let text = encode_text(&self.text).map_err(|error| WriteError(error.to_string()))?;
-        let byte = |index: u32| u64::from(index) * u64::from(INSTRUCTION_BYTES);
-        let mut symbols: Vec<Symbol> = Vec::new();
-        for symbol in &self.symbols {
-            symbols.push(Symbol {
-                name: symbol.name.clone(),
-                kind: match symbol.function {
-                    Some(_) => SymbolKind::Function,
-                    None => SymbolKind::Label,
-                },
-                address: byte(symbol.index),
-                size: byte(symbol.function.unwrap_or(0)),
-            });
-        }
+        self.validate()?;
+        let mut container = self.code.to_container()?;
         let mut bytes = Vec::new();
         let mut records = Vec::new();
         for object in &self.objects {
@@ -334,7 +273,7 @@ impl Program {
                 relocations: object.relocations.clone(),
             });
             if !object.initial.is_empty() && object.name.len() <= 256 {
-                symbols.push(Symbol {
+                container.symbols.push(Symbol {
                     name: object.name.clone(),
                     kind: SymbolKind::Object,
                     address: DATA_BASE + at,
@@ -342,25 +281,19 @@ impl Program {
                 });
             }
         }
-        let mut data = Vec::new();
         if !bytes.is_empty() {
-            data.push(Data { name: ".data".into(), address: DATA_BASE, bytes });
+            container.data.push(Data { name: ".data".into(), address: DATA_BASE, bytes });
         }
         Ok(Container {
             isa: ISA,
             version: VERSION,
-            instruction_bytes: INSTRUCTION_BYTES,
-            text,
-            data,
-            symbols,
             machine: self.machine.to_toml(),
-            relocations: self.relocations.iter().map(|index| byte(*index) as u32).collect(),
             metadata: vec![
                 (KERNELS.into(), to_json(&self.kernels)),
                 (OBJECTS.into(), to_json(&records)),
                 (MESSAGES.into(), to_json(&self.messages)),
             ],
-            lines: self.lines.clone(),
+            ..container
         })
     }
 
@@ -369,38 +302,8 @@ impl Program {
     /// # Errors
     /// What is wrong, with its section and offset.
     pub fn from_container(container: &Container) -> Result<Program, LoadError> {
-        let note = TARGET_NOTE.0;
-        let machine = Machine::from_toml(&container.machine, &[]).map_err(|error| {
-            let offset = error.span.as_ref().map_or(0, |span| span.start as u64);
-            LoadError::new(note, offset, error.message)
-        })?;
-        let text = decode_text(&container.text)?;
-        let instruction = |offset: u64, what: &str| {
-            if offset.is_multiple_of(u64::from(INSTRUCTION_BYTES)) {
-                Ok((offset / u64::from(INSTRUCTION_BYTES)) as u32)
-            } else {
-                let message = format!("{what} is not at an instruction");
-                Err(LoadError::new(".text", offset, message))
-            }
-        };
-        let mut symbols = Vec::new();
-        for symbol in &container.symbols {
-            let function = match symbol.kind {
-                // Those of data objects say nothing new.
-                SymbolKind::Object => continue,
-                SymbolKind::Label => None,
-                SymbolKind::Function => Some(instruction(symbol.size, "the end of a function")?),
-            };
-            let index = instruction(symbol.address, "a symbol")?;
-            symbols.push(TextSymbol { name: symbol.name.clone(), index, function });
-        }
-        // ELF puts local symbols first, whatever the order was.
-        symbols.sort_by(|a, b| {
-            (a.index, a.function.is_none(), &a.name).cmp(&(b.index, b.function.is_none(), &b.name))
-        });
-        let relocations = container.relocations.iter();
-        let relocations: Result<Vec<u32>, LoadError> =
-            relocations.map(|at| instruction(u64::from(*at), "a relocation")).collect();
+        let machine = Machine::from_toml(&container.machine, &[])?;
+        let code = Code::from_container(container)?;
         let mut data: &[u8] = &[];
         for section in &container.data {
             if section.name != ".data" || section.address != DATA_BASE {
@@ -409,12 +312,7 @@ impl Program {
             }
             data = &section.bytes;
         }
-        let known = [KERNELS, OBJECTS, MESSAGES];
-        if let Some((name, _)) =
-            container.metadata.iter().find(|(name, _)| !known.contains(&name.as_str()))
-        {
-            return Err(LoadError::new(name, 0, "unknown section"));
-        }
+        expect_only(container, &[KERNELS, OBJECTS, MESSAGES])?;
         let mut objects = Vec::new();
         // Objects share no bytes, so that they take no more memory than the file.
         let mut passed = 0;
@@ -437,10 +335,7 @@ impl Program {
         }
         let program = Program {
             machine,
-            text,
-            symbols,
-            relocations: relocations?,
-            lines: container.lines.clone(),
+            code,
             kernels: from_json(container, KERNELS)?,
             objects,
             messages: from_json(container, MESSAGES)?,
@@ -456,13 +351,9 @@ impl Program {
     /// # Errors
     /// What is wrong, with its section and offset.
     pub fn validate(&self) -> Result<(), LoadError> {
-        self.machine.validate().map_err(|error| LoadError::new(TARGET_NOTE.0, 0, error.message))?;
-        let text_bytes = self.text.len() as u64 * u64::from(INSTRUCTION_BYTES);
-        if text_bytes > i32::MAX as u64 {
-            return Err(LoadError::new(".text", 0, "the program is too long"));
-        }
-        self.validate_text_tables(text_bytes)?;
-        let mut owner: Vec<Option<u32>> = vec![None; self.text.len()];
+        self.machine.validate()?;
+        self.code.validate()?;
+        let mut owner: Vec<Option<u32>> = vec![None; self.code.text.len()];
         let mut names = Vec::new();
         for (number, kernel) in self.kernels.iter().enumerate() {
             self.validate_kernel(kernel)?;
@@ -478,13 +369,10 @@ impl Program {
             let message = format!("two kernels are called `{}`", name.escape_debug());
             return Err(LoadError::new(KERNELS, 0, message));
         }
-        for (index, inst) in self.text.iter().enumerate() {
+        self.code.check_each(|index, inst| {
             let kernel = owner[index].map(|number| &self.kernels[number as usize]);
-            if let Some(message) = self.instruction_fault(inst, kernel) {
-                let offset = index as u64 * u64::from(INSTRUCTION_BYTES);
-                return Err(LoadError::new(".text", offset, format!("`{inst}`: {message}")));
-            }
-        }
+            self.instruction_fault(inst, kernel)
+        })?;
         self.validate_objects()?;
         if self.messages.iter().any(|message| message.len() > MAX_NAME) {
             return Err(LoadError::new(MESSAGES, 0, "a message is too long"));
@@ -499,10 +387,10 @@ impl Program {
             return fail("the name must have 1 to 4096 printable characters");
         }
         let end = u64::from(kernel.entry) + u64::from(kernel.instructions);
-        if kernel.instructions == 0 || end > self.text.len() as u64 {
+        if kernel.instructions == 0 || end > self.code.text.len() as u64 {
             return fail("its instructions are not in .text");
         }
-        let last = &self.text[end as usize - 1];
+        let last = &self.code.text[end as usize - 1];
         if last.guard.is_some() || !last.is_branch() {
             return fail("its last instruction goes on behind it");
         }
@@ -578,7 +466,7 @@ impl Program {
                         && kernel.is_none_or(|kernel| {
                             (kernel.entry..kernel.entry + kernel.instructions).contains(&index)
                         })
-                        && (index as usize) < self.text.len()
+                        && (index as usize) < self.code.text.len()
                 };
                 if !inside(target) || (reconverge != NO_RECONVERGENCE && !inside(reconverge)) {
                     return Some("it goes on outside of its kernel".into());
@@ -653,49 +541,6 @@ impl Program {
             }
         }
     }
-
-    fn validate_text_tables(&self, text_bytes: u64) -> Result<(), LoadError> {
-        let mut names: Vec<&str> = Vec::new();
-        for symbol in &self.symbols {
-            let end = u64::from(symbol.index) + u64::from(symbol.function.unwrap_or(0));
-            if !is_label_name(&symbol.name) || end > self.text.len() as u64 {
-                let name = symbol.name.escape_debug();
-                let message = format!("`{name}` is no proper label or beyond the end of .text");
-                return Err(LoadError::new(".symtab", 0, message));
-            }
-            names.push(&symbol.name);
-        }
-        if let Some(name) = repeated(&mut names) {
-            return Err(LoadError::new(".symtab", 0, format!("two labels are called `{name}`")));
-        }
-        let mut last = None;
-        for index in &self.relocations {
-            let offset = u64::from(*index) * u64::from(INSTRUCTION_BYTES);
-            let fail = |message: &str| Err(LoadError::new(".text", offset, message));
-            if last.is_some_and(|last| last >= *index) {
-                return fail("relocations are not in ascending order");
-            }
-            last = Some(*index);
-            match self.text.get(*index as usize).and_then(|inst| inst.symbolic()) {
-                Some(Imm::Value(value))
-                    if u64::from(value as u32) <= text_bytes
-                        && (value as u32).is_multiple_of(INSTRUCTION_BYTES) => {}
-                _ => return fail("a relocation of what is no address of an instruction"),
-            }
-        }
-        let rows = self.lines.rows.len();
-        if rows != 0 && rows != self.text.len() {
-            return Err(LoadError::new(".debug_line", 0, "not one line an instruction"));
-        }
-        Ok(())
-    }
-
-    /// The source line of an instruction, with the file's name.
-    pub fn line(&self, index: usize) -> Option<(&str, u32, u32)> {
-        let row = self.lines.rows.get(index).copied().flatten()?;
-        let file = self.lines.files.get(row.file as usize)?;
-        Some((file, row.line, row.column))
-    }
 }
 
 /// A conversion whose types do not have the widths of its registers.
@@ -718,34 +563,4 @@ fn kernel_error(kernel: &Kernel, message: &str) -> LoadError {
 
 fn is_name(name: &str) -> bool {
     (1..=MAX_NAME).contains(&name.len()) && !name.chars().any(char::is_control)
-}
-
-/// A name that is there twice.
-fn repeated<'a>(names: &mut [&'a str]) -> Option<&'a str> {
-    names.sort_unstable();
-    names.windows(2).find(|pair| pair[0] == pair[1]).map(|pair| pair[0])
-}
-
-/// A list as JSON, an item a line.
-fn to_json<T: Serialize>(items: &[T]) -> Vec<u8> {
-    let mut out = String::from("[");
-    for (index, item) in items.iter().enumerate() {
-        out.push_str(if index == 0 { "\n" } else { ",\n" });
-        out.push_str(&serde_json::to_string(item).expect("metadata has text keys"));
-    }
-    out.push_str(if items.is_empty() { "]\n" } else { "\n]\n" });
-    out.into_bytes()
-}
-
-/// The list in a metadata section; empty where the section is missing.
-fn from_json<T: DeserializeOwned>(container: &Container, name: &str) -> Result<Vec<T>, LoadError> {
-    let Some((_, bytes)) = container.metadata.iter().find(|(known, _)| known == name) else {
-        return Ok(Vec::new());
-    };
-    serde_json::from_slice(bytes).map_err(|error| {
-        let lines = bytes.split_inclusive(|byte| *byte == b'\n');
-        let before: usize = lines.take(error.line().saturating_sub(1)).map(<[u8]>::len).sum();
-        let offset = before + error.column().saturating_sub(1);
-        LoadError::new(name, offset as u64, error.to_string())
-    })
 }

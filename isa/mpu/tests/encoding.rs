@@ -2,8 +2,8 @@
 //! positions in docs/isa-mpu.md, round trips of random encodings of every row, and errors.
 
 use nbcc_isa::table::covered_bits;
-use nbcc_isa::text::Cursor;
-use nbcc_isa::{DecodeError, Imm, Instruction, LabelTable, MachineInstruction, Role, SyntaxError};
+use nbcc_isa::text::parse_instruction;
+use nbcc_isa::{DecodeError, Imm, Instruction, MachineInstruction, Role, SyntaxError};
 use nbcc_isa_mpu::inst::COMMON_BITS;
 use nbcc_isa_mpu::operands::{
     Access, Alignment, AtomOp, AtomType, Base, Bits64, ConvertMods, ConvertRounding, FloatMods,
@@ -25,11 +25,7 @@ fn p(index: u16) -> PhysReg {
 }
 
 fn parse(text: &str) -> Result<Inst<PhysReg>, SyntaxError> {
-    let mut labels = LabelTable::default();
-    let mut cursor = Cursor::new(text, &mut labels);
-    let inst = Inst::parse_text(&mut cursor)?;
-    assert!(cursor.at_end(), "`{text}` has more than an instruction");
-    Ok(inst)
+    parse_instruction(text)
 }
 
 /// Instructions with the bytes as they lie in the file.

@@ -1,8 +1,9 @@
 //! Whole programs: assembly and ELF files both ways, what is refused, hostile files.
 
 use nbcc_isa::load::seal;
+use nbcc_isa::{SourceLine, resolve_labels};
 use nbcc_isa_mpu::asm::{assemble, disassemble, disassemble_elf};
-use nbcc_isa_mpu::{ObjectSpace, ParamType, Program, resolve_labels};
+use nbcc_isa_mpu::{ObjectSpace, ParamType, Program};
 
 const TEXT: &str = r#"
 .isa mpu 1
@@ -46,8 +47,9 @@ fn assembly_and_elf_round_trip() {
     assert_eq!(program.kernels[0].params[1].ty, ParamType::U32);
     assert_eq!(program.objects[0].space, ObjectSpace::Global);
     assert_eq!(program.objects[0].initial.len(), 16);
-    assert_eq!(program.line(4), Some(("scale.cu", 4, 1)));
-    assert_eq!(program.relocations, [3]);
+    let place = SourceLine { file: 0, line: 4, column: 1 };
+    assert_eq!(program.code.lines.line(4), Some(("scale.cu", place)));
+    assert_eq!(program.code.relocations, [3]);
 
     let elf = program.to_elf().unwrap();
     assert_eq!(Program::from_elf(&elf).unwrap(), program);
@@ -59,7 +61,7 @@ fn assembly_and_elf_round_trip() {
 
 #[test]
 fn labels_resolve_in_both_immediates() {
-    let mut text = program().text;
+    let mut text = program().code.text;
     let nbcc_isa_mpu::Op::Bra { target, reconverge } = &mut text[3].op else { panic!() };
     *target = nbcc_isa::Imm::Label(0);
     *reconverge = nbcc_isa::Imm::Label(1);
@@ -86,7 +88,7 @@ fn what_is_refused() {
         (|p| p.objects[0].align = 3, "power of two"),
         (|p| p.objects.push(p.objects[0].clone()), "two objects"),
         (|p| p.objects.clear(), "there is no data object 0"),
-        (|p| p.relocations = vec![2], "no address of an instruction"),
+        (|p| p.code.relocations = vec![2], "no address of an instruction"),
     ];
     for (change, message) in changes {
         let mut changed = program();

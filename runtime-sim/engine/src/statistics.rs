@@ -21,16 +21,18 @@ pub struct Definition {
     pub about: &'static str,
 }
 
-impl Definition {
-    /// A definition.
-    pub const fn new(key: &'static str, unit: &'static str, about: &'static str) -> Definition {
-        Definition { key, unit, about }
-    }
+/// A row of a table of definitions.
+pub const fn row(key: &'static str, unit: &'static str, about: &'static str) -> Definition {
+    Definition { key, unit, about }
+}
 
-    /// The line of docs/statistics.md.
-    pub fn table_row(&self) -> String {
-        format!("| `{}` | {} | {} |", self.key, self.unit, self.about)
+/// The definitions as a Markdown table, as docs/statistics.md has it.
+pub fn markdown(definitions: &[Definition]) -> String {
+    let mut out = String::from("| key | unit | what |\n| --- | --- | --- |\n");
+    for Definition { key, unit, about } in definitions {
+        let _ = writeln!(out, "| `{key}` | {unit} | {about} |");
     }
+    out
 }
 
 /// The value of a statistic.
@@ -288,11 +290,11 @@ mod tests {
     use super::*;
 
     const TABLE: &[Definition] = &[
-        Definition::new("cycles", "cycles", "Length of the run."),
-        Definition::new("machine.name", "-", "Name of the machine."),
-        Definition::new("dram.hits", "requests", "Requests that found their row open."),
-        Definition::new("dram.rate", "-", "Share of hits."),
-        Definition::new("core.issued", "instructions", "Issued, a core."),
+        row("cycles", "cycles", "Length of the run."),
+        row("machine.name", "-", "Name of the machine."),
+        row("dram.hits", "requests", "Requests that found their row open."),
+        row("dram.rate", "-", "Share of hits."),
+        row("core.issued", "instructions", "Issued, a core."),
     ];
 
     fn sample() -> Statistics {

@@ -20,6 +20,8 @@ use nbcc_sim_mpu::device::Device as Simulated;
 pub use nbcc_sim_mpu::fault::{Fault, FaultKind};
 pub use nbcc_sim_mpu::{Counters, LaunchError, LoadError, Module, RunOptions};
 
+use crate::profile::{Cost, Profile};
+
 /// An address in the memory of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct DevicePointer(pub u64);
@@ -167,8 +169,8 @@ pub struct Event {
     pub cycles: u64,
     /// Warp instructions.
     pub instructions: u64,
-    /// What the kernel printed.
-    pub output: String,
+    /// What the kernel printed: bytes, since nothing makes them text.
+    pub output: Vec<u8>,
     /// How often each instruction was issued, and more.
     pub counters: Counters,
 }
@@ -236,7 +238,7 @@ pub enum DeviceError {
         /// Why.
         error: LaunchError,
         /// What the kernel printed before.
-        output: String,
+        output: Vec<u8>,
     },
     /// The program has no variable of that name.
     #[error("the program has no variable `{0}`")]
@@ -417,9 +419,7 @@ impl Device {
             params: &params,
         };
         let mut output = Vec::new();
-        let result = self.simulated.launch(module, &launch, &self.options, &mut output);
-        let output = String::from_utf8_lossy(&output).into_owned();
-        match result {
+        match self.simulated.launch(module, &launch, &self.options, &mut output) {
             Ok(counters) => Ok(Event {
                 statistics: counters.statistics(module.program()),
                 cycles: counters.cycles,
@@ -430,6 +430,13 @@ impl Device {
             Err(error) => Err(DeviceError::Launch { error, output }),
         }
     }
+}
+
+/// Where the launches of a program that were counted spent their time.
+pub fn profile(program: &Program, counters: &Counters) -> Profile {
+    let costs: Vec<Cost> =
+        counters.issued.iter().map(|&issued| Cost { issued, stalled: 0 }).collect();
+    Profile::new(&program.code, &costs)
 }
 
 /// The parameters of a kernel as they lie in memory.

@@ -23,7 +23,7 @@ pub use nbcc_sim_ipim::fault::{Fault, FaultKind};
 pub use nbcc_sim_ipim::simulation::{RunOptions, SetupError, Simulation};
 
 pub use image::Image;
-pub use profile::{ProfileFunction, ProfileLine};
+pub use profile::{Cost, Profile, ProfileFunction, ProfileLine};
 
 /// What a run leaves behind.
 #[derive(Debug)]
@@ -36,10 +36,8 @@ pub struct RunResult {
     pub cycles: u64,
     /// What was measured; `None` without timing.
     pub statistics: Option<Statistics>,
-    /// Cycles a source line, in the order of files and lines; empty without timing.
-    pub profile: Vec<ProfileLine>,
-    /// Cycles a function, in the order of their places; empty without timing.
-    pub functions: Vec<ProfileFunction>,
+    /// Where cycles went; empty without timing.
+    pub profile: Profile,
     /// The timeline, if one was asked for.
     pub trace: Option<Trace>,
 }
@@ -185,11 +183,8 @@ pub fn run(
     }
 
     let fault = |fault: Fault| {
-        let row = program.lines.rows.get((fault.pc / INSTRUCTION_BYTES) as usize);
-        let line = row
-            .copied()
-            .flatten()
-            .and_then(|line| Some((program.lines.files.get(line.file as usize)?.clone(), line)));
+        let line = program.code.lines.line((fault.pc / INSTRUCTION_BYTES) as usize);
+        let line = line.map(|(file, line)| (file.to_owned(), line));
         HostError::Fault { fault, line }
     };
     let (instructions, timing) = if options.timing {
@@ -210,14 +205,17 @@ pub fn run(
         instructions,
         cycles: 0,
         statistics: None,
-        profile: Vec::new(),
-        functions: Vec::new(),
+        profile: Profile::default(),
         trace: None,
     };
     if let Some(timing) = timing {
         result.cycles = timing.cycles;
-        result.profile = profile::by_line(program, &timing.profile);
-        result.functions = profile::by_function(program, &timing.profile);
+        let cost = |entry: &nbcc_sim_ipim::simulation::PcProfile| Cost {
+            issued: entry.issued,
+            stalled: entry.stalled,
+        };
+        let costs: Vec<Cost> = timing.profile.iter().map(cost).collect();
+        result.profile = Profile::new(&program.code, &costs);
         result.statistics = Some(timing.statistics);
         result.trace = timing.trace;
     }

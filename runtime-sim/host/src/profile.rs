@@ -1,48 +1,26 @@
-//! Where a program spent its time: by source line, and by function.
+//! Where a program spent its time: by function, and by source line.
 
 use std::collections::BTreeMap;
 
-use nbcc_isa_ipim::Program;
-use nbcc_sim_ipim::simulation::PcProfile;
+use nbcc_isa::{Code, LineTable, TextSymbol};
 
-/// What a source line cost.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ProfileLine {
-    /// The source file; `None` for instructions without a line.
-    pub file: Option<String>,
-    /// The line, from 1; 0 for instructions without one.
-    pub line: u32,
-    /// Instructions issued, over all vaults.
-    pub instructions: u64,
-    /// Cycles of issue, over all vaults.
-    pub issue_cycles: u64,
-    /// Cycles for which control cores waited to issue its instructions.
-    pub stall_cycles: u64,
+/// What the parts of a program cost.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Profile {
+    /// Functions in the order of their places, instructions outside of all first. Functions that
+    /// nothing ran are left out.
+    pub functions: Vec<ProfileFunction>,
+    /// Files and lines in ascending order, instructions without a line first.
+    pub lines: Vec<ProfileLine>,
 }
 
-/// Sums the profile of instructions over source lines: those without a line first,
-/// then files and lines in ascending order.
-pub fn by_line(program: &Program, profile: &[PcProfile]) -> Vec<ProfileLine> {
-    let mut lines: BTreeMap<Option<(u32, u32)>, PcProfile> = BTreeMap::new();
-    for (index, entry) in profile.iter().enumerate() {
-        if *entry == PcProfile::default() {
-            continue;
-        }
-        let row = program.lines.rows.get(index).copied().flatten();
-        let sum = lines.entry(row.map(|row| (row.file, row.line))).or_default();
-        sum.issued += entry.issued;
-        sum.stalled += entry.stalled;
-    }
-    lines
-        .into_iter()
-        .map(|(place, sum)| ProfileLine {
-            file: place.and_then(|(file, _)| program.lines.files.get(file as usize).cloned()),
-            line: place.map_or(0, |(_, line)| line),
-            instructions: sum.issued,
-            issue_cycles: sum.issued,
-            stall_cycles: sum.stalled,
-        })
-        .collect()
+/// What instructions cost, over all cores.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Cost {
+    /// Instructions issued, and cycles of issue.
+    pub issued: u64,
+    /// Cycles for which cores waited to issue them.
+    pub stalled: u64,
 }
 
 /// What a function cost, without those that it calls.
@@ -50,38 +28,58 @@ pub fn by_line(program: &Program, profile: &[PcProfile]) -> Vec<ProfileLine> {
 pub struct ProfileFunction {
     /// Its name; `None` for instructions outside of all functions.
     pub name: Option<String>,
-    /// Instructions issued, over all vaults.
-    pub instructions: u64,
-    /// Cycles of issue, over all vaults.
-    pub issue_cycles: u64,
-    /// Cycles for which control cores waited to issue its instructions.
-    pub stall_cycles: u64,
+    /// What it cost.
+    pub cost: Cost,
 }
 
-/// Sums the profile of instructions over functions, in the order of their places: what belongs
-/// to none comes first. Functions that nothing ran are left out.
-pub fn by_function(program: &Program, profile: &[PcProfile]) -> Vec<ProfileFunction> {
-    let mut owners: Vec<Option<usize>> = vec![None; profile.len()];
-    for (id, symbol) in program.symbols.iter().enumerate() {
+/// What a source line cost.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProfileLine {
+    /// The source file and the line, from 1; `None` for instructions without one.
+    pub place: Option<(String, u32)>,
+    /// What it cost.
+    pub cost: Cost,
+}
+
+impl Profile {
+    /// Sums what each instruction of a program cost, in their order.
+    pub fn new<I>(code: &Code<I>, costs: &[Cost]) -> Profile {
+        Profile { functions: by_function(&code.symbols, costs), lines: by_line(&code.lines, costs) }
+    }
+}
+
+/// Sums costs under a key of each instruction, in the order of keys.
+fn sums<K: Ord>(costs: &[Cost], key: impl Fn(usize) -> K) -> BTreeMap<K, Cost> {
+    let mut sums: BTreeMap<K, Cost> = BTreeMap::new();
+    for (index, cost) in costs.iter().enumerate().filter(|(_, cost)| **cost != Cost::default()) {
+        let sum = sums.entry(key(index)).or_default();
+        sum.issued += cost.issued;
+        sum.stalled += cost.stalled;
+    }
+    sums
+}
+
+fn by_line(lines: &LineTable, costs: &[Cost]) -> Vec<ProfileLine> {
+    let row = |index| lines.rows.get(index).copied().flatten();
+    let name = |(file, line)| Some((lines.files.get(file as usize).cloned()?, line));
+    sums(costs, |index| row(index).map(|row| (row.file, row.line)))
+        .into_iter()
+        .map(|(place, cost)| ProfileLine { place: place.and_then(name), cost })
+        .collect()
+}
+
+fn by_function(symbols: &[TextSymbol], costs: &[Cost]) -> Vec<ProfileFunction> {
+    let mut owners: Vec<Option<(u32, usize)>> = vec![None; costs.len()];
+    for (id, symbol) in symbols.iter().enumerate() {
         let Some(length) = symbol.function else { continue };
         let instructions = owners.iter_mut().skip(symbol.index as usize).take(length as usize);
-        instructions.for_each(|owner| *owner = Some(id));
+        instructions.for_each(|owner| *owner = Some((symbol.index, id)));
     }
-    let mut functions: BTreeMap<Option<(u32, usize)>, PcProfile> = BTreeMap::new();
-    for (entry, owner) in profile.iter().zip(owners) {
-        let place = owner.map(|id| (program.symbols[id].index, id));
-        let sum = functions.entry(place).or_default();
-        sum.issued += entry.issued;
-        sum.stalled += entry.stalled;
-    }
-    functions
+    sums(costs, |index| owners[index])
         .into_iter()
-        .filter(|(_, sum)| *sum != PcProfile::default())
-        .map(|(place, sum)| ProfileFunction {
-            name: place.map(|(_, id)| program.symbols[id].name.clone()),
-            instructions: sum.issued,
-            issue_cycles: sum.issued,
-            stall_cycles: sum.stalled,
+        .map(|(owner, cost)| ProfileFunction {
+            name: owner.map(|(_, id)| symbols[id].name.clone()),
+            cost,
         })
         .collect()
 }

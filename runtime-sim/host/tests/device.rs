@@ -8,7 +8,7 @@ fn param(name: &str, offset: u32, ty: ParamType) -> Param {
     Param { name: name.into(), offset, size, align: size.min(8).next_power_of_two(), ty }
 }
 
-/// scale(f32 *x, f32 a, f16 h, struct s): x[i] = a * x[i] + the last word of s, and a print.
+/// scale(f32 *x, f32 a, f16 h, struct s): x[i] = a * x[i] + the last word of s.
 fn program() -> Program {
     let text = "
 .isa mpu 1
@@ -27,7 +27,7 @@ fn program() -> Program {
     let mut program = asm::assemble(text).unwrap();
     program.kernels.push(Kernel {
         name: "scale".into(),
-        instructions: program.text.len() as u32,
+        instructions: program.code.text.len() as u32,
         registers: 8,
         param_bytes: 28,
         params: vec![
@@ -139,4 +139,36 @@ fn bounds_of_launches_are_kept() {
     let module = device.load(program).unwrap();
     device.launch(&module, "scale", Config::linear(1, 32), &args(x)).unwrap();
     assert!(device.launch(&module, "scale", Config::linear(1, 33), &args(x)).is_err());
+}
+
+/// What a kernel prints is bytes, whatever their meaning, and is kept where it ends in a fault.
+#[test]
+fn output_is_bytes() {
+    let print = "
+.isa mpu 1
+.machine mpu
+.section .text
+    mov R0, 0x0000ff41
+    st.shared.b32.weak [0x0], 0, R0
+    movi64 D2, x7f00000000000000
+    vprintf R4, D2, D2
+";
+    for (end, faults) in [("exit", false), ("brkpt", true)] {
+        let mut program = asm::assemble(&format!("{print}    {end}\n")).unwrap();
+        program.kernels.push(Kernel {
+            name: "shout".into(),
+            instructions: program.code.text.len() as u32,
+            registers: 8,
+            shared_bytes: 16,
+            ..Kernel::default()
+        });
+        let mut device = device();
+        let module = device.load(program).unwrap();
+        let output = match device.launch(&module, "shout", Config::linear(1, 2), &[]) {
+            Ok(event) if !faults => event.output,
+            Err(DeviceError::Launch { error: LaunchError::Fault(_), output }) if faults => output,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(output, b"A\xffA\xff");
+    }
 }

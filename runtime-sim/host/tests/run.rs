@@ -132,7 +132,7 @@ fn faults_name_vault_and_place() {
 #[test]
 fn profile_trace_statistics_and_progress_come_along() {
     let text = ".isa simb 1\n.machine ipim-vault\n.section .text\n.file 1 \"a.halide\"\n\
-                .loc 1 3 1\nld_rf [0], D0, simb=0x1\n.loc 1 2 1\nreset D1, simb=0x1\n\
+                .function k0 48\n.loc 1 3 1\nld_rf [0], D0, simb=0x1\n.loc 1 2 1\nreset D1, simb=0x1\n\
                 .loc 1 3 1\ncomp.add.f32.vv D0, D0, D1, vec=0xf, simb=0x1\n.loc 0\nreset D0, simb=0x1";
     let program = assemble(text).unwrap_or_else(|errors| panic!("{errors:?}"));
     let none = BTreeMap::new();
@@ -144,15 +144,22 @@ fn profile_trace_statistics_and_progress_come_along() {
         ..RunOptions::default()
     };
     let result = nbcc_host::run(&program, &none, &none, &mut options).unwrap();
-    let lines: Vec<(Option<&str>, u32, u64)> = result
+    let lines: Vec<(Option<(&str, u32)>, u64)> = result
         .profile
+        .lines
         .iter()
-        .map(|line| (line.file.as_deref(), line.line, line.issue_cycles + line.stall_cycles))
+        .map(|line| {
+            let place = line.place.as_ref().map(|(file, number)| (file.as_str(), *number));
+            (place, line.cost.issued + line.cost.stalled)
+        })
         .collect();
     // The load takes 0 to 34, the addition issues at 34 and takes until 40, the last
     // reset waits from 35 to 40 and takes until 42.
-    let file = Some("a.halide");
-    assert_eq!(lines, [(None, 0, 5 + 1 + 1), (file, 2, 1), (file, 3, 1 + 32 + 1)]);
+    let at = |number| Some(("a.halide", number));
+    assert_eq!(lines, [(None, 5 + 1 + 1), (at(2), 1), (at(3), 1 + 32 + 1)]);
+    let functions = result.profile.functions.iter();
+    let functions = functions.map(|f| (f.name.as_deref(), f.cost.issued + f.cost.stalled));
+    assert_eq!(functions.collect::<Vec<_>>(), [(None, 5 + 1 + 1), (Some("k0"), 1 + 1 + 32 + 1)]);
     assert_eq!(result.cycles, 42);
     assert_eq!(result.instructions, 4);
     assert_eq!(result.statistics.unwrap().count("cycles"), 42);

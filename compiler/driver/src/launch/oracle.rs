@@ -19,7 +19,7 @@ pub fn launch(
     launches: &[GridLaunch],
     max_steps: u64,
 ) -> Result<GridRan, Stop> {
-    let mut printed = String::new();
+    let mut printed = Vec::new();
     let mut memory = match GridMemory::new(module) {
         Ok(memory) => memory,
         Err(kind) => return Err(session.fail(Diagnostic::error(&codes::TRAP, kind.to_string()))),
@@ -49,17 +49,17 @@ pub fn launch(
             dynamic_shared_bytes: launch.dynamic_shared_bytes,
             params: params(table, &launch.args, &addresses),
         };
-        let mut print = |text: &str| printed.push_str(text);
+        let mut print = |bytes: &[u8]| printed.extend_from_slice(bytes);
         let limits = Limits { steps: max_steps, ..Limits::default() };
         let ended = grid::launch(module, func, &asked, &mut memory, &limits, &mut print);
         if let Err(fault) = ended {
-            crate::console::print_bytes(printed.as_bytes());
+            crate::console::print_bytes(&printed);
             return Err(report(session, &fault));
         }
     }
     Ok(GridRan {
         buffers: addresses.iter().map(|&address| memory.bytes(address).to_vec()).collect(),
-        printed: printed.into_bytes(),
+        printed,
         ..GridRan::default()
     })
 }

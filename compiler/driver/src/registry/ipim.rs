@@ -12,7 +12,7 @@ use nbcc_stages::{ElementType, Image};
 use super::{ImageRunner, Runner, TargetEntry};
 use crate::data::inputs::InputSpec;
 use crate::data::outputs::OutputSpec;
-use crate::simulate::{Described, ParamSpec, ProfileFunction, ProfileLine, Ran, RunError, RunRequest};
+use crate::simulate::{Described, ParamSpec, Ran, RunError, RunRequest};
 
 /// iPIM with its tools.
 pub const ENTRY: TargetEntry = TargetEntry {
@@ -131,26 +131,7 @@ fn run(binary: &[u8], request: RunRequest<'_>) -> Result<Ran, RunError> {
             .collect(),
         instructions: result.instructions,
         statistics: result.statistics,
-        profile: result
-            .profile
-            .into_iter()
-            .map(|line| ProfileLine {
-                place: line.file.map(|file| (file, line.line)),
-                instructions: line.instructions,
-                issue_cycles: line.issue_cycles,
-                stall_cycles: line.stall_cycles,
-            })
-            .collect(),
-        functions: result
-            .functions
-            .into_iter()
-            .map(|function| ProfileFunction {
-                name: function.name,
-                instructions: function.instructions,
-                issue_cycles: function.issue_cycles,
-                stall_cycles: function.stall_cycles,
-            })
-            .collect(),
+        profile: result.profile,
         trace: result.trace,
         cycle_ns: program.machine.dram.t_ck,
     })

@@ -1,16 +1,16 @@
 //! MPU: programs of kernels, and the simulated machine that runs them.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
-
+use nbcc_host::device::{
+    self, Arg, Config, Counters, Device, DeviceError, DevicePointer, FaultKind, LaunchError,
+    RunOptions,
+};
 use nbcc_isa::LoadError;
 use nbcc_isa::machine::{Entry, MachineError, Override};
-use nbcc_isa_mpu::{Kernel, Machine, Program, asm, program};
-use nbcc_sim_mpu::{Counters, Device, FaultKind, Launch, LaunchError, Module, RunOptions};
+use nbcc_isa_mpu::{Machine, Program, asm, program};
 
 use super::{GridRunner, Runner, TargetEntry};
 use crate::simulate::{
-    Argument, DescribedGrids, GridRan, GridRequest, KernelParam, KernelSpec, ProfileLine, RunError,
+    Argument, DescribedGrids, GridRan, GridRequest, KernelParam, KernelSpec, RunError,
 };
 
 /// MPU with its tools.
@@ -51,103 +51,80 @@ fn launch(binary: &[u8], request: GridRequest<'_>) -> GridRan {
     ran
 }
 
-fn refused(error: impl ToString) -> RunError {
-    RunError::Refused(error.to_string())
-}
-
 fn run(binary: &[u8], request: GridRequest<'_>, ran: &mut GridRan) -> Result<(), RunError> {
-    let program = Arc::new(Program::from_elf(binary).map_err(RunError::Binary)?);
-    let mut device = Device::new(program.machine.clone(), Device::MEMORY_LIMIT);
-    let module = device.load(Arc::clone(&program)).map_err(refused)?;
+    let program = Program::from_elf(binary).map_err(RunError::Binary)?;
+    let mut device = Device::new(&program.machine);
+    let module = device.load(program).map_err(error)?;
     for (name, bytes) in &request.symbols {
-        let Some((address, size)) = module.symbol(name) else {
-            return Err(RunError::Refused(format!("the program has no variable `{name}`")));
-        };
+        let (pointer, size) = device.symbol(&module, name).map_err(error)?;
         if bytes.len() as u64 > size {
             let given = bytes.len();
             let message = format!("{given} bytes are given for `{name}`, which has {size}");
             return Err(RunError::Refused(message));
         }
-        device.write(address, bytes).map_err(refused)?;
+        device.copy_to(pointer, bytes).map_err(error)?;
     }
-    let mut addresses = Vec::new();
+    let mut pointers = Vec::new();
     for bytes in &request.buffers {
-        let address = device.memory().allocate(bytes.len() as u64, false).map_err(refused)?;
-        device.write(address, bytes).map_err(refused)?;
-        addresses.push(address);
+        let pointer = device.alloc(bytes.len() as u64).map_err(error)?;
+        device.copy_to(pointer, bytes).map_err(error)?;
+        pointers.push(pointer);
     }
     let mut total: Option<Counters> = None;
     let mut left = request.max_cycles.unwrap_or(RunOptions::default().max_cycles);
     for asked in &request.launches {
-        let Some(kernel) = program.kernel(&asked.kernel) else {
-            return Err(RunError::Refused(format!("there is no kernel `{}`", asked.kernel)));
-        };
-        let launch = Launch {
-            kernel: &asked.kernel,
+        device.options = RunOptions { max_cycles: left };
+        let config = Config {
             grid: asked.grid,
             block: asked.block,
             dynamic_shared: asked.dynamic_shared_bytes,
-            params: &params(kernel, &asked.args, &addresses),
         };
-        let options = RunOptions { max_cycles: left };
-        let counters =
-            device.launch(&module, &launch, &options, &mut ran.printed).map_err(error)?;
-        left = left.saturating_sub(counters.cycles);
+        let args: Vec<Arg> = asked.args.iter().map(|arg| argument(arg, &pointers)).collect();
+        let event = match device.launch(&module, &asked.kernel, config, &args) {
+            Ok(event) => event,
+            Err(failure) => {
+                if let DeviceError::Launch { output, .. } = &failure {
+                    ran.printed.extend_from_slice(output);
+                }
+                return Err(error(failure));
+            }
+        };
+        ran.printed.extend_from_slice(&event.output);
+        left = left.saturating_sub(event.cycles);
         match &mut total {
-            Some(total) => total.add(&counters),
-            None => total = Some(counters),
+            Some(total) => total.add(&event.counters),
+            None => total = Some(event.counters),
         }
     }
-    for (bytes, address) in request.buffers.iter().zip(addresses) {
+    for (bytes, pointer) in request.buffers.iter().zip(pointers) {
         let mut read = vec![0; bytes.len()];
-        device.read(address, &mut read).map_err(refused)?;
+        device.copy_from(pointer, &mut read).map_err(error)?;
         ran.buffers.push(read);
     }
     if let Some(total) = total {
         ran.instructions = total.instructions();
-        ran.profile = profile(&module, &total);
-        ran.statistics = (!request.fast).then(|| total.statistics(&program));
+        ran.profile = device::profile(module.program(), &total);
+        ran.statistics = (!request.fast).then(|| total.statistics(module.program()));
     }
     Ok(())
 }
 
-/// The bytes of a kernel's parameters.
-fn params(kernel: &Kernel, args: &[Argument], addresses: &[u64]) -> Vec<u8> {
-    let mut bytes = vec![0; kernel.param_bytes as usize];
-    for (param, arg) in kernel.params.iter().zip(args) {
-        let at = &mut bytes[param.offset as usize..][..param.size as usize];
-        match arg {
-            Argument::Bytes(value) => at.copy_from_slice(value),
-            Argument::Buffer(number) => at.copy_from_slice(&addresses[*number].to_le_bytes()),
-        }
-    }
-    bytes
+/// An argument for the runtime. Launch files are checked against the kernels before; an address
+/// may also be the contents of a structure, so it goes as bytes.
+fn argument(asked: &Argument, pointers: &[DevicePointer]) -> Arg {
+    Arg::Bytes(match asked {
+        Argument::Bytes(bytes) => bytes.clone(),
+        Argument::Buffer(number) => pointers[*number].0.to_le_bytes().to_vec(),
+    })
 }
 
-fn error(error: LaunchError) -> RunError {
+fn error(error: DeviceError) -> RunError {
+    let text = error.to_string();
     match error {
-        LaunchError::Fault(fault) => match fault.kind {
-            FaultKind::CycleLimit(_) => RunError::OutOfCycles(fault.to_string()),
-            _ => RunError::Fault(fault.to_string()),
+        DeviceError::Launch { error: LaunchError::Fault(fault), .. } => match fault.kind {
+            FaultKind::CycleLimit(_) => RunError::OutOfCycles(text),
+            _ => RunError::Fault(text),
         },
-        other => RunError::Refused(other.to_string()),
+        _ => RunError::Refused(text),
     }
-}
-
-/// Instructions issued of each source line.
-fn profile(module: &Module, counters: &Counters) -> Vec<ProfileLine> {
-    let mut lines: BTreeMap<Option<(String, u32)>, u64> = BTreeMap::new();
-    let program = module.program();
-    for (index, issued) in counters.issued.iter().enumerate() {
-        let row = program.lines.rows.get(index).copied().flatten();
-        let place = row.map(|row| (program.lines.files[row.file as usize].clone(), row.line));
-        *lines.entry(place).or_default() += issued;
-    }
-    let line = |(place, instructions)| ProfileLine {
-        place,
-        instructions,
-        issue_cycles: instructions,
-        stall_cycles: 0,
-    };
-    lines.into_iter().map(line).collect()
 }

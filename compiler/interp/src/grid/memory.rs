@@ -226,8 +226,8 @@ impl View<'_> {
         found.ok_or(FaultKind::OutOfBounds { space, address, bytes: count })
     }
 
-    /// A text that ends in a zero byte.
-    pub fn text(&self, address: u64) -> Result<String, FaultKind> {
+    /// The bytes of a text up to the zero that ends it.
+    pub fn bytes_of_text(&self, address: u64) -> Result<Vec<u8>, FaultKind> {
         let mut bytes = Vec::new();
         for at in 0..1 << 16 {
             match self.read(Space::Generic, address.wrapping_add(at), 1)? {
@@ -235,7 +235,12 @@ impl View<'_> {
                 byte => bytes.extend_from_slice(byte),
             }
         }
-        Ok(String::from_utf8_lossy(&bytes).into_owned())
+        Ok(bytes)
+    }
+
+    /// A text for a message.
+    pub fn text(&self, address: u64) -> Result<String, FaultKind> {
+        Ok(String::from_utf8_lossy(&self.bytes_of_text(address)?).into_owned())
     }
 }
 

@@ -70,7 +70,7 @@ pub fn launch(
     launch: &Launch,
     memory: &mut GridMemory,
     limits: &Limits,
-    print: &mut dyn FnMut(&str),
+    print: &mut dyn FnMut(&[u8]),
 ) -> Result<(), Fault> {
     let name = module.functions[kernel].name.clone();
     let refuse = |message: String| Fault {
@@ -197,7 +197,7 @@ impl BlockRun<'_> {
         memory: &mut GridMemory,
         steps: &mut u64,
         limit: u64,
-        print: &mut dyn FnMut(&str),
+        print: &mut dyn FnMut(&[u8]),
     ) -> Result<(), BlockFault> {
         loop {
             let mut ran = false;

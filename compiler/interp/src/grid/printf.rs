@@ -1,6 +1,9 @@
 //! The text of a device `vprintf`: C11, section 7.21.6.1, with arguments one behind the other in
 //! memory, each aligned to its size (4 bytes, or 8 for `l`, floats, texts and pointers).
 
+use std::iter::{Copied, Peekable};
+use std::slice::Iter;
+
 use super::fault::FaultKind;
 use super::memory::{View, word};
 use nbcc_ir::Space;
@@ -8,10 +11,10 @@ use nbcc_ir::Space;
 /// The text, and how many arguments it took.
 pub(super) fn format(
     view: &View<'_>,
-    text: &str,
+    text: &[u8],
     arguments: u64,
-) -> Result<(String, u32), FaultKind> {
-    let mut out = String::new();
+) -> Result<(Vec<u8>, u32), FaultKind> {
+    let mut out = Vec::new();
     let mut count = 0;
     let mut at = arguments;
     let mut next = |bytes: u64| {
@@ -21,92 +24,91 @@ pub(super) fn format(
         count += 1;
         Ok::<u64, FaultKind>(bits)
     };
-    let mut chars = text.chars().peekable();
-    while let Some(c) = chars.next() {
-        if c != '%' {
-            out.push(c);
+    let mut rest = text;
+    while let Some((&byte, behind)) = rest.split_first() {
+        if byte != b'%' {
+            out.push(byte);
+            rest = behind;
             continue;
         }
+        let written = rest;
+        let mut chars = behind.iter().copied().peekable();
         let mut spec = Spec::default();
         while let Some(&flag) = chars.peek() {
             match flag {
-                '-' => spec.left = true,
-                '+' => spec.plus = true,
-                ' ' => spec.space = true,
-                '#' => spec.alternate = true,
-                '0' => spec.zero = true,
+                b'-' => spec.left = true,
+                b'+' => spec.plus = true,
+                b' ' => spec.space = true,
+                b'#' => spec.alternate = true,
+                b'0' => spec.zero = true,
                 _ => break,
             }
             chars.next();
         }
-        let mut number = |chars: &mut std::iter::Peekable<std::str::Chars<'_>>| {
-            if chars.next_if_eq(&'*').is_some() {
+        let mut number = |chars: &mut Peekable<Copied<Iter<'_, u8>>>| {
+            if chars.next_if_eq(&b'*').is_some() {
                 return next(4).map(|bits| i64::from(bits as i32));
             }
             let mut n = 0i64;
-            while let Some(digit) = chars.peek().and_then(|c| c.to_digit(10)) {
-                n = (n * 10 + i64::from(digit)).min(4096);
-                chars.next();
+            while let Some(digit) = chars.next_if(u8::is_ascii_digit) {
+                n = (n * 10 + i64::from(digit - b'0')).min(4096);
             }
             Ok(n)
         };
         let width = number(&mut chars)?;
         spec.left |= width < 0;
         spec.width = width.unsigned_abs().min(4096) as usize;
-        if chars.next_if_eq(&'.').is_some() {
+        if chars.next_if_eq(&b'.').is_some() {
             spec.precision = usize::try_from(number(&mut chars)?).ok().map(|p| p.min(4096));
         }
-        let mut long = false;
+        let (mut long, mut bits) = (false, 32);
         while let Some(length) =
-            chars.next_if(|c| matches!(c, 'h' | 'l' | 'j' | 'z' | 't' | 'q' | 'L'))
+            chars.next_if(|c| matches!(c, b'h' | b'l' | b'j' | b'z' | b't' | b'q' | b'L'))
         {
-            long |= !matches!(length, 'h' | 'L');
+            match length {
+                b'h' => bits = if bits == 16 { 8 } else { 16 },
+                _ => long = true,
+            }
         }
-        let Some(conversion) = chars.next() else { break };
+        // An integer as its conversion takes it: the low bits of its argument.
+        let (size, unused) = if long { (8, 0) } else { (4, 64 - bits) };
+        let Some(conversion) = chars.next() else {
+            out.extend_from_slice(written);
+            break;
+        };
+        rest = &written[written.len() - chars.len()..];
         match conversion {
-            '%' => out.push('%'),
-            'd' | 'i' => {
-                let bits = next(if long { 8 } else { 4 })?;
-                let value = if long { bits as i64 } else { i64::from(bits as i32) };
+            b'%' => out.push(b'%'),
+            b'd' | b'i' => {
+                let value = (next(size)? << unused) as i64 >> unused;
                 spec.integer(&mut out, value < 0, value.unsigned_abs().to_string(), "");
             }
-            'u' => {
-                let digits = next(if long { 8 } else { 4 })?.to_string();
-                spec.unsigned(&mut out, digits, "");
+            b'u' => {
+                let value = next(size)? << unused >> unused;
+                spec.unsigned(&mut out, value.to_string(), "");
             }
-            'x' | 'X' | 'o' => {
-                let bits = next(if long { 8 } else { 4 })?;
+            b'x' | b'X' | b'o' => {
+                let value = next(size)? << unused >> unused;
                 let (digits, prefix) = match conversion {
-                    'x' => (format!("{bits:x}"), "0x"),
-                    'X' => (format!("{bits:X}"), "0X"),
-                    _ => (format!("{bits:o}"), "0"),
+                    b'x' => (format!("{value:x}"), "0x"),
+                    b'X' => (format!("{value:X}"), "0X"),
+                    _ => (format!("{value:o}"), "0"),
                 };
-                spec.unsigned(
-                    &mut out,
-                    digits,
-                    if spec.alternate && bits != 0 { prefix } else { "" },
-                );
+                let prefix = if spec.alternate && value != 0 { prefix } else { "" };
+                spec.unsigned(&mut out, digits, prefix);
             }
-            'c' => {
-                let c = char::from(next(4)? as u8);
-                spec.pad(&mut out, c.to_string());
+            b'c' => spec.pad(&mut out, &[next(4)? as u8]),
+            b's' => {
+                let mut text = view.bytes_of_text(next(8)?)?;
+                text.truncate(spec.precision.unwrap_or(usize::MAX));
+                spec.pad(&mut out, &text);
             }
-            's' => {
-                let mut text = view.text(next(8)?)?;
-                if let Some(precision) = spec.precision {
-                    text = text.chars().take(precision).collect();
-                }
-                spec.pad(&mut out, text);
-            }
-            'p' => {
-                let text = format!("{:#x}", next(8)?);
-                spec.pad(&mut out, text);
-            }
-            'f' | 'F' | 'e' | 'E' | 'g' | 'G' | 'a' | 'A' => {
+            b'p' => spec.pad(&mut out, format!("{:#x}", next(8)?).as_bytes()),
+            b'f' | b'F' | b'e' | b'E' | b'g' | b'G' | b'a' | b'A' => {
                 let value = f64::from_bits(next(8)?);
-                spec.float(&mut out, conversion, value);
+                spec.float(&mut out, char::from(conversion), value);
             }
-            other => out.extend(['%', other]),
+            _ => out.extend_from_slice(&written[..written.len() - rest.len()]),
         }
     }
     Ok((out, count))
@@ -124,14 +126,10 @@ struct Spec {
 }
 
 impl Spec {
-    fn pad(&self, out: &mut String, text: String) {
-        let missing = self.width.saturating_sub(text.chars().count());
-        let blanks = " ".repeat(missing);
-        if self.left {
-            out.extend([text, blanks]);
-        } else {
-            out.extend([blanks, text]);
-        }
+    fn pad(&self, out: &mut Vec<u8>, text: &[u8]) {
+        let blanks = vec![b' '; self.width.saturating_sub(text.len())];
+        let parts = if self.left { [text, &blanks] } else { [&blanks, text] };
+        out.extend_from_slice(&parts.concat());
     }
 
     fn sign(&self, negative: bool) -> &'static str {
@@ -143,11 +141,11 @@ impl Spec {
         }
     }
 
-    fn unsigned(&self, out: &mut String, digits: String, prefix: &str) {
+    fn unsigned(&self, out: &mut Vec<u8>, digits: String, prefix: &str) {
         Spec { plus: false, space: false, ..*self }.integer(out, false, digits, prefix);
     }
 
-    fn integer(&self, out: &mut String, negative: bool, digits: String, prefix: &str) {
+    fn integer(&self, out: &mut Vec<u8>, negative: bool, digits: String, prefix: &str) {
         let digits = match self.precision {
             Some(0) if digits == "0" => String::new(),
             Some(precision) => format!("{digits:0>precision$}"),
@@ -157,16 +155,16 @@ impl Spec {
         self.number(out, format!("{}{prefix}", self.sign(negative)), digits, zero);
     }
 
-    fn number(&self, out: &mut String, head: String, digits: String, zero: bool) {
+    fn number(&self, out: &mut Vec<u8>, head: String, digits: String, zero: bool) {
         if zero && !self.left {
             let missing = self.width.saturating_sub(head.len() + digits.len());
-            out.extend([head, "0".repeat(missing), digits]);
+            out.extend_from_slice((head + &"0".repeat(missing) + &digits).as_bytes());
         } else {
-            self.pad(out, head + &digits);
+            self.pad(out, (head + &digits).as_bytes());
         }
     }
 
-    fn float(&self, out: &mut String, conversion: char, value: f64) {
+    fn float(&self, out: &mut Vec<u8>, conversion: char, value: f64) {
         let upper = conversion.is_ascii_uppercase();
         let magnitude = value.abs();
         let (digits, zero) = if value.is_nan() {

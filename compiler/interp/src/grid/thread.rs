@@ -147,7 +147,7 @@ impl Thread {
         view: &mut View<'_>,
         block: [u32; 3],
         mut steps: u64,
-        print: &mut dyn FnMut(&str),
+        print: &mut dyn FnMut(&[u8]),
     ) -> Result<u64, FaultKind> {
         while steps > 0 && self.status == Status::Ready {
             steps -= 1;
@@ -161,7 +161,7 @@ impl Thread {
         context: &Context<'_>,
         view: &mut View<'_>,
         block: [u32; 3],
-        print: &mut dyn FnMut(&str),
+        print: &mut dyn FnMut(&[u8]),
     ) -> Result<(), FaultKind> {
         let Some(frame) = self.frames.last() else {
             self.status = Status::Done;
@@ -280,7 +280,7 @@ impl Thread {
         block: [u32; 3],
         op: &SimtOp,
         values: &[u64],
-        print: &mut dyn FnMut(&str),
+        print: &mut dyn FnMut(&[u8]),
     ) -> Result<Option<[u64; 2]>, FaultKind> {
         if let Some(results) = evaluate_simt(op, values) {
             return Ok(Some(results));
@@ -319,7 +319,7 @@ impl Thread {
                     _ => context.objects[*object],
                 },
                 SimtOp::Vprintf => {
-                    let text = view.text(values[0])?;
+                    let text = view.bytes_of_text(values[0])?;
                     let (out, count) = printf::format(view, &text, values[1])?;
                     print(&out);
                     u64::from(count)

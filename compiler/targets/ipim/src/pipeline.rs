@@ -3,7 +3,7 @@
 use cranelift_entity::SecondaryMap;
 use nbcc_base::{Diagnostic, Diagnostics, Failed};
 use nbcc_isa_ipim::program::Param;
-use nbcc_pipeline::{Context, Fact, OptLevel, PassDesc};
+use nbcc_pipeline::{Context, Fact, OptLevel, PassDesc, optional, pass};
 use nbcc_placement::{Remark, RemarkKind};
 use nbcc_stages::ElementType;
 use nbcc_stages::bounds::{ParamValues, infer};
@@ -32,29 +32,6 @@ const INST_BYTES: u64 = 16;
 
 /// The part of the instruction memory that is for kernels which are not merged since they run much.
 const APART: usize = 6;
-
-type Run = fn(&mut Compilation, &mut Context<'_>) -> Result<(), Failed>;
-
-const fn pass(
-    name: &'static str,
-    about: &'static str,
-    run: Run,
-    requires: &'static [Fact],
-    establishes: &'static [Fact],
-) -> PassDesc<Compilation> {
-    let level = OptLevel::O0;
-    PassDesc { name, about, level, optional: false, run, requires, establishes, invalidates: &[] }
-}
-
-const fn optional(
-    name: &'static str,
-    about: &'static str,
-    level: OptLevel,
-    run: Run,
-    requires: &'static [Fact],
-) -> PassDesc<Compilation> {
-    PassDesc { level, optional: true, ..pass(name, about, run, requires, &[]) }
-}
 
 /// The pipeline.
 pub const PASSES: &[PassDesc<Compilation>] = &[
@@ -491,7 +468,7 @@ fn put_together(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Fai
     let data = emit::Data { buffers, params };
     let (turns, pool) = (&state.turns, &mut state.pool);
     let program = emit::emit(&kernels, turns, pool, data, &state.machine, cx.sources);
-    let code = program.text.len() as u64 * INST_BYTES;
+    let code = program.code.text.len() as u64 * INST_BYTES;
     let constants = program.rodata.bytes.len() as u64;
     if code > u64::from(vsm_data) || constants > u64::from(BANK_RESERVED / 2) {
         if try_smaller(state, false) {

@@ -50,25 +50,15 @@ const DIRECTIVES: &[DirectiveInfo] = &[
     },
 ];
 
-const MACHINES: [MachineInfo; BUILT_IN.len()] = {
-    let mut all = [MachineInfo { name: "", about: "", text: "" }; BUILT_IN.len()];
-    let mut k = 0;
-    while k < all.len() {
-        all[k] = MachineInfo { name: BUILT_IN[k].0, about: about(k), text: BUILT_IN[k].1 };
-        k += 1;
-    }
-    all
-};
-
-const fn about(k: usize) -> &'static str {
-    const ABOUT: [&str; 4] = [
+const MACHINES: [MachineInfo; BUILT_IN.len()] = MachineInfo::all(
+    BUILT_IN,
+    [
         "iPIM as evaluated: 8 cubes of 16 vaults",
         "one cube of 16 vaults",
         "one vault",
         "the comparison with compute logic on the base die",
-    ];
-    ABOUT[k % ABOUT.len()]
-}
+    ],
+);
 
 const CHOICES: &[Choice] = &[
     Choice {
@@ -130,20 +120,16 @@ impl Target for Ipim {
             Emit::Binary | Emit::Asm | Emit::Remarks => PASSES,
         };
         let state = run(passes, program, request, cx)?;
-        match request.emit {
-            Emit::Stages | Emit::Ir | Emit::MachineIr => {
-                Ok(Artifact::Text(state.dumps().into_iter().map(|d| d.text).collect()))
+        let program = || state.program.as_ref().expect("the last pass makes the program");
+        Ok(match request.emit {
+            Emit::Stages | Emit::Ir | Emit::MachineIr => Artifact::Text(state.text()),
+            Emit::Remarks => Artifact::Text(String::new()),
+            Emit::Asm => {
+                let text = nbcc_isa_ipim::asm::disassemble(program());
+                Artifact::Text(text.expect("a valid program"))
             }
-            Emit::Remarks => Ok(Artifact::Text(String::new())),
-            Emit::Binary | Emit::Asm => {
-                let program = state.program.expect("the last pass makes the program");
-                let done = match request.emit {
-                    Emit::Asm => nbcc_isa_ipim::asm::disassemble(&program).map(Artifact::Text),
-                    _ => program.to_elf().map(Artifact::Binary),
-                };
-                Ok(done.unwrap_or_else(|e| panic!("the program is not valid: {e}")))
-            }
-        }
+            Emit::Binary => Artifact::Binary(program().to_elf().expect("a valid program")),
+        })
     }
 
     fn explain(
@@ -166,8 +152,7 @@ impl Target for Ipim {
 
 /// The passes before the one of that name.
 fn until(name: &str) -> &'static [nbcc_pipeline::PassDesc<Compilation>] {
-    let end = PASSES.iter().position(|p| p.name == name).expect("the pass exists");
-    &PASSES[..end]
+    nbcc_pipeline::before(PASSES, name)
 }
 
 /// Runs passes in the first form that fits the machine.
@@ -267,22 +252,7 @@ fn start(program: Program, request: &Request, cx: &mut Context<'_>) -> Result<Co
                 .help("choose another target with --target"),
         );
     };
-    let overrides = request
-        .overrides
-        .iter()
-        .map(|(key, value)| nbcc_isa::Override { key: key.clone(), value: value.clone() })
-        .collect::<Vec<_>>();
-    let machine = match Machine::from_toml(&request.machine, &overrides) {
-        Ok(machine) => machine,
-        Err(error) => {
-            let mut diagnostic = Diagnostic::error(&codes::BAD_MACHINE, error.to_string())
-                .in_file(request.machine_name.clone());
-            if let Some(help) = error.help {
-                diagnostic = diagnostic.help(help);
-            }
-            return cx.diagnostics.fail(diagnostic);
-        }
-    };
+    let machine = request.read_machine(Machine::from_toml, &codes::BAD_MACHINE, cx.diagnostics)?;
     let spread = cx.passes.level >= OptLevel::O1;
     let policy = match request.choices.get("regalloc").map(String::as_str) {
         Some("min") => Policy::Min,

@@ -2,7 +2,7 @@
 
 use nbcc_base::{Diagnostic, Failed, Span};
 use nbcc_ir::Function;
-use nbcc_pipeline::{Context, Fact, OptLevel, PassDesc};
+use nbcc_pipeline::{Context, Fact, OptLevel, PassDesc, optional, pass};
 use nbcc_placement::{Remark, RemarkKind};
 
 use crate::backend::{emit, layout, regalloc, select};
@@ -16,29 +16,6 @@ const PLACED: Fact = Fact("objects placed");
 const MACHINE: Fact = Fact("machine instructions");
 const REGISTERS: Fact = Fact("registers");
 
-type Run = fn(&mut Compilation, &mut Context<'_>) -> Result<(), Failed>;
-
-const fn pass(
-    name: &'static str,
-    about: &'static str,
-    run: Run,
-    requires: &'static [Fact],
-    establishes: &'static [Fact],
-) -> PassDesc<Compilation> {
-    let level = OptLevel::O0;
-    PassDesc { name, about, level, optional: false, run, requires, establishes, invalidates: &[] }
-}
-
-const fn optional(
-    name: &'static str,
-    about: &'static str,
-    level: OptLevel,
-    run: Run,
-) -> PassDesc<Compilation> {
-    let requires = &[PLACED];
-    PassDesc { level, optional: true, ..pass(name, about, run, requires, &[]) }
-}
-
 /// The pipeline.
 pub const PASSES: &[PassDesc<Compilation>] = &[
     pass("inline", "inline every call, callees first", inline_calls, &[], &[NO_CALLS]),
@@ -50,13 +27,25 @@ pub const PASSES: &[PassDesc<Compilation>] = &[
         &[NO_CALLS],
         &[PLACED],
     ),
-    optional("fold", "fold constants and simplify arithmetic", OptLevel::O1, fold),
-    optional("simplify-cfg", "join blocks and lead jumps to their ends", OptLevel::O1, simplify),
-    optional("cse", "compute equal values once", OptLevel::O1, cse),
-    optional("dce", "remove what nothing uses", OptLevel::O1, clean),
-    optional("if-convert", "compute small branches and select", OptLevel::O2, if_convert),
-    optional("licm", "move what does not change out of loops", OptLevel::O1, licm),
-    optional("clean", "fold and clean what the transforms made", OptLevel::O1, tidy),
+    optional("fold", "fold constants and simplify arithmetic", OptLevel::O1, fold, &[PLACED]),
+    optional(
+        "simplify-cfg",
+        "join blocks and lead jumps to their ends",
+        OptLevel::O1,
+        simplify,
+        &[PLACED],
+    ),
+    optional("cse", "compute equal values once", OptLevel::O1, cse, &[PLACED]),
+    optional("dce", "remove what nothing uses", OptLevel::O1, clean, &[PLACED]),
+    optional(
+        "if-convert",
+        "compute small branches and select",
+        OptLevel::O2,
+        if_convert,
+        &[PLACED],
+    ),
+    optional("licm", "move what does not change out of loops", OptLevel::O1, licm, &[PLACED]),
+    optional("clean", "fold and clean what the transforms made", OptLevel::O1, tidy, &[PLACED]),
     pass("select", "choose instructions", choose, &[PLACED], &[MACHINE]),
     pass(
         "allocate",

@@ -3,11 +3,11 @@
 use std::fmt::Write;
 
 use nbcc_base::{CodeInfo, Diagnostic, Failed};
-use nbcc_isa_mpu::Machine;
 use nbcc_isa_mpu::machine::BUILT_IN;
+use nbcc_isa_mpu::{Machine, asm};
 use nbcc_pipeline::{
     Artifact, Choice, Context, Emit, MachineInfo, PassDesc, PassInfo, Program, Request, State,
-    Target, run_passes,
+    Target, before, run_passes,
 };
 use nbcc_stages::DirectiveInfo;
 
@@ -24,16 +24,8 @@ pub static MPU: Mpu = Mpu;
 #[derive(Debug)]
 pub struct Mpu;
 
-const MACHINES: [MachineInfo; BUILT_IN.len()] = {
-    let mut all = [MachineInfo { name: "", about: "", text: "" }; BUILT_IN.len()];
-    let mut k = 0;
-    while k < all.len() {
-        let about = "MPU as evaluated: 8 processors of 16 cores";
-        all[k] = MachineInfo { name: BUILT_IN[k].0, about, text: BUILT_IN[k].1 };
-        k += 1;
-    }
-    all
-};
+const MACHINES: [MachineInfo; BUILT_IN.len()] =
+    MachineInfo::all(BUILT_IN, ["MPU as evaluated: 8 processors of 16 cores"]);
 
 impl Target for Mpu {
     fn name(&self) -> &'static str {
@@ -77,27 +69,20 @@ impl Target for Mpu {
                     .diagnostics
                     .fail(Diagnostic::error(&codes::NOT_GRIDS, message).help("use --emit ir"));
             }
-            Emit::Ir => until("select"),
-            Emit::MachineIr => until("allocate"),
+            Emit::Ir => before(PASSES, "select"),
+            Emit::MachineIr => before(PASSES, "allocate"),
             Emit::Binary | Emit::Asm | Emit::Remarks => PASSES,
         };
         let mut state = start(program, request, cx)?;
         run_passes(passes, &mut state, cx)?;
-        match request.emit {
-            Emit::Ir => Ok(Artifact::Text(text_of(&state))),
-            Emit::Stages | Emit::MachineIr => {
-                Ok(Artifact::Text(state.dumps().into_iter().map(|dump| dump.text).collect()))
-            }
-            Emit::Remarks => Ok(Artifact::Text(String::new())),
-            Emit::Binary | Emit::Asm => {
-                let program = state.program.expect("the last pass makes the program");
-                let done = match request.emit {
-                    Emit::Asm => nbcc_isa_mpu::asm::disassemble(&program).map(Artifact::Text),
-                    _ => program.to_elf().map(Artifact::Binary),
-                };
-                Ok(done.unwrap_or_else(|error| panic!("the program is not valid: {error}")))
-            }
-        }
+        let program = || state.program.as_ref().expect("the last pass makes the program");
+        Ok(match request.emit {
+            Emit::Ir => Artifact::Text(text_of(&state)),
+            Emit::Stages | Emit::MachineIr => Artifact::Text(state.text()),
+            Emit::Remarks => Artifact::Text(String::new()),
+            Emit::Asm => Artifact::Text(asm::disassemble(program()).expect("a valid program")),
+            Emit::Binary => Artifact::Binary(program().to_elf().expect("a valid program")),
+        })
     }
 
     fn explain(
@@ -165,12 +150,6 @@ fn text_of(state: &Compilation) -> String {
     module.to_string()
 }
 
-/// The passes before the one of that name.
-fn until(name: &str) -> &'static [PassDesc<Compilation>] {
-    let end = PASSES.iter().position(|pass| pass.name == name).expect("the pass exists");
-    &PASSES[..end]
-}
-
 fn start(program: Program, request: &Request, cx: &mut Context<'_>) -> Result<Compilation, Failed> {
     let Program::Ir(module) = program else {
         return cx.diagnostics.fail(
@@ -178,22 +157,7 @@ fn start(program: Program, request: &Request, cx: &mut Context<'_>) -> Result<Co
                 .help("choose another target with --target"),
         );
     };
-    let overrides: Vec<nbcc_isa::Override> = request
-        .overrides
-        .iter()
-        .map(|(key, value)| nbcc_isa::Override { key: key.clone(), value: value.clone() })
-        .collect();
-    let machine = match Machine::from_toml(&request.machine, &overrides) {
-        Ok(machine) => machine,
-        Err(error) => {
-            let mut diagnostic = Diagnostic::error(&codes::BAD_MACHINE, error.to_string())
-                .in_file(request.machine_name.clone());
-            if let Some(help) = error.help {
-                diagnostic = diagnostic.help(help);
-            }
-            return cx.diagnostics.fail(diagnostic);
-        }
-    };
+    let machine = request.read_machine(Machine::from_toml, &codes::BAD_MACHINE, cx.diagnostics)?;
     let kernels: Vec<KernelState> = module
         .functions
         .iter()

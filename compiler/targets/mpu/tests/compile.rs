@@ -2,6 +2,7 @@
 
 use nbcc_base::{Diagnostics, SourceFile, SourceId, SourceMap};
 use nbcc_ir::{Module, parse_module, verify_module};
+use nbcc_isa::Override;
 use nbcc_isa_mpu::{Op, Program, machine::BUILT_IN};
 use nbcc_pipeline::{
     Artifact, Context, Emit, NoObserver, OptLevel, PassOptions, Program as Source, Request, Target,
@@ -41,7 +42,10 @@ fn compile_with(
         machine: BUILT_IN[0].1.to_string(),
         machine_name: BUILT_IN[0].0.to_string(),
         emit,
-        overrides: overrides.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect(),
+        overrides: overrides
+            .iter()
+            .map(|(key, value)| Override { key: key.to_string(), value: value.to_string() })
+            .collect(),
         ..Request::default()
     };
     let done = MPU.compile(Source::Ir(read(text)), &request, &mut cx);
@@ -116,6 +120,7 @@ fn a_kernel_becomes_a_program_at_every_level() {
         assert_eq!(program.objects[0].relocations[0].addend, 4);
         assert!(kernel.registers < 30, "{}", kernel.registers);
         let branches: Vec<_> = program
+            .code
             .text
             .iter()
             .filter(|inst| inst.guard.is_some())

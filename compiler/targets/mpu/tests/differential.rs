@@ -9,6 +9,7 @@ use std::sync::Arc;
 use nbcc_base::{Diagnostics, SourceMap};
 use nbcc_interp::grid;
 use nbcc_ir::{Func, Module, verify_module};
+use nbcc_isa::Override;
 use nbcc_isa_mpu::{Program, machine::BUILT_IN};
 use nbcc_pipeline::{
     Artifact, Context, NoObserver, OptLevel, PassOptions, Program as Source, Request, Target,
@@ -29,7 +30,8 @@ fn compile(module: &Module, level: OptLevel, words: Option<u32>) -> Program {
         passes: &passes,
         observer: &mut NoObserver,
     };
-    let words = words.map(|words| ("registers.words".to_string(), words.to_string()));
+    let words =
+        words.map(|words| Override { key: "registers.words".into(), value: words.to_string() });
     let request = Request {
         machine: BUILT_IN[0].1.to_string(),
         overrides: words.into_iter().collect(),

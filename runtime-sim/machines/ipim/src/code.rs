@@ -33,6 +33,7 @@ impl Code {
     /// stand at no `seti_crf` are left alone.
     pub fn new(program: &Program) -> Code {
         let mut steps: Vec<Step> = program
+            .code
             .text
             .iter()
             .map(|inst| match decode(inst, &program.machine) {

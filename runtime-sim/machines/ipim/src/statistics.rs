@@ -7,7 +7,7 @@
 
 use nbcc_isa::{Instruction, MachineInstruction};
 use nbcc_isa_ipim::{ATOM_BYTES, Addr, Category, Inst, Machine, PhysReg, RegClass, Unit};
-use nbcc_sim_engine::statistics::Value;
+use nbcc_sim_engine::statistics::{Value, row};
 use nbcc_sim_engine::{Cycle, Definition, EnergyLedger, Statistics};
 use nbcc_sim_network::Network;
 
@@ -18,10 +18,6 @@ use crate::timed::TimedVault;
 
 /// The version of the names and meanings below.
 pub const SCHEMA_VERSION: u64 = 1;
-
-const fn row(key: &'static str, unit: &'static str, about: &'static str) -> Definition {
-    Definition::new(key, unit, about)
-}
 
 /// Every statistic of a run with timing. Cycles are of the machine's one clock (tCK).
 #[rustfmt::skip]

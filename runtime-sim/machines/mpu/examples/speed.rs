@@ -33,7 +33,7 @@ fn main() {
         let mut program = assemble(&text).expect("the example assembles");
         program.kernels = vec![Kernel {
             name: "speed".into(),
-            instructions: program.text.len() as u32,
+            instructions: program.code.text.len() as u32,
             registers: 16,
             param_bytes: 8,
             ..Kernel::default()

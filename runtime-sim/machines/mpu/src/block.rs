@@ -184,7 +184,7 @@ impl Block {
         let state = &self.warps[warp];
         let lane = lanes.trailing_zeros() as usize % LANES;
         let number = |source: &Source<PhysReg>| state.source(source)[lane];
-        let (id, count, waits, predicate) = match &context.program.text[pc as usize].op {
+        let (id, count, waits, predicate) = match &context.program.code.text[pc as usize].op {
             Op::Bar { id, count, .. } => (id, count, true, None),
             Op::BarArrive { id, count, .. } => (id, count, false, None),
             Op::BarPopc { id, count, src, .. } | Op::BarRed { id, count, src, .. } => {
@@ -214,7 +214,7 @@ impl Block {
     fn complete(&mut self, completion: &Completion<u32>, context: &Context<'_>) {
         for waiter in &completion.waiters {
             let warp = &mut self.warps[waiter.warp];
-            match &context.program.text[waiter.tag as usize].op {
+            match &context.program.code.text[waiter.tag as usize].op {
                 Op::BarPopc { dst, .. } => {
                     warp.set_word(*dst, waiter.lanes, &[completion.holds; LANES]);
                 }

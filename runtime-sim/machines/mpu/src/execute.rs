@@ -106,7 +106,7 @@ pub fn run_warp(
     state: &mut State<'_>,
     budget: &mut u64,
 ) -> Result<Event, Stopped> {
-    let text = &context.program.text[..];
+    let text = &context.program.code.text[..];
     loop {
         let Some((mut pc, mask, reconverge)) = warp.paths.current() else {
             return Ok(Event::Idle);
@@ -214,7 +214,7 @@ fn together(
     act: Mask,
     mask: Mask,
 ) -> bool {
-    let text = &context.program.text;
+    let text = &context.program.code.text;
     let op_at = |pc: u32| &text[pc as usize].op;
     let Some((key, named)) = collective::key(op) else { return true };
     let legacy = matches!(
@@ -269,7 +269,7 @@ fn release_pending(warp: &mut Warp, context: &Context<'_>) {
         let pending = &warp.pending[index];
         if pending.named & warp.paths.live() & !pending.arrived() == 0 {
             let pending = warp.pending.remove(index);
-            let text = &context.program.text;
+            let text = &context.program.code.text;
             collective::perform(warp, pending.key, &pending.parts, |pc| &text[pc as usize].op);
             warp.paths.wake(pending.arrived());
         } else {

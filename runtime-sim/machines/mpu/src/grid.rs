@@ -45,7 +45,11 @@ pub fn run(
                 kind: fault.stopped.kind,
                 kernel: context.kernel.name.clone(),
                 instruction: pc,
-                line: program.line(pc as usize).map(|(file, line, _)| (file.to_owned(), line)),
+                line: program
+                    .code
+                    .lines
+                    .line(pc as usize)
+                    .map(|(file, at)| (file.to_owned(), at.line)),
                 block: block.index(),
                 thread: [thread % bx, thread / bx % by, thread / bx / by],
             })

@@ -4,7 +4,7 @@
 use nbcc_isa::Instruction;
 use nbcc_isa_mpu::operands::Space;
 use nbcc_isa_mpu::{Category, Op, PhysReg, Program};
-use nbcc_sim_engine::statistics::Value;
+use nbcc_sim_engine::statistics::{Value, row};
 use nbcc_sim_engine::{Definition, Statistics};
 use nbcc_sim_simt::{LANES, Mask};
 
@@ -12,10 +12,6 @@ use crate::device::Launch;
 
 /// The version of the names and meanings below.
 pub const SCHEMA_VERSION: u64 = 1;
-
-const fn row(key: &'static str, unit: &'static str, about: &'static str) -> Definition {
-    Definition::new(key, unit, about)
-}
 
 /// Every statistic of a run.
 #[rustfmt::skip]
@@ -92,8 +88,8 @@ impl Counters {
         let blocks: u64 = launch.grid.iter().map(|n| u64::from(*n)).product();
         let threads: u64 = launch.block.iter().map(|n| u64::from(*n)).product();
         Counters {
-            issued: vec![0; program.text.len()],
-            threads: vec![0; program.text.len()],
+            issued: vec![0; program.code.text.len()],
+            threads: vec![0; program.code.text.len()],
             cores: vec![0; program.machine.cores() as usize],
             divergent: 0,
             cycles: 0,
@@ -167,7 +163,9 @@ impl Counters {
         let mut categories = [0; Category::ALL.len()];
         let mut bytes: [(&'static str, u64); 11] = BYTES.map(|key| (key, 0));
         let mut branches = 0;
-        for ((inst, issued), threads) in program.text.iter().zip(&self.issued).zip(&self.threads) {
+        for ((inst, issued), threads) in
+            program.code.text.iter().zip(&self.issued).zip(&self.threads)
+        {
             categories[inst.category() as usize] += issued;
             if matches!(inst.op, Op::Bra { .. }) && inst.guard.is_some() {
                 branches += issued;

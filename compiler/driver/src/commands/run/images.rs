@@ -87,7 +87,6 @@ fn run(session: &mut Session, args: &RunArgs, job: &Job) -> Result<(), Stop> {
         );
     }
     if args.profile {
-        text.push_str(&report::functions(&ran.functions));
         text.push_str(&report::profile(&ran.profile, &session.sources));
     }
     let checked = match &job.references {

@@ -9,11 +9,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use cranelift_entity::SecondaryMap;
 use nbcc_base::{SourceMap, Span};
-use nbcc_isa::{Imm, Instruction, LineTable, SourceLine};
+use nbcc_isa::{Code, Imm, Instruction, LineTable, SourceLine, TextSymbol, resolve_labels};
 use nbcc_isa_ipim::layout::Buffer;
-use nbcc_isa_ipim::program::{
-    Coordinate, Param, Patch, Program, Rodata, TextSymbol, resolve_labels,
-};
+use nbcc_isa_ipim::program::{Coordinate, Param, Patch, Program, Rodata};
 use nbcc_isa_ipim::{Addr, Inst, Machine, PhysReg, RegClass, SimbMask};
 use nbcc_mach::VReg;
 
@@ -77,11 +75,8 @@ pub fn emit(
     let bytes = pool.atoms.iter().flatten().flat_map(|word| word.to_le_bytes()).collect();
     Program {
         machine: machine.clone(),
-        text,
-        symbols,
-        relocations,
+        code: Code { text, symbols, relocations, lines },
         prologue,
-        lines,
         rodata: Rodata { address: 0, bytes },
         buffers: data.buffers,
         params: data.params,

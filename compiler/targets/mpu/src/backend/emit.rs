@@ -5,10 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use nbcc_base::{SourceMap, Span};
 use nbcc_ir::{FloatFormat, IntType, Module, NumType, RelocationTarget, Space, function_address};
-use nbcc_isa::{Imm, Instruction, LineTable, SourceLine};
+use nbcc_isa::{Code, Imm, Instruction, LineTable, SourceLine, TextSymbol, resolve_labels};
 use nbcc_isa_mpu::{
     Inst, Kernel, Machine, Object, ObjectSpace, Param, ParamType, PhysReg, Program, Relocation,
-    TextSymbol, resolve_labels,
 };
 
 use super::regalloc::Allocation;
@@ -89,10 +88,7 @@ pub fn emit(
         .unwrap_or_else(|label| panic!("label {label} stands nowhere"));
     Ok(Program {
         machine: machine.clone(),
-        text,
-        symbols,
-        relocations,
-        lines: lines.table(),
+        code: Code { text, symbols, relocations, lines: lines.table() },
         kernels: table,
         objects: objects(module)?,
         messages: messages.0.clone(),

@@ -115,7 +115,7 @@ fn registers_and_engines_that_do_not_exist() {
     let data = |index| PhysReg::new(RegClass::Data, index);
     let of = |inst: Inst<PhysReg>| {
         let mut wrong = program(&machine, "seti_crf C1, 0");
-        wrong.text.push(inst);
+        wrong.code.text.push(inst);
         let fault = faults(&wrong);
         assert_eq!(fault.pc, 16);
         fault.kind.to_string()

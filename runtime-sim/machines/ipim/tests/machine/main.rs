@@ -4,8 +4,8 @@
 mod faults;
 mod messages;
 mod naive;
-mod page;
 mod random;
 mod semantics;
+mod statistics;
 mod support;
 mod timing;

@@ -87,7 +87,7 @@ impl Naive {
     /// Runs a program that has no fault and no `sync`, vault after vault.
     pub fn run(&mut self, program: &Program) {
         for vault in 0..self.vaults.len() {
-            while let Some(inst) = program.text.get(self.vaults[vault].pc) {
+            while let Some(inst) = program.code.text.get(self.vaults[vault].pc) {
                 self.vaults[vault].pc += 1;
                 self.step(program, vault, inst);
             }

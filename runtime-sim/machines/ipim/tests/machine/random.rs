@@ -226,17 +226,17 @@ fn build(machine: &Machine, pieces: &[Piece]) -> Program {
         Piece::Plain(_) | Piece::Address { .. } => 1,
         Piece::Skip { .. } => 2,
     };
-    let mut starts = vec![program.text.len()];
+    let mut starts = vec![program.code.text.len()];
     for piece in pieces {
         starts.push(starts[starts.len() - 1] + length(piece));
     }
     for (index, piece) in pieces.iter().enumerate() {
         match piece {
-            Piece::Plain(inst) => program.text.push(*inst),
+            Piece::Plain(inst) => program.code.text.push(*inst),
             Piece::Address { bank, from, simb_mask } => {
                 let (dst, mask) =
                     if *bank { (BANK_REG, BANK_MASK_REG) } else { (PAD_REG, PAD_MASK_REG) };
-                program.text.push(Inst::CalcArf {
+                program.code.text.push(Inst::CalcArf {
                     op: IntOp::And,
                     dst: reg(RegClass::Addr, dst),
                     src1: *from,
@@ -247,8 +247,11 @@ fn build(machine: &Machine, pieces: &[Piece]) -> Program {
             Piece::Skip { cond, pieces } => {
                 let to = starts[(index + 1 + pieces).min(starts.len() - 1)];
                 let target = reg(RegClass::Ctrl, 9);
-                program.text.push(Inst::SetiCrf { dst: target, imm: Imm::Value(16 * to as i32) });
-                program.text.push(match cond {
+                program
+                    .code
+                    .text
+                    .push(Inst::SetiCrf { dst: target, imm: Imm::Value(16 * to as i32) });
+                program.code.text.push(match cond {
                     Some(cond) => Inst::CJump { cond: *cond, target },
                     None => Inst::Jump { target },
                 });
@@ -389,7 +392,7 @@ proptest! {
     #[test]
     fn wild_programs_end(text in wild(), cubes in 1..3_u32) {
         let mut wild = program(&small_cubes(cubes), "");
-        wild.text = text;
+        wild.code.text = text;
         let run = |threads| {
             let mut options = RunOptions { max_cycles: 20_000, threads, ..RunOptions::default() };
             let mut timed = simulation(&wild, &initial());

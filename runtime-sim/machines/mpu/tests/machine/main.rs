@@ -4,6 +4,6 @@ mod control;
 mod faults;
 mod instructions;
 mod memory;
-mod page;
 mod random;
+mod statistics;
 mod support;

@@ -67,18 +67,18 @@ fn launches_of_random_programs_end() {
     for _ in 0..3000 {
         let mut random_program = program("ld64.param.weak D12, [0x0], 0\nexit");
         let length = 4 + random.below(20);
-        let first = random_program.text[0];
-        random_program.text.truncate(0);
-        random_program.text.push(first);
-        while (random_program.text.len() as u64) < length {
+        let first = random_program.code.text[0];
+        random_program.code.text.truncate(0);
+        random_program.code.text.push(first);
+        while (random_program.code.text.len() as u64) < length {
             let inst = instruction(&mut random, length + 1);
-            random_program.text.push(inst);
-            if random_program.text.last().is_some_and(|inst| *inst == Op::Exit {}.into()) {
-                random_program.text.pop();
+            random_program.code.text.push(inst);
+            if random_program.code.text.last().is_some_and(|inst| *inst == Op::Exit {}.into()) {
+                random_program.code.text.pop();
             }
         }
-        random_program.text.push(Op::Exit {}.into());
-        random_program.kernels[0].instructions = random_program.text.len() as u32;
+        random_program.code.text.push(Op::Exit {}.into());
+        random_program.kernels[0].instructions = random_program.code.text.len() as u32;
         if random_program.validate().is_err() {
             continue;
         }

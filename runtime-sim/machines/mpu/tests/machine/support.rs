@@ -22,7 +22,7 @@ pub fn program(text: &str) -> Program {
     program.kernels = vec![Kernel {
         name: "test".into(),
         entry: 0,
-        instructions: program.text.len() as u32,
+        instructions: program.code.text.len() as u32,
         registers: 64,
         shared_bytes: 1024,
         local_bytes: 64,

@@ -1,61 +1,14 @@
-//! Assembly files: the text of a whole program, printed and read.
-//!
-//! ```text
-//! .isa simb 1
-//! .machine ipim                   # or a section .note.nbcc.target
-//! .section .text
-//! .file 1 "blur.halide"
-//! .function main 64               # name and bytes
-//! loop:
-//! .loc 1 12 5                     # file, line, column; `.loc 0` for none
-//!     seti_crf C4, loop
-//! .section .rodata 0x100000000    # with the address
-//!     .word 0x3f800000, 0x3f800000
-//! .section .nbcc.buffers
-//!     .ascii "[]\n"
-//! ```
-//!
-//! A comment goes from `#` to the end of its line.
+//! Reading of assembly files.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
+use std::collections::BTreeMap;
 
+use super::{AsmError, Dialect, locate};
 use crate::container::{
     Container, Data, METADATA_PREFIX, RELOCATIONS, Symbol, SymbolKind, TARGET_NOTE,
 };
-use crate::instruction::{Imm, MachineInstruction};
+use crate::instruction::{EncodeError, Imm, MachineInstruction};
 use crate::lines::{LineTable, SourceLine};
-use crate::load::LoadError;
 use crate::text::{Cursor, LabelTable, SyntaxError, nearest};
-
-/// What assembly files of a target say of it.
-#[derive(Clone, Debug)]
-pub struct Dialect {
-    /// The name after `.isa`.
-    pub name: &'static str,
-    /// The number in the ELF header.
-    pub isa: u16,
-    /// The version in the ELF header.
-    pub version: u16,
-    /// Machines that `.machine` names, with their descriptions.
-    pub machines: Vec<(&'static str, String)>,
-}
-
-/// What is wrong with an assembly file.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{line}:{column}: {message}")]
-pub struct AsmError {
-    /// What is wrong, in one sentence without a full stop.
-    pub message: String,
-    /// The line, from 1.
-    pub line: u32,
-    /// The column, from 1, in characters.
-    pub column: u32,
-    /// The bytes of the file that are at fault.
-    pub span: std::ops::Range<usize>,
-    /// What to do.
-    pub help: Option<String>,
-}
 
 /// An assembled program and where its instructions stand in the file.
 #[derive(Clone, Debug)]
@@ -68,219 +21,6 @@ pub struct Assembled {
 
 /// After this many errors the assembler stops.
 const MAX_ERRORS: usize = 20;
-
-/// Whether `name` can be a label in an assembly file.
-pub fn is_label_name(name: &str) -> bool {
-    let word = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '$';
-    name.starts_with(|c: char| word(c) && !c.is_ascii_digit()) && name.chars().all(word)
-}
-
-/// The text of a program.
-///
-/// # Errors
-/// Bytes of `.text` that are no instructions, or relocations of instructions that
-/// cannot have one.
-pub fn print<I: MachineInstruction>(
-    container: &Container,
-    dialect: &Dialect,
-) -> Result<String, LoadError> {
-    let text = decode_text::<I>(&container.text)?;
-    let mut out = format!(".isa {} {}\n", dialect.name, container.version);
-    match dialect.machines.iter().find(|(_, toml)| *toml == container.machine) {
-        Some((name, _)) => {
-            let _ = writeln!(out, ".machine {name}");
-        }
-        None => print_bytes(&mut out, TARGET_NOTE.0, None, container.machine.as_bytes()),
-    }
-
-    // Labels by address; those that relocations need and that have no name get one.
-    let mut labels: BTreeMap<u64, String> = BTreeMap::new();
-    let mut taken: BTreeSet<&str> = BTreeSet::new();
-    let mut functions: BTreeMap<u64, Vec<&Symbol>> = BTreeMap::new();
-    let mut others: BTreeMap<u64, Vec<&str>> = BTreeMap::new();
-    for symbol in &container.symbols {
-        if symbol.kind == SymbolKind::Object {
-            continue;
-        }
-        if !is_label_name(&symbol.name) || !taken.insert(&symbol.name) {
-            let message = format!("`{}` cannot name a label", symbol.name.escape_debug());
-            return Err(LoadError::new(".symtab", 0, message));
-        }
-        if symbol.kind == SymbolKind::Function {
-            functions.entry(symbol.address).or_default().push(symbol);
-        } else {
-            others.entry(symbol.address).or_default().push(&symbol.name);
-        }
-        labels.entry(symbol.address).or_insert_with(|| symbol.name.clone());
-    }
-    let mut relocated = BTreeSet::new();
-    let text_bytes = container.text.len() as u64;
-    let is_address = |value: u64| value <= text_bytes && value.is_multiple_of(I::BYTES as u64);
-    for offset in &container.relocations {
-        let fail = |message: &str| Err(LoadError::new(".text", u64::from(*offset), message));
-        let index = *offset as usize / I::BYTES;
-        if !(*offset as usize).is_multiple_of(I::BYTES) {
-            return fail("a relocation inside of an instruction");
-        }
-        let Some(mut inst) = text.get(index).cloned() else {
-            return fail("a relocation beyond the end of .text");
-        };
-        match inst.symbolic() {
-            Some(Imm::Value(value)) if is_address(u64::from(value as u32)) => {}
-            Some(_) => return fail("a relocated immediate is no address of an instruction"),
-            None => return fail("an instruction without an immediate has a relocation"),
-        }
-        inst.for_each_symbolic_mut(|imm| {
-            let Imm::Value(value) = *imm else { return };
-            let target = u64::from(value as u32);
-            if is_address(target) {
-                labels.entry(target).or_insert_with(|| {
-                    let mut name = format!("L{target:04x}");
-                    while taken.contains(name.as_str()) {
-                        name.push('_');
-                    }
-                    name
-                });
-            }
-        });
-        relocated.insert(index);
-    }
-    let names: BTreeMap<u32, String> =
-        labels.iter().map(|(address, name)| (*address as u32, name.clone())).collect();
-
-    out.push_str("\n.section .text\n");
-    for (index, name) in container.lines.files.iter().enumerate() {
-        let _ = writeln!(out, ".file {} \"{}\"", index + 1, quote(name.as_bytes()));
-    }
-    let mut place = None;
-    for index in 0..=text.len() {
-        let address = (index * I::BYTES) as u64;
-        for function in functions.get(&address).into_iter().flatten() {
-            let _ = writeln!(out, "\n.function {} {}", function.name, function.size);
-        }
-        let named = others.get(&address);
-        for name in named.into_iter().flatten() {
-            let _ = writeln!(out, "{name}:");
-        }
-        if named.is_none()
-            && !functions.contains_key(&address)
-            && let Some(name) = labels.get(&address)
-        {
-            let _ = writeln!(out, "{name}:");
-        }
-        let Some(inst) = text.get(index) else { break };
-        let here = container.lines.rows.get(index).copied().flatten();
-        if here != place {
-            let _ = match here {
-                Some(l) => writeln!(out, ".loc {} {} {}", l.file + 1, l.line, l.column),
-                None => writeln!(out, ".loc 0"),
-            };
-            place = here;
-        }
-        let mut inst = inst.clone();
-        if relocated.contains(&index) {
-            // An immediate that is no address stands for none (no reconvergence point).
-            inst.for_each_symbolic_mut(|imm| {
-                if let Imm::Value(value) = *imm
-                    && is_address(u64::from(value as u32))
-                {
-                    *imm = Imm::Label(value as u32);
-                }
-            });
-        }
-        let mut line = String::new();
-        let _ = inst.write_text(&mut line, &names);
-        let _ = writeln!(out, "    {line:<72}# {address:#06x}");
-    }
-    for data in &container.data {
-        print_words(&mut out, data);
-    }
-    for (name, bytes) in &container.metadata {
-        print_bytes(&mut out, name, None, bytes);
-    }
-    Ok(out)
-}
-
-/// The instructions of `.text`.
-///
-/// # Errors
-/// The offset of the first that is none.
-pub fn decode_text<I: MachineInstruction>(text: &[u8]) -> Result<Vec<I>, LoadError> {
-    let chunks = text.chunks_exact(I::BYTES);
-    if !chunks.remainder().is_empty() {
-        let end = text.len() as u64;
-        return Err(LoadError::new(".text", end, "the size is no multiple of an instruction's"));
-    }
-    let decode = |(index, bytes): (usize, &[u8])| {
-        let word = bytes.iter().rev().fold(0_u128, |word, byte| word << 8 | u128::from(*byte));
-        I::decode(word)
-            .map_err(|error| LoadError::new(".text", (index * I::BYTES) as u64, error.to_string()))
-    };
-    chunks.enumerate().map(decode).collect()
-}
-
-/// The bytes of instructions.
-///
-/// # Errors
-/// The first instruction that has no encoding.
-pub fn encode_text<I: MachineInstruction>(text: &[I]) -> Result<Vec<u8>, crate::EncodeError> {
-    let mut out = Vec::with_capacity(text.len() * I::BYTES);
-    for inst in text {
-        out.extend_from_slice(&inst.encode()?.to_le_bytes()[..I::BYTES]);
-    }
-    Ok(out)
-}
-
-/// Text without quotes, control characters and what is not ASCII.
-fn quote(bytes: &[u8]) -> String {
-    let mut out = String::new();
-    for byte in bytes {
-        match byte {
-            b'\n' => out.push_str("\\n"),
-            b'\t' => out.push_str("\\t"),
-            b'"' | b'\\' => {
-                out.push('\\');
-                out.push(char::from(*byte));
-            }
-            b' '..=b'~' => out.push(char::from(*byte)),
-            _ => {
-                let _ = write!(out, "\\x{byte:02x}");
-            }
-        }
-    }
-    out
-}
-
-fn print_section(out: &mut String, name: &str, address: Option<u64>) {
-    let _ = match address {
-        Some(address) => writeln!(out, "\n.section {name} {address:#x}"),
-        None => writeln!(out, "\n.section {name}"),
-    };
-}
-
-fn print_bytes(out: &mut String, name: &str, address: Option<u64>, bytes: &[u8]) {
-    print_section(out, name, address);
-    for line in bytes.split_inclusive(|byte| *byte == b'\n') {
-        let _ = writeln!(out, "    .ascii \"{}\"", quote(line));
-    }
-}
-
-fn print_words(out: &mut String, data: &Data) {
-    print_section(out, &data.name, Some(data.address));
-    for (row, bytes) in data.bytes.chunks(16).enumerate() {
-        let (words, rest) = bytes.as_chunks::<4>();
-        if !words.is_empty() {
-            let words: Vec<String> =
-                words.iter().map(|w| format!("{:#010x}", u32::from_le_bytes(*w))).collect();
-            let line = format!(".word {}", words.join(", "));
-            let _ = writeln!(out, "    {line:<72}# {:#06x}", row * 16);
-        }
-        if !rest.is_empty() {
-            let bytes: Vec<String> = rest.iter().map(|b| format!("{b:#04x}")).collect();
-            let _ = writeln!(out, "    .byte {}", bytes.join(", "));
-        }
-    }
-}
 
 /// Which section lines go to.
 enum Section {
@@ -353,24 +93,6 @@ pub fn assemble<I: MachineInstruction>(
     assembler.finish(text)
 }
 
-/// An error at `span` of `text`.
-pub fn locate(
-    text: &str,
-    span: std::ops::Range<usize>,
-    message: String,
-    help: Option<String>,
-) -> AsmError {
-    let before = &text[..span.start.min(text.len())];
-    let line_start = before.rfind('\n').map_or(0, |at| at + 1);
-    AsmError {
-        message,
-        line: before.matches('\n').count() as u32 + 1,
-        column: before[line_start..].chars().count() as u32 + 1,
-        span,
-        help,
-    }
-}
-
 /// The line up to its comment.
 fn strip_comment(line: &str) -> &str {
     let mut quoted = false;
@@ -431,11 +153,7 @@ impl<I: MachineInstruction> Assembler<'_, I> {
             self.spans.push(offset + start..offset + line.trim_end().len());
             self.rows.push(self.place);
         }
-        if cursor.at_end() {
-            return Ok(());
-        }
-        let found = cursor.found();
-        Err(cursor.error_here(format!("expected the end of the line, found {found}")))
+        cursor.expect_end()
     }
 
     fn need_text(&self, span: std::ops::Range<usize>) -> Result<(), SyntaxError> {
@@ -645,19 +363,12 @@ impl<I: MachineInstruction> Assembler<'_, I> {
         if !self.has_machine {
             errors.push(AsmError {
                 help: Some("add for example `.machine NAME`".into()),
-                ..locate(text, 0..0, "the file does not say for which machine it is".into(), None)
+                ..AsmError::of_file("the file does not say for which machine it is")
             });
         }
         match String::from_utf8(std::mem::take(&mut self.target)) {
             Ok(toml) => self.container.machine = toml,
-            Err(_) => {
-                errors.push(locate(
-                    text,
-                    0..0,
-                    "the machine description is not UTF-8".into(),
-                    None,
-                ));
-            }
+            Err(_) => errors.push(AsmError::of_file("the machine description is not UTF-8")),
         }
         for (index, inst) in self.text.iter_mut().enumerate() {
             let mut relocated = false;
@@ -696,7 +407,7 @@ impl<I: MachineInstruction> Assembler<'_, I> {
                     self.container.text.extend_from_slice(&word.to_le_bytes()[..I::BYTES]);
                 }
                 // Unknown labels have been reported.
-                Err(crate::EncodeError::Unresolved { .. }) => {}
+                Err(EncodeError::Unresolved { .. }) => {}
                 Err(error) => {
                     errors.push(locate(text, self.spans[index].clone(), error.to_string(), None));
                 }
