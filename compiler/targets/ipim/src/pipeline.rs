@@ -2,6 +2,7 @@
 
 use cranelift_entity::SecondaryMap;
 use nbcc_base::{Diagnostic, Diagnostics, Failed};
+use nbcc_isa_ipim::ATOM_BYTES;
 use nbcc_isa_ipim::program::Param;
 use nbcc_pipeline::{Context, Fact, OptLevel, PassDesc, optional, pass};
 use nbcc_placement::{Remark, RemarkKind};
@@ -32,6 +33,13 @@ const INST_BYTES: u64 = 16;
 
 /// The part of the instruction memory that is for kernels which are not merged since they run much.
 const APART: usize = 6;
+
+/// Parameters take no more than a quarter of the reserved part of each bank.
+const MAX_PARAMS: u32 = BANK_RESERVED / 4 / ATOM_BYTES;
+
+/// A kernel of more operations than this for each instruction that there is room for does not fit,
+/// whatever becomes of them. All kernels together may have four times as many: some are alike.
+const OPERATIONS: u64 = 32;
 
 /// The pipeline.
 pub const PASSES: &[PassDesc<Compilation>] = &[
@@ -218,6 +226,11 @@ fn distribute(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Faile
         Ok(mut plan) => {
             // Parameters stand at the end of the reserved part of each bank.
             let count = plan.pipeline.params.len() as u32;
+            if count > MAX_PARAMS {
+                let message =
+                    format!("the pipeline has {count} parameters; {MAX_PARAMS} are the most");
+                return cx.diagnostics.fail(Diagnostic::error(&codes::TOO_LARGE, message));
+            }
             plan.params = (0..count).map(|n| BANK_RESERVED - 16 * (n + 1)).collect();
             schedule::settle(&plan, cx.sources, cx.remarks);
             cx.remarks.extend(remarks(&plan, &state.machine));
@@ -235,10 +248,42 @@ fn distribute(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Faile
     }
 }
 
-fn lower(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {
+fn lower(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {
+    // What cannot fit is told before time and memory go into it.
+    let room = u64::from(state.plan().vsm_data) / INST_BYTES;
+    let steps = state.plan().steps.len();
+    if steps as u64 > room {
+        let message = format!("the program has {steps} kernels; {room} instructions are the most");
+        return cx.diagnostics.fail(too_large(message));
+    }
     state.kernels = crate::lower::lower_to(state.plan(), &state.machine, state.form.size);
     state.turns = in_turn(&state.kernels);
+    let counts = state.kernels.iter().map(|kernel| kernel.func.insts.len() as u64);
+    let (all, largest) = sum_and_largest(counts);
+    let alone = largest > OPERATIONS * room;
+    if !alone && all <= 4 * OPERATIONS * room {
+        return Ok(());
+    }
+    if !try_smaller(state, alone) {
+        let message = format!(
+            "the program has {all} operations, before they become instructions; {room} \
+             instructions are the most"
+        );
+        return cx.diagnostics.fail(too_large(message));
+    }
+    state.kernels.clear();
+    state.turns.clear();
     Ok(())
+}
+
+fn sum_and_largest(counts: impl Iterator<Item = u64>) -> (u64, u64) {
+    counts.fold((0, 0), |(sum, most), n| (sum + n, most.max(n)))
+}
+
+/// A program that does not fit the instruction memory.
+fn too_large(message: String) -> Diagnostic {
+    Diagnostic::error(&codes::TOO_LARGE, message)
+        .help("compute fewer stages in one program, or inline more of them")
 }
 
 fn share(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {
@@ -359,18 +404,26 @@ fn try_smaller(state: &mut Compilation, alone: bool) -> bool {
     possible
 }
 
-fn choose(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {
+fn choose(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {
     for (kernel, places) in state.kernels.iter().zip(std::mem::take(&mut state.places)) {
         state.selected.push((select::select(kernel, places, &mut state.pool), None));
     }
     // Registers need not be looked for where the code is too large in any case.
     let room = u64::from(state.plan().vsm_data) / INST_BYTES;
     let least = state.selected.iter().map(|(k, _)| regalloc::least_insts(k) as u64);
-    let (all, largest) = least.fold((0, 0), |(sum, most), n| (sum + n, most.max(n)));
-    if all > room && try_smaller(state, largest > room) {
-        state.selected.clear();
+    let (all, largest) = sum_and_largest(least);
+    if all <= room {
+        return Ok(());
     }
-    Ok(())
+    state.selected.clear();
+    match try_smaller(state, largest > room) {
+        true => Ok(()),
+        false => {
+            let message =
+                format!("the program has at least {all} instructions; {room} are the most");
+            cx.diagnostics.fail(too_large(message))
+        }
+    }
 }
 
 fn allocate(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {
@@ -479,10 +532,7 @@ fn put_together(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Fai
              are the most",
             BANK_RESERVED / 2
         );
-        return cx.diagnostics.fail(
-            Diagnostic::error(&codes::TOO_LARGE, message)
-                .help("compute fewer stages in one program, or inline more of them"),
-        );
+        return cx.diagnostics.fail(too_large(message));
     }
     state.program = Some(program);
     Ok(())

@@ -4,7 +4,8 @@
 //! multiple of 4. What is not known to be aligned therefore goes through the engine's scratch in
 //! the scratchpad of its group, and so does a lane that has to move to lane 0.
 
-use nbcc_ir::{BinaryOp, Block, Builder, Effect, Function, Mem, Op, Type, Value};
+use cranelift_entity::{PrimaryMap, SecondaryMap};
+use nbcc_ir::{BinaryOp, Block, Builder, Effect, Function, Mem, MemData, Op, Type, Value};
 use nbcc_isa_ipim::{ATOM_BYTES, ELEMENT_BYTES, LANES, Machine};
 
 use super::rewrite::{Rewrite, rewrite};
@@ -20,7 +21,7 @@ pub fn run(kernel: &mut Kernel, machine: &Machine, params: &[u32]) {
     let mut pass = Addresses {
         mem_base: kernel.mem_base.clone(),
         args: kernel.args.clone().unwrap_or_default(),
-        mems: kernel.func.mems.iter().map(|(m, d)| (m, d.clone())).collect(),
+        mems: kernel.func.mems.clone(),
         mask: kernel.mask,
         machine,
         params,
@@ -30,10 +31,10 @@ pub fn run(kernel: &mut Kernel, machine: &Machine, params: &[u32]) {
 }
 
 struct Addresses<'a> {
-    mem_base: cranelift_entity::SecondaryMap<Mem, u32>,
+    mem_base: SecondaryMap<Mem, u32>,
     /// Objects whose addresses are arguments.
     args: Vec<Mem>,
-    mems: Vec<(Mem, nbcc_ir::MemData)>,
+    mems: PrimaryMap<Mem, MemData>,
     mask: u32,
     machine: &'a Machine,
     params: &'a [u32],
@@ -55,7 +56,7 @@ impl Addresses<'_> {
             }
             Op::Intrinsic(stage) if stage.name == STAGE => {
                 let [from, to] = stage.mems[..] else { panic!("{STAGE} has two objects") };
-                let split = self.data(from).extents.len();
+                let split = self.mems[from].extents.len();
                 let from = self.address(b, from, &stage.args[..split]);
                 let to = self.address(b, to, &stage.args[split..]);
                 call(b, LD_PGSM, Effect::Write, vec![from, to], stage.imms.clone(), None);
@@ -78,12 +79,8 @@ impl Addresses<'_> {
         }
     }
 
-    fn data(&self, mem: Mem) -> &nbcc_ir::MemData {
-        &self.mems.iter().find(|(m, _)| *m == mem).expect("objects are declared").1
-    }
-
     fn address(&self, b: &mut Builder<'_>, mem: Mem, subscripts: &[Value]) -> Value {
-        let data = self.data(mem);
+        let data = &self.mems[mem];
         let mut stride = ELEMENT_BYTES;
         let mut sum: Option<Value> = None;
         for (&subscript, &extent) in subscripts.iter().zip(&data.extents) {
@@ -121,10 +118,10 @@ impl Addresses<'_> {
     }
 
     fn load(&self, b: &mut Builder<'_>, ty: Type, mem: Mem, address: Value) -> Value {
-        if self.data(mem).space == PGSM {
+        if self.mems[mem].space == PGSM {
             return read(b, RD_PGSM, address, self.mask, ty);
         }
-        assert_eq!(self.data(mem).space, BANK, "{mem} is in no memory that has objects");
+        assert_eq!(self.mems[mem].space, BANK, "{mem} is in no memory that has objects");
         let residue = residue(b.func, address, ATOM_BYTES, 12);
         if residue == Some(0) {
             return read(b, LD_RF, address, self.mask, ty);
@@ -141,7 +138,7 @@ impl Addresses<'_> {
 
     fn store(&self, b: &mut Builder<'_>, mem: Mem, address: Value, value: Value) {
         let lanes = b.func.ty(value).lanes;
-        if self.data(mem).space == PGSM {
+        if self.mems[mem].space == PGSM {
             if lanes > 1 {
                 return write(b, WR_PGSM, address, value, self.mask);
             }

@@ -159,12 +159,14 @@ impl Planner<'_> {
         shape: &NestShape,
     ) {
         let keys: Vec<GroupKey> = groups.keys().cloned().collect();
-        for from in &keys {
+        // Those of a source are next to each other.
+        let of_source: Vec<&[GroupKey]> = keys.chunk_by(|a, b| a.source == b.source).collect();
+        let keys = of_source.iter().flat_map(|all| all.iter().map(|from| (from, *all)));
+        for (from, others) in keys {
             let Some(members) = groups.get(from) else { continue };
             let fits = |to: &GroupKey| {
                 to != from
-                    && (to.source, to.value, to.ratio, &to.inner)
-                        == (from.source, from.value, from.ratio, &from.inner)
+                    && (to.value, to.ratio, &to.inner) == (from.value, from.ratio, &from.inner)
                     && (0..2).all(|k| match (from.clamp[k], to.clamp[k]) {
                         (a, b) if a == b => true,
                         (None, Some((low, high))) => members.iter().all(|(_, tiled)| {
@@ -174,7 +176,7 @@ impl Planner<'_> {
                         _ => false,
                     })
             };
-            if let Some(to) = keys.iter().find(|to| groups.contains_key(to) && fits(to)) {
+            if let Some(to) = others.iter().find(|to| groups.contains_key(to) && fits(to)) {
                 let moved = groups.remove(from).expect("it was there");
                 groups.entry(to.clone()).or_default().extend(moved);
             }
