@@ -174,38 +174,8 @@ fn defaults(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed>
 }
 
 fn inline(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {
-    let scheduled = state.scheduled.get_or_insert_with(|| state.pipeline.clone());
-    let mut inlined = nbcc_stages::inline(scheduled);
-    if inlined.is_err() && compute_whole(state) {
-        state.form.whole = true;
-        inlined = nbcc_stages::inline(state.scheduled.as_ref().expect("it was just set"));
-    }
-    state.pipeline = report(inlined, cx)?;
-    cx.remarks.extend(state.whole.iter().map(|&func| {
-        let data = &state.pipeline.funcs[func];
-        Remark {
-            kind: RemarkKind::Missed,
-            pass: "inline",
-            name: "Whole",
-            function: data.name.clone(),
-            span: Some(data.span),
-            message: "computed whole: the program is too large if each use computes it".to_string(),
-            terms: vec![],
-        }
-    }));
+    state.pipeline = report(nbcc_stages::inline(&state.pipeline), cx)?;
     Ok(())
-}
-
-/// Changes the schedule so that nothing is computed anew at several places. False where it is so
-/// already, or has to stay as it is.
-fn compute_whole(state: &mut Compilation) -> bool {
-    let scheduled = state.scheduled.as_ref().expect("set before anything is inlined");
-    let Some((scheduled, funcs)) = schedule::defaults::whole(scheduled, &state.extents) else {
-        return false;
-    };
-    state.scheduled = Some(scheduled);
-    state.whole = funcs;
-    true
 }
 
 fn bounds(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {
@@ -264,7 +234,7 @@ fn lower(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {
     if !alone && all <= 4 * OPERATIONS * room {
         return Ok(());
     }
-    if !try_smaller(state, alone) {
+    if !try_smaller(state) {
         let message = format!(
             "the program has {all} operations, before they become instructions; {room} \
              instructions are the most"
@@ -395,13 +365,10 @@ fn place(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Asks for the next form, of a smaller program. False where there is none. `alone` says that a
-/// single kernel is too large.
-fn try_smaller(state: &mut Compilation, alone: bool) -> bool {
-    let smaller = state.form.smaller(alone);
-    let possible = smaller.is_some_and(|s| s.whole == state.form.whole || compute_whole(state));
-    state.instead = smaller.filter(|_| possible);
-    possible
+/// Asks for the next form, of a smaller program. False where there is none.
+fn try_smaller(state: &mut Compilation) -> bool {
+    state.instead = state.form.smaller();
+    state.instead.is_some()
 }
 
 fn choose(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {
@@ -416,7 +383,7 @@ fn choose(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {
         return Ok(());
     }
     state.selected.clear();
-    match try_smaller(state, largest > room) {
+    match try_smaller(state) {
         true => Ok(()),
         false => {
             let message =
@@ -524,7 +491,7 @@ fn put_together(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Fai
     let code = program.code.text.len() as u64 * INST_BYTES;
     let constants = program.rodata.bytes.len() as u64;
     if code > u64::from(vsm_data) || constants > u64::from(BANK_RESERVED / 2) {
-        if try_smaller(state, false) {
+        if try_smaller(state) {
             return Ok(());
         }
         let message = format!(

@@ -32,36 +32,21 @@ pub struct Form {
     pub numbers: usize,
     /// Whether kernels that run much are not merged.
     pub apart: bool,
-    /// Whether Funcs that several places repeat are computed whole, whatever their schedule says.
-    pub whole: bool,
 }
 
 impl Form {
     /// The form to begin with, of code of that size. A quarter of the control registers may be taken
     /// by numbers.
     pub fn first(size: Size, machine: &Machine) -> Form {
-        Form {
-            size,
-            share: true,
-            numbers: machine.registers.ctrl as usize / 4,
-            apart: true,
-            whole: false,
-        }
+        Form { size, share: true, numbers: machine.registers.ctrl as usize / 4, apart: true }
     }
 
-    /// The next form, of smaller programs. Merging does not help where a kernel alone is too large.
-    pub fn smaller(self, alone: bool) -> Option<Form> {
-        if alone && self.size < Size::Compact {
-            return Some(Form { size: Size::Compact, ..self });
-        }
+    /// The next form, of smaller programs.
+    pub fn smaller(self) -> Option<Form> {
         if self.size == Size::Merged && self.apart {
             return Some(Form { apart: false, ..self });
         }
-        match self.size.smaller() {
-            Some(size) => Some(Form { size, ..self }),
-            None if self.whole => None,
-            None => Some(Form { size: Size::default(), apart: true, whole: true, ..self }),
-        }
+        Some(Form { size: self.size.smaller()?, ..self })
     }
 }
 
@@ -70,10 +55,6 @@ impl Form {
 pub struct Compilation {
     /// The pipeline as it stands.
     pub pipeline: Pipeline,
-    /// The same with its schedule, before anything is inlined.
-    pub scheduled: Option<Pipeline>,
-    /// Funcs that are computed whole since the program is too large otherwise.
-    pub whole: Vec<nbcc_stages::Func>,
     /// The machine.
     pub machine: Machine,
     /// How registers are chosen.

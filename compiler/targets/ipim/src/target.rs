@@ -138,13 +138,9 @@ impl Target for Ipim {
         request: &Request,
         cx: &mut Context<'_>,
     ) -> Result<String, Failed> {
-        let written = match &program {
-            Program::Stages(pipeline) => Some(pipeline.clone()),
-            _ => None,
-        };
-        // To the end: a program that is too large gets another plan.
-        let state = run(PASSES, program, request, cx)?;
-        let written = written.expect("nothing but stages is compiled");
+        let mut state = start(program, request, cx)?;
+        let written = state.pipeline.clone();
+        run_passes(until("addresses"), &mut state, cx)?;
         let plan = state.plan();
         Ok(crate::plan::explain(plan, &state.machine, &written, cx.sources, cx.remarks))
     }
@@ -164,23 +160,17 @@ fn run(
 ) -> Result<Compilation, Failed> {
     let mut state = start(program, request, cx)?;
     state.form = Form::first(first_size(request, cx)?, &state.machine);
-    // Up to the plan, programs are the same in every form of a schedule.
-    let [inline, plan] = ["inline", "lower"].map(|name| until(name).len().min(passes.len()));
-    run_passes(&passes[..inline], &mut state, cx)?;
-    let mut first = inline;
-    let mut remarks = [cx.remarks.len(); 2];
+    // Up to the plan, programs are the same in every form.
+    let plan = until("lower").len().min(passes.len());
+    run_passes(&passes[..plan], &mut state, cx)?;
+    let remarks = cx.remarks.len();
     let mut tried = Vec::new();
     loop {
-        if first == inline {
-            run_passes_from(&passes[..plan], inline, &mut state, cx)?;
-            remarks[1] = cx.remarks.len();
-        }
         let done = run_passes_from(passes, plan, &mut state, cx);
         match (done, state.instead) {
             (Ok(()), Some(instead)) => {
-                first = if instead.whole == state.form.whole { plan } else { inline };
                 // What the user is told of a program is told of the one that is kept.
-                cx.remarks.truncate(remarks[usize::from(first == plan)]);
+                cx.remarks.truncate(remarks);
                 tried.push(remark(state.form, instead));
                 state.begin_again(instead);
             }
@@ -212,10 +202,6 @@ fn first_size(request: &Request, cx: &mut Context<'_>) -> Result<Size, Failed> {
 /// Says why a program does not have the form tried before.
 fn remark(before: Form, form: Form) -> Remark {
     let (name, message) = match form.size {
-        _ if form.whole && !before.whole => (
-            "Whole",
-            "the program is too large: Funcs that several places repeat are computed whole",
-        ),
         _ if form.numbers < before.numbers => {
             ("FewerNumbers", "registers are too few for the numbers of merged kernels")
         }
@@ -279,8 +265,6 @@ fn start(program: Program, request: &Request, cx: &mut Context<'_>) -> Result<Co
     };
     Ok(Compilation {
         pipeline,
-        scheduled: None,
-        whole: vec![],
         form: Form::first(Size::Fast, &machine),
         machine,
         policy,

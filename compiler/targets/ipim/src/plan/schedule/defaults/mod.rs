@@ -10,7 +10,6 @@
 mod search;
 mod sites;
 mod trial;
-mod whole;
 
 use nbcc_base::{SourceMap, Span};
 use nbcc_isa_ipim::{LANES, Machine};
@@ -20,7 +19,6 @@ use nbcc_stages::{Directive, DirectiveArg, DirectiveKind, Func, FuncData, Pipeli
 
 pub use sites::{Site, sites};
 use trial::Trial;
-pub use whole::whole;
 
 use super::scheduled_tile;
 
