@@ -14,6 +14,7 @@ use crate::lower::Size;
 use crate::lower::share::in_turn;
 use crate::outputs::crop_outputs;
 use crate::parameters;
+use crate::plan::schedule::defaults::relief;
 use crate::plan::{BANK_RESERVED, element, make_plan, remarks, schedule};
 use crate::state::{Compilation, Form};
 
@@ -189,7 +190,11 @@ fn defaults(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed>
 }
 
 fn inline(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {
-    state.pipeline = report(nbcc_stages::inline(&state.pipeline), cx)?;
+    let scheduled = state.scheduled.get_or_insert_with(|| state.pipeline.clone());
+    let inlined = relief::inline(scheduled, &state.extents, &mut state.form.repeated);
+    let (pipeline, remarks) = report(inlined, cx)?;
+    state.pipeline = pipeline;
+    cx.remarks.extend(remarks);
     Ok(())
 }
 
@@ -307,11 +312,12 @@ fn fold(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {
 }
 
 fn cse(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {
+    state.plainer.push(state.kernels.clone());
     each(state, &[nbcc_opt::cse::run])
 }
 
 fn licm(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {
-    state.unhoisted = state.kernels.clone();
+    state.plainer.push(state.kernels.clone());
     each(state, &[nbcc_opt::licm::run])
 }
 
@@ -350,7 +356,7 @@ fn choose(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {
     // Registers need not be looked for where the code is too large in any case.
     let least: usize = state.selected.iter().map(|(k, _)| regalloc::least_insts(k)).sum();
     if least as u64 * INST_BYTES > u64::from(state.plan().vsm_data)
-        && let Some(smaller) = state.form.smaller()
+        && let Some(smaller) = state.smaller()
     {
         state.instead = Some(smaller);
         state.selected.clear();
@@ -360,13 +366,13 @@ fn choose(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {
 
 fn allocate(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {
     let slots_end = BANK_RESERVED - 16 * state.plan().params.len() as u32;
+    let mut few = None;
     for (number, (kernel, entries)) in state.selected.iter_mut().enumerate() {
         let mut result = regalloc::allocate(kernel, &state.machine, state.policy, slots_end);
         // Values of the control core cannot be kept in a bank. Where too many are alive, they are
-        // computed where they are used instead of outside of loops.
-        if result.is_err()
-            && let Some(plain) = state.unhoisted.get_mut(number)
-        {
+        // computed where they are used: instead of outside of loops, then at each use.
+        for plainer in state.plainer.iter_mut().rev() {
+            let Some(plain) = plainer.get_mut(number).filter(|_| result.is_err()) else { continue };
             legalize::run(&mut plain.func, &legalize::Features::default());
             let places = place::place(&plain.func);
             *kernel = select::select(plain, places, &mut state.pool);
@@ -411,10 +417,15 @@ fn allocate(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed>
                 );
                 let help =
                     "give the machine more registers with --set registers.ctrl=N, addr or data";
-                return cx
-                    .diagnostics
-                    .fail(Diagnostic::error(&codes::TOO_FEW_REGISTERS, message).help(help));
+                few = Some(Diagnostic::error(&codes::TOO_FEW_REGISTERS, message).help(help));
+                break;
             }
+        }
+    }
+    if let Some(few) = few {
+        state.instead = state.smaller();
+        if state.instead.is_none() {
+            return cx.diagnostics.fail(few);
         }
     }
     Ok(())
@@ -456,7 +467,7 @@ fn put_together(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Fai
     let code = program.text.len() as u64 * INST_BYTES;
     let constants = program.rodata.bytes.len() as u64;
     if code > u64::from(vsm_data) || constants > u64::from(BANK_RESERVED / 2) {
-        if let Some(smaller) = state.form.smaller() {
+        if let Some(smaller) = state.smaller() {
             state.instead = Some(smaller);
             return Ok(());
         }
