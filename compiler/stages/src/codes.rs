@@ -87,15 +87,18 @@ Func out(x, y) = f(x, y);
      With many stages that each read the one before at many places, what has to be computed for one \
      element becomes too much.
 
-Give some of the stages a `compute_root()`.",
+A target may compute some of the stages whole then, but not those that are read at coordinates \
+     without a limit.
+
+Limit the coordinates with `clamp`, and give some of the stages a `compute_root()`.",
     "\
 // nbcc example.halide --size 8
 Func f[25];
 f[0](x) = in(x);
 for (int i = 1; i < 25; i++) {
     f[i](x) = f[i - 1](2 * x) + f[i - 1](2 * x + 1);
-    f[i].compute_inline();
 }
-Func out(x) = f[24](x);
+Func out(x) = f[24](cast<int>(in(x) * 1000.0f));
+out.compute_root();
 ";
 }

@@ -13,7 +13,7 @@ use crate::simplify::{Simplifier, rewrite_roots};
 use crate::{DirectiveKind, Expr, ExprKind, Func, Pipeline, Walker, codes};
 
 /// Expressions looked at while inlining; more is refused.
-const MAX_WORK: usize = 1 << 22;
+const MAX_WORK: usize = 1 << 20;
 
 /// Whether a Func is computed anew at each use: it has no updates, is no output, and no directive
 /// gives it loops of its own.

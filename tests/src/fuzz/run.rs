@@ -11,7 +11,7 @@ use nbcc_frontend_halide::Options;
 use nbcc_host::{Image as HostImage, RunOptions};
 use nbcc_isa_ipim::layout::Role;
 use nbcc_pipeline::{Artifact, Context, NoObserver, OptLevel, PassOptions, Request, Target};
-use nbcc_stages::bounds::{default_params, infer, points, resolve_extents};
+use nbcc_stages::bounds::{default_params, infer, points, resolve_extents, without_limitless};
 use nbcc_stages::{ElementType, Image, Input, Pipeline, scalar};
 use nbcc_target_ipim::IPIM;
 
@@ -167,7 +167,8 @@ fn reference(text: &str) -> Result<Reference, Outcome> {
     }
     let refused = |d| Outcome::Skipped(messages(&sources, &d));
     let extents = resolve_extents(&plain, &given, None, &values).map_err(refused)?;
-    let bounds = infer(&plain, &extents, &values).map_err(refused)?;
+    let limited = without_limitless(&plain, &extents, &values);
+    let bounds = infer(&limited, &extents, &values).map_err(refused)?;
     let total: u64 = bounds.needed(&plain).map(|(_, b)| points(&b.region)).sum();
     let loops = bounds.needed(&plain).flat_map(|(_, b)| b.stages.iter().flatten());
     let rounds = loops.map(|l| points(&l.dims).saturating_mul(points(&l.rvars)));

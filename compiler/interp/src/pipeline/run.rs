@@ -80,15 +80,7 @@ pub fn run(
             return Err(Trap::Param { param: data.name.clone(), span: data.span });
         }
     }
-    // The left side of a pure definition is not in the arena.
-    let mut pipeline = pipeline.clone();
-    let rank = pipeline.funcs.values().map(|f| f.vars.len() as u32).max().unwrap_or(0);
-    let dims: Vec<Expr> = (0..rank)
-        .map(|d| pipeline.expr(ExprKind::Dim(d), ElementType::I32, Span::default()))
-        .collect();
-    let pipeline = &pipeline;
     let mut extents = Extents { inputs: SecondaryMap::new(), outputs: outputs.to_vec() };
-    let mut memory = Memory { pipeline, inputs: Vec::new(), funcs: Vec::new(), params };
     for (input, data) in &pipeline.inputs {
         let image = &inputs[input];
         let fault = |what: String| Trap::Input { input: data.name.clone(), what };
@@ -105,6 +97,17 @@ pub fn run(
             return Err(fault("has another number of elements than its extents say".to_string()));
         }
         extents.inputs[input] = image.extent.clone();
+    }
+    let mut pipeline = bounds::without_limitless(pipeline, &extents, params);
+    // The left side of a pure definition is not in the arena.
+    let rank = pipeline.funcs.values().map(|f| f.vars.len() as u32).max().unwrap_or(0);
+    let dims: Vec<Expr> = (0..rank)
+        .map(|d| pipeline.expr(ExprKind::Dim(d), ElementType::I32, Span::default()))
+        .collect();
+    let pipeline = &pipeline;
+    let mut memory = Memory { pipeline, inputs: Vec::new(), funcs: Vec::new(), params };
+    for input in pipeline.inputs.keys() {
+        let image = &inputs[input];
         let region = image.extent.iter().map(|&e| Interval::from_extent(0, e)).collect();
         memory.inputs.push(Buffer { region, data: image.data.clone() });
     }

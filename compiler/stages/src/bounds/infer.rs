@@ -12,6 +12,7 @@ use std::collections::BTreeSet;
 use cranelift_entity::SecondaryMap;
 use nbcc_base::{Diagnostic, Diagnostics, Span};
 
+use crate::inline::{inline_where, is_inlined};
 use crate::{
     BinaryOp, DirectiveKind, ElementType, Expr, ExprKind, Func, Input, Pipeline, RDom, Update,
     Walker, codes,
@@ -82,31 +83,50 @@ pub fn infer(
     extents: &Extents,
     params: &ParamValues,
 ) -> Result<Bounds, Diagnostics> {
-    let mut inference = Inference {
-        pipeline,
-        extents,
-        evaluator: Evaluator::new(pipeline, &extents.inputs, params).with_equal_expressions(),
-        walker: Walker::default(),
-        required: SecondaryMap::new(),
-        reads: SecondaryMap::new(),
-        faults: SecondaryMap::new(),
-        diagnostics: Diagnostics::default(),
-        unlimited: BTreeSet::new(),
-        bounds: Bounds::default(),
-    };
-    for (&func, region) in pipeline.outputs.iter().zip(&extents.outputs) {
-        let span = pipeline.funcs[func].span;
-        merge(&mut inference.required[func], region.clone(), span);
-    }
-    for func in pipeline.funcs.keys().rev() {
-        inference.func(func);
-    }
+    let mut inference = Inference::of(pipeline, extents, params);
     inference.report_inputs();
     inference.bounds.evaluated = inference.evaluator.spent();
     if inference.diagnostics.has_errors() {
         return Err(inference.diagnostics);
     }
     Ok(inference.bounds)
+}
+
+/// Expressions that [`not_whole`] looks at: more is taken for limitless.
+const MAX_INLINED: usize = 1 << 16;
+
+/// Funcs that cannot be computed whole: `inlinable` ones that are needed without a limit or over
+/// too much, or that read a declared input outside its extent when they are. They are looked for
+/// where all others are computed whole.
+pub fn not_whole(
+    pipeline: &Pipeline,
+    extents: &Extents,
+    params: &ParamValues,
+    inlinable: impl Fn(Func) -> bool,
+) -> BTreeSet<Func> {
+    let mut found = BTreeSet::new();
+    let mut inlined = pipeline.clone();
+    loop {
+        let faulty = Inference::of(&inlined, extents, params).faulty;
+        let before = found.len();
+        found.extend(faulty.into_iter().filter(|&func| inlinable(func)));
+        if found.len() == before {
+            return found;
+        }
+        match inline_where(pipeline, |func| found.contains(&func)) {
+            Ok(next) if next.exprs.len() <= MAX_INLINED => inlined = next,
+            // What those read in turn is too much to look at.
+            _ => return pipeline.funcs.keys().filter(|&func| inlinable(func)).collect(),
+        }
+    }
+}
+
+/// The pipeline without the Funcs that exist only where they are used, since nothing limits where
+/// that is: they are inlined, everything else is as before.
+pub fn without_limitless(pipeline: &Pipeline, extents: &Extents, params: &ParamValues) -> Pipeline {
+    let limitless = not_whole(pipeline, extents, params, |func| is_inlined(pipeline, func));
+    let without = inline_where(pipeline, |func| limitless.contains(&func));
+    without.unwrap_or_else(|_| pipeline.clone())
 }
 
 /// A region that is needed, and the access that last widened it.
@@ -134,6 +154,8 @@ struct Inference<'a> {
     diagnostics: Diagnostics,
     /// Accesses without a limit that were reported.
     unlimited: BTreeSet<(Span, String)>,
+    /// Funcs whose own region, or what it makes them read, is refused.
+    faulty: BTreeSet<Func>,
     bounds: Bounds,
 }
 
@@ -155,7 +177,32 @@ fn merge(into: &mut Option<Needed>, region: Region, cause: Span) {
     }
 }
 
-impl Inference<'_> {
+impl<'a> Inference<'a> {
+    /// Everything that the outputs need, but for [`Self::report_inputs`].
+    fn of(pipeline: &'a Pipeline, extents: &'a Extents, params: &'a ParamValues) -> Self {
+        let mut inference = Inference {
+            pipeline,
+            extents,
+            evaluator: Evaluator::new(pipeline, &extents.inputs, params).with_equal_expressions(),
+            walker: Walker::default(),
+            required: SecondaryMap::new(),
+            reads: SecondaryMap::new(),
+            faults: SecondaryMap::new(),
+            diagnostics: Diagnostics::default(),
+            unlimited: BTreeSet::new(),
+            faulty: BTreeSet::new(),
+            bounds: Bounds::default(),
+        };
+        for (&func, region) in pipeline.outputs.iter().zip(&extents.outputs) {
+            let span = pipeline.funcs[func].span;
+            merge(&mut inference.required[func], region.clone(), span);
+        }
+        for func in pipeline.funcs.keys().rev() {
+            inference.func(func);
+        }
+        inference
+    }
+
     fn func(&mut self, func: Func) {
         let pipeline = self.pipeline;
         let data = &pipeline.funcs[func];
@@ -182,7 +229,7 @@ impl Inference<'_> {
         }
         if let Some(pure) = &data.pure {
             let env = Env::over(&needed.region);
-            self.visit(&pure.values, &[], &env, None);
+            self.visit(func, (&pure.values, &[]), &env, None);
         }
         storage.widen(&needed.region, needed.cause);
         stages[0] = Some(StageLoops { dims: needed.region, rvars: Vec::new() });
@@ -201,7 +248,7 @@ impl Inference<'_> {
         let env = self.loop_env(update.rdom, loops);
         let mut own = None;
         let roots: Vec<Expr> = update.roots(self.pipeline).collect();
-        let values = self.visit(&roots, &update.args, &env, Some((func, &mut own)));
+        let values = self.visit(func, (&roots, &update.args), &env, Some(&mut own));
         if let Some(own) = own {
             needed.widen(&own.region, own.cause);
         }
@@ -281,14 +328,14 @@ impl Inference<'_> {
         value
     }
 
-    /// Adds what expressions read to what is required. Reads of the Func `own` go there. Returns
-    /// the ranges of all indices, and of `coordinates`.
+    /// Adds what expressions of a Func read to what is required. What an update reads of its own
+    /// Func goes to `own`. Returns the ranges of all indices, and of `coordinates`.
     fn visit(
         &mut self,
-        roots: &[Expr],
-        coordinates: &[Expr],
+        reader: Func,
+        (roots, coordinates): (&[Expr], &[Expr]),
         env: &Env,
-        mut own: Option<(Func, &mut Option<Needed>)>,
+        mut own: Option<&mut Option<Needed>>,
     ) -> Values {
         let pipeline = self.pipeline;
         let all = self.walker.reachable(pipeline, roots.iter().copied());
@@ -307,15 +354,16 @@ impl Inference<'_> {
             };
             let region: Region = args.iter().map(|&a| to_interval(values.range(a))).collect();
             match data.kind {
-                ExprKind::Load(input, _) => self.read_input(input, expr, region),
+                ExprKind::Load(input, _) => self.read_input(reader, input, expr, region),
                 ExprKind::Call(func, ..) => {
                     if let Some(d) = unbounded(&region) {
                         let name = &pipeline.funcs[func].name;
                         self.report_unbounded(args[d], region[d], data.span, name, "read");
+                        self.faulty.insert(func);
                         continue;
                     }
                     match &mut own {
-                        Some((this, needed)) if *this == func => merge(needed, region, data.span),
+                        Some(needed) if func == reader => merge(needed, region, data.span),
                         _ => merge(&mut self.required[func], region, data.span),
                     }
                 }
@@ -325,13 +373,14 @@ impl Inference<'_> {
         values
     }
 
-    fn read_input(&mut self, input: Input, expr: Expr, region: Region) {
+    fn read_input(&mut self, reader: Func, input: Input, expr: Expr, region: Region) {
         let span = self.pipeline.exprs[expr].span;
         let inside = region
             .iter()
             .zip(&self.extents.inputs[input])
             .all(|(have, &extent)| Interval::from_extent(0, extent).contains(*have));
         if !inside && !self.pipeline.inputs[input].repeat_edge {
+            self.faulty.insert(reader);
             let fault = &mut self.faults[input];
             if fault.as_ref().is_none_or(|f| span < f.span) {
                 *fault = Some(Fault { span, region: region.clone() });
@@ -397,6 +446,7 @@ impl Inference<'_> {
         if count <= MAX_POINTS {
             return true;
         }
+        self.faulty.insert(func);
         let name = &self.pipeline.funcs[func].name;
         let message = format!(
             "`{name}` would have to be computed over {}: more than {MAX_POINTS} elements",

@@ -1,7 +1,8 @@
 //! Regions: how large images are, where each Func must be computed, what an index can be.
 //!
 //! [`resolve_extents`] fixes the extents of inputs and outputs, [`infer`] finds the region of each
-//! Func, [`Evaluator`] the range of an expression, [`affine_of`] the form of an index.
+//! Func, [`not_whole`] those that can have none, [`Evaluator`] the range of an expression,
+//! [`affine_of`] the form of an index.
 
 mod affine;
 mod eval;
@@ -14,5 +15,5 @@ mod narrow;
 pub use affine::{Affine, AffineVar, IndexForm, Linear, affine_of, index_forms};
 pub use eval::{Env, Evaluator, ParamValues, Values, default_params};
 pub use extents::{Extents, resolve_extents};
-pub use infer::{Bounds, FuncBounds, MAX_POINTS, StageLoops, infer};
+pub use infer::{Bounds, FuncBounds, MAX_POINTS, StageLoops, infer, not_whole, without_limitless};
 pub use interval::{Interval, Range, Region, points};

@@ -15,6 +15,7 @@ use crate::lower::Size;
 use crate::lower::share::in_turn;
 use crate::outputs::crop_outputs;
 use crate::parameters;
+use crate::plan::schedule::defaults::relief;
 use crate::plan::{BANK_RESERVED, element, make_plan, remarks, schedule};
 use crate::state::{Compilation, Form};
 
@@ -174,7 +175,11 @@ fn defaults(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed>
 }
 
 fn inline(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {
-    state.pipeline = report(nbcc_stages::inline(&state.pipeline), cx)?;
+    let scheduled = state.scheduled.get_or_insert_with(|| state.pipeline.clone());
+    let inlined = relief::inline(scheduled, &state.extents, &mut state.form.repeated);
+    let (pipeline, remarks) = report(inlined, cx)?;
+    state.pipeline = pipeline;
+    cx.remarks.extend(remarks);
     Ok(())
 }
 
@@ -234,7 +239,7 @@ fn lower(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {
     if !alone && all <= 4 * OPERATIONS * room {
         return Ok(());
     }
-    if !try_smaller(state) {
+    if !try_smaller(state, alone) {
         let message = format!(
             "the program has {all} operations, before they become instructions; {room} \
              instructions are the most"
@@ -329,11 +334,12 @@ fn fold(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {
 }
 
 fn cse(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {
+    state.plainer.push(state.kernels.clone());
     each(state, &[nbcc_opt::cse::run])
 }
 
 fn licm(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {
-    state.unhoisted = state.kernels.clone();
+    state.plainer.push(state.kernels.clone());
     each(state, &[nbcc_opt::licm::run])
 }
 
@@ -365,9 +371,10 @@ fn place(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Asks for the next form, of a smaller program. False where there is none.
-fn try_smaller(state: &mut Compilation) -> bool {
-    state.instead = state.form.smaller();
+/// Asks for the next form, of a smaller program. False where there is none. `alone` says that a
+/// single kernel is too large.
+fn try_smaller(state: &mut Compilation, alone: bool) -> bool {
+    state.instead = state.smaller(alone);
     state.instead.is_some()
 }
 
@@ -383,7 +390,7 @@ fn choose(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {
         return Ok(());
     }
     state.selected.clear();
-    match try_smaller(state) {
+    match try_smaller(state, largest > room) {
         true => Ok(()),
         false => {
             let message =
@@ -395,13 +402,13 @@ fn choose(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {
 
 fn allocate(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {
     let slots_end = BANK_RESERVED - 16 * state.plan().params.len() as u32;
+    let mut few = None;
     for (number, (kernel, entries)) in state.selected.iter_mut().enumerate() {
         let mut result = regalloc::allocate(kernel, &state.machine, state.policy, slots_end);
         // Values of the control core cannot be kept in a bank. Where too many are alive, they are
-        // computed where they are used instead of outside of loops.
-        if result.is_err()
-            && let Some(plain) = state.unhoisted.get_mut(number)
-        {
+        // computed where they are used: instead of outside of loops, then at each use.
+        for plainer in state.plainer.iter_mut().rev() {
+            let Some(plain) = plainer.get_mut(number).filter(|_| result.is_err()) else { continue };
             legalize::run(&mut plain.func, &legalize::Features::default());
             let places = place::place(&plain.func);
             *kernel = select::select(plain, places, &mut state.pool);
@@ -446,10 +453,14 @@ fn allocate(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed>
                 );
                 let help =
                     "give the machine more registers with --set registers.ctrl=N, addr or data";
-                return cx
-                    .diagnostics
-                    .fail(Diagnostic::error(&codes::TOO_FEW_REGISTERS, message).help(help));
+                few = Some(Diagnostic::error(&codes::TOO_FEW_REGISTERS, message).help(help));
+                break;
             }
+        }
+    }
+    if let Some(few) = few {
+        if !try_smaller(state, false) {
+            return cx.diagnostics.fail(few);
         }
     }
     Ok(())
@@ -491,7 +502,7 @@ fn put_together(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Fai
     let code = program.code.text.len() as u64 * INST_BYTES;
     let constants = program.rodata.bytes.len() as u64;
     if code > u64::from(vsm_data) || constants > u64::from(BANK_RESERVED / 2) {
-        if try_smaller(state) {
+        if try_smaller(state, false) {
             return Ok(());
         }
         let message = format!(

@@ -17,6 +17,7 @@ use crate::lower::share::Turn;
 use crate::lower::{Kernel, Size};
 use crate::plan::Plan;
 use crate::plan::schedule::defaults::Rule;
+use crate::plan::schedule::defaults::relief::{self, NO_LIMIT};
 
 /// A kernel's registers.
 pub type Entries = cranelift_entity::SecondaryMap<VReg, u16>;
@@ -32,17 +33,23 @@ pub struct Form {
     pub numbers: usize,
     /// Whether kernels that run much are not merged.
     pub apart: bool,
+    /// Expressions that all uses of a Func computed at each use may come to.
+    pub repeated: u64,
 }
 
 impl Form {
     /// The form to begin with, of code of that size. A quarter of the control registers may be taken
     /// by numbers.
     pub fn first(size: Size, machine: &Machine) -> Form {
-        Form { size, share: true, numbers: machine.registers.ctrl as usize / 4, apart: true }
+        let numbers = machine.registers.ctrl as usize / 4;
+        Form { size, share: true, numbers, apart: true, repeated: NO_LIMIT }
     }
 
-    /// The next form, of smaller programs.
-    pub fn smaller(self) -> Option<Form> {
+    /// The next form, of smaller programs. Merging does not help where a kernel alone is too large.
+    fn smaller(self, alone: bool) -> Option<Form> {
+        if alone && self.size < Size::Compact {
+            return Some(Form { size: Size::Compact, ..self });
+        }
         if self.size == Size::Merged && self.apart {
             return Some(Form { apart: false, ..self });
         }
@@ -69,10 +76,14 @@ pub struct Compilation {
     pub fixed: ParamValues,
     /// How large images are.
     pub extents: Extents,
+    /// The pipeline with its schedule, before anything is inlined.
+    pub scheduled: Option<Pipeline>,
     /// Where everything is computed.
     pub bounds: Option<Bounds>,
     /// The plan.
     pub plan: Option<Plan>,
+    /// The form to begin with.
+    pub first: Form,
     /// How the program is to be made.
     pub form: Form,
     /// The form to try instead, where this one does not fit the machine.
@@ -81,8 +92,9 @@ pub struct Compilation {
     pub kernels: Vec<Kernel>,
     /// Which kernel runs when.
     pub turns: Vec<Turn>,
-    /// The same before values were moved out of loops, for register files too small for that.
-    pub unhoisted: Vec<Kernel>,
+    /// The same before equal values were made one, and before values were moved out of loops, for
+    /// register files too small for that.
+    pub plainer: Vec<Vec<Kernel>>,
     /// Where the values of each kernel live, once that is decided.
     pub places: Vec<Places>,
     /// Constants.
@@ -94,13 +106,23 @@ pub struct Compilation {
 }
 
 impl Compilation {
+    /// The next form, of smaller programs: of smaller code, then with fewer Funcs repeated. `alone`
+    /// says that a single kernel is too large.
+    pub fn smaller(&self, alone: bool) -> Option<Form> {
+        self.form.smaller(alone).or_else(|| {
+            let scheduled = self.scheduled.as_ref()?;
+            let repeated = relief::next(scheduled, &self.extents, self.form.repeated)?;
+            Some(Form { repeated, ..self.first })
+        })
+    }
+
     /// Goes back to the plan, for a program of another form.
     pub fn begin_again(&mut self, form: Form) {
         self.form = form;
         self.instead = None;
         self.kernels.clear();
         self.turns.clear();
-        self.unhoisted.clear();
+        self.plainer.clear();
         self.places.clear();
         self.pool = LiteralPool::default();
         self.selected.clear();

@@ -1,12 +1,12 @@
 //! iPIM as a [`Target`].
 
-use nbcc_base::{CodeInfo, Diagnostic, Failed};
+use nbcc_base::{CodeInfo, Diagnostic, Diagnostics, Failed};
 use nbcc_isa_ipim::Machine;
 use nbcc_isa_ipim::machine::BUILT_IN;
 use nbcc_mach::color::Policy;
 use nbcc_pipeline::{
-    Artifact, Choice, Context, Emit, MachineInfo, OptLevel, PassInfo, Program, Request, State,
-    Target, run_passes, run_passes_from,
+    Artifact, Choice, Context, Emit, MachineInfo, NoObserver, OptLevel, PassInfo, Program, Request,
+    State, Target, run_passes, run_passes_from,
 };
 use nbcc_placement::{Remark, RemarkKind};
 use nbcc_stages::bounds::Extents;
@@ -15,7 +15,7 @@ use nbcc_stages::{DirectiveInfo, ParamKind};
 use crate::codes;
 use crate::lower::Size;
 use crate::pipeline::PASSES;
-use crate::plan::schedule::defaults::Rule;
+use crate::plan::schedule::defaults::{Rule, relief};
 use crate::state::{Compilation, Form};
 
 /// The iPIM target.
@@ -138,12 +138,30 @@ impl Target for Ipim {
         request: &Request,
         cx: &mut Context<'_>,
     ) -> Result<String, Failed> {
-        let mut state = start(program, request, cx)?;
+        let mut state = start(program.clone(), request, cx)?;
         let written = state.pipeline.clone();
-        run_passes(until("addresses"), &mut state, cx)?;
+        run_passes(until("inline"), &mut state, cx)?;
+        if relief::next(&state.pipeline, &state.extents, relief::NO_LIMIT).is_some() {
+            state.form.repeated = repeated(program, request, cx);
+        }
+        let passes = until("addresses");
+        run_passes_from(passes, until("inline").len(), &mut state, cx)?;
         let plan = state.plan();
         Ok(crate::plan::explain(plan, &state.machine, &written, cx.sources, cx.remarks))
     }
+}
+
+/// How much of its Funcs the program repeats that fits the machine; without a limit where none does.
+fn repeated(program: Program, request: &Request, cx: &Context<'_>) -> u64 {
+    let (mut diagnostics, mut remarks) = (Diagnostics::default(), vec![]);
+    let mut quiet = Context {
+        sources: cx.sources,
+        diagnostics: &mut diagnostics,
+        remarks: &mut remarks,
+        passes: cx.passes,
+        observer: &mut NoObserver,
+    };
+    run(PASSES, program, request, &mut quiet).map_or(relief::NO_LIMIT, |done| done.form.repeated)
 }
 
 /// The passes before the one of that name.
@@ -159,20 +177,32 @@ fn run(
     cx: &mut Context<'_>,
 ) -> Result<Compilation, Failed> {
     let mut state = start(program, request, cx)?;
-    state.form = Form::first(first_size(request, cx)?, &state.machine);
-    // Up to the plan, programs are the same in every form.
-    let plan = until("lower").len().min(passes.len());
-    run_passes(&passes[..plan], &mut state, cx)?;
-    let remarks = cx.remarks.len();
+    state.first = Form::first(first_size(request, cx)?, &state.machine);
+    state.form = state.first;
+    let upto = |name| until(name).len().min(passes.len());
+    let (inline, plan) = (upto("inline"), upto("lower"));
+    run_passes(&passes[..inline], &mut state, cx)?;
+    let scheduled = cx.remarks.len();
+    // Up to the plan, programs are the same in every form that repeats as much.
+    run_passes_from(&passes[..plan], inline, &mut state, cx)?;
+    let mut remarks = cx.remarks.len();
     let mut tried = Vec::new();
     loop {
         let done = run_passes_from(passes, plan, &mut state, cx);
         match (done, state.instead) {
             (Ok(()), Some(instead)) => {
                 // What the user is told of a program is told of the one that is kept.
-                cx.remarks.truncate(remarks);
-                tried.push(remark(state.form, instead));
-                state.begin_again(instead);
+                if instead.repeated == state.form.repeated {
+                    cx.remarks.truncate(remarks);
+                    tried.push(remark(state.form, instead));
+                    state.begin_again(instead);
+                } else {
+                    cx.remarks.truncate(scheduled);
+                    tried.clear();
+                    state.begin_again(instead);
+                    run_passes_from(&passes[..plan], inline, &mut state, cx)?;
+                    remarks = cx.remarks.len();
+                }
             }
             (done, _) => {
                 cx.remarks.extend(tried);
@@ -265,6 +295,7 @@ fn start(program: Program, request: &Request, cx: &mut Context<'_>) -> Result<Co
     };
     Ok(Compilation {
         pipeline,
+        first: Form::first(Size::Fast, &machine),
         form: Form::first(Size::Fast, &machine),
         machine,
         policy,
@@ -273,12 +304,13 @@ fn start(program: Program, request: &Request, cx: &mut Context<'_>) -> Result<Co
         params: request.params.clone(),
         fixed: Default::default(),
         extents: Extents::default(),
+        scheduled: None,
         bounds: None,
         plan: None,
         instead: None,
         kernels: vec![],
         turns: vec![],
-        unhoisted: vec![],
+        plainer: vec![],
         places: vec![],
         pool: Default::default(),
         selected: vec![],

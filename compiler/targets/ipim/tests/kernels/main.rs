@@ -12,6 +12,7 @@ use nbcc_isa_ipim::layout::Role;
 use nbcc_pipeline::Target;
 use nbcc_stages::bounds::{default_params, infer};
 use nbcc_stages::{ElementType, Image, Input, Pipeline};
+use nbcc_target_ipim::plan::schedule::defaults::relief;
 use nbcc_target_ipim::{IPIM, lower, parameters, plan};
 use vaults::Vaults;
 
@@ -111,7 +112,8 @@ fn run(case: &Case, machine: &Machine, descending: bool) -> Result<(), Failed> {
     let (extents, fixed) =
         parameters::fix(&original, &given, case.size.as_deref(), &params).map_err(message)?;
     let pipeline = nbcc_stages::specialize(&original, &extents.inputs, &fixed);
-    let pipeline = nbcc_stages::inline(&pipeline).map_err(message)?;
+    let mut limit = relief::NO_LIMIT;
+    let (pipeline, _) = relief::inline(&pipeline, &extents, &mut limit).map_err(message)?;
     let bounds = infer(&pipeline, &extents, &fixed).map_err(message)?;
     let made = plan::make_plan(pipeline, &extents, bounds, machine, &mut vec![]);
     let plan = made.map_err(|e| e.message)?;

@@ -153,13 +153,15 @@ impl Settler<'_> {
     fn computed(&self, number: usize, directive: &Directive) -> Verdict {
         let p = self.pipeline();
         let data = &p.funcs[self.func];
+        // What was decided here has no place in a source.
         let places = |d: &Directive| {
-            matches!(
-                d.kind,
-                DirectiveKind::ComputeRoot
-                    | DirectiveKind::ComputeInline
-                    | DirectiveKind::ComputeAt { .. }
-            )
+            d.span != Span::default()
+                && matches!(
+                    d.kind,
+                    DirectiveKind::ComputeRoot
+                        | DirectiveKind::ComputeInline
+                        | DirectiveKind::ComputeAt { .. }
+                )
         };
         if data.schedule.directives[number + 1..].iter().any(places) {
             return Err("a later directive says otherwise".to_string());
@@ -177,7 +179,7 @@ impl Settler<'_> {
                 _ if !data.updates.is_empty() => {
                     Err("a Func with updates is computed whole, before its consumers".to_string())
                 }
-                _ => Err("it is computed whole, before its consumers".to_string()),
+                _ => Err("it is computed whole: the program is too large otherwise".to_string()),
             },
             _ => Err("computed whole, before its consumers, as with compute_root: engines cannot \
                       wait for each other inside a kernel, and a tile needs its neighbours'"

@@ -7,6 +7,7 @@
 //! ([`search`]). What it decides becomes directives, so that `explain` can print them and a pasted
 //! schedule is the same schedule.
 
+pub mod relief;
 mod search;
 mod sites;
 mod trial;
@@ -14,7 +15,7 @@ mod trial;
 use nbcc_base::{SourceMap, Span};
 use nbcc_isa_ipim::{LANES, Machine};
 use nbcc_placement::{Remark, RemarkKind};
-use nbcc_stages::bounds::Extents;
+use nbcc_stages::bounds::{Extents, ParamValues, not_whole};
 use nbcc_stages::{Directive, DirectiveArg, DirectiveKind, Func, FuncData, Pipeline};
 
 pub use sites::{Site, sites};
@@ -59,8 +60,12 @@ pub fn schedule(
     match rule {
         Rule::Root if free => {
             let mut new = pipeline.clone();
+            let never = not_whole(pipeline, extents, &ParamValues::new(), |func| {
+                search::is_free(pipeline, func)
+            });
             for site in sites(pipeline, sources).into_iter().flatten() {
-                site.funcs.iter().for_each(|&f| direct(&mut new, f, DirectiveKind::ComputeRoot));
+                let funcs = site.funcs.iter().filter(|func| !never.contains(func));
+                funcs.for_each(|&f| direct(&mut new, f, DirectiveKind::ComputeRoot));
             }
             (new, vec![])
         }

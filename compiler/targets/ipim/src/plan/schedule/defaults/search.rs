@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use nbcc_placement::Remark;
+use nbcc_stages::bounds::{ParamValues, not_whole};
 use nbcc_stages::{ExprKind, Func, Pipeline, Walker, is_inlined};
 
 use super::trial::{Choice, Outcome, Placed, Trial};
@@ -110,23 +111,35 @@ fn pays(new: u64, old: u64) -> bool {
     new < old - old / 50
 }
 
+/// Whether a Func may be computed at each use or whole.
+pub(super) fn is_free(pipeline: &Pipeline, func: Func) -> bool {
+    let data = &pipeline.funcs[func];
+    data.pure.is_some() && data.updates.is_empty() && !pipeline.outputs.contains(&func)
+}
+
 /// Finds a schedule.
 pub fn search<'a>(trial: &'a Trial<'a>, sites: &'a [Site]) -> Found<'a> {
     let pipeline = trial.pipeline;
-    let free = |func: Func| {
-        let data = &pipeline.funcs[func];
-        data.pure.is_some() && data.updates.is_empty() && !pipeline.outputs.contains(&func)
-    };
-    let decided: Vec<bool> =
-        sites.iter().map(|site| site.funcs.iter().any(|&func| free(func))).collect();
+    let never =
+        not_whole(pipeline, trial.extents, &ParamValues::new(), |func| is_free(pipeline, func));
+    let decided: Vec<bool> = sites
+        .iter()
+        .map(|site| {
+            site.funcs.iter().any(|&func| is_free(pipeline, func))
+                && !site.funcs.iter().any(|func| never.contains(func))
+        })
+        .collect();
+    let repeated = |site: &Site| site.funcs.iter().any(|func| never.contains(func));
+    let least: Vec<bool> =
+        sites.iter().zip(&decided).map(|(site, free)| !free && !repeated(site)).collect();
     let none = Choice {
         sites,
-        root: decided.iter().map(|free| !free).collect(),
+        root: least.clone(),
         staged: vec![false; sites.len()],
         tiles: BTreeMap::new(),
     };
     let sizes = Sizes::of(pipeline, sites);
-    let guess = sizes.first_guess(&decided);
+    let guess = sizes.first_guess(&decided, least.clone());
     let mut search = Search {
         trial,
         best: none.clone(),
@@ -136,8 +149,8 @@ pub fn search<'a>(trial: &'a Trial<'a>, sites: &'a [Site]) -> Found<'a> {
         tried: vec![],
         left: BUDGET,
     };
-    let all = vec![true; sites.len()];
-    for root in [guess.clone(), none.root.clone(), all] {
+    let all = least.iter().zip(&decided).map(|(whole, free)| *whole || *free).collect();
+    for root in [guess.clone(), least, all] {
         search.attempt(Choice { root, ..none.clone() });
     }
     let mut other = vec![None; sites.len()];
@@ -239,7 +252,7 @@ fn neighbours([width, height]: [u32; 2], dims: usize) -> Vec<[u32; 2]> {
 }
 
 /// How large Funcs are, and how often they call which.
-struct Sizes {
+pub(super) struct Sizes {
     /// Expressions of each Func, and the Funcs it calls with the number of places.
     funcs: BTreeMap<Func, (u64, Vec<(Func, u64)>)>,
     /// The number of places that call each Func.
@@ -251,7 +264,7 @@ struct Sizes {
 }
 
 impl Sizes {
-    fn of(pipeline: &Pipeline, sites: &[Site]) -> Sizes {
+    pub(super) fn of(pipeline: &Pipeline, sites: &[Site]) -> Sizes {
         let (mut funcs, mut uses) = (BTreeMap::new(), BTreeMap::new());
         let mut walker = Walker::default();
         for func in pipeline.funcs.keys() {
@@ -291,17 +304,31 @@ impl Sizes {
         most
     }
 
-    /// Whether the Funcs of each site are computed whole, as a first guess: those whose operations
-    /// would be repeated too often.
-    fn first_guess(&self, decided: &[bool]) -> Vec<bool> {
-        let mut root: Vec<bool> = decided.iter().map(|free| !free).collect();
+    /// Whether the Funcs of each site are computed whole, as a first guess: those of `least`, and
+    /// those whose operations would be repeated too often.
+    fn first_guess(&self, decided: &[bool], least: Vec<bool>) -> Vec<bool> {
+        let mut root = least;
         self.weigh(|site, func, all| {
             let Some(site) = site else { return false };
             let uses = self.uses.get(&func).copied().unwrap_or(0);
-            root[site] |= all.saturating_mul(uses) > MAX_REPEATED;
+            root[site] |= decided[site] && all.saturating_mul(uses) > MAX_REPEATED;
             root[site]
         });
         root
+    }
+
+    /// The Funcs that `free` names and whose expressions are repeated more often than that.
+    pub(super) fn repeated_beyond(&self, limit: u64, free: impl Fn(Func) -> bool) -> Vec<Func> {
+        let mut found = Vec::new();
+        self.weigh(|_, func, all| {
+            let uses = self.uses.get(&func).copied().unwrap_or(0);
+            let beyond = free(func) && uses > 0 && all.saturating_mul(uses) > limit;
+            if beyond {
+                found.push(func);
+            }
+            beyond
+        });
+        found
     }
 
     /// Expressions of the largest Func, at most, where the sites are computed like that.
