@@ -34,6 +34,9 @@ const INST_BYTES: u64 = 16;
 /// The part of the instruction memory that is for kernels which are not merged since they run much.
 const APART: usize = 6;
 
+/// Code this many times too large is not made to fit by a smaller form.
+const FAR: u64 = 8;
+
 type Run = fn(&mut Compilation, &mut Context<'_>) -> Result<(), Failed>;
 
 const fn pass(
@@ -355,9 +358,12 @@ fn choose(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {
     }
     // Registers need not be looked for where the code is too large in any case.
     let least: usize = state.selected.iter().map(|(k, _)| regalloc::least_insts(k)).sum();
-    if least as u64 * INST_BYTES > u64::from(state.plan().vsm_data)
-        && let Some(smaller) = state.smaller()
-    {
+    let (least, room) = (least as u64 * INST_BYTES, u64::from(state.plan().vsm_data));
+    if least <= room {
+        return Ok(());
+    }
+    let far = if least > room * FAR { state.less_repeated() } else { None };
+    if let Some(smaller) = far.or_else(|| state.smaller()) {
         state.instead = Some(smaller);
         state.selected.clear();
     }

@@ -105,11 +105,14 @@ pub struct Compilation {
 impl Compilation {
     /// The next form, of smaller programs: of smaller code, then with fewer Funcs repeated.
     pub fn smaller(&self) -> Option<Form> {
-        self.form.smaller().or_else(|| {
-            let scheduled = self.scheduled.as_ref()?;
-            let repeated = relief::next(scheduled, &self.extents, self.form.repeated)?;
-            Some(Form { repeated, ..self.first })
-        })
+        self.form.smaller().or_else(|| self.less_repeated())
+    }
+
+    /// The next form with fewer Funcs repeated.
+    pub fn less_repeated(&self) -> Option<Form> {
+        let scheduled = self.scheduled.as_ref()?;
+        let repeated = relief::next(scheduled, &self.extents, self.form.repeated)?;
+        Some(Form { repeated, ..self.first })
     }
 
     /// Goes back to the plan, for a program of another form.
