@@ -17,7 +17,7 @@ use crate::outputs::crop_outputs;
 use crate::parameters;
 use crate::plan::schedule::defaults::relief;
 use crate::plan::{BANK_RESERVED, element, make_plan, remarks, schedule};
-use crate::state::{Compilation, Form};
+use crate::state::{Compilation, Excess, Form};
 
 const EXTENTS: Fact = Fact("extents");
 const BOUNDS: Fact = Fact("bounds");
@@ -34,6 +34,9 @@ const INST_BYTES: u64 = 16;
 
 /// The part of the instruction memory that is for kernels which are not merged since they run much.
 const APART: usize = 6;
+
+/// A kernel this many times too large is not made to fit by a smaller form.
+const FAR: u64 = 8;
 
 /// Parameters take no more than a quarter of the reserved part of each bank.
 const MAX_PARAMS: u32 = BANK_RESERVED / 4 / ATOM_BYTES;
@@ -235,11 +238,12 @@ fn lower(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {
     state.turns = in_turn(&state.kernels);
     let counts = state.kernels.iter().map(|kernel| kernel.func.insts.len() as u64);
     let (all, largest) = sum_and_largest(counts);
-    let alone = largest > OPERATIONS * room;
-    if !alone && all <= 4 * OPERATIONS * room {
-        return Ok(());
-    }
-    if !try_smaller(state, alone) {
+    let excess = match largest > OPERATIONS * room {
+        true => Excess::FarKernel,
+        false if all > 4 * OPERATIONS * room => Excess::Program,
+        false => return Ok(()),
+    };
+    if !try_smaller(state, excess) {
         let message = format!(
             "the program has {all} operations, before they become instructions; {room} \
              instructions are the most"
@@ -371,10 +375,9 @@ fn place(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Asks for the next form, of a smaller program. False where there is none. `alone` says that a
-/// single kernel is too large.
-fn try_smaller(state: &mut Compilation, alone: bool) -> bool {
-    state.instead = state.smaller(alone);
+/// Asks for the next form, of a smaller program. False where there is none.
+fn try_smaller(state: &mut Compilation, excess: Excess) -> bool {
+    state.instead = state.smaller(excess);
     state.instead.is_some()
 }
 
@@ -389,8 +392,13 @@ fn choose(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {
     if all <= room {
         return Ok(());
     }
+    let excess = match largest {
+        n if n > FAR * room => Excess::FarKernel,
+        n if n > room => Excess::Kernel,
+        _ => Excess::Program,
+    };
     state.selected.clear();
-    match try_smaller(state, largest > room) {
+    match try_smaller(state, excess) {
         true => Ok(()),
         false => {
             let message =
@@ -459,7 +467,7 @@ fn allocate(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed>
         }
     }
     if let Some(few) = few {
-        if !try_smaller(state, false) {
+        if !try_smaller(state, Excess::Program) {
             return cx.diagnostics.fail(few);
         }
     }
@@ -502,7 +510,7 @@ fn put_together(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Fai
     let code = program.code.text.len() as u64 * INST_BYTES;
     let constants = program.rodata.bytes.len() as u64;
     if code > u64::from(vsm_data) || constants > u64::from(BANK_RESERVED / 2) {
-        if try_smaller(state, false) {
+        if try_smaller(state, Excess::Program) {
             return Ok(());
         }
         let message = format!(

@@ -37,6 +37,17 @@ pub struct Form {
     pub repeated: u64,
 }
 
+/// What does not fit the instruction memory, or the registers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Excess {
+    /// The program.
+    Program,
+    /// A kernel alone.
+    Kernel,
+    /// A kernel alone, by so much that smaller code does not help.
+    FarKernel,
+}
+
 impl Form {
     /// The form to begin with, of code of that size. A quarter of the control registers may be taken
     /// by numbers.
@@ -45,9 +56,9 @@ impl Form {
         Form { size, share: true, numbers, apart: true, repeated: NO_LIMIT }
     }
 
-    /// The next form, of smaller programs. Merging does not help where a kernel alone is too large.
-    fn smaller(self, alone: bool) -> Option<Form> {
-        if alone && self.size < Size::Compact {
+    /// The next form, of smaller code. Merging does not help where a kernel alone is too large.
+    fn smaller(self, excess: Excess) -> Option<Form> {
+        if excess != Excess::Program && self.size < Size::Compact {
             return Some(Form { size: Size::Compact, ..self });
         }
         if self.size == Size::Merged && self.apart {
@@ -106,14 +117,20 @@ pub struct Compilation {
 }
 
 impl Compilation {
-    /// The next form, of smaller programs: of smaller code, then with fewer Funcs repeated. `alone`
-    /// says that a single kernel is too large.
-    pub fn smaller(&self, alone: bool) -> Option<Form> {
-        self.form.smaller(alone).or_else(|| {
-            let scheduled = self.scheduled.as_ref()?;
-            let repeated = relief::next(scheduled, &self.extents, self.form.repeated)?;
-            Some(Form { repeated, ..self.first })
-        })
+    /// The next form, of smaller programs: of smaller code, then with fewer Funcs repeated.
+    pub fn smaller(&self, excess: Excess) -> Option<Form> {
+        let code = || self.form.smaller(excess);
+        match excess {
+            Excess::FarKernel => self.less_repeated().or_else(code),
+            Excess::Program | Excess::Kernel => code().or_else(|| self.less_repeated()),
+        }
+    }
+
+    /// The next form with fewer Funcs repeated.
+    fn less_repeated(&self) -> Option<Form> {
+        let scheduled = self.scheduled.as_ref()?;
+        let repeated = relief::next(scheduled, &self.extents, self.form.repeated)?;
+        Some(Form { repeated, ..self.first })
     }
 
     /// Goes back to the plan, for a program of another form.

@@ -22,7 +22,7 @@ const LIMITS: [u64; 4] = [4000, 400, 40, 0];
 pub const NO_LIMIT: u64 = u64::MAX;
 
 /// A program of more expressions is made only if no Func can be repeated less.
-const MAX_EXPRESSIONS: usize = 60_000;
+const MAX_EXPRESSIONS: usize = 20_000;
 
 /// The Funcs that are computed whole under a limit.
 fn whole(pipeline: &Pipeline, extents: &Extents, limit: u64) -> Vec<Func> {
