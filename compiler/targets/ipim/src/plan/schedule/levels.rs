@@ -59,6 +59,10 @@ fn uses(pipeline: &Pipeline) -> Uses {
     let mut uses = Uses::new();
     let mut walker = Walker::default();
     for func in pipeline.funcs.keys().rev() {
+        // What folding left without uses uses nothing.
+        if !uses.contains_key(&func) && !pipeline.outputs.contains(&func) {
+            continue;
+        }
         let inlined = is_inlined(pipeline, func);
         let updates = pipeline.funcs[func].updates.len();
         let stages = std::iter::once(Stage::Pure).chain((0..updates).map(Stage::Update));
