@@ -466,12 +466,10 @@ fn allocate(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed>
             }
         }
     }
-    if let Some(few) = few {
-        if !try_smaller(state, Excess::Program) {
-            return cx.diagnostics.fail(few);
-        }
+    match few {
+        Some(few) if !try_smaller(state, Excess::Program) => cx.diagnostics.fail(few),
+        _ => Ok(()),
     }
-    Ok(())
 }
 
 fn put_together(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {
