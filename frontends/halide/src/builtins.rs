@@ -111,6 +111,75 @@ const FLOAT_FUNCTIONS: [(&str, Intrinsic); 19] = [
     ("fast_log", Intrinsic::FastLog),
 ];
 
+/// Functions of Halide that this language does not have.
+const HALIDE_ONLY: [&str; 40] = [
+    "acosh",
+    "asinh",
+    "atanh",
+    "combine_strings",
+    "concat_bits",
+    "count_leading_zeros",
+    "count_trailing_zeros",
+    "erf",
+    "extern_call",
+    "extract_bits",
+    "gather",
+    "get_target",
+    "halving_add",
+    "halving_sub",
+    "lambda",
+    "memoize_tag",
+    "mul_shift_right",
+    "natural_vector_size",
+    "popcount",
+    "print",
+    "print_when",
+    "random_float",
+    "random_int",
+    "random_uint",
+    "require",
+    "rounding_halving_add",
+    "rounding_mul_shift_right",
+    "rounding_shift_left",
+    "rounding_shift_right",
+    "saturating_add",
+    "saturating_sub",
+    "scatter",
+    "target_has_feature",
+    "tuple_select",
+    "type_of",
+    "undef",
+    "using_autoscheduler",
+    "widening_add",
+    "widening_mul",
+    "widening_sub",
+];
+
+fn unsupported(name: &str, at: Span) -> Diagnostic {
+    Diagnostic::error(&codes::UNSUPPORTED, format!("`{name}` of Halide is not supported"))
+        .at(at, "not supported")
+}
+
+/// What Halide's names for conversions, as `u8` and `i16_sat`, stand for.
+fn concise_cast(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "u8" => "cast<uint8_t>",
+        "u16" => "cast<uint16_t>",
+        "u32" => "cast<uint32_t>",
+        "i8" => "cast<int8_t>",
+        "i16" => "cast<int16_t>",
+        "i32" => "cast<int32_t>",
+        "f32" => "cast<float>",
+        "u8_sat" => "saturating_cast<uint8_t>",
+        "u16_sat" => "saturating_cast<uint16_t>",
+        "u32_sat" => "saturating_cast<uint32_t>",
+        "i8_sat" => "saturating_cast<int8_t>",
+        "i16_sat" => "saturating_cast<int16_t>",
+        "i32_sat" => "saturating_cast<int32_t>",
+        _ => return None,
+    })
+}
+
 impl Elab<'_> {
     /// Calls a function of the language; `None` where there is none of that name.
     pub(crate) fn builtin(
@@ -199,33 +268,14 @@ impl Elab<'_> {
             "div_round_to_zero" | "mod_round_to_zero" => self.round_to_zero(name, args, span)?,
             // Hints for the compiler: the value is the argument.
             "likely" | "likely_if_innermost" | "strict_float" => self.one(name, args, span)?,
-            "print"
-            | "print_when"
-            | "require"
-            | "undef"
-            | "random_float"
-            | "random_int"
-            | "random_uint"
-            | "memoize_tag"
-            | "extern_call"
-            | "popcount"
-            | "count_leading_zeros"
-            | "count_trailing_zeros"
-            | "scatter"
-            | "gather"
-            | "erf"
-            | "asinh"
-            | "acosh"
-            | "atanh" => {
-                return self.fail(
-                    Diagnostic::error(
-                        &codes::UNSUPPORTED,
-                        format!("`{name}` of Halide is not supported"),
-                    )
-                    .at(at, "not supported"),
-                );
-            }
-            _ => return Ok(None),
+            _ if HALIDE_ONLY.contains(&name) => return self.fail(unsupported(name, at)),
+            _ => match concise_cast(name) {
+                // Where no input is declared, an unknown name is one.
+                Some(cast) if self.facts.has_input => {
+                    return self.fail(unsupported(name, at).help(format!("write `{cast}(...)`")));
+                }
+                _ => return Ok(None),
+            },
         };
         Ok(Some(Value::Expr(node)))
     }

@@ -233,10 +233,21 @@ fn report(
     {
         // A type in an expression would have to be called.
         let word = &file.text[from as usize..to as usize];
-        let vector = before.checked_sub(3).and_then(|i| tokens.get(i));
-        let vector = vector.is_some_and(|t| &file.text[t.0 as usize..t.2 as usize] == "vector");
-        let diagnostic = Diagnostic::error(&codes::SYNTAX, format!("unexpected type `{word}`"))
-            .at(Span { source, start: from, end: to }, "a type cannot stand here");
+        let template = match before.checked_sub(3).map(|first| &tokens[first..before - 1]) {
+            Some([(a, Token::Name, b), (_, Token::Less, _)]) => {
+                Some(shorten(&file.text[*a as usize..*b as usize]))
+            }
+            _ => None,
+        };
+        let vector = template.as_deref() == Some("vector");
+        let diagnostic = match template.filter(|_| !vector) {
+            Some(name) => {
+                Diagnostic::error(&codes::UNSUPPORTED, format!("`{name}<{word}>` is not supported"))
+            }
+            None => Diagnostic::error(&codes::SYNTAX, format!("unexpected type `{word}`")),
+        };
+        let diagnostic =
+            diagnostic.at(Span { source, start: from, end: to }, "a type cannot stand here");
         diagnostics.push(match token_type {
             _ if vector => diagnostic.help("arrays are declared as in C: `Func f[3];`"),
             TypeWord::C => {
