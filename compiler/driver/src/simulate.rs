@@ -36,9 +36,9 @@ pub struct ParamSpec {
 
 /// A run.
 pub struct RunRequest<'a> {
-    /// The inputs, all of them.
+    /// The inputs, all of them; others are left out.
     pub inputs: BTreeMap<String, Image>,
-    /// Words of the scalar parameters that are set.
+    /// Words of the scalar parameters that are set; others are left out.
     pub params: BTreeMap<String, u32>,
     /// Leave timing out.
     pub fast: bool,

@@ -92,9 +92,14 @@ fn describe(binary: &[u8]) -> Result<Described, LoadError> {
 
 fn run(binary: &[u8], request: RunRequest<'_>) -> Result<Ran, RunError> {
     let program = Program::from_elf(binary).map_err(RunError::Binary)?;
+    // A program has only those inputs and parameters of its source that it reads.
+    let is_read = |name: &str| {
+        program.buffers.iter().any(|buffer| buffer.role == Role::Input && buffer.name == name)
+    };
     let inputs: BTreeMap<String, HostImage> = request
         .inputs
         .into_iter()
+        .filter(|(name, _)| is_read(name))
         .map(|(name, image)| {
             let element = element(image.ty);
             (name, HostImage { element, extent: image.extent, words: image.data })
