@@ -227,6 +227,53 @@ impl Elab<'_> {
         )
     }
 
+    /// `output = f`: the Func becomes the output, under the output's name.
+    pub(crate) fn replace_output(
+        &mut self,
+        output: FuncId,
+        func: FuncId,
+        span: Span,
+    ) -> Result<()> {
+        if func == output {
+            return Ok(());
+        }
+        let name = self.hir.funcs[output].name.clone();
+        let problem = if self.hir.funcs[output].pure.is_some() {
+            Some(("is defined already", "only an output without a definition can be assigned to"))
+        } else if self.hir.funcs[func].pure.is_none() {
+            Some(("is set to a Func without a definition", "define the Func first"))
+        } else if self.hir.outputs.contains(&func) {
+            Some(("is set to another output", "define it: `output(x, y) = f(x, y)`"))
+        } else {
+            None
+        };
+        if self.hir.funcs[func].poisoned {
+            return Err(Failed);
+        }
+        if let Some((what, help)) = problem {
+            return self.fail(
+                Diagnostic::error(&codes::NOT_ASSIGNABLE, format!("the output `{name}` {what}"))
+                    .at(span, "not possible")
+                    .help(help),
+            );
+        }
+        let info = &self.hir.funcs[func];
+        let (vars, values) = (info.vars.clone(), info.pure.as_ref().map(|p| p.values.clone()));
+        let declared = self.hir.funcs[output].declared;
+        let own = std::mem::replace(&mut self.hir.funcs[func].declared, declared);
+        debug_assert!(own.is_none(), "only outputs are declared with a type");
+        self.hir.funcs[func].name.clone_from(&name);
+        self.check_declared(func, &vars, &values.unwrap_or_default(), span, span)?;
+        // The name stays with what is computed; nothing can define the declared Func any more.
+        self.hir.funcs[output].poisoned = true;
+        for slot in &mut self.hir.outputs {
+            if *slot == output {
+                *slot = func;
+            }
+        }
+        Ok(())
+    }
+
     /// An output is defined with the type and the dimensions with which it was declared.
     fn check_declared(
         &mut self,

@@ -308,6 +308,11 @@ impl Elab<'_> {
             Some(op) => self.compound(op, &(old, at), &value, at, span)?,
         };
         let new = self.convert(word, c_type, &(new, value.1))?;
+        if let (Value::Func(output), Value::Func(func)) = (&self.slots[slot].value, &new)
+            && self.hir.outputs.contains(output)
+        {
+            self.replace_output(*output, *func, span)?;
+        }
         self.slots[slot].value = new;
         Ok(())
     }
