@@ -65,16 +65,17 @@ DECLARING = VALUE_TYPES | {
 DIRECTIVES = {
     "compute_root", "compute_at", "compute_inline", "store_root", "store_at", "split", "tile", "fuse",
     "reorder", "vectorize", "unroll", "parallel", "bound", "set_estimate", "set_estimates", "update",
-    "rfactor", "ipim_tile", "load_pgsm",
+    "rfactor", "ipim_tile", "load_pgsm", "set_bounds",
 }
 KNOWN = DECLARING | set("""
-    const auto if else for while return true false
+    const constexpr auto if else for while return true false using namespace static_cast
     UInt Int Float Bool Buffer BoundaryConditions repeat_edge constant_exterior repeat_image mirror_image
     mirror_interior cast saturating_cast select clamp min max abs absd floor ceil round trunc sqrt exp log pow sin
     cos tan tanh asin acos atan atan2 sinh cosh fast_exp fast_log fast_pow fast_inverse fast_inverse_sqrt
     fast_sin fast_cos lerp likely likely_if_innermost sum product maximum minimum argmax argmin popcount
     count_leading_zeros count_trailing_zeros is_nan is_inf is_finite hypot print mux
-    Halide Internal std _ type_of convert_to TailStrategy
+    Halide Internal std _ type_of convert_to TailStrategy ConciseCasts
+    u8 u16 u32 i8 i16 i32 f32 u8_sat u16_sat u32_sat i8_sat i16_sat i32_sat
 """.split())
 
 
@@ -311,6 +312,11 @@ def rewrite_declarations(tokens, found):
                 out += snippet(f'Func {name}("{name}"); {name}', line)
                 i += 2
                 continue
+        if token.text in found["outputs"] and after == "." and text_at(tokens, i + 2) == "dim":
+            # What a generator's output has itself, a Func's buffer has.
+            out += snippet(f"{token.text}.output_buffer()", line)
+            i += 1
+            continue
         if token.text in VALUE_TYPES and after == "(":
             out += snippet(f"convert_to<{token.text}>", line)
             i += 1

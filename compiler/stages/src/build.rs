@@ -34,6 +34,7 @@ impl Build {
             dims,
             repeat_edge: false,
             estimates: Vec::new(),
+            fixed: Vec::new(),
             span: Span::default(),
         })
     }

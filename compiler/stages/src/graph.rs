@@ -42,8 +42,22 @@ pub struct InputData {
     pub repeat_edge: bool,
     /// `set_estimate`s on the input: minimum and extent a dimension, where given.
     pub estimates: Vec<Option<(i32, i32)>>,
+    /// `set_bounds` on the input: the extents that it must have, where given, and where that
+    /// stands.
+    pub fixed: Vec<Option<(u32, Span)>>,
     /// Where it is declared, or first called.
     pub span: Span,
+}
+
+impl InputData {
+    /// The extent of a dimension that the source fixes, else the one that it holds likely.
+    pub fn expected_extent(&self, dim: usize) -> Option<u32> {
+        if let Some(Some((extent, _))) = self.fixed.get(dim) {
+            return Some(*extent);
+        }
+        let (min, extent) = (*self.estimates.get(dim)?)?;
+        u32::try_from(i64::from(min) + i64::from(extent)).ok()
+    }
 }
 
 /// A scalar parameter.

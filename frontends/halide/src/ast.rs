@@ -127,6 +127,8 @@ pub(crate) enum CastKind {
     Cast,
     Saturating,
     Reinterpret,
+    /// `static_cast`: of a compile-time number.
+    Static,
 }
 
 /// A type as written: its word and the span from which a C type is read.

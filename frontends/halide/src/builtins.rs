@@ -112,7 +112,7 @@ const FLOAT_FUNCTIONS: [(&str, Intrinsic); 19] = [
 ];
 
 /// Functions of Halide that this language does not have.
-const HALIDE_ONLY: [&str; 40] = [
+pub(crate) const HALIDE_ONLY: [&str; 40] = [
     "acosh",
     "asinh",
     "atanh",
@@ -160,25 +160,24 @@ fn unsupported(name: &str, at: Span) -> Diagnostic {
         .at(at, "not supported")
 }
 
-/// What Halide's names for conversions, as `u8` and `i16_sat`, stand for.
-fn concise_cast(name: &str) -> Option<&'static str> {
-    Some(match name {
-        "u8" => "cast<uint8_t>",
-        "u16" => "cast<uint16_t>",
-        "u32" => "cast<uint32_t>",
-        "i8" => "cast<int8_t>",
-        "i16" => "cast<int16_t>",
-        "i32" => "cast<int32_t>",
-        "f32" => "cast<float>",
-        "u8_sat" => "saturating_cast<uint8_t>",
-        "u16_sat" => "saturating_cast<uint16_t>",
-        "u32_sat" => "saturating_cast<uint32_t>",
-        "i8_sat" => "saturating_cast<int8_t>",
-        "i16_sat" => "saturating_cast<int16_t>",
-        "i32_sat" => "saturating_cast<int32_t>",
+/// The type of one of Halide's `ConciseCasts`, as `u8` and `i16_sat`, and whether it saturates.
+fn concise_cast(name: &str) -> Option<(ElementType, bool)> {
+    let plain = name.strip_suffix("_sat");
+    let ty = match plain.unwrap_or(name) {
+        "u8" => ElementType::U8,
+        "u16" => ElementType::U16,
+        "u32" => ElementType::U32,
+        "i8" => ElementType::I8,
+        "i16" => ElementType::I16,
+        "i32" => ElementType::I32,
+        "f32" if plain.is_none() => ElementType::F32,
         _ => return None,
-    })
+    };
+    Some((ty, plain.is_some()))
 }
+
+/// Halide's `ConciseCasts` of types that the pipeline does not have.
+const WIDE_CASTS: [&str; 5] = ["f16", "f64", "i64", "u64", "bf16"];
 
 impl Elab<'_> {
     /// Calls a function of the language; `None` where there is none of that name.
@@ -269,12 +268,22 @@ impl Elab<'_> {
             // Hints for the compiler: the value is the argument.
             "likely" | "likely_if_innermost" | "strict_float" => self.one(name, args, span)?,
             _ if HALIDE_ONLY.contains(&name) => return self.fail(unsupported(name, at)),
+            // Where no input is declared, an unknown name is one.
+            _ if !self.facts.has_input => return Ok(None),
+            _ if WIDE_CASTS.contains(&name) => {
+                return self.fail(unsupported(name, at).help(
+                    "types are float, bool, and signed and unsigned integers of 8, 16 and 32 bits",
+                ));
+            }
             _ => match concise_cast(name) {
-                // Where no input is declared, an unknown name is one.
-                Some(cast) if self.facts.has_input => {
-                    return self.fail(unsupported(name, at).help(format!("write `{cast}(...)`")));
+                Some((ty, saturates)) => {
+                    let x = self.one(name, args, span)?;
+                    match saturates {
+                        true => self.saturating_cast(ty, x, span),
+                        false => self.cast(ty, x, span),
+                    }
                 }
-                _ => return Ok(None),
+                None => return Ok(None),
             },
         };
         Ok(Some(Value::Expr(node)))

@@ -134,12 +134,18 @@ impl Elab<'_> {
             TypeWord::Var | TypeWord::RVar => {
                 let mut args = self.init_args(&d.init)?;
                 let text = Self::text_name(&mut args).unwrap_or(name);
-                if let [(Value::Var(v), _)] = args.as_slice()
-                    && ty.word == TypeWord::Var
+                let copied = match ty.word {
+                    TypeWord::Var => |v: &Value| matches!(v, Value::Var(_)),
+                    _ => |v: &Value| {
+                        matches!(v, Value::RVar(..) | Value::RVarName(_) | Value::RDom(_))
+                    },
+                };
+                if let [value] = args.as_slice()
+                    && copied(&value.0)
                 {
-                    return Ok(Value::Var(*v));
+                    return self.convert(ty.word, None, value);
                 }
-                self.no_more(&args, "a Var takes a name in quotes or nothing")?;
+                self.no_more(&args, "a Var takes a name in quotes, another Var, or nothing")?;
                 let symbol = self.names.intern(&text);
                 Ok(if ty.word == TypeWord::Var {
                     Value::Var(symbol)
@@ -346,8 +352,8 @@ impl Elab<'_> {
             );
         }
         self.unique_io(&name, span)?;
-        let estimates = vec![None; dims as usize];
-        let data = InputData { name, ty, dims, repeat_edge: false, estimates, span };
+        let (estimates, fixed) = (vec![None; dims as usize], vec![None; dims as usize]);
+        let data = InputData { name, ty, dims, repeat_edge: false, estimates, fixed, span };
         Ok(Value::Input(self.hir.inputs.push(data)))
     }
 

@@ -56,12 +56,19 @@ directives! {
         "Splits an associative reduction: the result is a Func of partial results over the new Var `v`, which the update then combines.";
 }
 
+/// Methods of a Func that ask something of it, and the one that leads to its dimensions.
+pub(crate) const FUNC_METHODS: [&str; 6] =
+    ["args", "dim", "dimensions", "num_update_definitions", "output_type", "type"];
+
 /// Directives of Halide that this language does not have.
-pub(crate) const HALIDE_ONLY: [&str; 33] = [
+pub(crate) const HALIDE_ONLY: [&str; 45] = [
+    "add_trace_tag",
     "align_bounds",
     "align_extent",
     "align_storage",
     "allow_race_conditions",
+    "always_partition",
+    "always_partition_all",
     "async",
     "atomic",
     "bound_extent",
@@ -70,11 +77,14 @@ pub(crate) const HALIDE_ONLY: [&str; 33] = [
     "compute_with",
     "copy_to_device",
     "copy_to_host",
+    "debug_to_file",
+    "define_extern",
     "eager_inline",
     "fold_storage",
     "gpu",
     "gpu_blocks",
     "gpu_lanes",
+    "gpu_max_registers",
     "gpu_single_thread",
     "gpu_threads",
     "gpu_tile",
@@ -83,14 +93,20 @@ pub(crate) const HALIDE_ONLY: [&str; 33] = [
     "hoist_storage_root",
     "in",
     "memoize",
+    "never_partition",
+    "never_partition_all",
     "partition",
     "prefetch",
+    "print_loop_nest",
+    "realize",
     "rename",
     "reorder_storage",
     "ring_buffer",
     "serial",
     "specialize",
     "store_in",
+    "trace_loads",
+    "trace_stores",
 ];
 
 /// Halide's tail strategies; edges are always guarded, so they change nothing.

@@ -71,6 +71,8 @@ impl Elab<'_> {
                         let call = path.pop().expect("the call is next");
                         below = call;
                         let whole = self.ast.exprs[call].span;
+                        // An unknown method is the mistake, not the names in its arguments.
+                        self.known_method(&left, *member)?;
                         let args = self.arguments(args)?;
                         self.method(&left, *member, &args, whole)?
                     } else {
@@ -280,6 +282,7 @@ impl Elab<'_> {
             dims: dims as u32,
             repeat_edge: true,
             estimates: vec![None; dims],
+            fixed: vec![None; dims],
             span,
         });
         self.implicit_inputs.insert(name, input);
@@ -312,6 +315,13 @@ impl Elab<'_> {
             Value::Tuple(nodes) => {
                 let n = self.tuple_index(nodes.len(), index)?;
                 Ok(Value::Expr(nodes[n]))
+            }
+            Value::List(list) => {
+                let n = self.constant_int(index, "the index of a list")?;
+                match usize::try_from(n).ok().and_then(|n| list.get(n)) {
+                    Some((value, _)) => Ok(value.clone()),
+                    None => self.out_of_range(n, list.len(), "list", index.1),
+                }
             }
             Value::RDom(rdom) => {
                 let dims = self.hir.rdoms[*rdom].dims.len();
@@ -553,6 +563,12 @@ impl Elab<'_> {
         span: Span,
     ) -> Result<Value> {
         let (ty, args) = match (ty, args) {
+            (Some(ty), [value]) if kind == CastKind::Static && ty.word == TypeWord::C => {
+                return self.c_cast(ty.span, value);
+            }
+            (Some(ty), args) if kind == CastKind::Static => {
+                return self.construct(ty, args, span);
+            }
             (Some(ty), args) => match self.c_type_of(ty)? {
                 Some(CType::Element(element)) => (element, args),
                 Some(_) => {
@@ -567,7 +583,7 @@ impl Elab<'_> {
                     );
                 }
             },
-            (None, [(Value::Type(ty), _), rest @ ..]) => (*ty, rest),
+            (None, [(Value::Type(ty), _), rest @ ..]) if kind != CastKind::Static => (*ty, rest),
             (None, _) => {
                 return self.fail(
                     Diagnostic::error(&codes::CONVERSION, "the type to convert to is missing")
@@ -593,7 +609,7 @@ impl Elab<'_> {
         };
         self.work(1, span)?;
         Ok(Value::Expr(match kind {
-            CastKind::Cast => self.cast(ty, node, span),
+            CastKind::Cast | CastKind::Static => self.cast(ty, node, span),
             CastKind::Saturating => self.saturating_cast(ty, node, span),
             CastKind::Reinterpret => {
                 let from = self.hir.ty(node);

@@ -38,7 +38,11 @@ impl Elab<'_> {
         let help = format!("write `.{text}()`");
         let callable = matches!(
             object.0,
-            Value::Func(_) | Value::Stage(..) | Value::Input(_) | Value::InputDim(..)
+            Value::Func(_)
+                | Value::Stage(..)
+                | Value::Input(_)
+                | Value::InputDim(..)
+                | Value::FuncDim(..)
         );
         if callable {
             return self.fail(
@@ -50,7 +54,12 @@ impl Elab<'_> {
         self.unknown_member(&object.0, name, &[])
     }
 
-    fn unknown_member<T>(&mut self, object: &Value, name: Ident, known: &[&str]) -> Result<T> {
+    pub(crate) fn unknown_member<T>(
+        &mut self,
+        object: &Value,
+        name: Ident,
+        known: &[&str],
+    ) -> Result<T> {
         let text = self.names.text(name.name).to_owned();
         let what = object.what();
         let diagnostic =
@@ -80,6 +89,7 @@ impl Elab<'_> {
             Value::Stage(func, update) => self.directive(func, Some(update), name, args, span),
             Value::Input(input) => self.input_method(input, name, args, span),
             Value::InputDim(input, dim) => self.dimension_method(input, dim, name, args, span),
+            Value::FuncDim(func, dim) => self.func_dimension_method(func, dim, name, args, span),
             Value::RDom(rdom) => {
                 let text = self.names.text(name.name).to_owned();
                 match text.as_str() {
@@ -116,8 +126,16 @@ impl Elab<'_> {
                         );
                         Ok(Value::Void)
                     }
-                    _ => self.unknown_member(&object.0, name, &["type"]),
+                    "defined" => {
+                        self.take(&text, args, 0, span)?;
+                        Ok(Value::Bool(true))
+                    }
+                    _ => self.unknown_member(&object.0, name, &["type", "defined"]),
                 }
+            }
+            Value::NoExpr if self.names.text(name.name) == "defined" => {
+                self.take("defined", args, 0, span)?;
+                Ok(Value::Bool(false))
             }
             Value::Poison => Err(Failed),
             ref other => {
@@ -170,6 +188,14 @@ impl Elab<'_> {
                 self.take(&text, args, 0, span)?;
                 return Ok(Value::Expr(self.hir.int(0, ElementType::I32, span)));
             }
+            "right" | "bottom" => {
+                self.take(&text, args, 0, span)?;
+                let dim = u32::from(text == "bottom");
+                if dim >= dims {
+                    return self.no_such_extent(&text, dims, name.span);
+                }
+                return self.last_coordinate(input, dim, span);
+            }
             "dimensions" => {
                 self.take(&text, args, 0, span)?;
                 return Ok(Value::Int(i64::from(dims)));
@@ -180,17 +206,8 @@ impl Elab<'_> {
             }
             "dim" => {
                 self.take(&text, args, 1, span)?;
-                let n = self.constant_int(&args[0], "the number of a dimension")?;
-                if (0..dims as i32).contains(&n) {
-                    return Ok(Value::InputDim(input, n as u32));
-                }
-                return self.fail(
-                    Diagnostic::error(
-                        &codes::UNKNOWN_MEMBER,
-                        format!("the input has no dimension {n}"),
-                    )
-                    .at(args[0].1, format!("it has {}", count(dims as usize, "dimension"))),
-                );
+                let n = self.dimension_number("the input", dims as usize, &args[0])?;
+                return Ok(Value::InputDim(input, n));
             }
             "set_estimates" => {
                 self.take(&text, args, 1, span)?;
@@ -204,18 +221,56 @@ impl Elab<'_> {
                 return self.unknown_member(
                     &Value::Input(input),
                     name,
-                    &["width", "height", "channels", "dim", "dimensions", "type", "set_estimates"],
+                    &[
+                        "width",
+                        "height",
+                        "channels",
+                        "left",
+                        "right",
+                        "top",
+                        "bottom",
+                        "dim",
+                        "dimensions",
+                        "type",
+                        "set_estimates",
+                    ],
                 );
             }
         };
         self.take(&text, args, 0, span)?;
         if dim >= dims {
-            return self.fail(
-                Diagnostic::error(&codes::UNKNOWN_MEMBER, format!("the input has no `{text}`"))
-                    .at(name.span, format!("it has {}", count(dims as usize, "dimension"))),
-            );
+            return self.no_such_extent(&text, dims, name.span);
         }
         Ok(self.extent(input, dim, span))
+    }
+
+    fn no_such_extent<T>(&mut self, text: &str, dims: u32, at: Span) -> Result<T> {
+        self.fail(
+            Diagnostic::error(&codes::UNKNOWN_MEMBER, format!("the input has no `{text}`"))
+                .at(at, format!("it has {}", count(dims as usize, "dimension"))),
+        )
+    }
+
+    fn last_coordinate(&mut self, input: Input, dim: u32, span: Span) -> Result<Value> {
+        let extent = (self.extent(input, dim, span), span);
+        self.binary(crate::ast::Op::Sub, span, &extent, &(Value::Int(1), span), span)
+    }
+
+    /// The number of one of the `dims` dimensions that `what` has.
+    pub(crate) fn dimension_number(
+        &mut self,
+        what: &str,
+        dims: usize,
+        value: &Spanned,
+    ) -> Result<u32> {
+        let n = self.constant_int(value, "the number of a dimension")?;
+        if (0..dims as i32).contains(&n) {
+            return Ok(n as u32);
+        }
+        self.fail(
+            Diagnostic::error(&codes::UNKNOWN_MEMBER, format!("{what} has no dimension {n}"))
+                .at(value.1, format!("it has {}", count(dims, "dimension"))),
+        )
     }
 
     fn dimension_method(
@@ -238,18 +293,28 @@ impl Elab<'_> {
             }
             "max" => {
                 self.take(&text, args, 0, span)?;
-                let extent = (self.extent(input, dim, span), span);
-                self.binary(crate::ast::Op::Sub, span, &extent, &(Value::Int(1), span), span)
+                self.last_coordinate(input, dim, span)
             }
             "set_estimate" => {
                 self.take(&text, args, 2, span)?;
                 self.estimate(input, dim, &args[0], &args[1])?;
                 Ok(Value::InputDim(input, dim))
             }
+            "set_bounds" => {
+                self.take(&text, args, 2, span)?;
+                self.fix_extent(input, dim, &args[0], &args[1])?;
+                Ok(Value::InputDim(input, dim))
+            }
+            "dim" => {
+                self.take(&text, args, 1, span)?;
+                let dims = self.hir.inputs[input].dims as usize;
+                let n = self.dimension_number("the input", dims, &args[0])?;
+                Ok(Value::InputDim(input, n))
+            }
             _ => self.unknown_member(
                 &Value::InputDim(input, dim),
                 name,
-                &["extent", "min", "max", "set_estimate"],
+                &["extent", "min", "max", "set_bounds", "set_estimate", "dim"],
             ),
         }
     }
@@ -264,6 +329,30 @@ impl Elab<'_> {
             );
         }
         self.hir.inputs[input].estimates[dim as usize] = Some((min, n));
+        Ok(())
+    }
+
+    /// `in.dim(k).set_bounds(0, n)`: images of another extent are refused.
+    fn fix_extent(
+        &mut self,
+        input: Input,
+        dim: u32,
+        min: &Spanned,
+        extent: &Spanned,
+    ) -> Result<()> {
+        let first = self.constant_int(min, "a bound of an input")?;
+        let n = self.constant_int(extent, "a bound of an input")?;
+        let wrong = match () {
+            () if first != 0 => Some(("an input that does not start at 0", min.1, first)),
+            () if n < 1 => Some(("an input with an extent below 1", extent.1, n)),
+            () => None,
+        };
+        if let Some((what, at, n)) = wrong {
+            return self.fail(
+                Diagnostic::error(&codes::DIRECTIVE_SIZE, what).at(at, format!("this is {n}")),
+            );
+        }
+        self.hir.inputs[input].fixed[dim as usize] = Some((n as u32, extent.1));
         Ok(())
     }
 

@@ -6,7 +6,7 @@ use nbcc_stages::{DirectiveArg, DirectiveKind, ParamKind};
 
 use crate::ast::Ident;
 use crate::codes;
-use crate::directives::{DIRECTIVES, HALIDE_ONLY, TAIL_STRATEGIES};
+use crate::directives::{DIRECTIVES, FUNC_METHODS, HALIDE_ONLY, TAIL_STRATEGIES};
 use crate::elab::{Elab, Result};
 use crate::hir::{DefinitionInfo, DirectiveInfo, FuncId, PendingDirective};
 use crate::member::list;
@@ -270,34 +270,101 @@ impl Elab<'_> {
         match text {
             "dimensions" => {
                 self.take(text, args, 0, t.span)?;
-                return Ok(Value::Int(self.hir.funcs[t.func].vars.len() as i64));
+                Ok(Value::Int(self.hir.funcs[t.func].vars.len() as i64))
             }
             "type" | "output_type" if self.hir.funcs[t.func].types.len() == 1 => {
                 self.take(text, args, 0, t.span)?;
-                return Ok(Value::Type(self.hir.funcs[t.func].types[0]));
+                Ok(Value::Type(self.hir.funcs[t.func].types[0]))
             }
-            _ => {}
+            "args" => {
+                self.take(text, args, 0, t.span)?;
+                let vars = self.hir.funcs[t.func].vars.clone();
+                Ok(Value::List(vars.iter().map(|&v| (Value::Var(v), t.span)).collect()))
+            }
+            "num_update_definitions" => {
+                self.take(text, args, 0, t.span)?;
+                Ok(Value::Int(self.hir.funcs[t.func].updates.len() as i64))
+            }
+            "dim" => {
+                self.take(text, args, 1, t.span)?;
+                let dims = self.hir.funcs[t.func].vars.len();
+                let n = self.dimension_number("the Func", dims, &args[0])?;
+                Ok(Value::FuncDim(t.func, n))
+            }
+            _ if self.directives.iter().any(|d| d.name == text) => {
+                self.target_directive(t, text, args)?;
+                Ok(result)
+            }
+            _ => self.unknown_directive(name),
         }
-        if self.directives.iter().any(|d| d.name == text) {
-            self.target_directive(t, text, args)?;
-            return Ok(result);
+    }
+
+    /// Fails for a method of a Func that there is not, whatever its arguments are.
+    pub(crate) fn known_method(&mut self, object: &Spanned, name: Ident) -> Result<()> {
+        if !matches!(object.0, Value::Func(_) | Value::Stage(..)) {
+            return Ok(());
         }
-        let diagnostic = if HALIDE_ONLY.contains(&text) {
-            Diagnostic::error(
-                &codes::UNKNOWN_DIRECTIVE,
-                format!("the directive `{text}` of Halide is not supported"),
-            )
-            .at(name.span, "not supported")
-        } else {
+        let text = self.names.text(name.name);
+        let known = FUNC_METHODS.contains(&text)
+            || DIRECTIVES.iter().any(|d| d.name == text)
+            || self.directives.iter().any(|d| d.name == text);
+        if known { Ok(()) } else { self.unknown_directive(name) }
+    }
+
+    fn unknown_directive<T>(&mut self, name: Ident) -> Result<T> {
+        let text = self.names.text(name.name).to_owned();
+        let text = text.as_str();
+        if HALIDE_ONLY.contains(&text) {
+            return self.fail(
+                Diagnostic::error(
+                    &codes::UNKNOWN_DIRECTIVE,
+                    format!("the directive `{text}` of Halide is not supported"),
+                )
+                .at(name.span, "not supported"),
+            );
+        }
+        let diagnostic =
             Diagnostic::error(&codes::UNKNOWN_DIRECTIVE, format!("unknown directive `{text}`"))
-                .at(name.span, "not a directive")
-        };
+                .at(name.span, "not a directive");
         let known = DIRECTIVES.iter().map(|d| d.name).chain(self.directives.iter().map(|d| d.name));
         let near = nearest(text, known).map(str::to_owned);
         self.fail(match near {
             Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
             None => diagnostic,
         })
+    }
+
+    /// `f.dim(k).name(args)`: what Halide says of the dimensions of outputs.
+    pub(crate) fn func_dimension_method(
+        &mut self,
+        func: FuncId,
+        dim: u32,
+        name: Ident,
+        args: &[Spanned],
+        whole: Span,
+    ) -> Result<Value> {
+        let text = self.names.text(name.name).to_owned();
+        match text.as_str() {
+            "set_estimate" | "set_bounds" => {
+                self.take(&text, args, 2, whole)?;
+                let span = Span { start: name.span.start, ..whole };
+                let var = (Value::Var(self.hir.funcs[func].vars[dim as usize]), name.span);
+                let t = Target { func, update: None, span };
+                self.bound(t, &var, &args[0], &args[1], text == "set_estimate")?;
+                Ok(Value::FuncDim(func, dim))
+            }
+            "dim" => {
+                self.take(&text, args, 1, whole)?;
+                let dims = self.hir.funcs[func].vars.len();
+                let n = self.dimension_number("the Func", dims, &args[0])?;
+                Ok(Value::FuncDim(func, n))
+            }
+            _ => self.unknown_member(
+                &Value::FuncDim(func, dim),
+                name,
+                &["set_bounds", "set_estimate", "dim"],
+            ),
+        }
     }
 
     fn target_directive(&mut self, t: Target, text: &str, args: &[Spanned]) -> Result<()> {
@@ -514,20 +581,35 @@ impl Elab<'_> {
 
     fn tile(&mut self, t: Target, args: &[Spanned]) -> Result<()> {
         let args = self.without_tail(args);
-        let [x, y, rest @ ..] = args.as_slice() else {
-            return self.tile_usage(t, args.len());
-        };
-        let (xo, yo, xi, yi, w, h) = match rest {
-            [xi, yi, w, h] => (x, y, xi, yi, w, h),
-            [xo, yo, xi, yi, w, h] => (xo, yo, xi, yi, w, h),
+        let lists: Option<Vec<Vec<Spanned>>> = args
+            .iter()
+            .map(|arg| match &arg.0 {
+                Value::List(list) => Some(list.to_vec()),
+                _ => None,
+            })
+            .collect();
+        let groups = match (lists, args.as_slice()) {
+            (Some(lists), _) => lists,
+            (None, [_, _, _, _, _, _] | [_, _, _, _, _, _, _, _]) => {
+                args.chunks(2).map(<[Spanned]>::to_vec).collect()
+            }
             _ => return self.tile_usage(t, args.len()),
         };
-        let w = self.size(w, "tile")?;
-        let h = self.size(h, "tile")?;
-        self.split(t, x, xo, xi, w)?;
-        self.split(t, y, yo, yi, h)?;
+        let (old, outer, inner, sizes) = match groups.as_slice() {
+            [old, inner, sizes] => (old, old, inner, sizes),
+            [old, outer, inner, sizes] => (old, outer, inner, sizes),
+            _ => return self.tile_usage(t, args.len()),
+        };
+        let count = old.len();
+        if count == 0 || [outer, inner, sizes].iter().any(|list| list.len() != count) {
+            return self.tile_usage(t, args.len());
+        }
+        let sizes = sizes.iter().map(|size| self.size(size, "tile")).collect::<Result<Vec<_>>>()?;
+        for (k, &size) in sizes.iter().enumerate() {
+            self.split(t, &old[k], &outer[k], &inner[k], size)?;
+        }
         let mut order = Vec::new();
-        for arg in [xi, yi, xo, yo] {
+        for arg in inner.iter().chain(outer) {
             order.push(self.existing(t, arg)?);
         }
         self.reorder(t, order);
@@ -538,7 +620,7 @@ impl Elab<'_> {
         self.fail(
             Diagnostic::error(&codes::ARGUMENT_COUNT, "wrong number of arguments for `tile`")
                 .at(t.span, format!("{} given", count(given, "argument")))
-                .help("write `tile(x, y, xi, yi, 8, 8)` or `tile(x, y, xo, yo, xi, yi, 8, 8)`"),
+                .help("write `tile(x, y, xi, yi, 8, 8)`, `tile(x, y, xo, yo, xi, yi, 8, 8)` or `tile({x, y}, {xi, yi}, {8, 8})`"),
         )
     }
 

@@ -10,6 +10,7 @@ use nbcc_base::{Diagnostic, Diagnostics, Failed, SourceFile, SourceId, Span};
 
 use crate::ast::{Ast, Names, TypeWord};
 use crate::builder::Builder;
+use crate::builtins::HALIDE_ONLY;
 use crate::codes;
 use crate::grammar::FileParser;
 use crate::token::{LexError, Token};
@@ -240,7 +241,12 @@ fn report(
             _ => None,
         };
         let vector = template.as_deref() == Some("vector");
+        let of_halide = template.as_deref().is_some_and(|name| HALIDE_ONLY.contains(&name));
         let diagnostic = match template.filter(|_| !vector) {
+            Some(name) if of_halide => Diagnostic::error(
+                &codes::UNSUPPORTED,
+                format!("`{name}<{word}>` of Halide is not supported"),
+            ),
             Some(name) => {
                 Diagnostic::error(&codes::UNSUPPORTED, format!("`{name}<{word}>` is not supported"))
             }
@@ -250,7 +256,7 @@ fn report(
             diagnostic.at(Span { source, start: from, end: to }, "a type cannot stand here");
         diagnostics.push(match token_type {
             _ if vector => diagnostic.help("arrays are declared as in C: `Func f[3];`"),
-            TypeWord::C => {
+            TypeWord::C if !of_halide => {
                 diagnostic.help(format!("a value is converted with `cast<{word}>(...)`"))
             }
             _ => diagnostic,
@@ -259,6 +265,10 @@ fn report(
     }
     let span = Span { source, start, end };
     let text = shorten(&file.text[start as usize..end as usize]);
+    if let Some(diagnostic) = unsupported(source, file, &tokens[..before], token, span) {
+        diagnostics.push(diagnostic);
+        return start;
+    }
     let diagnostic = match token {
         Some(Token::Foreign) => Diagnostic::error(
             &codes::FOREIGN,
@@ -299,6 +309,53 @@ fn report(
     start
 }
 
+/// The error for a form of C++ that the language does not have, where the unexpected token and
+/// those before it show one.
+fn unsupported(
+    source: SourceId,
+    file: &SourceFile,
+    before: &[Spanned],
+    token: Option<Token>,
+    span: Span,
+) -> Option<Diagnostic> {
+    let starts_statement = |tokens: &[Spanned]| {
+        let end = tokens.last().map(|t| t.1);
+        matches!(end, None | Some(Token::Semicolon | Token::OpenBrace | Token::CloseBrace))
+    };
+    match (token?, before) {
+        (Token::Name, [first @ .., (from, Token::Name, to)]) if starts_statement(first) => {
+            let name = shorten(&file.text[*from as usize..*to as usize]);
+            let at = Span { source, start: *from, end: *to };
+            Some(
+                Diagnostic::error(&codes::UNSUPPORTED, format!("the type `{name}` is not supported"))
+                    .at(at, "not a type of the language")
+                    .help("variables are Func, Var, RVar, Expr, RDom, Tuple, ImageParam, Param, Input, Output, or numbers"),
+            )
+        }
+        (Token::Buffer, tokens) if starts_statement(tokens) => Some(
+            Diagnostic::error(&codes::UNSUPPORTED, "a `Buffer` of its own is not supported")
+                .at(span, "neither an input nor an output")
+                .help("declare `Input<Buffer<float, 2>> in;`, or a Func with an update for each value"),
+        ),
+        (Token::OpenIndex, [.., (_, Token::Assign | Token::Open | Token::Comma, _)]) => Some(
+            Diagnostic::error(&codes::UNSUPPORTED, "a lambda is not supported")
+                .at(span, "begins one")
+                .help("write a function: `Expr average(Expr a, Expr b) { return (a + b) / 2; }`"),
+        ),
+        (Token::Colon, tokens) => {
+            let head = tokens.iter().rposition(|t| t.1 == Token::For)?;
+            let within = tokens.get(head + 1..)?;
+            let closed = |t: &Spanned| matches!(t.1, Token::Semicolon | Token::Close);
+            (!within.iter().any(closed)).then(|| {
+                Diagnostic::error(&codes::UNSUPPORTED, "a `for` over a range is not supported")
+                    .at(span, "`for (...; ...; ...)` is expected")
+                    .help("count through the elements: `for (int i = 0; i < 3; i++)`")
+            })
+        }
+        _ => None,
+    }
+}
+
 /// The tokens behind the statement or function in which offset `at` lies.
 fn resume(tokens: &[Spanned], at: u32) -> &[Spanned] {
     let error = tokens.partition_point(|t| t.0 < at);
@@ -316,7 +373,11 @@ fn resume(tokens: &[Spanned], at: u32) -> &[Spanned] {
             Token::CloseBrace => {
                 depth -= 1;
                 let next = tokens.get(error + i + 1).map(|t| t.1);
-                if depth <= 0 && !matches!(next, Some(Token::Semicolon | Token::Else)) {
+                let goes_on = matches!(
+                    next,
+                    Some(Token::Semicolon | Token::Else | Token::Close | Token::Comma)
+                );
+                if depth <= 0 && !goes_on {
                     return &tokens[error + i + 1..];
                 }
             }

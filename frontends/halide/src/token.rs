@@ -99,6 +99,8 @@ pub(crate) enum Token {
     SaturatingCast,
     #[token("reinterpret")]
     Reinterpret,
+    #[token("static_cast")]
+    StaticCast,
     #[token("const")]
     #[token("constexpr")]
     Const,

@@ -44,6 +44,8 @@ pub(crate) enum Value {
     Input(Input),
     /// `in.dim(k)`.
     InputDim(Input, u32),
+    /// `f.dim(k)`.
+    FuncDim(FuncId, u32),
     Array(ArrayId),
     /// `{a, b}`.
     List(Rc<[(Value, Span)]>),
@@ -72,6 +74,7 @@ impl Value {
             Value::Stage(..) => "a stage of a Func",
             Value::Input(_) => "an input image",
             Value::InputDim(..) => "a dimension of an input image",
+            Value::FuncDim(..) => "a dimension of a Func",
             Value::Array(_) => "an array",
             Value::List(_) => "a list",
         }

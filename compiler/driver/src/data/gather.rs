@@ -124,10 +124,9 @@ pub fn extents_to_compile_for(
         if given.contains_key(&data.name) {
             continue;
         }
-        let estimated = |d: usize| (*data.estimates.get(d)?).map(|(min, n)| min.saturating_add(n));
         let extent: Vec<u32> = (0..data.dims as usize)
-            .map(|d| match estimated(d) {
-                Some(end) if end > 0 => end as u32,
+            .map(|d| match data.expected_extent(d) {
+                Some(extent) if extent > 0 => extent,
                 _ if d < 2 => 1024,
                 _ => 3,
             })

@@ -9,7 +9,7 @@
 use cranelift_entity::{EntityRef, SecondaryMap};
 use nbcc_base::{Diagnostic, Diagnostics};
 
-use crate::{DirectiveKind, Expr, Func, Input, Pipeline, codes};
+use crate::{DirectiveKind, Expr, Func, Input, InputData, Pipeline, codes};
 
 use super::eval::{Env, Evaluator, ParamValues};
 use super::infer::MAX_POINTS;
@@ -70,7 +70,10 @@ impl Resolution<'_> {
         for (input, data) in &self.pipeline.inputs {
             let dims = data.dims as usize;
             self.inputs[input] = match &given[input] {
-                Some(extent) if extent.len() == dims => extent.iter().copied().map(Some).collect(),
+                Some(extent) if extent.len() == dims => {
+                    self.check_fixed(data, extent);
+                    extent.iter().copied().map(Some).collect()
+                }
                 Some(extent) => {
                     let message = format!(
                         "the image for `{}` has {} dimensions, where {dims} are declared",
@@ -83,13 +86,26 @@ impl Resolution<'_> {
                     );
                     vec![Some(1); dims]
                 }
-                None => (0..dims)
-                    .map(|d| {
-                        let (min, extent) = (*data.estimates.get(d)?)?;
-                        u32::try_from(i64::from(min) + i64::from(extent)).ok()
-                    })
-                    .collect(),
+                None => (0..dims).map(|d| data.expected_extent(d)).collect(),
             };
+        }
+    }
+
+    /// An image has the extents that the source fixes with `set_bounds`.
+    fn check_fixed(&mut self, data: &InputData, given: &[u32]) {
+        for (d, (fixed, &given)) in data.fixed.iter().zip(given).enumerate() {
+            if let Some((extent, at)) = *fixed
+                && extent != given
+            {
+                let message = format!(
+                    "the image for `{}` has an extent of {given} along dimension {d}, not {extent}",
+                    data.name
+                );
+                self.diagnostics.push(
+                    Diagnostic::error(&codes::INPUT_EXTENT, message)
+                        .at(at, "the only extent that it may have"),
+                );
+            }
         }
     }
 
