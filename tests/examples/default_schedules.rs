@@ -3,7 +3,10 @@
 //! compiled and simulated on each machine.
 //!
 //!     cargo run --release -p nbcc-tests --example default_schedules -- \
-//!         [--machines ipim-vault,ipim-cube] [--cases NAME] [--most ELEMENTS]
+//!         [--machines ipim-vault,ipim-cube] [--cases NAME] [--most ELEMENTS] [--scale N]
+//!
+//! `--scale` makes the first two dimensions of inputs and outputs N times as large, where the
+//! source does not say how large they are.
 //!
 //! Prints a line for each case and machine, then geometric means, the worst cases, and the rank
 //! correlation of estimated and measured cycles.
@@ -38,6 +41,14 @@ fn strip(pipeline: &mut Pipeline) {
     for func in pipeline.funcs.keys().collect::<Vec<_>>() {
         keep(&mut pipeline.funcs[func].schedule);
         pipeline.funcs[func].updates.iter_mut().for_each(|update| keep(&mut update.schedule));
+    }
+}
+
+/// Makes the first two dimensions of a case's data `scale` times as large.
+fn enlarge(case: &mut Case, scale: u32) {
+    let inputs = case.inputs.iter_mut().map(|i| &mut i.extent);
+    for extent in inputs.chain(case.size.as_mut()) {
+        extent.iter_mut().take(2).for_each(|n| *n *= scale);
     }
 }
 
@@ -131,6 +142,7 @@ fn main() {
     let machines = argument("--machines").unwrap_or("ipim-vault,ipim-cube".to_string());
     let wanted = argument("--cases").unwrap_or_default();
     let most: u64 = argument("--most").and_then(|n| n.parse().ok()).unwrap_or(100_000);
+    let scale: u32 = argument("--scale").and_then(|n| n.parse().ok()).unwrap_or(1);
     let ways: Vec<String> = match argument("--ways") {
         Some(list) => list.split(',').map(str::to_string).collect(),
         None => WAYS.map(str::to_string).to_vec(),
@@ -141,7 +153,8 @@ fn main() {
         let mut ratios: BTreeMap<&str, Vec<(f64, String)>> = BTreeMap::new();
         let mut pairs = Vec::new();
         let mut within = Vec::new();
-        for case in cases() {
+        for mut case in cases() {
+            enlarge(&mut case, scale);
             let elements: u64 = case
                 .outputs
                 .iter()

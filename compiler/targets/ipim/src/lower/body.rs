@@ -6,12 +6,12 @@ use nbcc_isa_ipim::LANES;
 use nbcc_isa_ipim::layout::Element;
 use nbcc_stages::bounds::{Affine, AffineVar};
 use nbcc_stages::lower::{Access, ExprLowering};
-use nbcc_stages::{ElementType, Expr, ExprKind, Func, Input, Param, RDom};
+use nbcc_stages::{ElementType, Expr, ExprKind, Func, Param, RDom};
 
 use super::math::{plus, ramp, times};
 use super::nest::{Loops, Point, own_place};
 use crate::intrinsics::{PARAM, RANGE, at_most, call};
-use crate::plan::{BufferId, TiledIndex, inner_index};
+use crate::plan::{TiledIndex, inner_index};
 
 /// Lanes of a vector.
 const WIDTH: u8 = LANES as u8;
@@ -27,7 +27,7 @@ pub(crate) struct Body<'a> {
     /// Whether its own calls read planes other than that of the point.
     pub(super) planes: bool,
     /// The variables of the reduction domain.
-    rvars: Vec<Value>,
+    pub(super) rvars: Vec<Value>,
 }
 
 impl<'a> Body<'a> {
@@ -152,28 +152,8 @@ impl<'a> Body<'a> {
         own_place(b, self.loops, self.point, id.expect("targets have objects"))
     }
 
-    /// Four elements of a buffer that each bank holds whole, anywhere in it.
-    fn whole(
-        &mut self,
-        b: &mut Builder<'_>,
-        id: BufferId,
-        input: Option<Input>,
-        args: &[Expr],
-        lower: &mut ExprLowering<'_>,
-    ) -> Value {
-        let plan = self.loops.cx.plan;
-        let mut coordinates = Vec::new();
-        for (k, &arg) in args.iter().enumerate() {
-            let value = lower.lower(b, arg, self);
-            let extent = input.and_then(|input| plan.repeated(input, k));
-            coordinates.push(limited(b, extent, value));
-        }
-        gather(b, plan, id, self.loops.mems[&id], &coordinates, WIDTH)
-    }
-}
-
-impl Access for Body<'_> {
-    fn dim(&mut self, b: &mut Builder<'_>, dim: u32) -> Value {
+    /// The coordinate of the first lane along a dimension.
+    pub(super) fn coordinate(&self, b: &mut Builder<'_>, dim: u32) -> Value {
         let loops = self.loops;
         match dim {
             0 => {
@@ -182,22 +162,29 @@ impl Access for Body<'_> {
                 let tile = times(b, loops.position.pe, width.into());
                 let start = b.iadd(strip, tile);
                 let in_tile = loops.x_in_tile(b, self.point);
-                let x = b.iadd(start, in_tile);
-                let x = b.value(Op::Splat(x, WIDTH));
-                let lanes = ramp(b, WIDTH);
-                b.iadd(x, lanes)
+                b.iadd(start, in_tile)
             }
             1 => {
                 let row = loops.row_in_column(b, self.point);
-                let y = b.iadd(row, loops.start[1]);
-                b.value(Op::Splat(y, WIDTH))
+                b.iadd(row, loops.start[1])
             }
             n => {
                 let min = loops.nest.region[n as usize].min;
-                let value = plus(b, self.point.inner[n as usize - 2], min.into());
-                b.value(Op::Splat(value, WIDTH))
+                plus(b, self.point.inner[n as usize - 2], min.into())
             }
         }
+    }
+}
+
+impl Access for Body<'_> {
+    fn dim(&mut self, b: &mut Builder<'_>, dim: u32) -> Value {
+        let first = self.coordinate(b, dim);
+        let first = b.value(Op::Splat(first, WIDTH));
+        if dim > 0 {
+            return first;
+        }
+        let lanes = ramp(b, WIDTH);
+        b.iadd(first, lanes)
     }
 
     fn rvar(&mut self, b: &mut Builder<'_>, _: RDom, dim: u32) -> Value {
@@ -238,20 +225,10 @@ impl Access for Body<'_> {
                 ExprKind::Load(input, _) => Some(input),
                 _ => None,
             };
-            self.whole(b, id, input, &args, lower)
+            self.copied(b, id, input, &args, lower)
         };
         from_word(b, word, ty)
     }
-}
-
-/// A coordinate, limited to an extent where there is one.
-pub(crate) fn limited(b: &mut Builder<'_>, extent: Option<u32>, value: Value) -> Value {
-    let Some(extent) = extent else { return value };
-    let ty = b.func.ty(value);
-    let last = b.constant(ty, u64::from(extent - 1));
-    let zero = b.constant(ty, 0);
-    let low = b.binary(BinaryOp::Smin, value, last);
-    b.binary(BinaryOp::Smax, low, zero)
 }
 
 /// Lowers the values of a stage at a point; a reduction domain runs as loops that carry them.
@@ -445,71 +422,4 @@ fn load_lanes(
         });
     }
     value.expect("there are lanes")
-}
-
-/// Elements anywhere in a buffer that lies whole in the bank. Coordinates that are out of range
-/// (in lanes that hold no point of the stage) are brought into the buffer's storage.
-pub(crate) fn gather(
-    b: &mut Builder<'_>,
-    plan: &crate::plan::Plan,
-    id: BufferId,
-    mem: Mem,
-    coordinates: &[Value],
-    lanes: u8,
-) -> Value {
-    let buffer = &plan.buffers[id];
-    let index = linear_index(b, plan, id, mem, coordinates, lanes);
-    let scalar = super::scalar(buffer.element);
-    let ty = Type { scalar, lanes: 1 };
-    let extra = b.func.mems[mem].extents.len() - 1;
-    let zero = b.i32(0);
-    let element = |b: &mut Builder<'_>, index: Value| {
-        let mut subscripts = vec![index];
-        subscripts.extend(std::iter::repeat_n(zero, extra));
-        b.load(ty, mem, subscripts)
-    };
-    if lanes == 1 {
-        return element(b, index);
-    }
-    let mut value: Option<Value> = None;
-    for lane in 0..lanes {
-        let at = b.value(Op::Extract(index, lane));
-        let loaded = element(b, at);
-        value = Some(match value {
-            None => b.value(Op::Splat(loaded, lanes)),
-            Some(old) => b.value(Op::Insert(old, loaded, lane)),
-        });
-    }
-    value.expect("there are lanes")
-}
-
-/// The number of an element in a buffer that lies whole in the bank, limited to its storage.
-pub(crate) fn linear_index(
-    b: &mut Builder<'_>,
-    plan: &crate::plan::Plan,
-    id: BufferId,
-    mem: Mem,
-    coordinates: &[Value],
-    lanes: u8,
-) -> Value {
-    let buffer = &plan.buffers[id];
-    let extents = b.func.mems[mem].extents.clone();
-    let int = Type::I32.with_lanes(lanes);
-    let constant = |b: &mut Builder<'_>, n: i64| b.constant(int, u64::from(n as u32));
-    let mut index = constant(b, 0);
-    let mut stride = 1i64;
-    let mut offset = 0i64;
-    for (d, &coordinate) in coordinates.iter().enumerate() {
-        let factor = constant(b, stride);
-        let term = if stride == 1 { coordinate } else { b.imul(coordinate, factor) };
-        index = if d == 0 { term } else { b.iadd(index, term) };
-        offset += i64::from(buffer.region[d].min) * stride;
-        stride *= i64::from(extents[d]);
-    }
-    if offset != 0 {
-        let offset = constant(b, -offset);
-        index = b.iadd(index, offset);
-    }
-    let last = constant(b, (stride - 1).max(0));
-    at_most(b, index, last)
 }

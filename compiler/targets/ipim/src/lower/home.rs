@@ -4,7 +4,6 @@
 use nbcc_ir::{Builder, Effect, Mem, Value};
 use nbcc_isa_ipim::layout::Layout;
 use nbcc_isa_ipim::{ATOM_BYTES, LANES};
-use nbcc_stages::bounds::Interval;
 
 use super::math::{clamp, div_rem, plus, times};
 use crate::intrinsics::{REQ, base, call};
@@ -31,22 +30,8 @@ pub(crate) struct Row {
 
 impl<'a> Home<'a> {
     pub fn new(buffer: &'a BufferPlan, mem: Mem) -> Home<'a> {
-        let span = Home::span(buffer, 0);
-        let origin = match &buffer.layout {
-            Layout::Tiled(tiled) => i64::from(tiled.origin[0]),
-            _ => i64::from(span.min),
-        };
-        let atom = |x: i32| (i64::from(x) - origin).div_euclid(LANES as i64);
-        Home { buffer, mem, origin, atoms: (atom(span.min), atom(span.max)) }
-    }
-
-    /// Coordinates of a buffer along x or y; a dimension that it lacks has one.
-    pub fn span(buffer: &BufferPlan, k: usize) -> Interval {
-        let lacking = match &buffer.layout {
-            Layout::Tiled(tiled) => tiled.origin[k],
-            _ => 0,
-        };
-        buffer.region.get(k).copied().unwrap_or(Interval::new(lacking, lacking))
+        let (origin, atoms) = buffer.atoms();
+        Home { buffer, mem, origin, atoms: (atoms.min.into(), atoms.max.into()) }
     }
 
     /// Points of the dimensions beyond x and y.
@@ -71,7 +56,7 @@ impl<'a> Home<'a> {
     /// The row at `y`, which must be one of the buffer.
     pub fn row(&self, b: &mut Builder<'_>, plane: Value, y: Value) -> Row {
         let buffer = self.buffer;
-        let span = Home::span(buffer, 1);
+        let span = buffer.span(1);
         match &buffer.layout {
             Layout::Tiled(tiled) => {
                 let grid = &tiled.grid;
@@ -103,7 +88,7 @@ impl<'a> Home<'a> {
                 let rows = times(b, plane, span.extent().into());
                 let row = plus(b, y, -i64::from(span.min));
                 let row = b.iadd(rows, row);
-                let pitch = Home::span(buffer, 0).extent().next_multiple_of(LANES as u32);
+                let pitch = buffer.span(0).extent().next_multiple_of(LANES as u32);
                 let offset = times(b, row, i64::from(pitch * ATOM_BYTES / LANES as u32));
                 let base = base(b, self.mem);
                 Row {

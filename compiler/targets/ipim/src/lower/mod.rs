@@ -3,8 +3,10 @@
 
 mod body;
 mod edges;
+mod excerpt;
 mod exchange;
 mod fetch;
+mod gather;
 mod home;
 mod math;
 mod merge;

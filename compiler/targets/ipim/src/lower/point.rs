@@ -6,7 +6,8 @@ use nbcc_isa_ipim::LANES;
 use nbcc_stages::lower::{Access, ExprLowering};
 use nbcc_stages::{Expr, ExprKind, Param, RDom};
 
-use super::body::{from_word, gather, limited, param_value, word_type};
+use super::body::{from_word, param_value, word_type};
+use super::gather::{gather, limited};
 use super::math::{plus, ramp};
 use super::serial::Serial;
 use crate::intrinsics::at_most;

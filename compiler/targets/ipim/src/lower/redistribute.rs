@@ -70,7 +70,13 @@ pub(crate) fn lower(
             mask
         }
         Layout::Replicated => {
-            copy.to_whole(b, cx.full_mask());
+            match &target.excerpt {
+                Some(excerpt) => {
+                    skip_idle(b, excerpt.busy, mesh_of(cx.machine), exit);
+                    copy.to_excerpt(b, excerpt, cx.full_mask());
+                }
+                None => copy.to_whole(b, cx.full_mask()),
+            }
             cx.full_mask()
         }
     };
@@ -81,47 +87,47 @@ pub(crate) fn lower(
 
 /// First and last coordinate of the source that the copy takes along dimension `k`.
 fn limits(source: &BufferPlan, clamp: Option<(i64, i64)>, k: usize) -> (i64, i64) {
-    let own = Home::span(source, k);
+    let own = source.span(k);
     let (first, last) = (i64::from(own.min), i64::from(own.max));
     clamp.map_or((first, last), |(a, b)| (a.clamp(first, last), b.clamp(first, last)))
 }
 
-struct Copy<'a> {
+pub(super) struct Copy<'a> {
     machine: &'a Machine,
     /// Where rows are put in the vault's scratchpad, and bytes there.
-    vsm: i64,
-    room: u32,
-    home: Home<'a>,
+    pub(super) vsm: i64,
+    pub(super) room: u32,
+    pub(super) home: Home<'a>,
     to: &'a BufferPlan,
-    into: Mem,
+    pub(super) into: Mem,
     /// First and last coordinate taken along x and y.
-    limits: [(i64, i64); 2],
+    pub(super) limits: [(i64, i64); 2],
     /// Whether elements beyond the limits along x are those at the limits.
     repeats: bool,
     /// Atoms requested in straight-line code.
-    unroll: u32,
+    pub(super) unroll: u32,
 }
 
 /// Rows of the copy that are requested together.
 #[derive(Clone, Copy)]
-struct Batch {
+pub(super) struct Batch {
     /// How many, and how often.
-    rows: u32,
-    turns: u32,
+    pub(super) rows: u32,
+    pub(super) turns: u32,
     /// Rows in all.
     all: u32,
 }
 
 impl Batch {
     /// The most rows of `bytes` that fit `room`, the same number each time.
-    fn new(all: u32, bytes: u32, room: u32) -> Batch {
+    pub(super) fn new(all: u32, bytes: u32, room: u32) -> Batch {
         let turns = all.div_ceil((room / bytes).clamp(1, all));
         let rows = all.div_ceil(turns);
         Batch { rows, turns: all.div_ceil(rows), all }
     }
 
     /// The number of row `r` of a turn; rows behind the last are the last once more.
-    fn row(&self, b: &mut Builder<'_>, turn: Value, r: Value) -> Value {
+    pub(super) fn row(&self, b: &mut Builder<'_>, turn: Value, r: Value) -> Value {
         let first = times(b, turn, self.rows.into());
         let row = b.iadd(first, r);
         if self.rows * self.turns == self.all && !b.keeps_identities() {
@@ -138,7 +144,7 @@ impl Copy<'_> {
     }
 
     /// Planes: points of the dimensions that are not tiled, alike in source and copy.
-    fn planes(&self) -> u32 {
+    pub(super) fn planes(&self) -> u32 {
         let planes = self.to.inner_extents().iter().product();
         assert_eq!(planes, self.home.planes(), "planes of {}", self.to.name);
         planes
@@ -146,7 +152,7 @@ impl Copy<'_> {
 
     /// Copies to buffers that are whole in banks, row by row.
     fn to_whole(&self, b: &mut Builder<'_>, mask: u32) {
-        let span = Home::span(self.to, 0);
+        let span = self.to.span(0);
         let (first, shift) = self.home.atom_of(i64::from(span.min));
         let atoms = span.extent().div_ceil(LANES as u32);
         // Atoms of the copy that are taken at once; misaligned ones are parts of one more.
@@ -158,7 +164,7 @@ impl Copy<'_> {
         let factors = if chunks > 1 { &[1][..] } else { &[] };
         let run = Run::new(&self.home, (first, factors), most + more, self.unroll, room);
         let row_bytes = run.atoms * ATOM_BYTES;
-        let height = Home::span(self.to, 1).extent();
+        let height = self.to.span(1).extent();
         let batch = Batch::new(height, row_bytes, self.room);
         let pitch = i64::from(atoms * ATOM_BYTES);
         b.counted_loop("plane", self.planes(), |b, plane| {
@@ -203,7 +209,7 @@ impl Copy<'_> {
 
     /// Stores `atoms` atoms that lie in the scratchpad from `slot` on to `bank`, each changed as
     /// `change` says, which gets the byte offset too.
-    fn take(
+    pub(super) fn take(
         &self,
         b: &mut Builder<'_>,
         (slot, bank): (Value, Value),
@@ -445,7 +451,7 @@ struct Edges {
 
 impl Edges {
     fn new(b: &mut Builder<'_>, copy: &Copy<'_>, slot: Value, mask: u32, x: Value) -> Edges {
-        let Interval { min, max } = Home::span(copy.to, 0);
+        let Interval { min, max } = copy.to.span(0);
         let (low, high) = copy.limits[0];
         let mut sides = Vec::new();
         for (n, cond, limit, needed) in [

@@ -12,7 +12,8 @@ use nbcc_stages::BinaryOp as StageOp;
 use nbcc_stages::bounds::Interval;
 use nbcc_stages::lower::{Access, ExprLowering};
 
-use super::body::{Body, linear_index, to_word};
+use super::body::{Body, to_word};
+use super::gather::linear_index;
 use super::math::{plus, times};
 use super::merge::Merge;
 use super::nest::{Loops, Point, start_nest};

@@ -15,7 +15,8 @@ use nbcc_stages::bounds::{Interval, Region, StageLoops};
 use nbcc_stages::lower::ExprLowering;
 use nbcc_stages::{Expr, ExprKind, RDom, Walker};
 
-use super::body::{from_word, linear_index, to_word, word_type};
+use super::body::{from_word, to_word, word_type};
+use super::gather::linear_index;
 use super::math::{plus, times};
 use super::point::{Point, PointBody};
 use super::position::{finish_at, mesh_of, skip_idle};

@@ -1,5 +1,7 @@
 //! What a stage reads.
 
+use cranelift_entity::SecondaryMap;
+use nbcc_stages::bounds::IndexForm;
 use nbcc_stages::{Expr, ExprKind, Func, Input, Pipeline, Walker};
 
 use super::Stage;
@@ -58,4 +60,35 @@ pub fn accesses_of(pipeline: &Pipeline, roots: impl IntoIterator<Item = Expr>) -
 pub fn varies_along_x(pipeline: &Pipeline, roots: &[Expr]) -> bool {
     let reachable = Walker::default().reachable(pipeline, roots.iter().copied());
     reachable.iter().any(|&e| pipeline.exprs[e].kind == ExprKind::Dim(0))
+}
+
+/// How the elements that the lanes of a vector read lie to each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Spread {
+    /// All lanes read the same one.
+    Same,
+    /// Each lane reads the one behind that of the lane before.
+    Consecutive,
+    /// In any way.
+    Anywhere,
+}
+
+/// How the elements at coordinates lie to each other, over four points of a row.
+pub fn spread(
+    pipeline: &Pipeline,
+    forms: &SecondaryMap<Expr, Option<IndexForm>>,
+    args: &[Expr],
+) -> Spread {
+    let reachable = Walker::default().reachable(pipeline, args.iter().copied());
+    let is_element =
+        |&e: &Expr| matches!(pipeline.exprs[e].kind, ExprKind::Load(..) | ExprKind::Call(..));
+    if reachable.iter().any(is_element) {
+        return Spread::Anywhere;
+    }
+    if !varies_along_x(pipeline, args) {
+        return Spread::Same;
+    }
+    let (x, rest) = args.split_first().expect("what varies is there");
+    let one = forms[*x].as_ref().and_then(IndexForm::as_affine).is_some_and(|f| f.dim(0) == 1);
+    if one && !varies_along_x(pipeline, rest) { Spread::Consecutive } else { Spread::Anywhere }
 }

@@ -213,7 +213,10 @@ fn place_text(buffer: &BufferPlan) -> String {
         Layout::Single { cube, vault, pg, pe } => {
             format!("one bank (cube {cube}, vault {vault}, group {pg}, engine {pe})")
         }
-        Layout::Replicated => "every bank, whole".to_string(),
+        Layout::Replicated => match &buffer.excerpt {
+            Some(_) => "every bank of a vault what the vault reads".to_string(),
+            None => "every bank, whole".to_string(),
+        },
     }
 }
 

@@ -9,12 +9,14 @@
 
 mod access;
 pub mod cost;
+mod excerpt;
 mod explain;
 mod grid;
 mod layouts;
 mod modes;
 mod nests;
 mod periodic;
+mod places;
 mod reads;
 pub mod schedule;
 mod steps;
@@ -29,7 +31,8 @@ use nbcc_isa_ipim::layout::{Element, Layout, Role, Tiled};
 use nbcc_stages::bounds::{Bounds, Extents, IndexForm, Interval};
 use nbcc_stages::{BinaryOp, ElementType, Expr, Func, Input, Pipeline, RDom};
 
-pub use access::{Access, Source, accesses, stage_roots};
+pub use access::{Access, Source, Spread, accesses, spread, stage_roots};
+pub use excerpt::{Arc, Excerpt, Ring};
 pub use explain::{explain, remarks};
 pub use modes::in_place;
 pub use reads::{Ratio, Read, TiledIndex, Window, inner_index};
@@ -57,6 +60,9 @@ pub struct BufferPlan {
     pub layout: Layout,
     /// Elements left and right of a group's region that are wanted in its ghost columns.
     pub reach_x: [u32; 2],
+    /// What of another buffer it is a copy of, where each vault has a part of its own. Then the
+    /// region is that of a part, from 0 on.
+    pub excerpt: Option<Excerpt>,
     /// Byte address in each bank.
     pub base: u32,
 }
@@ -73,6 +79,27 @@ impl BufferPlan {
     /// The sizes of dimensions 2 and up.
     pub fn inner_extents(&self) -> Vec<u32> {
         self.region.iter().skip(2).map(|i| i.extent()).collect()
+    }
+
+    /// The first column that its tiles, or its only copy, begin with; and the first and last atom
+    /// of a row, counted from there, that hold elements.
+    pub fn atoms(&self) -> (i64, Interval) {
+        let span = self.span(0);
+        let origin = match &self.layout {
+            Layout::Tiled(tiled) => tiled.origin[0],
+            _ => span.min,
+        };
+        let atom = |x: i32| (x - origin).div_euclid(nbcc_isa_ipim::LANES as i32);
+        (origin.into(), Interval::new(atom(span.min), atom(span.max)))
+    }
+
+    /// Coordinates along x or y; a dimension that it lacks has one.
+    pub fn span(&self, k: usize) -> Interval {
+        let lacking = match &self.layout {
+            Layout::Tiled(tiled) => tiled.origin[k],
+            _ => 0,
+        };
+        self.region.get(k).copied().unwrap_or(Interval::new(lacking, lacking))
     }
 
     /// Words of its storage where it is whole in a bank: rows are padded to atoms.
@@ -142,7 +169,7 @@ pub struct Nest {
     pub reads: Vec<Read>,
     /// The read that serves each access in tiles.
     pub read_of: BTreeMap<Expr, usize>,
-    /// The buffer that serves each other access, whole in every engine's bank.
+    /// The buffer that serves each other access, a copy in every engine's bank.
     pub whole_of: BTreeMap<Expr, BufferId>,
     /// Rows of the tile computed between two fillings of windows.
     pub block_rows: u32,

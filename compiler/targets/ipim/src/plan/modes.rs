@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 
 use cranelift_entity::SecondaryMap;
+use nbcc_isa_ipim::Machine;
 use nbcc_stages::bounds::{Affine, Bounds, IndexForm};
 use nbcc_stages::{BinaryOp, ElementType, Expr, ExprKind, Func, Pipeline};
 
 use super::access::{Access, Source, accesses};
+use super::excerpt::{in_parts, most_copied};
 use super::reads::{Ratio, TiledIndex, inner_index};
 use super::{Stage, stage_roots};
 
@@ -55,14 +57,12 @@ pub enum Mode {
     Single(String),
 }
 
-/// A whole copy of a source in every bank is made up to this many elements.
-pub(super) const REPLICATE_LIMIT: u64 = 1 << 16;
-
 /// Decides how a Func is computed.
 pub fn mode_of(
     pipeline: &Pipeline,
     bounds: &Bounds,
     forms: &SecondaryMap<Expr, Option<IndexForm>>,
+    machine: &Machine,
     func: Func,
 ) -> Mode {
     let data = &pipeline.funcs[func];
@@ -85,7 +85,10 @@ pub fn mode_of(
                 continue;
             }
             let tiled = tiled_access(pipeline, forms, &access.args, data.vars.len());
-            if tiled.is_none() && elements(bounds, access.source) > REPLICATE_LIMIT {
+            if tiled.is_none()
+                && elements(bounds, access.source) > most_copied(machine)
+                && !in_parts(pipeline, &access)
+            {
                 return Mode::Single(format!(
                     "it reads {} at places that are not affine in its own",
                     source_name(pipeline, access.source)

@@ -25,7 +25,7 @@ impl Planner<'_> {
         accesses: &[Access],
     ) -> Result<Nest, Failure> {
         let mut groups: BTreeMap<GroupKey, Vec<(Expr, TiledAccess)>> = BTreeMap::new();
-        let mut whole_of = BTreeMap::new();
+        let mut elsewhere = Vec::new();
         let mut read_of = BTreeMap::new();
         for access in accesses {
             match self.tiled_form(func, access, shape.dims) {
@@ -44,14 +44,10 @@ impl Planner<'_> {
                     };
                     groups.entry(key).or_default().push((access.expr, tiled));
                 }
-                None => {
-                    let home = self.homes[&(access.source, access.value)];
-                    let region = self.plan.buffers[home].region.clone();
-                    let buffer = self.copy(home, Layout::Replicated, region, vec![]);
-                    whole_of.insert(access.expr, buffer);
-                }
+                None => elsewhere.push(access),
             }
         }
+        let whole_of = self.elsewhere(func, &shape, &elsewhere)?;
         self.merge_clamps(&mut groups, &shape);
         let mut reads: Vec<(Read, Tiled)> = Vec::new();
         for (key, members) in &groups {
@@ -236,7 +232,7 @@ impl Planner<'_> {
             self.widen(&mut tiled, &read);
             let clamp = if key.clamp == [None, None] { vec![] } else { key.clamp.to_vec() };
             let width = i64::from(tiled.tile[0]);
-            read.buffer = self.copy(home, Layout::Tiled(tiled), region, clamp);
+            read.buffer = self.copy(home, Layout::Tiled(tiled), region, clamp, None);
             let reach = [-read.reach[0].0, read.reach[0].1 - width + 1].map(|n| n.max(0) as u32);
             let buffer = &mut self.plan.buffers[read.buffer];
             buffer.reach_x = [buffer.reach_x[0].max(reach[0]), buffer.reach_x[1].max(reach[1])];
@@ -359,7 +355,25 @@ pub(super) struct NestShape {
 }
 
 impl NestShape {
-    fn interval(&self, var: AffineVar) -> Interval {
+    /// Columns and rows of vaults that hold points.
+    pub(super) fn busy(&self) -> [u32; 2] {
+        let grid = &self.tiles.grid;
+        let busy = crate::lower::busy(&self.tiles, &self.region, [0, 0]);
+        [0, 1].map(|k| busy[k].min(grid.cubes[k] * grid.vaults[k]))
+    }
+
+    /// The coordinates along x or y of the points of a column or row of vaults.
+    pub(super) fn of_vault(&self, k: usize, vault: u32) -> Interval {
+        let grid = &self.tiles.grid;
+        let tiles = [grid.strips * grid.engines, grid.rows][k] * grid.groups[k];
+        let size = i64::from(tiles) * i64::from(self.tiles.tile[k]);
+        let min = i64::from(self.tiles.origin[k]) + size * i64::from(vault);
+        let Interval { min: first, max: last } = self.region[k];
+        let limited = |at: i64| at.clamp(i64::from(first) - 1, i64::from(last) + 1) as i32;
+        Interval::new(limited(min).max(first), limited(min + size - 1).min(last))
+    }
+
+    pub(super) fn interval(&self, var: AffineVar) -> Interval {
         match var {
             AffineVar::Dim(n) => self.region[n as usize],
             AffineVar::RVar(rdom, n) => match &self.rdom {

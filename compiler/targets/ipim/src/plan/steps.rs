@@ -12,8 +12,9 @@ use nbcc_stages::bounds::{Bounds, Extents, Region, index_forms};
 use nbcc_stages::{DirectiveKind, Func, Pipeline, Schedule};
 
 use super::access::{Source, varies_along_x};
+use super::excerpt::{Excerpt, most_copied};
 use super::layouts::{Families, Member};
-use super::modes::{Mode, REPLICATE_LIMIT, Reduction, elements, foreign_accesses, reduction};
+use super::modes::{Mode, Reduction, elements, foreign_accesses, reduction};
 use super::nests::NestShape;
 use super::windows::parts_in_scratchpad;
 use super::{BufferId, BufferPlan, Parts, Plan, ReduceStep, SerialStep, Stage, Step, TileStep};
@@ -35,6 +36,8 @@ pub(super) enum Failure {
     /// The windows of a nest of this Func do not fit the scratchpad. What it reads through them,
     /// the largest window first.
     Windows(Func, Vec<Source>),
+    /// What this Func reads at places that tiles do not serve is too much for a copy in every bank.
+    Copies(Func),
     /// There is no plan at all.
     Error(PlanError),
 }
@@ -98,6 +101,9 @@ pub fn make_plan(
                 return Ok(plan);
             }
             Err(Failure::Error(error)) => return Err(error),
+            Err(Failure::Copies(func)) => {
+                limits.single.insert(func);
+            }
             Err(Failure::Windows(func, sources)) => {
                 limits.tighten(func, &sources, |source| {
                     let elements = match source {
@@ -106,7 +112,7 @@ pub fn make_plan(
                         }
                         Source::Func(_) => elements(&bounds, source),
                     };
-                    elements <= REPLICATE_LIMIT
+                    elements <= most_copied(machine)
                 });
             }
         }
@@ -315,7 +321,7 @@ impl Planner<'_> {
             let buffer = if self.plan.buffers[home].layout == layout {
                 home
             } else {
-                self.copy(home, layout, self.plan.buffers[home].region.clone(), vec![])
+                self.copy(home, layout, self.plan.buffers[home].region.clone(), vec![], None)
             };
             sources.insert(key, buffer);
         }
@@ -330,11 +336,13 @@ impl Planner<'_> {
         layout: Layout,
         region: Region,
         clamp: Vec<Option<(i64, i64)>>,
+        excerpt: Option<Excerpt>,
     ) -> BufferId {
         for step in &self.plan.steps {
             if let Step::Redistribute { from: f, to, clamp: c } = step {
                 let b = &self.plan.buffers[*to];
-                if *f == from && b.layout == layout && b.region == region && *c == clamp {
+                let alike = b.layout == layout && b.region == region && b.excerpt == excerpt;
+                if *f == from && alike && *c == clamp {
                     return *to;
                 }
             }
@@ -349,6 +357,7 @@ impl Planner<'_> {
             region,
             layout,
             reach_x: [0, 0],
+            excerpt,
             base: 0,
         };
         self.remarks.push(Remark {

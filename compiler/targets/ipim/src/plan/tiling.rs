@@ -7,6 +7,7 @@ use nbcc_stages::bounds::{Interval, Region};
 use nbcc_stages::{ElementType, Func, Input};
 
 use super::access::{Access, Source};
+use super::excerpt::WIDE;
 use super::layouts::{Families, Member, default_tile};
 use super::modes::{Mode, TiledAccess, foreign_accesses, has_stage, mode_of, tiled_access};
 use super::reads::{Ratio, lcm};
@@ -14,14 +15,17 @@ use super::schedule::scheduled_tile;
 use super::steps::Planner;
 use super::{BufferId, BufferPlan, Stage, element};
 
+/// Inputs of more elements are in tiles, though nothing reads them tile by tile.
+const SCATTERED: u64 = 4096;
+
 impl Planner<'_> {
     pub(super) fn choose_modes(&mut self, needed: &[Func]) {
         for &func in needed {
             let plan = &self.plan;
             let mode = if self.limits.single.contains(&func) {
-                Mode::Single("what a tile reads does not fit the scratchpad of a group".into())
+                Mode::Single("what a tile reads fits neither a scratchpad nor a bank".into())
             } else {
-                mode_of(&plan.pipeline, &plan.bounds, &plan.forms, func)
+                mode_of(&plan.pipeline, &plan.bounds, &plan.forms, self.machine, func)
             };
             if let Mode::Single(why) = &mode {
                 let data = &plan.pipeline.funcs[func];
@@ -125,12 +129,40 @@ impl Planner<'_> {
             if self.plan.bounds.inputs[input].is_none() {
                 continue;
             }
-            if let Some(&member) = self.asked.get(&source).and_then(|list| list.first()) {
-                let region = self.region(source);
+            let asked = self.asked.get(&source).and_then(|list| list.first()).copied();
+            let region = self.region(source);
+            let member = asked.or_else(|| {
+                // Spread over banks, so that not every vault requests from one.
+                let large = nbcc_stages::bounds::points(&region) > SCATTERED;
+                (large && !self.read_by_one(source, needed)).then(|| {
+                    let engines = u64::from(self.machine.engines() * self.machine.vaults());
+                    let share = nbcc_stages::bounds::points(&region) / engines;
+                    let width =
+                        share.clamp(LANES as u64, WIDE.into()).next_multiple_of(LANES as u64);
+                    self.families.found([width as u32, 1])
+                })
+            });
+            if let Some(member) = member {
                 self.families.cover(member, &region);
                 self.members.insert(source, member);
             }
         }
+    }
+
+    /// Whether a stage on one engine reads a source.
+    fn read_by_one(&self, source: Source, needed: &[Func]) -> bool {
+        needed.iter().any(|&func| {
+            let single = self.modes[&func] != Mode::Tiled;
+            let in_parts = |stage| match stage {
+                Stage::Update(k) => self.reduce_members.contains_key(&(func, k)),
+                Stage::Pure => false,
+            };
+            let reads = |stage| {
+                let accesses = foreign_accesses(&self.plan.pipeline, func, stage);
+                accesses.iter().any(|access| access.source == source)
+            };
+            single && self.stages(func).into_iter().any(|stage| !in_parts(stage) && reads(stage))
+        })
     }
 
     fn choose_reduction_tiles(&mut self, func: Func) {
@@ -288,6 +320,7 @@ impl Planner<'_> {
             region,
             layout,
             reach_x: [0, 0],
+            excerpt: None,
             base: 0,
         };
         let id = self.plan.buffers.push(buffer);

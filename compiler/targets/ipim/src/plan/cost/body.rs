@@ -9,7 +9,7 @@ use nbcc_stages::{Expr, ExprKind, Func, Walker};
 
 use super::operations::{Last, operation};
 use super::times::Times;
-use crate::plan::{BufferId, Nest, Plan, TiledIndex};
+use crate::plan::{BufferId, Nest, Plan, Spread, TiledIndex, spread};
 
 /// What one vector takes.
 #[derive(Clone, Copy, Debug, Default)]
@@ -210,7 +210,11 @@ impl<'a> Issue<'a> {
         let Some(&number) = nest.read_of.get(&expr) else {
             let index = args.iter().map(|&arg| self.value(arg)).max().unwrap_or(0);
             let index = self.run(2 * args.len() as u64 + 2, index, Last::Logic);
-            return self.lanes(index, LANES as u64, self.times.bank + self.times.pgsm);
+            let accesses = match spread(&self.plan.pipeline, &self.plan.forms, args) {
+                Spread::Anywhere => LANES as u64,
+                Spread::Same | Spread::Consecutive => 1,
+            };
+            return self.lanes(index, accesses, self.times.bank + self.times.pgsm);
         };
         let read = &nest.reads[number];
         let planes: Vec<Expr> = args.iter().skip(2).copied().collect();

@@ -86,7 +86,12 @@ impl Estimate<'_> {
             }
             Layout::Replicated => {
                 let atoms = extent(0).div_ceil(lanes) * extent(1) * planes;
-                (atoms, atoms * engines, atoms, REQUEST)
+                // The owner of each row of a tile has to be found.
+                let search = to
+                    .excerpt
+                    .as_ref()
+                    .map_or(0, |excerpt| SEARCH * lanes / u64::from(excerpt.along[0].ring.unit));
+                (atoms, atoms * engines, atoms, REQUEST + search)
             }
             Layout::Single { .. } => {
                 let atoms = extent(0).div_ceil(lanes) * extent(1) * planes;

@@ -1,0 +1,221 @@
+//! Elements of buffers that banks hold as one piece, whole images or excerpts, at any place in
+//! them: an element a lane, or fewer accesses where lanes lie together.
+
+use nbcc_ir::{BinaryOp, Builder, Mem, Op, Type, Value};
+use nbcc_isa_ipim::LANES;
+use nbcc_stages::bounds::{AffineVar, IndexForm};
+use nbcc_stages::lower::{Access, ExprLowering};
+use nbcc_stages::{Expr, Input, Param, RDom};
+
+use super::body::{Body, param_value};
+use super::excerpt::local;
+use super::math::plus;
+use crate::intrinsics::at_most;
+use crate::plan::{BufferId, Plan, Spread, spread};
+
+/// Lanes of a vector.
+const WIDTH: u8 = LANES as u8;
+
+impl Body<'_> {
+    /// Four elements of a copy that each bank holds in one piece, anywhere in it.
+    pub(super) fn copied(
+        &mut self,
+        b: &mut Builder<'_>,
+        id: BufferId,
+        input: Option<Input>,
+        args: &[Expr],
+        lower: &mut ExprLowering<'_>,
+    ) -> Value {
+        let plan = self.loops.cx.plan;
+        let mem = self.loops.mems[&id];
+        let repeated = |k: usize| input.and_then(|input| plan.repeated(input, k));
+        // The first of consecutive lanes may be no point, and lie before what the bank holds.
+        let on_ring = plan.buffers[id].excerpt.as_ref().is_some_and(|e| e.wraps(0));
+        let spread = match spread(&plan.pipeline, &plan.forms, args) {
+            Spread::Consecutive if repeated(0).is_some() => Spread::Anywhere,
+            Spread::Consecutive if on_ring && !self.begins_atom(id, args[0]) => Spread::Anywhere,
+            spread => spread,
+        };
+        if spread == Spread::Anywhere {
+            let coordinates: Vec<Value> =
+                args.iter().map(|&arg| lower.lower(b, arg, self)).collect();
+            let coordinates = self.in_copy(b, id, repeated, coordinates);
+            return gather(b, plan, id, mem, &coordinates, WIDTH);
+        }
+        let mut scalars = ExprLowering::new(&plan.pipeline, 1);
+        let mut first = First(self);
+        let coordinates = args.iter().map(|&arg| scalars.lower(b, arg, &mut first)).collect();
+        let coordinates = self.in_copy(b, id, repeated, coordinates);
+        if spread == Spread::Same {
+            let one = gather(b, plan, id, mem, &coordinates, 1);
+            return b.value(Op::Splat(one, WIDTH));
+        }
+        let (index, last) = unlimited_index(b, plan, id, mem, &coordinates, 1);
+        let index = if self.begins_atom(id, args[0]) {
+            let last = b.i32(last as i32);
+            let index = at_most(b, index, last);
+            let whole = b.i32(-(LANES as i32));
+            b.binary(BinaryOp::And, index, whole)
+        } else {
+            let before = LANES as i64 - 1;
+            let index = plus(b, index, before);
+            let last = b.i32((last + before) as i32);
+            let index = at_most(b, index, last);
+            plus(b, index, -before)
+        };
+        let ty = Type { scalar: super::scalar(plan.buffers[id].element), lanes: WIDTH };
+        let zero = b.i32(0);
+        let extra = b.func.mems[mem].extents.len() - 1;
+        let place = std::iter::once(index).chain(std::iter::repeat_n(zero, extra)).collect();
+        b.load(ty, mem, place)
+    }
+
+    /// Coordinates of a source as those in a copy of it.
+    fn in_copy(
+        &self,
+        b: &mut Builder<'_>,
+        id: BufferId,
+        repeated: impl Fn(usize) -> Option<u32>,
+        coordinates: Vec<Value>,
+    ) -> Vec<Value> {
+        let excerpt = &self.loops.cx.plan.buffers[id].excerpt;
+        let one = |(k, value)| {
+            let value = limited(b, repeated(k), value);
+            match excerpt {
+                Some(excerpt) if k < 2 => local(b, excerpt, k, &self.loops.position, value),
+                _ => value,
+            }
+        };
+        coordinates.into_iter().enumerate().map(one).collect()
+    }
+
+    /// Whether four consecutive elements at a coordinate along x are an atom of the copy, at every
+    /// point of the nest.
+    fn begins_atom(&self, id: BufferId, x: Expr) -> bool {
+        let plan = self.loops.cx.plan;
+        let buffer = &plan.buffers[id];
+        let origin = match &buffer.excerpt {
+            Some(excerpt) => excerpt.along[0].ring.origin,
+            None => buffer.region[0].min,
+        };
+        let Some(form) = plan.forms[x].as_ref().and_then(IndexForm::as_affine) else {
+            return false;
+        };
+        let whole = |n: i64| n % LANES as i64 == 0;
+        let first = i64::from(self.loops.nest.tiles.origin[0]) + form.constant;
+        form.terms.iter().all(|(&var, &c)| var == AffineVar::Dim(0) || whole(c))
+            && whole(first - i64::from(origin))
+    }
+}
+
+/// The first lane of a body, as scalars.
+struct First<'a, 'b>(&'a Body<'b>);
+
+impl Access for First<'_, '_> {
+    fn dim(&mut self, b: &mut Builder<'_>, dim: u32) -> Value {
+        self.0.coordinate(b, dim)
+    }
+
+    fn rvar(&mut self, _: &mut Builder<'_>, _: RDom, dim: u32) -> Value {
+        self.0.rvars[dim as usize]
+    }
+
+    fn param(&mut self, b: &mut Builder<'_>, param: Param) -> Value {
+        let ty = self.0.loops.cx.plan.pipeline.params[param].ty;
+        param_value(b, param, ty, 1)
+    }
+
+    fn element(&mut self, _: &mut Builder<'_>, expr: Expr, _: &mut ExprLowering<'_>) -> Value {
+        panic!("{expr} is no coordinate that loop counters decide")
+    }
+}
+
+/// A coordinate, limited to an extent where there is one.
+pub(crate) fn limited(b: &mut Builder<'_>, extent: Option<u32>, value: Value) -> Value {
+    let Some(extent) = extent else { return value };
+    let ty = b.func.ty(value);
+    let last = b.constant(ty, u64::from(extent - 1));
+    let zero = b.constant(ty, 0);
+    let low = b.binary(BinaryOp::Smin, value, last);
+    b.binary(BinaryOp::Smax, low, zero)
+}
+
+/// Elements anywhere in a buffer that lies whole in the bank. Coordinates that are out of range
+/// (in lanes that hold no point of the stage) are brought into the buffer's storage.
+pub(crate) fn gather(
+    b: &mut Builder<'_>,
+    plan: &Plan,
+    id: BufferId,
+    mem: Mem,
+    coordinates: &[Value],
+    lanes: u8,
+) -> Value {
+    let buffer = &plan.buffers[id];
+    let index = linear_index(b, plan, id, mem, coordinates, lanes);
+    let scalar = super::scalar(buffer.element);
+    let ty = Type { scalar, lanes: 1 };
+    let extra = b.func.mems[mem].extents.len() - 1;
+    let zero = b.i32(0);
+    let element = |b: &mut Builder<'_>, index: Value| {
+        let mut subscripts = vec![index];
+        subscripts.extend(std::iter::repeat_n(zero, extra));
+        b.load(ty, mem, subscripts)
+    };
+    if lanes == 1 {
+        return element(b, index);
+    }
+    let mut value: Option<Value> = None;
+    for lane in 0..lanes {
+        let at = b.value(Op::Extract(index, lane));
+        let loaded = element(b, at);
+        value = Some(match value {
+            None => b.value(Op::Splat(loaded, lanes)),
+            Some(old) => b.value(Op::Insert(old, loaded, lane)),
+        });
+    }
+    value.expect("there are lanes")
+}
+
+/// The number of an element in a buffer that lies whole in the bank, limited to its storage.
+pub(crate) fn linear_index(
+    b: &mut Builder<'_>,
+    plan: &Plan,
+    id: BufferId,
+    mem: Mem,
+    coordinates: &[Value],
+    lanes: u8,
+) -> Value {
+    let (index, last) = unlimited_index(b, plan, id, mem, coordinates, lanes);
+    let last = b.constant(Type::I32.with_lanes(lanes), last as u64);
+    at_most(b, index, last)
+}
+
+/// The number of an element in a buffer that lies whole in the bank, and that of the last element.
+fn unlimited_index(
+    b: &mut Builder<'_>,
+    plan: &Plan,
+    id: BufferId,
+    mem: Mem,
+    coordinates: &[Value],
+    lanes: u8,
+) -> (Value, i64) {
+    let buffer = &plan.buffers[id];
+    let extents = b.func.mems[mem].extents.clone();
+    let int = Type::I32.with_lanes(lanes);
+    let constant = |b: &mut Builder<'_>, n: i64| b.constant(int, u64::from(n as u32));
+    let mut index = constant(b, 0);
+    let mut stride = 1i64;
+    let mut offset = 0i64;
+    for (d, &coordinate) in coordinates.iter().enumerate() {
+        let factor = constant(b, stride);
+        let term = if stride == 1 { coordinate } else { b.imul(coordinate, factor) };
+        index = if d == 0 { term } else { b.iadd(index, term) };
+        offset += i64::from(buffer.region[d].min) * stride;
+        stride *= i64::from(extents[d]);
+    }
+    if offset != 0 {
+        let offset = constant(b, -offset);
+        index = b.iadd(index, offset);
+    }
+    (index, (stride - 1).max(0))
+}

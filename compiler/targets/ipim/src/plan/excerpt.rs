@@ -1,0 +1,377 @@
+//! Excerpts: what each vault keeps of an image that is read at places which tiles do not serve.
+//!
+//! A coordinate that loop counters decide (transposed, mirrored, wrapped around, scaled, or
+//! running over a whole row) takes values over the points of a vault that lie close together, in
+//! the order of the image's rows or columns taken as a ring. The values are found by evaluating the
+//! coordinate at every point, so nothing need be known of its form. Every bank of the vault keeps
+//! that arc of the ring.
+
+use std::collections::BTreeMap;
+
+use nbcc_isa_ipim::layout::Layout;
+use nbcc_isa_ipim::{ELEMENT_BYTES, LANES, Machine};
+use nbcc_stages::bounds::{AffineVar, Interval, Region};
+use nbcc_stages::{Expr, Func, Pipeline};
+
+use super::access::{Access, Source};
+use super::nests::NestShape;
+use super::places::{Places, tiled_dims};
+use super::steps::{Failure, Planner};
+use super::{BufferId, BufferPlan};
+
+/// What the banks of each vault hold of an image, along its first two dimensions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Excerpt {
+    /// Along x in atoms or rows of tiles, along y in rows.
+    pub along: [Arc; 2],
+    /// Columns and rows of vaults that have one.
+    pub busy: [u32; 2],
+}
+
+/// The units of a row, or the rows, of a buffer, taken as a ring.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ring {
+    /// The coordinate at which it begins.
+    pub origin: i32,
+    /// Elements of a unit.
+    pub unit: u32,
+    /// Units.
+    pub around: u32,
+}
+
+/// An arc of a ring, in units, which follows the place of the vault.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Arc {
+    /// Whether it follows the column (0) or the row (1) of the vault.
+    pub axis: usize,
+    /// Where it begins in the first vault.
+    pub first: u32,
+    /// By how much further it begins from one vault to the next.
+    pub step: u32,
+    /// Its length.
+    pub count: u32,
+    /// What it is of.
+    pub ring: Ring,
+}
+
+impl Excerpt {
+    /// Whether the part of some vault goes past the end of the ring along x (0) or y (1).
+    pub fn wraps(&self, k: usize) -> bool {
+        let arc = &self.along[k];
+        let mut vaults = 0..self.busy[arc.axis];
+        vaults.any(|v| (arc.first + arc.step * v) % arc.ring.around + arc.count > arc.ring.around)
+    }
+}
+
+impl Arc {
+    /// All of a ring.
+    fn whole(ring: Ring) -> Arc {
+        Arc { axis: 0, first: 0, step: 0, count: ring.around, ring }
+    }
+
+    /// Elements that it holds.
+    fn elements(&self) -> u32 {
+        self.count * self.ring.unit
+    }
+
+    /// The shortest arc that holds what each vault needs, from a step that is the same for all.
+    fn around(axis: usize, needed: &[Vec<bool>], ring: Ring) -> Arc {
+        let around = ring.around;
+        let begins: Vec<Option<(u32, u32)>> = needed.iter().map(|set| cover(set)).collect();
+        let steps = begins.windows(2).filter_map(|two| match two {
+            [Some((a, _)), Some((b, _))] => Some((b + around - a) % around),
+            _ => None,
+        });
+        let mut steps: Vec<u32> = steps.chain([0]).collect();
+        steps.sort_unstable();
+        steps.dedup();
+        let arcs = steps.into_iter().map(|step| {
+            let mut all = vec![false; around as usize];
+            for (v, set) in (0u32..).zip(needed) {
+                let back = around - (step * v) % around;
+                for (n, _) in set.iter().enumerate().filter(|(_, needed)| **needed) {
+                    all[(n + back as usize) % around as usize] = true;
+                }
+            }
+            let (first, count) = cover(&all).unwrap_or((0, 1));
+            Arc { axis, first, step, count, ring }
+        });
+        arcs.min_by_key(|arc| arc.count).expect("there is a step of zero")
+    }
+}
+
+/// First element and length of the shortest arc of a ring that holds all elements of a set; `None`
+/// for an empty set.
+fn cover(set: &[bool]) -> Option<(u32, u32)> {
+    let members: Vec<usize> = (0..set.len()).filter(|&n| set[n]).collect();
+    let (first, last) = (*members.first()?, *members.last()?);
+    // The gap that is left out: between two members, or around the end of the ring.
+    let between = members.windows(2).map(|two| (two[1] - two[0], two[1]));
+    let (gap, begin) = between.fold((first + set.len() - last, first), |a, b| a.max(b));
+    Some((begin as u32, (set.len() - gap + 1) as u32))
+}
+
+/// Along which dimensions of the nest a coordinate of an access runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Follows {
+    /// Anywhere, or along both.
+    Anywhere,
+    /// Along neither of the tiled ones.
+    Neither,
+    /// Along x (0) or y (1).
+    Axis(usize),
+}
+
+fn follows(pipeline: &Pipeline, index: Expr) -> Follows {
+    let Some(places) = Places::new(pipeline, index) else { return Follows::Anywhere };
+    match tiled_dims(&places)[..] {
+        [] => Follows::Neither,
+        [axis] => Follows::Axis(axis),
+        _ => Follows::Anywhere,
+    }
+}
+
+/// Whether vaults may do with a part of what an access reads.
+pub(super) fn in_parts(pipeline: &Pipeline, access: &Access) -> bool {
+    let mut along = access.args.iter().take(2).map(|&arg| follows(pipeline, arg));
+    along.any(|along| matches!(along, Follows::Axis(_)))
+}
+
+/// Bytes of copies in all banks together: more would take simulators more memory than they have.
+const COPIES: u64 = 1 << 30;
+
+/// The most elements of an image that every bank keeps a copy of: a quarter of the bank, and what
+/// all copies together may take.
+pub(super) fn most_copied(machine: &Machine) -> u64 {
+    let banks = u64::from(machine.vaults()) * u64::from(machine.engines());
+    let bytes = (COPIES / banks).min(u64::from(machine.memory.bank_bytes) / 4);
+    bytes / u64::from(ELEMENT_BYTES)
+}
+
+/// Accesses that one copy may serve: the same source, along the same dimensions of the nest.
+type Key = (Source, u32, [Follows; 2]);
+
+/// What each vault along the axis that a coordinate follows needs of a ring; `None`: all of it.
+type Needed = Option<Vec<Vec<bool>>>;
+
+/// What accesses need of a source along x and y.
+#[derive(Clone, Debug)]
+struct Needs {
+    accesses: Vec<Expr>,
+    along: [Needed; 2],
+}
+
+impl Needs {
+    /// What both need.
+    fn union(&self, other: &Needs) -> Needs {
+        let union = |k: usize| {
+            let (one, two) = self.along[k].as_ref().zip(other.along[k].as_ref())?;
+            let or =
+                |(a, b): (&Vec<bool>, &Vec<bool>)| a.iter().zip(b).map(|(a, b)| a | b).collect();
+            Some(one.iter().zip(two).map(or).collect())
+        };
+        let accesses = [&self.accesses[..], &other.accesses[..]].concat();
+        Needs { accesses, along: [union(0), union(1)] }
+    }
+
+    fn arcs(&self, axes: [usize; 2], rings: [Ring; 2]) -> [Arc; 2] {
+        [0, 1].map(|k| match &self.along[k] {
+            Some(needed) => Arc::around(axes[k], needed, rings[k]),
+            None => Arc::whole(rings[k]),
+        })
+    }
+}
+
+fn area(arcs: [Arc; 2]) -> u64 {
+    arcs.iter().map(|arc| u64::from(arc.elements())).product()
+}
+
+impl Planner<'_> {
+    /// The copies that serve accesses which tiles do not: excerpts, or whole images.
+    pub(super) fn elsewhere(
+        &mut self,
+        func: Func,
+        shape: &NestShape,
+        accesses: &[&Access],
+    ) -> Result<BTreeMap<Expr, BufferId>, Failure> {
+        let mut groups: BTreeMap<Key, Vec<&Access>> = BTreeMap::new();
+        for &access in accesses {
+            let along = [0, 1].map(|k| {
+                let arg = access.args.get(k);
+                arg.map_or(Follows::Neither, |&arg| follows(&self.plan.pipeline, arg))
+            });
+            groups.entry((access.source, access.value, along)).or_default().push(access);
+        }
+        let most = most_copied(self.machine);
+        let mut found = BTreeMap::new();
+        for ((source, value, along), members) in groups {
+            let home = self.homes[&(source, value)];
+            let whole = nbcc_stages::bounds::points(&self.plan.buffers[home].region);
+            for (excerpt, region, served) in self.excerpts(home, shape, along, &members) {
+                let words = nbcc_stages::bounds::points(&region);
+                let pays = words <= most && words.saturating_mul(2) <= whole;
+                let buffer = match excerpt.filter(|_| pays) {
+                    Some(excerpt) => {
+                        self.copy(home, Layout::Replicated, region, vec![], Some(excerpt))
+                    }
+                    None if whole <= most => {
+                        let region = self.plan.buffers[home].region.clone();
+                        self.copy(home, Layout::Replicated, region, vec![], None)
+                    }
+                    None => return Err(Failure::Copies(func)),
+                };
+                found.extend(served.into_iter().map(|expr| (expr, buffer)));
+            }
+        }
+        Ok(found)
+    }
+
+    /// What each vault needs of a source, the extents of that, and the accesses that it serves.
+    /// Accesses share where that takes no more room.
+    fn excerpts(
+        &self,
+        home: BufferId,
+        shape: &NestShape,
+        along: [Follows; 2],
+        accesses: &[&Access],
+    ) -> Vec<(Option<Excerpt>, Region, Vec<Expr>)> {
+        let buffer = &self.plan.buffers[home];
+        let region = buffer.region.clone();
+        if !along.iter().any(|a| matches!(a, Follows::Axis(_))) {
+            return vec![(None, region, accesses.iter().map(|a| a.expr).collect())];
+        }
+        let axes = along.map(|along| if let Follows::Axis(axis) = along { axis } else { 0 });
+        let rings = [0, 1].map(|k| ring(buffer, k));
+        let mut known: BTreeMap<(Expr, usize), Needed> = BTreeMap::new();
+        let mut all: Vec<Needs> = Vec::new();
+        for access in accesses {
+            let along = [0, 1].map(|k| match access.args.get(k) {
+                Some(&arg) => {
+                    let needed = || self.needed(buffer, shape, (arg, k), along[k]);
+                    known.entry((arg, k)).or_insert_with(needed).clone()
+                }
+                None => None,
+            });
+            let one = Needs { accesses: vec![access.expr], along };
+            let joined = all.iter_mut().find_map(|other| {
+                let both = other.union(&one);
+                let apart = [&*other, &one].map(|needs| area(needs.arcs(axes, rings)));
+                (area(both.arcs(axes, rings)) <= apart[0] + apart[1]).then_some((other, both))
+            });
+            match joined {
+                Some((other, both)) => *other = both,
+                None => all.push(one),
+            }
+        }
+        let busy = shape.busy();
+        let excerpt = |needs: Needs| {
+            let along = needs.arcs(axes, rings);
+            let mut region = region.clone();
+            for (interval, arc) in region.iter_mut().zip(&along) {
+                *interval = Interval::from_extent(0, arc.elements());
+            }
+            (Some(Excerpt { along, busy }), region, needs.accesses)
+        };
+        all.into_iter().map(excerpt).collect()
+    }
+
+    /// What vaults need of the ring that coordinate `k` of an access goes around.
+    fn needed(
+        &self,
+        buffer: &BufferPlan,
+        shape: &NestShape,
+        (arg, k): (Expr, usize),
+        follows: Follows,
+    ) -> Needed {
+        let (axis, vaults) = match follows {
+            Follows::Anywhere => return None,
+            Follows::Neither => (None, 1),
+            Follows::Axis(axis) => (Some(axis), shape.busy()[axis]),
+        };
+        let places = Places::new(&self.plan.pipeline, arg)?;
+        let around = ring(buffer, k).around as usize;
+        let of_vault = |vault: u32| {
+            let interval = |var: AffineVar| match (var, axis) {
+                (AffineVar::Dim(n), Some(axis)) if n as usize == axis => {
+                    shape.of_vault(axis, vault)
+                }
+                _ => shape.interval(var),
+            };
+            let mut set = vec![false; around];
+            places.each(interval, |at| set[unit(buffer, k, at)] = true).then_some(set)
+        };
+        (0..vaults).map(of_vault).collect()
+    }
+}
+
+/// Tiles of no more elements are fetched as a whole: their owner has to be found only once.
+pub(super) const WIDE: u32 = 8;
+
+/// The ring of a row (along x) or of the rows (along y) of a buffer.
+fn ring(buffer: &BufferPlan, k: usize) -> Ring {
+    let span = buffer.span(k);
+    if k > 0 {
+        return Ring { origin: span.min, unit: 1, around: span.extent() };
+    }
+    let (origin, atoms) = buffer.atoms();
+    let width = match &buffer.layout {
+        Layout::Tiled(tiled) if tiled.tile[0] <= WIDE => tiled.tile[0],
+        _ => LANES as u32,
+    };
+    let of_unit = (width / LANES as u32) as i32;
+    let [first, last] = [atoms.min, atoms.max].map(|atom| atom.div_euclid(of_unit));
+    let origin = origin as i32 + first * width as i32;
+    Ring { origin, unit: width, around: (last - first + 1) as u32 }
+}
+
+/// The unit that a coordinate, limited to the buffer's, is in.
+fn unit(buffer: &BufferPlan, k: usize, at: i64) -> usize {
+    let region = buffer.region[k];
+    let at = at.clamp(region.min.into(), region.max.into());
+    let ring = ring(buffer, k);
+    (at - i64::from(ring.origin)) as usize / ring.unit as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn set(around: usize, members: &[usize]) -> Vec<bool> {
+        (0..around).map(|n| members.contains(&n)).collect()
+    }
+
+    #[test]
+    fn arcs_are_shortest() {
+        assert_eq!(cover(&set(10, &[])), None);
+        assert_eq!(cover(&set(10, &[3])), Some((3, 1)));
+        assert_eq!(cover(&set(10, &[2, 5])), Some((2, 4)));
+        assert_eq!(cover(&set(10, &[0, 1, 9])), Some((9, 3)));
+        assert_eq!(cover(&set(4, &[0, 1, 2, 3])).map(|arc| arc.1), Some(4));
+    }
+
+    #[test]
+    fn an_arc_follows_the_vaults_and_holds_what_each_needs() {
+        let around = 32;
+        // Forward with a stencil, mirrored at the ends; backward; wrapped around; everything.
+        let forward = |v: usize| (8 * v).saturating_sub(1)..(8 * v + 9).min(32);
+        let backward = |v: usize| 24 - 8 * v..32 - 8 * v;
+        let cases: [(Vec<Vec<usize>>, u32); 4] = [
+            ((0..4).map(|v| forward(v).collect()).collect(), 10),
+            ((0..4).map(|v| backward(v).collect()).collect(), 8),
+            ((0..4).map(|v| (0..10).map(|n| (8 * v + n + 31) % 32).collect()).collect(), 10),
+            ((0..4).map(|_| (0..32).collect()).collect(), 32),
+        ];
+        for (needed, count) in cases {
+            let sets: Vec<Vec<bool>> = needed.iter().map(|n| set(around, n)).collect();
+            let arc = Arc::around(1, &sets, Ring { origin: 0, unit: 1, around: around as u32 });
+            assert_eq!(arc.count, count, "{needed:?}");
+            for (v, members) in (0u32..).zip(&needed) {
+                let around = arc.ring.around;
+                let begin = (arc.first + arc.step * v) % around;
+                for &n in members {
+                    assert!((n as u32 + around - begin) % around < arc.count, "{arc:?}");
+                }
+            }
+        }
+    }
+}

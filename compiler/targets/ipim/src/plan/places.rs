@@ -1,0 +1,127 @@
+//! The values that a coordinate has over a part of a nest, found by evaluating it at every point.
+//!
+//! Only coordinates that nothing but loop counters decides have such values, computed in integers
+//! and in floats whose operations round once on the machine as well.
+
+use nbcc_stages::bounds::{AffineVar, Interval};
+use nbcc_stages::{BinaryOp, Expr, ExprKind, Intrinsic, Pipeline, Walker, scalar};
+
+/// No coordinate is evaluated at more points.
+const MOST_POINTS: u64 = 1 << 18;
+/// No larger expression is evaluated.
+const MOST_EXPRS: usize = 64;
+
+/// A coordinate that can be evaluated.
+pub(super) struct Places<'a> {
+    pipeline: &'a Pipeline,
+    /// What it consists of, operands first.
+    order: Vec<Expr>,
+    /// The variables that it depends on.
+    pub vars: Vec<AffineVar>,
+}
+
+impl<'a> Places<'a> {
+    /// A coordinate; `None` where more than loop counters decides it, or it is too large.
+    pub fn new(pipeline: &'a Pipeline, index: Expr) -> Option<Places<'a>> {
+        let order = Walker::default().reachable(pipeline, [index]);
+        if order.len() > MOST_EXPRS {
+            return None;
+        }
+        let mut vars = Vec::new();
+        for &expr in &order {
+            let data = &pipeline.exprs[expr];
+            match &data.kind {
+                ExprKind::Dim(n) => vars.push(AffineVar::Dim(*n)),
+                ExprKind::RVar(rdom, n) => vars.push(AffineVar::RVar(*rdom, *n)),
+                ExprKind::Load(..)
+                | ExprKind::Call(..)
+                | ExprKind::Param(_)
+                | ExprKind::InputExtent(..) => return None,
+                ExprKind::Intrinsic(op, _) => match op {
+                    Intrinsic::Floor | Intrinsic::Ceil | Intrinsic::Round | Intrinsic::Trunc => {}
+                    _ => return None,
+                },
+                // Divisions of floats may differ from the machine's in the last place.
+                ExprKind::Binary(BinaryOp::Div | BinaryOp::Mod, ..) if data.ty.is_float() => {
+                    return None;
+                }
+                _ => {}
+            }
+        }
+        vars.sort_unstable();
+        vars.dedup();
+        Some(Places { pipeline, order, vars })
+    }
+
+    /// Calls `visit` with each value over the points of intervals. `false` where there are too
+    /// many points; then nothing is visited.
+    pub fn each(
+        &self,
+        interval: impl Fn(AffineVar) -> Interval,
+        mut visit: impl FnMut(i64),
+    ) -> bool {
+        let intervals: Vec<Interval> = self.vars.iter().map(|&var| interval(var)).collect();
+        if intervals.iter().any(|i| i.is_empty()) {
+            return true;
+        }
+        let points = intervals.iter().map(|i| u64::from(i.extent()));
+        if points.fold(1u64, u64::saturating_mul) > MOST_POINTS {
+            return false;
+        }
+        let mut at: Vec<i32> = intervals.iter().map(|i| i.min).collect();
+        let root = *self.order.last().expect("a coordinate consists of itself");
+        let mut words: Vec<u32> = Vec::with_capacity(self.order.len());
+        loop {
+            words.clear();
+            for &expr in &self.order {
+                let word = self.word(expr, &words, &at);
+                words.push(word);
+            }
+            visit(scalar::to_i64(self.pipeline.ty(root), words[self.slot(root)]));
+            let next = (0..at.len()).find(|&k| at[k] < intervals[k].max);
+            let Some(k) = next else { return true };
+            at[k] += 1;
+            for j in 0..k {
+                at[j] = intervals[j].min;
+            }
+        }
+    }
+
+    fn slot(&self, expr: Expr) -> usize {
+        self.order.binary_search(&expr).expect("an expression consists of its operands")
+    }
+
+    fn word(&self, expr: Expr, words: &[u32], at: &[i32]) -> u32 {
+        let data = &self.pipeline.exprs[expr];
+        let value = |var: AffineVar| {
+            let k = self.vars.binary_search(&var).expect("every variable was collected");
+            at[k] as u32
+        };
+        let ty_of = |e: &Expr| self.pipeline.ty(*e);
+        let of = |e: &Expr| words[self.slot(*e)];
+        match &data.kind {
+            ExprKind::Literal(literal) => scalar::literal_word(data.ty, *literal),
+            ExprKind::Dim(n) => value(AffineVar::Dim(*n)),
+            ExprKind::RVar(rdom, n) => value(AffineVar::RVar(*rdom, *n)),
+            ExprKind::Unary(op, a) => scalar::unary(*op, data.ty, ty_of(a), of(a)),
+            ExprKind::Binary(op, a, b) => scalar::binary(*op, data.ty, ty_of(b), of(a), of(b)),
+            ExprKind::Compare(op, a, b) => u32::from(scalar::compare(*op, ty_of(a), of(a), of(b))),
+            ExprKind::Select(c, a, b) => of(if of(c) != 0 { a } else { b }),
+            ExprKind::Cast(a) => scalar::cast(data.ty, ty_of(a), of(a)),
+            ExprKind::Reinterpret(a) => scalar::normalize(data.ty, of(a)),
+            ExprKind::Intrinsic(op, args) => {
+                scalar::intrinsic(*op, f32::from_bits(of(&args[0])), 0.0).to_bits()
+            }
+            other => panic!("{other:?} is decided by more than loop counters"),
+        }
+    }
+}
+
+/// The tiled dimensions of a nest that a coordinate depends on, where it can be evaluated.
+pub(super) fn tiled_dims(places: &Places<'_>) -> Vec<usize> {
+    let dims = places.vars.iter().filter_map(|var| match var {
+        AffineVar::Dim(n) if *n < 2 => Some(*n as usize),
+        _ => None,
+    });
+    dims.collect()
+}
