@@ -209,7 +209,7 @@ impl Elab<'_> {
         span: Span,
     ) -> Result<T> {
         let diagnostic = match fault {
-            Fault::DivisionByZero => division_by_zero(right),
+            Fault::DivisionByZero => division_by_zero(right, span),
             Fault::Overflow => {
                 Diagnostic::error(&codes::OVERFLOW, "the result is outside the range of int")
                     .at(span, "an int holds -2147483648 to 2147483647")
@@ -241,10 +241,10 @@ impl Elab<'_> {
         let right = self.hir.nodes[y].span;
         if matches!(op, Op::Div | Op::Mod) {
             match self.hir.literal(y) {
-                Some(Literal::Int(0)) => return self.fail(division_by_zero(right)),
+                Some(Literal::Int(0)) => return self.fail(division_by_zero(right, span)),
                 Some(Literal::Float(bits)) if f32::from_bits(bits) == 0.0 => {
                     if integer_literal {
-                        return self.fail(division_by_zero(right));
+                        return self.fail(division_by_zero(right, span));
                     }
                     self.report(
                         Diagnostic::warning(&codes::FLOAT_DIVISION_BY_ZERO, "division by zero")
@@ -473,8 +473,16 @@ impl Elab<'_> {
     }
 }
 
-fn division_by_zero(span: Span) -> Diagnostic {
-    Diagnostic::error(&codes::DIVISION_BY_ZERO, "division by the constant zero")
-        .at(span, "this is zero")
+/// The divisor may stand elsewhere, as the value of a name.
+fn division_by_zero(zero: Span, division: Span) -> Diagnostic {
+    let diagnostic = Diagnostic::error(&codes::DIVISION_BY_ZERO, "division by the constant zero");
+    let inside = zero.source == division.source
+        && (division.start..=division.end).contains(&zero.start)
+        && zero.end <= division.end;
+    let diagnostic = match inside {
+        true => diagnostic.at(zero, "this is zero"),
+        false => diagnostic.at(division, "divides by zero").and(zero, "this is zero"),
+    };
+    diagnostic
         .help("a divisor that is zero only at run time gives zero; a constant one is a mistake")
 }
