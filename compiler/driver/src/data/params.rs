@@ -36,7 +36,9 @@ pub fn read(
 /// A value of a type: decimal or 0x integers in its range, floats as Rust and C write them.
 fn literal(ty: ElementType, text: &str) -> Option<Literal> {
     if ty.is_float() {
-        return text.trim_end_matches('f').parse().ok().map(Literal::float);
+        // C's suffix; the `f` of `inf` is none.
+        let suffixed = text.strip_suffix('f').filter(|rest| !rest.ends_with(char::is_alphabetic));
+        return suffixed.unwrap_or(text).parse().ok().map(Literal::float);
     }
     let value = match text {
         "true" if ty == ElementType::Bool => 1,
@@ -58,6 +60,9 @@ mod tests {
     fn values_are_of_their_type() {
         assert_eq!(literal(ElementType::F32, "1.5f"), Some(Literal::float(1.5)));
         assert_eq!(literal(ElementType::F32, "-1e3"), Some(Literal::float(-1000.0)));
+        assert_eq!(literal(ElementType::F32, "-inf"), Some(Literal::float(f32::NEG_INFINITY)));
+        assert_eq!(literal(ElementType::F32, "1ff"), None);
+        assert_eq!(literal(ElementType::F32, "f"), None);
         assert_eq!(literal(ElementType::U8, "0xff"), Some(Literal::Int(255)));
         assert_eq!(literal(ElementType::U8, "256"), None);
         assert_eq!(literal(ElementType::I8, "-128"), Some(Literal::Int(-128)));
