@@ -33,7 +33,7 @@ directives! {
     "split", "f.split(x, xo, xi, 8)",
         "Splits loop `x` into `xo` over blocks and `xi` over the 8 elements of a block.";
     "tile", "f.tile(x, y, xi, yi, 8, 8)",
-        "Splits two loops and brings the inner ones inside: `x`, `y` run over tiles. With eight arguments the outer loops get names of their own.";
+        "Splits two loops and brings the inner ones inside: `x`, `y` run over tiles. With eight arguments the outer loops get names of their own. Of more loops as lists: `f.tile({x, y, c}, {xi, yi, ci}, {8, 8, 2})`.";
     "fuse", "f.fuse(x, y, xy)",
         "Joins loops `x` (inner) and `y` (outer) into one, `xy`.";
     "reorder", "f.reorder(x, y, c)",

@@ -211,7 +211,7 @@ impl Elab<'_> {
             }
             "set_estimates" => {
                 self.take(&text, args, 1, span)?;
-                let bounds = self.bounds_list(&args[0], dims as usize)?;
+                let bounds = self.estimates_list(&args[0], dims as usize)?;
                 for (dim, (min, extent)) in bounds.iter().enumerate() {
                     self.estimate(input, dim as u32, min, extent)?;
                 }
@@ -383,6 +383,25 @@ impl Elab<'_> {
             )
             .at(value.1, "not such a list")
             .help("write `{{0, w}, {0, h}}`"),
+        )
+    }
+
+    /// The same where every dimension needs its pair.
+    pub(crate) fn estimates_list(
+        &mut self,
+        value: &Spanned,
+        dims: usize,
+    ) -> Result<Vec<(Spanned, Spanned)>> {
+        let bounds = self.bounds_list(value, dims)?;
+        if bounds.len() == dims {
+            return Ok(bounds);
+        }
+        let message = "estimates are needed for every dimension";
+        let given = count(bounds.len(), "pair");
+        self.fail(
+            Diagnostic::error(&codes::BOUNDS_LIST, message)
+                .at(value.1, format!("{given} for {}", count(dims, "dimension")))
+                .help("write `set_estimate(x, 0, 1024)` for some of them"),
         )
     }
 

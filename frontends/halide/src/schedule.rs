@@ -225,7 +225,7 @@ impl Elab<'_> {
             "set_estimates" => {
                 self.take(&text, args, 1, t.span)?;
                 let vars = self.hir.funcs[func].vars.clone();
-                let bounds = self.bounds_list(&args[0], vars.len())?;
+                let bounds = self.estimates_list(&args[0], vars.len())?;
                 for (var, (min, extent)) in vars.iter().zip(&bounds) {
                     self.bound(t, &(Value::Var(*var), args[0].1), min, extent, true)?;
                 }
