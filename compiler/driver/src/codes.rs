@@ -123,6 +123,12 @@ nbcc_base::codes! {
      are taken to be 1024x1024, with 3 channels. The binary runs on images of that size only.",
     "// nbcc compile example.halide --emit stages\nFunc out(x, y) = in(x, y) * 0.5f;\n";
 
+    SIZE_UNUSED = "W4112", "a size that a bound overrules",
+    "What the source says with `bound` fixes an output's extent; `--size` is for the dimensions \
+     that it leaves open.",
+    "// nbcc interp example.halide --size 8x8\n\
+     Func out(x, y) = x + y;\nout.bound(x, 0, 4);\n";
+
     BROKEN_BINARY = "E4201", "a binary is damaged",
     "A `.nbx` file does not hold what its header, digest or sections say. The message names the \
      section and offset. Compile the source again.",

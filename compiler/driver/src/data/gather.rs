@@ -5,9 +5,9 @@ use std::path::Path;
 
 use cranelift_entity::SecondaryMap;
 use nbcc_base::{Diagnostic, Diagnostics};
-use nbcc_stages::bounds::{Extents, ParamValues, default_params, resolve_extents};
+use nbcc_stages::bounds::{Extents, ParamValues, Region, default_params, resolve_extents};
 use nbcc_stages::scalar::literal_word;
-use nbcc_stages::{Image, Input, Pipeline};
+use nbcc_stages::{DirectiveKind, Image, Input, Pipeline};
 
 use super::{by, inputs, params};
 use crate::cli::DataArgs;
@@ -48,6 +48,7 @@ pub fn gather(
     }
     inputs::add_bundled(session, &specs, &mut inputs, program)?;
     let extents = extents(&inputs).map_err(|found| report(session, found))?;
+    tell_overruled(session, pipeline, &extents, size.unwrap_or_default());
     for (param, data) in &pipeline.params {
         if params[param].is_none() {
             let message = format!("parameter `{}` has no value", data.name);
@@ -104,6 +105,33 @@ fn report(session: &mut Session, found: Diagnostics) -> Stop {
     Stop::Failed
 }
 
+/// Notes an extent that the command line asks for where nothing has it.
+fn tell_overruled(session: &mut Session, pipeline: &Pipeline, extents: &Extents, size: &[u32]) {
+    for (d, &asked) in size.iter().enumerate() {
+        let mut outputs = pipeline.outputs.iter().zip(&extents.outputs);
+        let has = |region: &Region| region.get(d).is_some_and(|i| i.extent() == asked);
+        let inputs = extents.inputs.values();
+        if outputs.clone().any(|(_, region)| has(region))
+            || inputs.into_iter().any(|extent| extent.get(d) == Some(&asked))
+        {
+            continue;
+        }
+        let Some((&func, region)) = outputs.find(|(_, region)| region.len() > d) else { continue };
+        let data = &pipeline.funcs[func];
+        let (name, var, extent) = (&data.name, &data.vars[d], region[d].extent());
+        let message =
+            format!("--size says {asked} along `{var}`, but the bound of `{name}` {extent}");
+        let is_bound =
+            |kind: &DirectiveKind| matches!(kind, DirectiveKind::Bound { var: v, .. } if v == var);
+        let bound = data.schedule.directives.iter().rev().find(|d| is_bound(&d.kind));
+        let note = Diagnostic::note(&codes::SIZE_UNUSED, message);
+        session.diagnostics.push(match bound {
+            Some(bound) => note.at(bound.span, "this counts"),
+            None => note,
+        });
+    }
+}
+
 /// The extents of inputs to compile for: those given; where these, `--size` and the source leave
 /// something open, 1024 along x and y and 3 along the third dimension, with a note.
 pub fn extents_to_compile_for(
@@ -112,12 +140,13 @@ pub fn extents_to_compile_for(
     mut given: BTreeMap<String, Vec<u32>>,
     size: &[u32],
 ) -> BTreeMap<String, Vec<u32>> {
-    let resolves = |given: &BTreeMap<String, Vec<u32>>| {
+    let resolved = |given: &BTreeMap<String, Vec<u32>>| {
         let size = (!size.is_empty()).then_some(size);
         let given = by_input(pipeline, given);
-        resolve_extents(pipeline, &given, size, &default_params(pipeline)).is_ok()
+        resolve_extents(pipeline, &given, size, &default_params(pipeline))
     };
-    if resolves(&given) {
+    if let Ok(extents) = resolved(&given) {
+        tell_overruled(session, pipeline, &extents, size);
         return given;
     }
     for data in pipeline.inputs.values() {
