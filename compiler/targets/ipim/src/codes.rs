@@ -63,8 +63,8 @@ f.compute_at(out, y);
 
     ILLEGAL_STORE = "E1012", "a Func cannot be stored at that loop",
     "Where a Func is stored encloses where it is computed: `f.store_at(g, y)` needs \
-     `f.compute_at` at that loop or inside it. A Func that is computed at each use is not stored \
-     at all.",
+     `f.compute_at` at that loop or inside it, and no loop between the two may run in parallel or \
+     in vectors. A Func that is computed at each use is not stored at all.",
     "\
 // nbcc run example.halide --size 16x16
 Func f(x, y) = in(x, y) * 2.0f;

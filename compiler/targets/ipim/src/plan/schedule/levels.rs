@@ -8,6 +8,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
+use std::ops::Range;
 
 use nbcc_base::{Diagnostic, Diagnostics, Span};
 use nbcc_stages::{DirectiveKind, ExprKind, Func, FuncData, Pipeline, Walker, is_inlined};
@@ -217,7 +218,8 @@ impl Levels<'_> {
             self.found.push(diagnostic);
             return None;
         }
-        if let Some(fault) = self.missing_loop(at, var, span) {
+        let legal = || self.nest_text(func, common, "compute_at");
+        if let Some(fault) = self.missing_loop(at, var, span, &legal) {
             self.found.push(fault);
             return None;
         }
@@ -250,29 +252,38 @@ impl Levels<'_> {
         }
     }
 
-    /// An error where `at` has no loop `var`.
-    fn missing_loop(&self, at: Func, var: &str, span: Span) -> Option<Diagnostic> {
+    /// An error where `at` has no loop `var`; `legal` tells the legal places.
+    fn missing_loop(
+        &self,
+        at: Func,
+        var: &str,
+        span: Span,
+        legal: &dyn Fn() -> String,
+    ) -> Option<Diagnostic> {
         let name = self.name(at);
-        if is_inlined(self.pipeline, at) {
+        let (message, label, help) = if is_inlined(self.pipeline, at) {
             let message = format!("`{name}` has no loops: it is computed anew at each use");
-            return Some(
-                Diagnostic::error(&codes::NO_SUCH_LOOP, message)
-                    .at(span, format!("names a loop of `{name}`"))
-                    .help(format!("give it loops of its own: `{name}.compute_root();`")),
-            );
-        }
-        let range = (at, Stage::Pure)..=(at, Stage::Update(usize::MAX));
-        let mut stages = self.loops.range(range);
-        if stages.any(|(_, loops)| loops.iter().any(|l| l.name == var)) {
-            return None;
-        }
-        let path = self.around(at, Stage::Pure);
-        let text = self.lines(&[(at, Stage::Pure, path)], 0, &|_| String::new(), "");
-        let message = format!("`{name}` has no loop `{}`", shown(var));
+            let help = format!("give it loops of its own, `{name}.compute_root();`");
+            (message, format!("names a loop of `{name}`"), help)
+        } else {
+            let range = (at, Stage::Pure)..=(at, Stage::Update(usize::MAX));
+            let mut stages = self.loops.range(range);
+            if stages.any(|(_, loops)| loops.iter().any(|l| l.name == var)) {
+                return None;
+            }
+            let loops = self.loops[&(at, Stage::Pure)].iter().rev();
+            let loops: Vec<String> = loops.map(|l| format!("`{}`", shown(&l.name))).collect();
+            let message = format!("`{name}` has no loop `{}`", shown(var));
+            let help = match loops.as_slice() {
+                [] => format!("`{name}` has no loops at all"),
+                loops => format!("its loops, after its schedule, are {}", loops.join(", ")),
+            };
+            (message, "no such loop".to_string(), help)
+        };
         Some(
             Diagnostic::error(&codes::NO_SUCH_LOOP, message)
-                .at(span, "no such loop")
-                .help(format!("its loops, after its schedule, are\n{}", text.trim_end())),
+                .at(span, label)
+                .help(format!("{help}; {}", legal())),
         )
     }
 
@@ -297,14 +308,19 @@ impl Levels<'_> {
             self.found.push(diagnostic);
             return;
         }
-        let Some((at, var)) = place else { return };
+        let Some((at, var)) = place else {
+            self.stored_outside(func, &common[..depth], 0, span);
+            return;
+        };
+        let legal = || self.nest_text(func, &common[..depth], "store_at");
         if at != func
-            && let Some(fault) = self.missing_loop(at, var, span)
+            && let Some(fault) = self.missing_loop(at, var, span, &legal)
         {
             self.found.push(fault);
             return;
         }
-        if self.place(common, at, var).is_some_and(|stored| stored < depth) {
+        if let Some(stored) = self.place(common, at, var).filter(|&stored| stored < depth) {
+            self.stored_outside(func, &common[..depth], stored + 1, span);
             return;
         }
         let what = match level {
@@ -330,9 +346,38 @@ impl Levels<'_> {
         self.found.push(diagnostic);
     }
 
+    /// An error where a Func is stored outside a loop whose rounds run at once, but computed inside
+    /// it: the rounds would write to the same storage. `around` are the loops around its
+    /// computation, of which those from `stored` on are inside its storage.
+    fn stored_outside(&mut self, func: Func, around: &[Site], stored: usize, span: Span) {
+        let at_once = |site: &Site| {
+            let how = &self.loop_of(site).how;
+            how.iter().any(|word| word == "parallel" || word == "vectorized")
+        };
+        let Some(last) = (stored..around.len()).rfind(|&n| at_once(&around[n])) else { return };
+        let (name, site) = (self.name(func), &around[last]);
+        let (of, var) = (self.name(site.func), shown(&self.loop_of(site).name));
+        let message = format!(
+            "`{name}` cannot be stored outside loop `{var}` of `{of}`, whose rounds run at once"
+        );
+        // Legal are the places inside of that loop.
+        let marked = self.marked(func, last..around.len(), "store_at", "");
+        let diagnostic = Diagnostic::error(&codes::ILLEGAL_STORE, message)
+            .at(span, "they compute it, and would write to the same storage")
+            .help(marked);
+        self.found.push(diagnostic);
+    }
+
     /// The loops that use a Func, with marks where `directive` would be legal: at the sites
     /// `legal`, and outside all loops.
     fn nest_text(&self, func: Func, legal: &[Site], directive: &str) -> String {
+        let head = format!("{}.{}()", self.name(func), directive.replace("_at", "_root"));
+        self.marked(func, 0..legal.len(), directive, &head)
+    }
+
+    /// The loops that use a Func, with marks at the places `legal` of each path and, where `head`
+    /// says how to ask for it, outside of all loops.
+    fn marked(&self, func: Func, legal: Range<usize>, directive: &str, head: &str) -> String {
         let name = self.name(func);
         let users = self.uses.get(&func).into_iter().flatten();
         let shown_users: Vec<(Func, Stage, Vec<Site>)> =
@@ -341,19 +386,17 @@ impl Levels<'_> {
             let var = shown(&self.loop_of(site).name);
             format!("{name}.{directive}({}, {var})", self.name(site.func))
         };
-        let root = directive.replace("_at", "_root");
         let mut text = format!("legal places are marked in the loops that use `{name}`\n");
-        let head = format!("{name}.{root}()");
-        text.push_str(&self.lines(&shown_users, legal.len(), &mark, &head));
+        text.push_str(&self.lines(&shown_users, legal, &mark, head));
         text.truncate(text.trim_end().len());
         text
     }
 
-    /// Loop nests as text: the first `legal` loops of each path, all alike, are marked.
+    /// Loop nests as text: the loops at the places `legal` of each path, all alike, are marked.
     fn lines(
         &self,
         paths: &[(Func, Stage, Vec<Site>)],
-        legal: usize,
+        legal: Range<usize>,
         mark: &dyn Fn(&Site) -> String,
         head: &str,
     ) -> String {
@@ -366,7 +409,7 @@ impl Levels<'_> {
         for (user, stage, path) in paths.iter().take(MAX_SHOWN) {
             let same = last.iter().zip(path).take_while(|(a, b)| a == b).count();
             for (depth, site) in path.iter().enumerate().skip(same) {
-                let place = if depth < legal { mark(site) } else { String::new() };
+                let place = if legal.contains(&depth) { mark(site) } else { String::new() };
                 let starts = depth == 0
                     || (path[depth - 1].func, path[depth - 1].stage) != (site.func, site.stage);
                 let of = match starts {
@@ -376,11 +419,9 @@ impl Levels<'_> {
                 let text = format!("{}{of}{}", "  ".repeat(depth), self.loop_of(site).text());
                 lines.push((text, place));
             }
-            if !head.is_empty() {
-                let text = stage_name(self.pipeline, *user, *stage);
-                let indent = "  ".repeat(path.len());
-                lines.push((format!("{indent}{text} uses it"), String::new()));
-            }
+            let text = stage_name(self.pipeline, *user, *stage);
+            let indent = "  ".repeat(path.len());
+            lines.push((format!("{indent}{text} uses it"), String::new()));
             last = path;
         }
         let width = lines.iter().map(|(text, _)| text.chars().count()).max().unwrap_or(0);
