@@ -10,6 +10,7 @@ use nbcc_stages::bounds::Interval;
 
 use super::grid::grid_for;
 use super::reads::Ratio;
+use super::schedule::MAX_TILE;
 
 /// Buffers that are cut alike.
 #[derive(Clone, Debug, Default)]
@@ -27,9 +28,6 @@ pub struct Member {
     pub tile: [u32; 2],
 }
 
-/// No tile is wider or higher.
-const MAX_TILE: i64 = 4096;
-
 impl Families {
     /// A new family with this member.
     pub fn found(&mut self, tile: [u32; 2]) -> Member {
@@ -42,7 +40,7 @@ impl Families {
     pub fn asked(consumer: Member, ratio: [Ratio; 2]) -> Option<Member> {
         let size = |k: usize| {
             let size = ratio[k].of(i64::from(consumer.tile[k]))?;
-            (1..=MAX_TILE).contains(&size).then_some(size as u32)
+            (1..=i64::from(MAX_TILE)).contains(&size).then_some(size as u32)
         };
         let tile = [size(0)?, size(1)?];
         tile[0].is_multiple_of(LANES as u32).then_some(Member { family: consumer.family, tile })

@@ -11,7 +11,7 @@ use super::excerpt::WIDE;
 use super::layouts::{Families, Member, default_tile};
 use super::modes::{Mode, TiledAccess, foreign_accesses, has_stage, mode_of, tiled_access};
 use super::reads::{Ratio, lcm};
-use super::schedule::scheduled_tile;
+use super::schedule::{MAX_TILE, scheduled_tile, within};
 use super::steps::Planner;
 use super::{BufferId, BufferPlan, Stage, element};
 
@@ -34,6 +34,7 @@ impl Planner<'_> {
                     .count();
                 let how = match parts {
                     0 => "computed on one engine".to_string(),
+                    1 => "kept on one engine, an update reduced in parts".to_string(),
                     n => format!("kept on one engine, {n} updates reduced in parts"),
                 };
                 self.remarks.push(Remark {
@@ -214,12 +215,15 @@ impl Planner<'_> {
         let scheduled = scheduled_tile(&self.plan.pipeline, func);
         let member = match scheduled {
             Some((tile, span)) => {
+                let tile = within(tile, region);
                 let limit = self.limits.width;
-                let narrow = [tile[0].min(limit), tile[1]];
+                let narrow = [tile[0].min(limit).min(MAX_TILE), tile[1].min(MAX_TILE)];
                 let why = if narrow == tile {
                     format!("banks are read in atoms of {LANES} elements")
-                } else {
+                } else if tile[0] > limit {
                     "what wider tiles read does not fit the scratchpad of a group".to_string()
+                } else {
+                    format!("no tile is wider or higher than {MAX_TILE}")
                 };
                 let rounded = [
                     narrow[0].next_multiple_of(multiple[0]),

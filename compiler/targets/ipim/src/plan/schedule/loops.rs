@@ -2,6 +2,7 @@
 //! `ipim_tile` asks for.
 
 use nbcc_base::Span;
+use nbcc_stages::bounds::Interval;
 use nbcc_stages::{Directive, DirectiveArg, DirectiveKind, ExprKind, Func, Literal, Pipeline};
 
 use super::super::Stage;
@@ -203,7 +204,7 @@ impl TileArgs {
 }
 
 /// The widest and highest tile; larger ones are cut to it.
-pub const MAX_TILE: i64 = 4096;
+pub const MAX_TILE: u32 = 4096;
 
 /// Width of the tiles where only a height is asked for.
 const DEFAULT_WIDTH: u32 = 16;
@@ -215,8 +216,8 @@ fn tile_of(loops: &[Loop], args: &[DirectiveArg]) -> Option<[u32; 2]> {
     for (old, _, size) in TileArgs::of(args)?.0 {
         let l = &loops[find(loops, &old)?];
         let dim = l.dim().filter(|&d| d < 2)?;
-        let size = l.stride?.saturating_mul(size).clamp(1, MAX_TILE);
-        if sizes[dim].replace(size as u32).is_some() {
+        let size = u32::try_from(l.stride?.saturating_mul(size)).unwrap_or(u32::MAX);
+        if sizes[dim].replace(size).is_some() {
             return None;
         }
     }
@@ -235,6 +236,17 @@ pub fn scheduled_tile(pipeline: &Pipeline, func: Func) -> Option<([u32; 2], Span
         }
     });
     found
+}
+
+/// A tile without what reaches over the region that is computed: a tile larger than all of it does
+/// the same as one that just holds it. Up to a power of two, so that the tiles of stages whose
+/// regions differ by what they read around a point stay alike.
+pub fn within(tile: [u32; 2], region: &[Interval]) -> [u32; 2] {
+    let room = |k: usize| {
+        let extent = region.get(k).map_or(1, |i| i.extent().max(1));
+        extent.checked_next_power_of_two().unwrap_or(extent)
+    };
+    [0, 1].map(|k| tile[k].min(room(k)))
 }
 
 #[cfg(test)]
@@ -304,6 +316,15 @@ mod tests {
 
         let (mut b, f) = build();
         directive(&mut b, f, "ipim_tile", &["x", "xi"], &[1 << 40]);
-        assert_eq!(scheduled_tile(&b.pipeline, f).unwrap().0, [4096, 1]);
+        assert_eq!(scheduled_tile(&b.pipeline, f).unwrap().0, [u32::MAX, 1]);
+    }
+
+    #[test]
+    fn tiles_end_where_what_is_computed_does() {
+        let region = [Interval::new(0, 60), Interval::new(-1, 36)];
+        assert_eq!(within([128, 4096], &region), [64, 64]);
+        assert_eq!(within([48, 3], &region), [48, 3]);
+        assert_eq!(within([8, 8], &region[..1]), [8, 1]);
+        assert_eq!(within([u32::MAX, 8], &[Interval::new(5, 5); 2]), [1, 1]);
     }
 }

@@ -16,7 +16,7 @@ use nbcc_stages::{Directive, Func, Pipeline, Schedule};
 
 use super::Stage;
 
-pub use loops::scheduled_tile;
+pub use loops::{MAX_TILE, scheduled_tile, within};
 pub use settle::settle;
 
 /// Refuses directives that no loop nest could follow.

@@ -2,14 +2,16 @@
 
 use nbcc_base::{SourceMap, Span};
 use nbcc_isa_ipim::LANES;
+use nbcc_isa_ipim::layout::Tiled;
 use nbcc_placement::{Remark, RemarkKind};
+use nbcc_stages::bounds::Interval;
 use nbcc_stages::print::directive_text;
 use nbcc_stages::{
     Directive, DirectiveArg, DirectiveKind, ExprKind, Func, Literal, Pipeline, is_inlined,
 };
 
 use super::super::{Nest, Plan, Stage, Step};
-use super::loops::{Loop, each_directive, find, scheduled_tile};
+use super::loops::{Loop, MAX_TILE, each_directive, find, scheduled_tile, within};
 use super::{groups, schedules};
 
 /// Followed, and how; or not, and why.
@@ -132,7 +134,9 @@ impl Settler<'_> {
             | DirectiveKind::ComputeInline
             | DirectiveKind::ComputeAt { .. } => self.computed(number, directive),
             DirectiveKind::StoreRoot | DirectiveKind::StoreAt { .. } => self.stored(directive),
-            DirectiveKind::Bound { .. } => Ok("the region is fixed".to_string()),
+            DirectiveKind::Bound { var, min, extent } => {
+                self.bounded(number, var, [*min, *extent].map(|e| self.constant(e)))
+            }
             DirectiveKind::SetEstimate { var, min, extent } => {
                 self.estimate(var, [*min, *extent].map(|e| self.constant(e)))
             }
@@ -154,7 +158,7 @@ impl Settler<'_> {
         let p = self.pipeline();
         let data = &p.funcs[self.func];
         // What was decided here has no place in a source.
-        let places = |d: &Directive| {
+        let places = |d: &&Directive| {
             d.span != Span::default()
                 && matches!(
                     d.kind,
@@ -163,7 +167,15 @@ impl Settler<'_> {
                         | DirectiveKind::ComputeAt { .. }
                 )
         };
-        if data.schedule.directives[number + 1..].iter().any(places) {
+        let last = data.schedule.directives[number + 1..].iter().rfind(places);
+        let same = |last: &Directive| match (&directive.kind, &last.kind) {
+            (
+                DirectiveKind::ComputeAt { func: f, var: v },
+                DirectiveKind::ComputeAt { func: g, var: w },
+            ) => f == g && v == w,
+            (a, b) => std::mem::discriminant(a) == std::mem::discriminant(b),
+        };
+        if last.is_some_and(|last| !same(last)) {
             return Err("a later directive says otherwise".to_string());
         }
         match directive.kind {
@@ -191,6 +203,20 @@ impl Settler<'_> {
         match directive.kind {
             DirectiveKind::StoreRoot => Ok("kept whole in banks".to_string()),
             _ => Err("kept whole in banks, as with store_root".to_string()),
+        }
+    }
+
+    fn bounded(&self, number: usize, var: &str, values: [Option<i64>; 2]) -> Verdict {
+        let data = &self.pipeline().funcs[self.func];
+        let otherwise = |d: &Directive| match &d.kind {
+            DirectiveKind::Bound { var: v, min, extent } => {
+                v == var && [*min, *extent].map(|e| self.constant(e)) != values
+            }
+            _ => false,
+        };
+        match data.schedule.directives[number + 1..].iter().any(otherwise) {
+            true => Err("a later bound says otherwise".to_string()),
+            false => Ok("the region is fixed".to_string()),
         }
     }
 
@@ -228,7 +254,9 @@ impl Settler<'_> {
         };
         let [width, height] = nest.tiles.tile;
         match kind {
-            DirectiveKind::Vectorize { var, width } => self.vectorized(loops, var, *width),
+            DirectiveKind::Vectorize { var, width: n } => {
+                self.vectorized(loops, var, *n, i64::from(width))
+            }
             DirectiveKind::Parallel(var) => match find(loops, var).and_then(|n| loops[n].dim()) {
                 Some(0 | 1) => Err(format!(
                     "engines run their tiles of {width} x {height} in parallel, whichever loop \
@@ -250,7 +278,7 @@ impl Settler<'_> {
         }
     }
 
-    fn vectorized(&self, loops: &[Loop], var: &str, width: Option<i64>) -> Verdict {
+    fn vectorized(&self, loops: &[Loop], var: &str, width: Option<i64>, tile: i64) -> Verdict {
         let lanes = LANES as i64;
         let instead = format!("vectors are {lanes} elements along the first dimension");
         let Some(l) = find(loops, var).map(|n| &loops[n]) else { return Err(instead) };
@@ -259,6 +287,7 @@ impl Settler<'_> {
         }
         match width.or(l.extent) {
             Some(n) if n % lanes != 0 => Err(instead),
+            Some(n) if n > tile => Ok(format!("as vectors of {lanes}, tile by tile")),
             Some(n) if n > lanes => Ok(format!("as {} vectors of {lanes}", n / lanes)),
             Some(_) => Ok(format!("vectors of {lanes}")),
             None => Ok(format!("the row in vectors of {lanes}")),
@@ -271,20 +300,29 @@ impl Settler<'_> {
         }
         let [width, height] = nest.tiles.tile;
         let used = format!("tiles are {width} x {height}");
-        match scheduled_tile(self.pipeline(), self.func) {
-            Some((tile, span)) if span == directive.span && tile == nest.tiles.tile => {
-                let grid = nest.tiles.grid;
-                Ok(format!(
-                    "{used} over {} engines",
-                    grid.tiles()[0] * grid.tiles()[1] / u64::from(grid.strips * grid.rows)
-                ))
-            }
-            Some((_, span)) if span == directive.span => Err(format!(
-                "{used}: whole atoms of {LANES} elements, of which what a group reads fits its \
-                 scratchpad"
-            )),
-            Some(_) => Err(format!("{used}, as another ipim_tile says")),
-            None => Err(format!("{used}: only the first two dimensions are distributed")),
+        let (tile, span) = match scheduled_tile(self.pipeline(), self.func) {
+            Some(found) => found,
+            None => return Err(format!("{used}: only the first two dimensions are distributed")),
+        };
+        if span != directive.span {
+            return Err(format!("{used}, as another ipim_tile says"));
+        }
+        let region = self.plan.bounds.region(self.func).unwrap_or_default();
+        let asked = within(tile, region);
+        let over = over_engines(&nest.tiles, region);
+        if asked != nest.tiles.tile {
+            let why = if asked[0] > width && width < MAX_TILE {
+                "what wider tiles read does not fit the scratchpad of a group".to_string()
+            } else if asked[0] > width || asked[1] > height {
+                format!("no tile is wider or higher than {MAX_TILE}")
+            } else {
+                format!("whole atoms of {LANES} elements, here and in what it reads")
+            };
+            return Err(format!("{used} {over}: {why}"));
+        }
+        match asked == tile {
+            true => Ok(format!("{used} {over}")),
+            false => Ok(format!("{used}, cut to what is computed, {over}")),
         }
     }
 
@@ -296,14 +334,47 @@ impl Settler<'_> {
         if nest.reads.iter().any(|r| r.window.is_none()) {
             return Err("only what lies in other banks is staged".to_string());
         }
-        let named = |arg: &DirectiveArg| match arg {
-            DirectiveArg::Var(var) => find(loops, var).is_some_and(|n| loops[n].in_tile),
-            DirectiveArg::Int(_) => false,
+        let is_named = |l: &Loop| {
+            args.iter().any(|arg| matches!(arg, DirectiveArg::Var(var) if *var == l.name))
         };
-        if args.iter().all(named) && !args.is_empty() {
-            return Ok(rows);
+        // One row at a time is what a row alone asks for.
+        let asked_for = |l: &Loop| l.in_tile && (nest.block_rows > 1 || l.dim() != Some(1));
+        let tiled = loops.iter().any(|l| l.in_tile);
+        let all = loops.iter().all(|l| is_named(l) == asked_for(l) || is_named(l) && l.in_tile);
+        match tiled && all {
+            true => Ok(rows),
+            false => Err(format!("{rows}, whichever loops are named")),
         }
-        Err(format!("{rows}, whichever loops are named"))
+    }
+}
+
+/// The engines whose banks hold some of a region, in words.
+fn over_engines(tiles: &Tiled, region: &[Interval]) -> String {
+    let grid = &tiles.grid;
+    // Tiles of an engine repeat with the strips and stand on top of each other.
+    let engines = [(grid.engines, grid.strips), (1, grid.rows)];
+    let mut used = 1;
+    for (k, (side_by_side, again)) in engines.into_iter().enumerate() {
+        let interval = region.get(k).copied().unwrap_or(Interval::new(0, 0));
+        let tile_of = |at: i32| {
+            (i64::from(at) - i64::from(tiles.origin[k])).div_euclid(i64::from(tiles.tile[k]))
+        };
+        let (first, last) = (tile_of(interval.min), tile_of(interval.max));
+        let (each, block) = (i64::from(side_by_side), i64::from(side_by_side * again));
+        let whole = last.div_euclid(block) - first.div_euclid(block) - 1;
+        used *= match whole {
+            -1 => (last - first + 1).min(each),
+            n => {
+                let start = block - first.rem_euclid(block);
+                start.min(each) + n * each + (last.rem_euclid(block) + 1).min(each)
+            }
+        };
+    }
+    let all = grid.tiles()[0] * grid.tiles()[1] / u64::from(grid.strips * grid.rows);
+    match used as u64 {
+        1 if all > 1 => format!("over one of {all} engines"),
+        n if n < all => format!("over {n} of {all} engines"),
+        _ => format!("over {all} engines"),
     }
 }
 
