@@ -2,7 +2,7 @@
 
 use nbcc_base::Span;
 
-use crate::{Expr, Func, RDom};
+use crate::{Expr, Func};
 
 /// The directives of a Func or an update, in the order they stand.
 #[derive(Clone, Debug, Default)]
@@ -100,16 +100,9 @@ pub enum DirectiveKind {
         /// Number of elements.
         extent: Expr,
     },
-    /// An update's reduction factored into an intermediate Func over `pairs` of reduction
-    /// variable and new pure Var.
-    Rfactor {
-        /// The domain.
-        rdom: RDom,
-        /// Reduction variable, new Var.
-        pairs: Vec<(String, String)>,
-        /// The intermediate Func, where the source names it.
-        result: Option<Func>,
-    },
+    /// The update merges what an intermediate Func has over these pairs of a reduction loop and a
+    /// new Var. The frontend has made two Funcs of one; nothing is left to do.
+    Rfactor(Vec<(String, String)>),
     /// A directive that a target brings, checked against its [`DirectiveInfo`].
     Target {
         /// Its name.

@@ -73,10 +73,10 @@ pub fn directive_text(pipeline: &Pipeline, directive: &Directive) -> String {
         DirectiveKind::SetEstimate { var: v, min, extent } => {
             with("set_estimate", &[var(v), inline(*min), inline(*extent)])
         }
-        DirectiveKind::Rfactor { pairs, .. } if pairs.len() == 1 => {
+        DirectiveKind::Rfactor(pairs) if pairs.len() == 1 => {
             with("rfactor", &[var(&pairs[0].0), var(&pairs[0].1)])
         }
-        DirectiveKind::Rfactor { pairs, .. } => {
+        DirectiveKind::Rfactor(pairs) => {
             let pairs: Vec<String> =
                 pairs.iter().map(|(r, v)| format!("{{{}, {}}}", var(r), var(v))).collect();
             with("rfactor", &[format!("{{{}}}", pairs.join(", "))])

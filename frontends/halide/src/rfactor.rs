@@ -12,7 +12,9 @@ use nbcc_stages::{BinaryOp, CompareOp, DirectiveKind, ElementType};
 use crate::ast::Symbol;
 use crate::codes;
 use crate::elab::{Elab, Result};
-use crate::hir::{DefinitionInfo, FuncId, Node, NodeKind, PendingDirective, RDomId, RDomInfo};
+use crate::hir::{
+    DefinitionInfo, DirectiveInfo, FuncId, Node, NodeKind, PendingDirective, RDomId, RDomInfo,
+};
 use crate::ops::Spanned;
 use crate::rewrite::Replacement;
 use crate::value::Value;
@@ -250,6 +252,13 @@ impl Elab<'_> {
             .map(|(i, &n)| (dims[n].name.clone(), self.rvar_name(outer_rdom, i as u32)))
             .collect();
         self.replace_update(func, k, merge_args, merged, outer_rdom, kept_schedule, aliases);
+        let mut names = Vec::new();
+        for (rvar, var) in &pairs {
+            names.push((self.loop_text(rvar)?, self.loop_text(var)?));
+        }
+        let kind = PendingDirective::Ready(DirectiveKind::Rfactor(names));
+        let update = &mut self.hir.funcs[func].updates[k as usize];
+        update.schedule.push(DirectiveInfo { kind, span });
         self.hir.funcs[intermediate].frozen = Some(at);
         Ok(Value::Func(intermediate))
     }

@@ -86,11 +86,16 @@ fn all_tiled(pipeline: &Pipeline) -> bool {
     })
 }
 
-/// Whether any Func has a directive that is more than a bound.
+/// Whether any Func has a directive that is more than a bound and leaves the Funcs as they are.
 pub fn is_scheduled(pipeline: &Pipeline) -> bool {
     let any = |directives: &[Directive]| {
         directives.iter().any(|d| {
-            !matches!(d.kind, DirectiveKind::Bound { .. } | DirectiveKind::SetEstimate { .. })
+            !matches!(
+                d.kind,
+                DirectiveKind::Bound { .. }
+                    | DirectiveKind::SetEstimate { .. }
+                    | DirectiveKind::Rfactor(_)
+            )
         })
     };
     let of = |data: &FuncData| {
