@@ -59,7 +59,9 @@ pub fn costs(plan: &Plan, machine: &Machine) -> Vec<Cost> {
         .iter()
         .map(|step| match step {
             Step::Exchange(id) => cx.exchange(&plan.buffers[*id]),
-            Step::Redistribute { to, .. } => cx.copy(&plan.buffers[*to]),
+            Step::Redistribute { from, to, .. } => {
+                cx.copy(&plan.buffers[*from], &plan.buffers[*to])
+            }
             Step::Tiles(step) => cx.tiles(step, &mut walker),
             Step::Reduce(step) => cx.reduce(step, &mut walker),
             Step::Serial(step) => cx.serial(step, &mut walker),

@@ -63,7 +63,27 @@ impl Estimate<'_> {
         cost
     }
 
-    pub(super) fn copy(&self, to: &BufferPlan) -> Cost {
+    /// Vaults whose banks hold some of a buffer.
+    fn holders(&self, buffer: &BufferPlan) -> u64 {
+        match &buffer.layout {
+            Layout::Tiled(tiles) => {
+                let busy = crate::lower::busy(tiles, &buffer.region, [0, 0]).map(u64::from);
+                (busy[0] * busy[1]).clamp(1, self.machine.vaults().into())
+            }
+            Layout::Replicated => self.machine.vaults().into(),
+            Layout::Single { .. } => 1,
+        }
+    }
+
+    /// Cycles in which the port of a vault answers requests of others: packets of a header and an
+    /// atom, and as much again (measured: other packets wait at the same routers).
+    fn answers(&self, atoms: u64) -> u64 {
+        let network = &self.machine.network;
+        let flits = (u64::from(network.packet_header) + ATOM).div_ceil(network.noc_bytes.into());
+        atoms.saturating_mul(2 * flits)
+    }
+
+    pub(super) fn copy(&self, from: &BufferPlan, to: &BufferPlan) -> Cost {
         let t = &self.times;
         let planes: u64 = to.inner_extents().iter().map(|&n| u64::from(n)).product();
         let extent = |k: usize| to.region.get(k).map_or(1, |i| u64::from(i.extent()));
@@ -98,8 +118,15 @@ impl Estimate<'_> {
                 (atoms, atoms, atoms, REQUEST)
             }
         };
+        // Vaults ask at once; where few hold what all ask for, they wait for those.
+        let (asking, holding) = (self.holders(to), self.holders(from));
+        let answered = match (asking, holding) {
+            (1, 1) => 0,
+            (asking, holding) => self.answers(requests.saturating_mul(asking) / holding),
+        };
         let moves = requests
             .saturating_mul(each)
+            .max(answered)
             .saturating_add(self.tsv(taken))
             .saturating_add(own * (2 * t.address));
         Cost {
