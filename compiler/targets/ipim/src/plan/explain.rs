@@ -50,14 +50,32 @@ pub fn explain(
     for remark in decided {
         let _ = writeln!(out, "    {}: {}", remark.function, remark.message);
     }
+    let mut forced = remarks.iter().filter(|r| matches!(r.pass, "extents" | "inline")).peekable();
+    if forced.peek().is_some() {
+        let _ = writeln!(out, "\nwhat could not be otherwise\n");
+    }
+    for remark in forced {
+        let of = match remark.function.as_str() {
+            "" => String::new(),
+            function => format!("{function}: "),
+        };
+        let _ = writeln!(out, "    {of}{}", remark.message);
+    }
     let _ = writeln!(out, "\nwhere data lives\n");
     for buffer in plan.buffers.values() {
         let _ = writeln!(out, "    {}", home_text(buffer));
     }
     let _ = writeln!(out, "\nwhat is done, in order\n");
     let (mut total, mut cycles) = (Traffic::default(), Cost::default());
+    let mut told = None;
     for (number, work) in works(plan, machine).iter().enumerate() {
         let _ = writeln!(out, "  {number:>3}. {}", work.text);
+        // Once for all stages of a Func.
+        if told.replace(work.func) != Some(work.func)
+            && let Some(why) = undistributed(plan, work.func, remarks)
+        {
+            let _ = writeln!(out, "       {why}");
+        }
         for line in &work.lines {
             let _ = writeln!(out, "       {line}");
         }
@@ -79,6 +97,15 @@ pub fn explain(
         let _ = writeln!(out, "    {}.{} ({word})", remark.function, remark.message);
     }
     out
+}
+
+/// Why a Func is not computed tile by tile.
+fn undistributed<'a>(plan: &Plan, func: Func, remarks: &'a [Remark]) -> Option<&'a str> {
+    let data = &plan.pipeline.funcs[func];
+    let of_func = |r: &&Remark| {
+        r.name == "NotDistributed" && r.function == data.name && r.span == Some(data.span)
+    };
+    remarks.iter().find(of_func).map(|r| r.message.as_str())
 }
 
 /// A remark for each kernel, at its definition: where its values live and what it makes move.
@@ -121,6 +148,16 @@ fn schedule_lines(
     sources: &SourceMap,
 ) -> (Vec<String>, Vec<String>) {
     let (mut end, mut inside) = (Vec::new(), Vec::new());
+    for data in plan.pipeline.funcs.values() {
+        for (k, update) in data.updates.iter().enumerate() {
+            let made = |d: &&Directive| matches!(d.kind, DirectiveKind::Rfactor(_));
+            for directive in update.schedule.directives.iter().filter(made) {
+                let text = directive_text(&plan.pipeline, directive);
+                let text = format!("{}.update({k}).{text}", data.name);
+                end.push(format!("// the statements with {text} and its loops stay as they are"));
+            }
+        }
+    }
     for site in sites(&plan.pipeline, sources).unwrap_or_default() {
         let text = format!("{}{};", site.name, chain(plan, written, &site));
         match site.behind {

@@ -73,8 +73,18 @@ pub fn mode_of(
     for stage in stages {
         if let Stage::Update(k) = stage {
             let update = &data.updates[k];
-            if !(0..update.args.len().min(2)).all(|d| update.is_pure_dim(pipeline, d)) {
-                return Mode::Single(format!("update {k} writes to computed places"));
+            let other = (0..update.args.len().min(2)).find(|&d| !update.is_pure_dim(pipeline, d));
+            if let Some(d) = other {
+                let var = &data.vars[d];
+                return Mode::Single(match &forms[update.args[d]] {
+                    Some(IndexForm::Affine(affine)) if affine.terms.is_empty() => {
+                        format!("update {k} writes at one place along `{var}`, not at each")
+                    }
+                    Some(IndexForm::Affine(_)) => format!(
+                        "update {k} runs along `{var}` in steps of its own, not tile by tile"
+                    ),
+                    _ => format!("update {k} writes to computed places along `{var}`"),
+                });
             }
         }
         for access in accesses(pipeline, func, stage) {
@@ -85,12 +95,12 @@ pub fn mode_of(
                 continue;
             }
             let tiled = tiled_access(pipeline, forms, &access.args, data.vars.len());
-            if tiled.is_none()
-                && elements(bounds, access.source) > most_copied(machine)
-                && !in_parts(pipeline, &access)
-            {
+            let count = elements(bounds, access.source);
+            let most = most_copied(machine);
+            if tiled.is_none() && count > most && !in_parts(pipeline, &access) {
                 return Mode::Single(format!(
-                    "it reads {} at places that are not affine in its own",
+                    "a tile of it reads no tile of `{}`, of which {count} elements are too many \
+                     to be whole in every bank ({most} are the most)",
                     source_name(pipeline, access.source)
                 ));
             }
