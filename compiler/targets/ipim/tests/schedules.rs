@@ -126,7 +126,8 @@ fn decided(text: &str) -> &str {
 /// A source with the schedule that `explain` printed for it in the places that it names.
 fn pasted(source: &str, text: &str) -> String {
     let start = text.find("schedule in effect\n").expect("a section") + 19;
-    let end = text.find("\nwhat was decided").or(text.find("\nwhere data lives"));
+    let headings = ["\nwhat was decided", "\nwhat could not be", "\nwhere data lives"];
+    let end = headings.iter().filter_map(|heading| text.find(heading)).min();
     let section = &text[start..end.expect("a section")];
     let (last, inside) = section.split_once("and inside of braces\n").unwrap_or((section, ""));
     // From the end on, so that places before stay where they are.
