@@ -221,13 +221,15 @@ impl Generator {
         if stage.output.is_some() || places[user].is_empty() || !into.updates.is_empty() {
             return;
         }
+        // Rounds that run at once may not share storage from outside of their loop.
+        let at_once = case.stages[k + 1..].iter().any(|stage| stage.schedule.runs_at_once());
         let (into, loops) = (into.name.clone(), &places[user]);
         let pick = |random: &mut Random| loops[random.below(loops.len())].clone();
         let at = pick(&mut self.random);
         let mut text = format!(".compute_at({into}, {at})");
         match self.random.below(6) {
             0 => text += &format!(".store_at({into}, {at})"),
-            1 => text += ".store_root()",
+            1 if !at_once => text += ".store_root()",
             _ => {}
         }
         let schedule = &mut self.case.stages[k].schedule;

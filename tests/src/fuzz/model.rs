@@ -99,6 +99,14 @@ pub struct Schedule {
     pub loops: Vec<String>,
 }
 
+impl Schedule {
+    /// Whether rounds of some loop run at once.
+    pub fn runs_at_once(&self) -> bool {
+        let at_once = |text: &String| text.contains("parallel") || text.contains("vectorize");
+        self.vector || self.loops.iter().any(at_once)
+    }
+}
+
 /// A Func.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stage {
