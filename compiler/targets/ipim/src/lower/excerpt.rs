@@ -6,7 +6,7 @@
 use nbcc_ir::{BinaryOp, Builder, Op, Value};
 use nbcc_isa_ipim::{ATOM_BYTES, LANES};
 
-use super::math::{choose, div_rem, less_mask, min, plus, times};
+use super::math::{div_rem, min, plus, times};
 use super::position::Position;
 use super::redistribute::{Batch, Copy};
 use crate::intrinsics::{VAULT_COLUMN, VAULT_ROW, base, id};
@@ -29,25 +29,33 @@ fn on_ring(b: &mut Builder<'_>, value: Value, around: u32, wraps: bool) -> Value
         return value;
     }
     let past = plus(b, value, -i64::from(around));
-    let zero = b.i32(0);
-    let inside = less_mask(b, past, zero);
-    choose(b, inside, value, past)
+    let amount = b.i32(31);
+    let inside = b.binary(BinaryOp::Ashr, past, amount);
+    let around = b.i32(around as i32);
+    let back = b.binary(BinaryOp::And, inside, around);
+    b.iadd(past, back)
 }
 
 impl Copy<'_> {
     /// Fills every vault's part, row by row.
     pub(super) fn to_excerpt(&self, b: &mut Builder<'_>, excerpt: &Excerpt, mask: u32) {
         let [columns, rows] = excerpt.along;
-        let starts = excerpt.along.map(|arc| {
+        // Computed where it is used: the control core may have no register to keep it in.
+        let start = |b: &mut Builder<'_>, k: usize| {
+            let arc = &excerpt.along[k];
             let place = id(b, if arc.axis == 0 { VAULT_COLUMN } else { VAULT_ROW });
-            begin(b, &arc, excerpt.busy[arc.axis], place)
-        });
+            begin(b, arc, excerpt.busy[arc.axis], place)
+        };
         let wraps = [0, 1].map(|k| excerpt.wraps(k));
-        let atoms = columns.ring.unit / LANES as u32;
+        // Rows of tiles are requested as such, but one atom at a time where code is to be small.
+        let of_unit = columns.ring.unit / LANES as u32;
+        let tiles = self.unroll > 1 && self.home.tile_atoms() == Some(of_unit);
+        let atoms = if tiles { of_unit } else { 1 };
+        let scale = of_unit / atoms;
         let unit_bytes = atoms * ATOM_BYTES;
-        let tiles = self.home.tile_atoms() == Some(atoms);
-        let most = columns.count.min(self.room / unit_bytes);
-        let chunks = columns.count.div_ceil(most);
+        let count = columns.count * scale;
+        let most = count.min(self.room / unit_bytes);
+        let chunks = count.div_ceil(most);
         // Finding the owner takes a while in itself.
         let at_once = if tiles { self.unroll / atoms } else { self.unroll / 4 }.max(1);
         let together = (1..=at_once).rev().find(|n| most.is_multiple_of(*n)).unwrap_or(1);
@@ -59,12 +67,18 @@ impl Copy<'_> {
         b.counted_loop("plane", self.planes(), |b, plane| {
             b.counted_loop("rows", batch.turns, |b, turn| {
                 b.counted_loop("chunk", chunks, |b, chunk| {
-                    let skipped = times(b, chunk, most.into());
-                    let last = b.i32((columns.count - most) as i32);
-                    let skipped = min(b, skipped, last);
+                    let skipped = |b: &mut Builder<'_>| {
+                        if chunks == 1 {
+                            return b.i32(0);
+                        }
+                        let skipped = times(b, chunk, most.into());
+                        let last = b.i32((count - most) as i32);
+                        min(b, skipped, last)
+                    };
                     b.counted_loop("fetch", batch.rows, |b, r| {
                         let y = batch.row(b, turn, r);
-                        let y = b.iadd(starts[1], y);
+                        let begin = start(b, 1);
+                        let y = b.iadd(begin, y);
                         let y = on_ring(b, y, rows.ring.around, wraps[1]);
                         let y = plus(b, y, first_row);
                         let row = self.home.row(b, plane, y);
@@ -74,11 +88,14 @@ impl Copy<'_> {
                             let offset = times(b, n, (together * unit_bytes).into());
                             let slot = b.iadd(slot, offset);
                             let n = times(b, n, together.into());
-                            let x = b.iadd(starts[0], skipped);
+                            let x = start(b, 0);
+                            let x = times(b, x, scale.into());
+                            let skipped = skipped(b);
+                            let x = b.iadd(x, skipped);
                             let x = b.iadd(x, n);
                             for k in 0..i64::from(together) {
                                 let x = plus(b, x, k);
-                                let x = on_ring(b, x, columns.ring.around, wraps[0]);
+                                let x = on_ring(b, x, columns.ring.around * scale, wraps[0]);
                                 let unit = plus(b, x, first);
                                 let to = plus(b, slot, k * i64::from(unit_bytes));
                                 if tiles {
@@ -93,7 +110,8 @@ impl Copy<'_> {
                         let y = batch.row(b, turn, r);
                         let above = times(b, plane, rows.count.into());
                         let row = b.iadd(above, y);
-                        let row = times(b, row, columns.count.into());
+                        let row = times(b, row, count.into());
+                        let skipped = skipped(b);
                         let unit = b.iadd(row, skipped);
                         let bank = times(b, unit, unit_bytes.into());
                         let base = base(b, self.into);

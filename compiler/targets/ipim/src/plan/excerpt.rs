@@ -131,10 +131,16 @@ fn follows(pipeline: &Pipeline, index: Expr) -> Follows {
     }
 }
 
+/// Whether the control core has registers enough to find a place on a ring, and the owner of what
+/// is there.
+pub(super) fn finds_owners(machine: &Machine) -> bool {
+    machine.registers.ctrl >= 24
+}
+
 /// Whether vaults may do with a part of what an access reads.
-pub(super) fn in_parts(pipeline: &Pipeline, access: &Access) -> bool {
+pub(super) fn in_parts(pipeline: &Pipeline, machine: &Machine, access: &Access) -> bool {
     let mut along = access.args.iter().take(2).map(|&arg| follows(pipeline, arg));
-    along.any(|along| matches!(along, Follows::Axis(_)))
+    finds_owners(machine) && along.any(|along| matches!(along, Follows::Axis(_)))
 }
 
 /// Bytes of copies in all banks together: more would take simulators more memory than they have.
@@ -209,7 +215,8 @@ impl Planner<'_> {
             let whole = nbcc_stages::bounds::points(&self.plan.buffers[home].region);
             for (excerpt, region, served) in self.excerpts(home, shape, along, &members) {
                 let words = nbcc_stages::bounds::points(&region);
-                let pays = words <= most && words.saturating_mul(2) <= whole;
+                let pays =
+                    finds_owners(self.machine) && words <= most && words.saturating_mul(2) <= whole;
                 let buffer = match excerpt.filter(|_| pays) {
                     Some(excerpt) => {
                         self.copy(home, Layout::Replicated, region, vec![], Some(excerpt))

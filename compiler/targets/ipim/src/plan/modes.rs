@@ -97,7 +97,7 @@ pub fn mode_of(
             let tiled = tiled_access(pipeline, forms, &access.args, data.vars.len());
             let count = elements(bounds, access.source);
             let most = most_copied(machine);
-            if tiled.is_none() && count > most && !in_parts(pipeline, &access) {
+            if tiled.is_none() && count > most && !in_parts(pipeline, machine, &access) {
                 return Mode::Single(format!(
                     "a tile of it reads no tile of `{}`, of which {count} elements are too many \
                      to be whole in every bank ({most} are the most)",

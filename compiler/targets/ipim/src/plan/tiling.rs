@@ -7,7 +7,7 @@ use nbcc_stages::bounds::{Interval, Region};
 use nbcc_stages::{ElementType, Func, Input};
 
 use super::access::{Access, Source};
-use super::excerpt::WIDE;
+use super::excerpt::{WIDE, finds_owners};
 use super::layouts::{Families, Member, default_tile};
 use super::modes::{Mode, TiledAccess, foreign_accesses, has_stage, mode_of, tiled_access};
 use super::reads::{Ratio, lcm};
@@ -135,7 +135,8 @@ impl Planner<'_> {
             let member = asked.or_else(|| {
                 // Spread over banks, so that not every vault requests from one.
                 let large = nbcc_stages::bounds::points(&region) > SCATTERED;
-                (large && !self.read_by_one(source, needed)).then(|| {
+                let spread = large && finds_owners(self.machine);
+                (spread && !self.read_by_one(source, needed)).then(|| {
                     let engines = u64::from(self.machine.engines() * self.machine.vaults());
                     let share = nbcc_stages::bounds::points(&region) / engines;
                     let width =
