@@ -125,3 +125,48 @@ pub(super) fn tiled_dims(places: &Places<'_>) -> Vec<usize> {
     });
     dims.collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use nbcc_stages::CompareOp;
+    use nbcc_stages::build::Build;
+
+    use super::*;
+
+    #[test]
+    fn every_value_of_a_coordinate_is_visited() {
+        let mut build = Build::new();
+        let rdom = build.rdom("r", &[(-1, 3)]);
+        let (x, r) = (build.dim(0), build.rvar(rdom, 0));
+        let nine = build.int(9);
+        let sum = build.add(x, r);
+        let inside = build.compare(CompareOp::Lt, sum, nine);
+        let back = build.binary(BinaryOp::Sub, nine, sum);
+        let folded = build.expr(ExprKind::Select(inside, sum, back), nbcc_stages::ElementType::I32);
+        let places = Places::new(&build.pipeline, folded).expect("loop counters decide it");
+        assert_eq!(tiled_dims(&places), [0]);
+        let over = |last: i32| {
+            move |var: AffineVar| match var {
+                AffineVar::Dim(_) => Interval::new(5, last),
+                AffineVar::RVar(..) => Interval::new(-1, 1),
+            }
+        };
+        let mut found = Vec::new();
+        assert!(places.each(over(8), |at| found.push(at)));
+        let expected: Vec<i64> = (-1..=1)
+            .flat_map(|r| (5..=8).map(move |x| if x + r < 9 { x + r } else { 9 - x - r }))
+            .collect();
+        assert_eq!(found, expected);
+        assert!(!places.each(over(1 << 20), |_| panic!("too many points are not visited")));
+    }
+
+    #[test]
+    fn what_data_decides_has_no_places() {
+        let mut build = Build::new();
+        let input = build.input("in", 1);
+        let x = build.dim(0);
+        let element = build.load(input, &[x]);
+        let index = build.cast(nbcc_stages::ElementType::I32, element);
+        assert!(Places::new(&build.pipeline, index).is_none());
+    }
+}
