@@ -64,9 +64,7 @@ impl Body<'_> {
             plus(b, index, -before)
         };
         let ty = Type { scalar: super::scalar(plan.buffers[id].element), lanes: WIDTH };
-        let zero = b.i32(0);
-        let extra = b.func.mems[mem].extents.len() - 1;
-        let place = std::iter::once(index).chain(std::iter::repeat_n(zero, extra)).collect();
+        let place = numbered(b, mem, index);
         b.load(ty, mem, place)
     }
 
@@ -154,12 +152,9 @@ pub(crate) fn gather(
     let index = linear_index(b, plan, id, mem, coordinates, lanes);
     let scalar = super::scalar(buffer.element);
     let ty = Type { scalar, lanes: 1 };
-    let extra = b.func.mems[mem].extents.len() - 1;
-    let zero = b.i32(0);
     let element = |b: &mut Builder<'_>, index: Value| {
-        let mut subscripts = vec![index];
-        subscripts.extend(std::iter::repeat_n(zero, extra));
-        b.load(ty, mem, subscripts)
+        let place = numbered(b, mem, index);
+        b.load(ty, mem, place)
     };
     if lanes == 1 {
         return element(b, index);
@@ -174,6 +169,13 @@ pub(crate) fn gather(
         });
     }
     value.expect("there are lanes")
+}
+
+/// The subscripts of the element with a number as [`linear_index`] gives it.
+pub(crate) fn numbered(b: &mut Builder<'_>, mem: Mem, index: Value) -> Vec<Value> {
+    let mut subscripts = vec![b.i32(0); b.func.mems[mem].extents.len()];
+    subscripts[0] = index;
+    subscripts
 }
 
 /// The number of an element in a buffer that lies whole in the bank, limited to its storage.

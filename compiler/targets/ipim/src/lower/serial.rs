@@ -16,7 +16,7 @@ use nbcc_stages::lower::ExprLowering;
 use nbcc_stages::{Expr, ExprKind, RDom, Walker};
 
 use super::body::{from_word, to_word, word_type};
-use super::gather::linear_index;
+use super::gather::{linear_index, numbered};
 use super::math::{plus, times};
 use super::point::{Point, PointBody};
 use super::position::{finish_at, mesh_of, skip_idle};
@@ -272,9 +272,7 @@ impl<'a> Serial<'a> {
         }
         if self.lanes == 1 {
             let index = linear_index(b, self.plan, id, mem, &coordinates, 1);
-            let zero = b.i32(0);
-            let extra = b.func.mems[mem].extents.len() - 1;
-            return std::iter::once(index).chain(std::iter::repeat_n(zero, extra)).collect();
+            return numbered(b, mem, index);
         }
         // A row of vectors: its other coordinates are limited to the storage.
         let mut subscripts = self.subscripts(b, &coordinates);
