@@ -36,9 +36,9 @@ pub struct ParamSpec {
 
 /// A run.
 pub struct RunRequest<'a> {
-    /// The inputs, all of them; others are left out.
+    /// The inputs, all that the program reads; others are ignored.
     pub inputs: BTreeMap<String, Image>,
-    /// Words of the scalar parameters that are set; others are left out.
+    /// Words of the scalar parameters that are set; those that the program lacks are ignored.
     pub params: BTreeMap<String, u32>,
     /// Leave timing out.
     pub fast: bool,

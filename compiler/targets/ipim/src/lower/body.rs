@@ -220,7 +220,7 @@ impl Access for Body<'_> {
         } else if let Some(&number) = self.loops.nest.read_of.get(&expr) {
             self.tiled(b, (expr, &args), number, lower)
         } else {
-            let id = self.loops.nest.whole_of[&expr];
+            let id = self.loops.nest.copy_of[&expr];
             let input = match data.kind {
                 ExprKind::Load(input, _) => Some(input),
                 _ => None,

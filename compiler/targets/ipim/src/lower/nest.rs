@@ -59,8 +59,8 @@ impl<'a> Loops<'a> {
         targets: &[BufferId],
     ) -> (BTreeMap<BufferId, Mem>, Vec<Option<Mem>>) {
         let read = nest.reads.iter().map(|r| r.buffer);
-        let whole = nest.whole_of.values().copied();
-        let ids: Vec<BufferId> = targets.iter().copied().chain(read).chain(whole).collect();
+        let copies = nest.copy_of.values().copied();
+        let ids: Vec<BufferId> = targets.iter().copied().chain(read).chain(copies).collect();
         let mems = ids.iter().map(|&id| (id, kernel.buffer(cx.plan, id))).collect();
         let windows = nest.reads.iter().enumerate().map(|(n, read)| {
             let window: &Window = read.window.as_ref()?;

@@ -215,8 +215,7 @@ impl Planner<'_> {
             let whole = nbcc_stages::bounds::points(&self.plan.buffers[home].region);
             for (excerpt, region, served) in self.excerpts(home, shape, along, &members) {
                 let words = nbcc_stages::bounds::points(&region);
-                let pays =
-                    finds_owners(self.machine) && words <= most && words.saturating_mul(2) <= whole;
+                let pays = words <= most && words.saturating_mul(2) <= whole;
                 let buffer = match excerpt.filter(|_| pays) {
                     Some(excerpt) => {
                         self.copy(home, Layout::Replicated, region, vec![], Some(excerpt))
@@ -244,7 +243,8 @@ impl Planner<'_> {
     ) -> Vec<(Option<Excerpt>, Region, Vec<Expr>)> {
         let buffer = &self.plan.buffers[home];
         let region = buffer.region.clone();
-        if !along.iter().any(|a| matches!(a, Follows::Axis(_))) {
+        let in_parts = along.iter().any(|a| matches!(a, Follows::Axis(_)));
+        if !in_parts || !finds_owners(self.machine) {
             return vec![(None, region, accesses.iter().map(|a| a.expr).collect())];
         }
         let axes = along.map(|along| if let Follows::Axis(axis) = along { axis } else { 0 });

@@ -170,7 +170,7 @@ pub struct Nest {
     /// The read that serves each access in tiles.
     pub read_of: BTreeMap<Expr, usize>,
     /// The buffer that serves each other access, a copy in every engine's bank.
-    pub whole_of: BTreeMap<Expr, BufferId>,
+    pub copy_of: BTreeMap<Expr, BufferId>,
     /// Rows of the tile computed between two fillings of windows.
     pub block_rows: u32,
     /// Vectors of a row, and rows, computed in one loop body, so that every lane's place in the

@@ -47,7 +47,7 @@ impl Planner<'_> {
                 None => elsewhere.push(access),
             }
         }
-        let whole_of = self.elsewhere(func, &shape, &elsewhere)?;
+        let copy_of = self.elsewhere(func, &shape, &elsewhere)?;
         self.merge_clamps(&mut groups, &shape);
         let mut reads: Vec<(Read, Tiled)> = Vec::new();
         for (key, members) in &groups {
@@ -73,7 +73,7 @@ impl Planner<'_> {
             rdom: shape.rdom,
             reads: reads.into_iter().map(|(r, _)| r).collect(),
             read_of,
-            whole_of,
+            copy_of,
             block_rows,
             unroll: [unroll_x as u32, unroll_y as u32],
         })

@@ -300,9 +300,8 @@ impl Settler<'_> {
         }
         let [width, height] = nest.tiles.tile;
         let used = format!("tiles are {width} x {height}");
-        let (tile, span) = match scheduled_tile(self.pipeline(), self.func) {
-            Some(found) => found,
-            None => return Err(format!("{used}: only the first two dimensions are distributed")),
+        let Some((tile, span)) = scheduled_tile(self.pipeline(), self.func) else {
+            return Err(format!("{used}: only the first two dimensions are distributed"));
         };
         if span != directive.span {
             return Err(format!("{used}, as another ipim_tile says"));
