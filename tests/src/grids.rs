@@ -5,7 +5,11 @@ use nbcc::simulate::{Argument, GridLaunch, GridRequest, RunError};
 use nbcc_base::{Diagnostics, SourceFile, SourceMap};
 use nbcc_interp::grid::{self, GridMemory, Limits};
 use nbcc_ir::Module;
+use nbcc_isa::Override;
 use nbcc_pipeline::{Artifact, Context, NoObserver, OptLevel, PassOptions, Program, Request};
+use nbcc_placement::Remark;
+
+use crate::said;
 
 /// A launch of a kernel whose parameters are addresses, and a number behind them if there is one.
 #[derive(Clone, Debug)]
@@ -44,20 +48,31 @@ impl Source {
 
     /// Compiles for the MPU, verifying after each pass; what is wrong otherwise.
     pub fn compile(&self, level: OptLevel) -> Result<Vec<u8>, String> {
+        let passes = PassOptions { level, disabled: vec![], verify_each: true };
+        self.compile_for(vec![], &passes, &mut vec![])
+    }
+
+    /// Compiles for the MPU with changes; what is wrong otherwise.
+    pub fn compile_for(
+        &self,
+        overrides: Vec<Override>,
+        passes: &PassOptions,
+        remarks: &mut Vec<Remark>,
+    ) -> Result<Vec<u8>, String> {
         let target = registry::target("mpu").ok_or("there is no target")?.target;
         let machine = target.machines()[0];
         let request = Request {
             machine: machine.text.to_string(),
             machine_name: machine.name.to_string(),
+            overrides,
             ..Request::default()
         };
-        let passes = PassOptions { level, disabled: vec![], verify_each: true };
         let mut diagnostics = Diagnostics::default();
         let mut cx = Context {
             sources: &self.sources,
             diagnostics: &mut diagnostics,
-            remarks: &mut vec![],
-            passes: &passes,
+            remarks,
+            passes,
             observer: &mut NoObserver,
         };
         match target.compile(Program::Ir(self.module.clone()), &request, &mut cx) {
@@ -121,13 +136,4 @@ pub fn simulate(binary: &[u8], launch: &Launch, cycles: u64) -> Result<Vec<Vec<u
             Err(why)
         }
     }
-}
-
-fn said(sources: &SourceMap, diagnostics: &Diagnostics) -> String {
-    let lines = diagnostics.iter().map(|d| {
-        let at = d.span.map(|span| sources.start_of(span));
-        let at = at.map_or(String::new(), |at| format!("{}:{}: ", at.line, at.column));
-        format!("{at}{} {}", d.code.code, d.message)
-    });
-    lines.collect::<Vec<_>>().join("\n")
 }

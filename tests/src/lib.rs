@@ -9,11 +9,14 @@ pub mod fuzz_kernels;
 pub mod fuzzing;
 pub mod grids;
 pub mod guard;
+pub mod images;
 pub mod kernels;
 pub mod pattern;
 pub mod reference;
 
 use std::path::{Path, PathBuf};
+
+use nbcc_base::{Diagnostics, SourceMap};
 
 /// The root of the repository.
 pub fn root() -> PathBuf {
@@ -31,4 +34,14 @@ pub fn files_in(folder: &Path, extension: &str) -> Vec<PathBuf> {
         .collect();
     files.sort();
     files
+}
+
+/// What was reported, a line each: place, severity, code, message.
+pub fn said(sources: &SourceMap, diagnostics: &Diagnostics) -> String {
+    let line = |d: &nbcc_base::Diagnostic| {
+        let at = d.span.map(|s| sources.start_of(s));
+        let at = at.map_or_else(String::new, |at| format!("{}:{}: ", at.line, at.column));
+        format!("{at}{} {}: {}", d.severity.word(), d.code.code, d.message)
+    };
+    diagnostics.iter().map(line).collect::<Vec<_>>().join("\n")
 }
