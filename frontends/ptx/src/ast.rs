@@ -5,6 +5,7 @@
 //! [`crate::resolved::Resolved`], which is what checking and lowering read; the types that both
 //! share (types, state spaces, forms) stand here.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use cranelift_entity::{PrimaryMap, entity_impl};
@@ -526,4 +527,8 @@ pub struct Ast<'a> {
     pub items: Vec<Item>,
     /// The statements of all bodies.
     pub statements: Vec<Statement>,
+    /// Whether something was left out because of an error.
+    pub incomplete: bool,
+    /// The names in what was left out, which may have been declared there.
+    pub doubtful: BTreeSet<Symbol>,
 }

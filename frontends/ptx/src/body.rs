@@ -45,12 +45,18 @@ impl Parser<'_, '_> {
                     depth -= 1;
                 }
                 Token::End => {
-                    return self.fail(
+                    self.error(
                         Diagnostic::error(&codes::BRACKETS, "`{` is never closed")
                             .at(open, "the body starts here")
                             .and(span, "the file ends here")
                             .help("add `}`"),
                     );
+                    return Ok(self.end_body(first, depth, span));
+                }
+                Token::Dotted if self.starts_function() => {
+                    let word = self.slice();
+                    self.error(misplaced(word, span));
+                    return Ok(self.end_body(first, depth, span));
                 }
                 _ => {
                     let from = self.at;
@@ -63,6 +69,21 @@ impl Parser<'_, '_> {
                 }
             }
         }
+    }
+
+    /// The statements from `first`, with the braces that are missing at their end.
+    fn end_body(&mut self, first: usize, depth: u32, span: Span) -> Range<usize> {
+        for _ in 0..=depth {
+            self.ast.statements.push(Statement::Close(span));
+        }
+        first..self.ast.statements.len()
+    }
+
+    /// Whether a kernel or function starts here, with or without linkage.
+    fn starts_function(&self) -> bool {
+        let linkage = matches!(self.slice(), ".visible" | ".extern" | ".weak");
+        let word = self.tokens[(self.at + usize::from(linkage)).min(self.tokens.len() - 1)];
+        matches!(self.text_of(word), ".entry" | ".func")
     }
 
     fn statement(&mut self) -> Result<(), Failed> {
@@ -80,32 +101,68 @@ impl Parser<'_, '_> {
     }
 
     /// Goes behind the statement that starts at token `from`, in which there was an error: behind
-    /// the next semicolon, or before a brace that closes more than the statement opened.
+    /// the next semicolon, before a line that starts another statement, or before a brace that
+    /// closes more than the statement opened.
     fn skip_statement(&mut self, from: usize) {
         let error = self.at;
         let mut depth = 0u32;
-        for index in from..self.tokens.len() - 1 {
+        let mut end = self.tokens.len() - 1;
+        for index in from..end {
             match self.tokens[index].token {
                 // Where a brace is what is wrong, it starts a block.
                 Token::OpenBrace if index == error => {
-                    self.at = index;
-                    return;
+                    end = index;
+                    break;
                 }
                 Token::OpenBrace => depth += 1,
                 Token::CloseBrace if depth == 0 => {
                     // Progress is made: a statement never starts with a brace.
-                    self.at = index;
-                    return;
+                    end = index;
+                    break;
                 }
                 Token::CloseBrace => depth -= 1,
                 Token::Semicolon if index >= error => {
-                    self.at = index + 1;
-                    return;
+                    end = index + 1;
+                    break;
+                }
+                _ if index >= error && index > from && self.line_starts_statement(index) => {
+                    end = index;
+                    break;
                 }
                 _ => {}
             }
         }
-        self.at = self.tokens.len() - 1;
+        self.skip(from, end);
+    }
+
+    /// Whether a token is the first of its line and starts a statement, as far as can be seen from
+    /// it and the one behind it.
+    fn line_starts_statement(&self, index: usize) -> bool {
+        let [before, lexeme, next] = [index - 1, index, index + 1].map(|at| self.tokens[at]);
+        if !self.text[before.end as usize..lexeme.start as usize].contains('\n') {
+            return false;
+        }
+        match lexeme.token {
+            Token::Name => {
+                next.token == Token::Colon
+                    || next.token == Token::Dotted && next.start == lexeme.end
+                    || matches!(self.text_of(lexeme), "ret" | "exit" | "trap")
+            }
+            Token::At => true,
+            Token::Dotted => matches!(
+                self.text_of(lexeme),
+                ".reg"
+                    | ".local"
+                    | ".param"
+                    | ".shared"
+                    | ".loc"
+                    | ".pragma"
+                    | ".visible"
+                    | ".entry"
+                    | ".func"
+            ),
+            _ => false,
+        }
     }
 
     fn label(&mut self) -> Result<Statement, Failed> {
@@ -163,13 +220,9 @@ impl Parser<'_, '_> {
                     .at(span, "may not stand here")
                     .help("declare it before the function"),
             ),
-            word @ (".entry" | ".func" | ".file" | ".section" | ".alias" | ".version"
-            | ".target" | ".address_size" | ".maxntid" | ".reqntid" | ".minnctapersm"
-            | ".maxnreg" | ".noreturn" | ".ptr") => self.fail(
-                Diagnostic::error(&codes::MISPLACED, format!("`{word}` in a function"))
-                    .at(span, "may not stand here")
-                    .help("a `}` may be missing before this"),
-            ),
+            word @ (".file" | ".section" | ".alias" | ".version" | ".target" | ".address_size"
+            | ".maxntid" | ".reqntid" | ".minnctapersm" | ".maxnreg" | ".noreturn"
+            | ".ptr") => self.fail(misplaced(word, span)),
             word @ (".callprototype" | ".calltargets" | ".branchtargets") => self.fail(
                 Diagnostic::error(&codes::SYNTAX, format!("`{word}` without a label"))
                     .at(span, "needs a label by which it is found")
@@ -413,4 +466,10 @@ impl Parser<'_, '_> {
         self.expect(Token::CloseIndex, "`,` or `]`")?;
         Ok(OperandKind::Texture(list))
     }
+}
+
+fn misplaced(word: &str, span: Span) -> Diagnostic {
+    Diagnostic::error(&codes::MISPLACED, format!("`{word}` in a function"))
+        .at(span, "may not stand here")
+        .help("a `}` may be missing before this")
 }

@@ -70,16 +70,19 @@ impl<'a, 'd> Parser<'a, 'd> {
                     tokens.push(Lexeme { token, start: range.start as u32, end: range.end as u32 });
                 }
                 Err(error) => {
+                    let (start, end) = (range.start as u32, range.end as u32);
                     diagnostics.push(lex_error(source, text, error, range));
                     errors += 1;
-                    if errors == MAX_SYNTAX_ERRORS {
-                        break;
+                    // Nothing that follows is what it seems.
+                    let last = matches!(error, LexError::Comment | LexError::Dwarf);
+                    if last || errors == MAX_SYNTAX_ERRORS {
+                        return Err(Failed);
+                    }
+                    if error != LexError::Preprocessor {
+                        tokens.push(Lexeme { token: Token::Invalid, start, end });
                     }
                 }
             }
-        }
-        if errors > 0 {
-            return Err(Failed);
         }
         let end = text.len() as u32;
         tokens.push(Lexeme { token: Token::End, start: end, end });
@@ -91,7 +94,7 @@ impl<'a, 'd> Parser<'a, 'd> {
             ast: Ast::default(),
             diagnostics,
             debug_labels: HashMap::new(),
-            errors: 0,
+            errors,
             form_texts: HashMap::new(),
             form_words: HashMap::new(),
         })
@@ -192,6 +195,9 @@ impl<'a, 'd> Parser<'a, 'd> {
 
     /// The next token is none that may stand here.
     pub fn unexpected<T>(&mut self, expected: &str) -> Result<T, Failed> {
+        if self.peek() == Token::Invalid {
+            return Err(Failed);
+        }
         let span = self.span();
         let diagnostic = match self.peek() {
             Token::End => Diagnostic::error(&codes::SYNTAX, "the file ends too early")
@@ -210,6 +216,17 @@ impl<'a, 'd> Parser<'a, 'd> {
             _ => diagnostic,
         };
         self.fail(diagnostic)
+    }
+
+    /// Goes on at another token. What the names in between mean is in doubt from now on.
+    pub fn skip(&mut self, from: usize, to: usize) {
+        for index in from..to {
+            if self.tokens[index].token == Token::Name {
+                let name = self.name_of(self.tokens[index]);
+                self.ast.doubtful.insert(name.symbol);
+            }
+        }
+        self.at = to;
     }
 
     /// Whether any error was reported.

@@ -364,7 +364,15 @@ impl Parser<'_, '_> {
                 self.advance();
                 None
             }
-            Token::OpenBrace => Some(self.body()?),
+            Token::OpenBrace => {
+                let first = self.ast.statements.len();
+                let body = self.body();
+                if body.is_err() {
+                    // The statements of a function that is left out are left out too.
+                    self.ast.statements.truncate(first);
+                }
+                Some(body?)
+            }
             // The declaration of a `.func` may end without a semicolon.
             Token::End if !entry => None,
             Token::Dotted if !entry && self.starts_item() => None,

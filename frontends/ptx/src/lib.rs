@@ -36,9 +36,10 @@ pub fn parse(
     _options: &Options,
     diagnostics: &mut Diagnostics,
 ) -> Result<nbcc_ir::Module, Failed> {
-    let module = read(source, file, diagnostics)?;
+    let ast = syntax::parse(source, file, diagnostics)?;
+    let module = resolve::resolve(ast, &file.text, diagnostics)?;
     let forms = check::check(&module, diagnostics)?;
-    lower::lower(&module, &forms, diagnostics)
+    if module.incomplete { Err(Failed) } else { lower::lower(&module, &forms, diagnostics) }
 }
 
 /// Every diagnostic code of this crate.
@@ -53,5 +54,6 @@ pub fn read<'a>(
     diagnostics: &mut Diagnostics,
 ) -> Result<resolved::Resolved<'a>, Failed> {
     let ast = syntax::parse(source, file, diagnostics)?;
-    resolve::resolve(ast, &file.text, diagnostics)
+    let module = resolve::resolve(ast, &file.text, diagnostics)?;
+    if module.incomplete { Err(Failed) } else { Ok(module) }
 }

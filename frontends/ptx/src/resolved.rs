@@ -5,7 +5,7 @@
 //! legal, initialisers are laid out, constants are folded, every body has its braces. What is not:
 //! whether an opcode exists, and which operands and types its form takes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use cranelift_entity::{PrimaryMap, entity_impl};
 use nbcc_base::Span;
@@ -58,6 +58,10 @@ pub struct Resolved<'a> {
     pub functions: PrimaryMap<FunctionId, Function>,
     /// The names of `.file`, by number.
     pub files: BTreeMap<u64, String>,
+    /// Whether something was left out because of an error.
+    pub incomplete: bool,
+    /// The names of what was left out, and in it: nothing is to be said against their use.
+    pub doubtful: BTreeSet<Symbol>,
 }
 
 /// A variable in memory.

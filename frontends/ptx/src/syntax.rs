@@ -15,7 +15,7 @@ use crate::codes;
 use crate::cursor::Parser;
 use crate::token::Token;
 
-/// Parses a file.
+/// Parses a file. After errors the tree lacks what they are in; `Err` means that it is of no use.
 pub(crate) fn parse<'a>(
     source: SourceId,
     file: &'a SourceFile,
@@ -27,12 +27,13 @@ pub(crate) fn parse<'a>(
         let from = parser.at;
         if parser.item().is_err() {
             if parser.gives_up() {
-                break;
+                return Err(Failed);
             }
             parser.skip_item(from);
         }
     }
-    if parser.has_errors() { Err(Failed) } else { Ok(parser.ast) }
+    parser.ast.incomplete = parser.has_errors();
+    Ok(parser.ast)
 }
 
 /// The newest version that is known.
@@ -112,6 +113,9 @@ impl Parser<'_, '_> {
     }
 
     fn header_missing(&mut self, directive: &str, place: &str) -> Result<(), Failed> {
+        if self.peek() == Token::Invalid {
+            return Err(Failed);
+        }
         let span = self.span();
         self.fail(
             Diagnostic::error(&codes::HEADER, format!("`{directive}` is missing"))
@@ -354,26 +358,29 @@ impl Parser<'_, '_> {
     /// Goes behind the item that starts at token `from`, in which there was an error.
     fn skip_item(&mut self, from: usize) {
         let error = self.at;
+        // Instructions outside a function are one mistake, however many they are.
+        let stray = matches!(self.tokens[from].token, Token::Name | Token::At);
         let mut depth = 0u32;
-        for index in from..self.tokens.len() - 1 {
+        let mut end = self.tokens.len() - 1;
+        for index in from..end {
             let lexeme = self.tokens[index];
             match lexeme.token {
                 Token::OpenBrace => depth += 1,
                 Token::CloseBrace if depth <= 1 => {
                     depth = 0;
                     if index >= error {
-                        self.at = index + 1;
-                        return;
+                        end = index + 1;
+                        break;
                     }
                 }
                 Token::CloseBrace => depth -= 1,
-                Token::Semicolon if depth == 0 && index >= error => {
-                    self.at = index + 1;
-                    return;
+                Token::Semicolon if depth == 0 && index >= error && !stray => {
+                    end = index + 1;
+                    break;
                 }
+                // These stand between braces nowhere: one that closes is missing.
                 Token::Dotted
-                    if depth == 0
-                        && index > from
+                    if index > from
                         && index >= error
                         && matches!(
                             self.text_of(lexeme),
@@ -388,12 +395,12 @@ impl Parser<'_, '_> {
                                 | ".alias"
                         ) =>
                 {
-                    self.at = index;
-                    return;
+                    end = index;
+                    break;
                 }
                 _ => {}
             }
         }
-        self.at = self.tokens.len() - 1;
+        self.skip(from, end);
     }
 }

@@ -159,6 +159,8 @@ pub(crate) enum Token {
     #[token("||")]
     LogicalOr,
 
+    /// What is no token, and has been reported.
+    Invalid,
     /// Behind the last token.
     End,
 }

@@ -129,7 +129,7 @@ fn ten_megabytes_are_read() {
     assert_eq!(errors(&text), NONE);
     let list = format!("{HEADER}.global .b8 a[] = {{{}0}};", "12, ".repeat(MANY));
     assert_eq!(errors(&list), NONE);
-    assert_eq!(errors(&format!("{HEADER}{}", "alpha beta ; ".repeat(MANY / 5))).len(), 20);
+    assert_eq!(errors(&format!("{HEADER}{}", "alpha beta ; ".repeat(MANY / 5))), ["E2008"]);
     // Names are reported once.
     assert_eq!(body_errors(&"alpha beta ; ".repeat(MANY / 5)), ["E2020"]);
     assert_eq!(body_errors(&"add.s32 a, b, c;\n".repeat(MANY / 5)).len(), 3);

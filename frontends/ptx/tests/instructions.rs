@@ -175,3 +175,21 @@ fn instructions_that_are_not_supported_are_named() {
         assert!(found[0].contains("is not supported yet"), "{body}: {found:?}");
     }
 }
+
+#[test]
+fn instructions_are_checked_whatever_else_is_wrong() {
+    let text = ".version 8.0\n.target sm_80\n.address_size 64\n\
+                .func f(.param .b32 a) {\n.reg .b32 %r<3>;\nadd.s32 %r1, %r2\n\
+                addd.s32 %r1, %r2, 1;\nmov.u32 %r1, nothing;\nret;\n\
+                .entry k() {\n.param .b32 a;\ncall f, (a);\nadd.u33 a, a, a;\nret;\n}\n";
+    let found = diagnose(text.to_string());
+    let found: Vec<&str> = found.iter().map(|d| d.message.as_str()).collect();
+    let expected = [
+        "unexpected `addd`",
+        "`.entry` in a function",
+        "`nothing` is not declared",
+        "there is no instruction `addd`",
+        "`add` has no modifier `.u33`",
+    ];
+    assert_eq!(found, expected);
+}

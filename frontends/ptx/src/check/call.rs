@@ -35,6 +35,9 @@ impl Checker<'_, '_> {
                         .help("kernels are launched from the host; move the code into a `.func`"),
                     );
                 }
+                if self.module.doubtful.contains(&data.name) {
+                    return guard;
+                }
                 self.defined(function, call.callee_span)?;
                 let variables = |list: &[crate::resolved::Parameter]| {
                     list.iter().map(|p| p.variable()).collect::<Vec<VariableId>>()
@@ -62,7 +65,9 @@ impl Checker<'_, '_> {
                         for &(function, span) in targets {
                             self.defined(function, span)?;
                         }
-                        if let Some(&(first, span)) = targets.first() {
+                        if let Some(&(first, span)) = targets.first()
+                            && !self.module.doubtful.contains(&self.module.functions[first].name)
+                        {
                             let data = &self.module.functions[first];
                             let returns: Vec<_> =
                                 data.returns.iter().map(|p| p.variable()).collect();
@@ -87,7 +92,10 @@ impl Checker<'_, '_> {
         let data = &self.module.functions[function];
         let real = data.alias.unwrap_or(function);
         let name = self.module.names.text(data.name);
-        if self.module.functions[real].body.is_some() || RUNTIME.contains(&name) {
+        if self.module.functions[real].body.is_some()
+            || RUNTIME.contains(&name)
+            || self.module.doubtful.contains(&data.name)
+        {
             return Some(());
         }
         if HEAP.contains(&name) {
@@ -109,7 +117,7 @@ impl Checker<'_, '_> {
     pub(super) fn function_address(&mut self, function: FunctionId, span: Span) -> Option<()> {
         let data = &self.module.functions[function];
         let real = data.alias.unwrap_or(function);
-        if self.module.functions[real].body.is_some() {
+        if self.module.functions[real].body.is_some() || self.module.doubtful.contains(&data.name) {
             return Some(());
         }
         let name = self.module.names.text(data.name);

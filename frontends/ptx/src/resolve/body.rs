@@ -186,12 +186,16 @@ impl Resolver<'_, '_> {
         inside: &mut Inside<'_>,
         declaration: &Declaration,
     ) -> Result<(), Failed> {
-        self.check_declaration(declaration, Place::Body)?;
+        let checked = self.check_declaration(declaration, Place::Body);
+        checked.inspect_err(|_| self.doubt(declaration))?;
         for declarator in &declaration.declarators {
-            let _ = match declaration.space {
+            let declared = match declaration.space {
                 StateSpace::Reg => self.register(inside, declaration, declarator),
                 _ => self.body_variable(inside, declaration, declarator),
             };
+            if declared.is_err() {
+                self.resolved.doubtful.insert(declarator.name.symbol);
+            }
         }
         Ok(())
     }
@@ -264,8 +268,10 @@ impl Resolver<'_, '_> {
 
     fn loc(&mut self, inside: &mut Inside<'_>, loc: &Loc) -> Result<(), Failed> {
         self.places.insert((loc.file, loc.line, loc.column));
+        // What is missing may be the consequence of an error.
         if let Some(place) = loc.inlined_at
             && !self.places.contains(&place)
+            && !self.resolved.incomplete
         {
             let (file, line, column) = place;
             return self.fail(
@@ -365,6 +371,9 @@ impl Resolver<'_, '_> {
             for number in 0..count {
                 let text = format!("{stem}{number}");
                 let Some(symbol) = self.resolved.names.get(&text) else {
+                    if self.resolved.incomplete {
+                        return Err(Failed);
+                    }
                     return self.fail(
                         Diagnostic::error(
                             &codes::UNKNOWN_NAME,
@@ -432,6 +441,9 @@ impl Resolver<'_, '_> {
     fn unknown<T>(&mut self, inside: &mut Inside<'_>, name: Name) -> Result<T, Failed> {
         if !inside.unknown.insert(name.symbol) {
             // Said before; the function is refused anyway.
+            return Err(Failed);
+        }
+        if self.is_doubtful(name.symbol) {
             return Err(Failed);
         }
         let text = self.text(name.symbol);

@@ -258,6 +258,7 @@ impl Resolver<'_, '_> {
             Some(Entity::Register(_) | Entity::Table(_)) => {
                 return self.fail(error(format!("`{name}` has no address"), "not a variable"));
             }
+            None if self.is_doubtful(address.name.symbol) => return Err(Failed),
             None => {
                 return self.fail(
                     error(format!("`{name}` is not declared"), "unknown here")

@@ -19,7 +19,7 @@ use crate::ast::{Ast, Declaration, FunctionItem, Item, Linkage, Name, Signature,
 use crate::codes;
 use crate::names::Symbol;
 use crate::resolved::{Body, Function, FunctionId, Parameter, Resolved, Variable, VariableId};
-use scope::{Entity, Scopes};
+use scope::{Entity, Scopes, split_number};
 use variable::Place;
 
 /// After this many errors the rest of the file is not looked at.
@@ -48,13 +48,14 @@ struct Resolver<'a, 'd> {
     text: &'a str,
 }
 
-/// Resolves the names of a file. `text` is its source.
+/// Resolves the names of a file. `text` is its source. After errors the module lacks what they are
+/// in; `Err` means that it is of no use.
 pub(crate) fn resolve<'a>(
     ast: Ast<'a>,
     text: &'a str,
     diagnostics: &mut Diagnostics,
 ) -> Result<Resolved<'a>, Failed> {
-    let Ast { names, forms, version, target, items, statements } = ast;
+    let Ast { names, forms, version, target, items, statements, incomplete, doubtful } = ast;
     let mut resolver = Resolver {
         resolved: Resolved {
             names,
@@ -64,6 +65,8 @@ pub(crate) fn resolve<'a>(
             variables: Default::default(),
             functions: Default::default(),
             files: BTreeMap::new(),
+            incomplete,
+            doubtful,
         },
         scopes: Scopes::default(),
         debug_labels: BTreeMap::new(),
@@ -98,14 +101,14 @@ pub(crate) fn resolve<'a>(
             Item::Section(_) => Ok(()),
         };
         if resolver.gives_up() {
-            break;
+            return Err(Failed);
         }
     }
     // After an error this may be its consequence.
-    if resolver.errors == 0 {
+    if !resolver.resolved.incomplete {
         resolver.undefined();
     }
-    if resolver.errors > 0 { Err(Failed) } else { Ok(resolver.resolved) }
+    Ok(resolver.resolved)
 }
 
 impl<'a> Resolver<'a, '_> {
@@ -120,7 +123,15 @@ impl<'a> Resolver<'a, '_> {
 
     fn error(&mut self, diagnostic: Diagnostic) {
         self.errors += 1;
+        self.resolved.incomplete = true;
         self.diagnostics.push(diagnostic);
+    }
+
+    /// Whether a name may be declared in what was left out: by itself, or in a range.
+    fn is_doubtful(&self, name: Symbol) -> bool {
+        let doubtful = &self.resolved.doubtful;
+        let stem = || self.resolved.names.get(split_number(self.text(name))?.0);
+        doubtful.contains(&name) || stem().is_some_and(|stem| doubtful.contains(&stem))
     }
 
     fn gives_up(&self) -> bool {
@@ -149,14 +160,22 @@ impl<'a> Resolver<'a, '_> {
     }
 
     fn module_variables(&mut self, declaration: &Declaration) -> Result<(), Failed> {
-        self.check_declaration(declaration, Place::Module)?;
+        let checked = self.check_declaration(declaration, Place::Module);
+        checked.inspect_err(|_| self.doubt(declaration))?;
         for declarator in &declaration.declarators {
             let Ok(variable) = self.variable(declaration, declarator, Place::Module, None) else {
+                self.resolved.doubtful.insert(declarator.name.symbol);
                 continue;
             };
             let _ = self.module_variable(declarator.name, variable);
         }
         Ok(())
+    }
+
+    /// Nothing is to be said against the use of what a refused declaration declares.
+    fn doubt(&mut self, declaration: &Declaration) {
+        let names = declaration.declarators.iter().map(|declarator| declarator.name.symbol);
+        self.resolved.doubtful.extend(names);
     }
 
     fn module_variable(&mut self, name: Name, variable: Variable) -> Result<(), Failed> {
@@ -324,6 +343,9 @@ impl<'a> Resolver<'a, '_> {
         self.scopes.enter();
         let result = self.function_inside(id, known.is_some(), item, statements);
         self.scopes.leave();
+        if self.resolved.functions[id].body.is_none() && result.is_err() {
+            self.resolved.doubtful.insert(name.symbol);
+        }
         result
     }
 
@@ -533,6 +555,7 @@ impl<'a> Resolver<'a, '_> {
                             .at(name.span, "only a `.func` has an alias"),
                     );
                 }
+                None if self.is_doubtful(name.symbol) => return Err(Failed),
                 None => {
                     return self.fail(
                         Diagnostic::error(
@@ -556,6 +579,9 @@ impl<'a> Resolver<'a, '_> {
             );
         }
         if target.body.is_none() {
+            if self.is_doubtful(old.symbol) {
+                return Err(Failed);
+            }
             let text = self.text(old.symbol);
             return self.fail(
                 Diagnostic::error(&codes::ALIAS, format!("`{text}` is not defined"))
