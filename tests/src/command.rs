@@ -13,6 +13,8 @@ pub struct Outcome {
     pub stderr: String,
     /// Its exit code; `None` where a signal ended it.
     pub code: Option<i32>,
+    /// The signal that ended it, if one did and the system has such.
+    pub signal: Option<i32>,
 }
 
 impl From<Output> for Outcome {
@@ -21,6 +23,10 @@ impl From<Output> for Outcome {
             stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
             stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
             code: output.status.code(),
+            #[cfg(unix)]
+            signal: std::os::unix::process::ExitStatusExt::signal(&output.status),
+            #[cfg(not(unix))]
+            signal: None,
         }
     }
 }

@@ -261,7 +261,8 @@ mod tests {
                 .expect("a case");
         let passes = |kind: &str, interpreted: bool, stderr: &str| {
             let fault = Fault { kind: kind.into(), message: None };
-            let outcome = Outcome { stdout: "".into(), stderr: stderr.into(), code: Some(1) };
+            let outcome =
+                Outcome { stdout: "".into(), stderr: stderr.into(), code: Some(1), signal: None };
             check_fault(&fault, &case, interpreted, &outcome).is_ok()
         };
         let deadlock = "[W2077] warning: a\n[E4202] error: deadlock: 64 threads wait\n";

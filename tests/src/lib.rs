@@ -5,6 +5,7 @@ pub mod case;
 pub mod command;
 pub mod conformance;
 pub mod fuzz;
+pub mod fuzz_inputs;
 pub mod fuzz_kernels;
 pub mod fuzzing;
 pub mod grids;
