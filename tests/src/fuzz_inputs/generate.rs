@@ -218,8 +218,8 @@ impl<'a> Generator<'a> {
                 format!("run {source} {options} {launch} {passes} --max-cycles 20000 {more}")
             }
             8 | 9 => {
-                let size = if launch.is_empty() { "--size 9x7" } else { "--max-steps 100000" };
-                format!("interp {source} {size} {launch}")
+                let size = if launch.is_empty() { "--size 9x7" } else { "" };
+                format!("interp {source} {size} {launch} --max-steps 1000000")
             }
             10 => {
                 let line = self.some(50, &[":1", ":2", ":5", ":0", ":99999999999999999999"]);
@@ -285,7 +285,7 @@ impl<'a> Generator<'a> {
         case.commands.push(words(if self.random.percent(60) {
             "run a.ptx --launch k.toml --max-cycles 20000"
         } else {
-            "interp a.ptx --launch k.toml --max-steps 100000"
+            "interp a.ptx --launch k.toml --max-steps 1000000"
         }));
     }
 
@@ -412,7 +412,7 @@ impl<'a> Generator<'a> {
         case.commands.push(words(&match self.random.below(3) {
             0 => format!("compile a.halide --machine ipim-vault {input}"),
             1 => format!("run a.halide --machine ipim-vault --max-cycles 20000 {input} {output}"),
-            _ => format!("interp a.halide {input} {output}"),
+            _ => format!("interp a.halide --max-steps 1000000 {input} {output}"),
         }));
     }
 
