@@ -40,7 +40,7 @@ pub struct InputSpec {
     pub extent: Vec<u32>,
     /// The seed of its values.
     pub seed: u32,
-    /// `uniform` or `special`.
+    /// `uniform`, `special` or `ends`.
     pub values: String,
 }
 
@@ -118,6 +118,19 @@ const SPECIAL_FLOATS: [u32; 32] = [
     0xCF000000, 0x4EFFFFFF, 0x3FC00000, 0xBFC00000, 0x40200000, 0xC0200000, 0x42F6E979, 0xC2F6E979,
 ];
 
+const END_FLOATS: [u32; 80] = [
+    0x00000000, 0x80000000, 0x00000001, 0x80000001, 0x007FFFFF, 0x807FFFFF, 0x00800000, 0x80800000,
+    0x1F800000, 0x9F800000, 0x3A83126F, 0xBA83126F, 0x3F000000, 0xBF000000, 0x3F7FFFFF, 0xBF7FFFFF,
+    0x3F800000, 0xBF800000, 0x3F800001, 0xBF800001, 0x3FC00000, 0xBFC00000, 0x40000000, 0xC0000000,
+    0x40200000, 0xC0200000, 0x40400000, 0xC0400000, 0x40490FDB, 0xC0490FDB, 0x42B1999A, 0xC2B1999A,
+    0x42D00000, 0xC2D00000, 0x42FF0000, 0xC2FF0000, 0x43000000, 0xC3000000, 0x437F8000, 0xC37F8000,
+    0x43800000, 0xC3800000, 0x46FFFF00, 0xC6FFFF00, 0x47000000, 0xC7000000, 0x477FFF80, 0xC77FFF80,
+    0x47800000, 0xC7800000, 0x4AFFFFFF, 0xCAFFFFFF, 0x4B000001, 0xCB000001, 0x4B7FFFFF, 0xCB7FFFFF,
+    0x4B800001, 0xCB800001, 0x4EFFFFFF, 0xCEFFFFFF, 0x4F000000, 0xCF000000, 0x4F000001, 0xCF000001,
+    0x4F7FFFFF, 0xCF7FFFFF, 0x4F800000, 0xCF800000, 0x4F9502F9, 0xCF9502F9, 0x5F000000, 0xDF000000,
+    0x7F000000, 0xFF000000, 0x7F7FFFFF, 0xFF7FFFFF, 0x7F800000, 0xFF800000, 0x7FC00000, 0xFFC00001,
+];
+
 const SPECIAL_INTEGERS: [i32; 32] = [
     0,
     1,
@@ -164,6 +177,10 @@ pub fn input_image(spec: &InputSpec) -> Image {
             for x in 0..extent(0) {
                 let h = hash(x, y, c, spec.seed);
                 let word = match (spec.values.as_str(), ty) {
+                    ("ends", ElementType::F32) => {
+                        let n = if spec.seed % 2 == 1 { x } else { y };
+                        END_FLOATS[n as usize % END_FLOATS.len()]
+                    }
                     ("special", ElementType::F32) => SPECIAL_FLOATS[(h >> 27) as usize],
                     ("special", ty) => {
                         let word = SPECIAL_INTEGERS[(h >> 27) as usize] as u32;
@@ -182,9 +199,12 @@ pub fn input_image(spec: &InputSpec) -> Image {
     image
 }
 
+/// The bytes of an image, where every NaN has the same bits.
 fn bytes_of(image: &Image) -> Vec<u8> {
     let width = (image.ty.bits() as usize).div_ceil(8);
-    image.data.iter().flat_map(|w| w.to_le_bytes().into_iter().take(width)).collect()
+    let is_nan = |w: u32| image.ty.is_float() && f32::from_bits(w).is_nan();
+    let words = image.data.iter().map(|&w| if is_nan(w) { 0x7FC0_0000 } else { w });
+    words.flat_map(|w| w.to_le_bytes().into_iter().take(width)).collect()
 }
 
 /// The elements of a file of the references, as words.

@@ -242,13 +242,17 @@ pub fn convert(op: ConvertOp, a: &Lanes, to: Type) -> Lanes {
         match op {
             ConvertOp::Truncate | ConvertOp::ZeroExtend | ConvertOp::Bitcast => bits,
             ConvertOp::SignExtend => sign_extend(from, bits) as u64,
-            // A cast between numbers saturates, and takes a NaN to zero.
             ConvertOp::FloatToSigned => {
-                let limit = 1i128 << (width - 1);
-                (decode(from, bits) as i128).clamp(-limit, limit - 1) as u64
+                let limit = 2f64.powi(width as i32 - 1);
+                match decode(from, bits).trunc() {
+                    value if (-limit..limit).contains(&value) => value as i64 as u64,
+                    _ => 1 << (width - 1),
+                }
             }
+            // The remainder is exact. Of what is not finite it is no number, which a cast takes to
+            // zero.
             ConvertOp::FloatToUnsigned => {
-                (decode(from, bits) as i128).clamp(0, (1 << width) - 1) as u64
+                (decode(from, bits) % 2f64.powi(width as i32)) as i128 as u64
             }
             // Straight to binary32: rounding twice would not be innocuous here. To binary16 it
             // is, as integers that binary64 does not hold are out of its range.
@@ -380,7 +384,8 @@ mod tests {
             assert!(unary(UnaryOp::Sqrt, &a).same(&Lanes::f32(x.sqrt())));
             assert!(ternary(&a, &b, &c, fma).same(&Lanes::f32(x.mul_add(y, z))));
             let integer = convert(ConvertOp::FloatToSigned, &a, Type::I32);
-            assert_eq!(integer, Lanes::i32(x as i32));
+            let fits = (-2147483648.0..2147483648.0).contains(&x);
+            assert_eq!(integer, Lanes::i32(if fits { x as i32 } else { i32::MIN }));
         }
         // The first where it is less, else the second: zeros and NaNs give the second.
         let min = |x: f32, y: f32| binary(BinaryOp::Fmin, &Lanes::f32(x), &Lanes::f32(y)).unwrap();
@@ -420,15 +425,18 @@ mod tests {
     }
 
     #[test]
-    fn conversions_saturate_and_round_once() {
+    fn conversions_out_of_range_and_rounded_once() {
         let i8 = Type { scalar: Scalar::I8, lanes: 1 };
         let to = |op, x: f32, ty| convert(op, &Lanes::f32(x), ty).as_i64();
-        assert_eq!(to(ConvertOp::FloatToSigned, 300.7, i8), 127);
+        assert_eq!(to(ConvertOp::FloatToSigned, 300.7, i8), -128);
         assert_eq!(to(ConvertOp::FloatToSigned, f32::NEG_INFINITY, i8), -128);
-        assert_eq!(to(ConvertOp::FloatToSigned, f32::NAN, Type::I32), 0);
+        assert_eq!(to(ConvertOp::FloatToSigned, f32::NAN, Type::I32), i32::MIN.into());
+        assert_eq!(to(ConvertOp::FloatToSigned, -128.9, i8), -128);
         assert_eq!(to(ConvertOp::FloatToUnsigned, 255.9, i8), -1);
-        assert_eq!(to(ConvertOp::FloatToUnsigned, -3.0, i8), 0);
-        assert_eq!(to(ConvertOp::FloatToUnsigned, 1e30, Type::I64), -1);
+        assert_eq!(to(ConvertOp::FloatToUnsigned, 300.7, i8), 44);
+        assert_eq!(to(ConvertOp::FloatToUnsigned, -3.9, i8), -3);
+        assert_eq!(to(ConvertOp::FloatToUnsigned, -1.0, Type::I64), -1);
+        assert_eq!(to(ConvertOp::FloatToUnsigned, f32::INFINITY, Type::I64), 0);
         // Just above a tie of binary32, which binary64 rounds onto the tie.
         let value = (1i64 << 60) + (1 << 36) + 1;
         let wide = Lanes::splat(Type::I64, value as u64);

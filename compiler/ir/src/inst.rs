@@ -168,9 +168,11 @@ pub enum ConvertOp {
     ZeroExtend,
     /// A wider integer, upper bits the sign.
     SignExtend,
-    /// Float to signed integer, toward zero; out of range is unspecified (saturates here).
+    /// Float to signed integer, toward zero; what is out of range, or no number, gives the least
+    /// integer, as on x86.
     FloatToSigned,
-    /// Float to unsigned integer, toward zero; out of range is unspecified (saturates here).
+    /// Float to unsigned integer, toward zero, modulo 2 to the power of its bits; what is not
+    /// finite gives 0.
     FloatToUnsigned,
     /// Signed integer to float, to nearest even.
     SignedToFloat,

@@ -155,16 +155,18 @@ pub fn binary(op: BinaryOp, ty: ElementType, amount: ElementType, a: u32, b: u32
     normalize(ty, word)
 }
 
-/// Compares two elements of type `ty`.
+/// Compares two elements of type `ty`. As in Halide `a <= b` is the opposite of `b < a`, also where
+/// one is no number: it holds then.
 pub fn compare(op: CompareOp, ty: ElementType, a: u32, b: u32) -> bool {
+    #[expect(clippy::neg_cmp_op_on_partial_ord, reason = "that is the meaning")]
     fn of<T: PartialOrd>(op: CompareOp, a: T, b: T) -> bool {
         match op {
             CompareOp::Eq => a == b,
             CompareOp::Ne => a != b,
             CompareOp::Lt => a < b,
-            CompareOp::Le => a <= b,
+            CompareOp::Le => !(a > b),
             CompareOp::Gt => a > b,
-            CompareOp::Ge => a >= b,
+            CompareOp::Ge => !(a < b),
         }
     }
     if ty.is_float() {
@@ -176,9 +178,10 @@ pub fn compare(op: CompareOp, ty: ElementType, a: u32, b: u32) -> bool {
     }
 }
 
-/// Converts an element. A float out of the range of the integer type gives what x86 gives, where
-/// the references come from; nothing may rely on it. Bool is an unsigned integer of one bit, as in
-/// Halide: a conversion keeps the lowest bit.
+/// Converts an element. A float is cut off toward zero. It becomes an `I32` first, the least one
+/// where it is out of range or no number, of which narrower types keep the low bits; as a `U32` it
+/// wraps, and what is not finite is 0. This is what Halide's code for x86-64 without vectors does.
+/// Bool is an unsigned integer of one bit: a conversion keeps the lowest bit.
 #[inline]
 pub fn cast(to: ElementType, from: ElementType, word: u32) -> u32 {
     if to == from {
@@ -188,8 +191,8 @@ pub fn cast(to: ElementType, from: ElementType, word: u32) -> u32 {
         let value = f32::from_bits(word);
         return match to {
             ElementType::F32 => word,
-            ElementType::U32 if value > -1.0 && value < 4294967296.0 => value as u32,
-            ElementType::U32 => u32::MAX,
+            // The remainder of what is not finite is no number, which becomes 0.
+            ElementType::U32 => (f64::from(value) % 4294967296.0) as i64 as u32,
             _ if (-2147483648.0..2147483648.0).contains(&value) => {
                 normalize(to, value as i32 as u32)
             }
@@ -286,6 +289,43 @@ mod tests {
         assert_eq!(shift(BinaryOp::Shr, 7, -2), 28);
         assert_eq!(shift(BinaryOp::Shr, -7, 40), -1);
         assert_eq!(shift(BinaryOp::Shl, 1, 40), 0);
+    }
+
+    #[test]
+    fn floats_out_of_range_become_what_x86_gives() {
+        use ElementType::{Bool, F32, I8, I16, I32, U8, U16, U32};
+        let least = i32::MIN as u32;
+        for (x, wide, unsigned) in [
+            (2147483520.0f32, 2147483520, 2147483520),
+            (2147483648.0, least, least),
+            (3e9, least, 3_000_000_000),
+            (-3e9, least, 1_294_967_296),
+            (5e9, least, 705_032_704),
+            (-1.5, u32::MAX, u32::MAX),
+            (-0.5, 0, 0),
+            (1e30, least, 0),
+            (f32::INFINITY, least, 0),
+            (f32::NAN, least, 0),
+        ] {
+            let cast = |to| cast(to, F32, x.to_bits());
+            assert_eq!(cast(I32), wide, "{x}");
+            assert_eq!(cast(U32), unsigned, "{x}");
+            for narrow in [I8, I16, U8, U16, Bool] {
+                assert_eq!(cast(narrow), normalize(narrow, wide), "{x} as {narrow}");
+            }
+        }
+    }
+
+    #[test]
+    fn comparisons_with_nan_follow_halide() {
+        let nan = f32::NAN.to_bits();
+        let holds = |op| compare(op, ElementType::F32, nan, 0);
+        for op in [CompareOp::Le, CompareOp::Ge, CompareOp::Ne] {
+            assert!(holds(op));
+        }
+        for op in [CompareOp::Lt, CompareOp::Gt, CompareOp::Eq] {
+            assert!(!holds(op));
+        }
     }
 
     #[test]

@@ -346,15 +346,17 @@ fn select(b: &mut Builder<'_>, condition: Value, then: Value, other: Value) -> V
 
 fn compare(b: &mut Builder<'_>, op: CompareOp, ty: ElementType, x: Value, y: Value) -> Value {
     if ty.is_float() {
-        let cond = match op {
-            CompareOp::Eq => FloatCond::Eq,
-            CompareOp::Ne => FloatCond::Ne,
-            CompareOp::Lt => FloatCond::Lt,
-            CompareOp::Le => FloatCond::Le,
-            CompareOp::Gt => FloatCond::Gt,
-            CompareOp::Ge => FloatCond::Ge,
+        // What is not less is greater or equal, also where it is no number.
+        let (cond, opposite) = match op {
+            CompareOp::Eq => (FloatCond::Eq, false),
+            CompareOp::Ne => (FloatCond::Ne, false),
+            CompareOp::Lt => (FloatCond::Lt, false),
+            CompareOp::Le => (FloatCond::Gt, true),
+            CompareOp::Gt => (FloatCond::Gt, false),
+            CompareOp::Ge => (FloatCond::Lt, true),
         };
-        return b.value(Op::Fcmp(cond, x, y));
+        let holds = b.value(Op::Fcmp(cond, x, y));
+        return if opposite { b.unary(IrUnary::Not, holds) } else { holds };
     }
     let unsigned = matches!(ty, ElementType::U32 | ElementType::Bool);
     let cond = match (op, unsigned) {

@@ -3,7 +3,8 @@
 //! Integers: the sign of the difference tells which is less, unless the difference leaves 32 bits;
 //! then the operands' signs differ and tell it themselves (Warren, "Hacker's Delight", 2-12).
 //! Floats: a difference keeps its sign down to the denormals, and is zero only of equal numbers;
-//! adding +0 makes the -0 of -0 - +0 positive.
+//! adding +0 makes the -0 of -0 - +0 positive. The difference with what is no number has no sign,
+//! so that nothing is less; what is not less is then not greater or equal either.
 
 use nbcc_ir::{BinaryOp, FloatCond, IntCond, Value};
 
@@ -33,8 +34,8 @@ pub fn floats(e: &mut Emitter<'_, '_>, cond: FloatCond, a: Value, b: Value) -> M
         FloatCond::Ne => float_equal(e, a, b, false),
         FloatCond::Lt => float_less(e, a, b),
         FloatCond::Gt => float_less(e, b, a),
-        FloatCond::Ge => float_less(e, a, b).opposite(),
-        FloatCond::Le => float_less(e, b, a).opposite(),
+        FloatCond::Ge => float_at_least(e, a, b),
+        FloatCond::Le => float_at_least(e, b, a),
     }
 }
 
@@ -141,6 +142,16 @@ fn sign_of_difference(
     e.sign(right)
 }
 
+/// The bits of infinity.
+const INFINITY: i32 = 0x7f80_0000;
+
+/// The sign of an integer: set where the float is no number.
+fn sign_of_nan(e: &mut Emitter<'_, '_>, a: Value) -> Value {
+    let magnitude = e.fabs(a);
+    let bits = e.bits(magnitude);
+    e.int_isub(INFINITY, bits)
+}
+
 fn float_less(e: &mut Emitter<'_, '_>, a: Value, b: Value) -> Mask {
     let (x, y) = (e.floats(a), e.floats(b));
     let is_zero = |x: Option<f32>| x == Some(0.0);
@@ -158,14 +169,42 @@ fn float_less(e: &mut Emitter<'_, '_>, a: Value, b: Value) -> Mask {
         let difference = e.fsub(zero, b);
         return Mask::plain(e.fsign(difference));
     }
-    let mut difference = e.fsub(a, b);
-    // Only -0 - +0 is a zero with a sign.
-    let zeros_meet = x.negative_zero && y.lo <= 0.0 && y.hi >= 0.0;
-    if zeros_meet {
-        let zero = e.float(0.0);
-        difference = e.fadd(difference, zero);
-    }
+    let difference = difference(e, a, b, x.negative_zero && y.lo <= 0.0 && y.hi >= 0.0);
     Mask::plain(e.fsign(difference))
+}
+
+/// `a - b`, and no -0. `zeros_meet` says whether it may be one: only -0 - +0 is.
+fn difference(e: &mut Emitter<'_, '_>, a: Value, b: Value, zeros_meet: bool) -> Value {
+    let difference = e.fsub(a, b);
+    if !zeros_meet {
+        return difference;
+    }
+    let zero = e.float(0.0);
+    e.fadd(difference, zero)
+}
+
+/// Where `a >= b`.
+fn float_at_least(e: &mut Emitter<'_, '_>, a: Value, b: Value) -> Mask {
+    let (x, y) = (e.floats(a), e.floats(b));
+    if !x.nan && !y.nan {
+        return float_less(e, a, b).opposite();
+    }
+    let zeros_meet = x.negative_zero && y.lo <= 0.0 && y.hi >= 0.0;
+    let difference = difference(e, a, b, zeros_meet);
+    let bits = e.bits(difference);
+    // Not a NaN either: a sum of squares is one where an operand is, and has no sign.
+    let squares = match (x.nan, y.nan) {
+        (true, true) => {
+            let square = e.fmul(a, a);
+            e.mac(b, b, square)
+        }
+        (true, false) => e.fmul(a, a),
+        (false, _) => e.fmul(b, b),
+    };
+    let squares = e.bits(squares);
+    let nan = e.int_isub(INFINITY, squares);
+    let either = e.or(bits, nan);
+    Mask::plain(e.sign(either)).opposite()
 }
 
 fn float_equal(e: &mut Emitter<'_, '_>, a: Value, b: Value, wanted: bool) -> Mask {
@@ -173,6 +212,17 @@ fn float_equal(e: &mut Emitter<'_, '_>, a: Value, b: Value, wanted: bool) -> Mas
         return float_equal(e, b, a, wanted);
     }
     let (x, y) = (e.floats(a), e.floats(b));
+    if a == b {
+        if !x.nan {
+            return always(e, wanted);
+        }
+        let sign = sign_of_nan(e, a);
+        let nan = Mask::plain(e.sign(sign));
+        return if wanted { nan.opposite() } else { nan };
+    }
+    if e.float_constant(b).is_some_and(f32::is_nan) {
+        return always(e, !wanted);
+    }
     let difference = if e.float_constant(b) == Some(0.0) {
         let bits = e.bits(a);
         e.shl(bits, 1)
@@ -185,13 +235,19 @@ fn float_equal(e: &mut Emitter<'_, '_>, a: Value, b: Value, wanted: bool) -> Mas
         let bits = e.bits(difference);
         e.shl(bits, 1)
     } else {
-        let positive = |e: &mut Emitter<'_, '_>, a: Value, may: bool| {
-            let zero = e.float(0.0);
-            let a = if may { e.fadd(a, zero) } else { a };
-            e.bits(a)
-        };
-        let (a, b) = (positive(e, a, x.negative_zero), positive(e, b, y.negative_zero));
-        e.xor(a, b)
+        let (first, second) = (e.without_negative_zero(a), e.without_negative_zero(b));
+        let (first, second) = (e.bits(first), e.bits(second));
+        e.xor(first, second)
     };
+    let by_bits = e.float_constant(b).is_none() && !x.is_finite() && !y.is_finite();
+    if by_bits && x.nan && y.nan {
+        // A sign that a number has, kept where the bits are the same.
+        let magnitude = e.fabs(b);
+        let bits = e.bits(magnitude);
+        let number = e.iadd_int(bits, -(INFINITY + 1));
+        let equal = e.binary(BinaryOp::Lshr, number, difference);
+        let mask = Mask::plain(e.sign(equal));
+        return if wanted { mask } else { mask.opposite() };
+    }
     zero(e, difference, wanted)
 }

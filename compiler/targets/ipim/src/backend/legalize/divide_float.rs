@@ -1,20 +1,23 @@
 //! Float division, within 2 ulp of the correctly rounded quotient for all operands.
 //!
 //! Dividend and divisor are scaled by 2^64 or 2^-64, after which denormal numbers are normal, and
-//! taken apart into mantissa and exponent. The quotient of the mantissas is made in two digits, as
-//! with pencil and paper: twelve bits first, whose product with the divisor's halves leaves an
-//! exact remainder, then the remainder times the reciprocal. Their sum is nearly always correctly
-//! rounded, and exact where the quotient is a float. The exponents come back as factors, the last
-//! of which rounds where the result is denormal.
+//! the divisor is taken apart into mantissa and exponent. The quotient by the mantissa is made in
+//! two digits, as with pencil and paper: twelve bits first, whose product with the divisor's halves
+//! leaves an exact remainder, then the remainder times the reciprocal. Their sum is nearly always
+//! correctly rounded, and exact where the quotient is a float. The exponents come back as factors,
+//! the last of which rounds where the result is denormal.
 
 use nbcc_ir::{BinaryOp, Value};
 
 use super::emitter::Emitter;
-use super::polynomial::divide_by;
+use super::hyperbolic::with_sign_of;
+use super::polynomial::{divide_by, rest_of_division, upper};
 use super::reciprocal::reciprocal;
 use super::round;
 
 const INFINITY: i32 = 0x7f80_0000;
+/// The NaN that operations make.
+const NAN: i32 = 0x7fc0_0000;
 const ONE: i32 = 0x3f80_0000;
 /// Sign and mantissa.
 const NO_EXPONENT: i32 = 0x807f_ffff_u32 as i32;
@@ -27,7 +30,10 @@ const SCALE: i32 = 0x5f80_0000;
 pub fn divide(e: &mut Emitter<'_, '_>, a: Value, b: Value) -> Value {
     match e.float_constant(b) {
         Some(divisor) => by_constant(e, a, divisor),
-        None => quotient(e, a, b, ByZero::Infinity),
+        None => {
+            let cases = Cases::of(e, a, b);
+            quotient(e, a, b, cases)
+        }
     }
 }
 
@@ -56,27 +62,34 @@ pub fn scaled(e: &mut Emitter<'_, '_>, a: Value) -> (Value, Value) {
     (e.fmul(a, scale), two)
 }
 
-/// What a division by zero gives.
+/// What operands a division must get right.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ByZero {
-    /// Infinity, or no number where the dividend is zero too.
-    Infinity,
-    /// Zero where the dividend is zero too, else some number.
-    Finite,
+pub struct Cases {
+    /// A divisor of zero: infinity, or no number where the dividend is zero too. Without it zero
+    /// where the dividend is zero too, else some number.
+    pub by_zero: bool,
+    /// An infinite dividend.
+    pub infinite: bool,
+    /// A dividend of -0.
+    pub negative_zero: bool,
+}
+
+impl Cases {
+    /// What two operands may be.
+    fn of(e: &Emitter<'_, '_>, a: Value, b: Value) -> Cases {
+        let (dividends, divisors) = (e.floats(a), e.floats(b));
+        Cases {
+            by_zero: divisors.lo <= 0.0 && divisors.hi >= 0.0,
+            infinite: !dividends.is_finite(),
+            negative_zero: dividends.negative_zero,
+        }
+    }
 }
 
 /// The quotient of any two floats.
-pub fn quotient(e: &mut Emitter<'_, '_>, a: Value, b: Value, by_zero: ByZero) -> Value {
+pub fn quotient(e: &mut Emitter<'_, '_>, a: Value, b: Value, cases: Cases) -> Value {
     let divisors = e.floats(b);
-    // Dividend: a mantissa from 1 to 2 with the sign, and a power of two, which is zero or
-    // infinite where the dividend is.
     let (dividend, dividend_two) = scaled(e, a);
-    let bits = e.bits(dividend);
-    let mantissa = e.and_int(bits, NO_EXPONENT);
-    let mantissa = e.or_int(mantissa, ONE);
-    let mantissa = e.float_of(mantissa);
-    let power = e.and_int(bits, INFINITY);
-    let power = e.float_of(power);
 
     // Divisor: the opposite of its mantissa.
     let (divisor, divisor_two) = scaled(e, b);
@@ -87,7 +100,7 @@ pub fn quotient(e: &mut Emitter<'_, '_>, a: Value, b: Value, by_zero: ByZero) ->
     let exponent = e.and_int(bits, INFINITY);
 
     let reciprocal = reciprocal(e, negated);
-    let ratio = divide_by(e, mantissa, negated, reciprocal);
+    let ratio = ratio(e, dividend, negated, reciprocal, cases);
 
     // The exponent still to be brought in, plus 254: that of a product of two powers of two. It is
     // zero, as both factors then are, where the divisor is infinite.
@@ -105,17 +118,55 @@ pub fn quotient(e: &mut Emitter<'_, '_>, a: Value, b: Value, by_zero: ByZero) ->
     let first = e.lshr(total, 1);
     let first = e.and_int(first, !0x7f_ffff);
     let mut second = e.isub(total, first);
-    if by_zero == ByZero::Infinity && divisors.lo <= 0.0 && divisors.hi >= 0.0 {
+    if cases.by_zero {
         let infinity = e.int(INFINITY);
         let factor = e.binary(BinaryOp::Lshr, infinity, exponent);
+        second = e.or(second, factor);
+    }
+    if divisors.nan {
+        // The product that the scaled divisor is has one NaN only.
+        let nan = e.int(NAN);
+        let other = e.xor(bits, nan);
+        let factor = e.binary(BinaryOp::Lshr, nan, other);
         second = e.or(second, factor);
     }
     let first = e.float_of(first);
     let second = e.float_of(second);
 
-    let ratio = e.fmul(ratio, power);
     let ratio = e.fmul(ratio, first);
     e.fmul(ratio, second)
+}
+
+/// `n / d` for `-d`, as [`divide_by`] gives it, also for infinite `n` and for -0.
+fn ratio(
+    e: &mut Emitter<'_, '_>,
+    n: Value,
+    negated: Value,
+    reciprocal: Value,
+    cases: Cases,
+) -> Value {
+    if !(cases.infinite || cases.negative_zero) {
+        return divide_by(e, n, negated, reciprocal);
+    }
+    let first = e.fmul(n, reciprocal);
+    let mut rest = rest_of_division(e, n, negated, first);
+    if cases.infinite {
+        // There is no rest of infinity.
+        let first = upper(e, first);
+        let no_number = e.fmul_float(first, 0.0);
+        let no_number = e.bits(no_number);
+        let out = e.shl(no_number, 1);
+        let bits = e.bits(rest);
+        let bits = e.binary(BinaryOp::Lshr, bits, out);
+        rest = e.float_of(bits);
+    }
+    let digits = upper(e, first);
+    let ratio = e.mac(rest, reciprocal, digits);
+    if !cases.negative_zero {
+        return ratio;
+    }
+    // The sum of -0 and a rest of zero has lost the sign.
+    with_sign_of(e, ratio, first)
 }
 
 /// `a - b * floor(a / b)`.
@@ -123,7 +174,10 @@ pub fn remainder(e: &mut Emitter<'_, '_>, a: Value, b: Value) -> Value {
     let is_power = |x: f32| x.is_normal() && x.to_bits() & 0x7f_ffff == 0;
     let ratio = match e.float_constant(b) {
         Some(divisor) if is_power(divisor) => by_constant(e, a, divisor),
-        _ => quotient(e, a, b, ByZero::Infinity),
+        _ => {
+            let cases = Cases::of(e, a, b);
+            quotient(e, a, b, cases)
+        }
     };
     let whole = round::floor(e, ratio);
     let product = e.fmul(b, whole);

@@ -23,6 +23,8 @@ pub struct State {
     facts: Facts,
     /// Floats that were rounded to integers: how, and from what.
     rounded: SecondaryMap<Value, Option<(UnaryOp, Value)>>,
+    /// Signed integers that floats were converted to: from what.
+    converted: SecondaryMap<Value, Option<Value>>,
 }
 
 impl State {
@@ -33,6 +35,7 @@ impl State {
             emitted: HashMap::new(),
             facts: Facts::new(func),
             rounded: SecondaryMap::new(),
+            converted: SecondaryMap::new(),
         }
     }
 }
@@ -131,6 +134,14 @@ impl<'e, 'f> Emitter<'e, 'f> {
         {
             self.state.rounded[value] = Some((op, from));
         }
+        if let Op::Convert(ConvertOp::FloatToSigned, from, _) = *op {
+            self.state.converted[value] = Some(from);
+        }
+    }
+
+    /// The float that a signed integer was converted from.
+    pub fn converted(&self, value: Value) -> Option<Value> {
+        self.state.converted[value]
     }
 
     /// How a float was rounded to an integer, and from what.
@@ -393,6 +404,15 @@ impl<'e, 'f> Emitter<'e, 'f> {
     pub fn float_of(&mut self, a: Value) -> Value {
         let to = Type::F32.with_lanes(self.lanes);
         if self.type_of(a) == to { a } else { self.op(Op::Convert(ConvertOp::Bitcast, a, to)) }
+    }
+
+    /// The same float, but +0 for -0.
+    pub fn without_negative_zero(&mut self, a: Value) -> Value {
+        if !self.floats(a).negative_zero {
+            return a;
+        }
+        let zero = self.float(0.0);
+        self.fadd(a, zero)
     }
 
     /// The float with its sign changed.

@@ -32,22 +32,39 @@ pub fn exp(e: &mut Emitter<'_, '_>, a: Value) -> Value {
     scale(e, power, shifted)
 }
 
-/// A float of at most that magnitude, with the sign of `a`.
+/// A float of at most that magnitude, with the sign of `a`; no number of none.
 pub fn limited(e: &mut Emitter<'_, '_>, a: Value, limit: f32) -> Value {
-    if e.floats(a).magnitude() <= limit {
+    let floats = e.floats(a);
+    if floats.magnitude() <= limit {
         return a;
     }
     let bits = e.bits(a);
     let sign = e.and_int(bits, SIGN);
     let magnitude = e.xor(bits, sign);
     let magnitude = e.float_of(magnitude);
-    let magnitude = at_most(e, magnitude, limit);
+    let magnitude = match floats.nan {
+        true => at_most_or_nan(e, magnitude, limit),
+        false => at_most(e, magnitude, limit),
+    };
     let magnitude = e.bits(magnitude);
     let bits = e.or(magnitude, sign);
     e.float_of(bits)
 }
 
-/// The lesser of a magnitude and a limit.
+/// The lesser of a magnitude and a limit, or the NaN: its difference has no sign.
+fn at_most_or_nan(e: &mut Emitter<'_, '_>, magnitude: Value, limit: f32) -> Value {
+    let most = e.float(limit);
+    let left = e.fsub(most, magnitude);
+    let above = e.fsign(left);
+    let bits = e.bits(magnitude);
+    let most = e.bits(most);
+    let excess = e.isub(bits, most);
+    let taken = e.and(excess, above);
+    let bits = e.isub(bits, taken);
+    e.float_of(bits)
+}
+
+/// The lesser of a magnitude and a limit; the limit in place of a NaN.
 pub fn at_most(e: &mut Emitter<'_, '_>, magnitude: Value, limit: f32) -> Value {
     let bits = e.bits(magnitude);
     let limit = e.int(limit.to_bits() as i32);

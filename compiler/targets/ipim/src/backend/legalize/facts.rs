@@ -267,7 +267,8 @@ impl Facts {
                     Floats::new(-0.0, f32::INFINITY, true, of(*a).nan)
                 }
                 UnaryOp::Exp | UnaryOp::Cosh => Floats::new(0.0, f32::INFINITY, false, of(*a).nan),
-                UnaryOp::Sin | UnaryOp::Cos | UnaryOp::Tanh => symmetric(1.01, of(*a).nan),
+                UnaryOp::Sin | UnaryOp::Cos => symmetric(1.01, of(*a).nan || !of(*a).is_finite()),
+                UnaryOp::Tanh => symmetric(1.01, of(*a).nan),
                 UnaryOp::Asin | UnaryOp::Acos if of(*a).magnitude() <= 1.0 => {
                     symmetric(3.15, of(*a).nan)
                 }
@@ -277,6 +278,7 @@ impl Facts {
             Op::Binary(op, a, b) => match op {
                 BinaryOp::Fadd => sum(of(*a), of(*b)),
                 BinaryOp::Fsub => sum(of(*a), of(*b).opposite()),
+                BinaryOp::Fmul if a == b => square(of(*a)),
                 BinaryOp::Fmul => product(of(*a), of(*b)),
                 BinaryOp::Fmin => of(*a).lesser(of(*b)),
                 BinaryOp::Fmax => Floats {
@@ -286,6 +288,7 @@ impl Facts {
                 BinaryOp::Atan2 => symmetric(3.15, of(*a).nan || of(*b).nan),
                 _ => Floats::FULL,
             },
+            Op::MulAdd(a, b, c) if a == b => sum(square(of(*a)), of(*c)),
             Op::MulAdd(a, b, c) => sum(product(of(*a), of(*b)), of(*c)),
             Op::Select(_, a, b) => of(*a).join(of(*b)),
             Op::Convert(ConvertOp::SignedToFloat, a, _) => {
@@ -386,7 +389,14 @@ fn product(a: Floats, b: Floats) -> Floats {
     }
     let lo = ends.iter().copied().fold(f32::INFINITY, f32::min);
     let hi = ends.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-    Floats::new(lo, hi, true, a.nan || b.nan)
+    // Zero times infinity is no number.
+    let zero = |x: Floats| x.lo <= 0.0 && x.hi >= 0.0;
+    let none = (zero(a) && !b.is_finite()) || (zero(b) && !a.is_finite());
+    Floats::new(lo, hi, true, a.nan || b.nan || none)
+}
+
+fn square(a: Floats) -> Floats {
+    Floats::new(0.0, a.magnitude() * a.magnitude(), false, a.nan)
 }
 
 /// The values of a loop's counter: a parameter of a header that starts at a constant and is

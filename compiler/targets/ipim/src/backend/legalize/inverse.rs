@@ -5,7 +5,7 @@
 
 use nbcc_ir::Value;
 
-use super::divide_float::{ByZero, quotient};
+use super::divide_float::{Cases, quotient};
 use super::emitter::{Emitter, Mask, SIGN};
 use super::exponential::at_most;
 use super::hyperbolic::with_sign_of;
@@ -33,7 +33,14 @@ fn arc(e: &mut Emitter<'_, '_>, a: Value) -> Arc {
     let small = Mask::plain(e.fsign(over)).opposite();
     let minus_half = e.float(-0.5);
     let missing = e.mac(magnitude, minus_half, half);
-    let root = root_near_one(e, missing);
+    let mut root = root_near_one(e, missing);
+    if e.floats(a).magnitude() > 1.0 {
+        // Less than nothing is missing beyond 1. A mask is no number.
+        let outside = e.fsign(missing);
+        let bits = e.bits(root);
+        let bits = e.or(bits, outside);
+        root = e.float_of(bits);
+    }
     let x = choose(e, small, magnitude, root);
     let square = e.fmul(x, x);
     // (asin(x) / x - 1) / x^2 up to 1/2.
@@ -46,7 +53,7 @@ fn arc(e: &mut Emitter<'_, '_>, a: Value) -> Arc {
     Arc { small, angle: e.mac(q, x, x) }
 }
 
-/// Arcus sine, within 2 ulp; unspecified beyond 1.
+/// Arcus sine, within 2 ulp.
 pub fn asin(e: &mut Emitter<'_, '_>, a: Value) -> Value {
     let Arc { small, angle } = arc(e, a);
     let low = e.float(HALF_PI * MISSING);
@@ -58,7 +65,7 @@ pub fn asin(e: &mut Emitter<'_, '_>, a: Value) -> Value {
     with_sign_of(e, magnitude, a)
 }
 
-/// Arcus cosine, within 2 ulp; unspecified beyond 1.
+/// Arcus cosine, within 2 ulp.
 pub fn acos(e: &mut Emitter<'_, '_>, a: Value) -> Value {
     let Arc { small, angle } = arc(e, a);
     let twice = e.fadd(angle, angle);
@@ -149,7 +156,8 @@ pub fn atan2(e: &mut Emitter<'_, '_>, y: Value, x: Value) -> Value {
     let greater = e.isub(greater, infinite);
     let (lesser, greater) = (e.float_of(lesser), e.float_of(greater));
     // Where both are zero the ratio is to be zero too.
-    let ratio = quotient(e, lesser, greater, ByZero::Finite);
+    let cases = Cases { by_zero: false, infinite: false, negative_zero: false };
+    let ratio = quotient(e, lesser, greater, cases);
     let angle = atan_kernel(e, ratio);
     let angle = from_axis(e, angle, Mask::plain(steep), x);
     with_sign_of(e, angle, y)

@@ -25,7 +25,7 @@ pub struct Decomposed {
     pub scaled: Value,
 }
 
-/// Takes a positive number apart. Zero and infinity have the mantissa 1.
+/// Takes a positive number apart. Zero and infinity have the mantissa 1, a NaN some.
 pub fn decompose(e: &mut Emitter<'_, '_>, a: Value) -> Decomposed {
     let (scaled, two) = scaled(e, a);
     let bits = e.bits(scaled);
@@ -42,9 +42,11 @@ pub fn decompose(e: &mut Emitter<'_, '_>, a: Value) -> Decomposed {
     Decomposed { exponent: e.fsub(exponent, bias), mantissa, scaled }
 }
 
-/// The natural logarithm, within 2 ulp; unspecified for negative numbers.
+/// The natural logarithm, within 2 ulp.
 pub fn log(e: &mut Emitter<'_, '_>, a: Value) -> Value {
     let floats = e.floats(a);
+    let negative = floats.lo < 0.0;
+    let a = if negative { e.without_negative_zero(a) } else { a };
     let Decomposed { exponent: n, mantissa, scaled } = decompose(e, a);
     let one = e.float(1.0);
     let f = e.fsub(mantissa, one);
@@ -71,7 +73,15 @@ pub fn log(e: &mut Emitter<'_, '_>, a: Value) -> Value {
     let sum = e.fadd(f, rest);
     let high = e.float(LN2_HIGH);
     let mut result = e.mac(n, high, sum);
-    if floats.lo <= 0.0 {
+    if negative {
+        // Less infinity of zero. What is shifted has the sign of the operand: nothing is left of it
+        // where that is positive, and where it is negative ones, which are no number.
+        let bits = e.bits(scaled);
+        let infinity = e.or_int(bits, f32::INFINITY.to_bits() as i32);
+        let pole = e.binary(BinaryOp::Ashr, infinity, bits);
+        let pole = e.float_of(pole);
+        result = e.fsub(result, pole);
+    } else if floats.lo <= 0.0 {
         // Minus infinity of zero.
         let minus_infinity = e.int(f32::NEG_INFINITY.to_bits() as i32);
         let bits = e.bits(scaled);
@@ -80,8 +90,8 @@ pub fn log(e: &mut Emitter<'_, '_>, a: Value) -> Value {
         let pole = e.float_of(pole);
         result = e.fadd(result, pole);
     }
-    if !floats.is_finite() {
-        // Infinity of infinity; of all other numbers a term too small to matter.
+    if !floats.is_finite() || floats.nan {
+        // Infinity of infinity, no number of none; of all other numbers a term too small to matter.
         let tiny = e.float(2f32.powi(-100));
         let product = e.fmul(a, tiny);
         result = e.mac(product, tiny, result);

@@ -4,14 +4,15 @@
 //! binary32 sums, differences and products. Everything else that the IR has is expanded here,
 //! without branches, lane by lane. Truth values become masks: all ones or zero in a lane.
 //!
-//! Expansions rely on three facts about the machine. A shift by 32 or more leaves zero (or the
+//! Expansions rely on these facts about the machine. A shift by 32 or more leaves zero (or the
 //! sign). Denormal numbers are kept. A NaN that an operation makes has a clear sign bit, so that
-//! the sign of a difference tells which operand is less, also where both are infinite.
+//! the sign of a difference tells which operand is less, also where both are infinite. All ones, a
+//! mask, are no number when they are read as a float.
 //!
 //! What is exact: comparisons, selection, minimum and maximum, conversions, rounding, integer
 //! division. Within 2 ulp of the correctly rounded result: division and square root. Within 4 ulp:
-//! the transcendental functions. A float outside the range of the integer type converts to an
-//! unspecified integer; operands that are no number give unspecified results.
+//! the transcendental functions. Infinities, zeros with their signs and what is no number are
+//! operands as others: where they are looked after depends on what `facts` knows of an operand.
 
 mod compare;
 mod convert;
@@ -75,7 +76,8 @@ fn expand(e: &mut Emitter<'_, '_>, op: &Op) -> Option<Value> {
     Some(match op {
         Op::Unary(op, a) => unary(e, *op, *a),
         Op::Binary(op, a, b) => match op {
-            Iadd | Isub | Imul | And | Or | Xor | Shl | Lshr | Ashr | Fadd | Fsub | Fmul => {
+            And | Shl => low_bits(e, *op, *a, *b).unwrap_or_else(|| e.binary(*op, *a, *b)),
+            Iadd | Isub | Imul | Or | Xor | Lshr | Ashr | Fadd | Fsub | Fmul => {
                 e.binary(*op, *a, *b)
             }
             Smin => select::minimum(e, true, *a, *b),
@@ -123,6 +125,19 @@ fn expand(e: &mut Emitter<'_, '_>, op: &Op) -> Option<Value> {
             return None;
         }
     })
+}
+
+/// The low bits alone of an integer that a float was converted to: at most 16 are kept by a mask,
+/// or by a shift to the top.
+fn low_bits(e: &mut Emitter<'_, '_>, op: BinaryOp, a: Value, b: Value) -> Option<Value> {
+    let from = e.converted(a)?;
+    let kept = match (op, e.int_constant(b)?) {
+        (BinaryOp::And, mask @ 0..=0xffff) => 32 - mask.leading_zeros(),
+        (BinaryOp::Shl, amount @ 16..=31) => 32 - amount as u32,
+        _ => return None,
+    };
+    let integer = convert::to_signed(e, from, if kept <= 8 { 8 } else { 16 });
+    Some(e.binary(op, integer, b))
 }
 
 fn unary(e: &mut Emitter<'_, '_>, op: UnaryOp, a: Value) -> Value {

@@ -36,9 +36,15 @@ pub fn halves(e: &mut Emitter<'_, '_>, a: Value) -> (Value, Value) {
 /// should not fall below 2^-126.
 pub fn divide_by(e: &mut Emitter<'_, '_>, n: Value, negated: Value, reciprocal: Value) -> Value {
     let first = e.fmul(n, reciprocal);
-    let first = upper(e, first);
+    let rest = rest_of_division(e, n, negated, first);
+    let digits = upper(e, first);
+    e.mac(rest, reciprocal, digits)
+}
+
+/// What twelve bits of the quotient `first` leave of `n / d`, for `-d`: exact.
+pub fn rest_of_division(e: &mut Emitter<'_, '_>, n: Value, negated: Value, first: Value) -> Value {
+    let digits = upper(e, first);
     let (high, low) = halves(e, negated);
-    let rest = e.mac(first, high, n);
-    let rest = e.mac(first, low, rest);
-    e.mac(rest, reciprocal, first)
+    let rest = e.mac(digits, high, n);
+    e.mac(digits, low, rest)
 }

@@ -103,7 +103,8 @@ fn kernels(e: &mut Emitter<'_, '_>, r: Value) -> [Value; 2] {
 }
 
 fn reduce(e: &mut Emitter<'_, '_>, a: Value) -> Reduced {
-    let size = e.floats(a).magnitude();
+    let floats = e.floats(a);
+    let size = floats.magnitude();
     let x = e.fabs(a);
     if size <= 1.0 {
         return Reduced { rest: x, quarters: e.int(0) };
@@ -116,7 +117,12 @@ fn reduce(e: &mut Emitter<'_, '_>, a: Value) -> Reduced {
     let below = e.iadd_int(bits, -(1.0f32.to_bits() as i32));
     let small = e.sign(below);
     let Reduced { rest, quarters } = reduce_by_bits(e, x);
-    let rest = choose(e, Mask::plain(small), x, rest);
+    let mut rest = choose(e, Mask::plain(small), x, rest);
+    if floats.nan || !floats.is_finite() {
+        // Nothing is added, or what is no number.
+        let zero = e.float(0.0);
+        rest = e.mac(x, zero, rest);
+    }
     let large = e.not(small);
     Reduced { rest, quarters: e.and(quarters, large) }
 }

@@ -63,11 +63,11 @@ fn float(op: BinaryOp, x: Option<i64>, y: Option<i64>) -> (u64, Last) {
         BinaryOp::Add | BinaryOp::Sub => (1, Last::Add),
         BinaryOp::Mul => (1, Last::Mul),
         BinaryOp::Div if y.is_some() => (1, Last::Mul),
-        BinaryOp::Div if x.is_some() => (30, Last::Mul),
-        BinaryOp::Div => (38, Last::Mul),
+        BinaryOp::Div if x.is_some() => (33, Last::Mul),
+        BinaryOp::Div => (42, Last::Mul),
         BinaryOp::Min | BinaryOp::Max if x.or(y).is_some() => (4, Last::Logic),
         BinaryOp::Min | BinaryOp::Max => (6, Last::Logic),
-        _ => (52, Last::Add),
+        _ => (56, Last::Add),
     }
 }
 
@@ -93,7 +93,7 @@ fn integer(op: BinaryOp, ty: ElementType, x: Option<i64>, y: Option<i64>) -> (u6
 
 fn compare(op: CompareOp, of: ElementType, literal: bool) -> u64 {
     match op {
-        CompareOp::Eq | CompareOp::Ne if of.is_float() => 5,
+        CompareOp::Eq | CompareOp::Ne if of.is_float() && !literal => 7,
         CompareOp::Eq | CompareOp::Ne => 3,
         _ if of.is_float() || literal || narrow(of) => 3,
         _ => 6,
@@ -103,7 +103,11 @@ fn compare(op: CompareOp, of: ElementType, literal: bool) -> u64 {
 fn cast(from: ElementType, to: ElementType) -> u64 {
     match (from.is_float(), to.is_float()) {
         (true, true) => 0,
-        (true, false) => 9 + wrap(to),
+        (true, false) => match to.bits() {
+            32 => 12,
+            16 => 10 + wrap(to),
+            _ => 9 + wrap(to),
+        },
         (false, true) if from == ElementType::Bool => 1,
         (false, true) => 6,
         (false, false) if to == ElementType::Bool => 3,
@@ -117,15 +121,16 @@ fn intrinsic(op: Intrinsic) -> u64 {
         Intrinsic::Floor => 12,
         Intrinsic::Ceil => 13,
         Intrinsic::Round | Intrinsic::Trunc => 8,
-        Intrinsic::Sqrt | Intrinsic::Exp | Intrinsic::FastExp => 24,
-        Intrinsic::Log | Intrinsic::FastLog => 29,
-        Intrinsic::Pow | Intrinsic::FastPow => 94,
-        Intrinsic::Sin | Intrinsic::Cos => 122,
-        Intrinsic::Tan => 136,
+        Intrinsic::Sqrt => 26,
+        Intrinsic::Exp | Intrinsic::FastExp => 25,
+        Intrinsic::Log | Intrinsic::FastLog => 30,
+        Intrinsic::Pow | Intrinsic::FastPow => 110,
+        Intrinsic::Sin | Intrinsic::Cos => 123,
+        Intrinsic::Tan => 137,
         Intrinsic::Asin | Intrinsic::Acos | Intrinsic::Atan => 40,
-        Intrinsic::Atan2 => 69,
-        Intrinsic::Sinh | Intrinsic::Cosh => 32,
-        Intrinsic::Tanh => 44,
+        Intrinsic::Atan2 => 68,
+        Intrinsic::Sinh | Intrinsic::Cosh => 33,
+        Intrinsic::Tanh => 45,
         Intrinsic::FastInverse | Intrinsic::FastInverseSqrt => 20,
     }
 }

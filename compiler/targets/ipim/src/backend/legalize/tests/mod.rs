@@ -58,7 +58,8 @@ fn special_integers() -> Vec<u32> {
     all
 }
 
-/// Zeros, infinities, denormals, the ends of the normal range, integers, halves, neighbours.
+/// Zeros, infinities, denormals, the ends of the normal range, integers, halves, neighbours, and
+/// what is no number.
 fn special_floats() -> Vec<u32> {
     let mut all: Vec<f32> = vec![0.0, 1e-45, 1.1e-38, f32::MIN_POSITIVE, f32::MAX, f32::INFINITY];
     all.extend([
@@ -98,6 +99,7 @@ fn special_floats() -> Vec<u32> {
     }
     let mut bits: Vec<u32> = all.iter().map(|x| x.to_bits()).collect();
     bits.extend(all.iter().map(|x| (-x).to_bits()));
+    bits.extend([0x7fc0_0000, 0xffc0_0001]);
     bits.sort();
     bits.dedup();
     bits
