@@ -281,6 +281,87 @@ def calls():
              small, [(a + 12,) for a, in small])
 
 
+VECTOR_FUNCTIONS = """.func (.reg .v2 .b32 %back) swapped(.reg .v2 .u32 %a)
+{
+    mov.v2.b32 %back, {%a.y, %a.x};
+    ret;
+}
+.func (.reg .v4 .f32 %back) turned(.reg .v4 .b32 %a, .reg .u32 %n)
+{
+    .reg .u32 %t;
+    add.u32 %t, %a.x, %n;
+    mov.v4.b32 %back, {%a.y, %a.z, %a.w, %t};
+    ret;
+}
+.func (.param .b64 back) inverted(.param .u64 a)
+{
+    .reg .b64 %t;
+    ld.param.u64 %t, [a];
+    not.b64 %t, %t;
+    st.param.b64 [back], %t;
+    ret;
+}
+.func (.reg .v2 .b64 %back) halved(.reg .v2 .b64 %a)
+{
+    shr.u64 %back.x, %a.x, 1;
+    shr.u64 %back.y, %a.y, 1;
+    ret;
+}"""
+
+
+def vectors():
+    """Registers that are vectors: as a whole in moves of bits and in calls."""
+    f = Family("vector_registers", "sm_70", "7.0")
+    f.globals.append(VECTOR_FUNCTIONS)
+    words, halves = int_rows(f.rng, (32, 32), 40), int_rows(f.rng, (16,) * 4, 40)
+    wholes = [(f.rng.getrandbits(64),) for _ in range(40)]
+    part = lambda whole, size, k: whole >> size * k & (1 << size) - 1
+    two, four = ".reg .v2 .b32 %v", ".reg .v4 .b16 %q"
+    f.kernel("mov.b64 of two words", ["b32"] * 2, ["b64"], "mov.v2.b32 %v, {{{a0}, {a1}}};\nmov.b64 {r0}, %v;", words, [(b << 32 | a,) for a, b in words], registers=two)
+    f.kernel("mov.b64 to two words", ["b64"], ["b32"] * 2, "mov.b64 %v, {a0};\nmov.b32 {r0}, %v.x;\nmov.b32 {r1}, %v.y;", wholes,
+             [(part(a, 32, 0), part(a, 32, 1)) for a, in wholes], registers=two)
+    f.kernel("mov.b64 of four halves", ["b16"] * 4, ["f64"], "mov.v4.b16 %q, {{{a0}, {a1}, {a2}, {a3}}};\nmov.b64 {r0}, %q;", halves,
+             [(a | b << 16 | c << 32 | d << 48,) for a, b, c, d in halves], registers=four)
+    f.kernel("mov.b64 to four halves", ["b64"], ["b16"] * 4, "mov.b64 %q, {a0};\n" + "\n".join(f"mov.b16 {{r{k}}}, %q.{e};" for k, e in enumerate("xyzw")), wholes,
+             [tuple(part(a, 16, k) for k in range(4)) for a, in wholes], registers=four)
+    f.kernel("mov.b32 to and of two halves", ["f32"], ["b32", "b16"], "mov.b32 %h, {a0};\nmov.b16 {r1}, %h.y;\nmov.b32 {r0}, %h;", [w[:1] for w in words],
+             [(a, a >> 16) for a, _ in words], registers=".reg .v2 .b16 %h")
+    f.kernel("mov.b64 of a constant to two words", ["b32"], ["b32"] * 2, "mov.b64 %v, 0x123456789abcdef0;\nadd.u32 {r0}, %v.x, {a0};\nadd.u32 {r1}, %v.y, {a0};",
+             [w[:1] for w in words], [(a + 0x9abcdef0 & M32, a + 0x12345678 & M32) for a, _ in words], registers=".reg .v2 .u32 %v")
+    swapped = [(b, a) for a, b in words]
+    f.kernel("call of two words", ["b32"] * 2, ["b32"] * 2,
+             "mov.v2.b32 %v, {{{a0}, {a1}}};\ncall.uni (%w), swapped, (%v);\nmov.v2.b32 {{{r0}, {r1}}}, %w;", words, swapped, registers=two + ";.reg .v2 .f32 %w")
+    guarded = [(a, b, f.rng.randint(0, 1)) for a, b in words]
+    f.kernel("call of two words guarded", ["b32", "b32", "pred"], ["b32"] * 2,
+             "mov.v2.b32 %v, {{{a0}, {a1}}};\n@{a2} call (%v), swapped, (%v);\nmov.v2.b32 {{{r0}, {r1}}}, %v;", guarded,
+             [(b, a) if p else (a, b) for a, b, p in guarded], registers=two)
+    f.kernel("call of two words dropped", ["b32"] * 2, ["b32"] * 2,
+             "mov.v2.b32 %v, {{{a0}, {a1}}};\ncall.uni (_), swapped, (%v);\nmov.v2.b32 {{{r0}, {r1}}}, %v;", words, words, registers=two)
+    fours = int_rows(f.rng, (32,) * 5, 40)
+    f.kernel("call of four words", ["b32"] * 5, ["b32"] * 4,
+             "mov.v4.b32 %v, {{{a0}, {a1}, {a2}, {a3}}};\ncall.uni (%v), turned, (%v, {a4});\nmov.v4.b32 {{{r0}, {r1}, {r2}, {r3}}}, %v;", fours,
+             [(b, c, d, a + n & M32) for a, b, c, d, n in fours], registers=".reg .v4 .b32 %v")
+    f.kernel("call of two words as one", ["b32"] * 2, ["b32"] * 2,
+             "mov.v2.b32 %v, {{{a0}, {a1}}};\ncall.uni (%v), inverted, (%v);\nmov.v2.b32 {{{r0}, {r1}}}, %v;", words, [(a ^ M32, b ^ M32) for a, b in words], registers=two)
+    f.kernel("call of four halves as one", ["b16"] * 4, ["b64"],
+             "mov.v4.b16 %q, {{{a0}, {a1}, {a2}, {a3}}};\ncall.uni ({r0}), inverted, (%q);", halves,
+             [((a | b << 16 | c << 32 | d << 48) ^ (1 << 64) - 1,) for a, b, c, d in halves], registers=four)
+    f.kernel("call of four halves as two words", ["b16"] * 4, ["b32"] * 2,
+             "mov.v4.b16 %q, {{{a0}, {a1}, {a2}, {a3}}};\ncall.uni (%v), swapped, (%q);\nmov.v2.b32 {{{r0}, {r1}}}, %v;", halves,
+             [(c | d << 16, a | b << 16) for a, b, c, d in halves], registers=four + ";" + two)
+    doubles = int_rows(f.rng, (64, 64), 40)
+    f.kernel("call of two doubles", ["f64"] * 2, ["b64"] * 2,
+             "mov.v2.b64 %v, {{{a0}, {a1}}};\ncall.uni (%v), halved, (%v);\nmov.v2.b64 {{{r0}, {r1}}}, %v;", doubles, [(a >> 1, b >> 1) for a, b in doubles],
+             registers=".reg .v2 .f64 %v")
+    # ptxas -O0 does not survive a call through a pointer beside one of a vector as a parameter in memory.
+    f = Family("vector_registers_pointer", "sm_70", "7.0")
+    f.globals.append(VECTOR_FUNCTIONS)
+    f.kernel("call of two words through a pointer", ["b32"] * 2, ["b32"] * 2,
+             "mov.v2.b32 %v, {{{a0}, {a1}}};\nmov.u64 %f, swapped;\nP: .callprototype (.reg .v2 .b32 _) _ (.reg .v2 .u32 _);\ncall (%v), %f, (%v), P;\n"
+             "mov.v2.b32 {{{r0}, {r1}}}, %v;", words, swapped, registers=two + ";.reg .b64 %f")
+
+
 def make():
     branches()
     calls()
+    vectors()

@@ -310,7 +310,7 @@ class Block(Arithmetic):
         t = mods[-1]
         size = 8 * SIZES[t]
         if mods[0] in ("v2", "v4") and o[0][0] == "v":
-            values = [self.special(o[1][1] + "." + c, ix) for c in "xyz"] + [np.zeros(len(ix), np.uint64)]
+            values = [self.get(s, ix) for s in o[1][1]] if o[1][0] == "v" else [self.special(o[1][1] + "." + c, ix) for c in "xyz"] + [np.zeros(len(ix), np.uint64)]
             for d, v in zip(o[0][1], values):
                 self.set(d, ix, v)
             return

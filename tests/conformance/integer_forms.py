@@ -216,6 +216,38 @@ def carries():
         results = [(b + b + (a + a >> size) & mask, (b + b + (a + a >> size)) >> size) for a, b in rows]
         f.kernel(f"addc.cc.{t} twice", [t] * 2, [t] * 2,
                  f"add.cc.{t} %t, {{a0}}, {{a0}};\naddc.cc.{t} {{r0}}, {{a1}}, {{a1}};\naddc.{t} {{r1}}, 0, 0;", rows, results, registers=f".reg .{t} %t")
+    # Every way to make the flag, every way to take it and make it again, and both ways to take that.
+    makers = (("add.cc", 0), ("sub.cc", 0), ("mad.lo.cc", 0), ("mad.hi.cc", 1))
+    takers = (("addc.cc", 0), ("subc.cc", 0), ("madc.lo.cc", 0), ("madc.hi.cc", 1))
+    for t in ("u32", "s32", "u64", "s64"):
+        size = int(t[1:])
+        for first, first_half in makers:
+            for second, second_half in takers:
+                rows = int_rows(f.rng, (size,) * 4, 75)
+                results = []
+                for a, b, c, d in rows:
+                    x, flag = step(first, first_half, (a, b, c), t, None)
+                    y, flag = step(second, second_half, (c, d, b), t, flag)
+                    results.append((x, y, flag, flag - 1 & (1 << size) - 1))
+                third = {word: f", {{{arg}}}" if word[:3] == "mad" else "" for word, arg in ((first, "a2"), (second, "a1"))}
+                f.kernel(f"{first}.{t} {second}", [t] * 4, [t] * 4,
+                         f"{first}.{t} {{r0}}, {{a0}}, {{a1}}{third[first]};\n{second}.{t} {{r1}}, {{a2}}, {{a3}}{third[second]};\n"
+                         f"addc.{t} {{r2}}, 0, 0;\nsubc.{t} {{r3}}, 0, 0;", rows, results)
+
+
+def step(op, half, operands, t, flag):
+    """One step of a chain: its result, and the flag, which a borrow clears. `flag` is None where none is taken."""
+    size, read = int(t[1:]), reader(t)
+    mask = (1 << size) - 1
+    if op[:3] == "sub":
+        a, b = operands[:2]
+        total = a + (b ^ mask) + (1 if flag is None else flag)
+    elif op[:3] == "mad":
+        a, b, c = operands
+        total = (read(a) * read(b) >> half * size & mask) + c + (flag or 0)
+    else:
+        total = sum(operands[:2]) + (flag or 0)
+    return total & mask, total >> size
 
 
 def byte_of(v, k):

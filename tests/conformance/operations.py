@@ -159,11 +159,12 @@ class Arithmetic:
         self.set(o[0], ix, r, size)
 
     def carried(self, a, b, size, mods, ix, minus, carry_in=None, write=True):
-        c = np.zeros(len(ix), np.uint64) if carry_in is None else carry_in
+        # One flag, which a borrow clears.
+        c = np.full(len(ix), 1 if minus else 0, np.uint64) if carry_in is None else carry_in
         r = np.empty(len(ix), np.uint64)
         out = np.empty(len(ix), np.uint64)
         for k, (x, y, z) in enumerate(zip(a.tolist(), b.tolist(), c.tolist())):
-            total = x - y - z if minus else x + y + z
+            total = x + (y ^ (1 << size) - 1 if minus else y) + z
             r[k] = total & ((1 << size) - 1)
             out[k] = (total >> size) & 1
         if write:

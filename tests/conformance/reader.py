@@ -367,6 +367,9 @@ class Program:
                     return ("n", 32, None)
                 return ("s", name)
             if found[0] == "register":
+                elements = [self.find(scopes, f"{name}.{c}") for c in "xyzw"]
+                if elements[0]:
+                    return ("v", [("r", e[1]) for e in elements if e])
                 return ("r", found[1])
             if found[0] == "function":
                 return ("n", self.m.order.index(found[1]) + 1, None)
@@ -466,6 +469,8 @@ class Program:
             out = self.find(scopes, returns[0]) if returns else None
             self.emit(None, "builtin", name, out, [self.find(scopes, a[0]) for a in args])
             return
+        if any(self.find(scopes, f"{actual[0]}.x") for actual in args) or any(self.find(scopes, f"{actual}.x") for actual in returns):
+            raise Unsupported("vectors in calls")
         scope = {}
         for (space, formal, t, size, align, _), actual in zip(params, args):
             if space == "reg":

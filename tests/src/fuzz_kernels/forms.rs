@@ -253,6 +253,7 @@ pub const CARRIES: &[&str] = &[
     "add.cc.u32 {0}, {2}, {3};\n\taddc.u32 {1}, {4}, {5};",
     "sub.cc.s32 {0}, {2}, {3};\n\tsubc.cc.s32 {1}, {4}, {5};\n\tsubc.u32 {0}, {0}, 0;",
     "add.cc.u32 {0}, {2}, {3};\n\taddc.cc.u32 {1}, {4}, {5};\n\tmadc.hi.u32 {0}, {2}, {5}, {0};",
+    "sub.cc.u32 {0}, {2}, {3};\n\taddc.cc.u32 {1}, {4}, {5};\n\tsubc.u32 {0}, {0}, {3};",
     "mad.lo.cc.u32 {0}, {2}, {3}, {4};\n\tmadc.hi.cc.u32 {1}, {2}, {3}, {5};\n\taddc.u32 {0}, {0}, 7;",
 ];
 

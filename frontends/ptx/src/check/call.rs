@@ -194,11 +194,27 @@ impl Checker<'_, '_> {
                 }
                 Ok(())
             }
+            OperandKind::Register(reg)
+                if !formal.array && (formal.vector > 1 || self.register(*reg).vector > 1) =>
+            {
+                let register = self.register(*reg);
+                let given = u64::from(register.vector) * u64::from(bits(register.ty) / 8);
+                if register.ty == ScalarType::Pred || Some(given) != formal.bytes {
+                    let wanted = formal.bytes.unwrap_or(0);
+                    return Err(format!("of {given} bytes, not {wanted}"));
+                }
+                Ok(())
+            }
             OperandKind::Register(reg) | OperandKind::Component(reg, _) => {
                 let ty = self.register(*reg).ty;
                 if !scalar || !(fits(ty, formal.scalar) || fits_wider(ty, formal.scalar)) {
                     return Err(format!("of type .{}", ty.name()));
                 }
+                Ok(())
+            }
+            OperandKind::Constant(Constant::Int { .. })
+                if !result && formal.vector > 1 && formal.bytes <= Some(8) =>
+            {
                 Ok(())
             }
             OperandKind::Constant(constant) if !result => {

@@ -171,7 +171,16 @@ impl Checker<'_, '_> {
             self.element(inst, part, element, packs)?;
         }
         self.alike(inst, vector)?;
-        self.element(inst, scalar, ty, !packs)
+        match &scalar.kind {
+            OperandKind::Constant(constant) if !packs => {
+                self.constant(inst, scalar.span, *constant, ty)
+            }
+            OperandKind::Variable(..) if !packs && bits(ty) >= 32 => Some(()),
+            OperandKind::Function(function) if !packs && bits(ty) >= 32 => {
+                self.function_address(*function, scalar.span)
+            }
+            _ => self.element(inst, scalar, ty, !packs),
+        }
     }
 
     fn elements(
@@ -209,6 +218,7 @@ impl Checker<'_, '_> {
                 self.wrong_type(inst, operand.span, *reg, ty, false)
             }
             OperandKind::Sink if !source => Some(()),
+            OperandKind::Special(..) if source => self.special(inst, operand, ty, true),
             OperandKind::Constant(Constant::Int { .. }) if source => Some(()),
             OperandKind::Constant(constant) if source && bits(ty) == 64 => {
                 self.constant(inst, operand.span, *constant, ty)

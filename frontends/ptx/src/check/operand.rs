@@ -265,7 +265,7 @@ impl Checker<'_, '_> {
     }
 
     /// A special register: read by `mov` and `cvt`, 64-bit ones into 64 bits.
-    fn special(
+    pub(super) fn special(
         &mut self,
         inst: &Instruction,
         operand: &Operand,

@@ -213,8 +213,8 @@ impl Lowerer<'_> {
         }
     }
 
-    /// Additions and subtractions that take or give a carry: the flag is a variable of one bit,
-    /// after a subtraction the borrow.
+    /// Additions and subtractions that take or give a carry. There is one flag, a variable of one
+    /// bit, which a borrow clears: what a subtraction takes away is the flag's complement.
     pub(super) fn carry_chain(&mut self, inst: &Instruction, matched: &Matched) {
         use Meaning::*;
         let ty = matched.types[0];
@@ -248,7 +248,10 @@ impl Lowerer<'_> {
         };
         let (mut value, mut out) = step(self, a, b);
         if takes {
-            let flag = self.get(self.carry);
+            let mut flag = self.get(self.carry);
+            if subtracts {
+                flag = self.not(flag);
+            }
             let flag = self.fit(flag, ir, false);
             let (next, second) = step(self, value, flag);
             value = next;
@@ -256,7 +259,10 @@ impl Lowerer<'_> {
             out = out.zip(second).map(|(x, y)| self.binary(BinaryOp::Or, x, y));
         }
         self.write(&inst.operands[0], ty, value);
-        if let Some(out) = out {
+        if let Some(mut out) = out {
+            if subtracts {
+                out = self.not(out);
+            }
             self.write_carry(out);
         }
     }

@@ -1,6 +1,6 @@
-//! Calls. Scalars are passed and returned as integers of their size; arrays of bytes stay where
-//! they are, in local memory, and their address is passed: first those of results, then the
-//! parameters in order. A call through a pointer compares it with every function that it may mean.
+//! Calls. Scalars and elements of vector registers are passed and returned as integers of their
+//! size; arrays of bytes stay where they are, in local memory, and their address is passed: first
+//! those of results, then the parameters in order. A call through a pointer compares it with every function that it may mean.
 
 use nbcc_ir::{BlockCall, Func, IntCond, Op, SimtOp, Terminator, Type, Value, function_address};
 
@@ -13,17 +13,32 @@ use crate::resolved::{
 /// How a parameter or result goes from caller to callee.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Passing {
-    /// As a value of this type.
-    Value(Type),
+    /// As so many values of this type: one, or the elements of a vector register.
+    Values(Type, u8),
     /// As an address in local memory.
     Memory,
 }
 
+/// A result of a call that is returned in values.
+struct Target {
+    /// How many values.
+    count: u8,
+    place: Place,
+}
+
+/// Where such a result goes.
+enum Place {
+    /// To variables of as many bits together; to none where it is dropped.
+    Variables(Vec<Var>),
+    /// To a variable in local memory.
+    Memory(VariableId),
+}
+
 /// How a variable is passed.
 pub fn passing(variable: &Variable) -> Passing {
-    match variable.array || variable.vector > 1 || variable.bytes.is_some_and(|n| n > 8) {
+    match variable.array || variable.scalar.bytes().is_some_and(|n| n > 8) {
         true => Passing::Memory,
-        false => Passing::Value(integer_of(variable.scalar)),
+        false => Passing::Values(integer_of(variable.scalar), variable.vector),
     }
 }
 
@@ -94,54 +109,73 @@ impl Lowerer<'_> {
         call: &Call,
         returns: &[VariableId],
         params: &[VariableId],
-    ) -> (Vec<Value>, Vec<Type>, Vec<(Var, bool)>) {
+    ) -> (Vec<Value>, Vec<Type>, Vec<Target>) {
         let (mut args, mut types, mut targets) = (Vec::new(), Vec::new(), Vec::new());
         for (operand, &formal) in call.returns.iter().zip(returns) {
             match passing(self.declaration(formal)) {
                 Passing::Memory => args.push(self.memory_argument(operand, formal)),
-                Passing::Value(ty) => {
-                    types.push(ty);
-                    let var = match &operand.kind {
-                        OperandKind::Variable(variable, _) => match self.homes[*variable] {
-                            Some(Home::Scalar(var)) => Some((var, true)),
-                            _ => None,
-                        },
-                        _ => self.variable_of(operand).map(|var| (var, true)),
-                    };
-                    // A result in memory is stored behind the call; see `take`.
-                    targets.push(var.unwrap_or_else(|| self.result_in_memory(operand, ty)));
+                Passing::Values(ty, count) => {
+                    types.extend(std::iter::repeat_n(ty, usize::from(count)));
+                    targets.push(Target { count, place: self.result_place(operand) });
                 }
             }
         }
         for (operand, &formal) in call.arguments.iter().zip(params) {
-            let arg = match passing(self.declaration(formal)) {
-                Passing::Memory => self.memory_argument(operand, formal),
-                Passing::Value(ty) => match &operand.kind {
-                    OperandKind::Variable(variable, _) => match self.homes[*variable] {
-                        Some(Home::Scalar(var)) => {
-                            let value = self.get(var);
-                            self.fit(value, ty, false)
-                        }
-                        _ => {
-                            let address = self.variable_address(*variable, 0);
-                            self.value(Op::LoadRaw(ty, nbcc_ir::Space::Local, address, 0), ty)
-                        }
-                    },
-                    OperandKind::Constant(constant) => {
-                        let value =
-                            self.number(*constant, register_type(self.declaration(formal).scalar));
-                        self.fit(value, ty, false)
-                    }
-                    _ => {
-                        let var = self.variable_of(operand).expect("an argument");
-                        let value = self.get(var);
-                        self.fit(value, ty, false)
-                    }
-                },
-            };
-            args.push(arg);
+            match passing(self.declaration(formal)) {
+                Passing::Memory => args.push(self.memory_argument(operand, formal)),
+                Passing::Values(ty, count) => {
+                    let values = self.argument(operand, formal, ty);
+                    args.extend(self.reshape(values, &vec![ty; usize::from(count)]));
+                }
+            }
         }
         (args, types, targets)
+    }
+
+    /// The values of an argument that is passed in values, as the caller has them.
+    fn argument(&mut self, operand: &Operand, formal: VariableId, ty: Type) -> Vec<Value> {
+        match &operand.kind {
+            OperandKind::Variable(variable, _) => match self.homes[*variable] {
+                Some(Home::Scalar(var)) => vec![self.get(var)],
+                _ => {
+                    let address = self.variable_address(*variable, 0);
+                    vec![self.value(Op::LoadRaw(ty, nbcc_ir::Space::Local, address, 0), ty)]
+                }
+            },
+            OperandKind::Constant(constant) => {
+                let formal = self.declaration(formal);
+                let whole = match formal.vector {
+                    1 => register_type(formal.scalar),
+                    _ => Type::I64,
+                };
+                vec![self.number(*constant, whole)]
+            }
+            _ => self.variables_of(operand).map(|var| self.get(var)).collect(),
+        }
+    }
+
+    /// The same bits in values of other types: as many of as many bits, or each made of several,
+    /// the first lowest, or taken apart.
+    fn reshape(&mut self, values: Vec<Value>, types: &[Type]) -> Vec<Value> {
+        let mut shaped = Vec::with_capacity(types.len());
+        if values.len() >= types.len() {
+            let each = values.len() / types.len();
+            for (parts, &ty) in values.chunks(each).zip(types) {
+                let whole = if each == 1 { parts[0] } else { self.join(parts, ty) };
+                shaped.push(self.fit(whole, ty, false));
+            }
+        } else {
+            let each = types.len() / values.len();
+            for (&whole, types) in values.iter().zip(types.chunks(each)) {
+                let integer = same_size_integer(self.func.ty(whole));
+                let whole = self.fit(whole, integer, false);
+                for (number, &ty) in types.iter().enumerate() {
+                    let part = self.part(whole, number, same_size_integer(ty));
+                    shaped.push(self.fit(part, ty, false));
+                }
+            }
+        }
+        shaped
     }
 
     fn memory_argument(&mut self, operand: &Operand, formal: VariableId) -> Value {
@@ -155,13 +189,15 @@ impl Lowerer<'_> {
         }
     }
 
-    /// A variable of its own for a result that is dropped or lies in memory.
-    fn result_in_memory(&mut self, operand: &Operand, ty: Type) -> (Var, bool) {
-        let var = self.new_variable(ty);
-        if let OperandKind::Variable(variable, _) = operand.kind {
-            self.memory_results.push((var, variable));
+    /// Where a result goes that is returned in values.
+    fn result_place(&self, operand: &Operand) -> Place {
+        match operand.kind {
+            OperandKind::Variable(variable, _) => match self.homes[variable] {
+                Some(Home::Scalar(var)) => Place::Variables(vec![var]),
+                _ => Place::Memory(variable),
+            },
+            _ => Place::Variables(self.variables_of(operand).collect()),
         }
-        (var, false)
     }
 
     fn call_one(&mut self, func: Func, args: Vec<Value>, types: &[Type]) -> Vec<Value> {
@@ -170,18 +206,21 @@ impl Lowerer<'_> {
     }
 
     /// Gives results to their variables, and stores those that lie in memory.
-    fn take(&mut self, targets: &[(Var, bool)], results: Vec<Value>) {
-        for (&(var, named), result) in targets.iter().zip(results) {
-            let value = self.fit(result, self.types[var as usize], false);
-            if named {
-                self.pending.push((var, value));
-                continue;
-            }
-            let place = self.memory_results.iter().position(|&(other, _)| other == var);
-            if let Some(place) = place {
-                let (_, variable) = self.memory_results.swap_remove(place);
-                let address = self.variable_address(variable, 0);
-                self.push(Op::StoreRaw(nbcc_ir::Space::Local, address, 0, value), &[]);
+    fn take(&mut self, targets: &[Target], results: Vec<Value>) {
+        let mut results = results.into_iter();
+        for target in targets {
+            let values: Vec<Value> = results.by_ref().take(usize::from(target.count)).collect();
+            match &target.place {
+                Place::Variables(vars) if vars.is_empty() => {}
+                Place::Variables(vars) => {
+                    let types: Vec<Type> = vars.iter().map(|&v| self.types[v as usize]).collect();
+                    let values = self.reshape(values, &types);
+                    self.pending.extend(vars.iter().copied().zip(values));
+                }
+                &Place::Memory(variable) => {
+                    let address = self.variable_address(variable, 0);
+                    self.push(Op::StoreRaw(nbcc_ir::Space::Local, address, 0, values[0]), &[]);
+                }
             }
         }
     }
@@ -193,7 +232,7 @@ impl Lowerer<'_> {
         candidates: &[FunctionId],
         args: Vec<Value>,
         types: &[Type],
-        targets: &[(Var, bool)],
+        targets: &[Target],
     ) {
         let join = self.func.add_block();
         for &candidate in candidates {
@@ -277,16 +316,7 @@ impl Lowerer<'_> {
         }
         let result = self.simt(SimtOp::Vprintf, args, Type::I32);
         let Some(operand) = call.returns.first() else { return };
-        let target = match &operand.kind {
-            OperandKind::Variable(variable, _) => match self.homes[*variable] {
-                Some(Home::Scalar(var)) => (var, true),
-                _ => self.result_in_memory(operand, Type::I32),
-            },
-            _ => match self.variable_of(operand) {
-                Some(var) => (var, true),
-                None => return,
-            },
-        };
+        let target = Target { count: 1, place: self.result_place(operand) };
         self.take(&[target], vec![result]);
     }
 }

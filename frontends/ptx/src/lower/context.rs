@@ -76,8 +76,6 @@ pub struct Lowerer<'a> {
     pub prelude: Vec<Inst>,
     /// Data objects of the module's functions.
     pub objects: &'a mut Vec<DataObject>,
-    /// Results of the call at hand that lie in memory: the variable for the value, and where.
-    pub memory_results: Vec<(Var, VariableId)>,
 }
 
 impl<'a> Lowerer<'a> {
@@ -110,7 +108,6 @@ impl<'a> Lowerer<'a> {
             zeros: BTreeMap::new(),
             prelude: Vec::new(),
             objects,
-            memory_results: Vec::new(),
         }
     }
 
@@ -273,6 +270,16 @@ impl<'a> Lowerer<'a> {
             OperandKind::Selected(reg, _) => Some(self.first[reg]),
             _ => None,
         }
+    }
+
+    /// The variables of a register operand, of all its elements where it is a vector.
+    pub fn variables_of(&self, operand: &Operand) -> std::ops::Range<Var> {
+        let Some(first) = self.variable_of(operand) else { return 0..0 };
+        let count = match operand.kind {
+            OperandKind::Register(reg) => self.body.registers[reg].vector,
+            _ => 1,
+        };
+        first..first + u32::from(count)
     }
 
     /// The declaration of a variable in memory.

@@ -136,7 +136,9 @@ impl Lowerer<'_> {
                 continue;
             }
             self.homes[variable] = Some(match passing(data) {
-                Passing::Value(ty) if !addressed[variable] => Home::Scalar(self.new_variable(ty)),
+                Passing::Values(ty, _) if !addressed[variable] => {
+                    Home::Scalar(self.new_variable(ty))
+                }
                 _ => Home::Object(self.local_object(variable)),
             });
         }
@@ -155,7 +157,7 @@ impl Lowerer<'_> {
                     let param = self.func.add_param(entry, Type::I64);
                     self.set(var, param);
                 }
-                (Passing::Value(ty), Parameter::Variable(_)) => {
+                (Passing::Values(ty, _), Parameter::Variable(_)) => {
                     self.func.results.push(ty);
                     self.homes[variable] = Some(if addressed[variable] {
                         Home::Object(self.local_object(variable))
@@ -163,36 +165,43 @@ impl Lowerer<'_> {
                         Home::Scalar(self.new_variable(ty))
                     });
                 }
-                (Passing::Value(ty), Parameter::Register(..)) => self.func.results.push(ty),
+                (Passing::Values(ty, count), Parameter::Register(..)) => {
+                    self.func.results.extend(std::iter::repeat_n(ty, usize::from(count)));
+                }
             }
         }
         for &parameter in &function.params {
             let variable = parameter.variable();
             let passing = passing(self.declaration(variable));
-            let ty = match passing {
-                Passing::Memory => Type::I64,
-                Passing::Value(ty) => ty,
+            let (ty, count) = match passing {
+                Passing::Memory => (Type::I64, 1),
+                Passing::Values(ty, count) => (ty, count),
             };
-            let param = self.func.add_param(entry, ty);
-            match (passing, parameter) {
-                (_, Parameter::Register(_, Some(reg))) => {
-                    let var = self.first[reg];
-                    let value = self.fit(param, self.types[var as usize], false);
-                    self.set(var, value);
+            if let Parameter::Register(_, reg) = parameter {
+                for number in 0..u32::from(count) {
+                    let param = self.func.add_param(entry, ty);
+                    if let Some(reg) = reg {
+                        let var = self.first[reg] + number;
+                        let value = self.fit(param, self.types[var as usize], false);
+                        self.set(var, value);
+                    }
                 }
-                (_, Parameter::Register(_, None)) => {}
-                (Passing::Memory, _) => {
+                continue;
+            }
+            let param = self.func.add_param(entry, ty);
+            match passing {
+                Passing::Memory => {
                     let var = self.new_variable(Type::I64);
                     self.homes[variable] = Some(Home::Pointer(var));
                     self.set(var, param);
                 }
-                (Passing::Value(_), _) if addressed[variable] => {
+                Passing::Values(..) if addressed[variable] => {
                     let object = self.local_object(variable);
                     self.homes[variable] = Some(Home::Object(object));
                     let address = self.address_of(object);
                     self.push(Op::StoreRaw(Space::Local, address, 0, param), &[]);
                 }
-                (Passing::Value(ty), _) => {
+                Passing::Values(ty, _) => {
                     let var = self.new_variable(ty);
                     self.homes[variable] = Some(Home::Scalar(var));
                     self.set(var, param);
@@ -277,7 +286,10 @@ impl Lowerer<'_> {
         let mut list = Vec::new();
         for &parameter in &self.plan.module.functions[self.id].returns {
             match (parameter, self.homes[parameter.variable()]) {
-                (Parameter::Register(_, Some(reg)), _) => list.push(self.first[reg]),
+                (Parameter::Register(_, Some(reg)), _) => {
+                    let elements = u32::from(self.body.registers[reg].vector);
+                    list.extend(self.first[reg]..self.first[reg] + elements);
+                }
                 (_, Some(Home::Scalar(var))) => list.push(var),
                 _ => {}
             }
@@ -571,14 +583,17 @@ impl Lowerer<'_> {
         for &parameter in &function.returns {
             let variable = parameter.variable();
             let data = self.declaration(variable);
-            let Passing::Value(ty) = passing(data) else { continue };
-            let value = match (parameter, self.homes[variable]) {
-                (Parameter::Register(_, Some(reg)), _) => {
-                    let value = self.get(self.first[reg]);
-                    self.fit(value, ty, false)
+            let Passing::Values(ty, count) = passing(data) else { continue };
+            if let Parameter::Register(_, Some(reg)) = parameter {
+                for number in 0..u32::from(count) {
+                    let value = self.get(self.first[reg] + number);
+                    results.push(self.fit(value, ty, false));
                 }
-                (_, Some(Home::Scalar(var))) => self.get(var),
-                (_, Some(Home::Object(object))) => {
+                continue;
+            }
+            let value = match self.homes[variable] {
+                Some(Home::Scalar(var)) => self.get(var),
+                Some(Home::Object(object)) => {
                     let address = self.address_of(object);
                     self.value(Op::LoadRaw(ty, Space::Local, address, 0), ty)
                 }

@@ -3,7 +3,7 @@
 use nbcc_ir::{Access, AtomOp, Atomic, BinaryOp, Op, Ordering, SimtOp, Space, Type, Value};
 
 use super::context::{Home, Lowerer, Var};
-use super::types::{integer_of, num_type, register_type};
+use super::types::{integer_of, num_type, register_type, same_size_integer};
 use crate::ast::{ScalarType, StateSpace};
 use crate::check::{accessed_space, bits, is_signed, vector_length};
 use crate::forms::{Matched, Meaning, Modifier};
@@ -53,34 +53,15 @@ impl Lowerer<'_> {
                     if element.kind == OperandKind::Sink {
                         continue;
                     }
-                    let mut value = whole;
-                    if number > 0 {
-                        let by = u64::from(size) * number as u64;
-                        let by = self.constant(integer_of(ty), by);
-                        value = self.binary(BinaryOp::Lshr, value, by);
-                    }
-                    let value = self.fit(value, integer_of(part), false);
+                    let value = self.part(whole, number, integer_of(part));
                     self.write(element, part, value);
                 }
             }
             (_, OperandKind::Vector(elements)) if elements.len() > 1 => {
                 let size = bits(ty) / elements.len() as u32;
                 let part = bits_type(size);
-                let mut whole = None;
-                for (number, element) in elements.iter().enumerate() {
-                    let value = self.read(element, part);
-                    let mut value = self.fit(value, integer_of(ty), false);
-                    if number > 0 {
-                        let by = u64::from(size) * number as u64;
-                        let by = self.constant(integer_of(ty), by);
-                        value = self.binary(BinaryOp::Shl, value, by);
-                    }
-                    whole = Some(match whole {
-                        None => value,
-                        Some(low) => self.binary(BinaryOp::Or, low, value),
-                    });
-                }
-                let whole = whole.expect("a vector has elements");
+                let parts: Vec<Value> = elements.iter().map(|e| self.read(e, part)).collect();
+                let whole = self.join(&parts, integer_of(ty));
                 self.write(to, ty, whole);
             }
             _ => {
@@ -92,6 +73,36 @@ impl Lowerer<'_> {
                 self.write(to, ty, value);
             }
         }
+    }
+
+    /// Part `number` of an integer, counted from the lowest bits.
+    pub(super) fn part(&mut self, whole: Value, number: usize, part: Type) -> Value {
+        let mut value = whole;
+        if number > 0 {
+            let by = u64::from(part.scalar.bits()) * number as u64;
+            let by = self.constant(self.func.ty(whole), by);
+            value = self.binary(BinaryOp::Lshr, value, by);
+        }
+        self.fit(value, part, false)
+    }
+
+    /// One integer made of parts of the same size, the first lowest.
+    pub(super) fn join(&mut self, parts: &[Value], whole: Type) -> Value {
+        let integer = same_size_integer(whole);
+        let size = integer.scalar.bits() / parts.len() as u32;
+        let mut joined = None;
+        for (number, &part) in parts.iter().enumerate() {
+            let mut value = self.fit(part, integer, false);
+            if number > 0 {
+                let by = self.constant(integer, u64::from(size) * number as u64);
+                value = self.binary(BinaryOp::Shl, value, by);
+            }
+            joined = Some(match joined {
+                None => value,
+                Some(low) => self.binary(BinaryOp::Or, low, value),
+            });
+        }
+        joined.expect("a vector has elements")
     }
 
     /// `mov.v2` and `mov.v4`.

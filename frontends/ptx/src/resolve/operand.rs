@@ -5,7 +5,7 @@ use nbcc_base::{Diagnostic, Failed, Span};
 use super::Resolver;
 use super::body::{Inside, Meaning};
 use super::scope::Entity;
-use crate::ast::{self, Name, StateSpace};
+use crate::ast::{self, FormId, Name, StateSpace};
 use crate::codes;
 use crate::names::Symbol;
 use crate::resolved::{
@@ -65,6 +65,9 @@ impl Resolver<'_, '_> {
         let guard = guard?;
         if failed {
             return Err(Failed);
+        }
+        if context == Context::Move && self.moves_bits(instruction.form) {
+            operands.iter_mut().for_each(|operand| spell_out(inside, operand));
         }
         inside.body.items.push(BodyItem::Instruction(Instruction {
             guard,
@@ -163,6 +166,12 @@ impl Resolver<'_, '_> {
         context: Context,
     ) -> Result<Vec<Operand>, Failed> {
         list.into_iter().map(|operand| self.operand(inside, operand, context)).collect()
+    }
+
+    /// Whether a `mov` moves bits of one size (`mov.b64`), into or out of a vector perhaps.
+    fn moves_bits(&self, form: FormId) -> bool {
+        let modifiers = &self.resolved.forms[form].modifiers;
+        matches!(modifiers[..], [one] if self.text(one).starts_with('b'))
     }
 
     /// A name, perhaps with a component, as an operand.
@@ -351,6 +360,16 @@ impl Resolver<'_, '_> {
             }
         }
         Ok(list)
+    }
+}
+
+/// Writes a vector register as the list of its elements.
+fn spell_out(inside: &Inside<'_>, operand: &mut Operand) {
+    let OperandKind::Register(register) = operand.kind else { return };
+    let vector = inside.body.registers[register].vector;
+    if vector > 1 {
+        let element = |n| Operand { kind: OperandKind::Component(register, n), span: operand.span };
+        operand.kind = OperandKind::Vector((0..vector).map(element).collect());
     }
 }
 
