@@ -245,8 +245,15 @@ impl Container {
         if let Some(at) = out.relocations.iter().position(|at| *at as usize >= out.text.len()) {
             return Err(LoadError::new(RELOCATIONS, at as u64 * 4, "beyond the end of .text"));
         }
+        let mut names = 0;
         for symbol in elf.symbols() {
-            out.symbols.push(read_symbol(&symbol, text_index, out.text.len() as u64)?);
+            let symbol = read_symbol(&symbol, text_index, out.text.len() as u64)?;
+            names += symbol.name.len();
+            if names > MAX_NAMES * file.len() {
+                let message = "the names of the symbols together are too long";
+                return Err(LoadError::new(".symtab", 0, message));
+            }
+            out.symbols.push(symbol);
         }
         Ok(out)
     }
@@ -264,8 +271,9 @@ fn read_relocations(data: &[u8]) -> Result<Vec<u32>, LoadError> {
     }
 }
 
-/// Longer names than this no symbol has: many symbols may share the bytes of one.
-const MAX_NAME: usize = 256;
+/// How many times as long as the file the names of all symbols may be: symbols share the bytes of
+/// names that end alike.
+const MAX_NAMES: usize = 64;
 
 fn read_symbol(
     symbol: &object::read::elf::ElfSymbol64<'_, '_, LittleEndian>,
@@ -275,8 +283,8 @@ fn read_symbol(
     let offset = symbol.index().0 as u64 * 24;
     let fail = |message: &str| Err(LoadError::new(".symtab", offset, message));
     let name = match symbol.name() {
-        Ok(name) if !name.is_empty() && name.len() <= MAX_NAME => name.to_owned(),
-        Ok(_) => return fail("a symbol without a name, or with a name too long"),
+        Ok(name) if !name.is_empty() => name.to_owned(),
+        Ok(_) => return fail("a symbol without a name"),
         Err(error) => return fail(&error.to_string()),
     };
     let (address, size) = (symbol.address(), symbol.size());

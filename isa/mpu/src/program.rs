@@ -224,8 +224,6 @@ struct ObjectRecord {
 
 /// The most bytes that all data objects may have.
 const MAX_DATA_BYTES: u64 = 1 << 34;
-/// The longest name.
-const MAX_NAME: usize = 4096;
 
 impl Program {
     /// The kernel of that name.
@@ -374,9 +372,6 @@ impl Program {
             self.instruction_fault(inst, kernel)
         })?;
         self.validate_objects()?;
-        if self.messages.iter().any(|message| message.len() > MAX_NAME) {
-            return Err(LoadError::new(MESSAGES, 0, "a message is too long"));
-        }
         Ok(())
     }
 
@@ -384,7 +379,7 @@ impl Program {
         let fail = |message: &str| Err(kernel_error(kernel, message));
         let machine = &self.machine;
         if !is_name(&kernel.name) {
-            return fail("the name must have 1 to 4096 printable characters");
+            return fail("the name must have one character or more, and printable ones only");
         }
         let end = u64::from(kernel.entry) + u64::from(kernel.instructions);
         if kernel.instructions == 0 || end > self.code.text.len() as u64 {
@@ -417,8 +412,7 @@ impl Program {
                 && param.offset.is_multiple_of(param.align)
                 && u64::from(param.offset) >= passed
                 && end <= u64::from(kernel.param_bytes)
-                && param.ty.bytes().is_none_or(|bytes| bytes == param.size)
-                && param.name.len() <= MAX_NAME;
+                && param.ty.bytes().is_none_or(|bytes| bytes == param.size);
             if !right {
                 let name = param.name.escape_debug();
                 return fail(&format!("parameter `{name}` overlaps or has no proper size"));
@@ -509,7 +503,7 @@ impl Program {
                 Err(LoadError::new(OBJECTS, 0, message))
             };
             if !is_name(&object.name) {
-                return fail("the name must have 1 to 4096 printable characters");
+                return fail("the name must have one character or more, and printable ones only");
             }
             total = total.saturating_add(object.size);
             if total > MAX_DATA_BYTES {
@@ -562,5 +556,5 @@ fn kernel_error(kernel: &Kernel, message: &str) -> LoadError {
 }
 
 fn is_name(name: &str) -> bool {
-    (1..=MAX_NAME).contains(&name.len()) && !name.chars().any(char::is_control)
+    !name.is_empty() && !name.chars().any(char::is_control)
 }

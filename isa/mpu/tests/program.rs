@@ -1,7 +1,7 @@
 //! Whole programs: assembly and ELF files both ways, what is refused, hostile files.
 
 use nbcc_isa::load::seal;
-use nbcc_isa::{SourceLine, resolve_labels};
+use nbcc_isa::{SourceLine, TextSymbol, resolve_labels};
 use nbcc_isa_mpu::asm::{assemble, disassemble, disassemble_elf};
 use nbcc_isa_mpu::{ObjectSpace, ParamType, Program};
 
@@ -57,6 +57,30 @@ fn assembly_and_elf_round_trip() {
     assert_eq!(disassemble_elf(&elf).unwrap(), text);
     assert!(text.contains("@P0 bra done, done"), "{text}");
     assert_eq!(assemble(&text).unwrap(), program);
+}
+
+/// Compilers of C++ and of Python write the types of arguments into names.
+#[test]
+fn names_may_be_long() {
+    let long = format!("_ZN{}", "7nothing".repeat(2000));
+    let text = TEXT.replace("scale", &long).replace("done", &format!("{long}_end"));
+    let program = assemble(&text).unwrap_or_else(|errors| panic!("{errors:?}"));
+    assert_eq!(program.kernels[0].name, long);
+    assert_eq!(Program::from_elf(&program.to_elf().unwrap()).unwrap(), program);
+}
+
+/// Symbols share the bytes of names that end alike: a small file may hold gigabytes of names.
+#[test]
+fn names_are_not_much_longer_than_the_file() {
+    let mut program = program();
+    for length in 1..6000 {
+        let symbol = program.code.symbols[0].clone();
+        program.code.symbols.push(TextSymbol { name: "a".repeat(length), ..symbol });
+    }
+    let elf = program.to_elf().unwrap();
+    assert!(elf.len() < 1 << 18, "{}", elf.len());
+    let error = Program::from_elf(&elf).unwrap_err().to_string();
+    assert!(error.contains("together are too long"), "{error}");
 }
 
 #[test]
