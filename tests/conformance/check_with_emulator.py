@@ -74,7 +74,7 @@ def run_case(case, ptx):
     if machine.instructions > LARGE:
         print(f"{ptx}: {machine.instructions} thread instructions")
     if "fault" in case:
-        words = {"assert": "assert", "trap": "trap", "out of bounds": "address", "misaligned": "address", "deadlock": "deadlock", "limit": "no end"}
+        words = {"assert": "assert", "trap": "trap", "grid barrier": "trap", "out of bounds": "address", "misaligned": "address", "deadlock": "deadlock", "limit": "no end"}
         return [] if fault and words[case["fault"]["kind"]] in fault and case["fault"].get("message", "") in fault else [f"fault {fault}"]
     if fault:
         return [f"fault {fault}"]

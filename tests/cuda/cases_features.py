@@ -499,6 +499,12 @@ def trapping(c):
     c.faults("trap")
 
 
+@case("grid_sync")
+def grid_sync(c):
+    c.launch("grid_sync", 3, 32, c.zeros("first", 96), c.zeros("second", 96), i32(96))
+    c.faults("grid barrier", "not launched cooperatively")
+
+
 @case("out_of_bounds")
 def out_of_bounds(c):
     c.launch("out_of_bounds", 2, 32, c.zeros("out", 64), i64(1 << 30))

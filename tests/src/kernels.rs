@@ -128,6 +128,7 @@ fn prepare(place: &Path, folder: &Path, case: &Case) -> Result<PathBuf, String> 
 const FAULTS: &[(&str, &str, &str)] = &[
     ("assert", ": assertion: assertion `", ": assertion `"),
     ("trap", "error: trap: trap", "): trap"),
+    ("grid barrier", "trap: the kernel waits for", "): the kernel waits for its whole grid"),
     ("out of bounds", "error: out of bounds ", " are outside of the "),
     ("misaligned", "error: misaligned ", " is no multiple of "),
     ("deadlock", "error: deadlock: ", ": no thread of the block can go on: "),

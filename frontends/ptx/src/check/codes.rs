@@ -145,6 +145,12 @@ nbcc_base::codes! {
      with a virtual destructor call `free` in code that may never run.",
     "\tret;\n}\n.extern .func free(.param .b64 a);\n.entry k2()\n{\n\t.param .b64 a;\n\tst.param.b64 [a], 0;\n\tcall free, (a);\n";
 
+    GRID_BARRIER = "W2078", "barrier of a whole grid",
+    "`grid.sync()` of cooperative groups waits at a barrier whose address is in `%envreg1` and `%envreg2`, \
+     and traps where it is 0. Grids are not launched cooperatively here: both are 0, and a kernel that comes \
+     to such a wait ends the run. What else a grid group tells (ranks, sizes) is right.",
+    "\tmov.u32 %r1, %envreg2;\n\tsetp.ne.u32 %p1, %r1, 0;\n\t@!%p1 trap;\n";
+
     TOO_LARGE = "E2099", "function that is too large",
     "The function has so many registers that live across so many blocks that its SSA form would not \
      fit in memory. Split it, or use fewer registers at a time.",

@@ -14,6 +14,7 @@ mod blocks;
 mod call;
 mod callgraph;
 mod context;
+mod cooperative;
 mod float;
 mod function;
 mod instruction;
@@ -82,12 +83,14 @@ pub fn lower(
     for (id, function) in &module.functions {
         let Some(body) = &function.body else { continue };
         match function::lower(&plan, id, body, &mut own) {
-            Ok(lowered) => {
+            Ok(mut lowered) => {
+                cooperative::explain_traps(&mut lowered);
                 ir.functions.push(lowered);
             }
             Err(diagnostic) => return diagnostics.fail(*diagnostic),
         }
     }
+    cooperative::warn(module, forms, diagnostics);
     for object in own {
         ir.objects.push(object);
     }
