@@ -33,3 +33,29 @@ fn programs_far_beyond_the_instruction_memory() {
         assert!(!folder.path().join("large.nbx").exists(), "{start}");
     }
 }
+
+/// Local memory is the running threads', however many blocks there are, and costs nothing where it
+/// is not written.
+#[test]
+fn much_local_memory_in_many_blocks() {
+    let kernel = ".version 7.0\n.target sm_70\n.address_size 64\n\
+        .visible .entry k(.param .u64 out)\n{\n\
+        .local .align 16 .b8 g[524288];\n.reg .b32 %r<9>;\n.reg .b64 %rd<9>;\n\
+        ld.param.u64 %rd1, [out];\nmov.u32 %r1, %tid.x;\nmov.u32 %r2, %ctaid.x;\n\
+        mad.lo.u32 %r3, %r1, 16000, 4;\ncvt.u64.u32 %rd2, %r3;\nmov.u64 %rd3, g;\n\
+        add.s64 %rd4, %rd3, %rd2;\nst.local.u32 [%rd4], %r2;\nld.local.u32 %r4, [%rd4];\n\
+        ld.local.u32 %r5, [g+524284];\nadd.u32 %r6, %r4, %r5;\n\
+        mad.lo.u32 %r7, %r2, 32, %r1;\nmul.wide.u32 %rd5, %r7, 4;\nadd.s64 %rd6, %rd1, %rd5;\n\
+        st.global.u32 [%rd6], %r6;\nret;\n}\n";
+    let launch = "grid = 4096\nblock = 32\narg = [{ buffer = \"out\", bytes = 524288 }]\n\
+                  [[read]]\nbuffer = \"out\"\nfile = \"out.bin\"\n";
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("k.ptx"), kernel).expect("a file");
+    std::fs::write(folder.path().join("k.toml"), launch).expect("a file");
+    let line = "nbcc run k.ptx --check";
+    let outcome = command::run(command::command(NBCC, line, folder.path())).expect("nbcc runs");
+    assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
+    let out = std::fs::read(folder.path().join("out.bin")).expect("what was read");
+    let words: Vec<u8> = (0..4096_u32 * 32).flat_map(|at| (at / 32).to_le_bytes()).collect();
+    assert!(out == words);
+}

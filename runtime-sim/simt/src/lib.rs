@@ -16,6 +16,7 @@ pub mod lanes;
 pub mod memory;
 pub mod paths;
 pub mod simd;
+pub mod sparse;
 pub mod wide;
 
 /// Threads of a warp.

@@ -7,6 +7,7 @@ use cranelift_entity::SecondaryMap;
 use nbcc_ir::{Module, Object, RelocationTarget, Space, function_address};
 
 use super::fault::FaultKind;
+use super::local::LocalMemory;
 
 /// Generic addresses of shared memory begin here.
 pub const SHARED_WINDOW: u64 = 0x7f00_0000_0000_0000;
@@ -150,7 +151,7 @@ impl GridMemory {
 pub(super) struct View<'a> {
     pub global: &'a mut GridMemory,
     pub shared: &'a mut [u8],
-    pub local: &'a mut [u8],
+    pub local: &'a mut LocalMemory,
     pub params: &'a [u8],
 }
 
@@ -199,7 +200,7 @@ impl View<'_> {
         let found = match space {
             Space::Global | Space::Const | Space::Generic => self.global.slice(address, count),
             Space::Shared => part(self.shared, address, count),
-            Space::Local => part(self.local, address, count),
+            Space::Local => self.local.read(address, count),
             Space::Param => part(self.params, address, count),
         };
         found.ok_or(FaultKind::OutOfBounds { space, address, bytes: count })
@@ -219,9 +220,9 @@ impl View<'_> {
         let found = match space {
             Space::Global | Space::Generic => self.global.slice_mut(address, count)?,
             Space::Shared if within(self.shared) => Some(&mut self.shared[range]),
-            Space::Local if within(self.local) => Some(&mut self.local[range]),
+            Space::Local => self.local.write(address, count),
             Space::Param | Space::Const => return Err(FaultKind::ReadOnly { address }),
-            Space::Shared | Space::Local => None,
+            Space::Shared => None,
         };
         found.ok_or(FaultKind::OutOfBounds { space, address, bytes: count })
     }

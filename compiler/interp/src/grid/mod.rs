@@ -8,6 +8,7 @@
 //! the launch alone, so that two runs give the same.
 
 mod fault;
+mod local;
 mod memory;
 mod printf;
 mod thread;
@@ -131,7 +132,7 @@ pub fn launch(
         for y in 0..gy {
             for x in 0..gx {
                 let threads = (0..threads as u32)
-                    .map(|number| Thread::new(&context, kernel, number, sizes[1] as usize))
+                    .map(|number| Thread::new(&context, kernel, number, sizes[1]))
                     .collect();
                 let mut block = BlockRun {
                     context: &context,

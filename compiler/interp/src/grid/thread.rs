@@ -10,6 +10,7 @@ use nbcc_ir::{
 };
 
 use super::fault::FaultKind;
+use super::local::LocalMemory;
 use super::memory::{View, resolve, window, word};
 use super::printf;
 
@@ -72,7 +73,7 @@ pub(super) struct Thread {
     pub position: [u32; 3],
     pub number: u32,
     pub status: Status,
-    pub local: Vec<u8>,
+    pub local: LocalMemory,
     frames: Vec<Frame>,
     slots: Vec<u64>,
 }
@@ -86,7 +87,7 @@ fn bytes_of(ty: Type) -> u64 {
 }
 
 impl Thread {
-    pub fn new(context: &Context<'_>, kernel: Func, number: u32, local: usize) -> Thread {
+    pub fn new(context: &Context<'_>, kernel: Func, number: u32, local: u64) -> Thread {
         let [x, y, _] = context.block;
         let position = [number % x, number / x % y, number / x / y];
         let prepared = &context.functions[kernel.as_u32() as usize];
@@ -95,7 +96,7 @@ impl Thread {
             position,
             number,
             status: Status::Ready,
-            local: vec![0; local],
+            local: LocalMemory::new(local),
             frames: vec![frame],
             slots: vec![0; prepared.slots],
         }

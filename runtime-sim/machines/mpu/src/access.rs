@@ -6,6 +6,7 @@ use nbcc_isa_mpu::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, WINDOW_BYTES};
 use nbcc_sim_simt::atomic::{self, Operation, Type};
 use nbcc_sim_simt::format::Format;
 use nbcc_sim_simt::memory::{AccessError, Memory};
+use nbcc_sim_simt::sparse::Sparse;
 use nbcc_sim_simt::{LANES, Mask, Words, lanes_of};
 
 use crate::fault::FaultKind;
@@ -21,7 +22,9 @@ pub struct Spaces<'a> {
     /// That of the block.
     pub shared: &'a mut [u8],
     /// Those of the threads, one after another.
-    pub local: &'a mut [u8],
+    pub local: &'a mut Sparse,
+    /// The bytes of one thread there.
+    pub local_bytes: u32,
     /// The kernel's parameters.
     pub params: &'a [u8],
     /// The allocation that was used last.
@@ -108,7 +111,24 @@ fn consecutive(addresses: &Wides) -> bool {
     same
 }
 
+/// How far the local memories of two threads are from each other: no access straddles pages.
+fn local_stride(bytes: u32) -> u64 {
+    u64::from(bytes).next_multiple_of(4 * MOST as u64)
+}
+
+/// The local memories of a warp's threads, each of so many bytes.
+pub fn local_memory(bytes: u32) -> Sparse {
+    Sparse::new(local_stride(bytes) * LANES as u64)
+}
+
 impl Spaces<'_> {
+    /// Where an access of a lane is in the local memories of its warp.
+    fn local_place(&self, lane: usize, address: u64, bytes: usize) -> Result<u64, AccessError> {
+        let end = address.checked_add(bytes as u64).filter(|&end| end <= self.local_bytes.into());
+        end.ok_or(AccessError::OutOfBounds)?;
+        Ok(lane as u64 * local_stride(self.local_bytes) + address)
+    }
+
     fn bytes(
         &mut self,
         space: Space,
@@ -122,8 +142,8 @@ impl Spaces<'_> {
         match space {
             Space::Shared => within(self.shared, address, bytes),
             Space::Local => {
-                let size = self.local.len() / LANES;
-                within(&self.local[lane * size..][..size], address, bytes)
+                let at = self.local_place(lane, address, bytes)?;
+                self.local.read(at, bytes).ok_or(AccessError::OutOfBounds)
             }
             Space::Param => within(self.params, address, bytes),
             Space::Generic | Space::Global | Space::Const => {
@@ -145,8 +165,8 @@ impl Spaces<'_> {
         match space {
             Space::Shared => within_mut(self.shared, address, bytes),
             Space::Local => {
-                let size = self.local.len() / LANES;
-                within_mut(&mut self.local[lane * size..][..size], address, bytes)
+                let at = self.local_place(lane, address, bytes)?;
+                self.local.write(at, bytes).ok_or(AccessError::OutOfBounds)
             }
             Space::Param => Err(AccessError::ReadOnly),
             Space::Generic | Space::Global | Space::Const => {
@@ -166,7 +186,7 @@ impl Spaces<'_> {
             if space == Space::Generic { resolve(address) } else { (space, address) };
         let near = match seen {
             Space::Shared => Some((0, self.shared.len() as u64)),
-            Space::Local => Some((0, (self.local.len() / LANES) as u64)),
+            Space::Local => Some((0, u64::from(self.local_bytes))),
             Space::Param => Some((0, self.params.len() as u64)),
             Space::Generic | Space::Global | Space::Const => self.memory.nearest(offset),
         };

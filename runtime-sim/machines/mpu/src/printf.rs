@@ -312,6 +312,7 @@ fn hexadecimal(value: f64, precision: Option<usize>) -> String {
 mod tests {
     use super::*;
     use nbcc_sim_simt::memory::Memory;
+    use nbcc_sim_simt::sparse::Sparse;
 
     /// Prints with 4-byte and 8-byte arguments.
     fn run(format: &str, arguments: &[(u64, u64)]) -> String {
@@ -332,7 +333,8 @@ mod tests {
         let mut spaces = Spaces {
             memory: &mut memory,
             shared: &mut [],
-            local: &mut [],
+            local: &mut Sparse::default(),
+            local_bytes: 0,
             params: &[],
             near: &mut near,
         };

@@ -39,6 +39,7 @@ pub fn transfer(
         memory: state.memory,
         shared: place.shared,
         local: &mut local,
+        local_bytes: context.kernel.local_bytes,
         params: context.params,
         near: &mut state.near,
     };

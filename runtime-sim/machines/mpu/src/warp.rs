@@ -4,8 +4,10 @@ use nbcc_isa_mpu::PREDICATES;
 use nbcc_isa_mpu::operands::{Base, Source};
 use nbcc_isa_mpu::{Guard, Kernel, PhysReg};
 use nbcc_sim_simt::paths::Paths;
+use nbcc_sim_simt::sparse::Sparse;
 use nbcc_sim_simt::{LANES, Mask, Words};
 
+use crate::access::local_memory;
 use crate::collective::Pending;
 
 /// A 64-bit register of a warp.
@@ -24,7 +26,7 @@ pub struct Warp {
     /// Lanes that wait for others of the warp.
     pub pending: Vec<Pending>,
     /// Local memory, one thread after another.
-    pub local: Vec<u8>,
+    pub local: Sparse,
     /// Whether it has read what other threads may write: it may wait for them.
     pub polls: bool,
     words: Vec<Words>,
@@ -39,7 +41,7 @@ impl Warp {
             number,
             paths: Paths::new(kernel.entry, mask),
             pending: Vec::new(),
-            local: vec![0; kernel.local_bytes as usize * LANES],
+            local: local_memory(kernel.local_bytes),
             polls: false,
             words: vec![[0; LANES]; kernel.registers as usize],
             predicates: [0; PREDICATES as usize],
