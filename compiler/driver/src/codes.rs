@@ -194,4 +194,14 @@ nbcc_base::codes! {
      cannot run with blocks of this size. A struct passed by value is given as `hex`.",
     "// nbcc run fixtures/empty.ptx --launch example.toml\ngrid = [1, 1, 1]\n\
      block = [32, 32, 32]\n";
+
+    NO_TRANSLATOR = "E4220", "no compiler for a language",
+    "CUDA C++ is compiled to PTX by a compiler that is installed: the program that the environment variable \
+     NBCC_CUDA names, which gets the file and writes PTX to its standard output, else `nvcc`, else `clang++`. \
+     None was found. docs/language-ptx.md says how to get PTX.",
+    by test "cuda_needs_a_compiler";
+
+    TRANSLATOR_FAILED = "E4221", "another compiler's error",
+    "The compiler that turns the source into PTX ended with an error; the message holds what it said.",
+    by test "cuda_needs_a_compiler";
 }

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use nbcc_base::Diagnostic;
+use nbcc_base::{Diagnostic, SourceFile, SourceId};
 use nbcc_pipeline::{
     Artifact, Context, Emit, Frontend, Observer, OptLevel, PassOptions, Program, Request,
 };
@@ -12,7 +12,7 @@ use nbcc_placement::Remark;
 
 use crate::cli::{Extents, PassArgs, TargetArgs};
 use crate::data::{gather, inputs};
-use crate::registry::TargetEntry;
+use crate::registry::{TargetEntry, Translation, Translator};
 use crate::session::{Session, Stop};
 use crate::{codes, files, machine, registry};
 use nbcc_isa::text::nearest;
@@ -35,7 +35,10 @@ pub fn tools(session: &mut Session, path: &Path, target: Option<&str>) -> Result
 
 /// Reads and parses a source file.
 pub fn parse(session: &mut Session, path: &Path, tools: Tools) -> Result<Program, Stop> {
-    let id = files::read_source(session, path)?;
+    let id = match registry::translator(&extension(path)) {
+        Some(translator) => translated(session, path, translator)?,
+        None => files::read_source(session, path)?,
+    };
     let file = session.sources.get(id);
     let directives = tools.entry.target.directives();
     let program = tools.frontend.parse(id, file, directives, &mut session.diagnostics)?;
@@ -43,12 +46,45 @@ pub fn parse(session: &mut Session, path: &Path, tools: Tools) -> Result<Program
     Ok(program)
 }
 
+fn extension(path: &Path) -> String {
+    path.extension().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// Has another compiler translate a file into a language of ours.
+fn translated(
+    session: &mut Session,
+    path: &Path,
+    translator: &Translator,
+) -> Result<SourceId, Stop> {
+    // What cannot be read is reported as for any other file.
+    files::read_text(session, path)?;
+    let name = path.display().to_string();
+    let text = (translator.translate)(path).map_err(|what| {
+        let error = match what {
+            Translation::NoProgram => {
+                let message = format!("there is no compiler for `{name}`");
+                Diagnostic::error(&codes::NO_TRANSLATOR, message).help(translator.help)
+            }
+            Translation::Failed { program, message } => {
+                let message = format!("`{program}` does not compile `{name}`: {message}");
+                let help = "what it says is its own: mend the source, or give its output instead";
+                Diagnostic::error(&codes::TRANSLATOR_FAILED, message).help(help)
+            }
+        };
+        session.fail(error.in_file(name.clone()))
+    })?;
+    let shown = path.with_extension(translator.to).display().to_string();
+    Ok(session.sources.add(SourceFile::new(shown, text)))
+}
+
 fn frontend(session: &mut Session, path: &Path) -> Result<&'static dyn Frontend, Stop> {
-    let extension = path.extension().unwrap_or_default().to_string_lossy();
-    registry::frontend(&extension).ok_or_else(|| {
+    let own = extension(path);
+    let language = registry::translator(&own).map_or(&*own, |translator| translator.to);
+    registry::frontend(language).ok_or_else(|| {
         let name = path.display().to_string();
-        let known: Vec<String> =
-            registry::FRONTENDS.iter().map(|f| format!(".{}", f.extension())).collect();
+        let own = registry::FRONTENDS.iter().map(|frontend| frontend.extension());
+        let known = own.chain(registry::TRANSLATORS.iter().map(|t| t.extension));
+        let known: Vec<String> = known.map(|extension| format!(".{extension}")).collect();
         session.fail(
             Diagnostic::error(
                 &codes::UNKNOWN_KIND,

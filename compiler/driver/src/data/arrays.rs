@@ -97,18 +97,25 @@ pub enum ArrayForm {
     },
 }
 
-/// The contents of a file: the elements of an `.npy` array in C order and little endian, else its
-/// bytes.
-pub fn read(session: &mut Session, path: &Path) -> Result<Vec<u8>, Stop> {
+/// The contents of a file, and the form that they have there: the elements of an `.npy` array in C
+/// order and little endian, else its bytes.
+pub fn read(session: &mut Session, path: &Path) -> Result<(Vec<u8>, ArrayForm), Stop> {
     let bytes = files::read(session, path, files::MAX_DATA)?;
     if path.extension().is_none_or(|extension| extension != "npy") {
-        return Ok(bytes);
+        return Ok((bytes, ArrayForm::Raw));
     }
-    npy::elements(&bytes).map_err(|what| {
+    let array = npy::numbers(&bytes).map_err(|what| {
         let name = path.display().to_string();
         let message = format!("`{name}` is no array of numbers: {what}");
         session.fail(Diagnostic::error(&codes::BROKEN_DATA, message).in_file(name))
-    })
+    })?;
+    let same = |scalar: &&ScalarType| scalar.descr.is_some_and(|d| d[1..] == array.ty);
+    let form = match SCALARS.iter().find(same) {
+        Some(scalar) => ArrayForm::Npy { scalar, shape: array.shape },
+        // Truth values.
+        None => ArrayForm::Raw,
+    };
+    Ok((array.bytes, form))
 }
 
 /// Writes the contents of a buffer.

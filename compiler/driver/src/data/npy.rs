@@ -196,9 +196,19 @@ fn fortran_order(extent: &[u32]) -> Vec<usize> {
     order
 }
 
-/// The elements of an array of numbers of any type and shape, in C order and little endian. What
-/// is wrong, in words, where it is not such an array.
-pub fn elements(bytes: &[u8]) -> Result<Vec<u8>, String> {
+/// An array of numbers.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Numbers {
+    /// The elements in C order and little endian.
+    pub bytes: Vec<u8>,
+    /// The type of an element, without its byte order: `f4`.
+    pub ty: String,
+    /// The shape, the slowest dimension first.
+    pub shape: Vec<u64>,
+}
+
+/// An array of numbers of any type and shape. What is wrong, in words, where it is none.
+pub fn numbers(bytes: &[u8]) -> Result<Numbers, String> {
     let words = |error| match error {
         NpyError::Broken(what) => what,
         NpyError::Type(name) => format!("its elements are {name}"),
@@ -226,11 +236,11 @@ pub fn elements(bytes: &[u8]) -> Result<Vec<u8>, String> {
     if header.descr.starts_with('>') {
         elements.chunks_exact_mut(width).for_each(<[u8]>::reverse);
     }
-    if !header.fortran {
-        return Ok(elements);
+    if header.fortran {
+        let order = fortran_order(&extent).into_iter();
+        elements = order.flat_map(|from| elements[from * width..][..width].to_vec()).collect();
     }
-    let order = fortran_order(&extent).into_iter();
-    Ok(order.flat_map(|from| elements[from * width..][..width].to_vec()).collect())
+    Ok(Numbers { bytes: elements, ty: name.to_string(), shape: header.shape })
 }
 
 /// The bytes of an image as an array file.
@@ -330,12 +340,12 @@ mod tests {
         let header =
             |order: &str| format!("{{'descr': '>i2', 'fortran_order': {order}, 'shape': (2, 3)}}");
         let stored = [0, 1, 0, 2, 0, 3, 0, 4, 0, 5, 0, 6];
-        let read = |order| elements(&with_header(&header(order), &stored));
+        let read = |order| numbers(&with_header(&header(order), &stored)).map(|array| array.bytes);
         assert_eq!(read("False"), Ok(vec![1, 0, 2, 0, 3, 0, 4, 0, 5, 0, 6, 0]));
         assert_eq!(read("True"), Ok(vec![1, 0, 3, 0, 5, 0, 2, 0, 4, 0, 6, 0]));
         let file = array("<f8", &[2], &[0; 16]);
-        assert_eq!(elements(&file), Ok(vec![0; 16]));
-        assert!(elements(&file[..file.len() - 1]).is_err());
+        assert_eq!(numbers(&file).map(|array| array.bytes), Ok(vec![0; 16]));
+        assert!(numbers(&file[..file.len() - 1]).is_err());
     }
 
     #[test]

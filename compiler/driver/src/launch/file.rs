@@ -46,6 +46,8 @@ pub struct Buffer {
     pub name: String,
     /// Its contents before the first launch.
     pub bytes: Vec<u8>,
+    /// The form that they had in their file.
+    pub form: ArrayForm,
 }
 
 /// A launch of a kernel.
@@ -173,7 +175,7 @@ impl Reader<'_> {
         let name = self.required(table, "name", value.span())?;
         let name = self.document.string(name, "name")?;
         let file = self.required(table, "file", value.span())?;
-        let bytes = self.contents(file)?;
+        let (bytes, _) = self.contents(file)?;
         if self.plan.symbols.iter().any(|symbol| symbol.name == name) {
             let message = format!("symbol `{name}` is given twice");
             return Err(self.document.fault(value.span(), message, "again", ""));
@@ -279,17 +281,21 @@ impl Reader<'_> {
             (None, Some(bytes)) => {
                 let high = i128::from(files::MAX_DATA);
                 let bytes = self.document.integer(bytes, "bytes", 0, high)?;
-                Some(vec![0; bytes as usize])
+                Some((vec![0; bytes as usize], ArrayForm::Raw))
             }
             (None, None) => None,
         };
         let number = self.plan.buffers.len();
         let known = self.named.entry(name.clone()).or_insert_with(|| {
-            self.plan.buffers.push(Buffer { name: name.clone(), bytes: Vec::new() });
+            self.plan.buffers.push(Buffer {
+                name: name.clone(),
+                bytes: Vec::new(),
+                form: ArrayForm::Raw,
+            });
             Named { number, defined: None, first: at.clone() }
         });
         let number = known.number;
-        let Some(bytes) = contents else { return Ok(ArgValue::Buffer(number)) };
+        let Some((bytes, form)) = contents else { return Ok(ArgValue::Buffer(number)) };
         if known.defined.is_some() {
             let message = format!("buffer `{name}` gets contents twice");
             let help = "name it without `file` and `bytes` from the second time on";
@@ -297,6 +303,7 @@ impl Reader<'_> {
         }
         known.defined = Some(at.clone());
         self.plan.buffers[number].bytes = bytes;
+        self.plan.buffers[number].form = form;
         let total: u64 = self.plan.buffers.iter().map(|buffer| buffer.bytes.len() as u64).sum();
         if total > MAX_BUFFERS {
             let message = "the buffers take more than 4 GiB".to_string();
@@ -345,19 +352,29 @@ impl Reader<'_> {
             }
             return Ok(ArrayForm::Raw);
         }
-        let dtype = self.required(table, "dtype", at.clone())?;
-        let name = self.document.string(dtype, "dtype")?;
-        let Some(scalar) = arrays::SCALARS.iter().find(|s| s.name == name && s.descr.is_some())
-        else {
-            let message = format!("`{name}` is no element type of .npy files");
-            let help = "there are: i8, i16, i32, i64, u8, u16, u32, u64, f16, f32, f64";
-            return Err(self.document.fault(dtype.span(), message, "not known", help));
+        let given = match &self.plan.buffers[buffer].form {
+            ArrayForm::Npy { scalar, shape } => Some((*scalar, shape.clone())),
+            ArrayForm::Raw => None,
         };
-        let shape_value = self.required(table, "shape", at)?;
-        let mut shape = Vec::new();
-        for size in self.document.array(table, "shape")? {
-            shape.push(self.document.integer(size, "shape", 0, i128::from(u32::MAX))? as u64);
-        }
+        let scalar = match (table.get("dtype"), &given) {
+            (Some(dtype), _) => self.element_type(dtype)?,
+            (None, Some((scalar, _))) => *scalar,
+            (None, None) => return Err(self.no_form("dtype", at)),
+        };
+        let name = scalar.name;
+        let shape = match (table.get("shape"), given) {
+            (Some(_), _) => {
+                let mut shape = Vec::new();
+                for size in self.document.array(table, "shape")? {
+                    let size = self.document.integer(size, "shape", 0, i128::from(u32::MAX))?;
+                    shape.push(size as u64);
+                }
+                shape
+            }
+            (None, Some((_, shape))) => shape,
+            (None, None) => return Err(self.no_form("shape", at)),
+        };
+        let shape_at = table.get("shape").or(table.get("dtype")).map_or(at, Spanned::span);
         let bytes =
             shape.iter().try_fold(scalar.bytes as u64, |product, &n| product.checked_mul(n));
         let has = self.plan.buffers[buffer].bytes.len() as u64;
@@ -367,9 +384,30 @@ impl Reader<'_> {
                 Some(bytes) => format!("these are {bytes} bytes of {name}"),
                 None => "far too large".to_string(),
             };
-            return Err(self.document.fault(shape_value.span(), message, &label, ""));
+            return Err(self.document.fault(shape_at, message, &label, ""));
         }
         Ok(ArrayForm::Npy { scalar, shape })
+    }
+
+    fn element_type(
+        &mut self,
+        dtype: &Spanned<DeValue<'_>>,
+    ) -> Result<&'static arrays::ScalarType, Stop> {
+        let name = self.document.string(dtype, "dtype")?;
+        let known = arrays::SCALARS.iter().find(|s| s.name == name && s.descr.is_some());
+        known.ok_or_else(|| {
+            let message = format!("`{name}` is no element type of .npy files");
+            let help = "there are: i8, i16, i32, i64, u8, u16, u32, u64, f16, f32, f64";
+            self.document.fault(dtype.span(), message, "not known", help)
+        })
+    }
+
+    /// The buffer did not come from an array that would tell.
+    fn no_form(&mut self, key: &str, at: Range<usize>) -> Stop {
+        let message = format!("`{key}` is missing");
+        let help = "a buffer that came from an .npy file has its type and shape; \
+                    else say them, as in `dtype = \"f32\"` and `shape = [512, 512]`";
+        self.document.fault(at, message, &format!("without `{key}`"), help)
     }
 
     fn required<'v, 't>(
@@ -385,8 +423,46 @@ impl Reader<'_> {
     }
 
     /// The contents of a data file beside the launch file.
-    fn contents(&mut self, file: &Spanned<DeValue<'_>>) -> Result<Vec<u8>, Stop> {
+    fn contents(&mut self, file: &Spanned<DeValue<'_>>) -> Result<(Vec<u8>, ArrayForm), Stop> {
         let name = self.document.string(file, "file")?;
         arrays::read(self.document.session, &self.folder.join(name))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::MessageFormat;
+
+    const FILE: &str = "grid = 1\nblock = 1\narg = [{ buffer = \"x\", file = \"x.npy\" }, \
+                          { buffer = \"y\", bytes = 24 }]\n[[read]]\nfile = \"out.npy\"\n";
+
+    fn array(name: &str, shape: &[u64]) -> Option<ArrayForm> {
+        let scalar = arrays::SCALARS.iter().find(|scalar| scalar.name == name)?;
+        Some(ArrayForm::Npy { scalar, shape: shape.to_vec() })
+    }
+
+    /// The form of what is read back, where the launch file ends like that.
+    fn form(end: &str) -> Option<ArrayForm> {
+        let folder = tempfile::tempdir().unwrap();
+        let mut session = Session::new(MessageFormat::Human);
+        let given = array("f32", &[2, 3]).unwrap();
+        arrays::write(&mut session, &folder.path().join("x.npy"), &given, &[0; 24]).unwrap();
+        let path = folder.path().join("launch.toml");
+        std::fs::write(&path, format!("{FILE}{end}")).unwrap();
+        let plan = read(&mut session, &path);
+        plan.ok().map(|(_, plan)| plan.reads[0].form.clone())
+    }
+
+    #[test]
+    fn arrays_keep_their_type_and_shape() {
+        assert_eq!(form("buffer = \"x\""), array("f32", &[2, 3]));
+        assert_eq!(form("buffer = \"x\"\ndtype = \"i32\""), array("i32", &[2, 3]));
+        assert_eq!(form("buffer = \"x\"\nshape = [6]"), array("f32", &[6]));
+        assert_eq!(form("buffer = \"x\"\ndtype = \"f64\"\nshape = [3]"), array("f64", &[3]));
+        assert_eq!(form("buffer = \"x\"\ndtype = \"f64\""), None);
+        assert_eq!(form("buffer = \"y\""), None);
+        assert_eq!(form("buffer = \"y\"\ndtype = \"u8\""), None);
+        assert_eq!(form("buffer = \"y\"\ndtype = \"u8\"\nshape = [24]"), array("u8", &[24]));
     }
 }

@@ -2,6 +2,7 @@
 //! kernels that a program has.
 
 pub mod file;
+mod names;
 pub mod oracle;
 mod resolve;
 mod toml;

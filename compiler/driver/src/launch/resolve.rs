@@ -5,6 +5,7 @@ use nbcc_base::{Diagnostic, SourceId, Span};
 use nbcc_isa::text::nearest;
 
 use super::file::{Arg, ArgValue, Launch, Plan};
+use super::names;
 use crate::codes;
 use crate::session::{Session, Stop};
 use crate::simulate::{Argument, GridLaunch, KernelParam, KernelSpec};
@@ -33,17 +34,30 @@ fn one(
         let error = Diagnostic::error(&codes::WRONG_LAUNCH, message).at(span, label);
         session.fail(if help.is_empty() { error } else { error.help(help) })
     };
-    let names = || kernels.iter().map(|kernel| kernel.name.as_str());
-    let all = || names().collect::<Vec<_>>().join(", ");
+    let spelled: Vec<String> = kernels.iter().map(|k| names::demangled(&k.name)).collect();
+    let all = || spelled.join(", ");
     let kernel = match &launch.kernel {
-        Some(name) => kernels.iter().find(|kernel| kernel.name == *name).ok_or_else(|| {
-            let help = match nearest(name, names()) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None if kernels.is_empty() => "the program has no kernels".to_string(),
-                None => format!("there are: {}", all()),
-            };
-            fail(format!("there is no kernel `{name}`"), "not known", help)
-        })?,
+        Some(name) => match names::find(kernels, name)[..] {
+            [kernel] => kernel,
+            [] => {
+                let known = kernels.iter().map(|kernel| kernel.name.as_str());
+                let help = match nearest(name, known.chain(spelled.iter().map(String::as_str))) {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None if kernels.is_empty() => "the program has no kernels".to_string(),
+                    None => format!("there are: {}", all()),
+                };
+                return Err(fail(format!("there is no kernel `{name}`"), "not known", help));
+            }
+            ref several => {
+                let meant = |kernel: &&KernelSpec| {
+                    format!("{} ({})", names::demangled(&kernel.name), kernel.name)
+                };
+                let list: Vec<String> = several.iter().map(meant).collect();
+                let help = format!("write one in full: {}", list.join(", "));
+                let message = format!("`{name}` may mean {} kernels", list.len());
+                return Err(fail(message, "not unique", help));
+            }
+        },
         None => match kernels {
             [kernel] => kernel,
             [] => {

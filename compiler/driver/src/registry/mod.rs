@@ -1,8 +1,11 @@
 //! The frontends and targets there are. Nothing else in this crate names one.
 
+mod cuda;
 mod frontends;
 mod ipim;
 mod mpu;
+
+use std::path::Path;
 
 use nbcc_isa::LoadError;
 use nbcc_isa::asm::AsmError;
@@ -53,6 +56,35 @@ pub struct GridRunner {
     pub launch: fn(&[u8], GridRequest<'_>) -> GridRan,
 }
 
+/// A language that another compiler turns into one of ours.
+pub struct Translator {
+    /// The extension of its files.
+    pub extension: &'static str,
+    /// The extension of what it becomes.
+    pub to: &'static str,
+    /// The text that a file becomes.
+    pub translate: fn(&Path) -> Result<String, Translation>,
+    /// What to do where there is no such compiler.
+    pub help: &'static str,
+}
+
+/// Why a file was not translated.
+#[derive(Debug)]
+pub enum Translation {
+    /// There is no program for it.
+    NoProgram,
+    /// The program did not make anything of it.
+    Failed {
+        /// Which.
+        program: String,
+        /// What it said.
+        message: String,
+    },
+}
+
+/// The languages that other compilers translate.
+pub static TRANSLATORS: &[Translator] = &[cuda::CUDA];
+
 /// The source languages.
 pub static FRONTENDS: &[&dyn Frontend] = &[&frontends::Halide, &frontends::Ptx];
 
@@ -75,6 +107,11 @@ pub fn by_isa(isa: u16) -> Option<&'static TargetEntry> {
 /// The frontend for files of that extension.
 pub fn frontend(extension: &str) -> Option<&'static dyn Frontend> {
     FRONTENDS.iter().copied().find(|frontend| frontend.extension() == extension)
+}
+
+/// The translator for files of that extension.
+pub fn translator(extension: &str) -> Option<&'static Translator> {
+    TRANSLATORS.iter().find(|translator| translator.extension == extension)
 }
 
 /// The machine of that name that comes with a target.
