@@ -9,6 +9,7 @@ pub mod evaluate;
 pub mod lanes;
 pub mod liveness;
 pub mod loops;
+mod meetings;
 pub mod order;
 pub mod postdominators;
 pub mod simt;

@@ -1,7 +1,6 @@
 //! Values that are equal in all threads or engines that compute them together: Coutinho, Sampaio,
 //! Pereira, Meira, "Divergence Analysis and Optimizations" (PACT 2011), with the joins of divergent
-//! branches found by labels as in Rosemann, Moll, Hack, "An Abstract Interpretation for SPMD
-//! Divergence" (POPL 2021), section 4.
+//! branches as `meetings` finds them.
 //!
 //! A value diverges where its instruction makes it so (a thread's number), where an operand
 //! diverges, where it is a parameter of a block at which paths from a divergent branch meet with
@@ -11,19 +10,20 @@
 
 use std::collections::BTreeSet;
 
-use cranelift_entity::SecondaryMap;
+use cranelift_entity::{EntitySet, SecondaryMap};
 use nbcc_ir::{
     Block, Cfg, Function, Inst, Op, Positions, SimtOp, Space, SpecialReg, Terminator, Value,
     cfg::successors,
 };
 
-use crate::postdominators::PostDominators;
+use crate::meetings::Meetings;
 
 /// Which values and branches diverge. A snapshot: it does not follow later changes.
 #[derive(Clone, Debug)]
 pub struct Uniformity {
     divergent: SecondaryMap<Value, bool>,
     branches: BTreeSet<Block>,
+    steps: u64,
 }
 
 impl Uniformity {
@@ -40,11 +40,16 @@ impl Uniformity {
         let mut solver = Solver {
             func,
             cfg,
-            post: PostDominators::new(func),
+            meetings: Meetings::new(func, cfg),
             positions: Positions::new(func),
             users: users(func),
-            found: Uniformity { divergent: SecondaryMap::new(), branches: BTreeSet::new() },
+            found: Uniformity {
+                divergent: SecondaryMap::new(),
+                branches: BTreeSet::new(),
+                steps: 0,
+            },
             seen: BTreeSet::new(),
+            joined: SecondaryMap::new(),
             work: Vec::new(),
         };
         for &param in params {
@@ -61,6 +66,7 @@ impl Uniformity {
             }
         }
         solver.run();
+        solver.found.steps += solver.meetings.steps;
         solver.found
     }
 
@@ -72,6 +78,12 @@ impl Uniformity {
     /// The blocks whose terminator may send threads that run together to different blocks.
     pub fn divergent_branches(&self) -> impl Iterator<Item = Block> {
         self.branches.iter().copied()
+    }
+
+    /// How many uses of values and blocks were looked at: a measure of the time that does not
+    /// depend on the machine.
+    pub fn steps(&self) -> u64 {
+        self.steps
     }
 }
 
@@ -98,7 +110,12 @@ pub fn is_grid_source(op: &Op) -> bool {
 #[derive(Clone, Copy)]
 enum User {
     Inst(Inst),
-    Terminator(Block),
+    /// The terminator of a block decides by it.
+    Condition(Block),
+    /// The terminator of a block gives it to a parameter.
+    Argument(Block, Value),
+    /// The terminator of a block returns it.
+    Returned(Block),
 }
 
 fn users(func: &Function) -> SecondaryMap<Value, Vec<User>> {
@@ -108,50 +125,33 @@ fn users(func: &Function) -> SecondaryMap<Value, Vec<User>> {
             func.insts[inst].op.for_each_arg(|value| users[value].push(User::Inst(inst)));
         }
         let terminator = func.terminator(block);
-        terminator.for_each_arg(|value| users[value].push(User::Terminator(block)));
+        if let Terminator::Branch(condition, ..) | Terminator::Switch(condition, ..) = terminator {
+            users[*condition].push(User::Condition(block));
+        }
+        if let Terminator::Return(values) = terminator {
+            values.iter().for_each(|&value| users[value].push(User::Returned(block)));
+        }
+        for to in terminator.successors() {
+            for (&arg, &param) in to.args.iter().zip(&func.blocks[to.block].params) {
+                users[arg].push(User::Argument(block, param));
+            }
+        }
     }
     users
-}
-
-/// A label for each block that a divergent branch reaches: the arm it is reached by, or one of
-/// its own where arms meet.
-#[derive(Default)]
-struct Labels {
-    of: SecondaryMap<Block, Option<Label>>,
-    joins: BTreeSet<Block>,
-    /// Blocks whose label changed. They are taken in reverse postorder, so that labels are mostly
-    /// final when they are handed on; one that changes later makes a join too many, never one too
-    /// few.
-    work: BTreeSet<(Option<u32>, Block)>,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Label {
-    Arm(usize),
-    Join(Block),
 }
 
 struct Solver<'a> {
     func: &'a Function,
     cfg: &'a Cfg,
-    post: PostDominators,
+    meetings: Meetings<'a>,
     positions: Positions,
     users: SecondaryMap<Value, Vec<User>>,
     found: Uniformity,
     /// Blocks whose terminator's condition diverges.
     seen: BTreeSet<Block>,
+    /// Blocks whose parameters were looked at by `join`.
+    joined: SecondaryMap<Block, bool>,
     work: Vec<Value>,
-}
-
-impl Labels {
-    fn arrive(&mut self, cfg: &Cfg, block: Block, label: Label) {
-        match self.of[block] {
-            None => self.of[block] = Some(label),
-            Some(old) if old == label || !self.joins.insert(block) => return,
-            Some(_) => self.of[block] = Some(Label::Join(block)),
-        }
-        self.work.insert((cfg.position(block), block));
-    }
 }
 
 impl Solver<'_> {
@@ -164,45 +164,46 @@ impl Solver<'_> {
     fn run(&mut self) {
         while let Some(value) = self.work.pop() {
             for number in 0..self.users[value].len() {
+                self.found.steps += 1;
                 match self.users[value][number] {
                     User::Inst(inst) => {
                         for &result in &self.func.insts[inst].results {
                             self.diverge(result);
                         }
                     }
-                    User::Terminator(block) => self.terminator(block, value),
+                    User::Argument(_, param) => self.diverge(param),
+                    User::Condition(block) => self.branch(block),
+                    User::Returned(_) => {}
                 }
             }
         }
     }
 
-    /// A terminator uses a divergent value: as an argument, as its condition, or both.
-    fn terminator(&mut self, block: Block, value: Value) {
-        let terminator = self.func.terminator(block);
-        let mut params = Vec::new();
-        for to in terminator.successors() {
-            let all = &self.func.blocks[to.block].params;
-            let given = to.args.iter().zip(all).filter(|(arg, _)| **arg == value);
-            params.extend(given.map(|(_, &param)| param));
+    /// Threads that run together may leave a block by different edges.
+    fn branch(&mut self, branch: Block) {
+        if !self.seen.insert(branch) {
+            return;
         }
-        for param in params {
-            self.diverge(param);
+        let to = successors(self.func, branch);
+        if to.iter().any(|&b| b != to[0]) {
+            self.found.branches.insert(branch);
         }
-        let condition = match terminator {
-            Terminator::Branch(condition, ..) | Terminator::Switch(condition, ..) => *condition,
-            _ => return,
-        };
-        if condition == value && self.seen.insert(block) {
-            let to = successors(self.func, block);
-            if to.iter().any(|&b| b != to[0]) {
-                self.found.branches.insert(block);
-            }
-            self.branch(block);
+        if !self.cfg.is_reachable(branch) {
+            return;
+        }
+        for block in self.meetings.joins(branch) {
+            self.join(block);
+        }
+        if let Some(cycle) = self.meetings.cycle(branch) {
+            self.leave_cycle(&cycle);
         }
     }
 
     /// The parameters of a block where threads meet, but for those with one argument on all ways.
     fn join(&mut self, block: Block) {
+        if std::mem::replace(&mut self.joined[block], true) {
+            return;
+        }
         for (number, &param) in self.func.blocks[block].params.iter().enumerate() {
             let mut same = None;
             let mut differ = false;
@@ -223,64 +224,35 @@ impl Solver<'_> {
         }
     }
 
-    /// Follows the paths from a divergent branch up to its immediate post-dominator.
-    fn branch(&mut self, branch: Block) {
-        let end = self.post.immediate(branch);
-        let arms = successors(self.func, branch);
-        let mut labels = Labels::default();
-        for (arm, &block) in arms.iter().enumerate() {
-            labels.arrive(self.cfg, block, Label::Arm(arm));
-        }
-        let goes_on = |block: Block| Some(block) != end && block != branch;
-        while let Some((_, block)) = labels.work.pop_first() {
-            let Some(label) = labels.of[block].filter(|_| goes_on(block)) else { continue };
-            for to in successors(self.func, block) {
-                labels.arrive(self.cfg, to, label);
-            }
-        }
-        for &block in &labels.joins {
-            self.join(block);
-        }
-        if labels.of[branch].is_some() && Some(branch) != end {
-            self.leave_cycle(branch, |block| labels.of[block].is_some() && Some(block) != end);
-        }
-    }
-
-    /// A divergent branch comes back to itself within its region: threads may leave that cycle
-    /// after different numbers of iterations, and take its values with them.
-    fn leave_cycle(&mut self, branch: Block, in_region: impl Fn(Block) -> bool) {
-        let mut cycle = BTreeSet::from([branch]);
-        let mut work = vec![branch];
-        while let Some(block) = work.pop() {
-            for &from in self.cfg.predecessors(block) {
-                if in_region(from) && cycle.insert(from) {
-                    work.push(from);
-                }
-            }
-        }
+    /// A divergent branch comes back to itself: threads may leave that cycle after different
+    /// numbers of iterations, and take its values with them.
+    fn leave_cycle(&mut self, cycle: &EntitySet<Block>) {
         let mut found = Vec::new();
-        for &block in &cycle {
+        for block in cycle.keys() {
+            self.found.steps += 1;
             let data = &self.func.blocks[block];
             let results = data.insts.iter().flat_map(|&inst| &self.func.insts[inst].results);
             for &value in data.params.iter().chain(results) {
                 let escapes = self.users[value].iter().any(|user| {
                     let block = match *user {
                         User::Inst(inst) => self.positions.of(inst).map(|(block, _)| block),
-                        User::Terminator(block) => Some(block),
+                        User::Condition(block)
+                        | User::Argument(block, _)
+                        | User::Returned(block) => Some(block),
                     };
-                    block.is_some_and(|block| !cycle.contains(&block))
+                    block.is_some_and(|block| !cycle.contains(block))
                 });
                 if escapes {
                     found.push(value);
                 }
             }
             for to in self.func.terminator(block).successors() {
-                if cycle.contains(&to.block) {
+                if cycle.contains(to.block) {
                     continue;
                 }
                 for (&arg, &param) in to.args.iter().zip(&self.func.blocks[to.block].params) {
                     let home = self.positions.defining_block(self.func, arg);
-                    if home.is_some_and(|home| cycle.contains(&home)) {
+                    if home.is_some_and(|home| cycle.contains(home)) {
                         found.push(param);
                     }
                 }
