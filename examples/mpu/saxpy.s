@@ -3,14 +3,16 @@
 .machine mpu
 
 .section .text
-.function saxpy 272
+.type saxpy, @function
+.size saxpy, 272
+saxpy:
     sreg.ctaid_x R0
     sreg.ntid_x R1
     sreg.tid_x R2
     int3.mad R0, R0, R1, R2                 # the thread in the grid
     ld.param.b32.weak R1, [0x0], 0          # n
     cmp.ge_u P0, R0, R1
-    @P0 bra done, done
+    if P0 bra done, done
     ld.param.b32.weak R1, [0x0], 4          # a
     ld64.param.weak D4, [0x0], 8            # x
     ld64.param.weak D6, [0x0], 16           # y

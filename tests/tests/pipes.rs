@@ -33,3 +33,57 @@ fn colour_follows_the_environment() {
     assert!(colored("CLICOLOR_FORCE=1 nbcc interp missing.halide"));
     assert!(!colored("CLICOLOR_FORCE=1 NO_COLOR=1 nbcc interp missing.halide"));
 }
+
+/// A device that is always full.
+#[cfg(target_os = "linux")]
+#[test]
+fn text_that_cannot_be_written_is_an_error() {
+    let folder = tempfile::tempdir().expect("a folder");
+    case::furnish(folder.path()).expect("a folder");
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text);
+    write("example.halide", "Func out(x, y) = x + y;\n").expect("a source");
+    write("trace.txt", "R 0 17 4\n").expect("a trace");
+    let full = || std::fs::File::options().write(true).open("/dev/full").expect("/dev/full");
+    let input = "example.halide --size 16x16";
+    let stdout = [
+        "nbcc --help".to_string(),
+        "nbcc compile --help".to_string(),
+        "nbcc --version".to_string(),
+        "nbcc -mllvm --help-list-hidden".to_string(),
+        "nbcc --print-passes".to_string(),
+        "nbcc targets".to_string(),
+        "nbcc explain E4001".to_string(),
+        format!("nbcc explain {input}"),
+        format!("nbcc diff {input}"),
+        format!("nbcc interp {input}"),
+        format!("nbcc run {input} --fast"),
+        format!("nbcc {input} -o -"),
+        format!("nbcc {input} --emit asm"),
+        format!("nbcc {input} --emit ir"),
+        format!("nbcc {input} --emit stages"),
+        format!("nbcc {input} --emit machine-ir"),
+        format!("nbcc {input} --emit remarks"),
+        "nbcc memtrace trace.txt --machine machines/reference.toml".to_string(),
+    ];
+    for line in &stdout {
+        let mut command = command::command(NBCC, line, folder.path());
+        let output = command.stdout(full()).stderr(Stdio::piped()).output().expect("nbcc runs");
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{line}: {text}");
+        assert!(text.contains("[E4003] error: cannot write `standard output`: No space"), "{text}");
+    }
+    let stderr = [
+        "nbcc explain".to_string(),
+        "nbcc interp missing.halide".to_string(),
+        format!("nbcc {input} -print-after-all"),
+        format!("nbcc {input} --print-changed"),
+        format!("nbcc {input} --print-changed=diff"),
+        format!("nbcc {input} --time-passes"),
+    ];
+    for (number, line) in stderr.iter().enumerate() {
+        let mut command = command::command(NBCC, line, folder.path());
+        let output = command.stdout(Stdio::null()).stderr(full()).output().expect("nbcc runs");
+        let code = if number == 0 { 2 } else { 1 };
+        assert_eq!(output.status.code(), Some(code), "{line}");
+    }
+}

@@ -10,6 +10,7 @@ pub mod lexical;
 mod source;
 #[cfg(feature = "testing")]
 pub mod testing;
+pub mod text;
 
 pub use code::CodeInfo;
 pub use diagnostic::{Diagnostic, Diagnostics, Failed, Label, Severity};

@@ -23,12 +23,16 @@ pub fn normalise(args: Vec<OsString>, command: &Command) -> Vec<OsString> {
     let mut args = args.into_iter();
     args.next();
     let mut options_end = false;
-    let mut rest: Vec<OsString> = args
-        .map(|arg| {
-            options_end |= arg == "--";
-            if options_end { arg } else { double_dash(arg) }
-        })
-        .collect();
+    let mut rest: Vec<OsString> = Vec::new();
+    while let Some(arg) = args.next() {
+        options_end |= arg == "--";
+        rest.push(match arg.to_str() {
+            _ if options_end => arg,
+            // What follows is an option as LLVM spells it, which those here are already.
+            Some("-mllvm") => args.next().map_or(arg, double_dash),
+            _ => double_dash(arg),
+        });
+    }
     let name = match first_positional(&rest, &options_with_value(command)) {
         Some(at) if is_command(&rest[at], command) => Some(rest.remove(at)),
         Some(_) => Some("compile".into()),
@@ -38,11 +42,16 @@ pub fn normalise(args: Vec<OsString>, command: &Command) -> Vec<OsString> {
     std::iter::once("nbcc".into()).chain(name).chain(rest).collect()
 }
 
+/// Whether an option, without dashes, may be spelled with one.
+pub fn has_single_dash(name: &str) -> bool {
+    SINGLE_DASH.contains(&name)
+}
+
 fn double_dash(arg: OsString) -> OsString {
     let Some(text) = arg.to_str() else { return arg };
     let Some(name) = text.strip_prefix('-') else { return arg };
     let bare = name.split('=').next().unwrap_or(name);
-    if SINGLE_DASH.contains(&bare) { format!("-{text}").into() } else { arg }
+    if has_single_dash(bare) { format!("-{text}").into() } else { arg }
 }
 
 fn is_command(arg: &OsString, command: &Command) -> bool {
@@ -114,6 +123,10 @@ mod tests {
         assert_eq!(
             normalised("nbcc a.halide -print-after-all --print-before-all"),
             "nbcc compile a.halide --print-after-all --print-before-all"
+        );
+        assert_eq!(
+            normalised("nbcc a.halide -mllvm --print-before-all -mllvm -print-after-all"),
+            "nbcc compile a.halide --print-before-all --print-after-all"
         );
         assert_eq!(
             normalised("nbcc -print-changed=diff run a -- -time-passes"),

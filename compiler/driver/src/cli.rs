@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::registry;
+
 /// The command line.
 #[derive(Debug, Parser)]
 #[command(
@@ -13,8 +15,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
              makes",
     subcommand_required = true,
     arg_required_else_help = true,
-    disable_help_subcommand = false,
-    after_help = "A command's own options: nbcc COMMAND --help"
+    disable_help_subcommand = false
 )]
 pub struct Cli {
     /// What to do.
@@ -32,6 +33,8 @@ pub enum MessageFormat {
     Human,
     /// One JSON object a line
     Json,
+    /// FILE:LINE:COLUMN: error: TEXT, one line a message
+    Short,
 }
 
 /// The commands.
@@ -57,9 +60,25 @@ pub enum Command {
     Targets(TargetsArgs),
 }
 
+/// The values of `-x`.
+fn languages() -> clap::builder::PossibleValuesParser {
+    let known = registry::FRONTENDS.iter().map(|frontend| frontend.name());
+    known.chain(registry::PLANNED.iter().map(|language| language.name)).collect::<Vec<_>>().into()
+}
+
+/// In which language a source is.
+#[derive(Args, Clone, Debug, Default)]
+pub struct LanguageArgs {
+    /// The source's language, whatever its name ends in
+    #[arg(short = 'x', value_name = "LANGUAGE", value_parser = languages())]
+    pub language: Option<String>,
+}
+
 /// What a program is compiled for.
 #[derive(Args, Clone, Debug, Default)]
 pub struct TargetArgs {
+    #[command(flatten)]
+    pub language: LanguageArgs,
     /// The target to compile for; the language's default where none is named
     #[arg(long, value_name = "T")]
     pub target: Option<String>,
@@ -124,15 +143,22 @@ pub struct DataArgs {
 /// `nbcc [compile] INPUT`.
 #[derive(Args, Debug)]
 pub struct CompileArgs {
-    /// The source file
+    /// The source file; `-` is standard input
     #[arg(value_name = "INPUT", required_unless_present = "print_passes")]
     pub source: Option<PathBuf>,
     /// Where the result goes
     #[arg(short = 'o', value_name = "OUT")]
     pub out: Option<PathBuf>,
-    /// What to produce; text goes to stdout unless -o is given
-    #[arg(long, value_name = "FORM", value_enum, default_value = "bin")]
-    pub emit: EmitForm,
+    /// What to produce [default: bin, asm where -o names a file *.s]; text goes to stdout unless
+    /// -o is given
+    #[arg(long, value_name = "FORM", value_enum)]
+    pub emit: Option<EmitForm>,
+    /// Produce assembly, in <stem>.s unless -o is given
+    #[arg(short = 'S', conflicts_with = "emit")]
+    pub assembly: bool,
+    /// Produce the binary, whatever -o is called
+    #[arg(short = 'c', conflicts_with_all = ["emit", "assembly"])]
+    pub binary: bool,
     /// List the passes and stop
     #[arg(long)]
     pub print_passes: bool,
@@ -146,6 +172,19 @@ pub struct CompileArgs {
     pub target: TargetArgs,
     #[command(flatten)]
     pub passes: PassArgs,
+}
+
+impl CompileArgs {
+    /// What to produce.
+    pub fn form(&self) -> EmitForm {
+        let is_assembly = |out: &PathBuf| out.extension().is_some_and(|e| e == "s" || e == "S");
+        match self.emit {
+            Some(form) => form,
+            None if self.binary => EmitForm::Bin,
+            None if self.assembly || self.out.as_ref().is_some_and(is_assembly) => EmitForm::Asm,
+            None => EmitForm::Bin,
+        }
+    }
 }
 
 /// What `--emit` takes.
@@ -168,7 +207,7 @@ pub enum EmitForm {
 /// `nbcc run`.
 #[derive(Args, Debug)]
 pub struct RunArgs {
-    /// A source file, or a binary made by nbcc
+    /// A source file, or a binary or assembly made by nbcc; `-` is standard input
     #[arg(value_name = "INPUT|FILE.nbx")]
     pub program: PathBuf,
     #[command(flatten)]
@@ -206,6 +245,8 @@ pub struct InterpArgs {
     /// The source file
     #[arg(value_name = "INPUT")]
     pub source: PathBuf,
+    #[command(flatten)]
+    pub language: LanguageArgs,
     /// The target whose directives the source may use
     #[arg(long, value_name = "T")]
     pub target: Option<String>,

@@ -36,13 +36,17 @@ nbcc_base::codes! {
 
     CANNOT_WRITE = "E4003", "a file cannot be written",
     "The folder of an output does not exist, may not be written to, or has no room. Outputs are \
-     written under a temporary name and renamed, so that nothing half-written is left.",
+     written under a temporary name and renamed, so that nothing half-written is left. Text for \
+     standard output or standard error that cannot be written is lost; a reader that closes its \
+     end of a pipe is no error.",
     "// nbcc interp example.halide --output out=no/such/folder/out.png\n\
      Func out(x, y) = in(x, y) * 0.5f;\n";
 
     UNKNOWN_KIND = "E4004", "not a kind of file that is known",
-    "The extension says what a file holds: `.halide` is a program, `.nbx` a binary, `.npy`, \
-     `.png`, `.pgm`, `.ppm` and `.bin:WxH` are images. `nbcc targets` lists the languages.",
+    "The extension says what a file holds: `.halide` and `.ptx` are programs, `.npy`, `.png`, \
+     `.pgm`, `.ppm` and `.bin:WxH` are images. `-x LANGUAGE` says it of a program that is called \
+     otherwise, or comes from standard input; binaries and assembly are known by what stands in \
+     them. `nbcc targets` lists the languages.",
     "// nbcc interp example.txt\n";
 
     NOT_TEXT = "E4005", "not a text file",

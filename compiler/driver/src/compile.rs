@@ -10,8 +10,9 @@ use nbcc_pipeline::{
 };
 use nbcc_placement::Remark;
 
-use crate::cli::{Extents, PassArgs, TargetArgs};
+use crate::cli::{Extents, LanguageArgs, PassArgs, TargetArgs};
 use crate::data::{gather, inputs};
+use crate::kind::{self, Kind};
 use crate::registry::{TargetEntry, Translation, Translator};
 use crate::session::{Session, Stop};
 use crate::{codes, files, machine, registry};
@@ -22,20 +23,27 @@ use nbcc_isa::text::nearest;
 pub struct Tools {
     /// The source's language.
     pub frontend: &'static dyn Frontend,
+    /// What translates the file into it, if it is in another.
+    pub translator: Option<&'static Translator>,
     /// The target that is named, else the language's own.
     pub entry: &'static TargetEntry,
 }
 
 /// The tools for a source file.
-pub fn tools(session: &mut Session, path: &Path, target: Option<&str>) -> Result<Tools, Stop> {
-    let frontend = frontend(session, path)?;
+pub fn tools(
+    session: &mut Session,
+    path: &Path,
+    language: &LanguageArgs,
+    target: Option<&str>,
+) -> Result<Tools, Stop> {
+    let (frontend, translator) = frontend(session, path, language)?;
     let entry = target_entry(session, target.unwrap_or(frontend.default_target()))?;
-    Ok(Tools { frontend, entry })
+    Ok(Tools { frontend, translator, entry })
 }
 
 /// Reads and parses a source file.
 pub fn parse(session: &mut Session, path: &Path, tools: Tools) -> Result<Program, Stop> {
-    let id = match registry::translator(&extension(path)) {
+    let id = match tools.translator {
         Some(translator) => translated(session, path, translator)?,
         None => files::read_source(session, path)?,
     };
@@ -44,10 +52,6 @@ pub fn parse(session: &mut Session, path: &Path, tools: Tools) -> Result<Program
     let program = tools.frontend.parse(id, file, directives, &mut session.diagnostics)?;
     session.diagnostics.check()?;
     Ok(program)
-}
-
-fn extension(path: &Path) -> String {
-    path.extension().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 /// Has another compiler translate a file into a language of ours.
@@ -77,23 +81,56 @@ fn translated(
     Ok(session.sources.add(SourceFile::new(shown, text)))
 }
 
-fn frontend(session: &mut Session, path: &Path) -> Result<&'static dyn Frontend, Stop> {
-    let own = extension(path);
-    let language = registry::translator(&own).map_or(&*own, |translator| translator.to);
-    registry::frontend(language).ok_or_else(|| {
-        let name = path.display().to_string();
-        let own = registry::FRONTENDS.iter().map(|frontend| frontend.extension());
-        let known = own.chain(registry::TRANSLATORS.iter().map(|t| t.extension));
-        let known: Vec<String> = known.map(|extension| format!(".{extension}")).collect();
-        session.fail(
-            Diagnostic::error(
-                &codes::UNKNOWN_KIND,
-                format!("`{name}` is no source file by its name"),
-            )
-            .in_file(name)
-            .help(format!("source files end in {}", known.join(", "))),
-        )
-    })
+/// The frontend of the language that is named, else of the one that the file's name says, and what
+/// translates the file into that language, if it is in another.
+fn frontend(
+    session: &mut Session,
+    path: &Path,
+    language: &LanguageArgs,
+) -> Result<(&'static dyn Frontend, Option<&'static Translator>), Stop> {
+    let extension = path.extension().unwrap_or_default().to_string_lossy();
+    let translator = match &language.language {
+        Some(_) => None,
+        None => registry::translator(&extension),
+    };
+    let found = match (&language.language, translator) {
+        (Some(name), _) => registry::frontend_named(name),
+        (None, Some(translator)) => registry::frontend(translator.to),
+        (None, None) => registry::frontend(&extension),
+    };
+    if let Some(frontend) = found {
+        return Ok((frontend, translator));
+    }
+    let file = files::display_name(path);
+    let own = registry::FRONTENDS.iter().map(|f| format!("`-x {}` (.{})", f.name(), f.extension()));
+    let others = registry::TRANSLATORS.iter().map(|t| format!(".{}", t.extension));
+    let known: Vec<String> = own.chain(others).collect();
+    let planned = registry::PLANNED.iter().find(|planned| match &language.language {
+        Some(name) => planned.name == name,
+        None => planned.extension == extension,
+    });
+    let (message, help) = match (planned, kind::of(session, path)) {
+        (Some(planned), _) => {
+            (format!("there is no frontend for {} yet", planned.title), "there are".to_string())
+        }
+        (None, Kind::Binary) => (
+            format!("`{file}` is a binary, not a source file"),
+            "`nbcc run` runs it, `nbcc objdump` shows it; sources are".to_string(),
+        ),
+        (None, Kind::Assembly) => (
+            format!("`{file}` is assembly, not a source file"),
+            "`nbcc as` assembles it, `nbcc run` runs it; sources are".to_string(),
+        ),
+        (None, Kind::Source) => {
+            let message = match files::is_standard(path) {
+                true => "standard input has no name that says its language".to_string(),
+                false => format!("`{file}` is no source file by its name"),
+            };
+            (message, "name the language, or the file after it:".to_string())
+        }
+    };
+    let error = Diagnostic::error(&codes::UNKNOWN_KIND, message).in_file(file);
+    Err(session.fail(error.help(format!("{help} {}", known.join(", ")))))
 }
 
 /// The target of that name.

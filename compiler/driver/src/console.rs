@@ -1,33 +1,65 @@
 //! Writing to the terminal or into a pipe: colour only where it is wanted, no complaint about a
-//! reader that has gone, and a clean message for a fault of nbcc's own.
+//! reader that has gone, and a clean message for a fault of nbcc's own. Text that cannot be written
+//! does not stop the work that it reports; the command's end says that it is lost ([`lost`]).
 
-use std::io::{IsTerminal, Write};
+use std::io::{self, IsTerminal, Write};
+use std::sync::Mutex;
+
+/// The first failure of each stream, by [`Stream`].
+static FAILURES: Mutex<[Option<io::Error>; 2]> = Mutex::new([None, None]);
+
+/// Where text goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stream {
+    /// Standard output.
+    Out,
+    /// Standard error.
+    Err,
+}
+
+/// Keeps what went wrong. A reader that closed its end has had enough: that is no failure.
+fn keep(stream: Stream, result: io::Result<()>) {
+    if let Err(error) = result
+        && error.kind() != io::ErrorKind::BrokenPipe
+        && let Ok(mut failures) = FAILURES.lock()
+    {
+        failures[stream as usize].get_or_insert(error);
+    }
+}
+
+/// Why text that was to be written is lost, once for each stream.
+pub fn lost() -> Option<(&'static str, io::Error)> {
+    let mut failures = FAILURES.lock().ok()?;
+    let [out, err] = &mut *failures;
+    let out = out.take().map(|error| ("standard output", error));
+    out.or_else(|| err.take().map(|error| ("standard error", error)))
+}
 
 /// Writes text with colour codes to stdout; they are dropped where `NO_COLOR` or the lack of a
-/// terminal says so. A reader that closed its end has had enough: that is not an error.
+/// terminal says so.
 pub fn print(text: &str) {
-    let mut out = anstream::AutoStream::auto(std::io::stdout()).lock();
-    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    let mut out = anstream::AutoStream::auto(io::stdout()).lock();
+    keep(Stream::Out, out.write_all(text.as_bytes()).and_then(|()| out.flush()));
 }
 
 /// Writes bytes to stdout as they are.
-pub fn write_bytes(bytes: &[u8]) -> std::io::Result<()> {
-    let mut out = std::io::stdout().lock();
+pub fn write_bytes(bytes: &[u8]) -> io::Result<()> {
+    let mut out = io::stdout().lock();
     match out.write_all(bytes).and_then(|()| out.flush()) {
-        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         result => result,
     }
 }
 
-/// Writes what a program printed to stdout. A reader that has gone is no error.
+/// Writes what a program printed to stdout.
 pub fn print_bytes(bytes: &[u8]) {
-    let _ = write_bytes(bytes);
+    keep(Stream::Out, write_bytes(bytes));
 }
 
 /// Writes text with colour codes to stderr, like [`print`].
 pub fn error_text(text: &str) {
-    let mut out = anstream::AutoStream::auto(std::io::stderr()).lock();
-    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    let mut out = anstream::AutoStream::auto(io::stderr()).lock();
+    keep(Stream::Err, out.write_all(text.as_bytes()).and_then(|()| out.flush()));
 }
 
 /// Writes a line to stderr.
@@ -37,14 +69,14 @@ pub fn error_line(text: &str) {
 
 /// Whether somebody watches stderr, so that progress may be shown there.
 pub fn is_watched() -> bool {
-    std::io::stderr().is_terminal()
+    io::stderr().is_terminal()
 }
 
 /// Columns to lay text out for: the terminal's, else `COLUMNS`, else 120.
 pub fn width() -> usize {
     let named = || std::env::var("COLUMNS").ok()?.parse().ok();
     let terminal =
-        terminal_size::terminal_size_of(std::io::stdout()).map(|(width, _)| usize::from(width.0));
+        terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0));
     terminal.or_else(named).unwrap_or(120).clamp(40, 400)
 }
 

@@ -1,8 +1,9 @@
 //! Reading and writing files: bounded, and never half-written.
 
+use std::ffi::OsString;
 use std::fs::{File, Metadata};
 use std::io::{self, Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use nbcc_base::{Diagnostic, SourceFile, SourceId};
 
@@ -15,15 +16,45 @@ pub const MAX_TEXT: u64 = 256 << 20;
 /// The largest data file or binary, in bytes.
 pub const MAX_DATA: u64 = 1 << 30;
 
-/// The whole contents of a file of up to `limit` bytes.
+/// Whether a path is the word for standard input, or output.
+pub fn is_standard(path: &Path) -> bool {
+    path == Path::new("-")
+}
+
+/// The name of a file without folder and extension, which other files are named after.
+pub fn stem(path: &Path) -> OsString {
+    if is_standard(path) {
+        return "stdin".into();
+    }
+    path.file_stem().unwrap_or(path.as_os_str()).to_os_string()
+}
+
+/// The name of a file that is named after another, without its folder.
+pub fn named_after(path: &Path, extension: &str) -> PathBuf {
+    let mut name = stem(path);
+    name.push(".");
+    name.push(extension);
+    name.into()
+}
+
+/// What messages and line tables call a file.
+pub fn display_name(path: &Path) -> String {
+    if is_standard(path) { "<stdin>".into() } else { path.display().to_string() }
+}
+
+/// The whole contents of a file of up to `limit` bytes; `-` is standard input.
 pub fn read(session: &mut Session, path: &Path, limit: u64) -> Result<Vec<u8>, Stop> {
-    read_bounded(path, limit).map_err(|error| {
-        let name = path.display();
+    let bytes = match is_standard(path) {
+        true => session.standard_input(limit),
+        false => read_bounded(path, limit),
+    };
+    bytes.map_err(|error| {
+        let name = display_name(path);
         let mut diagnostic = Diagnostic::error(
             &codes::CANNOT_READ,
             format!("cannot read `{name}`: {}", words(&error)),
         )
-        .in_file(name.to_string());
+        .in_file(name);
         if path.is_dir() {
             diagnostic = diagnostic.help("name a file in this folder");
         }
@@ -36,8 +67,31 @@ fn read_bounded(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     if file.metadata().is_ok_and(|m| m.is_dir()) {
         return Err(io::Error::other("it is a folder"));
     }
+    read_to_limit(file, limit)
+}
+
+/// The first bytes of a file, to see what it is; none where it cannot be looked at twice.
+pub fn head(session: &mut Session, path: &Path) -> Vec<u8> {
+    const BYTES: u64 = 4096;
+    if is_standard(path) {
+        let mut bytes = session.standard_input(MAX_DATA).unwrap_or_default();
+        bytes.truncate(BYTES as usize);
+        return bytes;
+    }
     let mut bytes = Vec::new();
-    file.take(limit + 1).read_to_end(&mut bytes)?;
+    if std::fs::metadata(path).is_ok_and(|m| m.is_file())
+        && let Ok(file) = File::open(path)
+    {
+        // What cannot be read is reported where all of it is read.
+        let _ = file.take(BYTES).read_to_end(&mut bytes);
+    }
+    bytes
+}
+
+/// Everything that there is to read, up to `limit` bytes.
+pub fn read_to_limit(from: impl Read, limit: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    from.take(limit + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > limit {
         return Err(io::Error::other(format!("it is larger than {} MiB", limit >> 20)));
     }
@@ -45,7 +99,7 @@ fn read_bounded(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
 }
 
 /// What went wrong, without the number of the operating system's error.
-fn words(error: &io::Error) -> String {
+pub fn words(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::NotFound => "there is no such file".into(),
         io::ErrorKind::PermissionDenied => "permission denied".into(),
@@ -56,7 +110,7 @@ fn words(error: &io::Error) -> String {
 /// Reads a text file into the session's sources.
 pub fn read_source(session: &mut Session, path: &Path) -> Result<SourceId, Stop> {
     let text = read_text(session, path)?;
-    Ok(session.sources.add(SourceFile::new(path.display().to_string(), text)))
+    Ok(session.sources.add(SourceFile::new(display_name(path), text)))
 }
 
 /// Reads a text file, without the byte order mark that some editors write in front.
@@ -68,9 +122,9 @@ pub fn read_text(session: &mut Session, path: &Path) -> Result<String, Stop> {
     String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
         let line = error.as_bytes()[..at].iter().filter(|&&b| b == b'\n').count() + 1;
-        let name = path.display();
+        let name = display_name(path);
         let message = format!("`{name}` is not a text file: byte {at} (line {line}) is not UTF-8");
-        session.fail(Diagnostic::error(&codes::NOT_TEXT, message).in_file(name.to_string()))
+        session.fail(Diagnostic::error(&codes::NOT_TEXT, message).in_file(name))
     })
 }
 
@@ -80,28 +134,27 @@ pub fn check_folder(session: &mut Session, path: &Path) -> Result<(), Stop> {
     if folder.as_os_str().is_empty() || folder.is_dir() {
         return Ok(());
     }
-    Err(cannot_write(session, path, "there is no such folder"))
+    Err(cannot_write(session, &path.display().to_string(), "there is no such folder"))
 }
 
-fn cannot_write(session: &mut Session, path: &Path, what: &str) -> Stop {
-    let name = path.display();
+/// Reports that something of that name cannot be written.
+pub fn cannot_write(session: &mut Session, name: &str, what: &str) -> Stop {
     let message = format!("cannot write `{name}`: {what}");
-    session.fail(Diagnostic::error(&codes::CANNOT_WRITE, message).in_file(name.to_string()))
+    session.fail(Diagnostic::error(&codes::CANNOT_WRITE, message).in_file(name))
 }
 
 /// Writes a file as a whole: to a temporary name beside it, which is then renamed. `-` is stdout.
 pub fn write(session: &mut Session, path: &Path, bytes: &[u8]) -> Result<(), Stop> {
-    let written = if path == Path::new("-") {
-        console::write_bytes(bytes)
-    } else {
-        write_renamed(path, bytes)
-    };
+    let written =
+        if is_standard(path) { console::write_bytes(bytes) } else { write_renamed(path, bytes) };
     written.map_err(|error| {
         let what = match error.kind() {
             io::ErrorKind::NotFound => "there is no such folder".into(),
             _ => words(&error),
         };
-        cannot_write(session, path, &what)
+        let name =
+            if is_standard(path) { "standard output".into() } else { path.display().to_string() };
+        cannot_write(session, &name, &what)
     })
 }
 

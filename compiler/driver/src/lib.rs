@@ -13,6 +13,8 @@ mod compile;
 mod console;
 pub mod data;
 mod files;
+mod foreign;
+mod kind;
 mod launch;
 mod machine;
 mod observe;
@@ -26,7 +28,7 @@ pub mod simulate;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::{CommandFactory, FromArgMatches};
+use clap::FromArgMatches;
 use nbcc_base::Diagnostic;
 
 use cli::{Cli, MessageFormat};
@@ -55,8 +57,12 @@ pub fn main() -> ExitCode {
 
 /// Runs one command line.
 fn run(args: Vec<OsString>) -> u8 {
-    let args = argv::normalise(args, &Cli::command());
-    let parsed = Cli::command()
+    if foreign::asks_for_hidden_help(&args) {
+        console::print(&foreign::hidden_help());
+        return Session::new(MessageFormat::Human).end(0);
+    }
+    let args = argv::normalise(args, &foreign::command());
+    let parsed = foreign::command()
         .try_get_matches_from(&args)
         .and_then(|matches| Cli::from_arg_matches(&matches));
     let cli = match parsed {
@@ -64,25 +70,27 @@ fn run(args: Vec<OsString>) -> u8 {
         Err(error) => return refuse(&args, &error),
     };
     let mut session = Session::new(cli.message_format);
-    let result = commands::dispatch(cli, &mut session);
-    session.flush();
-    match result {
+    let code = match commands::dispatch(cli, &mut session) {
         Ok(()) => 0,
         Err(Stop::Failed) => 1,
         Err(Stop::Usage) => 2,
-    }
+    };
+    session.end(code)
 }
 
 /// What clap has to say: help and version are no mistakes.
 fn refuse(args: &[OsString], error: &clap::Error) -> u8 {
     if !error.use_stderr() {
         console::print(&error.render().ansi().to_string());
-        return 0;
+        return Session::new(MessageFormat::Human).end(0);
     }
-    let json = args.windows(2).any(|w| w[0] == "--message-format" && w[1] == "json")
-        || args.iter().any(|a| a == "--message-format=json");
-    if json {
-        let mut session = Session::new(MessageFormat::Json);
+    let asks_for = |form: &str| {
+        args.windows(2).any(|w| w[0] == "--message-format" && w[1] == form)
+            || args.iter().any(|a| *a == *format!("--message-format={form}"))
+    };
+    let machines = [("json", MessageFormat::Json), ("short", MessageFormat::Short)];
+    if let Some((_, format)) = machines.into_iter().find(|(form, _)| asks_for(form)) {
+        let mut session = Session::new(format);
         let text = error.render().to_string();
         // Paragraphs: what is wrong, tips, how the command is used.
         let mut paragraphs = text.split("\n\n");
@@ -93,9 +101,8 @@ fn refuse(args: &[OsString], error: &clap::Error) -> u8 {
             Diagnostic::error(&codes::COMMAND_LINE, message.trim_start_matches("error: "));
         diagnostic.help = (!tips.is_empty()).then(|| words(&tips.join("; ")));
         session.usage(diagnostic);
-        session.flush();
-    } else {
-        console::error_text(&error.render().ansi().to_string());
+        return session.end(2);
     }
+    console::error_text(&error.render().ansi().to_string());
     2
 }

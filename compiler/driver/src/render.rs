@@ -163,6 +163,29 @@ fn drawable(file: &SourceFile) -> String {
     text
 }
 
+/// All of them, one line each, as compilers print them and editors read them:
+/// `FILE:LINE:COLUMN: error: TEXT [CODE]`.
+pub fn short(diagnostics: &[Diagnostic], sources: &SourceMap) -> String {
+    let line = |diagnostic: &Diagnostic| {
+        let place = match (diagnostic.span, &diagnostic.file) {
+            (Some(span), _) => {
+                let at = sources.start_of(span);
+                format!("{}:{}:{}", sources.get(span.source).name, at.line, at.column)
+            }
+            (None, Some(file)) => file.clone(),
+            (None, None) => "nbcc".into(),
+        };
+        let (word, code) = (diagnostic.severity.word(), diagnostic.code.code);
+        let mut message = diagnostic.message.clone();
+        if let Some(help) = &diagnostic.help {
+            let _ = write!(message, "; {help}");
+        }
+        let one_line = printable(&message).replace('\n', " ");
+        format!("{}: {word}: {one_line} [{code}]\n", printable(&place).replace('\n', " "))
+    };
+    diagnostics.iter().map(line).collect()
+}
+
 /// All of them as JSON, one object a line.
 pub fn json(diagnostics: &[Diagnostic], sources: &SourceMap) -> String {
     diagnostics.iter().map(|d| format!("{}\n", object(d, sources))).collect()
@@ -273,6 +296,21 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn short_messages_are_a_line_each() {
+        let (sources, id) = sources("a\nbc\n");
+        let diagnostics = [
+            Diagnostic::error(&CODE, "two\nlines").at(Span::new(id, 3, 4), "here").help("stop"),
+            Diagnostic::warning(&CODE, "m").in_file("a.png"),
+            Diagnostic::note(&CODE, "n"),
+        ];
+        assert_eq!(
+            short(&diagnostics, &sources),
+            "a.halide:2:2: error: two lines; stop [E9999]\na.png: warning: m [E9999]\n\
+             nbcc: note: n [E9999]\n"
+        );
     }
 
     #[test]

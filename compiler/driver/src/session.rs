@@ -1,9 +1,11 @@
 //! One run of the command: its source files, and the diagnostics that wait to be shown.
 
+use std::io;
+
 use nbcc_base::{Diagnostic, Diagnostics, Failed, SourceMap};
 
 use crate::cli::MessageFormat;
-use crate::{console, render};
+use crate::{console, files, render};
 
 /// Why a command ends early. What is wrong has been reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,12 +29,29 @@ pub struct Session {
     /// Diagnostics that are not shown yet.
     pub diagnostics: Diagnostics,
     format: MessageFormat,
+    /// What was read from standard input, which can be read once.
+    standard_input: Option<Vec<u8>>,
 }
 
 impl Session {
     /// A session without files.
     pub fn new(format: MessageFormat) -> Session {
-        Session { sources: SourceMap::default(), diagnostics: Diagnostics::default(), format }
+        Session {
+            sources: SourceMap::default(),
+            diagnostics: Diagnostics::default(),
+            format,
+            standard_input: None,
+        }
+    }
+
+    /// What standard input holds, however often it is asked for; up to `limit` bytes.
+    pub fn standard_input(&mut self, limit: u64) -> io::Result<Vec<u8>> {
+        if let Some(bytes) = &self.standard_input {
+            return Ok(bytes.clone());
+        }
+        let bytes = files::read_to_limit(io::stdin().lock(), limit)?;
+        self.standard_input = Some(bytes.clone());
+        Ok(bytes)
     }
 
     /// Reports an error of the input or a file.
@@ -56,7 +75,20 @@ impl Session {
         let text = match self.format {
             MessageFormat::Human => render::human(&waiting, &self.sources),
             MessageFormat::Json => render::json(&waiting, &self.sources),
+            MessageFormat::Short => render::short(&waiting, &self.sources),
         };
         console::error_text(&text);
+    }
+
+    /// Shows what waits and ends the command: the exit code, 1 where text could not be written.
+    pub fn end(mut self, code: u8) -> u8 {
+        self.flush();
+        // Saying so may fail in its turn.
+        let lost: Vec<_> = std::iter::from_fn(console::lost).collect();
+        for (stream, error) in &lost {
+            files::cannot_write(&mut self, stream, &files::words(error));
+        }
+        self.flush();
+        if lost.is_empty() { code } else { code.max(1) }
     }
 }

@@ -142,6 +142,12 @@ impl Function {
         self.layout[0]
     }
 
+    /// Where a function begins in the source: at its first instruction that comes from there.
+    pub fn first_span(&self) -> Option<Span> {
+        let insts = self.layout.iter().flat_map(|&block| &self.blocks[block].insts);
+        insts.filter_map(|&inst| self.insts[inst].span).next()
+    }
+
     /// Adds an empty block at the end of the layout.
     pub fn add_block(&mut self) -> Block {
         let block = self.blocks.push(BlockData {

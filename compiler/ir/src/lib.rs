@@ -45,9 +45,7 @@ pub use inst::{
     Terminator, UnaryOp,
 };
 pub use parse::parse_module;
-pub use print::{
-    Annotation, Locations, PrintOptions, literal, print_function, print_module, quoted,
-};
+pub use print::{Annotation, Locations, PrintOptions, literal, print_function, print_module};
 pub use simt::{
     Access, ApproxOp, AtomOp, Atomic, Barrier, BarrierKind, Conversion, ConvertRounding, Direction,
     EdgeMode, FloatArith, FloatCompare, FloatFormat, FloatOp, FloatProperty, FloatTest, IntType,

@@ -3,6 +3,7 @@
 
 use std::fmt::{self, Write};
 
+use nbcc_base::text::{is_plain_symbol, quoted, symbol};
 use nbcc_base::{SourceMap, Span};
 
 use crate::{
@@ -59,7 +60,7 @@ pub fn print_module(module: &Module, options: &PrintOptions<'_>) -> String {
 /// `object @table: global size 16 align 4 data "00ff" generic(@other + 4, 0, 8, 8)`: of a
 /// relocation the addend, shift, width and offset.
 fn object_line(module: &Module, object: &DataObject) -> String {
-    let mut out = format!("object @{}: {}", name_text(&object.name), object.space);
+    let mut out = format!("object @{}: {}", symbol(&object.name), object.space);
     if object.dynamic {
         out.push_str(" dynamic");
     }
@@ -76,7 +77,7 @@ fn object_line(module: &Module, object: &DataObject) -> String {
                 ("function", module.functions.get(to).map(|f| &f.name))
             }
         };
-        let name = name.map_or_else(|| "?".to_string(), |name| name_text(name));
+        let name = name.map_or_else(|| "?".to_string(), |name| symbol(name));
         let Relocation { offset, width, shift, addend, .. } = *reloc;
         let _ = write!(out, " {word}(@{name}{}, {shift}, {width}, {offset})", displacement(addend));
     }
@@ -96,37 +97,9 @@ impl fmt::Display for Module {
     }
 }
 
-/// Whether a name is written without quotes.
-pub(crate) fn is_plain_name(name: &str) -> bool {
-    !name.is_empty() && name.bytes().all(is_name_byte)
-}
-
-/// Whether a byte may stand in a name without quotes.
+/// Whether a byte may stand in a name that is read without quotes.
 pub(crate) fn is_name_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'$')
-}
-
-/// A text in quotes on one line, with what cannot stand there escaped.
-pub fn quoted(text: &str) -> String {
-    let mut out = String::from("\"");
-    for c in text.chars() {
-        match c {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            c if c.is_control() || matches!(c, '\u{2028}' | '\u{2029}') => {
-                let _ = write!(out, "\\u{{{:x}}}", u32::from(c));
-            }
-            c => out.push(c),
-        }
-    }
-    out.push('"');
-    out
-}
-
-/// A name behind a sigil, in quotes where it needs them.
-pub(crate) fn name_text(name: &str) -> String {
-    if is_plain_name(name) { name.to_string() } else { quoted(name) }
 }
 
 /// The bits of one lane as a literal of its type: integers signed, floats as the shortest decimal
@@ -159,7 +132,7 @@ struct Printer<'a> {
 impl Printer<'_> {
     fn function(&mut self) -> fmt::Result {
         let func = self.func;
-        write!(self.out, "define {} @{}(", func.model.name(), name_text(&func.name))?;
+        write!(self.out, "define {} @{}(", func.model.name(), symbol(&func.name))?;
         let entry = func.layout.first().copied();
         if let Some(entry) = entry {
             self.definitions(&func.blocks[entry].params)?;
@@ -179,7 +152,7 @@ impl Printer<'_> {
         }
         for mem in func.mems.values() {
             let extents: Vec<_> = mem.extents.iter().map(u32::to_string).collect();
-            let (name, extents) = (name_text(&mem.name), extents.join(", "));
+            let (name, extents) = (symbol(&mem.name), extents.join(", "));
             writeln!(self.out, "  mem %{name}: {}[{extents}] {}", mem.element, mem.space)?;
         }
         for &block in &func.layout {
@@ -202,7 +175,7 @@ impl Printer<'_> {
         writeln!(self.out)?;
         for KernelParam { name, offset, size, align, ty } in &kernel.params {
             let ty = ty.map_or("bytes", crate::NumType::name);
-            let name = name_text(name);
+            let name = symbol(name);
             writeln!(self.out, "  param %{name}: {ty} size {size} align {align} at {offset}")?;
         }
         Ok(())
@@ -243,7 +216,7 @@ impl Printer<'_> {
             write!(self.out, "{comma}{value}: {}", self.func.ty(value))?;
             for annotation in self.options.annotations {
                 if let Some(text) = annotation(value) {
-                    write!(self.out, " @{}", name_text(&text))?;
+                    write!(self.out, " @{}", symbol(&text))?;
                 }
             }
         }
@@ -316,7 +289,7 @@ impl Printer<'_> {
             }
             Op::Call(callee, args) => {
                 let name = match self.options.module.and_then(|m| m.functions.get(*callee)) {
-                    Some(function) => format!("@{}", name_text(&function.name)),
+                    Some(function) => format!("@{}", symbol(&function.name)),
                     None => callee.to_string(),
                 };
                 write!(self.out, "call {name}({})", list(args))
@@ -335,7 +308,7 @@ impl Printer<'_> {
             }
             Op::Simt(SimtOp::Address(object), args) if args.is_empty() => {
                 match self.options.module.and_then(|m| m.objects.get(*object)) {
-                    Some(data) => write!(self.out, "address @{}", name_text(&data.name)),
+                    Some(data) => write!(self.out, "address @{}", symbol(&data.name)),
                     None => write!(self.out, "simt \"address.{object}\"()"),
                 }
             }
@@ -345,7 +318,7 @@ impl Printer<'_> {
 
     fn mem(&self, mem: Mem) -> String {
         match self.func.mems.get(mem) {
-            Some(data) => format!("%{}", name_text(&data.name)),
+            Some(data) => format!("%{}", symbol(&data.name)),
             None => mem.to_string(),
         }
     }
@@ -371,7 +344,7 @@ impl Printer<'_> {
 /// A name without a sigil: plain only where it starts like a word.
 fn quoted_unless_word(name: &str) -> String {
     let word = name.bytes().next().is_some_and(|b| b.is_ascii_alphabetic() || b == b'_');
-    if word && is_plain_name(name) { name.to_string() } else { quoted(name) }
+    if word && is_plain_symbol(name) { name.to_string() } else { quoted(name) }
 }
 
 fn list(values: &[Value]) -> String {

@@ -60,6 +60,11 @@ impl<I: Instruction<Reg = VReg>> Function<I> {
         Function { name: name.into(), vregs: PrimaryMap::new(), blocks: PrimaryMap::new() }
     }
 
+    /// Where it begins in the source: at its first instruction that comes from there.
+    pub fn first_span(&self) -> Option<Span> {
+        self.blocks.values().flat_map(|block| &block.insts).find_map(|inst| inst.span)
+    }
+
     /// A new virtual register of that class.
     pub fn vreg(&mut self, class: I::Class) -> VReg {
         self.vregs.push(VRegData { class, fixed: None })

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
+use nbcc_base::text::symbol;
 use nbcc_isa::{Instruction, MachineInstruction, PhysReg, RegisterClass};
 
 use crate::{Function, VReg};
@@ -15,7 +16,7 @@ impl<I: Instruction<Reg = VReg>> Function<I> {
         I::With<PhysReg<I::Class>>: MachineInstruction,
         I::Class: RegisterClass,
     {
-        let mut out = format!("define machine @{}() {{\n", self.name);
+        let mut out = format!("define machine @{}() {{\n", symbol(&self.name));
         let labels: BTreeMap<u32, String> =
             self.blocks.keys().map(|block| (block.as_u32(), block.to_string())).collect();
         for (block, data) in self.blocks.iter() {

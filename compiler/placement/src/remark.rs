@@ -28,6 +28,7 @@ pub struct Remark {
     pub span: Option<Span>,
     /// The sentence, without a full stop.
     pub message: String,
-    /// The terms of the decision: names and values with their units.
+    /// The terms of the decision: names and values with their units; those that the message
+    /// mentions in its order, before the others.
     pub terms: Vec<(String, String)>,
 }

@@ -7,6 +7,7 @@
 use std::fmt::{self, Write};
 
 use cranelift_entity::SecondaryMap;
+use nbcc_base::text::symbol;
 
 use crate::bounds::{Bounds, Interval};
 use crate::{
@@ -114,10 +115,16 @@ impl Printer<'_> {
         writeln!(out, "; pipeline {}", p.name)?;
         for data in p.inputs.values() {
             let edge = if data.repeat_edge { ", repeat_edge" } else { "" };
-            writeln!(out, "input @{} : {} of {} dimensions{edge}", data.name, data.ty, data.dims)?;
+            writeln!(
+                out,
+                "input @{} : {} of {} dimensions{edge}",
+                symbol(&data.name),
+                data.ty,
+                data.dims
+            )?;
         }
         for data in p.params.values() {
-            write!(out, "param @{} : {}", data.name, data.ty)?;
+            write!(out, "param @{} : {}", symbol(&data.name), data.ty)?;
             match data.default {
                 Some(literal) => writeln!(out, " = {}", literal_text(literal))?,
                 None => writeln!(out)?,
@@ -131,7 +138,7 @@ impl Printer<'_> {
             self.func(out, func)?;
         }
         let outputs: Vec<String> =
-            p.outputs.iter().map(|&f| format!("@{}", p.funcs[f].name)).collect();
+            p.outputs.iter().map(|&f| format!("@{}", symbol(&p.funcs[f].name))).collect();
         writeln!(out, "\noutput {}", outputs.join(", "))
     }
 
@@ -141,14 +148,19 @@ impl Printer<'_> {
         let mut terms = Terms::new(self.pipeline, None);
         terms.add(out, &mut self.walker, &roots);
         let bounds: Vec<String> = roots.iter().map(|&e| terms.text(e)).collect();
-        writeln!(out, "rdom @{}({})", data.name, bounds.join(", "))
+        writeln!(out, "rdom @{}({})", symbol(&data.name), bounds.join(", "))
     }
 
     fn func(&mut self, out: &mut String, func: Func) -> fmt::Result {
         let data = &self.pipeline.funcs[func];
         let types: Vec<String> = data.types.iter().map(|t| t.to_string()).collect();
         let types = types.join(", ");
-        writeln!(out, "define func @{}({}) : {types} {{", data.name, data.vars.join(", "))?;
+        writeln!(
+            out,
+            "define func @{}({}) : {types} {{",
+            symbol(&data.name),
+            data.vars.join(", ")
+        )?;
         let bounds = self.bounds.and_then(|b| b.funcs[func].as_ref());
         match bounds {
             Some(bounds) => writeln!(out, "  ; computed over {}", region_text(&bounds.region))?,

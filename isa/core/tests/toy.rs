@@ -146,10 +146,12 @@ const TEXT: &str = "\
 start:
 .loc 2 7 9
     add.w1 n0, 65535
-.loc 0
+.loc 1 0 0
     go f1, start
 
-.function tail 8
+.type tail, @function
+.size tail, 8
+tail:
 .loc 1 1 0
     go f1, tail
 

@@ -158,7 +158,7 @@ fn assembly_round_trip() {
         ".machine ipim-vault",
         ".file 1 \"blur \\\"1\\\".halide\"",
         ".file 2 \"\\xc3\\xa9.h\"",
-        ".function main 144",
+        ".type main, @function\n.size main, 144\nmain:",
         "    seti_crf C5, loop ",
         "loop:",
         ".loc 1 4 300",
@@ -231,7 +231,7 @@ fn assembly_errors_have_places() {
         "`mov_arf A3, D0, simb=0x1`: A3 holds an id and cannot be written",
     );
     check("reset D0, simb=1 simb=1", 3, 18, "expected the end of the line, found `simb`");
-    check(".function f 16", 3, 11, "`f` reaches beyond the end of .text");
+    check(".type f, @function\n.size f, 16\nf:", 5, 1, "`f` reaches beyond the end of .text");
     check(".machine ipim", 3, 1, "the machine is given twice");
     check(".isa simb 2", 3, 6, "`simb` version 2 is not assembled here");
     assert_eq!(

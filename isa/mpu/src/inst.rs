@@ -1,7 +1,7 @@
 //! An MPU instruction: what it does ([`Op`]), for which threads (the guard), and where (the
 //! hint of section IV-B1 of the paper: far, on the base logic die, or near, beside the banks).
 //!
-//! In the text guard and hint stand before the mnemonic: `@!P0 near float.add.f32.rn R1, R2, R3`.
+//! In the text guard and hint stand before the mnemonic: `if !P0 near float.add.f32.rn R1, R2, R3`.
 
 use std::fmt::{self, Display, Write};
 
@@ -176,7 +176,7 @@ impl<R: Display> Inst<R> {
     /// Writes the text, with `labels` naming the labels.
     pub fn write_with(&self, f: &mut dyn Write, labels: &dyn LabelNames) -> fmt::Result {
         if let Some(guard) = &self.guard {
-            write!(f, "@{}{} ", if guard.negated { "!" } else { "" }, guard.reg)?;
+            write!(f, "if {}{} ", if guard.negated { "!" } else { "" }, guard.reg)?;
         }
         f.write_str(match self.hint {
             Hint::None => "",
@@ -248,7 +248,12 @@ impl MachineInstruction for Inst<PhysReg> {
     }
 
     fn parse_text(cursor: &mut Cursor<'_>) -> Result<Self, SyntaxError> {
-        let guard = if cursor.eat("@") {
+        let start = cursor.position();
+        if cursor.eat("@") {
+            return Err(SyntaxError::new("a guard is not written with `@`", start..start + 1)
+                .with_help("write `if P0` or `if !P0` before the instruction"));
+        }
+        let guard = if cursor.name() == Some("if") {
             let negated = cursor.eat("!");
             let start = cursor.position();
             let class = RegClass::Pred;
@@ -260,6 +265,7 @@ impl MachineInstruction for Inst<PhysReg> {
             }
             Some(Guard { reg: PhysReg::new(class, index), negated })
         } else {
+            cursor.rewind(start);
             None
         };
         let start = cursor.position();

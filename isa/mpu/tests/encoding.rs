@@ -47,7 +47,7 @@ fn vectors() -> Vec<(Inst<PhysReg>, &'static str, &'static str)> {
                     true,
                 )
             },
-            "@!P2 near int.sub R10, R11, 5",
+            "if !P2 near int.sub R10, R11, 5",
             "01 1a 01 00 0a 0b 00 00 00 00 00 00 05 00 00 00",
         ),
         (
@@ -56,7 +56,7 @@ fn vectors() -> Vec<(Inst<PhysReg>, &'static str, &'static str)> {
                 p(0),
                 false,
             ),
-            "@P0 bra 64, 128",
+            "if P0 bra 64, 128",
             "90 00 00 00 00 00 00 00 80 00 00 00 40 00 00 00",
         ),
         (
@@ -266,8 +266,8 @@ fn guarded_destinations_are_read() {
 fn texts_that_are_no_instructions() {
     for (text, message) in [
         ("int.ad R1, R2, R3", "unknown integer operation `ad`"),
-        ("@P7 exit", "P7 is out of range"),
-        ("@R1 exit", "expected a register of Pred, found `R1`"),
+        ("if P7 exit", "P7 is out of range"),
+        ("if R1 exit", "expected a register of Pred, found `R1`"),
         ("int.add R1, R2", "expected `,`, found the end of the line"),
         ("int.add R1, R2, D4", "expected a register of Word, found `D4`"),
         ("movi64 D2, 5", "expected 64 bits in hexadecimal, found `5`"),

@@ -10,12 +10,14 @@ const TEXT: &str = r#"
 .machine mpu
 .section .text
 .file 1 "scale.cu"
-.function scale 160
+.type scale, @function
+.size scale, 160
+scale:
 .loc 1 3 7
     sreg.tid_x R0
     ld.param.b32.weak R1, [0x0], 8
     cmp.ge_u P0, R0, R1
-    @P0 bra done, done
+    if P0 bra done, done
 .loc 1 4 1
     addr D2, 0, 0
     mad_wide.u D4, R0, 4, D2
@@ -55,7 +57,7 @@ fn assembly_and_elf_round_trip() {
     assert_eq!(Program::from_elf(&elf).unwrap(), program);
     let text = disassemble(&program).unwrap();
     assert_eq!(disassemble_elf(&elf).unwrap(), text);
-    assert!(text.contains("@P0 bra done, done"), "{text}");
+    assert!(text.contains("if P0 bra done, done"), "{text}");
     assert_eq!(assemble(&text).unwrap(), program);
 }
 
@@ -91,7 +93,7 @@ fn labels_resolve_in_both_immediates() {
     *reconverge = nbcc_isa::Imm::Label(1);
     assert_eq!(resolve_labels(&mut text.clone(), |l| (l == 0).then_some(9)), Err(1));
     assert_eq!(resolve_labels(&mut text, |l| Some(8 + l)), Ok(vec![3]));
-    assert_eq!(text[3].to_string(), "@P0 bra 128, 144");
+    assert_eq!(text[3].to_string(), "if P0 bra 128, 144");
 }
 
 #[test]
@@ -126,7 +128,7 @@ fn what_is_refused() {
         ("far int.add R6, R6, 1", "mov64 D5, D2", "its number is odd"),
         ("far int.add R6, R6, 1", "trap 1", "there is no message 1"),
         ("st.global.b32", "st.const.b32", "cannot be written"),
-        ("@P0 bra done, done", "@P0 bra 160, done", "outside of its kernel"),
+        ("if P0 bra done, done", "if P0 bra 160, done", "outside of its kernel"),
         (".section .data 0x100000000", ".section .rodata 0x100000000", "no such section"),
         ("\\\"initial\\\":16", "\\\"initial\\\":17", "not in .data"),
     ] {

@@ -132,8 +132,8 @@ fn faults_name_vault_and_place() {
 #[test]
 fn profile_trace_statistics_and_progress_come_along() {
     let text = ".isa simb 1\n.machine ipim-vault\n.section .text\n.file 1 \"a.halide\"\n\
-                .function k0 48\n.loc 1 3 1\nld_rf [0], D0, simb=0x1\n.loc 1 2 1\nreset D1, simb=0x1\n\
-                .loc 1 3 1\ncomp.add.f32.vv D0, D0, D1, vec=0xf, simb=0x1\n.loc 0\nreset D0, simb=0x1";
+                .type k0, @function\n.size k0, 48\nk0:\n.loc 1 3 1\nld_rf [0], D0, simb=0x1\n.loc 1 2 1\nreset D1, simb=0x1\n\
+                .loc 1 3 1\ncomp.add.f32.vv D0, D0, D1, vec=0xf, simb=0x1\n.loc 1 0 0\nreset D0, simb=0x1";
     let program = assemble(text).unwrap_or_else(|errors| panic!("{errors:?}"));
     let none = BTreeMap::new();
     let mut calls = 0;

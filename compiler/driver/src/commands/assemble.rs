@@ -1,8 +1,9 @@
 //! `nbcc as FILE.s`: assembly, as `nbcc objdump` prints it, to a binary.
 
+use std::path::Path;
+
 use nbcc_base::{Diagnostic, Span};
 
-use super::compile::stem;
 use crate::cli::AsArgs;
 use crate::registry::TargetEntry;
 use crate::session::{Session, Stop};
@@ -10,14 +11,25 @@ use crate::{codes, compile, files, registry};
 
 /// Runs the command.
 pub fn assemble(session: &mut Session, args: &AsArgs) -> Result<(), Stop> {
-    let id = files::read_source(session, &args.source)?;
+    let bytes = binary_of(session, &args.source, args.target.as_deref())?;
+    let out = args.out.clone().unwrap_or_else(|| files::named_after(&args.source, "nbx"));
+    files::write(session, &out, &bytes)
+}
+
+/// The binary of an assembly file.
+pub fn binary_of(
+    session: &mut Session,
+    path: &Path,
+    target: Option<&str>,
+) -> Result<Vec<u8>, Stop> {
+    let id = files::read_source(session, path)?;
     let text = session.sources.get(id).text.clone();
-    let entry = match &args.target {
+    let entry = match target {
         Some(name) => Some(compile::target_entry(session, name)?),
         None => named_in(&text).or(registry::TARGETS.first()),
     };
     let Some(entry) = entry else { return Err(Stop::Usage) };
-    let bytes = (entry.assemble)(&text).map_err(|errors| {
+    (entry.assemble)(&text).map_err(|errors| {
         for error in errors {
             let span = Span::new(id, error.span.start, error.span.end);
             let mut diagnostic =
@@ -26,9 +38,7 @@ pub fn assemble(session: &mut Session, args: &AsArgs) -> Result<(), Stop> {
             session.diagnostics.push(diagnostic);
         }
         Stop::Failed
-    })?;
-    let out = args.out.clone().unwrap_or_else(|| stem(&args.source).with_extension("nbx"));
-    files::write(session, &out, &bytes)
+    })
 }
 
 /// The target whose instruction set the line `.isa NAME VERSION` names.

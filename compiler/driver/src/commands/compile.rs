@@ -17,8 +17,11 @@ pub fn compile(session: &mut Session, args: &CompileArgs) -> Result<(), Stop> {
         return print_passes(session, args);
     }
     let Some(source) = &args.source else { return Err(Stop::Usage) };
-    let out = args.out.clone().or_else(|| {
-        (args.emit == EmitForm::Bin).then(|| Path::new(&stem(source)).with_extension("nbx"))
+    let form = args.form();
+    let out = args.out.clone().or_else(|| match form {
+        EmitForm::Bin => Some(files::named_after(source, "nbx")),
+        EmitForm::Asm if args.assembly => Some(files::named_after(source, "s")),
+        _ => None,
     });
     if let Some(out) = &out
         && is_same_file(out, source)
@@ -29,13 +32,14 @@ pub fn compile(session: &mut Session, args: &CompileArgs) -> Result<(), Stop> {
     if let Some(out) = &out {
         files::check_folder(session, out)?;
     }
-    let tools = compile::tools(session, source, args.target.target.as_deref())?;
+    let tools =
+        compile::tools(session, source, &args.target.language, args.target.target.as_deref())?;
     let size = args.size.as_ref();
     let passes = compile::pass_options(session, tools.entry, &args.passes)?;
     let mut request = compile::request(session, tools.entry, &args.target, size)?;
     let program = compile::parse(session, source, tools)?;
     request.input_extents = compile::input_extents(session, &program, &args.input, size)?;
-    request.emit = match args.emit {
+    request.emit = match form {
         EmitForm::Bin => Emit::Binary,
         EmitForm::Asm => Emit::Asm,
         EmitForm::Ir => Emit::Ir,
@@ -50,14 +54,12 @@ pub fn compile(session: &mut Session, args: &CompileArgs) -> Result<(), Stop> {
     watcher.finish();
     let artifact = artifact?;
     if args.passes.fsave_optimization_record {
-        let record = opt_record(out.as_deref().unwrap_or(source));
+        let record = opt_record(out.as_deref(), source);
         let text = records::yaml(&remarks, &session.sources);
         files::write(session, &record, text.as_bytes())?;
     }
     let bytes = match artifact {
-        _ if args.emit == EmitForm::Remarks => {
-            records::yaml(&remarks, &session.sources).into_bytes()
-        }
+        _ if form == EmitForm::Remarks => records::yaml(&remarks, &session.sources).into_bytes(),
         Artifact::Binary(bytes) => bytes,
         Artifact::Text(mut text) => {
             if !text.ends_with('\n') {
@@ -69,19 +71,15 @@ pub fn compile(session: &mut Session, args: &CompileArgs) -> Result<(), Stop> {
     files::write(session, out.as_deref().unwrap_or(Path::new("-")), &bytes)
 }
 
-/// The name of a file without folder and extension.
-pub fn stem(path: &Path) -> PathBuf {
-    PathBuf::from(path.file_stem().unwrap_or(path.as_os_str()))
-}
-
-/// Where the optimisation record of an output goes: `<out stem>.opt.yaml`, beside a named output.
-pub fn opt_record(out: &Path) -> PathBuf {
-    let mut name = stem(out).into_os_string();
-    name.push(".opt.yaml");
-    if out.extension().is_some_and(|e| registry::frontend(&e.to_string_lossy()).is_some()) {
-        return name.into();
+/// Where the optimisation record goes: `<stem>.opt.yaml` beside a named output, else after the
+/// source in the current folder.
+pub fn opt_record(out: Option<&Path>, source: &Path) -> PathBuf {
+    let out = out.filter(|out| !files::is_standard(out));
+    let name = files::named_after(out.unwrap_or(source), "opt.yaml");
+    match out {
+        Some(out) => out.with_file_name(name),
+        None => name,
     }
-    out.with_file_name(name)
 }
 
 fn is_same_file(a: &Path, b: &Path) -> bool {
@@ -93,10 +91,9 @@ fn is_same_file(a: &Path, b: &Path) -> bool {
 
 /// Lists a target's passes: the named target's, the source's, or those of every target.
 fn print_passes(session: &mut Session, args: &CompileArgs) -> Result<(), Stop> {
-    let by_source = args.source.as_ref().and_then(|source| {
-        let extension = source.extension()?.to_str()?;
-        Some(registry::frontend(extension)?.default_target())
-    });
+    let by_name = args.target.language.language.as_deref().and_then(registry::frontend_named);
+    let by_source = || registry::frontend(args.source.as_ref()?.extension()?.to_str()?);
+    let by_source = by_name.or_else(by_source).map(|frontend| frontend.default_target());
     let entries: Vec<_> = match args.target.target.as_deref().or(by_source) {
         Some(name) => vec![compile::target_entry(session, name)?],
         None => registry::TARGETS.iter().collect(),

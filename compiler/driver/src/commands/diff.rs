@@ -31,7 +31,12 @@ impl Observer for Recorder {
 
 /// Runs the command.
 pub fn diff(session: &mut Session, args: &DiffArgs) -> Result<(), Stop> {
-    let tools = compile::tools(session, &args.source, args.target.target.as_deref())?;
+    let tools = compile::tools(
+        session,
+        &args.source,
+        &args.target.language,
+        args.target.target.as_deref(),
+    )?;
     let (entry, size) = (tools.entry, args.size.as_ref());
     for name in [&args.pass, &args.from, &args.to].into_iter().flatten() {
         compile::known_pass(session, entry, name)?;

@@ -18,7 +18,8 @@ pub fn explain(session: &mut Session, args: &ExplainArgs) -> Result<(), Stop> {
         return explain_code(session, &args.what);
     }
     let (path, line) = split_line(&args.what);
-    let tools = compile::tools(session, &path, args.target.target.as_deref())?;
+    let tools =
+        compile::tools(session, &path, &args.target.language, args.target.target.as_deref())?;
     let size = args.size.as_ref();
     let passes = compile::pass_options(session, tools.entry, &args.passes)?;
     let mut request = compile::request(session, tools.entry, &args.target, size)?;

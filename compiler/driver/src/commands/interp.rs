@@ -19,7 +19,7 @@ use crate::{codes, compile, console};
 
 /// Runs the command.
 pub fn interp(session: &mut Session, args: &InterpArgs) -> Result<(), Stop> {
-    let tools = compile::tools(session, &args.source, args.target.as_deref())?;
+    let tools = compile::tools(session, &args.source, &args.language, args.target.as_deref())?;
     match compile::parse(session, &args.source, tools)? {
         Program::Stages(pipeline) => images(session, args, &pipeline),
         Program::Ir(module) => grids(session, args, &module),

@@ -132,7 +132,7 @@ pub fn unknown_name<'a>(
 
 /// `<stem>.<input>.*` beside a program.
 fn beside(program: &Path, input: &str) -> Option<PathBuf> {
-    let stem = program.file_stem()?.to_str()?;
+    let stem = files::stem(program).into_string().ok()?;
     EXTENSIONS
         .iter()
         .map(|extension| program.with_file_name(format!("{stem}.{input}.{extension}")))
@@ -282,7 +282,8 @@ fn check_dims(
 
 /// The bundled picture as an input.
 fn bundled(session: &mut Session, spec: &InputSpec, program: &Path) -> Result<Loaded, Stop> {
-    let stem = program.file_stem().unwrap_or_default().to_string_lossy();
+    let stem = files::stem(program);
+    let stem = stem.to_string_lossy();
     let help =
         format!("give --input {0}=FILE, or put {stem}.{0}.png beside the program", spec.name);
     let mut picture = picture::read(registry::PICTURE).map_err(|_| Stop::Failed)?;

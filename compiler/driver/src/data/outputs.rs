@@ -65,7 +65,8 @@ pub fn plan(
             return Err(session.usage(Diagnostic::error(&codes::COMMAND_LINE, message)));
         }
     }
-    let stem = program.file_stem().unwrap_or_default().to_string_lossy();
+    let stem = files::stem(program);
+    let stem = stem.to_string_lossy();
     let mut places = Vec::new();
     for spec in specs {
         let given = args.iter().find(|(name, _)| *name == spec.name);

@@ -12,9 +12,9 @@ use std::path::{Path, PathBuf};
 use nbcc_base::Diagnostic;
 use nbcc_ir::Module;
 
-use crate::codes;
 use crate::session::{Session, Stop};
 use crate::simulate::{KernelParam, KernelSpec};
+use crate::{codes, files};
 
 pub use resolve::resolve;
 
@@ -25,7 +25,7 @@ pub fn path(session: &mut Session, named: Option<&Path>, program: &Path) -> Resu
     if let Some(named) = named {
         return Ok(named.to_path_buf());
     }
-    let beside = program.with_extension("toml");
+    let beside = program.with_file_name(files::named_after(program, "toml"));
     if beside.is_file() {
         return Ok(beside);
     }

@@ -88,6 +88,20 @@ pub static TRANSLATORS: &[Translator] = &[cuda::CUDA];
 /// The source languages.
 pub static FRONTENDS: &[&dyn Frontend] = &[&frontends::Halide, &frontends::Ptx];
 
+/// A language that nbcc is to read one day.
+pub struct PlannedLanguage {
+    /// What `-x` calls it.
+    pub name: &'static str,
+    /// What people call it.
+    pub title: &'static str,
+    /// The extension of its files.
+    pub extension: &'static str,
+}
+
+/// The languages without a frontend, named so that a message can say so.
+pub static PLANNED: &[PlannedLanguage] =
+    &[PlannedLanguage { name: "c", title: "C", extension: "c" }];
+
 /// The targets.
 pub static TARGETS: &[TargetEntry] = &[ipim::ENTRY, mpu::ENTRY];
 
@@ -112,6 +126,11 @@ pub fn frontend(extension: &str) -> Option<&'static dyn Frontend> {
 /// The translator for files of that extension.
 pub fn translator(extension: &str) -> Option<&'static Translator> {
     TRANSLATORS.iter().find(|translator| translator.extension == extension)
+}
+
+/// The frontend of that name.
+pub fn frontend_named(name: &str) -> Option<&'static dyn Frontend> {
+    FRONTENDS.iter().copied().find(|frontend| frontend.name() == name)
 }
 
 /// The machine of that name that comes with a target.

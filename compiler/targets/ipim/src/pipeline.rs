@@ -288,7 +288,7 @@ fn say_shared(state: &Compilation, cx: &mut Context<'_>, pass: &'static str) {
             pass,
             name: "Shared",
             function: kernel.func.name.clone(),
-            span: None,
+            span: kernel.func.first_span(),
             message: format!("{calls} kernels are one that is called"),
             terms: vec![("Calls".to_string(), calls.to_string())],
         });
@@ -366,7 +366,7 @@ fn place(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {
             pass: "place",
             name: "Moves",
             function: kernel.func.name.clone(),
-            span: None,
+            span: kernel.func.first_span(),
             message: format!("{moves} values move between AddrRF and DataRF"),
             terms: vec![("Moves".to_string(), moves.to_string())],
         });
@@ -435,7 +435,7 @@ fn allocate(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed>
                     pass: "allocate",
                     name: "Registers",
                     function: kernel.func.name.clone(),
-                    span: None,
+                    span: kernel.func.first_span(),
                     message: format!(
                         "{} values are kept in the bank, {} constants made again",
                         cost.spilled, cost.remade

@@ -1,6 +1,6 @@
 //! iPIM as a [`Target`].
 
-use nbcc_base::{CodeInfo, Diagnostic, Diagnostics, Failed};
+use nbcc_base::{CodeInfo, Diagnostic, Diagnostics, Failed, Span};
 use nbcc_isa_ipim::Machine;
 use nbcc_isa_ipim::machine::BUILT_IN;
 use nbcc_mach::color::Policy;
@@ -10,7 +10,7 @@ use nbcc_pipeline::{
 };
 use nbcc_placement::{Remark, RemarkKind};
 use nbcc_stages::bounds::Extents;
-use nbcc_stages::{DirectiveInfo, ParamKind};
+use nbcc_stages::{DirectiveInfo, ParamKind, Pipeline};
 
 use crate::codes;
 use crate::lower::Size;
@@ -194,7 +194,7 @@ fn run(
                 // What the user is told of a program is told of the one that is kept.
                 if instead.repeated == state.form.repeated {
                     cx.remarks.truncate(remarks);
-                    tried.push(remark(state.form, instead));
+                    tried.push(remark(state.form, instead, output_span(&state.pipeline)));
                     state.begin_again(instead);
                 } else {
                     cx.remarks.truncate(scheduled);
@@ -230,7 +230,7 @@ fn first_size(request: &Request, cx: &mut Context<'_>) -> Result<Size, Failed> {
 }
 
 /// Says why a program does not have the form tried before.
-fn remark(before: Form, form: Form) -> Remark {
+fn remark(before: Form, form: Form, span: Option<Span>) -> Remark {
     let (name, message) = match form.size {
         _ if form.numbers < before.numbers => {
             ("FewerNumbers", "registers are too few for the numbers of merged kernels")
@@ -255,10 +255,16 @@ fn remark(before: Form, form: Form) -> Remark {
         pass: "emit",
         name,
         function: String::new(),
-        span: None,
+        span,
         message: message.to_string(),
         terms: vec![],
     }
+}
+
+/// The line that stands for the whole program: the definition of its first output.
+fn output_span(pipeline: &Pipeline) -> Option<Span> {
+    let output = pipeline.outputs.first()?;
+    Some(pipeline.funcs[*output].span)
 }
 
 fn start(program: Program, request: &Request, cx: &mut Context<'_>) -> Result<Compilation, Failed> {

@@ -66,7 +66,7 @@ fn inline_calls(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Fai
                 "inline",
                 "Inlined",
                 "",
-                None,
+                state.module.functions.values().find_map(Function::first_span),
                 "calls are inlined",
                 &[("Calls", count.into())],
             ));
@@ -82,16 +82,10 @@ fn inline_calls(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Fai
     let message = format!("`{}` {message}", func.name);
     let mut diagnostic = Diagnostic::error(&codes::CALLS, message)
         .help("MPU inlines every call: use loops instead of recursion, and call less");
-    if let Some(span) = first_span(func) {
+    if let Some(span) = func.first_span() {
         diagnostic = diagnostic.at(span, "in this function");
     }
     cx.diagnostics.fail(diagnostic)
-}
-
-/// Where a function begins in the source.
-fn first_span(func: &Function) -> Option<Span> {
-    let insts = func.layout.iter().flat_map(|&block| &func.blocks[block].insts);
-    insts.filter_map(|&inst| func.insts[inst].span).next()
 }
 
 fn remark(
@@ -145,7 +139,7 @@ fn place_objects(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Fa
                 let message =
                     format!("`{name}` has {bytes} bytes of {what}; the machine has {most}");
                 let mut diagnostic = Diagnostic::error(&codes::TOO_LARGE, message);
-                if let Some(span) = first_span(func) {
+                if let Some(span) = func.first_span() {
                     diagnostic = diagnostic.at(span, "in this kernel");
                 }
                 return cx.diagnostics.fail(diagnostic);
@@ -197,7 +191,8 @@ fn choose(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {
                      {uniform}"
                 );
                 let terms = [("Divergent", divergent.into()), ("Uniform", uniform.into())];
-                cx.remarks.push(remark("select", "Branches", &func.name, None, message, &terms));
+                let span = func.first_span();
+                cx.remarks.push(remark("select", "Branches", &func.name, span, message, &terms));
                 kernel.selected = Some(selected);
             }
             Err(unsupported) => {
@@ -241,7 +236,8 @@ fn allocate(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed>
             ("Remade", done.remade.into()),
             ("Coalesced", done.coalesced.into()),
         ];
-        cx.remarks.push(remark("allocate", "Registers", &name, None, message, &terms));
+        let span = state.module.functions[kernel.func].first_span();
+        cx.remarks.push(remark("allocate", "Registers", &name, span, message, &terms));
         if done.local_bytes.next_multiple_of(16) > u64::from(state.machine.memory.local_bytes) {
             let bytes = done.local_bytes;
             let message = format!("`{name}` has {bytes} bytes of local memory with spilled values");

@@ -5,9 +5,11 @@
 //! .machine ipim                   # or a section .note.nbcc.target
 //! .section .text
 //! .file 1 "blur.halide"
-//! .function main 64               # name and bytes
+//! .type main, @function
+//! .size main, 64                  # in bytes
+//! main:
 //! loop:
-//! .loc 1 12 5                     # file, line, column; `.loc 0` for none
+//! .loc 1 12 5                     # file, line, column; line 0 for none
 //!     seti_crf C4, loop
 //! .section .rodata 0x100000000    # with the address
 //!     .word 0x3f800000, 0x3f800000
@@ -16,6 +18,10 @@
 //! ```
 //!
 //! A comment goes from `#` to the end of its line.
+//!
+//! Directives mean what they mean to GNU's assembler, and every instruction begins with a letter:
+//! viewers of compilers' output (Compiler Explorer) tell by that what is code, which labels lead
+//! somewhere, and which source line an instruction comes from.
 
 mod print;
 mod read;

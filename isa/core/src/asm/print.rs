@@ -90,7 +90,8 @@ pub fn print<I: MachineInstruction>(
     for index in 0..=text.len() {
         let address = (index * I::BYTES) as u64;
         for function in functions.get(&address).into_iter().flatten() {
-            let _ = writeln!(out, "\n.function {} {}", function.name, function.size);
+            let (name, size) = (&function.name, function.size);
+            let _ = writeln!(out, "\n.type {name}, @function\n.size {name}, {size}\n{name}:");
         }
         let named = others.get(&address);
         for name in named.into_iter().flatten() {
@@ -107,7 +108,7 @@ pub fn print<I: MachineInstruction>(
         if here != place {
             let _ = match here {
                 Some(l) => writeln!(out, ".loc {} {} {}", l.file + 1, l.line, l.column),
-                None => writeln!(out, ".loc 0"),
+                None => writeln!(out, ".loc 1 0 0"),
             };
             place = here;
         }

@@ -30,6 +30,15 @@ enum Section {
     Metadata(usize),
 }
 
+/// What directives say of a function, with the places in the file where they name it.
+#[derive(Default)]
+struct Function {
+    /// `.type` says that it is one.
+    typed: Option<usize>,
+    /// Its bytes, after `.size`.
+    size: Option<(u64, usize)>,
+}
+
 struct Assembler<'a, I> {
     dialect: &'a Dialect,
     container: Container,
@@ -41,6 +50,8 @@ struct Assembler<'a, I> {
     labels: LabelTable,
     /// Address and the place of the definition.
     defined: BTreeMap<String, (u64, usize)>,
+    /// What `.type` and `.size` say of labels.
+    functions: BTreeMap<String, Function>,
     /// File numbers as declared.
     files: BTreeMap<i64, u32>,
     place: Option<SourceLine>,
@@ -70,6 +81,7 @@ pub fn assemble<I: MachineInstruction>(
         spans: Vec::new(),
         labels: LabelTable::default(),
         defined: BTreeMap::new(),
+        functions: BTreeMap::new(),
         files: BTreeMap::new(),
         place: None,
         rows: Vec::new(),
@@ -110,7 +122,7 @@ fn strip_comment(line: &str) -> &str {
 }
 
 const DIRECTIVES: &[&str] =
-    &["ascii", "byte", "file", "function", "isa", "loc", "machine", "section", "word"];
+    &["ascii", "byte", "file", "isa", "loc", "machine", "section", "size", "type", "word"];
 
 impl<I: MachineInstruction> Assembler<'_, I> {
     fn line(&mut self, line: &str, offset: usize) -> Result<(), SyntaxError> {
@@ -134,7 +146,7 @@ impl<I: MachineInstruction> Assembler<'_, I> {
                 && cursor.eat(":")
             {
                 self.need_text(start..start + name.len())?;
-                self.define(name, SymbolKind::Label, 0, start, offset)?;
+                self.define(name, start, offset)?;
                 continue;
             }
             cursor.rewind(start);
@@ -167,20 +179,14 @@ impl<I: MachineInstruction> Assembler<'_, I> {
         (self.text.len() * I::BYTES) as u64
     }
 
-    fn define(
-        &mut self,
-        name: &str,
-        kind: SymbolKind,
-        size: u64,
-        start: usize,
-        offset: usize,
-    ) -> Result<(), SyntaxError> {
+    fn define(&mut self, name: &str, start: usize, offset: usize) -> Result<(), SyntaxError> {
         let address = self.address();
         if self.defined.insert(name.to_owned(), (address, offset + start)).is_some() {
             let span = start..start + name.len();
             return Err(SyntaxError::new(format!("`{name}` is defined twice"), span));
         }
-        self.container.symbols.push(Symbol { name: name.to_owned(), kind, address, size });
+        let (name, kind) = (name.to_owned(), SymbolKind::Label);
+        self.container.symbols.push(Symbol { name, kind, address, size: 0 });
         Ok(())
     }
 
@@ -241,10 +247,6 @@ impl<I: MachineInstruction> Assembler<'_, I> {
             "loc" => {
                 let at = cursor.position();
                 let number = cursor.number()?;
-                if number == 0 {
-                    self.place = None;
-                    return Ok(());
-                }
                 let Some(file) = self.files.get(&number) else {
                     let end = cursor.position();
                     return Err(SyntaxError::new(
@@ -254,16 +256,35 @@ impl<I: MachineInstruction> Assembler<'_, I> {
                     .with_help("declare it with `.file NUMBER \"NAME\"`"));
                 };
                 let most = i64::from(u32::MAX);
-                let line = cursor.number_in("the line", 1, most)? as u32;
+                let line = cursor.number_in("the line", 0, most)? as u32;
                 let column = cursor.number_in("the column", 0, most)? as u32;
-                self.place = Some(SourceLine { file: *file, line, column });
+                self.place = (line > 0).then_some(SourceLine { file: *file, line, column });
             }
-            "function" => {
+            "type" => {
                 let at = cursor.position();
                 let name = cursor.expect_name("the name of a function")?;
-                let size = cursor.number_in("the size", 0, i64::from(u32::MAX))?;
-                self.need_text(name_span)?;
-                self.define(name, SymbolKind::Function, size as u64, at, offset)?;
+                cursor.expect(",")?;
+                let kind = cursor.position();
+                if !cursor.eat("@") || cursor.name() != Some("function") {
+                    let span = kind..line.trim_end().len();
+                    return Err(SyntaxError::new("expected `@function`", span));
+                }
+                let function = self.functions.entry(name.to_owned()).or_default();
+                if function.typed.replace(offset + at).is_some() {
+                    let span = at..at + name.len();
+                    return Err(SyntaxError::new(format!("`{name}` has two types"), span));
+                }
+            }
+            "size" => {
+                let at = cursor.position();
+                let name = cursor.expect_name("the name of a function")?;
+                cursor.expect(",")?;
+                let size = cursor.number_in("the size", 0, i64::from(u32::MAX))? as u64;
+                let function = self.functions.entry(name.to_owned()).or_default();
+                if function.size.replace((size, offset + at)).is_some() {
+                    let span = at..at + name.len();
+                    return Err(SyntaxError::new(format!("`{name}` has two sizes"), span));
+                }
             }
             "ascii" => {
                 let bytes = string(cursor, line)?;
@@ -358,6 +379,33 @@ impl<I: MachineInstruction> Assembler<'_, I> {
         Ok(())
     }
 
+    /// Makes functions of the labels that are some.
+    fn shape_functions(&mut self, text: &str, errors: &mut Vec<AsmError>) {
+        let mut functions = std::mem::take(&mut self.functions);
+        for symbol in &mut self.container.symbols {
+            let Some(function) = functions.remove(&symbol.name) else { continue };
+            let name = &symbol.name;
+            let (at, missing) = match (function.typed, function.size) {
+                (Some(_), Some((size, _))) => {
+                    (symbol.kind, symbol.size) = (SymbolKind::Function, size);
+                    continue;
+                }
+                (Some(at), None) => (at, format!(".size {name}, BYTES")),
+                (None, Some((_, at))) => (at, format!(".type {name}, @function")),
+                (None, None) => continue,
+            };
+            let message = format!("a function has a type and a size, `{name}` only one of them");
+            let help = Some(format!("add `{missing}`"));
+            errors.push(locate(text, at..at + name.len(), message, help));
+        }
+        for (name, function) in functions {
+            let at = function.typed.or(function.size.map(|(_, at)| at)).unwrap_or_default();
+            let help = nearest(&name, self.defined.keys().map(String::as_str))
+                .map(|near| format!("did you mean `{near}`?"));
+            errors.push(locate(text, at..at + name.len(), format!("unknown label `{name}`"), help));
+        }
+    }
+
     fn finish(mut self, text: &str) -> Result<Assembled, Vec<AsmError>> {
         let mut errors = Vec::new();
         if !self.has_machine {
@@ -390,6 +438,7 @@ impl<I: MachineInstruction> Assembler<'_, I> {
                 self.container.relocations.push((index * I::BYTES) as u32);
             }
         }
+        self.shape_functions(text, &mut errors);
         let text_bytes = self.address();
         for symbol in &self.container.symbols {
             if symbol.address + symbol.size > text_bytes {

@@ -28,7 +28,7 @@ fn main() {
         let text = format!(
             ".isa mpu 1\n.machine mpu\n.section .text\n    mov R0, 0\n    sreg.tid_x R3\n    \
              ld64.param.weak D10, [0x0], 0\n    mad_wide.u D10, R3, 4, D10\nhead:\n{body}    \
-             int.add R0, R0, 1\n    cmp.lt_u P0, R0, 200000\n    @P0 bra head, done\ndone:\n    exit\n"
+             int.add R0, R0, 1\n    cmp.lt_u P0, R0, 200000\n    if P0 bra head, done\ndone:\n    exit\n"
         );
         let mut program = assemble(&text).expect("the example assembles");
         program.kernels = vec![Kernel {

@@ -10,9 +10,10 @@ use std::path::Path;
 use nbcc_base::Diagnostic;
 use nbcc_sim_engine::{Progress, Statistics};
 
-use super::{compile as compile_command, objdump};
+use super::{assemble, compile as compile_command, objdump};
 use crate::cli::RunArgs;
 use crate::codes;
+use crate::kind::{self, Kind};
 use crate::observe::Watcher;
 use crate::registry::{Runner, TargetEntry};
 use crate::session::{Session, Stop};
@@ -26,16 +27,25 @@ pub fn run(session: &mut Session, args: &RunArgs) -> Result<(), Stop> {
         files::check_folder(session, path)?;
     }
     let path = &args.program;
-    if path.extension().is_some_and(|extension| extension == "nbx") {
+    let kind = if args.target.language.language.is_some() {
+        Kind::Source
+    } else {
+        kind::of(session, path)
+    };
+    if kind != Kind::Source {
         refuse_compile_options(session, args)?;
-        let binary = files::read(session, path, files::MAX_DATA)?;
+        let binary = match kind {
+            Kind::Assembly => assemble::binary_of(session, path, None)?,
+            _ => files::read(session, path, files::MAX_DATA)?,
+        };
         let entry = objdump::identify(session, &binary, path)?;
         match &entry.runner {
             Runner::Images(runner) => images::run_binary(session, args, entry, runner, binary),
             Runner::Grids(runner) => grid::run_binary(session, args, entry, runner, binary),
         }
     } else {
-        let tools = compile::tools(session, path, args.target.target.as_deref())?;
+        let tools =
+            compile::tools(session, path, &args.target.language, args.target.target.as_deref())?;
         match &tools.entry.runner {
             Runner::Images(runner) => images::run_source(session, args, tools, runner),
             Runner::Grids(runner) => grid::run_source(session, args, tools, runner),
@@ -62,7 +72,7 @@ fn binary_of(
     };
     if args.passes.fsave_optimization_record {
         let text = records::yaml(&remarks, &session.sources);
-        let path = compile_command::opt_record(&args.program);
+        let path = compile_command::opt_record(None, &args.program);
         files::write(session, &path, text.as_bytes())?;
     }
     Ok(binary)

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use nbcc_base::Span;
 use nbcc_isa_ipim::LANES;
 use nbcc_isa_ipim::layout::{Layout, Tiled};
 use nbcc_placement::{Remark, RemarkKind};
@@ -101,7 +102,7 @@ impl Planner<'_> {
                 pass: "distribute",
                 name: "NotAllStaged",
                 function: shape.name.clone(),
-                span: None,
+                span: Some(shape.span),
                 message: "what lies in the own bank is read from there: the scratchpad of a group \
                           does not hold all that `load_pgsm` would stage"
                     .to_string(),
@@ -347,6 +348,8 @@ struct GroupKey {
 /// A nest before its reads are known.
 pub(super) struct NestShape {
     pub(super) name: String,
+    /// Where its Func is defined.
+    pub(super) span: Span,
     pub(super) region: Region,
     pub(super) dims: usize,
     pub(super) tiles: Tiled,

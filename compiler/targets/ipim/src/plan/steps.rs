@@ -256,7 +256,8 @@ impl Planner<'_> {
                 }
             }
         }
-        let nest = NestShape { name, region, dims, tiles, rdom, stage_pgsm };
+        let span = self.plan.pipeline.funcs[func].span;
+        let nest = NestShape { name, span, region, dims, tiles, rdom, stage_pgsm };
         let nest = self.nest(func, nest, &accesses)?;
         self.plan.steps.push(Step::Tiles(TileStep { func, stage, nest, targets }));
         Ok(())
@@ -268,6 +269,7 @@ impl Planner<'_> {
         let data = &self.plan.pipeline.funcs[func];
         let shape = NestShape {
             name: data.name.clone(),
+            span: data.span,
             dims: region.len(),
             region,
             tiles: self.families.tiled(member, self.machine),
@@ -365,13 +367,31 @@ impl Planner<'_> {
             pass: "distribute",
             name: "Redistributed",
             function: home.name.clone(),
-            span: None,
+            span: self.defined_at(from),
             message: format!("{} is copied to another distribution, as {}", home.name, buffer.name),
             terms: vec![],
         });
         let to = self.plan.buffers.push(buffer);
         self.plan.steps.push(Step::Redistribute { from, to, clamp });
         to
+    }
+
+    /// Where the input or Func is defined whose values a buffer holds.
+    fn defined_at(&self, buffer: BufferId) -> Option<Span> {
+        let Plan { pipeline, funcs, inputs, steps, .. } = &self.plan;
+        let copied = steps.iter().find_map(|step| match step {
+            Step::Redistribute { from, to, .. } if *to == buffer => Some(*from),
+            _ => None,
+        });
+        let func = || pipeline.funcs.keys().find(|&func| funcs[func].contains(&buffer));
+        let input = || pipeline.inputs.keys().find(|&input| inputs[input] == Some(buffer));
+        match copied {
+            Some(from) => self.defined_at(from),
+            None => {
+                let of_func = func().map(|func| pipeline.funcs[func].span);
+                of_func.or_else(|| input().map(|input| pipeline.inputs[input].span))
+            }
+        }
     }
 
     fn reserve(&mut self, bytes: u32, what: &str, span: Option<Span>) -> Result<u32, PlanError> {

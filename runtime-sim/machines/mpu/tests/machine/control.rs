@@ -12,7 +12,7 @@ fn loops_of_different_length() {
     mov R6, 0
 head:
     cmp.ge_u P0, R6, R5
-    @P0 bra done, done
+    if P0 bra done, done
     int.add R10, R10, R6
     int.add R6, R6, 1
     bra head, -1
@@ -37,11 +37,11 @@ fn nested_branches() {
     sreg.laneid R5
     cmp.lt_u P0, R5, 16
     cmp.lt_u P1, R5, 8
-    @P0 bra low, join
+    if P0 bra low, join
     mov R10, 3
     bra join, -1
 low:
-    @P1 bra lowest, inner
+    if P1 bra lowest, inner
     mov R10, 2
     bra inner, -1
 lowest:
@@ -68,7 +68,7 @@ fn shuffles_under_divergence() {
         "
     sreg.laneid R5
     cmp.lt_u P0, R5, 16
-    @P0 bra low, join
+    if P0 bra low, join
     int.add R6, R5, 100
     shfl.bfly.sync R10, P1, R6, 16, 31, 0xffffffff
     bra join, -1
@@ -94,7 +94,7 @@ fn votes_after_the_end_of_threads() {
         "
     sreg.laneid R5
     cmp.ge_u P0, R5, 16
-    @P0 exit
+    if P0 exit
     cmp.lt_u P1, R5, 3
     ballot.sync R10, P1, 0xffffffff
     vote.any.sync P2, P1, 0xffffffff
@@ -143,7 +143,7 @@ fn barriers_in_divergent_code() {
         "
     sreg.tid_x R5
     cmp.lt_u P0, R5, 16
-    @P0 bra low, join
+    if P0 bra low, join
     bar.any 0, 0
     bra join, -1
 low:
@@ -187,7 +187,7 @@ fn lanes_name_different_barriers() {
     mul_wide.u D8, R6, 4
     mov R7, 5
     cmp.ge_u P0, R5, 32
-    @P0 red.add.u32.shared.relaxed [D8], 0, R7
+    if P0 red.add.u32.shared.relaxed [D8], 0, R7
     int.add R6, R6, 1
     bar.any R6, 32
     ld.shared.b32.weak R10, [D8], 0
@@ -204,7 +204,7 @@ fn producers_and_consumers() {
         "{PLACE}
     sreg.warpid R5
     cmp.eq P0, R5, 0
-    @P0 bra produce, -1
+    if P0 bra produce, -1
     bar.aligned 5, 64
     ld.shared.b32.weak R10, [0x0], 4
     st.global.b32.weak [D2], 0, R10
@@ -230,7 +230,7 @@ fn locks_within_a_warp() {
 spin:
     cas.u32.shared.acquire R7, [0x0], 0, R5, R6
     cmp.ne P0, R7, 0
-    @P0 bra spin, held
+    if P0 bra spin, held
 held:
     ld.shared.b32.volatile R10, [0x0], 4
     int.add R10, R10, 1
@@ -256,7 +256,7 @@ fn blocks_wait_for_each_other() {
 spin:
     ld.global.b32.volatile R7, [D2], 0
     cmp.lt_u P0, R7, 6
-    @P0 bra spin, go
+    if P0 bra spin, go
 go:
     red.add.u32.global.relaxed [D2], 4, R7
     exit
@@ -276,9 +276,9 @@ fn runs_are_the_same() {
     ld64.param.weak D8, [0x0], 0
     int.and R6, R5, 3
     cmp.eq P0, R6, 1
-    @P0 atom.add.u32.global.relaxed R10, [D8], 2048, R5
+    if P0 atom.add.u32.global.relaxed R10, [D8], 2048, R5
     bar.aligned 0, 0
-    @!P0 atom.exch.u32.global.relaxed R10, [D8], 2052, R0
+    if !P0 atom.exch.u32.global.relaxed R10, [D8], 2052, R0
 ",
     );
     let run = || {

@@ -43,7 +43,7 @@ fn barriers_that_nobody_completes() {
     let text = "
     sreg.tid_x R0
     cmp.lt_u P0, R0, 32
-    @P0 bra other, -1
+    if P0 bra other, -1
 .loc 1 7 0
     bar.aligned 0, 0
     exit
@@ -60,7 +60,7 @@ other:
     let text = "
     sreg.laneid R0
     cmp.eq P0, R0, 3
-    @P0 bra three, -1
+    if P0 bra three, -1
     warpsync 0xffffffff
     bar.any 0, 0
     exit
@@ -84,7 +84,7 @@ fn endless_loops_are_given_up() {
     sreg.laneid R0
     cmp.eq P0, R0, 5
 head:
-    @P0 bra head, end
+    if P0 bra head, end
 end:
     exit
 ";
@@ -115,7 +115,7 @@ fn traps_assertions_and_breakpoints() {
     movi64 D12, x7e00000000000000
     vprintf R8, D10, D12
     cmp.lt_u P0, R9, 2
-    @P0 exit
+    if P0 exit
     mov R8, 12
     assert_fail D2, D4, R8, D6
     exit

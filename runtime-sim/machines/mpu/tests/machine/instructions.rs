@@ -130,8 +130,8 @@ fn predicates() {
     check(&[
         ("pset P1, 1; pset P2, 0; psel P3, P2, P1, P1; p2r R10, P3", 0),
         ("pset P1, 1; pnot P3, P1; pmov P4, P3; p2r R10, P4", 0),
-        ("mov R10, 5; pset P1, 0; @P1 mov R10, 6", 5),
-        ("mov R10, 5; pset P1, 0; @!P1 mov R10, 6", 6),
+        ("mov R10, 5; pset P1, 0; if P1 mov R10, 6", 5),
+        ("mov R10, 5; pset P1, 0; if !P1 mov R10, 6", 6),
     ]);
 }
 

@@ -74,7 +74,7 @@ fn atomics() {
     red.add.u32.shared.relaxed [D4], 0, R6
     bar.aligned 0, 0
     cmp.ge_u P0, R0, 8
-    @P0 exit
+    if P0 exit
     ld.shared.b32.weak R7, [D4], 0
     int64.add D8, D2, D4
     atom.add.u32.global.relaxed R11, [D8], 0, R7

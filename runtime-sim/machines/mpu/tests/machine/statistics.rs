@@ -6,7 +6,7 @@ use crate::support::{Bench, stored};
 
 #[test]
 fn every_statistic_has_a_value_and_sums_hold() {
-    let mut bench = Bench::new(&stored("sreg.laneid R10\ncmp.lt_u P0, R10, 4\n@P0 mov R10, 9"));
+    let mut bench = Bench::new(&stored("sreg.laneid R10\ncmp.lt_u P0, R10, 4\nif P0 mov R10, 9"));
     let mut counters = bench.run(3, 40);
     counters.add(&bench.run(1, 32));
     let statistics = counters.statistics(bench.module.program());

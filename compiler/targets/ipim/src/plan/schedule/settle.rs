@@ -122,7 +122,8 @@ impl Settler<'_> {
             pass: "schedule",
             name,
             function: data.name.clone(),
-            span: known.then_some(span),
+            // A directive that the compiler added stands where its Func does.
+            span: Some(if known { span } else { data.span }),
             message: format!("{of}{text}: {message}"),
             terms: vec![],
         }
