@@ -3,6 +3,7 @@
 //!
 //! The places are the target's: any type that is copied, ordered and shown.
 
+pub mod alike;
 mod moves;
 mod remark;
 mod table;

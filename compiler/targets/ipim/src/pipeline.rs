@@ -207,11 +207,14 @@ fn distribute(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Faile
             if count > MAX_PARAMS {
                 let message =
                     format!("the pipeline has {count} parameters; {MAX_PARAMS} are the most");
-                return cx.diagnostics.fail(Diagnostic::error(&codes::TOO_LARGE, message));
+                return cx.diagnostics.fail(
+                    Diagnostic::error(&codes::TOO_LARGE, message)
+                        .help("make constants of some: `const int` in place of `Param<int>`"),
+                );
             }
             plan.params = (0..count).map(|n| BANK_RESERVED - 16 * (n + 1)).collect();
             schedule::settle(&plan, cx.sources, cx.remarks);
-            cx.remarks.extend(remarks(&plan, &state.machine));
+            cx.remarks.extend(remarks(&plan, &state.machine, cx.sources));
             state.plan = Some(plan);
             Ok(())
         }

@@ -61,7 +61,7 @@ pub fn emit(
     }
     for (number, turn) in turns.iter().enumerate() {
         if let Some(phase) = turn.sync {
-            out.push(Inst::Sync { phase }, None, sources);
+            out.push(Inst::Sync { phase }, turn.place, sources);
         }
         let (kernel, entries) = &kernels[turn.kernel];
         match starts.get(&turn.kernel) {
@@ -146,23 +146,23 @@ impl Text {
                 [RegClass::Ctrl, RegClass::Addr].map(|class| (class, first_arg(class) + arg));
             if read.contains(&ctrl) {
                 let (dst, imm) = (PhysReg::new(ctrl.0, ctrl.1), Imm::Value(base as i32));
-                self.push(Inst::SetiCrf { dst, imm }, None, sources);
+                self.push(Inst::SetiCrf { dst, imm }, turn.place, sources);
             }
             if read.contains(&addr) {
                 let (arf, drf) = (PhysReg::new(addr.0, addr.1), PhysReg::new(RegClass::Data, arg));
                 let dram = Addr::Direct(pool.address([base; 4]));
                 let simb_mask = kernel.mask;
-                self.push(Inst::LdRf { dram, drf, simb_mask }, None, sources);
-                self.push(Inst::MovArf { arf, drf, simb_mask }, None, sources);
+                self.push(Inst::LdRf { dram, drf, simb_mask }, turn.place, sources);
+                self.push(Inst::MovArf { arf, drf, simb_mask }, turn.place, sources);
             }
         }
         self.numbers(turn, (kernel, args), pool, machine, sources);
         let back = self.label();
         let dst = PhysReg::new(RegClass::Ctrl, args.return_entry());
-        self.push(Inst::SetiCrf { dst, imm: Imm::Label(back) }, None, sources);
+        self.push(Inst::SetiCrf { dst, imm: Imm::Label(back) }, turn.place, sources);
         let target = PhysReg::new(RegClass::Ctrl, args.return_entry() + 1);
-        self.push(Inst::SetiCrf { dst: target, imm: Imm::Label(start) }, None, sources);
-        self.push(Inst::Jump { target }, None, sources);
+        self.push(Inst::SetiCrf { dst: target, imm: Imm::Label(start) }, turn.place, sources);
+        self.push(Inst::Jump { target }, turn.place, sources);
         self.function(&turn.name, first);
         self.place(back, format!("R{number}"));
     }
@@ -188,7 +188,7 @@ impl Text {
             if let Some(entry) = args.entry(number) {
                 let dst = PhysReg::new(RegClass::Ctrl, entry);
                 let imm = Imm::Value(atom[0] as i32);
-                self.push(Inst::SetiCrf { dst, imm }, None, sources);
+                self.push(Inst::SetiCrf { dst, imm }, turn.place, sources);
             }
             let to = number_address(number);
             let now = (atom, simb_mask);
@@ -200,10 +200,10 @@ impl Text {
         for some in stores.chunks(machine.registers.data as usize) {
             let registers = || (0..).map(|entry| PhysReg::new(RegClass::Data, entry));
             for (&(dram, _), drf) in some.iter().zip(registers()) {
-                self.push(Inst::LdRf { dram, drf, simb_mask }, None, sources);
+                self.push(Inst::LdRf { dram, drf, simb_mask }, turn.place, sources);
             }
             for (&(_, dram), drf) in some.iter().zip(registers()) {
-                self.push(Inst::StRf { dram, drf, simb_mask }, None, sources);
+                self.push(Inst::StRf { dram, drf, simb_mask }, turn.place, sources);
             }
         }
     }

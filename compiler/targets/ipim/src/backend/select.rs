@@ -125,7 +125,8 @@ pub fn select(kernel: &Kernel, places: Places, pool: &mut LiteralPool) -> Select
         mask: SimbMask(kernel.mask),
         args,
         at: MBlock::from_u32(0),
-        span: None,
+        span: kernel.place,
+        place: kernel.place,
         zero: None,
     };
     select.make_blocks(&forest, &liveness);
@@ -164,6 +165,8 @@ struct Select<'a> {
     args: Option<Args>,
     at: MBlock,
     span: Option<Span>,
+    /// The source of what has none of its own.
+    place: Option<Span>,
     zero: Option<VReg>,
 }
 
@@ -233,19 +236,19 @@ impl Select<'_> {
 
     fn block(&mut self, block: Block) {
         self.at = self.blocks[block];
-        self.span = None;
+        self.span = self.place;
         for k in 0..self.func.blocks[block].params.len() {
             let param = self.func.blocks[block].params[k];
             self.copy_from_home(param);
         }
         for k in 0..self.func.blocks[block].insts.len() {
             let inst = self.func.blocks[block].insts[k];
-            self.span = self.func.insts[inst].span;
+            self.span = self.func.insts[inst].span.or(self.place);
             let op = &self.func.insts[inst].op;
             let result = self.func.result(inst);
             self.inst(op, result);
         }
-        self.span = self.func.blocks[block].span;
+        self.span = self.func.blocks[block].span.or(self.place);
         self.terminator(block);
     }
 
@@ -433,7 +436,7 @@ impl Select<'_> {
         let zero = self.out.vreg(RegClass::Data);
         let entry = self.blocks[self.func.entry()];
         let inst = Inst::Reset { drf: zero, simb_mask: self.mask };
-        self.out.blocks[entry].insts.insert(0, InstData { inst, span: None });
+        self.out.blocks[entry].insts.insert(0, InstData { inst, span: self.place });
         self.remake.insert(zero, Remake::Zero);
         self.zero = Some(zero);
         zero

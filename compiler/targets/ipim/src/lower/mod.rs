@@ -18,6 +18,7 @@ mod redistribute;
 mod reduce;
 mod serial;
 pub mod share;
+mod source;
 mod window;
 
 pub(crate) use exchange::atoms as exchange_parts;
@@ -26,6 +27,7 @@ pub(crate) use position::busy;
 use std::collections::BTreeMap;
 
 use cranelift_entity::SecondaryMap;
+use nbcc_base::Span;
 use nbcc_ir::{Builder, ExecutionModel, Function, Mem, MemData, Scalar, Type};
 use nbcc_isa_ipim::Machine;
 use nbcc_isa_ipim::layout::{Element, Layout};
@@ -47,6 +49,8 @@ pub struct Kernel {
     /// Where it is called, the bank objects whose addresses are its arguments; `None` where it
     /// stands in the program where it runs.
     pub args: Option<Vec<Mem>>,
+    /// The source that its instructions come from where they do not say.
+    pub place: Option<Span>,
 }
 
 /// How small code is to be, at the cost of time.
@@ -84,7 +88,8 @@ pub fn lower(plan: &Plan, machine: &Machine) -> Vec<Kernel> {
 pub fn lower_to(plan: &Plan, machine: &Machine, size: Size) -> Vec<Kernel> {
     let mut cx = Lowering { plan, machine, size, phase: 0, used: 0 };
     let mut kernels = Vec::new();
-    for step in &plan.steps {
+    for (number, step) in plan.steps.iter().enumerate() {
+        let before = kernels.len();
         match step {
             Step::Exchange(buffer) => kernels.extend(exchange::lower(&mut cx, *buffer)),
             Step::Tiles(step) => kernels.push(nest::lower_tiles(&mut cx, step)),
@@ -94,6 +99,8 @@ pub fn lower_to(plan: &Plan, machine: &Machine, size: Size) -> Vec<Kernel> {
             Step::Reduce(step) => kernels.extend(reduce::lower(&mut cx, step)),
             Step::Serial(step) => kernels.push(serial::lower(&mut cx, step)),
         }
+        let place = source::of_step(plan, number);
+        kernels[before..].iter_mut().for_each(|kernel| kernel.place = place);
     }
     for (number, kernel) in kernels.iter_mut().enumerate() {
         kernel.func.name = format!("k{number}.{}", kernel.func.name);
@@ -198,7 +205,7 @@ impl KernelCx {
 
     pub fn finish(self, mask: u32) -> Kernel {
         let KernelCx { func, mem_base, sync, .. } = self;
-        Kernel { func, mem_base, mask, sync, args: None }
+        Kernel { func, mem_base, mask, sync, args: None, place: None }
     }
 }
 

@@ -133,6 +133,8 @@ impl<'a> Loops<'a> {
                         let inner = inner.to_vec();
                         let point = Point { strip, row, inner, block, y, x, y_step, x_step };
                         body(b, &point);
+                        // The loops around it are the stage's.
+                        b.set_span(None);
                     }
                 });
             });

@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 
+use nbcc_base::Span;
 use nbcc_ir::{Mem, PrintOptions, print_function};
 use nbcc_isa_ipim::{ATOM_BYTES, Machine};
 
@@ -19,6 +20,8 @@ pub struct Turn {
     pub kernel: usize,
     /// The barrier before it.
     pub sync: Option<u32>,
+    /// The source that it belongs to.
+    pub place: Option<Span>,
     /// The addresses that are its arguments.
     pub bases: Vec<u32>,
     /// The constants that are its arguments, in every lane.
@@ -31,6 +34,7 @@ pub fn in_turn(kernels: &[Kernel]) -> Vec<Turn> {
         name: k.func.name.clone(),
         kernel,
         sync: k.sync,
+        place: k.place,
         bases: vec![],
         numbers: vec![],
     };

@@ -12,6 +12,7 @@ use super::edges::{EdgeTest, repeat_columns};
 use super::math::{clamp, max, min, plus, times};
 use super::nest::Loops;
 use super::position::any_negative;
+use super::source;
 use crate::intrinsics::stage;
 use crate::plan::{Read, Window};
 
@@ -76,9 +77,11 @@ pub(crate) fn fill_windows(
 ) {
     for (read, mem) in loops.nest.reads.iter().zip(&loops.windows) {
         let (Some(window), Some(mem)) = (&read.window, mem) else { continue };
+        b.set_span(source::of_read(loops.cx.plan, loops.nest, read));
         let fill = Fill { loops, read, window, mem: *mem, strip, row, inner, block };
         fill.run(b);
     }
+    b.set_span(None);
 }
 
 /// One window being filled.

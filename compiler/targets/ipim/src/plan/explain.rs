@@ -6,6 +6,7 @@ use std::fmt::Write;
 use nbcc_base::{SourceMap, Span};
 use nbcc_isa_ipim::Machine;
 use nbcc_isa_ipim::layout::{Layout, Role};
+use nbcc_placement::alike::{lines, runs};
 use nbcc_placement::{Remark, RemarkKind};
 use nbcc_stages::print::directive_text;
 use nbcc_stages::{Directive, DirectiveKind, Func, FuncData, Pipeline};
@@ -47,9 +48,9 @@ pub fn explain(
     if !decided.is_empty() {
         let _ = writeln!(out, "\nwhat was decided, by estimated cycles\n");
     }
-    for remark in decided {
-        let _ = writeln!(out, "    {}: {}", remark.function, remark.message);
-    }
+    let decided: Vec<String> =
+        decided.iter().map(|remark| format!("{}: {}", remark.function, remark.message)).collect();
+    tell(&mut out, "    ", &decided);
     let mut forced = remarks.iter().filter(|r| matches!(r.pass, "extents" | "inline")).peekable();
     if forced.peek().is_some() {
         let _ = writeln!(out, "\nwhat could not be otherwise\n");
@@ -62,26 +63,41 @@ pub fn explain(
         let _ = writeln!(out, "    {of}{}", remark.message);
     }
     let _ = writeln!(out, "\nwhere data lives\n");
-    for buffer in plan.buffers.values() {
-        let _ = writeln!(out, "    {}", home_text(buffer));
-    }
+    let homes: Vec<String> = plan.buffers.values().map(home_text).collect();
+    tell(&mut out, "    ", &homes);
     let _ = writeln!(out, "\nwhat is done, in order\n");
     let (mut total, mut cycles) = (Traffic::default(), Cost::default());
     let mut told = None;
-    for (number, work) in works(plan, machine).iter().enumerate() {
-        let _ = writeln!(out, "  {number:>3}. {}", work.text);
+    let mut kernels = Vec::new();
+    for work in works(plan, machine) {
+        let mut lines = vec![work.text];
         // Once for all stages of a Func.
-        if told.replace(work.func) != Some(work.func)
-            && let Some(why) = undistributed(plan, work.func, remarks)
-        {
-            let _ = writeln!(out, "       {why}");
+        if told.replace(work.func) != Some(work.func) {
+            lines.extend(undistributed(plan, work.func, remarks).map(str::to_string));
         }
-        for line in &work.lines {
-            let _ = writeln!(out, "       {line}");
-        }
-        let _ = writeln!(out, "       costs {}", cost_text(&work.cost));
+        lines.extend(work.lines);
+        lines.push(format!("costs {}", cost_text(&work.cost)));
+        kernels.push(lines.join("\n"));
         total += work.traffic;
         cycles += work.cost;
+    }
+    for run in runs(&kernels) {
+        let all = run.times * run.texts.len();
+        let (last, mut indent) = (run.first + all - 1, "       ");
+        if run.times > 1 {
+            let _ = writeln!(out, "  {:>3} to {last}: {} times", run.first, run.times);
+            indent = "           ";
+        }
+        for (k, text) in run.texts.iter().enumerate() {
+            let (head, rest) = text.split_once('\n').unwrap_or((text, ""));
+            let _ = match run.times {
+                1 => writeln!(out, "  {:>3}. {head}", run.first + k),
+                _ => writeln!(out, "       {head}"),
+            };
+            rest.lines().for_each(|line| {
+                let _ = writeln!(out, "{indent}{line}");
+            });
+        }
     }
     let _ = writeln!(out, "\nmoved in all: {}", traffic_text(total));
     let _ = writeln!(out, "costs in all: {}", cost_text(&cycles));
@@ -89,14 +105,22 @@ pub fn explain(
     if said.peek().is_some() {
         let _ = writeln!(out, "\ndirectives\n");
     }
-    for remark in said {
+    let said = said.map(|remark| {
         let word = match remark.kind {
             RemarkKind::Missed => "not followed",
             _ => "followed",
         };
-        let _ = writeln!(out, "    {}.{} ({word})", remark.function, remark.message);
-    }
+        format!("{}.{} ({word})", remark.function, remark.message)
+    });
+    tell(&mut out, "    ", &said.collect::<Vec<_>>());
     out
+}
+
+/// Writes texts, those that repeat once.
+fn tell(out: &mut String, indent: &str, texts: &[String]) {
+    for line in lines(texts) {
+        let _ = writeln!(out, "{indent}{line}");
+    }
 }
 
 /// Why a Func is not computed tile by tile.
@@ -108,8 +132,35 @@ fn undistributed<'a>(plan: &Plan, func: Func, remarks: &'a [Remark]) -> Option<&
     remarks.iter().find(of_func).map(|r| r.message.as_str())
 }
 
-/// A remark for each kernel, at its definition: where its values live and what it makes move.
-pub fn remarks(plan: &Plan, machine: &Machine) -> Vec<Remark> {
+/// A remark for each input that is read and for each Func that is computed where it is used, and
+/// for each kernel, at its definition: where its values live and what it makes move.
+pub fn remarks(plan: &Plan, machine: &Machine, sources: &SourceMap) -> Vec<Remark> {
+    let fact = |name, function: &str, span, message| Remark {
+        kind: RemarkKind::Analysis,
+        pass: "distribute",
+        name,
+        function: function.to_string(),
+        span: Some(span),
+        message,
+        terms: vec![],
+    };
+    let mut all = Vec::new();
+    for (input, data) in &plan.pipeline.inputs {
+        let Some(id) = plan.inputs[input] else { continue };
+        all.push(fact("Home", &data.name, data.span, home_text(&plan.buffers[id])));
+    }
+    for site in sites(&plan.pipeline, sources).unwrap_or_default() {
+        for func in site.funcs.into_iter().filter(|&f| plan.bounds.funcs[f].is_none()) {
+            let data = &plan.pipeline.funcs[func];
+            let message = "computed where it is used, in the kernels of its consumers".to_string();
+            all.push(fact("Inlined", &data.name, span_of(data, Stage::Pure), message));
+        }
+    }
+    all.extend(kernel_remarks(plan, machine));
+    all
+}
+
+fn kernel_remarks(plan: &Plan, machine: &Machine) -> Vec<Remark> {
     let works = works(plan, machine).into_iter();
     let remark = |work: Work| {
         let bytes = [
@@ -133,7 +184,8 @@ pub fn remarks(plan: &Plan, machine: &Machine) -> Vec<Remark> {
     works.map(remark).collect()
 }
 
-fn span_of(data: &FuncData, stage: Stage) -> Span {
+/// Where a stage is defined.
+pub fn span_of(data: &FuncData, stage: Stage) -> Span {
     match stage {
         Stage::Pure => data.pure.as_ref().map_or(data.span, |pure| pure.span),
         Stage::Update(k) => data.updates[k].span,

@@ -33,7 +33,7 @@ use nbcc_stages::{BinaryOp, ElementType, Expr, Func, Input, Pipeline, RDom};
 
 pub use access::{Access, Source, Spread, accesses, spread, stage_roots};
 pub use excerpt::{Arc, Excerpt, Ring};
-pub use explain::{explain, remarks};
+pub use explain::{explain, remarks, span_of};
 pub use modes::in_place;
 pub use reads::{Ratio, Read, TiledIndex, Window, inner_index};
 pub use steps::{BANK_RESERVED, PlanError, make_plan};
