@@ -18,10 +18,11 @@ pub fn unexpected_character(
             .help("this seems to be a binary file"),
         c if c.is_control() => {
             let message = format!("the control character U+{:04X} in the source", c as u32);
-            Diagnostic::error(code, message).at(span, "remove it")
+            Diagnostic::error(code, message).at(span, "no text").help("remove it")
         }
         c => Diagnostic::error(code, format!("unexpected character `{c}`"))
-            .at(span, "starts no token"),
+            .at(span, "starts no token")
+            .help("remove it, or put it into a comment"),
     }
 }
 

@@ -32,7 +32,7 @@ impl Parser<'_, '_> {
                                 &codes::NESTING,
                                 format!("blocks nested more than {MAX_NESTING} deep"),
                             )
-                            .at(span, "too deep here"),
+                            .at(span, "too deep here").help("leave braces out: registers of one block may be used in all of a function"),
                         );
                     }
                 }
@@ -233,7 +233,8 @@ impl Parser<'_, '_> {
                     &codes::DIRECTIVE,
                     format!("unknown directive `{}`", shorten(word)),
                 )
-                .at(span, "not a directive"),
+                .at(span, "not a directive")
+                .help("leave it out; docs/language-ptx.md lists the directives"),
             ),
         }
     }

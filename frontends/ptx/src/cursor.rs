@@ -55,10 +55,12 @@ impl<'a, 'd> Parser<'a, 'd> {
         let text = &file.text;
         if text.len() > MAX_SOURCE {
             return diagnostics.fail(
-                Diagnostic::error(&codes::FILE_SIZE, "the file is too large").at(
-                    Span::new(source, 0, 0),
-                    format!("{} bytes, of {MAX_SOURCE} at most", text.len()),
-                ),
+                Diagnostic::error(&codes::FILE_SIZE, "the file is too large")
+                    .at(
+                        Span::new(source, 0, 0),
+                        format!("{} bytes, of {MAX_SOURCE} at most", text.len()),
+                    )
+                    .help("split the module into several files"),
             );
         }
         let mut tokens = Vec::with_capacity(text.len() / 4);
@@ -201,10 +203,12 @@ impl<'a, 'd> Parser<'a, 'd> {
         let span = self.span();
         let diagnostic = match self.peek() {
             Token::End => Diagnostic::error(&codes::SYNTAX, "the file ends too early")
-                .at(span, format!("expected {expected}")),
+                .at(span, format!("expected {expected}"))
+                .help(format!("add {expected}")),
             _ => {
                 Diagnostic::error(&codes::SYNTAX, format!("unexpected `{}`", shorten(self.slice())))
                     .at(span, format!("expected {expected}"))
+                    .help(format!("write {expected} here"))
             }
         };
         let diagnostic = match self.at.checked_sub(1) {

@@ -88,7 +88,8 @@ impl Parser<'_, '_> {
                                 format!("`{text}` is declared twice"),
                             )
                             .at(label.span, "the second time")
-                            .and(before, "the first time"),
+                            .and(before, "the first time")
+                            .help("rename one of the two labels"),
                         );
                     }
                     if keep {
@@ -108,7 +109,10 @@ impl Parser<'_, '_> {
                                     &codes::DIRECTIVE,
                                     format!("`{word}` in a debug section"),
                                 )
-                                .at(span, "expected `.b8`, `.b16`, `.b32`, `.b64` or a label"),
+                                .at(span, "expected `.b8`, `.b16`, `.b32`, `.b64` or a label")
+                                .help(
+                                    "write data and labels only between the braces of a `.section`",
+                                ),
                             );
                         }
                     };
@@ -162,7 +166,7 @@ impl Parser<'_, '_> {
                 Diagnostic::error(&codes::NUMBER, "a number that is out of range").at(
                     span,
                     format!("does not fit {width} byte{}", if width == 1 { "" } else { "s" }),
-                ),
+                ).help("write the number modulo the size of the element, or a larger element: `.b32`, `.b64`"),
             );
         }
         Ok(if negative { value.wrapping_neg() } else { value })
@@ -174,7 +178,8 @@ impl Parser<'_, '_> {
         if !(4..=8).contains(&width) {
             return self.fail(
                 Diagnostic::error(&codes::TYPE, "an address in less than 32 bits")
-                    .at(start, "addresses need `.b32` or `.b64`"),
+                    .at(start, "addresses need `.b32` or `.b64`")
+                    .help("write the address behind `.b64`"),
             );
         }
         let section = self.peek() == Token::Dotted;

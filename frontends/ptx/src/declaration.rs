@@ -129,7 +129,8 @@ impl Parser<'_, '_> {
                                 &codes::ALIGNMENT,
                                 "an alignment that is no power of two",
                             )
-                            .at(span, "not a power of two"),
+                            .at(span, "not a power of two")
+                            .help("write a power of two, as in `.align 16`"),
                         );
                     }
                     pointer = pointer.map(|p| Pointer { align: value, ..p });
@@ -148,7 +149,8 @@ impl Parser<'_, '_> {
         let Some((space, space_span)) = found else {
             return self.fail(
                 Diagnostic::error(&codes::SPACE, "a declaration without a state space")
-                    .at(start, "expected `.reg`, `.param`, `.global` or another space"),
+                    .at(start, "expected `.reg`, `.param`, `.global` or another space")
+                    .help("write one, as in `.reg .b32` or `.global .align 4 .b32`"),
             );
         };
         let ty = VariableType { scalar, scalar_span, vector };
@@ -174,7 +176,8 @@ impl Parser<'_, '_> {
                             &codes::UNSUPPORTED,
                             format!("the attribute `{}` is not supported", shorten(word)),
                         )
-                        .at(span, "only `.managed` is"),
+                        .at(span, "only `.managed` is")
+                        .help("leave `.attribute` out"),
                     );
                 }
             }
@@ -396,7 +399,8 @@ impl Parser<'_, '_> {
         let what = if entry { "an `.entry`" } else { "a `.func`" };
         self.fail(
             Diagnostic::error(&codes::MISPLACED, format!("`{word}` in the head of {what}"))
-                .at(span, "may not stand here"),
+                .at(span, "may not stand here")
+                .help("leave it out, or write it behind the parameters of an `.entry`"),
         )
     }
 
@@ -417,7 +421,8 @@ impl Parser<'_, '_> {
                                 &codes::MISPLACED,
                                 "`.noreturn` of a function that gives results or is a kernel",
                             )
-                            .at(span, "for a `.func` without results"),
+                            .at(span, "for a `.func` without results")
+                            .help("leave `.noreturn` out"),
                         );
                     }
                     bounds.noreturn = true;
@@ -477,13 +482,14 @@ impl Parser<'_, '_> {
             self.error(
                 Diagnostic::error(&codes::LAUNCH_BOUNDS, "`.maxntid` and `.reqntid` of one kernel")
                     .at(maximum.max(required), "only one of them may be given")
-                    .and(maximum.min(required), "the other"),
+                    .and(maximum.min(required), "the other").help("leave one of them out: `.reqntid` says the block's size, `.maxntid` only bounds it"),
             );
         }
         if let Some(span) = bounds.cluster {
             self.error(
                 Diagnostic::error(&codes::UNSUPPORTED, "clusters are not supported")
-                    .at(span, "asks for clusters of blocks"),
+                    .at(span, "asks for clusters of blocks")
+                    .help("leave it out: blocks are launched one by one"),
             );
         }
         Ok(bounds)
@@ -496,7 +502,8 @@ impl Parser<'_, '_> {
         if value == 0 {
             self.error(
                 Diagnostic::error(&codes::LAUNCH_BOUNDS, format!("`{directive}` of zero"))
-                    .at(span, "has to be at least 1"),
+                    .at(span, "has to be at least 1")
+                    .help("write at least 1, or leave the directive out"),
             );
         }
         Ok(value)

@@ -85,7 +85,8 @@ impl Parser<'_, '_> {
                 let span = start.to(self.last_span());
                 self.fail(
                     Diagnostic::error(&codes::CONSTANT, "a float where an integer is needed")
-                        .at(span, "a float"),
+                        .at(span, "a float")
+                        .help("write an integer, or convert it with a cast: `(.s64)`"),
                 )
             }
         }
@@ -132,7 +133,8 @@ impl Parser<'_, '_> {
         u32::try_from(value).or_else(|_| {
             self.fail(
                 Diagnostic::error(&codes::NUMBER, format!("{value} is out of range"))
-                    .at(span, "more than 32 bits"),
+                    .at(span, "more than 32 bits")
+                    .help("write a number from 0 to 4294967295"),
             )
         })
     }
@@ -168,7 +170,8 @@ impl Parser<'_, '_> {
                             &codes::CONSTANT,
                             "integers and floats do not mix in a constant expression",
                         )
-                        .at(span, "one side is a float, the other an integer"),
+                        .at(span, "one side is a float, the other an integer")
+                        .help("write both as floats (`2.0`) or both as integers"),
                     );
                 }
                 _ => self.integer_operation(op, left, right, span)?,
@@ -185,7 +188,8 @@ impl Parser<'_, '_> {
                     &codes::NESTING,
                     format!("a constant expression nested more than {MAX_NESTING} deep"),
                 )
-                .at(span, "too deep here"),
+                .at(span, "too deep here")
+                .help("compute parts of it by hand, or in registers"),
             );
         }
         let span = self.span();
@@ -279,7 +283,8 @@ impl Parser<'_, '_> {
     fn division_by_zero<T>(&mut self, span: Span) -> Result<T, Failed> {
         self.fail(
             Diagnostic::error(&codes::CONSTANT, "division by zero in a constant expression")
-                .at(span, "the divisor is zero"),
+                .at(span, "the divisor is zero")
+                .help("divide by a number that is not zero"),
         )
     }
 
@@ -295,7 +300,8 @@ impl Parser<'_, '_> {
     fn not_for_floats<T>(&mut self, op: &str, span: Span) -> Result<T, Failed> {
         self.fail(
             Diagnostic::error(&codes::CONSTANT, format!("`{op}` of floats"))
-                .at(span, "for integers only"),
+                .at(span, "for integers only")
+                .help("write integers, or compute it in registers"),
         )
     }
 

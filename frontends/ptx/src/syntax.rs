@@ -105,7 +105,8 @@ impl Parser<'_, '_> {
                 ),
                 _ => self.error(
                     Diagnostic::error(&codes::ADDRESS_SIZE, "an address size that does not exist")
-                        .at(span, "has to be 64"),
+                        .at(span, "has to be 64")
+                        .help("write `.address_size 64`"),
                 ),
             }
         }
@@ -157,7 +158,8 @@ impl Parser<'_, '_> {
                     &codes::VERSION,
                     format!("there is no PTX version {}", shorten(text)),
                 )
-                .at(span, "not a version"),
+                .at(span, "not a version")
+                .help("write a version that PTX has, as in `.version 8.0`"),
             ),
         }
         Ok(())
@@ -182,7 +184,8 @@ impl Parser<'_, '_> {
                             &codes::TARGET,
                             format!("`{}` is no architecture", shorten(text)),
                         )
-                        .at(span, "`sm_` and a number stand first"),
+                        .at(span, "`sm_` and a number stand first")
+                        .help("write the architecture first, as in `.target sm_80, debug`"),
                     );
                 }
                 "texmode_unified" => {}
@@ -190,7 +193,8 @@ impl Parser<'_, '_> {
                 "debug" => target.debug = true,
                 "map_f64_to_f32" => self.error(
                     Diagnostic::error(&codes::TARGET, "`map_f64_to_f32` is not supported")
-                        .at(span, "for sm_12 and older only"),
+                        .at(span, "for sm_12 and older only")
+                        .help("leave it out"),
                 ),
                 _ => self.error(
                     Diagnostic::error(
@@ -220,6 +224,7 @@ impl Parser<'_, '_> {
             } else {
                 Diagnostic::error(&codes::TARGET, format!("unknown target `{}`", shorten(text)))
                     .at(span, "no such architecture")
+                    .help("write an architecture that there is, as in `.target sm_80`")
             });
             return (30, None);
         };
@@ -230,7 +235,8 @@ impl Parser<'_, '_> {
                     &codes::TARGET,
                     format!("`{text}` in a file of version {}.{}", have.major, have.minor),
                 )
-                .at(span, format!("came with version {}.{}", since.major, since.minor)),
+                .at(span, format!("came with version {}.{}", since.major, since.minor))
+                .help(format!("write `.version {}.{}` or a later one", since.major, since.minor)),
             );
         }
         (number, name.chars().next_back().filter(char::is_ascii_lowercase))
@@ -242,7 +248,8 @@ impl Parser<'_, '_> {
             return match self.peek() {
                 Token::CloseBrace => self.fail(
                     Diagnostic::error(&codes::BRACKETS, "`}` closes nothing")
-                        .at(start, "no brace is open here"),
+                        .at(start, "no brace is open here")
+                        .help("remove it, or open a brace before"),
                 ),
                 Token::Name | Token::At => self.fail(
                     Diagnostic::error(
@@ -286,21 +293,24 @@ impl Parser<'_, '_> {
                 let word = self.slice();
                 self.fail(
                     Diagnostic::error(&codes::MISPLACED, format!("a second `{word}`"))
-                        .at(start, "stands once, at the start of the file"),
+                        .at(start, "stands once, at the start of the file")
+                        .help("leave the second one out"),
                 )
             }
             word @ (".loc" | ".maxntid" | ".reqntid" | ".minnctapersm" | ".maxnctapersm"
             | ".maxnreg" | ".noreturn" | ".callprototype" | ".calltargets"
             | ".branchtargets" | ".ptr") => self.fail(
                 Diagnostic::error(&codes::MISPLACED, format!("`{word}` outside a function"))
-                    .at(start, "may not stand here"),
+                    .at(start, "may not stand here")
+                    .help("move it into the body of a function, or leave it out"),
             ),
             word => self.fail(
                 Diagnostic::error(
                     &codes::DIRECTIVE,
                     format!("unknown directive `{}`", shorten(word)),
                 )
-                .at(start, "not a directive"),
+                .at(start, "not a directive")
+                .help("leave it out; docs/language-ptx.md lists the directives"),
             ),
         }
     }

@@ -7,6 +7,7 @@ mod common;
 use std::path::{Path, PathBuf};
 
 use common::diagnose;
+use nbcc_base::Severity;
 use nbcc_base::testing::{check_codes_have_files, check_examples, check_files};
 use nbcc_frontend_ptx::codes;
 
@@ -16,7 +17,11 @@ fn folder() -> PathBuf {
 
 #[test]
 fn every_file_is_diagnosed_as_it_says() {
-    check_files(&folder(), "ptx", diagnose);
+    let all = check_files(&folder(), "ptx", diagnose);
+    let errors = all.iter().filter(|d| d.severity == Severity::Error);
+    let helpless: Vec<&str> =
+        errors.filter(|d| d.help.is_none()).map(|d| d.message.as_str()).collect();
+    assert!(helpless.is_empty(), "errors that do not say what to do: {helpless:#?}");
 }
 
 #[test]

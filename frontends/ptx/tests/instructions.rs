@@ -69,15 +69,24 @@ fn messages(body: &str) -> Vec<String> {
 #[test]
 fn messages_say_what_is_wrong_and_what_to_do() {
     let cases = [
-        ("addd.u32 %r1, %r2, %r3;", "there is no instruction `addd` | unknown | "),
-        ("add.u33 %r1, %r2, %r3;", "`add` has no modifier `.u33` | unknown modifier | "),
+        (
+            "addd.u32 %r1, %r2, %r3;",
+            "there is no instruction `addd` | unknown | check its \
+             spelling; docs/language-ptx.md lists the instructions",
+        ),
+        (
+            "add.u33 %r1, %r2, %r3;",
+            "`add` has no modifier `.u33` | unknown modifier | leave it \
+             out, or check its spelling; docs/language-ptx.md lists the instructions",
+        ),
         (
             "fma.f32 %f1, %f2, %f3, %f4;",
-            "`fma.f32` lacks a modifier | incomplete | add one of .rn, .rz, .rm, .rp",
+            "`fma.f32` lacks a modifier | incomplete | add one of `.rn`, `.rz`, `.rm`, `.rp`",
         ),
         (
             "add.ftz.f64 %rd1, %rd2, %rd3;",
-            "`.f64` does not fit the other modifiers of `add.ftz.f64` | there is no such form | ",
+            "`.f64` does not fit the other modifiers of `add.ftz.f64` | there is no such form | \
+             leave it out, or change the others; docs/language-ptx.md lists the forms",
         ),
         (
             "add.u32 %r1, %f2, %r3;",
@@ -106,7 +115,8 @@ fn messages_say_what_is_wrong_and_what_to_do() {
         ),
         (
             "ld.global.v4.u32 {%r1, %r2}, [%rd1];",
-            "`ld.global.v4.u32` takes 4 elements here | 2 given | ",
+            "`ld.global.v4.u32` takes 4 elements here | 2 given | write 4 elements between the \
+             braces",
         ),
         (
             "ld.global.v4.b64 {%rd1, %rd2, %rd3, %rd4}, [%rd1];",
@@ -115,7 +125,8 @@ fn messages_say_what_is_wrong_and_what_to_do() {
         ),
         (
             "ld.shared.u32 %r1, [g];",
-            "`ld.shared.u32` accesses the state space .shared | `g` is in .global | ",
+            "`ld.shared.u32` accesses the state space .shared | `g` is in .global | name the \
+             space `.global` in the instruction",
         ),
         (
             "add.u32 %r1, %tid.x, 1;",
@@ -129,11 +140,13 @@ fn messages_say_what_is_wrong_and_what_to_do() {
         ),
         (
             "tex.1d.v4.f32.s32 {%f1, %f2, %f3, %f4}, [%rd1, {%r1}];",
-            "`tex.1d.v4.f32.s32` is not supported yet | not supported | ",
+            "`tex.1d.v4.f32.s32` is not supported yet | not supported | compute it with other \
+             instructions; docs/language-ptx.md lists what is supported",
         ),
         (
             "bar.sync 0, 33;",
-            "number out of range in `bar.sync` | the number of threads is a multiple of 32 | ",
+            "number out of range in `bar.sync` | the number of threads is a multiple of 32 | \
+             write a number that the instruction takes, or hold it in a register",
         ),
         (
             "vote.ballot.b32 %r1, %p1;",
@@ -144,12 +157,13 @@ fn messages_say_what_is_wrong_and_what_to_do() {
             "add.rn.bf16x2 %r1, %r2, %r3;",
             "`add.rn.bf16x2` needs sm_90 or later | not on sm_80 | state `.target sm_90` or later",
         ),
-        ("add.u32 %r1, %r2;", "`add.u32` takes 3 operands | 2 given | "),
+        ("add.u32 %r1, %r2;", "`add.u32` takes 3 operands | 2 given | write 3 operands"),
     ];
     for (body, wanted) in cases {
         // The later version comes first where both are too low.
         let found = messages(body);
         assert_eq!(found, [wanted], "{body}");
+        assert!(!found[0].ends_with("| "), "{body}: no help");
     }
 }
 

@@ -52,7 +52,7 @@ impl Checker<'_, '_> {
                     let name = self.module.names.text(register.name);
                     return self.fail(
                         Diagnostic::error(&codes::CALL, format!("`{name}` holds no address"))
-                            .at(call.callee_span, format!("of type .{}", register.ty.name())),
+                            .at(call.callee_span, format!("of type .{}", register.ty.name())).help("load the address of a function into a register of type `.b64`, and call through that"),
                     );
                 }
                 match &self.body.tables[table].kind {
@@ -78,7 +78,8 @@ impl Checker<'_, '_> {
                     TableKind::BranchTargets(_) => {
                         return self.fail(
                             Diagnostic::error(&codes::CALL, "the call names a list of labels")
-                                .at(call.span, "a prototype or a list of functions is needed"),
+                                .at(call.span, "a prototype or a list of functions is needed")
+                                .help("name the label of a `.callprototype` or `.calltargets`"),
                         );
                     }
                 }
@@ -155,7 +156,8 @@ impl Checker<'_, '_> {
                     format!("the call has {} {many} for {} {word}", given.len(), wanted.len()),
                 )
                 .at(call.span, format!("{} {many} here", given.len()))
-                .and(declared, "what is called"),
+                .and(declared, "what is called")
+                .help(format!("give {} {word}", wanted.len())),
             );
         }
         for (operand, &formal) in given.iter().zip(wanted) {
@@ -164,7 +166,8 @@ impl Checker<'_, '_> {
                 return self.fail(
                     Diagnostic::error(&codes::CALL, format!("{one} of a wrong type in a call"))
                         .at(operand.span, label)
-                        .and(formal.span, "what is called takes this"),
+                        .and(formal.span, "what is called takes this")
+                        .help("move it into a register or `.param` variable of that type first"),
                 );
             }
         }

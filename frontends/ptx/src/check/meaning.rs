@@ -72,7 +72,8 @@ impl Checker<'_, '_> {
         let text = self.form_text(inst.form);
         self.fail(
             Diagnostic::error(&codes::OPERAND_COUNT, format!("`{text}` takes 4 operands"))
-                .at(inst.span, "the operand of the second operation is missing"),
+                .at(inst.span, "the operand of the second operation is missing")
+                .help("add the operand of the second operation as the last one"),
         )
     }
 
@@ -131,7 +132,8 @@ impl Checker<'_, '_> {
                 let (least, most) = (range.start(), range.end());
                 return self.fail(
                     Diagnostic::error(&codes::RANGE, format!("number out of range in `{text}`"))
-                        .at(operand.span, format!("not between {least} and {most}")),
+                        .at(operand.span, format!("not between {least} and {most}"))
+                        .help(format!("write a number from {least} to {most}")),
                 );
             }
         }
@@ -273,7 +275,8 @@ impl Checker<'_, '_> {
         let text = self.form_text(inst.form);
         self.fail(
             Diagnostic::error(&codes::RANGE, format!("number out of range in `{text}`"))
-                .at(operand.span, label),
+                .at(operand.span, label)
+                .help("write a number that the instruction takes, or hold it in a register"),
         )
     }
 
@@ -338,7 +341,11 @@ impl Checker<'_, '_> {
         self.fail(
             Diagnostic::error(&codes::SPACE, format!("`{text}` takes addresses of .{accessed}"))
                 .at(*span, format!("`{name}` is in .{}", data.space.name()))
-                .and(data.span, "declared here"),
+                .and(data.span, "declared here")
+                .help(format!(
+                    "write `.{}` in place of the space, or take a variable of that space",
+                    data.space.name()
+                )),
         )
     }
 }

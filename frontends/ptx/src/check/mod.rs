@@ -168,10 +168,11 @@ impl<'a> Checker<'a, '_> {
             Mismatch::Opcode => {
                 Diagnostic::error(&codes::OPCODE, format!("there is no instruction `{opcode}`"))
                     .at(span, "unknown")
+                    .help("check its spelling; docs/language-ptx.md lists the instructions")
             }
             Mismatch::Unknown(n) => {
                 let message = format!("`{opcode}` has no modifier `.{}`", modifier(*n));
-                Diagnostic::error(&codes::MODIFIER, message).at(span, "unknown modifier")
+                Diagnostic::error(&codes::MODIFIER, message).at(span, "unknown modifier").help("leave it out, or check its spelling; docs/language-ptx.md lists the instructions")
             }
             Mismatch::Unexpected(n) => {
                 let text = self.form_text(id);
@@ -179,20 +180,23 @@ impl<'a> Checker<'a, '_> {
                     format!("`.{}` does not fit the other modifiers of `{text}`", modifier(*n));
                 Diagnostic::error(&codes::UNEXPECTED_MODIFIER, message)
                     .at(span, "there is no such form")
+                    .help(
+                        "leave it out, or change the others; docs/language-ptx.md lists the forms",
+                    )
             }
             Mismatch::Missing(words) => {
-                let list: Vec<String> = words.iter().map(|w| format!(".{w}")).collect();
+                let list: Vec<String> = words.iter().map(|w| format!("`.{w}`")).collect();
                 let text = self.form_text(id);
                 Diagnostic::error(&codes::MISSING_MODIFIER, format!("`{text}` lacks a modifier"))
                     .at(span, "incomplete")
                     .help(match list.len() {
-                        1 => format!("add `{}`", list[0]),
+                        1 => format!("add {}", list[0]),
                         _ => format!("add one of {}", list.join(", ")),
                     })
             }
             Mismatch::Unsupported => {
                 let message = format!("`{}` is not supported yet", self.form_text(id));
-                Diagnostic::error(&codes::UNSUPPORTED, message).at(span, "not supported")
+                Diagnostic::error(&codes::UNSUPPORTED, message).at(span, "not supported").help("compute it with other instructions; docs/language-ptx.md lists what is supported")
             }
         };
         self.fail(diagnostic)

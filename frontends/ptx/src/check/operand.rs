@@ -50,7 +50,8 @@ impl Checker<'_, '_> {
             let given = inst.operands.len();
             return self.fail(
                 Diagnostic::error(&codes::OPERAND_COUNT, format!("`{text}` takes {wanted}"))
-                    .at(inst.span, format!("{given} given")),
+                    .at(inst.span, format!("{given} given"))
+                    .help(format!("write {wanted}")),
             );
         };
         for (operand, pattern) in inst.operands.iter().zip(assigned) {
@@ -114,7 +115,10 @@ impl Checker<'_, '_> {
         let text = self.form_text(inst.form);
         self.fail(
             Diagnostic::error(&codes::OPERAND_KIND, format!("`{text}` needs {wanted} here"))
-                .at(span, "something else stands here"),
+                .at(span, "something else stands here")
+                .help(format!(
+                    "write {wanted} in its place; `mov` brings other values into a register"
+                )),
         )
     }
 
@@ -279,7 +283,8 @@ impl Checker<'_, '_> {
         if !known(None) && !known(Some(0)) {
             return self.fail(
                 Diagnostic::error(&codes::UNSUPPORTED, format!("`{name}` is not supported yet"))
-                    .at(operand.span, "not supported"),
+                    .at(operand.span, "not supported")
+                    .help("docs/language-ptx.md lists the special registers that are"),
             );
         }
         let (message, label) = match special_register(name, *element) {
@@ -330,7 +335,8 @@ impl Checker<'_, '_> {
                         &codes::SPECIAL,
                         format!("`{text}` cannot write a special register"),
                     )
-                    .at(operand.span, "this is only read"),
+                    .at(operand.span, "this is only read")
+                    .help("write the result to a register that is declared with `.reg`"),
                 )
             }
             _ => self.kind(inst, operand.span, "a register for the result"),
@@ -341,7 +347,8 @@ impl Checker<'_, '_> {
         let text = self.form_text(inst.form);
         self.fail(
             Diagnostic::error(&codes::SINK, format!("the result of `{text}` cannot be discarded"))
-                .at(span, "a register must stand here"),
+                .at(span, "a register must stand here")
+                .help("declare a register for the result and write it in place of `_`"),
         )
     }
 
@@ -446,7 +453,7 @@ impl Checker<'_, '_> {
                         format!("the elements of the vector of `{text}` are not of one type"),
                     )
                     .at(span, format!("of type .{}", ty.name()))
-                    .and(at, format!("of type .{}", before.name())),
+                    .and(at, format!("of type .{}", before.name())).help("use registers of one type; `mov.b32` and the like carry bits from one type to another"),
                 );
             }
             if classes[0] == Class::Bits {
@@ -467,7 +474,8 @@ impl Checker<'_, '_> {
         let plural = if wanted == 1 { "element" } else { "elements" };
         self.fail(
             Diagnostic::error(&codes::VECTOR, format!("`{text}` takes {wanted} {plural} here"))
-                .at(span, format!("{given} given")),
+                .at(span, format!("{given} given"))
+                .help(format!("write {wanted} {plural} between the braces")),
         )
     }
 
@@ -541,7 +549,15 @@ impl Checker<'_, '_> {
                     return self.fail(
                         Diagnostic::error(&codes::SPACE, format!("`{text}` accesses {accessed}"))
                             .at(operand.span, format!("`{name}` is in .{}", data.space.name()))
-                            .and(data.span, "declared here"),
+                            .and(data.span, "declared here")
+                            .help(match space {
+                                None => "convert its address to a generic one with `cvta` first"
+                                    .to_string(),
+                                Some(_) => format!(
+                                    "name the space `.{}` in the instruction",
+                                    data.space.name()
+                                ),
+                            }),
                     );
                 }
                 let stores = matched.pattern.opcode == "st";
@@ -553,7 +569,7 @@ impl Checker<'_, '_> {
                         return self.fail(
                             Diagnostic::error(&codes::READ_ONLY, message)
                                 .at(operand.span, "written here")
-                                .and(data.span, "a parameter of the function"),
+                                .and(data.span, "a parameter of the function").help("copy it into a register or a `.local` variable, and change that"),
                         );
                     }
                 }

@@ -142,7 +142,8 @@ pub fn analyse(
                         &codes::TOO_LARGE,
                         "too many functions may be called through pointers",
                     )
-                    .at(call.span, "one of these calls"),
+                    .at(call.span, "one of these calls")
+                    .help("name the functions that the call may reach in a `.calltargets`"),
                 );
             }
         }

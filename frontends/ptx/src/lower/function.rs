@@ -40,7 +40,11 @@ pub fn lower<'a>(
     let too_large = || {
         let message = format!("the function `{name}` is too large");
         let label = "its registers live across too many branches";
-        Box::new(Diagnostic::error(&codes::TOO_LARGE, message).at(data.span, label))
+        Box::new(
+            Diagnostic::error(&codes::TOO_LARGE, message)
+                .at(data.span, label)
+                .help("split it into several functions, or use fewer registers at a time"),
+        )
     };
     let func = Function::new(name, ExecutionModel::Grid);
     let mut lowerer = Lowerer::new(plan, id, body, func, objects);

@@ -87,7 +87,8 @@ pub fn make(
                             module.names.text(variable.name)
                         ),
                     )
-                    .at(variable.span, "initialised here"),
+                    .at(variable.span, "initialised here")
+                    .help("define what it refers to in this file"),
                 ),
             }
         }

@@ -279,7 +279,7 @@ impl Resolver<'_, '_> {
                     &codes::INLINED_AT,
                     format!("no `.loc` names the place {file} {line} {column} of the inlined call"),
                 )
-                .at(loc.span, "inlined at a place that is unknown"),
+                .at(loc.span, "inlined at a place that is unknown").help("write the `.loc` of the call before those inlined at it, or leave `inlined_at` out"),
             );
         }
         let function = loc.function_name.and_then(|(label, offset)| {
@@ -379,7 +379,8 @@ impl Resolver<'_, '_> {
                             &codes::UNKNOWN_NAME,
                             format!("there is no label `{text}`"),
                         )
-                        .at(target.name.span, format!("stands for {count} labels")),
+                        .at(target.name.span, format!("stands for {count} labels"))
+                        .help(format!("name one of the {count} labels")),
                     );
                 };
                 let span = target.name.span;
@@ -456,7 +457,8 @@ impl Resolver<'_, '_> {
         }
         let diagnostic =
             Diagnostic::error(&codes::UNKNOWN_NAME, format!("`{text}` is not declared"))
-                .at(name.span, "unknown here");
+                .at(name.span, "unknown here")
+                .help("declare it before it is used, or check its spelling");
         let family = split_number(text)
             .and_then(|(stem, _)| self.resolved.names.get(stem))
             .and_then(|stem| Some((self.text(stem), self.scopes.family(stem)?)));
@@ -491,7 +493,8 @@ impl Resolver<'_, '_> {
         };
         self.fail(
             Diagnostic::error(&codes::WRONG_KIND, format!("`{text}` is {what}, not {needed}"))
-                .at(span, format!("{needed} is needed here")),
+                .at(span, format!("{needed} is needed here"))
+                .help(format!("name {needed}, or rename one of two that are called `{text}`")),
         )
     }
 }

@@ -64,7 +64,12 @@ impl Resolver<'_, '_> {
                                 variable.vector
                             ),
                         )
-                        .at(span, "a vector takes exactly as many values as it has elements"),
+                        .at(span, "a vector takes exactly as many values as it has elements")
+                        .help(format!(
+                            "write {} value{} between the braces",
+                            variable.vector,
+                            plural(variable.vector.into())
+                        )),
                     );
                 }
                 if levels.is_empty() {
@@ -87,7 +92,7 @@ impl Resolver<'_, '_> {
                                 format!("more than {limit} values in an initialiser"),
                             )
                             .at(span, format!("there are {limit} elements"))
-                            .and(variable.span, "declared here"),
+                            .and(variable.span, "declared here").help("leave the values beyond the last element out, or declare a larger array"),
                         );
                     }
                     level.count += 1;
@@ -110,7 +115,8 @@ impl Resolver<'_, '_> {
                                 "braces around a single value",
                             )
                             .at(span, format!("the variable has {} dimensions", shape.len()))
-                            .and(variable.span, "declared here"),
+                            .and(variable.span, "declared here")
+                            .help("leave the braces out"),
                         );
                     }
                 }
@@ -127,7 +133,7 @@ impl Resolver<'_, '_> {
                                 "needs {missing} more pair{} of braces",
                                 plural(missing as u64)
                             ),
-                        ),
+                        ).help("put braces around the values of each dimension, as in `{{1, 2}, {3, 4}}`"),
                 );
             }
             self.initial_value(variable.scalar, offset, item, span, &mut initial)?;
@@ -139,7 +145,8 @@ impl Resolver<'_, '_> {
         if rows == 0 && dimensions.first().is_some_and(Option::is_none) {
             return self.fail(
                 Diagnostic::error(&codes::INITIALIZER_SHAPE, "an array without elements")
-                    .at(initializer.span, "at least one value is needed to tell the size"),
+                    .at(initializer.span, "at least one value is needed to tell the size")
+                    .help("write the size between the brackets"),
             );
         }
         Ok((initial, rows))
@@ -148,7 +155,7 @@ impl Resolver<'_, '_> {
     fn initial_too_large<T>(&mut self, span: Span) -> Result<T, Failed> {
         self.fail(
             Diagnostic::error(&codes::TOO_LARGE, "more than 256 MiB of initial values")
-                .at(span, "too much"),
+                .at(span, "too much").help("leave the initial values out and copy the contents in a [[symbol]] of the launch file"),
         )
     }
 
@@ -174,7 +181,8 @@ impl Resolver<'_, '_> {
                             &codes::INITIALIZER_VALUE,
                             format!("{what} as initial value of type `.{}`", scalar.name()),
                         )
-                        .at(span, format!("{what} is no value of this type")),
+                        .at(span, format!("{what} is no value of this type"))
+                        .help(format!("write a value of `.{}`", scalar.name())),
                     );
                 }
             },
@@ -234,6 +242,7 @@ impl Resolver<'_, '_> {
         let error = |message: String, label: &str| {
             Diagnostic::error(&codes::INITIALIZER_NAME, message)
                 .at(address.name.span, label.to_owned())
+                .help("store the address when the program runs, or leave the initial value out")
         };
         let target = match self.scopes.get(address.name.symbol).map(|b| b.entity) {
             Some(Entity::Variable(variable)) => {

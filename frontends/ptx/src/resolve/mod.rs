@@ -143,7 +143,8 @@ impl<'a> Resolver<'a, '_> {
         self.fail(
             Diagnostic::error(&codes::REDEFINED, format!("`{text}` is declared twice"))
                 .at(name.span, "the second time")
-                .and(before, "the first time"),
+                .and(before, "the first time")
+                .help("rename one of the two, or leave one out"),
         )
     }
 
@@ -153,7 +154,8 @@ impl<'a> Resolver<'a, '_> {
         if self.resolved.files.insert(number, name).is_some() {
             return self.fail(
                 Diagnostic::error(&codes::FILE_NUMBER, format!("a second file {number}"))
-                    .at(span, "the number is taken"),
+                    .at(span, "the number is taken")
+                    .help("number every `.file` differently"),
             );
         }
         Ok(())
@@ -204,7 +206,8 @@ impl<'a> Resolver<'a, '_> {
                     format!("`{text}` is declared with different types"),
                 )
                 .at(name.span, "another space, type or size")
-                .and(before.span, "than here"),
+                .and(before.span, "than here")
+                .help("declare it alike everywhere"),
             );
         }
         let definition = if second_extern { first.linkage } else { variable.linkage };
@@ -215,7 +218,8 @@ impl<'a> Resolver<'a, '_> {
                     format!("`{text}` is `.extern` and defined without linkage"),
                 )
                 .at(name.span, "the definition of an `.extern` variable is `.visible` or `.weak`")
-                .and(before.span, "the other declaration"),
+                .and(before.span, "the other declaration")
+                .help("write `.visible` before the definition"),
             );
         }
         if !second_extern {
@@ -301,7 +305,8 @@ impl<'a> Resolver<'a, '_> {
         if linkage == Linkage::Common {
             return self.fail(
                 Diagnostic::error(&codes::LINKAGE, "`.common` of a function")
-                    .at(linkage_span, "for `.global` variables only"),
+                    .at(linkage_span, "for `.global` variables only")
+                    .help("write `.weak` in its place"),
             );
         }
         let text = self.text(name.symbol);
@@ -492,6 +497,7 @@ impl<'a> Resolver<'a, '_> {
             Diagnostic::error(&codes::INCONSISTENT, format!("`{text}` is declared with {what}"))
                 .at(name.span, "differs")
                 .and(before, "from this declaration")
+                .help("declare it alike everywhere")
         };
         if function.entry != item.entry {
             return self.fail(different("`.entry` and with `.func`"));
@@ -514,7 +520,8 @@ impl<'a> Resolver<'a, '_> {
                         format!("`{text}` is declared with different parameters"),
                     )
                     .at(new, "another type, size or alignment")
-                    .and(old, "than here"),
+                    .and(old, "than here")
+                    .help("declare its parameters alike everywhere"),
                 );
             }
         }
@@ -552,7 +559,8 @@ impl<'a> Resolver<'a, '_> {
                 Some(_) => {
                     return self.fail(
                         Diagnostic::error(&codes::ALIAS, format!("`{text}` is no `.func`"))
-                            .at(name.span, "only a `.func` has an alias"),
+                            .at(name.span, "only a `.func` has an alias")
+                            .help("name a `.func`"),
                     );
                 }
                 None if self.is_doubtful(name.symbol) => return Err(Failed),
@@ -575,7 +583,8 @@ impl<'a> Resolver<'a, '_> {
             return self.fail(
                 Diagnostic::error(&codes::ALIAS, format!("`{text}` is defined already"))
                     .at(name.span, "cannot be an alias too")
-                    .and(new.span, "defined here"),
+                    .and(new.span, "defined here")
+                    .help("rename the alias, or leave the definition out"),
             );
         }
         if target.body.is_none() {
@@ -585,7 +594,8 @@ impl<'a> Resolver<'a, '_> {
             let text = self.text(old.symbol);
             return self.fail(
                 Diagnostic::error(&codes::ALIAS, format!("`{text}` is not defined"))
-                    .at(old.span, "an alias is another name of a function with a body"),
+                    .at(old.span, "an alias is another name of a function with a body")
+                    .help("define the function in this file, before the `.alias`"),
             );
         }
         let list = |f: &Function| {
@@ -606,7 +616,8 @@ impl<'a> Resolver<'a, '_> {
                     format!("`{text}` has other parameters than what it is an alias of"),
                 )
                 .at(name.span, "differs")
-                .and(span, "declared here"),
+                .and(span, "declared here")
+                .help("declare both with the same parameters and results"),
             );
         }
         self.resolved.functions[new_id].alias = Some(old_id);

@@ -228,7 +228,8 @@ impl Resolver<'_, '_> {
         let text = self.text(name);
         self.fail(
             Diagnostic::error(&codes::COMPONENT, format!("`{text}` has no `.{selector}`"))
-                .at(span, "no such component"),
+                .at(span, "no such component")
+                .help("vectors have `.x`, `.y`, `.z`, `.w` as far as they are long"),
         )
     }
 
@@ -355,7 +356,8 @@ impl Resolver<'_, '_> {
             if !fits {
                 return self.fail(
                     Diagnostic::error(&codes::CALL, "an argument that cannot be passed")
-                        .at(operand.span, "expected a register, a constant or a `.param` variable"),
+                        .at(operand.span, "expected a register, a constant or a `.param` variable")
+                        .help("move it into a register first"),
                 );
             }
         }

@@ -46,13 +46,15 @@ impl Resolver<'_, '_> {
                         &codes::ALIGNMENT,
                         format!("an alignment of {align}, which is no power of two"),
                     )
-                    .at(span, "not a power of two"),
+                    .at(span, "not a power of two")
+                    .help("write a power of two, as in `.align 16`"),
                 );
             }
             if align > greatest {
                 return self.fail(
                     Diagnostic::error(&codes::ALIGNMENT, format!("an alignment of {align}"))
-                        .at(span, format!("at most {greatest} here")),
+                        .at(span, format!("at most {greatest} here"))
+                        .help(format!("write `.align {greatest}` or less")),
                 );
             }
         }
@@ -66,18 +68,20 @@ impl Resolver<'_, '_> {
             Diagnostic::error(code, message.to_owned()).at(span, label.to_owned())
         };
         if space == StateSpace::Tex {
-            return self.fail(error(
-                &codes::UNSUPPORTED,
-                "`.tex` is not supported",
-                "gone since PTX version 1.5",
-            ));
+            return self.fail(
+                error(&codes::UNSUPPORTED, "`.tex` is not supported", "gone since PTX version 1.5")
+                    .help("pass a pointer to `.global` memory in its place"),
+            );
         }
         if declaration.bank.is_some() {
-            return self.fail(error(
-                &codes::UNSUPPORTED,
-                "banks of constant memory are not supported",
-                "gone since PTX version 2.2",
-            ));
+            return self.fail(
+                error(
+                    &codes::UNSUPPORTED,
+                    "banks of constant memory are not supported",
+                    "gone since PTX version 2.2",
+                )
+                .help("write `.const` without a number"),
+            );
         }
         match (place, space) {
             (Place::Module, StateSpace::Reg | StateSpace::Local) => {
@@ -92,37 +96,49 @@ impl Resolver<'_, '_> {
                 );
             }
             (Place::Module, StateSpace::Param) => {
-                return self.fail(error(
-                    &codes::SPACE,
-                    "a `.param` variable outside a function",
-                    "parameters belong to functions",
-                ));
+                return self.fail(
+                    error(
+                        &codes::SPACE,
+                        "a `.param` variable outside a function",
+                        "parameters belong to functions",
+                    )
+                    .help("declare it in the function that calls with it, or in `.global`"),
+                );
             }
             (Place::EntryParameter, StateSpace::Param) => {}
             (Place::EntryParameter, _) => {
-                return self.fail(error(
-                    &codes::PARAMETER,
-                    "a parameter of a kernel outside `.param`",
-                    "has to be `.param`",
-                ));
+                return self.fail(
+                    error(
+                        &codes::PARAMETER,
+                        "a parameter of a kernel outside `.param`",
+                        "has to be `.param`",
+                    )
+                    .help("write `.param` in its place"),
+                );
             }
             (Place::Return { only: false }, StateSpace::Param) => {
-                return self.fail(error(
-                    &codes::PARAMETER,
-                    "several results in `.param`",
-                    "several results have to be `.reg`",
-                ));
+                return self.fail(
+                    error(
+                        &codes::PARAMETER,
+                        "several results in `.param`",
+                        "several results have to be `.reg`",
+                    )
+                    .help("write `.reg` in its place, or give one result that is an array"),
+                );
             }
             (
                 Place::FunctionParameter { .. } | Place::Return { .. },
                 StateSpace::Param | StateSpace::Reg,
             ) => {}
             (Place::FunctionParameter { .. } | Place::Return { .. }, _) => {
-                return self.fail(error(
-                    &codes::PARAMETER,
-                    "a parameter of a function in another space",
-                    "has to be `.param` or `.reg`",
-                ));
+                return self.fail(
+                    error(
+                        &codes::PARAMETER,
+                        "a parameter of a function in another space",
+                        "has to be `.param` or `.reg`",
+                    )
+                    .help("write `.param` in its place, and pass an address where memory is meant"),
+                );
             }
             _ => {}
         }
@@ -130,13 +146,15 @@ impl Resolver<'_, '_> {
         if linkage == Linkage::Common && space != StateSpace::Global {
             return self.fail(
                 Diagnostic::error(&codes::LINKAGE, "`.common` of a variable outside `.global`")
-                    .at(linkage_span, "for `.global` variables only"),
+                    .at(linkage_span, "for `.global` variables only")
+                    .help("leave `.common` out"),
             );
         }
         if declaration.managed && space != StateSpace::Global {
             return self.fail(
                 Diagnostic::error(&codes::SPACE, "`.managed` of a variable outside `.global`")
-                    .at(span, "managed memory is `.global`"),
+                    .at(span, "managed memory is `.global`")
+                    .help("declare the variable in `.global`, or leave `.managed` out"),
             );
         }
         Ok(())
@@ -151,7 +169,8 @@ impl Resolver<'_, '_> {
             ScalarType::Texref | ScalarType::Samplerref | ScalarType::Surfref => {
                 return self.fail(
                     Diagnostic::error(&codes::UNSUPPORTED, format!("`.{name}` is not supported"))
-                        .at(span, "textures and surfaces are not supported"),
+                        .at(span, "textures and surfaces are not supported")
+                        .help("pass a pointer to `.global` memory in its place"),
                 );
             }
             ScalarType::Bf16 | ScalarType::Bf16x2 => {
@@ -165,13 +184,15 @@ impl Resolver<'_, '_> {
             ScalarType::Pred if !register => {
                 return self.fail(
                     Diagnostic::error(&codes::TYPE, "a predicate in memory")
-                        .at(span, "predicates exist in registers only"),
+                        .at(span, "predicates exist in registers only")
+                        .help("keep it as a byte: `selp.u32` makes a number of a predicate"),
                 );
             }
             ScalarType::Pred if ty.vector > 1 => {
                 return self.fail(
                     Diagnostic::error(&codes::TYPE, "a vector of predicates")
-                        .at(span, "predicates are scalar"),
+                        .at(span, "predicates are scalar")
+                        .help("declare a predicate for each element"),
                 );
             }
             ScalarType::F16x2 if declaration.space == StateSpace::Param => {
@@ -195,7 +216,8 @@ impl Resolver<'_, '_> {
             if bytes > 16 {
                 return self.fail(
                     Diagnostic::error(&codes::TYPE, "a vector of more than 128 bits")
-                        .at(span, format!("{} bits", bytes * 8)),
+                        .at(span, format!("{} bits", bytes * 8))
+                        .help("declare several vectors, or an array"),
                 );
             }
         }
@@ -217,13 +239,15 @@ impl Resolver<'_, '_> {
                     &codes::FEATURE,
                     format!("{what} in a file of version {}.{}", have.0, have.1),
                 )
-                .at(span, format!("came with version {}.{}", version.0, version.1)),
+                .at(span, format!("came with version {}.{}", version.0, version.1))
+                .help(format!("write `.version {}.{}` or a later one", version.0, version.1)),
             );
         } else if self.resolved.target.sm < sm {
             let target = self.resolved.target.sm;
             self.error(
                 Diagnostic::error(&codes::FEATURE, format!("{what} for sm_{target}"))
-                    .at(span, format!("came with sm_{sm}")),
+                    .at(span, format!("came with sm_{sm}"))
+                    .help(format!("write `.target sm_{sm}` or a later one")),
             );
         }
     }
@@ -274,7 +298,8 @@ impl Resolver<'_, '_> {
         if let Some(&(_, span)) = dimensions.iter().skip(1).find(|d| d.0.is_none()) {
             return self.fail(
                 Diagnostic::error(&codes::ARRAY, "an array with a dimension of zero")
-                    .at(span, "has to be at least 1"),
+                    .at(span, "has to be at least 1")
+                    .help("write the number of elements between the brackets"),
             );
         }
         // Bytes of what stands behind the first dimension.
@@ -292,7 +317,8 @@ impl Resolver<'_, '_> {
             _ => {
                 return self.fail(
                     Diagnostic::error(&codes::ARRAY, "a variable of more than 2^40 bytes")
-                        .at(declarator.span, "too large"),
+                        .at(declarator.span, "too large")
+                        .help("make it smaller: it has to fit the memory of the machine"),
                 );
             }
         };
@@ -328,12 +354,21 @@ impl Resolver<'_, '_> {
                 error("an array without a size before other parameters")
                     .help("only the last parameter may be without"),
             ),
-            Place::EntryParameter => self.fail(error("a parameter of a kernel without a size")),
-            Place::Return { .. } => self.fail(error("a result without a size")),
+            Place::EntryParameter => self.fail(
+                error("a parameter of a kernel without a size")
+                    .help("write the number of elements between the brackets"),
+            ),
+            Place::Return { .. } => self.fail(
+                error("a result without a size")
+                    .help("write the number of elements between the brackets"),
+            ),
             Place::Module if declaration.space == StateSpace::Shared => self.fail(
                 error("an array without a size").help("dynamic shared memory is `.extern .shared`"),
             ),
-            Place::Module | Place::Body => self.fail(error("an array without a size")),
+            Place::Module | Place::Body => self.fail(
+                error("an array without a size")
+                    .help("write the number of elements between the brackets, or initial values"),
+            ),
         }
     }
 
@@ -349,17 +384,23 @@ impl Resolver<'_, '_> {
         };
         let memory = matches!(declaration.space, StateSpace::Global | StateSpace::Const);
         if !memory || !matches!(place, Place::Module | Place::Body) {
-            return self.fail(error(
-                format!("an initial value in `.{}`", declaration.space.name()),
-                "only `.global` and `.const` have one",
-            ));
+            return self.fail(
+                error(
+                    format!("an initial value in `.{}`", declaration.space.name()),
+                    "only `.global` and `.const` have one",
+                )
+                .help("leave it out, and store the value when the program runs"),
+            );
         }
         if declaration.linkage.0 == Linkage::Extern {
             let name = self.text(declarator.name.symbol);
-            return self.fail(error(
-                format!("an initial value of the external `{name}`"),
-                "the value stands where it is defined",
-            ));
+            return self.fail(
+                error(
+                    format!("an initial value of the external `{name}`"),
+                    "the value stands where it is defined",
+                )
+                .help("leave `.extern` out, or the value"),
+            );
         }
         if declaration.ty.scalar == ScalarType::F16 {
             return self.fail(
