@@ -128,7 +128,10 @@ pub fn check(path: &Path, nbcc: &str) -> Result<(), String> {
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
     furnish(folder.path())?;
     for (name, contents) in &case.files {
-        std::fs::write(folder.path().join(name), contents).map_err(|error| error.to_string())?;
+        let path = folder.path().join(name);
+        let parent = path.parent().unwrap_or(folder.path());
+        std::fs::create_dir_all(parent).map_err(|error| error.to_string())?;
+        std::fs::write(path, contents).map_err(|error| error.to_string())?;
     }
     let mut differences = String::new();
     for step in &mut case.steps {
@@ -138,6 +141,9 @@ pub fn check(path: &Path, nbcc: &str) -> Result<(), String> {
             let _ = writeln!(differences, "$ {}\n{found}", step.line);
         }
         bless(step, &outcome);
+        if let Some(error) = helpless(&outcome.stderr) {
+            return Err(format!("$ {}\nno help: {error}", step.line));
+        }
     }
     if differences.is_empty() {
         return Ok(());
@@ -146,6 +152,24 @@ pub fn check(path: &Path, nbcc: &str) -> Result<(), String> {
         return std::fs::write(path, print(&case)).map_err(|error| error.to_string());
     }
     Err(format!("{differences}NBCC_BLESS=1 writes what is printed into {}", path.display()))
+}
+
+/// The first error that does not say what to do. Those of the Halide frontend, E0, have tests of
+/// their own.
+fn helpless(stderr: &str) -> Option<&str> {
+    let begins = |line: &str| line.starts_with("[E") || line.starts_with("[W");
+    let mut open = None;
+    for line in stderr.lines() {
+        if begins(line) {
+            if open.is_some() {
+                return open;
+            }
+            open = Some(line).filter(|line| line.starts_with("[E") && !line.starts_with("[E0"));
+        } else if line.contains("help: ") || line.contains("Help: ") {
+            open = None;
+        }
+    }
+    open
 }
 
 /// Puts into a folder what commands may read.

@@ -4,6 +4,7 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
+use std::path::Path;
 
 use clap::Command;
 
@@ -45,6 +46,16 @@ pub fn normalise(args: Vec<OsString>, command: &Command) -> Vec<OsString> {
 /// Whether an option, without dashes, may be spelled with one.
 pub fn has_single_dash(name: &str) -> bool {
     SINGLE_DASH.contains(&name)
+}
+
+/// The word that stands where a command or a source file is expected and looks like neither: it is
+/// not called like a command and has no extension. Whether there is a file of that name is for the
+/// caller to see.
+pub fn odd_word(args: &[OsString], command: &Command) -> Option<String> {
+    let args: Vec<OsString> = args.iter().skip(1).cloned().map(double_dash).collect();
+    let word = &args[first_positional(&args, &options_with_value(command))?];
+    let is_odd = !is_command(word, command) && Path::new(word).extension().is_none() && word != "-";
+    is_odd.then(|| word.to_string_lossy().into_owned())
 }
 
 fn double_dash(arg: OsString) -> OsString {
@@ -116,6 +127,19 @@ mod tests {
         assert_eq!(normalised("nbcc --print-passes"), "nbcc compile --print-passes");
         assert_eq!(normalised("nbcc --help"), "nbcc --help");
         assert_eq!(normalised("nbcc"), "nbcc");
+    }
+
+    #[test]
+    fn words_that_are_neither_command_nor_file_are_found() {
+        let odd = |line: &str| {
+            let args: Vec<OsString> = line.split(' ').map(OsString::from).collect();
+            odd_word(&args, &Cli::command())
+        };
+        assert_eq!(odd("nbcc compil x"), Some("compil".into()));
+        assert_eq!(odd("nbcc -O1 --machine small version"), Some("version".into()));
+        for usual in ["nbcc", "nbcc run x", "nbcc a.halide", "nbcc -", "nbcc --help", "nbcc help"] {
+            assert_eq!(odd(usual), None, "{usual}");
+        }
     }
 
     #[test]

@@ -4,6 +4,10 @@
 
 use nbcc_stages::{ElementType, Image};
 
+/// What to do about a difference between machine and interpreter.
+pub const WHAT_NEXT: &str = "this is a fault of nbcc: report it with the program and its data; \
+                             at another level (-O0, -O1) it may go away";
+
 /// How far floats may be apart, relative to the reference where that is above 1.
 const TOLERANCE: f64 = 1e-5;
 

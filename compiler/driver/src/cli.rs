@@ -58,6 +58,10 @@ pub enum Command {
     Memtrace(MemtraceArgs),
     /// List targets, their machines and choices
     Targets(TargetsArgs),
+    /// Print a script that completes commands, options and files in a shell
+    Completions(CompletionsArgs),
+    /// Print a manual page, as in `nbcc man run | man -l -`
+    Man(ManArgs),
 }
 
 /// The values of `-x`.
@@ -316,8 +320,11 @@ pub struct DiffArgs {
 #[derive(Args, Debug)]
 pub struct ExplainArgs {
     /// A source file, a line of it, or a diagnostic code
-    #[arg(value_name = "FILE[:LINE] | CODE")]
-    pub what: String,
+    #[arg(value_name = "FILE[:LINE] | CODE", required_unless_present = "list")]
+    pub what: Option<String>,
+    /// List every diagnostic code with its title
+    #[arg(long, conflicts_with = "what")]
+    pub list: bool,
     /// An input image that fixes the input's extents
     #[arg(long, value_name = "NAME=FILE", value_parser = key_value)]
     pub input: Vec<(String, String)>,
@@ -365,6 +372,22 @@ pub struct TargetsArgs {
     /// Only this target
     #[arg(long, value_name = "T")]
     pub target: Option<String>,
+}
+
+/// `nbcc completions`.
+#[derive(Args, Debug)]
+pub struct CompletionsArgs {
+    /// The shell that is to read it
+    #[arg(value_name = "SHELL")]
+    pub shell: clap_complete::Shell,
+}
+
+/// `nbcc man`.
+#[derive(Args, Debug)]
+pub struct ManArgs {
+    /// The command that it is about; nbcc as a whole where none is named
+    #[arg(value_name = "COMMAND")]
+    pub about: Option<String>,
 }
 
 /// Extents in elements, the fastest dimension first.

@@ -55,9 +55,15 @@ pub fn read(session: &mut Session, path: &Path, limit: u64) -> Result<Vec<u8>, S
             format!("cannot read `{name}`: {}", words(&error)),
         )
         .in_file(name);
-        if path.is_dir() {
-            diagnostic = diagnostic.help("name a file in this folder");
-        }
+        diagnostic = diagnostic.help(match error.kind() {
+            _ if path.is_dir() => "name a file in this folder",
+            io::ErrorKind::NotFound => {
+                "check the name: paths on the command line are relative to the current folder, \
+                 those in a launch file to that file"
+            }
+            io::ErrorKind::PermissionDenied => "allow reading it, or name another file",
+            _ => "name a file that can be read as a whole",
+        });
         session.fail(diagnostic)
     })
 }
@@ -124,7 +130,9 @@ pub fn read_text(session: &mut Session, path: &Path) -> Result<String, Stop> {
         let line = error.as_bytes()[..at].iter().filter(|&&b| b == b'\n').count() + 1;
         let name = display_name(path);
         let message = format!("`{name}` is not a text file: byte {at} (line {line}) is not UTF-8");
-        session.fail(Diagnostic::error(&codes::NOT_TEXT, message).in_file(name))
+        let help = "save it as UTF-8; a binary made by nbcc is called FILE.nbx";
+        let error = Diagnostic::error(&codes::NOT_TEXT, message).in_file(name);
+        session.fail(error.help(help))
     })
 }
 
@@ -140,7 +148,9 @@ pub fn check_folder(session: &mut Session, path: &Path) -> Result<(), Stop> {
 /// Reports that something of that name cannot be written.
 pub fn cannot_write(session: &mut Session, name: &str, what: &str) -> Stop {
     let message = format!("cannot write `{name}`: {what}");
-    session.fail(Diagnostic::error(&codes::CANNOT_WRITE, message).in_file(name))
+    let help = "name a file in a folder that is there and may be written to, or `-` for stdout";
+    let error = Diagnostic::error(&codes::CANNOT_WRITE, message).in_file(name.to_string());
+    session.fail(error.help(help))
 }
 
 /// Writes a file as a whole: to a temporary name beside it, which is then renamed. `-` is stdout.

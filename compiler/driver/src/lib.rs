@@ -18,6 +18,7 @@ mod kind;
 mod launch;
 mod machine;
 mod observe;
+mod progress;
 mod records;
 pub mod registry;
 mod render;
@@ -26,10 +27,12 @@ mod session;
 pub mod simulate;
 
 use std::ffi::OsString;
+use std::path::Path;
 use std::process::ExitCode;
 
 use clap::FromArgMatches;
 use nbcc_base::Diagnostic;
+use nbcc_isa::text::nearest;
 
 use cli::{Cli, MessageFormat};
 use session::{Session, Stop};
@@ -61,8 +64,15 @@ fn run(args: Vec<OsString>) -> u8 {
         console::print(&foreign::hidden_help());
         return Session::new(MessageFormat::Human).end(0);
     }
-    let args = argv::normalise(args, &foreign::command());
-    let parsed = foreign::command()
+    let command = foreign::command();
+    if let Some(word) = argv::odd_word(&args, &command).filter(|word| !Path::new(word).exists()) {
+        let mut session = Session::new(message_format(&args));
+        session.usage(no_command(&word, &command));
+        session.flush();
+        return session.end(2);
+    }
+    let args = argv::normalise(args, &command);
+    let parsed = command
         .try_get_matches_from(&args)
         .and_then(|matches| Cli::from_arg_matches(&matches));
     let cli = match parsed {
@@ -78,18 +88,48 @@ fn run(args: Vec<OsString>) -> u8 {
     session.end(code)
 }
 
+/// The form of messages that a command line asks for that was not, or cannot be, parsed.
+fn message_format(args: &[OsString]) -> MessageFormat {
+    let asks_for = |form: &str| {
+        args.windows(2).any(|w| w[0] == "--message-format" && w[1] == form)
+            || args.iter().any(|a| *a == *format!("--message-format={form}"))
+    };
+    let forms = [("json", MessageFormat::Json), ("short", MessageFormat::Short)];
+    let asked = forms.into_iter().find(|(form, _)| asks_for(form));
+    asked.map_or(MessageFormat::Human, |(_, format)| format)
+}
+
+/// The error for a word that is neither a command nor a file, with what it may stand for: a source
+/// file without its extension, a command, an option.
+fn no_command(word: &str, command: &clap::Command) -> Diagnostic {
+    let message = format!("there is no command `{word}`, and no file of that name");
+    let mut sources = registry::FRONTENDS.iter().map(|f| format!("{word}.{}", f.extension()));
+    let source = sources.find(|file| Path::new(file).is_file());
+    let commands = || command.get_subcommands().map(|command| command.get_name());
+    let compile = command.find_subcommand("compile");
+    let options = command.get_arguments().chain(compile.iter().flat_map(|c| c.get_arguments()));
+    let options: Vec<&str> =
+        options.filter_map(|option| option.get_long()).chain(["help", "version"]).collect();
+    let help = match (source, nearest(word, commands()), nearest(word, options)) {
+        (Some(source), ..) => format!("did you mean `nbcc {source}`?"),
+        (_, Some(command), _) => format!("did you mean `nbcc {command}`?"),
+        (_, _, Some(option)) => format!("did you mean `nbcc --{option}`?"),
+        _ => {
+            let all: Vec<&str> = commands().collect();
+            format!("name a source file, or a command: {}", all.join(", "))
+        }
+    };
+    Diagnostic::error(&codes::COMMAND_LINE, message).help(help)
+}
+
 /// What clap has to say: help and version are no mistakes.
 fn refuse(args: &[OsString], error: &clap::Error) -> u8 {
     if !error.use_stderr() {
         console::print(&error.render().ansi().to_string());
         return Session::new(MessageFormat::Human).end(0);
     }
-    let asks_for = |form: &str| {
-        args.windows(2).any(|w| w[0] == "--message-format" && w[1] == form)
-            || args.iter().any(|a| *a == *format!("--message-format={form}"))
-    };
-    let machines = [("json", MessageFormat::Json), ("short", MessageFormat::Short)];
-    if let Some((_, format)) = machines.into_iter().find(|(form, _)| asks_for(form)) {
+    let format = message_format(args);
+    if format != MessageFormat::Human {
         let mut session = Session::new(format);
         let text = error.render().to_string();
         // Paragraphs: what is wrong, tips, how the command is used.

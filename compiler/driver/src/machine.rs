@@ -66,6 +66,10 @@ fn unknown(session: &mut Session, entry: &TargetEntry, name: &str) -> Stop {
     session.usage(Diagnostic::error(&codes::COMMAND_LINE, message).help(help))
 }
 
+/// What helps where nothing better is known of a mistake in a machine file.
+const COMPLETE: &str = "`nbcc targets --machine NAME` prints a machine that is complete, with the \
+                        range that each parameter comes from";
+
 /// A mistake in `--set` is the command line's, any other the file's.
 fn report(
     session: &mut Session,
@@ -78,13 +82,15 @@ fn report(
         |key: &String| error.span.is_none() && overrides.iter().any(|change| change.key == *key);
     if error.key.as_ref().is_some_and(from_set) {
         let mut diagnostic = Diagnostic::error(&codes::COMMAND_LINE, error.message);
-        diagnostic.help = error.help;
+        diagnostic.help = Some(error.help.unwrap_or_else(|| {
+            format!("`nbcc targets --machine {name}` lists the parameters and their values")
+        }));
         return session.usage(diagnostic);
     }
     let error = error.locate(text);
     let (message, help) = without_list(error.message);
     let mut diagnostic = Diagnostic::error(&codes::BROKEN_MACHINE, message);
-    diagnostic.help = error.help.or(help);
+    diagnostic.help = Some(error.help.or(help).unwrap_or_else(|| COMPLETE.to_string()));
     match error.span {
         Some(span) => {
             let id = session.sources.add(SourceFile::new(name, text));

@@ -9,4 +9,6 @@ pub struct Progress {
     pub cycles: Cycle,
     /// Instructions issued so far.
     pub instructions: u64,
+    /// Blocks of the grid that have ended, and all of them, on a machine that runs grids.
+    pub blocks: Option<(u64, u64)>,
 }

@@ -15,7 +15,7 @@
 use std::sync::Arc;
 
 use nbcc_isa_mpu::{Kernel, Machine, ParamType, Program};
-use nbcc_sim_engine::Statistics;
+use nbcc_sim_engine::{Progress, Statistics};
 use nbcc_sim_mpu::device::Device as Simulated;
 pub use nbcc_sim_mpu::fault::{Fault, FaultKind};
 pub use nbcc_sim_mpu::{Counters, LaunchError, LoadError, Module, RunOptions};
@@ -406,6 +406,21 @@ impl Device {
         config: Config,
         args: &[Arg],
     ) -> Result<Event, DeviceError> {
+        self.launch_watched(module, kernel, config, args, &mut |_| ())
+    }
+
+    /// Launches a kernel as [`Device::launch`] does, and says now and then how far it has come.
+    ///
+    /// # Errors
+    /// As [`Device::launch`].
+    pub fn launch_watched(
+        &mut self,
+        module: &Module,
+        kernel: &str,
+        config: Config,
+        args: &[Arg],
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<Event, DeviceError> {
         // A kernel that is not there is reported by the launch.
         let params = match module.program().kernel(kernel) {
             Some(found) => parameters(found, args)?,
@@ -419,7 +434,8 @@ impl Device {
             params: &params,
         };
         let mut output = Vec::new();
-        match self.simulated.launch(module, &launch, &self.options, &mut output) {
+        let options = &self.options;
+        match self.simulated.launch_watched(module, &launch, options, &mut output, progress) {
             Ok(counters) => Ok(Event {
                 statistics: counters.statistics(module.program()),
                 cycles: counters.cycles,

@@ -172,3 +172,17 @@ fn output_is_bytes() {
         assert_eq!(output, b"A\xffA\xff");
     }
 }
+
+/// Every block that ends is told, with the cycles so far.
+#[test]
+fn launches_say_how_far_they_have_come() {
+    let mut device = device();
+    let module = device.load(program()).unwrap();
+    let x = device.alloc(4096).unwrap();
+    let mut told = Vec::new();
+    let mut progress = |now: nbcc_host::Progress| told.push((now.blocks, now.cycles));
+    let config = Config::linear(3, 32);
+    device.launch_watched(&module, "scale", config, &args(x), &mut progress).unwrap();
+    assert_eq!(told.last().map(|(blocks, _)| *blocks), Some(Some((3, 3))));
+    assert!(told.is_sorted() && told.len() >= 3 && told[0].1 > 0, "{told:?}");
+}

@@ -9,6 +9,10 @@ use crate::registry::TargetEntry;
 use crate::session::{Session, Stop};
 use crate::{codes, compile, files, registry};
 
+/// What helps where nothing better is known.
+const AS_PRINTED: &str = "write it as `nbcc objdump` prints it; docs/ lists each instruction's \
+                          operands";
+
 /// Runs the command.
 pub fn assemble(session: &mut Session, args: &AsArgs) -> Result<(), Stop> {
     let bytes = binary_of(session, &args.source, args.target.as_deref())?;
@@ -34,7 +38,7 @@ pub fn binary_of(
             let span = Span::new(id, error.span.start, error.span.end);
             let mut diagnostic =
                 Diagnostic::error(&codes::BROKEN_ASSEMBLY, error.message).at(span, "here");
-            diagnostic.help = error.help;
+            diagnostic.help = error.help.or_else(|| Some(AS_PRINTED.to_string()));
             session.diagnostics.push(diagnostic);
         }
         Stop::Failed

@@ -27,7 +27,8 @@ pub fn compile(session: &mut Session, args: &CompileArgs) -> Result<(), Stop> {
         && is_same_file(out, source)
     {
         let message = format!("the result would overwrite its source `{}`", source.display());
-        return Err(session.usage(Diagnostic::error(&codes::COMMAND_LINE, message)));
+        let error = Diagnostic::error(&codes::COMMAND_LINE, message);
+        return Err(session.usage(error.help("name another file with -o")));
     }
     if let Some(out) = &out {
         files::check_folder(session, out)?;

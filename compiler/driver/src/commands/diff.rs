@@ -80,7 +80,9 @@ fn select(
         let (first, last) = (find(session, from)?, find(session, to)?);
         if first > last {
             let message = format!("pass `{from}` runs after pass `{to}`");
-            return Err(session.usage(Diagnostic::error(&codes::COMMAND_LINE, message)));
+            let help = format!("the other way round: `--from {to} --to {from}`");
+            let error = Diagnostic::error(&codes::COMMAND_LINE, message).help(help);
+            return Err(session.usage(error));
         }
         let mut record = records[first].clone();
         record.after = records[last].after.clone();

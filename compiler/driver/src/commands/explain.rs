@@ -1,10 +1,12 @@
 //! `nbcc explain`: a diagnostic code, or the decisions taken for a program or for a line of it.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use nbcc_base::{CodeInfo, Diagnostic, SourceMap};
 use nbcc_pipeline::NoObserver;
+use nbcc_placement::alike::lines;
 use nbcc_placement::{Remark, RemarkKind};
 
 use crate::cli::ExplainArgs;
@@ -14,10 +16,14 @@ use nbcc_isa::text::nearest;
 
 /// Runs the command.
 pub fn explain(session: &mut Session, args: &ExplainArgs) -> Result<(), Stop> {
-    if is_code(&args.what) {
-        return explain_code(session, &args.what);
+    let Some(what) = &args.what else {
+        console::print(&list());
+        return Ok(());
+    };
+    if is_code(what) {
+        return explain_code(session, what);
     }
-    let (path, line) = split_line(&args.what);
+    let (path, line) = split_line(what);
     let tools =
         compile::tools(session, &path, &args.target.language, args.target.target.as_deref())?;
     let size = args.size.as_ref();
@@ -29,7 +35,8 @@ pub fn explain(session: &mut Session, args: &ExplainArgs) -> Result<(), Stop> {
     {
         let last = file.text.lines().count();
         let message = format!("`{}` has no line {line}, its last is {last}", file.name);
-        return Err(session.usage(Diagnostic::error(&codes::COMMAND_LINE, message)));
+        let help = format!("name a line from 1 to {last}, or leave it out to read about the file");
+        return Err(session.usage(Diagnostic::error(&codes::COMMAND_LINE, message).help(help)));
     }
     request.input_extents = compile::input_extents(session, &program, &args.input, size)?;
     session.flush();
@@ -77,10 +84,18 @@ fn explain_code(session: &mut Session, code: &str) -> Result<(), Stop> {
     }
     let mut error =
         Diagnostic::error(&codes::COMMAND_LINE, format!("there is no diagnostic code {code}"));
-    if let Some(near) = nearest(&code, all.iter().map(|info| info.code)) {
-        error = error.help(format!("did you mean {near}?"));
-    }
+    let near = nearest(&code, all.iter().map(|info| info.code));
+    error = error.help(match near {
+        Some(near) => format!("did you mean {near}? `nbcc explain --list` lists all"),
+        None => "`nbcc explain --list` lists all codes".to_string(),
+    });
     Err(session.usage(error))
+}
+
+/// Every code with its title, a line each.
+fn list() -> String {
+    let line = |info: &&CodeInfo| format!("\x1b[1m{}\x1b[0m  {}\n", info.code, info.title);
+    codes::all().iter().map(line).collect()
 }
 
 fn code_text(info: &CodeInfo) -> String {
@@ -127,21 +142,30 @@ fn remarks_of_line(remarks: &[Remark], sources: &SourceMap, line: u32) -> String
     let Some(file) = sources.files().first() else { return String::new() };
     let mut text =
         format!("{}:{line}: {}\n", file.name, file.line(line).unwrap_or_default().trim());
-    let mut any = false;
-    for remark in remarks {
-        let Some(span) = remark.span else { continue };
-        let first = sources.start_of(span).line;
-        let last = sources.get(span.source).position(span.end.max(span.start + 1) - 1).line;
-        if !(first..=last).contains(&line) {
-            continue;
+    let placed = remarks.iter().filter_map(|remark| Some((remark, lines_of(remark, sources)?)));
+    let here = placed.clone().filter(|(_, (first, last))| (*first..=*last).contains(&line));
+    let here: Vec<String> = here.map(|(remark, _)| remark_text(remark)).collect();
+    if here.is_empty() {
+        text.push_str("  no pass says anything about this line");
+        let others: BTreeSet<u32> = placed.map(|(_, (first, _))| first).collect();
+        let others: Vec<String> = others.iter().map(u32::to_string).collect();
+        if !others.is_empty() {
+            let _ = write!(text, "; there is something to read about {}", others.join(", "));
         }
-        any = true;
-        text.push_str(&remark_text(remark));
+        text.push('\n');
     }
-    if !any {
-        text.push_str("  no pass says anything about this line\n");
+    for line in lines(&here) {
+        let indent = if line.ends_with(" times:") { "  " } else { "" };
+        let _ = writeln!(text, "{indent}{line}");
     }
     text
+}
+
+/// The first and the last line of the source that a remark is about.
+fn lines_of(remark: &Remark, sources: &SourceMap) -> Option<(u32, u32)> {
+    let span = remark.span?;
+    let last = sources.get(span.source).position(span.end.max(span.start + 1) - 1).line;
+    Some((sources.start_of(span).line, last))
 }
 
 /// A remark for people: who says what of whom, and on what terms.

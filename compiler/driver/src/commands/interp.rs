@@ -14,6 +14,7 @@ use crate::cli::InterpArgs;
 use crate::data::gather::{self, Gathered};
 use crate::data::{by, outputs};
 use crate::launch::{kernels_of, oracle};
+use crate::progress::waited;
 use crate::session::{Session, Stop};
 use crate::{codes, compile, console};
 
@@ -28,7 +29,8 @@ pub fn interp(session: &mut Session, args: &InterpArgs) -> Result<(), Stop> {
 
 fn images(session: &mut Session, args: &InterpArgs, pipeline: &Pipeline) -> Result<(), Stop> {
     let launch = [("--launch", args.launch.is_some())];
-    run::refuse_options(session, &launch, "an image pipeline has no kernels")?;
+    let help = run::images::NO_LAUNCH;
+    run::refuse_options(session, &launch, "an image pipeline has no kernels", help)?;
     let specs = outputs::of_pipeline(pipeline);
     let places = outputs::plan(session, &specs, &args.data.output, &args.source)?;
     let gathered = gather::gather(session, pipeline, &args.data, &args.source)?;
@@ -48,12 +50,14 @@ fn images(session: &mut Session, args: &InterpArgs, pipeline: &Pipeline) -> Resu
 }
 
 fn grids(session: &mut Session, args: &InterpArgs, module: &Module) -> Result<(), Stop> {
-    grid::refuse_image_options(session, &args.data, false)?;
+    grid::refuse_image_options(session, &args.data)?;
     let kernels = kernels_of(module);
     let (plan, launches) =
         grid::read_plan(session, args.launch.as_deref(), &args.source, &kernels)?;
     session.flush();
-    let ran = oracle::launch(session, module, &plan, &launches, args.max_steps)?;
+    let ran = waited("interpreting", || {
+        oracle::launch(session, module, &plan, &launches, args.max_steps)
+    })?;
     console::print_bytes(&ran.printed);
     let text = grid::write_reads(session, &plan, &ran.buffers)?;
     console::print(&text);
@@ -86,7 +90,8 @@ pub fn interpret(
     gathered: &Gathered,
 ) -> Result<Vec<Image>, Stop> {
     let images = gather::images(pipeline, gathered);
-    nbcc_interp::pipeline::run(pipeline, &images, &gathered.params, &gathered.extents.outputs)
+    let (params, outputs) = (&gathered.params, &gathered.extents.outputs);
+    waited("interpreting", || nbcc_interp::pipeline::run(pipeline, &images, params, outputs))
         .map_err(|trap| report(session, trap))
 }
 
@@ -104,10 +109,16 @@ fn report(session: &mut Session, trap: Trap) -> Stop {
             session.fail(error.help("limit the coordinates with `clamp`"))
         }
         Trap::Param { span, .. } => {
-            session.fail(Diagnostic::error(&codes::TRAP, message).at(span, "declared here"))
+            let error = Diagnostic::error(&codes::TRAP, message).at(span, "declared here");
+            session.fail(error.help("set it with --param NAME=VALUE, or give it a default"))
         }
-        Trap::Input { .. } | Trap::TooLarge { .. } => {
-            session.fail(Diagnostic::error(&codes::TRAP, message))
+        Trap::Input { .. } => {
+            let error = Diagnostic::error(&codes::TRAP, message);
+            session.fail(error.help("give its data with --input NAME=FILE"))
+        }
+        Trap::TooLarge { .. } => {
+            let error = Diagnostic::error(&codes::TRAP, message);
+            session.fail(error.help("ask for fewer elements: --size, `bound`, smaller inputs"))
         }
     }
 }

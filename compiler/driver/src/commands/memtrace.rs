@@ -21,10 +21,13 @@ pub fn memtrace(session: &mut Session, args: &MemtraceArgs) -> Result<(), Stop> 
         let text = String::from_utf8_lossy(&bytes).into_owned();
         let span = error.place.span;
         let message = error.problem.to_string();
-        at_place(session, &codes::BROKEN_TRACE, message, &name, text, span)
+        let help = "a request is `R BANK ROW COLUMN` or `W BANK ROW COLUMN`, inside the device of the \
+                    machine file";
+        at_place(session, &codes::BROKEN_TRACE, message, &name, text, span, help)
     })?;
     let replay = nbcc_sim_dram::replay(&config, &requests, args.window).map_err(|error| {
-        session.fail(Diagnostic::error(&codes::BROKEN_MACHINE, error.to_string()))
+        let error = Diagnostic::error(&codes::BROKEN_MACHINE, error.to_string());
+        session.fail(error.help("change the parameters it names, in the file or with --set"))
     })?;
     if let Some(path) = &args.stats {
         let mut text = serde_json::to_string_pretty(&json(&replay)).unwrap_or_default();
@@ -43,10 +46,19 @@ fn dram(session: &mut Session, args: &MemtraceArgs) -> Result<DramConfig, Stop> 
         args.set.iter().map(|(key, value)| format!("{key}={value}")).collect();
     let mut config = parse_machine(&text, &settings).map_err(|error| match error {
         MachineError::File { place, message } => {
-            at_place(session, &codes::BROKEN_MACHINE, message, &name, text.clone(), place.span)
+            let (code, span) = (&codes::BROKEN_MACHINE, place.span);
+            let help = "docs/dram.md lists the parameters with their units and ranges";
+            at_place(session, code, message, &name, text.clone(), span, help)
         }
-        MachineError::Setting { setting, message } => session
-            .usage(Diagnostic::error(&codes::COMMAND_LINE, format!("--set {setting}: {message}"))),
+        MachineError::Setting { setting, message } => {
+            let (message, help) = machine::without_list(message);
+            let message = format!("--set {setting}: {message}");
+            let help = help.unwrap_or_else(|| {
+                "write --set KEY=VALUE with a key of the machine file and a value in its range"
+                    .to_string()
+            });
+            session.usage(Diagnostic::error(&codes::COMMAND_LINE, message).help(help))
+        }
     })?;
     if args.no_refresh {
         config.refresh = RefreshPolicy::None;
@@ -62,12 +74,13 @@ fn at_place(
     name: &str,
     text: String,
     span: std::ops::Range<usize>,
+    otherwise: &str,
 ) -> Stop {
     let id = session.sources.add(SourceFile::new(name, text));
     let span = Span::new(id, span.start, span.end);
     let (message, help) = machine::without_list(message);
     let mut diagnostic = Diagnostic::error(code, message).at(span, "here");
-    diagnostic.help = help;
+    diagnostic.help = Some(help.unwrap_or_else(|| otherwise.to_string()));
     session.fail(diagnostic)
 }
 

@@ -3,6 +3,7 @@
 mod assemble;
 mod compile;
 mod diff;
+mod documents;
 mod explain;
 mod interp;
 mod memtrace;
@@ -25,5 +26,7 @@ pub fn dispatch(cli: Cli, session: &mut Session) -> Result<(), Stop> {
         Command::Memtrace(args) => memtrace::memtrace(session, &args),
         Command::Run(args) => run::run(session, &args),
         Command::Targets(args) => targets::targets(session, &args),
+        Command::Completions(args) => documents::completions(session, &args),
+        Command::Man(args) => documents::man(session, &args),
     }
 }

@@ -29,7 +29,9 @@ pub fn identify(
         let message =
             format!("`{}` is for instruction set {isa}, which no target has", path.display());
         session.fail(
-            Diagnostic::error(&codes::BROKEN_BINARY, message).in_file(path.display().to_string()),
+            Diagnostic::error(&codes::BROKEN_BINARY, message)
+                .in_file(path.display().to_string())
+                .help("run it with the nbcc that made it, or compile the source again"),
         )
     })
 }

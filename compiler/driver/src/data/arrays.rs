@@ -107,7 +107,8 @@ pub fn read(session: &mut Session, path: &Path) -> Result<(Vec<u8>, ArrayForm), 
     let array = npy::numbers(&bytes).map_err(|what| {
         let name = path.display().to_string();
         let message = format!("`{name}` is no array of numbers: {what}");
-        session.fail(Diagnostic::error(&codes::BROKEN_DATA, message).in_file(name))
+        let error = Diagnostic::error(&codes::BROKEN_DATA, message).in_file(name);
+        session.fail(error.help("write it with numpy.save; raw bytes have another extension"))
     })?;
     let same = |scalar: &&ScalarType| scalar.descr.is_some_and(|d| d[1..] == array.ty);
     let form = match SCALARS.iter().find(same) {

@@ -63,8 +63,7 @@ pub fn given(
             return Err(unknown_name(session, "input", name, names));
         };
         if loaded.contains_key(name) {
-            let message = format!("input `{name}` is given twice");
-            return Err(session.usage(Diagnostic::error(&codes::COMMAND_LINE, message)));
+            return Err(given_twice(session, "input", name));
         }
         let image = read(session, spec, file)?;
         loaded.insert(
@@ -130,6 +129,17 @@ pub fn unknown_name<'a>(
     session.usage(diagnostic)
 }
 
+/// An error for a name that options give twice.
+pub fn given_twice(session: &mut Session, what: &str, name: &str) -> Stop {
+    let error = Diagnostic::error(&codes::COMMAND_LINE, format!("{what} `{name}` is given twice"));
+    session.usage(error.help(format!("give --{} {name}=... once", option_of(what))))
+}
+
+/// The option by which a thing is given.
+fn option_of(what: &str) -> &str {
+    if what == "parameter" { "param" } else { what }
+}
+
 /// `<stem>.<input>.*` beside a program.
 fn beside(program: &Path, input: &str) -> Option<PathBuf> {
     let stem = files::stem(program).into_string().ok()?;
@@ -162,7 +172,14 @@ fn read(session: &mut Session, spec: &InputSpec, file: &str) -> Result<Image, St
     }
     let refuse = |session: &mut Session, code: &'static CodeInfo, message: String| {
         let file = path.display().to_string();
-        session.fail(Diagnostic::error(code, format!("`{file}`: {message}")).in_file(file))
+        let error = Diagnostic::error(code, format!("`{file}`: {message}")).in_file(file);
+        session.fail(error.help(if *code == codes::BROKEN_DATA {
+            "write the file again: it is cut short, or was changed behind its header"
+        } else if *code == codes::TOO_LARGE {
+            "give an image of up to 2^27 elements"
+        } else {
+            "say the extents that the file has, as in FILE.bin:WxH, x first"
+        }))
     };
     if let Some(extents) = &extents {
         check_dims(session, spec, extents, &path)?;
@@ -205,7 +222,10 @@ fn read(session: &mut Session, spec: &InputSpec, file: &str) -> Result<Image, St
     };
     check_dims(session, spec, &image.extent, &path)?;
     if image.data.is_empty() {
-        return Err(refuse(session, &codes::WRONG_SHAPE, "it has no elements".into()));
+        let file = path.display().to_string();
+        let error = Diagnostic::error(&codes::WRONG_SHAPE, format!("`{file}`: it has no elements"));
+        let help = "give an image with at least one element along each dimension";
+        return Err(session.fail(error.in_file(file).help(help)));
     }
     Ok(image)
 }
@@ -229,7 +249,11 @@ fn from_picture(
     }
     let (image, remarks) = picture.to_image(spec.ty, spec.dims).map_err(|has| {
         let message = format!("`{file}` has {has}, input `{}` has elements {}", spec.name, spec.ty);
-        session.fail(Diagnostic::error(&codes::WRONG_TYPE, message).in_file(&file))
+        let help = format!(
+            "give an .npy file of {0} elements, made with array.astype(numpy.{0})",
+            spec.ty
+        );
+        session.fail(Diagnostic::error(&codes::WRONG_TYPE, message).in_file(&file).help(help))
     })?;
     for remark in remarks {
         session.diagnostics.push(match remark {
@@ -265,19 +289,25 @@ fn check_dims(
     path: &Path,
 ) -> Result<(), Stop> {
     let file = path.display().to_string();
-    let message = if extent.len() != spec.dims as usize {
-        format!(
+    let (message, help) = if extent.len() != spec.dims as usize {
+        let message = format!(
             "`{file}` has {}, input `{}` has {}",
             dims(extent.len() as u32),
             spec.name,
             dims(spec.dims)
-        )
+        );
+        let shape = ["", "[W]", "[H, W]", "[C, H, W]"].get(spec.dims as usize);
+        let shape = shape.map_or(String::new(), |shape| format!(", an array of shape {shape}"));
+        (message, format!("give an image of {}{shape}", dims(spec.dims)))
     } else if let Some(compiled) = spec.extent.as_ref().filter(|e| e[..] != *extent) {
-        format!("`{file}` is {}, the program was compiled for {}", by(extent), by(compiled))
+        let message =
+            format!("`{file}` is {}, the program was compiled for {}", by(extent), by(compiled));
+        let help = format!("give an image of {}, or compile for this one", by(compiled));
+        (message, help)
     } else {
         return Ok(());
     };
-    Err(session.fail(Diagnostic::error(&codes::WRONG_SHAPE, message).in_file(file)))
+    Err(session.fail(Diagnostic::error(&codes::WRONG_SHAPE, message).in_file(file).help(help)))
 }
 
 /// The bundled picture as an input.
@@ -293,7 +323,8 @@ fn bundled(session: &mut Session, spec: &InputSpec, program: &Path) -> Result<Lo
     {
         let message =
             format!("input `{}` of {} is more than an image may have", spec.name, by(extent));
-        return Err(session.fail(Diagnostic::error(&codes::TOO_LARGE, message)));
+        let help = "ask for less: --size, `bound`, or smaller estimates";
+        return Err(session.fail(Diagnostic::error(&codes::TOO_LARGE, message).help(help)));
     }
     if let Some([width, height, ..]) = fixed {
         picture = picture.repeated(*width, *height);

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use nbcc_base::Diagnostic;
 use nbcc_stages::{ElementType, Image, Pipeline};
 
-use super::inputs::unknown_name;
+use super::inputs::{given_twice, unknown_name};
 use super::picture::{Picture, may_be_picture};
 use super::{Form, npy, raw, split_extents};
 use crate::session::{Session, Stop};
@@ -61,8 +61,7 @@ pub fn plan(
             return Err(unknown_name(session, "output", name, names));
         }
         if args[..index].iter().any(|(earlier, _)| earlier == name) {
-            let message = format!("output `{name}` is given twice");
-            return Err(session.usage(Diagnostic::error(&codes::COMMAND_LINE, message)));
+            return Err(given_twice(session, "output", name));
         }
     }
     let stem = files::stem(program);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use nbcc_base::Diagnostic;
 use nbcc_stages::{ElementType, Literal};
 
-use super::inputs::unknown_name;
+use super::inputs::{given_twice, unknown_name};
 use crate::codes;
 use crate::session::{Session, Stop};
 
@@ -23,11 +23,19 @@ pub fn read(
         };
         let Some(value) = literal(*ty, text) else {
             let message = format!("`{text}` is no value for parameter `{name}`, which is {ty}");
-            return Err(session.usage(Diagnostic::error(&codes::COMMAND_LINE, message)));
+            let help = match *ty {
+                ty if ty.is_float() => "write a number, as in 1.5".to_string(),
+                ElementType::Bool => "write true or false".to_string(),
+                ty => {
+                    let (low, high) = ty.integer_range();
+                    format!("write an integer from {low} to {high}")
+                }
+            };
+            let error = Diagnostic::error(&codes::COMMAND_LINE, message).help(help);
+            return Err(session.usage(error));
         };
         if values.insert(name.clone(), value).is_some() {
-            let message = format!("parameter `{name}` is given twice");
-            return Err(session.usage(Diagnostic::error(&codes::COMMAND_LINE, message)));
+            return Err(given_twice(session, "parameter", name));
         }
     }
     Ok(values)

@@ -98,13 +98,15 @@ pub struct Read {
     pub form: ArrayForm,
 }
 
-/// Reads a launch file and the data that it names.
-pub fn read(session: &mut Session, path: &Path) -> Result<(SourceId, Plan), Stop> {
+/// Reads the launch file of a program and the data that it names.
+pub fn read(session: &mut Session, path: &Path, program: &Path) -> Result<(SourceId, Plan), Stop> {
     let source = files::read_source(session, path)?;
     let text = session.sources.get(source).text.clone();
     let folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
     let document = Document { session, source };
-    let mut reader = Reader { document, folder, plan: Plan::default(), named: BTreeMap::new() };
+    let stem = program.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let (plan, named) = (Plan::default(), BTreeMap::new());
+    let mut reader = Reader { document, folder, stem, plan, named };
     reader.file(&text)?;
     Ok((source, reader.plan))
 }
@@ -120,6 +122,8 @@ struct Named {
 struct Reader<'s> {
     document: Document<'s>,
     folder: PathBuf,
+    /// The program's name, for files that are not named.
+    stem: String,
     plan: Plan,
     named: BTreeMap<String, Named>,
 }
@@ -178,7 +182,8 @@ impl Reader<'_> {
         let (bytes, _) = self.contents(file)?;
         if self.plan.symbols.iter().any(|symbol| symbol.name == name) {
             let message = format!("symbol `{name}` is given twice");
-            return Err(self.document.fault(value.span(), message, "again", ""));
+            let help = "leave one of the two out";
+            return Err(self.document.fault(value.span(), message, "again", help));
         }
         self.plan.symbols.push(SymbolData { name, bytes });
         Ok(())
@@ -222,7 +227,8 @@ impl Reader<'_> {
             }
             DeValue::Array(_) => {
                 let message = format!("`{what}` has one to three sizes");
-                return Err(self.document.fault(value.span(), message, "not so many", ""));
+                let help = format!("write it as in `{what} = [16, 16, 1]`");
+                return Err(self.document.fault(value.span(), message, "not so many", &help));
             }
             _ => sizes[0] = self.document.integer(value, what, low, high)? as u32,
         }
@@ -261,12 +267,14 @@ impl Reader<'_> {
                 Some(bytes) => Ok(ArgValue::Bytes(bytes)),
                 None => {
                     let message = "`hex` takes pairs of hexadecimal digits".to_string();
-                    Err(self.document.fault(scalar.span(), message, "not such", ""))
+                    let help = "write two digits a byte, as in `hex = \"0000803f\"`";
+                    Err(self.document.fault(scalar.span(), message, "not such", help))
                 }
             };
         }
         let message = format!("`{name}` says nothing without `buffer`");
-        Err(self.document.fault(value.span(), message, "of which buffer?", ""))
+        let help = "say which: `buffer = \"NAME\"`";
+        Err(self.document.fault(value.span(), message, "of which buffer?", help))
     }
 
     fn buffer_arg(&mut self, table: &DeTable<'_>, at: Range<usize>) -> Result<ArgValue, Stop> {
@@ -275,7 +283,8 @@ impl Reader<'_> {
         let contents = match (table.get("file"), table.get("bytes")) {
             (Some(_), Some(bytes)) => {
                 let message = format!("buffer `{name}` has both `file` and `bytes`");
-                return Err(self.document.fault(bytes.span(), message, "one too many", ""));
+                let help = "leave `bytes` out: the file says how many there are";
+                return Err(self.document.fault(bytes.span(), message, "one too many", help));
             }
             (Some(file), None) => Some(self.contents(file)?),
             (None, Some(bytes)) => {
@@ -307,7 +316,8 @@ impl Reader<'_> {
         let total: u64 = self.plan.buffers.iter().map(|buffer| buffer.bytes.len() as u64).sum();
         if total > MAX_BUFFERS {
             let message = "the buffers take more than 4 GiB".to_string();
-            return Err(self.document.fault(at, message, "too much with this one", ""));
+            let help = "use smaller buffers";
+            return Err(self.document.fault(at, message, "too much with this one", help));
         }
         Ok(ArgValue::Buffer(number))
     }
@@ -328,12 +338,32 @@ impl Reader<'_> {
             };
             return Err(self.document.fault(name_value.span(), message, "not known", &help));
         };
-        let file = self.required(table, "file", value.span())?;
-        let path = self.folder.join(self.document.string(file, "file")?);
+        let path = match table.get("file") {
+            Some(file) => self.folder.join(self.document.string(file, "file")?),
+            None => self.unnamed(table, name_value, &name)?,
+        };
         let form = self.form(table, &path, value.span(), number)?;
         files::check_folder(self.document.session, &path)?;
         self.plan.reads.push(Read { buffer: number, path, form });
         Ok(())
+    }
+
+    /// Where a buffer goes whose place is not said: like an image that is not named, into the
+    /// current folder, called after the program.
+    fn unnamed(
+        &mut self,
+        table: &DeTable<'_>,
+        at: &Spanned<DeValue<'_>>,
+        name: &str,
+    ) -> Result<PathBuf, Stop> {
+        if name.contains(['/', '\\']) {
+            let message = format!("buffer `{name}` needs a file: its name is none");
+            let help = "say where it goes, as in `file = \"out.bin\"`";
+            return Err(self.document.fault(at.span(), message, "names no file", help));
+        }
+        let is_array = ["dtype", "shape"].iter().any(|key| table.contains_key(*key));
+        let extension = if is_array { "npy" } else { "bin" };
+        Ok(format!("{}.{name}.{extension}", self.stem).into())
     }
 
     fn form(
@@ -384,7 +414,12 @@ impl Reader<'_> {
                 Some(bytes) => format!("these are {bytes} bytes of {name}"),
                 None => "far too large".to_string(),
             };
-            return Err(self.document.fault(shape_at, message, &label, ""));
+            let elements = has / scalar.bytes as u64;
+            let help = match has.is_multiple_of(scalar.bytes as u64) {
+                true => format!("it holds {elements} elements of {name}: `shape = [{elements}]`"),
+                false => format!("no shape of {name} fits: use another `dtype`, or a .bin file"),
+            };
+            return Err(self.document.fault(shape_at, message, &label, &help));
         }
         Ok(ArrayForm::Npy { scalar, shape })
     }
@@ -418,7 +453,8 @@ impl Reader<'_> {
     ) -> Result<&'v Spanned<DeValue<'t>>, Stop> {
         table.get(key).ok_or_else(|| {
             let message = format!("`{key}` is missing");
-            self.document.fault(at, message, &format!("without `{key}`"), "")
+            let help = format!("add it, as in `{}`", example(key));
+            self.document.fault(at, message, &format!("without `{key}`"), &help)
         })
     }
 
@@ -426,6 +462,19 @@ impl Reader<'_> {
     fn contents(&mut self, file: &Spanned<DeValue<'_>>) -> Result<(Vec<u8>, ArrayForm), Stop> {
         let name = self.document.string(file, "file")?;
         arrays::read(self.document.session, &self.folder.join(name))
+    }
+}
+
+/// A key with a value of the right kind.
+fn example(key: &str) -> &'static str {
+    match key {
+        "grid" => "grid = [128, 1, 1]",
+        "block" => "block = [256, 1, 1]",
+        "name" => "name = \"table\"",
+        "buffer" => "buffer = \"x\"",
+        "dtype" => "dtype = \"f32\"",
+        "shape" => "shape = [64, 64]",
+        _ => "file = \"x.npy\"",
     }
 }
 

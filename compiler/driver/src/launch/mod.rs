@@ -58,12 +58,14 @@ pub fn kernels_of(module: &Module) -> Vec<KernelSpec> {
 /// A `[[symbol]]` that the program has not.
 pub fn no_symbol(session: &mut Session, name: &str) -> Stop {
     let message = format!("the launch file sets `{name}`, and the program has no such variable");
-    session.fail(Diagnostic::error(&codes::WRONG_LAUNCH, message))
+    let help = "name a module variable as the program declares it, or leave the [[symbol]] out";
+    session.fail(Diagnostic::error(&codes::WRONG_LAUNCH, message).help(help))
 }
 
 /// A `[[symbol]]` with more bytes than the variable.
 pub fn long_symbol(session: &mut Session, symbol: &SymbolData, size: usize) -> Stop {
     let (name, given) = (&symbol.name, symbol.bytes.len());
     let message = format!("the file for `{name}` has {given} bytes, the variable {size}");
-    session.fail(Diagnostic::error(&codes::WRONG_LAUNCH, message))
+    let help = format!("give a file of up to {size} bytes");
+    session.fail(Diagnostic::error(&codes::WRONG_LAUNCH, message).help(help))
 }

@@ -1,7 +1,7 @@
 //! Launches on the interpreter.
 
 use nbcc_base::Diagnostic;
-use nbcc_interp::grid::{self, Fault, GridMemory, Limits};
+use nbcc_interp::grid::{self, Fault, FaultKind, GridMemory, Limits};
 use nbcc_ir::{Kernel, Module};
 
 use super::file::Plan;
@@ -22,7 +22,10 @@ pub fn launch(
     let mut printed = Vec::new();
     let mut memory = match GridMemory::new(module) {
         Ok(memory) => memory,
-        Err(kind) => return Err(session.fail(Diagnostic::error(&codes::TRAP, kind.to_string()))),
+        Err(kind) => {
+            let error = Diagnostic::error(&codes::TRAP, kind.to_string());
+            return Err(session.fail(error.help("make the module's variables smaller")));
+        }
     };
     for symbol in &plan.symbols {
         let object = module.objects.iter().find(|(_, object)| object.name == symbol.name);
@@ -86,7 +89,23 @@ fn report(session: &mut Session, fault: &Fault) -> Stop {
         "kernel `{}`, block ({bx}, {by}, {bz}), thread ({tx}, {ty}, {tz}): {}",
         fault.kernel, fault.kind
     );
-    let error = Diagnostic::error(&codes::TRAP, message);
+    let help = match *fault.kind {
+        FaultKind::OutOfBounds { .. } => {
+            "compare the address with where the buffers of the launch file end"
+        }
+        FaultKind::Misaligned { .. } => "access it in pieces, or at a multiple of its size",
+        FaultKind::ReadOnly { .. } => "store to memory that is not `.const` and no parameter",
+        FaultKind::StepLimit(_) => "see whether a loop ends; --max-steps N allows more",
+        FaultKind::Deadlock(_) | FaultKind::Synchronization(_) => {
+            "let all threads of the block, or all that the mask names, come to the same barrier"
+        }
+        FaultKind::CallDepth(_) => "use a loop instead of recursion",
+        FaultKind::Launch(_) => "launch the kernel as it is declared",
+        FaultKind::Trap(_) | FaultKind::Breakpoint | FaultKind::Assertion { .. } => {
+            "the program ends itself here: look at the condition that leads to this place"
+        }
+    };
+    let error = Diagnostic::error(&codes::TRAP, message).help(help);
     session.fail(match fault.span {
         Some(span) => error.at(span, "here"),
         None => error,

@@ -7,6 +7,7 @@ use nbcc_isa::text::nearest;
 use super::file::{Arg, ArgValue, Launch, Plan};
 use super::names;
 use crate::codes;
+use crate::data::arrays::SCALARS;
 use crate::session::{Session, Stop};
 use crate::simulate::{Argument, GridLaunch, KernelParam, KernelSpec};
 
@@ -32,7 +33,7 @@ fn one(
     let span = Span::new(source, launch.at.start, launch.at.end);
     let mut fail = |message: String, label: &str, help: String| {
         let error = Diagnostic::error(&codes::WRONG_LAUNCH, message).at(span, label);
-        session.fail(if help.is_empty() { error } else { error.help(help) })
+        session.fail(error.help(help))
     };
     let spelled: Vec<String> = kernels.iter().map(|k| names::demangled(&k.name)).collect();
     let all = || spelled.join(", ");
@@ -43,7 +44,9 @@ fn one(
                 let known = kernels.iter().map(|kernel| kernel.name.as_str());
                 let help = match nearest(name, known.chain(spelled.iter().map(String::as_str))) {
                     Some(near) => format!("did you mean `{near}`?"),
-                    None if kernels.is_empty() => "the program has no kernels".to_string(),
+                    None if kernels.is_empty() => {
+                        "the program has no kernels: in PTX, each is an `.entry`".to_string()
+                    }
                     None => format!("there are: {}", all()),
                 };
                 return Err(fail(format!("there is no kernel `{name}`"), "not known", help));
@@ -64,7 +67,7 @@ fn one(
                 return Err(fail(
                     "the program has no kernels".into(),
                     "nothing to launch",
-                    "".into(),
+                    "launch a program with a kernel: in PTX, an `.entry`".into(),
                 ));
             }
             _ => {
@@ -103,7 +106,7 @@ fn one(
             );
             let span = Span::new(source, arg.at.start, arg.at.end);
             let error = Diagnostic::error(&codes::WRONG_LAUNCH, message).at(span, what);
-            return Err(session.fail(error));
+            return Err(session.fail(error.help(instead(param))));
         }
         args.push(match &arg.value {
             ArgValue::Scalar(_, bytes) | ArgValue::Bytes(bytes) => Argument::Bytes(bytes.clone()),
@@ -142,5 +145,20 @@ fn misfit(arg: &Arg, param: &KernelParam) -> Option<String> {
         }
         ArgValue::Buffer(_) if is_float(wanted) => Some("this is an address".to_string()),
         _ => None,
+    }
+}
+
+/// An argument that fits a parameter.
+fn instead(param: &KernelParam) -> String {
+    let signed = param.type_name.strip_prefix('s').map(|bits| format!("i{bits}"));
+    let untyped = param.type_name.strip_prefix('b').map(|bits| format!("u{bits}"));
+    let name = signed.or(untyped).unwrap_or_else(|| param.type_name.clone());
+    if !SCALARS.iter().any(|scalar| scalar.name == name) {
+        return format!("write `hex = \"...\"` with {} bytes, two digits each", param.bytes);
+    }
+    let one = if name.starts_with('f') { "1.0" } else { "1" };
+    match name == "u64" {
+        true => "write `u64 = 1`, or for an address `buffer = \"x\"`".to_string(),
+        false => format!("write it as in `{name} = {one}`"),
     }
 }

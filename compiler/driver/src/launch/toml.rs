@@ -23,7 +23,7 @@ impl Document<'_> {
     pub fn fault(&mut self, at: Range<usize>, message: String, label: &str, help: &str) -> Stop {
         let span = Span::new(self.source, at.start, at.end);
         let error = Diagnostic::error(&codes::BROKEN_LAUNCH, message).at(span, label);
-        self.session.fail(if help.is_empty() { error } else { error.help(help) })
+        self.session.fail(error.help(help))
     }
 
     /// Parses the text.
@@ -31,7 +31,9 @@ impl Document<'_> {
         DeTable::parse(text).map_err(|error| {
             let at = error.span().unwrap_or(0..0);
             let message = format!("the launch file is no TOML: {}", error.message());
-            self.fault(at, message, "here", "")
+            let help = "a launch file has lines `KEY = VALUE` under [[launch]], [[arg]] and \
+                        [[read]], with texts in quotes";
+            self.fault(at, message, "here", help)
         })
     }
 
@@ -73,7 +75,8 @@ impl Document<'_> {
         let parsed = i128::from_str_radix(number.as_str(), number.radix()).ok();
         parsed.filter(|number| (low..=high).contains(number)).ok_or_else(|| {
             let message = format!("{what} is out of range");
-            self.fault(value.span(), message, &format!("{low} to {high} can stand here"), "")
+            let help = format!("give a number from {low} to {high}");
+            self.fault(value.span(), message, "not in the range", &help)
         })
     }
 
@@ -85,7 +88,8 @@ impl Document<'_> {
             other => return Err(self.wrong(value.span(), what, "a number", other)),
         };
         text.parse().map_err(|_| {
-            self.fault(value.span(), format!("{what} is no number"), "not a number", "")
+            let help = format!("write it as in `{what} = 2.5`");
+            self.fault(value.span(), format!("{what} is no number"), "not a number", &help)
         })
     }
 
@@ -118,7 +122,25 @@ impl Document<'_> {
 
     fn wrong(&mut self, at: Range<usize>, what: &str, wanted: &str, is: &DeValue<'_>) -> Stop {
         let message = format!("`{what}` must be {wanted}");
-        self.fault(at, message, &format!("this is {}", kind(is)), "")
+        let number = match is {
+            DeValue::String(text) => text.parse().ok().filter(|number: &f64| number.is_finite()),
+            _ => None,
+        };
+        let example = match wanted {
+            "an integer" | "a number" if number.is_some() => {
+                format!("{what} = {}", number.unwrap_or_default())
+            }
+            "a string" => format!("{what} = \"...\""),
+            "an array" if matches!(what, "symbol" | "launch" | "arg" | "read") => {
+                format!("[[{what}]]")
+            }
+            "an array" => format!("{what} = [1, 2]"),
+            "a table" => format!("[[{what}]]"),
+            "a number" => format!("{what} = 2.5"),
+            _ => format!("{what} = 1"),
+        };
+        let help = format!("write it as in `{example}`");
+        self.fault(at, message, &format!("this is {}", kind(is)), &help)
     }
 }
 

@@ -80,7 +80,8 @@ fn run(binary: &[u8], request: GridRequest<'_>, ran: &mut GridRan) -> Result<(),
             dynamic_shared: asked.dynamic_shared_bytes,
         };
         let args: Vec<Arg> = asked.args.iter().map(|arg| argument(arg, &pointers)).collect();
-        let event = match device.launch(&module, &asked.kernel, config, &args) {
+        let progress = &mut *request.progress;
+        let event = match device.launch_watched(&module, &asked.kernel, config, &args, progress) {
             Ok(event) => event,
             Err(failure) => {
                 if let DeviceError::Launch { output, .. } = &failure {

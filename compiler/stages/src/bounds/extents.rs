@@ -82,7 +82,8 @@ impl Resolution<'_> {
                     );
                     self.diagnostics.push(
                         Diagnostic::error(&codes::INPUT_EXTENT, message)
-                            .at(data.span, format!("declared with {dims} dimensions")),
+                            .at(data.span, format!("declared with {dims} dimensions"))
+                            .help(format!("give an image of {dims} dimensions")),
                     );
                     vec![Some(1); dims]
                 }
@@ -103,7 +104,10 @@ impl Resolution<'_> {
                 );
                 self.diagnostics.push(
                     Diagnostic::error(&codes::INPUT_EXTENT, message)
-                        .at(at, "the only extent that it may have"),
+                        .at(at, "the only extent that it may have")
+                        .help(format!(
+                            "give an image of extent {extent}, or leave out the bounds in the source"
+                        )),
                 );
             }
         }
@@ -181,13 +185,18 @@ impl Resolution<'_> {
             if let Some(d) = region.iter().position(|i| i.is_empty()) {
                 let message =
                     format!("the output `{}` has no element along `{}`", data.name, data.vars[d]);
-                self.diagnostics
-                    .push(Diagnostic::error(&codes::OUTPUT_EXTENT, message).at(data.span, "empty"));
+                self.diagnostics.push(
+                    Diagnostic::error(&codes::OUTPUT_EXTENT, message)
+                        .at(data.span, "empty")
+                        .help("ask for at least one element with `bound` or --size"),
+                );
             } else if points(&region) > MAX_POINTS {
                 let message =
                     format!("the output `{}` has more than {MAX_POINTS} elements", data.name);
                 self.diagnostics.push(
-                    Diagnostic::error(&codes::REGION_TOO_LARGE, message).at(data.span, "too large"),
+                    Diagnostic::error(&codes::REGION_TOO_LARGE, message)
+                        .at(data.span, "too large")
+                        .help("ask for fewer elements with `bound`, --size or smaller inputs"),
                 );
             }
             extents.outputs.push(region);
@@ -216,7 +225,9 @@ impl Resolution<'_> {
                 let message =
                     format!("the input `{}` has more than {MAX_POINTS} elements", data.name);
                 self.diagnostics.push(
-                    Diagnostic::error(&codes::REGION_TOO_LARGE, message).at(data.span, "too large"),
+                    Diagnostic::error(&codes::REGION_TOO_LARGE, message)
+                        .at(data.span, "too large")
+                        .help("ask for fewer elements with `bound`, --size or smaller inputs"),
                 );
             }
             extents.inputs[input] = known;

@@ -138,7 +138,9 @@ fn place_objects(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Fa
                 let name = &func.name;
                 let message =
                     format!("`{name}` has {bytes} bytes of {what}; the machine has {most}");
-                let mut diagnostic = Diagnostic::error(&codes::TOO_LARGE, message);
+                let mut diagnostic = Diagnostic::error(&codes::TOO_LARGE, message).help(format!(
+                    "use less {what}: `nbcc targets --machine NAME` lists the limits"
+                ));
                 if let Some(span) = func.first_span() {
                     diagnostic = diagnostic.at(span, "in this kernel");
                 }
@@ -197,7 +199,8 @@ fn choose(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {
             }
             Err(unsupported) => {
                 let message = format!("MPU has no instruction for {}", unsupported.what);
-                let mut diagnostic = Diagnostic::error(&codes::UNSUPPORTED, message);
+                let mut diagnostic = Diagnostic::error(&codes::UNSUPPORTED, message)
+                    .help("compute it with other instructions; docs/language-ptx.md lists them");
                 if let Some(span) = unsupported.span {
                     diagnostic = diagnostic.at(span, "used here");
                 }
@@ -241,7 +244,10 @@ fn allocate(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed>
         if done.local_bytes.next_multiple_of(16) > u64::from(state.machine.memory.local_bytes) {
             let bytes = done.local_bytes;
             let message = format!("`{name}` has {bytes} bytes of local memory with spilled values");
-            return cx.diagnostics.fail(Diagnostic::error(&codes::TOO_LARGE, message));
+            return cx.diagnostics.fail(
+                Diagnostic::error(&codes::TOO_LARGE, message)
+                    .help("keep fewer values at a time, or give the machine more registers with --set registers.words=N"),
+            );
         }
         kernel.allocation = Some(done);
     }
@@ -254,6 +260,9 @@ fn lay_out(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {
     }
     Ok(())
 }
+
+/// What to do about a program that no binary holds.
+const LESS: &str = "put fewer kernels into a file, or make them smaller";
 
 fn put_together(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {
     let mut ready = Vec::new();
@@ -273,11 +282,15 @@ fn put_together(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Fai
         Ok(program) => {
             if let Err(error) = program.validate() {
                 let message = error.to_string();
-                return cx.diagnostics.fail(Diagnostic::error(&codes::TOO_LARGE, message));
+                return cx
+                    .diagnostics
+                    .fail(Diagnostic::error(&codes::TOO_LARGE, message).help(LESS));
             }
             state.program = Some(program);
             Ok(())
         }
-        Err(message) => cx.diagnostics.fail(Diagnostic::error(&codes::TOO_LARGE, message)),
+        Err(message) => {
+            cx.diagnostics.fail(Diagnostic::error(&codes::TOO_LARGE, message).help(LESS))
+        }
     }
 }

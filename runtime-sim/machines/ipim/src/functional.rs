@@ -25,7 +25,7 @@ pub struct Counts {
 }
 
 /// Runs all vaults to their end. `limit` bounds the instructions of each vault;
-/// `progress` is called at each `sync` with the instructions so far.
+/// `progress` is called with the instructions so far whenever a vault has come to a `sync`.
 ///
 /// # Errors
 /// The first fault of the first vault that has one.
@@ -49,8 +49,8 @@ pub fn run(
                 cycle: None,
                 kind,
             })?;
+            progress(issued.iter().sum());
         }
-        progress(issued.iter().sum());
         if stops.iter().all(|stop| *stop == Stop::End) {
             return Ok(Counts { instructions: issued.iter().sum() });
         }

@@ -175,7 +175,7 @@ impl Simulation {
     pub fn run_functional(&mut self, options: &mut RunOptions<'_>) -> Result<u64, Fault> {
         let mut report = |instructions| {
             if let Some(progress) = &mut options.progress {
-                progress(Progress { cycles: 0, instructions });
+                progress(Progress { instructions, ..Progress::default() });
             }
         };
         let counts = functional::run(

@@ -113,7 +113,8 @@ impl<'a> System<'a> {
             if self.now >= report {
                 report = self.now + WINDOW;
                 let instructions = self.instructions();
-                (control.progress)(Progress { cycles: self.now, instructions });
+                let (cycles, blocks) = (self.now, None);
+                (control.progress)(Progress { cycles, instructions, blocks });
             }
 
             if self.vaults.iter().all(|vault| vault.state == State::Ended) {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use nbcc_isa_mpu::{Kernel, Machine, ObjectSpace, Program};
+use nbcc_sim_engine::Progress;
 use nbcc_sim_simt::memory::{AccessError, Memory, OutOfMemory};
 
 use crate::execute::{Context, State};
@@ -250,6 +251,21 @@ impl Device {
         options: &RunOptions,
         output: &mut Vec<u8>,
     ) -> Result<Counters, LaunchError> {
+        self.launch_watched(module, launch, options, output, &mut |_| ())
+    }
+
+    /// Runs a kernel as [`Device::launch`] does, and says now and then how far it has come.
+    ///
+    /// # Errors
+    /// As [`Device::launch`].
+    pub fn launch_watched(
+        &mut self,
+        module: &Module,
+        launch: &Launch<'_>,
+        options: &RunOptions,
+        output: &mut Vec<u8>,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<Counters, LaunchError> {
         let kernel = module.kernel(launch.kernel)?;
         self.check(kernel, launch)?;
         self.launches += 1;
@@ -266,7 +282,7 @@ impl Device {
         let mut counters = Counters::new(&module.program, launch);
         let mut state =
             State { memory: &mut self.memory, counters: &mut counters, output, near: 0 };
-        grid::run(&context, &mut state, options.max_cycles)?;
+        grid::run(&context, &mut state, options.max_cycles, progress)?;
         counters.finish();
         Ok(counters)
     }

@@ -4,13 +4,14 @@
 
 use std::collections::VecDeque;
 
+use nbcc_sim_engine::Progress;
 use nbcc_sim_simt::LANES;
 
 use crate::block::Block;
 use crate::execute::{Context, State};
 use crate::fault::Fault;
 
-/// Runs all blocks of a grid.
+/// Runs all blocks of a grid. `progress` is called whenever a block ends or waits.
 ///
 /// # Errors
 /// The first fault.
@@ -18,6 +19,7 @@ pub fn run(
     context: &Context<'_>,
     state: &mut State<'_>,
     max_cycles: u64,
+    progress: &mut dyn FnMut(Progress),
 ) -> Result<(), Box<Fault>> {
     let [x, y, z] = context.grid.map(u64::from);
     let total = x * y * z;
@@ -60,6 +62,11 @@ pub fn run(
             running.push_back(block);
             waiting += 1;
         }
+        progress(Progress {
+            cycles: state.counters.cores.iter().copied().max().unwrap_or(0),
+            instructions: state.counters.cores.iter().sum(),
+            blocks: Some((started - running.len() as u64, total)),
+        });
     }
     Ok(())
 }

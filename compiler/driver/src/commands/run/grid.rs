@@ -6,13 +6,14 @@ use std::path::Path;
 use nbcc_base::{Diagnostic, SourceId};
 use nbcc_pipeline::Program;
 
-use super::{binary_of, failed, refuse_options, threads, watched, write_stats};
+use super::{binary_of, failed, refuse_options, threads, write_stats};
 use crate::cli::{DataArgs, RunArgs};
 use crate::commands::{interp, objdump};
 use crate::compile::Tools;
 use crate::data::arrays;
 use crate::launch::file::{self, Plan};
 use crate::launch::{self, kernels_of, oracle};
+use crate::progress::{waited, watched};
 use crate::registry::{GridRunner, TargetEntry};
 use crate::session::{Session, Stop};
 use crate::simulate::{GridLaunch, GridRan, GridRequest, KernelSpec};
@@ -25,8 +26,9 @@ pub fn run_source(
     tools: Tools,
     runner: &'static GridRunner,
 ) -> Result<(), Stop> {
-    refuse_image_options(session, &args.data, args.trace.is_some())?;
+    refuse_image_options(session, &args.data)?;
     let entry = tools.entry;
+    refuse_trace(session, args, entry)?;
     let passes = compile::pass_options(session, entry, &args.passes)?;
     let request = compile::request(session, entry, &args.target, None)?;
     let program = compile::parse(session, &args.program, tools)?;
@@ -44,7 +46,9 @@ pub fn run_source(
     let checked = match args.check {
         true => {
             session.flush();
-            let reference = oracle::launch(session, &module, &plan, &launches, CHECK_STEPS)?;
+            let reference = waited("interpreting", || {
+                oracle::launch(session, &module, &plan, &launches, CHECK_STEPS)
+            })?;
             compare(session, &plan, &ran, &reference)
         }
         false => Ok(String::new()),
@@ -62,7 +66,8 @@ pub fn run_binary(
     runner: &'static GridRunner,
     binary: Vec<u8>,
 ) -> Result<(), Stop> {
-    refuse_image_options(session, &args.data, args.trace.is_some())?;
+    refuse_image_options(session, &args.data)?;
+    refuse_trace(session, args, entry)?;
     let described = (runner.describe)(&binary)
         .map_err(|error| objdump::broken(session, &args.program, error))?;
     let (plan, launches) = plan(session, args, &described.kernels)?;
@@ -71,19 +76,22 @@ pub fn run_binary(
 }
 
 /// Options of images mean nothing for kernels.
-pub fn refuse_image_options(
-    session: &mut Session,
-    data: &DataArgs,
-    trace: bool,
-) -> Result<(), Stop> {
+pub fn refuse_image_options(session: &mut Session, data: &DataArgs) -> Result<(), Stop> {
     let given = [
         ("--input", !data.input.is_empty()),
         ("--output", !data.output.is_empty()),
         ("--param", !data.param.is_empty()),
         ("--size", data.size.is_some()),
-        ("--trace", trace),
     ];
-    refuse_options(session, &given, "kernels get their data by a launch file")
+    let help = "say in a file what each argument is, and give it with --launch FILE.toml";
+    refuse_options(session, &given, "kernels get their data by a launch file", help)
+}
+
+/// A machine of kernels keeps no timeline.
+fn refuse_trace(session: &mut Session, args: &RunArgs, entry: &TargetEntry) -> Result<(), Stop> {
+    let why = format!("the simulator of target {} keeps no timeline", entry.target.name());
+    let help = "--profile shows where instructions are issued, --stats FILE.json what was counted";
+    refuse_options(session, &[("--trace", args.trace.is_some())], &why, help)
 }
 
 fn plan(
@@ -102,7 +110,7 @@ pub fn read_plan(
     kernels: &[KernelSpec],
 ) -> Result<(Plan, Vec<GridLaunch>), Stop> {
     let path = launch::path(session, named, program)?;
-    let (source, plan): (SourceId, Plan) = file::read(session, &path)?;
+    let (source, plan): (SourceId, Plan) = file::read(session, &path, program)?;
     let launches = launch::resolve(session, source, &plan, kernels)?;
     Ok((plan, launches))
 }
@@ -205,13 +213,14 @@ fn compare(
             }
             Err(message) => {
                 let error = Diagnostic::error(&codes::CHECK_FAILED, format!("buffer {message}"));
-                return Err(session.fail(error));
+                return Err(session.fail(error.help(check::WHAT_NEXT)));
             }
         }
     }
     if ran.printed != reference.printed {
         let message = "what the kernels printed differs from the interpreter's";
-        return Err(session.fail(Diagnostic::error(&codes::CHECK_FAILED, message)));
+        let error = Diagnostic::error(&codes::CHECK_FAILED, message).help(check::WHAT_NEXT);
+        return Err(session.fail(error));
     }
     Ok(text)
 }

@@ -6,13 +6,14 @@ use std::fmt::Write;
 use nbcc_base::Diagnostic;
 use nbcc_stages::{Image, Pipeline};
 
-use super::{binary_of, failed, refuse_options, threads, watched, write_stats};
+use super::{binary_of, failed, refuse_options, threads, write_stats};
 use crate::cli::RunArgs;
 use crate::commands::{interp, objdump};
 use crate::compile::Tools;
 use crate::data::gather::{self, Gathered};
 use crate::data::inputs::{self, Loaded};
 use crate::data::{by, outputs, params};
+use crate::progress::watched;
 use crate::registry::{ImageRunner, TargetEntry};
 use crate::session::{Session, Stop};
 use crate::simulate::{Described, Ran, RunRequest};
@@ -56,9 +57,12 @@ pub fn run_binary(
     run(session, args, &job)
 }
 
+/// What to do instead of `--launch`.
+pub const NO_LAUNCH: &str = "leave it out: inputs are given with --input NAME=FILE";
+
 fn refuse_launch(session: &mut Session, args: &RunArgs) -> Result<(), Stop> {
     let given = [("--launch", args.launch.is_some())];
-    refuse_options(session, &given, "an image pipeline has no kernels")
+    refuse_options(session, &given, "an image pipeline has no kernels", NO_LAUNCH)
 }
 
 fn run(session: &mut Session, args: &RunArgs, job: &Job) -> Result<(), Stop> {
@@ -225,7 +229,8 @@ fn compare(
                 let _ = writeln!(text, "check: {line}");
             }
             Err(message) => {
-                result = Err(session.fail(Diagnostic::error(&codes::CHECK_FAILED, message)));
+                let error = Diagnostic::error(&codes::CHECK_FAILED, message);
+                result = Err(session.fail(error.help(check::WHAT_NEXT)));
             }
         }
     }

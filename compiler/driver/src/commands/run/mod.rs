@@ -3,12 +3,12 @@
 //! one has what both need.
 
 pub mod grid;
-mod images;
+pub mod images;
 
 use std::path::Path;
 
 use nbcc_base::Diagnostic;
-use nbcc_sim_engine::{Progress, Statistics};
+use nbcc_sim_engine::Statistics;
 
 use super::{assemble, compile as compile_command, objdump};
 use crate::cli::RunArgs;
@@ -18,7 +18,7 @@ use crate::observe::Watcher;
 use crate::registry::{Runner, TargetEntry};
 use crate::session::{Session, Stop};
 use crate::simulate::RunError;
-use crate::{compile, console, files, records};
+use crate::{compile, files, records};
 use nbcc_pipeline::{Artifact, PassOptions, Program, Request};
 
 /// Runs the command.
@@ -105,40 +105,32 @@ pub fn refuse_options(
     session: &mut Session,
     given: &[(&str, bool)],
     why: &str,
+    help: &str,
 ) -> Result<(), Stop> {
     let Some((option, _)) = given.iter().find(|(_, is_given)| *is_given) else { return Ok(()) };
     let message = format!("{option} means nothing here: {why}");
-    Err(session.usage(Diagnostic::error(&codes::COMMAND_LINE, message)))
-}
-
-/// Runs with progress on the terminal.
-fn watched<T>(work: impl FnOnce(&mut dyn FnMut(Progress)) -> T) -> T {
-    let bar = console::is_watched().then(|| {
-        let bar = indicatif::ProgressBar::new_spinner();
-        bar.enable_steady_tick(std::time::Duration::from_millis(120));
-        bar
-    });
-    let mut progress = |now: Progress| {
-        if let Some(bar) = &bar {
-            bar.set_message(format!("{} cycles, {} instructions", now.cycles, now.instructions));
-        }
-    };
-    let result = work(&mut progress);
-    if let Some(bar) = bar {
-        bar.finish_and_clear();
-    }
-    result
+    Err(session.usage(Diagnostic::error(&codes::COMMAND_LINE, message).help(help)))
 }
 
 /// Reports why a run gave nothing.
 fn failed(session: &mut Session, program: &Path, error: RunError) -> Stop {
-    let (code, message) = match error {
+    let (code, message, help) = match error {
         RunError::Binary(error) => return objdump::broken(session, program, error),
-        RunError::Refused(message) => (&codes::REFUSED, message),
-        RunError::OutOfCycles(message) => (&codes::OUT_OF_CYCLES, message),
-        RunError::Fault(message) => (&codes::FAULT, message),
+        RunError::Refused(message) => {
+            (&codes::REFUSED, message, "use less data, or a machine with more memory")
+        }
+        RunError::OutOfCycles(message) => {
+            (&codes::OUT_OF_CYCLES, message, "allow more with --max-cycles N")
+        }
+        RunError::Fault(message) => (
+            &codes::FAULT,
+            message,
+            "look at the place and the unit that the message names: addresses beyond a buffer, \
+             barriers that not all reach; `nbcc objdump` shows the instructions",
+        ),
     };
-    session.fail(Diagnostic::error(code, message).in_file(program.display().to_string()))
+    let error = Diagnostic::error(code, message).help(help);
+    session.fail(error.in_file(program.display().to_string()))
 }
 
 /// As many threads as the environment says in `NBCC_THREADS`, else as there are processors.
