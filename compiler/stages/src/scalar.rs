@@ -158,15 +158,15 @@ pub fn binary(op: BinaryOp, ty: ElementType, amount: ElementType, a: u32, b: u32
 /// Compares two elements of type `ty`. As in Halide `a <= b` is the opposite of `b < a`, also where
 /// one is no number: it holds then.
 pub fn compare(op: CompareOp, ty: ElementType, a: u32, b: u32) -> bool {
-    #[expect(clippy::neg_cmp_op_on_partial_ord, reason = "that is the meaning")]
     fn of<T: PartialOrd>(op: CompareOp, a: T, b: T) -> bool {
+        let (less, greater) = (a < b, a > b);
         match op {
             CompareOp::Eq => a == b,
             CompareOp::Ne => a != b,
-            CompareOp::Lt => a < b,
-            CompareOp::Le => !(a > b),
-            CompareOp::Gt => a > b,
-            CompareOp::Ge => !(a < b),
+            CompareOp::Lt => less,
+            CompareOp::Le => !greater,
+            CompareOp::Gt => greater,
+            CompareOp::Ge => !less,
         }
     }
     if ty.is_float() {

@@ -334,7 +334,6 @@ fn binary_row(op: &Op, binary: BinaryOp, out: &mut [u32], a: &[u32], b: &[u32]) 
 }
 
 fn compare_row(ty: ElementType, op: CompareOp, out: &mut [u32], a: &[u32], b: &[u32]) {
-    #[expect(clippy::neg_cmp_op_on_partial_ord, reason = "that is the meaning")]
     fn of<T: PartialOrd>(
         op: CompareOp,
         out: &mut [u32],
@@ -346,9 +345,15 @@ fn compare_row(ty: ElementType, op: CompareOp, out: &mut [u32], a: &[u32], b: &[
             CompareOp::Eq => map2(out, a, b, |x, y| (t(x) == t(y)).into()),
             CompareOp::Ne => map2(out, a, b, |x, y| (t(x) != t(y)).into()),
             CompareOp::Lt => map2(out, a, b, |x, y| (t(x) < t(y)).into()),
-            CompareOp::Le => map2(out, a, b, |x, y| (!(t(x) > t(y))).into()),
+            CompareOp::Le => map2(out, a, b, |x, y| {
+                let greater = t(x) > t(y);
+                (!greater).into()
+            }),
             CompareOp::Gt => map2(out, a, b, |x, y| (t(x) > t(y)).into()),
-            CompareOp::Ge => map2(out, a, b, |x, y| (!(t(x) < t(y))).into()),
+            CompareOp::Ge => map2(out, a, b, |x, y| {
+                let less = t(x) < t(y);
+                (!less).into()
+            }),
         }
     }
     if ty.is_float() {
