@@ -66,9 +66,10 @@ out(x, y) += r;
 Func out(x, y) = x + y;
 ";
 
-    BOUND = "E0406", "bound not constant or too small",
+    BOUND = "E0406", "bound not constant, too small or too far",
     "`f.bound(x, min, extent)` fixes the coordinates over which `f` is computed. Both values must be \
-     known when the pipeline is compiled, and every stage that reads `f` must stay within them.",
+     known when the pipeline is compiled, and every stage that reads `f` must stay within them. \
+     Coordinates may be 2^30 at most, and as much below zero.",
     "\
 // nbcc interp example.halide --size 64x64
 Func f(x, y) = x + y;

@@ -162,8 +162,11 @@ pub struct LayoutError {
 
 /// More dimensions than this no buffer has.
 pub const MAX_DIMENSIONS: usize = 8;
-/// No count of a layout, and no coordinate, exceeds this in size.
-const MAX_COUNT: u32 = 1 << 28;
+/// No count of a layout exceeds this.
+pub const MAX_COUNT: u32 = 1 << 28;
+/// No coordinate exceeds this in size, so that the distance of two, and one behind the last, are
+/// coordinates too.
+const MAX_COORDINATE: u32 = 1 << 30;
 
 impl Grid {
     /// Columns and rows of tiles of the whole grid.
@@ -221,6 +224,22 @@ impl Tiled {
         self.height() * self.row_pitch_bytes()
     }
 
+    /// Bytes of the columns of one inner index, saturating: also of tiles that fit no bank, for
+    /// which the functions above overflow.
+    pub fn plane_bytes(&self) -> u64 {
+        let [pitch, tile, rows, strips] =
+            [self.tile[0], self.tile[1], self.grid.rows, self.grid.strips].map(u64::from);
+        let with = |inner: u64, ghosts: [u32; 2]| {
+            ghosts.iter().fold(inner, |n, ghost| n.saturating_add(u64::from(*ghost)))
+        };
+        let height = with(rows.saturating_mul(tile), self.ghost_rows);
+        pitch
+            .next_multiple_of(LANES as u64)
+            .saturating_mul(u64::from(ELEMENT_BYTES))
+            .saturating_mul(height)
+            .saturating_mul(with(strips, self.ghost_columns))
+    }
+
     /// Bytes from one inner index to the next.
     pub fn inner_stride_bytes(&self) -> u32 {
         self.columns() * self.column_stride_bytes()
@@ -268,9 +287,7 @@ impl Buffer {
     /// Bytes of storage in each bank that holds some of it.
     pub fn size_bytes(&self) -> u64 {
         match &self.layout {
-            Layout::Tiled(tiled) => {
-                self.inner_count().saturating_mul(u64::from(tiled.inner_stride_bytes()))
-            }
+            Layout::Tiled(tiled) => self.inner_count().saturating_mul(tiled.plane_bytes()),
             Layout::Single { .. } | Layout::Replicated => {
                 let rows = self.extent.iter().skip(1);
                 let rows = rows.fold(1_u64, |n, e| n.saturating_mul(u64::from(*e)));
@@ -351,7 +368,7 @@ impl Buffer {
             ));
         }
         for (d, (min, extent)) in self.min.iter().zip(&self.extent).enumerate() {
-            if *extent == 0 || *extent > MAX_COUNT || min.unsigned_abs() > MAX_COUNT {
+            if *extent == 0 || *extent > MAX_COUNT || min.unsigned_abs() > MAX_COORDINATE {
                 return fail(format!(
                     "dimension {d} from {min} with extent {extent} is out of range"
                 ));
@@ -400,7 +417,7 @@ impl Buffer {
         }
         let ghosts = [tiled.ghost_columns, tiled.ghost_rows].concat();
         if ghosts.iter().any(|n| *n > MAX_COUNT)
-            || tiled.origin.iter().any(|n| n.unsigned_abs() > MAX_COUNT)
+            || tiled.origin.iter().any(|n| n.unsigned_abs() > MAX_COORDINATE + MAX_COUNT)
         {
             return fail("a ghost zone or an origin is absurd".into());
         }
@@ -414,19 +431,8 @@ impl Buffer {
                 return fail(format!("{columns} x {rows} {what}, but the machine has {most}"));
             }
         }
-        // In 64 bits first: afterwards the helpers cannot overflow.
-        let pitch = u64::from(tiled.tile[0]).next_multiple_of(LANES as u64);
-        let height = u64::from(grid.rows) * u64::from(tiled.tile[1])
-            + u64::from(tiled.ghost_rows[0])
-            + u64::from(tiled.ghost_rows[1]);
-        let columns = u64::from(grid.strips)
-            + u64::from(tiled.ghost_columns[0])
-            + u64::from(tiled.ghost_columns[1]);
-        let bytes = pitch
-            .saturating_mul(u64::from(ELEMENT_BYTES))
-            .saturating_mul(height)
-            .saturating_mul(columns)
-            .saturating_mul(self.inner_count());
+        // Afterwards the helpers in 32 bits cannot overflow.
+        let bytes = self.size_bytes();
         if bytes > u64::from(machine.memory.bank_bytes) {
             return fail(format!(
                 "{bytes} bytes a bank, more than the {} there are",

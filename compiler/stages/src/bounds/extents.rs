@@ -7,13 +7,13 @@
 //! until nothing more becomes known. What is still unknown then is an error.
 
 use cranelift_entity::{EntityRef, SecondaryMap};
-use nbcc_base::{Diagnostic, Diagnostics};
+use nbcc_base::{Diagnostic, Diagnostics, Span};
 
 use crate::{DirectiveKind, Expr, Func, Input, InputData, Pipeline, codes};
 
 use super::eval::{Env, Evaluator, ParamValues};
 use super::infer::MAX_POINTS;
-use super::interval::{Interval, Region, points};
+use super::interval::{Interval, MAX_COORDINATE, Region, points, unbounded};
 
 /// The extents of a pipeline's inputs and the regions of its outputs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -198,6 +198,11 @@ impl Resolution<'_> {
                         .at(data.span, "too large")
                         .help("ask for fewer elements with `bound`, --size or smaller inputs"),
                 );
+            } else if let Some(d) = unbounded(&region) {
+                let fixed = bound_of(pipeline, output, d, false)
+                    .or_else(|| bound_of(pipeline, output, d, true));
+                let at = fixed.map_or(data.span, |(min, _)| pipeline.exprs[min].span);
+                self.diagnostics.push(far(&data.name, &data.vars[d], region[d], at));
             }
             extents.outputs.push(region);
         }
@@ -238,7 +243,8 @@ impl Resolution<'_> {
 
 fn interval(min: Option<i64>, extent: Option<i64>) -> Option<Interval> {
     let (min, extent) = (min?, extent?);
-    Some(Interval::from_extent(min as i32, extent.clamp(0, i64::from(u32::MAX)) as u32))
+    let min = min.clamp(i32::MIN.into(), i32::MAX.into()) as i32;
+    Some(Interval::from_extent(min, extent.clamp(0, i64::from(u32::MAX)) as u32))
 }
 
 /// The minimum and extent that the last `bound` (or `set_estimate`) gives for a dimension.
@@ -253,6 +259,17 @@ fn bound_of(pipeline: &Pipeline, func: Func, d: usize, estimate: bool) -> Option
         }
         _ => None,
     })
+}
+
+/// A Func whose coordinates are so large that sums of them wrap.
+pub(super) fn far(name: &str, var: &str, interval: Interval, at: Span) -> Diagnostic {
+    let message = format!(
+        "`{name}` is computed over {var} = {interval}: coordinates may be {MAX_COORDINATE} at most, \
+         and as much below zero"
+    );
+    Diagnostic::error(&codes::BOUND, message).at(at, "too far from zero").help(
+        "let the Func begin near zero, and add the distance where it computes with its coordinates",
+    )
 }
 
 fn unknown_output(pipeline: &Pipeline, output: Func, d: usize) -> Diagnostic {

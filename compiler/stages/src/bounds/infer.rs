@@ -21,7 +21,7 @@ use crate::{
 use super::affine::AffineVar;
 use super::eval::{Env, Evaluator, ParamValues, Values, to_interval};
 use super::extents::Extents;
-use super::interval::{Interval, Region, points};
+use super::interval::{Interval, Region, points, unbounded};
 use super::narrow::narrow;
 
 /// The loops of one stage of a Func.
@@ -68,9 +68,6 @@ impl Bounds {
         pipeline.funcs.keys().filter_map(|f| Some((f, self.funcs[f].as_ref()?)))
     }
 }
-
-/// A coordinate beyond this in size counts as unbounded.
-const LIMIT: i64 = 1 << 30;
 
 /// A Func of more elements is refused.
 pub const MAX_POINTS: u64 = 1 << 30;
@@ -483,6 +480,11 @@ impl<'a> Inference<'a> {
             let bound =
                 Interval::from_extent(min as i32, extent.clamp(0, i64::from(u32::MAX)) as u32);
             let region = &mut needed.region[d];
+            if unbounded(&[bound]).is_some() {
+                let found = super::extents::far(&data.name, var, bound, directive.span);
+                self.diagnostics.push(found);
+                continue;
+            }
             if bound.contains(*region) {
                 *region = bound;
                 continue;
@@ -499,11 +501,6 @@ impl<'a> Inference<'a> {
             );
         }
     }
-}
-
-/// The first dimension in which a region has no useful limit.
-fn unbounded(region: &[Interval]) -> Option<usize> {
-    region.iter().position(|i| i64::from(i.min) < -LIMIT || i64::from(i.max) > LIMIT)
 }
 
 /// A region for people: `[-1..=8] x [0..=3]`.

@@ -64,6 +64,14 @@ impl std::fmt::Display for Interval {
 /// A box of coordinates, an interval a dimension.
 pub type Region = Vec<Interval>;
 
+/// A coordinate beyond this in size counts as unbounded.
+pub const MAX_COORDINATE: i32 = 1 << 30;
+
+/// The first dimension in which a region has no useful limit.
+pub fn unbounded(region: &[Interval]) -> Option<usize> {
+    region.iter().position(|i| i.min < -MAX_COORDINATE || i.max > MAX_COORDINATE)
+}
+
 /// The number of points of a region, saturating.
 pub fn points(region: &[Interval]) -> u64 {
     region.iter().fold(1u64, |n, i| n.saturating_mul(u64::from(i.extent())))

@@ -7,7 +7,8 @@ nbcc_base::codes! {
     TOO_LARGE = "E1001", "the pipeline does not fit the machine",
     "Every bank of iPIM holds 16 MB, every group has a scratchpad of 8 KB, and a program has at \
      most what a vault's scratchpad holds beside 32 KB of data. A pipeline whose images, windows \
-     or code need more is refused. Use a machine with more vaults, smaller tiles, or a smaller \
+     or code need more is refused, and so is an image of more than 8 dimensions or of more than \
+     2^28 elements along one. Use a machine with more vaults, smaller tiles, or a smaller \
      image.",
     "\
 // nbcc run example.halide --size 16x16 --set memory.bank_bytes=65536

@@ -3,11 +3,12 @@
 use cranelift_entity::SecondaryMap;
 use nbcc_base::{Diagnostic, Diagnostics, Failed};
 use nbcc_isa_ipim::ATOM_BYTES;
+use nbcc_isa_ipim::layout::{MAX_COUNT, MAX_DIMENSIONS};
 use nbcc_isa_ipim::program::Param;
 use nbcc_pipeline::{Context, Fact, OptLevel, PassDesc, optional, pass};
 use nbcc_placement::{Remark, RemarkKind};
-use nbcc_stages::ElementType;
-use nbcc_stages::bounds::{ParamValues, infer};
+use nbcc_stages::bounds::{Extents, ParamValues, infer};
+use nbcc_stages::{ElementType, Pipeline};
 
 use crate::backend::{addresses, emit, legalize, merge, place, regalloc, select};
 use crate::codes;
@@ -197,7 +198,33 @@ fn bounds(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {
     Ok(())
 }
 
+/// Refuses images that the layout of buffers has no room to describe.
+fn check_images(pipeline: &Pipeline, extents: &Extents) -> Result<(), Diagnostic> {
+    let inputs = pipeline.inputs.iter().map(|(input, data)| {
+        (&data.name, data.span, extents.inputs[input].iter().copied().collect::<Vec<u32>>())
+    });
+    let outputs = pipeline.outputs.iter().zip(&extents.outputs).map(|(&func, region)| {
+        let data = &pipeline.funcs[func];
+        (&data.name, data.span, region.iter().map(|interval| interval.extent()).collect())
+    });
+    for (name, span, extent) in inputs.chain(outputs) {
+        let message = if extent.len() > MAX_DIMENSIONS {
+            format!("`{name}` has {} dimensions; {MAX_DIMENSIONS} are the most", extent.len())
+        } else if let Some(n) = extent.iter().find(|&&n| n > MAX_COUNT) {
+            format!("`{name}` has {n} elements along a dimension; {MAX_COUNT} are the most")
+        } else {
+            continue;
+        };
+        let error = Diagnostic::error(&codes::TOO_LARGE, message).at(span, "this image");
+        return Err(error.help("make dimensions one, as in `f(x, y + H * c)`, or images smaller"));
+    }
+    Ok(())
+}
+
 fn distribute(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {
+    if let Err(found) = check_images(&state.pipeline, &state.extents) {
+        return cx.diagnostics.fail(found);
+    }
     let bounds = state.bounds.clone().expect("bounds come first");
     let pipeline = state.pipeline.clone();
     match make_plan(pipeline, &state.extents, bounds, &state.machine, cx.remarks) {

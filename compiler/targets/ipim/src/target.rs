@@ -121,14 +121,15 @@ impl Target for Ipim {
         };
         let state = run(passes, program, request, cx)?;
         let program = || state.program.as_ref().expect("the last pass makes the program");
-        Ok(match request.emit {
-            Emit::Stages | Emit::Ir | Emit::MachineIr => Artifact::Text(state.text()),
-            Emit::Remarks => Artifact::Text(String::new()),
-            Emit::Asm => {
-                let text = nbcc_isa_ipim::asm::disassemble(program());
-                Artifact::Text(text.expect("a valid program"))
-            }
-            Emit::Binary => Artifact::Binary(program().to_elf().expect("a valid program")),
+        let written = match request.emit {
+            Emit::Stages | Emit::Ir | Emit::MachineIr => Ok(Artifact::Text(state.text())),
+            Emit::Remarks => Ok(Artifact::Text(String::new())),
+            Emit::Asm => nbcc_isa_ipim::asm::disassemble(program()).map(Artifact::Text),
+            Emit::Binary => program().to_elf().map(Artifact::Binary),
+        };
+        written.or_else(|error| {
+            let message = format!("the program does not fit the binary format: {error}");
+            cx.diagnostics.fail(Diagnostic::error(&codes::TOO_LARGE, message))
         })
     }
 

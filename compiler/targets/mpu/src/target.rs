@@ -76,12 +76,16 @@ impl Target for Mpu {
         let mut state = start(program, request, cx)?;
         run_passes(passes, &mut state, cx)?;
         let program = || state.program.as_ref().expect("the last pass makes the program");
-        Ok(match request.emit {
-            Emit::Ir => Artifact::Text(text_of(&state)),
-            Emit::Stages | Emit::MachineIr => Artifact::Text(state.text()),
-            Emit::Remarks => Artifact::Text(String::new()),
-            Emit::Asm => Artifact::Text(asm::disassemble(program()).expect("a valid program")),
-            Emit::Binary => Artifact::Binary(program().to_elf().expect("a valid program")),
+        let written = match request.emit {
+            Emit::Ir => Ok(Artifact::Text(text_of(&state))),
+            Emit::Stages | Emit::MachineIr => Ok(Artifact::Text(state.text())),
+            Emit::Remarks => Ok(Artifact::Text(String::new())),
+            Emit::Asm => asm::disassemble(program()).map(Artifact::Text),
+            Emit::Binary => program().to_elf().map(Artifact::Binary),
+        };
+        written.or_else(|error| {
+            let message = format!("the program does not fit the binary format: {error}");
+            cx.diagnostics.fail(Diagnostic::error(&codes::TOO_LARGE, message))
         })
     }
 

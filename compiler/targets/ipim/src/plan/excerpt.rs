@@ -296,7 +296,11 @@ impl Planner<'_> {
             Follows::Axis(axis) => (Some(axis), shape.busy()[axis]),
         };
         let places = Places::new(&self.plan.pipeline, arg)?;
-        let around = ring(buffer, k).around as usize;
+        let around = ring(buffer, k).around;
+        if around > MOST_UNITS {
+            return None;
+        }
+        let around = around as usize;
         let of_vault = |vault: u32| {
             let interval = |var: AffineVar| match (var, axis) {
                 (AffineVar::Dim(n), Some(axis)) if n as usize == axis => {
@@ -310,6 +314,9 @@ impl Planner<'_> {
         (0..vaults).map(of_vault).collect()
     }
 }
+
+/// A larger ring is not looked at unit by unit: who needs some of it gets all of it.
+const MOST_UNITS: u32 = 1 << 20;
 
 /// Tiles of no more elements are fetched as a whole: their owner has to be found only once.
 pub(super) const WIDE: u32 = 8;

@@ -7,7 +7,7 @@ use nbcc_base::Span;
 use nbcc_isa_ipim::LANES;
 use nbcc_isa_ipim::layout::{Layout, Tiled};
 use nbcc_placement::{Remark, RemarkKind};
-use nbcc_stages::bounds::{Affine, AffineVar, Interval, Region};
+use nbcc_stages::bounds::{Affine, AffineVar, Interval, MAX_COORDINATE, Region};
 use nbcc_stages::{Expr, Func};
 
 use super::access::{Access, Source};
@@ -29,7 +29,8 @@ impl Planner<'_> {
         let mut elsewhere = Vec::new();
         let mut read_of = BTreeMap::new();
         for access in accesses {
-            match self.tiled_form(func, access, shape.dims) {
+            let tiled = self.tiled_form(func, access, shape.dims);
+            match tiled.filter(|tiled| self.is_near(tiled, &shape)) {
                 Some(tiled) => {
                     let clamp = self.active_clamp(access, &tiled, &shape);
                     let key = GroupKey {
@@ -147,6 +148,15 @@ impl Planner<'_> {
     fn range(&self, tiled: &TiledAccess, k: usize, shape: &NestShape) -> (i64, i64) {
         let own = shape.region.get(k).copied().unwrap_or(Interval::new(0, 0));
         tiled.index[k].range((own.min.into(), own.max.into()), &|var| shape.interval(var))
+    }
+
+    /// Whether the coordinates of an access are what its form says: sums that are too large wrap.
+    fn is_near(&self, tiled: &TiledAccess, shape: &NestShape) -> bool {
+        let most = i64::from(MAX_COORDINATE);
+        (0..2).all(|k| {
+            let (low, high) = self.range(tiled, k, shape);
+            -most <= low && high <= most
+        })
     }
 
     /// Accesses without clamping join those with, where clamping would not change them.

@@ -45,6 +45,7 @@ fn lay_out(
     reads: &[(Read, Tiled)],
     block_rows: u32,
 ) -> Option<Vec<Option<Window>>> {
+    let room = u64::from(window_bytes(machine));
     let mut next = 0u64;
     let mut windows = Vec::new();
     for (read, producer) in reads {
@@ -56,26 +57,29 @@ fn lay_out(
         let own_rows = read.ratio[1].of(i64::from(block_rows))?;
         let top = (-y.0).max(0);
         let beyond = (y.1 - (i64::from(tile[1]) - 1)).max(0);
-        let rows = (top + own_rows + beyond) as u32;
-        let atoms = |n: i64| (n.max(0) as u32).next_multiple_of(LANES as u32);
+        // A reach may be as far as coordinates go: sizes are counted in 64 bits until they fit.
+        let rows = (top + own_rows + beyond) as u64;
+        let atoms = |n: i64| (n.max(0) as u64).next_multiple_of(LANES as u64);
         let left = atoms(-x.0);
         let right = atoms(x.1 - (i64::from(tile[0]) - 1));
-        let width = left + tile[0] * consumer.grid.engines + right;
-        let pitch = MARGIN + width + MARGIN;
-        let inner: u64 = read.inner_reach.iter().map(|(a, b)| (b - a + 1) as u64).product();
-        let bytes = u64::from(pitch) * u64::from(rows) * inner * 4;
-        windows.push(Some(Window {
-            base: next as u32,
-            pitch,
-            rows,
-            left: MARGIN + left,
-            right,
-            top: top as u32,
-        }));
-        next += bytes;
-        if next > u64::from(window_bytes(machine)) {
+        let margin = u64::from(MARGIN);
+        let own = u64::from(tile[0]) * u64::from(consumer.grid.engines);
+        let pitch = margin + left + own + right + margin;
+        let inner = read.inner_reach.iter().map(|(a, b)| (b - a + 1) as u64);
+        let bytes = inner.fold(pitch.saturating_mul(rows), u64::saturating_mul);
+        let end = next.saturating_add(bytes.saturating_mul(ELEMENT_BYTES.into()));
+        if end > room {
             return None;
         }
+        windows.push(Some(Window {
+            base: next as u32,
+            pitch: pitch as u32,
+            rows: rows as u32,
+            left: MARGIN + left as u32,
+            right: right as u32,
+            top: top as u32,
+        }));
+        next = end;
     }
     Some(windows)
 }
