@@ -87,3 +87,53 @@ fn text_that_cannot_be_written_is_an_error() {
         assert_eq!(output.status.code(), Some(code), "{line}");
     }
 }
+
+/// Pipes with a name are read to their end and written to, and nothing is renamed over them.
+#[cfg(unix)]
+#[test]
+fn pipes_with_names_are_files() {
+    use std::os::unix::fs::FileTypeExt;
+
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| folder.path().join(name);
+    std::fs::write(path("half.halide"), "Func out(x, y) = in(x, y) * 0.5f;\n").expect("a file");
+    for name in ["in.pgm", "out.pgm"] {
+        let made = std::process::Command::new("mkfifo").arg(path(name)).status();
+        assert!(made.expect("mkfifo runs").success());
+    }
+    let from = path("in.pgm");
+    let writer = std::thread::spawn(move || std::fs::write(from, "P2 2 2 9\n9 0\n0 9\n"));
+    let to = path("out.pgm");
+    let reader = std::thread::spawn(move || std::fs::read(to));
+    let line = "nbcc run half.halide --input in=in.pgm --output out=out.pgm --fast";
+    let line = format!("{line} --machine ipim-vault --stats /dev/stdout");
+    let outcome = command::run(command::command(NBCC, &line, folder.path())).expect("nbcc runs");
+    assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
+    assert!(outcome.stdout.contains("\"schema_version\""), "{}", outcome.stdout);
+    writer.join().expect("no panic").expect("written");
+    let written = reader.join().expect("no panic").expect("read");
+    assert_eq!(written, b"P5\n2 2\n255\n\x80\0\0\x80");
+    let kind = std::fs::metadata(path("out.pgm")).expect("it is there").file_type();
+    assert!(kind.is_fifo());
+    assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 3);
+}
+
+/// A run that is ended while it writes leaves nothing in the folder: what is not whole has no name.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_run_that_is_killed_leaves_nothing_behind() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let source = "Func out(x, y) = x + y;\n";
+    std::fs::write(folder.path().join("sum.halide"), source).expect("a file");
+    let limited = |blocks: &str| {
+        let mut shell = std::process::Command::new("sh");
+        // A signal ends the process that writes more than so many blocks to a file.
+        let line = format!("ulimit -f {blocks}; exec \"$0\" interp sum.halide --size 128x128");
+        shell.current_dir(folder.path()).args(["-c", &line]).arg(NBCC);
+        command::run(shell).expect("nbcc runs").code
+    };
+    let files = || std::fs::read_dir(folder.path()).expect("a folder").count();
+    assert_eq!((limited("8"), files()), (None, 1));
+    assert_eq!((limited("unlimited"), files()), (Some(0), 2));
+    assert_eq!((limited("8"), files()), (None, 2));
+}

@@ -35,10 +35,10 @@ nbcc_base::codes! {
     "// nbcc interp missing.halide\n";
 
     CANNOT_WRITE = "E4003", "a file cannot be written",
-    "The folder of an output does not exist, may not be written to, or has no room. Outputs are \
-     written under a temporary name and renamed, so that nothing half-written is left. Text for \
-     standard output or standard error that cannot be written is lost; a reader that closes its \
-     end of a pipe is no error.",
+     "The folder of an output does not exist, may not be written to, or has no room. An output has \
+      its name only when it is whole, so that nothing half-written is left. Text for standard output \
+      or standard error that cannot be written is lost; a reader that closes its end of a pipe is no \
+      error.",
     "// nbcc interp example.halide --output out=no/such/folder/out.png\n\
      Func out(x, y) = in(x, y) * 0.5f;\n";
 
@@ -59,6 +59,13 @@ nbcc_base::codes! {
      is not known is an error, and nothing has a silent default. `nbcc targets --machine NAME` \
      prints one that is complete.",
     "// nbcc targets --machine example.toml\n# no parameters at all\n";
+
+    SAME_FILE = "E4008", "one file for two things",
+    "An output would overwrite a file that the command reads, such as its source, an input or the \
+     launch file, or two outputs have the same place. Files are the same whatever way they are \
+     named: by another path, a symbolic link or a hard link. Nothing is run then.",
+    "// nbcc run example.halide --stats example.halide\n\
+     Func out(x, y) = in(x, y) * 0.5f;\n";
 
     NO_INPUT_DATA = "E4101", "no data for an input",
     "An input that the command line does not give is looked for beside the source, as \

@@ -2,11 +2,12 @@
 
 use std::ffi::OsString;
 use std::fs::{File, Metadata};
-use std::io::{self, Read, Write};
+use std::io::{self, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
 
 use nbcc_base::{Diagnostic, SourceFile, SourceId};
 
+use crate::claims::{Use, place};
 use crate::session::{Session, Stop};
 use crate::{codes, console};
 
@@ -46,7 +47,12 @@ pub fn display_name(path: &Path) -> String {
 pub fn read(session: &mut Session, path: &Path, limit: u64) -> Result<Vec<u8>, Stop> {
     let bytes = match is_standard(path) {
         true => session.standard_input(limit),
-        false => read_bounded(path, limit),
+        false => {
+            if let Err(what) = session.claims.claim(path, Use::Read) {
+                return Err(same_file(session, what));
+            }
+            read_bounded(path, limit)
+        }
     };
     bytes.map_err(|error| {
         let name = display_name(path);
@@ -68,12 +74,24 @@ pub fn read(session: &mut Session, path: &Path, limit: u64) -> Result<Vec<u8>, S
     })
 }
 
-fn read_bounded(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+/// One file that would be used as two.
+fn same_file(session: &mut Session, what: String) -> Stop {
+    session.usage(Diagnostic::error(&codes::SAME_FILE, what).help("give the output another name"))
+}
+
+/// As [`read`], without a diagnostic.
+pub fn read_bounded(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     let file = File::open(path)?;
-    if file.metadata().is_ok_and(|m| m.is_dir()) {
+    let found = file.metadata()?;
+    if found.is_dir() {
         return Err(io::Error::other("it is a folder"));
     }
-    read_to_limit(file, limit)
+    if is_device(&found) && !file.is_terminal() {
+        return Err(io::Error::other("it is a device"));
+    }
+    // Of a pipe nothing is known before it ends.
+    let known = if found.is_file() { found.len() } else { 0 };
+    read_to_limit(file, known, limit)
 }
 
 /// The first bytes of a file, to see what it is; none where it cannot be looked at twice.
@@ -94,14 +112,34 @@ pub fn head(session: &mut Session, path: &Path) -> Vec<u8> {
     bytes
 }
 
-/// Everything that there is to read, up to `limit` bytes.
-pub fn read_to_limit(from: impl Read, limit: u64) -> io::Result<Vec<u8>> {
+/// Everything that there is to read, up to `limit` bytes, of which `known` are known to come.
+pub fn read_to_limit(from: impl Read, known: u64, limit: u64) -> io::Result<Vec<u8>> {
+    let large = || io::Error::other(format!("it is larger than {} MiB", limit >> 20));
+    if known > limit {
+        return Err(large());
+    }
     let mut bytes = Vec::new();
+    bytes.try_reserve_exact(known as usize).map_err(|_| io::ErrorKind::OutOfMemory)?;
     from.take(limit + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > limit {
-        return Err(io::Error::other(format!("it is larger than {} MiB", limit >> 20)));
+        return Err(large());
     }
     Ok(bytes)
+}
+
+/// Whether it is what never ends, or is not for reading: not a file, a folder or a pipe.
+fn is_device(found: &Metadata) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::FileTypeExt;
+        let ty = found.file_type();
+        ty.is_char_device() || ty.is_block_device()
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = found;
+        false
+    }
 }
 
 /// What went wrong, without the number of the operating system's error.
@@ -109,6 +147,7 @@ pub fn words(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::NotFound => "there is no such file".into(),
         io::ErrorKind::PermissionDenied => "permission denied".into(),
+        io::ErrorKind::OutOfMemory => "memory is short".into(),
         _ => error.to_string(),
     }
 }
@@ -136,7 +175,14 @@ pub fn read_text(session: &mut Session, path: &Path) -> Result<String, Stop> {
     })
 }
 
-/// Refuses a place in a folder that does not exist, before work is done in vain.
+/// Refuses a place for an output before work is done in vain: in a folder that does not exist, or
+/// where something lies that the command reads or writes besides.
+pub fn check_output(session: &mut Session, path: &Path) -> Result<(), Stop> {
+    check_folder(session, path)?;
+    session.claims.claim(path, Use::Write).map_err(|what| same_file(session, what))
+}
+
+/// Refuses a place in a folder that does not exist.
 pub fn check_folder(session: &mut Session, path: &Path) -> Result<(), Stop> {
     let folder = path.parent().unwrap_or(path);
     if folder.as_os_str().is_empty() || folder.is_dir() {
@@ -153,48 +199,126 @@ pub fn cannot_write(session: &mut Session, name: &str, what: &str) -> Stop {
     session.fail(error.help(help))
 }
 
-/// Writes a file as a whole: to a temporary name beside it, which is then renamed. `-` is stdout.
+/// Writes a file as a whole: what is half written has no name. `-` is stdout.
 pub fn write(session: &mut Session, path: &Path, bytes: &[u8]) -> Result<(), Stop> {
-    let written =
-        if is_standard(path) { console::write_bytes(bytes) } else { write_renamed(path, bytes) };
-    written.map_err(|error| {
-        let what = match error.kind() {
-            io::ErrorKind::NotFound => "there is no such folder".into(),
-            _ => words(&error),
-        };
-        let name =
-            if is_standard(path) { "standard output".into() } else { path.display().to_string() };
-        cannot_write(session, &name, &what)
-    })
+    write_parts(session, path, &[bytes])
 }
 
-fn write_renamed(path: &Path, bytes: &[u8]) -> io::Result<()> {
+/// As [`write()`], of parts that follow each other.
+pub fn write_parts(session: &mut Session, path: &Path, parts: &[&[u8]]) -> Result<(), Stop> {
+    let each = |write: &mut dyn FnMut(&[u8]) -> io::Result<()>| {
+        parts.iter().try_for_each(|part| write(part))
+    };
+    // What stands for a stream of this process is not to be replaced by a file.
+    let stream = |names: [&str; 3]| names.iter().any(|name| path == Path::new(name));
+    if is_standard(path) || stream(["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"]) {
+        let written = each(&mut console::write_bytes);
+        return written.map_err(|error| unwritten(session, "standard output", &error));
+    }
+    if stream(["/dev/stderr", "/dev/fd/2", "/proc/self/fd/2"]) {
+        let written = each(&mut |part| io::stderr().lock().write_all(part));
+        return written.map_err(|error| unwritten(session, "standard error", &error));
+    }
+    // A name that was not known before the run.
+    if !session.claims.is_written(path) {
+        check_output(session, path)?;
+    }
+    let name = path.display().to_string();
+    write_whole(path, parts).map_err(|error| unwritten(session, &name, &error))
+}
+
+fn unwritten(session: &mut Session, name: &str, error: &io::Error) -> Stop {
+    let what = match error.kind() {
+        io::ErrorKind::NotFound => "there is no such folder".into(),
+        _ => words(error),
+    };
+    cannot_write(session, name, &what)
+}
+
+fn write_all(file: &mut impl Write, parts: &[&[u8]]) -> io::Result<()> {
+    parts.iter().try_for_each(|part| file.write_all(part))
+}
+
+fn write_whole(path: &Path, parts: &[&[u8]]) -> io::Result<()> {
     let known: Option<Metadata> = std::fs::metadata(path).ok();
     if known.as_ref().is_some_and(|m| m.is_dir()) {
         return Err(io::Error::other("it is a folder"));
     }
     if known.is_some_and(|m| !m.is_file()) {
         // A device or a pipe cannot be replaced.
-        return File::options().write(true).open(path)?.write_all(bytes);
+        return write_all(&mut File::options().write(true).open(path)?, parts);
     }
     // Through a link, so that the link stays.
-    let target = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
-    let folder = match target.parent() {
+    let target = place(path).unwrap_or_else(|| path.to_path_buf());
+    #[cfg(target_os = "linux")]
+    if let Some(written) = unnamed::write(&target, parts) {
+        return written;
+    }
+    write_renamed(&target, parts)
+}
+
+/// The folder of a path, as the system takes it.
+fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
-    };
+    }
+}
+
+/// Writes to a temporary name in the folder, which is then renamed.
+fn write_renamed(target: &Path, parts: &[&[u8]]) -> io::Result<()> {
+    let mut file = temporary().tempfile_in(folder_of(target))?;
+    write_all(&mut file, parts)?;
+    file.persist(target).map_err(|error| error.error)?;
+    Ok(())
+}
+
+/// Temporary names, with what the process's mask leaves of the permissions of any new file.
+fn temporary() -> tempfile::Builder<'static, 'static> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(".nbcc-");
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
-        // What the process's mask leaves of it, as for any new file.
         builder.permissions(std::fs::Permissions::from_mode(0o666));
     }
-    let mut file = builder.tempfile_in(folder)?;
-    file.write_all(bytes)?;
-    file.persist(&target).map_err(|error| error.error)?;
-    Ok(())
+    builder
+}
+
+/// Files that have no name until they are whole (`O_TMPFILE`, Linux): the system takes them back
+/// however the process ends.
+#[cfg(target_os = "linux")]
+mod unnamed {
+    use std::fs::File;
+    use std::io;
+    use std::os::fd::AsRawFd;
+    use std::path::Path;
+
+    use rustix::fs::{AtFlags, CWD, Mode, OFlags, linkat, open};
+
+    /// Writes a file; `None` where the file system has no such files.
+    pub fn write(target: &Path, parts: &[&[u8]]) -> Option<io::Result<()>> {
+        let folder = super::folder_of(target);
+        let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
+        let mut file = File::from(open(folder, flags, Mode::from_raw_mode(0o666)).ok()?);
+        if let Err(error) = super::write_all(&mut file, parts) {
+            return Some(Err(error));
+        }
+        let link = |to: &Path| {
+            let from = format!("/proc/self/fd/{}", file.as_raw_fd());
+            linkat(CWD, from, CWD, to, AtFlags::SYMLINK_FOLLOW).map_err(io::Error::from)
+        };
+        match link(target) {
+            Ok(()) => Some(Ok(())),
+            // A file that is there is replaced by one of another name.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                let named = super::temporary().make_in(folder, link).ok()?;
+                let replaced = named.into_temp_path().persist(target);
+                Some(replaced.map_err(|error| error.error))
+            }
+            Err(_) => None,
+        }
+    }
 }
 
 #[cfg(test)]
@@ -205,20 +329,22 @@ mod tests {
     fn files_are_replaced_whole_and_links_stay() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("a");
-        write_renamed(&file, b"one").unwrap();
-        write_renamed(&file, b"two").unwrap();
+        write_whole(&file, &[b"one"]).unwrap();
+        write_whole(&file, &[b"two"]).unwrap();
         assert_eq!(std::fs::read(&file).unwrap(), b"two");
         #[cfg(unix)]
         {
             let link = folder.path().join("b");
             std::os::unix::fs::symlink(&file, &link).unwrap();
-            write_renamed(&link, b"three").unwrap();
+            write_whole(&link, &[b"three"]).unwrap();
             assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink());
             assert_eq!(std::fs::read(&file).unwrap(), b"three");
             assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2);
         }
-        assert!(write_renamed(folder.path(), b"x").is_err());
-        assert!(write_renamed(&folder.path().join("no/such"), b"x").is_err());
+        assert!(write_whole(folder.path(), &[b"x"]).is_err());
+        assert!(write_whole(&folder.path().join("no/such"), &[b"x"]).is_err());
+        write_renamed(&file, &[b"four"]).unwrap();
+        assert_eq!(std::fs::read(&file).unwrap(), b"four");
     }
 
     #[test]

@@ -6,6 +6,7 @@
 
 mod argv;
 mod check;
+mod claims;
 mod cli;
 pub mod codes;
 mod commands;
@@ -72,9 +73,8 @@ fn run(args: Vec<OsString>) -> u8 {
         return session.end(2);
     }
     let args = argv::normalise(args, &command);
-    let parsed = command
-        .try_get_matches_from(&args)
-        .and_then(|matches| Cli::from_arg_matches(&matches));
+    let parsed =
+        command.try_get_matches_from(&args).and_then(|matches| Cli::from_arg_matches(&matches));
     let cli = match parsed {
         Ok(cli) => cli,
         Err(error) => return refuse(&args, &error),

@@ -4,6 +4,7 @@ use std::io;
 
 use nbcc_base::{Diagnostic, Diagnostics, Failed, SourceMap};
 
+use crate::claims::Claims;
 use crate::cli::MessageFormat;
 use crate::{console, files, render};
 
@@ -28,6 +29,8 @@ pub struct Session {
     pub sources: SourceMap,
     /// Diagnostics that are not shown yet.
     pub diagnostics: Diagnostics,
+    /// The files that the command reads and writes.
+    pub claims: Claims,
     format: MessageFormat,
     /// What was read from standard input, which can be read once.
     standard_input: Option<Vec<u8>>,
@@ -39,6 +42,7 @@ impl Session {
         Session {
             sources: SourceMap::default(),
             diagnostics: Diagnostics::default(),
+            claims: Claims::default(),
             format,
             standard_input: None,
         }
@@ -49,7 +53,7 @@ impl Session {
         if let Some(bytes) = &self.standard_input {
             return Ok(bytes.clone());
         }
-        let bytes = files::read_to_limit(io::stdin().lock(), limit)?;
+        let bytes = files::read_to_limit(io::stdin().lock(), 0, limit)?;
         self.standard_input = Some(bytes.clone());
         Ok(bytes)
     }

@@ -1,10 +1,6 @@
 //! The ELF64 container of a program (`.nbx`): what is in it, and writing it.
 //! Reading is in `load.rs`; docs/container.md describes the format.
 
-use std::fs::File;
-use std::io::{self, Write};
-use std::path::Path;
-
 use object::build::elf::{Builder, SectionData, SectionId};
 use object::{Endianness, elf};
 use sha2::{Digest, Sha256};
@@ -288,34 +284,4 @@ pub(crate) fn digest(file: &[u8], at: usize) -> [u8; DIGEST_BYTES] {
     hasher.update([0; DIGEST_BYTES]);
     hasher.update(&file[at + DIGEST_BYTES..]);
     hasher.finalize().into()
-}
-
-/// Writes a file under a temporary name beside it and renames it, so that nobody sees
-/// half of it. Through a symbolic link its target is written; what is no file (a device,
-/// a pipe) is written to.
-///
-/// # Errors
-/// What the file system says.
-pub fn write_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let target = std::fs::canonicalize(path);
-    let path = target.as_deref().unwrap_or(path);
-    if std::fs::metadata(path).is_ok_and(|found| !found.is_file()) {
-        return std::fs::write(path, bytes);
-    }
-    let folder = match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".nbcc");
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        // As for any new file: what the user's mask leaves of it.
-        builder.permissions(std::fs::Permissions::from_mode(0o666));
-    }
-    let mut file = builder.tempfile_in(folder)?;
-    file.write_all(bytes)?;
-    let _: File = file.persist(path)?;
-    Ok(())
 }

@@ -4,7 +4,7 @@
 use std::fmt;
 
 use nbcc_isa::asm::{Dialect, assemble, print};
-use nbcc_isa::container::{Data, write_file};
+use nbcc_isa::container::Data;
 use nbcc_isa::program::decode_text;
 use nbcc_isa::text::Cursor;
 use nbcc_isa::{
@@ -245,25 +245,4 @@ fn what_elf_cannot_hold_is_refused() {
     refused(|c| c.lines.files.truncate(1));
     refused(|c| c.lines.files[0].clear());
     refused(|c| c.relocations.push(24));
-}
-
-/// A file is replaced as a whole and nothing else is left in the folder.
-#[test]
-fn files_are_replaced() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("a.nbx");
-    write_file(&path, b"one").unwrap();
-    write_file(&path, b"two").unwrap();
-    assert_eq!(std::fs::read(&path).unwrap(), b"two");
-    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
-    assert!(write_file(&folder.path().join("none/a.nbx"), b"").is_err());
-    assert!(write_file(folder.path(), b"").is_err());
-    #[cfg(unix)]
-    {
-        let link = folder.path().join("link");
-        std::os::unix::fs::symlink(&path, &link).unwrap();
-        write_file(&link, b"three").unwrap();
-        assert_eq!(std::fs::read(&path).unwrap(), b"three");
-        assert!(link.is_symlink());
-    }
 }

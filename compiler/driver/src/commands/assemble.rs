@@ -15,8 +15,9 @@ const AS_PRINTED: &str = "write it as `nbcc objdump` prints it; docs/ lists each
 
 /// Runs the command.
 pub fn assemble(session: &mut Session, args: &AsArgs) -> Result<(), Stop> {
-    let bytes = binary_of(session, &args.source, args.target.as_deref())?;
     let out = args.out.clone().unwrap_or_else(|| files::named_after(&args.source, "nbx"));
+    files::check_output(session, &out)?;
+    let bytes = binary_of(session, &args.source, args.target.as_deref())?;
     files::write(session, &out, &bytes)
 }
 

@@ -3,13 +3,12 @@
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-use nbcc_base::Diagnostic;
 use nbcc_pipeline::{Artifact, Emit, OptLevel};
 
 use crate::cli::{CompileArgs, EmitForm};
 use crate::observe::Watcher;
 use crate::session::{Session, Stop};
-use crate::{codes, compile, console, files, records, registry};
+use crate::{compile, console, files, records, registry};
 
 /// Runs the command.
 pub fn compile(session: &mut Session, args: &CompileArgs) -> Result<(), Stop> {
@@ -23,15 +22,10 @@ pub fn compile(session: &mut Session, args: &CompileArgs) -> Result<(), Stop> {
         EmitForm::Asm if args.assembly => Some(files::named_after(source, "s")),
         _ => None,
     });
-    if let Some(out) = &out
-        && is_same_file(out, source)
-    {
-        let message = format!("the result would overwrite its source `{}`", source.display());
-        let error = Diagnostic::error(&codes::COMMAND_LINE, message);
-        return Err(session.usage(error.help("name another file with -o")));
-    }
-    if let Some(out) = &out {
-        files::check_folder(session, out)?;
+    let record = opt_record(out.as_deref(), source);
+    let record = args.passes.fsave_optimization_record.then_some(record);
+    for path in [&out, &record].into_iter().flatten() {
+        files::check_output(session, path)?;
     }
     let tools =
         compile::tools(session, source, &args.target.language, args.target.target.as_deref())?;
@@ -54,10 +48,9 @@ pub fn compile(session: &mut Session, args: &CompileArgs) -> Result<(), Stop> {
         compile::compile(session, tools.entry, program, &request, &passes, &mut watcher);
     watcher.finish();
     let artifact = artifact?;
-    if args.passes.fsave_optimization_record {
-        let record = opt_record(out.as_deref(), source);
+    if let Some(record) = &record {
         let text = records::yaml(&remarks, &session.sources);
-        files::write(session, &record, text.as_bytes())?;
+        files::write(session, record, text.as_bytes())?;
     }
     let bytes = match artifact {
         _ if form == EmitForm::Remarks => records::yaml(&remarks, &session.sources).into_bytes(),
@@ -80,13 +73,6 @@ pub fn opt_record(out: Option<&Path>, source: &Path) -> PathBuf {
     match out {
         Some(out) => out.with_file_name(name),
         None => name,
-    }
-}
-
-fn is_same_file(a: &Path, b: &Path) -> bool {
-    match (std::fs::canonicalize(a), std::fs::canonicalize(b)) {
-        (Ok(a), Ok(b)) => a == b,
-        _ => false,
     }
 }
 

@@ -12,7 +12,7 @@ use crate::{codes, console, files, machine};
 /// Runs the command.
 pub fn memtrace(session: &mut Session, args: &MemtraceArgs) -> Result<(), Stop> {
     if let Some(path) = &args.stats {
-        files::check_folder(session, path)?;
+        files::check_output(session, path)?;
     }
     let config = dram(session, args)?;
     let bytes = files::read(session, &args.trace, files::MAX_TEXT)?;

@@ -12,6 +12,9 @@ use crate::{codes, files, registry};
 
 /// Runs the command.
 pub fn objdump(session: &mut Session, args: &ObjdumpArgs) -> Result<(), Stop> {
+    if let Some(out) = &args.out {
+        files::check_output(session, out)?;
+    }
     let bytes = files::read(session, &args.binary, files::MAX_DATA)?;
     let entry = identify(session, &bytes, &args.binary)?;
     let text = (entry.disassemble)(&bytes).map_err(|error| broken(session, &args.binary, error))?;

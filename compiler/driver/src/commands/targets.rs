@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::cli::TargetsArgs;
 use crate::session::{Session, Stop};
-use crate::{compile, console, machine, registry};
+use crate::{compile, console, files, machine, registry};
 
 /// Runs the command.
 pub fn targets(session: &mut Session, args: &TargetsArgs) -> Result<(), Stop> {
@@ -30,7 +30,9 @@ pub fn targets(session: &mut Session, args: &TargetsArgs) -> Result<(), Stop> {
 
 /// Whether a file describes a machine of that target.
 fn takes(entry: &registry::TargetEntry, file: &str) -> bool {
-    std::fs::read_to_string(Path::new(file)).is_ok_and(|text| (entry.machine)(&text, &[]).is_ok())
+    let text = files::read_bounded(Path::new(file), files::MAX_TEXT).ok();
+    let text = text.and_then(|bytes| String::from_utf8(bytes).ok());
+    text.is_some_and(|text| (entry.machine)(&text, &[]).is_ok())
 }
 
 fn list(only: Option<&'static registry::TargetEntry>) -> String {

@@ -80,19 +80,25 @@ pub fn plan(
                             .help("give it the extension .npy, .png, .pgm, .ppm or .bin"),
                     ));
                 };
-                files::check_folder(session, &path)?;
+                files::check_output(session, &path)?;
                 if matches!(form, Form::Png | Form::Pnm { .. }) {
                     may_be_picture(spec.ty, spec.dims)
                         .map_err(|why| no_picture(session, name, &path, &why))?;
                 }
                 Place { name: name.clone(), path, form: Some(form) }
             }
-            None if specs.len() == 1 => {
-                Place { name: spec.name.clone(), path: PathBuf::from(stem.as_ref()), form: None }
-            }
             None => {
-                let path = PathBuf::from(format!("{stem}.{}", spec.name));
-                Place { name: spec.name.clone(), path, form: None }
+                let path = match specs.len() {
+                    1 => stem.to_string(),
+                    _ => format!("{stem}.{}", spec.name),
+                };
+                // With how many channels decides in the end; then it is looked at again.
+                let likely = match may_be_picture(spec.ty, spec.dims) {
+                    Ok(()) => ".png",
+                    Err(_) => ".npy",
+                };
+                files::check_output(session, Path::new(&format!("{path}{likely}")))?;
+                Place { name: spec.name.clone(), path: path.into(), form: None }
             }
         };
         places.push(place);

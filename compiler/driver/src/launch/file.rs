@@ -10,6 +10,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::toml::Document;
+use crate::claims::Use;
 use crate::data::arrays::{self, ArrayForm};
 use crate::files;
 use crate::session::{Session, Stop};
@@ -407,7 +408,7 @@ impl Reader<'_> {
         let shape_at = table.get("shape").or(table.get("dtype")).map_or(at, Spanned::span);
         let bytes =
             shape.iter().try_fold(scalar.bytes as u64, |product, &n| product.checked_mul(n));
-        let has = self.plan.buffers[buffer].bytes.len() as u64;
+        let has = self.plan.buffers[buffer].contents.size();
         if bytes != Some(has) {
             let message = format!("the shape does not fit the buffer, which has {has} bytes");
             let label = match bytes {
