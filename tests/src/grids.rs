@@ -1,7 +1,7 @@
 //! Kernels from source to results, by the interpreter and by compiler and simulator.
 
 use nbcc::registry::{self, Runner};
-use nbcc::simulate::{Argument, GridLaunch, GridRequest, RunError};
+use nbcc::simulate::{Argument, Contents, GridLaunch, GridRequest, RunError};
 use nbcc_base::{Diagnostics, SourceFile, SourceMap};
 use nbcc_interp::grid::{self, GridMemory, Limits};
 use nbcc_ir::Module;
@@ -115,7 +115,7 @@ pub fn simulate(binary: &[u8], launch: &Launch, cycles: u64) -> Result<Vec<Vec<u
     let scalar = launch.scalar.map(|scalar| Argument::Bytes(scalar.to_le_bytes().to_vec()));
     let request = GridRequest {
         symbols: vec![],
-        buffers: launch.buffers.clone(),
+        buffers: launch.buffers.iter().cloned().map(Contents::Bytes).collect(),
         launches: vec![GridLaunch {
             kernel: launch.kernel.clone(),
             grid: [launch.grid, 1, 1],
@@ -132,8 +132,11 @@ pub fn simulate(binary: &[u8], launch: &Launch, cycles: u64) -> Result<Vec<Vec<u
     match ran.failure {
         None => Ok(ran.buffers),
         Some(RunError::Binary(error)) => Err(error.to_string()),
-        Some(RunError::Refused(why) | RunError::OutOfCycles(why) | RunError::Fault(why)) => {
-            Err(why)
-        }
+        Some(
+            RunError::Refused(why)
+            | RunError::Memory(why)
+            | RunError::OutOfCycles(why)
+            | RunError::Fault(why),
+        ) => Err(why),
     }
 }

@@ -55,7 +55,12 @@ fn load_and_run(binary: &[u8]) -> Result<(), String> {
     match (runner.run)(binary, request) {
         Ok(_) => Ok(()),
         Err(RunError::Binary(error)) => Err(error.to_string()),
-        Err(RunError::Refused(why) | RunError::OutOfCycles(why) | RunError::Fault(why)) => Err(why),
+        Err(
+            RunError::Refused(why)
+            | RunError::Memory(why)
+            | RunError::OutOfCycles(why)
+            | RunError::Fault(why),
+        ) => Err(why),
     }
 }
 

@@ -59,3 +59,78 @@ fn much_local_memory_in_many_blocks() {
     let words: Vec<u8> = (0..4096_u32 * 32).flat_map(|at| (at / 32).to_le_bytes()).collect();
     assert!(out == words);
 }
+
+/// Runs `line` in `folder` with so many MiB of address space.
+#[cfg(target_os = "linux")]
+fn short_of_memory(folder: &std::path::Path, mebibytes: u64, line: &str) -> command::Outcome {
+    let nbcc = command::command(NBCC, line, folder);
+    let mut shell = std::process::Command::new("sh");
+    shell
+        .current_dir(folder)
+        .args(["-c", &format!("ulimit -v {}; exec \"$0\" \"$@\"", mebibytes << 10)])
+        .arg(NBCC)
+        .args(nbcc.get_args())
+        .stdin(std::process::Stdio::null());
+    command::run(shell).expect("nbcc runs")
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn memory_that_is_short_is_said() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let write = |name: &str, text: &str| {
+        std::fs::write(folder.path().join(name), text).expect("a file");
+    };
+    write("out.halide", "Func out(x, y) = in(x, y) + 0.5f;\n");
+    write(
+        "sum.halide",
+        "Func f(x, y) = x * y;\nf.compute_root();\nFunc out(x, y) = f(x, y) + 1;\n",
+    );
+    let header = "{'descr': '<f4', 'fortran_order': True, 'shape': (8192, 16384)}";
+    let mut array = b"\x93NUMPY\x01\x00".to_vec();
+    array.extend((header.len() as u16).to_le_bytes());
+    array.extend(header.as_bytes());
+    std::fs::write(folder.path().join("in.npy"), array).expect("a file");
+    write("in.pgm", "P5 16384 8192 255\n");
+    let ptx = ".version 7.0\n.target sm_70\n.address_size 64\n";
+    write("k.ptx", &format!("{ptx}.visible .entry k(.param .u64 p) {{ ret; }}\n"));
+    write(
+        "v.ptx",
+        &format!("{ptx}.global .b8 v[2147483648];\n.visible .entry k(.param .u64 p) {{ ret; }}\n"),
+    );
+    write("k.toml", "grid = 1\nblock = 1\narg = [{ buffer = \"x\", bytes = 1073741824 }]\n");
+    for line in [
+        "nbcc interp out.halide --size 16384x8192",
+        "nbcc interp sum.halide --size 16384x8192",
+        "nbcc interp out.halide --input in=in.npy",
+        "nbcc interp out.halide --input in=in.pgm",
+        "nbcc interp out.halide --input in=in.bin:16384x8192",
+        "nbcc run k.ptx --launch k.toml",
+        "nbcc interp k.ptx --launch k.toml",
+        "nbcc run v.ptx --launch k.toml",
+        "nbcc interp v.ptx --launch k.toml",
+    ] {
+        let outcome = short_of_memory(folder.path(), 900, line);
+        assert_eq!(outcome.code, Some(1), "{line}: {}", outcome.stderr);
+        assert!(outcome.stderr.contains("memory"), "{line}: {}", outcome.stderr);
+        assert!(outcome.stderr.contains("] error: "), "{line}: {}", outcome.stderr);
+    }
+}
+
+/// A buffer of zeros takes address space once, and memory where it is touched.
+#[cfg(target_os = "linux")]
+#[test]
+fn large_buffers_are_there_once() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let ptx = ".version 7.0\n.target sm_70\n.address_size 64\n\
+               .visible .entry k(.param .u64 p) { ret; }\n";
+    std::fs::write(folder.path().join("k.ptx"), ptx).expect("a file");
+    let launch = "grid = 1\nblock = 1\narg = [{ buffer = \"x\", bytes = 4294967296 }]\n";
+    std::fs::write(folder.path().join("k.toml"), launch).expect("a file");
+    let outcome = short_of_memory(folder.path(), 6144, "nbcc run k.ptx --fast");
+    assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
+    let launch = launch.replace("4294967296", "4294967297");
+    std::fs::write(folder.path().join("k.toml"), launch).expect("a file");
+    let outcome = short_of_memory(folder.path(), 6144, "nbcc run k.ptx --fast");
+    assert_eq!(outcome.code, Some(1), "{}", outcome.stderr);
+}

@@ -7,6 +7,7 @@
 mod code;
 mod diagnostic;
 pub mod lexical;
+mod room;
 mod source;
 #[cfg(feature = "testing")]
 pub mod testing;
@@ -14,4 +15,5 @@ pub mod text;
 
 pub use code::CodeInfo;
 pub use diagnostic::{Diagnostic, Diagnostics, Failed, Label, Severity};
+pub use room::has_room;
 pub use source::{LineColumn, SourceFile, SourceId, SourceMap, Span};

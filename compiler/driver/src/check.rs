@@ -141,15 +141,15 @@ pub fn compare_bytes(is: &[u8], should: &[u8]) -> Result<(), String> {
     if is.len() != should.len() {
         return Err(format!("has {} bytes instead of {}", is.len(), should.len()));
     }
-    let differ: Vec<usize> = (0..is.len()).filter(|&at| is[at] != should[at]).collect();
+    let differ = || is.iter().zip(should).map(|(is, should)| is != should);
+    let count = differ().filter(|differs| *differs).count();
     // Most buffers hold words of 4 bytes: the whole word tells more than the byte.
-    let word = differ[0] / 4 * 4;
+    let word = differ().position(|differs| differs).unwrap_or(0) / 4 * 4;
     let end = (word + 4).min(is.len());
     let hex = |bytes: &[u8]| bytes.iter().rev().map(|b| format!("{b:02x}")).collect::<String>();
     Err(format!(
-        "differs from the interpreter's in {} of {} bytes, first in the word at byte {word}: \
+        "differs from the interpreter's in {count} of {} bytes, first in the word at byte {word}: \
          0x{} instead of 0x{}",
-        differ.len(),
         is.len(),
         hex(&is[word..end]),
         hex(&should[word..end])

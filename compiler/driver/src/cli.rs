@@ -228,7 +228,7 @@ pub struct RunArgs {
     /// Show the cycles of each function and each source line
     #[arg(long)]
     pub profile: bool,
-    /// Stop after so many cycles
+    /// Stop after so many cycles; with --check, the interpreter after 65536 steps for each
     #[arg(long, value_name = "N")]
     pub max_cycles: Option<u64>,
     /// Compare the outputs with the reference interpreter's
@@ -259,9 +259,10 @@ pub struct InterpArgs {
     /// How kernels are launched; <stem>.toml beside the program where not given
     #[arg(long, value_name = "FILE.toml")]
     pub launch: Option<PathBuf>,
-    /// Stop kernels after so many instructions of all threads together
-    #[arg(long, value_name = "N", default_value_t = 1 << 32)]
-    pub max_steps: u64,
+    /// Stop after so many steps: instructions of all threads of a launch (2^32 where not given), or
+    /// operations on elements of images (2^40)
+    #[arg(long, value_name = "N")]
+    pub max_steps: Option<u64>,
 }
 
 /// `nbcc objdump`.

@@ -154,8 +154,10 @@ nbcc_base::codes! {
     by test "a_program_that_faults";
 
     OUT_OF_CYCLES = "E4203", "the run was stopped",
-    "The program had not ended after the number of cycles that `--max-cycles` allows. Outputs are \
-     not written.",
+    "The program had not ended after the number of cycles that `--max-cycles` allows (1e9 where it \
+     is not given), or the interpreter not after the steps that it may take: those of `--max-steps`, \
+     and for `run --check` 65536 for each cycle of `--max-cycles`. A step is an instruction of a \
+     thread, or an operation on an element of an image. Outputs are not written.",
     "// nbcc run example.halide --size 64x64 --max-cycles 10\nFunc out(x, y) = in(x, y) * 0.5f;\n";
 
     CHECK_FAILED = "E4204", "the check failed",
@@ -205,6 +207,11 @@ nbcc_base::codes! {
      cannot run with blocks of this size. A struct passed by value is given as `hex`.",
     "// nbcc run fixtures/empty.ptx --launch example.toml\ngrid = [1, 1, 1]\n\
      block = [32, 32, 32]\n";
+
+    NO_MEMORY = "E4212", "memory is short",
+    "The system gives less memory than the program's images or buffers take: the machine has less, \
+     or a limit such as `ulimit -v` is set. The message says what took how much.",
+    by test "memory_that_is_short_is_said";
 
     NO_TRANSLATOR = "E4220", "no compiler for a language",
     "CUDA C++ is compiled to PTX by a compiler that is installed: the program that the environment variable \

@@ -2,13 +2,39 @@
 
 use std::collections::BTreeMap;
 
+use nbcc_base::Diagnostic;
 pub use nbcc_host::{Cost, Profile, ProfileLine};
 use nbcc_isa::LoadError;
 use nbcc_sim_engine::{Progress, Statistics, Trace};
 use nbcc_stages::{ElementType, Image};
 
+use crate::codes;
 use crate::data::inputs::InputSpec;
 use crate::data::outputs::OutputSpec;
+
+/// Steps that the interpreter may take, to check a run, for each cycle that the machine may take:
+/// a few for each lane of all engines or cores of the largest machine.
+const STEPS_A_CYCLE: u64 = 1 << 16;
+
+/// Steps that the interpreter may take to check a run of up to `max_cycles` cycles; no more than
+/// `most`.
+pub fn check_steps(max_cycles: Option<u64>, most: u64) -> u64 {
+    max_cycles.map_or(most, |cycles| cycles.saturating_mul(STEPS_A_CYCLE).min(most))
+}
+
+/// What to do where memory is short.
+pub const LESS_MEMORY: &str = "use smaller images or buffers, or allow more memory (`ulimit -v`)";
+
+/// The system has no memory for something.
+pub fn no_memory(message: String) -> Diagnostic {
+    Diagnostic::error(&codes::NO_MEMORY, message).help(LESS_MEMORY)
+}
+
+/// The interpreter came to its limit.
+pub fn out_of_steps(message: String) -> Diagnostic {
+    Diagnostic::error(&codes::OUT_OF_CYCLES, message)
+        .help("give it more with `interp --max-steps N`, or `run --max-cycles N`")
+}
 
 /// What a binary says of itself.
 #[derive(Clone, Debug)]
@@ -78,6 +104,8 @@ pub enum RunError {
     Refused(String),
     /// The limit on cycles was reached.
     OutOfCycles(String),
+    /// The host has no memory for what it takes.
+    Memory(String),
     /// The program did what the machine cannot do.
     Fault(String),
 }
@@ -135,12 +163,31 @@ pub enum Argument {
     Buffer(usize),
 }
 
+/// The contents of a buffer before the first launch.
+#[derive(Clone, Debug)]
+pub enum Contents {
+    /// So many zeros, which take no memory until they are touched.
+    Zeros(u64),
+    /// These bytes.
+    Bytes(Vec<u8>),
+}
+
+impl Contents {
+    /// How many bytes they are.
+    pub fn size(&self) -> u64 {
+        match self {
+            Contents::Zeros(size) => *size,
+            Contents::Bytes(bytes) => bytes.len() as u64,
+        }
+    }
+}
+
 /// Kernels to run one after another.
 pub struct GridRequest<'a> {
     /// Initial contents of module variables, by name.
     pub symbols: Vec<(String, Vec<u8>)>,
     /// The contents of the buffers.
-    pub buffers: Vec<Vec<u8>>,
+    pub buffers: Vec<Contents>,
     /// The launches, in order.
     pub launches: Vec<GridLaunch>,
     /// Leave timing out.

@@ -17,6 +17,7 @@ use std::sync::Arc;
 use nbcc_isa_mpu::{Kernel, Machine, ParamType, Program};
 use nbcc_sim_engine::{Progress, Statistics};
 use nbcc_sim_mpu::device::Device as Simulated;
+pub use nbcc_sim_mpu::device::OutOfMemory;
 pub use nbcc_sim_mpu::fault::{Fault, FaultKind};
 pub use nbcc_sim_mpu::{Counters, LaunchError, LoadError, Module, RunOptions};
 
@@ -189,6 +190,12 @@ pub enum DeviceError {
         /// Bytes that are left.
         free: u64,
     },
+    /// The host has not so much memory.
+    #[error("allocating {bytes} bytes: the host has no memory for them")]
+    HostMemory {
+        /// Bytes that were asked for.
+        bytes: u64,
+    },
     /// The address is not that of an allocation.
     #[error("{0:#x} is not the address of an allocation")]
     NotAllocated(u64),
@@ -245,6 +252,17 @@ pub enum DeviceError {
     UnknownSymbol(String),
 }
 
+impl From<OutOfMemory> for DeviceError {
+    fn from(error: OutOfMemory) -> DeviceError {
+        match error {
+            OutOfMemory::Machine { wanted, free, .. } => {
+                DeviceError::OutOfMemory { bytes: wanted, free }
+            }
+            OutOfMemory::Host { wanted } => DeviceError::HostMemory { bytes: wanted },
+        }
+    }
+}
+
 fn listed(params: &[String]) -> String {
     if params.is_empty() { String::new() } else { format!(" ({})", params.join(", ")) }
 }
@@ -296,9 +314,25 @@ impl Device {
     /// There is not so much left.
     pub fn alloc(&mut self, bytes: u64) -> Result<DevicePointer, DeviceError> {
         let allocated = self.simulated.memory().allocate(bytes, false);
-        allocated
-            .map(DevicePointer)
-            .map_err(|error| DeviceError::OutOfMemory { bytes, free: error.free })
+        allocated.map(DevicePointer).map_err(DeviceError::from)
+    }
+
+    /// Allocates memory that holds these bytes, without a copy of them.
+    ///
+    /// # Errors
+    /// There is not so much left.
+    pub fn adopt(&mut self, bytes: Vec<u8>) -> Result<DevicePointer, DeviceError> {
+        let allocated = self.simulated.memory().adopt(bytes);
+        allocated.map(DevicePointer).map_err(DeviceError::from)
+    }
+
+    /// Frees an allocation and gives its contents, without a copy of them.
+    ///
+    /// # Errors
+    /// It is none.
+    pub fn take(&mut self, pointer: DevicePointer) -> Result<Vec<u8>, DeviceError> {
+        let found = self.simulated.memory().take(pointer.0);
+        found.ok_or(DeviceError::NotAllocated(pointer.0))
     }
 
     /// Frees an allocation.

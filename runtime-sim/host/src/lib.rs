@@ -101,6 +101,12 @@ pub enum HostError {
         /// The bound.
         limit: u64,
     },
+    /// The host has no memory for the outputs.
+    #[error("the outputs take {bytes} bytes, for which the host has no memory")]
+    Memory {
+        /// The bytes.
+        bytes: u64,
+    },
     /// The program and its metadata contradict each other.
     #[error("the program is not valid: {0}")]
     Program(#[from] nbcc_isa::LoadError),
@@ -170,6 +176,11 @@ pub fn run(
         return Err(HostError::OutputsTooLarge { elements, limit: MAX_OUTPUT_ELEMENTS });
     }
 
+    // Outputs are collected at the end, when it is late to find that there is no room.
+    let bytes = 4 * elements;
+    if !nbcc_base::has_room(bytes) {
+        return Err(HostError::Memory { bytes });
+    }
     let shared = transfer::shared_image(program, params)?;
     let mut simulation = Simulation::new(program, shared, options.memory_limit)?;
     for buffer in &program.buffers {

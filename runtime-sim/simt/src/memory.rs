@@ -1,6 +1,8 @@
 //! Memory of the machine: allocations with bounds. An access that does not lie in one allocation,
 //! or that is misaligned, is a fault. Memory is zero until it is written.
 
+use std::hint::black_box;
+
 /// What is wrong with an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AccessError {
@@ -17,14 +19,23 @@ pub enum AccessError {
 
 /// Why memory cannot be allocated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{wanted} bytes are wanted, but only {free} of {limit} are free")]
-pub struct OutOfMemory {
-    /// Bytes that were asked for.
-    pub wanted: u64,
-    /// Bytes that are left.
-    pub free: u64,
-    /// Bytes there may be in all.
-    pub limit: u64,
+pub enum OutOfMemory {
+    /// The machine has no more.
+    #[error("{wanted} bytes are wanted, but only {free} of {limit} are free")]
+    Machine {
+        /// Bytes that were asked for.
+        wanted: u64,
+        /// Bytes that are left.
+        free: u64,
+        /// Bytes there may be in all.
+        limit: u64,
+    },
+    /// The host has no more.
+    #[error("{wanted} bytes are wanted, for which the host has no memory")]
+    Host {
+        /// Bytes that were asked for.
+        wanted: u64,
+    },
 }
 
 /// A piece of memory.
@@ -66,28 +77,51 @@ impl Memory {
     /// # Errors
     /// There are not so many left.
     pub fn allocate(&mut self, size: u64, read_only: bool) -> Result<u64, OutOfMemory> {
-        let free = self.limit - self.used;
-        if size > free || usize::try_from(size).is_err() {
-            return Err(OutOfMemory { wanted: size, free, limit: self.limit });
-        }
-        let base = self.next;
+        self.check(size)?;
+        let none = OutOfMemory::Host { wanted: size };
+        let count = usize::try_from(size).map_err(|_| none)?;
+        // Asked for and given back, since what follows may not fail.
+        black_box(&mut Vec::<u8>::new()).try_reserve_exact(count).map_err(|_| none)?;
         // Untouched pages cost nothing: the host gives zeroed ones as they are used.
-        self.allocations.push(Allocation { base, bytes: vec![0; size as usize], read_only });
+        Ok(self.place(vec![0; count], read_only))
+    }
+
+    /// Allocates memory that holds these bytes, without a copy of them.
+    ///
+    /// # Errors
+    /// There are not so many left.
+    pub fn adopt(&mut self, bytes: Vec<u8>) -> Result<u64, OutOfMemory> {
+        self.check(bytes.len() as u64)?;
+        Ok(self.place(bytes, false))
+    }
+
+    fn check(&self, wanted: u64) -> Result<(), OutOfMemory> {
+        let free = self.limit - self.used;
+        match wanted > free {
+            true => Err(OutOfMemory::Machine { wanted, free, limit: self.limit }),
+            false => Ok(()),
+        }
+    }
+
+    fn place(&mut self, bytes: Vec<u8>, read_only: bool) -> u64 {
+        let (base, size) = (self.next, bytes.len() as u64);
+        self.allocations.push(Allocation { base, bytes, read_only });
         self.next = base + size.next_multiple_of(GRANULE) + GRANULE;
         self.used += size;
-        Ok(base)
+        base
+    }
+
+    /// Frees the allocation that begins at `base` and gives its contents, if there is one.
+    pub fn take(&mut self, base: u64) -> Option<Vec<u8>> {
+        let index = self.allocations.binary_search_by_key(&base, |a| a.base).ok()?;
+        let bytes = self.allocations.remove(index).bytes;
+        self.used -= bytes.len() as u64;
+        Some(bytes)
     }
 
     /// Frees the allocation that begins at `base`; tells whether there was one.
     pub fn free(&mut self, base: u64) -> bool {
-        match self.allocations.binary_search_by_key(&base, |a| a.base) {
-            Ok(index) => {
-                self.used -= self.allocations[index].bytes.len() as u64;
-                self.allocations.remove(index);
-                true
-            }
-            Err(_) => false,
-        }
+        self.take(base).is_some()
     }
 
     fn index_of(&self, address: u64) -> Option<usize> {
@@ -197,7 +231,19 @@ mod tests {
         let mut memory = Memory::new(1000);
         memory.allocate(600, false).unwrap();
         let error = memory.allocate(600, false).unwrap_err();
-        assert_eq!(error, OutOfMemory { wanted: 600, free: 400, limit: 1000 });
+        assert_eq!(error, OutOfMemory::Machine { wanted: 600, free: 400, limit: 1000 });
         assert!(memory.allocate(u64::MAX, false).is_err());
+        let absurd = Memory::new(u64::MAX).allocate(1 << 62, false);
+        assert_eq!(absurd, Err(OutOfMemory::Host { wanted: 1 << 62 }));
+    }
+
+    #[test]
+    fn contents_come_and_go_without_a_copy() {
+        let mut memory = Memory::new(1000);
+        let base = memory.adopt(vec![1, 2, 3]).unwrap();
+        memory.host_slice(base, 3).unwrap()[1] = 7;
+        assert_eq!((memory.used(), memory.take(base)), (3, Some(vec![1, 7, 3])));
+        assert_eq!((memory.used(), memory.take(base)), (0, None));
+        assert!(memory.adopt(vec![0; 1001]).is_err());
     }
 }

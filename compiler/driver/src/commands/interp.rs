@@ -1,5 +1,6 @@
 //! `nbcc interp INPUT`: what a program means, computed by the reference interpreter.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
 
@@ -7,16 +8,23 @@ use nbcc_base::Diagnostic;
 use nbcc_interp::pipeline::Trap;
 use nbcc_ir::Module;
 use nbcc_pipeline::Program;
+use nbcc_stages::bounds::{ParamValues, Region};
 use nbcc_stages::{Image, Pipeline};
 
 use super::run::{self, grid};
 use crate::cli::InterpArgs;
-use crate::data::gather::{self, Gathered};
-use crate::data::{by, outputs};
+use crate::data::inputs::Loaded;
+use crate::data::{by, gather, outputs};
 use crate::launch::{kernels_of, oracle};
 use crate::progress::waited;
 use crate::session::{Session, Stop};
-use crate::{codes, compile, console};
+use crate::{codes, compile, console, simulate};
+
+/// Operations on elements of a pipeline at most, where nothing else is said.
+pub const MAX_STEPS: u64 = 1 << 40;
+
+/// Instructions of all threads of a launch at most, where nothing else is said.
+const MAX_LAUNCH_STEPS: u64 = 1 << 32;
 
 /// Runs the command.
 pub fn interp(session: &mut Session, args: &InterpArgs) -> Result<(), Stop> {
@@ -35,7 +43,9 @@ fn images(session: &mut Session, args: &InterpArgs, pipeline: &Pipeline) -> Resu
     let places = outputs::plan(session, &specs, &args.data.output, &args.source)?;
     let gathered = gather::gather(session, pipeline, &args.data, &args.source)?;
     session.flush();
-    let images = interpret(session, pipeline, &gathered)?;
+    let steps = args.max_steps.unwrap_or(MAX_STEPS);
+    let (params, regions) = (&gathered.params, &gathered.extents.outputs);
+    let images = interpret(session, pipeline, &gathered.inputs, params, regions, steps)?;
     let mut text = String::new();
     for (name, input) in &gathered.inputs {
         let image = &input.image;
@@ -52,11 +62,13 @@ fn images(session: &mut Session, args: &InterpArgs, pipeline: &Pipeline) -> Resu
 fn grids(session: &mut Session, args: &InterpArgs, module: &Module) -> Result<(), Stop> {
     grid::refuse_image_options(session, &args.data)?;
     let kernels = kernels_of(module);
-    let (plan, launches) =
+    let (mut plan, launches) =
         grid::read_plan(session, args.launch.as_deref(), &args.source, &kernels)?;
     session.flush();
+    let steps = args.max_steps.unwrap_or(MAX_LAUNCH_STEPS);
+    let buffers = plan.take_contents();
     let ran = waited("interpreting", || {
-        oracle::launch(session, module, &plan, &launches, args.max_steps)
+        oracle::launch(session, module, &plan, buffers, &launches, steps)
     })?;
     console::print_bytes(&ran.printed);
     let text = grid::write_reads(session, &plan, &ran.buffers)?;
@@ -83,16 +95,20 @@ pub fn wrong_program(session: &mut Session, path: &Path, wanted: &str) -> Stop {
     session.fail(Diagnostic::error(&codes::UNKNOWN_KIND, message).help(help))
 }
 
-/// Runs the interpreter; the outputs in order.
+/// Runs the interpreter, for `max_steps` operations on elements at most; the outputs in order.
 pub fn interpret(
     session: &mut Session,
     pipeline: &Pipeline,
-    gathered: &Gathered,
+    inputs: &BTreeMap<String, Loaded>,
+    params: &ParamValues,
+    outputs: &[Region],
+    max_steps: u64,
 ) -> Result<Vec<Image>, Stop> {
-    let images = gather::images(pipeline, gathered);
-    let (params, outputs) = (&gathered.params, &gathered.extents.outputs);
-    waited("interpreting", || nbcc_interp::pipeline::run(pipeline, &images, params, outputs))
-        .map_err(|trap| report(session, trap))
+    let images = gather::images(pipeline, inputs);
+    waited("interpreting", || {
+        nbcc_interp::pipeline::run_within(pipeline, &images, params, outputs, max_steps)
+    })
+    .map_err(|trap| report(session, trap))
 }
 
 fn report(session: &mut Session, trap: Trap) -> Stop {
@@ -112,6 +128,10 @@ fn report(session: &mut Session, trap: Trap) -> Stop {
             let error = Diagnostic::error(&codes::TRAP, message).at(span, "declared here");
             session.fail(error.help("set it with --param NAME=VALUE, or give it a default"))
         }
+        Trap::Steps(_) => {
+            session.fail(simulate::out_of_steps(format!("the interpreter took {message}")))
+        }
+        Trap::Memory { .. } => session.fail(simulate::no_memory(message)),
         Trap::Input { .. } => {
             let error = Diagnostic::error(&codes::TRAP, message);
             session.fail(error.help("give its data with --input NAME=FILE"))

@@ -104,7 +104,7 @@ pub fn read(session: &mut Session, path: &Path) -> Result<(Vec<u8>, ArrayForm), 
     if path.extension().is_none_or(|extension| extension != "npy") {
         return Ok((bytes, ArrayForm::Raw));
     }
-    let array = npy::numbers(&bytes).map_err(|what| {
+    let array = npy::numbers(bytes).map_err(|what| {
         let name = path.display().to_string();
         let message = format!("`{name}` is no array of numbers: {what}");
         let error = Diagnostic::error(&codes::BROKEN_DATA, message).in_file(name);
@@ -130,7 +130,7 @@ pub fn write(
         ArrayForm::Raw => files::write(session, path, bytes),
         ArrayForm::Npy { scalar, shape } => {
             let descr = scalar.descr.unwrap_or_default();
-            files::write(session, path, &npy::array(descr, shape, bytes))
+            files::write_parts(session, path, &[&npy::header(descr, shape), bytes])
         }
     }
 }

@@ -61,11 +61,14 @@ pub fn gather(
     Ok(Gathered { inputs, params, extents })
 }
 
-/// The images of a gathered pipeline, by input.
-pub fn images(pipeline: &Pipeline, gathered: &Gathered) -> SecondaryMap<Input, Image> {
+/// The images of a pipeline, by input.
+pub fn images(
+    pipeline: &Pipeline,
+    loaded: &BTreeMap<String, inputs::Loaded>,
+) -> SecondaryMap<Input, Image> {
     let mut images = SecondaryMap::new();
     for (input, data) in &pipeline.inputs {
-        images[input] = gathered.inputs[&data.name].image.clone();
+        images[input] = loaded[&data.name].image.clone();
     }
     images
 }

@@ -11,7 +11,7 @@ use super::npy::NpyError;
 use super::picture::{Picture, PictureError, Remark};
 use super::{EXTENSIONS, Form, by, npy, picture, raw, split_extents};
 use crate::session::{Session, Stop};
-use crate::{codes, files, registry};
+use crate::{codes, files, registry, simulate};
 use nbcc_isa::text::nearest;
 
 /// What a program says of an input.
@@ -187,6 +187,10 @@ fn read(session: &mut Session, spec: &InputSpec, file: &str) -> Result<Image, St
             let message = format!("{} elements are more than an image may have", by(extents));
             return Err(refuse(session, &codes::TOO_LARGE, message));
         }
+        if super::room_for(extents).is_none() {
+            let message = format!("there is no memory for its {} elements", by(extents));
+            return Err(refuse(session, &codes::NO_MEMORY, message));
+        }
     }
     let bytes = files::read(session, &path, files::MAX_DATA)?;
     let image = match form {
@@ -194,6 +198,10 @@ fn read(session: &mut Session, spec: &InputSpec, file: &str) -> Result<Image, St
             .map_err(|what| refuse(session, &codes::WRONG_SHAPE, what))?,
         Form::Npy => npy::read(&bytes, spec.ty).map_err(|error| match error {
             NpyError::Broken(what) => refuse(session, &codes::BROKEN_DATA, what),
+            NpyError::Memory(shape) => {
+                let message = format!("there is no memory for its shape {shape}");
+                refuse(session, &codes::NO_MEMORY, message)
+            }
             NpyError::Large(shape) => {
                 let message = format!("shape {shape} is more than an image may have");
                 refuse(session, &codes::TOO_LARGE, message)
@@ -212,6 +220,10 @@ fn read(session: &mut Session, spec: &InputSpec, file: &str) -> Result<Image, St
         Form::Png | Form::Pnm { .. } => {
             let picture = picture::read(&bytes).map_err(|error| match error {
                 PictureError::Broken(what) => refuse(session, &codes::BROKEN_DATA, what),
+                PictureError::Memory(extents) => {
+                    let message = format!("there is no memory for its {extents} pixels");
+                    refuse(session, &codes::NO_MEMORY, message)
+                }
                 PictureError::Large(extents) => {
                     let message = format!("{extents} pixels are more than an image may have");
                     refuse(session, &codes::TOO_LARGE, message)
@@ -325,6 +337,12 @@ fn bundled(session: &mut Session, spec: &InputSpec, program: &Path) -> Result<Lo
             format!("input `{}` of {} is more than an image may have", spec.name, by(extent));
         let help = "ask for less: --size, `bound`, or smaller estimates";
         return Err(session.fail(Diagnostic::error(&codes::TOO_LARGE, message).help(help)));
+    }
+    if let Some(extent) = fixed
+        && super::room_for(extent).is_none()
+    {
+        let message = format!("there is no memory for input `{}` of {}", spec.name, by(extent));
+        return Err(session.fail(simulate::no_memory(message)));
     }
     if let Some([width, height, ..]) = fixed {
         picture = picture.repeated(*width, *height);

@@ -63,6 +63,14 @@ fn count(extent: &[u32]) -> Option<usize> {
     (product <= MAX_ELEMENTS).then_some(product as usize)
 }
 
+/// The number of elements of an image, where it is not more than is taken and there is memory to
+/// read it and to convert it.
+fn room_for(extent: &[u32]) -> Option<usize> {
+    // A sample of a picture, the element that it becomes, and a copy of that where it is turned.
+    const BYTES: u64 = 16;
+    count(extent).filter(|&count| nbcc_base::has_room(BYTES * count as u64))
+}
+
 /// Extents as people write them, `640x480`.
 pub fn by(extent: &[u32]) -> String {
     extent.iter().map(u32::to_string).collect::<Vec<_>>().join("x")

@@ -14,6 +14,8 @@ pub enum NpyError {
     Type(String),
     /// It has too many elements or dimensions: its shape.
     Large(String),
+    /// There is no memory for its elements: its shape.
+    Memory(String),
 }
 
 /// Reads an image whose elements must be of type `ty`.
@@ -48,6 +50,9 @@ pub fn read(bytes: &[u8], ty: ElementType) -> Result<Image, NpyError> {
     let extent = extent.filter(|e| e.len() <= 16).ok_or_else(large)?;
     let width = (element.bits().div_ceil(8)) as usize;
     let expected = super::count(&extent).ok_or_else(large)? * width;
+    if super::room_for(&extent).is_none() {
+        return Err(NpyError::Memory(format!("{:?}", header.shape)));
+    }
     let Some(elements) = elements.get(..expected) else {
         let has = elements.len();
         return Err(NpyError::Broken(format!("its elements take {expected} bytes, it has {has}")));
@@ -169,31 +174,29 @@ impl<'a> HeaderReader<'a> {
 
 /// Brings elements stored with the first axis of the shape fastest into ours.
 fn from_fortran(image: Image) -> Image {
-    let order = fortran_order(&image.extent);
-    let data = order.into_iter().map(|from| image.data[from]).collect();
+    let data = fortran_order(&image.extent).map(|from| image.data[from]).collect();
     Image { data, ..image }
 }
 
 /// Where each element of an array, in our order, lies in a file that stores the last of the
 /// extents fastest.
-fn fortran_order(extent: &[u32]) -> Vec<usize> {
-    let count = extent.iter().map(|&n| n as usize).product();
-    let mut order = Vec::with_capacity(count);
+fn fortran_order(extent: &[u32]) -> impl Iterator<Item = usize> {
+    let count: usize = extent.iter().map(|&n| n as usize).product();
     let mut at = vec![0usize; extent.len()];
     // The stride of dimension d in the file: the product of the extents after it.
     let strides: Vec<usize> =
         (0..extent.len()).map(|d| extent[d + 1..].iter().map(|&n| n as usize).product()).collect();
-    for _ in 0..count {
-        order.push(at.iter().zip(&strides).map(|(a, s)| a * s).sum());
-        for d in 0..extent.len() {
-            at[d] += 1;
-            if at[d] < extent[d] as usize {
+    (0..count).map(move |_| {
+        let from = at.iter().zip(&strides).map(|(a, s)| a * s).sum();
+        for (at, &extent) in at.iter_mut().zip(extent) {
+            *at += 1;
+            if *at < extent as usize {
                 break;
             }
-            at[d] = 0;
+            *at = 0;
         }
-    }
-    order
+        from
+    })
 }
 
 /// An array of numbers.
@@ -208,13 +211,14 @@ pub struct Numbers {
 }
 
 /// An array of numbers of any type and shape. What is wrong, in words, where it is none.
-pub fn numbers(bytes: &[u8]) -> Result<Numbers, String> {
+pub fn numbers(mut bytes: Vec<u8>) -> Result<Numbers, String> {
     let words = |error| match error {
         NpyError::Broken(what) => what,
         NpyError::Type(name) => format!("its elements are {name}"),
         NpyError::Large(shape) => format!("its shape {shape} is too large"),
+        NpyError::Memory(shape) => format!("there is no memory for its shape {shape}"),
     };
-    let (text, elements) = split(bytes).map_err(words)?;
+    let (text, elements) = split(&bytes).map_err(words)?;
     let header = parse_header(text).map_err(words)?;
     let name = header.descr.trim_start_matches(['<', '>', '|', '=']);
     let width: usize = match name {
@@ -228,19 +232,30 @@ pub fn numbers(bytes: &[u8]) -> Result<Numbers, String> {
         header.shape.iter().rev().map(|&n| u32::try_from(n).ok()).collect();
     let large = || format!("its shape {:?} is too large", header.shape);
     let extent = extent.filter(|e| e.len() <= 16).ok_or_else(large)?;
-    let expected = super::count(&extent).ok_or_else(large)? * width;
-    let Some(elements) = elements.get(..expected) else {
+    let product = |n: usize, &e: &u32| n.checked_mul(e as usize);
+    let expected = extent.iter().try_fold(width, product).ok_or_else(large)?;
+    if elements.len() < expected {
         return Err(format!("its elements take {expected} bytes, it has {}", elements.len()));
-    };
-    let mut elements = elements.to_vec();
+    }
+    let (start, fortran) = (bytes.len() - elements.len(), header.fortran);
+    let ty = name.to_string();
     if header.descr.starts_with('>') {
-        elements.chunks_exact_mut(width).for_each(<[u8]>::reverse);
+        bytes[start..].chunks_exact_mut(width).for_each(<[u8]>::reverse);
     }
-    if header.fortran {
-        let order = fortran_order(&extent).into_iter();
-        elements = order.flat_map(|from| elements[from * width..][..width].to_vec()).collect();
+    let of = |bytes| Numbers { bytes, ty, shape: header.shape };
+    if !fortran {
+        bytes.drain(..start);
+        bytes.truncate(expected);
+        return Ok(of(bytes));
     }
-    Ok(Numbers { bytes: elements, ty: name.to_string(), shape: header.shape })
+    let mut turned = Vec::new();
+    turned
+        .try_reserve_exact(expected)
+        .map_err(|_| format!("there is no memory for its {expected} bytes"))?;
+    for from in fortran_order(&extent) {
+        turned.extend_from_slice(&bytes[start + from * width..][..width]);
+    }
+    Ok(of(turned))
 }
 
 /// The bytes of an image as an array file.
@@ -260,7 +275,14 @@ pub fn write(image: &Image) -> Vec<u8> {
 }
 
 /// An array file of elements in C order. `descr` is NumPy's name of their type.
-pub fn array(descr: &str, shape: &[u64], elements: &[u8]) -> Vec<u8> {
+fn array(descr: &str, shape: &[u64], elements: &[u8]) -> Vec<u8> {
+    let mut bytes = header(descr, shape);
+    bytes.extend(elements);
+    bytes
+}
+
+/// What comes before the elements of an array file, which are in C order.
+pub fn header(descr: &str, shape: &[u64]) -> Vec<u8> {
     let sizes: Vec<String> = shape.iter().map(u64::to_string).collect();
     let comma = if shape.len() == 1 { "," } else { "" };
     let mut header = format!(
@@ -274,7 +296,6 @@ pub fn array(descr: &str, shape: &[u64], elements: &[u8]) -> Vec<u8> {
     let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
     bytes.extend((header.len() as u16).to_le_bytes());
     bytes.extend(header.as_bytes());
-    bytes.extend(elements);
     bytes
 }
 
@@ -340,12 +361,12 @@ mod tests {
         let header =
             |order: &str| format!("{{'descr': '>i2', 'fortran_order': {order}, 'shape': (2, 3)}}");
         let stored = [0, 1, 0, 2, 0, 3, 0, 4, 0, 5, 0, 6];
-        let read = |order| numbers(&with_header(&header(order), &stored)).map(|array| array.bytes);
+        let read = |order| numbers(with_header(&header(order), &stored)).map(|array| array.bytes);
         assert_eq!(read("False"), Ok(vec![1, 0, 2, 0, 3, 0, 4, 0, 5, 0, 6, 0]));
         assert_eq!(read("True"), Ok(vec![1, 0, 3, 0, 5, 0, 2, 0, 4, 0, 6, 0]));
         let file = array("<f8", &[2], &[0; 16]);
-        assert_eq!(numbers(&file).map(|array| array.bytes), Ok(vec![0; 16]));
-        assert!(numbers(&file[..file.len() - 1]).is_err());
+        assert!(numbers(file[..file.len() - 1].to_vec()).is_err());
+        assert_eq!(numbers(file).map(|array| array.bytes), Ok(vec![0; 16]));
     }
 
     #[test]

@@ -29,6 +29,8 @@ pub enum PictureError {
     Broken(String),
     /// It has too many pixels: its extents.
     Large(String),
+    /// There is no memory for its pixels: its extents.
+    Memory(String),
 }
 
 fn broken(error: impl std::fmt::Display) -> PictureError {
@@ -49,7 +51,13 @@ pub fn read(bytes: &[u8]) -> Result<Picture, PictureError> {
 
 fn check_size(width: u32, height: u32, channels: u32) -> Result<usize, PictureError> {
     let extent = [width, height, channels];
-    super::count(&extent).ok_or_else(|| PictureError::Large(super::by(&extent[..2])))
+    super::room_for(&extent).ok_or_else(|| {
+        let shape = super::by(&extent[..2]);
+        match super::count(&extent) {
+            Some(_) => PictureError::Memory(shape),
+            None => PictureError::Large(shape),
+        }
+    })
 }
 
 fn read_png(bytes: &[u8]) -> Result<Picture, PictureError> {

@@ -14,6 +14,7 @@ use crate::claims::Use;
 use crate::data::arrays::{self, ArrayForm};
 use crate::files;
 use crate::session::{Session, Stop};
+use crate::simulate::Contents;
 
 /// Bytes of all buffers at most.
 const MAX_BUFFERS: u64 = 4 << 30;
@@ -31,6 +32,15 @@ pub struct Plan {
     pub reads: Vec<Read>,
 }
 
+impl Plan {
+    /// The contents of the buffers, which are taken out.
+    pub fn take_contents(&mut self) -> Vec<Contents> {
+        let taken =
+            |buffer: &mut Buffer| std::mem::replace(&mut buffer.contents, Contents::Zeros(0));
+        self.buffers.iter_mut().map(taken).collect()
+    }
+}
+
 /// Initial contents of a module variable.
 #[derive(Clone, Debug)]
 pub struct SymbolData {
@@ -46,7 +56,7 @@ pub struct Buffer {
     /// Its name.
     pub name: String,
     /// Its contents before the first launch.
-    pub bytes: Vec<u8>,
+    pub contents: Contents,
     /// The form that they had in their file.
     pub form: ArrayForm,
 }
@@ -287,11 +297,14 @@ impl Reader<'_> {
                 let help = "leave `bytes` out: the file says how many there are";
                 return Err(self.document.fault(bytes.span(), message, "one too many", help));
             }
-            (Some(file), None) => Some(self.contents(file)?),
+            (Some(file), None) => {
+                let (bytes, form) = self.contents(file)?;
+                Some((Contents::Bytes(bytes), form))
+            }
             (None, Some(bytes)) => {
-                let high = i128::from(files::MAX_DATA);
-                let bytes = self.document.integer(bytes, "bytes", 0, high)?;
-                Some((vec![0; bytes as usize], ArrayForm::Raw))
+                let high = i128::from(MAX_BUFFERS);
+                let size = self.document.integer(bytes, "bytes", 0, high)? as u64;
+                Some((Contents::Zeros(size), ArrayForm::Raw))
             }
             (None, None) => None,
         };
@@ -299,22 +312,22 @@ impl Reader<'_> {
         let known = self.named.entry(name.clone()).or_insert_with(|| {
             self.plan.buffers.push(Buffer {
                 name: name.clone(),
-                bytes: Vec::new(),
+                contents: Contents::Zeros(0),
                 form: ArrayForm::Raw,
             });
             Named { number, defined: None, first: at.clone() }
         });
         let number = known.number;
-        let Some((bytes, form)) = contents else { return Ok(ArgValue::Buffer(number)) };
+        let Some((contents, form)) = contents else { return Ok(ArgValue::Buffer(number)) };
         if known.defined.is_some() {
             let message = format!("buffer `{name}` gets contents twice");
             let help = "name it without `file` and `bytes` from the second time on";
             return Err(self.document.fault(at, message, "again", help));
         }
         known.defined = Some(at.clone());
-        self.plan.buffers[number].bytes = bytes;
+        self.plan.buffers[number].contents = contents;
         self.plan.buffers[number].form = form;
-        let total: u64 = self.plan.buffers.iter().map(|buffer| buffer.bytes.len() as u64).sum();
+        let total: u64 = self.plan.buffers.iter().map(|buffer| buffer.contents.size()).sum();
         if total > MAX_BUFFERS {
             let message = "the buffers take more than 4 GiB".to_string();
             let help = "use smaller buffers";
@@ -345,6 +358,11 @@ impl Reader<'_> {
         };
         let form = self.form(table, &path, value.span(), number)?;
         files::check_folder(self.document.session, &path)?;
+        if let Err(what) = self.document.session.claims.claim(&path, Use::Write) {
+            let help = "give what is copied back another name";
+            let at = table.get("file").map_or(value.span(), Spanned::span);
+            return Err(self.document.fault(at, what, "this file", help));
+        }
         self.plan.reads.push(Read { buffer: number, path, form });
         Ok(())
     }

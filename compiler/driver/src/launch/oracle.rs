@@ -5,17 +5,18 @@ use nbcc_interp::grid::{self, Fault, FaultKind, GridMemory, Limits};
 use nbcc_ir::{Kernel, Module};
 
 use super::file::Plan;
-use crate::codes;
 use crate::session::{Session, Stop};
-use crate::simulate::{Argument, GridLaunch, GridRan};
+use crate::simulate::{Argument, Contents, GridLaunch, GridRan};
+use crate::{codes, simulate};
 
-/// Runs launches on the interpreter, each of `max_steps` instructions of all threads together at
-/// most: the buffers and what was printed. What was printed before a
-/// fault goes to stdout.
+/// Runs launches on the interpreter with buffers of these contents, each of `max_steps`
+/// instructions of all threads together at most: the buffers and what was printed. What was printed
+/// before a fault goes to stdout.
 pub fn launch(
     session: &mut Session,
     module: &Module,
     plan: &Plan,
+    buffers: Vec<Contents>,
     launches: &[GridLaunch],
     max_steps: u64,
 ) -> Result<GridRan, Stop> {
@@ -39,8 +40,17 @@ pub fn launch(
         }
         bytes[..symbol.bytes.len()].copy_from_slice(&symbol.bytes);
     }
-    let addresses: Vec<u64> =
-        plan.buffers.iter().map(|buffer| memory.allocate_with(buffer.bytes.clone())).collect();
+    let mut addresses = Vec::new();
+    for buffer in buffers {
+        addresses.push(match buffer {
+            Contents::Zeros(size) if !nbcc_base::has_room(size) => {
+                let message = format!("a buffer of {size} bytes: there is no memory for it");
+                return Err(session.fail(simulate::no_memory(message)));
+            }
+            Contents::Zeros(size) => memory.allocate(size as usize),
+            Contents::Bytes(bytes) => memory.allocate_with(bytes),
+        });
+    }
     for launch in launches {
         let kernel = module.functions.iter().find(|(_, f)| f.name == launch.kernel);
         let Some((func, Some(table))) = kernel.map(|(func, f)| (func, f.kernel.as_ref())) else {
@@ -61,7 +71,7 @@ pub fn launch(
         }
     }
     Ok(GridRan {
-        buffers: addresses.iter().map(|&address| memory.bytes(address).to_vec()).collect(),
+        buffers: addresses.iter().map(|&address| memory.take(address)).collect(),
         printed,
         ..GridRan::default()
     })
@@ -95,7 +105,7 @@ fn report(session: &mut Session, fault: &Fault) -> Stop {
         }
         FaultKind::Misaligned { .. } => "access it in pieces, or at a multiple of its size",
         FaultKind::ReadOnly { .. } => "store to memory that is not `.const` and no parameter",
-        FaultKind::StepLimit(_) => "see whether a loop ends; --max-steps N allows more",
+        FaultKind::StepLimit(_) => "",
         FaultKind::Deadlock(_) | FaultKind::Synchronization(_) => {
             "let all threads of the block, or all that the mask names, come to the same barrier"
         }
@@ -105,7 +115,10 @@ fn report(session: &mut Session, fault: &Fault) -> Stop {
             "the program ends itself here: look at the condition that leads to this place"
         }
     };
-    let error = Diagnostic::error(&codes::TRAP, message).help(help);
+    let error = match *fault.kind {
+        FaultKind::StepLimit(_) => simulate::out_of_steps(message),
+        _ => Diagnostic::error(&codes::TRAP, message).help(help),
+    };
     session.fail(match fault.span {
         Some(span) => error.at(span, "here"),
         None => error,

@@ -146,7 +146,11 @@ fn error(error: HostError) -> RunError {
     let text = error.to_string();
     match error {
         HostError::Program(error) => RunError::Binary(error),
+        HostError::Memory { .. } | HostError::Load { kind: FaultKind::HostMemory, .. } => {
+            RunError::Memory(text)
+        }
         HostError::Fault { fault, .. } => match fault.kind {
+            FaultKind::HostMemory => RunError::Memory(text),
             FaultKind::Limit { .. } => RunError::OutOfCycles(text),
             _ => RunError::Fault(text),
         },

@@ -2,15 +2,14 @@
 
 use nbcc_host::device::{
     self, Arg, Config, Counters, Device, DeviceError, DevicePointer, FaultKind, LaunchError,
-    RunOptions,
+    LoadError, OutOfMemory, RunOptions,
 };
-use nbcc_isa::LoadError;
 use nbcc_isa::machine::{Entry, MachineError, Override};
 use nbcc_isa_mpu::{Machine, Program, asm, program};
 
 use super::{GridRunner, Runner, TargetEntry};
 use crate::simulate::{
-    Argument, DescribedGrids, GridRan, GridRequest, KernelParam, KernelSpec, RunError,
+    Argument, Contents, DescribedGrids, GridRan, GridRequest, KernelParam, KernelSpec, RunError,
 };
 
 /// MPU with its tools.
@@ -28,7 +27,7 @@ fn machine(text: &str, overrides: &[Override]) -> Result<Vec<Entry>, MachineErro
     Ok(Machine::from_toml(text, overrides)?.list(text))
 }
 
-fn describe(binary: &[u8]) -> Result<DescribedGrids, LoadError> {
+fn describe(binary: &[u8]) -> Result<DescribedGrids, nbcc_isa::LoadError> {
     let program = Program::from_elf(binary)?;
     let kernels = program.kernels.iter().map(|kernel| KernelSpec {
         name: kernel.name.clone(),
@@ -65,10 +64,12 @@ fn run(binary: &[u8], request: GridRequest<'_>, ran: &mut GridRan) -> Result<(),
         device.copy_to(pointer, bytes).map_err(error)?;
     }
     let mut pointers = Vec::new();
-    for bytes in &request.buffers {
-        let pointer = device.alloc(bytes.len() as u64).map_err(error)?;
-        device.copy_to(pointer, bytes).map_err(error)?;
-        pointers.push(pointer);
+    for contents in request.buffers {
+        let pointer = match contents {
+            Contents::Zeros(size) => device.alloc(size),
+            Contents::Bytes(bytes) => device.adopt(bytes),
+        };
+        pointers.push(pointer.map_err(error)?);
     }
     let mut total: Option<Counters> = None;
     let mut left = request.max_cycles.unwrap_or(RunOptions::default().max_cycles);
@@ -97,10 +98,8 @@ fn run(binary: &[u8], request: GridRequest<'_>, ran: &mut GridRan) -> Result<(),
             None => total = Some(event.counters),
         }
     }
-    for (bytes, pointer) in request.buffers.iter().zip(pointers) {
-        let mut read = vec![0; bytes.len()];
-        device.copy_from(pointer, &mut read).map_err(error)?;
-        ran.buffers.push(read);
+    for pointer in pointers {
+        ran.buffers.push(device.take(pointer).map_err(error)?);
     }
     if let Some(total) = total {
         ran.instructions = total.instructions();
@@ -126,6 +125,8 @@ fn error(error: DeviceError) -> RunError {
             FaultKind::CycleLimit(_) => RunError::OutOfCycles(text),
             _ => RunError::Fault(text),
         },
+        DeviceError::HostMemory { .. } => RunError::Memory(text),
+        DeviceError::Load(LoadError::Memory(OutOfMemory::Host { .. })) => RunError::Memory(text),
         _ => RunError::Refused(text),
     }
 }

@@ -51,7 +51,7 @@ impl GridMemory {
                 continue;
             }
             let size = usize::try_from(object.size).ok().filter(|&size| size <= 1 << 34);
-            let size = size.ok_or_else(|| {
+            let size = size.filter(|&size| nbcc_base::has_room(size as u64)).ok_or_else(|| {
                 FaultKind::Launch(format!("@{} is larger than memory", object.name))
             })?;
             let mut bytes = vec![0; size];
@@ -109,6 +109,12 @@ impl GridMemory {
     /// The contents of the allocation or object at an address; empty where none begins there.
     pub fn bytes(&self, address: u64) -> &[u8] {
         self.allocations.get(&address).map_or(&[], |allocation| &allocation.bytes)
+    }
+
+    /// Frees the allocation or object at an address and gives its contents; empty where there is
+    /// none.
+    pub fn take(&mut self, address: u64) -> Vec<u8> {
+        self.allocations.remove(&address).map_or_else(Vec::new, |allocation| allocation.bytes)
     }
 
     /// The contents of the allocation or object at an address, for change.

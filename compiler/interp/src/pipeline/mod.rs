@@ -10,4 +10,4 @@ mod row;
 mod run;
 mod tape;
 
-pub use run::{MAX_LIVE_ELEMENTS, Trap, run};
+pub use run::{MAX_LIVE_ELEMENTS, Trap, run, run_within};

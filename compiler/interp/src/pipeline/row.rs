@@ -98,6 +98,11 @@ impl Evaluator {
         Ok(())
     }
 
+    /// Operations for each element.
+    pub fn operations(&self) -> u64 {
+        self.tape.ops.len() as u64
+    }
+
     /// A result of the last evaluation: one lane where it is uniform, else all of the row.
     pub fn result(&self, n: usize, count: usize) -> &[u32] {
         let (slot, uniform) = self.tape.results[n];

@@ -43,6 +43,17 @@ pub enum Trap {
         /// How many elements would be held.
         elements: u64,
     },
+    /// The memory for what is computed is not there.
+    #[error("`{name}` takes {bytes} bytes of memory, which cannot be had")]
+    Memory {
+        /// The Func or input for which there was none.
+        name: String,
+        /// Bytes of its elements.
+        bytes: u64,
+    },
+    /// The pipeline takes more steps than it may.
+    #[error("more than {0} steps")]
+    Steps(u64),
     /// An access outside what is computed. Either an index depends on a float that is no number,
     /// or bounds inference is at fault.
     #[error(
@@ -75,6 +86,17 @@ pub fn run(
     params: &ParamValues,
     outputs: &[Region],
 ) -> Result<Vec<Image>, Trap> {
+    run_within(pipeline, inputs, params, outputs, u64::MAX)
+}
+
+/// As [`run`], of `max_steps` at most: an operation on one element is a step.
+pub fn run_within(
+    pipeline: &Pipeline,
+    inputs: &SecondaryMap<Input, Image>,
+    params: &ParamValues,
+    outputs: &[Region],
+    max_steps: u64,
+) -> Result<Vec<Image>, Trap> {
     for (param, data) in &pipeline.params {
         if params[param].is_none() {
             return Err(Trap::Param { param: data.name.clone(), span: data.span });
@@ -105,6 +127,9 @@ pub fn run(
         .map(|d| pipeline.expr(ExprKind::Dim(d), ElementType::I32, Span::default()))
         .collect();
     let pipeline = &pipeline;
+    for input in pipeline.inputs.keys() {
+        has_room(&pipeline.inputs[input].name, inputs[input].data.len() as u64)?;
+    }
     let mut memory = Memory { pipeline, inputs: Vec::new(), funcs: Vec::new(), params };
     for input in pipeline.inputs.keys() {
         let image = &inputs[input];
@@ -116,6 +141,7 @@ pub fn run(
     let last_use = last_uses(pipeline, &bounds, &mut walker);
     memory.funcs.resize_with(pipeline.funcs.len(), Vec::new);
     let mut live: u64 = 0;
+    let mut steps = Steps { left: max_steps, most: max_steps };
     for (func, computed) in bounds.needed(pipeline) {
         let data = &pipeline.funcs[func];
         live =
@@ -124,9 +150,10 @@ pub fn run(
             return Err(Trap::TooLarge { func: data.name.clone(), elements: live });
         }
         let count = points(&computed.region) as usize;
+        has_room(&data.name, count as u64 * data.types.len() as u64)?;
         let zeros = || Buffer { region: computed.region.clone(), data: vec![0; count] };
         memory.funcs[func.index()] = data.types.iter().map(|_| zeros()).collect();
-        realize(&mut memory, &mut walker, &dims, func, computed)?;
+        realize(&mut memory, &mut walker, &dims, (func, computed), &mut steps)?;
         for old in pipeline.funcs.keys() {
             if last_use[old.index()] == Some(func) {
                 let buffers = std::mem::take(&mut memory.funcs[old.index()]);
@@ -136,6 +163,8 @@ pub fn run(
     }
     let mut images = Vec::new();
     for (&output, region) in pipeline.outputs.iter().zip(outputs) {
+        let data = &pipeline.funcs[output];
+        has_room(&data.name, points(region) * data.types.len() as u64)?;
         for (k, &ty) in pipeline.funcs[output].types.iter().enumerate() {
             let image = match memory.funcs[output.index()].get(k) {
                 Some(buffer) => crop(buffer, Image::over(ty, region)),
@@ -145,6 +174,15 @@ pub fn run(
         }
     }
     Ok(images)
+}
+
+/// Refuses elements for which there is no memory.
+fn has_room(name: &str, elements: u64) -> Result<(), Trap> {
+    let bytes = 4 * elements;
+    match nbcc_base::has_room(bytes) {
+        true => Ok(()),
+        false => Err(Trap::Memory { name: name.to_string(), bytes }),
+    }
 }
 
 /// Copies the part of `buffer` that `image` covers.
@@ -184,6 +222,19 @@ fn last_uses(pipeline: &Pipeline, bounds: &Bounds, walker: &mut Walker) -> Vec<O
     last
 }
 
+/// The steps that may still be taken.
+struct Steps {
+    left: u64,
+    most: u64,
+}
+
+impl Steps {
+    fn take(&mut self, count: u64) -> Result<(), Trap> {
+        self.left = self.left.checked_sub(count).ok_or(Trap::Steps(self.most))?;
+        Ok(())
+    }
+}
+
 /// One stage of a Func.
 struct Stage<'a> {
     func: Func,
@@ -200,8 +251,8 @@ fn realize(
     memory: &mut Memory,
     walker: &mut Walker,
     dims: &[Expr],
-    func: Func,
-    computed: &FuncBounds,
+    (func, computed): (Func, &FuncBounds),
+    steps: &mut Steps,
 ) -> Result<(), Trap> {
     let pipeline = memory.pipeline;
     let data = &pipeline.funcs[func];
@@ -215,7 +266,7 @@ fn realize(
             pure_dims: (0..rank as u32).collect(),
             span: pure.span,
         };
-        run_stage(memory, walker, &stage, loops)?;
+        run_stage(memory, walker, &stage, loops, steps)?;
     }
     for (update, loops) in data.updates.iter().zip(&computed.stages[1..]) {
         let Some(loops) = loops else { continue };
@@ -228,7 +279,7 @@ fn realize(
             pure_dims: pure_dims.map(|d| d as u32).collect(),
             span: update.span,
         };
-        run_stage(memory, walker, &stage, loops)?;
+        run_stage(memory, walker, &stage, loops, steps)?;
     }
     Ok(())
 }
@@ -252,6 +303,7 @@ fn run_stage(
     walker: &mut Walker,
     stage: &Stage,
     loops: &StageLoops,
+    steps: &mut Steps,
 ) -> Result<(), Trap> {
     let pipeline = memory.pipeline;
     let row = stage.pure_dims.first().copied();
@@ -266,6 +318,7 @@ fn run_stage(
     let mut conditions = (!stage.predicates.is_empty()).then(|| {
         Evaluator::new(tape::compile(pipeline, walker, stage.predicates, row), row, width)
     });
+    let operations = body.operations() + conditions.as_ref().map_or(0, Evaluator::operations) + 1;
     let outer: Vec<usize> = stage.pure_dims.iter().skip(1).map(|&d| d as usize).collect();
     let along = row.map_or(Interval::new(0, 0), |d| loops.dims[d as usize]);
 
@@ -284,6 +337,7 @@ fn run_stage(
             loop {
                 place.row.clear();
                 place.row.extend_from_slice(&all);
+                steps.take(operations * all.len() as u64)?;
                 row_of(memory, stage, &mut body, conditions.as_mut(), &mut place)
                     .map_err(|outside| trap(pipeline, stage, row, &place, outside))?;
                 if !advance(&mut place.rvars, &loops.rvars) {

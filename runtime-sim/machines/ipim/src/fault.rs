@@ -118,6 +118,9 @@ pub enum FaultKind {
         /// `cycles` or `instructions`.
         unit: &'static str,
     },
+    /// The host has no more memory.
+    #[error("the host has no memory for what banks of the vault hold")]
+    HostMemory,
     /// The program touches more memory than the simulator may allocate.
     #[error("banks of the vault hold data in more than {limit} bytes, the simulator's bound")]
     MemoryLimit {

@@ -14,6 +14,11 @@ const PAGE_WORDS: usize = 1024;
 /// Bytes of a page.
 pub const PAGE_BYTES: u32 = 4 * PAGE_WORDS as u32;
 
+/// Bytes that the host must have beside the pages: looked at each [`HEADROOM_PAGES`] of a vault.
+const HEADROOM: u64 = 64 << 20;
+/// Pages between two looks.
+const HEADROOM_PAGES: usize = 64;
+
 type Page = Box<[u32; PAGE_WORDS]>;
 
 fn zeroed_page() -> Page {
@@ -138,6 +143,10 @@ impl Banks {
         let bytes = self.bytes + u64::from(PAGE_BYTES) + 4 * growth as u64;
         if bytes > self.limit {
             return Err(FaultKind::MemoryLimit { limit: self.limit });
+        }
+        // Pages are small, and there must be room for more than one to say that there is none.
+        if self.pages.len().is_multiple_of(HEADROOM_PAGES) && !nbcc_base::has_room(HEADROOM) {
+            return Err(FaultKind::HostMemory);
         }
         self.bytes = bytes;
         if growth > 0 {

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use nbcc_isa_mpu::{Kernel, Machine, ObjectSpace, Program};
 use nbcc_sim_engine::Progress;
-use nbcc_sim_simt::memory::{AccessError, Memory, OutOfMemory};
+pub use nbcc_sim_simt::memory::OutOfMemory;
+use nbcc_sim_simt::memory::{AccessError, Memory};
 
 use crate::execute::{Context, State};
 use crate::fault::Fault;

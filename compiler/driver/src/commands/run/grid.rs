@@ -16,8 +16,8 @@ use crate::launch::{self, kernels_of, oracle};
 use crate::progress::{waited, watched};
 use crate::registry::{GridRunner, TargetEntry};
 use crate::session::{Session, Stop};
-use crate::simulate::{GridLaunch, GridRan, GridRequest, KernelSpec};
-use crate::{check, codes, compile, console, report};
+use crate::simulate::{Contents, GridLaunch, GridRan, GridRequest, KernelSpec, check_steps};
+use crate::{check, codes, compile, console, report, simulate};
 
 /// Compiles and runs a source file.
 pub fn run_source(
@@ -38,16 +38,28 @@ pub fn run_source(
             return Err(interp::wrong_program(session, &args.program, "grid program"));
         }
     };
-    let (plan, launches) = plan(session, args, &kernels_of(&module))?;
+    let (mut plan, launches) = plan(session, args, &kernels_of(&module))?;
     let binary = binary_of(session, args, entry, program, &request, &passes)?;
     let described = (runner.describe)(&binary)
-        .unwrap_or_else(|error| panic!("a binary just made cannot be read: {error}"));
-    let ran = simulate(session, args, runner, &binary, &plan, launches.clone())?;
+        .map_err(|error| objdump::broken(session, &args.program, error))?;
+    let buffers = plan.take_contents();
+    // Only a check needs them twice.
+    let bytes = buffers.iter().map(|buffer| match buffer {
+        Contents::Bytes(bytes) => bytes.len() as u64,
+        Contents::Zeros(_) => 0,
+    });
+    if args.check && !nbcc_base::has_room(bytes.sum()) {
+        let message = "there is no memory for the buffers of the check";
+        return Err(session.fail(simulate::no_memory(message)));
+    }
+    let kept = if args.check { buffers.clone() } else { Vec::new() };
+    let ran = simulate(session, args, runner, &binary, (&plan, buffers), launches.clone())?;
     let checked = match args.check {
         true => {
             session.flush();
+            let steps = check_steps(args.max_cycles, CHECK_STEPS);
             let reference = waited("interpreting", || {
-                oracle::launch(session, &module, &plan, &launches, CHECK_STEPS)
+                oracle::launch(session, &module, &plan, kept, &launches, steps)
             })?;
             compare(session, &plan, &ran, &reference)
         }
@@ -70,8 +82,9 @@ pub fn run_binary(
     refuse_trace(session, args, entry)?;
     let described = (runner.describe)(&binary)
         .map_err(|error| objdump::broken(session, &args.program, error))?;
-    let (plan, launches) = plan(session, args, &described.kernels)?;
-    let ran = simulate(session, args, runner, &binary, &plan, launches)?;
+    let (mut plan, launches) = plan(session, args, &described.kernels)?;
+    let buffers = plan.take_contents();
+    let ran = simulate(session, args, runner, &binary, (&plan, buffers), launches)?;
     show(session, args, entry, &described.machine, &plan, &ran, "")
 }
 
@@ -120,14 +133,14 @@ fn simulate(
     args: &RunArgs,
     runner: &GridRunner,
     binary: &[u8],
-    plan: &Plan,
+    (plan, buffers): (&Plan, Vec<Contents>),
     launches: Vec<GridLaunch>,
 ) -> Result<GridRan, Stop> {
     session.flush();
     let mut ran = watched(|progress| {
         let request = GridRequest {
             symbols: plan.symbols.iter().map(|s| (s.name.clone(), s.bytes.clone())).collect(),
-            buffers: plan.buffers.iter().map(|buffer| buffer.bytes.clone()).collect(),
+            buffers,
             launches,
             fast: args.fast,
             max_cycles: args.max_cycles,

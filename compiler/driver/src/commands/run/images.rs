@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use nbcc_base::Diagnostic;
+use nbcc_stages::bounds::{ParamValues, Region};
 use nbcc_stages::{Image, Pipeline};
 
 use super::{binary_of, failed, refuse_options, threads, write_stats};
@@ -16,8 +17,8 @@ use crate::data::{by, outputs, params};
 use crate::progress::watched;
 use crate::registry::{ImageRunner, TargetEntry};
 use crate::session::{Session, Stop};
-use crate::simulate::{Described, Ran, RunRequest};
-use crate::{check, codes, compile, console, files, report};
+use crate::simulate::{Described, Ran, RunRequest, check_steps};
+use crate::{check, codes, compile, console, files, report, simulate};
 
 /// A binary with the data for its run.
 struct Job {
@@ -28,8 +29,15 @@ struct Job {
     inputs: BTreeMap<String, Loaded>,
     params: BTreeMap<String, u32>,
     places: Vec<outputs::Place>,
-    /// The outputs that the interpreter computed, where they are to be compared.
-    references: Option<Vec<Image>>,
+    /// What the outputs are to be compared with.
+    meaning: Option<Meaning>,
+}
+
+/// What the interpreter needs to compute the outputs.
+struct Meaning {
+    pipeline: Pipeline,
+    params: ParamValues,
+    outputs: Vec<Region>,
 }
 
 /// Compiles and runs a source file.
@@ -68,6 +76,13 @@ fn refuse_launch(session: &mut Session, args: &RunArgs) -> Result<(), Stop> {
 fn run(session: &mut Session, args: &RunArgs, job: &Job) -> Result<(), Stop> {
     session.flush();
     let ran = simulate(session, job, args)?;
+    let references = match &job.meaning {
+        Some(Meaning { pipeline, params, outputs }) => {
+            let steps = check_steps(args.max_cycles, interp::MAX_STEPS);
+            Some(interp::interpret(session, pipeline, &job.inputs, params, outputs, steps)?)
+        }
+        None => None,
+    };
     let mut text = String::new();
     for (name, input) in &job.inputs {
         let image = &input.image;
@@ -93,7 +108,7 @@ fn run(session: &mut Session, args: &RunArgs, job: &Job) -> Result<(), Stop> {
     if args.profile {
         text.push_str(&report::profile(&ran.profile, &session.sources));
     }
-    let checked = match &job.references {
+    let checked = match &references {
         Some(references) => compare(session, job, &ran, references, &mut text),
         None => Ok(()),
     };
@@ -123,18 +138,17 @@ fn from_source(
     let params = words(&pipeline, &gathered);
     request.params = params.clone();
     let binary = binary_of(session, args, entry, program, &request, &passes)?;
-    let described = (runner.describe)(&binary)
-        .unwrap_or_else(|error| panic!("a binary just made cannot be read: {error}"));
-    let references = match args.check {
-        true => Some(interp::interpret(session, &pipeline, &gathered)?),
-        false => None,
-    };
+    let described =
+        (runner.describe)(&binary).map_err(|error| objdump::broken(session, path, error))?;
+    let outputs = gathered.extents.outputs.clone();
+    let meaning = Meaning { pipeline, params: gathered.params.clone(), outputs };
+    let meaning = args.check.then_some(meaning);
     let params = params
         .into_iter()
         .filter(|(name, _)| described.params.iter().any(|param| param.name == *name))
         .collect();
     let inputs = gathered.inputs;
-    Ok(Job { entry, runner, binary, described, inputs, params, places, references })
+    Ok(Job { entry, runner, binary, described, inputs, params, places, meaning })
 }
 
 /// The words of a pipeline's parameters.
@@ -179,10 +193,16 @@ fn from_binary(
     let mut inputs = inputs::given(session, &described.inputs, &args.data.input)?;
     inputs::add_beside(session, &described.inputs, &mut inputs, path)?;
     inputs::add_bundled(session, &described.inputs, &mut inputs, path)?;
-    Ok(Job { entry, runner, binary, described, inputs, params, places, references: None })
+    Ok(Job { entry, runner, binary, described, inputs, params, places, meaning: None })
 }
 
 fn simulate(session: &mut Session, job: &Job, args: &RunArgs) -> Result<Ran, Stop> {
+    let inputs = job.inputs.values().map(|input| 4 * input.image.data.len() as u64);
+    let bytes: u64 = inputs.sum();
+    if !nbcc_base::has_room(bytes) {
+        let message = format!("the inputs take {bytes} bytes more, for which there is no memory");
+        return Err(session.fail(simulate::no_memory(message)));
+    }
     let result = watched(|progress| {
         let request = RunRequest {
             inputs: job.inputs.iter().map(|(name, i)| (name.clone(), i.image.clone())).collect(),

@@ -18,7 +18,7 @@ use crate::observe::Watcher;
 use crate::registry::{Runner, TargetEntry};
 use crate::session::{Session, Stop};
 use crate::simulate::RunError;
-use crate::{compile, files, records};
+use crate::{compile, files, records, simulate};
 use nbcc_pipeline::{Artifact, PassOptions, Program, Request};
 
 /// Runs the command.
@@ -124,6 +124,7 @@ fn failed(session: &mut Session, program: &Path, error: RunError) -> Stop {
         RunError::OutOfCycles(message) => {
             (&codes::OUT_OF_CYCLES, message, "allow more with --max-cycles N")
         }
+        RunError::Memory(message) => (&codes::NO_MEMORY, message, simulate::LESS_MEMORY),
         RunError::Fault(message) => (
             &codes::FAULT,
             message,
