@@ -177,6 +177,8 @@ fn read(session: &mut Session, spec: &InputSpec, file: &str) -> Result<Image, St
             "write the file again: it is cut short, or was changed behind its header"
         } else if *code == codes::TOO_LARGE {
             "give an image of up to 2^27 elements"
+        } else if *code == codes::NO_MEMORY {
+            simulate::LESS_MEMORY
         } else {
             "say the extents that the file has, as in FILE.bin:WxH, x first"
         }))
