@@ -110,7 +110,7 @@ def switch(n):
 
 SHAPES = {
     early_exits: 10_000, sequential: 10_000, nested: 10_000, alternatives: 10_000, conditions: 10_000, breaks: 10_000, loops: 10_000,
-    loop_nest: 60, straight: 100_000, stores: 100_000, live: 100_000, live_across: 10_000, switch: 10_000,
+    loop_nest: 1_000, straight: 100_000, stores: 100_000, live: 100_000, live_across: 10_000, switch: 10_000,
 }
 
 

@@ -197,7 +197,7 @@ impl<'a> Meetings<'a> {
                 }
             }
         }
-        self.handed_out.extend(cycle.keys().map(|block| (end, block)));
+        self.handed_out.extend(cycle.iter().map(|block| (end, block)));
         Some(cycle)
     }
 

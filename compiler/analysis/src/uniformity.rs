@@ -228,7 +228,7 @@ impl Solver<'_> {
     /// numbers of iterations, and take its values with them.
     fn leave_cycle(&mut self, cycle: &EntitySet<Block>) {
         let mut found = Vec::new();
-        for block in cycle.keys() {
+        for block in cycle.iter() {
             self.found.steps += 1;
             let data = &self.func.blocks[block];
             let results = data.insts.iter().flat_map(|&inst| &self.func.insts[inst].results);
