@@ -32,7 +32,8 @@ impl Parser<'_, '_> {
                                 &codes::NESTING,
                                 format!("blocks nested more than {MAX_NESTING} deep"),
                             )
-                            .at(span, "too deep here").help("leave braces out: registers of one block may be used in all of a function"),
+                            .at(span, "too deep here")
+                            .help("close blocks before more are opened, or split the function"),
                         );
                     }
                 }

@@ -295,7 +295,7 @@ fn lex_error(
             .at(span, "malformed number")
             .help(
                 "integers are written 12, 0x1f, 017, 0b101 and may end in U; floats 1.5, \
-                     0f and 8 or 0d and 16 hexadecimal digits",
+                 0f and 8 or 0d and 16 hexadecimal digits",
             ),
         LexError::Preprocessor => {
             Diagnostic::error(&codes::PREPROCESSOR, "a preprocessor line that is no line marker")

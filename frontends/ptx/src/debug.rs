@@ -163,10 +163,15 @@ impl Parser<'_, '_> {
         if value > limit {
             let span = span.to(self.last_span());
             return self.fail(
-                Diagnostic::error(&codes::NUMBER, "a number that is out of range").at(
-                    span,
-                    format!("does not fit {width} byte{}", if width == 1 { "" } else { "s" }),
-                ).help("write the number modulo the size of the element, or a larger element: `.b32`, `.b64`"),
+                Diagnostic::error(&codes::NUMBER, "a number that is out of range")
+                    .at(
+                        span,
+                        format!("does not fit {width} byte{}", if width == 1 { "" } else { "s" }),
+                    )
+                    .help(
+                        "write the number modulo the size of the element, or a larger \
+                         element: `.b32`, `.b64`",
+                    ),
             );
         }
         Ok(if negative { value.wrapping_neg() } else { value })

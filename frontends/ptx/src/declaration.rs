@@ -482,7 +482,11 @@ impl Parser<'_, '_> {
             self.error(
                 Diagnostic::error(&codes::LAUNCH_BOUNDS, "`.maxntid` and `.reqntid` of one kernel")
                     .at(maximum.max(required), "only one of them may be given")
-                    .and(maximum.min(required), "the other").help("leave one of them out: `.reqntid` says the block's size, `.maxntid` only bounds it"),
+                    .and(maximum.min(required), "the other")
+                    .help(
+                        "leave one of them out: `.reqntid` says the block's size, \
+                         `.maxntid` only bounds it",
+                    ),
             );
         }
         if let Some(span) = bounds.cluster {

@@ -27,7 +27,7 @@ pub fn memtrace(session: &mut Session, args: &MemtraceArgs) -> Result<(), Stop> 
         let span = error.place.span;
         let message = error.problem.to_string();
         let help = "a request is `R BANK ROW COLUMN` or `W BANK ROW COLUMN`, inside the device of the \
-                    machine file";
+                    the machine file";
         at_place(session, &codes::BROKEN_TRACE, message, &name, text, span, help)
     })?;
     let replay = nbcc_sim_dram::replay(&config, &requests, args.window).map_err(|error| {

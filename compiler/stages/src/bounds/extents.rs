@@ -106,7 +106,7 @@ impl Resolution<'_> {
                     Diagnostic::error(&codes::INPUT_EXTENT, message)
                         .at(at, "the only extent that it may have")
                         .help(format!(
-                            "give an image of extent {extent}, or leave out the bounds in the source"
+                            "give an image of extent {extent}, or change the bounds in the source"
                         )),
                 );
             }

@@ -52,7 +52,11 @@ impl Checker<'_, '_> {
                     let name = self.module.names.text(register.name);
                     return self.fail(
                         Diagnostic::error(&codes::CALL, format!("`{name}` holds no address"))
-                            .at(call.callee_span, format!("of type .{}", register.ty.name())).help("load the address of a function into a register of type `.b64`, and call through that"),
+                            .at(call.callee_span, format!("of type .{}", register.ty.name()))
+                            .help(
+                                "load the address of a function into a register of \
+                                 type `.b64`, and call through that",
+                            ),
                     );
                 }
                 match &self.body.tables[table].kind {

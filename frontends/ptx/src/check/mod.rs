@@ -172,7 +172,10 @@ impl<'a> Checker<'a, '_> {
             }
             Mismatch::Unknown(n) => {
                 let message = format!("`{opcode}` has no modifier `.{}`", modifier(*n));
-                Diagnostic::error(&codes::MODIFIER, message).at(span, "unknown modifier").help("leave it out, or check its spelling; docs/language-ptx.md lists the instructions")
+                Diagnostic::error(&codes::MODIFIER, message).at(span, "unknown modifier").help(
+                    "leave it out, or check its spelling; docs/language-ptx.md \
+                     lists the instructions",
+                )
             }
             Mismatch::Unexpected(n) => {
                 let text = self.form_text(id);
@@ -196,7 +199,10 @@ impl<'a> Checker<'a, '_> {
             }
             Mismatch::Unsupported => {
                 let message = format!("`{}` is not supported yet", self.form_text(id));
-                Diagnostic::error(&codes::UNSUPPORTED, message).at(span, "not supported").help("compute it with other instructions; docs/language-ptx.md lists what is supported")
+                Diagnostic::error(&codes::UNSUPPORTED, message).at(span, "not supported").help(
+                    "compute it with other instructions; docs/language-ptx.md \
+                     lists what is supported",
+                )
             }
         };
         self.fail(diagnostic)

@@ -453,7 +453,11 @@ impl Checker<'_, '_> {
                         format!("the elements of the vector of `{text}` are not of one type"),
                     )
                     .at(span, format!("of type .{}", ty.name()))
-                    .and(at, format!("of type .{}", before.name())).help("use registers of one type; `mov.b32` and the like carry bits from one type to another"),
+                    .and(at, format!("of type .{}", before.name()))
+                    .help(
+                        "use registers of one type; `mov.b32` and the like carry \
+                         bits from one type to another",
+                    ),
                 );
             }
             if classes[0] == Class::Bits {
@@ -569,7 +573,11 @@ impl Checker<'_, '_> {
                         return self.fail(
                             Diagnostic::error(&codes::READ_ONLY, message)
                                 .at(operand.span, "written here")
-                                .and(data.span, "a parameter of the function").help("copy it into a register or a `.local` variable, and change that"),
+                                .and(data.span, "a parameter of the function")
+                                .help(
+                                    "copy it into a register or a `.local` \
+                                     variable, and change that",
+                                ),
                         );
                     }
                 }

@@ -279,7 +279,11 @@ impl Resolver<'_, '_> {
                     &codes::INLINED_AT,
                     format!("no `.loc` names the place {file} {line} {column} of the inlined call"),
                 )
-                .at(loc.span, "inlined at a place that is unknown").help("write the `.loc` of the call before those inlined at it, or leave `inlined_at` out"),
+                .at(loc.span, "inlined at a place that is unknown")
+                .help(
+                    "write the `.loc` of the call before those inlined at it, or \
+                     leave `inlined_at` out",
+                ),
             );
         }
         let function = loc.function_name.and_then(|(label, offset)| {

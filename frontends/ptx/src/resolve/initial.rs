@@ -92,7 +92,11 @@ impl Resolver<'_, '_> {
                                 format!("more than {limit} values in an initialiser"),
                             )
                             .at(span, format!("there are {limit} elements"))
-                            .and(variable.span, "declared here").help("leave the values beyond the last element out, or declare a larger array"),
+                            .and(variable.span, "declared here")
+                            .help(
+                                "leave the values beyond the last element out, or \
+                                 declare a larger array",
+                            ),
                         );
                     }
                     level.count += 1;
@@ -133,7 +137,11 @@ impl Resolver<'_, '_> {
                                 "needs {missing} more pair{} of braces",
                                 plural(missing as u64)
                             ),
-                        ).help("put braces around the values of each dimension, as in `{{1, 2}, {3, 4}}`"),
+                        )
+                        .help(
+                            "put braces around the values of each dimension, as in \
+                             `{{1, 2}, {3, 4}}`",
+                        ),
                 );
             }
             self.initial_value(variable.scalar, offset, item, span, &mut initial)?;
@@ -155,7 +163,11 @@ impl Resolver<'_, '_> {
     fn initial_too_large<T>(&mut self, span: Span) -> Result<T, Failed> {
         self.fail(
             Diagnostic::error(&codes::TOO_LARGE, "more than 256 MiB of initial values")
-                .at(span, "too much").help("leave the initial values out and copy the contents in a [[symbol]] of the launch file"),
+                .at(span, "too much")
+                .help(
+                    "leave the initial values out and copy the contents in a \
+                     [[symbol]] of the launch file",
+                ),
         )
     }
 
