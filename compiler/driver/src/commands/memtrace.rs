@@ -26,7 +26,7 @@ pub fn memtrace(session: &mut Session, args: &MemtraceArgs) -> Result<(), Stop> 
         let text = String::from_utf8_lossy(&bytes).into_owned();
         let span = error.place.span;
         let message = error.problem.to_string();
-        let help = "a request is `R BANK ROW COLUMN` or `W BANK ROW COLUMN`, inside the device of the \
+        let help = "a request is `R BANK ROW COLUMN` or `W BANK ROW COLUMN`, inside the device of \
                     the machine file";
         at_place(session, &codes::BROKEN_TRACE, message, &name, text, span, help)
     })?;

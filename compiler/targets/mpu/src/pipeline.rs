@@ -244,10 +244,10 @@ fn allocate(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed>
         if done.local_bytes.next_multiple_of(16) > u64::from(state.machine.memory.local_bytes) {
             let bytes = done.local_bytes;
             let message = format!("`{name}` has {bytes} bytes of local memory with spilled values");
-            return cx.diagnostics.fail(
-                Diagnostic::error(&codes::TOO_LARGE, message)
-                    .help("keep fewer values at a time, or give the machine more registers with --set registers.words=N"),
-            );
+            return cx.diagnostics.fail(Diagnostic::error(&codes::TOO_LARGE, message).help(
+                "keep fewer values at a time, or give the machine more registers with --set \
+                 registers.words=N",
+            ));
         }
         kernel.allocation = Some(done);
     }
