@@ -7,6 +7,7 @@
 mod code;
 mod diagnostic;
 pub mod lexical;
+mod nearest;
 mod room;
 mod source;
 #[cfg(feature = "testing")]
@@ -15,5 +16,6 @@ pub mod text;
 
 pub use code::CodeInfo;
 pub use diagnostic::{Diagnostic, Diagnostics, Failed, Label, Severity};
+pub use nearest::nearest;
 pub use room::has_room;
 pub use source::{LineColumn, SourceFile, SourceId, SourceMap, Span};

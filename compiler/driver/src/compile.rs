@@ -16,7 +16,7 @@ use crate::kind::{self, Kind};
 use crate::registry::{TargetEntry, Translation, Translator};
 use crate::session::{Session, Stop};
 use crate::{codes, files, machine, registry};
-use nbcc_isa::text::nearest;
+use nbcc_base::nearest;
 
 /// What a compilation goes through.
 #[derive(Clone, Copy)]

@@ -33,7 +33,7 @@ use std::process::ExitCode;
 
 use clap::FromArgMatches;
 use nbcc_base::Diagnostic;
-use nbcc_isa::text::nearest;
+use nbcc_base::nearest;
 
 use cli::{Cli, MessageFormat};
 use session::{Session, Stop};

@@ -8,7 +8,7 @@ use nbcc_isa::machine::{Entry, MachineError, Override};
 use crate::registry::TargetEntry;
 use crate::session::{Session, Stop};
 use crate::{codes, files, registry};
-use nbcc_isa::text::nearest;
+use nbcc_base::nearest;
 
 /// A machine description that has been checked.
 pub struct Machine {

@@ -1,4 +1,6 @@
-//! Remarks as LLVM's optimisation records, YAML, one document a remark.
+//! Remarks as LLVM's optimisation records, YAML, one document a remark. What reads them wants LLVM's
+//! own shape (a tag a document, the location in one line, `...` at the end), which serialisers of YAML
+//! do not write; scalars are JSON strings, which YAML reads.
 
 use std::fmt::Write;
 

@@ -1,4 +1,7 @@
 //! IEEE binary16 as bits, to and from binary64, which holds every binary16 exactly.
+//!
+//! The crate `half` does not round once from binary64: it drops the low 32 bits of the fraction, or
+//! goes through binary32, so that a value just above the middle of two goes to the even one.
 
 /// The value of binary16 bits. A NaN keeps its sign and the upper bits of its payload.
 pub fn f16_to_f64(bits: u16) -> f64 {

@@ -9,11 +9,11 @@ use crate::codes;
 use crate::constant;
 use crate::elab::{Elab, Result};
 use crate::hir::{FuncId, Node, NodeKind};
-use crate::names::nearest;
 use crate::ops::Spanned;
 use crate::stmt::count;
 use crate::types::{CType, c_name};
 use crate::value::{ArrayId, Value};
+use nbcc_base::nearest;
 
 impl Elab<'_> {
     /// The value of an expression and where it stands.

@@ -25,7 +25,6 @@ mod grammar {
 mod hir;
 mod lerp;
 mod member;
-mod names;
 mod ops;
 mod reduce;
 mod rewrite;

@@ -7,10 +7,10 @@ use crate::ast::Ident;
 use crate::codes;
 use crate::elab::{Elab, Result};
 use crate::hir::NodeKind;
-use crate::names::nearest;
 use crate::ops::Spanned;
 use crate::stmt::count;
 use crate::value::Value;
+use nbcc_base::nearest;
 
 const RDOM_VARS: [&str; 4] = ["x", "y", "z", "w"];
 

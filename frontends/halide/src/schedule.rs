@@ -10,10 +10,10 @@ use crate::directives::{DIRECTIVES, FUNC_METHODS, HALIDE_ONLY, TAIL_STRATEGIES};
 use crate::elab::{Elab, Result};
 use crate::hir::{DefinitionInfo, DirectiveInfo, FuncId, PendingDirective};
 use crate::member::list;
-use crate::names::nearest;
 use crate::ops::Spanned;
 use crate::stmt::count;
 use crate::value::Value;
+use nbcc_base::nearest;
 
 /// The schedule that a directive belongs to.
 #[derive(Clone, Copy)]

@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
 use toml::{Table, Value};
 
-use crate::text::nearest;
+use nbcc_base::nearest;
 
 /// What is wrong with a machine description.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

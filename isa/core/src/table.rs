@@ -564,7 +564,7 @@ macro_rules! isa {
 pub fn unknown_mnemonic(word: &str, start: usize, rows: &'static [Row]) -> SyntaxError {
     let error =
         SyntaxError::new(format!("unknown instruction `{word}`"), start..start + word.len());
-    match crate::text::nearest(word, rows.iter().map(|row| row.mnemonic)) {
+    match nbcc_base::nearest(word, rows.iter().map(|row| row.mnemonic)) {
         Some(near) => error.with_help(format!("did you mean `{near}`?")),
         None => error,
     }

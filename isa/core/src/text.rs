@@ -349,31 +349,3 @@ impl Field for Imm {
         Ok(Imm::Value(value as u32 as i32))
     }
 }
-
-/// The candidate closest to `name`, if it is close enough to be what was meant.
-pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let limit = (name.len() / 3).max(2);
-    candidates
-        .into_iter()
-        .map(|candidate| (distance(name, candidate), candidate))
-        .filter(|(d, _)| *d <= limit)
-        .min()
-        .map(|(_, candidate)| candidate)
-}
-
-/// Levenshtein distance over bytes, of texts cut at 64 bytes.
-fn distance(a: &str, b: &str) -> usize {
-    let a = &a.as_bytes()[..a.len().min(64)];
-    let b = &b.as_bytes()[..b.len().min(64)];
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.iter().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, y) in b.iter().enumerate() {
-            let replaced = diagonal + usize::from(!x.eq_ignore_ascii_case(y));
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(diagonal + 1).min(row[j] + 1);
-        }
-    }
-    row[b.len()]
-}

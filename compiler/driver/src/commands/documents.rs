@@ -5,7 +5,7 @@ use std::path::Path;
 
 use clap::CommandFactory;
 use nbcc_base::Diagnostic;
-use nbcc_isa::text::nearest;
+use nbcc_base::nearest;
 
 use crate::cli::{Cli, CompletionsArgs, ManArgs};
 use crate::session::{Session, Stop};

@@ -12,7 +12,7 @@ use nbcc_placement::{Remark, RemarkKind};
 use crate::cli::ExplainArgs;
 use crate::session::{Session, Stop};
 use crate::{codes, compile, console};
-use nbcc_isa::text::nearest;
+use nbcc_base::nearest;
 
 /// Runs the command.
 pub fn explain(session: &mut Session, args: &ExplainArgs) -> Result<(), Stop> {

@@ -12,7 +12,7 @@ use super::picture::{Picture, PictureError, Remark};
 use super::{EXTENSIONS, Form, by, npy, picture, raw, split_extents};
 use crate::session::{Session, Stop};
 use crate::{codes, files, registry, simulate};
-use nbcc_isa::text::nearest;
+use nbcc_base::nearest;
 
 /// What a program says of an input.
 #[derive(Clone, Debug)]

@@ -1,8 +1,8 @@
 //! Checks a launch file against the kernels of a program: which kernel, how many arguments, of
 //! which sizes.
 
+use nbcc_base::nearest;
 use nbcc_base::{Diagnostic, SourceId, Span};
-use nbcc_isa::text::nearest;
 
 use super::file::{Arg, ArgValue, Launch, Plan};
 use super::names;

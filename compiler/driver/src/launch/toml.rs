@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
+use nbcc_base::nearest;
 use nbcc_base::{Diagnostic, SourceId, Span};
-use nbcc_isa::text::nearest;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 

@@ -105,8 +105,8 @@ pub static PLANNED: &[PlannedLanguage] =
 /// The targets.
 pub static TARGETS: &[TargetEntry] = &[ipim::ENTRY, mpu::ENTRY];
 
-/// A picture for whoever has none.
-pub static PICTURE: &[u8] = include_bytes!("../../../../examples/ipim/blur.in.png");
+/// A picture for whoever has none: that of the example, which a crate cannot reach.
+pub static PICTURE: &[u8] = include_bytes!("../../data/picture.png");
 
 /// The target of that name.
 pub fn target(name: &str) -> Option<&'static TargetEntry> {

@@ -7,7 +7,9 @@ mod generator;
 
 use generator::Generator;
 
-/// The SplitMix64 generator (Steele, Lea, Flood, OOPSLA 2014).
+/// The SplitMix64 generator (Steele, Lea, Flood, OOPSLA 2014). A seed that a report names must make
+/// the same program for as long as the report is read; the generators of `rand` that a test would
+/// use promise their sequence for one version only.
 #[derive(Clone, Debug)]
 pub struct Rng(u64);
 

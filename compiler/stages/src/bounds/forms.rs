@@ -157,7 +157,7 @@ impl Part {
             if d > MAX_PERIOD {
                 return None;
             }
-            period = period / gcd(period, d) * d;
+            period = num_integer::lcm(period, d);
         }
         if period > MAX_PERIOD {
             return None;
@@ -171,8 +171,4 @@ impl Part {
         }
         Some((low, high))
     }
-}
-
-fn gcd(a: i64, b: i64) -> i64 {
-    if b == 0 { a } else { gcd(b, a % b) }
 }

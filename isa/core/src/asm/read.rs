@@ -6,9 +6,11 @@ use super::{AsmError, Dialect, locate};
 use crate::container::{
     Container, Data, METADATA_PREFIX, RELOCATIONS, Symbol, SymbolKind, TARGET_NOTE,
 };
+use nbcc_base::nearest;
+
 use crate::instruction::{EncodeError, Imm, MachineInstruction};
 use crate::lines::{LineTable, SourceLine};
-use crate::text::{Cursor, LabelTable, SyntaxError, nearest};
+use crate::text::{Cursor, LabelTable, SyntaxError};
 
 /// An assembled program and where its instructions stand in the file.
 #[derive(Clone, Debug)]

@@ -9,10 +9,11 @@ use nbcc_isa_ipim::layout::{Layout, Tiled};
 use nbcc_placement::{Remark, RemarkKind};
 use nbcc_stages::bounds::{Affine, AffineVar, Interval, MAX_COORDINATE, Region};
 use nbcc_stages::{Expr, Func};
+use num_integer::lcm;
 
 use super::access::{Access, Source};
 use super::modes::TiledAccess;
-use super::reads::{Ratio, Read, aligned, lcm};
+use super::reads::{Ratio, Read, aligned};
 use super::steps::{Failure, Planner};
 use super::windows::place_windows;
 use super::{Nest, Step, Window};

@@ -4,8 +4,7 @@
 use std::collections::BTreeMap;
 
 use nbcc_stages::{BinaryOp, ElementType, Expr, ExprKind, Literal, Pipeline, UnaryOp, Walker};
-
-use super::reads::lcm;
+use num_integer::lcm;
 
 /// No longer period is looked for.
 const MAX_PERIOD: i64 = 16;

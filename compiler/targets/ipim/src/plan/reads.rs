@@ -13,7 +13,8 @@ use nbcc_stages::{Expr, Pipeline};
 use super::periodic::{Periodic, periodic};
 use super::{BufferId, Source};
 
-/// A ratio in lowest terms: producer elements a consumer element.
+/// A ratio in lowest terms: producer elements a consumer element. Its parts are asked for more often
+/// than it is calculated with, so that a type with a ratio's arithmetic would be the longer way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Ratio {
     /// Numerator, at least 1.
@@ -28,7 +29,7 @@ impl Ratio {
 
     /// `a / d` in lowest terms.
     pub fn new(a: i64, d: i64) -> Ratio {
-        let g = gcd(a, d);
+        let g = num_integer::gcd(a, d);
         Ratio { a: a / g, d: d / g }
     }
 
@@ -36,16 +37,6 @@ impl Ratio {
     pub fn of(self, n: i64) -> Option<i64> {
         (n.checked_mul(self.a)? % self.d == 0).then(|| n * self.a / self.d)
     }
-}
-
-/// The greatest common divisor of positive numbers.
-pub fn gcd(a: i64, b: i64) -> i64 {
-    if b == 0 { a } else { gcd(b, a % b) }
-}
-
-/// The least common multiple of positive numbers.
-pub fn lcm(a: i64, b: i64) -> i64 {
-    a / gcd(a, b) * b
 }
 
 /// A source as a stage reads it.

@@ -5,12 +5,13 @@ use nbcc_isa_ipim::layout::{Layout, Role};
 use nbcc_placement::{Remark, RemarkKind};
 use nbcc_stages::bounds::{Interval, Region};
 use nbcc_stages::{ElementType, Func, Input};
+use num_integer::lcm;
 
 use super::access::{Access, Source};
 use super::excerpt::{WIDE, finds_owners};
 use super::layouts::{Families, Member, default_tile};
 use super::modes::{Mode, TiledAccess, foreign_accesses, has_stage, mode_of, tiled_access};
-use super::reads::{Ratio, lcm};
+use super::reads::Ratio;
 use super::schedule::{MAX_TILE, scheduled_tile, within};
 use super::steps::Planner;
 use super::{BufferId, BufferPlan, Stage, element};

@@ -3,8 +3,9 @@
 
 use nbcc_isa_ipim::layout::Tiled;
 use nbcc_isa_ipim::{ATOM_BYTES, ELEMENT_BYTES, LANES, Machine};
+use num_integer::lcm;
 
-use super::reads::{Ratio, Read, Window, lcm};
+use super::reads::{Ratio, Read, Window};
 use super::{Nest, Part, Parts};
 
 /// Bytes at the end of the scratchpad that each engine has for rearranging elements.
