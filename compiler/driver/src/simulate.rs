@@ -26,7 +26,7 @@ pub fn check_steps(max_cycles: Option<u64>, most: u64) -> u64 {
 pub const LESS_MEMORY: &str = "use smaller images or buffers, or allow more memory (`ulimit -v`)";
 
 /// The system has no memory for something.
-pub fn no_memory(message: String) -> Diagnostic {
+pub fn no_memory(message: impl Into<String>) -> Diagnostic {
     Diagnostic::error(&codes::NO_MEMORY, message).help(LESS_MEMORY)
 }
 

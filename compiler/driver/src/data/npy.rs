@@ -238,11 +238,11 @@ pub fn numbers(mut bytes: Vec<u8>) -> Result<Numbers, String> {
         return Err(format!("its elements take {expected} bytes, it has {}", elements.len()));
     }
     let (start, fortran) = (bytes.len() - elements.len(), header.fortran);
-    let ty = name.to_string();
-    if header.descr.starts_with('>') {
+    let (ty, big_endian, shape) = (name.to_string(), header.descr.starts_with('>'), header.shape);
+    if big_endian {
         bytes[start..].chunks_exact_mut(width).for_each(<[u8]>::reverse);
     }
-    let of = |bytes| Numbers { bytes, ty, shape: header.shape };
+    let of = |bytes| Numbers { bytes, ty, shape };
     if !fortran {
         bytes.drain(..start);
         bytes.truncate(expected);

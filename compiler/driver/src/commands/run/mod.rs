@@ -23,7 +23,7 @@ use nbcc_pipeline::{Artifact, PassOptions, Program, Request};
 
 /// Runs the command.
 pub fn run(session: &mut Session, args: &RunArgs) -> Result<(), Stop> {
-    let record = compile_command::opt_record(&args.program);
+    let record = compile_command::opt_record(None, &args.program);
     let record = args.passes.fsave_optimization_record.then_some(record);
     for path in [&args.stats, &args.trace, &record].into_iter().flatten() {
         files::check_output(session, path)?;
