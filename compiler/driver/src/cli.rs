@@ -169,6 +169,9 @@ pub struct CompileArgs {
     /// An input image that fixes the input's extents
     #[arg(long, value_name = "NAME=FILE", value_parser = key_value)]
     pub input: Vec<(String, String)>,
+    /// A compile-time parameter of the source: a GeneratorParam
+    #[arg(long, value_name = "NAME=VALUE", value_parser = key_value)]
+    pub param: Vec<(String, String)>,
     /// Extent of the outputs where the source does not fix it
     #[arg(long, value_name = "W[xH[xC]]", value_parser = extents)]
     pub size: Option<Extents>,
@@ -308,6 +311,9 @@ pub struct DiffArgs {
     /// An input image that fixes the input's extents
     #[arg(long, value_name = "NAME=FILE", value_parser = key_value)]
     pub input: Vec<(String, String)>,
+    /// A compile-time parameter of the source: a GeneratorParam
+    #[arg(long, value_name = "NAME=VALUE", value_parser = key_value)]
+    pub param: Vec<(String, String)>,
     /// Extent of the outputs where the source does not fix it
     #[arg(long, value_name = "W[xH[xC]]", value_parser = extents)]
     pub size: Option<Extents>,
@@ -329,6 +335,9 @@ pub struct ExplainArgs {
     /// An input image that fixes the input's extents
     #[arg(long, value_name = "NAME=FILE", value_parser = key_value)]
     pub input: Vec<(String, String)>,
+    /// A compile-time parameter of the source: a GeneratorParam
+    #[arg(long, value_name = "NAME=VALUE", value_parser = key_value)]
+    pub param: Vec<(String, String)>,
     /// Extent of the outputs where the source does not fix it
     #[arg(long, value_name = "W[xH[xC]]", value_parser = extents)]
     pub size: Option<Extents>,

@@ -41,15 +41,20 @@ pub fn tools(
     Ok(Tools { frontend, translator, entry })
 }
 
-/// Reads and parses a source file.
-pub fn parse(session: &mut Session, path: &Path, tools: Tools) -> Result<Program, Stop> {
+/// Reads and parses a source file, with the values that the command line gives to parameters.
+pub fn parse(
+    session: &mut Session,
+    path: &Path,
+    tools: Tools,
+    params: &[(String, String)],
+) -> Result<Program, Stop> {
     let id = match tools.translator {
         Some(translator) => translated(session, path, translator)?,
         None => files::read_source(session, path)?,
     };
     let file = session.sources.get(id);
     let directives = tools.entry.target.directives();
-    let program = tools.frontend.parse(id, file, directives, &mut session.diagnostics)?;
+    let program = tools.frontend.parse(id, file, directives, params, &mut session.diagnostics)?;
     session.diagnostics.check()?;
     Ok(program)
 }
@@ -146,6 +151,27 @@ pub fn target_entry(session: &mut Session, name: &str) -> Result<&'static Target
                 .help(help),
         )
     })
+}
+
+/// Reads and parses a source file whose parameters, but for its constants, are not known yet.
+pub fn parse_constants(
+    session: &mut Session,
+    path: &Path,
+    tools: Tools,
+    params: &[(String, String)],
+) -> Result<Program, Stop> {
+    let program = parse(session, path, tools, params)?;
+    let constants: &[String] = match &program {
+        Program::Stages(pipeline) => &pipeline.constants,
+        Program::Ir(_) => &[],
+    };
+    for (name, _) in params {
+        if !constants.contains(name) {
+            let known = constants.iter().map(String::as_str);
+            return Err(inputs::unknown_name(session, "compile-time parameter", name, known));
+        }
+    }
+    Ok(program)
 }
 
 /// The inputs that a program declares.

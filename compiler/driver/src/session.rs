@@ -2,7 +2,7 @@
 
 use std::io;
 
-use nbcc_base::{Diagnostic, Diagnostics, Failed, SourceMap};
+use nbcc_base::{Diagnostic, Diagnostics, Failed, Severity, SourceMap};
 
 use crate::claims::Claims;
 use crate::cli::MessageFormat;
@@ -70,9 +70,11 @@ impl Session {
         Stop::Usage
     }
 
-    /// Shows the diagnostics that wait.
+    /// Shows the diagnostics that wait: errors first, since what else there is to say matters only
+    /// once these are gone.
     pub fn flush(&mut self) {
-        let waiting = self.diagnostics.take();
+        let mut waiting = self.diagnostics.take();
+        waiting.sort_by_key(|diagnostic| diagnostic.severity != Severity::Error);
         if waiting.is_empty() {
             return;
         }

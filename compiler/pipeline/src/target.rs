@@ -26,12 +26,14 @@ pub trait Frontend: Sync {
     fn default_target(&self) -> &'static str;
     /// The diagnostic codes it reports.
     fn codes(&self) -> Vec<&'static CodeInfo>;
-    /// Reads a source file. `directives` are those that the target adds to the language.
+    /// Reads a source file. `directives` are those that the target adds to the language, `params` the
+    /// names and values that the command line gives to parameters.
     fn parse(
         &self,
         id: SourceId,
         file: &SourceFile,
         directives: &[DirectiveInfo],
+        params: &[(String, String)],
         diagnostics: &mut Diagnostics,
     ) -> Result<Program, Failed>;
 }

@@ -143,6 +143,8 @@ pub struct Pipeline {
     pub inputs: PrimaryMap<Input, InputData>,
     /// Scalar parameters, in order of appearance.
     pub params: PrimaryMap<Param, ParamData>,
+    /// The names of the parameters that were constants when the source was read.
+    pub constants: Vec<String>,
     /// Reduction domains.
     pub rdoms: PrimaryMap<RDom, RDomData>,
     /// Funcs. A Func calls only Funcs that come before it, and itself in an update.

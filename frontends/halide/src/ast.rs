@@ -39,6 +39,13 @@ pub(crate) enum TypeWord {
     RDom,
     Tuple,
     ImageParam,
+    /// A type of elements as a value.
+    Type,
+    Target,
+    /// `std::string`.
+    Text,
+    /// What only tools of Halide's look at.
+    Unfollowed,
     Void,
     Auto,
     /// A C type, spelled as in the source.
@@ -167,6 +174,10 @@ pub(crate) enum ExprKind {
     Member(ExprId, Ident),
     /// `cast<T>(e)` and its like; without a type in `<>` the first argument is the type.
     Cast(CastKind, Option<Box<TypeName>>, Box<[ExprId]>),
+    /// `Target::Name`: what a target is compared with.
+    TargetName,
+    /// A type as a value: of a call with a type, as in `undef<float>()`, the first argument.
+    Type(Box<TypeName>),
     /// A type word called like a function: `float(e)`, `Tuple(a, b)`.
     Construct(Box<TypeName>, Box<[ExprId]>),
     /// `{a, b}`.
@@ -180,10 +191,14 @@ pub(crate) enum DeclKind {
     Plain(TypeName),
     /// `Param<T>` or `Input<T>`.
     Scalar(TypeName),
-    /// `Input<Buffer<T, n>>`; without `n` the number of dimensions is an argument.
-    InputBuffer(TypeName, Option<ExprId>),
+    /// `GeneratorParam<T>`.
+    GeneratorParam(TypeName),
+    /// `vector<T>`.
+    Vector(TypeName),
+    /// `Input<Buffer<T, n>>`; what is left out is an argument.
+    InputBuffer(Option<TypeName>, Option<ExprId>),
     /// `Output<Buffer<T, n>>`.
-    OutputBuffer(TypeName, Option<ExprId>),
+    OutputBuffer(Option<TypeName>, Option<ExprId>),
     /// `Output<T>` for another T: `Output<Func>`.
     Output(TypeName),
 }
@@ -219,8 +234,10 @@ pub(crate) struct Parameter {
     /// `&`.
     pub(crate) by_reference: bool,
     pub(crate) name: Ident,
-    /// `[]` or `[n]`.
+    /// `[]` or `[n]`, or a `vector`.
     pub(crate) is_array: bool,
+    /// The value where a call gives none.
+    pub(crate) default: Option<ExprId>,
 }
 
 /// A function.
@@ -232,11 +249,31 @@ pub(crate) struct Function {
     pub(crate) body: StmtId,
 }
 
+/// A class.
+#[derive(Debug)]
+pub(crate) struct Class {
+    pub(crate) name: Ident,
+    /// The class that it is derived from.
+    pub(crate) base: Option<Ident>,
+    /// Its declarations and functions, in order.
+    pub(crate) members: Box<[StmtId]>,
+}
+
+/// A `for` over the elements of an array or a list.
+#[derive(Debug)]
+pub(crate) struct RangeHead {
+    pub(crate) kind: DeclKind,
+    pub(crate) name: Ident,
+    pub(crate) list: ExprId,
+}
+
 /// A declaration.
 #[derive(Debug)]
 pub(crate) struct Declaration {
     pub(crate) is_const: bool,
     pub(crate) kind: DeclKind,
+    /// `&`.
+    pub(crate) reference: Option<Span>,
     pub(crate) declarators: Vec<Declarator>,
 }
 
@@ -259,9 +296,11 @@ pub(crate) enum StmtKind {
     Decl(Box<Declaration>),
     If(ExprId, StmtId, Option<StmtId>),
     For(Box<ForHead>, StmtId),
+    ForEach(Box<RangeHead>, StmtId),
     Block(Box<[StmtId]>),
     Return(Option<ExprId>),
     Function(Box<Function>),
+    Class(Box<Class>),
 }
 
 /// A statement.
@@ -325,6 +364,8 @@ impl Ast {
             | ExprKind::Double
             | ExprKind::Text
             | ExprKind::Bool(_)
+            | ExprKind::Type(_)
+            | ExprKind::TargetName
             | ExprKind::Name(_) => 0,
             ExprKind::Unary(_, e) => self.exprs[*e].depth + 1,
             ExprKind::Binary(_, _, a, b) | ExprKind::Index(a, b) => {
@@ -350,11 +391,14 @@ impl Ast {
                 });
                 no.max(self.stmts[*yes].depth + 1)
             }
-            StmtKind::For(_, body) => self.stmts[*body].depth + 1,
+            StmtKind::For(_, body) | StmtKind::ForEach(_, body) => self.stmts[*body].depth + 1,
             StmtKind::Block(list) => {
                 list.iter().map(|&s| self.stmts[s].depth).max().unwrap_or(0) + 1
             }
             StmtKind::Function(f) => self.stmts[f.body].depth + 1,
+            StmtKind::Class(class) => {
+                class.members.iter().map(|&s| self.stmts[s].depth).max().unwrap_or(0) + 1
+            }
             _ => 0,
         };
         self.stmts.push(StmtNode { kind, span, depth })

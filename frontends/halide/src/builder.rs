@@ -1,10 +1,11 @@
 //! What the grammar's actions call: spans, names, the order of binary operators.
 
+use cranelift_entity::EntityRef;
 use nbcc_base::{SourceId, Span};
 
 use crate::ast::{
-    Ast, DeclKind, Declaration, Declarator, ExprId, ExprKind, ForHead, Function, Ident, Names, Op,
-    Parameter, StmtId, StmtKind,
+    Ast, Class, DeclKind, Declaration, Declarator, ExprId, ExprKind, ForHead, Function, Ident,
+    Names, Op, Parameter, RangeHead, StmtId, StmtKind,
 };
 
 /// The tree under construction.
@@ -13,11 +14,21 @@ pub(crate) struct Builder<'a> {
     pub(crate) text: &'a str,
     pub(crate) ast: Ast,
     pub(crate) names: Names,
+    /// Where the last complete item ends, and the nodes that there are up to it.
+    pub(crate) end: u32,
+    nodes: (usize, usize),
 }
 
 impl<'a> Builder<'a> {
     pub(crate) fn new(source: SourceId, text: &'a str) -> Builder<'a> {
-        Builder { source, text, ast: Ast::default(), names: Names::default() }
+        Builder {
+            source,
+            text,
+            ast: Ast::default(),
+            names: Names::default(),
+            end: 0,
+            nodes: (0, 0),
+        }
     }
 
     pub(crate) fn span(&self, start: u32, end: u32) -> Span {
@@ -39,26 +50,76 @@ impl<'a> Builder<'a> {
     }
 
     /// Records a complete item.
-    pub(crate) fn item(&mut self, item: StmtId) {
+    pub(crate) fn item(&mut self, item: StmtId, end: u32) {
+        self.end = end;
+        self.nodes = (self.ast.exprs.len(), self.ast.stmts.len());
         if !matches!(self.ast.stmts[item].kind, StmtKind::Empty) {
             self.ast.items.push(item);
         }
+    }
+
+    /// Gives up the item that is read: its nodes belong to nothing.
+    pub(crate) fn abandon(&mut self) {
+        let (exprs, stmts) = (self.ast.exprs.len(), self.ast.stmts.len());
+        for k in self.nodes.0..exprs {
+            self.ast.exprs[ExprId::new(k)].kind = ExprKind::Bool(false);
+        }
+        for k in self.nodes.1..stmts {
+            self.ast.stmts[StmtId::new(k)].kind = StmtKind::Empty;
+        }
+        self.nodes = (exprs, stmts);
     }
 
     pub(crate) fn declaration(
         &mut self,
         is_const: bool,
         kind: DeclKind,
+        reference: Option<Span>,
         declarators: Vec<Declarator>,
         start: u32,
         end: u32,
     ) -> StmtId {
-        let declaration = Declaration { is_const, kind, declarators };
+        let declaration = Declaration { is_const, kind, reference, declarators };
         self.stmt(StmtKind::Decl(Box::new(declaration)), start, end)
     }
 
     pub(crate) fn for_loop(&mut self, head: ForHead, body: StmtId, start: u32, end: u32) -> StmtId {
         self.stmt(StmtKind::For(Box::new(head), body), start, end)
+    }
+
+    pub(crate) fn for_each(
+        &mut self,
+        head: RangeHead,
+        body: StmtId,
+        start: u32,
+        end: u32,
+    ) -> StmtId {
+        self.stmt(StmtKind::ForEach(Box::new(head), body), start, end)
+    }
+
+    pub(crate) fn class(
+        &mut self,
+        name: Ident,
+        base: Option<Ident>,
+        members: Vec<StmtId>,
+        start: u32,
+        end: u32,
+    ) -> StmtId {
+        let class = Class { name, base, members: members.into() };
+        self.stmt(StmtKind::Class(Box::new(class)), start, end)
+    }
+
+    /// A call of `callee<T>(args)`: the type is the first argument.
+    pub(crate) fn call_with_type(
+        &mut self,
+        callee: ExprId,
+        ty: ExprId,
+        mut args: Vec<ExprId>,
+        start: u32,
+        end: u32,
+    ) -> ExprId {
+        args.insert(0, ty);
+        self.expr(ExprKind::Call(callee, args.into()), start, end)
     }
 
     pub(crate) fn function(

@@ -111,48 +111,91 @@ const FLOAT_FUNCTIONS: [(&str, Intrinsic); 19] = [
     ("fast_log", Intrinsic::FastLog),
 ];
 
-/// Functions of Halide that this language does not have.
-pub(crate) const HALIDE_ONLY: [&str; 40] = [
-    "acosh",
-    "asinh",
-    "atanh",
-    "combine_strings",
-    "concat_bits",
-    "count_leading_zeros",
-    "count_trailing_zeros",
-    "erf",
-    "extern_call",
-    "extract_bits",
-    "gather",
+/// Elements of a vector of each type, for generators that ask.
+pub(crate) const VECTOR_SIZE: i64 = 4;
+
+/// Functions of Halide that this language has under one name only, or that ask for a type or a
+/// number of the generator's surroundings.
+const OF_GENERATORS: [&str; 8] = [
+    "get_host_target",
+    "get_jit_target_from_environment",
     "get_target",
-    "halving_add",
-    "halving_sub",
     "lambda",
-    "memoize_tag",
-    "mul_shift_right",
     "natural_vector_size",
-    "popcount",
-    "print",
-    "print_when",
-    "random_float",
-    "random_int",
-    "random_uint",
-    "require",
-    "rounding_halving_add",
-    "rounding_mul_shift_right",
-    "rounding_shift_left",
-    "rounding_shift_right",
-    "saturating_add",
-    "saturating_sub",
-    "scatter",
-    "target_has_feature",
-    "tuple_select",
     "type_of",
     "undef",
     "using_autoscheduler",
-    "widening_add",
-    "widening_mul",
-    "widening_sub",
+];
+
+/// Functions of Halide that this language does not have, and what is written instead.
+const HALIDE_ONLY: [(&str, &str); 35] = [
+    ("acosh", "write `log(x + sqrt(x * x - 1.0f))`"),
+    ("asinh", "write `log(x + sqrt(x * x + 1.0f))`"),
+    ("atanh", "write `0.5f * log((1.0f + x) / (1.0f - x))`"),
+    ("combine_strings", PRINT),
+    ("concat_bits", "widen the parts, shift them and join them with `|`"),
+    ("count_leading_zeros", BITS),
+    ("count_trailing_zeros", BITS),
+    ("erf", "write an approximation of it with `exp` and a polynomial"),
+    ("extern_call", "write a function of the file instead"),
+    ("extract_bits", "shift and cast: `cast<uint8_t>(x >> 8)`"),
+    ("gather", "write an update over an RDom"),
+    ("halving_add", "widen, add and shift: `cast<uint8_t>((cast<uint16_t>(a) + b) >> 1)`"),
+    ("halving_sub", "widen, subtract and shift: `cast<int8_t>((cast<int16_t>(a) - b) >> 1)`"),
+    ("memoize_tag", "leave it out: its value is its argument"),
+    ("mul_shift_right", "widen, multiply and shift: `cast<int16_t>((cast<int32_t>(a) * b) >> 8)`"),
+    ("popcount", BITS),
+    ("print", PRINT),
+    ("print_when", PRINT),
+    ("random_float", RANDOM),
+    ("random_int", RANDOM),
+    ("random_uint", RANDOM),
+    ("require", "leave it out, or choose with `select`"),
+    (
+        "rounding_halving_add",
+        "widen, add and shift: `cast<uint8_t>((cast<uint16_t>(a) + b + 1) >> 1)`",
+    ),
+    ("rounding_mul_shift_right", "widen, multiply, add half and shift"),
+    ("rounding_shift_left", "add half of the last place lost, then shift"),
+    ("rounding_shift_right", "add half of the last place lost, then shift: `(x + 2) >> 2`"),
+    ("saturating_add", "widen and convert: `saturating_cast<uint8_t>(cast<uint16_t>(a) + b)`"),
+    ("saturating_sub", "widen and convert: `saturating_cast<uint8_t>(cast<int16_t>(a) - b)`"),
+    ("scatter", "write an update over an RDom"),
+    ("target_has_feature", "write `get_target().has_feature(...)`, which is false"),
+    ("tuple_select", "write `select`, which takes Tuples too"),
+    ("widening_add", "widen one side: `cast<uint16_t>(a) + b`"),
+    ("widening_mul", "widen one side: `cast<uint16_t>(a) * b`"),
+    ("widening_sub", "widen one side: `cast<int16_t>(a) - b`"),
+    ("dynamic_cast", "write `cast<float>(...)`, or leave it out"),
+];
+
+const PRINT: &str = "leave it out: make an output of the value to look at it";
+const BITS: &str = "count in a loop: `for (int i = 0; i < 8; i++) n += (x >> i) & 1;`";
+const RANDOM: &str = "read random numbers from an input, or hash the coordinates";
+
+/// Functions of C beside those that have the name of one of Halide's.
+const C_FUNCTIONS: [&str; 21] = [
+    "atan2f",
+    "ceilf",
+    "cosf",
+    "exp2",
+    "expf",
+    "fabs",
+    "fabsf",
+    "floorf",
+    "fmax",
+    "fmaxf",
+    "fmin",
+    "fminf",
+    "log2",
+    "logf",
+    "powf",
+    "roundf",
+    "sinf",
+    "sqrtf",
+    "tanf",
+    "tanhf",
+    "to_string",
 ];
 
 fn unsupported(name: &str, at: Span) -> Diagnostic {
@@ -178,6 +221,16 @@ fn concise_cast(name: &str) -> Option<(ElementType, bool)> {
 
 /// Halide's `ConciseCasts` of types that the pipeline does not have.
 const WIDE_CASTS: [&str; 5] = ["f16", "f64", "i64", "u64", "bf16"];
+
+/// Whether the language has, or refuses by name, a function of this name.
+pub(crate) fn provides(name: &str) -> bool {
+    NAMES.contains(&name)
+        || C_FUNCTIONS.contains(&name)
+        || OF_GENERATORS.contains(&name)
+        || HALIDE_ONLY.iter().any(|(known, _)| *known == name)
+        || WIDE_CASTS.contains(&name)
+        || concise_cast(name).is_some()
+}
 
 impl Elab<'_> {
     /// Calls a function of the language; `None` where there is none of that name.
@@ -267,9 +320,24 @@ impl Elab<'_> {
             "div_round_to_zero" | "mod_round_to_zero" => self.round_to_zero(name, args, span)?,
             // Hints for the compiler: the value is the argument.
             "likely" | "likely_if_innermost" | "strict_float" => self.one(name, args, span)?,
-            _ if HALIDE_ONLY.contains(&name) => return self.fail(unsupported(name, at)),
-            // Where no input is declared, an unknown name is one.
-            _ if !self.facts.has_input => return Ok(None),
+            "get_target" | "get_host_target" | "get_jit_target_from_environment" => {
+                self.take(name, args, 0, span)?;
+                return Ok(Some(Value::Target));
+            }
+            "natural_vector_size" => return Ok(Some(Value::Int(VECTOR_SIZE))),
+            "using_autoscheduler" => {
+                self.take(name, args, 0, span)?;
+                return Ok(Some(Value::Bool(false)));
+            }
+            "type_of" => {
+                self.take(name, args, 1, span)?;
+                return self.convert(crate::ast::TypeWord::Type, None, &args[0]).map(Some);
+            }
+            "undef" => self.undef(args, span)?,
+            "lambda" => return self.lambda(args, span).map(Some),
+            _ if let Some((_, instead)) = HALIDE_ONLY.iter().find(|(known, _)| *known == name) => {
+                return self.fail(unsupported(name, at).help(*instead));
+            }
             _ if WIDE_CASTS.contains(&name) => {
                 return self.fail(unsupported(name, at).help(
                     "types are float, bool, and signed and unsigned integers of 8, 16 and 32 bits",
@@ -369,6 +437,35 @@ impl Elab<'_> {
             }
             _ => Ok(None),
         }
+    }
+
+    /// `undef<T>()` or `undef(T)`: any value. In an update it stands for the old one, see
+    /// [`Elab::keep_old`]; elsewhere it is zero.
+    fn undef(&mut self, args: &[Spanned], span: Span) -> Result<Node> {
+        self.take("undef", args, 1, span)?;
+        let Value::Type(ty) = args[0].0 else {
+            let what = args[0].0.what();
+            return self.fail(
+                Diagnostic::error(&codes::ARGUMENT_TYPE, "`undef` needs a type")
+                    .at(args[0].1, format!("this is {what}"))
+                    .help("write `undef<float>()`"),
+            );
+        };
+        let node = self.hir.int(0, ty, span);
+        self.undefs.insert(node);
+        Ok(node)
+    }
+
+    /// `lambda(x, y, e)`: a Func without a name.
+    fn lambda(&mut self, args: &[Spanned], span: Span) -> Result<Value> {
+        let Some(((value, at), vars)) = args.split_last() else {
+            return self.take("lambda", args, 2, span).map(|()| Value::Void);
+        };
+        self.step(4, span)?;
+        let func = self.new_func("lambda", span);
+        self.hir.funcs[func].anonymous = true;
+        self.define(func, vars, None, (value.clone(), *at), (span, span))?;
+        Ok(Value::Func(func))
     }
 
     fn one(&mut self, name: &str, args: &[Spanned], span: Span) -> Result<Node> {

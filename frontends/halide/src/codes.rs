@@ -31,9 +31,9 @@ nbcc_base::codes! {
     "Func out(x, y) = in(x, y) * 12kg;\n";
 
     PREPROCESSOR = "E0105", "preprocessor line",
-    "There is no preprocessor: a file is one pipeline and includes nothing. Use `const int` instead \
-     of `#define`.",
-    "#include \"Halide.h\"\nFunc out(x, y) = in(x, y);\n";
+    "There is no preprocessor: `#include` and `#pragma` are skipped, and other lines of its are \
+     refused. Use `const int` instead of `#define`, and `if` instead of `#if`.",
+    "#define N 3\nFunc out(x, y) = in(x, y) * N;\n";
 
     NESTING = "E0106", "nested too deep",
     "Brackets nest up to 256 deep; statements, expressions and the functions that they call up to 1000. \
@@ -56,7 +56,8 @@ nbcc_base::codes! {
     "while (true) {}\n";
 
     UNSUPPORTED = "E0112", "not supported",
-    "This exists in Halide or C++ but not in this language. The message names it.",
+    "This exists in Halide or C++ but not in this language. The message names it, and the help says \
+     what to write instead.",
     "Func out(x, y) = popcount(cast<int32_t>(in(x, y)));\n";
 
     TYPE_SIZE = "E0113", "type that is not supported",
@@ -66,13 +67,13 @@ nbcc_base::codes! {
 
     UNKNOWN_NAME = "E0120", "name that is not declared",
     "A name must be declared before it is used. Only arguments of definitions and directives may be \
-     new: they are Vars. And only a file that declares no input may call an undeclared name: that is \
-     an input image.",
+     new: they are Vars. And a file that declares no input may leave one image undeclared (W0300).",
     "Func out(x, y) = in(x, y) * gain;\n";
 
     UNKNOWN_FUNCTION = "E0121", "function that is not defined",
     "What is called must be a Func, an input, a function of the file or one of the language. A file \
-     that declares an input must declare all of them.",
+     that declares an input must declare all of them; one that declares none may leave one image \
+     undeclared (W0300), where no other name is unknown.",
     "ImageParam in(Float(32), 2);\nFunc out(x, y) = inn(x, y);\n";
 
     REDECLARED = "E0122", "name that is declared twice",
@@ -323,8 +324,10 @@ nbcc_base::codes! {
     "Func f(x, y) = in(x, y);\nFunc g(x, y) = f(x, y);\nFunc out(x, y) = f(x, y);\nf.compute_at(g, x);\n";
 
     IMPLICIT_INPUT = "W0300", "input that is not declared",
-    "In a file that declares no input, a name that is called and never defined is an input image of \
-     float with as many dimensions as its calls. Reading outside it reads the nearest edge.",
+    "In a file that declares no input, the one name that is called with coordinates, never defined and \
+     not close to a known name is an input image of float with as many dimensions as its calls. \
+     Reading outside it reads the nearest edge. A declared image has no edges of its own: the help \
+     declares it together with `repeat_edge`.",
     "Func out(x, y) = in(x, y) * 2.0f;\n";
 
     UNUSED_VALUE = "W0301", "value that is not used",
@@ -345,7 +348,8 @@ nbcc_base::codes! {
     "Func out(x, y) = in(x, y) / 0.0f;\n";
 
     NO_EFFECT = "W0305", "request that is not followed",
-    "The language accepts this as Halide does, but it changes nothing here.",
+    "The language accepts this as Halide does, but it changes nothing here: no value depends on it, \
+     and these machines have nothing that corresponds.",
     "Func out(x, y) = in(x, y);\nout.split(x, xo, xi, 8, TailStrategy::RoundUp);\n";
 
     FILE_SIZE = "E0109", "a file that is too large",

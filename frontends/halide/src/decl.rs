@@ -3,15 +3,15 @@
 use nbcc_base::{Diagnostic, Failed, Span};
 use nbcc_stages::{ElementType, InputData, Literal, ParamData};
 
-use crate::ast::{DeclKind, Declarator, ExprId, Init, TypeName, TypeWord};
+use crate::ast::{DeclKind, Declaration, Declarator, ExprId, Init, Op, TypeName, TypeWord};
 use crate::codes;
 use crate::constant;
 use crate::elab::{Elab, Result, Slot};
 use crate::hir::{Declared, NodeKind, RDomInfo};
 use crate::ops::Spanned;
-use crate::stmt::count;
+use crate::stmt::{count, is_handle};
 use crate::types::{CType, c_name};
-use crate::value::Value;
+use crate::value::{ArrayId, Value};
 
 /// Images and Funcs have at most this many dimensions.
 pub(crate) const MAX_DIMENSIONS: i32 = 16;
@@ -19,14 +19,24 @@ pub(crate) const MAX_DIMENSIONS: i32 = 16;
 impl Elab<'_> {
     /// Runs a declaration. After an error its other names are still declared, the faulty one as
     /// poisoned.
-    pub(crate) fn declaration(
-        &mut self,
-        is_const: bool,
-        kind: DeclKind,
-        declarators: &[Declarator],
-    ) -> Result<()> {
+    pub(crate) fn declaration(&mut self, declaration: &Declaration) -> Result<()> {
+        let Declaration { is_const, kind, .. } = *declaration;
+        if let Some(at) = declaration.reference
+            && !is_const
+            && !matches!(kind, DeclKind::Plain(ty) if is_handle(ty.word))
+        {
+            return self.fail(
+                Diagnostic::error(
+                    &codes::UNSUPPORTED,
+                    "a reference to a variable is not supported",
+                )
+                .at(at, "a reference that is not const")
+                .help("leave out the `&`, or write `const` before the type"),
+            );
+        }
+        let is_const = is_const || declaration.reference.is_some();
         let mut failed = false;
-        for declarator in declarators {
+        for declarator in &declaration.declarators {
             if self.exhausted() {
                 break;
             }
@@ -54,6 +64,14 @@ impl Elab<'_> {
                         let _already_reported = self.declare(declarator.name, slot);
                     }
                 }
+            } else if self.lost.contains(&declarator.name.name)
+                && let Some(slot) = self.lookup(declarator.name.name)
+            {
+                // What a statement that could not be read made of it is not known.
+                match self.slots[slot].value {
+                    Value::Func(func) => self.hir.funcs[func].poisoned = true,
+                    _ => self.slots[slot].value = Value::Poison,
+                }
             }
         }
         if failed { Err(Failed) } else { Ok(()) }
@@ -62,10 +80,14 @@ impl Elab<'_> {
     fn declarator(&mut self, is_const: bool, kind: DeclKind, d: &Declarator) -> Result<()> {
         let (word, c_type) = match kind {
             DeclKind::Plain(ty) => (ty.word, self.c_type_of(ty)?),
+            DeclKind::Scalar(ty) if ty.word == TypeWord::Func => (TypeWord::ImageParam, None),
             DeclKind::Scalar(_) => (TypeWord::Expr, None),
+            DeclKind::GeneratorParam(ty) => (ty.word, self.c_type_of(ty)?),
+            DeclKind::Vector(ty) => (ty.word, self.c_type_of(ty)?),
             DeclKind::InputBuffer(..) => (TypeWord::ImageParam, None),
             DeclKind::OutputBuffer(..) | DeclKind::Output(_) => (TypeWord::Func, None),
         };
+        let is_const = is_const || matches!(kind, DeclKind::GeneratorParam(_));
         let slot = |value| Slot { value, word, c_type, is_const, span: d.name.span };
         if !d.lengths.is_empty() {
             let value = self.array(is_const, word, c_type, d)?;
@@ -90,11 +112,13 @@ impl Elab<'_> {
             return self.define_from(func, args, None, *value, (left, d.span));
         }
         let value = match kind {
-            DeclKind::Scalar(ty) => self.parameter_declaration(ty, d)?,
-            DeclKind::InputBuffer(ty, dims) => {
-                let element = self.element_type(ty)?;
-                self.buffer_declaration(element, ty.span, dims, d)?
+            DeclKind::Scalar(ty) if ty.word == TypeWord::Func => {
+                self.buffer_declaration(None, None, d)?
             }
+            DeclKind::Scalar(ty) => self.parameter_declaration(ty, d)?,
+            DeclKind::GeneratorParam(ty) => self.generator_param(ty, c_type, d)?,
+            DeclKind::Vector(_) => self.vector(is_const, word, c_type, d)?,
+            DeclKind::InputBuffer(ty, dims) => self.buffer_declaration(ty, dims, d)?,
             DeclKind::OutputBuffer(..) | DeclKind::Output(_) => {
                 let args = self.init_args(&d.init)?;
                 Value::Func(self.func_declaration(kind, d, &args)?)
@@ -194,7 +218,7 @@ impl Elab<'_> {
             TypeWord::RDom => {
                 let mut args = self.init_args(&d.init)?;
                 let text = Self::text_name(&mut args).unwrap_or(name);
-                self.rdom(text, &args, d)
+                self.rdom(text, &args, d.name.span, d.span)
             }
             TypeWord::Expr | TypeWord::Tuple | TypeWord::C | TypeWord::Auto => {
                 let args = self.init_args(&d.init)?;
@@ -220,6 +244,21 @@ impl Elab<'_> {
                         Err(Failed)
                     }
                 }
+            }
+            TypeWord::Type | TypeWord::Target | TypeWord::Text => {
+                let args = self.init_args(&d.init)?;
+                match args.as_slice() {
+                    [value] => self.convert(ty.word, None, value),
+                    _ => self.fail(
+                        Diagnostic::error(&codes::DECLARATION, format!("`{name}` needs a value"))
+                            .at(d.span, "declared without one value")
+                            .help(format!("write `{} {name} = ...;`", self.text(ty.span))),
+                    ),
+                }
+            }
+            TypeWord::Unfollowed => {
+                self.not_followed(&name, "only tools of Halide's look at it", d.name.span);
+                Ok(Value::Unfollowed)
             }
             TypeWord::Void => self.fail(
                 Diagnostic::error(&codes::DECLARATION, "a variable cannot be void")
@@ -251,17 +290,21 @@ impl Elab<'_> {
             None => self.names.text(d.name.name).to_owned(),
         };
         let declared = match kind {
-            DeclKind::OutputBuffer(ty, dims) => {
-                let element = self.element_type(ty)?;
-                let dims = match dims {
-                    Some(e) => self.spanned(e)?,
-                    None if args.len() == 1 => args.remove(0),
-                    None => (Value::Int(0), ty.span),
+            DeclKind::OutputBuffer(..)
+            | DeclKind::Output(TypeName { word: TypeWord::Func, .. }) => {
+                let (ty, dims) = match kind {
+                    DeclKind::OutputBuffer(ty, dims) => (ty, dims),
+                    _ => (None, None),
                 };
-                let dims = self.dimensions(&dims)?;
-                Some(Declared { ty: element, dims, span: ty.span })
+                let (ty, dims) = self.shape(ty, dims, &mut args)?;
+                let dims = match dims {
+                    Some(dims) => self.dimensions(&dims)?,
+                    None => 0,
+                };
+                let span = ty.map_or(d.name.span, |(_, at)| at);
+                Some(Declared { ty: ty.map(|(ty, _)| ty), dims, span })
             }
-            DeclKind::Output(ty) if ty.word != TypeWord::Func => {
+            DeclKind::Output(ty) => {
                 return self.fail(
                     Diagnostic::error(&codes::DECLARATION, "an output is a Buffer or a Func")
                         .at(ty.span, "not an image")
@@ -283,7 +326,7 @@ impl Elab<'_> {
         Ok(func)
     }
 
-    fn element_type(&mut self, ty: TypeName) -> Result<ElementType> {
+    pub(crate) fn element_type(&mut self, ty: TypeName) -> Result<ElementType> {
         match self.c_type_of(ty)? {
             Some(CType::Element(element)) => Ok(element),
             Some(_) => {
@@ -296,6 +339,37 @@ impl Elab<'_> {
                     .help("write `float`, `uint8_t` or the like"),
             ),
         }
+    }
+
+    /// Type and number of dimensions of a buffer: what stands in `<>`, else the arguments, which are
+    /// taken off the list.
+    fn shape(
+        &mut self,
+        ty: Option<TypeName>,
+        dims: Option<ExprId>,
+        args: &mut Vec<Spanned>,
+    ) -> Result<(Option<(ElementType, Span)>, Option<Spanned>)> {
+        let ty = match ty.filter(|ty| ty.word != TypeWord::Void) {
+            Some(ty) => Some((self.element_type(ty)?, ty.span)),
+            None => match args.first() {
+                Some((Value::Type(element), at)) => {
+                    let found = (*element, *at);
+                    args.remove(0);
+                    Some(found)
+                }
+                _ => None,
+            },
+        };
+        if let Some((Value::List(_), at)) = args.first() {
+            self.not_followed("the list of types", "the values have those of the definition", *at);
+            args.remove(0);
+        }
+        let dims = match dims {
+            Some(e) => Some(self.spanned(e)?),
+            None if args.first().is_some_and(|(v, _)| v.is_number()) => Some(args.remove(0)),
+            None => None,
+        };
+        Ok((ty, dims))
     }
 
     fn dimensions(&mut self, value: &Spanned) -> Result<u32> {
@@ -311,29 +385,159 @@ impl Elab<'_> {
 
     fn buffer_declaration(
         &mut self,
-        element: ElementType,
-        at: Span,
+        ty: Option<TypeName>,
         dims: Option<ExprId>,
         d: &Declarator,
     ) -> Result<Value> {
         let mut args = self.init_args(&d.init)?;
-        let name = match Self::text_name(&mut args) {
-            Some(text) => text,
-            None => self.names.text(d.name.name).to_owned(),
+        let variable = self.names.text(d.name.name).to_owned();
+        let name = Self::text_name(&mut args).unwrap_or_else(|| variable.clone());
+        let (ty, dims) = self.shape(ty, dims, &mut args)?;
+        let Some((element, at)) = ty else {
+            return self.fail(
+                Diagnostic::error(&codes::DECLARATION, "the type of the elements is missing")
+                    .at(d.span, "of what type?")
+                    .help(format!("write `Input<Buffer<float, 2>> {variable};`")),
+            );
         };
-        let dims = match dims {
-            Some(e) => self.spanned(e)?,
-            None if args.len() == 1 => args.remove(0),
-            None => {
-                return self.fail(
-                    Diagnostic::error(&codes::DECLARATION, "the number of dimensions is missing")
-                        .at(at, "of how many dimensions?")
-                        .help(format!("write `Input<Buffer<{}, 2>>`", c_name(element))),
+        let Some(dims) = dims else {
+            return self.fail(
+                Diagnostic::error(&codes::DECLARATION, "the number of dimensions is missing")
+                    .at(at, "of how many dimensions?")
+                    .help(format!("write `Input<Buffer<{}, 2>>`", c_name(element))),
+            );
+        };
+        self.no_more(&args, "an input takes a name in quotes, a type and a number of dimensions")?;
+        self.input(name, element, &dims, d.name.span)
+    }
+
+    /// `GeneratorParam<T> name{"name", default, least, greatest}`: a constant, with the value that the
+    /// command line gives, else the default.
+    fn generator_param(
+        &mut self,
+        ty: TypeName,
+        c_type: Option<CType>,
+        d: &Declarator,
+    ) -> Result<Value> {
+        let mut args = self.init_args(&d.init)?;
+        let variable = self.names.text(d.name.name).to_owned();
+        // The first text is the name; the value may be one too.
+        let name = match args.first() {
+            Some((Value::Text(text), _)) => {
+                let text = text.to_string();
+                args.remove(0);
+                text
+            }
+            _ => variable,
+        };
+        let Some(default) = args.first() else {
+            return self.fail(
+                Diagnostic::error(&codes::DECLARATION, format!("`{name}` needs a value"))
+                    .at(d.span, "declared without a default")
+                    .help(format!("write `GeneratorParam<int> {name}{{\"{name}\", 1}};`")),
+            );
+        };
+        let value = self.convert(ty.word, c_type, default)?;
+        self.unique_io(&name, d.name.span)?;
+        self.constants.push(name.clone());
+        let Some((_, given)) = self.params.iter().find(|(known, _)| *known == name) else {
+            return Ok(value);
+        };
+        let parsed = match &value {
+            Value::Bool(_) => given.parse().ok().map(Value::Bool),
+            Value::Int(_) => given.parse().ok().map(Value::Int),
+            Value::Float(_) | Value::Double(_) => {
+                given.trim_end_matches('f').parse().ok().map(Value::Double)
+            }
+            Value::Type(_) => crate::types::halide_type(given).map(Value::Type),
+            Value::Text(_) => Some(Value::Text(given.as_str().into())),
+            _ => None,
+        };
+        let converted = match parsed {
+            Some(parsed) => self.convert(ty.word, c_type, &(parsed, d.name.span)).ok(),
+            None => None,
+        };
+        let limit = |k: usize, op: Op, value: &Value| match args.get(k) {
+            Some((limit, _)) if limit.is_number() && value.is_number() => {
+                constant::binary(op, value, limit).is_ok_and(|v| constant::truth(&v))
+            }
+            _ => true,
+        };
+        match converted {
+            Some(new) if limit(1, Op::Ge, &new) && limit(2, Op::Le, &new) => Ok(new),
+            _ => {
+                let what = value.what();
+                self.fail(
+                    Diagnostic::error(
+                        &codes::CONVERSION,
+                        format!("`--param {name}={given}` is no value for `{name}`"),
+                    )
+                    .at(d.span, format!("{what}, within its limits"))
+                    .help("give a value of this kind, or leave the default"),
+                )
+            }
+        }
+    }
+
+    /// `vector<T> name;`, `name(n)`, `name = {...}`: an array that can grow.
+    fn vector(
+        &mut self,
+        is_const: bool,
+        word: TypeWord,
+        c_type: Option<CType>,
+        d: &Declarator,
+    ) -> Result<Value> {
+        self.array_of(word, d)?;
+        let args = match &d.init {
+            Init::Assign(e) => vec![self.spanned(*e)?],
+            init => self.init_args(init)?,
+        };
+        let values: Vec<Spanned> = match args.as_slice() {
+            [(Value::Array(id), _)] => return Ok(Value::Array(self.copy_array(*id))),
+            [(Value::List(list), _)] => list.to_vec(),
+            [(Value::Int(n), at)] => {
+                let n = self.constant_int(&(Value::Int(*n), *at), "the length of a vector")?;
+                let length = n.max(0) as u64;
+                self.step(length.saturating_mul(10), d.span)?;
+                let name = self.names.text(d.name.name).to_owned();
+                let lengths = [length];
+                return self.build_array(
+                    is_const,
+                    word,
+                    c_type,
+                    &name,
+                    d.name.span,
+                    &lengths,
+                    None,
                 );
             }
+            list => list.to_vec(),
         };
-        self.no_more(&args, "an input takes a name in quotes or nothing")?;
-        self.input(name, element, &dims, d.name.span)
+        self.step(values.len() as u64, d.span)?;
+        let values =
+            values.iter().map(|v| self.convert(word, c_type, v)).collect::<Result<Vec<_>>>()?;
+        let id = self.new_array(values);
+        self.array_types.push((word, c_type, is_const));
+        Ok(Value::Array(id))
+    }
+
+    fn copy_array(&mut self, id: ArrayId) -> ArrayId {
+        let (values, ty) = (self.arrays[id.0 as usize].clone(), self.array_types[id.0 as usize]);
+        let copy = self.new_array(values);
+        self.array_types.push(ty);
+        copy
+    }
+
+    /// Fails for a type of which there are no arrays.
+    fn array_of(&mut self, word: TypeWord, d: &Declarator) -> Result<()> {
+        if matches!(word, TypeWord::Func | TypeWord::Expr | TypeWord::Var | TypeWord::C) {
+            return Ok(());
+        }
+        self.fail(
+            Diagnostic::error(&codes::DECLARATION, "there are no arrays of this type")
+                .at(d.span, "an array")
+                .help("arrays hold Funcs, Exprs, Vars or numbers"),
+        )
     }
 
     fn input(
@@ -382,8 +586,15 @@ impl Elab<'_> {
             Some(text) => text,
             None => self.names.text(d.name.name).to_owned(),
         };
-        if args.len() > 1 {
-            self.no_more(&args[1..], "a parameter takes a name and a default value; limits are not supported: use `clamp`")?;
+        if args.len() > 3 {
+            self.no_more(&args[3..], "a parameter takes a name, a default value and two limits")?;
+        }
+        if let Some((_, at)) = args.get(1) {
+            self.report(
+                Diagnostic::note(&codes::NO_EFFECT, "the limits of a parameter are not checked")
+                    .at(*at, "not followed")
+                    .help("where a value outside would do harm, use `clamp`"),
+            );
         }
         let default = match args.first() {
             None => None,
@@ -421,7 +632,13 @@ impl Elab<'_> {
         )
     }
 
-    fn rdom(&mut self, name: String, args: &[Spanned], d: &Declarator) -> Result<Value> {
+    pub(crate) fn rdom(
+        &mut self,
+        name: String,
+        args: &[Spanned],
+        span: Span,
+        whole: Span,
+    ) -> Result<Value> {
         let mut bounds: Vec<(Spanned, Spanned)> = Vec::new();
         match args {
             [(Value::Input(input), at)] => {
@@ -444,13 +661,13 @@ impl Elab<'_> {
                     return self.fail(rdom_shape(*at));
                 }
             }
-            [] => return self.fail(rdom_shape(d.span)),
+            [] => return self.fail(rdom_shape(whole)),
             list if list.len() % 2 == 0 => {
                 for pair in list.chunks(2) {
                     bounds.push((pair[0].clone(), pair[1].clone()));
                 }
             }
-            _ => return self.fail(rdom_shape(d.span)),
+            _ => return self.fail(rdom_shape(whole)),
         }
         if bounds.len() > 4 {
             let at = bounds[4].0.1.to(bounds[bounds.len() - 1].1.1);
@@ -477,7 +694,7 @@ impl Elab<'_> {
             }
             dims.push((min_node, extent_node));
         }
-        let info = RDomInfo { name, dims, predicates: Vec::new(), span: d.name.span, used: None };
+        let info = RDomInfo { name, dims, predicates: Vec::new(), span, used: None };
         Ok(Value::RDom(self.hir.rdoms.push(info)))
     }
 
@@ -513,13 +730,7 @@ impl Elab<'_> {
         c_type: Option<CType>,
         d: &Declarator,
     ) -> Result<Value> {
-        if !matches!(word, TypeWord::Func | TypeWord::Expr | TypeWord::Var | TypeWord::C) {
-            return self.fail(
-                Diagnostic::error(&codes::DECLARATION, "there are no arrays of this type")
-                    .at(d.span, "an array")
-                    .help("arrays hold Funcs, Exprs, Vars or numbers"),
-            );
-        }
+        self.array_of(word, d)?;
         let initial: Option<Spanned> = match &d.init {
             Init::None => None,
             Init::Assign(e) => Some(self.spanned(*e)?),
@@ -646,7 +857,7 @@ impl Elab<'_> {
                     .at(*span, "no value"),
             ),
             (TypeWord::Auto, _) => Ok(v.clone()),
-            (TypeWord::Func, Value::Func(_)) => Ok(v.clone()),
+            (TypeWord::Func, Value::Func(_) | Value::Unfollowed) => Ok(v.clone()),
             (TypeWord::Func, Value::Input(input)) => {
                 Ok(Value::Func(self.input_func(*input, *span)))
             }
@@ -661,6 +872,9 @@ impl Elab<'_> {
             (TypeWord::Var, Value::Var(_))
             | (TypeWord::RVar, Value::RVar(..) | Value::RVarName(_))
             | (TypeWord::RDom, Value::RDom(_))
+            | (TypeWord::Type, Value::Type(_))
+            | (TypeWord::Target, Value::Target)
+            | (TypeWord::Text, Value::Text(_))
             | (TypeWord::ImageParam, Value::Input(_)) => Ok(v.clone()),
             (TypeWord::RVar, Value::RDom(r)) if self.hir.rdoms[*r].dims.len() == 1 => {
                 Ok(Value::RVar(*r, 0))
@@ -706,6 +920,10 @@ fn word_name(word: TypeWord) -> &'static str {
         TypeWord::RDom => "an RDom",
         TypeWord::Tuple => "a Tuple",
         TypeWord::ImageParam => "an ImageParam",
+        TypeWord::Type => "a type",
+        TypeWord::Target => "a target",
+        TypeWord::Text => "a text",
+        TypeWord::Unfollowed => "what is not followed",
         TypeWord::Void => "nothing",
         TypeWord::Auto => "a value",
         TypeWord::C => "a number",

@@ -47,7 +47,18 @@ impl Elab<'_> {
         let outer = self.defining.replace(func);
         let value = self.spanned(value);
         self.defining = outer;
-        let (value, at) = value?;
+        self.define(func, &args, op, value?, (left, span))
+    }
+
+    /// The same with values.
+    pub(crate) fn define(
+        &mut self,
+        func: FuncId,
+        args: &[Spanned],
+        op: Option<Op>,
+        (value, at): Spanned,
+        (left, span): (Span, Span),
+    ) -> Result<()> {
         let values: Vec<Spanned> = match value {
             Value::List(list) => list.to_vec(),
             Value::Tuple(nodes) => nodes.iter().map(|&n| (Value::Expr(n), at)).collect(),
@@ -63,9 +74,9 @@ impl Elab<'_> {
             return Err(Failed);
         }
         match (self.hir.funcs[func].pure.is_some(), op) {
-            (false, None) => self.pure(func, &args, &values, left, at, span),
+            (false, None) => self.pure(func, args, &values, left, at, span),
             (_, op) => {
-                self.update(func, &args, op, &values, Places { left, right: at, whole: span })
+                self.update(func, args, op, &values, Places { left, right: at, whole: span })
             }
         }
     }
@@ -287,7 +298,9 @@ impl Elab<'_> {
         if let Some(declared) = self.hir.funcs[func].declared {
             let name = self.hir.funcs[func].name.clone();
             let found = vars.len() as u32;
-            if types.len() != 1 || types[0] != declared.ty {
+            if let Some(ty) = declared.ty
+                && (types.len() != 1 || types[0] != ty)
+            {
                 let is = match types.as_slice() {
                     [ty] => c_name(*ty).to_owned(),
                     _ => format!("a Tuple of {}", types.len()),
@@ -297,12 +310,12 @@ impl Elab<'_> {
                         &codes::OUTPUT_TYPE,
                         format!(
                             "the output `{name}` is declared as {} but defined as {is}",
-                            c_name(declared.ty)
+                            c_name(ty)
                         ),
                     )
                     .at(right, format!("has type {is}"))
                     .and(declared.span, "declared here")
-                    .help(format!("convert the value: `cast<{}>(...)`", c_name(declared.ty))),
+                    .help(format!("convert the value: `cast<{}>(...)`", c_name(ty))),
                 );
             }
             if declared.dims != 0 && declared.dims != found {
@@ -435,9 +448,34 @@ impl Elab<'_> {
                     .help(format!("convert it: `cast<{}>(...)`", c_name(types[k]))),
                 );
             }
+            let node = if self.undefs.is_empty() {
+                node
+            } else {
+                let own = NodeKind::Call(func, k as u32, nodes.clone().into());
+                let own = self.hir.push(own, types[k], left);
+                self.keep_old(node, own, *at)?
+            };
             results.push(node);
         }
         self.record_update(func, nodes, results, None, left, span)
+    }
+
+    /// The value of an update where `undef` may be chosen, which leaves the old value as it is.
+    fn keep_old(&mut self, value: Node, old: Node, at: Span) -> Result<Node> {
+        if self.undefs.contains(&value) {
+            return Ok(old);
+        }
+        let NodeKind::Select(condition, yes, no) = self.hir.nodes[value].kind else {
+            return Ok(value);
+        };
+        self.work(1, at)?;
+        self.deeper(at, |e| {
+            let (new_yes, new_no) = (e.keep_old(yes, old, at)?, e.keep_old(no, old, at)?);
+            if (new_yes, new_no) == (yes, no) {
+                return Ok(value);
+            }
+            Ok(e.choose(condition, new_yes, new_no, at))
+        })
     }
 
     /// The pure definition that `f(...) op= e` implies where there is none: 0 for sums, 1 for

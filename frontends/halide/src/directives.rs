@@ -60,54 +60,23 @@ directives! {
 pub(crate) const FUNC_METHODS: [&str; 6] =
     ["args", "dim", "dimensions", "num_update_definitions", "output_type", "type"];
 
-/// Directives of Halide that this language does not have.
-pub(crate) const HALIDE_ONLY: [&str; 45] = [
-    "add_trace_tag",
-    "align_bounds",
-    "align_extent",
-    "align_storage",
-    "allow_race_conditions",
-    "always_partition",
-    "always_partition_all",
-    "async",
-    "atomic",
-    "bound_extent",
-    "bound_storage",
-    "clone_in",
-    "compute_with",
-    "copy_to_device",
-    "copy_to_host",
-    "debug_to_file",
-    "define_extern",
-    "eager_inline",
-    "fold_storage",
-    "gpu",
-    "gpu_blocks",
-    "gpu_lanes",
-    "gpu_max_registers",
-    "gpu_single_thread",
-    "gpu_threads",
-    "gpu_tile",
-    "hexagon",
-    "hoist_storage",
-    "hoist_storage_root",
-    "in",
-    "memoize",
-    "never_partition",
-    "never_partition_all",
-    "partition",
-    "prefetch",
-    "print_loop_nest",
-    "realize",
-    "rename",
-    "reorder_storage",
-    "ring_buffer",
-    "serial",
-    "specialize",
-    "store_in",
-    "trace_loads",
-    "trace_stores",
+/// Directives of Halide that this language does not have, and what is written instead.
+pub(crate) const HALIDE_ONLY: [(&str, &str); 11] = [
+    ("define_extern", "define the Func by an expression: `f(x, y) = ...;`"),
+    ("gpu", GPU),
+    ("gpu_blocks", GPU),
+    ("gpu_lanes", GPU),
+    ("gpu_max_registers", GPU),
+    ("gpu_single_thread", GPU),
+    ("gpu_threads", GPU),
+    ("gpu_tile", GPU),
+    ("realize", "leave it out: `nbcc run` computes the output, of the extent that `--size` gives"),
+    ("rename", "the second and later arguments of `split` and `tile` name loops"),
+    ("compile_jit", "leave it out: `nbcc run` compiles and runs the file"),
 ];
+
+const GPU: &str = "write `tile` or `split` with `vectorize` and `parallel`, or put it under \
+                   `if (get_target().has_gpu_feature())`, which is false";
 
 /// Halide's tail strategies; edges are always guarded, so they change nothing.
 pub(crate) const TAIL_STRATEGIES: [&str; 9] = [

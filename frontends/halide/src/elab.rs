@@ -11,10 +11,12 @@ use cranelift_entity::SecondaryMap;
 use nbcc_base::{Diagnostic, Diagnostics, Failed, SourceFile, Span};
 use nbcc_stages::DirectiveInfo;
 
+use crate::Options;
 use crate::ast::{Ast, Names, StmtId, StmtKind, Symbol, TypeWord};
 use crate::codes;
 use crate::hir::{FuncId, FuncInfo, Hir, Node};
 use crate::scan::Facts;
+use crate::stmt::Flow;
 use crate::value::{ArrayId, Value};
 
 /// Elaboration ends with an error after this many steps: loop rounds, calls, array elements and
@@ -65,22 +67,36 @@ pub(crate) struct Elab<'a> {
     pub(crate) file: &'a SourceFile,
     pub(crate) names: Names,
     pub(crate) directives: &'a [DirectiveInfo],
+    /// Values that the command line gives, by name.
+    pub(crate) params: &'a [(String, String)],
+    /// Names that a statement with a syntax error may have set.
+    pub(crate) lost: HashSet<Symbol>,
     pub(crate) diagnostics: &'a mut Diagnostics,
     errors: usize,
     reported: HashSet<(&'static str, Span)>,
     pub(crate) facts: Facts,
     pub(crate) hir: Hir,
     pub(crate) slots: Vec<Slot>,
-    /// Innermost last; the first is the file's.
+    /// Innermost last; the first is the file's, the second a generator's.
     pub(crate) scopes: Vec<HashMap<Symbol, usize>>,
+    /// How many of the first scopes every function sees.
+    pub(crate) base: usize,
+    /// The names of the bodies of a generator's functions that Halide calls.
+    pub(crate) entry_scopes: Vec<HashMap<Symbol, usize>>,
+    /// Whether such a body runs.
+    pub(crate) in_entry: bool,
+    /// The names of the parameters that are constants.
+    pub(crate) constants: Vec<String>,
+    /// The name of the generator.
+    pub(crate) generator: Option<Span>,
     /// Where the scopes of the function that runs begin.
     frame: usize,
     pub(crate) arrays: Vec<Vec<Value>>,
     /// What the elements of each array were declared as, and whether they are const.
     pub(crate) array_types: Vec<(TypeWord, Option<crate::types::CType>, bool)>,
     pub(crate) functions: HashMap<Symbol, StmtId>,
-    /// The inputs that were never declared, by name.
-    pub(crate) implicit_inputs: HashMap<Symbol, nbcc_stages::Input>,
+    /// The input that is not declared, and its first use.
+    pub(crate) implicit_input: Option<(nbcc_stages::Input, Span)>,
     /// Where inputs and parameters were declared, by name.
     pub(crate) io_names: HashMap<String, Span>,
     /// The Func that stands for an input image where one is needed.
@@ -98,6 +114,8 @@ pub(crate) struct Elab<'a> {
     pub(crate) depth: u32,
     /// The loops and calls that run, innermost last, with the rounds that they have made.
     pub(crate) running: Vec<(Span, u64)>,
+    /// The values that `undef` made.
+    pub(crate) undefs: HashSet<Node>,
     marks: SecondaryMap<Node, u32>,
     mark: u32,
 }
@@ -109,7 +127,7 @@ impl<'a> Elab<'a> {
         names: Names,
         file: &'a SourceFile,
         facts: Facts,
-        directives: &'a [DirectiveInfo],
+        options: &Options<'a>,
         diagnostics: &'a mut Diagnostics,
     ) -> Elab<'a> {
         Elab {
@@ -117,7 +135,9 @@ impl<'a> Elab<'a> {
             source,
             file,
             names,
-            directives,
+            directives: options.directives,
+            params: options.params,
+            lost: HashSet::new(),
             diagnostics,
             errors: 0,
             reported: HashSet::new(),
@@ -125,11 +145,16 @@ impl<'a> Elab<'a> {
             hir: Hir::default(),
             slots: Vec::new(),
             scopes: vec![HashMap::new()],
+            base: 1,
+            entry_scopes: Vec::new(),
+            in_entry: false,
+            constants: Vec::new(),
+            generator: None,
             frame: 0,
             arrays: Vec::new(),
             array_types: Vec::new(),
             functions: HashMap::new(),
-            implicit_inputs: HashMap::new(),
+            implicit_input: None,
             io_names: HashMap::new(),
             input_funcs: HashMap::new(),
             func_names: HashMap::new(),
@@ -140,6 +165,7 @@ impl<'a> Elab<'a> {
             work: 0,
             depth: 0,
             running: Vec::new(),
+            undefs: HashSet::new(),
             marks: SecondaryMap::new(),
             mark: 0,
         }
@@ -148,12 +174,20 @@ impl<'a> Elab<'a> {
     /// Runs the file.
     pub(crate) fn run(&mut self) {
         let ast = self.ast;
-        for &item in &ast.items {
-            if let StmtKind::Function(function) = &ast.stmts[item].kind {
-                self.functions.entry(function.name.name).or_insert(item);
-            }
-        }
-        for &item in &ast.items {
+        self.know_functions(&ast.items);
+        self.items(&ast.items);
+    }
+
+    /// Goes on without the statements in which there were syntax errors.
+    pub(crate) fn recover(&mut self, errors: usize, lost: HashSet<Symbol>) {
+        self.errors += errors;
+        self.lost = lost;
+    }
+
+    /// Runs statements one by one, each whatever happens in those before it.
+    pub(crate) fn items(&mut self, items: &[StmtId]) -> Flow {
+        let ast = self.ast;
+        for &item in items {
             if self.exhausted() {
                 break;
             }
@@ -162,12 +196,17 @@ impl<'a> Elab<'a> {
                 StmtKind::Decl(_) | StmtKind::Assign(..) | StmtKind::Expr(_)
             );
             let checkpoint = self.checkpoint();
-            if self.statement(item).is_err() {
-                assert!(self.has_errors(), "{item:?} fails without an error");
-                self.aborted |= !simple;
-                self.restore(&checkpoint);
+            match self.statement(item) {
+                Ok(Flow::Next) => {}
+                Ok(returned) => return returned,
+                Err(Failed) => {
+                    assert!(self.has_errors(), "{item:?} fails without an error");
+                    self.aborted |= !simple;
+                    self.restore(&checkpoint);
+                }
             }
         }
+        Flow::Next
     }
 
     /// Whether an error was reported.
@@ -183,11 +222,6 @@ impl<'a> Elab<'a> {
             self.errors += usize::from(is_error);
             self.diagnostics.push(diagnostic);
         }
-    }
-
-    /// How many diagnostics were reported.
-    pub(crate) fn reports(&self) -> usize {
-        self.reported.len()
     }
 
     /// Reports an error and fails.
@@ -308,9 +342,16 @@ impl<'a> Elab<'a> {
         self.scopes.truncate(saved.1);
     }
 
-    /// The Func that a variable of the file holds.
+    /// The scopes whose names are those of the program: the file's, a generator's, and those of its
+    /// functions that Halide calls.
+    pub(crate) fn file_scopes(&self) -> impl Iterator<Item = &HashMap<Symbol, usize>> {
+        self.scopes[..self.base.min(self.scopes.len())].iter().chain(&self.entry_scopes)
+    }
+
+    /// The Func that a variable of the program holds.
     pub(crate) fn file_func(&self, name: &str) -> Option<FuncId> {
-        let slot = *self.scopes.first()?.get(&self.names.known(name)?)?;
+        let name = self.names.known(name)?;
+        let slot = self.file_scopes().find_map(|scope| scope.get(&name).copied())?;
         match self.slots[slot].value {
             Value::Func(func) => Some(func),
             _ => None,
@@ -322,7 +363,7 @@ impl<'a> Elab<'a> {
         self.scopes[self.frame..]
             .iter()
             .rev()
-            .chain(self.scopes.first())
+            .chain(self.scopes[..self.base].iter().rev())
             .find_map(|scope| scope.get(&name).copied())
     }
 
@@ -350,7 +391,7 @@ impl<'a> Elab<'a> {
         let mut list: Vec<(usize, &str)> = self.scopes[self.frame..]
             .iter()
             .rev()
-            .chain(self.scopes.first())
+            .chain(self.scopes[..self.base].iter().rev())
             .flat_map(|s| s.iter().map(|(name, slot)| (*slot, self.names.text(*name))))
             .collect();
         list.sort_unstable();

@@ -1,7 +1,7 @@
 //! Expressions of the compile-time language. Left operands, callees and indexed values are walked
 //! in a loop, so that long sums and chains of calls cost no stack.
 
-use nbcc_base::{Diagnostic, Diagnostics, Failed, Span};
+use nbcc_base::{Diagnostic, Failed, Span};
 use nbcc_stages::{ElementType, InputData};
 
 use crate::ast::{CastKind, ExprId, ExprKind, Prefix, Symbol, TypeName, TypeWord};
@@ -72,6 +72,10 @@ impl Elab<'_> {
                         below = call;
                         let whole = self.ast.exprs[call].span;
                         // An unknown method is the mistake, not the names in its arguments.
+                        if let Some(same) = self.unfollowed(&left, *member)? {
+                            value = same;
+                            continue;
+                        }
                         self.known_method(&left, *member)?;
                         let args = self.arguments(args)?;
                         self.method(&left, *member, &args, whole)?
@@ -112,6 +116,18 @@ impl Elab<'_> {
             }
             ExprKind::Bool(b) => Ok(Value::Bool(*b)),
             ExprKind::Name(name) => self.name_value(*name, span),
+            ExprKind::TargetName => Ok(Value::Text(self.text(span).into())),
+            ExprKind::Type(ty) => match ty.word {
+                TypeWord::C => self.element_type(**ty).map(Value::Type),
+                _ => {
+                    let text = self.text(ty.span);
+                    self.fail(
+                        Diagnostic::error(&codes::CONVERSION, "not a type of elements")
+                            .at(ty.span, format!("`{text}` is none"))
+                            .help("write `float`, `uint8_t` or the like"),
+                    )
+                }
+            },
             ExprKind::Unary(ops, operand) => {
                 let mut value = self.spanned(*operand)?;
                 for (op, at) in ops.iter().rev() {
@@ -198,6 +214,8 @@ impl Elab<'_> {
         let text = self.names.text(name).to_owned();
         match text.as_str() {
             "M_PI" => return Ok(Value::Double(std::f64::consts::PI)),
+            // What generators of the first kind ask.
+            "auto_schedule" if self.generator.is_some() => return Ok(Value::Bool(false)),
             "_" => return Ok(Value::Var(name)),
             _ => {}
         }
@@ -207,7 +225,7 @@ impl Elab<'_> {
         if self.facts.vars.contains(&name) || implicit {
             return Ok(Value::Var(name));
         }
-        if let Some(input) = self.implicit_input(name, span)? {
+        if let Some(input) = self.implicit_input(name, &[], span)? {
             return Ok(Value::Input(input));
         }
         self.unknown_name(&text, span)
@@ -215,10 +233,10 @@ impl Elab<'_> {
 
     /// The error for a name that is not known.
     pub(crate) fn unknown_name<T>(&mut self, text: &str, span: Span) -> Result<T> {
-        if self.aborted {
+        let symbol = self.names.intern(text);
+        if self.aborted || self.lost.contains(&symbol) {
             return Err(Failed);
         }
-        let symbol = self.names.intern(text);
         if self.facts.defined.contains(&symbol) && !self.facts.declared.contains(&symbol) {
             return self.fail(crate::stmt::undeclared(text, span));
         }
@@ -236,20 +254,25 @@ impl Elab<'_> {
         self.fail(diagnostic)
     }
 
-    /// The input that an undeclared name stands for, if the file declares none.
-    fn implicit_input(&mut self, name: Symbol, span: Span) -> Result<Option<nbcc_stages::Input>> {
-        if let Some(&input) = self.implicit_inputs.get(&name) {
-            return Ok(Some(input));
-        }
-        if self.facts.has_input
-            || self.facts.declared.contains(&name)
-            || self.facts.defined.contains(&name)
-        {
+    /// The input that an undeclared name stands for where it is used as an image is.
+    fn implicit_input(
+        &mut self,
+        name: Symbol,
+        args: &[Spanned],
+        span: Span,
+    ) -> Result<Option<nbcc_stages::Input>> {
+        if self.facts.image != Some(name) || !args.iter().all(is_coordinate) {
             return Ok(None);
         }
+        if let Some((input, _)) = self.implicit_input {
+            return Ok(Some(input));
+        }
         let Some(&(dims, call)) = self.facts.calls.get(&name) else { return Ok(None) };
+        if dims == 0 {
+            return Ok(None);
+        }
         let text = self.names.text(name).to_owned();
-        if dims == 0 || dims > crate::decl::MAX_DIMENSIONS as usize {
+        if dims > crate::decl::MAX_DIMENSIONS as usize {
             return self.fail(
                 Diagnostic::error(
                     &codes::DIMENSIONS,
@@ -258,24 +281,6 @@ impl Elab<'_> {
                 .at(call, format!("from 1 to {} are supported", crate::decl::MAX_DIMENSIONS)),
             );
         }
-        // Of many notes only the first are kept.
-        let kept = if self.reports() < Diagnostics::MAX { &self.facts.funcs[..] } else { &[] };
-        let near = nearest(&text, kept.iter().map(|&f| self.names.text(f))).map(str::to_owned);
-        let help = match near {
-            Some(near) => format!("if the Func `{near}` is meant, correct the name"),
-            None => format!("declare it: `ImageParam {text}(Float(32), {dims});`"),
-        };
-        self.report(
-            Diagnostic::note(
-                &codes::IMPLICIT_INPUT,
-                format!(
-                    "`{text}` is not declared: it is an input image of float with {}",
-                    count(dims, "dimension")
-                ),
-            )
-            .at(span, "an input, read with its edges repeated")
-            .help(help),
-        );
         let input = self.hir.inputs.push(InputData {
             name: text,
             ty: ElementType::F32,
@@ -285,14 +290,36 @@ impl Elab<'_> {
             fixed: vec![None; dims],
             span,
         });
-        self.implicit_inputs.insert(name, input);
+        self.implicit_input = Some((input, span));
         Ok(Some(input))
+    }
+
+    /// Warns of the input that is not declared.
+    pub(crate) fn tell_implicit_input(&mut self) {
+        let Some((input, span)) = self.implicit_input else { return };
+        let data = &self.hir.inputs[input];
+        let (name, dims) = (data.name.clone(), data.dims as usize);
+        self.report(
+            Diagnostic::warning(
+                &codes::IMPLICIT_INPUT,
+                format!(
+                    "`{name}` is not declared: it is an input image of float with {}",
+                    count(dims, "dimension")
+                ),
+            )
+            .at(span, "an input, read with its edges repeated")
+            .help(declare_input(&name, dims)),
+        );
     }
 
     fn c_cast(&mut self, at: Span, value: &Spanned) -> Result<Value> {
         let ty = TypeName { word: TypeWord::C, span: at };
         if value.0.is_number() {
             let c_type = self.c_type_of(ty)?;
+            // A conversion that is asked for keeps the lowest bits.
+            if let (Some(CType::Element(ElementType::I32)), Value::Int(n)) = (c_type, &value.0) {
+                return Ok(Value::Int(ElementType::I32.wrap(*n)));
+            }
             return self.convert(TypeWord::C, c_type, value);
         }
         let text = self.text(at);
@@ -392,10 +419,10 @@ impl Elab<'_> {
         if let Some(value) = self.builtin(&text, at, args, span)? {
             return Ok(value);
         }
-        if let Some(input) = self.implicit_input(name, at)? {
+        if let Some(input) = self.implicit_input(name, args, at)? {
             return self.call_value(&(Value::Input(input), at), args, span);
         }
-        if self.aborted {
+        if self.aborted || self.lost.contains(&name) {
             return Err(Failed);
         }
         if self.facts.defined.contains(&name) && !self.facts.declared.contains(&name) {
@@ -411,15 +438,26 @@ impl Elab<'_> {
             )
             .at(at, "neither a Func, an input nor a function")
         };
+        const SHORTEST: usize = 3;
         let mut known: Vec<&str> = self.known_names();
-        known.extend(crate::builtins::NAMES);
+        if text.len() >= SHORTEST {
+            known.extend(crate::builtins::NAMES);
+        }
         let near = nearest(&text, known).map(str::to_owned);
-        diagnostic = match near {
-            Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
-            None if self.facts.has_input => diagnostic
-                .help("a file that declares an input must declare all of them: `ImageParam`"),
-            None => diagnostic,
+        let dims = self.facts.calls.get(&name).map_or(0, |&(dims, _)| dims);
+        let help = match near {
+            Some(near) => format!("did you mean `{near}`?"),
+            None if self.facts.declared.contains(&name) => {
+                "move its declaration before this".to_owned()
+            }
+            None if (1..=crate::decl::MAX_DIMENSIONS as usize).contains(&dims)
+                && args.iter().all(is_coordinate) =>
+            {
+                format!("if it is an input image, {}", declare_input(&text, dims))
+            }
+            None => "correct the name, or define it before this".to_owned(),
         };
+        diagnostic = diagnostic.help(help);
         self.fail(diagnostic)
     }
 
@@ -669,9 +707,27 @@ impl Elab<'_> {
                 [value] => self.convert(TypeWord::Var, None, value),
                 _ => self.construct_count(ty, span),
             },
+            TypeWord::Type | TypeWord::Text | TypeWord::Target if args.len() == 1 => {
+                self.convert(ty.word, None, &args[0])
+            }
+            TypeWord::RDom => {
+                self.step(1, span)?;
+                let mut args = args.to_vec();
+                let name = match args.iter().position(|a| matches!(a.0, Value::Text(_))) {
+                    Some(at) => match args.remove(at).0 {
+                        Value::Text(text) => text.to_string(),
+                        _ => unreachable!("found as a text"),
+                    },
+                    None => "r".to_owned(),
+                };
+                self.rdom(name, &args, span, span)
+            }
             TypeWord::RVar
-            | TypeWord::RDom
             | TypeWord::ImageParam
+            | TypeWord::Type
+            | TypeWord::Target
+            | TypeWord::Text
+            | TypeWord::Unfollowed
             | TypeWord::Void
             | TypeWord::Auto => {
                 let text = self.text(ty.span);
@@ -697,4 +753,20 @@ impl Elab<'_> {
             .at(span, "takes 1 argument"),
         )
     }
+}
+
+/// How an image that a file uses without a declaration is declared, with its edges repeated.
+fn declare_input(name: &str, dims: usize) -> String {
+    format!(
+        "declare it: `ImageParam {name}_image(Float(32), {dims}, \"{name}\"); \
+         Func {name} = BoundaryConditions::repeat_edge({name}_image);`"
+    )
+}
+
+/// Whether an argument can be a coordinate of an image.
+fn is_coordinate(arg: &Spanned) -> bool {
+    matches!(
+        arg.0,
+        Value::Int(_) | Value::Expr(_) | Value::Var(_) | Value::RVar(..) | Value::RDom(_)
+    )
 }

@@ -24,6 +24,7 @@ const MAX_EXPRS: usize = crate::elab::MAX_NODES;
 impl Elab<'_> {
     /// The stage graph. Called only when no error was reported.
     pub(crate) fn finish(&mut self, name: String) -> Result<Pipeline> {
+        self.tell_implicit_input();
         let calls = self.calls()?;
         let outputs = self.outputs(&calls)?;
         let mut needed: BTreeSet<FuncId> = BTreeSet::new();
@@ -60,6 +61,7 @@ impl Elab<'_> {
                 exprs: PrimaryMap::new(),
                 inputs: self.hir.inputs.clone(),
                 params: self.hir.params.clone(),
+                constants: self.constants.clone(),
                 rdoms: PrimaryMap::new(),
                 funcs: PrimaryMap::new(),
                 outputs: outputs.iter().map(|f| map[f]).collect(),
@@ -82,8 +84,10 @@ impl Elab<'_> {
 
     /// The first name of the file that each Func can be called by at its end.
     fn handles(&self, funcs: &HashMap<FuncId, Func>) -> BTreeMap<Func, String> {
-        let mut names: Vec<(usize, Symbol)> =
-            self.scopes[0].iter().map(|(&name, &slot)| (slot, name)).collect();
+        let mut names: Vec<(usize, Symbol)> = self
+            .file_scopes()
+            .flat_map(|scope| scope.iter().map(|(&name, &slot)| (slot, name)))
+            .collect();
         names.sort_unstable_by_key(|&(slot, _)| slot);
         let mut handles = BTreeMap::new();
         let mut add = |value: &Value, name: String| {

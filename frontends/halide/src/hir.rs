@@ -142,7 +142,9 @@ pub(crate) enum PendingDirective {
 /// What an `Output` declaration fixes.
 #[derive(Clone, Copy)]
 pub(crate) struct Declared {
-    pub(crate) ty: ElementType,
+    /// `None` leaves it to the definition.
+    pub(crate) ty: Option<ElementType>,
+    /// 0 leaves it to the definition.
     pub(crate) dims: u32,
     pub(crate) span: Span,
 }

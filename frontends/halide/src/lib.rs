@@ -10,6 +10,7 @@ mod ast;
 mod boundary;
 mod builder;
 mod builtins;
+mod class;
 pub mod codes;
 mod constant;
 mod decl;
@@ -26,6 +27,7 @@ mod hir;
 mod lerp;
 mod member;
 mod ops;
+mod recovery;
 mod reduce;
 mod rewrite;
 mod rfactor;
@@ -35,6 +37,7 @@ mod stmt;
 mod syntax;
 mod token;
 mod types;
+mod unfollowed;
 mod value;
 
 use nbcc_base::{Diagnostics, Failed, SourceFile, SourceId};
@@ -47,6 +50,9 @@ pub use directives::{DIRECTIVES, DirectiveHelp};
 pub struct Options<'a> {
     /// The directives that the target adds.
     pub directives: &'a [DirectiveInfo],
+    /// What the command line says of parameters: names and values. A `GeneratorParam` of such a name
+    /// has this value; other names are left alone.
+    pub params: &'a [(String, String)],
 }
 
 /// Reads a file into a stage graph. Spans refer to `source`. Errors, warnings and notes go to
@@ -57,14 +63,14 @@ pub fn parse(
     options: &Options<'_>,
     diagnostics: &mut Diagnostics,
 ) -> Result<Pipeline, Failed> {
-    let (ast, names) = syntax::parse(source, file, diagnostics)?;
-    let facts = scan::scan(&ast, &names, |name| {
+    let syntax::Parsed { ast, names, errors, lost } = syntax::parse(source, file, diagnostics)?;
+    let facts = scan::scan(&ast, &names, &lost, |name| {
         DIRECTIVES.iter().any(|d| d.name == name)
             || options.directives.iter().any(|d| d.name == name)
     });
     on_own_stack(|| {
-        let mut elab =
-            elab::Elab::new(source, &ast, names, file, facts, options.directives, diagnostics);
+        let mut elab = elab::Elab::new(source, &ast, names, file, facts, options, diagnostics);
+        elab.recover(errors, lost);
         elab.run();
         if elab.has_errors() { Err(Failed) } else { elab.finish(stem(&file.name)) }
     })

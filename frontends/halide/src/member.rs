@@ -9,7 +9,7 @@ use crate::elab::{Elab, Result};
 use crate::hir::NodeKind;
 use crate::ops::Spanned;
 use crate::stmt::count;
-use crate::value::Value;
+use crate::value::{ArrayId, Value};
 use nbcc_base::nearest;
 
 const RDOM_VARS: [&str; 4] = ["x", "y", "z", "w"];
@@ -32,8 +32,13 @@ impl Elab<'_> {
                 None => self.unknown_member(&object.0, name, &RDOM_VARS),
             };
         }
-        if matches!(object.0, Value::Poison) {
-            return Err(Failed);
+        match object.0 {
+            Value::Poison => return Err(Failed),
+            Value::Unfollowed => return Ok(Value::Unfollowed),
+            Value::Target if matches!(text.as_str(), "arch" | "os") => {
+                return Ok(Value::Text("near-bank".into()));
+            }
+            _ => {}
         }
         let help = format!("write `.{text}()`");
         let callable = matches!(
@@ -106,6 +111,7 @@ impl Elab<'_> {
                 }
             }
             Value::Type(ty) => self.type_method(ty, name, args, span),
+            Value::Array(array) => self.array_method(array, name, args, span),
             Value::Expr(node) => {
                 let text = self.names.text(name.name).to_owned();
                 match text.as_str() {
@@ -217,6 +223,12 @@ impl Elab<'_> {
                 }
                 return Ok(Value::Input(input));
             }
+            "set_estimate" => {
+                self.take(&text, args, 3, span)?;
+                let n = self.dimension_number("the input", dims as usize, &args[0])?;
+                self.estimate(input, n, &args[1], &args[2])?;
+                return Ok(Value::Input(input));
+            }
             _ => {
                 return self.unknown_member(
                     &Value::Input(input),
@@ -295,10 +307,29 @@ impl Elab<'_> {
                 self.take(&text, args, 0, span)?;
                 self.last_coordinate(input, dim, span)
             }
-            "set_estimate" => {
+            "set_estimate" | "set_bounds_estimate" => {
                 self.take(&text, args, 2, span)?;
                 self.estimate(input, dim, &args[0], &args[1])?;
                 Ok(Value::InputDim(input, dim))
+            }
+            "set_extent" => {
+                self.take(&text, args, 1, span)?;
+                self.fix_extent(input, dim, &(Value::Int(0), span), &args[0])?;
+                Ok(Value::InputDim(input, dim))
+            }
+            "set_min" => {
+                self.take(&text, args, 1, span)?;
+                self.starts_at_zero(&args[0])?;
+                Ok(Value::InputDim(input, dim))
+            }
+            "stride" => {
+                self.take(&text, args, 0, span)?;
+                let mut stride = (Value::Int(1), span);
+                for k in 0..dim {
+                    let extent = (self.extent(input, k, span), span);
+                    stride.0 = self.binary(crate::ast::Op::Mul, span, &stride, &extent, span)?;
+                }
+                Ok(stride.0)
             }
             "set_bounds" => {
                 self.take(&text, args, 2, span)?;
@@ -314,7 +345,16 @@ impl Elab<'_> {
             _ => self.unknown_member(
                 &Value::InputDim(input, dim),
                 name,
-                &["extent", "min", "max", "set_bounds", "set_estimate", "dim"],
+                &[
+                    "extent",
+                    "min",
+                    "max",
+                    "stride",
+                    "set_bounds",
+                    "set_extent",
+                    "set_estimate",
+                    "dim",
+                ],
             ),
         }
     }
@@ -340,20 +380,88 @@ impl Elab<'_> {
         min: &Spanned,
         extent: &Spanned,
     ) -> Result<()> {
-        let first = self.constant_int(min, "a bound of an input")?;
+        self.starts_at_zero(min)?;
+        if matches!(extent.0, Value::Expr(_)) {
+            // It depends on what is known when the program runs, which takes images as they are.
+            self.not_followed("set_bounds", "an image has the extent that it has", extent.1);
+            return Ok(());
+        }
         let n = self.constant_int(extent, "a bound of an input")?;
-        let wrong = match () {
-            () if first != 0 => Some(("an input that does not start at 0", min.1, first)),
-            () if n < 1 => Some(("an input with an extent below 1", extent.1, n)),
-            () => None,
-        };
-        if let Some((what, at, n)) = wrong {
+        if n < 1 {
             return self.fail(
-                Diagnostic::error(&codes::DIRECTIVE_SIZE, what).at(at, format!("this is {n}")),
+                Diagnostic::error(&codes::DIRECTIVE_SIZE, "an input with an extent below 1")
+                    .at(extent.1, format!("this is {n}")),
             );
         }
         self.hir.inputs[input].fixed[dim as usize] = Some((n as u32, extent.1));
         Ok(())
+    }
+
+    /// Fails for a minimum that is known not to be 0: images start there.
+    pub(crate) fn starts_at_zero(&mut self, min: &Spanned) -> Result<()> {
+        if let Value::Expr(node) = min.0
+            && self.hir.constant(node).is_none()
+        {
+            self.not_followed("set_min", "an image starts at 0", min.1);
+            return Ok(());
+        }
+        let first = match min.0 {
+            Value::Expr(node) => self.hir.constant(node).unwrap_or(0),
+            _ => i64::from(self.constant_int(min, "a bound of an input")?),
+        };
+        if first == 0 {
+            return Ok(());
+        }
+        self.fail(
+            Diagnostic::error(&codes::DIRECTIVE_SIZE, "an input that does not start at 0")
+                .at(min.1, format!("this is {first}")),
+        )
+    }
+
+    /// Methods of a `vector`.
+    fn array_method(
+        &mut self,
+        array: ArrayId,
+        name: Ident,
+        args: &[Spanned],
+        span: Span,
+    ) -> Result<Value> {
+        let text = self.names.text(name.name).to_owned();
+        let length = self.arrays[array.0 as usize].len();
+        match text.as_str() {
+            "size" | "empty" => {
+                self.take(&text, args, 0, span)?;
+                Ok(match text.as_str() {
+                    "size" => Value::Int(length as i64),
+                    _ => Value::Bool(length == 0),
+                })
+            }
+            "push_back" | "emplace_back" => {
+                self.take(&text, args, 1, span)?;
+                self.step(1, span)?;
+                let (word, c_type, _) = self.array_types[array.0 as usize];
+                let value = self.convert(word, c_type, &args[0])?;
+                self.arrays[array.0 as usize].push(value);
+                Ok(Value::Void)
+            }
+            "front" | "back" => {
+                self.take(&text, args, 0, span)?;
+                let n = if text == "front" { 0 } else { length.saturating_sub(1) };
+                match self.arrays[array.0 as usize].get(n) {
+                    Some(value) => Ok(value.clone()),
+                    None => self.fail(
+                        Diagnostic::error(&codes::INDEX_RANGE, "the vector is empty")
+                            .at(span, "has no elements")
+                            .help("add one: `push_back(...)`"),
+                    ),
+                }
+            }
+            _ => self.unknown_member(
+                &Value::Array(array),
+                name,
+                &["push_back", "emplace_back", "size", "empty", "front", "back"],
+            ),
+        }
     }
 
     /// `{{min, extent}, ...}`, one pair a dimension; `Expr()` pairs are given as they are.
@@ -418,6 +526,8 @@ impl Elab<'_> {
             "min" => Value::Expr(self.least(ty, span)),
             "max" => Value::Expr(self.greatest(ty, span)),
             "bits" => Value::Int(i64::from(ty.bits())),
+            "bytes" => Value::Int(i64::from(ty.bits().div_ceil(8))),
+            "is_bool" => Value::Bool(ty == ElementType::Bool),
             "is_float" => Value::Bool(ty.is_float()),
             "is_int" => Value::Bool(ty.is_signed()),
             "is_uint" => Value::Bool(ty.is_unsigned()),

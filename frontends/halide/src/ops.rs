@@ -175,6 +175,9 @@ impl Elab<'_> {
         {
             return Ok(Value::Text(format!("{x}{y}").into()));
         }
+        if let (Op::Eq | Op::Ne, Value::Text(x), Value::Text(y)) = (op, &a.0, &b.0) {
+            return Ok(Value::Bool((x == y) == (op == Op::Eq)));
+        }
         self.work(1, span)?;
         let node = match op {
             Op::LogicalAnd | Op::LogicalOr => self.logical(op, a, b, span)?,

@@ -28,6 +28,23 @@ impl Elab<'_> {
             func_name = text.to_string();
             args.pop();
         }
+        let mut named = None;
+        if let [_, .., (Value::Func(func), at)] = args.as_slice() {
+            let info = &self.hir.funcs[*func];
+            if info.poisoned {
+                return Err(nbcc_base::Failed);
+            }
+            if info.pure.is_some() {
+                let (taken, at) = (info.name.clone(), *at);
+                return self.fail(
+                    Diagnostic::error(&codes::REDECLARED, format!("`{taken}` is defined already"))
+                        .at(at, format!("`{name}` would define it"))
+                        .help("give a Func without a definition, or a name in quotes"),
+                );
+            }
+            named = Some(*func);
+            args.pop();
+        }
         let (explicit, value) = match args.as_slice() {
             [value] => (None, value.clone()),
             [(Value::RDom(rdom), _), value] => (Some(*rdom), value.clone()),
@@ -113,8 +130,14 @@ impl Elab<'_> {
         }
         let e = if replaced.is_empty() { e } else { self.replace(e, &replaced, span)? };
         let ty = self.hir.ty(e);
-        let func = self.new_func(&func_name, span);
-        self.hir.funcs[func].anonymous = true;
+        let func = match named {
+            Some(func) => func,
+            None => {
+                let func = self.new_func(&func_name, span);
+                self.hir.funcs[func].anonymous = true;
+                func
+            }
+        };
         let mut own_args: Vec<Node> = Vec::new();
         for &v in &vars {
             own_args.push(self.expr_of(&Value::Var(v), span)?);

@@ -7,6 +7,8 @@ use std::collections::{HashMap, HashSet};
 use nbcc_base::Span;
 
 use crate::ast::{Ast, DeclKind, ExprId, ExprKind, Init, Names, StmtKind, Symbol, TypeWord};
+use crate::builtins::NAMES;
+use nbcc_base::nearest;
 
 /// Facts about a file.
 #[derive(Default)]
@@ -15,8 +17,8 @@ pub(crate) struct Facts {
     pub(crate) has_input: bool,
     /// Every name that is declared anywhere.
     pub(crate) declared: HashSet<Symbol>,
-    /// Names of Funcs declared anywhere, in order, for suggestions.
-    pub(crate) funcs: Vec<Symbol>,
+    /// The name that is an input image without being declared.
+    pub(crate) image: Option<Symbol>,
     /// Names that stand alone as an argument of a definition or a directive.
     pub(crate) vars: HashSet<Symbol>,
     /// For each name called: the number of arguments of its first call without `_`.
@@ -25,9 +27,19 @@ pub(crate) struct Facts {
     pub(crate) defined: HashSet<Symbol>,
 }
 
-/// Reads the whole tree. `is_directive` tells the names of schedule directives.
-pub(crate) fn scan(ast: &Ast, spelling: &Names, is_directive: impl Fn(&str) -> bool) -> Facts {
+/// Reads the whole tree. `is_directive` tells the names of schedule directives; `lost` are names that
+/// a statement that could not be read may have declared.
+pub(crate) fn scan(
+    ast: &Ast,
+    spelling: &Names,
+    lost: &HashSet<Symbol>,
+    is_directive: impl Fn(&str) -> bool,
+) -> Facts {
     let mut facts = Facts::default();
+    let mut called: Vec<Symbol> = Vec::new();
+    let mut funcs: Vec<Symbol> = Vec::new();
+    // Calls whose value nothing uses: no image is read like that.
+    let mut orders: HashSet<Symbol> = HashSet::new();
     for node in ast.exprs.values() {
         let ExprKind::Call(callee, args) = &node.kind else { continue };
         match &ast.exprs[*callee].kind {
@@ -35,6 +47,7 @@ pub(crate) fn scan(ast: &Ast, spelling: &Names, is_directive: impl Fn(&str) -> b
                 names(ast, args, &mut facts.vars);
             }
             ExprKind::Name(name) => {
+                called.push(*name);
                 let placeholder = args.iter().any(
                     |&a| matches!(ast.exprs[a].kind, ExprKind::Name(n) if spelling.text(n) == "_"),
                 );
@@ -47,6 +60,13 @@ pub(crate) fn scan(ast: &Ast, spelling: &Names, is_directive: impl Fn(&str) -> b
     }
     for node in ast.stmts.values() {
         match &node.kind {
+            StmtKind::Expr(e) => {
+                if let ExprKind::Call(callee, _) = ast.exprs[*e].kind
+                    && let ExprKind::Name(name) = ast.exprs[callee].kind
+                {
+                    orders.insert(name);
+                }
+            }
             StmtKind::Assign(_, target, _) => {
                 if let ExprKind::Call(callee, args) = &ast.exprs[*target].kind {
                     names(ast, args, &mut facts.vars);
@@ -61,12 +81,16 @@ pub(crate) fn scan(ast: &Ast, spelling: &Names, is_directive: impl Fn(&str) -> b
                     DeclKind::Plain(ty) => Some(ty.word),
                     _ => None,
                 };
-                facts.has_input |=
-                    matches!(kind, DeclKind::InputBuffer(..)) || word == Some(TypeWord::ImageParam);
+                facts.has_input |= word == Some(TypeWord::ImageParam)
+                    || match kind {
+                        DeclKind::InputBuffer(..) => true,
+                        DeclKind::Scalar(ty) => ty.word == TypeWord::Func,
+                        _ => false,
+                    };
                 for declarator in declarators {
                     facts.declared.insert(declarator.name.name);
                     if word == Some(TypeWord::Func) {
-                        facts.funcs.push(declarator.name.name);
+                        funcs.push(declarator.name.name);
                     }
                     if let Init::Definition(args, _) = &declarator.init {
                         names(ast, args, &mut facts.vars);
@@ -75,12 +99,41 @@ pub(crate) fn scan(ast: &Ast, spelling: &Names, is_directive: impl Fn(&str) -> b
             }
             StmtKind::Function(function) => {
                 facts.declared.insert(function.name.name);
+                funcs.push(function.name.name);
                 facts.declared.extend(function.parameters.iter().map(|p| p.name.name));
+            }
+            StmtKind::ForEach(head, _) => {
+                facts.declared.insert(head.name.name);
             }
             _ => {}
         }
     }
+    let known = |name: &Symbol| {
+        facts.declared.contains(name)
+            || facts.defined.contains(name)
+            || lost.contains(name)
+            || crate::builtins::provides(spelling.text(*name))
+    };
+    called.retain(|name| !known(name));
+    called.dedup();
+    if let [first, rest @ ..] = called.as_slice()
+        && !facts.has_input
+        && rest.iter().all(|name| name == first)
+        && !orders.contains(first)
+        && facts.calls.contains_key(first)
+        && !is_slip(spelling.text(*first), funcs.iter().map(|&f| spelling.text(f)))
+    {
+        facts.image = Some(*first);
+    }
     facts
+}
+
+/// Whether an undeclared name is rather a Func or a function with its name misspelt than an image:
+/// names that go on where the other ends, as `input` and `input_f`, belong together.
+fn is_slip<'a>(name: &str, funcs: impl Iterator<Item = &'a str>) -> bool {
+    const SHORTEST: usize = 4;
+    let other = |f: &&str| !f.starts_with(name) && !name.starts_with(f);
+    name.len() >= SHORTEST && nearest(name, funcs.chain(NAMES).filter(other)).is_some()
 }
 
 fn names(ast: &Ast, args: &[ExprId], vars: &mut HashSet<Symbol>) {

@@ -57,6 +57,12 @@ impl Elab<'_> {
         if info.poisoned {
             return Err(Failed);
         }
+        if let (None, "type", Some(declared)) = (&info.pure, text.as_str(), info.declared)
+            && let Some(ty) = declared.ty
+        {
+            self.take(&text, args, 0, whole)?;
+            return Ok(Value::Type(ty));
+        }
         if info.pure.is_none() {
             if self.aborted {
                 return Err(Failed);
@@ -116,6 +122,10 @@ impl Elab<'_> {
             }
             "compute_at" | "store_at" => {
                 self.take(&text, args, 2, t.span)?;
+                if matches!(args[0].0, Value::Unfollowed) {
+                    self.not_followed(&text, "the Func that it names is not made", args[0].1);
+                    return Ok(result);
+                }
                 let Value::Func(at) = args[0].0 else {
                     let what = args[0].0.what();
                     return self.fail(
@@ -218,9 +228,9 @@ impl Elab<'_> {
                     }
                 }
             }
-            "bound" | "set_estimate" => {
+            "bound" | "set_estimate" | "estimate" => {
                 self.take(&text, args, 3, t.span)?;
-                self.bound(t, &args[0], &args[1], &args[2], text == "set_estimate")?;
+                self.bound(t, &args[0], &args[1], &args[2], text != "bound")?;
             }
             "set_estimates" => {
                 self.take(&text, args, 1, t.span)?;
@@ -306,6 +316,7 @@ impl Elab<'_> {
         }
         let text = self.names.text(name.name);
         let known = FUNC_METHODS.contains(&text)
+            || text == "estimate"
             || DIRECTIVES.iter().any(|d| d.name == text)
             || self.directives.iter().any(|d| d.name == text);
         if known { Ok(()) } else { self.unknown_directive(name) }
@@ -314,13 +325,14 @@ impl Elab<'_> {
     fn unknown_directive<T>(&mut self, name: Ident) -> Result<T> {
         let text = self.names.text(name.name).to_owned();
         let text = text.as_str();
-        if HALIDE_ONLY.contains(&text) {
+        if let Some((_, instead)) = HALIDE_ONLY.iter().find(|(known, _)| *known == text) {
             return self.fail(
                 Diagnostic::error(
                     &codes::UNKNOWN_DIRECTIVE,
                     format!("the directive `{text}` of Halide is not supported"),
                 )
-                .at(name.span, "not supported"),
+                .at(name.span, "not supported")
+                .help(*instead),
             );
         }
         let diagnostic =
@@ -345,12 +357,22 @@ impl Elab<'_> {
     ) -> Result<Value> {
         let text = self.names.text(name.name).to_owned();
         match text.as_str() {
-            "set_estimate" | "set_bounds" => {
+            "set_min" => {
+                self.take(&text, args, 1, whole)?;
+                self.not_followed(&text, "an output starts where it is asked for", name.span);
+                Ok(Value::FuncDim(func, dim))
+            }
+            "set_extent" => {
+                self.take(&text, args, 1, whole)?;
+                self.not_followed(&text, "an output has the extent that is asked for", name.span);
+                Ok(Value::FuncDim(func, dim))
+            }
+            "set_estimate" | "set_bounds_estimate" | "set_bounds" => {
                 self.take(&text, args, 2, whole)?;
                 let span = Span { start: name.span.start, ..whole };
                 let var = (Value::Var(self.hir.funcs[func].vars[dim as usize]), name.span);
                 let t = Target { func, update: None, span };
-                self.bound(t, &var, &args[0], &args[1], text == "set_estimate")?;
+                self.bound(t, &var, &args[0], &args[1], text != "set_bounds")?;
                 Ok(Value::FuncDim(func, dim))
             }
             "dim" => {
@@ -362,7 +384,7 @@ impl Elab<'_> {
             _ => self.unknown_member(
                 &Value::FuncDim(func, dim),
                 name,
-                &["set_bounds", "set_estimate", "dim"],
+                &["set_bounds", "set_min", "set_extent", "set_stride", "set_estimate", "dim"],
             ),
         }
     }

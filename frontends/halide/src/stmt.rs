@@ -3,7 +3,8 @@
 use nbcc_base::{Diagnostic, Failed, Span};
 
 use crate::ast::{
-    DeclKind, ExprId, ExprKind, ForHead, Function, Op, Parameter, StmtId, StmtKind, TypeWord,
+    DeclKind, ExprId, ExprKind, ForHead, Function, Op, Parameter, RangeHead, StmtId, StmtKind,
+    TypeWord,
 };
 use crate::codes;
 use crate::constant;
@@ -60,7 +61,11 @@ impl Elab<'_> {
                 Ok(Flow::Next)
             }
             StmtKind::Decl(d) => {
-                self.declaration(d.is_const, d.kind, &d.declarators)?;
+                self.declaration(d)?;
+                Ok(Flow::Next)
+            }
+            StmtKind::Class(class) => {
+                self.class(class)?;
                 Ok(Flow::Next)
             }
             StmtKind::Block(list) => self.deeper(span, |e| {
@@ -77,8 +82,9 @@ impl Elab<'_> {
             }),
             StmtKind::If(..) => self.conditional(id),
             StmtKind::For(head, body) => self.deeper(span, |e| e.for_loop(span, head, *body)),
+            StmtKind::ForEach(head, body) => self.deeper(span, |e| e.for_each(span, head, *body)),
             StmtKind::Return(value) => {
-                if self.running.is_empty() {
+                if self.running.is_empty() && !self.in_entry {
                     return self.fail(
                         Diagnostic::error(&codes::RETURN, "`return` outside a function")
                             .at(span, "there is nothing to return from")
@@ -144,6 +150,52 @@ impl Elab<'_> {
         }
         self.running.pop();
         self.leave();
+        Ok(result)
+    }
+
+    /// `for (T name : list)`: the elements in order.
+    fn for_each(&mut self, span: Span, head: &RangeHead, body: StmtId) -> Result<Flow> {
+        let list = self.spanned(head.list)?;
+        let values: Vec<Spanned> = match &list.0 {
+            Value::List(values) => values.to_vec(),
+            Value::Array(id) => {
+                self.arrays[id.0 as usize].iter().map(|v| (v.clone(), list.1)).collect()
+            }
+            other => {
+                let what = other.what();
+                return self.fail(
+                    Diagnostic::error(
+                        &codes::ARGUMENT_TYPE,
+                        "a `for` runs over the elements of an array or a list",
+                    )
+                    .at(list.1, format!("this is {what}"))
+                    .help("write an array or a list: `for (int i : {1, 2, 4})`"),
+                );
+            }
+        };
+        let DeclKind::Plain(ty) = head.kind else {
+            return self.fail(
+                Diagnostic::error(&codes::DECLARATION, "elements are not of this type")
+                    .at(head.name.span, "declared here")
+                    .help("write `auto`, `Func`, `Expr`, `int` or the like"),
+            );
+        };
+        let c_type = self.c_type_of(ty)?;
+        self.running.push((span, 0));
+        let mut result = Flow::Next;
+        for value in &values {
+            self.step(1, span)?;
+            self.enter();
+            let value = self.convert(ty.word, c_type, value)?;
+            let slot = Slot { value, word: ty.word, c_type, is_const: false, span: head.name.span };
+            self.declare(head.name, slot)?;
+            result = self.scoped(body)?;
+            self.leave();
+            if matches!(result, Flow::Return(_)) {
+                break;
+            }
+        }
+        self.running.pop();
         Ok(result)
     }
 
@@ -281,6 +333,11 @@ impl Elab<'_> {
                 result
             }
             ExprKind::Index(array, index) => self.assign_element(op, *array, *index, value, span),
+            ExprKind::Member(object, _)
+                if matches!(self.spanned(*object)?.0, Value::Unfollowed) =>
+            {
+                Ok(())
+            }
             _ => {
                 let at = self.ast.exprs[target].span;
                 self.fail(
@@ -480,6 +537,11 @@ impl Elab<'_> {
         self.step(1, span)?;
         let parameters = &function.parameters;
         let name = self.names.text(function.name.name).to_owned();
+        let mut args = args.to_vec();
+        for parameter in parameters.iter().skip(args.len()) {
+            let Some(default) = parameter.default else { break };
+            args.push(self.spanned(default)?);
+        }
         if args.len() != parameters.len() {
             let (want, got) = (parameters.len(), args.len());
             return self.fail(
@@ -493,7 +555,7 @@ impl Elab<'_> {
         }
         self.deeper(span, |e| {
             let mut values = Vec::new();
-            for (parameter, arg) in parameters.iter().zip(args) {
+            for (parameter, arg) in parameters.iter().zip(&args) {
                 values.push(e.parameter_value(parameter, arg)?);
             }
             let saved = e.enter_frame();
@@ -502,7 +564,9 @@ impl Elab<'_> {
                     value,
                     word: parameter.ty.word,
                     c_type: e.c_type_of(parameter.ty)?,
-                    is_const: parameter.is_const,
+                    // Only handles are passed by reference: what they stand for can change, not
+                    // which it is.
+                    is_const: parameter.is_const || parameter.by_reference,
                     span: parameter.name.span,
                 };
                 e.declare(parameter.name, slot)?;
@@ -513,16 +577,20 @@ impl Elab<'_> {
             e.leave_frame(saved);
             let result = match function.result {
                 DeclKind::Plain(ty) => ty,
-                DeclKind::Scalar(ty)
-                | DeclKind::InputBuffer(ty, _)
-                | DeclKind::OutputBuffer(ty, _)
-                | DeclKind::Output(ty) => {
+                DeclKind::Vector(_) => {
+                    return match flow {
+                        Flow::Return((value @ Value::Array(_), _)) => Ok(value),
+                        Flow::Return((_, at)) => e.fail(no_result(&name, at)),
+                        Flow::Next => e.fail(no_result(&name, function.name.span)),
+                    };
+                }
+                _ => {
                     return e.fail(
                         Diagnostic::error(
                             &codes::FUNCTION_TYPE,
                             "a function cannot return this type",
                         )
-                        .at(ty.span, "not a type of the compile-time language")
+                        .at(function.name.span, "not of a type of the compile-time language")
                         .help("return a Func or an Expr"),
                     );
                 }
@@ -548,7 +616,11 @@ impl Elab<'_> {
 
     fn parameter_value(&mut self, parameter: &Parameter, arg: &Spanned) -> Result<Value> {
         let text = self.names.text(parameter.name.name).to_owned();
-        if parameter.by_reference && !parameter.is_const {
+        if parameter.by_reference
+            && !parameter.is_const
+            && !is_handle(parameter.ty.word)
+            && !parameter.is_array
+        {
             let end = parameter.name.span;
             return self.fail(
                 Diagnostic::error(
@@ -556,7 +628,10 @@ impl Elab<'_> {
                     format!("`{text}` is passed by reference, which is not supported"),
                 )
                 .at(parameter.ty.span.to(end), "a reference that is not const")
-                .help("return the new value instead"),
+                .help(format!(
+                    "pass it by value and return the new one: `{} {text}`",
+                    self.text(parameter.ty.span)
+                )),
             );
         }
         if parameter.is_array != matches!(arg.0, Value::Array(_)) {
@@ -588,6 +663,19 @@ impl Elab<'_> {
             other => Ok(Some(other)),
         }
     }
+}
+
+/// Whether a variable of the type stands for something else that it does not hold itself.
+pub(crate) fn is_handle(word: TypeWord) -> bool {
+    matches!(
+        word,
+        TypeWord::Func
+            | TypeWord::Var
+            | TypeWord::RVar
+            | TypeWord::RDom
+            | TypeWord::ImageParam
+            | TypeWord::Target
+    )
 }
 
 /// `3 arguments`.

@@ -1,18 +1,20 @@
 //! From text to syntax tree: tokens, brackets, the parser, and how errors in them are told.
 //!
-//! After a syntax error, parsing starts again behind the statement at fault (behind the whole
-//! function where it lies in one), so that several errors are found in one run.
+//! After a syntax error, the file is parsed again without the statement at fault
+//! ([`crate::recovery`]), so that several errors are found in one run.
+
+use std::collections::HashSet;
 
 use lalrpop_util::ParseError;
 use logos::Logos;
 use nbcc_base::lexical::{self, shorten};
 use nbcc_base::{Diagnostic, Diagnostics, Failed, SourceFile, SourceId, Span};
 
-use crate::ast::{Ast, Names, TypeWord};
+use crate::ast::{Ast, Names, Symbol, TypeWord};
 use crate::builder::Builder;
-use crate::builtins::HALIDE_ONLY;
 use crate::codes;
 use crate::grammar::FileParser;
+use crate::recovery::{Spanned, Structure, names_set, opens_block};
 use crate::token::{LexError, Token};
 
 /// Brackets and statements may nest this deep; C++ compilers set a like limit.
@@ -24,63 +26,126 @@ const MAX_SYNTAX_ERRORS: usize = 20;
 /// Tokens in a source file: what is made of them fits the memory of a small machine.
 const MAX_TOKENS: usize = 4_000_000;
 
+/// Tokens that are parsed, again after each syntax error, until the rest is not looked at.
+const MAX_PARSED: usize = 8 * MAX_TOKENS;
+
 /// Bytes in a source file.
 const MAX_SOURCE: usize = 64 << 20;
 
-type Spanned = (u32, Token, u32);
+/// A file as far as it could be read.
+pub(crate) struct Parsed {
+    pub(crate) ast: Ast,
+    pub(crate) names: Names,
+    /// The syntax errors that were reported. Statements at fault are left out.
+    pub(crate) errors: usize,
+    /// The names that these statements may have set.
+    pub(crate) lost: HashSet<Symbol>,
+}
 
-/// Parses a file.
+/// Parses a file. `Err` where nothing of it can be read.
 pub(crate) fn parse(
     source: SourceId,
     file: &SourceFile,
     diagnostics: &mut Diagnostics,
-) -> Result<(Ast, Names), Failed> {
+) -> Result<Parsed, Failed> {
     if file.text.len() > MAX_SOURCE {
         return diagnostics.fail(Diagnostic::error(&codes::FILE_SIZE, "the file is too large").at(
             Span::new(source, 0, 0),
             format!("{} bytes, of {MAX_SOURCE} at most", file.text.len()),
         ));
     }
-    let tokens = lex(source, &file.text, diagnostics)?;
-    brackets(source, &tokens, diagnostics)?;
+    let (mut tokens, mut errors) = lex(source, &file.text, diagnostics)?;
+    let mut removed: Vec<Spanned> = Vec::new();
+    errors += brackets(source, &mut tokens, &mut removed, diagnostics)?;
+    open_namespaces(&mut tokens);
+    mark_templates(&mut tokens);
     let mut builder = Builder::new(source, &file.text);
-    let mut rest = &tokens[..];
-    let mut errors = 0;
-    while let Err(error) =
-        FileParser::new().parse(&mut builder, rest.iter().map(|t| Ok::<Spanned, ()>(*t)))
-    {
-        let at = report(source, file, rest, &error, diagnostics);
+    let mut parsed = 0;
+    loop {
+        parsed += tokens.len();
+        let result =
+            FileParser::new().parse(&mut builder, tokens.iter().map(|t| Ok::<Spanned, ()>(*t)));
+        let Err(error) = result else { break };
+        let at = report(source, file, &tokens, &error, diagnostics);
         errors += 1;
-        if errors == MAX_SYNTAX_ERRORS {
-            break;
+        // What stands before the item at fault is read; the item is, without its faulty statement.
+        builder.abandon();
+        tokens.drain(..tokens.partition_point(|t| t.0 < builder.end));
+        let at = tokens.partition_point(|t| t.0 < at);
+        let fault = Structure::new(&tokens).statement(&tokens, at);
+        if errors >= MAX_SYNTAX_ERRORS || fault.is_empty() || parsed > MAX_PARSED {
+            return Err(Failed);
         }
-        rest = resume(rest, at);
+        removed.extend(names_set(&tokens[fault.clone()]));
+        tokens.drain(fault);
     }
-    if errors > 0 { Err(Failed) } else { Ok((builder.ast, builder.names)) }
+    let Builder { ast, mut names, .. } = builder;
+    let text = |t: &Spanned| &file.text[t.0 as usize..t.2 as usize];
+    let lost = removed.iter().map(|t| names.intern(text(t))).collect();
+    Ok(Parsed { ast, names, errors, lost })
 }
 
+/// Takes away `namespace {` and `namespace name {` with their partners: what stands inside is read
+/// like what stands outside.
+fn open_namespaces(tokens: &mut Vec<Spanned>) {
+    let structure = Structure::new(tokens);
+    let mut gone = vec![false; tokens.len()];
+    for i in 0..tokens.len() {
+        if tokens[i].1 != Token::Namespace || i > 0 && tokens[i - 1].1 == Token::Using {
+            continue;
+        }
+        let name = |t: &&Spanned| matches!(t.1, Token::Name | Token::Path);
+        let open = i + 1 + tokens[i + 1..].iter().take_while(name).count();
+        if tokens.get(open).is_some_and(|t| t.1 == Token::OpenBrace) {
+            gone[i..=open].fill(true);
+            gone[structure.partner(open)] = true;
+        }
+    }
+    let mut gone = gone.into_iter();
+    tokens.retain(|_| !gone.next().unwrap_or(false));
+}
+
+/// Tells the `<` of a call with a type, as in `undef<float>()`, from the operator.
+fn mark_templates(tokens: &mut [Spanned]) {
+    for i in 0..tokens.len().saturating_sub(4) {
+        if let [
+            (_, Token::Name, _),
+            (_, less @ Token::Less, _),
+            (_, Token::Type(_), _),
+            (_, Token::Greater, _),
+            (_, Token::Open, _),
+        ] = &mut tokens[i..i + 5]
+        {
+            *less = Token::TemplateOpen;
+        }
+    }
+}
+
+/// The tokens, with a [`Token::Bad`] for each mistake, and how many of these there are.
 fn lex(
     source: SourceId,
     text: &str,
     diagnostics: &mut Diagnostics,
-) -> Result<Vec<Spanned>, Failed> {
+) -> Result<(Vec<Spanned>, usize), Failed> {
     let mut tokens = Vec::new();
     let mut errors = 0;
     for (token, range) in Token::lexer(text).spanned() {
+        let (start, end) = (range.start as u32, range.end as u32);
         match token {
-            Ok(Token::Comment) => {}
-            Ok(token) => tokens.push((range.start as u32, token, range.end as u32)),
+            Ok(Token::Comment | Token::Include) => {}
+            Ok(token) => tokens.push((start, token, end)),
             Err(error) => {
                 diagnostics.push(lex_error(source, text, error, range));
                 errors += 1;
                 if errors == MAX_SYNTAX_ERRORS {
-                    break;
+                    return Err(Failed);
+                }
+                // A line of the preprocessor stands beside the statements.
+                if error != LexError::Preprocessor {
+                    tokens.push((start, Token::Bad, end));
                 }
             }
         }
-    }
-    if errors > 0 {
-        return Err(Failed);
     }
     if tokens.len() > MAX_TOKENS {
         return diagnostics.fail(Diagnostic::error(&codes::FILE_SIZE, "the file is too large").at(
@@ -88,7 +153,7 @@ fn lex(
             format!("{} tokens, of {MAX_TOKENS} at most", tokens.len()),
         ));
     }
-    Ok(tokens)
+    Ok((tokens, errors))
 }
 
 fn lex_error(
@@ -125,59 +190,136 @@ fn lex_error(
     }
 }
 
-/// Brackets match and do not nest too deep.
+/// Brackets match and do not nest too deep. A statement in which they do not is reported and taken
+/// out, and the names that it may have set are added to `removed`; gives the number of errors.
+/// Fails where braces do not match, which leaves no statements.
 fn brackets(
     source: SourceId,
-    tokens: &[Spanned],
+    tokens: &mut Vec<Spanned>,
+    removed: &mut Vec<Spanned>,
     diagnostics: &mut Diagnostics,
-) -> Result<(), Failed> {
+) -> Result<usize, Failed> {
     let span = |t: &Spanned| Span { source, start: t.0, end: t.2 };
-    let mut open: Vec<&Spanned> = Vec::new();
-    for token in tokens {
+    let mut open: Vec<usize> = Vec::new();
+    let mut block = vec![false; tokens.len()];
+    // Where the statement began that is read, in each brace that is open.
+    let mut starts: Vec<usize> = vec![0];
+    let mut faults: Vec<std::ops::Range<usize>> = Vec::new();
+    let mut errors = 0;
+    let mut i = 0;
+    while i < tokens.len() {
+        let token = tokens[i];
+        let top = open.last().map(|&n| tokens[n]);
         let opening = match token.1 {
             Token::Open | Token::OpenIndex | Token::OpenBrace => {
-                open.push(token);
+                open.push(i);
                 if open.len() > MAX_NESTING as usize {
-                    return diagnostics.fail(too_deep(span(token), MAX_NESTING));
+                    return diagnostics.fail(too_deep(span(&token), MAX_NESTING));
                 }
+                block[i] = token.1 == Token::OpenBrace && opens_block(tokens, &block, i);
+                if block[i] {
+                    starts.push(i + 1);
+                }
+                i += 1;
                 continue;
+            }
+            Token::Semicolon if top.is_none_or(|t| t.1 == Token::OpenBrace) => {
+                *starts.last_mut().expect("the file's own") = i + 1;
+                i += 1;
+                continue;
+            }
+            Token::Semicolon => {
+                let head = open.last().and_then(|n| n.checked_sub(1)).map(|n| tokens[n].1);
+                if head == Some(Token::For) {
+                    i += 1;
+                    continue;
+                }
+                Token::Semicolon
             }
             Token::Close => Token::Open,
             Token::CloseIndex => Token::OpenIndex,
             Token::CloseBrace => Token::OpenBrace,
-            _ => continue,
+            _ => {
+                i += 1;
+                continue;
+            }
         };
-        match open.pop() {
-            Some(partner) if partner.1 == opening => {}
-            Some(other) => {
-                return diagnostics.fail(
-                    Diagnostic::error(
-                        &codes::BRACKETS,
-                        format!("`{}` does not match `{}`", bracket(token.1), bracket(other.1)),
-                    )
-                    .at(span(token), format!("`{}` was expected here", partner_of(other.1)))
-                    .and(span(other), "opened here"),
-                );
+        if top.is_some_and(|t| t.1 == opening) {
+            if open.pop().is_some_and(|n| block[n]) {
+                starts.pop();
             }
-            None => {
-                return diagnostics.fail(
-                    Diagnostic::error(
-                        &codes::BRACKETS,
-                        format!("`{}` closes nothing", bracket(token.1)),
-                    )
-                    .at(span(token), "no bracket is open here"),
-                );
-            }
+            i += 1;
+            continue;
         }
+        let start = *starts.last().expect("the file's own");
+        errors += 1;
+        let diagnostic = match top {
+            Some(other) if opening == Token::Semicolon => never_closed(&other, span(&other)),
+            Some(other) => Diagnostic::error(
+                &codes::BRACKETS,
+                format!("`{}` does not match `{}`", bracket(token.1), bracket(other.1)),
+            )
+            .at(span(&token), format!("`{}` was expected here", partner_of(other.1)))
+            .and(span(&other), "opened here"),
+            None => Diagnostic::error(
+                &codes::BRACKETS,
+                format!("`{}` closes nothing", bracket(token.1)),
+            )
+            .at(span(&token), "no bracket is open here"),
+        };
+        // A text that does not end has taken its bracket with it.
+        if !tokens[start..i].iter().any(|t| t.1 == Token::Bad) {
+            diagnostics.push(diagnostic);
+        }
+        let brace = top.is_none() && opening == Token::OpenBrace;
+        if brace || errors == MAX_SYNTAX_ERRORS {
+            return Err(Failed);
+        }
+        // The statement goes, with the rest of it up to its end.
+        let mut in_list = false;
+        while let Some(&n) = open.last()
+            && !block[n]
+        {
+            in_list |= tokens[n].1 == Token::OpenBrace;
+            open.pop();
+        }
+        let end = match token.1 {
+            Token::CloseBrace if !in_list => i,
+            _ => {
+                let ends = |t: &Spanned| {
+                    matches!(t.1, Token::Semicolon | Token::CloseBrace | Token::OpenBrace)
+                };
+                let i = i + usize::from(token.1 == Token::CloseBrace);
+                let end = i + tokens[i..].iter().take_while(|t| !ends(t)).count();
+                match tokens.get(end).map(|t| t.1) {
+                    Some(Token::Semicolon) => end + 1,
+                    // What the brace opens cannot be told apart from the rest.
+                    Some(Token::OpenBrace) => return Err(Failed),
+                    _ => end,
+                }
+            }
+        };
+        faults.push(start..end);
+        *starts.last_mut().expect("the file's own") = end;
+        i = end;
     }
-    match open.pop() {
-        Some(token) => diagnostics.fail(
-            Diagnostic::error(&codes::BRACKETS, format!("`{}` is never closed", bracket(token.1)))
-                .at(span(token), "opened here")
-                .help(format!("add `{}`", partner_of(token.1))),
-        ),
-        None => Ok(()),
+    if let Some(n) = open.pop() {
+        if !tokens[n..].iter().any(|t| t.1 == Token::Bad) {
+            diagnostics.push(never_closed(&tokens[n], span(&tokens[n])));
+        }
+        return Err(Failed);
     }
+    for fault in faults.into_iter().rev() {
+        removed.extend(names_set(&tokens[fault.clone()]));
+        tokens.drain(fault);
+    }
+    Ok(errors)
+}
+
+fn never_closed(token: &Spanned, span: Span) -> Diagnostic {
+    Diagnostic::error(&codes::BRACKETS, format!("`{}` is never closed", bracket(token.1)))
+        .at(span, "opened here")
+        .help(format!("add `{}`", partner_of(token.1)))
 }
 
 /// The error for something that nests too deep.
@@ -227,36 +369,20 @@ fn report(
             unreachable!("the grammar ends at the end of the file and its actions do not fail")
         }
     };
+    if token == Some(Token::Bad) {
+        return start;
+    }
     let before = tokens.partition_point(|t| t.0 < start);
     if let Some(&(from, Token::Type(token_type), to)) =
         before.checked_sub(1).and_then(|i| tokens.get(i))
-        && expected.iter().all(|e| e == "\"(\"" || e == "\"{\"")
+        && expected.iter().all(|e| ["\"(\"", "\"{\"", "\"::\""].contains(&e.as_str()))
     {
         // A type in an expression would have to be called.
         let word = &file.text[from as usize..to as usize];
-        let template = match before.checked_sub(3).map(|first| &tokens[first..before - 1]) {
-            Some([(a, Token::Name, b), (_, Token::Less, _)]) => {
-                Some(shorten(&file.text[*a as usize..*b as usize]))
-            }
-            _ => None,
-        };
-        let vector = template.as_deref() == Some("vector");
-        let of_halide = template.as_deref().is_some_and(|name| HALIDE_ONLY.contains(&name));
-        let diagnostic = match template.filter(|_| !vector) {
-            Some(name) if of_halide => Diagnostic::error(
-                &codes::UNSUPPORTED,
-                format!("`{name}<{word}>` of Halide is not supported"),
-            ),
-            Some(name) => {
-                Diagnostic::error(&codes::UNSUPPORTED, format!("`{name}<{word}>` is not supported"))
-            }
-            None => Diagnostic::error(&codes::SYNTAX, format!("unexpected type `{word}`")),
-        };
-        let diagnostic =
-            diagnostic.at(Span { source, start: from, end: to }, "a type cannot stand here");
+        let diagnostic = Diagnostic::error(&codes::SYNTAX, format!("unexpected type `{word}`"))
+            .at(Span { source, start: from, end: to }, "a type cannot stand here");
         diagnostics.push(match token_type {
-            _ if vector => diagnostic.help("arrays are declared as in C: `Func f[3];`"),
-            TypeWord::C if !of_halide => {
+            TypeWord::C => {
                 diagnostic.help(format!("a value is converted with `cast<{word}>(...)`"))
             }
             _ => diagnostic,
@@ -342,48 +468,15 @@ fn unsupported(
                 .at(span, "begins one")
                 .help("write a function: `Expr average(Expr a, Expr b) { return (a + b) / 2; }`"),
         ),
-        (Token::Colon, tokens) => {
-            let head = tokens.iter().rposition(|t| t.1 == Token::For)?;
-            let within = tokens.get(head + 1..)?;
-            let closed = |t: &Spanned| matches!(t.1, Token::Semicolon | Token::Close);
-            (!within.iter().any(closed)).then(|| {
-                Diagnostic::error(&codes::UNSUPPORTED, "a `for` over a range is not supported")
-                    .at(span, "`for (...; ...; ...)` is expected")
-                    .help("count through the elements: `for (int i = 0; i < 3; i++)`")
-            })
-        }
+        (Token::OpenIndex, [.., (_, Token::Input | Token::Output, _), (_, Token::Less, _), _])
+        | (
+            Token::OpenIndex,
+            [.., (_, Token::Input | Token::Output, _), (_, Token::Less, _), (_, Token::Buffer, _), (_, Token::Less, _), _, _],
+        ) => Some(
+            Diagnostic::error(&codes::UNSUPPORTED, "an array of inputs or outputs is not supported")
+                .at(span, "an array")
+                .help("declare each by itself: `Input<Buffer<float, 2>> first;`"),
+        ),
         _ => None,
     }
-}
-
-/// The tokens behind the statement or function in which offset `at` lies.
-fn resume(tokens: &[Spanned], at: u32) -> &[Spanned] {
-    let error = tokens.partition_point(|t| t.0 < at);
-    let mut depth = 0i64;
-    for token in &tokens[..error] {
-        match token.1 {
-            Token::OpenBrace => depth += 1,
-            Token::CloseBrace => depth -= 1,
-            _ => {}
-        }
-    }
-    for (i, token) in tokens[error..].iter().enumerate() {
-        match token.1 {
-            Token::OpenBrace => depth += 1,
-            Token::CloseBrace => {
-                depth -= 1;
-                let next = tokens.get(error + i + 1).map(|t| t.1);
-                let goes_on = matches!(
-                    next,
-                    Some(Token::Semicolon | Token::Else | Token::Close | Token::Comma)
-                );
-                if depth <= 0 && !goes_on {
-                    return &tokens[error + i + 1..];
-                }
-            }
-            Token::Semicolon if depth <= 0 => return &tokens[error + i + 1..],
-            _ => {}
-        }
-    }
-    &[]
 }

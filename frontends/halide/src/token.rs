@@ -19,7 +19,7 @@ pub(crate) enum LexError {
     Number,
     /// A name with letters outside ASCII.
     Letters,
-    /// `#include` and its like.
+    /// `#define` and its like.
     Preprocessor,
 }
 
@@ -58,7 +58,7 @@ fn bad_preprocessor(_: &mut Lexer<'_>) -> Result<(), LexError> {
 #[derive(Logos, Clone, Copy, Debug, PartialEq, Eq)]
 #[logos(skip r"[ \t\r\n\f]+")]
 #[logos(skip(r"//[^\n]*", allow_greedy = true))]
-#[logos(skip r"(Halide|std)[ \t]*::")]
+#[logos(skip r"(Halide|std|Trace)[ \t]*::")]
 #[logos(error = LexError)]
 pub(crate) enum Token {
     /// A token that the parser never sees, because a lexer that skips it in a callback may use stack
@@ -73,6 +73,11 @@ pub(crate) enum Token {
     #[token("RDom", |_| TypeWord::RDom)]
     #[token("Tuple", |_| TypeWord::Tuple)]
     #[token("ImageParam", |_| TypeWord::ImageParam)]
+    #[token("Type", |_| TypeWord::Type)]
+    #[token("Target", |_| TypeWord::Target)]
+    #[token("string", |_| TypeWord::Text)]
+    #[token("FuncConfig", |_| TypeWord::Unfollowed)]
+    #[token("GlobalConfig", |_| TypeWord::Unfollowed)]
     #[token("void", |_| TypeWord::Void)]
     #[token("auto", |_| TypeWord::Auto)]
     #[token("float", |_| TypeWord::C)]
@@ -85,6 +90,10 @@ pub(crate) enum Token {
     #[regex(r"(unsigned|signed|short|long)([ \t]+(int|char|short|long))*|int", |_| TypeWord::C)]
     Type(TypeWord),
 
+    #[token("GeneratorParam")]
+    GeneratorParam,
+    #[token("vector")]
+    Vector,
     #[token("Input")]
     Input,
     #[token("Output")]
@@ -104,6 +113,24 @@ pub(crate) enum Token {
     #[token("const")]
     #[token("constexpr")]
     Const,
+    /// Words before a declaration or function that change nothing here.
+    #[token("static")]
+    #[token("inline")]
+    #[token("virtual")]
+    Static,
+    #[token("override")]
+    Override,
+    #[token("class")]
+    #[token("struct")]
+    Class,
+    #[token("public")]
+    #[token("protected")]
+    #[token("private")]
+    Access,
+    /// The macros that make a generator known by a name.
+    #[token("HALIDE_REGISTER_GENERATOR")]
+    #[token("HALIDE_REGISTER_GENERATOR_ALIAS")]
+    Register,
     #[token("for")]
     For,
     #[token("if")]
@@ -122,8 +149,8 @@ pub(crate) enum Token {
     False,
 
     /// A word of C++ that this language does not have.
-    #[regex("while|do|switch|case|break|continue|goto|struct|class|enum|union|template|typename")]
-    #[regex("static|inline|GeneratorParam|new|delete|public|private|operator|try|throw|typedef")]
+    #[regex("while|do|switch|case|break|continue|goto|enum|union|template|typename")]
+    #[regex("new|delete|operator|try|throw|typedef")]
     Foreign,
 
     #[regex(r"[A-Za-z_][A-Za-z0-9_]*")]
@@ -177,6 +204,10 @@ pub(crate) enum Token {
     Minus,
     #[token("<")]
     Less,
+    /// The `<` before a type in a call: the lexer itself never makes it.
+    TemplateOpen,
+    /// What no token can be made of, where it was reported.
+    Bad,
     #[token(">")]
     Greater,
     #[token(">>")]
@@ -215,6 +246,9 @@ pub(crate) enum Token {
     #[token("--", |_| Op::Sub)]
     Step(Op),
 
+    /// Lines that a file which is a pipeline by itself has no use for.
+    #[regex(r"#[ \t]*(include|pragma)[^\n]*", allow_greedy = true, priority = 50)]
+    Include,
     #[regex(r"#[^\n]*", bad_preprocessor, allow_greedy = true)]
     Preprocessor,
 }

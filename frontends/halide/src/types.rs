@@ -51,6 +51,19 @@ pub(crate) fn sized(name: &str, bits: i32) -> Result<ElementType, &'static str> 
     }
 }
 
+/// A type as Halide spells it on a command line: `uint8`, `float32`.
+pub(crate) fn halide_type(text: &str) -> Option<ElementType> {
+    let digits = text.find(|c: char| c.is_ascii_digit())?;
+    let bits = text[digits..].parse().ok()?;
+    let name = match &text[..digits] {
+        "float" => "Float",
+        "int" => "Int",
+        "uint" => "UInt",
+        _ => return None,
+    };
+    sized(name, bits).ok()
+}
+
 /// The name of a type in C.
 pub(crate) fn c_name(ty: ElementType) -> &'static str {
     match ty {

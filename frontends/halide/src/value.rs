@@ -27,6 +27,10 @@ pub(crate) enum Value {
     Text(Rc<str>),
     /// `Float(32)`, `UInt(8)`.
     Type(ElementType),
+    /// `get_target()`.
+    Target,
+    /// What a directive leads to that is not followed: directives on it change nothing either.
+    Unfollowed,
     /// An expression of the pipeline.
     Expr(Node),
     /// `Expr()`: no expression.
@@ -63,6 +67,8 @@ impl Value {
             Value::Bool(_) => "a bool",
             Value::Text(_) => "a text",
             Value::Type(_) => "a type",
+            Value::Target => "a target",
+            Value::Unfollowed => "a schedule that is not followed",
             Value::Expr(_) => "an Expr",
             Value::NoExpr => "an undefined Expr",
             Value::Tuple(_) => "a Tuple",

@@ -32,7 +32,7 @@ pub fn compile(session: &mut Session, args: &CompileArgs) -> Result<(), Stop> {
     let size = args.size.as_ref();
     let passes = compile::pass_options(session, tools.entry, &args.passes)?;
     let mut request = compile::request(session, tools.entry, &args.target, size)?;
-    let program = compile::parse(session, source, tools)?;
+    let program = compile::parse_constants(session, source, tools, &args.param)?;
     request.input_extents = compile::input_extents(session, &program, &args.input, size)?;
     request.emit = match form {
         EmitForm::Bin => Emit::Binary,
@@ -42,7 +42,6 @@ pub fn compile(session: &mut Session, args: &CompileArgs) -> Result<(), Stop> {
         EmitForm::MachineIr => Emit::MachineIr,
         EmitForm::Remarks => Emit::Remarks,
     };
-    session.flush();
     let mut watcher = Watcher::new(&args.passes);
     let (artifact, remarks) =
         compile::compile(session, tools.entry, program, &request, &passes, &mut watcher);

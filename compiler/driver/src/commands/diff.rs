@@ -43,9 +43,8 @@ pub fn diff(session: &mut Session, args: &DiffArgs) -> Result<(), Stop> {
     }
     let passes = compile::pass_options(session, entry, &args.passes)?;
     let mut request = compile::request(session, entry, &args.target, size)?;
-    let program = compile::parse(session, &args.source, tools)?;
+    let program = compile::parse_constants(session, &args.source, tools, &args.param)?;
     request.input_extents = compile::input_extents(session, &program, &args.input, size)?;
-    session.flush();
     let mut recorder = Recorder::default();
     let (artifact, _) = compile::compile(session, entry, program, &request, &passes, &mut recorder);
     let records = select(session, args, recorder.records)?;

@@ -29,7 +29,7 @@ pub fn explain(session: &mut Session, args: &ExplainArgs) -> Result<(), Stop> {
     let size = args.size.as_ref();
     let passes = compile::pass_options(session, tools.entry, &args.passes)?;
     let mut request = compile::request(session, tools.entry, &args.target, size)?;
-    let program = compile::parse(session, &path, tools)?;
+    let program = compile::parse_constants(session, &path, tools, &args.param)?;
     if let (Some(line), Some(file)) = (line, session.sources.files().first())
         && file.line(line).is_none()
     {
@@ -39,7 +39,6 @@ pub fn explain(session: &mut Session, args: &ExplainArgs) -> Result<(), Stop> {
         return Err(session.usage(Diagnostic::error(&codes::COMMAND_LINE, message).help(help)));
     }
     request.input_extents = compile::input_extents(session, &program, &args.input, size)?;
-    session.flush();
     let target = tools.entry.target;
     let (text, remarks) = compile::with_context(session, &passes, &mut NoObserver, |cx| {
         target.explain(program, &request, cx)

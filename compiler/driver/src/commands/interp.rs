@@ -29,7 +29,7 @@ const MAX_LAUNCH_STEPS: u64 = 1 << 32;
 /// Runs the command.
 pub fn interp(session: &mut Session, args: &InterpArgs) -> Result<(), Stop> {
     let tools = compile::tools(session, &args.source, &args.language, args.target.as_deref())?;
-    match compile::parse(session, &args.source, tools)? {
+    match compile::parse(session, &args.source, tools, &args.data.param)? {
         Program::Stages(pipeline) => images(session, args, &pipeline),
         Program::Ir(module) => grids(session, args, &module),
     }
@@ -42,7 +42,6 @@ fn images(session: &mut Session, args: &InterpArgs, pipeline: &Pipeline) -> Resu
     let specs = outputs::of_pipeline(pipeline);
     let places = outputs::plan(session, &specs, &args.data.output, &args.source)?;
     let gathered = gather::gather(session, pipeline, &args.data, &args.source)?;
-    session.flush();
     let steps = args.max_steps.unwrap_or(MAX_STEPS);
     let (params, regions) = (&gathered.params, &gathered.extents.outputs);
     let images = interpret(session, pipeline, &gathered.inputs, params, regions, steps)?;

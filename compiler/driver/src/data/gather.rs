@@ -80,7 +80,9 @@ fn parameters(
     args: &[(String, String)],
 ) -> Result<ParamValues, Stop> {
     let known: Vec<_> = pipeline.params.values().map(|p| (p.name.clone(), p.ty)).collect();
-    let set = params::read(session, &known, args)?;
+    let constant = |(name, _): &&(String, String)| pipeline.constants.contains(name);
+    let args: Vec<_> = args.iter().filter(|arg| !constant(arg)).cloned().collect();
+    let set = params::read(session, &known, &args)?;
     let mut values = default_params(pipeline);
     for (param, data) in &pipeline.params {
         if let Some(literal) = set.get(&data.name) {

@@ -34,9 +34,10 @@ impl Frontend for Halide {
         id: SourceId,
         file: &SourceFile,
         directives: &[DirectiveInfo],
+        params: &[(String, String)],
         diagnostics: &mut Diagnostics,
     ) -> Result<Program, Failed> {
-        let options = Options { directives };
+        let options = Options { directives, params };
         nbcc_frontend_halide::parse(id, file, &options, diagnostics).map(Program::Stages)
     }
 }
@@ -70,6 +71,7 @@ impl Frontend for Ptx {
         id: SourceId,
         file: &SourceFile,
         _directives: &[DirectiveInfo],
+        _params: &[(String, String)],
         diagnostics: &mut Diagnostics,
     ) -> Result<Program, Failed> {
         nbcc_frontend_ptx::parse(id, file, &nbcc_frontend_ptx::Options::default(), diagnostics)

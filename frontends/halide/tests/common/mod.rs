@@ -29,11 +29,23 @@ pub fn parse_text(name: &str, text: &str) -> (Option<Pipeline>, Diagnostics, Sou
     (pipeline, diagnostics, file)
 }
 
+/// The parameters that the first line of a file sets, as in `// --param n=4`.
+fn params(file: &SourceFile) -> Vec<(String, String)> {
+    let options = file.line(1).and_then(|line| line.strip_prefix("// ")).unwrap_or_default();
+    let words: Vec<&str> = options.split_whitespace().collect();
+    let given = words.windows(2).filter(|pair| pair[0] == "--param");
+    given
+        .filter_map(|pair| pair[1].split_once('='))
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .collect()
+}
+
 /// The same for a file.
 pub fn parse_file(file: &SourceFile) -> (Option<Pipeline>, Diagnostics) {
     let name = &file.name;
     let mut diagnostics = Diagnostics::default();
-    let options = Options { directives: DIRECTIVES };
+    let params = params(file);
+    let options = Options { directives: DIRECTIVES, params: &params };
     let result = parse(SourceId(0), file, &options, &mut diagnostics);
     match &result {
         Ok(pipeline) => {

@@ -31,7 +31,7 @@ pub fn run_source(
     refuse_trace(session, args, entry)?;
     let passes = compile::pass_options(session, entry, &args.passes)?;
     let request = compile::request(session, entry, &args.target, None)?;
-    let program = compile::parse(session, &args.program, tools)?;
+    let program = compile::parse(session, &args.program, tools, &[])?;
     let module = match &program {
         Program::Ir(module) => module.clone(),
         Program::Stages(_) => {

@@ -127,7 +127,7 @@ fn from_source(
     let entry = tools.entry;
     let passes = compile::pass_options(session, entry, &args.passes)?;
     let mut request = compile::request(session, entry, &args.target, args.data.size.as_ref())?;
-    let program = compile::parse(session, path, tools)?;
+    let program = compile::parse(session, path, tools, &args.data.param)?;
     let pipeline = interp::pipeline_of(session, &program, path)?.clone();
     let specs = outputs::of_pipeline(&pipeline);
     let places = outputs::plan(session, &specs, &args.data.output, path)?;

@@ -64,7 +64,6 @@ fn binary_of(
     request: &Request,
     passes: &PassOptions,
 ) -> Result<Vec<u8>, Stop> {
-    session.flush();
     let mut watcher = Watcher::new(&args.passes);
     let (artifact, remarks) =
         compile::compile(session, entry, program, request, passes, &mut watcher);

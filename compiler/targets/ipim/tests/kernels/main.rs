@@ -59,7 +59,7 @@ fn parse(case: &Case) -> Result<Pipeline, Failed> {
     let text = std::fs::read_to_string(root().join(&case.halide))?;
     let file = SourceFile::new(case.halide.clone(), text);
     let mut diagnostics = Diagnostics::default();
-    let options = nbcc_frontend_halide::Options { directives: IPIM.directives() };
+    let options = nbcc_frontend_halide::Options { directives: IPIM.directives(), params: &[] };
     nbcc_frontend_halide::parse(SourceId::default(), &file, &options, &mut diagnostics)
         .map_err(|_| Failed::from(format!("{:?}", diagnostics.iter().next())))
 }
