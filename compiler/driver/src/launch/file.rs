@@ -518,7 +518,7 @@ mod tests {
         arrays::write(&mut session, &folder.path().join("x.npy"), &given, &[0; 24]).unwrap();
         let path = folder.path().join("launch.toml");
         std::fs::write(&path, format!("{FILE}{end}")).unwrap();
-        let plan = read(&mut session, &path);
+        let plan = read(&mut session, &path, Path::new("k.ptx"));
         plan.ok().map(|(_, plan)| plan.reads[0].form.clone())
     }
 
