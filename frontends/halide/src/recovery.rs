@@ -11,14 +11,15 @@ pub(crate) type Spanned = (u32, Token, u32);
 
 /// Where statements begin and end.
 pub(crate) struct Structure {
-    /// For each bracket the number of its partner, for other tokens 0.
+    /// For each bracket the number of its partner, for one that is not closed the number of tokens,
+    /// for other tokens 0.
     partner: Vec<usize>,
     /// Whether a token is the opening brace of a list of statements or members.
     block: Vec<bool>,
 }
 
 impl Structure {
-    /// Reads tokens whose brackets match.
+    /// Reads tokens whose brackets match but for some at the borders, where statements were taken out.
     pub(crate) fn new(tokens: &[Spanned]) -> Structure {
         let mut partner = vec![0; tokens.len()];
         let mut block = vec![false; tokens.len()];
@@ -37,6 +38,9 @@ impl Structure {
                 }
                 _ => {}
             }
+        }
+        for unclosed in open {
+            partner[unclosed] = tokens.len();
         }
         Structure { partner, block }
     }

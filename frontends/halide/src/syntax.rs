@@ -98,7 +98,9 @@ fn open_namespaces(tokens: &mut Vec<Spanned>) {
         let open = i + 1 + tokens[i + 1..].iter().take_while(name).count();
         if tokens.get(open).is_some_and(|t| t.1 == Token::OpenBrace) {
             gone[i..=open].fill(true);
-            gone[structure.partner(open)] = true;
+            if let Some(close) = gone.get_mut(structure.partner(open)) {
+                *close = true;
+            }
         }
     }
     let mut gone = gone.into_iter();
@@ -299,6 +301,8 @@ fn brackets(
                 }
             }
         };
+        // What was at fault inside of this statement goes with it.
+        faults.retain(|inner| inner.end <= start);
         faults.push(start..end);
         *starts.last_mut().expect("the file's own") = end;
         i = end;
