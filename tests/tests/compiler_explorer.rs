@@ -17,7 +17,7 @@ const SOURCES: &[(&str, &str)] = &[
     ("halide", "examples/ipim/blur.halide"),
     ("halide", "tests/pipelines/func_arrays.halide"),
     ("ptx", "examples/mpu/saxpy.ptx"),
-    ("ptx", "examples/mpu/reduce.ptx"),
+    ("ptx", "tests/cuda/bucket_sort.ptx"),
 ];
 
 /// Runs a command line in a folder that holds the source as `example.cpp`; stdout and stderr.

@@ -318,7 +318,7 @@ fn say_shared(state: &Compilation, cx: &mut Context<'_>, pass: &'static str) {
             pass,
             name: "Shared",
             function: kernel.func.name.clone(),
-            span: kernel.func.first_span(),
+            span: kernel.func.first_span().or(kernel.place),
             message: format!("{calls} kernels are one that is called"),
             terms: vec![("Calls".to_string(), calls.to_string())],
         });
@@ -396,7 +396,7 @@ fn place(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {
             pass: "place",
             name: "Moves",
             function: kernel.func.name.clone(),
-            span: kernel.func.first_span(),
+            span: kernel.func.first_span().or(kernel.place),
             message: format!("{moves} values move between AddrRF and DataRF"),
             terms: vec![("Moves".to_string(), moves.to_string())],
         });
