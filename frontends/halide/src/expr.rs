@@ -737,7 +737,7 @@ impl Elab<'_> {
                         format!("a `{text}` cannot be made inside an expression"),
                     )
                     .at(span, "give it a name first")
-                    .help(format!("declare it: `{text} name(...);`")),
+                    .help(format!("give it a statement of its own, as in `{text} name(...);`")),
                 )
             }
         }
