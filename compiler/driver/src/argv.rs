@@ -53,9 +53,24 @@ pub fn has_single_dash(name: &str) -> bool {
 /// caller to see.
 pub fn odd_word(args: &[OsString], command: &Command) -> Option<String> {
     let args: Vec<OsString> = args.iter().skip(1).cloned().map(double_dash).collect();
-    let word = &args[first_positional(&args, &options_with_value(command))?];
+    let at = first_positional(&args, &options_with_value(command))?;
+    // Behind an option that there is not, it may be a value.
+    let before = args[..at].last().map(|arg| arg.to_string_lossy());
+    if before.is_some_and(|arg| arg.strip_prefix("--").is_some_and(|name| !has_long(command, name)))
+    {
+        return None;
+    }
+    let word = &args[at];
     let is_odd = !is_command(word, command) && Path::new(word).extension().is_none() && word != "-";
     is_odd.then(|| word.to_string_lossy().into_owned())
+}
+
+/// Whether any command has an option of that name; what follows `=` is its value.
+fn has_long(command: &Command, name: &str) -> bool {
+    let name = name.split('=').next();
+    let commands = std::iter::once(command).chain(command.get_subcommands());
+    commands.flat_map(Command::get_arguments).any(|option| option.get_long() == name)
+        || matches!(name, Some("help" | "version"))
 }
 
 fn double_dash(arg: OsString) -> OsString {
@@ -137,7 +152,15 @@ mod tests {
         };
         assert_eq!(odd("nbcc compil x"), Some("compil".into()));
         assert_eq!(odd("nbcc -O1 --machine small version"), Some("version".into()));
-        for usual in ["nbcc", "nbcc run x", "nbcc a.halide", "nbcc -", "nbcc --help", "nbcc help"] {
+        for usual in [
+            "nbcc",
+            "nbcc --sise 4",
+            "nbcc run x",
+            "nbcc a.halide",
+            "nbcc -",
+            "nbcc --help",
+            "nbcc help",
+        ] {
             assert_eq!(odd(usual), None, "{usual}");
         }
     }
