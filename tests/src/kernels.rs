@@ -146,10 +146,11 @@ fn check_fault(
     else {
         return Err(format!("`{}` is no kind of fault", fault.kind));
     };
-    let (code, words) = match interpreted {
-        true => ("[E4205]", interpreter),
-        false if *kind == "limit" => ("[E4203]", machine),
-        false => ("[E4202]", machine),
+    let words = if interpreted { interpreter } else { machine };
+    let code = match interpreted {
+        _ if *kind == "limit" => "[E4203]",
+        true => "[E4205]",
+        false => "[E4202]",
     };
     let error = outcome.stderr.lines().find(|line| line.starts_with("[E")).unwrap_or_default();
     let said = fault.message.as_ref().is_none_or(|message| error.contains(message));

@@ -102,7 +102,7 @@ fn cases() -> Vec<Case> {
             Apply::Value,
         ),
         launch(&format!("{start}[[read]]\nbuffer = \"x\"\nshape = [64, 4]\n"), Apply::End),
-        kernel("mov.u32 %r1, 1;\nadd %r1, %r1, %r1;", Apply::Behind),
+        kernel("mov.u32 %r1, 1;\npopc %r1, %r1;", Apply::Behind),
         ptx(".global .align 3 .b32 x;\n.visible .entry k() { ret; }\n", Apply::LastWord),
     ];
     let header = |from: &str, to: &str| Case {

@@ -110,7 +110,9 @@ fn no_command(word: &str, command: &clap::Command) -> Diagnostic {
     let options = command.get_arguments().chain(compile.iter().flat_map(|c| c.get_arguments()));
     let options: Vec<&str> =
         options.filter_map(|option| option.get_long()).chain(["help", "version"]).collect();
-    let help = match (source, nearest(word, commands()), nearest(word, options)) {
+    let option = options.iter().copied().find(|option| *option == word);
+    let option = option.or_else(|| nearest(word, options));
+    let help = match (source, nearest(word, commands()), option) {
         (Some(source), ..) => format!("did you mean `nbcc {source}`?"),
         (_, Some(command), _) => format!("did you mean `nbcc {command}`?"),
         (_, _, Some(option)) => format!("did you mean `nbcc --{option}`?"),
