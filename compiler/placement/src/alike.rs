@@ -88,7 +88,7 @@ fn between(values: &[&str]) -> String {
     // Numbers without leading zeros: the longer is the greater.
     let key = |value: &&str| (value.len(), value.to_string());
     let rises = values.is_sorted_by_key(key);
-    let falls = values.iter().rev().is_sorted_by_key(|value| key(value));
+    let falls = values.iter().rev().is_sorted_by_key(&key);
     if rises || falls {
         return format!("{{{first}..{last}}}");
     }

@@ -16,6 +16,9 @@ use crate::value::{ArrayId, Value};
 /// Images and Funcs have at most this many dimensions.
 pub(crate) const MAX_DIMENSIONS: i32 = 16;
 
+/// Type and number of dimensions of a buffer, as far as they are said.
+type Shape = (Option<(ElementType, Span)>, Option<Spanned>);
+
 impl Elab<'_> {
     /// Runs a declaration. After an error its other names are still declared, the faulty one as
     /// poisoned.
@@ -341,14 +344,14 @@ impl Elab<'_> {
         }
     }
 
-    /// Type and number of dimensions of a buffer: what stands in `<>`, else the arguments, which are
+    /// The shape of a buffer: what stands in `<>`, else the arguments, which are
     /// taken off the list.
     fn shape(
         &mut self,
         ty: Option<TypeName>,
         dims: Option<ExprId>,
         args: &mut Vec<Spanned>,
-    ) -> Result<(Option<(ElementType, Span)>, Option<Spanned>)> {
+    ) -> Result<Shape> {
         let ty = match ty.filter(|ty| ty.word != TypeWord::Void) {
             Some(ty) => Some((self.element_type(ty)?, ty.span)),
             None => match args.first() {

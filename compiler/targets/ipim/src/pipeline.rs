@@ -199,10 +199,15 @@ fn bounds(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {
 }
 
 /// Refuses images that the layout of buffers has no room to describe.
-fn check_images(pipeline: &Pipeline, extents: &Extents) -> Result<(), Diagnostic> {
-    let inputs = pipeline.inputs.iter().map(|(input, data)| {
-        (&data.name, data.span, extents.inputs[input].iter().copied().collect::<Vec<u32>>())
-    });
+fn check_images(
+    pipeline: &Pipeline,
+    extents: &Extents,
+    diagnostics: &mut Diagnostics,
+) -> Result<(), Failed> {
+    let inputs = pipeline
+        .inputs
+        .iter()
+        .map(|(input, data)| (&data.name, data.span, extents.inputs[input].to_vec()));
     let outputs = pipeline.outputs.iter().zip(&extents.outputs).map(|(&func, region)| {
         let data = &pipeline.funcs[func];
         (&data.name, data.span, region.iter().map(|interval| interval.extent()).collect())
@@ -216,15 +221,14 @@ fn check_images(pipeline: &Pipeline, extents: &Extents) -> Result<(), Diagnostic
             continue;
         };
         let error = Diagnostic::error(&codes::TOO_LARGE, message).at(span, "this image");
-        return Err(error.help("make dimensions one, as in `f(x, y + H * c)`, or images smaller"));
+        let help = "make dimensions one, as in `f(x, y + H * c)`, or images smaller";
+        return diagnostics.fail(error.help(help));
     }
     Ok(())
 }
 
 fn distribute(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {
-    if let Err(found) = check_images(&state.pipeline, &state.extents) {
-        return cx.diagnostics.fail(found);
-    }
+    check_images(&state.pipeline, &state.extents, cx.diagnostics)?;
     let bounds = state.bounds.clone().expect("bounds come first");
     let pipeline = state.pipeline.clone();
     match make_plan(pipeline, &state.extents, bounds, &state.machine, cx.remarks) {

@@ -9,6 +9,11 @@ use super::machine::{CHUNK, Program};
 use super::numbers::ulps;
 use super::{F32, function, legal, operands, operation, special_floats};
 
+/// A function of one number, in binary64.
+type Unary = fn(f64) -> f64;
+/// A function of two.
+type Binary = fn(f64, f64) -> f64;
+
 /// Every so many floats are looked at.
 fn stride() -> u64 {
     std::env::var("NBCC_STRIDE").ok().and_then(|s| s.parse().ok()).unwrap_or(50_021)
@@ -124,7 +129,7 @@ fn functions_of_constants() {
     let mut rng = Rng::new(3);
     let mut constants: Vec<f32> = special_floats().into_iter().map(f32::from_bits).collect();
     constants.extend([-3.0, 2.2, 1.0 / 2.4, 7.0, 100.5]);
-    let cases: [(BinaryOp, u64, fn(f64, f64) -> f64); 2] =
+    let cases: [(BinaryOp, u64, Binary); 2] =
         [(BinaryOp::Pow, 2, f64::powf), (BinaryOp::Atan2, 3, f64::atan2)];
     for ((op, limit, reference), constant) in
         cases.into_iter().flat_map(|case| constants.iter().map(move |&c| (case, c)))
@@ -153,7 +158,7 @@ fn functions_of_constants() {
 #[test]
 fn functions_of_operands_in_a_range() {
     use UnaryOp::*;
-    let functions: [(UnaryOp, u64, fn(f64) -> f64); 15] = [
+    let functions: [(UnaryOp, u64, Unary); 15] = [
         (Sqrt, 1, f64::sqrt),
         (Exp, 2, f64::exp),
         (Log, 2, f64::ln),
