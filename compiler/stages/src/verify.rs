@@ -298,4 +298,138 @@ mod tests {
         b.func("f", &["x"], rx);
         assert_eq!(messages(&b), ["func0 uses variable 0 of rdom0 (e2)"]);
     }
+
+    /// A pipeline with something of every kind; its numbers are those that the damages below name.
+    fn whole() -> Pipeline {
+        let mut b = Build::new();
+        let input = b.input("in", 2);
+        let r = b.rdom("r", &[(0, 4)]);
+        let (x, y, rx) = (b.dim(0), b.dim(1), b.rvar(r, 0));
+        let pixel = b.load(input, &[x, y]);
+        let f = b.func("f", &["x", "y"], pixel);
+        let count = b.cast(ElementType::I32, pixel);
+        let pair = b.tuple("g", &["x", "y"], &[pixel, count]);
+        let (first, second) = (b.call_value(pair, 0, &[x, rx]), b.call_value(pair, 1, &[x, rx]));
+        b.update(pair, &[x, rx], &[first, second], Some(r));
+        let read = b.call(f, &[x, y]);
+        let out = b.func("out", &["x", "y"], read);
+        b.pipeline.outputs = vec![out];
+        b.pipeline
+    }
+
+    #[test]
+    fn every_damage_is_found() {
+        assert_eq!(verify(&whole()), Ok(()));
+        type Damage = fn(&mut Pipeline);
+        fn expr(p: &Pipeline, wanted: impl Fn(&ExprKind) -> bool) -> Expr {
+            let found = p.exprs.iter().find(|(_, data)| wanted(&data.kind));
+            found.map(|(expr, _)| expr).expect("the pipeline has one")
+        }
+        fn func(p: &Pipeline, name: &str) -> Func {
+            let found = p.funcs.iter().find(|(_, data)| data.name == name);
+            found.map(|(func, _)| func).expect("the pipeline has one")
+        }
+        fn load(p: &mut Pipeline) -> &mut crate::ExprData {
+            let load = expr(p, |kind| matches!(kind, ExprKind::Load(..)));
+            &mut p.exprs[load]
+        }
+        fn call<'a>(p: &'a mut Pipeline, name: &str) -> &'a mut crate::ExprData {
+            let callee = func(p, name);
+            let call = expr(p, |kind| matches!(kind, ExprKind::Call(func, ..) if *func == callee));
+            &mut p.exprs[call]
+        }
+        let damages: &[(Damage, &str)] = &[
+            (|p| load(p).kind = ExprKind::Unary(UnaryOp::Neg, Expr::new(99)), "before one of its"),
+            (|p| load(p).ty = ElementType::U8, "types differ"),
+            (
+                |p| {
+                    let ExprKind::Load(_, args) = &mut load(p).kind else { unreachable!() };
+                    args.pop();
+                },
+                "wrong number of coordinates",
+            ),
+            (
+                |p| {
+                    let ExprKind::Load(input, _) = &mut load(p).kind else { unreachable!() };
+                    *input = crate::Input::new(7);
+                },
+                "no such input",
+            ),
+            (|p| call(p, "f").ty = ElementType::I32, "not the type of that value"),
+            (
+                |p| {
+                    let ExprKind::Call(_, value, _) = &mut call(p, "f").kind else {
+                        unreachable!()
+                    };
+                    *value = 1;
+                },
+                "not the type of that value",
+            ),
+            (
+                |p| {
+                    let later = func(p, "out");
+                    let ExprKind::Call(func, ..) = &mut call(p, "f").kind else { unreachable!() };
+                    *func = later;
+                },
+                "func2 uses itself",
+            ),
+            (
+                |p| {
+                    let later = func(p, "out");
+                    let ExprKind::Call(func, ..) = &mut call(p, "g").kind else { unreachable!() };
+                    *func = later;
+                },
+                "func1 uses func2, later",
+            ),
+            (|p| p.rdoms[RDom::new(0)].dims.clear(), "rdom0 has 0 dimensions"),
+            (
+                |p| {
+                    let pixel = expr(p, |kind| matches!(kind, ExprKind::Load(..)));
+                    p.rdoms[RDom::new(0)].dims[0].1 = pixel;
+                },
+                "rdom0 has a bound that is not int32",
+            ),
+            (
+                |p| {
+                    let x = expr(p, |kind| matches!(kind, ExprKind::Dim(0)));
+                    p.rdoms[RDom::new(0)].dims[0].1 = x;
+                },
+                "rdom0 has a bound that reads",
+            ),
+            (
+                |p| {
+                    let x = expr(p, |kind| matches!(kind, ExprKind::Dim(0)));
+                    p.rdoms[RDom::new(0)].predicates.push(x);
+                },
+                "rdom0 has a condition that is not bool",
+            ),
+            (|p| p.funcs[Func::new(0)].pure = None, "func0 has no definition"),
+            (|p| p.funcs[Func::new(0)].types.clear(), "not the type of that value"),
+            (|p| p.funcs[Func::new(2)].types[0] = ElementType::U8, "func2 is defined with values"),
+            (
+                |p| _ = p.funcs[Func::new(1)].updates[0].values.pop(),
+                "func1 is defined with values of types",
+            ),
+            (
+                |p| _ = p.funcs[Func::new(1)].updates[0].args.pop(),
+                "func1 is updated at 1 coordinates",
+            ),
+            (
+                |p| {
+                    let pixel = expr(p, |kind| matches!(kind, ExprKind::Load(..)));
+                    p.funcs[Func::new(1)].updates[0].args[1] = pixel;
+                },
+                "func1 is updated at a coordinate not int32",
+            ),
+            (|p| p.funcs[Func::new(1)].updates[0].rdom = None, "func1 uses variable 0 of rdom0"),
+            (|p| p.outputs[0] = Func::new(5), "output func5 does not exist"),
+        ];
+        for (damage, wanted) in damages {
+            let mut pipeline = whole();
+            damage(&mut pipeline);
+            let errors = verify(&pipeline).err().unwrap_or_default();
+            let said: Vec<&str> = errors.iter().map(|error| error.message.as_str()).collect();
+            assert!(said.iter().any(|said| said.contains(wanted)), "{wanted}: {said:?}");
+        }
+    }
 }
