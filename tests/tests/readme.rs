@@ -1,4 +1,4 @@
-//! README.md and the check that runs for every change agree.
+//! README.md and the check that runs for every change agree, and the page on tests names them all.
 
 use nbcc_tests::root;
 
@@ -22,5 +22,23 @@ fn the_files_that_the_readme_links_exist() {
         if !path.is_empty() && !path.contains("://") {
             assert!(root().join(path).exists(), "README.md links to {path}");
         }
+    }
+}
+
+#[test]
+fn the_page_on_tests_names_folders_and_binaries() {
+    let tests = root().join("tests");
+    let page = std::fs::read_to_string(tests.join("README.md")).expect("tests/README.md");
+    let entries = std::fs::read_dir(&tests).expect("tests");
+    let folders = entries.map(|entry| entry.expect("an entry").path()).filter(|path| path.is_dir());
+    let own = ["tests"];
+    for folder in folders {
+        let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let named = page.contains(&format!("`{name}/"));
+        assert!(named || own.contains(&name.as_str()), "tests/README.md does not name {name}/");
+    }
+    for binary in nbcc_tests::files_in(&tests.join("tests"), "rs") {
+        let name = binary.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        assert!(page.contains(&format!("\n| `{name}` |")), "tests/README.md does not name {name}");
     }
 }
