@@ -37,6 +37,29 @@ pub fn files_in(folder: &Path, extension: &str) -> Vec<PathBuf> {
     files
 }
 
+/// Every source file below a folder, sorted.
+pub fn sources(folder: &Path) -> Vec<PathBuf> {
+    let mut found = files_in(folder, "rs");
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    for folder in entries.map(|entry| entry.path()).filter(|path| path.is_dir()) {
+        found.extend(sources(&folder));
+    }
+    found.sort();
+    found
+}
+
+/// What `cargo metadata` says of each crate of the workspace.
+pub fn packages() -> Vec<serde_json::Value> {
+    let output = std::process::Command::new(env!("CARGO"))
+        .args(["metadata", "--format-version", "1", "--no-deps", "--offline"])
+        .current_dir(root())
+        .output()
+        .expect("cargo runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let metadata: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    metadata["packages"].as_array().expect("packages").clone()
+}
+
 /// What was reported, a line each: place, severity, code, message.
 pub fn said(sources: &SourceMap, diagnostics: &Diagnostics) -> String {
     let line = |d: &nbcc_base::Diagnostic| {

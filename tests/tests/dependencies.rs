@@ -2,7 +2,6 @@
 //! table here. A crate may import what its line names and whatever those may import.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::process::Command;
 
 use nbcc_tests::root;
 
@@ -58,20 +57,12 @@ struct Package {
 }
 
 fn packages() -> Vec<Package> {
-    let output = Command::new(env!("CARGO"))
-        .args(["metadata", "--format-version", "1", "--no-deps", "--offline"])
-        .current_dir(root())
-        .output()
-        .expect("cargo runs");
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let metadata: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
     let root = root();
     let from_root = |path: &str| {
         let path = std::path::Path::new(path);
         path.strip_prefix(&root).expect("a folder of the repository").display().to_string()
     };
-    let packages = metadata["packages"].as_array().expect("packages");
-    packages
+    nbcc_tests::packages()
         .iter()
         .map(|package| {
             let manifest = package["manifest_path"].as_str().expect("a path");
@@ -163,7 +154,9 @@ fn shared_crates_name_no_target() {
         if own || !shared || MAY_NAME_TARGETS.iter().any(|may| folder.starts_with(may)) {
             continue;
         }
-        for (path, text) in sources(&root().join(folder).join("src")) {
+        for source in nbcc_tests::sources(&root().join(folder).join("src")) {
+            let text = std::fs::read_to_string(&source).expect("a source");
+            let path = source.display().to_string();
             if path.contains("/driver/src/registry/") {
                 continue;
             }
@@ -179,20 +172,4 @@ fn shared_crates_name_no_target() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-}
-
-/// Every source file below a folder.
-fn sources(folder: &std::path::Path) -> Vec<(String, String)> {
-    let mut found = Vec::new();
-    for entry in std::fs::read_dir(folder).expect("a folder of sources").flatten() {
-        let path = entry.path();
-        if path.is_dir() {
-            found.extend(sources(&path));
-        } else if path.extension().is_some_and(|e| e == "rs") {
-            let text = std::fs::read_to_string(&path).expect("a source");
-            found.push((path.display().to_string(), text));
-        }
-    }
-    found.sort();
-    found
 }

@@ -1,21 +1,12 @@
 //! Every crate can be packaged: it says what it is, and takes nothing from outside of its folder.
 
 use std::path::{Component, Path, PathBuf};
-use std::process::Command;
 
-use nbcc_tests::root;
+use nbcc_tests::{packages, root, sources};
 
 /// The folder of every crate that is published, with what `cargo metadata` says of it.
 fn published() -> Vec<(PathBuf, serde_json::Value)> {
-    let output = Command::new(env!("CARGO"))
-        .args(["metadata", "--format-version", "1", "--no-deps", "--offline"])
-        .current_dir(root())
-        .output()
-        .expect("cargo runs");
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let metadata: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
-    let packages = metadata["packages"].as_array().expect("packages").clone();
-    let public = packages.into_iter().filter(|package| package["publish"].is_null());
+    let public = packages().into_iter().filter(|package| package["publish"].is_null());
     let folder = |package: &serde_json::Value| {
         let manifest = Path::new(package["manifest_path"].as_str().expect("a path"));
         manifest.parent().expect("a folder").to_path_buf()
@@ -82,18 +73,4 @@ fn normal(path: &Path) -> PathBuf {
         }
     }
     normal
-}
-
-/// Every source file below a folder.
-fn sources(folder: &Path) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    for entry in std::fs::read_dir(folder).expect("a folder of sources").flatten() {
-        let path = entry.path();
-        if path.is_dir() {
-            found.extend(sources(&path));
-        } else if path.extension().is_some_and(|e| e == "rs") {
-            found.push(path);
-        }
-    }
-    found
 }
