@@ -396,7 +396,7 @@ impl Planner<'_> {
 
     fn reserve(&mut self, bytes: u32, what: &str, span: Option<Span>) -> Result<u32, PlanError> {
         let base = self.plan.bank_end;
-        let end = u64::from(base) + u64::from(bytes.next_multiple_of(16));
+        let end = u64::from(base) + u64::from(bytes).next_multiple_of(16);
         if end > u64::from(self.machine.memory.bank_bytes) {
             return Err(PlanError {
                 message: format!(
