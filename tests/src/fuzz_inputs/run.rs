@@ -43,7 +43,12 @@ pub fn run(nbcc: &str, case: &Case) -> Result<Verdict, Failure> {
         let outcome = command::run(limited(nbcc, words, folder.path()))
             .map_err(|error| failure("time", error))?;
         verdict = judge(&outcome)?;
-        look_around(&before, &contents(folder.path())?, verdict.exit)?;
+        // A damaged kernel may race with itself, and differ from the interpreter for that; what the
+        // machine made is written all the same. Pipelines do not race.
+        let kernel = words.iter().any(|word| word.ends_with(".ptx"));
+        let races = kernel && outcome.stderr.contains("[E4204]");
+        let exit = if races { 0 } else { verdict.exit };
+        look_around(&before, &contents(folder.path())?, exit)?;
         if verdict.exit != 0 {
             break;
         }
