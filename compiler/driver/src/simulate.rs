@@ -30,10 +30,12 @@ pub fn no_memory(message: impl Into<String>) -> Diagnostic {
     Diagnostic::error(&codes::NO_MEMORY, message).help(LESS_MEMORY)
 }
 
+/// What to do where the interpreter came to its limit.
+pub const MORE_STEPS: &str = "give it more with `interp --max-steps N`, or `run --max-cycles N`";
+
 /// The interpreter came to its limit.
 pub fn out_of_steps(message: String) -> Diagnostic {
-    Diagnostic::error(&codes::OUT_OF_CYCLES, message)
-        .help("give it more with `interp --max-steps N`, or `run --max-cycles N`")
+    Diagnostic::error(&codes::OUT_OF_CYCLES, message).help(MORE_STEPS)
 }
 
 /// What a binary says of itself.

@@ -105,7 +105,7 @@ fn report(session: &mut Session, fault: &Fault) -> Stop {
         }
         FaultKind::Misaligned { .. } => "access it in pieces, or at a multiple of its size",
         FaultKind::ReadOnly { .. } => "store to memory that is not `.const` and no parameter",
-        FaultKind::StepLimit(_) => "",
+        FaultKind::StepLimit(_) => simulate::MORE_STEPS,
         FaultKind::Deadlock(_) | FaultKind::Synchronization(_) => {
             "let all threads of the block, or all that the mask names, come to the same barrier"
         }
@@ -115,10 +115,11 @@ fn report(session: &mut Session, fault: &Fault) -> Stop {
             "the program ends itself here: look at the condition that leads to this place"
         }
     };
-    let error = match *fault.kind {
-        FaultKind::StepLimit(_) => simulate::out_of_steps(message),
-        _ => Diagnostic::error(&codes::TRAP, message).help(help),
+    let code = match *fault.kind {
+        FaultKind::StepLimit(_) => &codes::OUT_OF_CYCLES,
+        _ => &codes::TRAP,
     };
+    let error = Diagnostic::error(code, message).help(help);
     session.fail(match fault.span {
         Some(span) => error.at(span, "here"),
         None => error,
