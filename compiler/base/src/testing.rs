@@ -1,4 +1,4 @@
-//! What the tests of frontends share: files that end with the diagnostics expected of them, examples
+//! What file-driven tests share: files that end with the diagnostics expected of them, examples
 //! of codes, and sources made to harm. Only tests enable the feature `testing`.
 //!
 //! ```text
@@ -7,11 +7,13 @@
 //! //~     help: what to do
 //! ```
 //!
-//! With `NBCC_BLESS=1`, [`check_files`] writes down what is reported now.
+//! With `NBCC_BLESS=1`, [`check_files`] writes down what is reported now. [`check_results`] does the
+//! same for texts that are made of texts.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::ops::RangeInclusive;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
@@ -101,6 +103,38 @@ pub fn check_files(
     }
     assert!(failures.is_empty(), "{failures}");
     all
+}
+
+/// The line of a file behind which stands what is expected of it.
+const EXPECT: &str = "; expect:\n";
+
+/// Each file of the folder is a text, a line `; expect:`, and what `result` makes of the text. With
+/// `NBCC_BLESS=1` the expected parts are written anew.
+pub fn check_results(folder: &Path, extension: &str, mut result: impl FnMut(&str) -> String) {
+    let bless = std::env::var_os("NBCC_BLESS").is_some();
+    let mut failures = String::new();
+    let paths = files(folder, extension);
+    assert!(!paths.is_empty(), "{folder:?} has no file .{extension}");
+    for path in paths {
+        let text = std::fs::read_to_string(&path).expect("a text");
+        let (input, expected) = text.split_once(EXPECT).unwrap_or((&text, ""));
+        let found = match catch_unwind(AssertUnwindSafe(|| result(input))) {
+            Ok(found) => found,
+            Err(panic) => {
+                eprintln!("in {}:", path.display());
+                resume_unwind(panic);
+            }
+        };
+        if found == expected {
+            continue;
+        }
+        if bless {
+            std::fs::write(&path, format!("{input}{EXPECT}{found}")).expect("written");
+        } else {
+            writeln!(failures, "{}: expected\n{expected}found\n{found}", path.display()).unwrap();
+        }
+    }
+    assert!(failures.is_empty(), "NBCC_BLESS=1 accepts these:\n{failures}");
 }
 
 /// Codes are unique and in their range, each that has an example is reported of it, and each that

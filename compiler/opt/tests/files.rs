@@ -13,36 +13,17 @@ use std::fmt::Write;
 use std::path::Path;
 
 use nbcc_analysis::{Liveness, LoopForest, PostDominators, Uniformity};
+use nbcc_base::testing::check_results;
 use nbcc_base::{Diagnostics, SourceFile, SourceId, SourceMap};
 use nbcc_ir::testing::INTRINSICS;
 use nbcc_ir::{Cfg, Dominators, Function, Locations, Op, PrintOptions, parse_module};
 use nbcc_ir::{print_module, verify_module};
 use nbcc_opt::PASSES;
 
-const MARK: &str = "; expect:\n";
-
 #[test]
 fn files_give_what_they_expect() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/ir");
-    let bless = std::env::var_os("NBCC_BLESS").is_some();
-    let mut paths: Vec<_> = folder.read_dir().unwrap().map(|entry| entry.unwrap().path()).collect();
-    paths.retain(|path| path.extension().is_some_and(|e| e == "nbir"));
-    paths.sort();
-    assert!(paths.len() > 10, "the files of {folder:?} are there");
-    let mut wrong = Vec::new();
-    for path in paths {
-        let text = std::fs::read_to_string(&path).unwrap();
-        let (input, expected) = text.split_once(MARK).unwrap_or((&text, ""));
-        let found = result(input);
-        if found != expected {
-            if bless {
-                std::fs::write(&path, format!("{input}{MARK}{found}")).unwrap();
-            } else {
-                wrong.push(format!("{}:\n{found}", path.display()));
-            }
-        }
-    }
-    assert!(wrong.is_empty(), "NBCC_BLESS=1 accepts these:\n{}", wrong.join("\n"));
+    check_results(&folder, "nbir", result);
 }
 
 fn result(input: &str) -> String {
