@@ -78,6 +78,7 @@ pub const ALL: &[&str] = &[
     PARAM,
     RANGE,
     ANY,
+    LD_CONST,
     STAGE,
     REQ,
     LD_RF,
