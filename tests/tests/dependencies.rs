@@ -44,8 +44,16 @@ const HOST: &str = "runtime-sim/host";
 const UNBOUNDED: &[&str] = &["compiler/driver", "tests"];
 
 /// Libraries that only the driver uses.
-const DRIVER_ONLY: &[&str] =
-    &["clap", "clap_complete", "clap_mangen", "ariadne", "anyhow", "indicatif", "anstream"];
+const DRIVER_ONLY: &[&str] = &[
+    "clap",
+    "clap_complete",
+    "clap_mangen",
+    "ariadne",
+    "anyhow",
+    "indicatif",
+    "anstream",
+    "anstyle",
+];
 
 struct Package {
     /// From the repository's root.

@@ -26,6 +26,7 @@ mod render;
 mod report;
 mod session;
 pub mod simulate;
+mod style;
 
 use std::ffi::OsString;
 use std::path::Path;

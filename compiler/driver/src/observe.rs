@@ -4,11 +4,13 @@
 use std::fmt::Write;
 use std::time::Duration;
 
+use anstyle::Style;
 use nbcc_pipeline::{Dump, Observer, PassRecord};
 use similar::TextDiff;
 
 use crate::cli::PassArgs;
 use crate::console;
+use crate::style::{GREEN, RED};
 
 /// Prints what the options ask for.
 #[derive(Debug, Default)]
@@ -131,14 +133,13 @@ fn diff_text(record: &PassRecord) -> String {
         let diff = TextDiff::from_lines(before, after);
         for hunk in diff.unified_diff().context_radius(3).iter_hunks() {
             for change in hunk.iter_changes() {
-                let (sign, color) = match change.tag() {
-                    similar::ChangeTag::Delete => ('-', "\x1b[31m"),
-                    similar::ChangeTag::Insert => ('+', "\x1b[32m"),
-                    similar::ChangeTag::Equal => (' ', ""),
+                let (sign, style) = match change.tag() {
+                    similar::ChangeTag::Delete => ('-', RED),
+                    similar::ChangeTag::Insert => ('+', GREEN),
+                    similar::ChangeTag::Equal => (' ', Style::new()),
                 };
-                let end = if color.is_empty() { "" } else { "\x1b[0m" };
                 let line = change.value().trim_end_matches('\n');
-                let _ = writeln!(text, "{color}{sign}{line}{end}");
+                let _ = writeln!(text, "{style}{sign}{line}{style:#}");
             }
         }
     }
@@ -160,4 +161,20 @@ fn time_table(times: &[(&str, Duration)]) -> String {
     }
     line("total", total);
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_stand_in_the_order_of_the_passes() {
+        let times = [("extents", Duration::from_micros(1500)), ("emit", Duration::from_millis(6))];
+        assert_eq!(
+            time_table(&times),
+            "pass             ms   share\nextents       1.500   20.0%\nemit          6.000   80.0%\n\
+             total         7.500  100.0%\n"
+        );
+        assert!(time_table(&[]).ends_with("0.000    0.0%\n"));
+    }
 }

@@ -5,7 +5,7 @@
 use std::fmt::Write;
 
 use nbcc_base::SourceMap;
-use nbcc_placement::{Remark, RemarkKind};
+use nbcc_placement::{Piece, Remark, RemarkKind};
 
 /// The records of all remarks, in their order.
 pub fn yaml(remarks: &[Remark], sources: &SourceMap) -> String {
@@ -36,52 +36,27 @@ fn document(remark: &Remark, sources: &SourceMap) -> String {
     text
 }
 
-/// The message cut at the values in it, since viewers show the values of all arguments one after
-/// another; terms that it does not mention follow in parentheses.
-fn arguments(remark: &Remark) -> Vec<(String, String)> {
-    let string = |text: &str| ("String".to_string(), text.to_string());
-    let mut all = Vec::new();
-    let mut rest = remark.message.as_str();
-    let mut unsaid = Vec::new();
-    for (name, value) in &remark.terms {
-        let Some(at) = find_word(rest, value) else {
-            unsaid.push((name, value));
-            continue;
-        };
-        if at > 0 {
-            all.push(string(&rest[..at]));
-        }
-        all.push((key(name), value.clone()));
-        rest = &rest[at + value.len()..];
-    }
-    let mut text = rest.to_string();
-    for (number, (name, value)) in unsaid.iter().enumerate() {
+/// The pieces of the message, as LLVM's records have them: viewers show the values of all arguments
+/// one after another. Terms that it does not mention follow in parentheses.
+fn arguments(remark: &Remark) -> Vec<(&'static str, String)> {
+    let string = |text: String| ("String", text);
+    let said = remark.message.pieces().iter().map(|piece| match piece {
+        Piece::Text(words) => string(words.clone()),
+        Piece::Term(term) => (term.name, term.value.clone()),
+    });
+    let mut all: Vec<_> = said.collect();
+    for (number, term) in remark.terms.iter().enumerate() {
         let between = if number == 0 { " (" } else { ", " };
-        all.push(string(&format!("{text}{between}{}: ", words(name))));
-        all.push((key(name), (*value).clone()));
-        text = String::new();
+        all.push(string(format!("{between}{}: ", words(term.name))));
+        all.push((term.name, term.value.clone()));
     }
-    if !unsaid.is_empty() {
-        text.push(')');
-    }
-    if !text.is_empty() {
-        all.push(string(&text));
+    if !remark.terms.is_empty() {
+        all.push(string(")".into()));
     }
     all
 }
 
-/// Where a value stands in a text by itself, not as a part of a word or number.
-fn find_word(text: &str, value: &str) -> Option<usize> {
-    let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '-');
-    let alone = |at: usize| {
-        let (before, after) = (&text[..at], &text[at + value.len()..]);
-        !before.ends_with(is_part) && !after.starts_with(is_part)
-    };
-    let mut places = text.match_indices(value).map(|(at, _)| at);
-    places.find(|&at| !value.is_empty() && alone(at))
-}
-
-/// A name in CamelCase, or one of several words, as words of a sentence.
+/// A name in CamelCase as words of a sentence.
 fn words(name: &str) -> String {
     let mut text = String::new();
     for c in name.chars() {
@@ -93,12 +68,6 @@ fn words(name: &str) -> String {
     text
 }
 
-/// The name of a term as the key of an argument, in CamelCase, as LLVM's are.
-fn key(name: &str) -> String {
-    let words = name.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
-    words.flat_map(|word| [word[..1].to_ascii_uppercase(), word[1..].to_string()]).collect()
-}
-
 /// A scalar in double quotes, as both YAML and JSON read it.
 fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
@@ -107,6 +76,7 @@ fn quoted(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use nbcc_base::{SourceFile, Span};
+    use nbcc_placement::{Message, Term};
 
     use super::*;
 
@@ -120,15 +90,19 @@ mod tests {
             name: "NotTiled",
             function: "f".into(),
             span: Some(Span::new(id, 5, 6)),
-            message: "it moves 12 of 112 bytes, \"no\"".into(),
-            terms: vec![("bytes moved".into(), "12".into()), ("Cycles".into(), "3".into())],
+            message: Message::of("it moves 112 of ")
+                .value("BytesMoved", 12)
+                .text(" of 112 bytes, ")
+                .text("\"no\""),
+            terms: vec![Term::new("Cycles", 3), Term::new("OtherCycles", 112)],
         };
         assert_eq!(
             yaml(&[remark], &sources),
             "--- !Missed\nPass: distribute\nName: NotTiled\n\
              DebugLoc: { File: \"a.halide\", Line: 1, Column: 6 }\nFunction: \"f\"\nArgs:\n  \
-             - String: \"it moves \"\n  - BytesMoved: \"12\"\n  \
-             - String: \" of 112 bytes, \\\"no\\\" (cycles: \"\n  - Cycles: \"3\"\n  \
+             - String: \"it moves 112 of \"\n  - BytesMoved: \"12\"\n  \
+             - String: \" of 112 bytes, \\\"no\\\"\"\n  - String: \" (cycles: \"\n  \
+             - Cycles: \"3\"\n  - String: \", other cycles: \"\n  - OtherCycles: \"112\"\n  \
              - String: \")\"\n...\n"
         );
     }

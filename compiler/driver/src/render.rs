@@ -8,6 +8,8 @@ use ariadne::{Cache, Color, Config, IndexType, Report, ReportKind, Source};
 use nbcc_base::{Diagnostic, Severity, SourceFile, SourceId, SourceMap, Span};
 use serde_json::{Value, json};
 
+use crate::style::{CYAN, RED, YELLOW};
+
 /// Lines longer than this are not drawn: the excerpt would fill the screen.
 const LONGEST_LINE: usize = 400;
 
@@ -65,13 +67,13 @@ fn draw(diagnostic: &Diagnostic, span: Span, excerpts: &mut Excerpts) -> Option<
 /// A report in words alone.
 fn plain(diagnostic: &Diagnostic, sources: &SourceMap) -> String {
     let style = match diagnostic.severity {
-        Severity::Error => "\x1b[31m",
-        Severity::Warning => "\x1b[33m",
-        Severity::Note => "\x1b[36m",
+        Severity::Error => RED,
+        Severity::Warning => YELLOW,
+        Severity::Note => CYAN,
     };
     let word = diagnostic.severity.word();
     let mut text = format!(
-        "{style}[{}] {word}:\x1b[0m {}\n",
+        "{style}[{}] {word}:{style:#} {}\n",
         diagnostic.code.code,
         printable(&diagnostic.message)
     );

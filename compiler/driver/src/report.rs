@@ -1,4 +1,8 @@
 //! What a run prints: which data, where cycles and energy went, which lines took them.
+//!
+//! Tables here and elsewhere in the driver are laid out by the widths of `format!`: their columns are
+//! few and known, one stands beside another, and they neither wrap nor have rules, which is what
+//! libraries for tables are for.
 
 use std::fmt::Write;
 
@@ -7,6 +11,7 @@ use nbcc_sim_engine::Statistics;
 
 use crate::console;
 use crate::simulate::{Cost, Profile, ProfileLine};
+use crate::style::BOLD;
 
 /// The cycles of each function, in the order of the program, and of each source line, the
 /// costliest first, with its text where it is known.
@@ -76,7 +81,7 @@ pub fn table(statistics: &Statistics, core: &str) -> String {
         right.extend(section("energy", unit, group(statistics, "energy"), Some(scale)));
         right.push(String::new());
         let total = statistics.real("energy_pj") / scale;
-        energy_total = format!(", \x1b[1m{total:.1} {unit}\x1b[0m");
+        energy_total = format!(", {BOLD}{total:.1} {unit}{BOLD:#}");
     }
     let busy = group(statistics, "utilisation");
     if !busy.is_empty() {
@@ -88,7 +93,7 @@ pub fn table(statistics: &Statistics, core: &str) -> String {
         false => String::new(),
     };
     let mut text = format!(
-        "\n\x1b[1m{} cycles\x1b[0m{time}, {} instructions on {} of {} {core}s (IPC {:.3})\
+        "\n{BOLD}{} cycles{BOLD:#}{time}, {} instructions on {} of {} {core}s (IPC {:.3})\
          {energy_total}\n\n",
         grouped(statistics.count("cycles")),
         grouped(statistics.count("instructions")),

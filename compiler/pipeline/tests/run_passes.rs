@@ -1,13 +1,11 @@
 //! The runner of passes, on a state that writes down what happens to it.
 
-use std::time::Duration;
-
 use nbcc_base::{CodeInfo, Diagnostic, Diagnostics, Failed, SourceMap};
 use nbcc_pipeline::{
     Context, Dump, Fact, NoObserver, Observer, OptLevel, PassDesc, PassOptions, PassRecord, State,
     before, optional, pass, run_passes, run_passes_from,
 };
-use nbcc_placement::{Remark, RemarkKind};
+use nbcc_placement::{Message, Remark, RemarkKind};
 
 static REFUSED: CodeInfo = CodeInfo {
     code: "E9999",
@@ -58,7 +56,7 @@ fn write(state: &mut Ran, cx: &mut Context<'_>) -> Result<(), Failed> {
         name: "Written",
         function: String::new(),
         span: None,
-        message: "it is written".to_string(),
+        message: Message::of("it is written"),
         terms: vec![],
     });
     Ok(())
@@ -72,12 +70,6 @@ fn break_it(state: &mut Ran, _: &mut Context<'_>) -> Result<(), Failed> {
 fn refuse(state: &mut Ran, cx: &mut Context<'_>) -> Result<(), Failed> {
     state.0.push("refuse");
     cx.diagnostics.fail(Diagnostic::error(&REFUSED, "it is refused"))
-}
-
-/// Time that a thread sleeps is never less than it asked for.
-fn sleep(_: &mut Ran, _: &mut Context<'_>) -> Result<(), Failed> {
-    std::thread::sleep(Duration::from_millis(2));
-    Ok(())
 }
 
 const TREE: Fact = Fact("tree");
@@ -256,14 +248,6 @@ fn forms_are_not_printed_for_observers_that_want_none() {
     run_from(PASSES, 0, PassOptions::default(), &mut keeps);
     assert_eq!(keeps.records.len(), 4);
     assert!(keeps.records.iter().all(|r| r.before.is_empty() && r.after.is_empty()));
-}
-
-#[test]
-fn the_time_of_a_pass_is_its_own() {
-    let mut keeps = Keeps::default();
-    let passes = [pass("sleep", "", sleep, &[], &[])];
-    run_from(&passes, 0, PassOptions::default(), &mut keeps);
-    assert!(keeps.records[0].elapsed >= Duration::from_millis(2));
 }
 
 #[test]

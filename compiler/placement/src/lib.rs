@@ -10,6 +10,6 @@ mod table;
 mod verify;
 
 pub use moves::{Move, MoveCount, Use, UseSite, count, moved_values, moves, uses};
-pub use remark::{Remark, RemarkKind};
+pub use remark::{Message, Piece, Remark, RemarkKind, Term};
 pub use table::{Place, Placement};
 pub use verify::verify_placement;

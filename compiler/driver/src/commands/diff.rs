@@ -2,12 +2,14 @@
 
 use std::fmt::Write;
 
+use anstyle::Style;
 use nbcc_base::Diagnostic;
 use nbcc_pipeline::{Observer, PassRecord};
 use similar::{ChangeTag, DiffTag, TextDiff};
 
 use crate::cli::DiffArgs;
 use crate::session::{Session, Stop};
+use crate::style::{BOLD, DIM, GREEN, RED};
 use crate::{codes, compile, console, observe};
 
 /// Lines of context around a change.
@@ -96,26 +98,26 @@ fn show(record: &PassRecord, width: usize, is_only: bool, out: &mut String) {
     let changed: Vec<_> = pairs.iter().filter(|(_, before, after)| before != after).collect();
     let name = record.pass.name;
     if changed.is_empty() {
-        let _ = writeln!(out, "\x1b[2m== {name}: no change ==\x1b[0m");
+        let _ = writeln!(out, "{DIM}== {name}: no change =={DIM:#}");
         return;
     }
-    let _ = writeln!(out, "\x1b[1m== {name} ==\x1b[0m {}", record.pass.about);
+    let _ = writeln!(out, "{BOLD}== {name} =={BOLD:#} {}", record.pass.about);
     for (function, before, after) in changed {
         if pairs.len() > 1 || is_only {
-            let _ = writeln!(out, "\x1b[1m{function}\x1b[0m");
+            let _ = writeln!(out, "{BOLD}{function}{BOLD:#}");
         }
         match (before.is_empty(), after.is_empty()) {
-            (true, _) => one_sided(after, "\x1b[32m+", out),
-            (_, true) => one_sided(before, "\x1b[31m-", out),
+            (true, _) => one_sided(after, GREEN, '+', out),
+            (_, true) => one_sided(before, RED, '-', out),
             _ => side_by_side(before, after, width, out),
         }
     }
 }
 
 /// A function that is only there before, or only after.
-fn one_sided(text: &str, mark: &str, out: &mut String) {
+fn one_sided(text: &str, style: Style, mark: char, out: &mut String) {
     for line in text.lines() {
-        let _ = writeln!(out, "{mark} {line}\x1b[0m");
+        let _ = writeln!(out, "{style}{mark} {line}{style:#}");
     }
 }
 
@@ -128,19 +130,17 @@ fn side_by_side(before: &str, after: &str, width: usize, out: &mut String) {
     let diff = TextDiff::from_slices(&old, &new);
     for (index, group) in diff.grouped_ops(CONTEXT).iter().enumerate() {
         if index > 0 {
-            let _ = writeln!(out, "\x1b[2m{:<column$} : ...\x1b[0m", "...");
+            let _ = writeln!(out, "{DIM}{:<column$} : ...{DIM:#}", "...");
         }
         for op in group {
             let (left, right) = (&old[op.old_range()], &new[op.new_range()]);
             for row in 0..left.len().max(right.len()) {
                 let (l, r) = (left.get(row).copied(), right.get(row).copied());
                 if op.tag() == DiffTag::Equal {
-                    let text = cut(l.unwrap_or_default(), column, &[]);
-                    let _ = writeln!(
-                        out,
-                        "{text} | {}",
-                        cut(r.unwrap_or_default(), column, &[]).trim_end()
-                    );
+                    let plain = |line: Option<&str>| {
+                        cut(line.unwrap_or_default(), column, &[], Style::new())
+                    };
+                    let _ = writeln!(out, "{} | {}", plain(l), plain(r).trim_end());
                     continue;
                 }
                 let (bold_left, bold_right) = match (l, r) {
@@ -152,10 +152,10 @@ fn side_by_side(before: &str, after: &str, width: usize, out: &mut String) {
                     (Some(_), None) => '<',
                     _ => '>',
                 };
-                let left = cut(l.unwrap_or_default(), column, &bold_left);
-                let right = cut(r.unwrap_or_default(), column, &bold_right);
+                let left = cut(l.unwrap_or_default(), column, &bold_left, RED);
+                let right = cut(r.unwrap_or_default(), column, &bold_right, GREEN);
                 let right = if r.is_some() { right.trim_end() } else { "" };
-                let _ = writeln!(out, "\x1b[31m{left}\x1b[0m {mark} \x1b[32m{right}\x1b[0m");
+                let _ = writeln!(out, "{RED}{left}{RED:#} {mark} {GREEN}{right}{GREEN:#}");
             }
         }
     }
@@ -179,8 +179,9 @@ fn words_that_differ(left: &str, right: &str) -> (Vec<bool>, Vec<bool>) {
     (bold_left, bold_right)
 }
 
-/// A line in a column of that many characters, filled up or cut short, some characters bold.
-fn cut(line: &str, column: usize, bold: &[bool]) -> String {
+/// A line in a column of that many characters, filled up or cut short, some characters bold; it
+/// stands in `style`.
+fn cut(line: &str, column: usize, bold: &[bool], style: Style) -> String {
     let count = line.chars().count();
     let keep = if count > column { column - 1 } else { count };
     let mut text = String::new();
@@ -188,13 +189,15 @@ fn cut(line: &str, column: usize, bold: &[bool]) -> String {
     for (index, c) in line.chars().take(keep).enumerate() {
         let wants = bold.get(index).copied().unwrap_or(false);
         if wants != is_bold {
-            text.push_str(if wants { "\x1b[1m" } else { "\x1b[22m" });
+            // Bold alone cannot be ended: everything is, and begins anew.
+            let next = if wants { style.bold() } else { style };
+            let _ = write!(text, "{style:#}{next}");
             is_bold = wants;
         }
         text.push(if c == '\t' { ' ' } else { c });
     }
     if is_bold {
-        text.push_str("\x1b[22m");
+        let _ = write!(text, "{style:#}{style}");
     }
     if count > column {
         text.push('…');

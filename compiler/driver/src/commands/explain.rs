@@ -11,6 +11,7 @@ use nbcc_placement::{Remark, RemarkKind};
 
 use crate::cli::ExplainArgs;
 use crate::session::{Session, Stop};
+use crate::style::{BOLD, CYAN, GREEN, YELLOW};
 use crate::{codes, compile, console};
 use nbcc_base::nearest;
 
@@ -93,13 +94,13 @@ fn explain_code(session: &mut Session, code: &str) -> Result<(), Stop> {
 
 /// Every code with its title, a line each.
 fn list() -> String {
-    let line = |info: &&CodeInfo| format!("\x1b[1m{}\x1b[0m  {}\n", info.code, info.title);
+    let line = |info: &&CodeInfo| format!("{BOLD}{}{BOLD:#}  {}\n", info.code, info.title);
     codes::all().iter().map(line).collect()
 }
 
 fn code_text(info: &CodeInfo) -> String {
     let mut text =
-        format!("\x1b[1m{}: {}\x1b[0m\n\n{}\n", info.code, info.title, wrap(info.explanation));
+        format!("{BOLD}{}: {}{BOLD:#}\n\n{}\n", info.code, info.title, wrap(info.explanation));
     let mut lines = info.example.lines();
     if let Some(usage) = lines.next() {
         let _ = writeln!(text, "\nAn example:\n");
@@ -112,28 +113,11 @@ fn code_text(info: &CodeInfo) -> String {
     text
 }
 
-/// Text in lines of 80 columns; a line break in it stays one.
+/// Text in lines of 80 columns; a line break in it stays one, and words stay whole.
 fn wrap(text: &str) -> String {
-    let mut wrapped = String::new();
-    for (index, paragraph) in text.lines().enumerate() {
-        if index > 0 {
-            wrapped.push('\n');
-        }
-        let mut column = 0;
-        for word in paragraph.split(' ') {
-            let length = word.chars().count();
-            if column > 0 && column + 1 + length > 80 {
-                wrapped.push('\n');
-                column = 0;
-            } else if column > 0 {
-                wrapped.push(' ');
-                column += 1;
-            }
-            wrapped.push_str(word);
-            column += length;
-        }
-    }
-    wrapped
+    let options = textwrap::Options::new(80).break_words(false);
+    let options = options.word_splitter(textwrap::WordSplitter::NoHyphenation);
+    textwrap::fill(text, options)
 }
 
 /// The remarks about a source line, under that line.
@@ -167,17 +151,20 @@ fn lines_of(remark: &Remark, sources: &SourceMap) -> Option<(u32, u32)> {
     Some((sources.start_of(span).line, last))
 }
 
-/// A remark for people: who says what of whom, and on what terms.
+/// A remark for people: who says what of whom, and on what further terms.
 pub fn remark_text(remark: &Remark) -> String {
-    let mark = match remark.kind {
-        RemarkKind::Passed => "\x1b[32m+\x1b[0m",
-        RemarkKind::Missed => "\x1b[33m-\x1b[0m",
-        RemarkKind::Analysis => "\x1b[36m=\x1b[0m",
+    let (style, mark) = match remark.kind {
+        RemarkKind::Passed => (GREEN, '+'),
+        RemarkKind::Missed => (YELLOW, '-'),
+        RemarkKind::Analysis => (CYAN, '='),
     };
-    let mut text = format!("  {mark} {} ({}): {}\n", remark.function, remark.pass, remark.message);
-    let width = remark.terms.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
-    for (name, value) in &remark.terms {
-        let _ = writeln!(text, "      {name:<width$}  {value}");
+    let mut text = format!(
+        "  {style}{mark}{style:#} {} ({}): {}\n",
+        remark.function, remark.pass, remark.message
+    );
+    let width = remark.terms.iter().map(|term| term.name.len()).max().unwrap_or(0);
+    for term in &remark.terms {
+        let _ = writeln!(text, "      {:<width$}  {}", term.name, term.value);
     }
     text
 }

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use crate::cli::TargetsArgs;
 use crate::session::{Session, Stop};
+use crate::style::{BOLD, DIM};
 use crate::{compile, console, files, machine, registry};
 
 /// Runs the command.
@@ -42,7 +43,7 @@ fn list(only: Option<&'static registry::TargetEntry>) -> String {
         if only.is_some_and(|only| only.target.name() != target.name()) {
             continue;
         }
-        let _ = writeln!(text, "\x1b[1m{}\x1b[0m: {}", target.name(), target.about());
+        let _ = writeln!(text, "{BOLD}{}{BOLD:#}: {}", target.name(), target.about());
         for frontend in registry::FRONTENDS {
             if frontend.default_target() == target.name() {
                 let _ =
@@ -75,7 +76,7 @@ fn parameters(machine: &machine::Machine) -> String {
     let mut text = String::new();
     for entry in entries {
         let line = format!(
-            "{:<key$} = {:<value$}  \x1b[2m# {}\x1b[0m",
+            "{:<key$} = {:<value$}  {DIM}# {}{DIM:#}",
             entry.key, entry.value, entry.comment
         );
         let _ = writeln!(text, "{}", line.trim_end());

@@ -6,7 +6,7 @@ use nbcc_isa_ipim::ATOM_BYTES;
 use nbcc_isa_ipim::layout::{MAX_COUNT, MAX_DIMENSIONS};
 use nbcc_isa_ipim::program::Param;
 use nbcc_pipeline::{Context, Fact, OptLevel, PassDesc, optional, pass};
-use nbcc_placement::{Remark, RemarkKind};
+use nbcc_placement::{Message, Remark, RemarkKind, Term};
 use nbcc_stages::bounds::{Extents, ParamValues, infer};
 use nbcc_stages::{ElementType, Pipeline};
 
@@ -148,8 +148,10 @@ fn extents(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> 
             name: "FixedParameter",
             function: String::new(),
             span: Some(data.span),
-            message: format!("bounds depend on `{}`: the program is for one value", data.name),
-            terms: vec![("Value".to_string(), shown(data.ty, word))],
+            message: Message::of("bounds depend on `")
+                .value("Param", &data.name)
+                .text("`: the program is for one value"),
+            terms: vec![Term::new("Value", shown(data.ty, word))],
         });
     }
     let extents = &state.extents.inputs;
@@ -323,8 +325,8 @@ fn say_shared(state: &Compilation, cx: &mut Context<'_>, pass: &'static str) {
             name: "Shared",
             function: kernel.func.name.clone(),
             span: kernel.func.first_span().or(kernel.place),
-            message: format!("{calls} kernels are one that is called"),
-            terms: vec![("Calls".to_string(), calls.to_string())],
+            message: Message::of_value("Calls", calls).text(" kernels are one that is called"),
+            terms: vec![],
         });
     }
 }
@@ -401,8 +403,9 @@ fn place(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {
             name: "Moves",
             function: kernel.func.name.clone(),
             span: kernel.func.first_span().or(kernel.place),
-            message: format!("{moves} values move between AddrRF and DataRF"),
-            terms: vec![("Moves".to_string(), moves.to_string())],
+            message: Message::of_value("Moves", moves)
+                .text(" values move between AddrRF and DataRF"),
+            terms: vec![],
         });
         state.places.push(places);
     }
@@ -459,22 +462,17 @@ fn allocate(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed>
         match result {
             Ok((found, cost)) => {
                 *entries = Some(found);
-                let terms = [
-                    ("Spilled", cost.spilled),
-                    ("Remade", cost.remade),
-                    ("Coalesced", cost.coalesced),
-                ];
                 cx.remarks.push(Remark {
                     kind: RemarkKind::Analysis,
                     pass: "allocate",
                     name: "Registers",
                     function: kernel.func.name.clone(),
                     span: kernel.func.first_span(),
-                    message: format!(
-                        "{} values are kept in the bank, {} constants made again",
-                        cost.spilled, cost.remade
-                    ),
-                    terms: terms.map(|(k, v)| (k.to_string(), v.to_string())).to_vec(),
+                    message: Message::of_value("Spilled", cost.spilled)
+                        .text(" values are kept in the bank, ")
+                        .value("Remade", cost.remade)
+                        .text(" constants made again"),
+                    terms: vec![Term::new("Coalesced", cost.coalesced)],
                 });
             }
             // Arguments take registers, too.

@@ -8,7 +8,7 @@ use nbcc_pipeline::{
     Artifact, Choice, Context, Emit, MachineInfo, NoObserver, OptLevel, PassInfo, Program, Request,
     State, Target, run_passes, run_passes_from,
 };
-use nbcc_placement::{Remark, RemarkKind};
+use nbcc_placement::{Message, Remark, RemarkKind};
 use nbcc_stages::bounds::Extents;
 use nbcc_stages::{DirectiveInfo, ParamKind, Pipeline};
 
@@ -257,7 +257,7 @@ fn remark(before: Form, form: Form, span: Option<Span>) -> Remark {
         name,
         function: String::new(),
         span,
-        message: message.to_string(),
+        message: Message::of(message),
         terms: vec![],
     }
 }

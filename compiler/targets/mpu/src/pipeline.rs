@@ -3,7 +3,7 @@
 use nbcc_base::{Diagnostic, Failed, Span};
 use nbcc_ir::Function;
 use nbcc_pipeline::{Context, Fact, OptLevel, PassDesc, optional, pass};
-use nbcc_placement::{Remark, RemarkKind};
+use nbcc_placement::{Message, Remark, RemarkKind, Term};
 
 use crate::backend::{emit, layout, regalloc, select};
 use crate::codes;
@@ -67,8 +67,8 @@ fn inline_calls(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Fai
                 "Inlined",
                 "",
                 state.module.functions.values().find_map(Function::first_span),
-                "calls are inlined",
-                &[("Calls", count.into())],
+                Message::of_value("Calls", count).text(" calls are inlined"),
+                vec![],
             ));
             return Ok(());
         }
@@ -93,18 +93,17 @@ fn remark(
     name: &'static str,
     function: &str,
     span: Option<Span>,
-    message: impl Into<String>,
-    terms: &[(&str, u64)],
+    message: Message,
+    terms: Vec<Term>,
 ) -> Remark {
-    let terms = terms.iter().map(|(name, value)| (name.to_string(), value.to_string()));
     Remark {
         kind: RemarkKind::Analysis,
         pass,
         name,
         function: function.to_string(),
         span,
-        message: message.into(),
-        terms: terms.collect(),
+        message,
+        terms,
     }
 }
 
@@ -188,13 +187,12 @@ fn choose(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {
         match select::select(&state.module, func, &mut state.messages) {
             Ok(selected) => {
                 let [divergent, uniform] = selected.branches;
-                let message = format!(
-                    "threads of a warp may part at {divergent} branches, and stay together at \
-                     {uniform}"
-                );
-                let terms = [("Divergent", divergent.into()), ("Uniform", uniform.into())];
+                let message = Message::of("threads of a warp may part at ")
+                    .value("Divergent", divergent)
+                    .text(" branches, and stay together at ")
+                    .value("Uniform", uniform);
                 let span = func.first_span();
-                cx.remarks.push(remark("select", "Branches", &func.name, span, message, &terms));
+                cx.remarks.push(remark("select", "Branches", &func.name, span, message, vec![]));
                 kernel.selected = Some(selected);
             }
             Err(unsupported) => {
@@ -226,21 +224,19 @@ fn allocate(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed>
                     .help("give the machine more with --set registers.words=N"),
             );
         };
-        let message = format!(
-            "{} registers and {} predicates; {} values are kept in local memory, {} predicates in \
-             registers, {} values are made again",
-            done.words, done.predicates, done.spilled, done.moved, done.remade
-        );
-        let terms = [
-            ("Registers", done.words.into()),
-            ("Predicates", done.predicates.into()),
-            ("Spilled", done.spilled.into()),
-            ("Moved", done.moved.into()),
-            ("Remade", done.remade.into()),
-            ("Coalesced", done.coalesced.into()),
-        ];
+        let message = Message::of_value("Registers", done.words)
+            .text(" registers and ")
+            .value("Predicates", done.predicates)
+            .text(" predicates; ")
+            .value("Spilled", done.spilled)
+            .text(" values are kept in local memory, ")
+            .value("Moved", done.moved)
+            .text(" predicates in registers, ")
+            .value("Remade", done.remade)
+            .text(" values are made again");
+        let terms = vec![Term::new("Coalesced", done.coalesced)];
         let span = state.module.functions[kernel.func].first_span();
-        cx.remarks.push(remark("allocate", "Registers", &name, span, message, &terms));
+        cx.remarks.push(remark("allocate", "Registers", &name, span, message, terms));
         if done.local_bytes.next_multiple_of(16) > u64::from(state.machine.memory.local_bytes) {
             let bytes = done.local_bytes;
             let message = format!("`{name}` has {bytes} bytes of local memory with spilled values");

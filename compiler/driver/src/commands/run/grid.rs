@@ -17,6 +17,7 @@ use crate::progress::{waited, watched};
 use crate::registry::{GridRunner, TargetEntry};
 use crate::session::{Session, Stop};
 use crate::simulate::{Contents, GridLaunch, GridRan, GridRequest, KernelSpec, check_steps};
+use crate::style::BOLD;
 use crate::{check, codes, compile, console, report, simulate};
 
 /// Compiles and runs a source file.
@@ -205,7 +206,7 @@ pub fn write_reads(
         arrays::write(session, &read.path, &read.form, bytes)?;
         let name = &plan.buffers[read.buffer].name;
         let file = read.path.display();
-        let _ = writeln!(text, "{name}: {} bytes -> \x1b[1m{file}\x1b[0m", bytes.len());
+        let _ = writeln!(text, "{name}: {} bytes -> {BOLD}{file}{BOLD:#}", bytes.len());
     }
     Ok(text)
 }

@@ -287,6 +287,8 @@ fn copy_graph(
     func.vregs_of(class).map(of).collect()
 }
 
+/// Which registers have become which. Of two that merge, the copied-to one stays (and colours depend
+/// on it), where petgraph's `UnionFind` would keep the one with more registers behind it.
 struct Merged {
     of: BTreeMap<VReg, VReg>,
     neighbours: BTreeMap<VReg, BTreeSet<VReg>>,

@@ -7,7 +7,7 @@ use nbcc_base::{SourceMap, Span};
 use nbcc_isa_ipim::Machine;
 use nbcc_isa_ipim::layout::{Layout, Role};
 use nbcc_placement::alike::{lines, runs};
-use nbcc_placement::{Remark, RemarkKind};
+use nbcc_placement::{Message, Remark, RemarkKind, Term};
 use nbcc_stages::print::directive_text;
 use nbcc_stages::{Directive, DirectiveKind, Func, FuncData, Pipeline};
 
@@ -73,7 +73,7 @@ pub fn explain(
         let mut lines = vec![work.text];
         // Once for all stages of a Func.
         if told.replace(work.func) != Some(work.func) {
-            lines.extend(undistributed(plan, work.func, remarks).map(str::to_string));
+            lines.extend(undistributed(plan, work.func, remarks).map(Message::to_string));
         }
         lines.extend(work.lines);
         lines.push(format!("costs {}", cost_text(&work.cost)));
@@ -124,24 +124,24 @@ fn tell(out: &mut String, indent: &str, texts: &[String]) {
 }
 
 /// Why a Func is not computed tile by tile.
-fn undistributed<'a>(plan: &Plan, func: Func, remarks: &'a [Remark]) -> Option<&'a str> {
+fn undistributed<'a>(plan: &Plan, func: Func, remarks: &'a [Remark]) -> Option<&'a Message> {
     let data = &plan.pipeline.funcs[func];
     let of_func = |r: &&Remark| {
         r.name == "NotDistributed" && r.function == data.name && r.span == Some(data.span)
     };
-    remarks.iter().find(of_func).map(|r| r.message.as_str())
+    remarks.iter().find(of_func).map(|r| &r.message)
 }
 
 /// A remark for each input that is read and for each Func that is computed where it is used, and
 /// for each kernel, at its definition: where its values live and what it makes move.
 pub fn remarks(plan: &Plan, machine: &Machine, sources: &SourceMap) -> Vec<Remark> {
-    let fact = |name, function: &str, span, message| Remark {
+    let fact = |name, function: &str, span, message: String| Remark {
         kind: RemarkKind::Analysis,
         pass: "distribute",
         name,
         function: function.to_string(),
         span: Some(span),
-        message,
+        message: Message::of(message),
         terms: vec![],
     };
     let mut all = Vec::new();
@@ -164,11 +164,11 @@ fn kernel_remarks(plan: &Plan, machine: &Machine) -> Vec<Remark> {
     let works = works(plan, machine).into_iter();
     let remark = |work: Work| {
         let bytes = [
-            ("WindowBytes", work.traffic.window),
-            ("VaultScratchpadBytes", work.traffic.vault),
-            ("RequestedBytes", work.traffic.req),
-            ("EstimatedCycles", work.cost.cycles()),
-            ("EstimatedMoveCycles", work.moving),
+            Term::new("WindowBytes", work.traffic.window),
+            Term::new("VaultScratchpadBytes", work.traffic.vault),
+            Term::new("RequestedBytes", work.traffic.req),
+            Term::new("EstimatedCycles", work.cost.cycles()),
+            Term::new("EstimatedMoveCycles", work.moving),
         ];
         let home = plan.funcs[work.func].first().map(|&id| place_text(&plan.buffers[id]));
         Remark {
@@ -177,8 +177,10 @@ fn kernel_remarks(plan: &Plan, machine: &Machine) -> Vec<Remark> {
             name: "Kernel",
             function: plan.pipeline.funcs[work.func].name.clone(),
             span: Some(span_of(&plan.pipeline.funcs[work.func], work.stage)),
-            message: format!("{}; its values live in {}", work.text, home.unwrap_or_default()),
-            terms: bytes.map(|(name, n)| (name.to_string(), n.to_string())).to_vec(),
+            message: Message::of(work.text)
+                .text("; its values live in ")
+                .value("Home", home.unwrap_or_default()),
+            terms: bytes.to_vec(),
         }
     };
     works.map(remark).collect()

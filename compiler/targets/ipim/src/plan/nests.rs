@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use nbcc_base::Span;
 use nbcc_isa_ipim::LANES;
 use nbcc_isa_ipim::layout::{Layout, Tiled};
-use nbcc_placement::{Remark, RemarkKind};
+use nbcc_placement::{Message, Remark, RemarkKind};
 use nbcc_stages::bounds::{Affine, AffineVar, Interval, MAX_COORDINATE, Region};
 use nbcc_stages::{Expr, Func};
 use num_integer::lcm;
@@ -105,9 +105,10 @@ impl Planner<'_> {
                 name: "NotAllStaged",
                 function: shape.name.clone(),
                 span: Some(shape.span),
-                message: "what lies in the own bank is read from there: the scratchpad of a group \
-                          does not hold all that `load_pgsm` would stage"
-                    .to_string(),
+                message: Message::of(
+                    "what lies in the own bank is read from there: the scratchpad of a group does \
+                     not hold all that `load_pgsm` would stage",
+                ),
                 terms: vec![],
             });
         }

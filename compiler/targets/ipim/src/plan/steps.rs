@@ -7,7 +7,7 @@ use cranelift_entity::{PrimaryMap, SecondaryMap};
 use nbcc_base::Span;
 use nbcc_isa_ipim::layout::{Layout, Role};
 use nbcc_isa_ipim::{ATOM_BYTES, LANES, Machine};
-use nbcc_placement::{Remark, RemarkKind};
+use nbcc_placement::{Message, Remark, RemarkKind};
 use nbcc_stages::bounds::{Bounds, Extents, Region, index_forms};
 use nbcc_stages::{DirectiveKind, Func, Pipeline, Schedule};
 
@@ -368,7 +368,9 @@ impl Planner<'_> {
             name: "Redistributed",
             function: home.name.clone(),
             span: self.defined_at(from),
-            message: format!("{} is copied to another distribution, as {}", home.name, buffer.name),
+            message: Message::of_value("From", &home.name)
+                .text(" is copied to another distribution, as ")
+                .value("To", &buffer.name),
             terms: vec![],
         });
         let to = self.plan.buffers.push(buffer);

@@ -2,7 +2,7 @@
 
 use nbcc_isa_ipim::LANES;
 use nbcc_isa_ipim::layout::{Layout, Role};
-use nbcc_placement::{Remark, RemarkKind};
+use nbcc_placement::{Message, Remark, RemarkKind};
 use nbcc_stages::bounds::{Interval, Region};
 use nbcc_stages::{ElementType, Func, Input};
 use num_integer::lcm;
@@ -44,7 +44,8 @@ impl Planner<'_> {
                     name: "NotDistributed",
                     function: data.name.clone(),
                     span: Some(data.span),
-                    message: format!("{} is {how}: {why}", data.name),
+                    message: Message::of_value("Func", &data.name)
+                        .text(format!(" is {how}: {why}")),
                     terms: vec![],
                 });
             }
@@ -232,16 +233,18 @@ impl Planner<'_> {
                     tile[1].next_multiple_of(multiple[1]),
                 ];
                 if rounded != tile {
+                    let by = |tile: [u32; 2]| format!("{} x {}", tile[0], tile[1]);
                     self.remarks.push(Remark {
                         kind: RemarkKind::Missed,
                         pass: "distribute",
                         name: "TileRounded",
                         function: data.name.clone(),
                         span: Some(span),
-                        message: format!(
-                            "tiles of {} x {} are made {} x {}: {why}",
-                            tile[0], tile[1], rounded[0], rounded[1]
-                        ),
+                        message: Message::of("tiles of ")
+                            .value("Asked", by(tile))
+                            .text(" are made ")
+                            .value("Made", by(rounded))
+                            .text(format!(": {why}")),
                         terms: vec![],
                     });
                 }

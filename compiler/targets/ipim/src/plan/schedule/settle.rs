@@ -3,7 +3,7 @@
 use nbcc_base::{SourceMap, Span};
 use nbcc_isa_ipim::LANES;
 use nbcc_isa_ipim::layout::Tiled;
-use nbcc_placement::{Remark, RemarkKind};
+use nbcc_placement::{Message, Remark, RemarkKind};
 use nbcc_stages::bounds::Interval;
 use nbcc_stages::print::directive_text;
 use nbcc_stages::{
@@ -124,7 +124,7 @@ impl Settler<'_> {
             function: data.name.clone(),
             // A directive that the compiler added stands where its Func does.
             span: Some(if known { span } else { data.span }),
-            message: format!("{of}{text}: {message}"),
+            message: Message::of(of).value("Directive", text).text(": ").text(message),
             terms: vec![],
         }
     }

@@ -14,7 +14,7 @@ mod trial;
 
 use nbcc_base::{SourceMap, Span};
 use nbcc_isa_ipim::{LANES, Machine};
-use nbcc_placement::{Remark, RemarkKind};
+use nbcc_placement::{Message, Remark, RemarkKind};
 use nbcc_stages::bounds::{Extents, ParamValues, not_whole};
 use nbcc_stages::{Directive, DirectiveArg, DirectiveKind, Func, FuncData, Pipeline};
 
@@ -138,7 +138,7 @@ fn staging_directive(data: &FuncData) -> DirectiveKind {
 }
 
 /// A remark on a decision about a Func.
-fn remark(data: &FuncData, name: &'static str, message: String, terms: &[(&str, u64)]) -> Remark {
+fn remark(data: &FuncData, name: &'static str, message: Message) -> Remark {
     Remark {
         kind: RemarkKind::Analysis,
         pass: "defaults",
@@ -146,7 +146,7 @@ fn remark(data: &FuncData, name: &'static str, message: String, terms: &[(&str, 
         function: data.name.clone(),
         span: Some(data.span),
         message,
-        terms: terms.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect(),
+        terms: vec![],
     }
 }
 

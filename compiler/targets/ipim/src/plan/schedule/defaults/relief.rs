@@ -8,7 +8,7 @@
 use std::collections::BTreeSet;
 
 use nbcc_base::Diagnostics;
-use nbcc_placement::{Remark, RemarkKind};
+use nbcc_placement::{Message, Remark, RemarkKind};
 use nbcc_stages::bounds::{Extents, ParamValues, not_whole};
 use nbcc_stages::{DirectiveKind, Func, Pipeline, is_inlined};
 
@@ -80,8 +80,9 @@ fn apply(pipeline: &Pipeline, extents: &Extents, limit: u64) -> (Pipeline, Vec<R
             name: "NotRepeated",
             function: data.name.clone(),
             span: Some(data.span),
-            message: "computed whole: computed at each use, it makes the program too large"
-                .to_string(),
+            message: Message::of(
+                "computed whole: computed at each use, it makes the program too large",
+            ),
             terms: vec![],
         });
     }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use nbcc_placement::Remark;
+use nbcc_placement::{Message, Remark};
 use nbcc_stages::bounds::{ParamValues, not_whole};
 use nbcc_stages::{ExprKind, Func, Pipeline, Walker, is_inlined};
 
@@ -51,14 +51,17 @@ impl Found<'_> {
                 true => ("Whole", "computed whole", "at each use"),
                 false => ("AtEachUse", "computed at each use", "whole"),
             };
-            let mut message = format!("{this}: about {cycles} cycles in all");
-            let mut terms = vec![("EstimatedCycles", cycles)];
-            if let Some(other_cycles) = self.other[k] {
-                message.push_str(&format!(", {other_cycles} if it were computed {other}"));
-                terms.push(("OtherCycles", other_cycles));
+            let mut message = Message::of(format!("{this}: about "))
+                .value("EstimatedCycles", cycles)
+                .text(" cycles in all");
+            if let Some(cycles) = self.other[k] {
+                message = message
+                    .text(", ")
+                    .value("OtherCycles", cycles)
+                    .text(format!(" if it were computed {other}"));
             }
             let data = &pipeline.funcs[site.funcs[0]];
-            remarks.push(remark(data, name, message, &terms));
+            remarks.push(remark(data, name, message));
         }
         remarks
     }
