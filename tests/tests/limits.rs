@@ -1,6 +1,6 @@
 //! Programs far beyond what a machine holds are refused before time and memory go into them.
 
-use nbcc_tests::command;
+use nbcc_tests::{command, root};
 
 const NBCC: &str = env!("CARGO_BIN_EXE_nbcc-under-test");
 
@@ -115,6 +115,72 @@ fn memory_that_is_short_is_said() {
         assert!(outcome.stderr.contains("memory"), "{line}: {}", outcome.stderr);
         assert!(outcome.stderr.contains("] error: "), "{line}: {}", outcome.stderr);
     }
+}
+
+/// Whatever allocation it is that fails, from the first stack to the last buffer.
+#[cfg(target_os = "linux")]
+#[test]
+fn low_limits_end_with_a_code() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for name in ["ipim/blur.halide", "mpu/saxpy.ptx", "mpu/saxpy.toml", "mpu/saxpy.x.npy"] {
+        let from = root().join("examples").join(name);
+        std::fs::copy(&from, folder.path().join(from.file_name().expect("a name")))
+            .expect("a copy");
+    }
+    let at = |mebibytes, line: &str| short_of_memory(folder.path(), mebibytes, line);
+    for line in ["nbcc blur.halide -o blur.nbx --size 64x64", "nbcc saxpy.ptx -o saxpy.nbx"] {
+        let outcome = at(4096, line);
+        assert_eq!(outcome.code, Some(0), "{line}: {}", outcome.stderr);
+    }
+    let lines = [
+        "nbcc run blur.halide --size 64x64",
+        "nbcc interp blur.halide --size 64x64",
+        "nbcc blur.halide -o out.nbx --size 64x64",
+        "nbcc objdump blur.nbx",
+        "nbcc run saxpy.ptx",
+        "nbcc interp saxpy.ptx",
+        "nbcc saxpy.ptx -o out.nbx",
+        "nbcc objdump saxpy.nbx",
+    ];
+    let mut refused = 0;
+    for line in lines {
+        // 256 MiB are the stack alone.
+        for mebibytes in [64, 200, 264, 268, 272, 276, 280, 290, 300, 320, 350] {
+            let outcome = at(mebibytes, line);
+            let said = format!("{line}, {mebibytes} MiB: {}", outcome.stderr);
+            match outcome.code {
+                Some(0) => assert!(mebibytes > 256, "{said}"),
+                Some(1) => {
+                    refused += 1;
+                    assert!(outcome.stderr.contains("[E4212] error: "), "{said}");
+                    assert!(!outcome.stderr.contains("internal error"), "{said}");
+                }
+                code => panic!("{code:?}: {said}"),
+            }
+        }
+    }
+    assert!(refused >= 3 * lines.len(), "{refused} were refused");
+}
+
+/// The process that waits ends as the other does, and takes it along.
+#[cfg(target_os = "linux")]
+#[test]
+fn under_a_limit_commands_end_as_without() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (line, code) in [
+        ("nbcc --version", 0),
+        ("nbcc run missing.halide", 1),
+        ("nbcc run --no-such-option", 2),
+        ("nbcc frobnicate", 2),
+    ] {
+        let limited = short_of_memory(folder.path(), 4096, line);
+        let free = command::run(command::command(NBCC, line, folder.path())).expect("nbcc runs");
+        assert_eq!(limited.code, Some(code), "{line}: {}", limited.stderr);
+        assert_eq!((limited.code, limited.stdout), (free.code, free.stdout), "{line}");
+        assert_eq!(limited.stderr, free.stderr, "{line}");
+    }
+    let limited = short_of_memory(folder.path(), 64, "nbcc --version --message-format=short");
+    assert!(limited.stderr.starts_with("nbcc: error: there is no memory"), "{}", limited.stderr);
 }
 
 /// A buffer of zeros takes address space once, and memory where it is touched.

@@ -209,8 +209,10 @@ nbcc_base::codes! {
      block = [32, 32, 32]\n";
 
     NO_MEMORY = "E4212", "memory is short",
-    "The system gives less memory than the program's images or buffers take: the machine has less, \
-     or a limit such as `ulimit -v` is set. The message says what took how much.",
+    "The system gives less memory than the program's images or buffers, or nbcc itself, take: the \
+     machine has less, or a limit such as `ulimit -v` is set. The message says what took how much \
+     where that is known. nbcc takes 300 MB of address space before it reads anything, mostly for \
+     a stack that is touched as far as programs nest.",
     by test "memory_that_is_short_is_said";
 
     NO_TRANSLATOR = "E4220", "no compiler for a language",

@@ -17,6 +17,7 @@ mod files;
 mod foreign;
 mod kind;
 mod launch;
+mod limited;
 mod machine;
 mod observe;
 mod progress;
@@ -47,17 +48,26 @@ const STACK: usize = 256 << 20;
 pub fn main() -> ExitCode {
     console::take_over_panics();
     let args: Vec<OsString> = std::env::args_os().collect();
+    ExitCode::from(limited::attended(&args).unwrap_or_else(|| on_own_stack(args)))
+}
+
+/// Runs one command line on a stack that is large enough.
+fn on_own_stack(args: Vec<OsString>) -> u8 {
+    let format = message_format(&args);
     let worker = std::thread::Builder::new().stack_size(STACK).spawn(move || run(args));
-    let code = match worker.map(std::thread::JoinHandle::join) {
+    match worker.map(std::thread::JoinHandle::join) {
         Ok(Ok(code)) => code,
         // The panic hook has said what went wrong.
         Ok(Err(_)) => 1,
         Err(error) => {
-            console::error_line(&format!("error: cannot start: {error}"));
-            1
+            let message = format!("there is no memory to start with: {error}");
+            let help = "nbcc takes 300 MB of address space before it reads anything: allow more \
+                        memory (`ulimit -v`)";
+            let mut session = Session::new(format);
+            session.fail(simulate::no_memory(message).help(help));
+            session.end(1)
         }
-    };
-    ExitCode::from(code)
+    }
 }
 
 /// Runs one command line.

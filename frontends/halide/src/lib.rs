@@ -77,16 +77,16 @@ pub fn parse(
 }
 
 /// Elaboration recurses as deep as the source nests, within [`elab::MAX_DEPTH`]: it gets a stack on
-/// which that fits, whatever the caller's.
+/// which that fits, whatever the caller's. The caller's it is where the system gives no other.
 fn on_own_stack<T: Send>(body: impl FnOnce() -> T + Send) -> T {
     const STACK: usize = 32 << 20;
-    std::thread::scope(|scope| {
-        let thread = std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, body);
-        match thread.expect("a thread can be started").join() {
-            Ok(result) => result,
-            Err(panic) => std::panic::resume_unwind(panic),
-        }
-    })
+    let mut body = Some(body);
+    let result = std::thread::scope(|scope| {
+        let run = || body.take().map(|body| body());
+        let thread = std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, run).ok()?;
+        thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    });
+    result.or_else(|| body.map(|body| body())).expect("it ran on one stack or the other")
 }
 
 /// The name of a file without folders and extension.
