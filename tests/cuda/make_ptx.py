@@ -145,7 +145,7 @@ def main():
                 subprocess.run(
                     [clang, "-x", "cuda", "--cuda-device-only", "-nocudainc", "-nocudalib", "-S", "-O0" if flags else "-O2", f"-ffp-contract={contract}",
                      "-Xclang", "-target-feature", "-Xclang", "+ptx63", f"--cuda-gpu-arch={arch}",
-                     "-include", "clang_cuda.h", "-I.", f"{name}.cu", "-o", path], check=True)
+                     "-include", "../../compiler/driver/data/cuda.h", "-I.", f"{name}.cu", "-o", path], check=True)
             else:
                 version = compiler.split()[1]
                 options = [f"--gpu-architecture={arch}", "--std=c++17"] + [f"--include-path={h}" for h in headers[version]]

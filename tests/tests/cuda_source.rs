@@ -61,6 +61,23 @@ fn cuda_is_compiled_by_what_is_there() {
         assert_eq!(std::fs::read(folder.join("p.bin")).expect("what was read"), [7, 0, 0, 0]);
         std::fs::remove_file(folder.join("p.bin")).expect("removed");
     }
+    // A Python without NVRTC leaves it to clang, which knows no CUDA and gets our declarations.
+    std::fs::create_dir(folder.join("bare")).expect("a folder");
+    script(&folder.join("bare"), "python3", "exit 3");
+    let bare = format!(
+        "case \"$*\" in\n  *-nocudainc*cuda_runtime.h*) ;;\n  *) echo 'clang: error: cannot find CUDA \
+         installation' >&2; exit 1 ;;\nesac\n{with_output}"
+    );
+    let bare = bare.replace("test -f \"$1\"", "true");
+    script(&folder.join("bare"), "clang++", &bare);
+    std::fs::create_dir(folder.join("nvrtc")).expect("a folder");
+    script(&folder.join("nvrtc"), "python3", "test \"$1\" = -c && test -f \"$3\" && cat made.ptx");
+    script(&folder.join("nvrtc"), "clang++", "exit 1");
+    for path in ["bare", "nvrtc"] {
+        let outcome = run(folder, "nbcc run k.cu", path);
+        assert_eq!(outcome.code, Some(0), "{path}: {}", outcome.stderr);
+        std::fs::remove_file(folder.join("p.bin")).expect("removed");
+    }
     let outcome = run(folder, "NBCC_CUDA=./compile nbcc k.cu", "none");
     assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
     assert!(folder.join("k.nbx").is_file());

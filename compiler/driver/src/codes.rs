@@ -217,8 +217,8 @@ nbcc_base::codes! {
 
     NO_TRANSLATOR = "E4220", "no compiler for a language",
     "CUDA C++ is compiled to PTX by a compiler that is installed: the program that the environment variable \
-     NBCC_CUDA names, which gets the file and writes PTX to its standard output, else `nvcc`, else `clang++`. \
-     None was found. docs/language-ptx.md says how to get PTX.",
+     NBCC_CUDA names, which gets the file and writes PTX to its standard output, else `nvcc`, else NVRTC \
+     where `python3` finds it, else `clang++`. None was found. docs/language-ptx.md says how to get PTX.",
     by test "cuda_needs_a_compiler";
 
     TRANSLATOR_FAILED = "E4221", "another compiler's error",

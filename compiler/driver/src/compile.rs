@@ -76,7 +76,8 @@ fn translated(
             }
             Translation::Failed { program, message } => {
                 let message = format!("`{program}` does not compile `{name}`: {message}");
-                let help = "what it says is its own: mend the source, or give its output instead";
+                let help = "mend the source, or install what it lacks: headers of CUDA come with \
+                            nvidia-cuda-runtime-cu12 or CUDA itself";
                 Diagnostic::error(&codes::TRANSLATOR_FAILED, message).help(help)
             }
         };

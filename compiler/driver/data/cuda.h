@@ -1,5 +1,6 @@
-/* The few names of CUDA that a source needs when clang compiles it without NVIDIA's headers. */
-#pragma once
+/* The names of CUDA that most kernels need, for clang where NVIDIA's headers are not installed. */
+#ifndef NBCC_CUDA_H
+#define NBCC_CUDA_H
 #define __host__ __attribute__((host))
 #define __device__ __attribute__((device))
 #define __global__ __attribute__((global))
@@ -17,12 +18,25 @@ struct alignas(8) int2 {
 struct alignas(16) int4 {
     int x, y, z, w;
 };
+struct alignas(8) float2 {
+    float x, y;
+};
+struct float3 {
+    float x, y, z;
+};
 struct alignas(16) float4 {
     float x, y, z, w;
+};
+struct uint3 {
+    unsigned x, y, z;
 };
 struct dim3 {
     unsigned x, y, z;
 };
+__device__ static inline int2 make_int2(int x, int y) { return {x, y}; }
+__device__ static inline float2 make_float2(float x, float y) { return {x, y}; }
+__device__ static inline float3 make_float3(float x, float y, float z) { return {x, y, z}; }
+__device__ static inline float4 make_float4(float x, float y, float z, float w) { return {x, y, z, w}; }
 
 struct clang_thread {
     __declspec(property(get = get_x)) unsigned x;
@@ -80,3 +94,28 @@ __device__ static inline double __dmul_rn(double a, double b) { return __nvvm_mu
 __device__ static inline float __fsub_rn(float a, float b) { return __nvvm_add_rn_f(a, -b); }
 __device__ static inline int min(int a, int b) { return a < b ? a : b; }
 __device__ static inline int max(int a, int b) { return a > b ? a : b; }
+__device__ static inline unsigned min(unsigned a, unsigned b) { return a < b ? a : b; }
+__device__ static inline unsigned max(unsigned a, unsigned b) { return a > b ? a : b; }
+__device__ static inline float min(float a, float b) { return __nvvm_fmin_f(a, b); }
+__device__ static inline float max(float a, float b) { return __nvvm_fmax_f(a, b); }
+__device__ static inline float fminf(float a, float b) { return __nvvm_fmin_f(a, b); }
+__device__ static inline float fmaxf(float a, float b) { return __nvvm_fmax_f(a, b); }
+__device__ static inline float fabsf(float a) { return __nvvm_fabs_f(a); }
+__device__ static inline float sqrtf(float a) { return __nvvm_sqrt_rn_f(a); }
+__device__ static inline double sqrt(double a) { return __nvvm_sqrt_rn_d(a); }
+__device__ static inline float floorf(float a) { return __nvvm_floor_f(a); }
+__device__ static inline float ceilf(float a) { return __nvvm_ceil_f(a); }
+__device__ static inline float atomicAdd(float* p, float v) { return __nvvm_atom_add_gen_f(p, v); }
+__device__ static inline void __threadfence() { __nvvm_membar_gl(); }
+__device__ static inline void __threadfence_block() { __nvvm_membar_cta(); }
+__device__ static inline void __syncwarp(unsigned mask = 0xffffffff) { __nvvm_bar_warp_sync(mask); }
+__device__ static inline int __shfl_sync(unsigned m, int v, int lane) { return __nvvm_shfl_sync_idx_i32(m, v, lane, 31); }
+__device__ static inline int __shfl_up_sync(unsigned m, int v, int d) { return __nvvm_shfl_sync_up_i32(m, v, d, 0); }
+__device__ static inline int __shfl_down_sync(unsigned m, int v, int d) { return __nvvm_shfl_sync_down_i32(m, v, d, 31); }
+__device__ static inline int __shfl_xor_sync(unsigned m, int v, int l) { return __nvvm_shfl_sync_bfly_i32(m, v, l, 31); }
+__device__ static inline float __shfl_sync(unsigned m, float v, int lane) { return __nvvm_shfl_sync_idx_f32(m, v, lane, 31); }
+__device__ static inline float __shfl_up_sync(unsigned m, float v, int d) { return __nvvm_shfl_sync_up_f32(m, v, d, 0); }
+__device__ static inline float __shfl_down_sync(unsigned m, float v, int d) { return __nvvm_shfl_sync_down_f32(m, v, d, 31); }
+__device__ static inline float __shfl_xor_sync(unsigned m, float v, int l) { return __nvvm_shfl_sync_bfly_f32(m, v, l, 31); }
+
+#endif
