@@ -15,6 +15,7 @@ use nbcc_stages::{DirectiveInfo, ParamKind, Pipeline};
 use crate::codes;
 use crate::lower::Size;
 use crate::pipeline::PASSES;
+use crate::plan;
 use crate::plan::schedule::defaults::{Rule, relief};
 use crate::state::{Compilation, Form};
 
@@ -276,6 +277,15 @@ fn start(program: Program, request: &Request, cx: &mut Context<'_>) -> Result<Co
         );
     };
     let machine = request.read_machine(Machine::from_toml, &codes::BAD_MACHINE, cx.diagnostics)?;
+    let least = plan::least_bytes(&machine);
+    if machine.memory.pgsm_bytes < least {
+        let message = format!(
+            "the scratchpad of a group has {} bytes, of which its engines need {least} themselves",
+            machine.memory.pgsm_bytes
+        );
+        let help = format!("set memory.pgsm_bytes to {least} or more");
+        return cx.diagnostics.fail(Diagnostic::error(&codes::BAD_MACHINE, message).help(help));
+    }
     let spread = cx.passes.level >= OptLevel::O1;
     let policy = match request.choices.get("regalloc").map(String::as_str) {
         Some("min") => Policy::Min,

@@ -45,6 +45,15 @@ fn ipim_refuses_machines() {
     assert_eq!(errors(program, &request), [codes::BAD_MACHINE.code]);
 }
 
+/// A scratchpad of a group that is too small for what its four engines keep there.
+#[test]
+fn ipim_refuses_small_scratchpads() {
+    let machine = machine().replace("pgsm_bytes = 8192", "pgsm_bytes = 304");
+    let request = Request { machine, ..Request::default() };
+    let program = Program::Stages(nbcc_stages::Pipeline::default());
+    assert_eq!(errors(program, &request), [codes::BAD_MACHINE.code]);
+}
+
 #[test]
 fn ipim_refuses_choices() {
     let choices = [("regalloc".to_string(), "most".to_string())].into();

@@ -38,7 +38,7 @@ pub use modes::in_place;
 pub use reads::{Ratio, Read, TiledIndex, Window, inner_index};
 pub use steps::{BANK_RESERVED, PlanError, make_plan};
 pub use traffic::Traffic;
-pub use windows::{SCRATCH_BYTES, dump_base};
+pub use windows::{SCRATCH_BYTES, dump_base, least_bytes};
 
 /// A buffer in banks.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

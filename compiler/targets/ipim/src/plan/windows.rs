@@ -17,8 +17,12 @@ const MARGIN: u32 = LANES as u32;
 /// The bytes that windows may use: all but the engines' scratch and a row where writes that are
 /// not wanted go.
 pub fn window_bytes(machine: &Machine) -> u32 {
-    (machine.memory.pgsm_bytes - machine.hierarchy.pes * SCRATCH_BYTES)
-        .saturating_sub(dump_bytes(machine))
+    machine.memory.pgsm_bytes - least_bytes(machine)
+}
+
+/// The bytes of a scratchpad without any window; no program is compiled for fewer.
+pub fn least_bytes(machine: &Machine) -> u32 {
+    machine.hierarchy.pes * SCRATCH_BYTES + dump_bytes(machine)
 }
 
 /// Bytes where writes that are not wanted go.
