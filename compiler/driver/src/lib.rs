@@ -15,6 +15,7 @@ mod console;
 pub mod data;
 mod files;
 mod foreign;
+mod help;
 mod kind;
 mod launch;
 mod limited;
@@ -88,7 +89,7 @@ fn run(args: Vec<OsString>) -> u8 {
         command.try_get_matches_from(&args).and_then(|matches| Cli::from_arg_matches(&matches));
     let cli = match parsed {
         Ok(cli) => cli,
-        Err(error) => return refuse(&args, &error),
+        Err(error) => return refuse(&args, &help::with_example(error, &args)),
     };
     let mut session = Session::new(cli.message_format);
     let code = match commands::dispatch(cli, &mut session) {

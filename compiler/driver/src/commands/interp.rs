@@ -46,10 +46,7 @@ fn images(session: &mut Session, args: &InterpArgs, pipeline: &Pipeline) -> Resu
     let (params, regions) = (&gathered.params, &gathered.extents.outputs);
     let images = interpret(session, pipeline, &gathered.inputs, params, regions, steps)?;
     let mut text = String::new();
-    for (name, input) in &gathered.inputs {
-        let image = &input.image;
-        let _ = writeln!(text, "{name}: {} {} from {}", by(&image.extent), image.ty, input.from);
-    }
+    text.extend(gathered.inputs.iter().map(|(name, input)| input.line(name)));
     for (place, image) in places.iter().zip(&images) {
         let file = outputs::write(session, place, image)?;
         let _ = writeln!(text, "{}: {} {} -> {file}", place.name, by(&image.extent), image.ty);

@@ -46,8 +46,31 @@ pub fn of_pipeline(pipeline: &Pipeline) -> Vec<InputSpec> {
 pub struct Loaded {
     /// The elements.
     pub image: Image,
-    /// The file, or what stands in for one.
-    pub from: String,
+    /// Where it came from.
+    pub from: Origin,
+}
+
+/// Where an input came from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// A file that was named or lies beside the program.
+    File(String),
+    /// Nowhere: a picture of ours stands in.
+    Bundled,
+}
+
+impl Loaded {
+    /// A line for people, of the input of that name.
+    pub fn line(&self, name: &str) -> String {
+        let (extent, ty) = (by(&self.image.extent), self.image.ty);
+        match &self.from {
+            Origin::File(file) => format!("{name}: {extent} {ty} from {file}\n"),
+            Origin::Bundled => format!(
+                "{name}: {extent} {ty}, a picture that comes with nbcc, since none was given \
+                 (--input {name}=FILE)\n"
+            ),
+        }
+    }
 }
 
 /// The inputs that the command line names, by name.
@@ -68,7 +91,7 @@ pub fn given(
         let image = read(session, spec, file)?;
         loaded.insert(
             name.clone(),
-            Loaded { image, from: split_extents(file).0.display().to_string() },
+            Loaded { image, from: Origin::File(split_extents(file).0.display().to_string()) },
         );
     }
     Ok(loaded)
@@ -88,7 +111,7 @@ pub fn add_beside(
         if let Some(path) = beside(program, &spec.name) {
             let file = path.display().to_string();
             let image = read(session, spec, &file)?;
-            loaded.insert(spec.name.clone(), Loaded { image, from: file });
+            loaded.insert(spec.name.clone(), Loaded { image, from: Origin::File(file) });
         }
     }
     Ok(())
@@ -367,5 +390,5 @@ fn bundled(session: &mut Session, spec: &InputSpec, program: &Path) -> Result<Lo
         by(&image.extent)
     );
     session.diagnostics.push(Diagnostic::note(&codes::BUNDLED_PICTURE, message).help(help));
-    Ok(Loaded { image, from: "(bundled picture)".into() })
+    Ok(Loaded { image, from: Origin::Bundled })
 }

@@ -18,6 +18,7 @@ use crate::progress::watched;
 use crate::registry::{ImageRunner, TargetEntry};
 use crate::session::{Session, Stop};
 use crate::simulate::{Described, Ran, RunRequest, check_steps};
+use crate::style::BOLD;
 use crate::{check, codes, compile, console, files, report, simulate};
 
 /// A binary with the data for its run.
@@ -84,10 +85,7 @@ fn run(session: &mut Session, args: &RunArgs, job: &Job) -> Result<(), Stop> {
         None => None,
     };
     let mut text = String::new();
-    for (name, input) in &job.inputs {
-        let image = &input.image;
-        let _ = writeln!(text, "{name}: {} {} from {}", by(&image.extent), image.ty, input.from);
-    }
+    text.extend(job.inputs.iter().map(|(name, input)| input.line(name)));
     write_records(session, job, args, &ran)?;
     if let Some(statistics) = &ran.statistics {
         text.push_str(&report::table(statistics, "control core"));
@@ -99,7 +97,7 @@ fn run(session: &mut Session, args: &RunArgs, job: &Job) -> Result<(), Stop> {
         let file = outputs::write(session, place, image)?;
         let _ = writeln!(
             text,
-            "{}: {} {} -> \x1b[1m{file}\x1b[0m",
+            "{}: {} {} -> {BOLD}{file}{BOLD:#}",
             place.name,
             by(&image.extent),
             image.ty
