@@ -34,6 +34,34 @@ fn colour_follows_the_environment() {
     assert!(!colored("CLICOLOR_FORCE=1 NO_COLOR=1 nbcc interp missing.halide"));
 }
 
+/// On a terminal, long work says what it is and how far it has come; none of it stays.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_terminal_shows_progress() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let source = "Func out(x, y) = sqrt(x * 0.5f + y);\n";
+    std::fs::write(folder.path().join("root.halide"), source).expect("a file");
+    let line = "run root.halide --size 64x64 --machine ipim-vault --check";
+    // Part of util-linux; elsewhere there is nothing to ask.
+    let mut terminal = std::process::Command::new("script");
+    terminal
+        .args(["-qec", &format!("{NBCC} {line}"), "/dev/null"])
+        .current_dir(folder.path())
+        .env("TERM", "xterm")
+        .stdin(Stdio::null());
+    let Ok(shown) = command::run(terminal) else { return };
+    assert_eq!(shown.code, Some(0), "{}", shown.stdout);
+    let plain = command::command(NBCC, &format!("nbcc {line}"), folder.path());
+    let plain = command::run(plain).expect("nbcc runs");
+    for what in ["compiling", "interpreting"] {
+        assert!(shown.stdout.contains(what), "{}", shown.stdout);
+        assert!(!plain.stdout.contains(what) && !plain.stderr.contains(what), "{}", plain.stderr);
+    }
+    // Behind the last line that was cleared there is the report alone.
+    let (_, kept) = shown.stdout.rsplit_once("\x1b[2K").expect("something is cleared");
+    assert!(kept.contains(" cycles") && !kept.contains("interpreting"), "{kept}");
+}
+
 /// A device that is always full.
 #[cfg(target_os = "linux")]
 #[test]

@@ -13,6 +13,7 @@ use nbcc_placement::Remark;
 use crate::cli::{Extents, LanguageArgs, PassArgs, TargetArgs};
 use crate::data::{gather, inputs};
 use crate::kind::{self, Kind};
+use crate::progress::waited;
 use crate::registry::{TargetEntry, Translation, Translator};
 use crate::session::{Session, Stop};
 use crate::{codes, files, machine, registry};
@@ -333,7 +334,12 @@ pub fn with_context<T>(
         passes,
         observer,
     };
-    let result = work(&mut cx).map_err(Stop::from);
+    // Dumps go where progress would be shown.
+    let result = match cx.observer.wants_dumps() {
+        true => work(&mut cx),
+        false => waited("compiling", || work(&mut cx)),
+    };
+    let result = result.map_err(Stop::from);
     // An error that was reported counts, whatever came back.
     let result = result.and_then(|value| match session.diagnostics.check() {
         Ok(()) => Ok(value),
