@@ -1,6 +1,6 @@
 //! README.md and the check that runs for every change agree, and the page on tests names them all.
 
-use nbcc_tests::root;
+use nbcc_tests::{command, root};
 
 #[test]
 fn the_commands_of_the_readme_are_checked() {
@@ -12,6 +12,28 @@ fn the_commands_of_the_readme_are_checked() {
     for command in &commands[..2] {
         assert!(check.contains(command.trim()), ".ci/run does not run `cargo {command}`");
     }
+}
+
+/// What stands as `nbcc ...` in the block behind "In `examples/ipim`:" runs there.
+#[test]
+fn the_other_commands_of_the_readme_run() {
+    let readme = std::fs::read_to_string(root().join("README.md")).expect("README.md");
+    let (_, block) = readme.split_once("In `examples/ipim`:\n\n```\n").expect("the block");
+    let (block, _) = block.split_once("```").expect("its end");
+    let folder = tempfile::tempdir().expect("a folder");
+    for name in ["blur.halide", "blur.in.png"] {
+        let from = root().join("examples/ipim").join(name);
+        std::fs::copy(from, folder.path().join(name)).expect("a copy");
+    }
+    let mut count = 0;
+    for line in block.lines().filter(|line| line.starts_with("nbcc ")) {
+        let (command, _) = line.split_once("   ").unwrap_or((line, ""));
+        let nbcc = command::command(env!("CARGO_BIN_EXE_nbcc-under-test"), command, folder.path());
+        let outcome = command::run(nbcc).expect("nbcc runs");
+        assert_eq!(outcome.code, Some(0), "{command}: {}", outcome.stderr);
+        count += 1;
+    }
+    assert!(count >= 8, "{count} commands");
 }
 
 #[test]
