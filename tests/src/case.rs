@@ -154,8 +154,7 @@ pub fn check(path: &Path, nbcc: &str) -> Result<(), String> {
     Err(format!("{differences}NBCC_BLESS=1 writes what is printed into {}", path.display()))
 }
 
-/// The first error that does not say what to do. Those of the Halide frontend, E0, have tests of
-/// their own.
+/// The first error that does not say what to do.
 fn helpless(stderr: &str) -> Option<&str> {
     let begins = |line: &str| line.starts_with("[E") || line.starts_with("[W");
     let mut open = None;
@@ -164,7 +163,7 @@ fn helpless(stderr: &str) -> Option<&str> {
             if open.is_some() {
                 return open;
             }
-            open = Some(line).filter(|line| line.starts_with("[E") && !line.starts_with("[E0"));
+            open = Some(line).filter(|line| line.starts_with("[E"));
         } else if line.contains("help: ") || line.contains("Help: ") {
             open = None;
         }

@@ -54,6 +54,12 @@ fn ptx(body: &str, apply: Apply) -> Case {
     Case { line: "nbcc in.ptx --emit ir", text, apply }
 }
 
+/// A pipeline that declares an input `in` before this.
+fn halide(body: &str, apply: Apply) -> Case {
+    let text = format!("ImageParam in(Float(32), 2);\n{body}");
+    Case { line: "nbcc in.halide --emit stages", text, apply }
+}
+
 /// A kernel with these instructions.
 fn kernel(insts: &str, apply: Apply) -> Case {
     let registers = ".reg .b32 %r<4>;\n.reg .b64 %d<4>;\n.reg .f32 %f<4>;";
@@ -105,6 +111,22 @@ fn cases() -> Vec<Case> {
         kernel("mov.u32 %r1, 1;\npopc %r1, %r1;", Apply::Behind),
         ptx(".global .align 3 .b32 x;\n.visible .entry k() { ret; }\n", Apply::LastWord),
     ];
+    let half = "Func out(x, y) = in(x, y) * 0.5f;\n";
+    cases.extend([
+        halide("Func out(x, y) = in(x, y];\n", Apply::Place),
+        halide("Func out(x, y) = in(x);\n", Apply::Place),
+        halide("Func out(x, y) = in(x, y) * gain;\n", Apply::Top),
+        halide("Func out(x, y) = in(x, y) / 3.0;\n", Apply::Place),
+        halide("Func out(x, y) = in(x % in.widht(), y);\n", Apply::Place),
+        halide("Func f[1];\nf[1](x, y) = in(x, y);\nFunc out(x, y) = f[0](x, y);\n", Apply::Place),
+        halide("Expr e = in(x, y);\ne++;\nFunc out(x, y) = e;\n", Apply::Place),
+        halide("Func out(x, y) = lerp(cast<uint8_t>(x), cast<uint8_t>(y), 2.0f);\n", Apply::Place),
+        halide(&format!("in.dim(0).set_min(2);\n{half}"), Apply::Place),
+        halide(&format!("{half}out.split(x, xo, y, 8);\n"), Apply::Place),
+        halide(&format!("{half}out.vectorise(x, 4);\n"), Apply::Place),
+        halide(&format!("{half}out(x, 0) = 1.0f;\nout.update(1).vectorize(x, 4);\n"), Apply::Place),
+        halide("Func f(x) = in(x, 0);\nf.dim(1).set_estimate(0, 8);\n", Apply::Place),
+    ]);
     let header = |from: &str, to: &str| Case {
         line: "nbcc in.ptx --emit ir",
         text: FILL.replace(from, to),

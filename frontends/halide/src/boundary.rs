@@ -80,7 +80,8 @@ impl Elab<'_> {
                             &codes::UNDEFINED_FUNC,
                             format!("`{name}` is used before it is defined"),
                         )
-                        .at(source.1, "has no definition yet"),
+                        .at(source.1, "has no definition yet")
+                        .help(crate::helps::define_first(&name)),
                     );
                 }
                 (self.hir.funcs[func].vars.clone(), self.hir.funcs[func].types.clone())
@@ -92,7 +93,8 @@ impl Elab<'_> {
                         &codes::ARGUMENT_TYPE,
                         format!("`{name}` needs an image or a Func"),
                     )
-                    .at(source.1, format!("this is {what}")),
+                    .at(source.1, format!("this is {what}"))
+                    .help(format!("write `{name}(in)`, with an input or a Func")),
                 );
             }
         };
@@ -141,7 +143,8 @@ impl Elab<'_> {
                         &codes::VALUE_COUNT,
                         "one value is needed for each value of the Func",
                     )
-                    .at(args[1].1, format!("{} for {}", constants.len(), values.len())),
+                    .at(args[1].1, format!("{} for {}", constants.len(), values.len()))
+                    .help("write them as a list: `{0, 1}`"),
                 );
             }
             for (value, constant) in values.iter_mut().zip(&constants) {

@@ -532,7 +532,8 @@ impl Elab<'_> {
                     &codes::ARGUMENT_COUNT,
                     format!("`{name}` takes at least 2 arguments, not {}", args.len()),
                 )
-                .at(span, format!("{} given", count(args.len(), "argument"))),
+                .at(span, format!("{} given", count(args.len(), "argument")))
+                .help(format!("give another one: `{name}(a, b)`")),
             );
         }
         let op = if name == "min" { BinaryOp::Min } else { BinaryOp::Max };
@@ -628,7 +629,8 @@ impl Elab<'_> {
                         &codes::VALUE_COUNT,
                         "`select` between Tuples of different sizes",
                     )
-                    .at(span, format!("{} values and {}", a.len(), b.len())),
+                    .at(span, format!("{} values and {}", a.len(), b.len()))
+                    .help("choose between Tuples of as many values"),
                 );
             }
             let mut values = Vec::new();
@@ -717,7 +719,8 @@ impl Elab<'_> {
         let Some((last, rest)) = values.split_last() else {
             return self.fail(
                 Diagnostic::error(&codes::VALUE_COUNT, "`mux` needs a value to choose")
-                    .at(args[1].1, "an empty list"),
+                    .at(args[1].1, "an empty list")
+                    .help("write what to choose from: `mux(i, {a, b, c})`"),
             );
         };
         let mut result = last.clone();
@@ -807,7 +810,11 @@ impl Elab<'_> {
         if ty.is_float() {
             return self.fail(
                 Diagnostic::error(&codes::OPERAND_TYPES, format!("`{name}` needs integers"))
-                    .at(args[0].1, format!("has type {}", c_name(ty))),
+                    .at(args[0].1, format!("has type {}", c_name(ty)))
+                    .help(match op {
+                        Op::Div => "of floats, write `trunc(a / b)`",
+                        _ => "of floats, write `a - b * trunc(a / b)`",
+                    }),
             );
         }
         if ty.is_unsigned() {

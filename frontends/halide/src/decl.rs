@@ -228,7 +228,8 @@ impl Elab<'_> {
                 match args.as_slice() {
                     [] if ty.word == TypeWord::Auto || is_const => self.fail(
                         Diagnostic::error(&codes::DECLARATION, format!("`{name}` needs a value"))
-                            .at(d.span, "declared without a value"),
+                            .at(d.span, "declared without a value")
+                            .help(format!("write `{} {name} = ...;`", self.text(ty.span))),
                     ),
                     [] if ty.word == TypeWord::C => Ok(match c_type {
                         Some(CType::Element(ElementType::F32)) => Value::Float(0.0),
@@ -265,7 +266,8 @@ impl Elab<'_> {
             }
             TypeWord::Void => self.fail(
                 Diagnostic::error(&codes::DECLARATION, "a variable cannot be void")
-                    .at(ty.span, "only a function can be void"),
+                    .at(ty.span, "only a function can be void")
+                    .help("write the type of its value, as in `int n = 3;`"),
             ),
         }
     }
@@ -382,7 +384,8 @@ impl Elab<'_> {
         }
         self.fail(
             Diagnostic::error(&codes::DIMENSIONS, format!("an image cannot have {n} dimensions"))
-                .at(value.1, format!("at most {MAX_DIMENSIONS} are supported")),
+                .at(value.1, format!("at most {MAX_DIMENSIONS} are supported"))
+                .help(format!("write a number from 1 to {MAX_DIMENSIONS}")),
         )
     }
 
@@ -577,7 +580,8 @@ impl Elab<'_> {
                     format!("two inputs or parameters are called `{name}`"),
                 )
                 .at(span, "the second one")
-                .and(first, "the first one"),
+                .and(first, "the first one")
+                .help("give one of them another name"),
             ),
         }
     }
@@ -631,7 +635,8 @@ impl Elab<'_> {
                 &codes::LITERAL_RANGE,
                 format!("the default value does not fit {}", c_name(ty)),
             )
-            .at(at, format!("{} holds integers from {low} to {high}", c_name(ty))),
+            .at(at, format!("{} holds integers from {low} to {high}", c_name(ty)))
+            .help(format!("write a default from {low} to {high}, or declare a `Param<float>`")),
         )
     }
 
@@ -679,7 +684,7 @@ impl Elab<'_> {
                     &codes::DIMENSIONS,
                     format!("an RDom cannot have {} dimensions", bounds.len()),
                 )
-                .at(at, "at most 4 are supported"),
+                .at(at, "at most 4 are supported").help("join two of them: of `RDom r(0, 12);`, `r.x % 3` and `r.x / 3` run over 3 by 4"),
             );
         }
         let mut dims = Vec::new();
@@ -746,7 +751,8 @@ impl Elab<'_> {
             Init::Definition(..) => {
                 return self.fail(
                     Diagnostic::error(&codes::DECLARATION, "an array has no definition")
-                        .at(d.span, "define its elements one by one"),
+                        .at(d.span, "define its elements one by one")
+                        .help("declare it first, `Func f[3];`, then write `f[0](x, y) = ...;`"),
                 );
             }
         };
@@ -762,25 +768,28 @@ impl Elab<'_> {
                                 &codes::ARRAY_LENGTH,
                                 format!("an array of length {n}"),
                             )
-                            .at(value.1, "must be at least 1"),
+                            .at(value.1, "must be at least 1")
+                            .help(crate::helps::AT_LEAST_ONE),
                         );
                     }
                     n as u64
                 }
-                None => match &initial {
-                    Some((Value::List(list), _)) if lengths.is_empty() && !list.is_empty() => {
-                        list.len() as u64
-                    }
-                    _ => {
-                        return self.fail(
+                None => {
+                    match &initial {
+                        Some((Value::List(list), _)) if lengths.is_empty() && !list.is_empty() => {
+                            list.len() as u64
+                        }
+                        _ => {
+                            return self.fail(
                             Diagnostic::error(
                                 &codes::ARRAY_LENGTH,
                                 "the length of the array is missing",
                             )
-                            .at(d.span, "how many elements?"),
+                            .at(d.span, "how many elements?").help("write it, as in `Func f[3];`, or give a list: `int n[] = {1, 2};`"),
                         );
+                        }
                     }
-                },
+                }
             };
             lengths.push(n);
         }
@@ -822,7 +831,8 @@ impl Elab<'_> {
                         &codes::ARRAY_LENGTH,
                         format!("{given} values for an array of length {length}"),
                     )
-                    .at(*at, "too many values"),
+                    .at(*at, "too many values")
+                    .help(format!("write the length {given}, or leave values out")),
                 );
             }
             Some((other, at)) => {
@@ -857,7 +867,8 @@ impl Elab<'_> {
             (_, Value::Poison) => Err(Failed),
             (TypeWord::Auto, Value::Void) => self.fail(
                 Diagnostic::error(&codes::CONVERSION, "a void function gives no value")
-                    .at(*span, "no value"),
+                    .at(*span, "no value")
+                    .help("call it in a statement of its own, without a variable"),
             ),
             (TypeWord::Auto, _) => Ok(v.clone()),
             (TypeWord::Func, Value::Func(_) | Value::Unfollowed) => Ok(v.clone()),
@@ -894,7 +905,8 @@ impl Elab<'_> {
                                 &codes::OVERFLOW,
                                 "the value is outside the range of int",
                             )
-                            .at(*span, "an int holds -2147483648 to 2147483647"),
+                            .at(*span, "an int holds -2147483648 to 2147483647")
+                            .help("declare a `double`, or write a smaller number"),
                         );
                     }
                     Value::Int(n)
@@ -907,7 +919,8 @@ impl Elab<'_> {
                 let (want, what) = (word_name(word), v.what());
                 self.fail(
                     Diagnostic::error(&codes::CONVERSION, format!("{want} is needed, not {what}"))
-                        .at(*span, format!("this is {what}")),
+                        .at(*span, format!("this is {what}"))
+                        .help(crate::helps::made_of(word, v)),
                 )
             }
         }

@@ -67,7 +67,8 @@ impl Elab<'_> {
         if values.is_empty() {
             return self.fail(
                 Diagnostic::error(&codes::VALUE_COUNT, "a definition needs a value")
-                    .at(at, "an empty list"),
+                    .at(at, "an empty list")
+                    .help("write a value: `f(x, y) = 0;`"),
             );
         }
         if self.hir.funcs[func].poisoned {
@@ -100,7 +101,8 @@ impl Elab<'_> {
                     &codes::NOT_INDEXED,
                     "a Func of one value has no values to choose from",
                 )
-                .at(at, "leave out the index"),
+                .at(at, "leave out the index")
+                .help("leave out the index"),
             );
         };
         let n = self.tuple_index(own.len(), index)?;
@@ -174,7 +176,8 @@ impl Elab<'_> {
             let n = vars.len();
             return self.fail(
                 Diagnostic::error(&codes::DIMENSIONS, format!("a Func cannot have {n} dimensions"))
-                    .at(span, format!("at most {} are supported", crate::decl::MAX_DIMENSIONS)),
+                    .at(span, format!("at most {} are supported", crate::decl::MAX_DIMENSIONS))
+                    .help(crate::helps::FEWER_DIMENSIONS),
             );
         }
         Ok(vars)
@@ -328,7 +331,11 @@ impl Elab<'_> {
                         ),
                     )
                     .at(left, format!("has {}", count(found as usize, "dimension")))
-                    .and(declared.span, "declared here"),
+                    .and(declared.span, "declared here")
+                    .help(crate::helps::declare_output(
+                        declared.ty.or(types.first().copied()),
+                        vars.len(),
+                    )),
                 );
             }
         }
@@ -417,7 +424,13 @@ impl Elab<'_> {
                         values.len()
                     ),
                 )
-                .at(right, format!("{} here", count(values.len(), "value"))),
+                .at(right, format!("{} here", count(values.len(), "value")))
+                .help(match types.len() {
+                    1 => "write one value".to_owned(),
+                    n => format!(
+                        "write {n} values in a list, or update one of them: `f(x)[0] = ...`"
+                    ),
+                }),
             );
         }
         let mut results = Vec::new();
@@ -680,7 +693,8 @@ impl Elab<'_> {
                     "an RDom takes no condition after it was used in a definition",
                 )
                 .at(span, "too late")
-                .and(used, "used here"),
+                .and(used, "used here")
+                .help("move the condition before that definition"),
             );
         }
         let node = self.condition(condition)?;
@@ -696,7 +710,8 @@ impl Elab<'_> {
         if let Some(at) = other {
             return self.fail(
                 Diagnostic::error(&codes::TWO_RDOMS, "a condition on an RDom names another RDom")
-                    .at(at, "of another RDom"),
+                    .at(at, "of another RDom")
+                    .help("make one RDom of both: `RDom r(0, 3, 0, 3);`"),
             );
         }
         self.hir.rdoms[rdom].predicates.push(node);

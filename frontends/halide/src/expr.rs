@@ -177,7 +177,8 @@ impl Elab<'_> {
         }
         self.fail(
             Diagnostic::error(&codes::NUMBER, "the number is too large")
-                .at(span, "more than a float can hold"),
+                .at(span, "more than a float can hold")
+                .help("write a number up to `3.4e38f`"),
         )
     }
 
@@ -198,7 +199,8 @@ impl Elab<'_> {
             Ok(n) => Ok(Value::Int(n)),
             Err(_) => self.fail(
                 Diagnostic::error(&codes::NUMBER, "the number is too large")
-                    .at(span, "an int holds up to 2147483647"),
+                    .at(span, "an int holds up to 2147483647")
+                    .help(crate::helps::SMALLER_INT),
             ),
         }
     }
@@ -240,18 +242,22 @@ impl Elab<'_> {
         if self.facts.defined.contains(&symbol) && !self.facts.declared.contains(&symbol) {
             return self.fail(crate::stmt::undeclared(text, span));
         }
-        let mut diagnostic = if self.facts.declared.contains(&symbol) {
+        let elsewhere = self.facts.declared.contains(&symbol);
+        let diagnostic = if elsewhere {
             Diagnostic::error(&codes::UNKNOWN_NAME, format!("`{text}` is not declared here"))
                 .at(span, "declared elsewhere, or only later")
         } else {
             Diagnostic::error(&codes::UNKNOWN_NAME, format!("`{text}` is not declared"))
                 .at(span, "not a known name")
         };
-        let known = self.known_names();
-        if let Some(near) = nearest(text, known) {
-            diagnostic = diagnostic.help(format!("did you mean `{near}`?"));
-        }
-        self.fail(diagnostic)
+        let help = match nearest(text, self.known_names()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None if elsewhere => "move its declaration before this, out of the block or function \
+                                  that it stands in"
+                .to_owned(),
+            None => format!("declare it: `const int {text} = 1;`, or a `Param<float>`"),
+        };
+        self.fail(diagnostic.help(help))
     }
 
     /// The input that an undeclared name stands for where it is used as an image is.
@@ -278,7 +284,8 @@ impl Elab<'_> {
                     &codes::DIMENSIONS,
                     format!("an input image cannot have {dims} dimensions"),
                 )
-                .at(call, format!("from 1 to {} are supported", crate::decl::MAX_DIMENSIONS)),
+                .at(call, format!("from 1 to {} are supported", crate::decl::MAX_DIMENSIONS))
+                .help(crate::helps::FEWER_DIMENSIONS),
             );
         }
         let input = self.hir.inputs.push(InputData {
@@ -377,7 +384,8 @@ impl Elab<'_> {
     fn out_of_range<T>(&mut self, n: i32, len: usize, what: &str, at: Span) -> Result<T> {
         self.fail(
             Diagnostic::error(&codes::INDEX_RANGE, format!("index {n} is outside the {what}"))
-                .at(at, format!("its indices are 0 to {}", len.saturating_sub(1))),
+                .at(at, format!("its indices are 0 to {}", len.saturating_sub(1)))
+                .help(crate::helps::index(what, len)),
         )
     }
 
@@ -501,7 +509,14 @@ impl Elab<'_> {
                         count(dims, "dimension")
                     ),
                 )
-                .at(span, format!("{} given", count(given, "coordinate"))),
+                .at(span, format!("{} given", count(given, "coordinate")))
+                .help(match given < dims {
+                    true => format!(
+                        "write `{name}({})`; `_` stands for all that are left",
+                        crate::helps::coordinates(dims)
+                    ),
+                    false => format!("write `{name}({})`", crate::helps::coordinates(dims)),
+                }),
             );
         }
         let mut nodes = Vec::with_capacity(dims);
@@ -576,7 +591,8 @@ impl Elab<'_> {
                     format!("`{name}` is called before it is defined"),
                 )
                 .at(at, "has no definition yet")
-                .and(declared, "declared here"),
+                .and(declared, "declared here")
+                .help(crate::helps::define_first(&name)),
             );
         }
         let (dims, types) = (info.vars.len(), info.types.clone());
@@ -636,7 +652,8 @@ impl Elab<'_> {
                     &codes::ARGUMENT_COUNT,
                     format!("a conversion takes 1 argument, not {}", args.len()),
                 )
-                .at(span, format!("{} given", count(args.len(), "argument"))),
+                .at(span, format!("{} given", count(args.len(), "argument")))
+                .help(crate::helps::conversion(c_name(ty))),
             );
         };
         let node = match value.0 {
@@ -657,7 +674,12 @@ impl Elab<'_> {
                             &codes::CONVERSION,
                             format!("{} and {} differ in width", c_name(from), c_name(ty)),
                         )
-                        .at(span, format!("{} bits as {} bits", from.bits(), ty.bits())),
+                        .at(span, format!("{} bits as {} bits", from.bits(), ty.bits()))
+                        .help(format!(
+                            "write a type of {} bits, or convert the value: `cast<{}>(...)`",
+                            from.bits(),
+                            c_name(ty)
+                        )),
                     );
                 }
                 if from == ty { node } else { self.hir.push(NodeKind::Reinterpret(node), ty, span) }
@@ -675,7 +697,8 @@ impl Elab<'_> {
                             &codes::ARGUMENT_COUNT,
                             format!("a conversion takes 1 argument, not {}", args.len()),
                         )
-                        .at(span, format!("{} given", count(args.len(), "argument"))),
+                        .at(span, format!("{} given", count(args.len(), "argument")))
+                        .help(crate::helps::conversion(self.text(ty.span))),
                     );
                 };
                 if value.0.is_number() {
@@ -750,7 +773,11 @@ impl Elab<'_> {
                 &codes::ARGUMENT_COUNT,
                 format!("wrong number of arguments for `{text}`"),
             )
-            .at(span, "takes 1 argument"),
+            .at(span, "takes 1 argument")
+            .help(match ty.word {
+                TypeWord::Var => "write `Var(\"x\")`".to_owned(),
+                _ => format!("write `{text}(a)`"),
+            }),
         )
     }
 }

@@ -166,7 +166,8 @@ impl Elab<'_> {
                     &codes::UNREACHED_LEVEL,
                     format!("`{name}` is not part of the pipeline"),
                 )
-                .at(*span, format!("no output depends on `{name}`")),
+                .at(*span, format!("no output depends on `{name}`"))
+                .help("name a Func that an output depends on, or leave the directive out"),
             );
         }
         if wrong.is_empty() { Ok(()) } else { Err(nbcc_base::Failed) }
@@ -213,7 +214,8 @@ impl Elab<'_> {
                             &codes::UNDEFINED_OUTPUT,
                             format!("the output `{name}` is never defined"),
                         )
-                        .at(span, "declared here"),
+                        .at(span, "declared here")
+                        .help(format!("define it: `{name}(x, y) = ...;`")),
                     );
                 }
             }

@@ -24,7 +24,8 @@ impl Elab<'_> {
                     &codes::OPERAND_TYPES,
                     "the weight of `lerp` must be a float or an unsigned integer",
                 )
-                .at(args[2].1, format!("has type {}", c_name(wt))),
+                .at(args[2].1, format!("has type {}", c_name(wt)))
+                .help("write a float from 0 to 1: `cast<float>(w) / 255.0f`"),
             );
         }
         if let Some(Literal::Float(bits)) = self.hir.literal(weight)
@@ -36,7 +37,8 @@ impl Elab<'_> {
                     &codes::LITERAL_RANGE,
                     "the weight of `lerp` between integers is from 0 to 1",
                 )
-                .at(args[2].1, "outside that range"),
+                .at(args[2].1, "outside that range")
+                .help("write a weight from `0.0f` to `1.0f`"),
             );
         }
         self.lower_lerp(zero, one, weight, args[2].1, span)

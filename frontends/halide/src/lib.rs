@@ -23,6 +23,7 @@ mod finish;
 mod grammar {
     include!(concat!(env!("OUT_DIR"), "/grammar.rs"));
 }
+mod helps;
 mod hir;
 mod lerp;
 mod member;

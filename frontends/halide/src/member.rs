@@ -27,7 +27,11 @@ impl Elab<'_> {
                         &codes::UNKNOWN_MEMBER,
                         format!("the RDom has no dimension `{text}`"),
                     )
-                    .at(name.span, format!("it has {}", count(dims, "dimension"))),
+                    .at(name.span, format!("it has {}", count(dims, "dimension")))
+                    .help(format!(
+                        "an RDom of more dimensions has more pairs: `{}`",
+                        crate::helps::rdom(dims + 1)
+                    )),
                 ),
                 None => self.unknown_member(&object.0, name, &RDOM_VARS),
             };
@@ -71,14 +75,11 @@ impl Elab<'_> {
             Diagnostic::error(&codes::UNKNOWN_MEMBER, format!("{what} has no `{text}`"))
                 .at(name.span, "not known");
         let help = match nearest(&text, known.iter().copied()) {
-            Some(near) => Some(format!("did you mean `{near}`?")),
-            None if known.is_empty() => None,
-            None => Some(format!("it has {}", list(known))),
+            Some(near) => format!("did you mean `{near}`?"),
+            None if known.is_empty() => format!("leave out `.{text}`"),
+            None => format!("it has {}", list(known)),
         };
-        self.fail(match help {
-            Some(help) => diagnostic.help(help),
-            None => diagnostic,
-        })
+        self.fail(diagnostic.help(help))
     }
 
     /// `object.name(args)`.
@@ -168,7 +169,8 @@ impl Elab<'_> {
                 &codes::ARGUMENT_COUNT,
                 format!("`{name}` takes {}, not {got}", count(want, "argument")),
             )
-            .at(span, format!("{} given", count(got, "argument"))),
+            .at(span, format!("{} given", count(got, "argument")))
+            .help(crate::helps::usage(name, want)),
         )
     }
 
@@ -259,7 +261,8 @@ impl Elab<'_> {
     fn no_such_extent<T>(&mut self, text: &str, dims: u32, at: Span) -> Result<T> {
         self.fail(
             Diagnostic::error(&codes::UNKNOWN_MEMBER, format!("the input has no `{text}`"))
-                .at(at, format!("it has {}", count(dims as usize, "dimension"))),
+                .at(at, format!("it has {}", count(dims as usize, "dimension")))
+                .help("declare it with more dimensions, or leave this out"),
         )
     }
 
@@ -281,7 +284,8 @@ impl Elab<'_> {
         }
         self.fail(
             Diagnostic::error(&codes::UNKNOWN_MEMBER, format!("{what} has no dimension {n}"))
-                .at(value.1, format!("it has {}", count(dims, "dimension"))),
+                .at(value.1, format!("it has {}", count(dims, "dimension")))
+                .help(crate::helps::dimension_number(dims)),
         )
     }
 
@@ -365,7 +369,8 @@ impl Elab<'_> {
         if n < 1 {
             return self.fail(
                 Diagnostic::error(&codes::DIRECTIVE_SIZE, "an estimated extent below 1")
-                    .at(extent.1, format!("this is {n}")),
+                    .at(extent.1, format!("this is {n}"))
+                    .help(crate::helps::AT_LEAST_ONE),
             );
         }
         self.hir.inputs[input].estimates[dim as usize] = Some((min, n));
@@ -390,7 +395,8 @@ impl Elab<'_> {
         if n < 1 {
             return self.fail(
                 Diagnostic::error(&codes::DIRECTIVE_SIZE, "an input with an extent below 1")
-                    .at(extent.1, format!("this is {n}")),
+                    .at(extent.1, format!("this is {n}"))
+                    .help(crate::helps::AT_LEAST_ONE),
             );
         }
         self.hir.inputs[input].fixed[dim as usize] = Some((n as u32, extent.1));
@@ -414,7 +420,8 @@ impl Elab<'_> {
         }
         self.fail(
             Diagnostic::error(&codes::DIRECTIVE_SIZE, "an input that does not start at 0")
-                .at(min.1, format!("this is {first}")),
+                .at(min.1, format!("this is {first}"))
+                .help("write `0`, and count the coordinates of the image from there"),
         )
     }
 

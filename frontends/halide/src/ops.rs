@@ -216,17 +216,22 @@ impl Elab<'_> {
             Fault::Overflow => {
                 Diagnostic::error(&codes::OVERFLOW, "the result is outside the range of int")
                     .at(span, "an int holds -2147483648 to 2147483647")
+                    .help(
+                        "make one of the operands a float, as in `2.0f`, or write smaller numbers",
+                    )
             }
             Fault::Shift => Diagnostic::error(
                 &codes::OVERFLOW,
                 "an int is shifted by less than 0 or more than 31",
             )
-            .at(right, "not from 0 to 31"),
+            .at(right, "not from 0 to 31")
+            .help("write a number from 0 to 31"),
             Fault::NotOnFloats => Diagnostic::error(
                 &codes::OPERAND_TYPES,
                 format!("`{}` is not defined on floats", op.text()),
             )
-            .at(at, "needs integers"),
+            .at(at, "needs integers")
+            .help("convert the operands: `(int)(...)`"),
         };
         self.fail(diagnostic)
     }

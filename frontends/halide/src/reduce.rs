@@ -125,7 +125,8 @@ impl Elab<'_> {
                     &codes::DIMENSIONS,
                     format!("`{name}` would need a Func of {} dimensions", vars.len()),
                 )
-                .at(span, format!("at most {} are supported", crate::decl::MAX_DIMENSIONS)),
+                .at(span, format!("at most {} are supported", crate::decl::MAX_DIMENSIONS))
+                .help(crate::helps::FEWER_DIMENSIONS),
             );
         }
         let e = if replaced.is_empty() { e } else { self.replace(e, &replaced, span)? };

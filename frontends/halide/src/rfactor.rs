@@ -60,7 +60,8 @@ impl Elab<'_> {
             return self.fail(
                 Diagnostic::error(&codes::NOT_REDUCTION, "`rfactor` needs an update over an RDom")
                     .at(span, "this update has none")
-                    .and(at, "the update"),
+                    .and(at, "the update")
+                    .help("write the update over an RDom first, as in `f(x) += g(r.x);`"),
             );
         };
         let combination = self.combination(func, &old_args, &old_values, at, span)?;
@@ -76,7 +77,8 @@ impl Elab<'_> {
                 Some(_) => {
                     return self.fail(
                         Diagnostic::error(&codes::LOOP_TAKEN, "a loop stands twice in `rfactor`")
-                            .at(rvar.1, "the second time"),
+                            .at(rvar.1, "the second time")
+                            .help("name each loop once"),
                     );
                 }
                 None => {
@@ -103,7 +105,8 @@ impl Elab<'_> {
                         &codes::ARGUMENT_TYPE,
                         "`rfactor` takes a reduction variable and a new Var",
                     )
-                    .at(var.1, format!("this is {what}")),
+                    .at(var.1, format!("this is {what}"))
+                    .help(crate::helps::RFACTOR),
                 );
             };
             if vars.contains(&symbol) {
@@ -113,7 +116,8 @@ impl Elab<'_> {
                         &codes::LOOP_TAKEN,
                         format!("`{name}` already has a dimension `{text}`"),
                     )
-                    .at(var.1, "a new Var is needed here"),
+                    .at(var.1, "a new Var is needed here")
+                    .help("write a Var of another name"),
                 );
             }
             vars.push(symbol);
@@ -124,7 +128,8 @@ impl Elab<'_> {
                     &codes::DIMENSIONS,
                     format!("`rfactor` would need a Func of {} dimensions", vars.len()),
                 )
-                .at(span, format!("at most {} are supported", crate::decl::MAX_DIMENSIONS)),
+                .at(span, format!("at most {} are supported", crate::decl::MAX_DIMENSIONS))
+                .help(crate::helps::FEWER_DIMENSIONS),
             );
         }
 
@@ -525,7 +530,8 @@ impl Elab<'_> {
                         &codes::ARGUMENT_TYPE,
                         "`rfactor` takes a reduction variable and a new Var",
                     )
-                    .at(value.1, format!("this is {what}")),
+                    .at(value.1, format!("this is {what}"))
+                    .help(crate::helps::RFACTOR),
                 )
             }
         }
@@ -644,7 +650,8 @@ impl Elab<'_> {
                     &codes::DIMENSIONS,
                     format!("`rfactor` of {} loops", loops.len()),
                 )
-                .at(span, "at most 4 loops over an RDom are supported"),
+                .at(span, "at most 4 loops over an RDom are supported")
+                .help("fuse some of them, or leave out a `split`"),
             );
         }
         let mut known: std::collections::HashMap<String, Node> = loops

@@ -258,7 +258,12 @@ impl Elab<'_> {
                             &codes::UPDATE_NUMBER,
                             format!("`{func_name}` has no update {k}"),
                         )
-                        .at(t.span, label),
+                        .at(t.span, label)
+                        .help(match updates {
+                            0 => "leave out `update`: the Func itself has loops".to_owned(),
+                            1 => "write `update(0)`".to_owned(),
+                            n => format!("write a number from 0 to {}", n - 1),
+                        }),
                     );
                 }
                 return Ok(Value::Stage(func, k as u32));
@@ -340,10 +345,10 @@ impl Elab<'_> {
                 .at(name.span, "not a directive");
         let known = DIRECTIVES.iter().map(|d| d.name).chain(self.directives.iter().map(|d| d.name));
         let near = nearest(text, known).map(str::to_owned);
-        self.fail(match near {
-            Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
-            None => diagnostic,
-        })
+        self.fail(diagnostic.help(match near {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => "leave it out: docs/language-halide.md lists the directives".to_owned(),
+        }))
     }
 
     /// `f.dim(k).name(args)`: what Halide says of the dimensions of outputs.
@@ -528,16 +533,19 @@ impl Elab<'_> {
             return Ok(name);
         }
         let func = self.hir.funcs[t.func].name.clone();
+        let free = self.derived_loop(t, &name).replace('$', "_");
         self.fail(
             Diagnostic::error(&codes::LOOP_TAKEN, format!("`{func}` already has a loop `{name}`"))
-                .at(arg.1, "a new name is needed here"),
+                .at(arg.1, "a new name is needed here")
+                .help(format!("write a name of its own: `{free}`")),
         )
     }
 
     fn repeated<T>(&mut self, name: &str, at: Span) -> Result<T> {
         self.fail(
             Diagnostic::error(&codes::LOOP_TAKEN, format!("the loop `{name}` stands twice"))
-                .at(at, "the second time"),
+                .at(at, "the second time")
+                .help("name each loop once"),
         )
     }
 
@@ -549,7 +557,8 @@ impl Elab<'_> {
         }
         self.fail(
             Diagnostic::error(&codes::DIRECTIVE_SIZE, format!("`{directive}` with a size of {n}"))
-                .at(arg.1, "must be at least 1"),
+                .at(arg.1, "must be at least 1")
+                .help(crate::helps::AT_LEAST_ONE),
         )
     }
 
@@ -676,7 +685,8 @@ impl Elab<'_> {
         {
             return self.fail(
                 Diagnostic::error(&codes::DIRECTIVE_SIZE, format!("an extent of {n}"))
-                    .at(extent.1, "must be at least 1"),
+                    .at(extent.1, "must be at least 1")
+                    .help(crate::helps::AT_LEAST_ONE),
             );
         }
         self.add_pending(

@@ -45,7 +45,8 @@ impl Elab<'_> {
                 self.fail(
                     Diagnostic::error(&codes::REDECLARED, format!("`{text}` is declared twice"))
                         .at(name.span, "declared again here")
-                        .and(other.name.span, "first declared here"),
+                        .and(other.name.span, "first declared here")
+                        .help("leave one of them out, or give it another name"),
                 )
             }
             StmtKind::Expr(e) => {
@@ -251,7 +252,8 @@ impl Elab<'_> {
                 Ok(n) => Ok(n),
                 Err(_) => self.fail(
                     Diagnostic::error(&codes::NUMBER, format!("{n} is too large for an int"))
-                        .at(value.1, "an int holds -2147483648 to 2147483647"),
+                        .at(value.1, "an int holds -2147483648 to 2147483647")
+                        .help(crate::helps::SMALLER_INT),
                 ),
             },
             Value::Float(_) | Value::Double(_) => self.fail(
@@ -342,7 +344,8 @@ impl Elab<'_> {
                 let at = self.ast.exprs[target].span;
                 self.fail(
                     Diagnostic::error(&codes::NOT_ASSIGNABLE, "this cannot be assigned to")
-                        .at(at, "neither a variable nor a Func at some coordinates"),
+                        .at(at, "neither a variable nor a Func at some coordinates")
+                        .help("write a variable, or a Func with its coordinates, on the left"),
                 )
             }
         }
@@ -408,7 +411,8 @@ impl Elab<'_> {
             return self.fail(
                 Diagnostic::error(&codes::NOT_ASSIGNABLE, "a const cannot be assigned to")
                     .at(at, "is const")
-                    .and(declared, "declared here"),
+                    .and(declared, "declared here")
+                    .help(crate::helps::NOT_CONST),
             );
         }
         let fixed = matches!(slot.value, Value::Array(_))
@@ -417,7 +421,8 @@ impl Elab<'_> {
             let what = slot.value.what();
             return self.fail(
                 Diagnostic::error(&codes::NOT_ASSIGNABLE, format!("{what} cannot be assigned to"))
-                    .at(at, format!("this is {what}")),
+                    .at(at, format!("this is {what}"))
+                    .help(crate::helps::fixed(&slot.value)),
             );
         }
         Ok(())
@@ -454,7 +459,8 @@ impl Elab<'_> {
                 if matches!(old, Value::Array(_)) {
                     return self.fail(
                         Diagnostic::error(&codes::NOT_ASSIGNABLE, "an array cannot be assigned to")
-                            .at(at, "this is an array"),
+                            .at(at, "this is an array")
+                            .help("assign its elements one by one: `a[0][0] = ...;`"),
                     );
                 }
                 let new = match op {
@@ -465,7 +471,8 @@ impl Elab<'_> {
                 if is_const {
                     return self.fail(
                         Diagnostic::error(&codes::NOT_ASSIGNABLE, "a const cannot be assigned to")
-                            .at(at, "is const"),
+                            .at(at, "is const")
+                            .help(crate::helps::NOT_CONST),
                     );
                 }
                 let new = self.convert(word, c_type, &(new, value.1))?;
@@ -496,7 +503,8 @@ impl Elab<'_> {
                 let what = other.what();
                 self.fail(
                     Diagnostic::error(&codes::NOT_ASSIGNABLE, "this cannot be assigned to")
-                        .at(at, format!("an element of {what}")),
+                        .at(at, format!("an element of {what}"))
+                        .help("declare an array for what changes: `int a[3];`"),
                 )
             }
         }
@@ -504,6 +512,12 @@ impl Elab<'_> {
 
     fn step_variable(&mut self, op: Op, target: ExprId, span: Span) -> Result<()> {
         let at = self.ast.exprs[target].span;
+        let help = match self.ast.exprs[target].kind {
+            ExprKind::Name(_) | ExprKind::Index(..) | ExprKind::Call(..) => {
+                format!("write `{} {}= 1`", self.text(at), op.text())
+            }
+            _ => "count in a variable: `int n = 0;`".to_owned(),
+        };
         let slot = match self.ast.exprs[target].kind {
             ExprKind::Name(name) => self.lookup(name),
             _ => None,
@@ -522,7 +536,8 @@ impl Elab<'_> {
                     &codes::NOT_ASSIGNABLE,
                     "`++` and `--` need a variable that holds a number",
                 )
-                .at(at, "not such a variable"),
+                .at(span, "not such a variable")
+                .help(help),
             ),
         }
     }
@@ -544,13 +559,16 @@ impl Elab<'_> {
         }
         if args.len() != parameters.len() {
             let (want, got) = (parameters.len(), args.len());
+            let names: Vec<&str> =
+                parameters.iter().map(|p| self.names.text(p.name.name)).collect();
             return self.fail(
                 Diagnostic::error(
                     &codes::ARGUMENT_COUNT,
                     format!("`{name}` takes {}, not {got}", count(want, "argument")),
                 )
                 .at(span, format!("{} given", count(got, "argument")))
-                .and(function.name.span, "declared here"),
+                .and(function.name.span, "declared here")
+                .help(format!("write `{name}({})`", names.join(", "))),
             );
         }
         self.deeper(span, |e| {
@@ -604,7 +622,8 @@ impl Elab<'_> {
                 Flow::Return((_, at)) if result.word == TypeWord::Void => e.fail(
                     Diagnostic::error(&codes::RETURN, "a void function returns no value")
                         .at(at, "returned here")
-                        .and(result.span, "is void"),
+                        .and(result.span, "is void")
+                        .help("write the type of the value instead of `void`, or `return;`"),
                 ),
                 Flow::Return(value) => {
                     let c_type = e.c_type_of(result)?;
@@ -640,7 +659,11 @@ impl Elab<'_> {
             return self.fail(
                 Diagnostic::error(&codes::ARGUMENT_TYPE, format!("`{text}` must be {want}"))
                     .at(arg.1, format!("this is {what}"))
-                    .and(parameter.name.span, "declared here"),
+                    .and(parameter.name.span, "declared here")
+                    .help(match parameter.is_array {
+                        true => "pass an array, or declare the parameter without `[]`",
+                        false => "pass one of its elements: `[0]`",
+                    }),
             );
         }
         if parameter.is_array {

@@ -49,10 +49,14 @@ pub(crate) fn parse(
     diagnostics: &mut Diagnostics,
 ) -> Result<Parsed, Failed> {
     if file.text.len() > MAX_SOURCE {
-        return diagnostics.fail(Diagnostic::error(&codes::FILE_SIZE, "the file is too large").at(
-            Span::new(source, 0, 0),
-            format!("{} bytes, of {MAX_SOURCE} at most", file.text.len()),
-        ));
+        return diagnostics.fail(
+            Diagnostic::error(&codes::FILE_SIZE, "the file is too large")
+                .at(
+                    Span::new(source, 0, 0),
+                    format!("{} bytes, of {MAX_SOURCE} at most", file.text.len()),
+                )
+                .help("make several pipelines of it, each in a file of its own"),
+        );
     }
     let (mut tokens, mut errors) = lex(source, &file.text, diagnostics)?;
     let mut removed: Vec<Spanned> = Vec::new();
@@ -150,10 +154,14 @@ fn lex(
         }
     }
     if tokens.len() > MAX_TOKENS {
-        return diagnostics.fail(Diagnostic::error(&codes::FILE_SIZE, "the file is too large").at(
-            Span::new(source, 0, 0),
-            format!("{} tokens, of {MAX_TOKENS} at most", tokens.len()),
-        ));
+        return diagnostics.fail(
+            Diagnostic::error(&codes::FILE_SIZE, "the file is too large")
+                .at(
+                    Span::new(source, 0, 0),
+                    format!("{} tokens, of {MAX_TOKENS} at most", tokens.len()),
+                )
+                .help("make several pipelines of it, each in a file of its own"),
+        );
     }
     Ok((tokens, errors))
 }
@@ -262,12 +270,14 @@ fn brackets(
                 format!("`{}` does not match `{}`", bracket(token.1), bracket(other.1)),
             )
             .at(span(&token), format!("`{}` was expected here", partner_of(other.1)))
-            .and(span(&other), "opened here"),
+            .and(span(&other), "opened here")
+            .help(format!("write `{}`", partner_of(other.1))),
             None => Diagnostic::error(
                 &codes::BRACKETS,
                 format!("`{}` closes nothing", bracket(token.1)),
             )
-            .at(span(&token), "no bracket is open here"),
+            .at(span(&token), "no bracket is open here")
+            .help("remove it"),
         };
         // A text that does not end has taken its bracket with it.
         if !tokens[start..i].iter().any(|t| t.1 == Token::Bad) {
@@ -383,14 +393,11 @@ fn report(
     {
         // A type in an expression would have to be called.
         let word = &file.text[from as usize..to as usize];
-        let diagnostic = Diagnostic::error(&codes::SYNTAX, format!("unexpected type `{word}`"))
-            .at(Span { source, start: from, end: to }, "a type cannot stand here");
-        diagnostics.push(match token_type {
-            TypeWord::C => {
-                diagnostic.help(format!("a value is converted with `cast<{word}>(...)`"))
-            }
-            _ => diagnostic,
-        });
+        diagnostics.push(
+            Diagnostic::error(&codes::SYNTAX, format!("unexpected type `{word}`"))
+                .at(Span { source, start: from, end: to }, "a type cannot stand here")
+                .help(crate::helps::type_in_expression(word, token_type == TypeWord::C)),
+        );
         return start;
     }
     let span = Span { source, start, end };
@@ -420,22 +427,21 @@ fn report(
     };
     let has = |what: &str| expected.iter().any(|e| e.trim_matches('"') == what);
     let help = if token == Some(Token::Foreign) {
-        None
+        crate::helps::foreign(&text).to_owned()
     } else if has(";") {
-        Some("a `;` may be missing before this".to_owned())
+        "a `;` may be missing before this".to_owned()
     } else if expected.len() <= 3 {
         let list: Vec<String> =
             expected.iter().map(|e| format!("`{}`", e.trim_matches('"'))).collect();
-        Some(format!("expected {}", list.join(" or ")))
+        format!("expected {}", list.join(" or "))
     } else if has("integer") {
-        Some("an expression is expected".to_owned())
+        "an expression is expected".to_owned()
+    } else if let Some(Token::Type(word)) = token {
+        crate::helps::type_in_expression(&text, word == TypeWord::C)
     } else {
-        None
+        "leave it out, or put an operator or a `,` before it".to_owned()
     };
-    diagnostics.push(match help {
-        Some(help) => diagnostic.help(help),
-        None => diagnostic,
-    });
+    diagnostics.push(diagnostic.help(help));
     start
 }
 

@@ -10,7 +10,7 @@ use cranelift_entity::SecondaryMap;
 use nbcc_base::testing::{
     check_all_are_made, check_codes_have_files, check_examples, check_files, report,
 };
-use nbcc_base::{Diagnostic, Diagnostics, SourceFile};
+use nbcc_base::{Diagnostic, Diagnostics, Severity, SourceFile};
 use nbcc_frontend_halide::codes;
 use nbcc_stages::bounds::{default_params, infer, resolve_extents};
 
@@ -68,12 +68,14 @@ fn diagnose_too_large() -> Vec<Diagnostic> {
         (
             " ".repeat((64 << 20) + 1),
             "//~ E0109 1:1-1:1 error: the file is too large\n\
-             //~     label 1:1-1:1: 67108865 bytes, of 67108864 at most\n",
+             //~     label 1:1-1:1: 67108865 bytes, of 67108864 at most\n\
+             //~     help: make several pipelines of it, each in a file of its own\n",
         ),
         (
             ";".repeat(4_000_001),
             "//~ E0109 1:1-1:1 error: the file is too large\n\
-             //~     label 1:1-1:1: 4000001 tokens, of 4000000 at most\n",
+             //~     label 1:1-1:1: 4000001 tokens, of 4000000 at most\n\
+             //~     help: make several pipelines of it, each in a file of its own\n",
         ),
         (
             "ImageParam in(Float(32), 1);\nExpr e = in(x);\n\
@@ -108,6 +110,9 @@ fn every_file_is_diagnosed_as_it_says() {
     let mut found = check_files(&folder(), "halide", |file| parse_file(file).1);
     found.extend(check_files(&folder().join("bounds"), "halide", diagnose_bounds));
     found.extend(diagnose_too_large());
+    let helpless = |d: &&Diagnostic| d.severity == Severity::Error && d.help.is_none();
+    let helpless: Vec<&str> = found.iter().filter(helpless).map(|d| d.message.as_str()).collect();
+    assert!(helpless.is_empty(), "errors that do not say what to do: {helpless:#?}");
     let sources = ["frontends/halide/src", "compiler/stages/src", "compiler/base/src/lexical.rs"];
     check_all_are_made(&root(), &sources, &found);
 }
