@@ -1,4 +1,4 @@
-//! Generates the parser from `src/grammar.lalrpop`.
+//! Generates the parser from `src/syntax/grammar.lalrpop`.
 
 fn main() {
     lalrpop::Configuration::new()

@@ -10,12 +10,12 @@ use nbcc_stages::{
     RDomData, Schedule, Update,
 };
 
-use crate::ast::Symbol;
 use crate::codes;
 use crate::elab::{Elab, OUTPUTS, Result};
-use crate::hir::{
+use crate::pipeline::hir::{
     DefinitionInfo, DirectiveInfo, FuncId, Hir, Node, NodeKind, PendingDirective, RDomId,
 };
+use crate::syntax::ast::Symbol;
 use crate::value::Value;
 
 /// A stage graph has at most this many expressions.
@@ -264,7 +264,7 @@ impl Elab<'_> {
 /// Expressions of one definition in the stage graph's arena.
 struct Lower<'a> {
     hir: &'a Hir,
-    names: &'a crate::ast::Names,
+    names: &'a crate::syntax::ast::Names,
     funcs: &'a HashMap<FuncId, Func>,
     pipeline: Pipeline,
     /// Nodes that the current round has lowered.

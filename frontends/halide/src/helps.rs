@@ -1,8 +1,8 @@
 //! Helps that several errors share, or that depend on what stands at the fault.
 
-use crate::ast::TypeWord;
-use crate::types::c_name;
+use crate::syntax::ast::TypeWord;
 use crate::value::Value;
+use crate::value::types::c_name;
 use nbcc_stages::ElementType;
 
 /// Where a size or an extent is less than 1.
@@ -37,7 +37,7 @@ pub(crate) fn define_first(name: &str) -> String {
 
 /// How a function, directive or method is called that takes so many arguments.
 pub(crate) fn usage(name: &str, arguments: usize) -> String {
-    let directive = crate::directives::DIRECTIVES.iter().find(|d| d.name == name);
+    let directive = crate::schedule::directives::DIRECTIVES.iter().find(|d| d.name == name);
     if let Some(directive) = directive {
         return format!("write `{}`", directive.usage);
     }

@@ -1,50 +1,30 @@
 //! The frontend of the `.halide` language: a text form of Halide, spelled as Halide C++.
 //!
-//! A file goes through [`token`] and `grammar.lalrpop` to a syntax tree ([`ast`]), is elaborated
-//! ([`elab`]: the compile-time language runs, and builds typed expressions and Funcs, [`hir`]), and
-//! leaves as a stage graph ([`finish`]). What the language means is described in
-//! `docs/language-halide.md`; types, promotion and the expansion of functions follow Halide's
-//! `IROperator`, `Func` and `BoundaryConditions`.
+//! | folder | what a file is in it |
+//! | --- | --- |
+//! | [`syntax`] | from text over tokens and `grammar.lalrpop` to a syntax tree |
+//! | [`elab`] | the compile-time language runs: statements, declarations, functions, classes |
+//! | [`value`] | what its expressions evaluate to |
+//! | [`pipeline`] | what it builds: typed expressions, Funcs, definitions, Halide's functions |
+//! | [`schedule`] | directives on what is built |
+//! | [`finish`] | from there to the stage graph |
+//!
+//! What the language means is described in `docs/language-halide.md`; types, promotion and the
+//! expansion of functions follow Halide's `IROperator`, `Func` and `BoundaryConditions`.
 
-mod ast;
-mod boundary;
-mod builder;
-mod builtins;
-mod class;
 pub mod codes;
-mod constant;
-mod decl;
-mod define;
-mod directives;
 mod elab;
-mod expr;
 mod finish;
-#[allow(clippy::all, clippy::pedantic, missing_docs, unused, unused_qualifications)]
-mod grammar {
-    include!(concat!(env!("OUT_DIR"), "/grammar.rs"));
-}
 mod helps;
-mod hir;
-mod lerp;
-mod member;
-mod ops;
-mod recovery;
-mod reduce;
-mod rewrite;
-mod rfactor;
-mod scan;
+mod pipeline;
 mod schedule;
-mod stmt;
 mod syntax;
-mod token;
-mod types;
-mod unfollowed;
 mod value;
 
 use nbcc_base::{Diagnostics, Failed, SourceFile, SourceId};
 use nbcc_stages::{DirectiveInfo, Pipeline};
 
-pub use directives::{DIRECTIVES, DirectiveHelp};
+pub use schedule::directives::{DIRECTIVES, DirectiveHelp};
 
 /// What is known beside the source.
 #[derive(Clone, Copy, Debug, Default)]
@@ -65,7 +45,7 @@ pub fn parse(
     diagnostics: &mut Diagnostics,
 ) -> Result<Pipeline, Failed> {
     let syntax::Parsed { ast, names, errors, lost } = syntax::parse(source, file, diagnostics)?;
-    let facts = scan::scan(&ast, &names, &lost, |name| {
+    let facts = syntax::scan::scan(&ast, &names, &lost, |name| {
         DIRECTIVES.iter().any(|d| d.name == name)
             || options.directives.iter().any(|d| d.name == name)
     });

@@ -10,7 +10,7 @@ use nbcc_stages::{
     ParamData, UnaryOp,
 };
 
-use crate::ast::Symbol;
+use crate::syntax::ast::Symbol;
 
 /// A typed expression.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -1,7 +1,17 @@
 //! From text to syntax tree: tokens, brackets, the parser, and how errors in them are told.
 //!
 //! After a syntax error, the file is parsed again without the statement at fault
-//! ([`crate::recovery`]), so that several errors are found in one run.
+//! ([`crate::syntax::recovery`]), so that several errors are found in one run.
+
+pub(crate) mod ast;
+mod builder;
+#[allow(clippy::all, clippy::pedantic, missing_docs, unused, unused_qualifications)]
+mod grammar {
+    include!(concat!(env!("OUT_DIR"), "/syntax/grammar.rs"));
+}
+mod recovery;
+pub(crate) mod scan;
+mod token;
 
 use std::collections::HashSet;
 
@@ -10,12 +20,12 @@ use logos::Logos;
 use nbcc_base::lexical::{self, shorten};
 use nbcc_base::{Diagnostic, Diagnostics, Failed, SourceFile, SourceId, Span};
 
-use crate::ast::{Ast, Names, Symbol, TypeWord};
-use crate::builder::Builder;
+use self::grammar::FileParser;
 use crate::codes;
-use crate::grammar::FileParser;
-use crate::recovery::{Spanned, Structure, names_set, opens_block};
-use crate::token::{LexError, Token};
+use crate::syntax::ast::{Ast, Names, Symbol, TypeWord};
+use crate::syntax::builder::Builder;
+use crate::syntax::recovery::{Spanned, Structure, names_set, opens_block};
+use crate::syntax::token::{LexError, Token};
 
 /// Brackets and statements may nest this deep; C++ compilers set a like limit.
 pub(crate) const MAX_NESTING: u32 = 256;

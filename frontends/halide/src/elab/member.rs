@@ -3,12 +3,12 @@
 use nbcc_base::{Diagnostic, Failed, Span};
 use nbcc_stages::{ElementType, Input};
 
-use crate::ast::Ident;
 use crate::codes;
+use crate::elab::stmt::count;
 use crate::elab::{Elab, Result};
-use crate::hir::NodeKind;
-use crate::ops::Spanned;
-use crate::stmt::count;
+use crate::pipeline::hir::NodeKind;
+use crate::pipeline::ops::Spanned;
+use crate::syntax::ast::Ident;
 use crate::value::{ArrayId, Value};
 use nbcc_base::nearest;
 
@@ -268,7 +268,7 @@ impl Elab<'_> {
 
     fn last_coordinate(&mut self, input: Input, dim: u32, span: Span) -> Result<Value> {
         let extent = (self.extent(input, dim, span), span);
-        self.binary(crate::ast::Op::Sub, span, &extent, &(Value::Int(1), span), span)
+        self.binary(crate::syntax::ast::Op::Sub, span, &extent, &(Value::Int(1), span), span)
     }
 
     /// The number of one of the `dims` dimensions that `what` has.
@@ -331,7 +331,8 @@ impl Elab<'_> {
                 let mut stride = (Value::Int(1), span);
                 for k in 0..dim {
                     let extent = (self.extent(input, k, span), span);
-                    stride.0 = self.binary(crate::ast::Op::Mul, span, &stride, &extent, span)?;
+                    stride.0 =
+                        self.binary(crate::syntax::ast::Op::Mul, span, &stride, &extent, span)?;
                 }
                 Ok(stride.0)
             }
@@ -545,7 +546,7 @@ impl Elab<'_> {
     }
 
     /// The least value of a type, as a literal.
-    pub(crate) fn least(&mut self, ty: ElementType, span: Span) -> crate::hir::Node {
+    pub(crate) fn least(&mut self, ty: ElementType, span: Span) -> crate::pipeline::hir::Node {
         if ty.is_float() {
             self.hir.float(f32::NEG_INFINITY, span)
         } else {
@@ -554,7 +555,7 @@ impl Elab<'_> {
     }
 
     /// The greatest value of a type, as a literal.
-    pub(crate) fn greatest(&mut self, ty: ElementType, span: Span) -> crate::hir::Node {
+    pub(crate) fn greatest(&mut self, ty: ElementType, span: Span) -> crate::pipeline::hir::Node {
         if ty.is_float() {
             self.hir.float(f32::INFINITY, span)
         } else {

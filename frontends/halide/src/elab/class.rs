@@ -5,11 +5,11 @@ use std::collections::HashSet;
 
 use nbcc_base::Diagnostic;
 
-use crate::ast::{Class, DeclKind, StmtId, StmtKind, Symbol, TypeWord};
 use crate::codes;
+use crate::elab::stmt::Flow;
 use crate::elab::{Elab, Result};
-use crate::ops::Spanned;
-use crate::stmt::Flow;
+use crate::pipeline::ops::Spanned;
+use crate::syntax::ast::{Class, DeclKind, StmtId, StmtKind, Symbol, TypeWord};
 use crate::value::Value;
 
 /// The class that generators are derived from.

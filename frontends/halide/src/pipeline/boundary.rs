@@ -5,11 +5,11 @@
 use nbcc_base::{Diagnostic, Span};
 use nbcc_stages::{BinaryOp, CompareOp, ElementType, Input};
 
-use crate::ast::Symbol;
 use crate::codes;
 use crate::elab::{Elab, Result};
-use crate::hir::{FuncId, Node, NodeKind};
-use crate::ops::Spanned;
+use crate::pipeline::hir::{FuncId, Node, NodeKind};
+use crate::pipeline::ops::Spanned;
+use crate::syntax::ast::Symbol;
 use crate::value::Value;
 
 /// The names of the functions.
@@ -56,7 +56,7 @@ impl Elab<'_> {
                     &codes::ARGUMENT_COUNT,
                     format!("wrong number of arguments for `{name}`"),
                 )
-                .at(span, format!("{} given", crate::stmt::count(args.len(), "argument")))
+                .at(span, format!("{} given", crate::elab::stmt::count(args.len(), "argument")))
                 .help(format!(
                     "write `{name}({usage})` or `{name}({usage}, {{{{0, w}}, {{0, h}}}})`"
                 )),

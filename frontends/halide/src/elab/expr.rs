@@ -4,14 +4,14 @@
 use nbcc_base::{Diagnostic, Failed, Span};
 use nbcc_stages::{ElementType, InputData};
 
-use crate::ast::{CastKind, ExprId, ExprKind, Prefix, Symbol, TypeName, TypeWord};
 use crate::codes;
-use crate::constant;
+use crate::elab::stmt::count;
 use crate::elab::{Elab, Result};
-use crate::hir::{FuncId, Node, NodeKind};
-use crate::ops::Spanned;
-use crate::stmt::count;
-use crate::types::{CType, c_name};
+use crate::pipeline::hir::{FuncId, Node, NodeKind};
+use crate::pipeline::ops::Spanned;
+use crate::syntax::ast::{CastKind, ExprId, ExprKind, Prefix, Symbol, TypeName, TypeWord};
+use crate::value::constant;
+use crate::value::types::{CType, c_name};
 use crate::value::{ArrayId, Value};
 use nbcc_base::nearest;
 
@@ -240,7 +240,7 @@ impl Elab<'_> {
             return Err(Failed);
         }
         if self.facts.defined.contains(&symbol) && !self.facts.declared.contains(&symbol) {
-            return self.fail(crate::stmt::undeclared(text, span));
+            return self.fail(crate::elab::stmt::undeclared(text, span));
         }
         let elsewhere = self.facts.declared.contains(&symbol);
         let diagnostic = if elsewhere {
@@ -278,13 +278,13 @@ impl Elab<'_> {
             return Ok(None);
         }
         let text = self.names.text(name).to_owned();
-        if dims > crate::decl::MAX_DIMENSIONS as usize {
+        if dims > crate::elab::decl::MAX_DIMENSIONS as usize {
             return self.fail(
                 Diagnostic::error(
                     &codes::DIMENSIONS,
                     format!("an input image cannot have {dims} dimensions"),
                 )
-                .at(call, format!("from 1 to {} are supported", crate::decl::MAX_DIMENSIONS))
+                .at(call, format!("from 1 to {} are supported", crate::elab::decl::MAX_DIMENSIONS))
                 .help(crate::helps::FEWER_DIMENSIONS),
             );
         }
@@ -418,7 +418,8 @@ impl Elab<'_> {
             return self.call_value(&(value, at), args, span);
         }
         if let Some(&item) = self.functions.get(&name) {
-            let crate::ast::StmtKind::Function(function) = &self.ast.stmts[item].kind else {
+            let crate::syntax::ast::StmtKind::Function(function) = &self.ast.stmts[item].kind
+            else {
                 unreachable!("functions hold functions")
             };
             return self.call_function(function, args, span);
@@ -434,7 +435,7 @@ impl Elab<'_> {
             return Err(Failed);
         }
         if self.facts.defined.contains(&name) && !self.facts.declared.contains(&name) {
-            return self.fail(crate::stmt::undeclared(&text, at));
+            return self.fail(crate::elab::stmt::undeclared(&text, at));
         }
         let mut diagnostic = if self.facts.declared.contains(&name) {
             Diagnostic::error(&codes::UNKNOWN_FUNCTION, format!("`{text}` is not declared here"))
@@ -449,7 +450,7 @@ impl Elab<'_> {
         const SHORTEST: usize = 3;
         let mut known: Vec<&str> = self.known_names();
         if text.len() >= SHORTEST {
-            known.extend(crate::builtins::NAMES);
+            known.extend(crate::pipeline::builtins::NAMES);
         }
         let near = nearest(&text, known).map(str::to_owned);
         let dims = self.facts.calls.get(&name).map_or(0, |&(dims, _)| dims);
@@ -458,7 +459,7 @@ impl Elab<'_> {
             None if self.facts.declared.contains(&name) => {
                 "move its declaration before this".to_owned()
             }
-            None if (1..=crate::decl::MAX_DIMENSIONS as usize).contains(&dims)
+            None if (1..=crate::elab::decl::MAX_DIMENSIONS as usize).contains(&dims)
                 && args.iter().all(is_coordinate) =>
             {
                 format!("if it is an input image, {}", declare_input(&text, dims))
@@ -627,7 +628,7 @@ impl Elab<'_> {
                 Some(CType::Element(element)) => (element, args),
                 Some(_) => {
                     let name = self.text(ty.span);
-                    return self.fail(crate::stmt::refused(name, "64-bit types", ty.span));
+                    return self.fail(crate::elab::stmt::refused(name, "64-bit types", ty.span));
                 }
                 None => {
                     return self.fail(

@@ -6,9 +6,9 @@ use nbcc_stages::{BinaryOp, CompareOp, ElementType, Literal};
 
 use crate::codes;
 use crate::elab::{Elab, Result};
-use crate::hir::Node;
-use crate::ops::Spanned;
-use crate::types::{c_name, unsigned};
+use crate::pipeline::hir::Node;
+use crate::pipeline::ops::Spanned;
+use crate::value::types::{c_name, unsigned};
 
 impl Elab<'_> {
     /// `lerp(a, b, w)`: between `a` (weight 0) and `b` (weight 1, or the greatest value of an

@@ -1,17 +1,21 @@
 //! Schedule directives: their shape, and the names of the loops they speak of. Whether a directive
 //! is legal is decided later, when loop nests are known.
 
+pub(crate) mod directives;
+mod rfactor;
+mod unfollowed;
+
 use nbcc_base::{Diagnostic, Failed, Span};
 use nbcc_stages::{DirectiveArg, DirectiveKind, ParamKind};
 
-use crate::ast::Ident;
 use crate::codes;
-use crate::directives::{DIRECTIVES, FUNC_METHODS, HALIDE_ONLY, TAIL_STRATEGIES};
+use crate::elab::member::list;
+use crate::elab::stmt::count;
 use crate::elab::{Elab, Result};
-use crate::hir::{DefinitionInfo, DirectiveInfo, FuncId, PendingDirective};
-use crate::member::list;
-use crate::ops::Spanned;
-use crate::stmt::count;
+use crate::pipeline::hir::{DefinitionInfo, DirectiveInfo, FuncId, PendingDirective};
+use crate::pipeline::ops::Spanned;
+use crate::schedule::directives::{DIRECTIVES, FUNC_METHODS, HALIDE_ONLY, TAIL_STRATEGIES};
+use crate::syntax::ast::Ident;
 use crate::value::Value;
 use nbcc_base::nearest;
 

@@ -9,14 +9,14 @@
 use nbcc_base::{Diagnostic, Failed, Span};
 use nbcc_stages::{BinaryOp, CompareOp, DirectiveKind, ElementType};
 
-use crate::ast::Symbol;
 use crate::codes;
 use crate::elab::{Elab, Result};
-use crate::hir::{
+use crate::pipeline::hir::{
     DefinitionInfo, DirectiveInfo, FuncId, Node, NodeKind, PendingDirective, RDomId, RDomInfo,
 };
-use crate::ops::Spanned;
-use crate::rewrite::Replacement;
+use crate::pipeline::ops::Spanned;
+use crate::pipeline::rewrite::Replacement;
+use crate::syntax::ast::Symbol;
 use crate::value::Value;
 
 /// A loop over (a part of) a reduction variable.
@@ -91,7 +91,7 @@ impl Elab<'_> {
                             format!("the update of `{name}` does not reduce over this loop"),
                         )
                         .at(rvar.1, "not a loop over its RDom")
-                        .help(format!("it reduces over {}", crate::member::list(&names))),
+                        .help(format!("it reduces over {}", crate::elab::member::list(&names))),
                     );
                 }
             }
@@ -122,13 +122,13 @@ impl Elab<'_> {
             }
             vars.push(symbol);
         }
-        if vars.len() > crate::decl::MAX_DIMENSIONS as usize {
+        if vars.len() > crate::elab::decl::MAX_DIMENSIONS as usize {
             return self.fail(
                 Diagnostic::error(
                     &codes::DIMENSIONS,
                     format!("`rfactor` would need a Func of {} dimensions", vars.len()),
                 )
-                .at(span, format!("at most {} are supported", crate::decl::MAX_DIMENSIONS))
+                .at(span, format!("at most {} are supported", crate::elab::decl::MAX_DIMENSIONS))
                 .help(crate::helps::FEWER_DIMENSIONS),
             );
         }

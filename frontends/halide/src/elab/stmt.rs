@@ -2,17 +2,17 @@
 
 use nbcc_base::{Diagnostic, Failed, Span};
 
-use crate::ast::{
+use crate::codes;
+use crate::elab::{Elab, Result, Slot};
+use crate::pipeline::hir::NodeKind;
+use crate::pipeline::ops::Spanned;
+use crate::syntax::ast::{
     DeclKind, ExprId, ExprKind, ForHead, Function, Op, Parameter, RangeHead, StmtId, StmtKind,
     TypeWord,
 };
-use crate::codes;
-use crate::constant;
-use crate::elab::{Elab, Result, Slot};
-use crate::hir::NodeKind;
-use crate::ops::Spanned;
-use crate::types::{CType, c_type};
 use crate::value::Value;
+use crate::value::constant;
+use crate::value::types::{CType, c_type};
 
 /// How a statement ends.
 pub(crate) enum Flow {
@@ -232,7 +232,7 @@ impl Elab<'_> {
         )
     }
 
-    fn depends_on_pixels(&mut self, node: crate::hir::Node, at: Span) -> Result<bool> {
+    fn depends_on_pixels(&mut self, node: crate::pipeline::hir::Node, at: Span) -> Result<bool> {
         let mut depends = false;
         self.walk(&[node], at, |e, n| {
             depends |= matches!(
@@ -674,7 +674,7 @@ impl Elab<'_> {
     }
 
     /// The C type that a type word stands for, where it does.
-    pub(crate) fn c_type_of(&mut self, ty: crate::ast::TypeName) -> Result<Option<CType>> {
+    pub(crate) fn c_type_of(&mut self, ty: crate::syntax::ast::TypeName) -> Result<Option<CType>> {
         if ty.word != TypeWord::C {
             return Ok(None);
         }

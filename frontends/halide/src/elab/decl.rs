@@ -3,14 +3,14 @@
 use nbcc_base::{Diagnostic, Failed, Span};
 use nbcc_stages::{ElementType, InputData, Literal, ParamData};
 
-use crate::ast::{DeclKind, Declaration, Declarator, ExprId, Init, Op, TypeName, TypeWord};
 use crate::codes;
-use crate::constant;
+use crate::elab::stmt::{count, is_handle};
 use crate::elab::{Elab, Result, Slot};
-use crate::hir::{Declared, NodeKind, RDomInfo};
-use crate::ops::Spanned;
-use crate::stmt::{count, is_handle};
-use crate::types::{CType, c_name};
+use crate::pipeline::hir::{Declared, NodeKind, RDomInfo};
+use crate::pipeline::ops::Spanned;
+use crate::syntax::ast::{DeclKind, Declaration, Declarator, ExprId, Init, Op, TypeName, TypeWord};
+use crate::value::constant;
+use crate::value::types::{CType, c_name};
 use crate::value::{ArrayId, Value};
 
 /// Images and Funcs have at most this many dimensions.
@@ -288,7 +288,7 @@ impl Elab<'_> {
         kind: DeclKind,
         d: &Declarator,
         args: &[Spanned],
-    ) -> Result<crate::hir::FuncId> {
+    ) -> Result<crate::pipeline::hir::FuncId> {
         let mut args = args.to_vec();
         let name = match Self::text_name(&mut args) {
             Some(text) => text,
@@ -336,7 +336,7 @@ impl Elab<'_> {
             Some(CType::Element(element)) => Ok(element),
             Some(_) => {
                 let name = self.text(ty.span);
-                self.fail(crate::stmt::refused(name, "64-bit types", ty.span))
+                self.fail(crate::elab::stmt::refused(name, "64-bit types", ty.span))
             }
             None => self.fail(
                 Diagnostic::error(&codes::DECLARATION, "an element type is expected")
@@ -455,7 +455,7 @@ impl Elab<'_> {
             Value::Float(_) | Value::Double(_) => {
                 given.trim_end_matches('f').parse().ok().map(Value::Double)
             }
-            Value::Type(_) => crate::types::halide_type(given).map(Value::Type),
+            Value::Type(_) => crate::value::types::halide_type(given).map(Value::Type),
             Value::Text(_) => Some(Value::Text(given.as_str().into())),
             _ => None,
         };
@@ -707,7 +707,11 @@ impl Elab<'_> {
     }
 
     /// A bound of an RDom or a dimension: an int that depends on no pixel.
-    pub(crate) fn bound_expr(&mut self, value: &Spanned, what: &str) -> Result<crate::hir::Node> {
+    pub(crate) fn bound_expr(
+        &mut self,
+        value: &Spanned,
+        what: &str,
+    ) -> Result<crate::pipeline::hir::Node> {
         let node = self.expr_of(&value.0, value.1)?;
         let node = self.coordinate(node, "a bound")?;
         self.walk(&[node], value.1, |e, n| {

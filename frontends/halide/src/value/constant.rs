@@ -1,6 +1,6 @@
 //! Arithmetic of the compile-time language: C's, on `int`, `float`, `double` and `bool`.
 
-use crate::ast::Op;
+use crate::syntax::ast::Op;
 use crate::value::Value;
 
 /// Why an operation has no result.

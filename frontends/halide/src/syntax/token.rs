@@ -3,7 +3,7 @@
 
 use logos::Logos;
 
-use crate::ast::{Op, TypeWord};
+use crate::syntax::ast::{Op, TypeWord};
 
 /// What kind of mistake the lexer met. The offending text is the token's span.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

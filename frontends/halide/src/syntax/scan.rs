@@ -6,8 +6,10 @@ use std::collections::{HashMap, HashSet};
 
 use nbcc_base::Span;
 
-use crate::ast::{Ast, DeclKind, ExprId, ExprKind, Init, Names, StmtKind, Symbol, TypeWord};
-use crate::builtins::NAMES;
+use crate::pipeline::builtins::NAMES;
+use crate::syntax::ast::{
+    Ast, DeclKind, ExprId, ExprKind, Init, Names, StmtKind, Symbol, TypeWord,
+};
 use nbcc_base::nearest;
 
 /// Facts about a file.
@@ -112,7 +114,7 @@ pub(crate) fn scan(
         facts.declared.contains(name)
             || facts.defined.contains(name)
             || lost.contains(name)
-            || crate::builtins::provides(spelling.text(*name))
+            || crate::pipeline::builtins::provides(spelling.text(*name))
     };
     called.retain(|name| !known(name));
     called.dedup();

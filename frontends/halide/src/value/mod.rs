@@ -1,12 +1,15 @@
 //! What a compile-time expression can evaluate to.
 
+pub(crate) mod constant;
+pub(crate) mod types;
+
 use std::rc::Rc;
 
 use nbcc_base::Span;
 use nbcc_stages::{ElementType, Input};
 
-use crate::ast::Symbol;
-use crate::hir::{FuncId, Node, RDomId};
+use crate::pipeline::hir::{FuncId, Node, RDomId};
+use crate::syntax::ast::Symbol;
 
 /// An array of Funcs, Exprs or numbers, by its number in the elaborator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use nbcc_base::Span;
 
 use crate::elab::{Elab, Result};
-use crate::hir::{Node, NodeKind, RDomId};
+use crate::pipeline::hir::{Node, NodeKind, RDomId};
 
 /// What replaces a reduction variable.
 pub(crate) type Replacement = HashMap<(RDomId, u32), Node>;

@@ -5,6 +5,12 @@
 //! An error ends the file-level statement in which it occurs; the names which that statement
 //! would have set are poisoned, and uses of poisoned names are not reported again.
 
+mod class;
+pub(crate) mod decl;
+mod expr;
+pub(crate) mod member;
+pub(crate) mod stmt;
+
 use std::collections::{HashMap, HashSet};
 
 use cranelift_entity::SecondaryMap;
@@ -12,11 +18,11 @@ use nbcc_base::{Diagnostic, Diagnostics, Failed, SourceFile, Span};
 use nbcc_stages::DirectiveInfo;
 
 use crate::Options;
-use crate::ast::{Ast, Names, StmtId, StmtKind, Symbol, TypeWord};
 use crate::codes;
-use crate::hir::{FuncId, FuncInfo, Hir, Node};
-use crate::scan::Facts;
-use crate::stmt::Flow;
+use crate::elab::stmt::Flow;
+use crate::pipeline::hir::{FuncId, FuncInfo, Hir, Node};
+use crate::syntax::ast::{Ast, Names, StmtId, StmtKind, Symbol, TypeWord};
+use crate::syntax::scan::Facts;
 use crate::value::{ArrayId, Value};
 
 /// Elaboration ends with an error after this many steps: loop rounds, calls, array elements and
@@ -46,7 +52,7 @@ pub(crate) struct Slot {
     pub(crate) value: Value,
     /// What it was declared as; of a C type also its name.
     pub(crate) word: TypeWord,
-    pub(crate) c_type: Option<crate::types::CType>,
+    pub(crate) c_type: Option<crate::value::types::CType>,
     pub(crate) is_const: bool,
     pub(crate) span: Span,
 }
@@ -93,7 +99,7 @@ pub(crate) struct Elab<'a> {
     frame: usize,
     pub(crate) arrays: Vec<Vec<Value>>,
     /// What the elements of each array were declared as, and whether they are const.
-    pub(crate) array_types: Vec<(TypeWord, Option<crate::types::CType>, bool)>,
+    pub(crate) array_types: Vec<(TypeWord, Option<crate::value::types::CType>, bool)>,
     pub(crate) functions: HashMap<Symbol, StmtId>,
     /// The input that is not declared, and its first use.
     pub(crate) implicit_input: Option<(nbcc_stages::Input, Span)>,
@@ -368,7 +374,7 @@ impl<'a> Elab<'a> {
     }
 
     /// Declares a name in the innermost scope.
-    pub(crate) fn declare(&mut self, name: crate::ast::Ident, slot: Slot) -> Result<usize> {
+    pub(crate) fn declare(&mut self, name: crate::syntax::ast::Ident, slot: Slot) -> Result<usize> {
         let scope = self.scopes.last().expect("the file's scope is always open");
         if let Some(&other) = scope.get(&name.name) {
             let first = self.slots[other].span;

@@ -4,7 +4,7 @@
 
 use std::ops::Range;
 
-use crate::token::Token;
+use crate::syntax::token::Token;
 
 /// A token with its first and last offset.
 pub(crate) type Spanned = (u32, Token, u32);

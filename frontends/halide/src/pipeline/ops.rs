@@ -4,13 +4,13 @@
 use nbcc_base::{Diagnostic, Span};
 use nbcc_stages::{BinaryOp, CompareOp, ElementType, Intrinsic, Literal, UnaryOp};
 
-use crate::ast::{Op, Prefix};
 use crate::codes;
-use crate::constant::{self, Fault};
 use crate::elab::{Elab, Result};
-use crate::hir::{Node, NodeKind};
-use crate::types::{c_name, represents, signed};
+use crate::pipeline::hir::{Node, NodeKind};
+use crate::syntax::ast::{Op, Prefix};
 use crate::value::Value;
+use crate::value::constant::{self, Fault};
+use crate::value::types::{c_name, represents, signed};
 
 /// A value and where it stands.
 pub(crate) type Spanned = (Value, Span);
@@ -317,7 +317,7 @@ impl Elab<'_> {
                 if n < 0 {
                     op = if op == Op::Shl { Op::Shr } else { Op::Shl };
                 }
-                let ty = crate::types::unsigned(self.hir.ty(x).bits());
+                let ty = crate::value::types::unsigned(self.hir.ty(x).bits());
                 self.coerce(n.abs(), ty, b.1)?
             }
             _ => self.expr_of(&b.0, b.1)?,
@@ -336,7 +336,7 @@ impl Elab<'_> {
         if ty.bits() == bits {
             return node;
         }
-        let ty = if ty.is_signed() { signed(bits) } else { crate::types::unsigned(bits) };
+        let ty = if ty.is_signed() { signed(bits) } else { crate::value::types::unsigned(bits) };
         self.cast_here(ty, node)
     }
 

@@ -4,17 +4,17 @@
 use nbcc_base::{Diagnostic, Span};
 use nbcc_stages::{BinaryOp, CompareOp, ElementType, Intrinsic, Literal, UnaryOp};
 
-use crate::ast::Op;
-use crate::boundary::BOUNDARIES;
 use crate::codes;
-use crate::constant;
+use crate::elab::stmt::count;
 use crate::elab::{Elab, Result};
-use crate::hir::{Node, NodeKind};
-use crate::ops::Spanned;
-use crate::reduce::REDUCTIONS;
-use crate::stmt::count;
-use crate::types::{c_name, represents, sized, unsigned};
+use crate::pipeline::boundary::BOUNDARIES;
+use crate::pipeline::hir::{Node, NodeKind};
+use crate::pipeline::ops::Spanned;
+use crate::pipeline::reduce::REDUCTIONS;
+use crate::syntax::ast::Op;
 use crate::value::Value;
+use crate::value::constant;
+use crate::value::types::{c_name, represents, sized, unsigned};
 
 /// Every name, for suggestions.
 pub(crate) const NAMES: [&str; 67] = [
@@ -331,7 +331,7 @@ impl Elab<'_> {
             }
             "type_of" => {
                 self.take(name, args, 1, span)?;
-                return self.convert(crate::ast::TypeWord::Type, None, &args[0]).map(Some);
+                return self.convert(crate::syntax::ast::TypeWord::Type, None, &args[0]).map(Some);
             }
             "undef" => self.undef(args, span)?,
             "lambda" => return self.lambda(args, span).map(Some),
@@ -519,7 +519,7 @@ impl Elab<'_> {
             Ok(ty) => Ok(Value::Type(ty)),
             Err(what) => {
                 let name = self.text(span);
-                self.fail(crate::stmt::refused(name, what, span))
+                self.fail(crate::elab::stmt::refused(name, what, span))
             }
         }
     }

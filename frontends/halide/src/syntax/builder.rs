@@ -3,7 +3,7 @@
 use cranelift_entity::EntityRef;
 use nbcc_base::{SourceId, Span};
 
-use crate::ast::{
+use crate::syntax::ast::{
     Ast, Class, DeclKind, Declaration, Declarator, ExprId, ExprKind, ForHead, Function, Ident,
     Names, Op, Parameter, RangeHead, StmtId, StmtKind,
 };

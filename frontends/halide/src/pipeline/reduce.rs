@@ -4,12 +4,12 @@
 use nbcc_base::{Diagnostic, Span};
 use nbcc_stages::{BinaryOp, CompareOp, ElementType};
 
-use crate::ast::Symbol;
 use crate::codes;
 use crate::elab::{Elab, Result};
-use crate::hir::{Node, NodeKind, RDomId};
-use crate::ops::Spanned;
-use crate::rewrite::Replacement;
+use crate::pipeline::hir::{Node, NodeKind, RDomId};
+use crate::pipeline::ops::Spanned;
+use crate::pipeline::rewrite::Replacement;
+use crate::syntax::ast::Symbol;
 use crate::value::Value;
 
 /// The names of the reductions.
@@ -119,13 +119,13 @@ impl Elab<'_> {
             vars.push(fresh);
             call_args.push(self.expr_of(&Value::RVar(r, k), span)?);
         }
-        if vars.len() > crate::decl::MAX_DIMENSIONS as usize {
+        if vars.len() > crate::elab::decl::MAX_DIMENSIONS as usize {
             return self.fail(
                 Diagnostic::error(
                     &codes::DIMENSIONS,
                     format!("`{name}` would need a Func of {} dimensions", vars.len()),
                 )
-                .at(span, format!("at most {} are supported", crate::decl::MAX_DIMENSIONS))
+                .at(span, format!("at most {} are supported", crate::elab::decl::MAX_DIMENSIONS))
                 .help(crate::helps::FEWER_DIMENSIONS),
             );
         }

@@ -3,10 +3,10 @@
 
 use nbcc_base::{Diagnostic, Span};
 
-use crate::ast::Ident;
 use crate::codes;
 use crate::elab::{Elab, Result};
-use crate::ops::Spanned;
+use crate::pipeline::ops::Spanned;
+use crate::syntax::ast::Ident;
 use crate::value::Value;
 
 /// Directives of a Func, and why they are not followed.
@@ -110,7 +110,7 @@ impl Elab<'_> {
     /// What a generator asks of the machine: none of the features that Halide knows by name.
     fn of_target(&mut self, name: &str, at: Span) -> Result<Value> {
         match name {
-            "natural_vector_size" => Ok(Value::Int(crate::builtins::VECTOR_SIZE)),
+            "natural_vector_size" => Ok(Value::Int(crate::pipeline::builtins::VECTOR_SIZE)),
             "has_feature"
             | "has_gpu_feature"
             | "features_any_of"

@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 
 use nbcc_base::{Diagnostic, Failed, Span};
 
-use crate::ast::{ExprId, Op, Symbol};
 use crate::codes;
+use crate::elab::stmt::count;
 use crate::elab::{Elab, Result};
-use crate::hir::{DefinitionInfo, FuncId, Node, NodeKind, RDomId};
-use crate::ops::Spanned;
-use crate::stmt::count;
-use crate::types::c_name;
+use crate::pipeline::hir::{DefinitionInfo, FuncId, Node, NodeKind, RDomId};
+use crate::pipeline::ops::Spanned;
+use crate::syntax::ast::{ExprId, Op, Symbol};
 use crate::value::Value;
+use crate::value::types::c_name;
 
 /// What [`Elab::survey`] finds below the values of a definition.
 #[derive(Default)]
@@ -172,11 +172,14 @@ impl Elab<'_> {
                 _ => vars.push(self.names.intern(&format!("d{i}"))),
             }
         }
-        if vars.len() > crate::decl::MAX_DIMENSIONS as usize {
+        if vars.len() > crate::elab::decl::MAX_DIMENSIONS as usize {
             let n = vars.len();
             return self.fail(
                 Diagnostic::error(&codes::DIMENSIONS, format!("a Func cannot have {n} dimensions"))
-                    .at(span, format!("at most {} are supported", crate::decl::MAX_DIMENSIONS))
+                    .at(
+                        span,
+                        format!("at most {} are supported", crate::elab::decl::MAX_DIMENSIONS),
+                    )
                     .help(crate::helps::FEWER_DIMENSIONS),
             );
         }
@@ -229,7 +232,7 @@ impl Elab<'_> {
         let help = if left.is_empty() {
             "the left side has no Vars".to_owned()
         } else {
-            format!("the left side has {}", crate::member::list(&left))
+            format!("the left side has {}", crate::elab::member::list(&left))
         };
         self.fail(
             Diagnostic::error(
@@ -573,7 +576,7 @@ impl Elab<'_> {
                 let names: Vec<&str> = pure.iter().map(|v| self.names.text(*v)).collect();
                 let help = format!(
                     "it must have {} where the left side has {}, or run over an RDom",
-                    crate::member::list(&names),
+                    crate::elab::member::list(&names),
                     if names.len() == 1 { "it" } else { "them" }
                 );
                 return self.fail(
