@@ -2,45 +2,22 @@
 //! shows code that works.
 
 mod common;
+#[path = "common/run.rs"]
+mod run;
 
 use std::path::Path;
 
 use common::{parse_file, parse_text};
-use cranelift_entity::SecondaryMap;
 use nbcc_base::testing::files;
 use nbcc_base::{Diagnostic, SourceFile};
-use nbcc_stages::bounds::{default_params, resolve_extents};
-use nbcc_stages::{ElementType, Image, Input};
-
-/// Runs a pipeline on inputs of 24 elements a dimension for outputs of 16.
-fn run(text: &str) -> Vec<Image> {
-    let (pipeline, diagnostics, _) = parse_text("test.halide", text);
-    let messages: Vec<&String> = diagnostics.iter().map(|d| &d.message).collect();
-    let pipeline = pipeline.unwrap_or_else(|| panic!("{messages:?}\n{text}"));
-    let mut inputs: SecondaryMap<Input, Image> = SecondaryMap::new();
-    let mut given = SecondaryMap::new();
-    for (input, data) in &pipeline.inputs {
-        let extent = vec![24; data.dims as usize];
-        let mut image = Image::zeros(data.ty, &extent);
-        for (n, word) in image.data.iter_mut().enumerate() {
-            let n = (n as u32).wrapping_add(1).wrapping_mul(2_654_435_769);
-            *word = match data.ty {
-                ElementType::F32 => ((n >> 8) as f32 / 65536.0 - 100.0).to_bits(),
-                ty => nbcc_stages::scalar::normalize(ty, n >> 16),
-            };
-        }
-        given[input] = Some(extent);
-        inputs[input] = image;
-    }
-    let params = default_params(&pipeline);
-    let dims = pipeline.funcs[pipeline.outputs[0]].vars.len();
-    let size = vec![16; dims];
-    let extents = resolve_extents(&pipeline, &given, Some(&size), &params).expect("extents");
-    nbcc_interp::pipeline::run(&pipeline, &inputs, &params, &extents.outputs)
-        .unwrap_or_else(|trap| panic!("{trap}\n{text}"))
-}
+use run::run;
 
 fn same(a: &str, b: &str) {
+    let run = |text| {
+        let (pipeline, ..) = parse_text("test.halide", text);
+        let dims = pipeline.map_or(0, |p| p.funcs[p.outputs[0]].vars.len());
+        run(text, &[24; 16], &[16; 16][..dims])
+    };
     let (x, y) = (run(a), run(b));
     assert_eq!(x.len(), y.len());
     for (x, y) in x.iter().zip(&y) {

@@ -5,10 +5,16 @@
 //! An error ends the file-level statement in which it occurs; the names which that statement
 //! would have set are poisoned, and uses of poisoned names are not reported again.
 
+mod assign;
+mod calls;
+mod casts;
 mod class;
+mod constants;
 pub(crate) mod decl;
 mod expr;
+mod functions;
 pub(crate) mod member;
+mod names;
 pub(crate) mod stmt;
 
 use std::collections::{HashMap, HashSet};
@@ -57,6 +63,10 @@ pub(crate) struct Slot {
     pub(crate) span: Span,
 }
 
+/// What the elements of an array were declared as, of C types also the type; and whether they are
+/// const.
+pub(crate) type ElementKind = (TypeWord, Option<crate::value::types::CType>, bool);
+
 /// Where elaboration stands.
 pub(crate) struct Checkpoint {
     scopes: usize,
@@ -98,8 +108,7 @@ pub(crate) struct Elab<'a> {
     /// Where the scopes of the function that runs begin.
     frame: usize,
     pub(crate) arrays: Vec<Vec<Value>>,
-    /// What the elements of each array were declared as, and whether they are const.
-    pub(crate) array_types: Vec<(TypeWord, Option<crate::value::types::CType>, bool)>,
+    pub(crate) array_types: Vec<ElementKind>,
     pub(crate) functions: HashMap<Symbol, StmtId>,
     /// The input that is not declared, and its first use.
     pub(crate) implicit_input: Option<(nbcc_stages::Input, Span)>,
@@ -405,8 +414,9 @@ impl<'a> Elab<'a> {
     }
 
     /// Adds an array.
-    pub(crate) fn new_array(&mut self, values: Vec<Value>) -> ArrayId {
+    pub(crate) fn new_array(&mut self, values: Vec<Value>, ty: ElementKind) -> ArrayId {
         self.arrays.push(values);
+        self.array_types.push(ty);
         ArrayId(self.arrays.len() as u32 - 1)
     }
 

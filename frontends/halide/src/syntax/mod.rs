@@ -4,27 +4,30 @@
 //! ([`crate::syntax::recovery`]), so that several errors are found in one run.
 
 pub(crate) mod ast;
+mod brackets;
 mod builder;
 #[allow(clippy::all, clippy::pedantic, missing_docs, unused, unused_qualifications)]
 mod grammar {
     include!(concat!(env!("OUT_DIR"), "/syntax/grammar.rs"));
 }
 mod recovery;
+mod report;
 pub(crate) mod scan;
 mod token;
 
 use std::collections::HashSet;
 
-use lalrpop_util::ParseError;
 use logos::Logos;
 use nbcc_base::lexical::{self, shorten};
 use nbcc_base::{Diagnostic, Diagnostics, Failed, SourceFile, SourceId, Span};
 
+use self::brackets::brackets;
 use self::grammar::FileParser;
+use self::report::report;
 use crate::codes;
-use crate::syntax::ast::{Ast, Names, Symbol, TypeWord};
+use crate::syntax::ast::{Ast, Names, Symbol};
 use crate::syntax::builder::Builder;
-use crate::syntax::recovery::{Spanned, Structure, names_set, opens_block};
+use crate::syntax::recovery::{Spanned, Structure, names_set};
 use crate::syntax::token::{LexError, Token};
 
 /// Brackets and statements may nest this deep; C++ compilers set a like limit.
@@ -210,293 +213,9 @@ fn lex_error(
     }
 }
 
-/// Brackets match and do not nest too deep. A statement in which they do not is reported and taken
-/// out, and the names that it may have set are added to `removed`; gives the number of errors.
-/// Fails where braces do not match, which leaves no statements.
-fn brackets(
-    source: SourceId,
-    tokens: &mut Vec<Spanned>,
-    removed: &mut Vec<Spanned>,
-    diagnostics: &mut Diagnostics,
-) -> Result<usize, Failed> {
-    let span = |t: &Spanned| Span { source, start: t.0, end: t.2 };
-    let mut open: Vec<usize> = Vec::new();
-    let mut block = vec![false; tokens.len()];
-    // Where the statement began that is read, in each brace that is open.
-    let mut starts: Vec<usize> = vec![0];
-    let mut faults: Vec<std::ops::Range<usize>> = Vec::new();
-    let mut errors = 0;
-    let mut i = 0;
-    while i < tokens.len() {
-        let token = tokens[i];
-        let top = open.last().map(|&n| tokens[n]);
-        let opening = match token.1 {
-            Token::Open | Token::OpenIndex | Token::OpenBrace => {
-                open.push(i);
-                if open.len() > MAX_NESTING as usize {
-                    return diagnostics.fail(too_deep(span(&token), MAX_NESTING));
-                }
-                block[i] = token.1 == Token::OpenBrace && opens_block(tokens, &block, i);
-                if block[i] {
-                    starts.push(i + 1);
-                }
-                i += 1;
-                continue;
-            }
-            Token::Semicolon if top.is_none_or(|t| t.1 == Token::OpenBrace) => {
-                *starts.last_mut().expect("the file's own") = i + 1;
-                i += 1;
-                continue;
-            }
-            Token::Semicolon => {
-                let head = open.last().and_then(|n| n.checked_sub(1)).map(|n| tokens[n].1);
-                if head == Some(Token::For) {
-                    i += 1;
-                    continue;
-                }
-                Token::Semicolon
-            }
-            Token::Close => Token::Open,
-            Token::CloseIndex => Token::OpenIndex,
-            Token::CloseBrace => Token::OpenBrace,
-            _ => {
-                i += 1;
-                continue;
-            }
-        };
-        if top.is_some_and(|t| t.1 == opening) {
-            if open.pop().is_some_and(|n| block[n]) {
-                starts.pop();
-            }
-            i += 1;
-            continue;
-        }
-        let start = *starts.last().expect("the file's own");
-        errors += 1;
-        let diagnostic = match top {
-            Some(other) if opening == Token::Semicolon => never_closed(&other, span(&other)),
-            Some(other) => Diagnostic::error(
-                &codes::BRACKETS,
-                format!("`{}` does not match `{}`", bracket(token.1), bracket(other.1)),
-            )
-            .at(span(&token), format!("`{}` was expected here", partner_of(other.1)))
-            .and(span(&other), "opened here")
-            .help(format!("write `{}`", partner_of(other.1))),
-            None => Diagnostic::error(
-                &codes::BRACKETS,
-                format!("`{}` closes nothing", bracket(token.1)),
-            )
-            .at(span(&token), "no bracket is open here")
-            .help("remove it"),
-        };
-        // A text that does not end has taken its bracket with it.
-        if !tokens[start..i].iter().any(|t| t.1 == Token::Bad) {
-            diagnostics.push(diagnostic);
-        }
-        let brace = top.is_none() && opening == Token::OpenBrace;
-        if brace || errors == MAX_SYNTAX_ERRORS {
-            return Err(Failed);
-        }
-        // The statement goes, with the rest of it up to its end.
-        let mut in_list = false;
-        while let Some(&n) = open.last()
-            && !block[n]
-        {
-            in_list |= tokens[n].1 == Token::OpenBrace;
-            open.pop();
-        }
-        let end = match token.1 {
-            Token::CloseBrace if !in_list => i,
-            _ => {
-                let ends = |t: &Spanned| {
-                    matches!(t.1, Token::Semicolon | Token::CloseBrace | Token::OpenBrace)
-                };
-                let i = i + usize::from(token.1 == Token::CloseBrace);
-                let end = i + tokens[i..].iter().take_while(|t| !ends(t)).count();
-                match tokens.get(end).map(|t| t.1) {
-                    Some(Token::Semicolon) => end + 1,
-                    // What the brace opens cannot be told apart from the rest.
-                    Some(Token::OpenBrace) => return Err(Failed),
-                    _ => end,
-                }
-            }
-        };
-        // What was at fault inside of this statement goes with it.
-        faults.retain(|inner| inner.end <= start);
-        faults.push(start..end);
-        *starts.last_mut().expect("the file's own") = end;
-        i = end;
-    }
-    if let Some(n) = open.pop() {
-        if !tokens[n..].iter().any(|t| t.1 == Token::Bad) {
-            diagnostics.push(never_closed(&tokens[n], span(&tokens[n])));
-        }
-        return Err(Failed);
-    }
-    for fault in faults.into_iter().rev() {
-        removed.extend(names_set(&tokens[fault.clone()]));
-        tokens.drain(fault);
-    }
-    Ok(errors)
-}
-
-fn never_closed(token: &Spanned, span: Span) -> Diagnostic {
-    Diagnostic::error(&codes::BRACKETS, format!("`{}` is never closed", bracket(token.1)))
-        .at(span, "opened here")
-        .help(format!("add `{}`", partner_of(token.1)))
-}
-
 /// The error for something that nests too deep.
 pub(crate) fn too_deep(span: Span, limit: u32) -> Diagnostic {
     Diagnostic::error(&codes::NESTING, format!("nested more than {limit} deep"))
         .at(span, "too deep here")
         .help("name a part of it as an Expr or put it into a function")
-}
-
-fn bracket(token: Token) -> &'static str {
-    match token {
-        Token::Open => "(",
-        Token::Close => ")",
-        Token::OpenIndex => "[",
-        Token::CloseIndex => "]",
-        Token::OpenBrace => "{",
-        _ => "}",
-    }
-}
-
-fn partner_of(token: Token) -> &'static str {
-    match token {
-        Token::Open => ")",
-        Token::OpenIndex => "]",
-        _ => "}",
-    }
-}
-
-/// Reports a syntax error; gives the offset at which it stands.
-fn report(
-    source: SourceId,
-    file: &SourceFile,
-    tokens: &[Spanned],
-    error: &ParseError<u32, Token, ()>,
-    diagnostics: &mut Diagnostics,
-) -> u32 {
-    let (start, token, end, expected) = match error {
-        ParseError::UnrecognizedToken { token: (s, t, e), expected } => {
-            (*s, Some(*t), *e, expected)
-        }
-        ParseError::UnrecognizedEof { location, expected } => {
-            (*location, None, *location, expected)
-        }
-        ParseError::ExtraToken { .. }
-        | ParseError::InvalidToken { .. }
-        | ParseError::User { .. } => {
-            unreachable!("the grammar ends at the end of the file and its actions do not fail")
-        }
-    };
-    if token == Some(Token::Bad) {
-        return start;
-    }
-    let before = tokens.partition_point(|t| t.0 < start);
-    if let Some(&(from, Token::Type(token_type), to)) =
-        before.checked_sub(1).and_then(|i| tokens.get(i))
-        && expected.iter().all(|e| ["\"(\"", "\"{\"", "\"::\""].contains(&e.as_str()))
-    {
-        // A type in an expression would have to be called.
-        let word = &file.text[from as usize..to as usize];
-        diagnostics.push(
-            Diagnostic::error(&codes::SYNTAX, format!("unexpected type `{word}`"))
-                .at(Span { source, start: from, end: to }, "a type cannot stand here")
-                .help(crate::helps::type_in_expression(word, token_type == TypeWord::C)),
-        );
-        return start;
-    }
-    let span = Span { source, start, end };
-    let text = shorten(&file.text[start as usize..end as usize]);
-    if let Some(diagnostic) = unsupported(source, file, &tokens[..before], token, span) {
-        diagnostics.push(diagnostic);
-        return start;
-    }
-    let diagnostic = match token {
-        Some(Token::Foreign) => Diagnostic::error(
-            &codes::FOREIGN,
-            format!(
-                "`{text}` is not supported: the compile-time language has `for`, `if` and functions"
-            ),
-        )
-        .at(span, "not part of the language"),
-        Some(Token::Type(_) | Token::Input | Token::Output | Token::Param | Token::Buffer)
-            if !expected.iter().any(|e| e == "\";\"" || e == "\"type\"") =>
-        {
-            Diagnostic::error(&codes::SYNTAX, format!("unexpected type `{text}`"))
-                .at(span, "a type cannot stand here")
-        }
-        Some(_) => Diagnostic::error(&codes::SYNTAX, format!("unexpected `{text}`"))
-            .at(span, "unexpected here"),
-        None => Diagnostic::error(&codes::SYNTAX, "the file ends within a statement")
-            .at(span, "ends here"),
-    };
-    let has = |what: &str| expected.iter().any(|e| e.trim_matches('"') == what);
-    let help = if token == Some(Token::Foreign) {
-        crate::helps::foreign(&text).to_owned()
-    } else if has(";") {
-        "a `;` may be missing before this".to_owned()
-    } else if expected.len() <= 3 {
-        let list: Vec<String> =
-            expected.iter().map(|e| format!("`{}`", e.trim_matches('"'))).collect();
-        format!("expected {}", list.join(" or "))
-    } else if has("integer") {
-        "an expression is expected".to_owned()
-    } else if let Some(Token::Type(word)) = token {
-        crate::helps::type_in_expression(&text, word == TypeWord::C)
-    } else {
-        "leave it out, or put an operator or a `,` before it".to_owned()
-    };
-    diagnostics.push(diagnostic.help(help));
-    start
-}
-
-/// The error for a form of C++ that the language does not have, where the unexpected token and
-/// those before it show one.
-fn unsupported(
-    source: SourceId,
-    file: &SourceFile,
-    before: &[Spanned],
-    token: Option<Token>,
-    span: Span,
-) -> Option<Diagnostic> {
-    let starts_statement = |tokens: &[Spanned]| {
-        let end = tokens.last().map(|t| t.1);
-        matches!(end, None | Some(Token::Semicolon | Token::OpenBrace | Token::CloseBrace))
-    };
-    match (token?, before) {
-        (Token::Name, [first @ .., (from, Token::Name, to)]) if starts_statement(first) => {
-            let name = shorten(&file.text[*from as usize..*to as usize]);
-            let at = Span { source, start: *from, end: *to };
-            Some(
-                Diagnostic::error(&codes::UNSUPPORTED, format!("the type `{name}` is not supported"))
-                    .at(at, "not a type of the language")
-                    .help("variables are Func, Var, RVar, Expr, RDom, Tuple, ImageParam, Param, Input, Output, or numbers"),
-            )
-        }
-        (Token::Buffer, tokens) if starts_statement(tokens) => Some(
-            Diagnostic::error(&codes::UNSUPPORTED, "a `Buffer` of its own is not supported")
-                .at(span, "neither an input nor an output")
-                .help("declare `Input<Buffer<float, 2>> in;`, or a Func with an update for each value"),
-        ),
-        (Token::OpenIndex, [.., (_, Token::Assign | Token::Open | Token::Comma, _)]) => Some(
-            Diagnostic::error(&codes::UNSUPPORTED, "a lambda is not supported")
-                .at(span, "begins one")
-                .help("write a function: `Expr average(Expr a, Expr b) { return (a + b) / 2; }`"),
-        ),
-        (Token::OpenIndex, [.., (_, Token::Input | Token::Output, _), (_, Token::Less, _), _])
-        | (
-            Token::OpenIndex,
-            [.., (_, Token::Input | Token::Output, _), (_, Token::Less, _), (_, Token::Buffer, _), (_, Token::Less, _), _, _],
-        ) => Some(
-            Diagnostic::error(&codes::UNSUPPORTED, "an array of inputs or outputs is not supported")
-                .at(span, "an array")
-                .help("declare each by itself: `Input<Buffer<float, 2>> first;`"),
-        ),
-        _ => None,
-    }
 }

@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 
 use nbcc_base::Span;
 
-use crate::pipeline::builtins::NAMES;
+use crate::pipeline::builtins::names::NAMES;
 use crate::syntax::ast::{
     Ast, DeclKind, ExprId, ExprKind, Init, Names, StmtKind, Symbol, TypeWord,
 };
@@ -114,7 +114,7 @@ pub(crate) fn scan(
         facts.declared.contains(name)
             || facts.defined.contains(name)
             || lost.contains(name)
-            || crate::pipeline::builtins::provides(spelling.text(*name))
+            || crate::pipeline::builtins::names::provides(spelling.text(*name))
     };
     called.retain(|name| !known(name));
     called.dedup();

@@ -1,6 +1,7 @@
 //! What a compile-time expression can evaluate to.
 
 pub(crate) mod constant;
+mod convert;
 pub(crate) mod types;
 
 use std::rc::Rc;
