@@ -7,7 +7,7 @@ use crate::elab::{Elab, Result};
 use crate::pipeline::ops::Spanned;
 
 use crate::syntax::ast::{ExprId, ExprKind, Op, TypeWord};
-use crate::value::Value;
+use crate::value::{ArrayId, Value};
 
 impl Elab<'_> {
     /// `target = value` and `target op= value`.
@@ -20,7 +20,10 @@ impl Elab<'_> {
     ) -> Result<()> {
         match &self.ast.exprs[target].kind {
             ExprKind::Call(callee, args) => {
-                let (callee_value, callee_span) = self.spanned(*callee)?;
+                let (callee_value, callee_span) = match self.ast.exprs[*callee].kind {
+                    ExprKind::Name(_) => self.spanned(*callee)?,
+                    _ => self.settled(*callee)?,
+                };
                 match callee_value {
                     Value::Func(func) => {
                         let left = self.ast.exprs[target].span;
@@ -83,6 +86,14 @@ impl Elab<'_> {
                 )
             }
         }
+    }
+
+    /// The value of an expression that says what is assigned to. Where it fails, it is not known what
+    /// lacks its value.
+    fn settled(&mut self, id: ExprId) -> Result<Spanned> {
+        let result = self.spanned(id);
+        self.aborted |= result.is_err();
+        result
     }
 
     fn assign_slot(
@@ -162,6 +173,39 @@ impl Elab<'_> {
         Ok(())
     }
 
+    /// The new value of element `n` of an array.
+    fn element_value(
+        &mut self,
+        op: Option<Op>,
+        (array, n): (ArrayId, usize),
+        value: ExprId,
+        at: Span,
+        span: Span,
+    ) -> Result<Value> {
+        let value = self.spanned(value)?;
+        let old = self.arrays[array.0 as usize][n].clone();
+        if matches!(old, Value::Array(_)) {
+            return self.fail(
+                Diagnostic::error(&codes::NOT_ASSIGNABLE, "an array cannot be assigned to")
+                    .at(at, "this is an array")
+                    .help("assign its elements one by one: `a[0][0] = ...;`"),
+            );
+        }
+        let new = match op {
+            None => value.0,
+            Some(op) => self.compound(op, &(old, at), &value, at, span)?,
+        };
+        let (word, c_type, is_const) = self.array_types[array.0 as usize];
+        if is_const {
+            return self.fail(
+                Diagnostic::error(&codes::NOT_ASSIGNABLE, "a const cannot be assigned to")
+                    .at(at, "is const")
+                    .help(crate::helps::NOT_CONST),
+            );
+        }
+        self.convert(word, c_type, &(new, value.1))
+    }
+
     fn assign_element(
         &mut self,
         op: Option<Op>,
@@ -183,35 +227,14 @@ impl Elab<'_> {
             }
         }
         let (base, base_span) = self.spanned(array)?;
-        let index = self.spanned(index)?;
+        let index = self.settled(index)?;
         let at = base_span.to(index.1);
         match base {
             Value::Array(id) => {
                 let n = self.array_index(id, &index)?;
-                let value = self.spanned(value)?;
-                let old = self.arrays[id.0 as usize][n].clone();
-                if matches!(old, Value::Array(_)) {
-                    return self.fail(
-                        Diagnostic::error(&codes::NOT_ASSIGNABLE, "an array cannot be assigned to")
-                            .at(at, "this is an array")
-                            .help("assign its elements one by one: `a[0][0] = ...;`"),
-                    );
-                }
-                let new = match op {
-                    None => value.0,
-                    Some(op) => self.compound(op, &(old, at), &value, at, span)?,
-                };
-                let (word, c_type, is_const) = self.array_types[id.0 as usize];
-                if is_const {
-                    return self.fail(
-                        Diagnostic::error(&codes::NOT_ASSIGNABLE, "a const cannot be assigned to")
-                            .at(at, "is const")
-                            .help(crate::helps::NOT_CONST),
-                    );
-                }
-                let new = self.convert(word, c_type, &(new, value.1))?;
-                self.arrays[id.0 as usize][n] = new;
-                Ok(())
+                let new = self.element_value(op, (id, n), value, at, span);
+                self.arrays[id.0 as usize][n] = new.as_ref().map_or(Value::Poison, Value::clone);
+                new.map(|_| ())
             }
             Value::Tuple(nodes) if matches!(self.ast.exprs[array].kind, ExprKind::Name(_)) => {
                 let ExprKind::Name(name) = self.ast.exprs[array].kind else {

@@ -43,7 +43,7 @@ impl Elab<'_> {
         if let Some(input) = self.implicit_input(name, args, at)? {
             return self.call_value(&(Value::Input(input), at), args, span);
         }
-        if self.aborted || self.lost.contains(&name) {
+        if self.may_be_lost(name) {
             return Err(Failed);
         }
         if self.facts.defined.contains(&name) && !self.facts.declared.contains(&name) {

@@ -2,8 +2,9 @@
 //! file holds the state, scopes and bounds; statements, expressions, definitions and schedules
 //! have files of their own.
 //!
-//! An error ends the file-level statement in which it occurs; the names which that statement
-//! would have set are poisoned, and uses of poisoned names are not reported again.
+//! An error ends the statement in which it occurs, and the rounds of loops and the calls around it
+//! once their bodies are checked; the names which that statement would have set are poisoned, and
+//! uses of poisoned names are not reported again.
 
 mod assign;
 mod calls;
@@ -27,7 +28,7 @@ use crate::Options;
 use crate::codes;
 use crate::elab::stmt::Flow;
 use crate::pipeline::hir::{FuncId, FuncInfo, Hir, Node};
-use crate::syntax::ast::{Ast, Names, StmtId, StmtKind, Symbol, TypeWord};
+use crate::syntax::ast::{Ast, Names, StmtId, Symbol, TypeWord};
 use crate::syntax::scan::Facts;
 use crate::value::{ArrayId, Value};
 
@@ -122,8 +123,10 @@ pub(crate) struct Elab<'a> {
     pub(crate) defining: Option<FuncId>,
     /// Definitions made so far.
     pub(crate) definitions: u32,
-    /// A loop or function was left because of an error: later names may lack their values.
+    /// Statements were left out because of an error: later names may lack their values.
     pub(crate) aborted: bool,
+    /// Calls nest too deep: all of them fail.
+    too_deep: bool,
     steps: u64,
     work: u64,
     pub(crate) depth: u32,
@@ -176,6 +179,7 @@ impl<'a> Elab<'a> {
             defining: None,
             definitions: 0,
             aborted: false,
+            too_deep: false,
             steps: 0,
             work: 0,
             depth: 0,
@@ -201,27 +205,45 @@ impl<'a> Elab<'a> {
 
     /// Runs statements one by one, each whatever happens in those before it.
     pub(crate) fn items(&mut self, items: &[StmtId]) -> Flow {
-        let ast = self.ast;
         for &item in items {
             if self.exhausted() {
                 break;
             }
-            let simple = matches!(
-                ast.stmts[item].kind,
-                StmtKind::Decl(_) | StmtKind::Assign(..) | StmtKind::Expr(_)
-            );
-            let checkpoint = self.checkpoint();
-            match self.statement(item) {
+            match self.attempt(item) {
                 Ok(Flow::Next) => {}
                 Ok(returned) => return returned,
-                Err(Failed) => {
-                    assert!(self.has_errors(), "{item:?} fails without an error");
-                    self.aborted |= !simple;
-                    self.restore(&checkpoint);
-                }
+                Err(Failed) => self.too_deep = false,
             }
         }
         Flow::Next
+    }
+
+    /// Runs the statements of a block, each whatever happens in those before it; fails where one
+    /// does.
+    pub(crate) fn block(&mut self, statements: &[StmtId]) -> Result<Flow> {
+        let mut failed = false;
+        for &statement in statements {
+            match self.attempt(statement) {
+                Ok(Flow::Next) => {}
+                Ok(_) if failed => break,
+                Ok(returned) => return Ok(returned),
+                // Functions that call themselves would fail again in every call.
+                Err(Failed) if self.too_deep || self.exhausted() => return Err(Failed),
+                Err(Failed) => failed = true,
+            }
+        }
+        if failed { Err(Failed) } else { Ok(Flow::Next) }
+    }
+
+    /// Runs a statement; where it fails, elaboration can go on after it.
+    fn attempt(&mut self, id: StmtId) -> Result<Flow> {
+        let checkpoint = self.checkpoint();
+        let result = self.statement(id);
+        if result.is_err() {
+            assert!(self.has_errors(), "{id:?} fails without an error");
+            self.restore(&checkpoint);
+        }
+        result
     }
 
     /// Whether an error was reported.
@@ -297,6 +319,7 @@ impl<'a> Elab<'a> {
         body: impl FnOnce(&mut Self) -> Result<T>,
     ) -> Result<T> {
         if self.depth >= MAX_DEPTH {
+            self.too_deep = true;
             return match self.running.last() {
                 Some(&(call, _)) if self.frame > 0 => self.fail(
                     crate::syntax::too_deep(call, MAX_DEPTH)

@@ -41,10 +41,15 @@ impl Elab<'_> {
         self.unknown_name(&text, span)
     }
 
+    /// Whether a name may be missing because what declares it failed.
+    pub(crate) fn may_be_lost(&self, name: Symbol) -> bool {
+        self.lost.contains(&name) || self.aborted && self.facts.declared.contains(&name)
+    }
+
     /// The error for a name that is not known.
     pub(crate) fn unknown_name<T>(&mut self, text: &str, span: Span) -> Result<T> {
         let symbol = self.names.intern(text);
-        if self.aborted || self.lost.contains(&symbol) {
+        if self.may_be_lost(symbol) {
             return Err(Failed);
         }
         if self.facts.defined.contains(&symbol) && !self.facts.declared.contains(&symbol) {

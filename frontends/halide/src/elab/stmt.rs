@@ -68,19 +68,21 @@ impl Elab<'_> {
             }
             StmtKind::Block(list) => self.deeper(span, |e| {
                 e.enter();
-                let mut flow = Flow::Next;
-                for &s in list.iter() {
-                    flow = e.statement(s)?;
-                    if matches!(flow, Flow::Return(_)) {
-                        break;
-                    }
-                }
+                let flow = e.block(list)?;
                 e.leave();
                 Ok(flow)
             }),
             StmtKind::If(..) => self.conditional(id),
-            StmtKind::For(head, body) => self.deeper(span, |e| e.for_loop(span, head, *body)),
-            StmtKind::ForEach(head, body) => self.deeper(span, |e| e.for_each(span, head, *body)),
+            StmtKind::For(head, body) => {
+                let result = self.deeper(span, |e| e.for_loop(span, head, *body));
+                self.aborted |= result.is_err();
+                result
+            }
+            StmtKind::ForEach(head, body) => {
+                let result = self.deeper(span, |e| e.for_each(span, head, *body));
+                self.aborted |= result.is_err();
+                result
+            }
             StmtKind::Return(value) => {
                 if self.running.is_empty() && !self.in_entry {
                     return self.fail(
@@ -102,7 +104,9 @@ impl Elab<'_> {
         let span = self.ast.stmts[id].span;
         self.deeper(span, |e| {
             while let StmtKind::If(condition, yes, no) = &e.ast.stmts[id].kind {
-                if e.constant_condition(*condition)? {
+                let holds = e.constant_condition(*condition);
+                e.aborted |= holds.is_err();
+                if holds? {
                     return e.scoped(*yes);
                 }
                 match no {
