@@ -125,7 +125,7 @@ fn kernels(file: &str, overrides: Vec<Override>) -> Result<Vec<(String, Figures)
         ];
         let said = remarks.iter().filter(|r| r.pass == "allocate" && r.function == kernel.name);
         figures.extend(said.flat_map(|r| {
-            r.terms.iter().map(|(name, value)| (name.to_lowercase(), value.clone()))
+            r.all_terms().map(|term| (term.name.to_lowercase(), term.value.clone()))
         }));
         (format!("{file}:{}", kernel.name), figures)
     });

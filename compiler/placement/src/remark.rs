@@ -34,6 +34,17 @@ pub struct Remark {
     pub terms: Vec<Term>,
 }
 
+impl Remark {
+    /// Every term: those that the sentence mentions, then the others.
+    pub fn all_terms(&self) -> impl Iterator<Item = &Term> {
+        let mentioned = self.message.pieces().iter().filter_map(|piece| match piece {
+            Piece::Term(term) => Some(term),
+            Piece::Text(_) => None,
+        });
+        mentioned.chain(&self.terms)
+    }
+}
+
 /// What a decision rests on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Term {

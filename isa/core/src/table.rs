@@ -441,7 +441,7 @@ macro_rules! isa {
             }
 
             fn symbolic(&self) -> Option<$crate::Imm> {
-                let mut found = None;
+                let mut found: Option<&$crate::Imm> = None;
                 match self { $(
                     $Inst::$Variant { $($field),* } => {
                         $( $crate::isa_kind!(symbolic $kind $field found); )*
@@ -451,7 +451,7 @@ macro_rules! isa {
             }
 
             fn symbolic_mut(&mut self) -> Option<&mut $crate::Imm> {
-                let mut found = None;
+                let mut found: Option<&mut $crate::Imm> = None;
                 match self { $(
                     $Inst::$Variant { $($field),* } => {
                         $( $crate::isa_kind!(symbolic $kind $field found); )*

@@ -2,14 +2,16 @@
 
 use cranelift_entity::SecondaryMap;
 use nbcc_base::{Diagnostic, Diagnostics, Failed};
-use nbcc_isa_ipim::ATOM_BYTES;
 use nbcc_isa_ipim::layout::{MAX_COUNT, MAX_DIMENSIONS};
 use nbcc_isa_ipim::program::Param;
+use nbcc_isa_ipim::{ATOM_BYTES, Machine};
+use nbcc_mach::regalloc::{Allocation, Policy, Shortage};
 use nbcc_pipeline::{Context, Fact, OptLevel, PassDesc, optional, pass};
 use nbcc_placement::{Message, Remark, RemarkKind, Term};
 use nbcc_stages::bounds::{Extents, ParamValues, infer};
 use nbcc_stages::{ElementType, Pipeline};
 
+use crate::backend::select::Selected;
 use crate::backend::{addresses, emit, legalize, merge, place, regalloc, select};
 use crate::codes;
 use crate::lower::Size;
@@ -18,7 +20,7 @@ use crate::outputs::crop_outputs;
 use crate::parameters;
 use crate::plan::schedule::defaults::relief;
 use crate::plan::{BANK_RESERVED, element, make_plan, remarks, schedule};
-use crate::state::{Compilation, Excess, Form};
+use crate::state::{Compilation, Excess, Form, MachineKernel};
 
 const EXTENTS: Fact = Fact("extents");
 const BOUNDS: Fact = Fact("bounds");
@@ -420,11 +422,12 @@ fn try_smaller(state: &mut Compilation, excess: Excess) -> bool {
 
 fn choose(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {
     for (kernel, places) in state.kernels.iter().zip(std::mem::take(&mut state.places)) {
-        state.selected.push((select::select(kernel, places, &mut state.pool), None));
+        let code = select::select(kernel, places, &mut state.pool);
+        state.selected.push(MachineKernel { code, registers: None, unallocated: None });
     }
     // Registers need not be looked for where the code is too large in any case.
     let room = u64::from(state.plan().vsm_data) / INST_BYTES;
-    let least = state.selected.iter().map(|(k, _)| regalloc::least_insts(k) as u64);
+    let least = state.selected.iter().map(|k| regalloc::least_insts(&k.code) as u64);
     let (all, largest) = sum_and_largest(least);
     if all <= room {
         return Ok(());
@@ -446,37 +449,43 @@ fn choose(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {
 }
 
 fn allocate(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {
-    let slots_end = BANK_RESERVED - 16 * state.plan().params.len() as u32;
+    let slots_end = state.slots_end();
     let mut few = None;
-    for (number, (kernel, entries)) in state.selected.iter_mut().enumerate() {
-        let mut result = regalloc::allocate(kernel, &state.machine, state.policy, slots_end);
+    for (number, kernel) in state.selected.iter_mut().enumerate() {
+        let allocate = |kernel: &mut MachineKernel| {
+            kernel.unallocated = cx.passes.verify_each.then(|| kernel.code.func.clone());
+            regalloc::allocate(&mut kernel.code, &state.machine, state.policy, slots_end)
+        };
+        let mut result = allocate(kernel);
         // Values of the control core cannot be kept in a bank. Where too many are alive, they are
         // computed where they are used: instead of outside of loops, then at each use.
         for plainer in state.plainer.iter_mut().rev() {
             let Some(plain) = plainer.get_mut(number).filter(|_| result.is_err()) else { continue };
             legalize::run(&mut plain.func, &legalize::Features::default());
             let places = place::place(&plain.func);
-            *kernel = select::select(plain, places, &mut state.pool);
-            result = regalloc::allocate(kernel, &state.machine, state.policy, slots_end);
+            kernel.code = select::select(plain, places, &mut state.pool);
+            result = allocate(kernel);
         }
+        let code = &kernel.code;
         match result {
-            Ok((found, cost)) => {
-                *entries = Some(found);
+            Ok(registers) => {
+                let Allocation { spilled, rematerialised, coalesced, .. } = registers;
                 cx.remarks.push(Remark {
                     kind: RemarkKind::Analysis,
                     pass: "allocate",
                     name: "Registers",
-                    function: kernel.func.name.clone(),
-                    span: kernel.func.first_span(),
-                    message: Message::of_value("Spilled", cost.spilled)
+                    function: code.func.name.clone(),
+                    span: code.func.first_span(),
+                    message: Message::of_value("Spilled", spilled)
                         .text(" values are kept in the bank, ")
-                        .value("Remade", cost.remade)
-                        .text(" constants made again"),
-                    terms: vec![Term::new("Coalesced", cost.coalesced)],
+                        .value("Rematerialised", rematerialised)
+                        .text(" constants are rematerialised"),
+                    terms: vec![Term::new("Coalesced", coalesced)],
                 });
+                kernel.registers = Some(registers);
             }
             // Arguments take registers, too.
-            Err(_) if kernel.args.as_ref().is_some_and(|args| !args.numbers.is_empty()) => {
+            Err(_) if code.args.as_ref().is_some_and(|args| !args.numbers.is_empty()) => {
                 state.instead = Some(Form { numbers: state.form.numbers / 2, ..state.form });
                 return Ok(());
             }
@@ -484,16 +493,8 @@ fn allocate(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed>
                 state.instead = Some(Form { share: false, ..state.form });
                 return Ok(());
             }
-            Err(none) => {
-                let message = format!(
-                    "{} of `{}` has {} entries for values, too few for one instruction and its loops",
-                    nbcc_isa::RegisterClass::name(none.class),
-                    kernel.func.name,
-                    none.entries
-                );
-                let help =
-                    "give the machine more registers with --set registers.ctrl=N, addr or data";
-                few = Some(Diagnostic::error(&codes::TOO_FEW_REGISTERS, message).help(help));
+            Err(shortage) => {
+                few = Some(shortage_of(shortage, state.policy, code, &state.machine));
                 break;
             }
         }
@@ -502,6 +503,28 @@ fn allocate(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed>
         Some(few) if !try_smaller(state, Excess::Program) => cx.diagnostics.fail(few),
         _ => Ok(()),
     }
+}
+
+/// A kernel for which the machine has too few registers.
+fn shortage_of(
+    shortage: Shortage,
+    policy: Policy,
+    kernel: &Selected,
+    machine: &Machine,
+) -> Diagnostic {
+    let name = &kernel.func.name;
+    let message = match shortage {
+        Shortage::Registers(file) => format!(
+            "{} of `{name}` has {} entries for values, too few for one instruction and its loops",
+            nbcc_isa::RegisterClass::name(regalloc::FILES[file]),
+            regalloc::files(machine, policy, kernel.args.as_ref())[file].entries.len(),
+        ),
+        Shortage::Memory => {
+            format!("`{name}` has more values at once than registers and reserved memory hold")
+        }
+    };
+    let help = "give the machine more registers with --set registers.ctrl=N, addr or data";
+    Diagnostic::error(&codes::TOO_FEW_REGISTERS, message).help(help)
 }
 
 fn put_together(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {
@@ -532,7 +555,10 @@ fn put_together(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Fai
     let kernels: Vec<_> = state
         .selected
         .iter()
-        .map(|(kernel, entries)| (kernel.clone(), entries.clone().expect("registers come first")))
+        .map(|kernel| {
+            let registers = kernel.registers.as_ref().expect("registers come first");
+            (&kernel.code, &registers.entries)
+        })
         .collect();
     let data = emit::Data { buffers, params };
     let (turns, pool) = (&state.turns, &mut state.pool);

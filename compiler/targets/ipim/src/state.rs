@@ -2,25 +2,32 @@
 //! then a program.
 
 use nbcc_ir::{PrintOptions, print_function, verify_function};
-use nbcc_isa_ipim::Machine;
 use nbcc_isa_ipim::program::Program;
-use nbcc_mach::VReg;
-use nbcc_mach::check::check_assignment;
-use nbcc_mach::color::Policy;
+use nbcc_isa_ipim::{ATOM_BYTES, Machine};
+use nbcc_mach::regalloc::{Allocation, Policy};
 use nbcc_pipeline::{Dump, State};
 use nbcc_stages::Pipeline;
 use nbcc_stages::bounds::{Bounds, Extents, ParamValues};
 
 use crate::backend::place::{self, Places};
-use crate::backend::select::{LiteralPool, Selected};
+use crate::backend::regalloc;
+use crate::backend::select::{LiteralPool, MachFunction, Selected};
 use crate::lower::share::Turn;
 use crate::lower::{Kernel, Size};
-use crate::plan::Plan;
 use crate::plan::schedule::defaults::Rule;
 use crate::plan::schedule::defaults::relief::{self, NO_LIMIT};
+use crate::plan::{BANK_RESERVED, Plan};
 
-/// A kernel's registers.
-pub type Entries = cranelift_entity::SecondaryMap<VReg, u16>;
+/// A kernel in instructions.
+#[derive(Clone, Debug)]
+pub struct MachineKernel {
+    /// The instructions.
+    pub code: Selected,
+    /// Its registers, once they are allocated.
+    pub registers: Option<Allocation>,
+    /// Its instructions before they had registers, for the check of the allocation.
+    pub unallocated: Option<MachFunction>,
+}
 
 /// How a program trades time, code and registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -111,7 +118,7 @@ pub struct Compilation {
     /// Constants.
     pub pool: LiteralPool,
     /// Kernels in instructions, with their registers once they are allocated.
-    pub selected: Vec<(Selected, Option<Entries>)>,
+    pub selected: Vec<MachineKernel>,
     /// The program.
     pub program: Option<Program>,
 }
@@ -146,6 +153,11 @@ impl Compilation {
         self.program = None;
     }
 
+    /// The end of what spilled values may take of each bank: behind it lie parameters.
+    pub fn slots_end(&self) -> u32 {
+        BANK_RESERVED - ATOM_BYTES * self.plan().params.len() as u32
+    }
+
     /// The plan. Panics before the pass that makes it.
     pub fn plan(&self) -> &Plan {
         self.plan.as_ref().expect("kernels are made from a plan")
@@ -155,14 +167,14 @@ impl Compilation {
 impl State for Compilation {
     fn dumps(&self) -> Vec<Dump> {
         if !self.selected.is_empty() {
-            let text = |(kernel, entries): &(Selected, Option<Entries>)| match entries {
-                Some(entries) => kernel.func.text(|v| entries[v]),
-                None => kernel.func.text(|v| v.as_u32() as u16),
+            let text = |kernel: &MachineKernel| match &kernel.registers {
+                Some(registers) => kernel.code.func.text(|v| registers.entries[v]),
+                None => kernel.code.func.text(|v| v.as_u32() as u16),
             };
             return self
                 .selected
                 .iter()
-                .map(|k| Dump { function: k.0.func.name.clone(), text: text(k) })
+                .map(|k| Dump { function: k.code.func.name.clone(), text: text(k) })
                 .collect();
         }
         if !self.kernels.is_empty() {
@@ -182,9 +194,10 @@ impl State for Compilation {
     }
 
     fn verify(&self) -> Result<(), String> {
-        for (kernel, entries) in &self.selected {
-            if let Some(entries) = entries {
-                check_assignment(&kernel.func, |v| entries[v])?;
+        for kernel in &self.selected {
+            if let (Some(before), Some(registers)) = (&kernel.unallocated, &kernel.registers) {
+                let end = self.slots_end();
+                regalloc::check(before, &kernel.code, registers, &self.machine, end)?;
             }
         }
         if !self.selected.is_empty() {

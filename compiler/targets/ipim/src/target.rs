@@ -3,7 +3,7 @@
 use nbcc_base::{CodeInfo, Diagnostic, Diagnostics, Failed, Span};
 use nbcc_isa_ipim::Machine;
 use nbcc_isa_ipim::machine::BUILT_IN;
-use nbcc_mach::color::Policy;
+use nbcc_mach::regalloc::Policy;
 use nbcc_pipeline::{
     Artifact, Choice, Context, Emit, MachineInfo, NoObserver, OptLevel, PassInfo, Program, Request,
     State, Target, run_passes, run_passes_from,
@@ -149,7 +149,7 @@ impl Target for Ipim {
         let passes = until("addresses");
         run_passes_from(passes, until("inline").len(), &mut state, cx)?;
         let plan = state.plan();
-        Ok(crate::plan::explain(plan, &state.machine, &written, cx.sources, cx.remarks))
+        Ok(plan::explain(plan, &state.machine, &written, cx.sources, cx.remarks))
     }
 }
 

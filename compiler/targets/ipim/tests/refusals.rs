@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use nbcc_base::{Diagnostics, Severity, SourceMap};
 use nbcc_isa::Imm;
 use nbcc_isa_ipim::{Inst, IntOp, Machine, RegClass, SimbMask};
-use nbcc_mach::color::Policy;
+use nbcc_mach::regalloc::{Policy, Shortage};
 use nbcc_mach::{BlockData, InstData};
 use nbcc_pipeline::{Context, NoObserver, PassOptions, Program, Request, Target};
-use nbcc_target_ipim::backend::regalloc::allocate;
+use nbcc_target_ipim::backend::regalloc::{FILES, allocate};
 use nbcc_target_ipim::backend::select::{MachFunction, Selected};
 use nbcc_target_ipim::{IPIM, codes};
 
@@ -87,7 +87,8 @@ fn ipim_refuses_register_files() {
     let insts = insts.into_iter().map(|inst| InstData { inst, span: None }).collect();
     func.blocks.push(BlockData { insts, successors: vec![], loop_depth: 0 });
     let mask = SimbMask(machine.full_mask());
-    let mut kernel = Selected { func, remake: BTreeMap::new(), mask, args: None };
+    let mut kernel = Selected { func, recipes: BTreeMap::new(), mask, args: None };
     let refused = allocate(&mut kernel, &machine, Policy::Min, 1 << 16);
-    assert_eq!(refused.expect_err("there are too few").class, RegClass::Ctrl);
+    assert_eq!(refused.expect_err("there are too few"), Shortage::Registers(0));
+    assert_eq!(FILES[0], RegClass::Ctrl);
 }

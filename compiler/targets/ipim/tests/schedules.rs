@@ -45,7 +45,7 @@ fn explain(source: &str, machine: &str, size: &[u32]) -> Result<(String, Vec<Rem
 fn directives(source: &str) -> Vec<(bool, String)> {
     let (_, remarks) = explain(source, "ipim-vault", &[32, 32]).expect("it compiles");
     let said = remarks.into_iter().filter(|r| r.pass == "schedule");
-    said.map(|r| (r.kind == RemarkKind::Passed, r.message)).collect()
+    said.map(|r| (r.kind == RemarkKind::Passed, r.message.to_string())).collect()
 }
 
 const TWO: &str = "Func f(x, y) = in(x, y) * 2.0f;\nFunc out(x, y) = f(x, y - 1) + f(x, y + 1);\n";

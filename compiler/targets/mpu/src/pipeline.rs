@@ -2,6 +2,7 @@
 
 use nbcc_base::{Diagnostic, Failed, Span};
 use nbcc_ir::Function;
+use nbcc_mach::regalloc::Allocation;
 use nbcc_pipeline::{Context, Fact, OptLevel, PassDesc, optional, pass};
 use nbcc_placement::{Message, Remark, RemarkKind, Term};
 
@@ -211,30 +212,32 @@ fn choose(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {
 
 fn allocate(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {
     let coalescing = cx.passes.level >= OptLevel::O1;
-    let words = state.machine.registers.words.min(256) as u16;
     for kernel in &mut state.kernels {
         let Some(selected) = &mut kernel.selected else { continue };
         let name = selected.func.name.clone();
+        kernel.unallocated = cx.passes.verify_each.then(|| selected.func.clone());
         let local = kernel.frame.local_bytes;
-        let done = regalloc::allocate(&mut selected.func, words, local, coalescing);
+        let done = regalloc::allocate(&mut selected.func, &state.machine, local, coalescing);
         let Ok(done) = done else {
+            let words = state.machine.registers.words;
             let message = format!("`{name}` needs more registers than the {words} of a thread");
             return cx.diagnostics.fail(
                 Diagnostic::error(&codes::TOO_LARGE, message)
                     .help("give the machine more with --set registers.words=N"),
             );
         };
-        let message = Message::of_value("Registers", done.words)
+        let Allocation { spilled, moved, rematerialised, coalesced, .. } = done.allocation;
+        let message = Message::of_value("Registers", done.words())
             .text(" registers and ")
-            .value("Predicates", done.predicates)
+            .value("Predicates", done.predicates())
             .text(" predicates; ")
-            .value("Spilled", done.spilled)
+            .value("Spilled", spilled)
             .text(" values are kept in local memory, ")
-            .value("Moved", done.moved)
+            .value("Moved", moved)
             .text(" predicates in registers, ")
-            .value("Remade", done.remade)
-            .text(" values are made again");
-        let terms = vec![Term::new("Coalesced", done.coalesced)];
+            .value("Rematerialised", rematerialised)
+            .text(" values are rematerialised");
+        let terms = vec![Term::new("Coalesced", coalesced)];
         let span = state.module.functions[kernel.func].first_span();
         cx.remarks.push(remark("allocate", "Registers", &name, span, message, terms));
         if done.local_bytes.next_multiple_of(16) > u64::from(state.machine.memory.local_bytes) {
@@ -245,14 +248,18 @@ fn allocate(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed>
                  registers.words=N",
             ));
         }
-        kernel.allocation = Some(done);
+        kernel.registers = Some(done);
     }
     Ok(())
 }
 
 fn lay_out(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {
-    for selected in state.kernels.iter_mut().filter_map(|kernel| kernel.selected.as_mut()) {
-        layout::run(&mut selected.func);
+    for kernel in &mut state.kernels {
+        // Blocks are others from here on.
+        kernel.unallocated = None;
+        if let Some(selected) = &mut kernel.selected {
+            layout::run(&mut selected.func);
+        }
     }
     Ok(())
 }
@@ -263,13 +270,13 @@ const LESS: &str = "put fewer kernels into a file, or make them smaller";
 fn put_together(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {
     let mut ready = Vec::new();
     for kernel in &state.kernels {
-        let (Some(selected), Some(allocation)) = (&kernel.selected, &kernel.allocation) else {
+        let (Some(selected), Some(registers)) = (&kernel.selected, &kernel.registers) else {
             continue;
         };
         ready.push(emit::Ready {
             ir: &state.module.functions[kernel.func],
             func: &selected.func,
-            allocation,
+            registers,
             frame: kernel.frame,
         });
     }

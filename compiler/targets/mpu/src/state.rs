@@ -4,8 +4,8 @@ use nbcc_ir::{Func, Module, PrintOptions, print_function, verify_module};
 use nbcc_isa_mpu::{Machine, Program};
 use nbcc_pipeline::{Dump, State};
 
-use crate::backend::regalloc::{Allocation, check};
-use crate::backend::select::{Messages, Selected};
+use crate::backend::regalloc::{Registers, check};
+use crate::backend::select::{MachFunction, Messages, Selected};
 use crate::passes::objects::Frame;
 
 /// A kernel on its way.
@@ -18,7 +18,9 @@ pub struct KernelState {
     /// Its instructions, once they are selected.
     pub selected: Option<Selected>,
     /// Its registers, once they are allocated.
-    pub allocation: Option<Allocation>,
+    pub registers: Option<Registers>,
+    /// Its instructions before they had registers, from the allocation to its check.
+    pub unallocated: Option<MachFunction>,
 }
 
 /// The compilation state.
@@ -40,8 +42,8 @@ impl State for Compilation {
     fn dumps(&self) -> Vec<Dump> {
         let dump = |kernel: &KernelState| {
             let func = &self.module.functions[kernel.func];
-            let text = match (&kernel.selected, &kernel.allocation) {
-                (Some(selected), Some(done)) => selected.func.text(|v| done.entries[v]),
+            let text = match (&kernel.selected, &kernel.registers) {
+                (Some(selected), Some(done)) => selected.func.text(|v| done.allocation.entries[v]),
                 (Some(selected), None) => selected.func.text(|v| v.as_u32() as u16),
                 (None, _) => {
                     let options =
@@ -56,8 +58,11 @@ impl State for Compilation {
 
     fn verify(&self) -> Result<(), String> {
         for kernel in &self.kernels {
-            if let (Some(selected), Some(allocation)) = (&kernel.selected, &kernel.allocation) {
-                check(&selected.func, allocation)?;
+            if let (Some(selected), Some(registers), Some(before)) =
+                (&kernel.selected, &kernel.registers, &kernel.unallocated)
+            {
+                let local = kernel.frame.local_bytes;
+                check(before, &selected.func, registers, &self.machine, local)?;
             }
         }
         match verify_module(&self.module).first() {

@@ -99,7 +99,7 @@ impl Target for Mpu {
         run_passes(PASSES, &mut state, cx)?;
         let mut out = String::new();
         for kernel in &state.kernels {
-            let (Some(selected), Some(done)) = (&kernel.selected, &kernel.allocation) else {
+            let (Some(selected), Some(done)) = (&kernel.selected, &kernel.registers) else {
                 continue;
             };
             let func = &state.module.functions[kernel.func];
@@ -116,12 +116,14 @@ impl Target for Mpu {
             let _ = writeln!(
                 out,
                 "  registers     {} of {}, predicates {}",
-                done.words, state.machine.registers.words, done.predicates
+                done.words(),
+                state.machine.registers.words,
+                done.predicates()
             );
             let _ = writeln!(
                 out,
-                "  kept          {} values in local memory, {} predicates in registers, {} made again",
-                done.spilled, done.moved, done.remade
+                "  kept          {} values in local memory, {} predicates in registers, {} rematerialised",
+                done.allocation.spilled, done.allocation.moved, done.allocation.rematerialised
             );
             let _ = writeln!(
                 out,
@@ -170,7 +172,8 @@ fn start(program: Program, request: &Request, cx: &mut Context<'_>) -> Result<Co
             func,
             frame: Frame::default(),
             selected: None,
-            allocation: None,
+            registers: None,
+            unallocated: None,
         })
         .collect();
     if kernels.is_empty() {

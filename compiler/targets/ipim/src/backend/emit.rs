@@ -33,7 +33,7 @@ pub struct Data {
 
 /// Puts a program together.
 pub fn emit(
-    kernels: &[(Selected, SecondaryMap<VReg, u16>)],
+    kernels: &[(&Selected, &SecondaryMap<VReg, u16>)],
     turns: &[Turn],
     pool: &mut LiteralPool,
     data: Data,
@@ -52,7 +52,7 @@ pub fn emit(
         let target = PhysReg::new(RegClass::Ctrl, first_arg(RegClass::Ctrl));
         out.push(Inst::SetiCrf { dst: target, imm: Imm::Label(main) }, None, sources);
         out.push(Inst::Jump { target }, None, sources);
-        for (number, (kernel, entries)) in kernels.iter().enumerate() {
+        for (number, &(kernel, entries)) in kernels.iter().enumerate() {
             if kernel.args.is_some() {
                 starts.insert(number, out.kernel(number, kernel, entries, sources));
             }
@@ -63,7 +63,7 @@ pub fn emit(
         if let Some(phase) = turn.sync {
             out.push(Inst::Sync { phase }, turn.place, sources);
         }
-        let (kernel, entries) = &kernels[turn.kernel];
+        let (kernel, entries) = kernels[turn.kernel];
         match starts.get(&turn.kernel) {
             Some(&start) => out.call(number, turn, (kernel, start), pool, machine, sources),
             None => _ = out.kernel(turn.kernel, kernel, entries, sources),

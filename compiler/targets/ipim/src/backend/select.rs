@@ -26,9 +26,9 @@ use crate::plan::BANK_RESERVED;
 /// A kernel over virtual registers.
 pub type MachFunction = nbcc_mach::Function<Inst<VReg>>;
 
-/// How a register's value can be made again instead of being kept in memory.
+/// How the value of a register is rematerialised.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Remake {
+pub enum Recipe {
     /// From the constant at this bank address.
     Pool(u32),
     /// It is zero in every lane.
@@ -43,7 +43,7 @@ pub struct Selected {
     /// The instructions.
     pub func: MachFunction,
     /// Registers that hold constants.
-    pub remake: BTreeMap<VReg, Remake>,
+    pub recipes: BTreeMap<VReg, Recipe>,
     /// The engines that run it.
     pub mask: SimbMask,
     /// Its arguments, if it is called.
@@ -121,7 +121,7 @@ pub fn select(kernel: &Kernel, places: Places, pool: &mut LiteralPool) -> Select
         blocks: SecondaryMap::with_default(MBlock::from_u32(0)),
         splits: BTreeMap::new(),
         pool,
-        remake: BTreeMap::new(),
+        recipes: BTreeMap::new(),
         mask: SimbMask(kernel.mask),
         args,
         at: MBlock::from_u32(0),
@@ -134,7 +134,7 @@ pub fn select(kernel: &Kernel, places: Places, pool: &mut LiteralPool) -> Select
     for &block in &func.layout {
         select.block(block);
     }
-    Selected { func: select.out, remake: select.remake, mask: select.mask, args: select.args }
+    Selected { func: select.out, recipes: select.recipes, mask: select.mask, args: select.args }
 }
 
 /// The numbers that the control core reads.
@@ -160,7 +160,7 @@ struct Select<'a> {
     /// Blocks on the edge to the given successor of a block, where copies stand.
     splits: BTreeMap<(Block, usize), MBlock>,
     pool: &'a mut LiteralPool,
-    remake: BTreeMap<VReg, Remake>,
+    recipes: BTreeMap<VReg, Recipe>,
     mask: SimbMask,
     args: Option<Args>,
     at: MBlock,
@@ -292,7 +292,7 @@ impl Select<'_> {
             Op::Intrinsic(call) if call.name == LD_CONST => {
                 let address = call.imms[0] as u32;
                 let drf = self.define(result.expect("constants have a value"), Place::Data);
-                self.remake.insert(drf, Remake::Pool(address));
+                self.recipes.insert(drf, Recipe::Pool(address));
                 let dram = Addr::Direct(address);
                 self.emit(Inst::LdRf { dram, drf, simb_mask: self.mask });
             }
@@ -331,7 +331,7 @@ impl Select<'_> {
         match place {
             Place::Ctrl => {
                 let imm = Imm::Value(atom[0] as i32);
-                self.remake.insert(reg, Remake::Set(imm));
+                self.recipes.insert(reg, Recipe::Set(imm));
                 self.emit(Inst::SetiCrf { dst: reg, imm });
             }
             Place::Addr => {
@@ -339,7 +339,7 @@ impl Select<'_> {
                 self.take_from_bank(reg, place, address);
             }
             Place::Data if atom == [0; 4] => {
-                self.remake.insert(reg, Remake::Zero);
+                self.recipes.insert(reg, Recipe::Zero);
                 self.emit(Inst::Reset { drf: reg, simb_mask });
             }
             Place::Data => {
@@ -352,7 +352,7 @@ impl Select<'_> {
     /// Takes what does not change from an atom of the bank.
     fn take_from_bank(&mut self, reg: VReg, place: Place, address: u32) {
         let (dram, simb_mask) = (Addr::Direct(address), self.mask);
-        self.remake.insert(reg, Remake::Pool(address));
+        self.recipes.insert(reg, Recipe::Pool(address));
         if place == Place::Data {
             return self.emit(Inst::LdRf { dram, drf: reg, simb_mask });
         }
@@ -437,7 +437,7 @@ impl Select<'_> {
         let entry = self.blocks[self.func.entry()];
         let inst = Inst::Reset { drf: zero, simb_mask: self.mask };
         self.out.blocks[entry].insts.insert(0, InstData { inst, span: self.place });
-        self.remake.insert(zero, Remake::Zero);
+        self.recipes.insert(zero, Recipe::Zero);
         self.zero = Some(zero);
         zero
     }

@@ -7,7 +7,7 @@
 //! | `addresses` | IR without memory objects; they lie behind each other in their memories |
 //! | `legalize` | IR of operations that there are instructions for |
 //! | `place` | IR with the register files of each value |
-//! | `select` | instructions over virtual registers, and registers that can be made again |
+//! | `select` | instructions over virtual registers, and registers that can be rematerialised |
 //! | `allocate` | instructions with their registers, and what that cost |
 //! | `emit` | the assembly of the program that runs the kernels one after another |
 //!
@@ -23,7 +23,7 @@ use nbcc_base::testing::check_results;
 use nbcc_base::{Diagnostics, SourceFile, SourceMap};
 use nbcc_ir::{Function, Mem, PrintOptions, parse_module, print_function, verify_function};
 use nbcc_isa_ipim::{Machine, asm};
-use nbcc_mach::color::Policy;
+use nbcc_mach::regalloc::Policy;
 use nbcc_target_ipim::backend::select::LiteralPool;
 use nbcc_target_ipim::backend::{addresses, emit, legalize, place, regalloc, select};
 use nbcc_target_ipim::intrinsics::{self, BANK};
@@ -127,16 +127,20 @@ fn result(input: &str) -> String {
     let mut out = String::new();
     let mut ready = Vec::new();
     for kernel in &mut selected {
+        let before = kernel.func.clone();
         let done = regalloc::allocate(kernel, &options.machine, options.policy, BANK_RESERVED);
         match done {
-            Ok((entries, cost)) => {
-                out.push_str(&kernel.func.text(|v| entries[v]));
+            Ok(done) => {
+                let checked =
+                    regalloc::check(&before, kernel, &done, &options.machine, BANK_RESERVED);
+                assert_eq!(checked, Ok(()), "{input}");
+                out.push_str(&kernel.func.text(|v| done.entries[v]));
                 let _ = writeln!(
                     out,
-                    "; @{}: {} in {} bytes of the bank, {} made again, {} copies gone",
-                    kernel.func.name, cost.spilled, cost.bytes, cost.remade, cost.coalesced
+                    "; @{}: {} in the bank, {} rematerialised, {} copies gone",
+                    kernel.func.name, done.spilled, done.rematerialised, done.coalesced
                 );
-                ready.push((kernel.clone(), entries));
+                ready.push((&*kernel, done));
             }
             Err(none) => {
                 let _ = writeln!(out, "; @{}: {none:?}", kernel.func.name);
@@ -149,6 +153,7 @@ fn result(input: &str) -> String {
     assert_eq!(pass, "emit", "there is no such pass");
     let data = emit::Data { buffers: vec![], params: vec![] };
     let turns = turns(&kernels, &options);
+    let ready: Vec<_> = ready.iter().map(|(kernel, done)| (*kernel, &done.entries)).collect();
     let program = emit::emit(&ready, &turns, &mut pool, data, &options.machine, &sources);
     asm::disassemble(&program).expect("a valid program")
 }
@@ -195,8 +200,8 @@ fn turns(kernels: &[Kernel], options: &Options) -> Vec<Turn> {
 /// The instructions of a kernel, and what is known of its registers.
 fn shown(kernel: &select::Selected) -> String {
     let mut out = kernel.func.text(|v| VIRTUAL + v.as_u32() as u16);
-    for (vreg, remake) in &kernel.remake {
-        let _ = writeln!(out, "; {} is {remake:?}", VIRTUAL + vreg.as_u32() as u16);
+    for (vreg, recipe) in &kernel.recipes {
+        let _ = writeln!(out, "; {} is {recipe:?}", VIRTUAL + vreg.as_u32() as u16);
     }
     out
 }

@@ -10,7 +10,7 @@ use nbcc_isa_mpu::{
     Inst, Kernel, Machine, Object, ObjectSpace, Param, ParamType, PhysReg, Program, Relocation,
 };
 
-use super::regalloc::Allocation;
+use super::regalloc::Registers;
 use super::select::{MachFunction, Messages, object_numbers};
 use crate::passes::objects::Frame;
 
@@ -21,7 +21,7 @@ pub struct Ready<'a> {
     /// Its instructions.
     pub func: &'a MachFunction,
     /// Its registers.
-    pub allocation: &'a Allocation,
+    pub registers: &'a Registers,
     /// What it takes of memory, beside what is spilled.
     pub frame: Frame,
 }
@@ -66,7 +66,7 @@ pub fn emit(
             }
             for inst in &data.insts {
                 let mut physical = inst.inst.map_regs(|operand| {
-                    PhysReg::new(operand.class, kernel.allocation.entries[*operand.reg])
+                    PhysReg::new(operand.class, kernel.registers.allocation.entries[*operand.reg])
                 });
                 physical.for_each_symbolic_mut(|imm| {
                     if let Imm::Label(label) = imm {
@@ -98,7 +98,7 @@ pub fn emit(
 fn describe(kernel: &Ready<'_>, entry: u32, instructions: u32) -> Kernel {
     let source = kernel.ir.kernel.clone().unwrap_or_default();
     let param_bytes = u32::try_from(source.params_size()).unwrap_or(u32::MAX);
-    let local = kernel.allocation.local_bytes.next_multiple_of(16);
+    let local = kernel.registers.local_bytes.next_multiple_of(16);
     let params = source.params.into_iter().map(|param| Param {
         name: param.name,
         offset: param.offset,
@@ -110,7 +110,7 @@ fn describe(kernel: &Ready<'_>, entry: u32, instructions: u32) -> Kernel {
         name: kernel.ir.name.clone(),
         entry,
         instructions,
-        registers: kernel.allocation.words,
+        registers: kernel.registers.words(),
         shared_bytes: u32::try_from(kernel.frame.shared_bytes).unwrap_or(!15),
         local_bytes: u32::try_from(local).unwrap_or(!15),
         params: params.collect(),

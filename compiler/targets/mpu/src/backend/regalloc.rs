@@ -1,52 +1,68 @@
-//! Register allocation by graph colouring: predicates first, since what finds none is kept in a
-//! register as 0 or 1; then the register file, in which 64 bits take an even pair. What finds no
-//! register is kept in the thread's local memory; constants, addresses and parameters are made
-//! again instead. Copies are coalesced where that cannot cost a register.
-//!
-//! Where more is live at once than there are registers, the cheapest values are kept elsewhere
-//! before the interference graph is built (`nbcc_mach::alias`).
+//! The register files of MPU and where values are kept that find no register: predicates first,
+//! which are kept in a word as 0 or 1; then the register file, in which 64 bits take an even pair,
+//! and whose values are kept in the thread's local memory. Constants, addresses and parameters are
+//! rematerialised instead.
 
-use std::collections::BTreeMap;
-
-use cranelift_entity::{EntitySet, SecondaryMap};
-use nbcc_isa::{Instruction, Role};
+use cranelift_entity::SecondaryMap;
+use nbcc_isa::Instruction;
 use nbcc_isa_mpu::operands::{Access, Base, IntTest, Offset, Order, Source, Space};
-use nbcc_isa_mpu::{Inst, Op, PREDICATES, RegClass};
-use nbcc_mach::alias::{
-    Colors, File, Graph, LiveLists, check_units, coalesce, color, max_pressure, over_pressure,
+use nbcc_isa_mpu::{Inst, Machine, Op, PREDICATES, RegClass};
+use nbcc_mach::VReg;
+use nbcc_mach::regalloc::{
+    self, Allocation, Home, Insertion, Policy, Pressure, RegisterFile, Shortage, Slots, Spiller,
+    Transfer,
 };
-use nbcc_mach::{InstData, VReg};
 
 use super::select::MachFunction;
 
-/// Registers of a kernel, and what they cost.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Allocation {
-    /// The first entry of each register.
-    pub entries: SecondaryMap<VReg, u16>,
-    /// 32-bit registers used.
-    pub words: u32,
-    /// Predicates used.
-    pub predicates: u32,
-    /// Values kept in local memory.
-    pub spilled: u32,
-    /// Predicates kept in registers.
-    pub moved: u32,
-    /// Values made again.
-    pub remade: u32,
-    /// Copies that went away.
-    pub coalesced: u32,
+/// Bytes of an entry in local memory.
+const WORD_BYTES: u32 = 4;
+
+/// What rematerialisation costs, compared with an access to local memory.
+const REMATERIALISATION: f64 = 0.25;
+
+/// The registers of a kernel.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Registers {
+    /// Where each value is.
+    pub allocation: Allocation,
     /// Bytes of local memory that spilled values take, with what was there before.
     pub local_bytes: u64,
 }
 
-/// A kernel that needs more registers than there are whatever is kept elsewhere.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NoRegisters;
+impl Registers {
+    /// 32-bit registers used.
+    pub fn words(&self) -> u32 {
+        self.allocation.used[1]
+    }
 
-/// Classes of the register file.
-const WORDS: &[(RegClass, u16)] = &[(RegClass::Word, 1), (RegClass::Wide, 2)];
-const PREDS: &[(RegClass, u16)] = &[(RegClass::Pred, 1)];
+    /// Predicates used.
+    pub fn predicates(&self) -> u32 {
+        self.allocation.used[0]
+    }
+}
+
+/// The register files of a thread.
+fn files(machine: &Machine) -> [RegisterFile<RegClass>; 2] {
+    let file = |classes, entries, limit, relieved| RegisterFile {
+        classes,
+        entries: 0..entries,
+        policy: Policy::Min,
+        pressure: Some(Pressure { limit, relieved }),
+    };
+    let (predicates, words) = (u32::from(PREDICATES), machine.registers.words);
+    [
+        file(&[(RegClass::Pred, 1)], PREDICATES, predicates, predicates - 3),
+        // An odd entry behind the pairs is of no use to them, but to words. What a single
+        // instruction and the moves around it need is left free where anything is spilled.
+        file(
+            &[(RegClass::Word, 1), (RegClass::Wide, 2)],
+            words as u16,
+            words - 2,
+            words.saturating_sub(20).max(words / 2),
+        ),
+    ]
+}
 
 /// Gives every register of a kernel an entry. Spilled values lie behind `local_bytes`.
 ///
@@ -54,265 +70,165 @@ const PREDS: &[(RegClass, u16)] = &[(RegClass::Pred, 1)];
 /// A machine with too few registers for single instructions.
 pub fn allocate(
     func: &mut MachFunction,
-    words: u16,
+    machine: &Machine,
     local_bytes: u64,
     coalescing: bool,
-) -> Result<Allocation, NoRegisters> {
-    let mut done = Allocation { local_bytes, ..Allocation::default() };
-    let mut kept = EntitySet::new();
-    let files = [
-        File { classes: PREDS, entries: PREDICATES },
-        // An odd entry behind the pairs is of no use to them, but to words.
-        File { classes: WORDS, entries: words },
-    ];
-    for file in files {
-        // What a single instruction and the moves around it need is left free where anything is
-        // kept elsewhere.
-        let (limit, low) = match file.entries {
-            PREDICATES => (u32::from(PREDICATES), u32::from(PREDICATES) - 3),
-            n => (u32::from(n) - 2, u32::from(n).saturating_sub(20).max(u32::from(n) / 2)),
-        };
-        let mut fresh = coalescing;
-        for round in 0.. {
-            if round > 64 {
-                return Err(NoRegisters);
-            }
-            let live = LiveLists::new(func);
-            if max_pressure(func, &file, &live) > limit {
-                let remade = remakes(func, &file);
-                let cost = costs(func, &remade);
-                let victims =
-                    over_pressure(func, &file, &live, low, |v| cost[v], |v| !kept.contains(v));
-                if !victims.is_empty() {
-                    spill(func, &victims, &remade, &mut kept, &mut done);
-                    continue;
-                }
-            }
-            let mut graph = Graph::new(func, &file, &live, as_copy);
-            if std::mem::take(&mut fresh) {
-                done.coalesced += coalesce(func, &file, &mut graph, as_copy);
-            }
-            match color(&graph, file.entries, |v| !kept.contains(v)) {
-                Colors::Found(entries) => {
-                    for &node in &graph.nodes {
-                        done.entries[node] = entries[node];
-                        let end = u32::from(entries[node] + graph.width[node]);
-                        let used = match file.entries {
-                            PREDICATES => &mut done.predicates,
-                            _ => &mut done.words,
-                        };
-                        *used = end.max(*used);
-                    }
-                    break;
-                }
-                Colors::Spill(list) => {
-                    let victims: Vec<VReg> =
-                        list.into_iter().filter(|&v| !kept.contains(v)).collect();
-                    if victims.is_empty() {
-                        return Err(NoRegisters);
-                    }
-                    let remade = remakes(func, &file);
-                    spill(func, &victims, &remade, &mut kept, &mut done);
-                }
-            }
-        }
-    }
-    Ok(done)
+) -> Result<Registers, Shortage> {
+    let mut spiller = ThreadSpiller { local_bytes, recipes: SecondaryMap::new() };
+    let allocation = regalloc::allocate(func, &files(machine), &mut spiller, coalescing)?;
+    Ok(Registers { allocation, local_bytes: spiller.local_bytes })
 }
 
-/// Checks the registers of a kernel independently of how they were found.
+/// Checks the registers of a kernel against the kernel before it had any. Spilled values are to lie
+/// behind `local_bytes`.
 ///
 /// # Errors
-/// The first read of another value.
-pub fn check(func: &MachFunction, allocation: &Allocation) -> Result<(), String> {
-    let units = |class: RegClass| match class {
-        RegClass::Pred => (0, 1),
-        RegClass::Word => (1, 1),
-        RegClass::Wide => (1, 2),
-    };
-    check_units(func, units, |v| allocation.entries[v], as_copy)
+/// The first difference.
+pub fn check(
+    before: &MachFunction,
+    after: &MachFunction,
+    registers: &Registers,
+    machine: &Machine,
+    local_bytes: u64,
+) -> Result<(), String> {
+    let address = |bytes: u64| u32::try_from(bytes).unwrap_or(u32::MAX);
+    let slots =
+        Slots { range: address(local_bytes)..address(registers.local_bytes), unit: WORD_BYTES };
+    regalloc::check(before, after, &registers.allocation, &files(machine), &slots, transfer)
 }
 
-/// Target and source of an instruction that only copies.
-fn as_copy(inst: &Inst<VReg>) -> Option<(VReg, VReg)> {
+/// What an instruction moves.
+fn transfer(inst: &Inst<VReg>) -> Option<Transfer<VReg>> {
+    if inst.guard.is_some() {
+        return None;
+    }
+    let local = |space: Space, base: Base<VReg>| space == Space::Local && base == Base::Imm(0);
+    Some(match inst.op {
+        Op::Mov { dst: to, src: Source::Reg(from) }
+        | Op::MovWide { dst: to, src: from }
+        | Op::PredMov { dst: to, src: from } => Transfer::Copy { to, from },
+        Op::PredWord { dst: to, src: from } => Transfer::Encode { to, from },
+        Op::Cmp { test: IntTest::Ne, dst: to, a: from, b: Source::Imm(0) } => {
+            Transfer::Decode { to, from }
+        }
+        Op::Ld { space, access: Access::B32, dst: to, base, offset, .. }
+        | Op::LdWide { space, dst: to, base, offset, .. }
+            if local(space, base) =>
+        {
+            Transfer::Load { to, address: offset.0 as u32 }
+        }
+        Op::St { space, access: Access::B32, src: from, base, offset, .. }
+        | Op::StWide { space, src: from, base, offset, .. }
+            if local(space, base) =>
+        {
+            Transfer::Store { from, address: offset.0 as u32 }
+        }
+        _ => Transfer::Constant { to: constant(inst)? },
+    })
+}
+
+/// The register that an instruction gives a value which is the same at every point of a kernel: a
+/// constant, an address, a parameter.
+fn constant(inst: &Inst<VReg>) -> Option<VReg> {
+    let param = Space::Param;
     match (inst.guard, inst.op) {
-        (None, Op::Mov { dst, src: Source::Reg(src) })
-        | (None, Op::MovWide { dst, src } | Op::PredMov { dst, src }) => Some((dst, src)),
+        (
+            None,
+            Op::Mov { dst, src: Source::Imm(_) }
+            | Op::MovBits { dst, .. }
+            | Op::PredSet { dst, .. }
+            | Op::Addr { dst, .. },
+        ) => Some(dst),
+        (
+            None,
+            Op::Ld { dst, space, base: Base::Imm(_), .. }
+            | Op::LdWide { dst, space, base: Base::Imm(_), .. },
+        ) if space == param => Some(dst),
         _ => None,
     }
 }
 
-/// Registers with one definition that is cheaper made again than kept: constants, addresses,
-/// special registers that do not change, parameters.
-fn remakes(func: &MachFunction, file: &File<RegClass>) -> BTreeMap<VReg, Inst<VReg>> {
-    let mut found: BTreeMap<VReg, Inst<VReg>> = BTreeMap::new();
-    let mut written: SecondaryMap<VReg, u32> = SecondaryMap::new();
-    for data in func.blocks.values() {
-        for inst in &data.insts {
-            inst.inst.for_each_operand(|operand| {
-                if operand.role.writes() {
-                    written[*operand.reg] += 1;
-                }
+/// Spills to a word or to local memory.
+struct ThreadSpiller {
+    local_bytes: u64,
+    /// The instruction of each register whose only definition it is and which it makes constant.
+    recipes: SecondaryMap<VReg, Option<Inst<VReg>>>,
+}
+
+impl Spiller<Inst<VReg>> for ThreadSpiller {
+    type Recipe = Inst<VReg>;
+
+    fn copy(&self, inst: &Inst<VReg>) -> Option<(VReg, VReg)> {
+        match transfer(inst) {
+            Some(Transfer::Copy { to, from }) => Some((to, from)),
+            _ => None,
+        }
+    }
+
+    fn inspect(&mut self, func: &MachFunction) {
+        self.recipes.clear();
+        let mut written: SecondaryMap<VReg, u32> = SecondaryMap::new();
+        for inst in func.blocks.values().flat_map(|data| &data.insts).map(|data| &data.inst) {
+            inst.for_each_operand(|operand| {
+                written[*operand.reg] += u32::from(operand.role.writes());
             });
-            let param = Space::Param;
-            let (None, op) = (inst.inst.guard, inst.inst.op) else { continue };
-            let dst = match op {
-                Op::Mov { dst, src: Source::Imm(_) }
-                | Op::MovBits { dst, .. }
-                | Op::PredSet { dst, .. }
-                | Op::Addr { dst, .. } => dst,
-                Op::Ld { dst, space, base: Base::Imm(_), .. }
-                | Op::LdWide { dst, space, base: Base::Imm(_), .. }
-                    if space == param =>
-                {
-                    dst
-                }
-                _ => continue,
-            };
-            if file.width(func.vregs[dst].class).is_some() {
-                found.insert(dst, inst.inst);
+            if let Some(to) = constant(inst) {
+                self.recipes[to] = Some(*inst);
+            }
+        }
+        for vreg in func.vregs.keys().filter(|&vreg| written[vreg] != 1) {
+            self.recipes[vreg] = None;
+        }
+    }
+
+    fn recipe(&self, vreg: VReg) -> Option<Inst<VReg>> {
+        self.recipes[vreg]
+    }
+
+    fn weight(&self, vreg: VReg) -> f64 {
+        if self.recipes[vreg].is_some() { REMATERIALISATION } else { 1.0 }
+    }
+
+    fn home(&mut self, func: &mut MachFunction, vreg: VReg) -> Option<Home<Inst<VReg>>> {
+        let bytes = match func.vregs[vreg].class {
+            RegClass::Pred => return Some(Home::Register(func.vreg(RegClass::Word))),
+            RegClass::Word => WORD_BYTES,
+            RegClass::Wide => 2 * WORD_BYTES,
+        };
+        let slot = self.local_bytes.next_multiple_of(bytes.into());
+        self.local_bytes = slot + u64::from(bytes);
+        Some(Home::Memory(u32::try_from(slot).ok()?))
+    }
+
+    fn reload(&self, home: Home<Inst<VReg>>, to: VReg, out: &mut Insertion<'_, Inst<VReg>>) {
+        let (space, order, base) = (Space::Local, Order::Weak, Base::Imm(0));
+        match (home, out.class(to)) {
+            (Home::Recipe(inst), _) => out.push(inst.map_regs(|_| to)),
+            (Home::Register(word), _) => {
+                out.push(Op::Cmp { test: IntTest::Ne, dst: to, a: word, b: Source::Imm(0) });
+            }
+            (Home::Memory(slot), RegClass::Wide) => {
+                out.push(Op::LdWide { space, order, dst: to, base, offset: Offset(slot as i32) });
+            }
+            (Home::Memory(slot), _) => {
+                let (access, offset) = (Access::B32, Offset(slot as i32));
+                out.push(Op::Ld { space, access, order, dst: to, base, offset });
             }
         }
     }
-    found.retain(|vreg, _| written[*vreg] == 1);
-    found
-}
 
-/// What keeping each register elsewhere costs: accesses, weighted by the loops around them.
-fn costs(func: &MachFunction, remade: &BTreeMap<VReg, Inst<VReg>>) -> SecondaryMap<VReg, f64> {
-    let mut cost: SecondaryMap<VReg, f64> = SecondaryMap::new();
-    for data in func.blocks.values() {
-        let weight = 10f64.powi(data.loop_depth.min(8) as i32);
-        for inst in &data.insts {
-            inst.inst.for_each_operand(|operand| cost[*operand.reg] += weight);
+    fn store(&self, home: Home<Inst<VReg>>, from: VReg, out: &mut Insertion<'_, Inst<VReg>>) {
+        let (space, order, base) = (Space::Local, Order::Weak, Base::Imm(0));
+        match (home, out.class(from)) {
+            (Home::Recipe(_), _) => unreachable!("what is rematerialised is written once"),
+            (Home::Register(word), _) => out.push(Op::PredWord { dst: word, src: from }),
+            (Home::Memory(slot), RegClass::Wide) => {
+                out.push(Op::StWide { space, order, src: from, base, offset: Offset(slot as i32) });
+            }
+            (Home::Memory(slot), _) => {
+                let (access, offset) = (Access::B32, Offset(slot as i32));
+                out.push(Op::St { space, access, order, src: from, base, offset });
+            }
         }
     }
-    for &vreg in remade.keys() {
-        cost[vreg] *= 0.25;
-    }
-    cost
-}
-
-/// Where a register's value is kept.
-#[derive(Clone, Copy)]
-enum Home {
-    Remade(Inst<VReg>),
-    Local(u32),
-    Register(VReg),
-}
-
-/// Keeps values elsewhere: every access gets a register of its own.
-fn spill(
-    func: &mut MachFunction,
-    victims: &[VReg],
-    remade: &BTreeMap<VReg, Inst<VReg>>,
-    kept: &mut EntitySet<VReg>,
-    done: &mut Allocation,
-) {
-    let mut homes: SecondaryMap<VReg, Option<Home>> = SecondaryMap::new();
-    for &vreg in victims {
-        let class = func.vregs[vreg].class;
-        homes[vreg] = Some(match (remade.get(&vreg), class) {
-            (Some(&inst), _) => {
-                done.remade += 1;
-                Home::Remade(inst)
-            }
-            (None, RegClass::Pred) => {
-                done.moved += 1;
-                Home::Register(func.vreg(RegClass::Word))
-            }
-            (None, _) => {
-                done.spilled += 1;
-                let size = if class == RegClass::Wide { 8 } else { 4 };
-                let slot = done.local_bytes.next_multiple_of(size);
-                done.local_bytes = slot + size;
-                Home::Local(u32::try_from(slot).unwrap_or(u32::MAX))
-            }
-        });
-    }
-    let blocks: Vec<_> = func.blocks.keys().collect();
-    for block in blocks {
-        let old = std::mem::take(&mut func.blocks[block].insts);
-        let mut new: Vec<InstData<Inst<VReg>>> = Vec::with_capacity(old.len());
-        for mut data in old {
-            let accessed = accessed(&data.inst, &homes);
-            // A value that is made again is made where it is used; its definition goes.
-            let made = |&(vreg, role): &(VReg, Role)| {
-                role == Role::Def && matches!(homes[vreg], Some(Home::Remade(_)))
-            };
-            if accessed.iter().any(made) {
-                continue;
-            }
-            let mut behind = Vec::new();
-            for (vreg, role) in accessed {
-                let Some(home) = homes[vreg] else { continue };
-                let here = func.vreg(func.vregs[vreg].class);
-                kept.insert(here);
-                if role.reads() {
-                    let inst = reload(home, here, func.vregs[vreg].class);
-                    new.push(InstData { inst, span: data.span });
-                }
-                if role.writes() {
-                    let inst = keep(home, here, func.vregs[vreg].class);
-                    behind.push(InstData { inst, span: data.span });
-                }
-                data.inst.for_each_operand_mut(|operand| {
-                    if *operand.reg == vreg {
-                        *operand.reg = here;
-                    }
-                });
-            }
-            new.push(data);
-            new.extend(behind);
-        }
-        func.blocks[block].insts = new;
-    }
-}
-
-/// The victims that an instruction accesses, each once, with all of its operands' roles.
-fn accessed(inst: &Inst<VReg>, homes: &SecondaryMap<VReg, Option<Home>>) -> Vec<(VReg, Role)> {
-    let mut found: Vec<(VReg, Role)> = Vec::new();
-    inst.for_each_operand(|operand| {
-        if homes[*operand.reg].is_none() {
-            return;
-        }
-        match found.iter_mut().find(|(vreg, _)| vreg == operand.reg) {
-            Some((_, role)) if *role != operand.role => *role = Role::UseDef,
-            Some(_) => {}
-            None => found.push((*operand.reg, operand.role)),
-        }
-    });
-    found
-}
-
-fn reload(home: Home, here: VReg, class: RegClass) -> Inst<VReg> {
-    let (space, order, base) = (Space::Local, Order::Weak, Base::Imm(0));
-    Inst::from(match (home, class) {
-        (Home::Remade(inst), _) => return inst.map_regs(|_| here),
-        (Home::Register(word), _) => {
-            Op::Cmp { test: IntTest::Ne, dst: here, a: word, b: Source::Imm(0) }
-        }
-        (Home::Local(slot), RegClass::Wide) => {
-            Op::LdWide { space, order, dst: here, base, offset: Offset(slot as i32) }
-        }
-        (Home::Local(slot), _) => {
-            let (access, offset) = (Access::B32, Offset(slot as i32));
-            Op::Ld { space, access, order, dst: here, base, offset }
-        }
-    })
-}
-
-fn keep(home: Home, here: VReg, class: RegClass) -> Inst<VReg> {
-    let (space, order, base) = (Space::Local, Order::Weak, Base::Imm(0));
-    Inst::from(match (home, class) {
-        (Home::Remade(_), _) => unreachable!("what is made again is written once"),
-        (Home::Register(word), _) => Op::PredWord { dst: word, src: here },
-        (Home::Local(slot), RegClass::Wide) => {
-            Op::StWide { space, order, src: here, base, offset: Offset(slot as i32) }
-        }
-        (Home::Local(slot), _) => {
-            let (access, offset) = (Access::B32, Offset(slot as i32));
-            Op::St { space, access, order, src: here, base, offset }
-        }
-    })
 }

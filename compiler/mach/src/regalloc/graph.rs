@@ -1,13 +1,14 @@
-//! What is live at each instruction, and the interference graph of a file.
+//! The interference graph of a file.
 
 use cranelift_entity::{EntityRef, SecondaryMap};
 use nbcc_isa::Instruction;
 
-use super::{File, LiveLists};
+use super::RegisterFile;
+use crate::liveness::Liveness;
 use crate::{Function, VReg};
 
 /// A set of registers with constant-time changes that is listed in time of its size.
-pub(super) struct LiveSet {
+pub struct LiveSet {
     list: Vec<VReg>,
     place: Vec<u32>,
 }
@@ -51,22 +52,20 @@ impl LiveSet {
     }
 }
 
-/// What an instruction reads and writes in a file, each register once.
+/// What an instruction reads and writes, each register once.
 #[derive(Default)]
-pub(super) struct Accesses {
+pub struct Accesses {
     pub uses: Vec<VReg>,
     pub defs: Vec<VReg>,
 }
 
 impl Accesses {
-    pub fn of<I: Instruction<Reg = VReg>>(&mut self, inst: &I, file: &File<I::Class>)
-    where
-        I::Class: Copy + PartialEq,
-    {
+    /// Takes those of an instruction that are `ours`.
+    pub fn of<I: Instruction<Reg = VReg>>(&mut self, inst: &I, ours: impl Fn(VReg) -> bool) {
         self.uses.clear();
         self.defs.clear();
         inst.for_each_operand(|operand| {
-            if file.width(operand.class).is_none() {
+            if !ours(*operand.reg) {
                 return;
             }
             if operand.role.reads() && !self.uses.contains(operand.reg) {
@@ -81,7 +80,7 @@ impl Accesses {
 
 /// Removes what stands in a list twice, in time of its length.
 #[derive(Default)]
-pub(super) struct Seen {
+pub struct Seen {
     stamps: SecondaryMap<VReg, u32>,
     stamp: u32,
 }
@@ -101,11 +100,8 @@ pub struct Graph {
     pub nodes: Vec<VReg>,
     /// Entries that each takes.
     pub width: SecondaryMap<VReg, u16>,
-    /// Those that must not share an entry with it. After coalescing, names of merged registers may
-    /// stand for those they were merged into.
+    /// Those that must not share an entry with it, each once.
     pub neighbours: SecondaryMap<VReg, Vec<VReg>>,
-    /// Accesses, weighted by ten for every loop around them.
-    pub cost: SecondaryMap<VReg, f64>,
 }
 
 impl Graph {
@@ -113,30 +109,26 @@ impl Graph {
     /// two do not interfere by it.
     pub fn new<I: Instruction<Reg = VReg>>(
         func: &Function<I>,
-        file: &File<I::Class>,
-        live: &LiveLists,
+        file: &RegisterFile<I::Class>,
+        live: &Liveness,
         copy: impl Fn(&I) -> Option<(VReg, VReg)>,
-    ) -> Graph
-    where
-        I::Class: Copy + PartialEq,
-    {
+    ) -> Graph {
         let mut graph = Graph::default();
         let mut set = LiveSet::new(func.vregs.len());
         let mut accesses = Accesses::default();
-        let ours = |v: VReg| file.width(func.vregs[v].class).is_some();
+        let width = |vreg| file.width_of(func, vreg);
         for (block, data) in &func.blocks {
-            let weight = 10f64.powi(data.loop_depth.min(8) as i32);
             set.clear();
-            for &vreg in live.live_out[block].iter().filter(|&&v| ours(v)) {
+            for &vreg in live.live_out[block].iter().filter(|&&vreg| width(vreg).is_some()) {
                 set.insert(vreg);
             }
             for inst in data.insts.iter().rev() {
-                accesses.of(&inst.inst, file);
+                accesses.of(&inst.inst, |vreg| width(vreg).is_some());
                 for &vreg in accesses.uses.iter().chain(&accesses.defs) {
-                    if graph.cost[vreg] == 0.0 {
+                    if graph.width[vreg] == 0 {
+                        graph.width[vreg] = width(vreg).unwrap_or(1);
                         graph.nodes.push(vreg);
                     }
-                    graph.cost[vreg] += weight;
                 }
                 for &def in &accesses.defs {
                     set.insert(def);
@@ -159,9 +151,6 @@ impl Graph {
             }
         }
         graph.nodes.sort_unstable();
-        for &vreg in &graph.nodes {
-            graph.width[vreg] = file.width(func.vregs[vreg].class).unwrap_or(1);
-        }
         // Registers that are written at several places have met some others more than once.
         let mut seen = Seen::default();
         for &vreg in &graph.nodes {

@@ -1,0 +1,441 @@
+//! An independent check of an allocation: runs the allocated function beside the one before
+//! allocation, with symbols for values, and asks at every read that the entry read holds the value
+//! that the function before read (after the checker of regalloc2, Fallin 2022). It knows entries,
+//! slots, and what the inserted instructions move; nothing of liveness, interference, spilling or
+//! coalescing.
+//!
+//! A symbol stands for the value last written to a register of the function before, or for a
+//! constant: a register that is written once, by an instruction that makes one, is that constant.
+//! Where control flow meets, a place holds what it holds on every path.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::hash::Hash;
+use std::ops::Range;
+
+use cranelift_entity::{PrimaryMap, SecondaryMap};
+use nbcc_isa::{Instruction, MachineInstruction, PhysReg, RegisterClass};
+
+use super::{Allocation, RegisterFile};
+use crate::{Block, Function, VReg};
+
+/// What an instruction does that only moves a value or makes a constant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Transfer<R> {
+    /// Copies a register.
+    Copy {
+        /// To.
+        to: R,
+        /// From.
+        from: R,
+    },
+    /// Writes a register to one of another class, so that the value can be brought back.
+    Encode {
+        /// To.
+        to: R,
+        /// From.
+        from: R,
+    },
+    /// Brings back what `Encode` wrote.
+    Decode {
+        /// To.
+        to: R,
+        /// From.
+        from: R,
+    },
+    /// Reads memory at this address.
+    Load {
+        /// To.
+        to: R,
+        /// From.
+        address: u32,
+    },
+    /// Writes memory at this address.
+    Store {
+        /// From.
+        from: R,
+        /// To.
+        address: u32,
+    },
+    /// Makes a constant: the same value wherever the same instruction stands.
+    Constant {
+        /// To.
+        to: R,
+    },
+}
+
+/// The memory that spilled values may be kept in.
+#[derive(Clone, Debug)]
+pub struct Slots {
+    /// Its addresses.
+    pub range: Range<u32>,
+    /// What an entry takes of it: the address of its parts is a multiple of that.
+    pub unit: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Base {
+    Register(VReg),
+    Constant(usize),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Form {
+    Plain,
+    /// As a register of another class has it.
+    Encoded,
+    /// Read as if it had been encoded.
+    Decoded,
+}
+
+type Symbol = (Base, Form);
+
+/// An entry of a file, by its number, or a unit of memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Place {
+    Entry(usize, u16),
+    Memory(u32),
+}
+
+/// The parts of values that each place is known to hold.
+type Known = BTreeMap<Place, BTreeSet<(Symbol, u16)>>;
+
+/// An instruction without its registers.
+type Shape<I> = <I as Instruction>::With<PhysReg<<I as Instruction>::Class>>;
+
+fn shape<I: Instruction<Reg = VReg>>(inst: &I) -> Shape<I> {
+    inst.map_regs(|operand| PhysReg::new(operand.class, 0))
+}
+
+struct Checker<'a, I: Instruction<Reg = VReg>, T> {
+    before: &'a Function<I>,
+    after: &'a Function<I>,
+    allocation: &'a Allocation,
+    files: &'a [RegisterFile<I::Class>],
+    slots: &'a Slots,
+    transfer: T,
+    /// What each register of the function before stands for.
+    symbols: PrimaryMap<VReg, Symbol>,
+    /// Constants by the instructions that make them.
+    constants: HashMap<Shape<I>, usize>,
+}
+
+/// Checks an allocation of `before` whose result is `after`. `transfer` says what an instruction
+/// moves; where it is silent on one that was inserted, the allocation is refused.
+///
+/// # Errors
+/// The first difference: an instruction changed or lost, an entry that is not the register's to
+/// have, a read of another value.
+pub fn check<I, T>(
+    before: &Function<I>,
+    after: &Function<I>,
+    allocation: &Allocation,
+    files: &[RegisterFile<I::Class>],
+    slots: &Slots,
+    transfer: T,
+) -> Result<(), String>
+where
+    I: Instruction<Reg = VReg>,
+    Shape<I>: MachineInstruction + Eq + Hash,
+    T: Fn(&I) -> Option<Transfer<VReg>>,
+{
+    let (symbols, constants) = symbols(before, &transfer);
+    Checker { before, after, allocation, files, slots, transfer, symbols, constants }
+        .run()
+        .map_err(|what| format!("{}: {what}", after.name))
+}
+
+/// What registers stand for: those that are written once, by what makes a constant, for it; those
+/// that are fixed to one entry for the first of them.
+fn symbols<I>(
+    func: &Function<I>,
+    transfer: &impl Fn(&I) -> Option<Transfer<VReg>>,
+) -> (PrimaryMap<VReg, Symbol>, HashMap<Shape<I>, usize>)
+where
+    I: Instruction<Reg = VReg>,
+    Shape<I>: Eq + Hash,
+{
+    let mut fixed: BTreeMap<(I::Class, u16), VReg> = BTreeMap::new();
+    let mut symbols = PrimaryMap::new();
+    for (vreg, data) in &func.vregs {
+        let first = data.fixed.map(|entry| *fixed.entry((data.class, entry)).or_insert(vreg));
+        symbols.push((Base::Register(first.unwrap_or(vreg)), Form::Plain));
+    }
+    let mut written: SecondaryMap<VReg, u32> = SecondaryMap::new();
+    let insts = || func.blocks.values().flat_map(|data| &data.insts).map(|data| &data.inst);
+    for inst in insts() {
+        Function::uses_and_defs(inst).1.into_iter().for_each(|def| written[def] += 1);
+    }
+    let once = |vreg: VReg| written[vreg] == 1 && func.vregs[vreg].fixed.is_none();
+    let mut constants = HashMap::new();
+    for inst in insts() {
+        if let Some(Transfer::Constant { to }) = transfer(inst)
+            && once(to)
+        {
+            let next = constants.len();
+            let number = *constants.entry(shape(inst)).or_insert(next);
+            symbols[to] = (Base::Constant(number), Form::Plain);
+        }
+    }
+    for inst in insts() {
+        if let Some(Transfer::Decode { to, from }) = transfer(inst)
+            && let (base @ Base::Constant(_), Form::Plain) = symbols[from]
+            && once(to)
+        {
+            symbols[to] = (base, Form::Decoded);
+        }
+    }
+    (symbols, constants)
+}
+
+impl<I, T> Checker<'_, I, T>
+where
+    I: Instruction<Reg = VReg>,
+    Shape<I>: MachineInstruction + Eq + Hash,
+    T: Fn(&I) -> Option<Transfer<VReg>>,
+{
+    fn run(&self) -> Result<(), String> {
+        let mut at_start: SecondaryMap<Block, Option<Known>> = SecondaryMap::new();
+        let Some(entry) = self.after.blocks.keys().next() else { return Ok(()) };
+        at_start[entry] = Some(self.at_entry());
+        let mut work = BTreeSet::from([entry]);
+        while let Some(block) = work.pop_first() {
+            let Some(mut known) = at_start[block].clone() else { continue };
+            // What is read is looked at once it is certain.
+            self.block(block, &mut known, false)?;
+            for &successor in &self.after.blocks[block].successors {
+                let merged = match &at_start[successor] {
+                    None => known.clone(),
+                    Some(old) => meet(old, &known),
+                };
+                if at_start[successor].as_ref() != Some(&merged) {
+                    at_start[successor] = Some(merged);
+                    work.insert(successor);
+                }
+            }
+        }
+        for block in self.after.blocks.keys() {
+            let Some(mut known) = at_start[block].clone() else { continue };
+            self.block(block, &mut known, true)?;
+            if self.before.blocks[block].successors != self.after.blocks[block].successors {
+                return Err(format!("{block} goes on elsewhere"));
+            }
+        }
+        Ok(())
+    }
+
+    /// What the machine provides.
+    fn at_entry(&self) -> Known {
+        let mut known = Known::new();
+        for (vreg, _) in self.before.vregs.iter().filter(|(_, data)| data.fixed.is_some()) {
+            for (part, place) in self.places(vreg, self.before).unwrap_or_default() {
+                known.entry(place).or_default().insert((self.symbols[vreg], part));
+            }
+        }
+        known
+    }
+
+    /// The places of the parts of a register.
+    fn places(&self, vreg: VReg, func: &Function<I>) -> Result<Vec<(u16, Place)>, String> {
+        let data = &func.vregs[vreg];
+        let class = data.class;
+        let found = self.files.iter().enumerate().find_map(|(k, f)| Some((k, f, f.width(class)?)));
+        let Some((number, file, width)) = found else {
+            return Err(format!("{vreg} is of {}, which has no entries", class.name()));
+        };
+        let first = data.fixed.unwrap_or_else(|| self.allocation.entries[vreg]);
+        let inside = file.entries.start <= first && first + width <= file.entries.end;
+        if data.fixed.is_none() && !(inside && first.is_multiple_of(width)) {
+            return Err(format!("{vreg} has {}{first}, which is not its to have", class.prefix()));
+        }
+        Ok((0..width).map(|part| (part, Place::Entry(number, first + part))).collect())
+    }
+
+    /// The places of a value of a register at an address.
+    fn memory(&self, vreg: VReg, address: u32) -> Result<Vec<(u16, Place)>, String> {
+        let (range, unit) = (&self.slots.range, self.slots.unit);
+        let parts = self.places(vreg, self.after)?.len() as u32;
+        if address < range.start || address + parts * unit > range.end || address % unit != 0 {
+            return Err(format!("{vreg} is kept at {address}, which is not in {range:?}"));
+        }
+        let places = 0..parts as u16;
+        Ok(places.map(|part| (part, Place::Memory(address / unit + u32::from(part)))).collect())
+    }
+
+    /// Goes through a block of both functions; looks at reads if it is told to.
+    fn block(&self, block: Block, known: &mut Known, look: bool) -> Result<(), String> {
+        let before = &self.before.blocks[block].insts;
+        let after = &self.after.blocks[block].insts;
+        let origins = &self.allocation.origins[block];
+        if origins.len() != after.len() {
+            return Err(format!("{block} has {} instructions, not {}", after.len(), origins.len()));
+        }
+        let mut next = 0;
+        for (index, (data, origin)) in after.iter().zip(origins).enumerate() {
+            let at = |what: String| format!("{block}, instruction {index}: {what}");
+            let Some(origin) = *origin else {
+                self.inserted(&data.inst, known).map_err(at)?;
+                continue;
+            };
+            let origin = origin as usize;
+            if origin < next || origin >= before.len() {
+                return Err(at("is not where it was".to_string()));
+            }
+            for gone in &before[next..origin] {
+                self.gone(&gone.inst, known).map_err(at)?;
+            }
+            self.kept(&before[origin].inst, &data.inst, known, look).map_err(at)?;
+            next = origin + 1;
+        }
+        before[next..].iter().try_for_each(|gone| self.gone(&gone.inst, known))
+    }
+
+    /// An instruction that the allocation left out: a copy makes its target's value its source's,
+    /// wherever that is; a constant is the same everywhere.
+    fn gone(&self, inst: &I, known: &mut Known) -> Result<(), String> {
+        let defs = Function::uses_and_defs(inst).1;
+        let constant = |&def: &VReg| matches!(self.symbols[def], (Base::Constant(_), _));
+        if !defs.is_empty() && defs.iter().all(constant) {
+            return Ok(());
+        }
+        let Some(Transfer::Copy { to, from }) = (self.transfer)(inst) else {
+            return Err("an instruction before it is gone".to_string());
+        };
+        let [to, from] = [to, from].map(|vreg| self.symbols[vreg]);
+        if to != from {
+            forget(known, to);
+            for held in known.values_mut() {
+                let parts: Vec<u16> = held
+                    .iter()
+                    .filter(|(symbol, _)| *symbol == from)
+                    .map(|&(_, part)| part)
+                    .collect();
+                held.extend(parts.into_iter().map(|part| (to, part)));
+            }
+        }
+        Ok(())
+    }
+
+    /// An instruction that the allocation added.
+    fn inserted(&self, inst: &I, known: &mut Known) -> Result<(), String> {
+        let Some(transfer) = (self.transfer)(inst) else {
+            return Err("is new, and does more than move a value".to_string());
+        };
+        let (from, to, form): (Vec<_>, _, fn(Form) -> Option<Form>) = match transfer {
+            Transfer::Copy { to, from } => {
+                (self.places(from, self.after)?, self.places(to, self.after)?, Some)
+            }
+            Transfer::Encode { to, from } => {
+                (self.places(from, self.after)?, self.places(to, self.after)?, encoded)
+            }
+            Transfer::Decode { to, from } => {
+                (self.places(from, self.after)?, self.places(to, self.after)?, decoded)
+            }
+            Transfer::Load { to, address } => {
+                (self.memory(to, address)?, self.places(to, self.after)?, Some)
+            }
+            Transfer::Store { from, address } => {
+                (self.places(from, self.after)?, self.memory(from, address)?, Some)
+            }
+            Transfer::Constant { to } => {
+                let number = self.constants.get(&shape(inst));
+                let symbol = number.map(|&number| (Base::Constant(number), Form::Plain));
+                for (part, place) in self.places(to, self.after)? {
+                    known.insert(place, symbol.into_iter().map(|symbol| (symbol, part)).collect());
+                }
+                return Ok(());
+            }
+        };
+        let values: Vec<_> = from.iter().map(|(_, place)| held(known, *place, form)).collect();
+        for ((_, place), value) in to.into_iter().zip(values) {
+            known.insert(place, value);
+        }
+        Ok(())
+    }
+
+    /// An instruction that stands in both functions.
+    fn kept(&self, before: &I, after: &I, known: &mut Known, look: bool) -> Result<(), String> {
+        if shape(before) != shape(after) {
+            return Err("is another instruction".to_string());
+        }
+        let operands = |inst: &I| {
+            let mut found = Vec::new();
+            inst.for_each_operand(|operand| found.push((operand.role, *operand.reg)));
+            found
+        };
+        let pairs: Vec<_> = operands(before).into_iter().zip(operands(after)).collect();
+        let mut writes = Vec::new();
+        for &((role, was), (_, is)) in &pairs {
+            let places = self.places(is, self.after)?;
+            if role.reads() && look {
+                for &(part, place) in &places {
+                    let holds = known.get(&place);
+                    if !holds.is_some_and(|held| held.contains(&(self.symbols[was], part))) {
+                        return Err(format!("reads {was} from {place:?}, which holds {holds:?}"));
+                    }
+                }
+            }
+            if role.writes() {
+                writes.push((was, places));
+            }
+        }
+        let copied = match (self.transfer)(after) {
+            Some(Transfer::Copy { from, .. }) => self.places(from, self.after)?,
+            _ => Vec::new(),
+        };
+        let copied: Vec<_> =
+            copied.into_iter().map(|(_, place)| held(known, place, Some)).collect();
+        for &(was, _) in &writes {
+            if let (Base::Register(_), _) = self.symbols[was] {
+                forget(known, self.symbols[was]);
+            }
+        }
+        let mut written = BTreeMap::new();
+        for (was, places) in writes {
+            let symbol = self.symbols[was];
+            for (part, place) in places {
+                let mut value = copied.get(usize::from(part)).cloned().unwrap_or_default();
+                value.retain(|((base, _), _)| *base != symbol.0);
+                value.insert((symbol, part));
+                if written.insert(place, was).is_some_and(|other| other != was) {
+                    return Err(format!("writes two registers to {place:?}"));
+                }
+                known.insert(place, value);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What holds on both paths.
+fn meet(a: &Known, b: &Known) -> Known {
+    let both = |(place, held): (&Place, &BTreeSet<_>)| {
+        let common: BTreeSet<_> = held.intersection(b.get(place)?).copied().collect();
+        (!common.is_empty()).then_some((*place, common))
+    };
+    a.iter().filter_map(both).collect()
+}
+
+/// A register has a new value: nothing holds it yet.
+fn forget(known: &mut Known, (base, _): Symbol) {
+    for held in known.values_mut() {
+        held.retain(|((other, _), _)| *other != base);
+    }
+}
+
+/// What a place holds, after a change of form.
+fn held(known: &Known, place: Place, form: fn(Form) -> Option<Form>) -> BTreeSet<(Symbol, u16)> {
+    let change = |&((base, was), part): &(Symbol, u16)| Some(((base, form(was)?), part));
+    known.get(&place).into_iter().flatten().filter_map(change).collect()
+}
+
+fn encoded(form: Form) -> Option<Form> {
+    (form == Form::Plain).then_some(Form::Encoded)
+}
+
+fn decoded(form: Form) -> Option<Form> {
+    match form {
+        Form::Plain => Some(Form::Decoded),
+        Form::Encoded => Some(Form::Plain),
+        Form::Decoded => None,
+    }
+}
