@@ -51,9 +51,10 @@ nbcc_base::codes! {
     "Func out(x, y) = in(x, y) +;\n";
 
     FOREIGN = "E0111", "part of C++ that is not supported",
-    "The compile-time language has constants, variables, `for`, `if`, arrays and functions. Other \
-     statements and declarations of C++ are not part of it.",
-    "while (true) {}\n";
+    "The compile-time language has constants, variables, loops, `if`, `switch`, arrays and functions. \
+     Other statements and declarations of C++ are not part of it. `break` and `continue` stand in loops, \
+     `break` in a `switch` too.",
+    "do {} while (false);\nFunc out(x, y) = in(x, y);\n";
 
     UNSUPPORTED = "E0112", "not supported",
     "This exists in Halide or C++ but not in this language. The message names it, and the help says \
@@ -159,6 +160,10 @@ nbcc_base::codes! {
     FUNCTION_TYPE = "E0140", "function of a wrong type",
     "A function returns a Func, an Expr, a Tuple, a number or nothing.",
     "Param<float> f() { return 1; }\nFunc out(x, y) = in(x, y) * f();\n";
+
+    ASSERTION = "E0141", "assertion that fails",
+    "What `assert` asks for does not hold with the constants that the file and the command line give.",
+    "GeneratorParam<int> n{\"n\", 1};\nassert(n > 1);\nFunc out(x, y) = in(x, y) * n;\n";
 
     NOT_AN_EXPR = "E0150", "value that is not an expression",
     "An expression of the pipeline is needed: a number, a Var, a call of a Func or an input, and what is \
@@ -351,6 +356,13 @@ nbcc_base::codes! {
     "The language accepts this as Halide does, but it changes nothing here: no value depends on it, \
      and these machines have nothing that corresponds.",
     "Func out(x, y) = in(x, y);\nout.split(x, xo, xi, 8, TailStrategy::RoundUp);\n";
+
+    SEVERAL_GENERATORS = "W0306", "several generators in a file",
+    "A file is one pipeline. Of several generators the one is compiled that `--param generator=NAME` \
+     names, by what it is registered as or by its class; without that, the last class of the file, and \
+     of a template the first registration.",
+    "struct A : Generator<A> { Output<Func> a{\"a\", Float(32), 1};\n    void generate() { a(x) = 1.0f; } };\n\
+     struct B : Generator<B> { Output<Func> b{\"b\", Float(32), 1};\n    void generate() { b(x) = 2.0f; } };\n";
 
     FILE_SIZE = "E0109", "a file that is too large",
     "A source file may have up to 64 MiB and 4000000 tokens (names, numbers, operators).",

@@ -114,14 +114,12 @@ pub(crate) fn type_in_expression(word: &str, is_c: bool) -> String {
 /// What is written instead of a word of C++ that the language does not have.
 pub(crate) fn foreign(word: &str) -> &'static str {
     match word {
-        "while" | "do" => "write `for (int i = 0; i < n; i++) { ... }`",
-        "goto" | "break" | "continue" => "put what may be left out under an `if`",
+        "do" => "write `while (condition) { ... }`, or a `for`",
+        "goto" => "put what may be left out under an `if`",
         "union" => "declare each of its members as a variable",
-        "template" | "typename" => "write the function for each type that it is called with",
         "new" | "delete" => "declare a variable: what it holds needs no `new`",
         "operator" => "write a function with a name: `Expr add(Expr a, Expr b) { ... }`",
         "try" | "throw" => "leave it out: nothing fails while a pipeline is built",
-        "typedef" => "write the type itself where its name would stand",
         _ => "write it with constants, `for`, `if` and functions",
     }
 }

@@ -44,13 +44,17 @@ pub fn parse(
     options: &Options<'_>,
     diagnostics: &mut Diagnostics,
 ) -> Result<Pipeline, Failed> {
-    let syntax::Parsed { ast, names, errors, lost } = syntax::parse(source, file, diagnostics)?;
+    let generator = options.params.iter().find(|(name, _)| name == elab::GENERATOR_PARAM);
+    let generator = generator.map(|(_, value)| value.as_str());
+    let syntax::Parsed { ast, names, errors, lost, types } =
+        syntax::parse(source, file, generator, diagnostics)?;
     let facts = syntax::scan::scan(&ast, &names, &lost, |name| {
         DIRECTIVES.iter().any(|d| d.name == name)
             || options.directives.iter().any(|d| d.name == name)
     });
     on_own_stack(|| {
-        let mut elab = elab::Elab::new(source, &ast, names, file, facts, options, diagnostics);
+        let mut elab =
+            elab::Elab::new(source, &ast, names, types, file, facts, options, diagnostics);
         elab.recover(errors, lost);
         elab.run();
         if elab.has_errors() { Err(Failed) } else { elab.finish(stem(&file.name)) }

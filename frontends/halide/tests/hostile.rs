@@ -118,6 +118,55 @@ fn many_names_are_looked_up_in_bounded_time() {
 }
 
 #[test]
+fn names_of_types_are_read_in_bounded_time() {
+    let out = "Func out(x, y) = in(x, y);\n";
+    let accepted = [
+        "template<typename T> Expr f#(T a) { return cast<T>(a); }\n",
+        "typedef int Type#;\nType# n# = 3;\n",
+        "using std::vector;\n",
+        "enum E# { A#, B# };\nE# e# = A#;\n",
+        "HALIDE_REGISTER_GENERATOR(Blur<float>, blur#)\n",
+        "#if 0\n#else\n#endif\n",
+    ];
+    for line in accepted {
+        let many: String = (0..50_000)
+            .map(|n| match line.starts_with("#if") {
+                true => line.to_owned(),
+                false => line.replace('#', &n.to_string()),
+            })
+            .collect();
+        assert_eq!(errors(&format!("{many}{out}")), Vec::<&str>::new(), "{line}");
+    }
+    let open = [
+        "template<",
+        "using ",
+        "map<",
+        "const map<",
+        "typedef ",
+        "enum ",
+        "class A<",
+        "[=](",
+        "switch (x) {",
+    ];
+    for part in open {
+        let found = errors(&format!("{}{out}", part.repeat(300_000)));
+        assert!((1..=20).contains(&found.len()), "{part}: {found:?}");
+    }
+    let generators: String = (0..20_000)
+        .map(|n| format!("class G{n} : public Generator<G{n}> {{ Output<Func> o; void generate() {{ o(x) = {n}; }} }};\n"))
+        .collect();
+    assert_eq!(errors(&generators), Vec::<&str>::new());
+    let arms: String = (0..50_000).map(|n| format!("case {n}: f(x) += {n};\n")).collect();
+    let switch =
+        format!("Func f(x) = 0;\nfor (int i = 0; i < 50000; i++) {{ switch (i) {{ {arms} }} }}");
+    assert_eq!(errors(&switch), ["E0130"]);
+    let closures = "int n = 0;\nfor (int i = 0; i < 100000; i++) { auto f = [=](int k) { return k; }; n = f(i); }\n";
+    assert_eq!(errors(&format!("{closures}{out}")), ["E0130"]);
+    let nested = format!("auto f = {}1{};\n{out}", "[] { return ".repeat(5000), "; }".repeat(5000));
+    assert_eq!(errors(&nested), ["E0106"]);
+}
+
+#[test]
 fn what_is_no_text_is_refused() {
     assert_eq!(errors("Func out(x, y) = in(x, y);\0")[0], "E0100");
     assert_eq!(errors(&"\0".repeat(MANY))[0], "E0100");

@@ -203,7 +203,13 @@ impl Elab<'_> {
                     .help(crate::helps::NOT_CONST),
             );
         }
-        self.convert(word, c_type, &(new, value.1))
+        let new = self.convert(word, c_type, &(new, value.1))?;
+        if let (Value::Func(output), Value::Func(func)) = (&self.arrays[array.0 as usize][n], &new)
+            && self.hir.outputs.contains(output)
+        {
+            self.replace_output(*output, *func, span)?;
+        }
+        Ok(new)
     }
 
     fn assign_element(

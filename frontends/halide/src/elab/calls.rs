@@ -34,7 +34,7 @@ impl Elab<'_> {
             else {
                 unreachable!("functions hold functions")
             };
-            return self.call_function(function, args, span);
+            return self.call_function(function, None, args, span);
         }
         let text = self.names.text(name).to_owned();
         if let Some(value) = self.builtin(&text, at, args, span)? {
@@ -92,6 +92,10 @@ impl Elab<'_> {
         match callee.0 {
             Value::Func(func) => self.call_func(func, callee.1, args, span),
             Value::Input(input) => self.load(input, args, span),
+            Value::Lambda(ref closure) => {
+                let closure = closure.clone();
+                self.call_lambda(&closure, args, span)
+            }
             Value::Poison => Err(Failed),
             ref other => {
                 let what = other.what();

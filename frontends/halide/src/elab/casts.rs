@@ -118,7 +118,7 @@ impl Elab<'_> {
         span: Span,
     ) -> Result<Value> {
         match ty.word {
-            TypeWord::C => {
+            TypeWord::C | TypeWord::Parameter => {
                 let [value] = args else {
                     return self.fail(
                         Diagnostic::error(

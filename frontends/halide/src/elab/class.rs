@@ -1,15 +1,16 @@
 //! Classes: a generator is a scope of its members around the bodies of `generate` and `schedule`,
 //! whose statements are elaborated like those of a file.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use nbcc_base::Diagnostic;
 
 use crate::codes;
+use crate::elab::member::list;
 use crate::elab::stmt::Flow;
-use crate::elab::{Elab, Result};
+use crate::elab::{Elab, GENERATOR_PARAM, Result};
 use crate::pipeline::ops::Spanned;
-use crate::syntax::ast::{Class, DeclKind, StmtId, StmtKind, Symbol, TypeWord};
+use crate::syntax::ast::{Class, DeclKind, Ident, StmtId, StmtKind, Symbol, TypeWord};
 use crate::value::Value;
 
 /// The class that generators are derived from.
@@ -17,6 +18,9 @@ const GENERATOR: &str = "Generator";
 
 /// Functions of a generator that Halide calls, in this order.
 const ENTRIES: [&str; 3] = ["generate", "build", "schedule"];
+
+/// So many generators are listed.
+const SHOWN: usize = 12;
 
 impl Elab<'_> {
     /// Makes the functions among some statements known. Those of a class hide those of the file.
@@ -31,10 +35,73 @@ impl Elab<'_> {
         }
     }
 
+    fn is_generator(&self, class: &Class) -> bool {
+        class.base.is_some_and(|base| self.names.text(base.name) == GENERATOR)
+    }
+
+    /// Chooses the generator that is elaborated: the one that the command line names, else the last
+    /// of the file; of a template, what it is registered as first.
+    pub(crate) fn choose_generator(&mut self) -> Result<()> {
+        let mut classes: Vec<(StmtId, Ident)> = Vec::new();
+        for &item in &self.ast.items {
+            if let StmtKind::Class(class) = &self.ast.stmts[item].kind
+                && self.is_generator(class)
+            {
+                classes.push((item, class.name));
+            }
+        }
+        let mut registered: HashMap<&str, Vec<&str>> = HashMap::new();
+        for generator in &self.types.registered {
+            registered.entry(&generator.class).or_default().push(&generator.name);
+        }
+        let mut names: Vec<(String, StmtId)> = Vec::new();
+        for &(item, class) in &classes {
+            let class = self.names.text(class.name);
+            match registered.get(class) {
+                Some(list) => names.extend(list.iter().map(|name| ((*name).to_owned(), item))),
+                None => names.push((class.to_owned(), item)),
+            }
+        }
+        let Some(&(last, class)) = classes.last() else { return Ok(()) };
+        if names.len() == 1 {
+            self.generator = Some(last);
+            return Ok(());
+        }
+        self.constants.push(GENERATOR_PARAM.to_owned());
+        let shown: Vec<&str> = names.iter().map(|(name, _)| name.as_str()).take(SHOWN).collect();
+        let shown = list(&shown);
+        let given = self.params.iter().find(|(name, _)| name == GENERATOR_PARAM);
+        if let Some((_, given)) = given {
+            let class_name = |ident: Ident| self.names.text(ident.name) == given;
+            let by_class = || classes.iter().find(|(_, name)| class_name(*name)).map(|c| c.0);
+            let by_name = names.iter().find(|(name, _)| name == given).map(|(_, item)| *item);
+            self.generator = by_name.or_else(by_class);
+            if self.generator.is_some() {
+                return Ok(());
+            }
+            return self.fail(
+                Diagnostic::error(&codes::CONVERSION, format!("no generator is called `{given}`"))
+                    .at(class.span, "one of the generators of the file")
+                    .help(format!("the generators are {shown}")),
+            );
+        }
+        self.generator = Some(last);
+        let chosen = names.iter().find(|(_, item)| *item == last).map_or("", |(name, _)| name);
+        let other = names.iter().find(|(name, _)| name != chosen).map_or("", |(name, _)| name);
+        self.report(
+            Diagnostic::note(
+                &codes::SEVERAL_GENERATORS,
+                format!("`{chosen}` is compiled, one of the generators {shown}"),
+            )
+            .at(class.span, "the last one")
+            .help(format!("`--param {GENERATOR_PARAM}={other}` chooses another one")),
+        );
+        Ok(())
+    }
+
     /// Elaborates a generator: its members, then its functions as Halide calls them.
-    pub(crate) fn class(&mut self, class: &Class) -> Result<()> {
-        let is_generator = class.base.is_some_and(|base| self.names.text(base.name) == GENERATOR);
-        if !is_generator {
+    pub(crate) fn class(&mut self, id: StmtId, class: &Class) -> Result<()> {
+        if !self.is_generator(class) {
             let name = self.names.text(class.name.name).to_owned();
             return self.fail(
                 Diagnostic::error(
@@ -45,13 +112,8 @@ impl Elab<'_> {
                 .help("write its functions and constants without a class around them"),
             );
         }
-        if let Some(first) = self.generator.replace(class.name.span) {
-            return self.fail(
-                Diagnostic::error(&codes::UNSUPPORTED, "a second generator in one file")
-                    .at(class.name.span, "the second one")
-                    .and(first, "the first one")
-                    .help("a file is one pipeline: put each generator into a file of its own"),
-            );
+        if self.generator != Some(id) {
+            return Ok(());
         }
         self.enter();
         self.base = self.scopes.len();
@@ -78,6 +140,12 @@ impl Elab<'_> {
             );
         }
         for name in ENTRIES {
+            let slot = self.names.known(name).and_then(|name| self.lookup(name));
+            if let Some(slot) = slot
+                && let Value::Lambda(closure) = self.slots[slot].value.clone()
+            {
+                self.call_lambda(&closure, &[], self.slots[slot].span)?;
+            }
             if let Some(item) = entry(self, name)
                 && let Some((Value::Func(func), _)) = self.entry(item)
                 && self.hir.outputs.is_empty()

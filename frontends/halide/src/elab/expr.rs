@@ -8,6 +8,7 @@ use crate::elab::{Elab, Result};
 use crate::pipeline::ops::Spanned;
 use crate::syntax::ast::{ExprId, ExprKind, Prefix, TypeWord};
 use crate::value::constant;
+use crate::value::types::CType;
 use crate::value::{ArrayId, Value};
 
 impl Elab<'_> {
@@ -112,8 +113,16 @@ impl Elab<'_> {
             ExprKind::Bool(b) => Ok(Value::Bool(*b)),
             ExprKind::Name(name) => self.name_value(*name, span),
             ExprKind::TargetName => Ok(Value::Text(self.text(span).into())),
+            ExprKind::Sizeof(ty) => match self.c_type_of(*ty)? {
+                Some(CType::Double | CType::Long) => Ok(Value::Int(8)),
+                _ => {
+                    let ty = self.element_type(*ty)?;
+                    Ok(Value::Int(i64::from(ty.bits().div_ceil(8))))
+                }
+            },
+            ExprKind::Lambda(lambda) => self.lambda_value(id, lambda.by_value, span),
             ExprKind::Type(ty) => match ty.word {
-                TypeWord::C => self.element_type(**ty).map(Value::Type),
+                TypeWord::C | TypeWord::Parameter => self.element_type(**ty).map(Value::Type),
                 _ => {
                     let text = self.text(ty.span);
                     self.fail(

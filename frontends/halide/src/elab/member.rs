@@ -39,6 +39,7 @@ impl Elab<'_> {
         match object.0 {
             Value::Poison => return Err(Failed),
             Value::Unfollowed => return Ok(Value::Unfollowed),
+            Value::Target if text == "bits" => return Ok(Value::Int(32)),
             Value::Target if matches!(text.as_str(), "arch" | "os") => {
                 return Ok(Value::Text("near-bank".into()));
             }
@@ -452,6 +453,12 @@ impl Elab<'_> {
                 self.arrays[array.0 as usize].push(value);
                 Ok(Value::Void)
             }
+            "resize" => {
+                self.take(&text, args, 1, span)?;
+                let n = self.constant_int(&args[0], "the length of an array")?;
+                self.resize(array, n.max(0) as u64, span)?;
+                Ok(Value::Void)
+            }
             "front" | "back" => {
                 self.take(&text, args, 0, span)?;
                 let n = if text == "front" { 0 } else { length.saturating_sub(1) };
@@ -467,7 +474,7 @@ impl Elab<'_> {
             _ => self.unknown_member(
                 &Value::Array(array),
                 name,
-                &["push_back", "emplace_back", "size", "empty", "front", "back"],
+                &["push_back", "emplace_back", "resize", "size", "empty", "front", "back"],
             ),
         }
     }

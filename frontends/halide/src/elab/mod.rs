@@ -26,8 +26,10 @@ use nbcc_stages::DirectiveInfo;
 
 use crate::Options;
 use crate::codes;
-use crate::elab::stmt::Flow;
+use crate::elab::decl::io_arrays::OutputArray;
+use crate::elab::stmt::{Flow, outside_loop};
 use crate::pipeline::hir::{FuncId, FuncInfo, Hir, Node};
+use crate::syntax::TypeNames;
 use crate::syntax::ast::{Ast, Names, StmtId, Symbol, TypeWord};
 use crate::syntax::scan::Facts;
 use crate::value::{ArrayId, Value};
@@ -49,12 +51,16 @@ pub(crate) const MAX_DEPTH: u32 = 1000;
 /// After this many errors elaboration ends: no more are kept.
 const MAX_ERRORS: usize = Diagnostics::MAX;
 
+/// The parameter of the command line that chooses among several generators of a file.
+pub(crate) const GENERATOR_PARAM: &str = "generator";
+
 /// The Func of the first of these names is the output of a file that declares none.
 pub(crate) const OUTPUTS: [&str; 2] = ["out", "output"];
 
 pub(crate) type Result<T> = std::result::Result<T, Failed>;
 
 /// A variable of the compile-time language.
+#[derive(Clone)]
 pub(crate) struct Slot {
     pub(crate) value: Value,
     /// What it was declared as; of a C type also its name.
@@ -83,6 +89,7 @@ pub(crate) struct Elab<'a> {
     pub(crate) source: nbcc_base::SourceId,
     pub(crate) file: &'a SourceFile,
     pub(crate) names: Names,
+    pub(crate) types: TypeNames,
     pub(crate) directives: &'a [DirectiveInfo],
     /// Values that the command line gives, by name.
     pub(crate) params: &'a [(String, String)],
@@ -104,12 +111,14 @@ pub(crate) struct Elab<'a> {
     pub(crate) in_entry: bool,
     /// The names of the parameters that are constants.
     pub(crate) constants: Vec<String>,
-    /// The name of the generator.
-    pub(crate) generator: Option<Span>,
+    /// The generator that is elaborated.
+    pub(crate) generator: Option<StmtId>,
     /// Where the scopes of the function that runs begin.
     frame: usize,
     pub(crate) arrays: Vec<Vec<Value>>,
     pub(crate) array_types: Vec<ElementKind>,
+    /// The arrays of outputs.
+    pub(crate) output_arrays: HashMap<ArrayId, OutputArray>,
     pub(crate) functions: HashMap<Symbol, StmtId>,
     /// The input that is not declared, and its first use.
     pub(crate) implicit_input: Option<(nbcc_stages::Input, Span)>,
@@ -139,10 +148,12 @@ pub(crate) struct Elab<'a> {
 }
 
 impl<'a> Elab<'a> {
+    #[allow(clippy::too_many_arguments)]
     pub(crate) fn new(
         source: nbcc_base::SourceId,
         ast: &'a Ast,
         names: Names,
+        types: TypeNames,
         file: &'a SourceFile,
         facts: Facts,
         options: &Options<'a>,
@@ -153,6 +164,7 @@ impl<'a> Elab<'a> {
             source,
             file,
             names,
+            types,
             directives: options.directives,
             params: options.params,
             lost: HashSet::new(),
@@ -171,6 +183,7 @@ impl<'a> Elab<'a> {
             frame: 0,
             arrays: Vec::new(),
             array_types: Vec::new(),
+            output_arrays: HashMap::new(),
             functions: HashMap::new(),
             implicit_input: None,
             io_names: HashMap::new(),
@@ -194,6 +207,9 @@ impl<'a> Elab<'a> {
     pub(crate) fn run(&mut self) {
         let ast = self.ast;
         self.know_functions(&ast.items);
+        if self.choose_generator().is_err() {
+            return;
+        }
         self.items(&ast.items);
     }
 
@@ -211,6 +227,7 @@ impl<'a> Elab<'a> {
             }
             match self.attempt(item) {
                 Ok(Flow::Next) => {}
+                Ok(Flow::Break(at) | Flow::Continue(at)) => self.report(outside_loop(at)),
                 Ok(returned) => return returned,
                 Err(Failed) => self.too_deep = false,
             }
@@ -265,6 +282,11 @@ impl<'a> Elab<'a> {
     pub(crate) fn fail<T>(&mut self, diagnostic: Diagnostic) -> Result<T> {
         self.report(diagnostic);
         Err(Failed)
+    }
+
+    /// How a type is called in C.
+    pub(crate) fn type_text(&self, span: Span) -> &str {
+        self.types.aliases.get(&span.start).map_or_else(|| self.text(span), String::as_str)
     }
 
     /// The source text of a span.
@@ -378,6 +400,11 @@ impl<'a> Elab<'a> {
     pub(crate) fn leave_frame(&mut self, saved: (usize, usize)) {
         self.frame = saved.0;
         self.scopes.truncate(saved.1);
+    }
+
+    /// The scopes of the function that runs, or of the file.
+    pub(crate) fn local_scopes(&self) -> impl Iterator<Item = &HashMap<Symbol, usize>> {
+        self.scopes[self.frame..].iter()
     }
 
     /// The scopes whose names are those of the program: the file's, a generator's, and those of its

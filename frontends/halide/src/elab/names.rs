@@ -26,6 +26,7 @@ impl Elab<'_> {
             "M_PI" => return Ok(Value::Double(std::f64::consts::PI)),
             // What generators of the first kind ask.
             "auto_schedule" if self.generator.is_some() => return Ok(Value::Bool(false)),
+            "target" if self.generator.is_some() => return Ok(Value::Target),
             "_" => return Ok(Value::Var(name)),
             _ => {}
         }

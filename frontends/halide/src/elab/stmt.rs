@@ -6,7 +6,7 @@ use crate::codes;
 use crate::elab::{Elab, Result, Slot};
 use crate::pipeline::ops::Spanned;
 use crate::syntax::ast::{
-    DeclKind, ExprId, ExprKind, ForHead, RangeHead, StmtId, StmtKind, TypeWord,
+    Arm, DeclKind, ExprId, ExprKind, ForHead, Ident, RangeHead, StmtId, StmtKind, TypeWord,
 };
 use crate::value::Value;
 use crate::value::types::{CType, c_type};
@@ -15,8 +15,19 @@ use crate::value::types::{CType, c_type};
 pub(crate) enum Flow {
     /// The next one follows.
     Next,
+    /// The loop or `switch` ends.
+    Break(Span),
+    /// The next round of the loop follows.
+    Continue(Span),
     /// The function returns.
     Return(Spanned),
+}
+
+/// The error for a `break` or `continue` that ends nothing.
+pub(crate) fn outside_loop(at: Span) -> Diagnostic {
+    Diagnostic::error(&codes::FOREIGN, "`break` and `continue` stand in loops and `switch`")
+        .at(at, "ends nothing here")
+        .help("leave it out")
 }
 
 impl Elab<'_> {
@@ -63,7 +74,7 @@ impl Elab<'_> {
                 Ok(Flow::Next)
             }
             StmtKind::Class(class) => {
-                self.class(class)?;
+                self.class(id, class)?;
                 Ok(Flow::Next)
             }
             StmtKind::Block(list) => self.deeper(span, |e| {
@@ -72,6 +83,17 @@ impl Elab<'_> {
                 e.leave();
                 Ok(flow)
             }),
+            StmtKind::Break => Ok(Flow::Break(span)),
+            StmtKind::Continue => Ok(Flow::Continue(span)),
+            StmtKind::Enum(list) => {
+                self.enumeration(list)?;
+                Ok(Flow::Next)
+            }
+            StmtKind::Switch(value, arms) => {
+                let result = self.deeper(span, |e| e.switch(*value, arms));
+                self.aborted |= result.is_err();
+                result
+            }
             StmtKind::If(..) => self.conditional(id),
             StmtKind::For(head, body) => {
                 let result = self.deeper(span, |e| e.for_loop(span, head, *body));
@@ -125,6 +147,63 @@ impl Elab<'_> {
         Ok(flow)
     }
 
+    /// `enum`: constants that count.
+    fn enumeration(&mut self, list: &[(Ident, Option<ExprId>)]) -> Result<()> {
+        let mut next = 0;
+        for &(name, value) in list {
+            if let Some(value) = value {
+                let value = self.spanned(value)?;
+                next = i64::from(self.constant_int(&value, "the value of an enumerator")?);
+            }
+            let slot = Slot {
+                value: Value::Int(next),
+                word: TypeWord::C,
+                c_type: None,
+                is_const: true,
+                span: name.span,
+            };
+            self.declare(name, slot)?;
+            next += 1;
+        }
+        Ok(())
+    }
+
+    /// `switch`: the statements from the label that has the value, else from `default`.
+    fn switch(&mut self, value: ExprId, arms: &[Arm]) -> Result<Flow> {
+        let value = self.spanned(value)?;
+        self.step(arms.len() as u64, value.1)?;
+        let value = self.constant_int(&value, "the value of a `switch`")?;
+        let mut first = None;
+        for (k, arm) in arms.iter().enumerate() {
+            match arm {
+                Arm::Label(None) if first.is_none() => first = Some(k),
+                Arm::Label(Some(label)) => {
+                    let label = self.spanned(*label)?;
+                    if self.constant_int(&label, "a label of a `switch`")? == value {
+                        first = Some(k);
+                        break;
+                    }
+                }
+                _ => {}
+            }
+        }
+        let Some(first) = first else { return Ok(Flow::Next) };
+        let statements: Vec<StmtId> = arms[first..]
+            .iter()
+            .filter_map(|arm| match arm {
+                Arm::Statement(s) => Some(*s),
+                Arm::Label(_) => None,
+            })
+            .collect();
+        self.enter();
+        let flow = self.block(&statements)?;
+        self.leave();
+        Ok(match flow {
+            Flow::Break(_) => Flow::Next,
+            flow => flow,
+        })
+    }
+
     fn for_loop(&mut self, span: Span, head: &ForHead, body: StmtId) -> Result<Flow> {
         self.enter();
         if let Some(init) = head.init {
@@ -143,7 +222,7 @@ impl Elab<'_> {
             }
             self.step(1, span)?;
             result = self.scoped(body)?;
-            if matches!(result, Flow::Return(_)) {
+            if matches!(result, Flow::Return(_) | Flow::Break(_)) {
                 break;
             }
             for &s in &head.steps {
@@ -152,7 +231,7 @@ impl Elab<'_> {
         }
         self.running.pop();
         self.leave();
-        Ok(result)
+        Ok(after_loop(result))
     }
 
     /// `for (T name : list)`: the elements in order.
@@ -193,17 +272,18 @@ impl Elab<'_> {
             self.declare(head.name, slot)?;
             result = self.scoped(body)?;
             self.leave();
-            if matches!(result, Flow::Return(_)) {
+            if matches!(result, Flow::Return(_) | Flow::Break(_)) {
                 break;
             }
         }
         self.running.pop();
-        Ok(result)
+        Ok(after_loop(result))
     }
 
     fn expression_statement(&mut self, id: ExprId) -> Result<()> {
         let (value, span) = self.spanned(id)?;
         match &self.ast.exprs[id].kind {
+            _ if matches!(value, Value::Void) => Ok(()),
             ExprKind::Call(..) if !matches!(value, Value::Expr(_) | Value::Tuple(_)) => Ok(()),
             _ => {
                 self.report(
@@ -218,12 +298,23 @@ impl Elab<'_> {
         }
     }
 
+    /// What a parameter of a template stands for in the call that runs.
+    fn parameter_type(&self, ty: crate::syntax::ast::TypeName) -> Option<CType> {
+        let slot = self.lookup(self.names.known(self.text(ty.span))?)?;
+        match self.slots[slot].value {
+            Value::Type(element) => Some(CType::Element(element)),
+            _ => None,
+        }
+    }
+
     /// The C type that a type word stands for, where it does.
     pub(crate) fn c_type_of(&mut self, ty: crate::syntax::ast::TypeName) -> Result<Option<CType>> {
-        if ty.word != TypeWord::C {
-            return Ok(None);
+        match ty.word {
+            TypeWord::C => {}
+            TypeWord::Parameter => return Ok(self.parameter_type(ty)),
+            _ => return Ok(None),
         }
-        match c_type(self.text(ty.span)) {
+        match c_type(self.type_text(ty.span)) {
             CType::Refused(what) => {
                 let name = self.text(ty.span);
                 self.fail(refused(name, what, ty.span))
@@ -250,4 +341,12 @@ pub(crate) fn undeclared(name: &str, span: Span) -> Diagnostic {
     Diagnostic::error(&codes::UNKNOWN_NAME, format!("`{name}` is not declared"))
         .at(span, "defined here without a declaration")
         .help(format!("declare it: `Func {name};`, or write `Func` before this definition"))
+}
+
+/// How a loop ends whose last round ended like this.
+fn after_loop(round: Flow) -> Flow {
+    match round {
+        Flow::Break(_) | Flow::Continue(_) => Flow::Next,
+        flow => flow,
+    }
 }

@@ -175,6 +175,10 @@ impl Elab<'_> {
         {
             return Ok(Value::Text(format!("{x}{y}").into()));
         }
+        // What an assertion says.
+        if let (Op::Shl, Value::Void, Value::Text(_)) = (op, &a.0, &b.0) {
+            return Ok(Value::Void);
+        }
         if let (Op::Eq | Op::Ne, Value::Text(x), Value::Text(y)) = (op, &a.0, &b.0) {
             return Ok(Value::Bool((x == y) == (op == Op::Eq)));
         }

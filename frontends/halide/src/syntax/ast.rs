@@ -48,6 +48,8 @@ pub(crate) enum TypeWord {
     Unfollowed,
     Void,
     Auto,
+    /// A parameter of a template, whose type each call gives.
+    Parameter,
     /// A C type, spelled as in the source.
     C,
 }
@@ -182,6 +184,10 @@ pub(crate) enum ExprKind {
     Construct(Box<TypeName>, Box<[ExprId]>),
     /// `{a, b}`.
     List(Box<[ExprId]>),
+    /// `sizeof(T)`.
+    Sizeof(TypeName),
+    /// `[](Expr x) { return x + 1; }`.
+    Lambda(Box<Lambda>),
 }
 
 /// What a declaration declares.
@@ -245,8 +251,26 @@ pub(crate) struct Parameter {
 pub(crate) struct Function {
     pub(crate) result: DeclKind,
     pub(crate) name: Ident,
+    /// The parameters of its template.
+    pub(crate) types: Vec<Ident>,
     pub(crate) parameters: Vec<Parameter>,
     pub(crate) body: StmtId,
+}
+
+/// A function without a name.
+#[derive(Debug)]
+pub(crate) struct Lambda {
+    /// Whether it keeps the values that the names around it have where it stands.
+    pub(crate) by_value: bool,
+    pub(crate) function: Function,
+}
+
+/// A part of a `switch`.
+#[derive(Debug)]
+pub(crate) enum Arm {
+    /// `case value:`, or `default:`.
+    Label(Option<ExprId>),
+    Statement(StmtId),
 }
 
 /// A class.
@@ -298,7 +322,12 @@ pub(crate) enum StmtKind {
     For(Box<ForHead>, StmtId),
     ForEach(Box<RangeHead>, StmtId),
     Block(Box<[StmtId]>),
+    Switch(ExprId, Box<[Arm]>),
+    Break,
+    Continue,
     Return(Option<ExprId>),
+    /// Constants with their values, where they are given.
+    Enum(Box<[(Ident, Option<ExprId>)]>),
     Function(Box<Function>),
     Class(Box<Class>),
 }
@@ -366,7 +395,9 @@ impl Ast {
             | ExprKind::Bool(_)
             | ExprKind::Type(_)
             | ExprKind::TargetName
+            | ExprKind::Sizeof(_)
             | ExprKind::Name(_) => 0,
+            ExprKind::Lambda(lambda) => self.stmts[lambda.function.body].depth + 1,
             ExprKind::Unary(_, e) => self.exprs[*e].depth + 1,
             ExprKind::Binary(_, _, a, b) | ExprKind::Index(a, b) => {
                 self.exprs[*a].depth.max(self.exprs[*b].depth + 1)
@@ -394,6 +425,13 @@ impl Ast {
             StmtKind::For(_, body) | StmtKind::ForEach(_, body) => self.stmts[*body].depth + 1,
             StmtKind::Block(list) => {
                 list.iter().map(|&s| self.stmts[s].depth).max().unwrap_or(0) + 1
+            }
+            StmtKind::Switch(_, arms) => {
+                let depth = |arm: &Arm| match arm {
+                    Arm::Label(_) => 0,
+                    Arm::Statement(s) => self.stmts[*s].depth,
+                };
+                arms.iter().map(depth).max().unwrap_or(0) + 1
             }
             StmtKind::Function(f) => self.stmts[f.body].depth + 1,
             StmtKind::Class(class) => {

@@ -1,11 +1,13 @@
 //! What the grammar's actions call: spans, names, the order of binary operators.
 
+use std::collections::HashMap;
+
 use cranelift_entity::EntityRef;
 use nbcc_base::{SourceId, Span};
 
 use crate::syntax::ast::{
     Ast, Class, DeclKind, Declaration, Declarator, ExprId, ExprKind, ForHead, Function, Ident,
-    Names, Op, Parameter, RangeHead, StmtId, StmtKind,
+    Lambda, Names, Op, Parameter, RangeHead, StmtId, StmtKind, TypeName, TypeWord,
 };
 
 /// The tree under construction.
@@ -14,6 +16,8 @@ pub(crate) struct Builder<'a> {
     pub(crate) text: &'a str,
     pub(crate) ast: Ast,
     pub(crate) names: Names,
+    /// The parameters of templates, by the first byte of what follows them.
+    pub(crate) templates: HashMap<u32, Vec<(u32, u32)>>,
     /// Where the last complete item ends, and the nodes that there are up to it.
     pub(crate) end: u32,
     nodes: (usize, usize),
@@ -26,6 +30,7 @@ impl<'a> Builder<'a> {
             text,
             ast: Ast::default(),
             names: Names::default(),
+            templates: HashMap::new(),
             end: 0,
             nodes: (0, 0),
         }
@@ -109,16 +114,16 @@ impl<'a> Builder<'a> {
         self.stmt(StmtKind::Class(Box::new(class)), start, end)
     }
 
-    /// A call of `callee<T>(args)`: the type is the first argument.
-    pub(crate) fn call_with_type(
+    /// A call of `callee<T>(args)`: the types are the first arguments.
+    pub(crate) fn call_with_types(
         &mut self,
         callee: ExprId,
-        ty: ExprId,
-        mut args: Vec<ExprId>,
+        types: Vec<ExprId>,
+        args: Vec<ExprId>,
         start: u32,
         end: u32,
     ) -> ExprId {
-        args.insert(0, ty);
+        let args: Vec<ExprId> = types.into_iter().chain(args).collect();
         self.expr(ExprKind::Call(callee, args.into()), start, end)
     }
 
@@ -131,8 +136,41 @@ impl<'a> Builder<'a> {
         start: u32,
         end: u32,
     ) -> StmtId {
-        let function = Function { result, name, parameters, body };
+        let types = self.templates.get(&start).cloned().unwrap_or_default();
+        let types = types.into_iter().map(|(from, to)| self.ident(from, to)).collect();
+        let function = Function { result, name, types, parameters, body };
         self.stmt(StmtKind::Function(Box::new(function)), start, end)
+    }
+
+    /// `[captures](parameters) { ... }`.
+    pub(crate) fn lambda(
+        &mut self,
+        by_value: bool,
+        parameters: Vec<Parameter>,
+        result: Option<TypeName>,
+        body: StmtId,
+        (start, end): (u32, u32),
+    ) -> ExprId {
+        let span = self.span(start, end);
+        let result = result.unwrap_or(TypeName { word: TypeWord::Auto, span });
+        let name = Ident { name: self.names.intern("lambda"), span };
+        let result = DeclKind::Plain(result);
+        let function = Function { result, name, types: Vec::new(), parameters, body };
+        self.expr(ExprKind::Lambda(Box::new(Lambda { by_value, function })), start, end)
+    }
+
+    /// `Input<T[n]> name;`: each name is an array.
+    pub(crate) fn array_declaration(
+        &mut self,
+        (kind, length): (DeclKind, Option<ExprId>),
+        mut declarators: Vec<Declarator>,
+        start: u32,
+        end: u32,
+    ) -> StmtId {
+        for declarator in &mut declarators {
+            declarator.lengths.insert(0, length);
+        }
+        self.declaration(false, kind, None, declarators, start, end)
     }
 
     /// A chain of operands and operators as a tree, by Dijkstra's shunting-yard algorithm. Each

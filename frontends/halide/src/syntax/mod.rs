@@ -10,10 +10,12 @@ mod builder;
 mod grammar {
     include!(concat!(env!("OUT_DIR"), "/syntax/grammar.rs"));
 }
+mod preprocessor;
 mod recovery;
 mod report;
 pub(crate) mod scan;
 mod token;
+mod type_names;
 
 use std::collections::HashSet;
 
@@ -27,8 +29,10 @@ use self::report::report;
 use crate::codes;
 use crate::syntax::ast::{Ast, Names, Symbol};
 use crate::syntax::builder::Builder;
+use crate::syntax::preprocessor::{Conditions, Line};
 use crate::syntax::recovery::{Spanned, Structure, names_set};
 use crate::syntax::token::{LexError, Token};
+pub(crate) use crate::syntax::type_names::TypeNames;
 
 /// Brackets and statements may nest this deep; C++ compilers set a like limit.
 pub(crate) const MAX_NESTING: u32 = 256;
@@ -53,12 +57,14 @@ pub(crate) struct Parsed {
     pub(crate) errors: usize,
     /// The names that these statements may have set.
     pub(crate) lost: HashSet<Symbol>,
+    pub(crate) types: TypeNames,
 }
 
-/// Parses a file. `Err` where nothing of it can be read.
+/// Parses a file. `Err` where nothing of it can be read. `generator` is the one that was asked for.
 pub(crate) fn parse(
     source: SourceId,
     file: &SourceFile,
+    generator: Option<&str>,
     diagnostics: &mut Diagnostics,
 ) -> Result<Parsed, Failed> {
     if file.text.len() > MAX_SOURCE {
@@ -75,8 +81,9 @@ pub(crate) fn parse(
     let mut removed: Vec<Spanned> = Vec::new();
     errors += brackets(source, &mut tokens, &mut removed, diagnostics)?;
     open_namespaces(&mut tokens);
-    mark_templates(&mut tokens);
+    let mut types = type_names::read(&file.text, &mut tokens, generator);
     let mut builder = Builder::new(source, &file.text);
+    builder.templates = std::mem::take(&mut types.templates);
     let mut parsed = 0;
     loop {
         parsed += tokens.len();
@@ -99,7 +106,7 @@ pub(crate) fn parse(
     let Builder { ast, mut names, .. } = builder;
     let text = |t: &Spanned| &file.text[t.0 as usize..t.2 as usize];
     let lost = removed.iter().map(|t| names.intern(text(t))).collect();
-    Ok(Parsed { ast, names, errors, lost })
+    Ok(Parsed { ast, names, errors, lost, types })
 }
 
 /// Takes away `namespace {` and `namespace name {` with their partners: what stands inside is read
@@ -124,22 +131,6 @@ fn open_namespaces(tokens: &mut Vec<Spanned>) {
     tokens.retain(|_| !gone.next().unwrap_or(false));
 }
 
-/// Tells the `<` of a call with a type, as in `undef<float>()`, from the operator.
-fn mark_templates(tokens: &mut [Spanned]) {
-    for i in 0..tokens.len().saturating_sub(4) {
-        if let [
-            (_, Token::Name, _),
-            (_, less @ Token::Less, _),
-            (_, Token::Type(_), _),
-            (_, Token::Greater, _),
-            (_, Token::Open, _),
-        ] = &mut tokens[i..i + 5]
-        {
-            *less = Token::TemplateOpen;
-        }
-    }
-}
-
 /// The tokens, with a [`Token::Bad`] for each mistake, and how many of these there are.
 fn lex(
     source: SourceId,
@@ -148,8 +139,17 @@ fn lex(
 ) -> Result<(Vec<Spanned>, usize), Failed> {
     let mut tokens = Vec::new();
     let mut errors = 0;
+    let mut conditions = Conditions::default();
     for (token, range) in Token::lexer(text).spanned() {
         let (start, end) = (range.start as u32, range.end as u32);
+        if token == Err(LexError::Preprocessor) {
+            let line = text.get(range.clone()).unwrap_or("");
+            if let Line::Done = conditions.line(line, range.clone()) {
+                continue;
+            }
+        } else if !conditions.is_read() {
+            continue;
+        }
         match token {
             Ok(Token::Comment | Token::Include) => {}
             Ok(token) => tokens.push((start, token, end)),
@@ -165,6 +165,14 @@ fn lex(
                 }
             }
         }
+    }
+    if let Some(range) = conditions.unclosed() {
+        diagnostics.push(
+            Diagnostic::error(&codes::PREPROCESSOR, "`#if` without `#endif`")
+                .at(Span::new(source, range.start, range.end), "begins what may be left out")
+                .help("add `#endif`"),
+        );
+        errors += 1;
     }
     if tokens.len() > MAX_TOKENS {
         return diagnostics.fail(
@@ -209,7 +217,7 @@ fn lex_error(
             "preprocessor lines are not part of the language",
         )
         .at(span, "remove this line")
-        .help("a file is one pipeline and includes nothing; write `const int` for `#define`"),
+        .help("write `const int` for `#define`; conditions are numbers or `defined(NAME)`"),
     }
 }
 

@@ -5,7 +5,7 @@ use nbcc_base::lexical::shorten;
 use nbcc_base::{Diagnostic, Diagnostics, SourceFile, SourceId, Span};
 
 use crate::codes;
-use crate::syntax::ast::TypeWord;
+use crate::syntax::ast::{Op, TypeWord};
 use crate::syntax::recovery::Spanned;
 use crate::syntax::token::Token;
 
@@ -34,6 +34,11 @@ pub(crate) fn report(
         return start;
     }
     let before = tokens.partition_point(|t| t.0 < start);
+    let span = Span { source, start, end };
+    if let Some(diagnostic) = unsupported(source, file, &tokens[..before], token, span) {
+        diagnostics.push(diagnostic);
+        return start;
+    }
     if let Some(&(from, Token::Type(token_type), to)) =
         before.checked_sub(1).and_then(|i| tokens.get(i))
         && expected.iter().all(|e| ["\"(\"", "\"{\"", "\"::\""].contains(&e.as_str()))
@@ -47,17 +52,12 @@ pub(crate) fn report(
         );
         return start;
     }
-    let span = Span { source, start, end };
     let text = shorten(&file.text[start as usize..end as usize]);
-    if let Some(diagnostic) = unsupported(source, file, &tokens[..before], token, span) {
-        diagnostics.push(diagnostic);
-        return start;
-    }
     let diagnostic = match token {
         Some(Token::Foreign) => Diagnostic::error(
             &codes::FOREIGN,
             format!(
-                "`{text}` is not supported: the compile-time language has `for`, `if` and functions"
+                "`{text}` is not supported: the compile-time language has loops, `if` and functions"
             ),
         )
         .at(span, "not part of the language"),
@@ -120,20 +120,42 @@ fn unsupported(
                 .at(span, "neither an input nor an output")
                 .help("declare `Input<Buffer<float, 2>> in;`, or a Func with an update for each value"),
         ),
-        (Token::OpenIndex, [.., (_, Token::Assign | Token::Open | Token::Comma, _)]) => Some(
-            Diagnostic::error(&codes::UNSUPPORTED, "a lambda is not supported")
-                .at(span, "begins one")
-                .help("write a function: `Expr average(Expr a, Expr b) { return (a + b) / 2; }`"),
+        (Token::Op(Op::Mul), [.., (_, Token::Type(_) | Token::Greater, _)]) => Some(
+            Diagnostic::error(&codes::UNSUPPORTED, "a pointer is not supported")
+                .at(span, "makes a pointer")
+                .help("leave out the `*`: Funcs, inputs and arrays are handles already"),
         ),
-        (Token::OpenIndex, [.., (_, Token::Input | Token::Output, _), (_, Token::Less, _), _])
-        | (
-            Token::OpenIndex,
-            [.., (_, Token::Input | Token::Output, _), (_, Token::Less, _), (_, Token::Buffer, _), (_, Token::Less, _), _, _],
-        ) => Some(
-            Diagnostic::error(&codes::UNSUPPORTED, "an array of inputs or outputs is not supported")
-                .at(span, "an array")
-                .help("declare each by itself: `Input<Buffer<float, 2>> first;`"),
+        (_, [.., (from, Token::Name, to), (_, Token::Open, _), (_, Token::Type(_), _)])
+            if file.text[*from as usize..*to as usize].starts_with("Halide") =>
+        {
+            Some(
+                Diagnostic::error(&codes::UNSUPPORTED, "a function of another language is not supported")
+                    .at(Span { source, start: *from, end: *to }, "declares one")
+                    .help("write the function here: `Expr twice(Expr x) { return 2 * x; }`"),
+            )
+        }
+        (Token::Name, [.., (_, Token::GeneratorParam, _), (_, Token::Less, _)]) => {
+            let name = shorten(&file.text[span.start as usize..span.end as usize]);
+            Some(
+                Diagnostic::error(&codes::UNSUPPORTED, format!("the type `{name}` is not supported"))
+                    .at(span, "not a type of constants")
+                    .help("a constant is an `int`, `bool`, `float`, `Type`, `std::string` or an `enum` of the file"),
+            )
+        }
+        (Token::Using | Token::Typedef | Token::Template, tokens) if starts_statement(tokens) => Some(
+            Diagnostic::error(&codes::UNSUPPORTED, "this name of a type is not supported")
+                .at(span, "neither one type nor a function of any")
+                .help("write the type itself where its name would stand"),
         ),
+        (Token::Text, [.., (from, Token::Name, to)])
+            if &file.text[*from as usize..*to as usize] == "extern" =>
+        {
+            Some(
+                Diagnostic::error(&codes::UNSUPPORTED, "what another file defines is not known")
+                    .at(Span { source, start: *from, end: *to }, "declared elsewhere")
+                    .help("write it into this file"),
+            )
+        }
         _ => None,
     }
 }

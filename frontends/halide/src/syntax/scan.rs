@@ -43,6 +43,9 @@ pub(crate) fn scan(
     // Calls whose value nothing uses: no image is read like that.
     let mut orders: HashSet<Symbol> = HashSet::new();
     for node in ast.exprs.values() {
+        if let ExprKind::Lambda(lambda) = &node.kind {
+            facts.declared.extend(lambda.function.parameters.iter().map(|p| p.name.name));
+        }
         let ExprKind::Call(callee, args) = &node.kind else { continue };
         match &ast.exprs[*callee].kind {
             ExprKind::Member(_, name) if is_directive(spelling.text(name.name)) => {
@@ -103,7 +106,9 @@ pub(crate) fn scan(
                 facts.declared.insert(function.name.name);
                 funcs.push(function.name.name);
                 facts.declared.extend(function.parameters.iter().map(|p| p.name.name));
+                facts.declared.extend(function.types.iter().map(|name| name.name));
             }
+            StmtKind::Enum(list) => facts.declared.extend(list.iter().map(|(name, _)| name.name)),
             StmtKind::ForEach(head, _) => {
                 facts.declared.insert(head.name.name);
             }

@@ -95,9 +95,13 @@ pub(crate) enum Token {
     #[token("vector")]
     Vector,
     #[token("Input")]
+    #[token("GeneratorInput")]
     Input,
     #[token("Output")]
+    #[token("GeneratorOutput")]
     Output,
+    #[token("sizeof")]
+    Sizeof,
     #[token("Param")]
     Param,
     #[token("Buffer")]
@@ -148,9 +152,29 @@ pub(crate) enum Token {
     #[token("false")]
     False,
 
+    #[token("while")]
+    While,
+    #[token("switch")]
+    Switch,
+    #[token("case")]
+    Case,
+    #[token("default")]
+    Default,
+    #[token("break")]
+    Break,
+    #[token("continue")]
+    Continue,
+    #[token("enum")]
+    Enum,
+    #[token("template")]
+    Template,
+    #[token("typename")]
+    Typename,
+    #[token("typedef")]
+    Typedef,
+
     /// A word of C++ that this language does not have.
-    #[regex("while|do|switch|case|break|continue|goto|enum|union|template|typename")]
-    #[regex("new|delete|operator|try|throw|typedef")]
+    #[regex("do|goto|union|new|delete|operator|try|throw")]
     Foreign,
 
     #[regex(r"[A-Za-z_][A-Za-z0-9_]*")]
@@ -190,6 +214,8 @@ pub(crate) enum Token {
     Dot,
     #[token("::")]
     Path,
+    #[token("->")]
+    Arrow,
     #[token(":")]
     Colon,
     #[token("?")]

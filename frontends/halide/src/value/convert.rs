@@ -28,6 +28,10 @@ impl Elab<'_> {
                     .help("call it in a statement of its own, without a variable"),
             ),
             (TypeWord::Auto, _) => Ok(v.clone()),
+            (TypeWord::Parameter, _) if c_type.is_some() && v.is_number() => {
+                self.convert(TypeWord::C, c_type, value)
+            }
+            (TypeWord::Parameter, _) => Ok(v.clone()),
             (TypeWord::Func, Value::Func(_) | Value::Unfollowed) => Ok(v.clone()),
             (TypeWord::Func, Value::Input(input)) => {
                 Ok(Value::Func(self.input_func(*input, *span)))
@@ -52,6 +56,7 @@ impl Elab<'_> {
             }
             (TypeWord::C, v) if v.is_number() => Ok(match c_type {
                 Some(CType::Element(ElementType::F32)) => Value::Float(constant::float(v)),
+                Some(CType::Long) => Value::Int(constant::integer(v)),
                 Some(CType::Double) => Value::Double(constant::double(v)),
                 Some(CType::Element(ElementType::Bool)) => Value::Bool(constant::truth(v)),
                 Some(CType::Element(ElementType::I32)) => {
@@ -98,7 +103,7 @@ fn word_name(word: TypeWord) -> &'static str {
         TypeWord::Text => "a text",
         TypeWord::Unfollowed => "what is not followed",
         TypeWord::Void => "nothing",
-        TypeWord::Auto => "a value",
+        TypeWord::Auto | TypeWord::Parameter => "a value",
         TypeWord::C => "a number",
     }
 }

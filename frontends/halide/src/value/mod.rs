@@ -4,16 +4,17 @@ pub(crate) mod constant;
 mod convert;
 pub(crate) mod types;
 
+use std::collections::HashMap;
 use std::rc::Rc;
 
 use nbcc_base::Span;
 use nbcc_stages::{ElementType, Input};
 
 use crate::pipeline::hir::{FuncId, Node, RDomId};
-use crate::syntax::ast::Symbol;
+use crate::syntax::ast::{ExprId, Symbol};
 
 /// An array of Funcs, Exprs or numbers, by its number in the elaborator.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct ArrayId(pub(crate) u32);
 
 /// A value of the compile-time language.
@@ -57,6 +58,14 @@ pub(crate) enum Value {
     Array(ArrayId),
     /// `{a, b}`.
     List(Rc<[(Value, Span)]>),
+    Lambda(Rc<Closure>),
+}
+
+/// A function without a name, with the variables around it.
+#[derive(Debug)]
+pub(crate) struct Closure {
+    pub(crate) id: ExprId,
+    pub(crate) scope: HashMap<Symbol, usize>,
 }
 
 impl Value {
@@ -87,6 +96,7 @@ impl Value {
             Value::FuncDim(..) => "a dimension of a Func",
             Value::Array(_) => "an array",
             Value::List(_) => "a list",
+            Value::Lambda(_) => "a function",
         }
     }
 

@@ -9,7 +9,9 @@ pub(crate) enum CType {
     Element(ElementType),
     /// `double`: compile-time numbers only.
     Double,
-    /// One with 64 bits, or half precision: not supported.
+    /// An integer of 64 bits: compile-time numbers only.
+    Long,
+    /// One of half precision: not supported.
     Refused(&'static str),
 }
 
@@ -30,7 +32,7 @@ pub(crate) fn c_type(text: &str) -> CType {
         ["int8_t"] | ["char"] => CType::Element(ElementType::I8),
         ["int16_t"] | ["short"] => CType::Element(ElementType::I16),
         ["int32_t"] | ["int"] | ["signed"] | [] => CType::Element(ElementType::I32),
-        _ => CType::Refused("64-bit types"),
+        _ => CType::Long,
     }
 }
 

@@ -55,7 +55,10 @@ impl Elab<'_> {
 
     /// Fails for a type of which there are no arrays.
     fn array_of(&mut self, word: TypeWord, d: &Declarator) -> Result<()> {
-        if matches!(word, TypeWord::Func | TypeWord::Expr | TypeWord::Var | TypeWord::C) {
+        if !matches!(
+            word,
+            TypeWord::ImageParam | TypeWord::Void | TypeWord::Unfollowed | TypeWord::Target
+        ) {
             return Ok(());
         }
         self.fail(

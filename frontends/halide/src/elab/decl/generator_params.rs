@@ -1,9 +1,11 @@
 //! Constants of a generator that the command line can set.
 
-use nbcc_base::Diagnostic;
+use nbcc_base::{Diagnostic, Span};
 
 use crate::codes;
+use crate::elab::member::list;
 use crate::elab::{Elab, Result};
+use crate::pipeline::ops::Spanned;
 
 use crate::syntax::ast::{Declarator, Op, TypeName};
 use crate::value::types::CType;
@@ -42,6 +44,13 @@ impl Elab<'_> {
         let Some((_, given)) = self.params.iter().find(|(known, _)| *known == name) else {
             return Ok(value);
         };
+        let named = args.iter().find_map(|(arg, _)| match arg {
+            Value::List(pairs) => Some(pairs.clone()),
+            _ => None,
+        });
+        if let Some(pairs) = named {
+            return self.named_value(&name, given, &pairs, d.span);
+        }
         let parsed = match &value {
             Value::Bool(_) => given.parse().ok().map(Value::Bool),
             Value::Int(_) => given.parse().ok().map(Value::Int),
@@ -76,5 +85,34 @@ impl Elab<'_> {
                 )
             }
         }
+    }
+
+    /// The value that a list of names and values has for a name.
+    fn named_value(
+        &mut self,
+        param: &str,
+        given: &str,
+        pairs: &[Spanned],
+        at: Span,
+    ) -> Result<Value> {
+        let mut names: Vec<String> = Vec::new();
+        for (pair, _) in pairs {
+            let Value::List(pair) = pair else { continue };
+            if let [(Value::Text(name), _), (value, _)] = &pair[..] {
+                if **name == *given {
+                    return Ok(value.clone());
+                }
+                names.push(name.to_string());
+            }
+        }
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        self.fail(
+            Diagnostic::error(
+                &codes::CONVERSION,
+                format!("`--param {param}={given}` is no value for `{param}`"),
+            )
+            .at(at, "declared here")
+            .help(format!("its values are {}", list(&names))),
+        )
     }
 }

@@ -6,15 +6,15 @@ use crate::codes;
 use crate::elab::{Elab, Result};
 use crate::pipeline::ops::Spanned;
 
-use super::MAX_DIMENSIONS;
+use super::{MAX_DIMENSIONS, element_name};
 use crate::pipeline::hir::NodeKind;
 use crate::syntax::ast::{Declarator, ExprId, TypeName, TypeWord};
-use crate::value::types::{CType, c_name};
+use crate::value::types::{CType, c_name, halide_type};
 use crate::value::{Value, constant};
 use nbcc_stages::{ElementType, InputData, Literal, ParamData};
 
 /// Type and number of dimensions of a buffer, as far as they are said.
-type Shape = (Option<(ElementType, Span)>, Option<Spanned>);
+type Shape = (Option<(ElementType, Span)>, Option<u32>);
 
 impl Elab<'_> {
     pub(crate) fn element_type(&mut self, ty: TypeName) -> Result<ElementType> {
@@ -32,13 +32,15 @@ impl Elab<'_> {
         }
     }
 
-    /// The shape of a buffer: what stands in `<>`, else the arguments, which are
-    /// taken off the list.
+    /// The shape of a buffer: what stands in `<>`, else the arguments, which are taken off the list,
+    /// else what the command line says.
     pub(crate) fn shape(
         &mut self,
+        name: &str,
         ty: Option<TypeName>,
         dims: Option<ExprId>,
         args: &mut Vec<Spanned>,
+        at: Span,
     ) -> Result<Shape> {
         let ty = match ty.filter(|ty| ty.word != TypeWord::Void) {
             Some(ty) => Some((self.element_type(ty)?, ty.span)),
@@ -48,7 +50,7 @@ impl Elab<'_> {
                     args.remove(0);
                     Some(found)
                 }
-                _ => None,
+                _ => self.io_property(name, "type", halide_type, at)?.map(|ty| (ty, at)),
             },
         };
         if let Some((Value::List(_), at)) = args.first() {
@@ -58,9 +60,12 @@ impl Elab<'_> {
         let dims = match dims {
             Some(e) => Some(self.spanned(e)?),
             None if args.first().is_some_and(|(v, _)| v.is_number()) => Some(args.remove(0)),
-            None => None,
+            None => {
+                let given = self.io_property(name, "dim", |text| text.parse().ok(), at)?;
+                given.map(|n| (Value::Int(n), at))
+            }
         };
-        Ok((ty, dims))
+        Ok((ty, dims.map(|dims| self.dimensions(&dims)).transpose()?))
     }
 
     pub(crate) fn dimensions(&mut self, value: &Spanned) -> Result<u32> {
@@ -80,37 +85,43 @@ impl Elab<'_> {
         ty: Option<TypeName>,
         dims: Option<ExprId>,
         d: &Declarator,
+        k: Option<u64>,
     ) -> Result<Value> {
         let mut args = self.init_args(&d.init)?;
         let variable = self.names.text(d.name.name).to_owned();
         let name = Self::text_name(&mut args).unwrap_or_else(|| variable.clone());
-        let (ty, dims) = self.shape(ty, dims, &mut args)?;
+        let (ty, dims) = self.shape(&name, ty, dims, &mut args, d.name.span)?;
         let Some((element, at)) = ty else {
             return self.fail(
                 Diagnostic::error(&codes::DECLARATION, "the type of the elements is missing")
                     .at(d.span, "of what type?")
-                    .help(format!("write `Input<Buffer<float, 2>> {variable};`")),
+                    .help(format!(
+                        "write `Input<Buffer<float, 2>> {variable};`, or give \
+                         `--param {name}.type=float32`"
+                    )),
             );
         };
         let Some(dims) = dims else {
             return self.fail(
                 Diagnostic::error(&codes::DECLARATION, "the number of dimensions is missing")
                     .at(at, "of how many dimensions?")
-                    .help(format!("write `Input<Buffer<{}, 2>>`", c_name(element))),
+                    .help(format!(
+                        "write `Input<Buffer<{}, 2>>`, or give `--param {name}.dim=2`",
+                        c_name(element)
+                    )),
             );
         };
         self.no_more(&args, "an input takes a name in quotes, a type and a number of dimensions")?;
-        self.input(name, element, &dims, d.name.span)
+        self.input(element_name(name, k), element, dims, d.name.span)
     }
 
     pub(crate) fn input(
         &mut self,
         name: String,
         ty: ElementType,
-        dims: &Spanned,
+        dims: u32,
         span: Span,
     ) -> Result<Value> {
-        let dims = self.dimensions(dims)?;
         if dims == 0 {
             return self.fail(
                 Diagnostic::error(&codes::DIMENSIONS, "an input image needs a dimension")
@@ -143,7 +154,12 @@ impl Elab<'_> {
         }
     }
 
-    pub(crate) fn parameter_declaration(&mut self, ty: TypeName, d: &Declarator) -> Result<Value> {
+    pub(crate) fn parameter_declaration(
+        &mut self,
+        ty: TypeName,
+        d: &Declarator,
+        k: Option<u64>,
+    ) -> Result<Value> {
         let element = self.element_type(ty)?;
         let mut args = self.init_args(&d.init)?;
         let name = match Self::text_name(&mut args) {
@@ -169,6 +185,7 @@ impl Elab<'_> {
                 Some(self.parameter_literal(element, value, *at)?)
             }
         };
+        let name = element_name(name, k);
         self.unique_io(&name, d.name.span)?;
         let span = d.name.span;
         let param = self.hir.params.push(ParamData { name, ty: element, default, span });

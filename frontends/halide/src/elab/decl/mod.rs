@@ -3,9 +3,10 @@
 mod arrays;
 mod generator_params;
 mod inputs;
+pub(crate) mod io_arrays;
 mod rdoms;
 
-use nbcc_base::{Diagnostic, Failed};
+use nbcc_base::{Diagnostic, Failed, Span};
 use nbcc_stages::ElementType;
 
 use crate::codes;
@@ -95,7 +96,13 @@ impl Elab<'_> {
         let is_const = is_const || matches!(kind, DeclKind::GeneratorParam(_));
         let slot = |value| Slot { value, word, c_type, is_const, span: d.name.span };
         if !d.lengths.is_empty() {
-            let value = self.array(is_const, word, c_type, d)?;
+            let value = match kind {
+                DeclKind::Scalar(_)
+                | DeclKind::InputBuffer(..)
+                | DeclKind::Output(_)
+                | DeclKind::OutputBuffer(..) => self.io_array(kind, d)?,
+                _ => self.array(is_const, word, c_type, d)?,
+            };
             self.declare(d.name, slot(value))?;
             return Ok(());
         }
@@ -110,28 +117,73 @@ impl Elab<'_> {
                     .help("write `Func` before it"),
                 );
             }
-            let func = self.func_declaration(kind, d, &[])?;
+            let func = self.func_declaration(kind, d, &[], None)?;
             self.declare(d.name, slot(Value::Func(func)))?;
             let last = args.last().map_or(d.name.span, |&a| self.ast.exprs[a].span);
             let left = d.name.span.to(last);
             return self.define_from(func, args, None, *value, (left, d.span));
         }
         let value = match kind {
-            DeclKind::Scalar(ty) if ty.word == TypeWord::Func => {
-                self.buffer_declaration(None, None, d)?
-            }
-            DeclKind::Scalar(ty) => self.parameter_declaration(ty, d)?,
             DeclKind::GeneratorParam(ty) => self.generator_param(ty, c_type, d)?,
             DeclKind::Vector(_) => self.vector(is_const, word, c_type, d)?,
-            DeclKind::InputBuffer(ty, dims) => self.buffer_declaration(ty, dims, d)?,
-            DeclKind::OutputBuffer(..) | DeclKind::Output(_) => {
-                let args = self.init_args(&d.init)?;
-                Value::Func(self.func_declaration(kind, d, &args)?)
-            }
             DeclKind::Plain(ty) => self.plain(ty, c_type, is_const, d)?,
+            _ => self.io_element(kind, d, None)?,
         };
         self.declare(d.name, slot(value))?;
         Ok(())
+    }
+
+    /// An input, a parameter or an output, or element `k` of an array of them.
+    fn io_element(&mut self, kind: DeclKind, d: &Declarator, k: Option<u64>) -> Result<Value> {
+        match kind {
+            DeclKind::Scalar(ty) if ty.word != TypeWord::Func => {
+                self.parameter_declaration(ty, d, k)
+            }
+            DeclKind::InputBuffer(ty, dims) => self.buffer_declaration(ty, dims, d, k),
+            DeclKind::Scalar(_) => self.buffer_declaration(None, None, d, k),
+            _ => {
+                let args = self.init_args(&d.init)?;
+                self.func_declaration(kind, d, &args, k).map(Value::Func)
+            }
+        }
+    }
+
+    /// The name of an input or output on the command line: in quotes, else that of its variable.
+    fn io_name(&mut self, d: &Declarator) -> Result<String> {
+        let mut args = self.init_args(&d.init)?;
+        Ok(Self::text_name(&mut args).unwrap_or_else(|| self.names.text(d.name.name).to_owned()))
+    }
+
+    /// What the command line says of an input or output that the declaration leaves open.
+    fn io_property<T>(
+        &mut self,
+        name: &str,
+        property: &str,
+        read: impl Fn(&str) -> Option<T>,
+        at: Span,
+    ) -> Result<Option<T>> {
+        let key = format!("{name}.{property}");
+        // A declaration may be read twice.
+        if !self.constants.iter().rev().take(4).any(|known| *known == key) {
+            self.constants.push(key.clone());
+        }
+        let Some((_, given)) = self.params.iter().find(|(name, _)| *name == key) else {
+            return Ok(None);
+        };
+        match read(given) {
+            Some(value) => Ok(Some(value)),
+            None => self.fail(
+                Diagnostic::error(
+                    &codes::CONVERSION,
+                    format!("`--param {key}={given}` is no {property}"),
+                )
+                .at(at, "declared here")
+                .help(match property {
+                    "type" => "write a type as `uint8`, `int32` or `float32`",
+                    _ => "write a number",
+                }),
+            ),
+        }
     }
 
     fn init_args(&mut self, init: &Init) -> Result<Vec<Spanned>> {
@@ -191,7 +243,7 @@ impl Elab<'_> {
                 if let [value @ (Value::Func(_) | Value::Input(_), _)] = args.as_slice() {
                     return self.convert(TypeWord::Func, None, value);
                 }
-                self.func_declaration(DeclKind::Plain(ty), d, &args).map(Value::Func)
+                self.func_declaration(DeclKind::Plain(ty), d, &args, None).map(Value::Func)
             }
             TypeWord::ImageParam => {
                 let mut args = self.init_args(&d.init)?;
@@ -217,23 +269,29 @@ impl Elab<'_> {
                         .help("write `Float(32)` or `UInt(8)`"),
                     );
                 };
-                let dims = dims.clone();
-                self.input(text, ty, &dims, d.name.span)
+                let dims = self.dimensions(&dims.clone())?;
+                self.input(text, ty, dims, d.name.span)
             }
             TypeWord::RDom => {
                 let mut args = self.init_args(&d.init)?;
                 let text = Self::text_name(&mut args).unwrap_or(name);
                 self.rdom(text, &args, d.name.span, d.span)
             }
-            TypeWord::Expr | TypeWord::Tuple | TypeWord::C | TypeWord::Auto => {
+            TypeWord::Expr
+            | TypeWord::Tuple
+            | TypeWord::C
+            | TypeWord::Parameter
+            | TypeWord::Auto => {
                 let args = self.init_args(&d.init)?;
                 match args.as_slice() {
+                    // `std::function`
+                    [] if self.text(ty.span).starts_with("function") => Ok(Value::NoExpr),
                     [] if ty.word == TypeWord::Auto || is_const => self.fail(
                         Diagnostic::error(&codes::DECLARATION, format!("`{name}` needs a value"))
                             .at(d.span, "declared without a value")
                             .help(format!("write `{} {name} = ...;`", self.text(ty.span))),
                     ),
-                    [] if ty.word == TypeWord::C => Ok(match c_type {
+                    [] if c_type.is_some() => Ok(match c_type {
                         Some(CType::Element(ElementType::F32)) => Value::Float(0.0),
                         Some(CType::Double) => Value::Double(0.0),
                         Some(CType::Element(ElementType::Bool)) => Value::Bool(false),
@@ -285,32 +343,25 @@ impl Elab<'_> {
         }
     }
 
-    fn func_declaration(
+    /// The type and the dimensions with which an output is declared.
+    fn declared_output(&mut self, kind: DeclKind, d: &Declarator) -> Result<Option<Declared>> {
+        let name = self.io_name(d)?;
+        let mut args = self.init_args(&d.init)?;
+        Self::text_name(&mut args);
+        self.declared_by(kind, &name, d, &mut args)
+    }
+
+    /// The same with the arguments of the declaration, of which those that say it are taken off.
+    fn declared_by(
         &mut self,
         kind: DeclKind,
+        name: &str,
         d: &Declarator,
-        args: &[Spanned],
-    ) -> Result<crate::pipeline::hir::FuncId> {
-        let mut args = args.to_vec();
-        let name = match Self::text_name(&mut args) {
-            Some(text) => text,
-            None => self.names.text(d.name.name).to_owned(),
-        };
-        let declared = match kind {
-            DeclKind::OutputBuffer(..)
-            | DeclKind::Output(TypeName { word: TypeWord::Func, .. }) => {
-                let (ty, dims) = match kind {
-                    DeclKind::OutputBuffer(ty, dims) => (ty, dims),
-                    _ => (None, None),
-                };
-                let (ty, dims) = self.shape(ty, dims, &mut args)?;
-                let dims = match dims {
-                    Some(dims) => self.dimensions(&dims)?,
-                    None => 0,
-                };
-                let span = ty.map_or(d.name.span, |(_, at)| at);
-                Some(Declared { ty: ty.map(|(ty, _)| ty), dims, span })
-            }
+        args: &mut Vec<Spanned>,
+    ) -> Result<Option<Declared>> {
+        let (ty, dims) = match kind {
+            DeclKind::OutputBuffer(ty, dims) => (ty, dims),
+            DeclKind::Output(TypeName { word: TypeWord::Func, .. }) => (None, None),
             DeclKind::Output(ty) => {
                 return self.fail(
                     Diagnostic::error(&codes::DECLARATION, "an output is a Buffer or a Func")
@@ -318,18 +369,44 @@ impl Elab<'_> {
                         .help("write `Output<Buffer<float, 2>> out;`"),
                 );
             }
-            _ => None,
+            _ => return Ok(None),
         };
+        let (ty, dims) = self.shape(name, ty, dims, args, d.name.span)?;
+        let span = ty.map_or(d.name.span, |(_, at)| at);
+        Ok(Some(Declared { ty: ty.map(|(ty, _)| ty), dims: dims.unwrap_or(0), span }))
+    }
+
+    fn func_declaration(
+        &mut self,
+        kind: DeclKind,
+        d: &Declarator,
+        args: &[Spanned],
+        k: Option<u64>,
+    ) -> Result<crate::pipeline::hir::FuncId> {
+        let mut args = args.to_vec();
+        let name = match Self::text_name(&mut args) {
+            Some(text) => text,
+            None => self.names.text(d.name.name).to_owned(),
+        };
+        let declared = self.declared_by(kind, &name, d, &mut args)?;
         self.no_more(
             &args,
             "a Func takes a name in quotes or nothing; its definition follows: `f(x, y) = ...`",
         )?;
         self.step(4, d.name.span)?;
-        let func = self.new_func(&name, d.name.span);
+        let func = self.new_func(&element_name(name, k), d.name.span);
         self.hir.funcs[func].declared = declared;
         if !matches!(kind, DeclKind::Plain(_)) {
             self.hir.outputs.push(func);
         }
         Ok(func)
+    }
+}
+
+/// The name of element `k` of an array, or of what is no array.
+fn element_name(name: String, k: Option<u64>) -> String {
+    match k {
+        Some(k) => format!("{name}_{k}"),
+        None => name,
     }
 }

@@ -60,6 +60,12 @@ impl Elab<'_> {
         }
         let mut dims = Vec::new();
         for (min, extent) in &bounds {
+            // As in Halide, bounds of an RDom are converted.
+            let as_int = |e: &mut Self, bound: &Spanned| {
+                let node = e.expr_of(&bound.0, bound.1)?;
+                Ok((Value::Expr(e.cast(ElementType::I32, node, bound.1)), bound.1))
+            };
+            let (min, extent) = (&as_int(self, min)?, &as_int(self, extent)?);
             let min_node = self.bound_expr(min, "the minimum of an RDom")?;
             let extent_node = self.bound_expr(extent, "the extent of an RDom")?;
             if let Some(n) = self.hir.constant(extent_node)

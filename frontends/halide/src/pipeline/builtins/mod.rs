@@ -16,8 +16,8 @@ use crate::pipeline::boundary::BOUNDARIES;
 use crate::pipeline::hir::Node;
 use crate::pipeline::ops::Spanned;
 use crate::pipeline::reduce::REDUCTIONS;
-use crate::value::Value;
 use crate::value::types::{c_name, sized};
+use crate::value::{Value, constant};
 
 /// Functions of one float.
 const FLOAT_FUNCTIONS: [(&str, Intrinsic); 19] = [
@@ -152,6 +152,26 @@ impl Elab<'_> {
                 self.take(name, args, 1, span)?;
                 return self.convert(crate::syntax::ast::TypeWord::Type, None, &args[0]).map(Some);
             }
+            "assert"
+            | "internal_assert"
+            | "user_assert"
+            | "_halide_user_assert"
+            | "static_assert" => {
+                let (condition, text) = args.split_at(args.len().min(1));
+                let is_text = |(value, _): &Spanned| matches!(value, Value::Text(_));
+                if !text.iter().all(is_text) || condition.is_empty() {
+                    return self.take(name, args, 1, span).map(|()| None);
+                }
+                return self.assertion(&condition[0]).map(Some);
+            }
+            "add_requirement" => {
+                self.not_followed(name, "requirements are not checked", at);
+                return Ok(Some(Value::Void));
+            }
+            "trace_pipeline" => {
+                self.not_followed(name, "`nbcc run --trace` records a run", at);
+                return Ok(Some(Value::Void));
+            }
             "undef" => self.undef(args, span)?,
             "lambda" => return self.lambda(args, span).map(Some),
             _ if let Some((_, instead)) = HALIDE_ONLY.iter().find(|(known, _)| *known == name) => {
@@ -191,6 +211,25 @@ impl Elab<'_> {
         let node = self.hir.int(0, ty, span);
         self.undefs.insert(node);
         Ok(node)
+    }
+
+    /// `assert(condition)`, of the compile-time language.
+    fn assertion(&mut self, condition: &Spanned) -> Result<Value> {
+        if !condition.0.is_number() {
+            return self.not_constant(&condition.0, condition.1, "what is asserted");
+        }
+        if constant::truth(&condition.0) {
+            return Ok(Value::Void);
+        }
+        if self.text(condition.1).contains("has_feature") {
+            self.not_followed("assert", "the target has none of Halide's features", condition.1);
+            return Ok(Value::Void);
+        }
+        self.fail(
+            Diagnostic::error(&codes::ASSERTION, "an assertion fails")
+                .at(condition.1, "this is false")
+                .help("set the constants that it asks for: `--param`, or leave it out"),
+        )
     }
 
     /// `lambda(x, y, e)`: a Func without a name.

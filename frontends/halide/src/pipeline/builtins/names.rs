@@ -75,14 +75,21 @@ pub(crate) const NAMES: [&str; 67] = [
 
 /// Functions of Halide that this language has under one name only, or that ask for a type or a
 /// number of the generator's surroundings.
-const OF_GENERATORS: [&str; 8] = [
+const OF_GENERATORS: [&str; 15] = [
+    "_halide_user_assert",
+    "add_requirement",
+    "assert",
     "get_host_target",
     "get_jit_target_from_environment",
     "get_target",
     "lambda",
+    "internal_assert",
     "natural_vector_size",
+    "static_assert",
+    "trace_pipeline",
     "type_of",
     "undef",
+    "user_assert",
     "using_autoscheduler",
 ];
 
