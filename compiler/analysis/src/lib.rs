@@ -4,9 +4,12 @@
 //! computes it anew.
 
 pub mod affine;
+mod cycles;
 pub mod dependence;
 pub mod evaluate;
+mod frontiers;
 pub mod lanes;
+mod least;
 pub mod liveness;
 pub mod loops;
 mod meetings;

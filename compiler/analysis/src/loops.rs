@@ -21,8 +21,10 @@ pub struct LoopData {
     pub depth: u32,
     /// The blocks that go back to the header, without duplicates.
     pub latches: Vec<Block>,
-    /// All its blocks with those of inner loops, in reverse postorder; the header is the first.
-    pub blocks: Vec<Block>,
+    /// Its blocks but for those of inner loops, in reverse postorder; the header is the first.
+    pub own: Vec<Block>,
+    /// The loops right inside it.
+    pub inner: Vec<Loop>,
 }
 
 /// The loops of a function. A snapshot: it does not follow later changes.
@@ -99,18 +101,30 @@ impl LoopForest {
         for (index, (header, latches)) in found.into_iter().enumerate().rev() {
             let parent = parent[index].map(id);
             let depth = parent.map_or(0, |p| forest.loops[p].depth) + 1;
-            let data = LoopData { header, parent, depth, latches, blocks: Vec::new() };
-            forest.loops.push(data);
+            let data =
+                LoopData { header, parent, depth, latches, own: Vec::new(), inner: Vec::new() };
+            let this = forest.loops.push(data);
+            if let Some(parent) = parent {
+                forest.loops[parent].inner.push(this);
+            }
         }
         for block in order {
             forest.innermost[block] = innermost[block].map(id);
-            let mut at = forest.innermost[block];
-            while let Some(l) = at {
-                forest.loops[l].blocks.push(block);
-                at = forest.loops[l].parent;
+            if let Some(l) = forest.innermost[block] {
+                forest.loops[l].own.push(block);
             }
         }
         forest
+    }
+
+    /// All blocks of a loop with those of inner loops; the header is the first.
+    pub fn blocks(&self, l: Loop) -> Vec<Block> {
+        let (mut blocks, mut work) = (Vec::new(), vec![l]);
+        while let Some(l) = work.pop() {
+            blocks.extend(&self.loops[l].own);
+            work.extend(&self.loops[l].inner);
+        }
+        blocks
     }
 
     /// The smallest loop around a block.
@@ -144,7 +158,7 @@ impl LoopForest {
     /// The edges that leave a loop.
     pub fn exits(&self, func: &Function, l: Loop) -> Vec<(Block, Block)> {
         let mut exits = Vec::new();
-        for &from in &self.loops[l].blocks {
+        for from in self.blocks(l) {
             let to = successors(func, from).into_iter().filter(|&to| !self.contains(l, to));
             exits.extend(to.map(|to| (from, to)));
         }

@@ -1,21 +1,28 @@
-//! Where threads that part at a branch meet again, and the cycles in which they part: labels as in
-//! Rosemann, Moll, Hack, "An Abstract Interpretation for SPMD Divergence" (POPL 2021), section 4.
+//! Where threads that part at a branch meet again: labels as in Rosemann, Moll, Hack, "An Abstract
+//! Interpretation for SPMD Divergence" (POPL 2021), section 4.
 //!
-//! Each arm of the branch is a label. It goes from block to block up to the branch's immediate
-//! post-dominator, and blocks that two labels reach are joins with a label of their own. What a
-//! block dominates has its label, so that a walk goes on at its dominance frontier at once (but for
-//! blocks that dominate the branch, which threads come to from behind). Where one label alone is on
-//! its way there is nothing more to meet, unless ways back lead it to where others have been. Both
-//! keep the walks of early exits, of long chains of conditions and of deep nests short, where the
-//! regions of branches overlap.
+//! A block is a join of a branch where two ways from the branch lead to it that share no block but
+//! these, neither passing the branch's immediate post-dominator nor the branch again. Each arm of
+//! the branch is a label. It goes from block to block, and blocks that two labels reach are joins
+//! with a label of their own. Four things keep walks short where the regions of branches overlap
+//! (early exits, long chains of conditions, deep nests):
+//!
+//! - What a block dominates has its label, so that a walk goes on at its dominance frontier at once
+//!   (but for blocks that dominate the branch, which threads come to from behind).
+//! - Where one label alone is on its way there is nothing more to meet, unless ways back lead it to
+//!   where others have been.
+//! - Ways back are gone last, so that labels have mostly met before.
+//! - Where all that is on its way stands at arms of another branch that has been asked for, what is
+//!   ahead are joins of that one, too.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use cranelift_entity::{EntityRef, EntitySet, SecondaryMap};
+use cranelift_entity::SecondaryMap;
+use nbcc_ir::graph::DominatorTree;
 use nbcc_ir::{Block, Cfg, Dominators, Function, cfg::successors};
-use petgraph::algo::tarjan_scc;
-use petgraph::graph::{DiGraph, NodeIndex};
 
+use crate::cycles::Cycles;
+use crate::frontiers::Frontiers;
 use crate::postdominators::PostDominators;
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -28,48 +35,60 @@ enum Label {
 pub struct Meetings<'a> {
     func: &'a Function,
     cfg: &'a Cfg,
-    post: PostDominators,
+    post: &'a PostDominators,
+    cycles: &'a Cycles,
     dominators: Dominators,
-    /// The blocks to which an edge leads from what a block dominates, and which it does not
-    /// dominate itself but for their being the block.
-    frontier: SecondaryMap<Block, Vec<Block>>,
-    /// The strongly connected component of a block; none where no path leads back to it.
-    component: SecondaryMap<Block, Option<u32>>,
+    frontiers: Frontiers,
     /// Whether a cycle has several entries.
     irreducible: bool,
-    /// Blocks of cycles that were handed out, with the block that those avoid.
-    handed_out: BTreeSet<(Option<Block>, Block)>,
+    /// Branches that were asked for.
+    asked: SecondaryMap<Block, bool>,
     /// Blocks looked at so far.
     pub steps: u64,
 }
 
+/// Where a block stands in the order of a walk: behind the branch in reverse postorder, then before
+/// it; so labels are mostly final when they are handed on.
+type Place = (bool, Option<u32>, Block);
+
 /// The walk from one branch.
-struct Walk {
+struct Walk<'a> {
+    cfg: &'a Cfg,
     branch: Block,
     end: Option<Block>,
     of: BTreeMap<Block, Label>,
     joins: BTreeSet<Block>,
-    /// Blocks to go on from, in reverse postorder, so that labels are mostly final when they are
-    /// handed on; one that changes later makes a join too many, never one too few.
-    work: BTreeSet<(Option<u32>, Block)>,
+    /// Blocks to go on from.
+    work: BTreeSet<Place>,
     /// How many blocks of `work` have each label.
     on_their_way: BTreeMap<Label, usize>,
     /// The labels of blocks that were gone on from, and that ways back may lead to again.
     behind: BTreeSet<Label>,
+    /// The ways gone so far, but for those of the branch.
+    gone: Vec<(Block, Block)>,
+    /// Whether a label changed after it had been handed on.
+    late: bool,
 }
 
-impl Walk {
-    fn arrive(&mut self, cfg: &Cfg, block: Block, label: Label) {
+impl Walk<'_> {
+    fn place(&self, block: Block) -> Place {
+        let position = self.cfg.position(block);
+        (position <= self.cfg.position(self.branch), position, block)
+    }
+
+    fn arrive(&mut self, block: Block, label: Label) {
         if block == self.branch {
             return;
         }
-        let at = (cfg.position(block), block);
+        let at = self.place(block);
         let new = match self.of.get(&block) {
             None => label,
             Some(&old) if old == label || !self.joins.insert(block) => return,
             Some(&old) => {
                 if self.work.contains(&at) {
                     self.leave(old);
+                } else {
+                    self.late |= Some(block) != self.end;
                 }
                 Label::Join(block)
             }
@@ -98,179 +117,140 @@ impl Walk {
             self.on_their_way.remove(&label);
         }
     }
+
+    /// Whether all that is on its way stands at arms of a block.
+    fn is_at(&self, arms: &[Block]) -> bool {
+        self.work.len() <= arms.len() && {
+            let arms: BTreeSet<&Block> = arms.iter().collect();
+            self.work.iter().all(|(.., block)| arms.contains(block))
+        }
+    }
+
+    /// The joins on the ways that were gone, by definition: the blocks that nothing but the branch
+    /// dominates in their graph, and that are reached from two arms or such blocks.
+    fn joins_of_ways(&self, arms: &[Block]) -> BTreeSet<Block> {
+        let mut number: BTreeMap<Block, u32> = BTreeMap::from([(self.branch, 0)]);
+        let mut blocks = vec![self.branch];
+        let mut graph: Vec<Vec<u32>> = vec![Vec::new()];
+        let from_branch = arms.iter().map(|&arm| (self.branch, arm));
+        for (from, to) in from_branch.chain(self.gone.iter().copied()) {
+            let [from, to] = [from, to].map(|block| {
+                *number.entry(block).or_insert_with(|| {
+                    blocks.push(block);
+                    graph.push(Vec::new());
+                    blocks.len() as u32 - 1
+                })
+            });
+            if to != 0 {
+                graph[from as usize].push(to);
+            }
+        }
+        let tree = DominatorTree::new(&graph, 0);
+        // The block below the branch that dominates each.
+        let mut top: Vec<u32> = (0..blocks.len() as u32).collect();
+        for &node in tree.preorder() {
+            if let Some(above) = tree.immediate(node).filter(|&above| above != 0) {
+                top[node as usize] = top[above as usize];
+            }
+        }
+        let mut label = vec![None; blocks.len()];
+        let mut joins = BTreeSet::new();
+        for &node in tree.preorder() {
+            for (arm, &to) in graph[node as usize].iter().enumerate() {
+                let this = if node == 0 {
+                    Label::Arm(arm)
+                } else {
+                    Label::Join(blocks[top[node as usize] as usize])
+                };
+                let inside = node != 0 && top[node as usize] == to;
+                if tree.immediate(to) == Some(0)
+                    && !inside
+                    && label[to as usize].replace(this).is_some_and(|other| other != this)
+                {
+                    joins.insert(blocks[to as usize]);
+                }
+            }
+        }
+        joins
+    }
 }
 
 impl<'a> Meetings<'a> {
     /// Of a function without blocks under construction.
-    pub fn new(func: &'a Function, cfg: &'a Cfg) -> Meetings<'a> {
+    pub fn new(
+        func: &'a Function,
+        cfg: &'a Cfg,
+        post: &'a PostDominators,
+        cycles: &'a Cycles,
+    ) -> Meetings<'a> {
         let dominators = Dominators::new(func);
-        let frontier = frontiers(cfg, &dominators);
         let irreducible = cfg.reverse_postorder().any(|block| {
             let back = |&&from: &&Block| cfg.position(from) >= cfg.position(block);
             let mut from = cfg.predecessors(block).iter().filter(back);
             from.any(|&from| !dominators.dominates(block, from))
         });
-        Meetings {
-            func,
-            cfg,
-            post: PostDominators::new(func),
-            dominators,
-            frontier,
-            component: components(func),
-            irreducible,
-            handed_out: BTreeSet::new(),
-            steps: 0,
-        }
+        let frontiers = Frontiers::new(func, cfg, &dominators);
+        let asked = SecondaryMap::new();
+        Meetings { func, cfg, post, cycles, dominators, frontiers, irreducible, asked, steps: 0 }
     }
 
-    /// The blocks at which paths from different arms of a reachable branch meet first, before its
-    /// immediate post-dominator or there.
+    /// The joins of a reachable branch, but for some that are joins of branches asked for before.
     pub fn joins(&mut self, branch: Block) -> BTreeSet<Block> {
+        self.asked[branch] = true;
+        let end = self.post.immediate(branch);
         let mut walk = Walk {
+            cfg: self.cfg,
             branch,
-            end: self.post.immediate(branch),
+            end,
             of: BTreeMap::new(),
             joins: BTreeSet::new(),
             work: BTreeSet::new(),
             on_their_way: BTreeMap::new(),
             behind: BTreeSet::new(),
+            gone: Vec::new(),
+            late: false,
         };
-        let cyclic = self.irreducible || self.component[branch].is_some();
-        for (arm, block) in successors(self.func, branch).into_iter().enumerate() {
-            walk.arrive(self.cfg, block, Label::Arm(arm));
+        let cyclic = self.irreducible || self.cycles.through(branch).is_some();
+        let arms = successors(self.func, branch);
+        for (arm, &block) in arms.iter().enumerate() {
+            walk.arrive(block, Label::Arm(arm));
         }
         while walk.goes_on() {
             self.steps += 1;
-            let (_, block) = walk.work.pop_first().expect("a block to go on from");
+            let (.., block) = walk.work.pop_first().expect("a block to go on from");
             let label = walk.of[&block];
             walk.leave(label);
             // Ways back to what the branch dominates lead through it, where cycles have one entry.
             if cyclic && (self.irreducible || !self.dominators.dominates(branch, block)) {
                 walk.behind.insert(label);
             }
-            if self.dominators.dominates(block, branch) {
-                for to in successors(self.func, block) {
-                    walk.arrive(self.cfg, to, label);
-                }
-            } else {
-                for &to in &self.frontier[block] {
-                    walk.arrive(self.cfg, to, label);
-                }
+            let next = match self.dominators.dominates(block, branch) {
+                true => successors(self.func, block),
+                false => self.frontiers.of(block).collect(),
+            };
+            for to in next {
+                walk.gone.push((block, to));
+                walk.arrive(to, label);
+            }
+            if !cyclic
+                && self.asked[block]
+                && self.post.immediate(block) == end
+                && walk.is_at(&successors(self.func, block))
+            {
+                break;
             }
         }
         // The last label still comes to the post-dominator, unless all its ways lead back.
-        if let Some(end) = walk.end
-            && let (Some(there), Some(last)) = (walk.of.get(&end), walk.on_their_way.keys().next())
-            && there != last
-            && walk.work.iter().any(|&(_, block)| !self.post.post_dominates(branch, block))
-        {
-            walk.joins.insert(end);
-        }
-        walk.joins
-    }
-
-    /// The blocks on cycles through a reachable branch that avoid its immediate post-dominator:
-    /// threads may leave them after different numbers of iterations. None where there are none, or
-    /// where they were handed out for another branch.
-    pub fn cycle(&mut self, branch: Block) -> Option<EntitySet<Block>> {
-        let end = self.post.immediate(branch);
-        if self.handed_out.contains(&(end, branch)) || !self.comes_back(branch, end) {
-            return None;
-        }
-        let component = self.component[branch];
-        let mut ahead = EntitySet::new();
-        let mut work = successors(self.func, branch);
-        while let Some(block) = work.pop() {
-            let inside = self.component[block] == component && Some(block) != end;
-            if inside && block != branch && ahead.insert(block) {
-                self.steps += 1;
-                work.extend(successors(self.func, block));
+        let ahead = walk.work.iter().map(|&(.., block)| block);
+        let comes: Vec<Block> =
+            ahead.filter(|&block| !self.post.post_dominates(branch, block)).collect();
+        if let Some(end) = end {
+            for from in comes {
+                walk.gone.push((from, end));
+                walk.arrive(end, walk.of[&from]);
             }
         }
-        let mut cycle = EntitySet::new();
-        cycle.insert(branch);
-        let mut work = vec![branch];
-        while let Some(block) = work.pop() {
-            for &from in self.cfg.predecessors(block) {
-                if ahead.contains(from) && cycle.insert(from) {
-                    work.push(from);
-                }
-            }
-        }
-        self.handed_out.extend(cycle.iter().map(|block| (end, block)));
-        Some(cycle)
+        // Labels that changed late may have made joins too many of what lies ahead of them.
+        if walk.late { walk.joins_of_ways(&arms) } else { walk.joins }
     }
-
-    /// Whether a path leads from a branch back to it that avoids another block, which
-    /// post-dominates it.
-    fn comes_back(&mut self, branch: Block, end: Option<Block>) -> bool {
-        if self.component[branch].is_none() {
-            return false;
-        }
-        let mut seen = BTreeSet::new();
-        let mut work = successors(self.func, branch);
-        while let Some(block) = work.pop() {
-            if block == branch {
-                return true;
-            }
-            if Some(block) == end || !seen.insert(block) {
-                continue;
-            }
-            self.steps += 1;
-            if self.dominators.dominates(block, branch) {
-                // A way leads down to the branch, through the other block where that is between.
-                let between = |end| {
-                    self.dominators.dominates(end, branch) && self.dominators.dominates(block, end)
-                };
-                if !end.is_some_and(between) {
-                    return true;
-                }
-            } else {
-                work.extend(&self.frontier[block]);
-            }
-        }
-        false
-    }
-}
-
-/// Dominance frontiers: Cooper, Harvey, Kennedy, "A Simple, Fast Dominance Algorithm" (2001),
-/// figure 5. A way up ends where another edge into the same block has come before.
-fn frontiers(cfg: &Cfg, dominators: &Dominators) -> SecondaryMap<Block, Vec<Block>> {
-    let mut frontier: SecondaryMap<Block, Vec<Block>> = SecondaryMap::new();
-    for block in cfg.reverse_postorder() {
-        let top = dominators.immediate(block);
-        for &from in cfg.predecessors(block) {
-            let mut at = Some(from).filter(|&from| cfg.is_reachable(from));
-            while let Some(below) = at.filter(|_| at != top) {
-                if frontier[below].last() == Some(&block) {
-                    break;
-                }
-                frontier[below].push(block);
-                at = dominators.immediate(below);
-            }
-        }
-    }
-    frontier
-}
-
-fn components(func: &Function) -> SecondaryMap<Block, Option<u32>> {
-    let mut graph = DiGraph::<(), ()>::new();
-    for _ in 0..func.blocks.len() {
-        graph.add_node(());
-    }
-    for &block in &func.layout {
-        for to in successors(func, block) {
-            graph.add_edge(NodeIndex::new(block.index()), NodeIndex::new(to.index()), ());
-        }
-    }
-    let mut component = SecondaryMap::new();
-    for (number, nodes) in tarjan_scc(&graph).into_iter().enumerate() {
-        let alone = nodes.len() == 1 && !graph.contains_edge(nodes[0], nodes[0]);
-        if !alone {
-            for node in nodes {
-                component[Block::new(node.index())] = Some(number as u32);
-            }
-        }
-    }
-    component
 }

@@ -1,6 +1,6 @@
 //! Values that are equal in all threads or engines that compute them together: Coutinho, Sampaio,
 //! Pereira, Meira, "Divergence Analysis and Optimizations" (PACT 2011), with the joins of divergent
-//! branches as `meetings` finds them.
+//! branches as `meetings` finds them, and the cycles that threads leave apart as `cycles` does.
 //!
 //! A value diverges where its instruction makes it so (a thread's number), where an operand
 //! diverges, where it is a parameter of a block at which paths from a divergent branch meet with
@@ -10,13 +10,16 @@
 
 use std::collections::BTreeSet;
 
-use cranelift_entity::{EntitySet, SecondaryMap};
+use cranelift_entity::SecondaryMap;
 use nbcc_ir::{
     Block, Cfg, Function, Inst, Op, Positions, SimtOp, Space, SpecialReg, Terminator, Value,
-    cfg::successors,
+    ValueDef, cfg::successors,
 };
 
+use crate::cycles::{Cycle, Cycles};
+use crate::least::Least;
 use crate::meetings::Meetings;
+use crate::postdominators::PostDominators;
 
 /// Which values and branches diverge. A snapshot: it does not follow later changes.
 #[derive(Clone, Debug)]
@@ -37,12 +40,16 @@ impl Uniformity {
         is_source: impl Fn(Inst) -> bool,
         params: &[Value],
     ) -> Uniformity {
+        let post = PostDominators::new(func);
+        let cycles = Cycles::new(func, &post);
+        let users = users(func);
         let mut solver = Solver {
             func,
             cfg,
-            meetings: Meetings::new(func, cfg),
-            positions: Positions::new(func),
-            users: users(func),
+            meetings: Meetings::new(func, cfg, &post, &cycles),
+            escapes: Escapes::new(func, &cycles, &users),
+            cycles: &cycles,
+            users,
             found: Uniformity {
                 divergent: SecondaryMap::new(),
                 branches: BTreeSet::new(),
@@ -50,6 +57,7 @@ impl Uniformity {
             },
             seen: BTreeSet::new(),
             joined: SecondaryMap::new(),
+            parted: BTreeSet::new(),
             work: Vec::new(),
         };
         for &param in params {
@@ -66,7 +74,7 @@ impl Uniformity {
             }
         }
         solver.run();
-        solver.found.steps += solver.meetings.steps;
+        solver.found.steps += solver.meetings.steps + cycles.steps;
         solver.found
     }
 
@@ -140,17 +148,77 @@ fn users(func: &Function) -> SecondaryMap<Value, Vec<User>> {
     users
 }
 
+/// What threads carry out of cycles: values of blocks in a cycle that are used outside, and
+/// parameters of blocks outside to which values of the cycle are given.
+struct Escapes {
+    /// In the order of the places of the blocks that define the values.
+    values: Vec<Value>,
+    places: Vec<usize>,
+    /// The number of cycles around each that do not count, the outermost: those that its use is in.
+    common: Least,
+}
+
+impl Escapes {
+    fn new(func: &Function, cycles: &Cycles, users: &SecondaryMap<Value, Vec<User>>) -> Escapes {
+        let positions = Positions::new(func);
+        let mut all: Vec<(usize, Value, u32)> = Vec::new();
+        for &home in func.layout.iter().filter(|&&block| cycles.depth_of(block) > 0) {
+            let place = cycles.place(home);
+            let data = &func.blocks[home];
+            let results = data.insts.iter().flat_map(|&inst| &func.insts[inst].results);
+            for &value in data.params.iter().chain(results) {
+                let mut least = cycles.depth_of(home);
+                for user in &users[value] {
+                    let block = match *user {
+                        User::Inst(inst) => positions.of(inst).map(|(block, _)| block),
+                        User::Condition(block)
+                        | User::Argument(block, _)
+                        | User::Returned(block) => Some(block),
+                    };
+                    if let Some(block) = block {
+                        least = least.min(cycles.common_depth(home, block));
+                    }
+                    if let User::Argument(_, param) = *user
+                        && let ValueDef::Param(to, _) = func.values[param].def
+                    {
+                        all.push((place, param, cycles.common_depth(home, to)));
+                    }
+                }
+                all.push((place, value, least));
+            }
+        }
+        all.sort();
+        let common: Vec<u32> = all.iter().map(|&(.., common)| common).collect();
+        let (places, values) = all.into_iter().map(|(place, value, _)| (place, value)).unzip();
+        Escapes { values, places, common: Least::new(&common) }
+    }
+
+    /// What is carried out of a cycle, but for what was asked for before.
+    fn take(&mut self, cycles: &Cycles, cycle: Cycle) -> Vec<Value> {
+        let blocks = cycles.places(cycle);
+        let [first, end] =
+            [blocks.start, blocks.end].map(|to| self.places.partition_point(|&place| place < to));
+        let found = self.common.below(first..end, cycles.depth(cycle));
+        found.iter().for_each(|&place| self.common.remove(place));
+        found.into_iter().map(|place| self.values[place]).collect()
+    }
+}
+
 struct Solver<'a> {
     func: &'a Function,
     cfg: &'a Cfg,
     meetings: Meetings<'a>,
-    positions: Positions,
+    cycles: &'a Cycles,
+    escapes: Escapes,
     users: SecondaryMap<Value, Vec<User>>,
     found: Uniformity,
     /// Blocks whose terminator's condition diverges.
     seen: BTreeSet<Block>,
     /// Blocks whose parameters were looked at by `join`.
     joined: SecondaryMap<Block, bool>,
+    /// Reachable blocks of `seen` whose joins are to be found. The last in reverse postorder come
+    /// first: what lies ahead of others is then known.
+    parted: BTreeSet<(Option<u32>, Block)>,
     work: Vec<Value>,
 }
 
@@ -162,18 +230,32 @@ impl Solver<'_> {
     }
 
     fn run(&mut self) {
-        while let Some(value) = self.work.pop() {
-            for number in 0..self.users[value].len() {
-                self.found.steps += 1;
-                match self.users[value][number] {
-                    User::Inst(inst) => {
-                        for &result in &self.func.insts[inst].results {
-                            self.diverge(result);
+        loop {
+            while let Some(value) = self.work.pop() {
+                for number in 0..self.users[value].len() {
+                    self.found.steps += 1;
+                    match self.users[value][number] {
+                        User::Inst(inst) => {
+                            for &result in &self.func.insts[inst].results {
+                                self.diverge(result);
+                            }
                         }
+                        User::Argument(_, param) => self.diverge(param),
+                        User::Condition(block) => self.branch(block),
+                        User::Returned(_) => {}
                     }
-                    User::Argument(_, param) => self.diverge(param),
-                    User::Condition(block) => self.branch(block),
-                    User::Returned(_) => {}
+                }
+            }
+            let Some((_, branch)) = self.parted.pop_last() else { return };
+            for block in self.meetings.joins(branch) {
+                self.join(block);
+            }
+            // A divergent branch comes back to itself: threads may leave that cycle after different
+            // numbers of iterations, and take its values with them.
+            if let Some(cycle) = self.cycles.through(branch) {
+                for value in self.escapes.take(self.cycles, cycle) {
+                    self.found.steps += 1;
+                    self.diverge(value);
                 }
             }
         }
@@ -188,14 +270,8 @@ impl Solver<'_> {
         if to.iter().any(|&b| b != to[0]) {
             self.found.branches.insert(branch);
         }
-        if !self.cfg.is_reachable(branch) {
-            return;
-        }
-        for block in self.meetings.joins(branch) {
-            self.join(block);
-        }
-        if let Some(cycle) = self.meetings.cycle(branch) {
-            self.leave_cycle(&cycle);
+        if self.cfg.is_reachable(branch) {
+            self.parted.insert((self.cfg.position(branch), branch));
         }
     }
 
@@ -221,45 +297,6 @@ impl Solver<'_> {
             if differ {
                 self.diverge(param);
             }
-        }
-    }
-
-    /// A divergent branch comes back to itself: threads may leave that cycle after different
-    /// numbers of iterations, and take its values with them.
-    fn leave_cycle(&mut self, cycle: &EntitySet<Block>) {
-        let mut found = Vec::new();
-        for block in cycle.iter() {
-            self.found.steps += 1;
-            let data = &self.func.blocks[block];
-            let results = data.insts.iter().flat_map(|&inst| &self.func.insts[inst].results);
-            for &value in data.params.iter().chain(results) {
-                let escapes = self.users[value].iter().any(|user| {
-                    let block = match *user {
-                        User::Inst(inst) => self.positions.of(inst).map(|(block, _)| block),
-                        User::Condition(block)
-                        | User::Argument(block, _)
-                        | User::Returned(block) => Some(block),
-                    };
-                    block.is_some_and(|block| !cycle.contains(block))
-                });
-                if escapes {
-                    found.push(value);
-                }
-            }
-            for to in self.func.terminator(block).successors() {
-                if cycle.contains(to.block) {
-                    continue;
-                }
-                for (&arg, &param) in to.args.iter().zip(&self.func.blocks[to.block].params) {
-                    let home = self.positions.defining_block(self.func, arg);
-                    if home.is_some_and(|home| cycle.contains(home)) {
-                        found.push(param);
-                    }
-                }
-            }
-        }
-        for value in found {
-            self.diverge(value);
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use nbcc_analysis::{
-    Access, Affine, AffineForms, Distances, Lanes, Liveness, LoopForest, MAX_TERMS, Overlap,
+    Access, Affine, AffineForms, Distances, Lanes, Liveness, Loop, LoopForest, MAX_TERMS, Overlap,
     PostDominators, distances, endless_representatives, evaluate, overlap,
 };
 use nbcc_ir::cfg::successors;
@@ -99,8 +99,8 @@ fn natural_loops_are_what_reaches_a_latch_without_the_header() {
                 .collect();
             body.insert(header);
             let data = &forest.loops[l];
-            assert_eq!(data.blocks[0], header);
-            assert_eq!(data.blocks.iter().copied().collect::<BTreeSet<_>>(), body, "seed {seed}");
+            assert_eq!(data.own[0], header);
+            assert_eq!(forest.blocks(l).into_iter().collect::<BTreeSet<_>>(), body, "seed {seed}");
             assert_eq!(data.latches, latches.into_iter().collect::<Vec<_>>());
             for &block in &func.layout {
                 assert_eq!(forest.contains(l, block), body.contains(&block), "seed {seed}");
@@ -111,12 +111,10 @@ fn natural_loops_are_what_reaches_a_latch_without_the_header() {
         assert_eq!(forest.loops.len(), headers.len());
         for (l, data) in &forest.loops {
             // The smallest other loop around it.
-            let around = forest
-                .loops
-                .iter()
-                .filter(|(m, _)| *m != l && data.blocks.iter().all(|&b| forest.contains(*m, b)));
-            let around: Vec<_> = around.collect();
-            let parent = around.iter().min_by_key(|(_, d)| d.blocks.len()).map(|(m, _)| *m);
+            let blocks = forest.blocks(l);
+            let inside = |m: Loop| blocks.iter().all(|&b| forest.contains(m, b));
+            let around: Vec<Loop> = forest.loops.keys().filter(|&m| m != l && inside(m)).collect();
+            let parent = around.iter().copied().min_by_key(|&m| forest.blocks(m).len());
             assert_eq!(data.parent, parent, "seed {seed}");
             assert_eq!(data.depth as usize, around.len() + 1);
         }

@@ -1,12 +1,12 @@
 //! The uniformity analysis against one that walks the region of every branch anew, and its work on
 //! functions that grow.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use cranelift_entity::EntityRef;
 use nbcc_analysis::{LoopForest, PostDominators, Uniformity};
 use nbcc_ir::cfg::successors;
-use nbcc_ir::testing::{graph_function, structured_function};
+use nbcc_ir::testing::{dense_function, graph_function, structured_function};
 use nbcc_ir::{
     Block, BlockCall, Cfg, Dominators, ExecutionModel, Function, Inst, Op, Positions, Terminator,
     Type, Value,
@@ -20,43 +20,47 @@ fn is_source(func: &Function, inst: Inst) -> bool {
     }
 }
 
-/// The joins of a branch and the blocks of its region, itself where paths come back to it: each arm is a label that goes from
-/// block to block in reverse postorder.
+/// The blocks to which arms of a branch lead up to a block, the branch itself where they come back
+/// to it. Ways through one block or one arm are left out.
+fn reached(
+    func: &Function,
+    branch: Block,
+    end: Option<Block>,
+    without: Option<Block>,
+    without_arm: Option<usize>,
+) -> BTreeSet<Block> {
+    let mut found = BTreeSet::new();
+    let arms = successors(func, branch).into_iter().enumerate();
+    let mut work: Vec<Block> =
+        arms.filter(|(arm, _)| Some(*arm) != without_arm).map(|(_, block)| block).collect();
+    while let Some(block) = work.pop() {
+        let goes_on = Some(block) != without && found.insert(block);
+        if goes_on && Some(block) != end && block != branch {
+            work.extend(successors(func, block));
+        }
+    }
+    found
+}
+
+/// The joins of a branch: to which two ways lead that share nothing, since they are reached without
+/// any other block and without any arm (Menger's theorem). And the blocks of its region.
 fn region(
     func: &Function,
-    cfg: &Cfg,
     branch: Block,
     end: Option<Block>,
 ) -> (BTreeSet<Block>, BTreeSet<Block>) {
-    #[derive(Clone, Copy, PartialEq)]
-    enum Label {
-        Arm(usize),
-        Join(Block),
-    }
-    let mut of: BTreeMap<Block, Label> = BTreeMap::new();
-    let (mut joins, mut work) = (BTreeSet::new(), BTreeSet::new());
-    let mut arrive = |of: &mut BTreeMap<Block, Label>, work: &mut BTreeSet<_>, block, label| {
-        let new = match of.get(&block) {
-            None => label,
-            Some(&old) if old == label || !joins.insert(block) => return,
-            Some(_) => Label::Join(block),
-        };
-        of.insert(block, new);
-        work.insert((cfg.position(block), block));
-    };
-    for (arm, block) in successors(func, branch).into_iter().enumerate() {
-        arrive(&mut of, &mut work, block, Label::Arm(arm));
-    }
-    while let Some((_, block)) = work.pop_first() {
-        if Some(block) != end && block != branch {
-            for to in successors(func, block) {
-                let label = of[&block];
-                arrive(&mut of, &mut work, to, label);
-            }
-        }
-    }
+    let all = reached(func, branch, end, None, None);
+    let mut joins = all.clone();
     joins.remove(&branch);
-    let region = of.into_keys().filter(|&block| Some(block) != end).collect();
+    for arm in 0..successors(func, branch).len() {
+        let rest = reached(func, branch, end, None, Some(arm));
+        joins.retain(|block| rest.contains(block));
+    }
+    for &other in all.iter().filter(|&&other| other != branch) {
+        let rest = reached(func, branch, end, Some(other), None);
+        joins.retain(|block| *block == other || rest.contains(block));
+    }
+    let region = all.into_iter().filter(|&block| Some(block) != end).collect();
     (joins, region)
 }
 
@@ -92,7 +96,7 @@ fn reference(func: &Function, cfg: &Cfg) -> BTreeSet<Value> {
         }
         for branch in branches {
             let end = post.immediate(branch);
-            let (joins, region) = region(func, cfg, branch, end);
+            let (joins, region) = region(func, branch, end);
             for join in joins {
                 for (number, &param) in func.blocks[join].params.iter().enumerate() {
                     let from = cfg.predecessors(join).iter();
@@ -149,33 +153,26 @@ fn reference(func: &Function, cfg: &Cfg) -> BTreeSet<Value> {
 
 #[test]
 fn short_walks_find_what_whole_regions_hold() {
-    let (mut equal, mut irreducible) = (0, 0);
+    let (mut divergent, mut irreducible) = (0, 0);
     for seed in 0..400 {
-        for func in [structured_function(seed), graph_function(seed)] {
+        for func in [structured_function(seed), graph_function(seed), dense_function(seed)] {
             let cfg = Cfg::new(&func);
             let forest = LoopForest::new(&cfg, &Dominators::new(&func));
             let facts = Uniformity::new(&func, &cfg, |inst| is_source(&func, inst), &[]);
             let expected = reference(&func, &cfg);
-            let reachable = |value: Value| {
-                let home = Positions::new(&func).defining_block(&func, value);
-                home.is_some_and(|home| cfg.is_reachable(home))
-            };
+            let positions = Positions::new(&func);
             for value in func.values.keys() {
-                let is_divergent = !facts.is_uniform(value);
-                if is_divergent == expected.contains(&value) || !reachable(value) {
-                    continue;
+                let home = positions.defining_block(&func, value);
+                if home.is_some_and(|home| cfg.is_reachable(home)) {
+                    let found = !facts.is_uniform(value);
+                    assert_eq!(found, expected.contains(&value), "seed {seed}: {value}\n{func}");
                 }
-                // Where cycles have several entries, whole regions may hold a join too many.
-                assert!(
-                    !forest.irreducible.is_empty() && !is_divergent,
-                    "seed {seed}: {value} is divergent: {is_divergent}\n{func}"
-                );
-                irreducible += 1;
             }
-            equal += expected.len();
+            divergent += expected.len();
+            irreducible += usize::from(!forest.irreducible.is_empty());
         }
     }
-    assert!(equal > 5000 && irreducible < equal / 100, "{equal} {irreducible}");
+    assert!(divergent > 5000 && irreducible > 20, "{divergent} {irreducible}");
 }
 
 /// A function whose blocks 1 to `count` branch by its parameter as `ways` says; others jump, and
@@ -189,8 +186,7 @@ fn generated(
     let mut func = Function::new("f", ExecutionModel::Grid);
     let condition = func.add_param(func.entry(), Type::I1);
     while func.blocks.len() <= last {
-        let block = func.add_block();
-        func.layout.push(block);
+        func.add_block();
     }
     let to = |block: usize| BlockCall { block: Block::new(block), args: Vec::new() };
     let mut end = |block: usize, terminator| {
@@ -213,12 +209,24 @@ fn generated(
 #[test]
 fn work_is_linear_in_divergent_branches() {
     type Shape = fn(usize) -> Function;
-    let shapes: [(&str, Shape); 5] = [
+    let shapes: [(&str, Shape); 9] = [
         ("early exits", |n| generated(n, |k| [n + 1, k + 1], [], n + 1)),
         ("parts of a condition", |n| {
             generated(n, |k| [n + 2, k + 1], [(n + 1, n + 3), (n + 2, n + 3)], n + 3)
         }),
         ("ways out of a loop", |n| generated(n, |k| [n + 2, k + 1], [(n + 1, 1)], n + 2)),
+        ("ways back in a loop", |n| generated(n, |k| [1, k + 1], [], n + 1)),
+        ("ways back and out of a loop", |n| {
+            generated(n, |k| [if k % 2 == 0 { 1 } else { n + 2 }, k + 1], [(n + 1, 1)], n + 2)
+        }),
+        ("ways past the next part", |n| {
+            generated(n, |k| [k + 1, k + 2], [(n + 1, n + 3), (n + 2, n + 3)], n + 3)
+        }),
+        ("a nest of loops", |n| {
+            let heads = (1..n).map(|k| (k, k + 1));
+            let ways = |k| if k < n { [k + 1, k + 1] } else { [2 * n - k, k + 1] };
+            generated(2 * n - 1, ways, heads, 2 * n)
+        }),
         ("a nest", |n| {
             let joins = (n + 1..=2 * n + 1).map(|block| (block, block + 1));
             generated(n, |k| [k + 1, 2 * n + 2 - k], joins, 2 * n + 2)

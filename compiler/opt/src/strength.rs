@@ -129,7 +129,7 @@ impl Reducer<'_> {
                 }
             }
         }
-        for &block in &self.forest.loops[l].blocks {
+        for &block in &self.forest.loops[l].own {
             if offsets.is_empty() {
                 break;
             }
@@ -173,10 +173,7 @@ impl Reducer<'_> {
     fn derived(&mut self, l: Loop, basic: &BTreeMap<Value, i32>) -> Vec<Derived> {
         let mut steps = basic.clone();
         let mut derived = Vec::new();
-        for &block in &self.forest.loops[l].blocks {
-            if self.forest.innermost(block) != Some(l) {
-                continue;
-            }
+        for &block in &self.forest.loops[l].own {
             for &inst in &self.func.blocks[block].insts {
                 let Some(value) = self.func.result(inst) else { continue };
                 if self.func.ty(value) != Type::I32 {

@@ -93,7 +93,9 @@ fn facts(func: &Function) -> String {
     }
     for (l, data) in &forest.loops {
         let parent = list(data.parent);
-        let _ = writeln!(out, "{l} in{parent}: {}", list(&data.blocks).trim_start());
+        let mut blocks = forest.blocks(l);
+        blocks.sort_by_key(|&block| cfg.position(block));
+        let _ = writeln!(out, "{l} in{parent}: {}", list(&blocks).trim_start());
     }
     for (from, to) in &forest.irreducible {
         let _ = writeln!(out, "irreducible: {from} {to}");
