@@ -251,7 +251,13 @@ fn help_lists_options_where_they_are_looked_for() {
 
 #[test]
 fn remarks_have_places_and_read_as_sentences() {
-    for &(language, source) in SOURCES {
+    // Kernels that the compiler made, and calls that it inlined, have places too.
+    let more = [
+        ("halide", "examples/ipim/local_laplacian.halide"),
+        ("halide", "examples/ipim/histogram.halide"),
+        ("ptx", "tests/cuda/device_calls.ptx"),
+    ];
+    for &(language, source) in SOURCES.iter().chain(&more) {
         let folder = folder_of(source);
         compiled(folder.path(), language, "-fsave-optimization-record");
         let record =
