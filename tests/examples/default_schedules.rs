@@ -107,8 +107,8 @@ fn run(case: &Case, machine: &str, way: &str) -> Option<Cycles> {
     let mut options = RunOptions { timing: true, max_cycles: MAX_CYCLES, ..RunOptions::default() };
     let result = nbcc_host::run(&program, &inputs, &params, &mut options).ok()?;
     let terms = remarks.iter().filter(|r| r.name == "Kernel").flat_map(|r| &r.terms);
-    let estimates = terms.filter(|(key, _)| key == "EstimatedCycles");
-    let estimate = estimates.filter_map(|(_, n)| n.parse::<u64>().ok()).sum();
+    let estimates = terms.filter(|term| term.name == "EstimatedCycles");
+    let estimate = estimates.filter_map(|term| term.value.parse::<u64>().ok()).sum();
     Some((estimate, result.cycles))
 }
 

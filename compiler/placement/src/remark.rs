@@ -35,11 +35,11 @@ pub struct Remark {
 }
 
 impl Remark {
-    /// Every term: those that the sentence mentions, then the others.
+    /// All terms: those that the sentence mentions in its order, before the others.
     pub fn all_terms(&self) -> impl Iterator<Item = &Term> {
         let mentioned = self.message.pieces().iter().filter_map(|piece| match piece {
-            Piece::Term(term) => Some(term),
             Piece::Text(_) => None,
+            Piece::Term(term) => Some(term),
         });
         mentioned.chain(&self.terms)
     }
