@@ -60,9 +60,9 @@ fn much_local_memory_in_many_blocks() {
     assert!(out == words);
 }
 
-/// Runs `line` in `folder` with so many MiB of address space.
+/// A command that has so many MiB of address space.
 #[cfg(target_os = "linux")]
-fn short_of_memory(folder: &std::path::Path, mebibytes: u64, line: &str) -> command::Outcome {
+fn limited(folder: &std::path::Path, mebibytes: u64, line: &str) -> std::process::Command {
     let nbcc = command::command(NBCC, line, folder);
     let mut shell = std::process::Command::new("sh");
     shell
@@ -71,7 +71,13 @@ fn short_of_memory(folder: &std::path::Path, mebibytes: u64, line: &str) -> comm
         .arg(NBCC)
         .args(nbcc.get_args())
         .stdin(std::process::Stdio::null());
-    command::run(shell).expect("nbcc runs")
+    shell
+}
+
+/// Runs `line` in `folder` with so many MiB of address space.
+#[cfg(target_os = "linux")]
+fn short_of_memory(folder: &std::path::Path, mebibytes: u64, line: &str) -> command::Outcome {
+    command::run(limited(folder, mebibytes, line)).expect("nbcc runs")
 }
 
 #[cfg(target_os = "linux")]
@@ -162,7 +168,7 @@ fn low_limits_end_with_a_code() {
     assert!(refused >= 3 * lines.len(), "{refused} were refused");
 }
 
-/// The process that waits ends as the other does, and takes it along.
+/// The process that waits ends as the other does.
 #[cfg(target_os = "linux")]
 #[test]
 fn under_a_limit_commands_end_as_without() {
@@ -181,6 +187,38 @@ fn under_a_limit_commands_end_as_without() {
     }
     let limited = short_of_memory(folder.path(), 64, "nbcc --version --message-format=short");
     assert!(limited.stderr.starts_with("nbcc: error: there is no memory"), "{}", limited.stderr);
+}
+
+/// Who ends the command ends the process that does its work.
+#[cfg(target_os = "linux")]
+#[test]
+fn under_a_limit_nothing_is_left_of_a_killed_command() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let source = "RDom r(0, 1000000);\nFunc out(x, y) = 0;\nout(x, y) += r;\n";
+    std::fs::write(folder.path().join("long.halide"), source).expect("a file");
+    let mut command = limited(folder.path(), 4096, "nbcc interp long.halide --size 1024x1024");
+    let silent = std::process::Stdio::null;
+    let mut waiting = command.stdout(silent()).stderr(silent()).spawn().expect("nbcc starts");
+    let children = format!("/proc/{0}/task/{0}/children", waiting.id());
+    let soon = std::time::Instant::now() + std::time::Duration::from_secs(60);
+    let until = |done: &dyn Fn() -> bool| {
+        while !done() {
+            assert!(std::time::Instant::now() < soon, "it takes too long");
+            std::thread::sleep(std::time::Duration::from_millis(10));
+        }
+    };
+    let child = || std::fs::read_to_string(&children).unwrap_or_default().trim().to_string();
+    let at_work = |child: &str| {
+        let name = std::fs::read_to_string(format!("/proc/{child}/cmdline")).unwrap_or_default();
+        name.starts_with("nbcc-within-limits")
+    };
+    until(&|| at_work(&child()));
+    let child = child();
+    // It says who is to end it as the first thing that it does; then it has a second thread.
+    until(&|| std::fs::read_dir(format!("/proc/{child}/task")).is_ok_and(|all| all.count() > 1));
+    waiting.kill().expect("it runs");
+    waiting.wait().expect("it ends");
+    until(&|| !at_work(&child));
 }
 
 /// A buffer of zeros takes address space once, and memory where it is touched.

@@ -353,7 +353,11 @@ fn bundled(session: &mut Session, spec: &InputSpec, program: &Path) -> Result<Lo
     let stem = stem.to_string_lossy();
     let help =
         format!("give --input {0}=FILE, or put {stem}.{0}.png beside the program", spec.name);
-    let mut picture = picture::read(registry::PICTURE).map_err(|_| Stop::Failed)?;
+    let mut picture = picture::read(registry::PICTURE).map_err(|_| {
+        // Nothing else can be wrong with a picture of ours.
+        let message = format!("there is no memory for a picture for input `{}`", spec.name);
+        session.fail(simulate::no_memory(message))
+    })?;
     let fixed = spec.extent.as_deref();
     if let Some(extent) = fixed
         && super::count(extent).is_none()
