@@ -4,6 +4,8 @@ use cranelift_entity::{PrimaryMap, entity_impl};
 use nbcc_base::Span;
 use nbcc_isa::{Instruction, RegisterClass};
 
+use crate::memory::MemoryAccess;
+
 /// A virtual register.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct VReg(u32);
@@ -25,16 +27,31 @@ pub struct VRegData<C> {
 
 /// An instruction in place.
 #[derive(Clone, Debug)]
-pub struct InstData<I> {
+pub struct InstData<I: Instruction> {
     /// The instruction.
     pub inst: I,
     /// The source it comes from.
     pub span: Option<Span>,
+    /// What is known of its accesses to memory: one of a memory at most. Where the row names a
+    /// memory that stands here not, it may access any byte of it.
+    pub accesses: Vec<MemoryAccess<I::Memory>>,
+}
+
+impl<I: Instruction> InstData<I> {
+    /// An instruction of whose accesses nothing is known.
+    pub fn new(inst: I, span: Option<Span>) -> InstData<I> {
+        InstData { inst, span, accesses: Vec::new() }
+    }
+
+    /// What is known of its access to a memory.
+    pub fn access_of(&self, memory: I::Memory) -> Option<&MemoryAccess<I::Memory>> {
+        self.accesses.iter().find(|access| access.memory == memory)
+    }
 }
 
 /// A block.
 #[derive(Clone, Debug)]
-pub struct BlockData<I> {
+pub struct BlockData<I: Instruction> {
     /// Its instructions; control leaves at the end, or by the branches at the end.
     pub insts: Vec<InstData<I>>,
     /// The blocks that may come next.

@@ -1,12 +1,16 @@
 //! Functions of target instructions over virtual registers, generic over the instruction set.
 //!
-//! A target selects its own instructions into a [`Function`]; liveness, register allocation and its
-//! checker are computed here from what `isa!` says each operand reads and writes. Nothing here
-//! knows an instruction.
+//! A target selects its own instructions into a [`Function`]; liveness, dependences, register
+//! allocation, list schedules and their checkers are computed here from what `isa!` says each operand reads and
+//! writes. Nothing here knows an instruction.
 
+pub mod dependence;
 mod function;
 pub mod liveness;
+mod memory;
 mod print;
 pub mod regalloc;
+pub mod schedule;
 
 pub use function::{Block, BlockData, Function, InstData, VReg, VRegData};
+pub use memory::{LinearAddress, MemoryAccess};

@@ -3,11 +3,12 @@
 //! spilling via graph coloring", 1982; rematerialisation: Briggs, Cooper, Torczon, PLDI 1992).
 
 use cranelift_entity::{EntitySet, SecondaryMap};
+use nbcc_base::Span;
 use nbcc_isa::{Instruction, Role};
 
 use super::graph::Accesses;
 use super::{Allocation, Shortage};
-use crate::{Block, Function, InstData, VReg};
+use crate::{Block, Function, InstData, MemoryAccess, VReg};
 
 /// Where a spilled value is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,13 +66,20 @@ pub trait Spiller<I: Instruction<Reg = VReg>> {
 pub struct Insertion<'a, I: Instruction<Reg = VReg>> {
     func: &'a mut Function<I>,
     short: &'a mut EntitySet<VReg>,
-    insts: Vec<I>,
+    insts: Vec<InstData<I>>,
+    span: Option<Span>,
 }
 
 impl<I: Instruction<Reg = VReg>> Insertion<'_, I> {
     /// Inserts an instruction behind those inserted before.
     pub fn push(&mut self, inst: impl Into<I>) {
-        self.insts.push(inst.into());
+        self.insts.push(InstData::new(inst.into(), self.span));
+    }
+
+    /// The same, with what is known of its access to memory.
+    pub fn push_access(&mut self, inst: impl Into<I>, access: MemoryAccess<I::Memory>) {
+        let accesses = vec![access];
+        self.insts.push(InstData { inst: inst.into(), span: self.span, accesses });
     }
 
     /// The class of a register.
@@ -154,7 +162,7 @@ where
             if accessed.iter().any(made) {
                 continue;
             }
-            let mut out = Insertion { func, short, insts: Vec::new() };
+            let mut out = Insertion { func, short, insts: Vec::new(), span: data.span };
             let (mut before, mut behind) = (Vec::new(), Vec::new());
             for (vreg, home, role) in accessed {
                 let here = out.scratch(out.class(vreg));
@@ -172,14 +180,12 @@ where
                     }
                 });
             }
-            let span = data.span;
-            let inserted = |inst: I| InstData { inst, span };
             origins.extend(before.iter().map(|_| None));
-            insts.extend(before.into_iter().map(inserted));
+            insts.extend(before);
             origins.push(origin);
             insts.push(data);
             origins.extend(behind.iter().map(|_| None));
-            insts.extend(behind.into_iter().map(inserted));
+            insts.extend(behind);
         }
         func.blocks[block].insts = insts;
         done.origins[block] = origins;

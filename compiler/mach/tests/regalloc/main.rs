@@ -148,7 +148,7 @@ fn lost_new_and_changed_instructions_are_found() {
     });
     assert!(other.contains("is another instruction"), "{other}");
     let new = said(&|case| {
-        case.after.blocks[first].insts.push(InstData { inst: shown, span: None });
+        case.after.blocks[first].insts.push(InstData::new(shown, None));
         case.allocation.origins[first].push(None);
     });
     assert!(new.contains("does more than move"), "{new}");

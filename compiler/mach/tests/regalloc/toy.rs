@@ -272,7 +272,7 @@ impl Spiller<Toy> for ToySpiller {
 
 /// A function of one block.
 pub fn straight(mut func: Function<Toy>, insts: impl IntoIterator<Item = Toy>) -> Function<Toy> {
-    let insts = insts.into_iter().map(|inst| InstData { inst, span: None }).collect();
+    let insts = insts.into_iter().map(|inst| InstData::new(inst, None)).collect();
     func.blocks.push(BlockData { insts, successors: vec![], loop_depth: 0 });
     func
 }
@@ -323,7 +323,7 @@ pub fn generate(random: &mut Rng) -> Function<Toy> {
         }
         insts.extend(readable.iter().map(|&src| Inst::Show { src }));
         func.blocks.push(BlockData {
-            insts: insts.into_iter().map(|inst| InstData { inst, span: None }).collect(),
+            insts: insts.into_iter().map(|inst| InstData::new(inst, None)).collect(),
             successors: (0..random.below(3))
                 .map(|_| Block::from_u32(random.below(count) as u32))
                 .collect(),

@@ -107,7 +107,21 @@ pub fn call(
     imms: Vec<i64>,
     result: Option<Type>,
 ) -> Option<Value> {
-    b.op(Op::Intrinsic(IntrinsicCall { name, effect, args, mems: vec![], imms, result }))
+    call_of(b, name, effect, args, vec![], imms, result)
+}
+
+/// Appends an intrinsic that reaches these objects and no other: one of each memory that it
+/// accesses, in the order of its addresses.
+pub fn call_of(
+    b: &mut Builder<'_>,
+    name: &'static str,
+    effect: Effect,
+    args: Vec<Value>,
+    mems: Vec<Mem>,
+    imms: Vec<i64>,
+    result: Option<Type>,
+) -> Option<Value> {
+    b.op(Op::Intrinsic(IntrinsicCall { name, effect, args, mems, imms, result }))
 }
 
 /// An engine or vault id.

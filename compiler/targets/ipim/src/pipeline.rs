@@ -12,10 +12,12 @@ use nbcc_stages::bounds::{Extents, ParamValues, infer};
 use nbcc_stages::{ElementType, Pipeline};
 
 use crate::backend::select::Selected;
-use crate::backend::{addresses, emit, legalize, merge, place, regalloc, select};
+use crate::backend::{
+    addresses, emit, legalize, merge, place, provenance, regalloc, reorder, select,
+};
 use crate::codes;
 use crate::lower::Size;
-use crate::lower::share::in_turn;
+use crate::lower::share::{Turn, in_turn};
 use crate::outputs::crop_outputs;
 use crate::parameters;
 use crate::plan::schedule::defaults::relief;
@@ -120,6 +122,13 @@ pub const PASSES: &[PassDesc<Compilation>] = &[
     pass("place", "decide which register file each value lives in", place, &[LEGAL], &[PLACES]),
     pass("select", "choose instructions", choose, &[PLACES], &[MACHINE]),
     pass("allocate", "give registers, keep the rest in banks", allocate, &[MACHINE], &[REGISTERS]),
+    optional(
+        "reorder",
+        "issue instructions in an order in which few wait",
+        OptLevel::O1,
+        reorder_kernels,
+        &[REGISTERS],
+    ),
     pass("emit", "put text, constants and labels together", put_together, &[REGISTERS], &[]),
 ];
 
@@ -335,8 +344,10 @@ fn say_shared(state: &Compilation, cx: &mut Context<'_>, pass: &'static str) {
 
 fn make_addresses(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {
     let params = state.plan().params.clone();
-    for kernel in &mut state.kernels {
+    for (number, kernel) in state.kernels.iter_mut().enumerate() {
         addresses::run(kernel, &state.machine, &params);
+        let turns: Vec<&Turn> = state.turns.iter().filter(|turn| turn.kernel == number).collect();
+        kernel.objects = provenance::objects(kernel, &turns);
     }
     Ok(())
 }
@@ -423,7 +434,12 @@ fn try_smaller(state: &mut Compilation, excess: Excess) -> bool {
 fn choose(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {
     for (kernel, places) in state.kernels.iter().zip(std::mem::take(&mut state.places)) {
         let code = select::select(kernel, places, &mut state.pool);
-        state.selected.push(MachineKernel { code, registers: None, unallocated: None });
+        state.selected.push(MachineKernel {
+            code,
+            registers: None,
+            unallocated: None,
+            unordered: None,
+        });
     }
     // Registers need not be looked for where the code is too large in any case.
     let room = u64::from(state.plan().vsm_data) / INST_BYTES;
@@ -503,6 +519,19 @@ fn allocate(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed>
         Some(few) if !try_smaller(state, Excess::Program) => cx.diagnostics.fail(few),
         _ => Ok(()),
     }
+}
+
+fn reorder_kernels(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {
+    for kernel in &mut state.selected {
+        let (true, Some(registers)) = (state.reorder, &kernel.registers) else { continue };
+        // Instructions are elsewhere from here on.
+        kernel.unallocated = None;
+        let before = cx.passes.verify_each.then(|| kernel.code.func.clone());
+        let (machine, memory_order) = (&state.machine, state.memory_order);
+        let orders = reorder::run(&mut kernel.code.func, registers, machine, memory_order);
+        kernel.unordered = before.map(|before| (before, orders));
+    }
+    Ok(())
 }
 
 /// A kernel for which the machine has too few registers.

@@ -11,6 +11,7 @@ use nbcc_stages::bounds::{Bounds, Extents, ParamValues};
 
 use crate::backend::place::{self, Places};
 use crate::backend::regalloc;
+use crate::backend::reorder::{self, Orders};
 use crate::backend::select::{LiteralPool, MachFunction, Selected};
 use crate::lower::share::Turn;
 use crate::lower::{Kernel, Size};
@@ -27,6 +28,8 @@ pub struct MachineKernel {
     pub registers: Option<Allocation>,
     /// Its instructions before they had registers, for the check of the allocation.
     pub unallocated: Option<MachFunction>,
+    /// Its instructions before they were reordered, and where they were, for the check of that.
+    pub unordered: Option<(MachFunction, Orders)>,
 }
 
 /// How a program trades time, code and registers.
@@ -84,6 +87,10 @@ pub struct Compilation {
     pub machine: Machine,
     /// How registers are chosen.
     pub policy: Policy,
+    /// Whether instructions are reordered.
+    pub reorder: bool,
+    /// Whether accesses of banks keep their order when instructions are reordered.
+    pub memory_order: bool,
     /// How Funcs without a schedule get one.
     pub rule: Rule,
     /// Extents given for inputs, by name, and for outputs.
@@ -198,6 +205,11 @@ impl State for Compilation {
             if let (Some(before), Some(registers)) = (&kernel.unallocated, &kernel.registers) {
                 let end = self.slots_end();
                 regalloc::check(before, &kernel.code, registers, &self.machine, end)?;
+            }
+            if let (Some((before, orders)), Some(registers)) =
+                (&kernel.unordered, &kernel.registers)
+            {
+                reorder::check(before, &kernel.code.func, orders, registers)?;
             }
         }
         if !self.selected.is_empty() {

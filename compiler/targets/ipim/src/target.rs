@@ -61,11 +61,23 @@ const MACHINES: [MachineInfo; BUILT_IN.len()] = MachineInfo::all(
     ],
 );
 
+const SWITCH: &[&str] = &["on", "off"];
+
 const CHOICES: &[Choice] = &[
     Choice {
         key: "regalloc",
         values: &["spread", "min"],
         about: "spread values over registers so that reuse does not stall, or use as few as possible",
+    },
+    Choice {
+        key: "reorder",
+        values: SWITCH,
+        about: "reorder instructions so that few wait; off at -O0",
+    },
+    Choice {
+        key: "memory-order",
+        values: SWITCH,
+        about: "keep accesses of banks in the order of the program when instructions are reordered",
     },
     Choice {
         key: "code",
@@ -269,6 +281,18 @@ fn output_span(pipeline: &Pipeline) -> Option<Span> {
     Some(pipeline.funcs[*output].span)
 }
 
+/// A choice between on and off; on where nothing is chosen.
+fn switch(request: &Request, key: &str, cx: &mut Context<'_>) -> Result<bool, Failed> {
+    match request.choices.get(key).map(String::as_str) {
+        None | Some("on") => Ok(true),
+        Some("off") => Ok(false),
+        Some(other) => {
+            let message = format!("`{other}` is no value of -X {key}");
+            cx.diagnostics.fail(Diagnostic::error(&codes::BAD_CHOICE, message).help("on or off"))
+        }
+    }
+}
+
 fn start(program: Program, request: &Request, cx: &mut Context<'_>) -> Result<Compilation, Failed> {
     let Program::Stages(pipeline) = program else {
         return cx.diagnostics.fail(
@@ -299,6 +323,8 @@ fn start(program: Program, request: &Request, cx: &mut Context<'_>) -> Result<Co
         None if spread => Policy::Spread,
         None => Policy::Min,
     };
+    let reorder = switch(request, "reorder", cx)?;
+    let memory_order = switch(request, "memory-order", cx)?;
     let rule = match request.choices.get("schedule") {
         None => Rule::default(),
         Some(name) => match Rule::named(name) {
@@ -316,6 +342,8 @@ fn start(program: Program, request: &Request, cx: &mut Context<'_>) -> Result<Co
         form: Form::first(Size::Fast, &machine),
         machine,
         policy,
+        reorder,
+        memory_order,
         rule,
         given: (request.input_extents.clone(), request.size.clone()),
         params: request.params.clone(),

@@ -84,7 +84,7 @@ fn ipim_refuses_register_files() {
         insts.push(Inst::CalcCrf { op: IntOp::Add, dst, src1: sum, src2 });
         sum = dst;
     }
-    let insts = insts.into_iter().map(|inst| InstData { inst, span: None }).collect();
+    let insts = insts.into_iter().map(|inst| InstData::new(inst, None)).collect();
     func.blocks.push(BlockData { insts, successors: vec![], loop_depth: 0 });
     let mask = SimbMask(machine.full_mask());
     let mut kernel = Selected { func, recipes: BTreeMap::new(), mask, args: None };

@@ -5,25 +5,36 @@
 //! the scratchpad of its group, and so does a lane that has to move to lane 0.
 
 use cranelift_entity::{PrimaryMap, SecondaryMap};
-use nbcc_ir::{BinaryOp, Block, Builder, Effect, Function, Mem, MemData, Op, Type, Value};
+use nbcc_ir::{BinaryOp, Block, Builder, Effect, Function, Mem, MemData, Op, Scalar, Type, Value};
 use nbcc_isa_ipim::{ATOM_BYTES, ELEMENT_BYTES, LANES, Machine};
 
 use super::rewrite::{Rewrite, rewrite};
 use crate::intrinsics::{
     ARG, BANK, BASE, LD_CONST, LD_PGSM, LD_RF, PARAM, PE, PGSM, RD_PGSM, ST_PGSM, ST_RF, STAGE,
-    WR_PGSM, call, id, read, write,
+    WR_PGSM, call, call_of, id,
 };
 use crate::lower::Kernel;
 use crate::plan::SCRATCH_BYTES;
 
-/// Makes addresses explicit. `params` holds the bank address of each scalar parameter.
+/// Makes addresses explicit. `params` holds the bank address of each scalar parameter. What accesses
+/// an object says so: the object stays among its operands.
 pub fn run(kernel: &mut Kernel, machine: &Machine, params: &[u32]) {
+    let scratch_base = machine.memory.pgsm_bytes - machine.hierarchy.pes * SCRATCH_BYTES;
+    let scratch = kernel.func.mems.push(MemData {
+        name: "scratch".to_string(),
+        element: Scalar::I32,
+        extents: vec![SCRATCH_BYTES / ELEMENT_BYTES, machine.hierarchy.pes],
+        space: PGSM,
+    });
+    kernel.mem_base[scratch] = scratch_base;
+    kernel.scratch = Some(scratch);
     let mut pass = Addresses {
         mem_base: kernel.mem_base.clone(),
         args: kernel.args.clone().unwrap_or_default(),
         mems: kernel.func.mems.clone(),
         mask: kernel.mask,
-        machine,
+        scratch,
+        scratch_base,
         params,
         extracted: None,
     };
@@ -36,7 +47,10 @@ struct Addresses<'a> {
     args: Vec<Mem>,
     mems: PrimaryMap<Mem, MemData>,
     mask: u32,
-    machine: &'a Machine,
+    /// What each engine has of the scratchpad for itself.
+    scratch: Mem,
+    /// Where that of the first engine begins.
+    scratch_base: u32,
     params: &'a [u32],
     /// The vector that the engine's scratch holds for picking lanes, in this block.
     extracted: Option<(Block, Value)>,
@@ -57,9 +71,12 @@ impl Addresses<'_> {
             Op::Intrinsic(stage) if stage.name == STAGE => {
                 let [from, to] = stage.mems[..] else { panic!("{STAGE} has two objects") };
                 let split = self.mems[from].extents.len();
-                let from = self.address(b, from, &stage.args[..split]);
-                let to = self.address(b, to, &stage.args[split..]);
-                call(b, LD_PGSM, Effect::Write, vec![from, to], stage.imms.clone(), None);
+                let args = vec![
+                    self.address(b, from, &stage.args[..split]),
+                    self.address(b, to, &stage.args[split..]),
+                ];
+                let imms = stage.imms.clone();
+                call_of(b, LD_PGSM, Effect::Write, args, vec![from, to], imms, None);
                 Rewrite::Remove
             }
             Op::Intrinsic(base) if base.name == BASE => {
@@ -119,57 +136,82 @@ impl Addresses<'_> {
 
     fn load(&self, b: &mut Builder<'_>, ty: Type, mem: Mem, address: Value) -> Value {
         if self.mems[mem].space == PGSM {
-            return read(b, RD_PGSM, address, self.mask, ty);
+            return self.read(b, RD_PGSM, mem, address, ty);
         }
         assert_eq!(self.mems[mem].space, BANK, "{mem} is in no memory that has objects");
         let residue = residue(b.func, address, ATOM_BYTES, 12);
         if residue == Some(0) {
-            return read(b, LD_RF, address, self.mask, ty);
+            return self.read(b, LD_RF, mem, address, ty);
         }
         let (atom, inside) = self.split(b, address, residue);
         let scratch = self.scratch(b);
-        self.to_scratch(b, atom, scratch);
+        self.to_scratch(b, Some(mem), atom, scratch);
         if ty.lanes > 1 {
             self.second_to_scratch(b, atom, scratch);
         }
         let place = b.iadd(scratch, inside);
-        read(b, RD_PGSM, place, self.mask, ty)
+        self.read(b, RD_PGSM, self.scratch, place, ty)
     }
 
     fn store(&self, b: &mut Builder<'_>, mem: Mem, address: Value, value: Value) {
         let lanes = b.func.ty(value).lanes;
         if self.mems[mem].space == PGSM {
             if lanes > 1 {
-                return write(b, WR_PGSM, address, value, self.mask);
+                return self.write(b, WR_PGSM, mem, address, value);
             }
-            return self.merge(b, address, value);
+            return self.merge(b, mem, address, value);
         }
         let residue = residue(b.func, address, ATOM_BYTES, 12);
         if lanes > 1 && residue == Some(0) {
-            return write(b, ST_RF, address, value, self.mask);
+            return self.write(b, ST_RF, mem, address, value);
         }
         let (atom, inside) = self.split(b, address, residue);
         let scratch = self.scratch(b);
-        self.to_scratch(b, atom, scratch);
+        self.to_scratch(b, Some(mem), atom, scratch);
         let place = b.iadd(scratch, inside);
         if lanes > 1 {
             self.second_to_scratch(b, atom, scratch);
-            write(b, WR_PGSM, place, value, self.mask);
+            self.write(b, WR_PGSM, self.scratch, place, value);
         } else {
-            self.merge(b, place, value);
+            self.merge(b, self.scratch, place, value);
         }
-        self.write_back(b, atom, scratch, 0);
+        self.write_back(b, Some(mem), atom, scratch, 0);
         if lanes > 1 {
-            self.write_back(b, atom, scratch, ATOM_BYTES);
+            self.write_back(b, None, atom, scratch, ATOM_BYTES);
         }
     }
 
     /// Replaces one word of the scratchpad.
-    fn merge(&self, b: &mut Builder<'_>, place: Value, value: Value) {
+    fn merge(&self, b: &mut Builder<'_>, mem: Mem, place: Value, value: Value) {
         let vector = b.func.ty(value).with_lanes(LANES as u8);
-        let old = read(b, RD_PGSM, place, self.mask, vector);
+        let old = self.read(b, RD_PGSM, mem, place, vector);
         let new = b.value(Op::Insert(old, value, 0));
-        write(b, WR_PGSM, place, new, self.mask);
+        self.write(b, WR_PGSM, mem, place, new);
+    }
+
+    fn read(
+        &self,
+        b: &mut Builder<'_>,
+        name: &'static str,
+        mem: Mem,
+        address: Value,
+        ty: Type,
+    ) -> Value {
+        let imms = vec![i64::from(self.mask)];
+        call_of(b, name, Effect::Read, vec![address], vec![mem], imms, Some(ty))
+            .expect("reads have a result")
+    }
+
+    fn write(
+        &self,
+        b: &mut Builder<'_>,
+        name: &'static str,
+        mem: Mem,
+        address: Value,
+        value: Value,
+    ) {
+        let imms = vec![i64::from(self.mask)];
+        call_of(b, name, Effect::Write, vec![address, value], vec![mem], imms, None);
     }
 
     /// The address of the atom and the offset in it.
@@ -189,29 +231,48 @@ impl Addresses<'_> {
     }
 
     fn scratch(&self, b: &mut Builder<'_>) -> Value {
-        let engines = self.machine.hierarchy.pes;
-        let base = self.machine.memory.pgsm_bytes - engines * SCRATCH_BYTES;
         let pe = id(b, PE);
         let own = b.imul_imm(pe, SCRATCH_BYTES as i32);
-        b.iadd_imm(own, base as i32)
+        b.iadd_imm(own, self.scratch_base as i32)
     }
 
-    fn to_scratch(&self, b: &mut Builder<'_>, atom: Value, scratch: Value) {
+    /// Copies between an atom of the bank and the scratch. The atom is one of `mem`, if that is
+    /// given.
+    fn copy(
+        &self,
+        b: &mut Builder<'_>,
+        name: &'static str,
+        mem: Option<Mem>,
+        atom: Value,
+        scratch: Value,
+    ) {
         let imms = vec![i64::from(self.mask)];
-        call(b, LD_PGSM, Effect::Write, vec![atom, scratch], imms, None);
+        let mems = mem.map_or(vec![], |mem| vec![mem, self.scratch]);
+        call_of(b, name, Effect::Write, vec![atom, scratch], mems, imms, None);
     }
 
+    fn to_scratch(&self, b: &mut Builder<'_>, mem: Option<Mem>, atom: Value, scratch: Value) {
+        self.copy(b, LD_PGSM, mem, atom, scratch);
+    }
+
+    /// The atom behind one: where the first holds all that is wanted, it may be another object's.
     fn second_to_scratch(&self, b: &mut Builder<'_>, atom: Value, scratch: Value) {
         let atom = b.iadd_imm(atom, ATOM_BYTES as i32);
         let scratch = b.iadd_imm(scratch, ATOM_BYTES as i32);
-        self.to_scratch(b, atom, scratch);
+        self.to_scratch(b, None, atom, scratch);
     }
 
-    fn write_back(&self, b: &mut Builder<'_>, atom: Value, scratch: Value, offset: u32) {
+    fn write_back(
+        &self,
+        b: &mut Builder<'_>,
+        mem: Option<Mem>,
+        atom: Value,
+        scratch: Value,
+        offset: u32,
+    ) {
         let atom = b.iadd_imm(atom, offset as i32);
         let scratch = b.iadd_imm(scratch, offset as i32);
-        let imms = vec![i64::from(self.mask)];
-        call(b, ST_PGSM, Effect::Write, vec![atom, scratch], imms, None);
+        self.copy(b, ST_PGSM, mem, atom, scratch);
     }
 
     /// Brings a lane to lane 0: the vector goes to the second half of the scratch and is read back
@@ -221,12 +282,12 @@ impl Addresses<'_> {
         let scratch = self.scratch(b);
         let place = b.iadd_imm(scratch, half);
         if self.extracted != Some((b.block(), vector)) {
-            write(b, WR_PGSM, place, vector, self.mask);
+            self.write(b, WR_PGSM, self.scratch, place, vector);
             self.extracted = Some((b.block(), vector));
         }
         let place = b.iadd_imm(place, i32::from(lane) * ELEMENT_BYTES as i32);
         let ty = b.func.ty(vector).with_lanes(1);
-        read(b, RD_PGSM, place, self.mask, ty)
+        self.read(b, RD_PGSM, self.scratch, place, ty)
     }
 }
 

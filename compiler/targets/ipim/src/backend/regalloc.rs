@@ -16,6 +16,7 @@ use nbcc_mach::regalloc::{
 };
 
 use super::merge::MAX_NUMBERS;
+use super::provenance;
 use super::select::{Args, MachFunction, Recipe, Selected, number_address};
 
 /// Control registers that hold the place of the vault.
@@ -175,18 +176,19 @@ impl Spiller<Inst<VReg>> for BankSpiller<'_> {
 
     fn reload(&self, home: Home<Recipe>, to: VReg, out: &mut Insertion<'_, Inst<VReg>>) {
         let simb_mask = self.simb_mask;
-        let address = match home {
+        let (address, access) = match home {
             Home::Recipe(Recipe::Set(imm)) => return out.push(Inst::SetiCrf { dst: to, imm }),
             Home::Recipe(Recipe::Zero) => return out.push(Inst::Reset { drf: to, simb_mask }),
-            Home::Recipe(Recipe::Pool(address)) | Home::Memory(address) => address,
+            Home::Recipe(Recipe::Pool(address)) => (address, provenance::constant()),
+            Home::Memory(slot) => (slot, provenance::slot(slot)),
             Home::Register(_) => unreachable!("nothing is kept in registers of another file"),
         };
         let dram = Addr::Direct(address);
         if out.class(to) == RegClass::Data {
-            return out.push(Inst::LdRf { dram, drf: to, simb_mask });
+            return out.push_access(Inst::LdRf { dram, drf: to, simb_mask }, access);
         }
         let drf = out.scratch(RegClass::Data);
-        out.push(Inst::LdRf { dram, drf, simb_mask });
+        out.push_access(Inst::LdRf { dram, drf, simb_mask }, access);
         out.push(Inst::MovArf { arf: to, drf, simb_mask });
     }
 
@@ -198,6 +200,7 @@ impl Spiller<Inst<VReg>> for BankSpiller<'_> {
             drf = out.scratch(RegClass::Data);
             out.push(Inst::MovDrf { arf: from, drf, simb_mask });
         }
-        out.push(Inst::StRf { dram: Addr::Direct(slot), drf, simb_mask });
+        let inst = Inst::StRf { dram: Addr::Direct(slot), drf, simb_mask };
+        out.push_access(inst, provenance::slot(slot));
     }
 }

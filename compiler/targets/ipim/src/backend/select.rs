@@ -12,12 +12,13 @@ use nbcc_ir::{
 };
 use nbcc_isa::Imm;
 use nbcc_isa_ipim::{
-    ATOM_BYTES, Addr, CompOp, FloatOp, Inst, IntOp, Mode, RESERVED_ADDR_REGS, RegClass, SimbMask,
-    Source, VecMask,
+    ATOM_BYTES, Addr, CompOp, FloatOp, Inst, IntOp, Memory, Mode, RESERVED_ADDR_REGS, RegClass,
+    SimbMask, Source, VecMask,
 };
-use nbcc_mach::{Block as MBlock, BlockData, InstData, VReg};
+use nbcc_mach::{Block as MBlock, BlockData, InstData, MemoryAccess, VReg};
 
 use super::place::{Place, Places, immediate};
+use super::provenance;
 use super::regalloc::RESERVED_CTRL_REGS;
 use crate::intrinsics::*;
 use crate::lower::Kernel;
@@ -114,6 +115,7 @@ pub fn select(kernel: &Kernel, places: Places, pool: &mut LiteralPool) -> Select
         .as_ref()
         .map(|args| Args { addresses: args.len() as u16, numbers: numbers_in_ctrl(func, &places) });
     let mut select = Select {
+        kernel,
         func,
         places,
         out: MachFunction::new(func.name.clone()),
@@ -152,6 +154,7 @@ fn numbers_in_ctrl(func: &Function, places: &Places) -> Vec<u16> {
 }
 
 struct Select<'a> {
+    kernel: &'a Kernel,
     func: &'a Function,
     places: Places,
     out: MachFunction,
@@ -223,7 +226,11 @@ impl Select<'_> {
     }
 
     fn emit(&mut self, inst: Inst<VReg>) {
-        let data = InstData { inst, span: self.span };
+        self.emit_access(inst, vec![]);
+    }
+
+    fn emit_access(&mut self, inst: Inst<VReg>, accesses: Vec<MemoryAccess<Memory>>) {
+        let data = InstData { inst, span: self.span, accesses };
         self.out.blocks[self.at].insts.push(data);
     }
 
@@ -293,8 +300,8 @@ impl Select<'_> {
                 let address = call.imms[0] as u32;
                 let drf = self.define(result.expect("constants have a value"), Place::Data);
                 self.recipes.insert(drf, Recipe::Pool(address));
-                let dram = Addr::Direct(address);
-                self.emit(Inst::LdRf { dram, drf, simb_mask: self.mask });
+                let inst = Inst::LdRf { dram: Addr::Direct(address), drf, simb_mask: self.mask };
+                self.emit_access(inst, vec![provenance::constant()]);
             }
             Op::Intrinsic(call) if call.name == PASSED => {
                 self.number(call.imms[0] as u16, result.expect("numbers have a value"));
@@ -353,11 +360,12 @@ impl Select<'_> {
     fn take_from_bank(&mut self, reg: VReg, place: Place, address: u32) {
         let (dram, simb_mask) = (Addr::Direct(address), self.mask);
         self.recipes.insert(reg, Recipe::Pool(address));
+        let accesses = vec![provenance::constant()];
         if place == Place::Data {
-            return self.emit(Inst::LdRf { dram, drf: reg, simb_mask });
+            return self.emit_access(Inst::LdRf { dram, drf: reg, simb_mask }, accesses);
         }
         let drf = self.out.vreg(RegClass::Data);
-        self.emit(Inst::LdRf { dram, drf, simb_mask });
+        self.emit_access(Inst::LdRf { dram, drf, simb_mask }, accesses);
         self.emit(Inst::MovArf { arf: reg, drf, simb_mask });
     }
 
@@ -436,7 +444,7 @@ impl Select<'_> {
         let zero = self.out.vreg(RegClass::Data);
         let entry = self.blocks[self.func.entry()];
         let inst = Inst::Reset { drf: zero, simb_mask: self.mask };
-        self.out.blocks[entry].insts.insert(0, InstData { inst, span: self.place });
+        self.out.blocks[entry].insts.insert(0, InstData::new(inst, self.place));
         self.recipes.insert(zero, Recipe::Zero);
         self.zero = Some(zero);
         zero
@@ -545,7 +553,18 @@ impl Select<'_> {
             }
             other => panic!("{other} has no instruction"),
         };
-        self.emit(inst);
+        let memories: &[Memory] = match call.name {
+            LD_PGSM | ST_PGSM => &[Memory::Bank, Memory::Pgsm],
+            LD_RF | ST_RF => &[Memory::Bank],
+            RD_PGSM | WR_PGSM => &[Memory::Pgsm],
+            // What other vaults and engines do there is not known.
+            _ => &[],
+        };
+        let known = memories.iter().enumerate().map(|(k, &memory)| {
+            provenance::access(self.kernel, memory, call.mems.get(k).copied(), call.args[k])
+        });
+        let accesses = known.collect();
+        self.emit_access(inst, accesses);
     }
 
     fn terminator(&mut self, block: Block) {

@@ -51,6 +51,10 @@ pub struct Kernel {
     pub args: Option<Vec<Mem>>,
     /// The source that its instructions come from where they do not say.
     pub place: Option<Span>,
+    /// What each engine has of the group's scratchpad for itself, once addresses are explicit.
+    pub scratch: Option<Mem>,
+    /// Which memory objects share no byte: those of different numbers, once that is known.
+    pub objects: SecondaryMap<Mem, Option<u32>>,
 }
 
 /// How small code is to be, at the cost of time.
@@ -205,7 +209,8 @@ impl KernelCx {
 
     pub fn finish(self, mask: u32) -> Kernel {
         let KernelCx { func, mem_base, sync, .. } = self;
-        Kernel { func, mem_base, mask, sync, args: None, place: None }
+        let (scratch, objects) = (None, SecondaryMap::new());
+        Kernel { func, mem_base, mask, sync, args: None, place: None, scratch, objects }
     }
 }
 

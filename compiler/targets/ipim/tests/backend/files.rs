@@ -179,6 +179,8 @@ fn kernel(func: Function, options: &Options) -> Kernel {
         sync: None,
         args: options.called.then_some(args),
         place: None,
+        scratch: None,
+        objects: SecondaryMap::new(),
     }
 }
 

@@ -126,7 +126,9 @@ impl Group {
             }
             return;
         }
-        let mut kernel = Kernel { sync: None, args: Some(vec![]), ..first.clone() };
+        // Which objects are apart may differ from turn to turn.
+        let objects = SecondaryMap::new();
+        let mut kernel = Kernel { sync: None, args: Some(vec![]), objects, ..first.clone() };
         let name = kernel.func.name.split_once('.').map_or("", |(_, name)| name).to_string();
         kernel.func.name = format!("shared{}.{name}", merged.len());
         replace(&mut kernel.func, &all);

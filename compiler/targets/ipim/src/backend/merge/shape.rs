@@ -60,7 +60,7 @@ pub fn shape_of(kernel: &Kernel) -> (Shape, Vec<Number>) {
                     constants.push(Number { inst, atom: atom(constant) });
                     Op::Const(*ty, ANY_NUMBER)
                 }
-                _ => op.clone().map_args(|value| values[value]),
+                _ => without_objects(op.clone().map_args(|value| values[value])),
             }
         });
         let ops = ops.collect();
@@ -74,6 +74,14 @@ pub fn shape_of(kernel: &Kernel) -> (Shape, Vec<Number>) {
     };
     let blocks = func.layout.iter().map(shape).collect();
     (Shape { mask: kernel.mask, blocks }, constants)
+}
+
+/// An operation as what it does: its addresses say where.
+fn without_objects(mut op: Op) -> Op {
+    if let Op::Intrinsic(call) = &mut op {
+        call.mems.clear();
+    }
+    op
 }
 
 fn is_word(ty: Type) -> bool {

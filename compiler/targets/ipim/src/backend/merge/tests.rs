@@ -27,7 +27,16 @@ fn kernel(base: i32, [turns, count]: [u32; 2], step: f32, divide: bool) -> Kerne
         });
     });
     b.terminate(Terminator::Return(vec![]));
-    Kernel { func, mem_base: SecondaryMap::new(), mask: 1, sync: None, args: None, place: None }
+    Kernel {
+        func,
+        mem_base: SecondaryMap::new(),
+        mask: 1,
+        sync: None,
+        args: None,
+        place: None,
+        scratch: None,
+        objects: SecondaryMap::new(),
+    }
 }
 
 fn merged(kernels: &[Kernel], most: usize) -> (Vec<Kernel>, Vec<Turn>) {

@@ -227,7 +227,7 @@ impl<'a> Selector<'a> {
 
     fn push_inst(&mut self, inst: Inst<VReg>) {
         let span = self.span;
-        self.out.blocks[self.current].insts.push(InstData { inst, span });
+        self.out.blocks[self.current].insts.push(InstData::new(inst, span));
     }
 
     fn word(&mut self) -> VReg {

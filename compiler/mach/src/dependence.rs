@@ -1,0 +1,180 @@
+//! The dependence graph of a block: which instructions must stay in order, and why. Schedulers read
+//! it; any order that keeps its edges computes the same.
+//!
+//! Dependences of registers follow from the roles of operands (true, anti, output: Allen, Kennedy,
+//! "Optimizing Compilers for Modern Architectures", section 2.2), those of memory from the memories
+//! that an instruction's row names and from what its accesses are known to reach.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use nbcc_isa::{Instruction, Role};
+
+use crate::{InstData, VReg};
+
+/// Why an instruction must stay behind another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Dependence {
+    /// It reads a register that the other one writes.
+    True,
+    /// It writes a register that the other one reads.
+    Anti,
+    /// It writes a register that the other one writes.
+    Output,
+    /// They may access the same bytes, and one of them writes.
+    Memory,
+    /// They are to stay in the order of the program, for what that is worth.
+    Order,
+    /// One of them ends the block, or nothing may move over it.
+    Control,
+}
+
+/// An edge to a later instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Edge {
+    /// The later instruction, by its place in the block.
+    pub to: usize,
+    /// Why it is later.
+    pub kind: Dependence,
+}
+
+/// The dependence graph of a block.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DependenceGraph {
+    /// Edges from each instruction, ascending, each once.
+    pub successors: Vec<Vec<Edge>>,
+}
+
+impl DependenceGraph {
+    /// The graph of the instructions of a block. `units` gives what a register takes of the files:
+    /// registers that share a unit are one as far as they overlap. Nothing moves over what is
+    /// `fixed`: branches, barriers.
+    pub fn new<I: Instruction<Reg = VReg>>(
+        insts: &[InstData<I>],
+        units: impl Fn(VReg) -> Range<u32>,
+        fixed: impl Fn(&I) -> bool,
+    ) -> DependenceGraph {
+        let mut graph = DependenceGraph { successors: vec![Vec::new(); insts.len()] };
+        graph.registers(insts, units);
+        graph.memory(insts);
+        graph.control(insts, fixed);
+        for edges in &mut graph.successors {
+            edges.sort_unstable();
+            edges.dedup();
+        }
+        graph
+    }
+
+    fn add(&mut self, from: usize, to: usize, kind: Dependence) {
+        if from != to {
+            self.successors[from].push(Edge { to, kind });
+        }
+    }
+
+    fn registers<I: Instruction<Reg = VReg>>(
+        &mut self,
+        insts: &[InstData<I>],
+        units: impl Fn(VReg) -> Range<u32>,
+    ) {
+        /// The last instruction that wrote a unit, and those that have read it since.
+        #[derive(Default)]
+        struct Unit {
+            writer: Option<usize>,
+            readers: Vec<usize>,
+        }
+        let mut held: BTreeMap<u32, Unit> = BTreeMap::new();
+        for (at, data) in insts.iter().enumerate() {
+            let mut operands: Vec<(Role, Range<u32>)> = Vec::new();
+            data.inst.for_each_operand(|o| operands.push((o.role, units(*o.reg))));
+            let accesses = |reads: bool| {
+                let some = operands.iter().filter(move |(role, _)| match reads {
+                    true => role.reads(),
+                    false => role.writes(),
+                });
+                some.flat_map(|(_, units)| units.clone())
+            };
+            for unit in accesses(true) {
+                let unit = held.entry(unit).or_default();
+                if let Some(writer) = unit.writer {
+                    self.add(writer, at, Dependence::True);
+                }
+                unit.readers.push(at);
+            }
+            for unit in accesses(false) {
+                let unit = held.entry(unit).or_default();
+                for reader in unit.readers.drain(..) {
+                    self.add(reader, at, Dependence::Anti);
+                }
+                if let Some(writer) = unit.writer.replace(at) {
+                    self.add(writer, at, Dependence::Output);
+                }
+            }
+        }
+    }
+
+    fn memory<I: Instruction<Reg = VReg>>(&mut self, insts: &[InstData<I>]) {
+        let touches =
+            |inst: &I| !inst.memory_reads().is_empty() || !inst.memory_writes().is_empty();
+        let all: Vec<usize> = (0..insts.len()).filter(|&at| touches(&insts[at].inst)).collect();
+        for (number, &later) in all.iter().enumerate() {
+            for &earlier in &all[..number] {
+                if collide(&insts[earlier], &insts[later]) {
+                    self.add(earlier, later, Dependence::Memory);
+                }
+            }
+        }
+    }
+
+    fn control<I: Instruction<Reg = VReg>>(
+        &mut self,
+        insts: &[InstData<I>],
+        fixed: impl Fn(&I) -> bool,
+    ) {
+        let mut last = None;
+        for (at, data) in insts.iter().enumerate() {
+            if fixed(&data.inst) {
+                for before in last.unwrap_or(0)..at {
+                    self.add(before, at, Dependence::Control);
+                }
+                last = Some(at);
+            } else if let Some(last) = last {
+                self.add(last, at, Dependence::Control);
+            }
+        }
+    }
+
+    /// Keeps some instructions, given in their order, in that order.
+    pub fn keep_order(&mut self, insts: impl Iterator<Item = usize>) {
+        let mut last = None;
+        for at in insts {
+            if let Some(last) = last.replace(at) {
+                self.add(last, at, Dependence::Order);
+            }
+        }
+    }
+
+    /// How many edges lead to each instruction.
+    pub fn in_degrees(&self) -> Vec<usize> {
+        let mut degrees = vec![0; self.successors.len()];
+        for edge in self.successors.iter().flatten() {
+            degrees[edge.to] += 1;
+        }
+        degrees
+    }
+}
+
+/// Whether two instructions may access the same bytes of a memory, and one writes them.
+fn collide<I: Instruction<Reg = VReg>>(a: &InstData<I>, b: &InstData<I>) -> bool {
+    let pairs = [
+        (a.inst.memory_writes(), b.inst.memory_reads()),
+        (a.inst.memory_writes(), b.inst.memory_writes()),
+        (a.inst.memory_reads(), b.inst.memory_writes()),
+    ];
+    pairs.iter().any(|(of_a, of_b)| {
+        let shared = of_a.iter().filter(|memory| of_b.contains(memory));
+        shared.into_iter().any(|&memory| {
+            let [a, b] = [a, b].map(|data| data.access_of(memory));
+            !matches!((a, b), (Some(a), Some(b)) if a.is_apart_from(b))
+        })
+    })
+}

@@ -1,0 +1,84 @@
+//! What is known of an access to memory: which object, at which address. It comes from the IR with
+//! the instruction, since a scheduler could only guess at it from registers.
+
+/// An access of an instruction.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MemoryAccess<M> {
+    /// The memory.
+    pub memory: M,
+    /// The object, by a number of the target's choice: those with different numbers share no byte.
+    /// `None`: any.
+    pub object: Option<u32>,
+    /// The address of its first byte, where accesses can be told apart by it: each unit that
+    /// executes the instruction reaches only what is its own.
+    pub address: Option<LinearAddress>,
+    /// How many bytes that some instruction may write.
+    pub bytes: u32,
+}
+
+/// A sum of unknowns with coefficients and a constant, modulo 2^32.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LinearAddress {
+    /// Unknowns in ascending order, each once, with coefficients that are not 0. An unknown has one
+    /// value while a block runs once.
+    pub terms: Vec<(u32, u32)>,
+    /// The constant.
+    pub constant: u32,
+}
+
+impl LinearAddress {
+    /// A constant.
+    pub fn constant(constant: u32) -> LinearAddress {
+        LinearAddress { terms: vec![], constant }
+    }
+
+    /// An unknown.
+    pub fn unknown(number: u32) -> LinearAddress {
+        LinearAddress { terms: vec![(number, 1)], constant: 0 }
+    }
+
+    /// The sum with another address, `factor` times.
+    pub fn plus(&self, other: &LinearAddress, factor: u32) -> LinearAddress {
+        let mut terms = Vec::with_capacity(self.terms.len() + other.terms.len());
+        let (mut a, mut b) = (self.terms.iter().peekable(), other.terms.iter().peekable());
+        loop {
+            let (unknown, coefficient) = match (a.peek(), b.peek()) {
+                (None, None) => break,
+                (Some(&&(x, c)), Some(&&(y, d))) if x == y => {
+                    (a.next(), b.next());
+                    (x, c.wrapping_add(d.wrapping_mul(factor)))
+                }
+                (Some(&&(x, c)), other) if other.is_none_or(|&&(y, _)| x < y) => {
+                    a.next();
+                    (x, c)
+                }
+                (_, Some(&&(y, d))) => {
+                    b.next();
+                    (y, d.wrapping_mul(factor))
+                }
+                (Some(_), None) => unreachable!("an unknown comes before none"),
+            };
+            if coefficient != 0 {
+                terms.push((unknown, coefficient));
+            }
+        }
+        let constant = self.constant.wrapping_add(other.constant.wrapping_mul(factor));
+        LinearAddress { terms, constant }
+    }
+}
+
+impl<M: PartialEq> MemoryAccess<M> {
+    /// Whether two accesses, in one run of a block, certainly share no byte.
+    pub fn is_apart_from(&self, other: &MemoryAccess<M>) -> bool {
+        if self.memory != other.memory
+            || self.bytes == 0
+            || other.bytes == 0
+            || matches!((self.object, other.object), (Some(a), Some(b)) if a != b)
+        {
+            return true;
+        }
+        let (Some(a), Some(b)) = (&self.address, &other.address) else { return false };
+        let distance = b.constant.wrapping_sub(a.constant);
+        a.terms == b.terms && distance >= self.bytes && distance.wrapping_neg() >= other.bytes
+    }
+}

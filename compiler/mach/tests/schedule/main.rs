@@ -1,0 +1,327 @@
+//! Dependence graphs, list schedules and their checker on a machine of words and two memories:
+//! reordered blocks compute the same, and where an order does not, the checker says so.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use nbcc_ir::testing::Rng;
+use nbcc_isa::{Instruction, RegisterClass};
+use nbcc_mach::dependence::{Dependence, DependenceGraph, Edge};
+use nbcc_mach::schedule::{check, list_schedule};
+use nbcc_mach::{InstData, LinearAddress, MemoryAccess, VReg};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+enum Class {
+    Word,
+}
+
+impl RegisterClass for Class {
+    const ALL: &'static [Class] = &[Class::Word];
+    fn name(self) -> &'static str {
+        "words"
+    }
+    fn prefix(self) -> &'static str {
+        "w"
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Unit {
+    Alu,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Time {
+    Short,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Memory {
+    Near,
+    Far,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Category {
+    Any,
+}
+
+nbcc_isa::isa! {
+    /// What the machine does.
+    enum Inst<R>;
+    bits 64;
+    class Class;
+    unit Unit;
+    latency Time;
+    memory Memory;
+    category Category;
+
+    /// Mixes two words into a third.
+    0x01 Mix "mix" [Any, Alu, Time::Short] reads [] writes [] {
+        dst: R = writes(Word) @ 8..16,
+        a: R = reads(Word) @ 16..24,
+        b: R = reads(Word) @ 24..32,
+    }
+
+    /// Mixes a word into another.
+    0x02 Add "add" [Any, Alu, Time::Short] reads [] writes [] {
+        dst: R = updates(Word) @ 8..16,
+        a: R = reads(Word) @ 16..24,
+    }
+
+    /// Loads from near memory at a word and an offset.
+    0x03 Load "load" [Any, Alu, Time::Short] reads [Near] writes [] {
+        dst: R = writes(Word) @ 8..16,
+        at: R = reads(Word) @ 16..24,
+        offset: u32 = immediate() @ 32..64,
+    }
+
+    /// Stores to near memory.
+    0x04 Store "store" [Any, Alu, Time::Short] reads [] writes [Near] {
+        src: R = reads(Word) @ 8..16,
+        at: R = reads(Word) @ 16..24,
+        offset: u32 = immediate() @ 32..64,
+    }
+
+    /// Copies from near to far memory.
+    0x05 Send "send" [Any, Alu, Time::Short] reads [Near] writes [Far] {
+        at: R = reads(Word) @ 8..16,
+        offset: u32 = immediate() @ 32..64,
+    }
+
+    /// Nothing may pass it.
+    0x06 Wait "wait" [Any, Alu, Time::Short] reads [] writes [] {
+        phase: u32 = immediate() @ 32..64,
+    }
+}
+
+type Toy = Inst<VReg>;
+
+/// Bytes of an access.
+const BYTES: u32 = 4;
+const WORDS: u32 = 6;
+
+/// Registers 0 and 1 hold addresses and are not written: 0 is the start of one object, 1 somewhere
+/// in another one.
+fn access(at: VReg, offset: u32, random: &mut Rng) -> MemoryAccess<Memory> {
+    MemoryAccess {
+        memory: Memory::Near,
+        object: (!random.one_in(4)).then_some(at.as_u32()),
+        address: (!random.one_in(4))
+            .then(|| LinearAddress::unknown(at.as_u32()).plus(&LinearAddress::constant(offset), 1)),
+        bytes: BYTES,
+    }
+}
+
+fn block(random: &mut Rng) -> Vec<InstData<Toy>> {
+    let mut insts = Vec::new();
+    for _ in 0..2 + random.below(18) {
+        let [a, b] = [(); 2].map(|()| VReg::from_u32(random.below(WORDS.into()) as u32));
+        let dst = VReg::from_u32(2 + random.below(u64::from(WORDS) - 2) as u32);
+        let at = VReg::from_u32(random.below(2) as u32);
+        let offset = random.below(4) as u32 * BYTES / 2;
+        let inst = match random.below(9) {
+            0 | 1 => Inst::Mix { dst, a, b },
+            2 => Inst::Add { dst, a },
+            3 | 4 => Inst::Load { dst, at, offset },
+            5 | 6 => Inst::Store { src: a, at, offset },
+            7 => Inst::Send { at, offset },
+            _ if random.one_in(4) => Inst::Wait { phase: 0 },
+            _ => continue,
+        };
+        let mut data = InstData::new(inst, None);
+        if let Inst::Load { .. } | Inst::Store { .. } | Inst::Send { .. } = inst
+            && !random.one_in(5)
+        {
+            data.accesses.push(access(at, offset, random));
+        }
+        insts.push(data);
+    }
+    insts
+}
+
+/// The registers, both memories, and how often each `wait` was met by how much done.
+type Outcome = (BTreeMap<VReg, u32>, BTreeMap<u32, u8>, BTreeMap<u32, u8>, Vec<u32>);
+
+/// What a block leaves when its instructions run in an order.
+fn run(insts: &[InstData<Toy>], order: &[usize]) -> Outcome {
+    let mut words: BTreeMap<VReg, u32> =
+        (0..WORDS).map(|n| (VReg::from_u32(n), 1000 * (n + 1))).collect();
+    let (mut near, mut far): (BTreeMap<u32, u8>, BTreeMap<u32, u8>) = Default::default();
+    let mut sent = 0;
+    let mut waits = Vec::new();
+    for (number, &at) in order.iter().enumerate() {
+        let get = |vreg: VReg| words[&vreg];
+        let bytes = |from: u32| (from..from + BYTES);
+        match insts[at].inst {
+            Inst::Mix { dst, a, b } => {
+                let value = get(a).rotate_left(7) ^ get(b).wrapping_mul(5);
+                words.insert(dst, value);
+            }
+            Inst::Add { dst, a } => {
+                let value = get(dst).rotate_left(3).wrapping_add(get(a));
+                words.insert(dst, value);
+            }
+            Inst::Load { dst, at, offset } => {
+                let byte = |k: u32| near.get(&k).copied().unwrap_or(k as u8);
+                let value = bytes(get(at) + offset).fold(0, |sum, k| sum << 8 | u32::from(byte(k)));
+                words.insert(dst, value);
+            }
+            Inst::Store { src, at, offset } => {
+                let value = get(src).to_be_bytes();
+                near.extend(bytes(get(at) + offset).zip(value));
+            }
+            Inst::Send { at, offset } => {
+                sent += 1;
+                let copied: Vec<u8> = bytes(get(at) + offset)
+                    .map(|k| near.get(&k).copied().unwrap_or(k as u8))
+                    .collect();
+                far.extend((BYTES * sent..).zip(copied));
+            }
+            Inst::Wait { .. } => waits.push(number as u32),
+        }
+    }
+    (words, near, far, waits)
+}
+
+fn units(vreg: VReg) -> Range<u32> {
+    vreg.as_u32()..vreg.as_u32() + 1
+}
+
+fn is_fixed(inst: &Toy) -> bool {
+    matches!(inst, Inst::Wait { .. })
+}
+
+#[test]
+fn reordered_blocks_compute_the_same() {
+    let mut moved = 0;
+    for seed in 0..2000 {
+        let mut random = Rng::new(seed);
+        let insts = block(&mut random);
+        let program: Vec<usize> = (0..insts.len()).collect();
+        let graph = DependenceGraph::new(&insts, units, is_fixed);
+        // Any latencies give an order of the graph.
+        let latencies: Vec<u32> = insts.iter().map(|_| random.below(12) as u32).collect();
+        let loads = |at: usize| matches!(insts[at].inst, Inst::Load { .. });
+        let order = list_schedule(&graph, |from, _| latencies[from], loads);
+        assert_eq!(check(&insts, &order, units, is_fixed), Ok(()), "seed {seed}");
+        assert_eq!(run(&insts, &program), run(&insts, &order), "seed {seed}: {order:?}");
+        moved += usize::from(order != program);
+    }
+    assert!(moved > 1000, "{moved}");
+}
+
+#[test]
+fn orders_that_change_what_is_computed_are_found() {
+    let (mut found, mut same) = (0, 0);
+    for seed in 0..4000 {
+        let mut random = Rng::new(seed);
+        let insts = block(&mut random);
+        let program: Vec<usize> = (0..insts.len()).collect();
+        let mut order = program.clone();
+        if order.len() < 2 {
+            continue;
+        }
+        let at = random.below(order.len() as u64 - 1) as usize;
+        let to = at + 1 + random.below((order.len() - at - 1) as u64) as usize;
+        let moved = order.remove(at);
+        order.insert(to, moved);
+        match (check(&insts, &order, units, is_fixed), run(&insts, &program) == run(&insts, &order))
+        {
+            (Err(_), false) => found += 1,
+            (Ok(()), true) => same += 1,
+            // What is not known may be the same.
+            (Err(_), true) => {}
+            (Ok(()), false) => panic!("seed {seed}: {at} moved to {to} is not found"),
+        }
+    }
+    assert!(found > 1000 && same > 200, "{found} found, {same} the same");
+    let insts = block(&mut Rng::new(1));
+    let twice: Vec<usize> = (0..insts.len()).map(|at| at.min(1)).collect();
+    assert!(check(&insts, &twice, units, is_fixed).is_err(), "an instruction twice");
+}
+
+/// The edges of a straight block as text: `0 -> 1 True`.
+fn edges(insts: &[InstData<Toy>]) -> Vec<String> {
+    let graph = DependenceGraph::new(insts, units, is_fixed);
+    let all = graph.successors.iter().enumerate();
+    all.flat_map(|(from, edges)| {
+        edges.iter().map(move |Edge { to, kind }| format!("{from} -> {to} {kind:?}"))
+    })
+    .collect()
+}
+
+#[test]
+fn each_dependence_has_its_kind() {
+    let r = VReg::from_u32;
+    let plain = |insts: &[Toy]| -> Vec<InstData<Toy>> {
+        insts.iter().map(|&inst| InstData::new(inst, None)).collect()
+    };
+    let insts = plain(&[
+        Inst::Mix { dst: r(2), a: r(0), b: r(1) },
+        Inst::Mix { dst: r(3), a: r(2), b: r(2) },
+        Inst::Mix { dst: r(2), a: r(0), b: r(0) },
+        Inst::Wait { phase: 1 },
+        Inst::Add { dst: r(4), a: r(0) },
+    ]);
+    assert_eq!(
+        edges(&insts),
+        [
+            "0 -> 1 True",
+            "0 -> 2 Output",
+            "0 -> 3 Control",
+            "1 -> 2 Anti",
+            "1 -> 3 Control",
+            "2 -> 3 Control",
+            "3 -> 4 Control"
+        ]
+    );
+    let store = Inst::Store { src: r(2), at: r(0), offset: 0 };
+    let load = Inst::Load { dst: r(3), at: r(1), offset: 0 };
+    let mut insts = plain(&[store, load]);
+    assert_eq!(edges(&insts), ["0 -> 1 Memory"]);
+    // Two objects, then two addresses in one.
+    let near = |object, address: u32| MemoryAccess {
+        memory: Memory::Near,
+        object: Some(object),
+        address: Some(LinearAddress::constant(address)),
+        bytes: BYTES,
+    };
+    for (a, b, apart) in [
+        (near(0, 0), near(1, 0), true),
+        (near(0, 0), near(0, BYTES), true),
+        (near(0, BYTES), near(0, 0), true),
+        (near(0, 0), near(0, BYTES - 1), false),
+        (near(0, BYTES - 1), near(0, 0), false),
+        (near(0, 0), MemoryAccess { object: None, address: None, ..near(0, 0) }, false),
+        (near(0, 0), MemoryAccess { object: None, address: None, bytes: 0, ..near(0, 0) }, true),
+    ] {
+        assert_eq!(a.is_apart_from(&b), apart, "{a:?} {b:?}");
+        (insts[0].accesses, insts[1].accesses) = (vec![a], vec![b]);
+        assert_eq!(edges(&insts).is_empty(), apart);
+    }
+    let mut graph = DependenceGraph::new(&plain(&[load, load]), units, is_fixed);
+    assert_eq!(graph.successors[0], [Edge { to: 1, kind: Dependence::Output }]);
+    graph.keep_order([0, 1].into_iter());
+    assert!(graph.successors[0].contains(&Edge { to: 1, kind: Dependence::Order }));
+}
+
+#[test]
+fn sums_of_addresses_are_those_of_their_terms() {
+    let mut random = Rng::new(5);
+    for _ in 0..500 {
+        let mut sum = LinearAddress::default();
+        let values: Vec<u32> = (0..4).map(|_| random.bits() as u32).collect();
+        let mut expected = 0u32;
+        for _ in 0..random.below(9) {
+            let (unknown, factor) = (random.below(4) as u32, random.below(5) as u32);
+            let factor = factor.wrapping_sub(2);
+            sum = sum.plus(&LinearAddress::unknown(unknown), factor);
+            expected = expected.wrapping_add(values[unknown as usize].wrapping_mul(factor));
+        }
+        let terms = sum.terms.iter().map(|&(n, c)| values[n as usize].wrapping_mul(c));
+        assert_eq!(terms.fold(sum.constant, u32::wrapping_add), expected);
+        assert!(sum.terms.is_sorted_by(|a, b| a.0 < b.0), "{sum:?}");
+        assert!(sum.terms.iter().all(|&(_, c)| c != 0), "{sum:?}");
+    }
+}

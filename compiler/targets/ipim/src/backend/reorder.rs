@@ -1,0 +1,115 @@
+//! Instruction reordering (paper 001, section V-C, Algorithm 1) of kernels that have registers,
+//! and the memory-order edges that go before it.
+//!
+//! The control core issues in order, so an instruction that must wait holds up all behind it: for
+//! registers that are still to be read or written, and for the scratchpads, until the instructions
+//! before have retired; not for banks, whose requests reach them in order.
+
+use std::ops::Range;
+
+use cranelift_entity::SecondaryMap;
+use nbcc_isa::{Instruction, RegisterClass};
+use nbcc_isa_ipim::{Inst, Machine, Memory, RegClass, Unit};
+use nbcc_mach::dependence::{Dependence, DependenceGraph, Edge};
+use nbcc_mach::regalloc::Allocation;
+use nbcc_mach::{Block, InstData, VReg, schedule};
+
+use super::select::MachFunction;
+
+/// More entries than a register file has.
+const FILE: u32 = 1 << 16;
+
+/// The places that the instructions of each block had before they were reordered.
+pub type Orders = SecondaryMap<Block, Vec<usize>>;
+
+/// Reorders the instructions of each block. With `memory_order`, accesses of banks stay in the order
+/// of the program, which goes along rows, and stand apart by what banks take for one, so that the
+/// queue of requests does not fill.
+pub fn run(
+    func: &mut MachFunction,
+    registers: &Allocation,
+    machine: &Machine,
+    memory_order: bool,
+) -> Orders {
+    let mut orders = Orders::new();
+    let blocks: Vec<_> = func.blocks.keys().collect();
+    for block in blocks {
+        let insts = &func.blocks[block].insts;
+        let mut graph = DependenceGraph::new(insts, |vreg| unit(func, registers, vreg), is_fixed);
+        if memory_order {
+            let banks = (0..insts.len()).filter(|&at| insts[at].inst.unit() == Unit::Bank);
+            graph.keep_order(banks);
+        }
+        let latency = |from: usize, edge: &Edge| latency(insts, from, edge, machine);
+        let order = schedule::list_schedule(&graph, latency, |at| is_load(&insts[at].inst));
+        let mut old: Vec<_> = insts.iter().cloned().map(Some).collect();
+        func.blocks[block].insts = order.iter().filter_map(|&at| old[at].take()).collect();
+        orders[block] = order;
+    }
+    orders
+}
+
+/// Checks a reordered kernel against the one before.
+///
+/// # Errors
+/// The first instruction that is not where it may be.
+pub fn check(
+    before: &MachFunction,
+    after: &MachFunction,
+    orders: &Orders,
+    registers: &Allocation,
+) -> Result<(), String> {
+    for (block, data) in &before.blocks {
+        let now = &after.blocks[block].insts;
+        let order = &orders[block];
+        let same = |(&at, inst): (&usize, &InstData<_>)| {
+            data.insts.get(at).is_some_and(|was| was.inst == inst.inst)
+        };
+        if order.len() != now.len() || !order.iter().zip(now).all(same) {
+            return Err(format!("{block} of {} has other instructions", after.name));
+        }
+        let units = |vreg| unit(before, registers, vreg);
+        schedule::check(&data.insts, order, units, is_fixed)
+            .map_err(|what| format!("{block} of {}: {what}", after.name))?;
+    }
+    Ok(())
+}
+
+/// What brings something from a bank.
+fn is_load(inst: &Inst<VReg>) -> bool {
+    matches!(inst, Inst::LdRf { .. } | Inst::LdPgsm { .. } | Inst::Req { .. })
+}
+
+/// How many cycles after an instruction the one that depends on it can issue.
+fn latency(insts: &[InstData<Inst<VReg>>], from: usize, edge: &Edge, machine: &Machine) -> u32 {
+    let [inst, next] = [from, edge.to].map(|at| &insts[at].inst);
+    // A row is not always open.
+    let row = if is_load(inst) { machine.dram.t_rcd } else { 0 };
+    let retires = || machine.latency.t_tsv + row + machine.latency(inst.unit(), inst.latency());
+    let touches = |inst: &Inst<VReg>, memory| {
+        inst.memory_reads().contains(&memory) || inst.memory_writes().contains(&memory)
+    };
+    let scratchpad = [Memory::Pgsm, Memory::Vsm];
+    match edge.kind {
+        Dependence::True | Dependence::Anti | Dependence::Output => retires(),
+        Dependence::Memory if scratchpad.iter().any(|&m| touches(inst, m) && touches(next, m)) => {
+            retires()
+        }
+        // Each engine of a group has its turn at the commands of the controller.
+        Dependence::Memory | Dependence::Order => machine.hierarchy.pes.max(machine.dram.t_ccd),
+        Dependence::Control => 1,
+    }
+}
+
+/// The entry of a register, among those of all files.
+fn unit(func: &MachFunction, registers: &Allocation, vreg: VReg) -> Range<u32> {
+    let class = func.vregs[vreg].class;
+    let file = RegClass::ALL.iter().position(|&c| c == class).unwrap_or(0) as u32;
+    let entry = file * FILE + u32::from(registers.entries[vreg]);
+    entry..entry + 1
+}
+
+/// What nothing moves over.
+fn is_fixed(inst: &Inst<VReg>) -> bool {
+    inst.is_branch() || matches!(inst, Inst::Sync { .. })
+}
