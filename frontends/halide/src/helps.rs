@@ -1,9 +1,10 @@
 //! Helps that several errors share, or that depend on what stands at the fault.
 
+use nbcc_stages::ElementType;
+
 use crate::syntax::ast::TypeWord;
 use crate::value::Value;
 use crate::value::types::c_name;
-use nbcc_stages::ElementType;
 
 /// Where a size or an extent is less than 1.
 pub(crate) const AT_LEAST_ONE: &str = "write 1 or more";

@@ -23,7 +23,6 @@ mod value;
 
 use nbcc_base::{Diagnostics, Failed, SourceFile, SourceId};
 use nbcc_stages::{DirectiveInfo, Pipeline};
-
 pub use schedule::directives::{DIRECTIVES, DirectiveHelp};
 
 /// What is known beside the source.

@@ -237,11 +237,48 @@ hist.update(0).unroll(h.x, 2);
 Func part = hist.update().rfactor(h.y, row);
 ";
 
+const GENERATOR: &str = "\
+#ifdef NEVER
+#else
+enum class Way { Fast, Slow = 3 };
+#endif
+std::map<std::string, Way> ways() { return {{\"fast\", Way::Fast}, {\"slow\", Way::Slow}}; }
+template<typename T, int N>
+Expr scaled(T value) { return cast<T>(value) * N; }
+template<class T>
+class Wide : public Generator<Wide<T>> {
+public:
+    using Base = Generator<Wide<T>>;
+    GeneratorParam<Way> way{\"way\", Way::Slow, ways()};
+    Input<Buffer<T, 1>[2]> in{\"in\"};
+    Input<float[2]> gains{\"gains\", 1.0f};
+    Output<Func[]> out{\"out\", Float(32), 1};
+    void generate() {
+        out.resize(2);
+        auto twice = [&](Expr e) -> Expr { return e * gains[0]; };
+        int n = sizeof(T);
+        while (true) { n++; if (n > 4) break; else continue; }
+        switch (way) { case Way::Fast: n = 1; break; case Way::Slow: default: n += 2; }
+        assert(n == 7) << \"so many\";
+        out[0](x) = twice(in[0](x)) + scaled<float, 3>(gains[1]) + n;
+        Func f(x) = out[0](x);
+        out[1] = f;
+        schedule = [=]() { out[0].compute_root(); };
+    }
+    std::function<void()> schedule;
+    Var x;
+};
+HALIDE_REGISTER_GENERATOR(Wide<float>, wide)
+HALIDE_REGISTER_GENERATOR((Wide<double>), wide_double)
+";
+
 #[test]
 fn every_prefix_is_answered() {
-    assert_eq!(errors(SMALL), Vec::<&str>::new());
-    for end in 0..SMALL.len() {
-        errors(&SMALL[..end]);
+    for text in [SMALL, GENERATOR] {
+        assert_eq!(errors(text), Vec::<&str>::new());
+        for end in 0..text.len() {
+            errors(&text[..end]);
+        }
     }
 }
 
@@ -250,6 +287,11 @@ proptest! {
 
     #[test]
     fn damaged_programs_are_answered(text in testing::damaged(SMALL, "_")) {
+        errors(&text);
+    }
+
+    #[test]
+    fn damaged_generators_are_answered(text in testing::damaged(GENERATOR, "_")) {
         errors(&text);
     }
 }

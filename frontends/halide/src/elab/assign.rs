@@ -5,7 +5,6 @@ use nbcc_base::{Diagnostic, Failed, Span};
 use crate::codes;
 use crate::elab::{Elab, Result};
 use crate::pipeline::ops::Spanned;
-
 use crate::syntax::ast::{ExprId, ExprKind, Op, TypeWord};
 use crate::value::{ArrayId, Value};
 
@@ -183,7 +182,7 @@ impl Elab<'_> {
         span: Span,
     ) -> Result<Value> {
         let value = self.spanned(value)?;
-        let old = self.arrays[array.0 as usize][n].clone();
+        let old = self.arrays[array.0 as usize].get(n).cloned().unwrap_or(Value::Poison);
         if matches!(old, Value::Array(_)) {
             return self.fail(
                 Diagnostic::error(&codes::NOT_ASSIGNABLE, "an array cannot be assigned to")
@@ -204,7 +203,8 @@ impl Elab<'_> {
             );
         }
         let new = self.convert(word, c_type, &(new, value.1))?;
-        if let (Value::Func(output), Value::Func(func)) = (&self.arrays[array.0 as usize][n], &new)
+        if let (Some(Value::Func(output)), Value::Func(func)) =
+            (self.arrays[array.0 as usize].get(n), &new)
             && self.hir.outputs.contains(output)
         {
             self.replace_output(*output, *func, span)?;
@@ -239,7 +239,10 @@ impl Elab<'_> {
             Value::Array(id) => {
                 let n = self.array_index(id, &index)?;
                 let new = self.element_value(op, (id, n), value, at, span);
-                self.arrays[id.0 as usize][n] = new.as_ref().map_or(Value::Poison, Value::clone);
+                // What gives the value may make the array shorter.
+                if let Some(element) = self.arrays[id.0 as usize].get_mut(n) {
+                    *element = new.as_ref().map_or(Value::Poison, Value::clone);
+                }
                 new.map(|_| ())
             }
             Value::Tuple(nodes) if matches!(self.ast.exprs[array].kind, ExprKind::Name(_)) => {

@@ -1,17 +1,16 @@
 //! Calls of names, Funcs and inputs.
 
+use nbcc_base::nearest;
 use nbcc_base::{Diagnostic, Failed, Span};
 
 use crate::codes;
-use crate::elab::{Elab, Result};
-use crate::pipeline::ops::Spanned;
-
 use crate::elab::names::{declare_input, is_coordinate};
 use crate::elab::stmt::count;
+use crate::elab::{Elab, Result};
 use crate::pipeline::hir::{FuncId, Node, NodeKind};
+use crate::pipeline::ops::Spanned;
 use crate::syntax::ast::Symbol;
 use crate::value::Value;
-use nbcc_base::nearest;
 
 impl Elab<'_> {
     /// A name that is called.

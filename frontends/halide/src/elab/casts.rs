@@ -1,17 +1,16 @@
 //! Conversions that the source asks for, and types called like functions.
 
 use nbcc_base::{Diagnostic, Span};
+use nbcc_stages::ElementType;
 
 use crate::codes;
-use crate::elab::{Elab, Result};
-use crate::pipeline::ops::Spanned;
-
 use crate::elab::stmt::count;
+use crate::elab::{Elab, Result};
 use crate::pipeline::hir::NodeKind;
+use crate::pipeline::ops::Spanned;
 use crate::syntax::ast::{CastKind, TypeName, TypeWord};
 use crate::value::Value;
 use crate::value::types::{CType, c_name};
-use nbcc_stages::ElementType;
 
 impl Elab<'_> {
     pub(crate) fn c_cast(&mut self, at: Span, value: &Spanned) -> Result<Value> {

@@ -4,9 +4,8 @@ use nbcc_base::{Diagnostic, Failed, Span};
 
 use crate::codes;
 use crate::elab::{Elab, Result};
-use crate::pipeline::ops::Spanned;
-
 use crate::pipeline::hir::NodeKind;
+use crate::pipeline::ops::Spanned;
 use crate::syntax::ast::ExprId;
 use crate::value::{Value, constant};
 

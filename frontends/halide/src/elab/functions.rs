@@ -7,11 +7,10 @@ use nbcc_base::{Diagnostic, Span};
 use nbcc_stages::ElementType;
 
 use crate::codes;
-use crate::elab::{Elab, Result};
-use crate::pipeline::ops::Spanned;
-
 use crate::elab::Slot;
 use crate::elab::stmt::{Flow, count, outside_loop};
+use crate::elab::{Elab, Result};
+use crate::pipeline::ops::Spanned;
 use crate::syntax::ast::{
     DeclKind, ExprId, ExprKind, Function, Ident, Parameter, Symbol, TypeWord,
 };

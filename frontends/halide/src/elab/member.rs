@@ -1,5 +1,6 @@
 //! Members and methods: `r.x`, `in.width()`, and which of them start a schedule.
 
+use nbcc_base::nearest;
 use nbcc_base::{Diagnostic, Failed, Span};
 use nbcc_stages::{ElementType, Input};
 
@@ -10,7 +11,6 @@ use crate::pipeline::hir::NodeKind;
 use crate::pipeline::ops::Spanned;
 use crate::syntax::ast::Ident;
 use crate::value::{ArrayId, Value};
-use nbcc_base::nearest;
 
 const RDOM_VARS: [&str; 4] = ["x", "y", "z", "w"];
 

@@ -300,6 +300,10 @@ impl<'a> Elab<'a> {
         if self.steps <= MAX_STEPS {
             return Ok(());
         }
+        if self.has_errors() && !self.lost.is_empty() {
+            // A loop may lack the statement that ends it.
+            return Err(Failed);
+        }
         let at = self.busiest(at);
         self.fail(
             Diagnostic::error(&codes::STEPS, "the file takes too many steps to elaborate")
@@ -381,6 +385,7 @@ impl<'a> Elab<'a> {
     pub(crate) fn restore(&mut self, to: &Checkpoint) {
         self.aborted |= self.running.len() > to.running;
         self.scopes.truncate(to.scopes);
+        self.base = self.base.min(to.scopes);
         self.frame = to.frame;
         self.depth = to.depth;
         self.running.truncate(to.running);

@@ -1,16 +1,15 @@
 //! Names: variables, implicit Vars, and the input that a file need not declare.
 
+use nbcc_base::nearest;
 use nbcc_base::{Diagnostic, Failed, Span};
+use nbcc_stages::{ElementType, InputData};
 
 use crate::codes;
+use crate::elab::stmt::count;
 use crate::elab::{Elab, Result};
 use crate::pipeline::ops::Spanned;
-
-use crate::elab::stmt::count;
 use crate::syntax::ast::Symbol;
 use crate::value::Value;
-use nbcc_base::nearest;
-use nbcc_stages::{ElementType, InputData};
 
 impl Elab<'_> {
     /// The value of a name.

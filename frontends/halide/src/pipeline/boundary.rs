@@ -148,6 +148,8 @@ impl Elab<'_> {
                 );
             }
             for (value, constant) in values.iter_mut().zip(&constants) {
+                let node = self.expr_of(&constant.0, constant.1)?;
+                self.same_for_all_pixels(node, constant.1, "the value outside", true)?;
                 *value = self.select_values(
                     outside,
                     constant,

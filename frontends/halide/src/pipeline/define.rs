@@ -292,7 +292,7 @@ impl Elab<'_> {
     }
 
     /// An output is defined with the type and the dimensions with which it was declared.
-    fn check_declared(
+    pub(crate) fn check_declared(
         &mut self,
         func: FuncId,
         vars: &[Symbol],

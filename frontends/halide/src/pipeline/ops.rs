@@ -322,7 +322,7 @@ impl Elab<'_> {
                     op = if op == Op::Shl { Op::Shr } else { Op::Shl };
                 }
                 let ty = crate::value::types::unsigned(self.hir.ty(x).bits());
-                self.coerce(n.abs(), ty, b.1)?
+                self.coerce(n.saturating_abs(), ty, b.1)?
             }
             _ => self.expr_of(&b.0, b.1)?,
         };

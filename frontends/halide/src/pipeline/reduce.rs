@@ -159,6 +159,7 @@ impl Elab<'_> {
         }
         starts.push(start);
         let types: Vec<ElementType> = starts.iter().map(|&s| self.hir.ty(s)).collect();
+        self.check_declared(func, &vars, &starts, span, span)?;
         self.record_pure(func, vars, starts, span)?;
         let own = |elab: &mut Self, k: usize| {
             let kind = NodeKind::Call(func, k as u32, own_args.clone().into());

@@ -1,18 +1,17 @@
 //! The loops of a definition at a point of its schedule, and what directives make of them.
 
+use nbcc_base::nearest;
 use nbcc_base::{Diagnostic, Failed, Span};
-
-use crate::codes;
-use crate::elab::{Elab, Result};
-use crate::pipeline::ops::Spanned;
+use nbcc_stages::DirectiveKind;
 
 use super::Target;
+use crate::codes;
 use crate::elab::member::list;
 use crate::elab::stmt::count;
+use crate::elab::{Elab, Result};
 use crate::pipeline::hir::PendingDirective;
+use crate::pipeline::ops::Spanned;
 use crate::value::Value;
-use nbcc_base::nearest;
-use nbcc_stages::DirectiveKind;
 
 impl Elab<'_> {
     /// The loop that an argument names.

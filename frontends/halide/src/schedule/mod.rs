@@ -6,6 +6,7 @@ mod loops;
 mod rfactor;
 mod unfollowed;
 
+use nbcc_base::nearest;
 use nbcc_base::{Diagnostic, Failed, Span};
 use nbcc_stages::{DirectiveArg, DirectiveKind, ParamKind};
 
@@ -17,7 +18,6 @@ use crate::pipeline::ops::Spanned;
 use crate::schedule::directives::{DIRECTIVES, FUNC_METHODS, HALIDE_ONLY, TAIL_STRATEGIES};
 use crate::syntax::ast::Ident;
 use crate::value::Value;
-use nbcc_base::nearest;
 
 /// The schedule that a directive belongs to.
 #[derive(Clone, Copy)]

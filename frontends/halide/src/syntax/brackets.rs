@@ -1,13 +1,12 @@
 //! Brackets: that they match, and which statements go where they do not.
 
 use nbcc_base::{Diagnostic, Failed, Span};
-
-use crate::codes;
+use nbcc_base::{Diagnostics, SourceId};
 
 use super::{MAX_NESTING, MAX_SYNTAX_ERRORS, too_deep};
+use crate::codes;
 use crate::syntax::recovery::{Spanned, names_set, opens_block};
 use crate::syntax::token::Token;
-use nbcc_base::{Diagnostics, SourceId};
 
 /// Brackets match and do not nest too deep. A statement in which they do not is reported and taken
 /// out, and the names that it may have set are added to `removed`; gives the number of errors.

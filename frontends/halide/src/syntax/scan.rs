@@ -5,12 +5,12 @@
 use std::collections::{HashMap, HashSet};
 
 use nbcc_base::Span;
+use nbcc_base::nearest;
 
 use crate::pipeline::builtins::names::NAMES;
 use crate::syntax::ast::{
     Ast, DeclKind, ExprId, ExprKind, Init, Names, StmtKind, Symbol, TypeWord,
 };
-use nbcc_base::nearest;
 
 /// Facts about a file.
 #[derive(Default)]

@@ -35,7 +35,7 @@ struct Meaning {
 }
 
 /// How many tokens a list in `<>`, a `using` or the head of a function may have.
-const REACH: usize = 1000;
+const REACH: usize = 200;
 
 struct Reader<'a> {
     text: &'a str,

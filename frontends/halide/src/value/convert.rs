@@ -1,15 +1,14 @@
 //! Values as what variables, parameters and results of a type hold.
 
 use nbcc_base::{Diagnostic, Failed};
+use nbcc_stages::ElementType;
 
 use crate::codes;
 use crate::elab::{Elab, Result};
 use crate::pipeline::ops::Spanned;
-
 use crate::syntax::ast::TypeWord;
 use crate::value::types::CType;
 use crate::value::{Value, constant};
-use nbcc_stages::ElementType;
 
 impl Elab<'_> {
     /// A value as what a variable, parameter or result of a type holds.

@@ -5,7 +5,6 @@ use nbcc_base::{Diagnostic, Span};
 use crate::codes;
 use crate::elab::{Elab, Result};
 use crate::pipeline::ops::Spanned;
-
 use crate::syntax::ast::{Declarator, Init, TypeWord};
 use crate::value::types::CType;
 use crate::value::{ArrayId, Value};

@@ -6,7 +6,6 @@ use crate::codes;
 use crate::elab::member::list;
 use crate::elab::{Elab, Result};
 use crate::pipeline::ops::Spanned;
-
 use crate::syntax::ast::{Declarator, Op, TypeName};
 use crate::value::types::CType;
 use crate::value::{Value, constant};

@@ -1,17 +1,16 @@
 //! Declarations of inputs and parameters.
 
 use nbcc_base::{Diagnostic, Span};
-
-use crate::codes;
-use crate::elab::{Elab, Result};
-use crate::pipeline::ops::Spanned;
+use nbcc_stages::{ElementType, InputData, Literal, ParamData};
 
 use super::{MAX_DIMENSIONS, element_name};
+use crate::codes;
+use crate::elab::{Elab, Result};
 use crate::pipeline::hir::NodeKind;
+use crate::pipeline::ops::Spanned;
 use crate::syntax::ast::{Declarator, ExprId, TypeName, TypeWord};
 use crate::value::types::{CType, c_name, halide_type};
 use crate::value::{Value, constant};
-use nbcc_stages::{ElementType, InputData, Literal, ParamData};
 
 /// Type and number of dimensions of a buffer, as far as they are said.
 type Shape = (Option<(ElementType, Span)>, Option<u32>);

@@ -1,4 +1,4 @@
-//! Declarations: what each kind of variable is made of, and conversions to its type.
+//! Declarations: what each kind of variable is made of.
 
 mod arrays;
 mod generator_params;

@@ -1,14 +1,13 @@
 //! Reduction domains, and what bounds may depend on.
 
 use nbcc_base::{Diagnostic, Span};
+use nbcc_stages::ElementType;
 
 use crate::codes;
 use crate::elab::{Elab, Result};
-use crate::pipeline::ops::Spanned;
-
 use crate::pipeline::hir::{NodeKind, RDomInfo};
+use crate::pipeline::ops::Spanned;
 use crate::value::Value;
-use nbcc_stages::ElementType;
 
 impl Elab<'_> {
     pub(crate) fn rdom(
@@ -91,12 +90,24 @@ impl Elab<'_> {
     ) -> Result<crate::pipeline::hir::Node> {
         let node = self.expr_of(&value.0, value.1)?;
         let node = self.coordinate(node, "a bound")?;
-        self.walk(&[node], value.1, |e, n| {
+        self.same_for_all_pixels(node, value.1, what, false)?;
+        Ok(node)
+    }
+
+    /// Fails for an expression that depends on a coordinate, or, unless it `may_load`, on an element.
+    pub(crate) fn same_for_all_pixels(
+        &mut self,
+        node: crate::pipeline::hir::Node,
+        at: Span,
+        what: &str,
+        may_load: bool,
+    ) -> Result<()> {
+        self.walk(&[node], at, |e, n| {
             let found = match &e.hir.nodes[n].kind {
                 NodeKind::Var(_) => "a Var",
                 NodeKind::RVar(..) => "a reduction variable",
-                NodeKind::Load(..) => "an element of an input",
-                NodeKind::Call(..) => "an element of a Func",
+                NodeKind::Load(..) if !may_load => "an element of an input",
+                NodeKind::Call(..) if !may_load => "an element of a Func",
                 _ => return Ok(()),
             };
             let at = e.hir.nodes[n].span;
@@ -108,8 +119,7 @@ impl Elab<'_> {
                 .at(at, format!("this is {found}"))
                 .help("it may depend on constants, parameters and the extents of inputs"),
             )
-        })?;
-        Ok(node)
+        })
     }
 }
 

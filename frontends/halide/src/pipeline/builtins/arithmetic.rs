@@ -1,16 +1,15 @@
 //! Functions made of several operations: magnitudes, powers, divisions, saturation.
 
 use nbcc_base::{Diagnostic, Span};
+use nbcc_stages::{BinaryOp, CompareOp, ElementType, Intrinsic, UnaryOp};
 
 use crate::codes;
 use crate::elab::{Elab, Result};
-use crate::pipeline::ops::Spanned;
-
 use crate::pipeline::hir::{Node, NodeKind};
+use crate::pipeline::ops::Spanned;
 use crate::syntax::ast::Op;
 use crate::value::Value;
 use crate::value::types::{c_name, represents, unsigned};
-use nbcc_stages::{BinaryOp, CompareOp, ElementType, Intrinsic, UnaryOp};
 
 impl Elab<'_> {
     /// The magnitude: of a signed integer, in the unsigned type of its width.

@@ -1,17 +1,16 @@
 //! Functions that choose between values: `select`, `mux`, `min`, `max`, `clamp`.
 
 use nbcc_base::{Diagnostic, Span};
+use nbcc_stages::{BinaryOp, ElementType, Literal};
 
 use crate::codes;
-use crate::elab::{Elab, Result};
-use crate::pipeline::ops::Spanned;
-
 use crate::elab::stmt::count;
+use crate::elab::{Elab, Result};
 use crate::pipeline::hir::Node;
+use crate::pipeline::ops::Spanned;
 use crate::syntax::ast::Op;
 use crate::value::Value;
 use crate::value::types::{c_name, represents};
-use nbcc_stages::{BinaryOp, ElementType, Literal};
 
 impl Elab<'_> {
     /// `min` and `max` of two or more: folded from the right, as in Halide.

@@ -4,7 +4,6 @@ use nbcc_base::Span;
 
 use crate::elab::{Elab, Result};
 use crate::pipeline::ops::Spanned;
-
 use crate::syntax::ast::Op;
 use crate::value::{Value, constant};
 
