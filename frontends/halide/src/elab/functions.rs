@@ -195,11 +195,11 @@ impl Elab<'_> {
 
     fn parameter_value(&mut self, parameter: &Parameter, arg: &Spanned) -> Result<Value> {
         let text = self.names.text(parameter.name.name).to_owned();
-        if parameter.by_reference
-            && !parameter.is_const
-            && !is_handle(parameter.ty.word)
-            && !parameter.is_array
-        {
+        let is_handle = match parameter.ty.word {
+            TypeWord::Parameter => stands_for(&arg.0),
+            word => is_handle(word),
+        };
+        if parameter.by_reference && !parameter.is_const && !is_handle && !parameter.is_array {
             let end = parameter.name.span;
             return self.fail(
                 Diagnostic::error(
@@ -232,6 +232,20 @@ impl Elab<'_> {
         let c_type = self.c_type_of(parameter.ty)?;
         self.convert(parameter.ty.word, c_type, arg)
     }
+}
+
+/// Whether a value stands for something that it does not hold itself.
+fn stands_for(value: &Value) -> bool {
+    matches!(
+        value,
+        Value::Func(_)
+            | Value::Input(_)
+            | Value::InputDim(..)
+            | Value::FuncDim(..)
+            | Value::Stage(..)
+            | Value::RDom(_)
+            | Value::Poison
+    )
 }
 
 /// Whether a variable of the type stands for something else that it does not hold itself.

@@ -93,6 +93,8 @@ pub(crate) struct Elab<'a> {
     pub(crate) directives: &'a [DirectiveInfo],
     /// Values that the command line gives, by name.
     pub(crate) params: &'a [(String, String)],
+    /// Whether statements were left out that could not be read.
+    unread: bool,
     /// Names that a statement with a syntax error may have set.
     pub(crate) lost: HashSet<Symbol>,
     pub(crate) diagnostics: &'a mut Diagnostics,
@@ -167,6 +169,7 @@ impl<'a> Elab<'a> {
             types,
             directives: options.directives,
             params: options.params,
+            unread: false,
             lost: HashSet::new(),
             diagnostics,
             errors: 0,
@@ -216,6 +219,7 @@ impl<'a> Elab<'a> {
     /// Goes on without the statements in which there were syntax errors.
     pub(crate) fn recover(&mut self, errors: usize, lost: HashSet<Symbol>) {
         self.errors += errors;
+        self.unread = errors > 0;
         self.lost = lost;
     }
 
@@ -300,7 +304,7 @@ impl<'a> Elab<'a> {
         if self.steps <= MAX_STEPS {
             return Ok(());
         }
-        if self.has_errors() && !self.lost.is_empty() {
+        if self.unread {
             // A loop may lack the statement that ends it.
             return Err(Failed);
         }

@@ -132,7 +132,9 @@ impl<'a> Reader<'a> {
             return None;
         }
         let end = self.close(i + 1)?;
-        let class = (i..end).find(|&k| self.at(k) == Some(Token::Name))?;
+        let is_class =
+            |&k: &usize| self.at(k) == Some(Token::Name) && self.at(k + 1) != Some(Token::Path);
+        let class = (i..end).find(is_class)?;
         let mut next = class + 1;
         let mut arguments = Vec::new();
         if self.at(next) == Some(Token::Less) {

@@ -20,8 +20,8 @@ impl Elab<'_> {
         match self.c_type_of(ty)? {
             Some(CType::Element(element)) => Ok(element),
             Some(_) => {
-                let name = self.text(ty.span);
-                self.fail(crate::elab::stmt::refused(name, "64-bit types", ty.span))
+                let name = self.type_text(ty.span).to_owned();
+                self.fail(crate::elab::stmt::refused(&name, "64-bit types", ty.span))
             }
             None => self.fail(
                 Diagnostic::error(&codes::DECLARATION, "an element type is expected")
