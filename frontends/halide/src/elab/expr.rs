@@ -120,7 +120,7 @@ impl Elab<'_> {
                     Ok(Value::Int(i64::from(ty.bits().div_ceil(8))))
                 }
             },
-            ExprKind::Lambda(lambda) => self.lambda_value(id, lambda.by_value, span),
+            ExprKind::Lambda(lambda) => self.lambda_value(id, lambda, span),
             ExprKind::Type(ty) => match ty.word {
                 TypeWord::C | TypeWord::Parameter => self.element_type(**ty).map(Value::Type),
                 _ => {

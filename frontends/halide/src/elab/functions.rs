@@ -12,7 +12,7 @@ use crate::elab::stmt::{Flow, count, outside_loop};
 use crate::elab::{Elab, Result};
 use crate::pipeline::ops::Spanned;
 use crate::syntax::ast::{
-    DeclKind, ExprId, ExprKind, Function, Ident, Parameter, Symbol, TypeWord,
+    DeclKind, ExprId, ExprKind, Function, Ident, Lambda, Parameter, Symbol, TypeWord,
 };
 use crate::value::{Closure, Value};
 
@@ -165,14 +165,19 @@ impl Elab<'_> {
     }
 
     /// `[](...) { ... }` as a value.
-    pub(crate) fn lambda_value(&mut self, id: ExprId, by_value: bool, span: Span) -> Result<Value> {
+    pub(crate) fn lambda_value(
+        &mut self,
+        id: ExprId,
+        lambda: &Lambda,
+        span: Span,
+    ) -> Result<Value> {
         let mut scope: HashMap<Symbol, usize> = HashMap::new();
         for inner in self.local_scopes() {
             scope.extend(inner);
         }
         self.step(scope.len() as u64, span)?;
-        if by_value {
-            for slot in scope.values_mut() {
+        if lambda.by_value {
+            for (_, slot) in scope.iter_mut().filter(|(n, _)| !lambda.references.contains(n)) {
                 self.slots.push(self.slots[*slot].clone());
                 *slot = self.slots.len() - 1;
             }

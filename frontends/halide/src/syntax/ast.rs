@@ -260,8 +260,10 @@ pub(crate) struct Function {
 /// A function without a name.
 #[derive(Debug)]
 pub(crate) struct Lambda {
-    /// Whether it keeps the values that the names around it have where it stands.
+    /// Whether it keeps the values that the names around it have where it stands, but for the names
+    /// in `references`.
     pub(crate) by_value: bool,
+    pub(crate) references: Vec<Symbol>,
     pub(crate) function: Function,
 }
 

@@ -7,7 +7,7 @@ use nbcc_base::{SourceId, Span};
 
 use crate::syntax::ast::{
     Ast, Class, DeclKind, Declaration, Declarator, ExprId, ExprKind, ForHead, Function, Ident,
-    Lambda, Names, Op, Parameter, RangeHead, StmtId, StmtKind, TypeName, TypeWord,
+    Lambda, Names, Op, Parameter, RangeHead, StmtId, StmtKind, Symbol, TypeName, TypeWord,
 };
 
 /// The tree under construction.
@@ -145,7 +145,7 @@ impl<'a> Builder<'a> {
     /// `[captures](parameters) { ... }`.
     pub(crate) fn lambda(
         &mut self,
-        by_value: bool,
+        (by_value, references): (bool, Vec<Symbol>),
         parameters: Vec<Parameter>,
         result: Option<TypeName>,
         body: StmtId,
@@ -156,7 +156,7 @@ impl<'a> Builder<'a> {
         let name = Ident { name: self.names.intern("lambda"), span };
         let result = DeclKind::Plain(result);
         let function = Function { result, name, types: Vec::new(), parameters, body };
-        self.expr(ExprKind::Lambda(Box::new(Lambda { by_value, function })), start, end)
+        self.expr(ExprKind::Lambda(Box::new(Lambda { by_value, references, function })), start, end)
     }
 
     /// `Input<T[n]> name;`: each name is an array.
