@@ -279,8 +279,14 @@ impl Elab<'_> {
         let declared = self.hir.funcs[output].declared;
         let own = std::mem::replace(&mut self.hir.funcs[func].declared, declared);
         debug_assert!(own.is_none(), "only outputs are declared with a type");
-        self.hir.funcs[func].name.clone_from(&name);
-        self.check_declared(func, &vars, &values.unwrap_or_default(), span, span)?;
+        let own_name = std::mem::replace(&mut self.hir.funcs[func].name, name);
+        let fits = self.check_declared(func, &vars, &values.unwrap_or_default(), span, span);
+        if fits.is_err() {
+            // It may fit another output.
+            self.hir.funcs[func].declared = None;
+            self.hir.funcs[func].name = own_name;
+            return fits;
+        }
         // The name stays with what is computed; nothing can define the declared Func any more.
         self.hir.funcs[output].poisoned = true;
         for slot in &mut self.hir.outputs {
