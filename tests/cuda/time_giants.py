@@ -14,6 +14,29 @@ import tempfile
 import time
 
 HEAD = ".version 7.0\n.target sm_70\n.address_size 64\n"
+CALLEE = """.func (.param .b32 b) twist(.param .b32 a)
+{
+    .reg .pred %p<2>;
+    .reg .b32 %r<4>;
+    ld.param.u32 %r1, [a];
+    mad.lo.u32 %r2, %r1, 5, 3;
+    setp.lt.u32 %p1, %r2, %r1;
+    @%p1 bra L;
+    xor.b32 %r2, %r2, 9;
+L:
+    st.param.b32 [b], %r2;
+    ret;
+}
+"""
+
+
+def chain(n):
+    """The functions of `call_chain`: the last of them first."""
+    last = ".func (.param .b32 b) f{0}(.param .b32 a)\n{{\n    .reg .b32 %r<4>;\n    ld.param.u32 %r1, [a];\n    mad.lo.u32 %r1, %r1, {1}, 7;\n"
+    call = "    {{\n    .param .b32 x;\n    .param .b32 y;\n    st.param.b32 [x], %r1;\n    call.uni (y), f{0}, (x);\n    ld.param.b32 %r1, [y];\n    }}\n"
+    return "".join(last.format(k, k + 3) + (call.format(k + 1) if k + 1 < n else "") + "    st.param.b32 [b], %r1;\n    ret;\n}\n" for k in reversed(range(n)))
+
+
 ENTRY = """.visible .entry giant(.param .u64 out, .param .u32 n)
 {
     .reg .pred %p<16>;
@@ -76,6 +99,17 @@ def loop_nest(n):
                              for k in reversed(range(n)))
 
 
+def continues(n):
+    """A loop whose next iteration may begin in many places."""
+    return "HEAD:\n    add.u32 %r3, %r3, 1;\n" + "".join(f"    setp.eq.u32 %p1, %r3, {k};\n    @%p1 bra HEAD;\n    mad.lo.u32 %r3, %r3, 5, {k};\n" for k in range(n)) + \
+        "    setp.lt.u32 %p1, %r3, 99;\n    @%p1 bra HEAD;\n"
+
+
+def ladder(n):
+    """Conditional blocks each of which may be left out together with the next's condition."""
+    return "".join(f"L{k}:\n    setp.lt.u32 %p1, %r3, {k + 7};\n    @%p1 bra L{k + 2};\n    mad.lo.u32 %r3, %r3, 5, {k};\n" for k in range(n)) + f"L{n}:\nL{n + 1}:\n"
+
+
 def straight(n):
     """Instructions without branches."""
     return "".join(f"    mad.lo.u32 %r3, %r3, {2 * k + 5}, %r{1 + k % 3};\n" for k in range(n))
@@ -101,6 +135,22 @@ def live_across(n):
     return start + work + "".join(f"    add.u32 %r3, %r3, %r{k + 10};\n" for k in range(40))
 
 
+def pressure(n):
+    """As many values that live at once, in a program of a few times that size."""
+    start = "".join(f"    ld.global.u32 %r{k + 10}, [%rd3+{4 * k}];\n" for k in range(n))
+    return start + "".join(f"    mad.lo.u32 %r3, %r3, %r{k + 10}, {k};\n" for k in range(n))
+
+
+def calls(n):
+    """Calls of one function."""
+    return "".join(f"    {{\n    .param .b32 a;\n    .param .b32 b;\n    st.param.b32 [a], %r3;\n    call.uni (b), twist, (a);\n    ld.param.b32 %r3, [b];\n    }}\n" for k in range(n))
+
+
+def call_chain(n):
+    """Functions each of which calls the next."""
+    return "    {\n    .param .b32 a;\n    .param .b32 b;\n    st.param.b32 [a], %r3;\n    call.uni (b), f0, (a);\n    ld.param.b32 %r3, [b];\n    }\n"
+
+
 def switch(n):
     """An indirect branch with many targets."""
     names = [f"L{k}" for k in range(n)]
@@ -110,8 +160,11 @@ def switch(n):
 
 SHAPES = {
     early_exits: 10_000, sequential: 10_000, nested: 10_000, alternatives: 10_000, conditions: 10_000, breaks: 10_000, loops: 10_000,
-    loop_nest: 1_000, straight: 100_000, stores: 100_000, live: 100_000, live_across: 10_000, switch: 10_000,
+    loop_nest: 2_000, continues: 10_000, ladder: 10_000, straight: 100_000, stores: 100_000, live: 100_000, live_across: 10_000, switch: 10_000,
+    pressure: 10_000, calls: 10_000, call_chain: 10_000,
 }
+
+FUNCTIONS = {calls: lambda n: CALLEE, call_chain: chain}
 
 
 def seconds(command):
@@ -138,7 +191,7 @@ def main():
                 continue
             times = []
             for size in (largest // 8, largest // 4, largest // 2, largest):
-                text = HEAD + ENTRY + shape(size) + END
+                text = HEAD + FUNCTIONS.get(shape, lambda n: "")(size) + ENTRY + shape(size) + END
                 path = os.path.join(folder, f"{shape.__name__}.{size}.ptx")
                 with open(path, "w") as file:
                     file.write(text)
