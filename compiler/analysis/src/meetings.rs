@@ -12,8 +12,8 @@
 //! - Where one label alone is on its way there is nothing more to meet, unless ways back lead it to
 //!   where others have been.
 //! - Ways back are gone last, so that labels have mostly met before.
-//! - Where all that is on its way stands at arms of another branch that has been asked for, what is
-//!   ahead are joins of that one, too.
+//! - Where all that is on its way stands where the arms of another branch lead, which has been asked
+//!   for, what is ahead are joins of that one, too.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -118,14 +118,6 @@ impl Walk<'_> {
         }
     }
 
-    /// Whether all that is on its way stands at arms of a block.
-    fn is_at(&self, arms: &[Block]) -> bool {
-        self.work.len() <= arms.len() && {
-            let arms: BTreeSet<&Block> = arms.iter().collect();
-            self.work.iter().all(|(.., block)| arms.contains(block))
-        }
-    }
-
     /// The joins on the ways that were gone, by definition: the blocks that nothing but the branch
     /// dominates in their graph, and that are reached from two arms or such blocks.
     fn joins_of_ways(&self, arms: &[Block]) -> BTreeSet<Block> {
@@ -194,6 +186,34 @@ impl<'a> Meetings<'a> {
         Meetings { func, cfg, post, cycles, dominators, frontiers, irreducible, asked, steps: 0 }
     }
 
+    /// Whether all that is on its way in a walk stands at arms of another branch or where they lead
+    /// at once, with no more labels than that branch's walk has there.
+    fn is_at_arms(&self, walk: &Walk<'_>, branch: Block) -> bool {
+        let arms = successors(self.func, branch);
+        if walk.work.len() > arms.len() {
+            return false;
+        }
+        let mut theirs: BTreeMap<Block, Label> = BTreeMap::new();
+        for (arm, &block) in arms.iter().enumerate() {
+            let here = walk.work.contains(&walk.place(block));
+            let to: Vec<Block> = match !here && self.dominators.dominates(branch, block) {
+                true => self.frontiers.of(block).collect(),
+                false => vec![block],
+            };
+            for to in to {
+                let label = theirs.entry(to).or_insert(Label::Arm(arm));
+                if *label != Label::Arm(arm) {
+                    *label = Label::Join(to);
+                }
+            }
+        }
+        let mut ours: BTreeMap<Label, Label> = BTreeMap::new();
+        walk.work.iter().all(|(.., block)| {
+            let label = walk.of[block];
+            theirs.get(block).is_some_and(|&their| *ours.entry(their).or_insert(label) == label)
+        })
+    }
+
     /// The joins of a reachable branch, but for some that are joins of branches asked for before.
     pub fn joins(&mut self, branch: Block) -> BTreeSet<Block> {
         self.asked[branch] = true;
@@ -235,7 +255,7 @@ impl<'a> Meetings<'a> {
             if !cyclic
                 && self.asked[block]
                 && self.post.immediate(block) == end
-                && walk.is_at(&successors(self.func, block))
+                && self.is_at_arms(&walk, block)
             {
                 break;
             }

@@ -209,7 +209,7 @@ fn generated(
 #[test]
 fn work_is_linear_in_divergent_branches() {
     type Shape = fn(usize) -> Function;
-    let shapes: [(&str, Shape); 9] = [
+    let shapes: [(&str, Shape); 10] = [
         ("early exits", |n| generated(n, |k| [n + 1, k + 1], [], n + 1)),
         ("parts of a condition", |n| {
             generated(n, |k| [n + 2, k + 1], [(n + 1, n + 3), (n + 2, n + 3)], n + 3)
@@ -221,6 +221,11 @@ fn work_is_linear_in_divergent_branches() {
         }),
         ("ways past the next part", |n| {
             generated(n, |k| [k + 1, k + 2], [(n + 1, n + 3), (n + 2, n + 3)], n + 3)
+        }),
+        ("ways past the next part behind a block", |n| {
+            let parts = (1..=n).map(|k| (n + 2 + k, k + 1));
+            let jumps = parts.chain([(n + 1, n + 2), (n + 2, 2 * n + 3)]);
+            generated(n, |k| [k + 2, n + 2 + k], jumps, 2 * n + 3)
         }),
         ("a nest of loops", |n| {
             let heads = (1..n).map(|k| (k, k + 1));
