@@ -174,7 +174,7 @@ fn collide<I: Instruction<Reg = VReg>>(a: &InstData<I>, b: &InstData<I>) -> bool
         let shared = of_a.iter().filter(|memory| of_b.contains(memory));
         shared.into_iter().any(|&memory| {
             let [a, b] = [a, b].map(|data| data.access_of(memory));
-            !matches!((a, b), (Some(a), Some(b)) if a.is_apart_from(b))
+            !matches!((a, b), (Some(a), Some(b)) if a.is_disjoint_from(b))
         })
     })
 }

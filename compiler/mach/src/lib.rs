@@ -13,4 +13,4 @@ pub mod regalloc;
 pub mod schedule;
 
 pub use function::{Block, BlockData, Function, InstData, VReg, VRegData};
-pub use memory::{LinearAddress, MemoryAccess};
+pub use memory::{AffineAddress, MemoryAccess};

@@ -9,16 +9,16 @@ pub struct MemoryAccess<M> {
     /// The object, by a number of the target's choice: those with different numbers share no byte.
     /// `None`: any.
     pub object: Option<u32>,
-    /// The address of its first byte, where accesses can be told apart by it: each unit that
-    /// executes the instruction reaches only what is its own.
-    pub address: Option<LinearAddress>,
-    /// How many bytes that some instruction may write.
+    /// The address of its first byte. To be given only where no other unit that executes the
+    /// function accesses these bytes while the block runs: accesses are told apart by it.
+    pub address: Option<AffineAddress>,
+    /// How many bytes; 0 where nothing in the function writes them, so that any access may pass.
     pub bytes: u32,
 }
 
 /// A sum of unknowns with coefficients and a constant, modulo 2^32.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct LinearAddress {
+pub struct AffineAddress {
     /// Unknowns in ascending order, each once, with coefficients that are not 0. An unknown has one
     /// value while a block runs once.
     pub terms: Vec<(u32, u32)>,
@@ -26,19 +26,19 @@ pub struct LinearAddress {
     pub constant: u32,
 }
 
-impl LinearAddress {
+impl AffineAddress {
     /// A constant.
-    pub fn constant(constant: u32) -> LinearAddress {
-        LinearAddress { terms: vec![], constant }
+    pub fn constant(constant: u32) -> AffineAddress {
+        AffineAddress { terms: vec![], constant }
     }
 
     /// An unknown.
-    pub fn unknown(number: u32) -> LinearAddress {
-        LinearAddress { terms: vec![(number, 1)], constant: 0 }
+    pub fn unknown(number: u32) -> AffineAddress {
+        AffineAddress { terms: vec![(number, 1)], constant: 0 }
     }
 
     /// The sum with another address, `factor` times.
-    pub fn plus(&self, other: &LinearAddress, factor: u32) -> LinearAddress {
+    pub fn plus(&self, other: &AffineAddress, factor: u32) -> AffineAddress {
         let mut terms = Vec::with_capacity(self.terms.len() + other.terms.len());
         let (mut a, mut b) = (self.terms.iter().peekable(), other.terms.iter().peekable());
         loop {
@@ -63,13 +63,13 @@ impl LinearAddress {
             }
         }
         let constant = self.constant.wrapping_add(other.constant.wrapping_mul(factor));
-        LinearAddress { terms, constant }
+        AffineAddress { terms, constant }
     }
 }
 
 impl<M: PartialEq> MemoryAccess<M> {
     /// Whether two accesses, in one run of a block, certainly share no byte.
-    pub fn is_apart_from(&self, other: &MemoryAccess<M>) -> bool {
+    pub fn is_disjoint_from(&self, other: &MemoryAccess<M>) -> bool {
         if self.memory != other.memory
             || self.bytes == 0
             || other.bytes == 0

@@ -138,7 +138,7 @@ fn may_meet<I: Instruction<Reg = VReg>>(a: &InstData<I>, b: &InstData<I>) -> boo
         writer.inst.memory_writes().iter().any(|&memory| {
             reaches(other, memory)
                 && match (writer.access_of(memory), other.access_of(memory)) {
-                    (Some(x), Some(y)) => !x.is_apart_from(y),
+                    (Some(x), Some(y)) => !x.is_disjoint_from(y),
                     _ => true,
                 }
         })

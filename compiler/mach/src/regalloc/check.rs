@@ -5,8 +5,8 @@
 //! coalescing.
 //!
 //! A symbol stands for the value last written to a register of the function before, or for a
-//! constant: a register that is written once, by an instruction that makes one, is that constant.
-//! Where control flow meets, a place holds what it holds on every path.
+//! constant. Constants have places of their own, which nothing overwrites: a register that is one is
+//! known to be there. Where control flow meets, a place holds what it holds on every path.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::Hash;
@@ -16,7 +16,7 @@ use cranelift_entity::{PrimaryMap, SecondaryMap};
 use nbcc_isa::{Instruction, MachineInstruction, PhysReg, RegisterClass};
 
 use super::{Allocation, RegisterFile};
-use crate::{Block, Function, VReg};
+use crate::{Block, Function, VReg, VRegData};
 
 /// What an instruction does that only moves a value or makes a constant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,19 +81,18 @@ enum Base {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Form {
     Plain,
-    /// As a register of another class has it.
+    /// As a register of another class has it, so that decoding gives the value.
     Encoded,
-    /// Read as if it had been encoded.
-    Decoded,
 }
 
 type Symbol = (Base, Form);
 
-/// An entry of a file, by its number, or a unit of memory.
+/// An entry of a file, by its number; a unit of memory; where a constant comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Place {
     Entry(usize, u16),
     Memory(u32),
+    Constant(usize),
 }
 
 /// The parts of values that each place is known to hold.
@@ -138,53 +137,40 @@ where
     Shape<I>: MachineInstruction + Eq + Hash,
     T: Fn(&I) -> Option<Transfer<VReg>>,
 {
-    let (symbols, constants) = symbols(before, &transfer);
+    let constants = constants(before, &transfer);
+    let symbols = symbols(before);
     Checker { before, after, allocation, files, slots, transfer, symbols, constants }
         .run()
         .map_err(|what| format!("{}: {what}", after.name))
 }
 
-/// What registers stand for: those that are written once, by what makes a constant, for it; those
-/// that are fixed to one entry for the first of them.
-fn symbols<I>(
+/// What registers stand for: those that are fixed to one entry for the first of them.
+fn symbols<I: Instruction<Reg = VReg>>(func: &Function<I>) -> PrimaryMap<VReg, Symbol> {
+    let mut fixed: BTreeMap<(I::Class, u16), VReg> = BTreeMap::new();
+    let symbol = |(vreg, data): (VReg, &VRegData<I::Class>)| {
+        let first = data.fixed.map(|entry| *fixed.entry((data.class, entry)).or_insert(vreg));
+        (Base::Register(first.unwrap_or(vreg)), Form::Plain)
+    };
+    func.vregs.iter().map(symbol).collect()
+}
+
+/// Numbers the constants of a function by the instructions that make them.
+fn constants<I>(
     func: &Function<I>,
     transfer: &impl Fn(&I) -> Option<Transfer<VReg>>,
-) -> (PrimaryMap<VReg, Symbol>, HashMap<Shape<I>, usize>)
+) -> HashMap<Shape<I>, usize>
 where
     I: Instruction<Reg = VReg>,
     Shape<I>: Eq + Hash,
 {
-    let mut fixed: BTreeMap<(I::Class, u16), VReg> = BTreeMap::new();
-    let mut symbols = PrimaryMap::new();
-    for (vreg, data) in &func.vregs {
-        let first = data.fixed.map(|entry| *fixed.entry((data.class, entry)).or_insert(vreg));
-        symbols.push((Base::Register(first.unwrap_or(vreg)), Form::Plain));
-    }
-    let mut written: SecondaryMap<VReg, u32> = SecondaryMap::new();
-    let insts = || func.blocks.values().flat_map(|data| &data.insts).map(|data| &data.inst);
-    for inst in insts() {
-        Function::uses_and_defs(inst).1.into_iter().for_each(|def| written[def] += 1);
-    }
-    let once = |vreg: VReg| written[vreg] == 1 && func.vregs[vreg].fixed.is_none();
     let mut constants = HashMap::new();
-    for inst in insts() {
-        if let Some(Transfer::Constant { to }) = transfer(inst)
-            && once(to)
-        {
+    for data in func.blocks.values().flat_map(|data| &data.insts) {
+        if let Some(Transfer::Constant { .. }) = transfer(&data.inst) {
             let next = constants.len();
-            let number = *constants.entry(shape(inst)).or_insert(next);
-            symbols[to] = (Base::Constant(number), Form::Plain);
+            constants.entry(shape(&data.inst)).or_insert(next);
         }
     }
-    for inst in insts() {
-        if let Some(Transfer::Decode { to, from }) = transfer(inst)
-            && let (base @ Base::Constant(_), Form::Plain) = symbols[from]
-            && once(to)
-        {
-            symbols[to] = (base, Form::Decoded);
-        }
-    }
-    (symbols, constants)
+    constants
 }
 
 impl<I, T> Checker<'_, I, T>
@@ -194,6 +180,9 @@ where
     T: Fn(&I) -> Option<Transfer<VReg>>,
 {
     fn run(&self) -> Result<(), String> {
+        if self.before.blocks.len() != self.after.blocks.len() {
+            return Err("has other blocks".to_string());
+        }
         let mut at_start: SecondaryMap<Block, Option<Known>> = SecondaryMap::new();
         let Some(entry) = self.after.blocks.keys().next() else { return Ok(()) };
         at_start[entry] = Some(self.at_entry());
@@ -230,6 +219,12 @@ where
             for (part, place) in self.places(vreg, self.before).unwrap_or_default() {
                 known.entry(place).or_default().insert((self.symbols[vreg], part));
             }
+        }
+        let widest = self.files.iter().flat_map(|file| file.classes).map(|&(_, width)| width);
+        for number in 0..self.constants.len() {
+            let symbol = (Base::Constant(number), Form::Plain);
+            let parts = (0..widest.clone().max().unwrap_or(1)).map(|part| (symbol, part));
+            known.insert(Place::Constant(number), parts.collect());
         }
         known
     }
@@ -269,50 +264,67 @@ where
         if origins.len() != after.len() {
             return Err(format!("{block} has {} instructions, not {}", after.len(), origins.len()));
         }
+        // What is gone counts where it stood: behind what stood before it, and before what was
+        // inserted there.
+        let mut stays = vec![false; before.len()];
+        for &origin in origins.iter().flatten() {
+            match stays.get_mut(origin as usize) {
+                Some(stays) => *stays = true,
+                None => return Err(format!("{block} has no instruction {origin}")),
+            }
+        }
         let mut next = 0;
+        let mut leave = |known: &mut Known| {
+            while next < before.len() && !stays[next] {
+                self.gone(&before[next].inst, known)?;
+                next += 1;
+            }
+            next += 1;
+            Ok::<usize, String>(next - 1)
+        };
+        let mut here = leave(known)?;
         for (index, (data, origin)) in after.iter().zip(origins).enumerate() {
             let at = |what: String| format!("{block}, instruction {index}: {what}");
-            let Some(origin) = *origin else {
-                self.inserted(&data.inst, known).map_err(at)?;
-                continue;
-            };
-            let origin = origin as usize;
-            if origin < next || origin >= before.len() {
-                return Err(at("is not where it was".to_string()));
-            }
-            for gone in &before[next..origin] {
-                self.gone(&gone.inst, known).map_err(at)?;
-            }
-            self.kept(&before[origin].inst, &data.inst, known, look).map_err(at)?;
-            next = origin + 1;
-        }
-        before[next..].iter().try_for_each(|gone| self.gone(&gone.inst, known))
-    }
-
-    /// An instruction that the allocation left out: a copy makes its target's value its source's,
-    /// wherever that is; a constant is the same everywhere.
-    fn gone(&self, inst: &I, known: &mut Known) -> Result<(), String> {
-        let defs = Function::uses_and_defs(inst).1;
-        let constant = |&def: &VReg| matches!(self.symbols[def], (Base::Constant(_), _));
-        if !defs.is_empty() && defs.iter().all(constant) {
-            return Ok(());
-        }
-        let Some(Transfer::Copy { to, from }) = (self.transfer)(inst) else {
-            return Err("an instruction before it is gone".to_string());
-        };
-        let [to, from] = [to, from].map(|vreg| self.symbols[vreg]);
-        if to != from {
-            forget(known, to);
-            for held in known.values_mut() {
-                let parts: Vec<u16> = held
-                    .iter()
-                    .filter(|(symbol, _)| *symbol == from)
-                    .map(|&(_, part)| part)
-                    .collect();
-                held.extend(parts.into_iter().map(|part| (to, part)));
+            match *origin {
+                None => self.inserted(&data.inst, known).map_err(at)?,
+                Some(origin) if origin as usize == here => {
+                    self.kept(&before[here].inst, &data.inst, known, look).map_err(at)?;
+                    here = leave(known).map_err(at)?;
+                }
+                Some(_) => return Err(at("is not where it was".to_string())),
             }
         }
         Ok(())
+    }
+
+    /// An instruction that the allocation left out: wherever its source is, there is its target.
+    fn gone(&self, inst: &I, known: &mut Known) -> Result<(), String> {
+        let (to, from, form) = match (self.transfer)(inst) {
+            Some(Transfer::Copy { to, from }) => (to, self.symbols[from], Form::Plain),
+            Some(Transfer::Decode { to, from }) => (to, self.symbols[from], Form::Encoded),
+            Some(Transfer::Constant { to }) => (to, self.constant(inst), Form::Plain),
+            _ => return Err("an instruction is gone".to_string()),
+        };
+        let (to, _) = self.symbols[to];
+        if to == from.0 {
+            return Ok(());
+        }
+        forget(known, to);
+        for held in known.values_mut() {
+            let same = |&((base, was), part): &(Symbol, u16)| {
+                let form = if form == Form::Plain { Some(was) } else { encoded(was) };
+                (base == from.0).then_some(((to, form?), part))
+            };
+            let more: Vec<_> = held.iter().filter_map(same).collect();
+            held.extend(more);
+        }
+        Ok(())
+    }
+
+    /// The constant that an instruction makes.
+    fn constant(&self, inst: &I) -> Symbol {
+        let number = self.constants.get(&shape(inst)).copied().unwrap_or(usize::MAX);
+        (Base::Constant(number), Form::Plain)
     }
 
     /// An instruction that the allocation added.
@@ -337,15 +349,13 @@ where
                 (self.places(from, self.after)?, self.memory(from, address)?, Some)
             }
             Transfer::Constant { to } => {
-                let number = self.constants.get(&shape(inst));
-                let symbol = number.map(|&number| (Base::Constant(number), Form::Plain));
-                for (part, place) in self.places(to, self.after)? {
-                    known.insert(place, symbol.into_iter().map(|symbol| (symbol, part)).collect());
-                }
-                return Ok(());
+                let (Base::Constant(number), _) = self.constant(inst) else { return Ok(()) };
+                let to = self.places(to, self.after)?;
+                let from = to.iter().map(|&(part, _)| (part, Place::Constant(number))).collect();
+                (from, to, Some)
             }
         };
-        let values: Vec<_> = from.iter().map(|(_, place)| held(known, *place, form)).collect();
+        let values: Vec<_> = from.iter().map(|from| held(known, *from, form)).collect();
         for ((_, place), value) in to.into_iter().zip(values) {
             known.insert(place, value);
         }
@@ -378,15 +388,27 @@ where
                 writes.push((was, places));
             }
         }
-        let copied = match (self.transfer)(after) {
-            Some(Transfer::Copy { from, .. }) => self.places(from, self.after)?,
-            _ => Vec::new(),
+        let transfer = (self.transfer)(after);
+        let (copied, form): (_, fn(Form) -> Option<Form>) = match transfer {
+            Some(Transfer::Copy { from, .. }) => (self.places(from, self.after)?, Some),
+            Some(Transfer::Encode { from, .. }) => (self.places(from, self.after)?, encoded),
+            Some(Transfer::Decode { from, .. }) => (self.places(from, self.after)?, decoded),
+            Some(Transfer::Store { address, .. }) if self.slots.range.contains(&address) => {
+                return Err(format!("writes {address}, where values are kept"));
+            }
+            _ => (Vec::new(), Some),
         };
-        let copied: Vec<_> =
-            copied.into_iter().map(|(_, place)| held(known, place, Some)).collect();
+        let copied: Vec<_> = copied.into_iter().map(|from| held(known, from, form)).collect();
         for &(was, _) in &writes {
-            if let (Base::Register(_), _) = self.symbols[was] {
-                forget(known, self.symbols[was]);
+            forget(known, self.symbols[was].0);
+        }
+        if let (Some(Transfer::Constant { .. }), [(was, _)]) = (transfer, &writes[..]) {
+            // Where the constant is, there is the register.
+            let (from, (to, _)) = (self.constant(after), self.symbols[*was]);
+            for held in known.values_mut() {
+                let same = held.iter().filter(|(symbol, _)| *symbol == from);
+                let more: Vec<_> = same.map(|&(_, part)| ((to, Form::Plain), part)).collect();
+                held.extend(more);
             }
         }
         let mut written = BTreeMap::new();
@@ -416,15 +438,22 @@ fn meet(a: &Known, b: &Known) -> Known {
 }
 
 /// A register has a new value: nothing holds it yet.
-fn forget(known: &mut Known, (base, _): Symbol) {
+fn forget(known: &mut Known, base: Base) {
     for held in known.values_mut() {
         held.retain(|((other, _), _)| *other != base);
     }
 }
 
-/// What a place holds, after a change of form.
-fn held(known: &Known, place: Place, form: fn(Form) -> Option<Form>) -> BTreeSet<(Symbol, u16)> {
-    let change = |&((base, was), part): &(Symbol, u16)| Some(((base, form(was)?), part));
+/// What a place holds of a part, after a change of form.
+fn held(
+    known: &Known,
+    (part, place): (u16, Place),
+    form: fn(Form) -> Option<Form>,
+) -> BTreeSet<(Symbol, u16)> {
+    let change = |&((base, was), of): &(Symbol, u16)| {
+        let of_part = !matches!(place, Place::Constant(_)) || of == part;
+        of_part.then(|| Some(((base, form(was)?), of))).flatten()
+    };
     known.get(&place).into_iter().flatten().filter_map(change).collect()
 }
 
@@ -433,9 +462,5 @@ fn encoded(form: Form) -> Option<Form> {
 }
 
 fn decoded(form: Form) -> Option<Form> {
-    match form {
-        Form::Plain => Some(Form::Decoded),
-        Form::Encoded => Some(Form::Plain),
-        Form::Decoded => None,
-    }
+    (form == Form::Encoded).then_some(Form::Plain)
 }

@@ -164,7 +164,7 @@ where
 {
     let mut done = Allocation::of(func, files.len());
     // Registers that live from a reload to a use, or from a definition to a store.
-    let mut short = EntitySet::new();
+    let mut temporaries = EntitySet::new();
     for (number, file) in files.iter().enumerate() {
         let mut fresh = coalescing;
         let mut rounds = 0..ROUNDS;
@@ -172,9 +172,9 @@ where
             rounds.next().ok_or(Shortage::Registers(number))?;
             let live = Liveness::new(func);
             spiller.inspect(func);
-            let victims = pressure::victims(func, file, &live, spiller, &short);
+            let victims = pressure::victims(func, file, &live, spiller, &temporaries);
             if !victims.is_empty() {
-                spill::spill(func, &victims, spiller, &mut short, &mut done)?;
+                spill::spill(func, &victims, spiller, &mut temporaries, &mut done)?;
                 continue;
             }
             let mut graph = Graph::new(func, file, &live, |inst| spiller.copy(inst));
@@ -183,7 +183,7 @@ where
                 spiller.inspect(func);
             }
             let cost = spill::costs(func, spiller);
-            let may = |vreg| !short.contains(vreg) && spiller.spills(func, vreg);
+            let may = |vreg| !temporaries.contains(vreg) && spiller.spills(func, vreg);
             match color::color(func, file, &graph, &cost, may) {
                 Colors::Found(entries) => {
                     for &node in &graph.nodes {
@@ -198,7 +198,7 @@ where
                     if victims.is_empty() {
                         return Err(Shortage::Registers(number));
                     }
-                    spill::spill(func, &victims, spiller, &mut short, &mut done)?;
+                    spill::spill(func, &victims, spiller, &mut temporaries, &mut done)?;
                 }
             }
         }

@@ -20,7 +20,7 @@ pub fn victims<I, S>(
     file: &RegisterFile<I::Class>,
     live: &Liveness,
     spiller: &S,
-    short: &EntitySet<VReg>,
+    temporaries: &EntitySet<VReg>,
 ) -> Vec<VReg>
 where
     I: Instruction<Reg = VReg>,
@@ -33,7 +33,8 @@ where
         return Vec::new();
     }
     let cost = costs(func, spiller);
-    let may = |v| func.vregs[v].fixed.is_none() && !short.contains(v) && spiller.spills(func, v);
+    let may =
+        |v| func.vregs[v].fixed.is_none() && !temporaries.contains(v) && spiller.spills(func, v);
     // Costs are not negative: their bits are in their order.
     let key = |v, width| may(v).then(|| (cost[v] / f64::from(width)).to_bits());
     let mut chosen = Vec::new();

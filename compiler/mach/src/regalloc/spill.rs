@@ -65,7 +65,7 @@ pub trait Spiller<I: Instruction<Reg = VReg>> {
 #[derive(Debug)]
 pub struct Insertion<'a, I: Instruction<Reg = VReg>> {
     func: &'a mut Function<I>,
-    short: &'a mut EntitySet<VReg>,
+    temporaries: &'a mut EntitySet<VReg>,
     insts: Vec<InstData<I>>,
     span: Option<Span>,
 }
@@ -90,7 +90,7 @@ impl<I: Instruction<Reg = VReg>> Insertion<'_, I> {
     /// A register that is not spilled itself: its live range ends in the same insertion.
     pub fn scratch(&mut self, class: I::Class) -> VReg {
         let vreg = self.func.vreg(class);
-        self.short.insert(vreg);
+        self.temporaries.insert(vreg);
         vreg
     }
 }
@@ -127,7 +127,7 @@ pub fn spill<I, S>(
     func: &mut Function<I>,
     victims: &[VReg],
     spiller: &mut S,
-    short: &mut EntitySet<VReg>,
+    temporaries: &mut EntitySet<VReg>,
     done: &mut Allocation,
 ) -> Result<(), Shortage>
 where
@@ -162,7 +162,7 @@ where
             if accessed.iter().any(made) {
                 continue;
             }
-            let mut out = Insertion { func, short, insts: Vec::new(), span: data.span };
+            let mut out = Insertion { func, temporaries, insts: Vec::new(), span: data.span };
             let (mut before, mut behind) = (Vec::new(), Vec::new());
             for (vreg, home, role) in accessed {
                 let here = out.scratch(out.class(vreg));

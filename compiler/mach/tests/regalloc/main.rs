@@ -61,7 +61,7 @@ impl Case {
 #[test]
 fn allocated_functions_compute_what_they_computed() {
     let mut done = [0; 4];
-    for seed in 0..600 {
+    for seed in 0..3000 {
         let case = Case::random(seed);
         assert_eq!(case.check(), Ok(()), "seed {seed}");
         assert!(case.computes(), "seed {seed}");
@@ -70,6 +70,29 @@ fn allocated_functions_compute_what_they_computed() {
         done.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
     }
     assert!(done.iter().all(|&sum| sum > 50), "everything happens often: {done:?}");
+}
+
+/// A copy goes whose target is spilled: what is stored is its source.
+#[test]
+fn a_copy_that_goes_before_its_store_is_followed() {
+    let mut func: Function<Toy> = Function::new("copy");
+    let [a, b] = [(); 2].map(|()| func.vreg(Class::Word));
+    let others: Vec<VReg> = (0..4).map(|_| func.vreg(Class::Word)).collect();
+    let mut insts = vec![Inst::Read { dst: a }, Inst::Move { dst: b, src: a }];
+    insts.extend(others.iter().map(|&dst| Inst::Read { dst }));
+    insts.extend([Inst::Show { src: a }; 5]);
+    insts.extend(others.iter().map(|&src| Inst::Show { src }));
+    insts.push(Inst::Show { src: b });
+    let before = straight(func, insts);
+    let files = files(4, 2, Policy::Min, true);
+    let slots = Slots { range: 0..8 * WORD, unit: WORD };
+    let mut after = before.clone();
+    let mut spiller = ToySpiller::new(slots.range.clone());
+    let allocation = allocate(&mut after, &files, &mut spiller, true).expect("there is room");
+    assert!(allocation.spilled > 0 && allocation.coalesced == 1, "{allocation:?}");
+    let case = Case { before, after, allocation, files, slots };
+    assert_eq!(case.check(), Ok(()));
+    assert!(case.computes());
 }
 
 /// Damages an allocation in one way.

@@ -46,7 +46,7 @@ pub enum Category {
 }
 
 nbcc_isa::isa! {
-    /// What the machine does. A name that ends in `D` is of pairs.
+    /// What the machine does. A name that ends in `D` is of pairs, one in `F` of flags.
     pub enum Inst<R>;
     bits 64;
     class Class;
@@ -123,6 +123,12 @@ nbcc_isa::isa! {
         src: R = reads(Wide) @ 16..24,
     }
 
+    /// Copies a flag.
+    0x0e MoveF "move_f" [Any, Alu, Time::Short] reads [] writes [] {
+        dst: R = writes(Flag) @ 8..16,
+        src: R = reads(Flag) @ 16..24,
+    }
+
     /// A flag as a word.
     0x0c Keep "keep" [Any, Alu, Time::Short] reads [] writes [] {
         dst: R = writes(Word) @ 8..16,
@@ -194,9 +200,9 @@ impl ToySpiller {
 
 pub fn transfer(inst: &Toy) -> Option<Transfer<VReg>> {
     Some(match *inst {
-        Inst::Move { dst: to, src: from } | Inst::MoveD { dst: to, src: from } => {
-            Transfer::Copy { to, from }
-        }
+        Inst::Move { dst: to, src: from }
+        | Inst::MoveD { dst: to, src: from }
+        | Inst::MoveF { dst: to, src: from } => Transfer::Copy { to, from },
         Inst::Keep { dst: to, src: from } => Transfer::Encode { to, from },
         Inst::Test { dst: to, src: from } => Transfer::Decode { to, from },
         Inst::Set { dst: to, .. } | Inst::SetD { dst: to, .. } => Transfer::Constant { to },
@@ -307,7 +313,7 @@ pub fn generate(random: &mut Rng) -> Function<Toy> {
             let [a, b] = [(); 2].map(|()| *random.pick(&readable));
             let [wide, other] = [(); 2].map(|()| *random.pick(&wides));
             let flag = *random.pick(&flags);
-            insts.push(match random.below(12) {
+            insts.push(match random.below(13) {
                 0 => Inst::Set { dst, value: random.below(3) as u32 },
                 1 => Inst::Read { dst },
                 2 => Inst::Mix { dst, a, b },
@@ -318,6 +324,7 @@ pub fn generate(random: &mut Rng) -> Function<Toy> {
                 7 => Inst::When { dst, flag },
                 8 => Inst::Move { dst, src: a },
                 9 => Inst::MoveD { dst: other, src: wide },
+                10 => Inst::MoveF { dst: *random.pick(&flags), src: flag },
                 _ => Inst::Show { src: a },
             });
         }
@@ -363,7 +370,9 @@ pub fn run<P: Ord>(func: &Function<Toy>, path: u64, place: impl Fn(VReg, u16) ->
                 Inst::When { dst, flag } => {
                     vec![(dst, 0, get(dst, 0).wrapping_add(get(flag, 0)))]
                 }
-                Inst::Move { dst, src } | Inst::Keep { dst, src } => vec![(dst, 0, get(src, 0))],
+                Inst::Move { dst, src } | Inst::MoveF { dst, src } | Inst::Keep { dst, src } => {
+                    vec![(dst, 0, get(src, 0))]
+                }
                 Inst::Test { dst, src } => vec![(dst, 0, u32::from(get(src, 0) != 0))],
                 Inst::MoveD { dst, src } => vec![(dst, 0, get(src, 0)), (dst, 1, get(src, 1))],
                 Inst::Load { dst, slot } => vec![(dst, 0, load(slot))],

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use nbcc_ir::testing::Rng;
-use nbcc_isa::{Instruction, RegisterClass};
+use nbcc_isa::RegisterClass;
 use nbcc_mach::dependence::{Dependence, DependenceGraph, Edge};
 use nbcc_mach::schedule::{check, list_schedule};
-use nbcc_mach::{InstData, LinearAddress, MemoryAccess, VReg};
+use nbcc_mach::{AffineAddress, InstData, MemoryAccess, VReg};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 enum Class {
@@ -108,7 +108,7 @@ fn access(at: VReg, offset: u32, random: &mut Rng) -> MemoryAccess<Memory> {
         memory: Memory::Near,
         object: (!random.one_in(4)).then_some(at.as_u32()),
         address: (!random.one_in(4))
-            .then(|| LinearAddress::unknown(at.as_u32()).plus(&LinearAddress::constant(offset), 1)),
+            .then(|| AffineAddress::unknown(at.as_u32()).plus(&AffineAddress::constant(offset), 1)),
         bytes: BYTES,
     }
 }
@@ -152,7 +152,7 @@ fn run(insts: &[InstData<Toy>], order: &[usize]) -> Outcome {
     let mut waits = Vec::new();
     for (number, &at) in order.iter().enumerate() {
         let get = |vreg: VReg| words[&vreg];
-        let bytes = |from: u32| (from..from + BYTES);
+        let bytes = |from: u32| from..from + BYTES;
         match insts[at].inst {
             Inst::Mix { dst, a, b } => {
                 let value = get(a).rotate_left(7) ^ get(b).wrapping_mul(5);
@@ -284,7 +284,7 @@ fn each_dependence_has_its_kind() {
     let near = |object, address: u32| MemoryAccess {
         memory: Memory::Near,
         object: Some(object),
-        address: Some(LinearAddress::constant(address)),
+        address: Some(AffineAddress::constant(address)),
         bytes: BYTES,
     };
     for (a, b, apart) in [
@@ -296,7 +296,7 @@ fn each_dependence_has_its_kind() {
         (near(0, 0), MemoryAccess { object: None, address: None, ..near(0, 0) }, false),
         (near(0, 0), MemoryAccess { object: None, address: None, bytes: 0, ..near(0, 0) }, true),
     ] {
-        assert_eq!(a.is_apart_from(&b), apart, "{a:?} {b:?}");
+        assert_eq!(a.is_disjoint_from(&b), apart, "{a:?} {b:?}");
         (insts[0].accesses, insts[1].accesses) = (vec![a], vec![b]);
         assert_eq!(edges(&insts).is_empty(), apart);
     }
@@ -310,13 +310,13 @@ fn each_dependence_has_its_kind() {
 fn sums_of_addresses_are_those_of_their_terms() {
     let mut random = Rng::new(5);
     for _ in 0..500 {
-        let mut sum = LinearAddress::default();
+        let mut sum = AffineAddress::default();
         let values: Vec<u32> = (0..4).map(|_| random.bits() as u32).collect();
         let mut expected = 0u32;
         for _ in 0..random.below(9) {
             let (unknown, factor) = (random.below(4) as u32, random.below(5) as u32);
             let factor = factor.wrapping_sub(2);
-            sum = sum.plus(&LinearAddress::unknown(unknown), factor);
+            sum = sum.plus(&AffineAddress::unknown(unknown), factor);
             expected = expected.wrapping_add(values[unknown as usize].wrapping_mul(factor));
         }
         let terms = sum.terms.iter().map(|&(n, c)| values[n as usize].wrapping_mul(c));

@@ -2,7 +2,8 @@
 //!
 //! Addresses are byte addresses, `i32`. Operations that run on engines carry the engine mask as
 //! their last constant. The first group is in the IR from the start; the second takes the place of
-//! loads and stores of memory objects when addresses are made explicit (`passes/addresses.rs`).
+//! loads and stores of memory objects when addresses are made explicit (`backend/addresses.rs`); its
+//! operations may name the objects that they reach, one for each address.
 
 use nbcc_ir::{BinaryOp, Builder, Effect, IntrinsicCall, Mem, Op, Space, Type, Value};
 

@@ -159,7 +159,7 @@ impl Addresses<'_> {
             if lanes > 1 {
                 return self.write(b, WR_PGSM, mem, address, value);
             }
-            return self.merge(b, mem, address, value);
+            return self.merge(b, None, address, value);
         }
         let residue = residue(b.func, address, ATOM_BYTES, 12);
         if lanes > 1 && residue == Some(0) {
@@ -173,7 +173,7 @@ impl Addresses<'_> {
             self.second_to_scratch(b, atom, scratch);
             self.write(b, WR_PGSM, self.scratch, place, value);
         } else {
-            self.merge(b, self.scratch, place, value);
+            self.merge(b, Some(self.scratch), place, value);
         }
         self.write_back(b, Some(mem), atom, scratch, 0);
         if lanes > 1 {
@@ -181,8 +181,9 @@ impl Addresses<'_> {
         }
     }
 
-    /// Replaces one word of the scratchpad.
-    fn merge(&self, b: &mut Builder<'_>, mem: Mem, place: Value, value: Value) {
+    /// Replaces one word of the scratchpad; the words behind it, which are written back, are in `mem`,
+    /// if that is given.
+    fn merge(&self, b: &mut Builder<'_>, mem: Option<Mem>, place: Value, value: Value) {
         let vector = b.func.ty(value).with_lanes(LANES as u8);
         let old = self.read(b, RD_PGSM, mem, place, vector);
         let new = b.value(Op::Insert(old, value, 0));
@@ -193,12 +194,12 @@ impl Addresses<'_> {
         &self,
         b: &mut Builder<'_>,
         name: &'static str,
-        mem: Mem,
+        mem: impl Into<Option<Mem>>,
         address: Value,
         ty: Type,
     ) -> Value {
-        let imms = vec![i64::from(self.mask)];
-        call_of(b, name, Effect::Read, vec![address], vec![mem], imms, Some(ty))
+        let (mems, imms) = (mem.into().into_iter().collect(), vec![i64::from(self.mask)]);
+        call_of(b, name, Effect::Read, vec![address], mems, imms, Some(ty))
             .expect("reads have a result")
     }
 
@@ -206,12 +207,12 @@ impl Addresses<'_> {
         &self,
         b: &mut Builder<'_>,
         name: &'static str,
-        mem: Mem,
+        mem: impl Into<Option<Mem>>,
         address: Value,
         value: Value,
     ) {
-        let imms = vec![i64::from(self.mask)];
-        call_of(b, name, Effect::Write, vec![address, value], vec![mem], imms, None);
+        let (mems, imms) = (mem.into().into_iter().collect(), vec![i64::from(self.mask)]);
+        call_of(b, name, Effect::Write, vec![address, value], mems, imms, None);
     }
 
     /// The address of the atom and the offset in it.

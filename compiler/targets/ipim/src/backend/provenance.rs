@@ -1,5 +1,5 @@
 //! Where accesses to memory come from: which objects of a kernel share no byte, and addresses as
-//! sums of what a block does not change. Instructions carry it (`nbcc_mach::MemoryAccess`), so that
+//! sums of values, each of which is one while a block runs once. Instructions carry it (`nbcc_mach::MemoryAccess`), so that
 //! a scheduler knows which of them may pass each other.
 //!
 //! Addresses tell accesses apart where each engine reaches only what is its own: in its bank, and in
@@ -8,7 +8,7 @@
 use cranelift_entity::SecondaryMap;
 use nbcc_ir::{BinaryOp, Function, Mem, Op, Value};
 use nbcc_isa_ipim::{ATOM_BYTES, ELEMENT_BYTES, Memory};
-use nbcc_mach::{LinearAddress, MemoryAccess};
+use nbcc_mach::{AffineAddress, MemoryAccess};
 
 use crate::lower::Kernel;
 use crate::lower::share::Turn;
@@ -16,8 +16,8 @@ use crate::lower::share::Turn;
 /// The number of what spilled values are kept in, behind those of memory objects.
 const SLOTS: u32 = u32::MAX;
 
-/// Operations that an address is looked through.
-const DEPTH: u32 = 24;
+/// The most operations that an address is looked through.
+const BUDGET: u32 = 64;
 
 /// Numbers the objects of a kernel: those that share bytes in one of its turns have one number.
 pub fn objects(kernel: &Kernel, turns: &[&Turn]) -> SecondaryMap<Mem, Option<u32>> {
@@ -68,13 +68,13 @@ pub fn access(
     MemoryAccess {
         memory,
         object: mem.and_then(|mem| kernel.objects[mem]),
-        address: own.then(|| linear(&kernel.func, address, DEPTH)),
+        address: own.then(|| affine(&kernel.func, address, &mut { BUDGET })),
         bytes: ATOM_BYTES,
     }
 }
 
 /// What is known of a read of an atom of the bank that does not change while a kernel runs.
-pub fn constant() -> MemoryAccess<Memory> {
+pub fn invariant() -> MemoryAccess<Memory> {
     MemoryAccess { memory: Memory::Bank, object: None, address: None, bytes: 0 }
 }
 
@@ -83,27 +83,28 @@ pub fn slot(address: u32) -> MemoryAccess<Memory> {
     MemoryAccess {
         memory: Memory::Bank,
         object: Some(SLOTS),
-        address: Some(LinearAddress::constant(address)),
+        address: Some(AffineAddress::constant(address)),
         bytes: ATOM_BYTES,
     }
 }
 
-/// A value as a sum, which looks through at most `depth` operations.
-fn linear(func: &Function, value: Value, depth: u32) -> LinearAddress {
+/// A value as a sum. Operations are looked through until the budget is used up.
+fn affine(func: &Function, value: Value, budget: &mut u32) -> AffineAddress {
     if let Some(bits) = func.splat_constant(value) {
-        return LinearAddress::constant(bits as u32);
+        return AffineAddress::constant(bits as u32);
     }
-    let unknown = LinearAddress::unknown(value.as_u32());
+    let unknown = AffineAddress::unknown(value.as_u32());
     let Some(Op::Binary(op, x, y)) = func.def_op(value) else { return unknown };
-    let Some(depth) = depth.checked_sub(1) else { return unknown };
+    let Some(rest) = budget.checked_sub(1) else { return unknown };
+    *budget = rest;
     let constant = |value: Value| func.splat_constant(value).map(|bits| bits as u32);
-    let zero = LinearAddress::default();
+    let zero = AffineAddress::default();
     match (op, constant(*x), constant(*y)) {
-        (BinaryOp::Iadd, ..) => linear(func, *x, depth).plus(&linear(func, *y, depth), 1),
-        (BinaryOp::Isub, ..) => linear(func, *x, depth).plus(&linear(func, *y, depth), u32::MAX),
-        (BinaryOp::Imul, _, Some(factor)) => zero.plus(&linear(func, *x, depth), factor),
-        (BinaryOp::Imul, Some(factor), _) => zero.plus(&linear(func, *y, depth), factor),
-        (BinaryOp::Shl, _, Some(bits @ 0..32)) => zero.plus(&linear(func, *x, depth), 1 << bits),
+        (BinaryOp::Iadd, ..) => affine(func, *x, budget).plus(&affine(func, *y, budget), 1),
+        (BinaryOp::Isub, ..) => affine(func, *x, budget).plus(&affine(func, *y, budget), u32::MAX),
+        (BinaryOp::Imul, _, Some(factor)) => zero.plus(&affine(func, *x, budget), factor),
+        (BinaryOp::Imul, Some(factor), _) => zero.plus(&affine(func, *y, budget), factor),
+        (BinaryOp::Shl, _, Some(bits @ 0..32)) => zero.plus(&affine(func, *x, budget), 1 << bits),
         _ => unknown,
     }
 }

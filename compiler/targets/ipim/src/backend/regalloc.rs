@@ -18,6 +18,7 @@ use nbcc_mach::regalloc::{
 use super::merge::MAX_NUMBERS;
 use super::provenance;
 use super::select::{Args, MachFunction, Recipe, Selected, number_address};
+use crate::plan::BANK_RESERVED;
 
 /// Control registers that hold the place of the vault.
 pub const RESERVED_CTRL_REGS: u16 = 4;
@@ -85,7 +86,11 @@ pub fn check(
 ) -> Result<(), String> {
     let files = files(machine, Policy::Min, kernel.args.as_ref());
     let slots = Slots { range: slots(slots_end), unit: ATOM_BYTES };
-    let transfer = |inst: &Inst<VReg>| transfer(inst, slots.range.clone());
+    let transfer = |inst: &Inst<VReg>| match inst.simb_mask() {
+        // What some engines do not execute moves nothing of theirs.
+        Some(mask) if mask != kernel.mask => None,
+        _ => transfer(inst, &slots.range),
+    };
     regalloc::check(before, &kernel.func, allocation, &files, &slots, transfer)
 }
 
@@ -117,9 +122,9 @@ fn copy(inst: &Inst<VReg>) -> Option<(VReg, VReg)> {
     }
 }
 
-/// What an instruction moves. Bank addresses outside `slots` hold what does not change while a
-/// kernel runs, as far as they are below `slots.start`.
-fn transfer(inst: &Inst<VReg>, slots: Range<u32>) -> Option<Transfer<VReg>> {
+/// What an instruction moves. The reserved part of a bank holds, beside `slots`, what does not change
+/// while a kernel runs: constants, numbers, parameters.
+fn transfer(inst: &Inst<VReg>, slots: &Range<u32>) -> Option<Transfer<VReg>> {
     if let Some((to, from)) = copy(inst) {
         return Some(Transfer::Copy { to, from });
     }
@@ -130,7 +135,7 @@ fn transfer(inst: &Inst<VReg>, slots: Range<u32>) -> Option<Transfer<VReg>> {
         Inst::LdRf { dram: Addr::Direct(address), drf: to, .. } if slots.contains(&address) => {
             Transfer::Load { to, address }
         }
-        Inst::LdRf { dram: Addr::Direct(address), drf: to, .. } if address < slots.start => {
+        Inst::LdRf { dram: Addr::Direct(address), drf: to, .. } if address < BANK_RESERVED => {
             Transfer::Constant { to }
         }
         Inst::StRf { dram: Addr::Direct(address), drf: from, .. } => {
@@ -179,7 +184,7 @@ impl Spiller<Inst<VReg>> for BankSpiller<'_> {
         let (address, access) = match home {
             Home::Recipe(Recipe::Set(imm)) => return out.push(Inst::SetiCrf { dst: to, imm }),
             Home::Recipe(Recipe::Zero) => return out.push(Inst::Reset { drf: to, simb_mask }),
-            Home::Recipe(Recipe::Pool(address)) => (address, provenance::constant()),
+            Home::Recipe(Recipe::Pool(address)) => (address, provenance::invariant()),
             Home::Memory(slot) => (slot, provenance::slot(slot)),
             Home::Register(_) => unreachable!("nothing is kept in registers of another file"),
         };

@@ -4,6 +4,9 @@
 //! The control core issues in order, so an instruction that must wait holds up all behind it: for
 //! registers that are still to be read or written, and for the scratchpads, until the instructions
 //! before have retired; not for banks, whose requests reach them in order.
+//!
+//! `req` may pass the stores of its own vault: kernels request only what was complete before they
+//! began.
 
 use std::ops::Range;
 
@@ -59,7 +62,13 @@ pub fn check(
     orders: &Orders,
     registers: &Allocation,
 ) -> Result<(), String> {
+    if before.blocks.len() != after.blocks.len() {
+        return Err(format!("{} has other blocks", after.name));
+    }
     for (block, data) in &before.blocks {
+        if data.successors != after.blocks[block].successors {
+            return Err(format!("{block} of {} goes on elsewhere", after.name));
+        }
         let now = &after.blocks[block].insts;
         let order = &orders[block];
         let same = |(&at, inst): (&usize, &InstData<_>)| {

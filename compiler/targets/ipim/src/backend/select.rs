@@ -301,7 +301,7 @@ impl Select<'_> {
                 let drf = self.define(result.expect("constants have a value"), Place::Data);
                 self.recipes.insert(drf, Recipe::Pool(address));
                 let inst = Inst::LdRf { dram: Addr::Direct(address), drf, simb_mask: self.mask };
-                self.emit_access(inst, vec![provenance::constant()]);
+                self.emit_access(inst, vec![provenance::invariant()]);
             }
             Op::Intrinsic(call) if call.name == PASSED => {
                 self.number(call.imms[0] as u16, result.expect("numbers have a value"));
@@ -360,7 +360,7 @@ impl Select<'_> {
     fn take_from_bank(&mut self, reg: VReg, place: Place, address: u32) {
         let (dram, simb_mask) = (Addr::Direct(address), self.mask);
         self.recipes.insert(reg, Recipe::Pool(address));
-        let accesses = vec![provenance::constant()];
+        let accesses = vec![provenance::invariant()];
         if place == Place::Data {
             return self.emit_access(Inst::LdRf { dram, drf: reg, simb_mask }, accesses);
         }
@@ -570,6 +570,9 @@ impl Select<'_> {
     fn terminator(&mut self, block: Block) {
         match self.func.terminator(block) {
             Terminator::Return(_) => {
+                // A kernel goes on with what follows it.
+                let last = self.func.layout.last() == Some(&block);
+                assert!(last, "{block} of {} returns before the end", self.func.name);
                 if let Some(args) = &self.args {
                     let target = self.out.fixed(RegClass::Ctrl, args.return_entry());
                     self.emit(Inst::Jump { target });

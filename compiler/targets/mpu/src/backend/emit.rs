@@ -91,7 +91,7 @@ pub fn emit(
         code: Code { text, symbols, relocations, lines: lines.table() },
         kernels: table,
         objects: objects(module)?,
-        messages: messages.0.clone(),
+        messages: messages.texts().to_vec(),
     })
 }
 

@@ -106,6 +106,11 @@ fn a_constant_that_is_rematerialised_as_another_is_found() {
             *value ^= 1;
             true
         }
+        Op::Ld { space: Space::Param, offset, .. }
+        | Op::LdWide { space: Space::Param, offset, .. } => {
+            offset.0 ^= 8;
+            true
+        }
         _ => false,
     };
     let count =

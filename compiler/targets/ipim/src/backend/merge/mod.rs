@@ -126,9 +126,14 @@ impl Group {
             }
             return;
         }
-        // Which objects are apart may differ from turn to turn.
-        let objects = SecondaryMap::new();
-        let mut kernel = Kernel { sync: None, args: Some(vec![]), objects, ..first.clone() };
+        // Which objects are disjoint, and what is an engine's own, may differ from turn to turn.
+        let mut kernel = Kernel {
+            sync: None,
+            args: Some(vec![]),
+            scratch: None,
+            objects: SecondaryMap::new(),
+            ..first.clone()
+        };
         let name = kernel.func.name.split_once('.').map_or("", |(_, name)| name).to_string();
         kernel.func.name = format!("shared{}.{name}", merged.len());
         replace(&mut kernel.func, &all);

@@ -48,16 +48,25 @@ type Result<T> = std::result::Result<T, String>;
 
 /// Messages of traps, shared by the kernels of a program.
 #[derive(Clone, Debug, Default)]
-pub struct Messages(pub Vec<String>);
+pub struct Messages {
+    texts: Vec<String>,
+    numbers: HashMap<String, u32>,
+}
 
 impl Messages {
     fn number(&mut self, message: &str) -> u32 {
-        let known = self.0.iter().position(|other| other == message);
-        let number = known.unwrap_or_else(|| {
-            self.0.push(message.to_string());
-            self.0.len() - 1
-        });
-        number as u32
+        if let Some(&number) = self.numbers.get(message) {
+            return number;
+        }
+        let number = self.texts.len() as u32;
+        self.texts.push(message.to_string());
+        self.numbers.insert(message.to_string(), number);
+        number
+    }
+
+    /// The messages, by their numbers.
+    pub fn texts(&self) -> &[String] {
+        &self.texts
     }
 }
 
