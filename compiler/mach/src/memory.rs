@@ -45,7 +45,8 @@ impl AffineAddress {
             let (unknown, coefficient) = match (a.peek(), b.peek()) {
                 (None, None) => break,
                 (Some(&&(x, c)), Some(&&(y, d))) if x == y => {
-                    (a.next(), b.next());
+                    a.next();
+                    b.next();
                     (x, c.wrapping_add(d.wrapping_mul(factor)))
                 }
                 (Some(&&(x, c)), other) if other.is_none_or(|&&(y, _)| x < y) => {

@@ -249,7 +249,10 @@ where
     fn memory(&self, vreg: VReg, address: u32) -> Result<Vec<(u16, Place)>, String> {
         let (range, unit) = (&self.slots.range, self.slots.unit);
         let parts = self.places(vreg, self.after)?.len() as u32;
-        if address < range.start || address + parts * unit > range.end || address % unit != 0 {
+        if address < range.start
+            || address + parts * unit > range.end
+            || !address.is_multiple_of(unit)
+        {
             return Err(format!("{vreg} is kept at {address}, which is not in {range:?}"));
         }
         let places = 0..parts as u16;
