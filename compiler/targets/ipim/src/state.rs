@@ -89,7 +89,7 @@ pub struct Compilation {
     pub policy: Policy,
     /// Whether instructions are reordered.
     pub reorder: bool,
-    /// Whether accesses of banks keep their order when instructions are reordered.
+    /// Whether accesses to an object keep their order when instructions are reordered.
     pub memory_order: bool,
     /// How Funcs without a schedule get one.
     pub rule: Rule,

@@ -77,7 +77,7 @@ const CHOICES: &[Choice] = &[
     Choice {
         key: "memory-order",
         values: SWITCH,
-        about: "keep accesses of banks in the order of the program when instructions are reordered",
+        about: "keep accesses to an object in the order of the program when instructions are reordered",
     },
     Choice {
         key: "code",

@@ -8,6 +8,7 @@
 //! `req` may pass the stores of its own vault: kernels request only what was complete before they
 //! began.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use cranelift_entity::SecondaryMap;
@@ -25,9 +26,10 @@ const FILE: u32 = 1 << 16;
 /// The places that the instructions of each block had before they were reordered.
 pub type Orders = SecondaryMap<Block, Vec<usize>>;
 
-/// Reorders the instructions of each block. With `memory_order`, accesses of banks stay in the order
-/// of the program, which goes along rows, and stand apart by what banks take for one, so that the
-/// queue of requests does not fill.
+/// Reorders the instructions of each block. With `memory_order`, accesses to an object of the bank
+/// stay in the order of the program, which goes along its rows, and stand apart by what banks take
+/// for one, so that the queue of requests does not fill. Those of different objects, which lie in
+/// different rows, may pass each other: loads are better together than between stores.
 pub fn run(
     func: &mut MachFunction,
     registers: &Allocation,
@@ -40,8 +42,12 @@ pub fn run(
         let insts = &func.blocks[block].insts;
         let mut graph = DependenceGraph::new(insts, |vreg| unit(func, registers, vreg), is_fixed);
         if memory_order {
-            let banks = (0..insts.len()).filter(|&at| insts[at].inst.unit() == Unit::Bank);
-            graph.keep_order(banks);
+            let mut streams: BTreeMap<Option<u32>, Vec<usize>> = BTreeMap::new();
+            for at in (0..insts.len()).filter(|&at| insts[at].inst.unit() == Unit::Bank) {
+                let object = insts[at].access_of(Memory::Bank).and_then(|access| access.object);
+                streams.entry(object).or_default().push(at);
+            }
+            streams.into_values().for_each(|stream| graph.keep_order(stream.into_iter()));
         }
         let latency = |from: usize, edge: &Edge| latency(insts, from, edge, machine);
         let order = schedule::list_schedule(&graph, latency, |at| is_load(&insts[at].inst));
