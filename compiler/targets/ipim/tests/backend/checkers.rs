@@ -1,9 +1,16 @@
 //! What checks the results of the backend finds fault with damaged ones.
 
+use cranelift_entity::SecondaryMap;
 use nbcc_base::{Diagnostics, SourceId};
 use nbcc_ir::{Function, parse_module};
+use nbcc_isa_ipim::Machine;
+use nbcc_mach::regalloc::Policy;
 use nbcc_target_ipim::backend::place::{place, verify};
+use nbcc_target_ipim::backend::regalloc::{allocate, check};
+use nbcc_target_ipim::backend::select::{LiteralPool, select};
 use nbcc_target_ipim::intrinsics;
+use nbcc_target_ipim::lower::Kernel;
+use nbcc_target_ipim::plan::BANK_RESERVED;
 
 fn functions(text: &str) -> Vec<Function> {
     let mut diagnostics = Diagnostics::default();
@@ -81,4 +88,49 @@ fn an_operand_without_a_register_in_the_file_that_is_read_is_found() {
         said.as_ref().is_err_and(|s| s.contains("reads v4 in addr, where it is not")),
         "{said:?}"
     );
+}
+
+/// A parameter lies behind the slots of spilled values. It does not change either.
+#[test]
+fn a_parameter_that_is_rematerialised_is_right() {
+    let parameter = BANK_RESERVED - 16;
+    let values = (3..9).map(|n| format!("  v{n}: f32x4 = const {n}\n")).collect::<String>();
+    // The parameter is read first and last, and cheapest to do without in between.
+    let sum = |n: u32| {
+        let (last, other) =
+            (if n == 0 { 1 } else { n + 19 }, if n % 29 == 0 { 2 } else { 3 + n % 6 });
+        format!("  v{}: f32x4 = fadd v{last}, v{other}\n", n + 20)
+    };
+    let sums: String = (0..30).map(sum).collect();
+    let text = format!(
+        "define engines @k() {{
+block0:
+  v0: i32 = const 131072
+  v1: f32x4 = intrinsic \"ipim.ld_rf\"(v0) imms(1) read
+  v2: f32x4 = intrinsic \"ipim.ld_const\"() imms({parameter}) pure
+{values}{sums}  intrinsic \"ipim.st_rf\"(v0, v49) imms(1) write
+  return
+}}
+"
+    );
+    let mut machine = Machine::built_in("ipim-vault");
+    machine.registers.data = 4;
+    let kernel = Kernel {
+        func: functions(&text).remove(0),
+        mem_base: SecondaryMap::new(),
+        mask: machine.full_mask(),
+        sync: None,
+        args: None,
+        place: None,
+        scratch: None,
+        objects: SecondaryMap::new(),
+    };
+    let places = place(&kernel.func);
+    let mut code = select(&kernel, places, &mut LiteralPool::default());
+    let before = code.func.clone();
+    let done = allocate(&mut code, &machine, Policy::Spread, parameter).expect("they fit");
+    assert!(done.rematerialised > 0);
+    let loads = code.func.text(|v| done.entries[v]).matches("[0xfff0]").count();
+    assert!(loads > 1, "the parameter is loaded {loads} times");
+    assert_eq!(check(&before, &code, &done, &machine, parameter), Ok(()));
 }
