@@ -62,7 +62,8 @@ impl ElementType {
     /// A value brought into an integer type by wrapping around. Panics on a float.
     pub fn wrap(self, value: i64) -> i64 {
         let (low, high) = self.integer_range();
-        low + (value - low).rem_euclid(high - low + 1)
+        let beyond = i128::from(value) - i128::from(low);
+        low + beyond.rem_euclid(i128::from(high - low) + 1) as i64
     }
 }
 
@@ -95,5 +96,20 @@ impl Literal {
     /// The literal for a float.
     pub fn float(value: f32) -> Literal {
         Literal::Float(value.to_bits())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ElementType;
+
+    #[test]
+    fn every_integer_wraps_into_a_type() {
+        for value in [i64::MIN, i64::MIN + 5, -129, -1, 0, 127, 128, 1 << 40, i64::MAX] {
+            assert_eq!(ElementType::I8.wrap(value), i64::from(value as i8), "{value}");
+            assert_eq!(ElementType::U8.wrap(value), i64::from(value as u8), "{value}");
+            assert_eq!(ElementType::I32.wrap(value), i64::from(value as i32), "{value}");
+            assert_eq!(ElementType::U32.wrap(value), i64::from(value as u32), "{value}");
+        }
     }
 }

@@ -31,24 +31,35 @@ impl Periodic {
         (self.step == 0 && self.table.len() == 1).then(|| self.table[0])
     }
 
-    /// The function `at` of that period and step.
-    fn tabulate(period: i64, step: i64, at: impl Fn(i64) -> i64) -> Option<Periodic> {
-        (period <= MAX_PERIOD).then(|| Periodic { step, table: (0..period).map(at).collect() })
+    /// The same beyond the values that coordinates have.
+    fn wide(&self, x: i64) -> i128 {
+        let period = self.table.len() as i64;
+        let rounds = i128::from(self.step) * i128::from(x.div_euclid(period));
+        rounds + i128::from(self.table[x.rem_euclid(period) as usize])
     }
 
-    fn combine(&self, other: &Periodic, op: impl Fn(i64, i64) -> i64) -> Option<Periodic> {
+    /// The function `at` of that period; `None` where the period is too long, or where values are no
+    /// 32-bit integers: they wrap around, and repeat otherwise.
+    fn tabulate(period: i64, at: impl Fn(i64) -> i128) -> Option<Periodic> {
+        if period > MAX_PERIOD {
+            return None;
+        }
+        let word = |value: i128| i32::try_from(value).ok().map(i64::from);
+        let table: Option<Vec<i64>> = (0..period).map(|x| word(at(x))).collect();
+        Some(Periodic { step: word(at(period) - at(0))?, table: table? })
+    }
+
+    fn combine(&self, other: &Periodic, op: impl Fn(i128, i128) -> i128) -> Option<Periodic> {
         let period = lcm(self.table.len() as i64, other.table.len() as i64);
-        let at = |x: i64| op(self.at(x), other.at(x));
-        Periodic::tabulate(period, at(period) - at(0), at)
+        Periodic::tabulate(period, |x| op(self.wide(x), other.wide(x)))
     }
 
     /// `op(self, m)` for a division or remainder by `m`: repeats once the values have gone on by a
     /// multiple of `m`.
-    fn divide(&self, m: i64, op: impl Fn(i64, i64) -> i64) -> Option<Periodic> {
+    fn divide(&self, m: i64, op: impl Fn(i128, i128) -> i128) -> Option<Periodic> {
         let rounds = if self.step == 0 { 1 } else { lcm(self.step.abs(), m) / self.step.abs() };
         let period = self.table.len() as i64 * rounds;
-        let at = |x: i64| op(self.at(x), m);
-        Periodic::tabulate(period, at(period) - at(0), at)
+        Periodic::tabulate(period, |x| op(self.wide(x), m.into()))
     }
 }
 
@@ -77,7 +88,7 @@ fn one(
         return None;
     }
     match &data.kind {
-        ExprKind::Literal(Literal::Int(value)) => Some(Periodic { step: 0, table: vec![*value] }),
+        ExprKind::Literal(Literal::Int(value)) => Periodic::tabulate(1, |_| i128::from(*value)),
         ExprKind::Dim(n) if *n == k => Some(Periodic { step: 1, table: vec![0] }),
         ExprKind::Unary(UnaryOp::Neg, a) => found[a].combine(&found[a], |a, _| -a),
         ExprKind::Binary(op, a, b) => {
@@ -85,18 +96,18 @@ fn one(
             match (op, b.constant()) {
                 (BinaryOp::Add, _) => a.combine(b, |a, b| a + b),
                 (BinaryOp::Sub, _) => a.combine(b, |a, b| a - b),
-                (BinaryOp::Mul, Some(c)) => a.combine(b, |a, _| a * c),
+                (BinaryOp::Mul, Some(_)) => a.combine(b, |a, b| a * b),
                 (BinaryOp::Mul, None) => {
-                    let c = a.constant()?;
+                    let c = i128::from(a.constant()?);
                     b.combine(b, |b, _| b * c)
                 }
-                (BinaryOp::Div, Some(m)) if m > 0 => a.divide(m, i64::div_euclid),
-                (BinaryOp::Mod, Some(m)) if m > 0 => a.divide(m, i64::rem_euclid),
+                (BinaryOp::Div, Some(m)) if m > 0 => a.divide(m, i128::div_euclid),
+                (BinaryOp::Mod, Some(m)) if m > 0 => a.divide(m, i128::rem_euclid),
                 (BinaryOp::And, Some(m)) if m > 0 && (m + 1).count_ones() == 1 => {
-                    a.divide(m + 1, i64::rem_euclid)
+                    a.divide(m + 1, i128::rem_euclid)
                 }
                 (BinaryOp::Shr, Some(n)) if (0..5).contains(&n) => {
-                    a.divide(1 << n, i64::div_euclid)
+                    a.divide(1 << n, i128::div_euclid)
                 }
                 (BinaryOp::Shl, Some(n)) if (0..5).contains(&n) => a.combine(b, |a, _| a << n),
                 _ => None,
@@ -134,5 +145,20 @@ mod tests {
             }
         }
         assert_eq!(periodic(&p, sum, 1), None);
+    }
+
+    /// What wraps around repeats otherwise than it says.
+    #[test]
+    fn values_beyond_a_word_do_not_repeat() {
+        let mut p = Pipeline::default();
+        let mut make = |kind| p.expr(kind, ElementType::I32, Span::default());
+        let x = make(ExprKind::Dim(0));
+        let large = make(ExprKind::Literal(Literal::Int(1 << 30)));
+        let product = make(ExprKind::Binary(BinaryOp::Mul, x, large));
+        let square = make(ExprKind::Binary(BinaryOp::Mul, product, large));
+        let cube = make(ExprKind::Binary(BinaryOp::Mul, square, large));
+        assert!(periodic(&p, product, 0).is_some());
+        assert_eq!(periodic(&p, square, 0), None);
+        assert_eq!(periodic(&p, cube, 0), None);
     }
 }
