@@ -76,7 +76,7 @@ fn one(
             }
         },
     };
-    let threads: u64 = launch.block.iter().map(|&n| u64::from(n)).product();
+    let threads = launch.block.iter().fold(1u64, |all, &n| all.saturating_mul(n.into()));
     if threads > MAX_THREADS {
         let [x, y, z] = launch.block;
         let message = format!("a block of {x} x {y} x {z} threads is too large");

@@ -81,7 +81,7 @@ pub fn launch(
         thread: [0; 3],
         span: None,
     };
-    let threads: u64 = launch.block.iter().map(|&n| u64::from(n)).product();
+    let threads = launch.block.iter().fold(1u64, |all, &n| all.saturating_mul(n.into()));
     if threads == 0 || threads > u64::from(limits.block_threads) {
         return Err(refuse(format!("a block has {threads} threads")));
     }

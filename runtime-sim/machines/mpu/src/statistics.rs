@@ -85,8 +85,9 @@ pub struct Counters {
 impl Counters {
     /// Zeros for a launch.
     pub(crate) fn new(program: &Program, launch: &Launch<'_>) -> Counters {
-        let blocks: u64 = launch.grid.iter().map(|n| u64::from(*n)).product();
-        let threads: u64 = launch.block.iter().map(|n| u64::from(*n)).product();
+        let product =
+            |sizes: &[u32; 3]| sizes.iter().fold(1u64, |all, &n| all.saturating_mul(n.into()));
+        let (blocks, threads) = (product(&launch.grid), product(&launch.block));
         Counters {
             issued: vec![0; program.code.text.len()],
             threads: vec![0; program.code.text.len()],

@@ -98,7 +98,7 @@ fn a_parameter_that_is_rematerialised_is_right() {
     // The parameter is read first and last, and cheapest to do without in between.
     let sum = |n: u32| {
         let (last, other) =
-            (if n == 0 { 1 } else { n + 19 }, if n % 29 == 0 { 2 } else { 3 + n % 6 });
+            (if n == 0 { 1 } else { n + 19 }, if n.is_multiple_of(29) { 2 } else { 3 + n % 6 });
         format!("  v{}: f32x4 = fadd v{last}, v{other}\n", n + 20)
     };
     let sums: String = (0..30).map(sum).collect();
