@@ -47,7 +47,8 @@ pub struct Cycles {
     pub steps: u64,
 }
 
-/// Sets of numbers with a representative each: path halving.
+/// Links from numbers to what they are below, shortened by each search (path halving). Not petgraph's
+/// union-find: that chooses a representative by rank, and here it is the one above.
 struct Union(Vec<usize>);
 
 impl Union {

@@ -35,8 +35,7 @@ impl Allocated {
         })
     }
 
-    /// Says nothing of a function one instruction of which is changed by `change`; panics where it
-    /// changes it and that is not found. Whether it did.
+    /// Changes an instruction. Whether `change` did; panics where the check does not find that.
     fn finds(&self, (block, at): (Block, usize), change: impl Fn(&mut Inst<VReg>) -> bool) -> bool {
         let mut damaged = self.after.clone();
         let inst = &mut damaged.blocks[block].insts[at].inst;
