@@ -68,7 +68,10 @@ pub fn access(
     MemoryAccess {
         memory,
         object: mem.and_then(|mem| kernel.objects[mem]),
-        address: own.then(|| affine(&kernel.func, address, &mut { BUDGET })),
+        address: own.then(|| {
+            let mut budget = BUDGET;
+            affine(&kernel.func, address, &mut budget)
+        }),
         bytes: ATOM_BYTES,
     }
 }
