@@ -14,9 +14,9 @@
 use std::collections::BTreeMap;
 
 use nbcc_base::{Diagnostics, SourceFile, SourceMap};
-use nbcc_frontend_halide::Options;
 use nbcc_host::{Image as HostImage, RunOptions};
 use nbcc_isa_ipim::{Element, Program};
+use nbcc_pipeline::ParseOptions;
 use nbcc_pipeline::{Artifact, Context, NoObserver, PassOptions, Request, Target};
 use nbcc_stages::{DirectiveKind, Pipeline, Schedule};
 use nbcc_target_ipim::IPIM;
@@ -58,7 +58,7 @@ fn run(case: &Case, machine: &str, way: &str) -> Option<Cycles> {
     let mut sources = SourceMap::default();
     let id = sources.add(SourceFile::new(case.halide.clone(), text));
     let mut diagnostics = Diagnostics::default();
-    let options = Options { directives: IPIM.directives(), params: &[] };
+    let options = ParseOptions { directives: IPIM.directives(), params: &[], entry: None };
     let mut pipeline =
         nbcc_frontend_halide::parse(id, sources.get(id), &options, &mut diagnostics).ok()?;
     let machine = IPIM.machines().iter().find(|m| m.name == machine)?;

@@ -1,7 +1,8 @@
 //! Kernels from source to results, by the interpreter and by compiler and simulator.
 
+use nbcc::kinds::grids::{Argument, Contents, GridLaunch, GridRequest};
+use nbcc::kinds::{RunError, RunOptions};
 use nbcc::registry::{self, Runner};
-use nbcc::simulate::{Argument, Contents, GridLaunch, GridRequest, RunError};
 use nbcc_base::{Diagnostics, SourceFile, SourceMap};
 use nbcc_interp::grid::{self, GridMemory, Limits};
 use nbcc_ir::Module;
@@ -39,8 +40,7 @@ impl Source {
         let mut sources = SourceMap::default();
         let id = sources.add(SourceFile::new("kernel.ptx", text));
         let mut diagnostics = Diagnostics::default();
-        let options = nbcc_frontend_ptx::Options::default();
-        match nbcc_frontend_ptx::parse(id, sources.get(id), &options, &mut diagnostics) {
+        match nbcc_frontend_ptx::parse(id, sources.get(id), &mut diagnostics) {
             Ok(module) => Ok(Source { sources, module }),
             Err(_) => Err(said(&sources, &diagnostics)),
         }
@@ -59,7 +59,7 @@ impl Source {
         passes: &PassOptions,
         remarks: &mut Vec<Remark>,
     ) -> Result<Vec<u8>, String> {
-        let target = registry::target("mpu").ok_or("there is no target")?.target;
+        let target = registry::BUILT_IN.target("mpu").ok_or("there is no target")?.target;
         let machine = target.machines()[0];
         let request = Request {
             machine: machine.text.to_string(),
@@ -75,7 +75,7 @@ impl Source {
             passes,
             observer: &mut NoObserver,
         };
-        match target.compile(Program::Ir(self.module.clone()), &request, &mut cx) {
+        match target.compile(Program::Grids(self.module.clone()), &request, &mut cx) {
             Ok(Artifact::Binary(binary)) => Ok(binary),
             Ok(Artifact::Text(_)) => Err("text where a binary was asked for".into()),
             Err(_) => Err(said(&self.sources, &diagnostics)),
@@ -107,7 +107,7 @@ impl Source {
 
 /// The buffers after a launch of a binary on the simulated machine, or why it has none.
 pub fn simulate(binary: &[u8], launch: &Launch, cycles: u64) -> Result<Vec<Vec<u8>>, String> {
-    let runner = match registry::target("mpu").map(|entry| &entry.runner) {
+    let runner = match registry::BUILT_IN.target("mpu").map(|entry| &entry.runner) {
         Some(Runner::Grids(runner)) => runner,
         _ => return Err("there is no target that runs kernels".into()),
     };
@@ -123,10 +123,13 @@ pub fn simulate(binary: &[u8], launch: &Launch, cycles: u64) -> Result<Vec<Vec<u
             dynamic_shared_bytes: 0,
             args: buffers.chain(scalar).collect(),
         }],
-        fast: true,
-        max_cycles: Some(cycles),
-        threads: 1,
-        progress: &mut |_| {},
+        options: RunOptions {
+            fast: true,
+            max_cycles: Some(cycles),
+            trace: false,
+            threads: 1,
+            progress: &mut |_| {},
+        },
     };
     let ran = (runner.launch)(binary, request);
     match ran.failure {

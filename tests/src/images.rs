@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use nbcc_base::{Diagnostics, SourceFile, SourceMap};
-use nbcc_frontend_halide::Options;
 use nbcc_host::{Image as HostImage, RunOptions, RunResult};
 use nbcc_isa::Override;
 use nbcc_isa_ipim::Program;
 use nbcc_isa_ipim::layout::Role;
+use nbcc_pipeline::ParseOptions;
 use nbcc_pipeline::{Artifact, Context, NoObserver, PassOptions, Request, Target};
 use nbcc_stages::bounds::Interval;
 use nbcc_stages::{ElementType, Image};
@@ -36,7 +36,7 @@ pub fn compile(case: &Case, asked: &For) -> Result<Program, String> {
     let mut sources = SourceMap::default();
     let id = sources.add(SourceFile::new(case.halide.clone(), text));
     let mut diagnostics = Diagnostics::default();
-    let options = Options { directives: IPIM.directives(), params: &[] };
+    let options = ParseOptions { directives: IPIM.directives(), params: &[], entry: None };
     let parsed = nbcc_frontend_halide::parse(id, sources.get(id), &options, &mut diagnostics);
     let Ok(pipeline) = parsed else { return Err(said(&sources, &diagnostics)) };
     let word = |p: &nbcc_stages::ParamData| {

@@ -12,6 +12,7 @@ pub mod grids;
 pub mod guard;
 pub mod images;
 pub mod kernels;
+pub mod minimal;
 pub mod pattern;
 pub mod reference;
 

@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
-use nbcc::registry::{Runner, TARGETS};
-use nbcc::simulate::{RunError, RunRequest};
+use nbcc::kinds::images::ImageRequest;
+use nbcc::kinds::{RunError, RunOptions};
+use nbcc::registry::{BUILT_IN, Runner};
 use nbcc_isa::load;
 use nbcc_stages::Image;
 use nbcc_tests::{command, root};
@@ -30,7 +31,7 @@ fn small_binary() -> Vec<u8> {
 
 /// Describes a binary and runs it on zeros, if it lets itself be described.
 fn load_and_run(binary: &[u8]) -> Result<(), String> {
-    let Some(Runner::Images(runner)) = TARGETS.first().map(|entry| &entry.runner) else {
+    let Some(Runner::Images(runner)) = BUILT_IN.targets.first().map(|entry| &entry.runner) else {
         panic!("the first target runs image pipelines");
     };
     let described = (runner.describe)(binary).map_err(|error| error.to_string())?;
@@ -43,14 +44,16 @@ fn load_and_run(binary: &[u8]) -> Result<(), String> {
         }
         inputs.insert(input.name, Image::zeros(input.ty, &extent));
     }
-    let request = RunRequest {
+    let request = ImageRequest {
         inputs,
         params: BTreeMap::new(),
-        fast: false,
-        max_cycles: Some(20_000),
-        trace: false,
-        threads: 1,
-        progress: &mut |_| {},
+        options: RunOptions {
+            fast: false,
+            max_cycles: Some(20_000),
+            trace: false,
+            threads: 1,
+            progress: &mut |_| {},
+        },
     };
     match (runner.run)(binary, request) {
         Ok(_) => Ok(()),

@@ -3,7 +3,7 @@
 use cranelift_entity::SecondaryMap;
 use libtest_mimic::{Arguments, Failed, Trial};
 use nbcc_base::{Diagnostics, SourceFile, SourceId, SourceMap};
-use nbcc_frontend_halide::Options;
+use nbcc_pipeline::ParseOptions;
 use nbcc_stages::bounds::{default_params, resolve_extents};
 use nbcc_stages::{DirectiveInfo, ElementType, Image, Input, ParamKind, Pipeline, scalar, verify};
 use nbcc_tests::reference::{Case, cases, compare, input_image};
@@ -61,7 +61,7 @@ fn parse(case: &Case) -> Result<(Pipeline, SourceFile), Failed> {
     let mut map = SourceMap::default();
     let id: SourceId = map.add(file.clone());
     let mut diagnostics = Diagnostics::default();
-    let options = Options { directives: DIRECTIVES, params: &[] };
+    let options = ParseOptions { directives: DIRECTIVES, params: &[], entry: None };
     match nbcc_frontend_halide::parse(id, &file, &options, &mut diagnostics) {
         Ok(pipeline) => Ok((pipeline, file)),
         Err(_) => Err(describe(&file, &diagnostics).into()),

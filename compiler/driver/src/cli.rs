@@ -66,16 +66,22 @@ pub enum Command {
 
 /// The values of `-x`.
 fn languages() -> clap::builder::PossibleValuesParser {
-    let known = registry::FRONTENDS.iter().map(|frontend| frontend.name());
-    known.chain(registry::PLANNED.iter().map(|language| language.name)).collect::<Vec<_>>().into()
+    let known = registry::get().frontends.iter().map(|frontend| frontend.name());
+    known
+        .chain(registry::get().planned.iter().map(|language| language.name))
+        .collect::<Vec<_>>()
+        .into()
 }
 
-/// In which language a source is.
+/// In which language a source is, and what of it is meant.
 #[derive(Args, Clone, Debug, Default)]
 pub struct LanguageArgs {
     /// The source's language, whatever its name ends in
     #[arg(short = 'x', value_name = "LANGUAGE", value_parser = languages())]
     pub language: Option<String>,
+    /// The function that is called, where a source has several
+    #[arg(long, value_name = "NAME")]
+    pub entry: Option<String>,
 }
 
 /// What a program is compiled for.

@@ -9,8 +9,7 @@ use crate::registry;
 pub fn all() -> Vec<&'static CodeInfo> {
     let mut codes: Vec<&'static CodeInfo> = ALL.to_vec();
     codes.extend(nbcc_stages::codes::ALL);
-    codes.extend(registry::FRONTENDS.iter().flat_map(|frontend| frontend.codes()));
-    codes.extend(registry::TARGETS.iter().flat_map(|entry| entry.target.codes()));
+    codes.extend(registry::get().codes());
     codes.sort_by_key(|info| info.code);
     // A target also reports what the stages find.
     codes.dedup_by(|a, b| a == b);

@@ -6,13 +6,15 @@ use std::path::Path;
 
 use nbcc_base::{Diagnostic, SourceFile, SourceId};
 use nbcc_pipeline::{
-    Artifact, Context, Emit, Frontend, Observer, OptLevel, PassOptions, Program, Request,
+    Artifact, Context, Emit, Frontend, Observer, OptLevel, ParseOptions, PassOptions, Program,
+    Request,
 };
 use nbcc_placement::Remark;
 
 use crate::cli::{Extents, LanguageArgs, PassArgs, TargetArgs};
 use crate::data::{gather, inputs};
 use crate::kind::{self, Kind};
+use crate::kinds::images::InputSpec;
 use crate::progress::waited;
 use crate::registry::{TargetEntry, Translation, Translator};
 use crate::session::{Session, Stop};
@@ -21,32 +23,43 @@ use nbcc_base::nearest;
 
 /// What a compilation goes through.
 #[derive(Clone, Copy)]
-pub struct Tools {
+pub struct Tools<'a> {
     /// The source's language.
     pub frontend: &'static dyn Frontend,
     /// What translates the file into it, if it is in another.
     pub translator: Option<&'static Translator>,
     /// The target that is named, else the language's own.
     pub entry: &'static TargetEntry,
+    /// The function to call, where the command line names one.
+    pub function: Option<&'a str>,
 }
 
 /// The tools for a source file.
-pub fn tools(
+pub fn tools<'a>(
     session: &mut Session,
     path: &Path,
-    language: &LanguageArgs,
+    language: &'a LanguageArgs,
     target: Option<&str>,
-) -> Result<Tools, Stop> {
+) -> Result<Tools<'a>, Stop> {
     let (frontend, translator) = frontend(session, path, language)?;
     let entry = target_entry(session, target.unwrap_or(frontend.default_target()))?;
-    Ok(Tools { frontend, translator, entry })
+    let (is, takes) = (frontend.kind(), entry.target.accepts());
+    if is != takes {
+        let (file, target) = (files::display_name(path), entry.target.name());
+        let (is, takes) = (is.title(), takes.title());
+        let message = format!("`{file}` is a {is}, and target {target} takes {takes}s");
+        let help = "leave --target out: each language has a target of its own";
+        let error = Diagnostic::error(&codes::UNKNOWN_KIND, message).in_file(file);
+        return Err(session.fail(error.help(help)));
+    }
+    Ok(Tools { frontend, translator, entry, function: language.entry.as_deref() })
 }
 
 /// Reads and parses a source file, with the values that the command line gives to parameters.
 pub fn parse(
     session: &mut Session,
     path: &Path,
-    tools: Tools,
+    tools: Tools<'_>,
     params: &[(String, String)],
 ) -> Result<Program, Stop> {
     let id = match tools.translator {
@@ -55,8 +68,11 @@ pub fn parse(
     };
     let file = session.sources.get(id);
     let directives = tools.entry.target.directives();
-    let program = tools.frontend.parse(id, file, directives, params, &mut session.diagnostics)?;
+    let options = ParseOptions { directives, params, entry: tools.function };
+    let program = tools.frontend.parse(id, file, &options, &mut session.diagnostics)?;
     session.diagnostics.check()?;
+    let (kind, name) = (tools.frontend.kind(), tools.frontend.name());
+    assert_eq!(program.kind(), kind, "what frontend {name} makes");
     Ok(program)
 }
 
@@ -98,21 +114,22 @@ fn frontend(
     let extension = path.extension().unwrap_or_default().to_string_lossy();
     let translator = match &language.language {
         Some(_) => None,
-        None => registry::translator(&extension),
+        None => registry::get().translator(&extension),
     };
     let found = match (&language.language, translator) {
-        (Some(name), _) => registry::frontend_named(name),
-        (None, Some(translator)) => registry::frontend(translator.to),
-        (None, None) => registry::frontend(&extension),
+        (Some(name), _) => registry::get().frontend_named(name),
+        (None, Some(translator)) => registry::get().frontend(translator.to),
+        (None, None) => registry::get().frontend(&extension),
     };
     if let Some(frontend) = found {
         return Ok((frontend, translator));
     }
     let file = files::display_name(path);
-    let own = registry::FRONTENDS.iter().map(|f| format!("`-x {}` (.{})", f.name(), f.extension()));
-    let others = registry::TRANSLATORS.iter().map(|t| format!(".{}", t.extension));
+    let own =
+        registry::get().frontends.iter().map(|f| format!("`-x {}` (.{})", f.name(), f.extension()));
+    let others = registry::get().translators.iter().map(|t| format!(".{}", t.extension));
     let known: Vec<String> = own.chain(others).collect();
-    let planned = registry::PLANNED.iter().find(|planned| match &language.language {
+    let planned = registry::get().planned.iter().find(|planned| match &language.language {
         Some(name) => planned.name == name,
         None => planned.extension == extension,
     });
@@ -142,8 +159,8 @@ fn frontend(
 
 /// The target of that name.
 pub fn target_entry(session: &mut Session, name: &str) -> Result<&'static TargetEntry, Stop> {
-    registry::target(name).ok_or_else(|| {
-        let names: Vec<&str> = registry::TARGETS.iter().map(|t| t.target.name()).collect();
+    registry::get().target(name).ok_or_else(|| {
+        let names: Vec<&str> = registry::get().targets.iter().map(|t| t.target.name()).collect();
         let help = match nearest(name, names.iter().copied()) {
             Some(near) => format!("did you mean `{near}`?"),
             None => format!("there are: {}", names.join(", ")),
@@ -159,13 +176,13 @@ pub fn target_entry(session: &mut Session, name: &str) -> Result<&'static Target
 pub fn parse_constants(
     session: &mut Session,
     path: &Path,
-    tools: Tools,
+    tools: Tools<'_>,
     params: &[(String, String)],
 ) -> Result<Program, Stop> {
     let program = parse(session, path, tools, params)?;
     let constants: &[String] = match &program {
         Program::Stages(pipeline) => &pipeline.constants,
-        Program::Ir(_) => &[],
+        Program::Grids(_) | Program::Function(..) => &[],
     };
     for (name, _) in params {
         if !constants.contains(name) {
@@ -177,10 +194,10 @@ pub fn parse_constants(
 }
 
 /// The inputs that a program declares.
-pub fn inputs_of(program: &Program) -> Vec<inputs::InputSpec> {
+pub fn inputs_of(program: &Program) -> Vec<InputSpec> {
     match program {
         Program::Stages(pipeline) => inputs::of_pipeline(pipeline),
-        Program::Ir(_) => Vec::new(),
+        Program::Grids(_) | Program::Function(..) => Vec::new(),
     }
 }
 
@@ -198,7 +215,7 @@ pub fn input_extents(
             let size = size.map(|size| &size.0[..]).unwrap_or_default();
             gather::extents_to_compile_for(session, pipeline, given, size)
         }
-        Program::Ir(_) => given,
+        Program::Grids(_) | Program::Function(..) => given,
     })
 }
 

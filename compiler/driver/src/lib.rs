@@ -5,6 +5,7 @@
 //! under `commands/`; data that programs read and write is under `data/`.
 
 mod argv;
+mod calls;
 mod check;
 mod claims;
 mod cli;
@@ -17,8 +18,10 @@ mod files;
 mod foreign;
 mod help;
 mod kind;
+pub mod kinds;
 mod launch;
 mod limited;
+mod limits;
 mod machine;
 mod observe;
 mod progress;
@@ -27,7 +30,6 @@ pub mod registry;
 mod render;
 mod report;
 mod session;
-pub mod simulate;
 mod style;
 
 use std::ffi::OsString;
@@ -47,6 +49,12 @@ const STACK: usize = 256 << 20;
 /// The whole command: reads the arguments, does what they ask, and says how it went: 0 done, 1 the
 /// input or a file is at fault (or nbcc itself), 2 the command line is.
 pub fn main() -> ExitCode {
+    main_with(&registry::BUILT_IN)
+}
+
+/// [`main`] with frontends and targets of one's own. Panics where the process has others already.
+pub fn main_with(registry: &'static registry::Registry) -> ExitCode {
+    assert!(registry::set(registry).is_ok(), "the registry is set once");
     console::take_over_panics();
     let args: Vec<OsString> = std::env::args_os().collect();
     ExitCode::from(limited::attended(&args).unwrap_or_else(|| on_own_stack(args)))
@@ -65,7 +73,7 @@ fn on_own_stack(args: Vec<OsString>) -> u8 {
             let help = "nbcc takes 300 MB of address space before it reads anything: allow more \
                         memory (`ulimit -v`)";
             let mut session = Session::new(format);
-            session.fail(simulate::no_memory(message).help(help));
+            session.fail(limits::no_memory(message).help(help));
             session.end(1)
         }
     }
@@ -115,7 +123,7 @@ fn message_format(args: &[OsString]) -> MessageFormat {
 /// file without its extension, a command, an option.
 fn no_command(word: &str, command: &clap::Command) -> Diagnostic {
     let message = format!("there is no command `{word}`, and no file of that name");
-    let mut sources = registry::FRONTENDS.iter().map(|f| format!("{word}.{}", f.extension()));
+    let mut sources = registry::get().frontends.iter().map(|f| format!("{word}.{}", f.extension()));
     let source = sources.find(|file| Path::new(file).is_file());
     let commands = || command.get_subcommands().map(|command| command.get_name());
     let compile = command.find_subcommand("compile");

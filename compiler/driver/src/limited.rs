@@ -22,7 +22,7 @@ mod linux {
     use rustix::process::{Resource, Signal};
 
     use crate::session::Session;
-    use crate::{codes, simulate};
+    use crate::{codes, limits};
 
     /// What the process that does the work is called.
     const NAME: &str = "nbcc-within-limits";
@@ -48,7 +48,7 @@ mod linux {
         }
         let message =
             format!("memory ended: the limit is {} MB of address space", limit / 1_000_000);
-        let error = Diagnostic::error(&codes::NO_MEMORY, message).help(simulate::LESS_MEMORY);
+        let error = Diagnostic::error(&codes::NO_MEMORY, message).help(limits::LESS_MEMORY);
         let mut session = Session::new(crate::message_format(args));
         session.fail(error);
         Some(session.end(1))

@@ -58,7 +58,7 @@ fn unknown(session: &mut Session, entry: &TargetEntry, name: &str) -> Stop {
     let target = entry.target.name();
     let message = format!("target {target} has no machine `{name}`");
     let names: Vec<&str> = entry.target.machines().iter().map(|machine| machine.name).collect();
-    let help = match (nearest(name, names.iter().copied()), registry::machine(name)) {
+    let help = match (nearest(name, names.iter().copied()), registry::get().machine(name)) {
         (_, Some((other, _))) => format!("it is a machine of --target {}", other.target.name()),
         (Some(near), None) => format!("did you mean `{near}`?"),
         (None, None) => format!("there are: {}; or give a file", names.join(", ")),

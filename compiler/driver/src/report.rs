@@ -10,8 +10,8 @@ use nbcc_base::SourceMap;
 use nbcc_sim_engine::Statistics;
 
 use crate::console;
-use crate::simulate::{Cost, Profile, ProfileLine};
 use crate::style::BOLD;
+use nbcc_host::{Cost, Profile, ProfileLine};
 
 /// The cycles of each function, in the order of the program, and of each source line, the
 /// costliest first, with its text where it is known.
@@ -71,7 +71,10 @@ pub fn table(statistics: &Statistics, core: &str) -> String {
         left.extend(section(&format!("cycles of {core}s"), "", cycles, None));
         left.push(String::new());
     }
-    left.extend(section("instructions", "", group(statistics, "category"), None));
+    let categories = group(statistics, "category");
+    if !categories.is_empty() {
+        left.extend(section("instructions", "", categories, None));
+    }
 
     let mut right = Vec::new();
     let mut energy_total = String::new();
@@ -237,7 +240,7 @@ cycles of control cores                     energy                     nJ
   true dependence      75.0 %  ███████▌       bank read            2000.0  100.0 %  ██████████
   issue                25.0 %  ██▌
                                             utilisation
-instructions                                  bank                          50.0 %  █████
+                                              bank                          50.0 %  █████
 
 "
         );

@@ -177,7 +177,8 @@ impl<'a> Builder<'a> {
         let counter = self.func.add_param(header, Type::I32);
         let types: Vec<Type> = first.iter().map(|&v| self.func.ty(v)).collect();
         let carried: Vec<Value> = types.iter().map(|&ty| self.func.add_param(header, ty)).collect();
-        let info = LoopInfo { name: name.to_string(), trips: Some(u64::from(trips)) };
+        let info =
+            LoopInfo { name: name.to_string(), trips: Some(u64::from(trips)), counter: None };
         self.func.blocks[header].loop_info = Some(info);
         self.jump(header, std::iter::once(zero).chain(first).collect());
         self.switch_to(header);

@@ -3,7 +3,7 @@
 
 use nbcc_base::{SourceId, Span};
 
-use crate::{Func, NumType, Object, Space};
+use crate::{Func, Mem, NumType, Object, Space};
 
 /// A variable with an address.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -89,6 +89,36 @@ pub struct KernelParam {
     pub align: u32,
     /// Its type, unless it is an array of bytes.
     pub ty: Option<NumType>,
+}
+
+/// What makes a sequential function one that hosts call.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Interface {
+    /// Its parameters as the source has them. The scalars are the parameters of the entry block, in
+    /// this order.
+    pub params: Vec<InterfaceParam>,
+    /// The type of its result, if it has one.
+    pub result: Option<NumType>,
+}
+
+/// A parameter that hosts give.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InterfaceParam {
+    /// Its name, without the `%`.
+    pub name: String,
+    /// Its type, or that of its elements.
+    pub ty: NumType,
+    /// What it is where it is an array.
+    pub array: Option<ArrayParam>,
+}
+
+/// An array that hosts give.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ArrayParam {
+    /// The memory object that it is; its name is the parameter's.
+    pub mem: Mem,
+    /// Whether the function leaves it as it is.
+    pub is_const: bool,
 }
 
 /// Where the source of a module says that it comes from: marks in the order of the source, each

@@ -88,6 +88,11 @@ impl Function {
                 }
             }
             let Some(keep) = &kept[block] else { continue };
+            if let Some(info) = &mut data.loop_info
+                && info.counter.is_some_and(|counter| remove(counter.value))
+            {
+                info.counter = None;
+            }
             retain(&mut data.params, keep);
             for (number, &param) in data.params.iter().enumerate() {
                 self.values[param].def = ValueDef::Param(block, number as u32);

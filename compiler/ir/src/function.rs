@@ -4,8 +4,8 @@ use cranelift_entity::PrimaryMap;
 use nbcc_base::Span;
 
 use crate::{
-    Block, DataObject, Func, Inst, Kernel, LineMarks, Mem, Object, Op, Scalar, Space, Terminator,
-    Type, Value,
+    Block, DataObject, Func, Inst, Interface, Kernel, LineMarks, Mem, Object, Op, Scalar, Space,
+    Terminator, Type, Value,
 };
 
 /// The functions and data objects of one source file.
@@ -39,6 +39,8 @@ pub struct Function {
     pub model: ExecutionModel,
     /// What hosts need to launch it, where it is a kernel.
     pub kernel: Option<Kernel>,
+    /// What hosts need to call it, where it is a sequential function that they call.
+    pub interface: Option<Interface>,
     /// The types of its results.
     pub results: Vec<Type>,
     /// Memory objects.
@@ -61,9 +63,49 @@ pub struct MemData {
     /// The type of its elements.
     pub element: Scalar,
     /// Elements along each dimension, the fastest first.
-    pub extents: Vec<u32>,
+    pub extents: Vec<Extent>,
     /// What it belongs to.
     pub space: Space,
+    /// Who holds its elements.
+    pub storage: Storage,
+}
+
+/// Elements along a dimension of a memory object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Extent {
+    /// So many.
+    Fixed(u32),
+    /// As many as the parameter of the entry block of that number says, an integer.
+    Param(u32),
+}
+
+/// Who holds the elements of a memory object.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Storage {
+    /// The machine, under the object's name; where the space is local, each call of the function.
+    #[default]
+    Own,
+    /// The caller: the function's [`Interface`] has an array parameter of that name.
+    Param,
+    /// The module: it is this data object.
+    Object(Object),
+}
+
+impl MemData {
+    /// An object of fixed extents, the fastest first, that the machine or the call holds.
+    pub fn new(name: impl Into<String>, element: Scalar, extents: &[u32], space: Space) -> MemData {
+        let extents = extents.iter().copied().map(Extent::Fixed).collect();
+        MemData { name: name.into(), element, extents, space, storage: Storage::Own }
+    }
+
+    /// Its extents, where all of them are fixed.
+    pub fn fixed_extents(&self) -> Option<Vec<u32>> {
+        let fixed = |extent: &Extent| match extent {
+            Extent::Fixed(count) => Some(*count),
+            Extent::Param(_) => None,
+        };
+        self.extents.iter().map(fixed).collect()
+    }
 }
 
 /// An instruction in place.
@@ -117,6 +159,17 @@ pub struct LoopInfo {
     pub name: String,
     /// How often the body runs, where that is constant.
     pub trips: Option<u64>,
+    /// What counts its rounds, where that is known.
+    pub counter: Option<Counter>,
+}
+
+/// A value that grows by as much each round of a loop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Counter {
+    /// The parameter of the loop's header, an integer.
+    pub value: Value,
+    /// What every branch back to the header adds to it, wrapping.
+    pub step: i64,
 }
 
 impl Function {
@@ -126,6 +179,7 @@ impl Function {
             name: name.into(),
             model,
             kernel: None,
+            interface: None,
             results: Vec::new(),
             mems: PrimaryMap::new(),
             insts: PrimaryMap::new(),

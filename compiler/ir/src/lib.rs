@@ -30,15 +30,16 @@ mod verify;
 pub use builder::Builder;
 pub use cfg::Cfg;
 pub use data::{
-    DataObject, Kernel, KernelParam, LineMark, LineMarks, LinePlace, Relocation, RelocationTarget,
-    function_address,
+    ArrayParam, DataObject, Interface, InterfaceParam, Kernel, KernelParam, LineMark, LineMarks,
+    LinePlace, Relocation, RelocationTarget, function_address,
 };
 pub use dominators::{Dominators, Positions};
 pub use edit::Replacements;
 pub use entities::{Block, Func, Inst, Mem, Object, Value};
 pub use float16::{f16_to_f64, f64_to_f16};
 pub use function::{
-    BlockData, ExecutionModel, Function, InstData, LoopInfo, MemData, Module, ValueData, ValueDef,
+    BlockData, Counter, ExecutionModel, Extent, Function, InstData, LoopInfo, MemData, Module,
+    Storage, ValueData, ValueDef,
 };
 pub use inst::{
     BinaryOp, BlockCall, Constant, ConvertOp, Effect, FloatCond, IntCond, IntrinsicCall, Op,

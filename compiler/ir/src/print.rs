@@ -7,8 +7,9 @@ use nbcc_base::text::{is_plain_symbol, quoted, symbol};
 use nbcc_base::{SourceMap, Span};
 
 use crate::{
-    Block, BlockCall, Constant, DataObject, Function, Inst, InstData, Kernel, KernelParam, Mem,
-    Module, Op, Relocation, RelocationTarget, Scalar, SimtOp, Terminator, Type, Value, f16_to_f64,
+    Block, BlockCall, Constant, Counter, DataObject, Extent, Function, Inst, InstData, Interface,
+    InterfaceParam, Kernel, KernelParam, Mem, Module, Op, Relocation, RelocationTarget, Scalar,
+    SimtOp, Storage, Terminator, Type, Value, f16_to_f64,
 };
 
 /// A side table: what to show behind a value where it is defined.
@@ -151,9 +152,27 @@ impl Printer<'_> {
             self.kernel(kernel)?;
         }
         for mem in func.mems.values() {
-            let extents: Vec<_> = mem.extents.iter().map(u32::to_string).collect();
-            let (name, extents) = (symbol(&mem.name), extents.join(", "));
-            writeln!(self.out, "  mem %{name}: {}[{extents}] {}", mem.element, mem.space)?;
+            let extents = mem.extents.iter().map(|extent| match extent {
+                Extent::Fixed(count) => count.to_string(),
+                Extent::Param(number) => format!("param {number}"),
+            });
+            let (name, extents) = (symbol(&mem.name), extents.collect::<Vec<_>>().join(", "));
+            write!(self.out, "  mem %{name}: {}[{extents}] {}", mem.element, mem.space)?;
+            match mem.storage {
+                Storage::Own => {}
+                Storage::Param => write!(self.out, " param")?,
+                Storage::Object(object) => {
+                    let named = self.options.module.and_then(|module| module.objects.get(object));
+                    match named {
+                        Some(object) => write!(self.out, " = @{}", symbol(&object.name))?,
+                        None => write!(self.out, " = @{object}")?,
+                    }
+                }
+            }
+            writeln!(self.out)?;
+        }
+        if let Some(interface) = &func.interface {
+            self.interface(interface)?;
         }
         for &block in &func.layout {
             self.block(block, Some(block) != entry)?;
@@ -181,6 +200,21 @@ impl Printer<'_> {
         Ok(())
     }
 
+    fn interface(&mut self, interface: &Interface) -> fmt::Result {
+        write!(self.out, "  interface")?;
+        if let Some(result) = interface.result {
+            write!(self.out, " {}", result.name())?;
+        }
+        writeln!(self.out)?;
+        for InterfaceParam { name, ty, array } in &interface.params {
+            let kind = if array.is_some() { "array" } else { "scalar" };
+            write!(self.out, "  {kind} %{}: {}", symbol(name), ty.name())?;
+            let is_const = array.is_some_and(|array| array.is_const);
+            writeln!(self.out, "{}", if is_const { " const" } else { "" })?;
+        }
+        Ok(())
+    }
+
     fn block(&mut self, block: Block, with_params: bool) -> fmt::Result {
         let data = &self.func.blocks[block];
         write!(self.out, "{block}")?;
@@ -194,6 +228,9 @@ impl Printer<'_> {
             write!(self.out, " loop {}", quoted_unless_word(&info.name))?;
             if let Some(trips) = info.trips {
                 write!(self.out, ", {trips} trips")?;
+            }
+            if let Some(Counter { value, step }) = info.counter {
+                write!(self.out, ", {value} by {step}")?;
             }
         }
         writeln!(self.out)?;

@@ -24,6 +24,11 @@ pub enum Scalar {
 }
 
 impl Scalar {
+    /// Bytes of a value in memory.
+    pub fn bytes(self) -> u32 {
+        self.bits().div_ceil(8)
+    }
+
     /// Width in bits.
     pub fn bits(self) -> u32 {
         match self {

@@ -7,6 +7,7 @@
 
 mod pass;
 mod request;
+mod signature;
 mod target;
 
 pub use pass::{
@@ -14,4 +15,7 @@ pub use pass::{
     pass, run_passes, run_passes_from,
 };
 pub use request::{Context, Emit, OptLevel, PassOptions, Request};
-pub use target::{Artifact, Choice, Frontend, MachineInfo, Program, Target};
+pub use signature::signature;
+pub use target::{
+    Artifact, Choice, Frontend, MachineInfo, ParseOptions, Program, ProgramKind, Target,
+};

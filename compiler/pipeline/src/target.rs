@@ -10,8 +10,54 @@ use crate::{Context, PassInfo, Request};
 pub enum Program {
     /// An image pipeline.
     Stages(nbcc_stages::Pipeline),
-    /// Functions of the shared IR.
-    Ir(nbcc_ir::Module),
+    /// Kernels, which hosts launch on grids of threads, and what they call.
+    Grids(nbcc_ir::Module),
+    /// A function that a host calls once, on arrays and scalars, and what it calls.
+    Function(nbcc_ir::Module, nbcc_ir::Func),
+}
+
+impl Program {
+    /// What kind of program it is.
+    pub fn kind(&self) -> ProgramKind {
+        match self {
+            Program::Stages(_) => ProgramKind::Stages,
+            Program::Grids(_) => ProgramKind::Grids,
+            Program::Function(..) => ProgramKind::Function,
+        }
+    }
+}
+
+/// The kinds of programs. Each has one runtime and one way through the driver.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ProgramKind {
+    /// [`Program::Stages`].
+    Stages,
+    /// [`Program::Grids`].
+    Grids,
+    /// [`Program::Function`].
+    Function,
+}
+
+impl ProgramKind {
+    /// What people call a program of this kind.
+    pub fn title(self) -> &'static str {
+        match self {
+            ProgramKind::Stages => "image pipeline",
+            ProgramKind::Grids => "grid program",
+            ProgramKind::Function => "sequential program",
+        }
+    }
+}
+
+/// What a frontend is told beside the source.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ParseOptions<'a> {
+    /// Directives that the target adds to schedules.
+    pub directives: &'a [DirectiveInfo],
+    /// Names and values that the command line gives to parameters.
+    pub params: &'a [(String, String)],
+    /// The function to call, where the command line names one.
+    pub entry: Option<&'a str>,
 }
 
 /// A source language.
@@ -24,16 +70,17 @@ pub trait Frontend: Sync {
     fn extension(&self) -> &'static str;
     /// The target compiled for where none is named.
     fn default_target(&self) -> &'static str;
+    /// What its files are.
+    fn kind(&self) -> ProgramKind;
     /// The diagnostic codes it reports.
     fn codes(&self) -> Vec<&'static CodeInfo>;
-    /// Reads a source file. `directives` are those that the target adds to the language, `params` the
-    /// names and values that the command line gives to parameters.
+    /// Reads a source file into a program of [`Frontend::kind`]. Spans refer to `id`. Errors,
+    /// warnings and notes go to `diagnostics`; `Err` means that at least one of them is an error.
     fn parse(
         &self,
         id: SourceId,
         file: &SourceFile,
-        directives: &[DirectiveInfo],
-        params: &[(String, String)],
+        options: &ParseOptions<'_>,
         diagnostics: &mut Diagnostics,
     ) -> Result<Program, Failed>;
 }
@@ -99,11 +146,13 @@ pub trait Target: Sync {
     fn machines(&self) -> &'static [MachineInfo];
     /// What `-X` takes.
     fn choices(&self) -> &'static [Choice];
+    /// The kind of programs that it compiles.
+    fn accepts(&self) -> ProgramKind;
     /// Its passes, in order.
     fn passes(&self) -> Vec<PassInfo>;
     /// The diagnostic codes it reports.
     fn codes(&self) -> Vec<&'static CodeInfo>;
-    /// Compiles a program.
+    /// Compiles a program. Panics where it is of another kind than [`Target::accepts`] says.
     fn compile(
         &self,
         program: Program,
@@ -111,7 +160,7 @@ pub trait Target: Sync {
         cx: &mut Context<'_>,
     ) -> Result<Artifact, Failed>;
     /// Explains a program: per stage, the schedule in the source language ready to paste, where
-    /// data lives, what moves and what it costs.
+    /// data lives, what moves and what it costs. Panics as [`Target::compile`] does.
     fn explain(
         &self,
         program: Program,

@@ -21,26 +21,58 @@ mod schedule;
 mod syntax;
 mod value;
 
-use nbcc_base::{Diagnostics, Failed, SourceFile, SourceId};
-use nbcc_stages::{DirectiveInfo, Pipeline};
+use nbcc_base::{CodeInfo, Diagnostics, Failed, SourceFile, SourceId};
+use nbcc_pipeline::{Frontend, ParseOptions, Program, ProgramKind};
+use nbcc_stages::Pipeline;
 pub use schedule::directives::{DIRECTIVES, DirectiveHelp};
 
-/// What is known beside the source.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Options<'a> {
-    /// The directives that the target adds.
-    pub directives: &'a [DirectiveInfo],
-    /// What the command line says of parameters: names and values. A `GeneratorParam` of such a name
-    /// has this value; other names are left alone.
-    pub params: &'a [(String, String)],
+/// Image pipelines in Halide's spelling.
+#[derive(Debug)]
+pub struct Halide;
+
+impl Frontend for Halide {
+    fn name(&self) -> &'static str {
+        "halide"
+    }
+
+    fn about(&self) -> &'static str {
+        "image pipelines, spelled as in Halide C++"
+    }
+
+    fn extension(&self) -> &'static str {
+        "halide"
+    }
+
+    fn default_target(&self) -> &'static str {
+        "ipim"
+    }
+
+    fn kind(&self) -> ProgramKind {
+        ProgramKind::Stages
+    }
+
+    fn codes(&self) -> Vec<&'static CodeInfo> {
+        codes::ALL.to_vec()
+    }
+
+    fn parse(
+        &self,
+        id: SourceId,
+        file: &SourceFile,
+        options: &ParseOptions<'_>,
+        diagnostics: &mut Diagnostics,
+    ) -> Result<Program, Failed> {
+        parse(id, file, options, diagnostics).map(Program::Stages)
+    }
 }
 
 /// Reads a file into a stage graph. Spans refer to `source`. Errors, warnings and notes go to
-/// `diagnostics`; `Err` means that at least one of them is an error.
+/// `diagnostics`; `Err` means that at least one of them is an error. A `GeneratorParam` that the
+/// options name has the value that they give; other names are left alone.
 pub fn parse(
     source: SourceId,
     file: &SourceFile,
-    options: &Options<'_>,
+    options: &ParseOptions<'_>,
     diagnostics: &mut Diagnostics,
 ) -> Result<Pipeline, Failed> {
     let generator = options.params.iter().find(|(name, _)| name == elab::GENERATOR_PARAM);

@@ -2,7 +2,7 @@
 //! or `no PATH LINE CODE MESSAGE` with the first error. For comparisons with other assemblers.
 
 use nbcc_base::{Diagnostics, Severity, SourceFile, SourceId};
-use nbcc_frontend_ptx::{Options, parse, read};
+use nbcc_frontend_ptx::{parse, read};
 
 fn main() {
     let mut names_only = false;
@@ -18,7 +18,7 @@ fn main() {
         let accepted = if names_only {
             read(SourceId(0), &file, &mut diagnostics).is_ok()
         } else {
-            parse(SourceId(0), &file, &Options::default(), &mut diagnostics).is_ok()
+            parse(SourceId(0), &file, &mut diagnostics).is_ok()
         };
         let time = start.elapsed();
         match diagnostics.iter().find(|d| d.severity == Severity::Error) {

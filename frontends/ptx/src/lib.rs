@@ -23,17 +23,53 @@ mod syntax;
 mod token;
 
 use nbcc_base::{CodeInfo, Diagnostics, Failed, SourceFile, SourceId};
+use nbcc_pipeline::{Frontend, ParseOptions, Program, ProgramKind};
 
-/// What is known beside the source.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Options {}
+/// Kernels in PTX.
+#[derive(Debug)]
+pub struct Ptx;
+
+impl Frontend for Ptx {
+    fn name(&self) -> &'static str {
+        "ptx"
+    }
+
+    fn about(&self) -> &'static str {
+        "kernels in PTX, as CUDA compilers emit them"
+    }
+
+    fn extension(&self) -> &'static str {
+        "ptx"
+    }
+
+    fn default_target(&self) -> &'static str {
+        "mpu"
+    }
+
+    fn kind(&self) -> ProgramKind {
+        ProgramKind::Grids
+    }
+
+    fn codes(&self) -> Vec<&'static CodeInfo> {
+        all_codes()
+    }
+
+    fn parse(
+        &self,
+        id: SourceId,
+        file: &SourceFile,
+        _: &ParseOptions<'_>,
+        diagnostics: &mut Diagnostics,
+    ) -> Result<Program, Failed> {
+        parse(id, file, diagnostics).map(Program::Grids)
+    }
+}
 
 /// Reads a file into IR. Spans refer to `source`. Errors, warnings and notes go to `diagnostics`;
 /// `Err` means that at least one of them is an error.
 pub fn parse(
     source: SourceId,
     file: &SourceFile,
-    _options: &Options,
     diagnostics: &mut Diagnostics,
 ) -> Result<nbcc_ir::Module, Failed> {
     let ast = syntax::parse(source, file, diagnostics)?;

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 
 use common::diagnose;
 use nbcc_base::{Diagnostics, SourceFile, SourceId, testing};
-use nbcc_frontend_ptx::{Options, parse, read};
+use nbcc_frontend_ptx::{parse, read};
 use proptest::prelude::*;
 
 /// The first lines of a file.
@@ -24,7 +24,7 @@ fn errors(text: &str) -> Vec<&'static str> {
 fn answer(text: &str) {
     let file = SourceFile::new("hostile.ptx", text);
     let mut diagnostics = Diagnostics::default();
-    let result = parse(SourceId(0), &file, &Options::default(), &mut diagnostics);
+    let result = parse(SourceId(0), &file, &mut diagnostics);
     assert_eq!(result.is_err(), diagnostics.has_errors(), "refused without an error");
 }
 

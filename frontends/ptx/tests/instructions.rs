@@ -4,12 +4,12 @@
 use nbcc_base::{Diagnostic, Diagnostics, SourceFile, SourceId};
 use nbcc_frontend_ptx::check::codes;
 use nbcc_frontend_ptx::forms;
-use nbcc_frontend_ptx::{Options, parse};
+use nbcc_frontend_ptx::parse;
 
 fn diagnose(text: String) -> Vec<Diagnostic> {
     let file = SourceFile::new("test.ptx", text);
     let mut diagnostics = Diagnostics::default();
-    let _ = parse(SourceId(0), &file, &Options::default(), &mut diagnostics);
+    let _ = parse(SourceId(0), &file, &mut diagnostics);
     diagnostics.take()
 }
 

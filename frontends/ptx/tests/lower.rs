@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use nbcc_base::{Diagnostics, SourceFile, SourceId};
-use nbcc_frontend_ptx::{Options, parse};
+use nbcc_frontend_ptx::parse;
 use nbcc_ir::{Module, PrintOptions, print_module, verify_module};
 
 fn files(folder: &str) -> Vec<PathBuf> {
@@ -21,7 +21,7 @@ fn files(folder: &str) -> Vec<PathBuf> {
 fn lower(name: &str, text: String) -> Result<Module, Vec<String>> {
     let file = SourceFile::new(name, text);
     let mut diagnostics = Diagnostics::default();
-    let result = parse(SourceId(0), &file, &Options::default(), &mut diagnostics);
+    let result = parse(SourceId(0), &file, &mut diagnostics);
     let list = diagnostics.iter().map(|d| {
         let line = d.span.map_or(0, |s| file.position(s.start).line);
         format!("{name}:{line}: {} {}", d.code.code, d.message)

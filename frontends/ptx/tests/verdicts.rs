@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use nbcc_base::{Diagnostics, SourceFile, SourceId};
-use nbcc_frontend_ptx::{Options, check, codes, parse};
+use nbcc_frontend_ptx::{check, codes, parse};
 use serde_json::Value;
 
 /// Mutants that are refused although `ptxas` accepts them, by the start of the message, and why.
@@ -37,7 +37,7 @@ fn mutants_are_judged_as_ptxas_does() {
         text.extend(&source[place("end")..]);
         let file = SourceFile::new(path, text);
         let mut diagnostics = Diagnostics::default();
-        let accepted = parse(SourceId(0), &file, &Options::default(), &mut diagnostics).is_ok();
+        let accepted = parse(SourceId(0), &file, &mut diagnostics).is_ok();
         count += 1;
         let first = diagnostics.iter().next();
         let message = first.map_or("", |d| d.message.as_str());

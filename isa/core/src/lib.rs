@@ -12,6 +12,7 @@ pub mod machine;
 pub mod metadata;
 pub mod program;
 pub mod reference;
+pub mod signature;
 pub mod table;
 pub mod text;
 
@@ -24,4 +25,5 @@ pub use lines::{LineTable, SourceLine};
 pub use load::LoadError;
 pub use machine::{MachineError, Override};
 pub use program::{Code, TextSymbol, resolve_labels};
+pub use signature::{ArrayParam, Extent, ScalarType, Signature, SignatureParam};
 pub use text::{Field, LabelNames, LabelTable, SyntaxError};

@@ -7,9 +7,9 @@ use std::collections::BTreeMap;
 
 use cranelift_entity::SecondaryMap;
 use nbcc_base::{Diagnostics, SourceFile, SourceMap};
-use nbcc_frontend_halide::Options;
 use nbcc_host::{Image as HostImage, RunOptions};
 use nbcc_isa_ipim::layout::Role;
+use nbcc_pipeline::ParseOptions;
 use nbcc_pipeline::{Artifact, Context, NoObserver, OptLevel, PassOptions, Request, Target};
 use nbcc_stages::bounds::{default_params, infer, points, resolve_extents, without_limitless};
 use nbcc_stages::{ElementType, Image, Input, Pipeline, scalar};
@@ -118,7 +118,7 @@ struct Reference {
 fn parse(text: String, sources: &mut SourceMap) -> Result<Pipeline, Outcome> {
     let id = sources.add(SourceFile::new("case.halide".to_string(), text));
     let mut diagnostics = Diagnostics::default();
-    let options = Options { directives: IPIM.directives(), params: &[] };
+    let options = ParseOptions { directives: IPIM.directives(), params: &[], entry: None };
     let parsed = nbcc_frontend_halide::parse(id, sources.get(id), &options, &mut diagnostics);
     parsed.map_err(|_| Outcome::Skipped(messages(sources, &diagnostics)))
 }

@@ -31,7 +31,7 @@ pub fn binary_of(
     let text = session.sources.get(id).text.clone();
     let entry = match target {
         Some(name) => Some(compile::target_entry(session, name)?),
-        None => named_in(&text).or(registry::TARGETS.first()),
+        None => named_in(&text).or(registry::get().targets.first()),
     };
     let Some(entry) = entry else { return Err(Stop::Usage) };
     (entry.assemble)(&text).map_err(|errors| {
@@ -50,5 +50,5 @@ pub fn binary_of(
 fn named_in(text: &str) -> Option<&'static TargetEntry> {
     let name = text.lines().find_map(|line| line.trim().strip_prefix(".isa"))?;
     let name = name.split_whitespace().next()?;
-    registry::TARGETS.iter().find(|entry| entry.assembly == name)
+    registry::get().targets.iter().find(|entry| entry.assembly == name)
 }

@@ -2,23 +2,23 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use std::path::Path;
 
 use nbcc_base::Diagnostic;
 use nbcc_interp::pipeline::Trap;
-use nbcc_ir::Module;
-use nbcc_pipeline::Program;
+use nbcc_ir::{Func, Module};
+use nbcc_pipeline::{Program, signature};
 use nbcc_stages::bounds::{ParamValues, Region};
 use nbcc_stages::{Image, Pipeline};
 
-use super::run::{self, grid};
+use super::run::{self, grids as grid_runs};
+use crate::calls;
 use crate::cli::InterpArgs;
 use crate::data::inputs::Loaded;
-use crate::data::{by, gather, outputs};
+use crate::data::{arguments, by, gather, outputs};
 use crate::launch::{kernels_of, oracle};
 use crate::progress::waited;
 use crate::session::{Session, Stop};
-use crate::{codes, compile, console, simulate};
+use crate::{codes, compile, console, limits};
 
 /// Operations on elements of a pipeline at most, where nothing else is said.
 pub const MAX_STEPS: u64 = 1 << 40;
@@ -31,7 +31,8 @@ pub fn interp(session: &mut Session, args: &InterpArgs) -> Result<(), Stop> {
     let tools = compile::tools(session, &args.source, &args.language, args.target.as_deref())?;
     match compile::parse(session, &args.source, tools, &args.data.param)? {
         Program::Stages(pipeline) => images(session, args, &pipeline),
-        Program::Ir(module) => grids(session, args, &module),
+        Program::Grids(module) => grids(session, args, &module),
+        Program::Function(module, func) => functions(session, args, &module, func),
     }
 }
 
@@ -55,11 +56,31 @@ fn images(session: &mut Session, args: &InterpArgs, pipeline: &Pipeline) -> Resu
     Ok(())
 }
 
+fn functions(
+    session: &mut Session,
+    args: &InterpArgs,
+    module: &Module,
+    func: Func,
+) -> Result<(), Stop> {
+    run::functions::refuse_other_options(session, &args.data, args.launch.as_deref())?;
+    let signature = signature(&module.functions[func]);
+    let arguments = arguments::gather(session, &signature, &args.data)?;
+    let places = arguments::plan(session, &signature, &args.data.output)?;
+    session.flush();
+    let steps = args.max_steps.unwrap_or(MAX_LAUNCH_STEPS);
+    let returned = waited("interpreting", || calls::interpret(module, func, &arguments, steps))
+        .map_err(|trap| calls::report(session, &trap))?;
+    let (arrays, result) = (&returned.arrays, returned.result);
+    let text = arguments::write(session, &signature, &places, &arguments, arrays, result)?;
+    console::print(&text);
+    Ok(())
+}
+
 fn grids(session: &mut Session, args: &InterpArgs, module: &Module) -> Result<(), Stop> {
-    grid::refuse_image_options(session, &args.data)?;
+    grid_runs::refuse_image_options(session, &args.data)?;
     let kernels = kernels_of(module);
     let (mut plan, launches) =
-        grid::read_plan(session, args.launch.as_deref(), &args.source, &kernels)?;
+        grid_runs::read_plan(session, args.launch.as_deref(), &args.source, &kernels)?;
     session.flush();
     let steps = args.max_steps.unwrap_or(MAX_LAUNCH_STEPS);
     let buffers = plan.take_contents();
@@ -67,28 +88,9 @@ fn grids(session: &mut Session, args: &InterpArgs, module: &Module) -> Result<()
         oracle::launch(session, module, &plan, buffers, &launches, steps)
     })?;
     console::print_bytes(&ran.printed);
-    let text = grid::write_reads(session, &plan, &ran.buffers)?;
+    let text = grid_runs::write_reads(session, &plan, &ran.buffers)?;
     console::print(&text);
     Ok(())
-}
-
-/// The image pipeline that a program is.
-pub fn pipeline_of<'a>(
-    session: &mut Session,
-    program: &'a Program,
-    path: &Path,
-) -> Result<&'a Pipeline, Stop> {
-    match program {
-        Program::Stages(pipeline) => Ok(pipeline),
-        Program::Ir(_) => Err(wrong_program(session, path, "image pipeline")),
-    }
-}
-
-/// A program of a language that the target does not take.
-pub fn wrong_program(session: &mut Session, path: &Path, wanted: &str) -> Stop {
-    let message = format!("`{}` is no {wanted}, which is what the target takes", path.display());
-    let help = "leave --target out: each language has a target of its own";
-    session.fail(Diagnostic::error(&codes::UNKNOWN_KIND, message).help(help))
 }
 
 /// Runs the interpreter, for `max_steps` operations on elements at most; the outputs in order.
@@ -125,9 +127,9 @@ fn report(session: &mut Session, trap: Trap) -> Stop {
             session.fail(error.help("set it with --param NAME=VALUE, or give it a default"))
         }
         Trap::Steps(_) => {
-            session.fail(simulate::out_of_steps(format!("the interpreter took {message}")))
+            session.fail(limits::out_of_steps(format!("the interpreter took {message}")))
         }
-        Trap::Memory { .. } => session.fail(simulate::no_memory(message)),
+        Trap::Memory { .. } => session.fail(limits::no_memory(message)),
         Trap::Input { .. } => {
             let error = Diagnostic::error(&codes::TRAP, message);
             session.fail(error.help("give its data with --input NAME=FILE"))

@@ -7,7 +7,7 @@ use nbcc_sim_dram::{DramConfig, MachineError, RefreshPolicy, Replay, parse_machi
 
 use crate::cli::MemtraceArgs;
 use crate::session::{Session, Stop};
-use crate::{codes, console, files, machine, simulate};
+use crate::{codes, console, files, limits, machine};
 
 /// Runs the command.
 pub fn memtrace(session: &mut Session, args: &MemtraceArgs) -> Result<(), Stop> {
@@ -20,7 +20,7 @@ pub fn memtrace(session: &mut Session, args: &MemtraceArgs) -> Result<(), Stop> 
     // A request of the shortest line, while the list of them grows.
     if !nbcc_base::has_room(10 * bytes.len() as u64) {
         let message = format!("there is no memory for the requests of `{name}`");
-        return Err(session.fail(simulate::no_memory(message).in_file(name)));
+        return Err(session.fail(limits::no_memory(message).in_file(name)));
     }
     let requests = parse_trace(&bytes, &config).map_err(|error| {
         let text = String::from_utf8_lossy(&bytes).into_owned();

@@ -28,7 +28,7 @@ pub fn identify(
     path: &Path,
 ) -> Result<&'static TargetEntry, Stop> {
     let (isa, _) = load::identify(bytes).map_err(|error| broken(session, path, error))?;
-    registry::by_isa(isa).ok_or_else(|| {
+    registry::get().by_isa(isa).ok_or_else(|| {
         let message =
             format!("`{}` is for instruction set {isa}, which no target has", path.display());
         session.fail(

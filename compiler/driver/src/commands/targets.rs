@@ -17,9 +17,9 @@ pub fn targets(session: &mut Session, args: &TargetsArgs) -> Result<(), Stop> {
     let text = match &args.machine {
         None => list(named),
         Some(name) => {
-            let by_name = registry::machine(name).map(|(entry, _)| entry);
-            let by_file = || registry::TARGETS.iter().find(|entry| takes(entry, name));
-            let entry = named.or(by_name).or_else(by_file).or(registry::TARGETS.first());
+            let by_name = registry::get().machine(name).map(|(entry, _)| entry);
+            let by_file = || registry::get().targets.iter().find(|entry| takes(entry, name));
+            let entry = named.or(by_name).or_else(by_file).or(registry::get().targets.first());
             let Some(entry) = entry else { return Err(Stop::Usage) };
             let machine = machine::resolve(session, entry, Some(name), &args.set)?;
             parameters(&machine)
@@ -38,13 +38,13 @@ fn takes(entry: &registry::TargetEntry, file: &str) -> bool {
 
 fn list(only: Option<&'static registry::TargetEntry>) -> String {
     let mut text = String::new();
-    for entry in registry::TARGETS {
+    for entry in registry::get().targets {
         let target = entry.target;
         if only.is_some_and(|only| only.target.name() != target.name()) {
             continue;
         }
         let _ = writeln!(text, "{BOLD}{}{BOLD:#}: {}", target.name(), target.about());
-        for frontend in registry::FRONTENDS {
+        for frontend in registry::get().frontends {
             if frontend.default_target() == target.name() {
                 let _ =
                     writeln!(text, "  language .{}: {}", frontend.extension(), frontend.about());

@@ -4,84 +4,39 @@ use std::path::Path;
 
 use nbcc_base::Diagnostic;
 use nbcc_ir::f64_to_f16;
+use nbcc_isa::ScalarType;
 
 use super::npy;
 use crate::session::{Session, Stop};
 use crate::{codes, files};
 
-/// A scalar type of launch files and arrays.
-#[derive(Debug)]
-pub struct ScalarType {
-    /// Its name in launch files.
-    pub name: &'static str,
-    /// Bytes of a value.
-    pub bytes: usize,
-    /// Whether an integer has a sign.
-    pub is_signed: bool,
-    /// The bytes of a float; `None` for integers.
-    pub float: Option<fn(f64) -> Vec<u8>>,
-    /// NumPy's name, little endian; `None` where it has none.
-    pub descr: Option<&'static str>,
-}
-
-impl ScalarType {
-    const fn integer(
-        name: &'static str,
-        bytes: usize,
-        is_signed: bool,
-        descr: &'static str,
-    ) -> ScalarType {
-        ScalarType { name, bytes, is_signed, float: None, descr: Some(descr) }
-    }
-
-    /// The least and greatest value of an integer type.
-    pub fn range(&self) -> (i128, i128) {
-        let bits = 8 * self.bytes as u32;
-        match self.is_signed {
-            true => (-(1 << (bits - 1)), (1 << (bits - 1)) - 1),
-            false => (0, (1 << bits) - 1),
-        }
+/// The bytes of a number as a float of that type; `None` for other types.
+pub fn float_bytes(ty: ScalarType, value: f64) -> Option<Vec<u8>> {
+    match ty {
+        ScalarType::F16 => Some(f64_to_f16(value).to_le_bytes().to_vec()),
+        ScalarType::F32 => Some((value as f32).to_le_bytes().to_vec()),
+        ScalarType::F64 => Some(value.to_le_bytes().to_vec()),
+        _ => None,
     }
 }
 
-impl PartialEq for ScalarType {
-    fn eq(&self, other: &ScalarType) -> bool {
-        self.name == other.name
+/// NumPy's name of a type, little endian.
+pub fn descr(ty: ScalarType) -> &'static str {
+    match ty {
+        ScalarType::Bool => "|b1",
+        ScalarType::I8 => "|i1",
+        ScalarType::I16 => "<i2",
+        ScalarType::I32 => "<i4",
+        ScalarType::I64 => "<i8",
+        ScalarType::U8 => "|u1",
+        ScalarType::U16 => "<u2",
+        ScalarType::U32 => "<u4",
+        ScalarType::U64 => "<u8",
+        ScalarType::F16 => "<f2",
+        ScalarType::F32 => "<f4",
+        ScalarType::F64 => "<f8",
     }
 }
-
-/// The scalar types.
-pub static SCALARS: [ScalarType; 11] = [
-    ScalarType::integer("i8", 1, true, "|i1"),
-    ScalarType::integer("i16", 2, true, "<i2"),
-    ScalarType::integer("i32", 4, true, "<i4"),
-    ScalarType::integer("i64", 8, true, "<i8"),
-    ScalarType::integer("u8", 1, false, "|u1"),
-    ScalarType::integer("u16", 2, false, "<u2"),
-    ScalarType::integer("u32", 4, false, "<u4"),
-    ScalarType::integer("u64", 8, false, "<u8"),
-    ScalarType {
-        name: "f16",
-        bytes: 2,
-        is_signed: true,
-        float: Some(|value| f64_to_f16(value).to_le_bytes().to_vec()),
-        descr: Some("<f2"),
-    },
-    ScalarType {
-        name: "f32",
-        bytes: 4,
-        is_signed: true,
-        float: Some(|value| (value as f32).to_le_bytes().to_vec()),
-        descr: Some("<f4"),
-    },
-    ScalarType {
-        name: "f64",
-        bytes: 8,
-        is_signed: true,
-        float: Some(|value| value.to_le_bytes().to_vec()),
-        descr: Some("<f8"),
-    },
-];
 
 /// A form that a buffer has in a file.
 #[derive(Clone, Debug, PartialEq)]
@@ -91,7 +46,7 @@ pub enum ArrayForm {
     /// NumPy's array format, elements in C order.
     Npy {
         /// The type of the elements.
-        scalar: &'static ScalarType,
+        scalar: ScalarType,
         /// The shape, the slowest dimension first.
         shape: Vec<u64>,
     },
@@ -110,10 +65,9 @@ pub fn read(session: &mut Session, path: &Path) -> Result<(Vec<u8>, ArrayForm), 
         let error = Diagnostic::error(&codes::BROKEN_DATA, message).in_file(name);
         session.fail(error.help("write it with numpy.save; raw bytes have another extension"))
     })?;
-    let same = |scalar: &&ScalarType| scalar.descr.is_some_and(|d| d[1..] == array.ty);
-    let form = match SCALARS.iter().find(same) {
+    let scalar = ScalarType::ALL.into_iter().find(|&ty| descr(ty)[1..] == array.ty);
+    let form = match scalar {
         Some(scalar) => ArrayForm::Npy { scalar, shape: array.shape },
-        // Truth values.
         None => ArrayForm::Raw,
     };
     Ok((array.bytes, form))
@@ -129,8 +83,7 @@ pub fn write(
     match form {
         ArrayForm::Raw => files::write(session, path, bytes),
         ArrayForm::Npy { scalar, shape } => {
-            let descr = scalar.descr.unwrap_or_default();
-            files::write_parts(session, path, &[&npy::header(descr, shape), bytes])
+            files::write_parts(session, path, &[&npy::header(descr(*scalar), shape), bytes])
         }
     }
 }
@@ -152,10 +105,9 @@ mod tests {
 
     #[test]
     fn ranges_and_bytes_of_scalars() {
-        let find = |name: &str| SCALARS.iter().find(|s| s.name == name).unwrap();
-        assert_eq!(find("i8").range(), (-128, 127));
-        assert_eq!(find("u64").range(), (0, i128::from(u64::MAX)));
-        assert_eq!(find("f16").float.unwrap()(1.0), [0, 0x3c]);
+        assert_eq!(ScalarType::I8.range(), Some((-128, 127)));
+        assert_eq!(ScalarType::U64.range(), Some((0, i128::from(u64::MAX))));
+        assert_eq!(float_bytes(ScalarType::F16, 1.0).unwrap(), [0, 0x3c]);
         assert_eq!(unhex("00 fF"), Some(vec![0, 255]));
         assert_eq!(unhex("0"), None);
         assert_eq!(unhex("0g"), None);

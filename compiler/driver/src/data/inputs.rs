@@ -5,27 +5,15 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use nbcc_base::{CodeInfo, Diagnostic};
-use nbcc_stages::{ElementType, Image, Pipeline};
+use nbcc_stages::{Image, Pipeline};
 
 use super::npy::NpyError;
 use super::picture::{Picture, PictureError, Remark};
 use super::{EXTENSIONS, Form, by, npy, picture, raw, split_extents};
+use crate::kinds::images::InputSpec;
 use crate::session::{Session, Stop};
-use crate::{codes, files, registry, simulate};
+use crate::{codes, files, limits};
 use nbcc_base::nearest;
-
-/// What a program says of an input.
-#[derive(Clone, Debug)]
-pub struct InputSpec {
-    /// Its name.
-    pub name: String,
-    /// The type of its elements.
-    pub ty: ElementType,
-    /// How many dimensions it has.
-    pub dims: u32,
-    /// Its extents, where the program is already compiled for them.
-    pub extent: Option<Vec<u32>>,
-}
 
 /// The inputs of a pipeline.
 pub fn of_pipeline(pipeline: &Pipeline) -> Vec<InputSpec> {
@@ -201,7 +189,7 @@ fn read(session: &mut Session, spec: &InputSpec, file: &str) -> Result<Image, St
         } else if *code == codes::TOO_LARGE {
             "give an image of up to 2^27 elements"
         } else if *code == codes::NO_MEMORY {
-            simulate::LESS_MEMORY
+            limits::LESS_MEMORY
         } else {
             "say the extents that the file has, as in FILE.bin:WxH, x first"
         }))
@@ -347,16 +335,19 @@ fn check_dims(
     Err(session.fail(Diagnostic::error(&codes::WRONG_SHAPE, message).in_file(file).help(help)))
 }
 
+/// A picture for whoever has none: that of the example, which a crate cannot reach.
+static PICTURE: &[u8] = include_bytes!("../../data/picture.png");
+
 /// The bundled picture as an input.
 fn bundled(session: &mut Session, spec: &InputSpec, program: &Path) -> Result<Loaded, Stop> {
     let stem = files::stem(program);
     let stem = stem.to_string_lossy();
     let help =
         format!("give --input {0}=FILE, or put {stem}.{0}.png beside the program", spec.name);
-    let mut picture = picture::read(registry::PICTURE).map_err(|_| {
+    let mut picture = picture::read(PICTURE).map_err(|_| {
         // Nothing else can be wrong with a picture of ours.
         let message = format!("there is no memory for a picture for input `{}`", spec.name);
-        session.fail(simulate::no_memory(message))
+        session.fail(limits::no_memory(message))
     })?;
     let fixed = spec.extent.as_deref();
     if let Some(extent) = fixed
@@ -371,7 +362,7 @@ fn bundled(session: &mut Session, spec: &InputSpec, program: &Path) -> Result<Lo
         && super::room_for(extent).is_none()
     {
         let message = format!("there is no memory for input `{}` of {}", spec.name, by(extent));
-        return Err(session.fail(simulate::no_memory(message)));
+        return Err(session.fail(limits::no_memory(message)));
     }
     if let Some([width, height, ..]) = fixed {
         picture = picture.repeated(*width, *height);

@@ -1,5 +1,7 @@
-//! Images in files: which form an extension means, and the size that is taken.
+//! What programs read and write: images in files (which form an extension means, the size that is
+//! taken), buffers, arguments of functions.
 
+pub mod arguments;
 pub mod arrays;
 pub mod gather;
 pub mod inputs;

@@ -3,24 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use nbcc_base::Diagnostic;
-use nbcc_stages::{ElementType, Image, Pipeline};
+use nbcc_stages::{Image, Pipeline};
 
 use super::inputs::{given_twice, unknown_name};
 use super::picture::{Picture, may_be_picture};
 use super::{Form, npy, raw, split_extents};
+use crate::kinds::images::OutputSpec;
 use crate::session::{Session, Stop};
 use crate::{codes, files};
-
-/// What a program says of an output.
-#[derive(Clone, Debug)]
-pub struct OutputSpec {
-    /// Its name.
-    pub name: String,
-    /// The type of its elements.
-    pub ty: ElementType,
-    /// How many dimensions it has.
-    pub dims: usize,
-}
 
 /// The outputs of a pipeline: a Func of several values is one output a value, `name.0` and so on.
 pub fn of_pipeline(pipeline: &Pipeline) -> Vec<OutputSpec> {

@@ -6,6 +6,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use nbcc_base::SourceId;
+use nbcc_isa::ScalarType;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -13,8 +14,8 @@ use super::toml::Document;
 use crate::claims::Use;
 use crate::data::arrays::{self, ArrayForm};
 use crate::files;
+use crate::kinds::grids::Contents;
 use crate::session::{Session, Stop};
-use crate::simulate::Contents;
 
 /// Bytes of all buffers at most.
 const MAX_BUFFERS: u64 = 4 << 30;
@@ -249,7 +250,7 @@ impl Reader<'_> {
     fn arg(&mut self, value: &Spanned<DeValue<'_>>) -> Result<ArgValue, Stop> {
         let table = self.document.table(value, "arg")?;
         let mut known = vec!["hex", "buffer", "file", "bytes"];
-        known.extend(arrays::SCALARS.iter().map(|scalar| scalar.name));
+        known.extend(argument_types().map(ScalarType::name));
         self.document.check_keys(table, &known)?;
         if table.contains_key("buffer") {
             return self.buffer_arg(table, value.span());
@@ -261,16 +262,18 @@ impl Reader<'_> {
             return Err(self.document.fault(value.span(), message, "one of these", help));
         };
         let name = key.get_ref().as_ref();
-        if let Some(ty) = arrays::SCALARS.iter().find(|ty| ty.name == name) {
-            let bytes = match ty.float {
-                Some(encode) => encode(self.document.real(scalar, name)?),
-                None => {
-                    let (low, high) = ty.range();
+        if let Some(ty) = argument_types().find(|ty| ty.name() == name) {
+            let bytes = match ty.range() {
+                Some((low, high)) => {
                     let number = self.document.integer(scalar, name, low, high)?;
-                    number.to_le_bytes()[..ty.bytes].to_vec()
+                    number.to_le_bytes()[..ty.bytes() as usize].to_vec()
+                }
+                None => {
+                    let number = self.document.real(scalar, name)?;
+                    arrays::float_bytes(ty, number).expect("what has no range is a float")
                 }
             };
-            return Ok(ArgValue::Scalar(ty.name, bytes));
+            return Ok(ArgValue::Scalar(ty.name(), bytes));
         }
         if name == "hex" {
             let text = self.document.string(scalar, "hex")?;
@@ -410,7 +413,7 @@ impl Reader<'_> {
             (None, Some((scalar, _))) => *scalar,
             (None, None) => return Err(self.no_form("dtype", at)),
         };
-        let name = scalar.name;
+        let name = scalar.name();
         let shape = match (table.get("shape"), given) {
             (Some(_), _) => {
                 let mut shape = Vec::new();
@@ -425,7 +428,7 @@ impl Reader<'_> {
         };
         let shape_at = table.get("shape").or(table.get("dtype")).map_or(at, Spanned::span);
         let bytes =
-            shape.iter().try_fold(scalar.bytes as u64, |product, &n| product.checked_mul(n));
+            shape.iter().try_fold(u64::from(scalar.bytes()), |product, &n| product.checked_mul(n));
         let has = self.plan.buffers[buffer].contents.size();
         if bytes != Some(has) {
             let message = format!("the shape does not fit the buffer, which has {has} bytes");
@@ -433,8 +436,8 @@ impl Reader<'_> {
                 Some(bytes) => format!("these are {bytes} bytes of {name}"),
                 None => "far too large".to_string(),
             };
-            let elements = has / scalar.bytes as u64;
-            let help = match has.is_multiple_of(scalar.bytes as u64) {
+            let elements = has / u64::from(scalar.bytes());
+            let help = match has.is_multiple_of(u64::from(scalar.bytes())) {
                 true => format!("it holds {elements} elements of {name}: `shape = [{elements}]`"),
                 false => format!("no shape of {name} fits: use another `dtype`, or a .bin file"),
             };
@@ -443,15 +446,11 @@ impl Reader<'_> {
         Ok(ArrayForm::Npy { scalar, shape })
     }
 
-    fn element_type(
-        &mut self,
-        dtype: &Spanned<DeValue<'_>>,
-    ) -> Result<&'static arrays::ScalarType, Stop> {
+    fn element_type(&mut self, dtype: &Spanned<DeValue<'_>>) -> Result<ScalarType, Stop> {
         let name = self.document.string(dtype, "dtype")?;
-        let known = arrays::SCALARS.iter().find(|s| s.name == name && s.descr.is_some());
-        known.ok_or_else(|| {
+        ScalarType::from_name(&name).ok_or_else(|| {
             let message = format!("`{name}` is no element type of .npy files");
-            let help = "there are: i8, i16, i32, i64, u8, u16, u32, u64, f16, f32, f64";
+            let help = "there are: bool, i8, i16, i32, i64, u8, u16, u32, u64, f16, f32, f64";
             self.document.fault(dtype.span(), message, "not known", help)
         })
     }
@@ -497,6 +496,11 @@ fn example(key: &str) -> &'static str {
     }
 }
 
+/// The types that arguments have: truth values are integers there.
+fn argument_types() -> impl Iterator<Item = ScalarType> {
+    ScalarType::ALL.into_iter().filter(|ty| *ty != ScalarType::Bool)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -506,7 +510,7 @@ mod tests {
                           { buffer = \"y\", bytes = 24 }]\n[[read]]\nfile = \"out.npy\"\n";
 
     fn array(name: &str, shape: &[u64]) -> Option<ArrayForm> {
-        let scalar = arrays::SCALARS.iter().find(|scalar| scalar.name == name)?;
+        let scalar = ScalarType::from_name(name)?;
         Some(ArrayForm::Npy { scalar, shape: shape.to_vec() })
     }
 

@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 use nbcc_base::Diagnostic;
 use nbcc_ir::Module;
 
+use crate::kinds::grids::{KernelParam, KernelSpec};
 use crate::session::{Session, Stop};
-use crate::simulate::{KernelParam, KernelSpec};
 use crate::{codes, files};
 
 pub use resolve::resolve;

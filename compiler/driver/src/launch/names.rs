@@ -1,7 +1,7 @@
 //! Kernels by the names that people gave them: compilers of C++, Rust and Python write types into
 //! the names of functions.
 
-use crate::simulate::KernelSpec;
+use crate::kinds::grids::KernelSpec;
 
 /// The kernels that a name may mean: the one that is called so, else those whose demangled name is
 /// that, with or without the types of arguments, templates and namespaces.

@@ -5,9 +5,9 @@ use nbcc_interp::grid::{self, Fault, FaultKind, GridMemory, Limits};
 use nbcc_ir::{Kernel, Module};
 
 use super::file::Plan;
+use crate::kinds::grids::{Argument, Contents, GridLaunch, GridRan};
 use crate::session::{Session, Stop};
-use crate::simulate::{Argument, Contents, GridLaunch, GridRan};
-use crate::{codes, simulate};
+use crate::{codes, limits};
 
 /// Runs launches on the interpreter with buffers of these contents, each of `max_steps`
 /// instructions of all threads together at most: the buffers and what was printed. What was printed
@@ -45,7 +45,7 @@ pub fn launch(
         addresses.push(match buffer {
             Contents::Zeros(size) if !nbcc_base::has_room(size) => {
                 let message = format!("a buffer of {size} bytes: there is no memory for it");
-                return Err(session.fail(simulate::no_memory(message)));
+                return Err(session.fail(limits::no_memory(message)));
             }
             Contents::Zeros(size) => memory.allocate(size as usize),
             Contents::Bytes(bytes) => memory.allocate_with(bytes),
@@ -105,7 +105,7 @@ fn report(session: &mut Session, fault: &Fault) -> Stop {
         }
         FaultKind::Misaligned { .. } => "access it in pieces, or at a multiple of its size",
         FaultKind::ReadOnly { .. } => "store to memory that is not `.const` and no parameter",
-        FaultKind::StepLimit(_) => simulate::MORE_STEPS,
+        FaultKind::StepLimit(_) => limits::MORE_STEPS,
         FaultKind::Deadlock(_) | FaultKind::Synchronization(_) => {
             "let all threads of the block, or all that the mask names, come to the same barrier"
         }

@@ -3,13 +3,13 @@
 
 use nbcc_base::nearest;
 use nbcc_base::{Diagnostic, SourceId, Span};
+use nbcc_isa::ScalarType;
 
 use super::file::{Arg, ArgValue, Launch, Plan};
 use super::names;
 use crate::codes;
-use crate::data::arrays::SCALARS;
+use crate::kinds::grids::{Argument, GridLaunch, KernelParam, KernelSpec};
 use crate::session::{Session, Stop};
-use crate::simulate::{Argument, GridLaunch, KernelParam, KernelSpec};
 
 /// Threads of a block at most, in every language of grids.
 const MAX_THREADS: u64 = 1024;
@@ -153,7 +153,7 @@ fn instead(param: &KernelParam) -> String {
     let signed = param.type_name.strip_prefix('s').map(|bits| format!("i{bits}"));
     let untyped = param.type_name.strip_prefix('b').map(|bits| format!("u{bits}"));
     let name = signed.or(untyped).unwrap_or_else(|| param.type_name.clone());
-    if !SCALARS.iter().any(|scalar| scalar.name == name) {
+    if ScalarType::from_name(&name).is_none() {
         return format!("write `hex = \"...\"` with {} bytes, two digits each", param.bytes);
     }
     let one = if name.starts_with('f') { "1.0" } else { "1" };

@@ -9,10 +9,11 @@ use nbcc_isa_ipim::layout::Role;
 use nbcc_isa_ipim::{Element, Machine, Program, asm, program};
 use nbcc_stages::{ElementType, Image};
 
-use super::{ImageRunner, Runner, TargetEntry};
-use crate::data::inputs::InputSpec;
-use crate::data::outputs::OutputSpec;
-use crate::simulate::{Described, ParamSpec, Ran, RunError, RunRequest};
+use super::{RunReport, Runner, TargetEntry};
+use crate::kinds::images::{
+    ImageProgram, ImageRan, ImageRequest, ImageRunner, InputSpec, OutputSpec, ParamSpec,
+};
+use crate::kinds::{Measured, RunError};
 
 /// iPIM with its tools.
 pub const ENTRY: TargetEntry = TargetEntry {
@@ -23,6 +24,12 @@ pub const ENTRY: TargetEntry = TargetEntry {
     disassemble: asm::disassemble_elf,
     assemble: asm::assemble_elf,
     runner: Runner::Images(ImageRunner { describe, run }),
+    report: RunReport {
+        core: "control core",
+        instructions: "instructions",
+        note: None,
+        has_trace: true,
+    },
 };
 
 /// Events that a timeline keeps: what viewers still open.
@@ -58,10 +65,10 @@ fn element(ty: ElementType) -> Element {
     }
 }
 
-fn describe(binary: &[u8]) -> Result<Described, LoadError> {
+fn describe(binary: &[u8]) -> Result<ImageProgram, LoadError> {
     let program = Program::from_elf(binary)?;
     let of_role = |role| program.buffers.iter().filter(move |buffer| buffer.role == role);
-    Ok(Described {
+    Ok(ImageProgram {
         machine: program.machine.name.clone(),
         inputs: of_role(Role::Input)
             .map(|buffer| InputSpec {
@@ -90,7 +97,7 @@ fn describe(binary: &[u8]) -> Result<Described, LoadError> {
     })
 }
 
-fn run(binary: &[u8], request: RunRequest<'_>) -> Result<Ran, RunError> {
+fn run(binary: &[u8], request: ImageRequest<'_>) -> Result<ImageRan, RunError> {
     let program = Program::from_elf(binary).map_err(RunError::Binary)?;
     // A program has only those inputs and parameters of its source that it reads.
     let is_read = |name: &str| {
@@ -114,17 +121,18 @@ fn run(binary: &[u8], request: RunRequest<'_>) -> Result<Ran, RunError> {
             Some((name, HostImage::scalar(element, word)))
         })
         .collect();
+    let asked = request.options;
     let mut options = RunOptions {
-        timing: !request.fast,
-        max_cycles: request.max_cycles.unwrap_or(RunOptions::MAX_CYCLES),
-        threads: request.threads,
-        trace_events: request.trace.then_some(TRACE_EVENTS),
-        progress: Some(request.progress),
+        timing: !asked.fast,
+        max_cycles: asked.max_cycles.unwrap_or(RunOptions::MAX_CYCLES),
+        threads: asked.threads,
+        trace_events: asked.trace.then_some(TRACE_EVENTS),
+        progress: Some(asked.progress),
         ..RunOptions::default()
     };
     let mut result = nbcc_host::run(&program, &inputs, &params, &mut options).map_err(error)?;
     let outputs = program.buffers.iter().filter(|buffer| buffer.role == Role::Output);
-    Ok(Ran {
+    Ok(ImageRan {
         outputs: outputs
             .filter_map(|buffer| result.outputs.remove(&buffer.name))
             .map(|image| Image {
@@ -134,11 +142,13 @@ fn run(binary: &[u8], request: RunRequest<'_>) -> Result<Ran, RunError> {
                 data: image.words,
             })
             .collect(),
-        instructions: result.instructions,
-        statistics: result.statistics,
-        profile: result.profile,
-        trace: result.trace,
-        cycle_ns: program.machine.dram.t_ck,
+        measured: Measured {
+            instructions: result.instructions,
+            statistics: result.statistics,
+            profile: result.profile,
+            trace: result.trace,
+            cycle_ns: program.machine.dram.t_ck,
+        },
     })
 }
 

@@ -1,18 +1,57 @@
 //! The frontends and targets there are. Nothing else in this crate names one.
+//!
+//! What this crate is built with is [`BUILT_IN`]; a program that brings a frontend or a target of
+//! its own gives its list to [`crate::main_with`].
 
 mod cuda;
-mod frontends;
 mod ipim;
 mod mpu;
 
 use std::path::Path;
+use std::sync::OnceLock;
 
+use nbcc_base::CodeInfo;
 use nbcc_isa::LoadError;
 use nbcc_isa::asm::AsmError;
 use nbcc_isa::machine::{Entry, MachineError, Override};
-use nbcc_pipeline::{Frontend, MachineInfo, Target};
+use nbcc_pipeline::{Frontend, MachineInfo, ProgramKind, Target};
 
-use crate::simulate::{Described, DescribedGrids, GridRan, GridRequest, Ran, RunError, RunRequest};
+use crate::kinds::functions::FunctionRunner;
+use crate::kinds::grids::GridRunner;
+use crate::kinds::images::ImageRunner;
+
+/// What programs can be read and compiled for.
+pub struct Registry {
+    /// The source languages.
+    pub frontends: &'static [&'static dyn Frontend],
+    /// The languages that other compilers translate.
+    pub translators: &'static [Translator],
+    /// The languages without a frontend, named so that a message can say so.
+    pub planned: &'static [PlannedLanguage],
+    /// The targets.
+    pub targets: &'static [TargetEntry],
+}
+
+/// The frontends and targets of this repository.
+pub static BUILT_IN: Registry = Registry {
+    frontends: &[&nbcc_frontend_halide::Halide, &nbcc_frontend_ptx::Ptx],
+    translators: &[cuda::CUDA],
+    planned: &[PlannedLanguage { name: "c", title: "C", extension: "c" }],
+    targets: &[ipim::ENTRY, mpu::ENTRY],
+};
+
+/// The registry of this process: command lines are read, and codes explained, by one.
+static REGISTRY: OnceLock<&'static Registry> = OnceLock::new();
+
+/// Makes a registry that of the process. `Err` with it where there is another one already.
+pub fn set(registry: &'static Registry) -> Result<(), &'static Registry> {
+    REGISTRY.set(registry)
+}
+
+/// The registry of the process: [`BUILT_IN`] where none was set.
+pub fn get() -> &'static Registry {
+    REGISTRY.get_or_init(|| &BUILT_IN)
+}
 
 /// A target with the tools that go with it.
 pub struct TargetEntry {
@@ -30,6 +69,8 @@ pub struct TargetEntry {
     pub assemble: fn(&str) -> Result<Vec<u8>, Vec<AsmError>>,
     /// What runs its binaries.
     pub runner: Runner,
+    /// How its runs are reported.
+    pub report: RunReport,
 }
 
 /// What runs binaries, by the kind of program that a target takes.
@@ -38,22 +79,32 @@ pub enum Runner {
     Images(ImageRunner),
     /// Kernels, launched on grids over buffers.
     Grids(GridRunner),
+    /// Functions, called on arrays and scalars.
+    Function(FunctionRunner),
 }
 
-/// Runs image pipelines.
-pub struct ImageRunner {
-    /// What a binary says of itself.
-    pub describe: fn(&[u8]) -> Result<Described, LoadError>,
-    /// Runs a binary on its machine.
-    pub run: fn(&[u8], RunRequest<'_>) -> Result<Ran, RunError>,
+impl Runner {
+    /// The kind of programs that it runs.
+    pub fn kind(&self) -> ProgramKind {
+        match self {
+            Runner::Images(_) => ProgramKind::Stages,
+            Runner::Grids(_) => ProgramKind::Grids,
+            Runner::Function(_) => ProgramKind::Function,
+        }
+    }
 }
 
-/// Runs kernels.
-pub struct GridRunner {
-    /// What a binary says of itself.
-    pub describe: fn(&[u8]) -> Result<DescribedGrids, LoadError>,
-    /// Launches kernels of a binary on its machine.
-    pub launch: fn(&[u8], GridRequest<'_>) -> GridRan,
+/// How the runs of a machine are reported.
+#[derive(Clone, Copy, Debug)]
+pub struct RunReport {
+    /// What the machine calls that which issues instructions.
+    pub core: &'static str,
+    /// What it calls what is issued, in the plural.
+    pub instructions: &'static str,
+    /// What is to be said of its cycles, if anything.
+    pub note: Option<&'static str>,
+    /// Whether it keeps a timeline.
+    pub has_trace: bool,
 }
 
 /// A language that another compiler turns into one of ours.
@@ -82,12 +133,6 @@ pub enum Translation {
     },
 }
 
-/// The languages that other compilers translate.
-pub static TRANSLATORS: &[Translator] = &[cuda::CUDA];
-
-/// The source languages.
-pub static FRONTENDS: &[&dyn Frontend] = &[&frontends::Halide, &frontends::Ptx];
-
 /// A language that nbcc is to read one day.
 pub struct PlannedLanguage {
     /// What `-x` calls it.
@@ -98,45 +143,43 @@ pub struct PlannedLanguage {
     pub extension: &'static str,
 }
 
-/// The languages without a frontend, named so that a message can say so.
-pub static PLANNED: &[PlannedLanguage] =
-    &[PlannedLanguage { name: "c", title: "C", extension: "c" }];
+impl Registry {
+    /// The target of that name.
+    pub fn target(&self, name: &str) -> Option<&'static TargetEntry> {
+        self.targets.iter().find(|entry| entry.target.name() == name)
+    }
 
-/// The targets.
-pub static TARGETS: &[TargetEntry] = &[ipim::ENTRY, mpu::ENTRY];
+    /// The target whose binaries have that instruction set.
+    pub fn by_isa(&self, isa: u16) -> Option<&'static TargetEntry> {
+        self.targets.iter().find(|entry| entry.isa == isa)
+    }
 
-/// A picture for whoever has none: that of the example, which a crate cannot reach.
-pub static PICTURE: &[u8] = include_bytes!("../../data/picture.png");
+    /// The frontend for files of that extension.
+    pub fn frontend(&self, extension: &str) -> Option<&'static dyn Frontend> {
+        self.frontends.iter().copied().find(|frontend| frontend.extension() == extension)
+    }
 
-/// The target of that name.
-pub fn target(name: &str) -> Option<&'static TargetEntry> {
-    TARGETS.iter().find(|entry| entry.target.name() == name)
-}
+    /// The frontend of that name.
+    pub fn frontend_named(&self, name: &str) -> Option<&'static dyn Frontend> {
+        self.frontends.iter().copied().find(|frontend| frontend.name() == name)
+    }
 
-/// The target whose binaries have that instruction set.
-pub fn by_isa(isa: u16) -> Option<&'static TargetEntry> {
-    TARGETS.iter().find(|entry| entry.isa == isa)
-}
+    /// The translator for files of that extension.
+    pub fn translator(&self, extension: &str) -> Option<&'static Translator> {
+        self.translators.iter().find(|translator| translator.extension == extension)
+    }
 
-/// The frontend for files of that extension.
-pub fn frontend(extension: &str) -> Option<&'static dyn Frontend> {
-    FRONTENDS.iter().copied().find(|frontend| frontend.extension() == extension)
-}
+    /// The machine of that name that comes with a target.
+    pub fn machine(&self, name: &str) -> Option<(&'static TargetEntry, &'static MachineInfo)> {
+        self.targets.iter().find_map(|entry| {
+            let info = entry.target.machines().iter().find(|machine| machine.name == name)?;
+            Some((entry, info))
+        })
+    }
 
-/// The translator for files of that extension.
-pub fn translator(extension: &str) -> Option<&'static Translator> {
-    TRANSLATORS.iter().find(|translator| translator.extension == extension)
-}
-
-/// The frontend of that name.
-pub fn frontend_named(name: &str) -> Option<&'static dyn Frontend> {
-    FRONTENDS.iter().copied().find(|frontend| frontend.name() == name)
-}
-
-/// The machine of that name that comes with a target.
-pub fn machine(name: &str) -> Option<(&'static TargetEntry, &'static MachineInfo)> {
-    TARGETS.iter().find_map(|entry| {
-        let info = entry.target.machines().iter().find(|machine| machine.name == name)?;
-        Some((entry, info))
-    })
+    /// The codes that frontends and targets report.
+    pub fn codes(&self) -> impl Iterator<Item = &'static CodeInfo> {
+        let frontends = self.frontends.iter().flat_map(|frontend| frontend.codes());
+        frontends.chain(self.targets.iter().flat_map(|entry| entry.target.codes()))
+    }
 }

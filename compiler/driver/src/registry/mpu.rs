@@ -7,10 +7,11 @@ use nbcc_host::device::{
 use nbcc_isa::machine::{Entry, MachineError, Override};
 use nbcc_isa_mpu::{Machine, Program, asm, program};
 
-use super::{GridRunner, Runner, TargetEntry};
-use crate::simulate::{
-    Argument, Contents, DescribedGrids, GridRan, GridRequest, KernelParam, KernelSpec, RunError,
+use super::{RunReport, Runner, TargetEntry};
+use crate::kinds::grids::{
+    Argument, Contents, GridProgram, GridRan, GridRequest, GridRunner, KernelParam, KernelSpec,
 };
+use crate::kinds::{Measured, RunError};
 
 /// MPU with its tools.
 pub const ENTRY: TargetEntry = TargetEntry {
@@ -21,13 +22,22 @@ pub const ENTRY: TargetEntry = TargetEntry {
     disassemble: asm::disassemble_elf,
     assemble: asm::assemble_elf,
     runner: Runner::Grids(GridRunner { describe, launch }),
+    report: RunReport {
+        core: "core",
+        instructions: "warp instructions",
+        note: Some(
+            "A core issues a warp instruction a cycle: nothing waits in this model, and there is no \
+             energy.",
+        ),
+        has_trace: false,
+    },
 };
 
 fn machine(text: &str, overrides: &[Override]) -> Result<Vec<Entry>, MachineError> {
     Ok(Machine::from_toml(text, overrides)?.list(text))
 }
 
-fn describe(binary: &[u8]) -> Result<DescribedGrids, nbcc_isa::LoadError> {
+fn describe(binary: &[u8]) -> Result<GridProgram, nbcc_isa::LoadError> {
     let program = Program::from_elf(binary)?;
     let kernels = program.kernels.iter().map(|kernel| KernelSpec {
         name: kernel.name.clone(),
@@ -41,7 +51,7 @@ fn describe(binary: &[u8]) -> Result<DescribedGrids, nbcc_isa::LoadError> {
             })
             .collect(),
     });
-    Ok(DescribedGrids { machine: program.machine.name.clone(), kernels: kernels.collect() })
+    Ok(GridProgram { machine: program.machine.name.clone(), kernels: kernels.collect() })
 }
 
 fn launch(binary: &[u8], request: GridRequest<'_>) -> GridRan {
@@ -72,7 +82,7 @@ fn run(binary: &[u8], request: GridRequest<'_>, ran: &mut GridRan) -> Result<(),
         pointers.push(pointer.map_err(error)?);
     }
     let mut total: Option<Counters> = None;
-    let mut left = request.max_cycles.unwrap_or(RunOptions::default().max_cycles);
+    let mut left = request.options.max_cycles.unwrap_or(RunOptions::default().max_cycles);
     for asked in &request.launches {
         device.options = RunOptions { max_cycles: left };
         let config = Config {
@@ -81,7 +91,7 @@ fn run(binary: &[u8], request: GridRequest<'_>, ran: &mut GridRan) -> Result<(),
             dynamic_shared: asked.dynamic_shared_bytes,
         };
         let args: Vec<Arg> = asked.args.iter().map(|arg| argument(arg, &pointers)).collect();
-        let progress = &mut *request.progress;
+        let progress = &mut *request.options.progress;
         let event = match device.launch_watched(&module, &asked.kernel, config, &args, progress) {
             Ok(event) => event,
             Err(failure) => {
@@ -102,9 +112,13 @@ fn run(binary: &[u8], request: GridRequest<'_>, ran: &mut GridRan) -> Result<(),
         ran.buffers.push(device.take(pointer).map_err(error)?);
     }
     if let Some(total) = total {
-        ran.instructions = total.instructions();
-        ran.profile = device::profile(module.program(), &total);
-        ran.statistics = (!request.fast).then(|| total.statistics(module.program()));
+        let statistics = || total.statistics(module.program());
+        ran.measured = Measured {
+            instructions: total.instructions(),
+            statistics: (!request.options.fast).then(statistics),
+            profile: device::profile(module.program(), &total),
+            ..Measured::default()
+        };
     }
     Ok(())
 }

@@ -42,16 +42,30 @@ impl Array {
     }
 
     /// Zeros of the declared form that count as never written. Panics on a form too large for the
-    /// address space.
+    /// address space, and where an extent is a parameter.
     pub fn unwritten(mem: &MemData) -> Array {
-        let size: u64 = mem.extents.iter().map(|&e| u64::from(e)).product();
+        let extents = mem.fixed_extents().expect("fixed extents");
+        let size: u64 = extents.iter().map(|&e| u64::from(e)).product();
         let size = usize::try_from(size).expect("an array fits the address space");
-        Array {
-            element: mem.element,
-            extents: mem.extents.clone(),
-            data: vec![0; size],
-            written: vec![false; size],
-        }
+        Array { element: mem.element, extents, data: vec![0; size], written: vec![false; size] }
+    }
+
+    /// An array of elements as they lie in memory, little endian, the rest of the extents zero.
+    /// Panics where there are more than the extents say.
+    pub fn from_bytes(element: Scalar, extents: &[u32], bytes: &[u8]) -> Array {
+        let size: u64 = extents.iter().map(|&e| u64::from(e)).product();
+        let size = usize::try_from(size).expect("an array fits the address space");
+        let word = |bytes: &[u8]| bytes.iter().rev().fold(0, |bits, &b| bits << 8 | u64::from(b));
+        let mut data: Vec<u64> = bytes.chunks(element.bytes() as usize).map(word).collect();
+        assert!(data.len() <= size, "elements for {extents:?}");
+        data.resize(size, 0);
+        Array::new(element, extents, data)
+    }
+
+    /// The elements as they lie in memory, little endian.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let width = self.element.bytes() as usize;
+        self.data.iter().flat_map(|word| word.to_le_bytes().into_iter().take(width)).collect()
     }
 
     /// The index of the first of `lanes` consecutive elements; none where one is outside.
@@ -126,7 +140,7 @@ impl Memory {
 
     /// Reads raw memory.
     pub fn load_raw(&self, ty: Type, space: Space, address: i128) -> Result<Lanes, TrapKind> {
-        let size = bytes_of(ty.scalar);
+        let size = ty.scalar.bytes() as usize;
         let bytes = u32::from(ty.lanes) * size as u32;
         let fault = || TrapKind::OutOfSpace { space, address, bytes };
         let start = usize::try_from(address).map_err(|_| fault())?;
@@ -146,7 +160,7 @@ impl Memory {
         address: i128,
         value: &Lanes,
     ) -> Result<(), TrapKind> {
-        let size = bytes_of(value.ty().scalar);
+        let size = value.ty().scalar.bytes() as usize;
         let bytes = u32::from(value.ty().lanes) * size as u32;
         let fault = || TrapKind::OutOfSpace { space, address, bytes };
         let start = usize::try_from(address).map_err(|_| fault())?;
@@ -157,9 +171,4 @@ impl Memory {
         }
         Ok(())
     }
-}
-
-/// Bytes an element takes in raw memory; an `i1` takes one.
-fn bytes_of(scalar: Scalar) -> usize {
-    (scalar.bits() as usize).div_ceil(8)
 }

@@ -2,7 +2,8 @@
 
 use nbcc_analysis::{Lanes, evaluate};
 use nbcc_ir::{
-    Block, Func, Function, IntrinsicCall, Mem, Module, Op, Space, Terminator, Type, Value,
+    Block, Extent, Func, Function, IntrinsicCall, Mem, MemData, Module, Object, Op, Space, Storage,
+    Terminator, Type, Value,
 };
 
 use super::{Array, Memory, Trap, TrapKind};
@@ -118,6 +119,39 @@ pub enum Step {
     Returned(Vec<Lanes>),
 }
 
+/// The extents of a memory object where the function is called with these arguments; `None` where
+/// one of them is negative or too large.
+fn extents(mem: &MemData, args: &[Lanes]) -> Option<Vec<u32>> {
+    let extent = |extent: &Extent| match *extent {
+        Extent::Fixed(count) => Some(count),
+        Extent::Param(number) => {
+            let count = args.get(number as usize)?.as_i64();
+            i32::try_from(count).ok().and_then(|count| u32::try_from(count).ok())
+        }
+    };
+    mem.extents.iter().map(extent).collect()
+}
+
+/// The name under which memory holds a data object of the module; no memory object has it.
+fn object_name(object: Object) -> String {
+    format!("@{object}")
+}
+
+/// Gives memory the data objects of a module that are memory objects somewhere, as they are at the
+/// start, unless it has them.
+fn add_objects(module: &Module, memory: &mut Memory) {
+    for mem in module.functions.values().flat_map(|func| func.mems.values()) {
+        let (Storage::Object(object), Some(extents)) = (mem.storage, mem.fixed_extents()) else {
+            continue;
+        };
+        let name = object_name(object);
+        if memory.named(&name).is_none() {
+            let bytes = &module.objects[object].bytes;
+            memory.insert(&name, Array::from_bytes(mem.element, &extents, bytes));
+        }
+    }
+}
+
 struct Frame<'a> {
     func: &'a Function,
     values: Vec<Lanes>,
@@ -150,6 +184,9 @@ impl<'a> Execution<'a> {
         let mut execution =
             Execution { module: program.module, frames: Vec::new(), options: *options, steps: 0 };
         let func = program.func;
+        if let Some(module) = program.module {
+            add_objects(module, memory);
+        }
         execution.enter(func, args, memory).map_err(|kind| Trap {
             kind: Box::new(kind),
             function: func.name.clone(),
@@ -215,11 +252,17 @@ impl<'a> Execution<'a> {
         let arrays = memory.arrays.len();
         let mut mems = Vec::new();
         for mem in func.mems.values() {
+            if let Storage::Object(object) = mem.storage {
+                let name = object_name(object);
+                mems.push(memory.named(&name).ok_or(TrapKind::NoObject(name))?);
+                continue;
+            }
             let outer = mem.space == Space::Local && !self.frames.is_empty();
+            let extents = extents(mem, args).ok_or(TrapKind::Arguments)?;
             let index = match memory.named(&mem.name).filter(|_| !outer) {
                 Some(index) => index,
                 None if mem.space == Space::Local => {
-                    let size: u64 = mem.extents.iter().map(|&e| u64::from(e)).product();
+                    let size: u64 = extents.iter().map(|&e| u64::from(e)).product();
                     let made: usize = memory.arrays[arrays..].iter().map(|a| a.data.len()).sum();
                     if size + made as u64 > self.options.local_elements {
                         return Err(TrapKind::LocalSize(self.options.local_elements));
@@ -230,7 +273,7 @@ impl<'a> Execution<'a> {
                 None => return Err(TrapKind::NoObject(mem.name.clone())),
             };
             let array = &memory.arrays[index];
-            if array.element != mem.element || array.extents != mem.extents {
+            if array.element != mem.element || array.extents != extents {
                 return Err(TrapKind::WrongObject(mem.name.clone()));
             }
             mems.push(index);

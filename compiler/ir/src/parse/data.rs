@@ -1,14 +1,15 @@
-//! Data objects and kernels of the text form.
+//! Data objects, kernels and interfaces of the text form.
 
 use std::collections::BTreeMap;
 
 use nbcc_base::Span;
 
+use super::function::Body;
 use super::{Parse, Parser};
 use crate::lex::Token;
 use crate::{
-    DataObject, Func, Function, Kernel, KernelParam, Module, NumType, Object, Op, Relocation,
-    RelocationTarget, SimtOp, Space, codes,
+    ArrayParam, DataObject, Func, Function, Interface, InterfaceParam, Kernel, KernelParam, Mem,
+    Module, NumType, Object, Op, Relocation, RelocationTarget, SimtOp, Space, Storage, codes,
 };
 
 /// A relocation whose target is to be found when all objects and functions are known.
@@ -16,6 +17,14 @@ pub(super) struct Pending {
     object: Object,
     index: usize,
     function: bool,
+    name: String,
+    span: Span,
+}
+
+/// A memory object that is a data object, to be found when all of these are known.
+pub(super) struct MemObject {
+    function: u32,
+    mem: Mem,
     name: String,
     span: Span,
 }
@@ -28,7 +37,7 @@ impl Parser<'_, '_> {
         Ok((name.into_owned(), span))
     }
 
-    fn keyword(&mut self, word: &str) -> Parse<()> {
+    pub(super) fn keyword(&mut self, word: &str) -> Parse<()> {
         if !self.is_word(word) {
             return self.expected(&format!("`{word}`"));
         }
@@ -162,6 +171,53 @@ impl Parser<'_, '_> {
         Ok(())
     }
 
+    /// `interface s32`.
+    pub(super) fn interface(&mut self, func: &mut Function) -> Parse<()> {
+        self.keyword("interface")?;
+        let result = match self.tokens[self.at].first {
+            true => None,
+            false => Some(self.named("type of a result", NumType::from_name)?),
+        };
+        func.interface = Some(Interface { params: vec![], result });
+        Ok(())
+    }
+
+    /// `scalar %n: s32`, `array %a: s16 const`.
+    pub(super) fn interface_param(&mut self, body: &mut Body, kind: &str) -> Parse<()> {
+        if body.func.interface.is_none() {
+            return self.expected("`interface` before its parameters");
+        }
+        self.next();
+        let span = self.span();
+        let Token::Percent(name) = self.peek().clone() else { return self.expected("`%name`") };
+        self.next();
+        self.expect(":")?;
+        let ty = self.named("type of a parameter", NumType::from_name)?;
+        let mut array = None;
+        if kind == "array" {
+            let Some(&mem) = body.mems.get(&*name) else {
+                let message = format!("memory object %{name} is not defined");
+                return self.fail(&codes::UNDEFINED, message, span, "no `mem` before it");
+            };
+            let is_const = self.is_word("const") && !self.tokens[self.at].first;
+            if is_const {
+                self.next();
+            }
+            array = Some(ArrayParam { mem, is_const });
+        }
+        if let Some(interface) = &mut body.func.interface {
+            interface.params.push(InterfaceParam { name: name.into_owned(), ty, array });
+        }
+        Ok(())
+    }
+
+    /// `@table`, behind the `=` of a memory object.
+    pub(super) fn mem_object(&mut self, mem: Mem) -> Parse<()> {
+        let (name, span) = self.at_name()?;
+        self.mem_objects.push(MemObject { function: self.functions, mem, name, span });
+        Ok(())
+    }
+
     /// Finds the objects and functions that relocations and addresses name.
     pub(super) fn resolve_objects(
         &mut self,
@@ -186,6 +242,16 @@ impl Parser<'_, '_> {
                 None => {
                     let message = format!("@{name} is not defined");
                     self.report(&codes::UNDEFINED, message, span, "not in this file");
+                }
+            }
+        }
+        for pending in std::mem::take(&mut self.mem_objects) {
+            let func = &mut module.functions[Func::from_u32(pending.function)];
+            match objects.get(&pending.name) {
+                Some(&found) => func.mems[pending.mem].storage = Storage::Object(found),
+                None => {
+                    let message = format!("object @{} is not defined", pending.name);
+                    self.report(&codes::UNDEFINED, message, pending.span, "not in this file");
                 }
             }
         }

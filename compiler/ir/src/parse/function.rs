@@ -8,8 +8,8 @@ use nbcc_base::{SourceId, Span};
 use super::{Parse, Parser};
 use crate::lex::Token;
 use crate::{
-    Block, Constant, ExecutionModel, Function, LoopInfo, Mem, MemData, Op, Scalar, Space, Type,
-    Value, ValueData, ValueDef, codes,
+    Block, Constant, Counter, ExecutionModel, Extent, Function, LoopInfo, Mem, MemData, Op, Scalar,
+    Space, Storage, Type, Value, ValueData, ValueDef, codes,
 };
 
 /// The function being read.
@@ -101,6 +101,10 @@ impl Parser<'_, '_> {
                 Token::Word("mem") => return self.mem(body),
                 Token::Word("kernel") => return self.kernel(&mut body.func),
                 Token::Word("param") => return self.kernel_param(&mut body.func),
+                Token::Word("interface") => return self.interface(&mut body.func),
+                Token::Word(kind @ ("scalar" | "array")) => {
+                    return self.interface_param(body, kind);
+                }
                 _ => {}
             }
         }
@@ -124,10 +128,25 @@ impl Parser<'_, '_> {
         self.expect(":")?;
         let element = self.named("type of an element", Scalar::from_name)?;
         self.expect("[")?;
-        let extents = self.list("]", |p| p.integer("an extent"))?;
+        let extents = self.list("]", |p| {
+            if p.is_word("param") {
+                p.next();
+                return p.integer("the number of a parameter").map(Extent::Param);
+            }
+            p.integer("an extent").map(Extent::Fixed)
+        })?;
         let space = self.named("space", Space::from_name)?;
         let name = name.into_owned();
-        let mem = body.func.mems.push(MemData { name: name.clone(), element, extents, space });
+        let mut data = MemData::new(name.clone(), element, &[], space);
+        data.extents = extents;
+        if self.is_word("param") && !self.tokens[self.at].first {
+            self.next();
+            data.storage = Storage::Param;
+        }
+        let mem = body.func.mems.push(data);
+        if !self.tokens[self.at].first && self.eat("=") {
+            self.mem_object(mem)?;
+        }
         if body.mems.insert(name.clone(), mem).is_some() {
             let message = format!("memory object %{name} is defined twice");
             return self.fail(&codes::REDEFINED, message, span, "defined again here");
@@ -171,15 +190,18 @@ impl Parser<'_, '_> {
                 _ => return self.expected("the name of the loop"),
             };
             self.next();
-            let mut trips = None;
-            if self.eat(",") {
-                trips = Some(self.integer("a trip count")?);
-                if !self.is_word("trips") {
-                    return self.expected("`trips`");
+            let (mut trips, mut counter) = (None, None);
+            while self.eat(",") {
+                if self.peek_numbered("v").is_some() {
+                    let value = Value::from_u32(self.numbered("v", "a value")?);
+                    self.keyword("by")?;
+                    counter = Some(Counter { value, step: self.integer("a step")? });
+                    continue;
                 }
-                self.next();
+                trips = Some(self.integer("a trip count")?);
+                self.keyword("trips")?;
             }
-            body.func.blocks[block].loop_info = Some(LoopInfo { name, trips });
+            body.func.blocks[block].loop_info = Some(LoopInfo { name, trips, counter });
         }
         Ok(block)
     }

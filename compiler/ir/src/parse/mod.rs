@@ -34,6 +34,7 @@ pub fn parse_module(
         functions: 0,
         callees: Vec::new(),
         addresses: Vec::new(),
+        mem_objects: Vec::new(),
         relocations: Vec::new(),
         failed: false,
     };
@@ -94,6 +95,7 @@ struct Parser<'a, 'd> {
     functions: u32,
     callees: Vec<Callee>,
     addresses: Vec<Address>,
+    mem_objects: Vec<data::MemObject>,
     relocations: Vec<data::Pending>,
     failed: bool,
 }

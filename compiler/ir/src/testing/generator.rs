@@ -61,11 +61,11 @@ impl Generator {
         let mut func = Function::new(format!("random{seed}"), ExecutionModel::Engines);
         func.results = vec![Type::I32, Type::F32, F32X4];
         for (name, element, extents, space) in [
-            ("a", Scalar::I32, vec![16], Space::Global),
-            ("b", Scalar::F32, vec![8, 4], Space::Shared),
-            ("c", Scalar::F32, vec![32], Space::Local),
+            ("a", Scalar::I32, &[16][..], Space::Global),
+            ("b", Scalar::F32, &[8, 4], Space::Shared),
+            ("c", Scalar::F32, &[32], Space::Local),
         ] {
-            func.mems.push(MemData { name: name.to_string(), element, extents, space });
+            func.mems.push(MemData::new(name, element, extents, space));
         }
         let block = func.entry();
         let pool = [Type::I32, Type::I32, Type::F32, F32X4]
@@ -136,7 +136,8 @@ impl Generator {
 
     fn access(&mut self) {
         let mem = Mem::from_u32(self.rng.below(3) as u32);
-        let MemData { element, extents, .. } = self.func.mems[mem].clone();
+        let data = &self.func.mems[mem];
+        let (element, extents) = (data.element, data.fixed_extents().expect("fixed extents"));
         let lanes = if self.rng.one_in(2) { 4 } else { 1 };
         let ty = Type { scalar: element, lanes };
         let mut subscripts = Vec::new();
@@ -429,7 +430,7 @@ impl Generator {
         }
         let name = format!("i{}", self.loops);
         self.loops += 1;
-        self.func.blocks[header].loop_info = Some(LoopInfo { name, trips });
+        self.func.blocks[header].loop_info = Some(LoopInfo { name, trips, counter: None });
         self.counters.push(counter);
         let first = self.i32(0);
         let mut entry = vec![first];

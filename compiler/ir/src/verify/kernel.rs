@@ -1,11 +1,12 @@
-//! The contract of kernels and of data objects.
+//! The contract of kernels, of functions that hosts call, and of data objects.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
 use super::VerifierError;
 use crate::{
-    DataObject, ExecutionModel, Function, Module, RelocationTarget, Space, function_address,
+    DataObject, ExecutionModel, FloatFormat, Function, MemData, Module, NumType, RelocationTarget,
+    Space, Storage, function_address,
 };
 
 fn error(of: &str, entity: impl fmt::Display, message: impl Into<String>) -> VerifierError {
@@ -41,6 +42,64 @@ pub(super) fn check(func: &Function, errors: &mut Vec<VerifierError>) {
     let bounds = [kernel.max_threads, kernel.required_threads].into_iter().flatten();
     if bounds.flatten().any(|n| n == 0) {
         fault("kernel", "is bound to no threads");
+    }
+}
+
+/// Whether memory of a host holds values of that type, one behind the other.
+fn has_values_of_its_own(ty: NumType) -> bool {
+    use FloatFormat::{F16, F32, F64};
+    matches!(ty, NumType::Int(_) | NumType::Float(F16 | F32 | F64))
+}
+
+/// Checks what makes a function one that hosts call.
+pub(super) fn check_interface(func: &Function, errors: &mut Vec<VerifierError>) {
+    let mut fault = |entity: &str, message: &str| errors.push(error(&func.name, entity, message));
+    let is_given = |mem: &MemData| mem.storage == Storage::Param;
+    let Some(interface) = &func.interface else {
+        for mem in func.mems.values().filter(|mem| is_given(mem)) {
+            fault(&mem.name, "is given by nobody: the function has no interface");
+        }
+        return;
+    };
+    if func.model != ExecutionModel::Sequential || func.kernel.is_some() {
+        fault("interface", "belongs to a sequential function that is no kernel");
+    }
+    let result: Vec<_> = interface.result.iter().map(|result| result.ty()).collect();
+    if result != func.results || !interface.result.is_none_or(has_values_of_its_own) {
+        fault("interface", "has another result than the function");
+    }
+    let mut names = BTreeMap::new();
+    let entry = func.layout.first().map_or(&[][..], |&entry| &func.blocks[entry].params);
+    let mut scalars = entry.iter();
+    for param in &interface.params {
+        if names.insert(&param.name, ()).is_some() {
+            fault(&param.name, "is the name of another parameter, too");
+        }
+        if !has_values_of_its_own(param.ty) {
+            fault(&param.name, "is of a type that hosts do not have");
+        }
+        match param.array {
+            None if scalars.next().map(|&value| func.ty(value)) != Some(param.ty.ty()) => {
+                fault(&param.name, "has another type than the parameter of the entry block");
+            }
+            None => {}
+            Some(array) => {
+                let is_it = |mem: &MemData| {
+                    mem.name == param.name && is_given(mem) && mem.element == param.ty.ty().scalar
+                };
+                if !func.mems.get(array.mem).is_some_and(is_it) {
+                    fault(&param.name, "is no memory object of that name and type that is given");
+                }
+            }
+        }
+    }
+    if scalars.next().is_some() {
+        fault("interface", "has fewer scalars than the entry block has parameters");
+    }
+    for mem in func.mems.values().filter(|mem| is_given(mem)) {
+        if !names.contains_key(&mem.name) {
+            fault(&mem.name, "is given by nobody: the interface does not have it");
+        }
     }
 }
 

@@ -9,7 +9,8 @@
 //!   block, are values that name it as their origin under the right number.
 //! - An edge gives an argument of the right type for each parameter of its target.
 //! - Information on a loop stands only on the header of a loop: the target of an edge from a block
-//!   that it dominates. (Everything dominates a block that the entry does not reach.)
+//!   that it dominates. (Everything dominates a block that the entry does not reach.) What counts its
+//!   rounds is an integer parameter of the header.
 //!
 //! Dominance
 //! - Every use is dominated by the definition of its value. In blocks that the entry does not
@@ -29,11 +30,19 @@
 //!
 //! Memory
 //! - Memory objects of a function have names of their own, and 1 to 2^31-1 elements along each
-//!   dimension, fewer than 2^63 together.
+//!   dimension, fewer than 2^63 together. An extent that is a parameter of the entry block is an
+//!   integer; it is known where the function runs.
+//! - A memory object that is a data object of the module has its space, fixed extents, and no more
+//!   bytes than it. One that the caller gives is an array of the function's interface.
 //! - An access to a memory object has one `i32` scalar subscript for each dimension and the type
 //!   of its elements; more than one lane needs a dimension.
 //! - A raw address is an `i32` or `i64` scalar.
 //! - The spaces `param` and `const` are only read.
+//!
+//! Interfaces
+//! - Only a sequential function has one. Its scalars are the parameters of the entry block, in order
+//!   and of their types, its arrays all memory objects that the caller gives, with their names and
+//!   types, its result that of the function. Names of parameters differ.
 //!
 //! Grids
 //! - Grid operations have modifiers that go together, and operands and results of their signature.
@@ -54,8 +63,9 @@ use std::fmt;
 use cranelift_entity::SecondaryMap;
 
 use crate::{
-    Block, BlockCall, Cfg, Constant, ConvertOp, Dominators, ExecutionModel, Function, Inst, Mem,
-    Module, Op, Positions, Scalar, SimtOp, Space, Terminator, Type, Value, ValueDef,
+    Block, BlockCall, Cfg, Constant, ConvertOp, Counter, DataObject, Dominators, ExecutionModel,
+    Extent, Function, Inst, Mem, Module, Op, Positions, Scalar, SimtOp, Space, Storage, Terminator,
+    Type, Value, ValueDef,
 };
 
 mod kernel;
@@ -90,6 +100,7 @@ pub fn verify_module(module: &Module) -> Vec<VerifierError> {
     for (id, func) in &module.functions {
         errors.extend(verify_function(func, Some(module)));
         kernel::check(func, &mut errors);
+        kernel::check_interface(func, &mut errors);
         if let Some(first) = names.insert(&func.name, id) {
             errors.push(VerifierError {
                 function: func.name.clone(),
@@ -220,14 +231,41 @@ impl Verifier<'_> {
             if let Some(first) = names.insert(&data.name, mem) {
                 self.error(mem, format!("has the name %{} of {first}", data.name));
             }
-            if data.extents.iter().any(|&n| n == 0 || n > i32::MAX as u32) {
-                self.error(mem, "has an extent that is not between 1 and 2147483647");
+            let mut size = Some(1i64);
+            for &extent in &data.extents {
+                match extent {
+                    Extent::Fixed(n) if n == 0 || n > i32::MAX as u32 => {
+                        self.error(mem, "has an extent that is not between 1 and 2147483647");
+                    }
+                    Extent::Fixed(n) => size = size.and_then(|size| size.checked_mul(n.into())),
+                    Extent::Param(number) if !self.is_integer_param(number) => {
+                        self.error(mem, format!("has the extent param {number}, no integer"));
+                    }
+                    Extent::Param(_) => {}
+                }
             }
-            let size = data.extents.iter().try_fold(1i64, |n, &e| n.checked_mul(i64::from(e)));
-            if size.is_none() {
+            let Some(size) = size else {
                 self.error(mem, "has 2^63 elements or more");
+                continue;
+            };
+            if let Storage::Object(object) = data.storage {
+                let bytes = size.checked_mul(i64::from(data.element.bytes()));
+                let fits = |object: &DataObject| {
+                    data.fixed_extents().is_some()
+                        && data.space == object.space
+                        && bytes.is_some_and(|bytes| bytes as u64 <= object.size)
+                };
+                if !self.module.is_none_or(|m| m.objects.get(object).is_some_and(fits)) {
+                    self.error(mem, format!("does not fit into {object}"));
+                }
             }
         }
+    }
+
+    /// Whether the parameter of that number of the entry block is an integer.
+    fn is_integer_param(&self, number: u32) -> bool {
+        let params = &self.func.blocks[self.func.entry()].params;
+        params.get(number as usize).is_some_and(|&param| is_integer_scalar(self.func.ty(param)))
     }
 
     fn lanes(&mut self, entity: impl fmt::Display, ty: Type) {
@@ -463,8 +501,16 @@ impl Verifier<'_> {
         for &block in &func.layout {
             let back = |&from: &Block| dominators.dominates(block, from);
             let is_header = cfg.predecessors(block).iter().any(back);
-            if func.blocks[block].loop_info.is_some() && !is_header {
+            let Some(info) = &func.blocks[block].loop_info else { continue };
+            if !is_header {
                 self.error(block, "has loop information but heads no loop");
+            }
+            let counts = |counter: Counter| {
+                func.blocks[block].params.contains(&counter.value)
+                    && is_integer_scalar(func.ty(counter.value))
+            };
+            if !info.counter.is_none_or(counts) {
+                self.error(block, "is counted by what is no integer parameter of it");
             }
         }
     }

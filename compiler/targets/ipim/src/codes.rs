@@ -32,11 +32,6 @@ Func out(x, y) = in(x, y);
      entries with `--set registers.ctrl=N` (or `addr`, `data`).",
     by test "ipim_refuses_register_files";
 
-    NOT_STAGES = "E1005", "iPIM runs image pipelines",
-    "The iPIM target compiles pipelines of the image language (`.halide`). Kernels and C programs \
-     are for other targets.",
-    by test "ipim_refuses_ir";
-
     ILLEGAL_PLACE = "E1010", "a Func cannot be computed at that loop",
     "`f.compute_at(g, y)` computes what is needed of `f` in each round of loop `y` of `g`. The \
      loop must enclose every use of `f`, those by Funcs that are computed at each use included; \

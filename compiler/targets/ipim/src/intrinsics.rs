@@ -5,7 +5,7 @@
 //! loads and stores of memory objects when addresses are made explicit (`backend/addresses.rs`); its
 //! operations may name the objects that they reach, one for each address.
 
-use nbcc_ir::{BinaryOp, Builder, Effect, IntrinsicCall, Mem, Op, Space, Type, Value};
+use nbcc_ir::{BinaryOp, Builder, Effect, IntrinsicCall, Mem, MemData, Op, Space, Type, Value};
 
 /// The engine's number in its group; differs between engines.
 pub const PE: &str = "ipim.pe";
@@ -176,4 +176,9 @@ pub fn at_most(b: &mut Builder<'_>, subscript: Value, last: Value) -> Value {
     let ty = b.func.ty(subscript);
     let any = call(b, ANY, Effect::Pure, vec![subscript], vec![], Some(ty));
     b.binary(BinaryOp::Umin, any.expect("integers have a value"), last)
+}
+
+/// Elements of an object along each dimension, the fastest first: a plan fixes those of all buffers.
+pub fn extents(object: &MemData) -> Vec<u32> {
+    object.fixed_extents().expect("a plan fixes extents")
 }

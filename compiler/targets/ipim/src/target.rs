@@ -5,8 +5,8 @@ use nbcc_isa_ipim::Machine;
 use nbcc_isa_ipim::machine::BUILT_IN;
 use nbcc_mach::regalloc::Policy;
 use nbcc_pipeline::{
-    Artifact, Choice, Context, Emit, MachineInfo, NoObserver, OptLevel, PassInfo, Program, Request,
-    State, Target, run_passes, run_passes_from,
+    Artifact, Choice, Context, Emit, MachineInfo, NoObserver, OptLevel, PassInfo, Program,
+    ProgramKind, Request, State, Target, run_passes, run_passes_from,
 };
 use nbcc_placement::{Message, Remark, RemarkKind};
 use nbcc_stages::bounds::Extents;
@@ -110,6 +110,10 @@ impl Target for Ipim {
 
     fn choices(&self) -> &'static [Choice] {
         CHOICES
+    }
+
+    fn accepts(&self) -> ProgramKind {
+        ProgramKind::Stages
     }
 
     fn passes(&self) -> Vec<PassInfo> {
@@ -294,12 +298,7 @@ fn switch(request: &Request, key: &str, cx: &mut Context<'_>) -> Result<bool, Fa
 }
 
 fn start(program: Program, request: &Request, cx: &mut Context<'_>) -> Result<Compilation, Failed> {
-    let Program::Stages(pipeline) = program else {
-        return cx.diagnostics.fail(
-            Diagnostic::error(&codes::NOT_STAGES, "iPIM compiles image pipelines only")
-                .help("choose another target with --target"),
-        );
-    };
+    let Program::Stages(pipeline) = program else { panic!("iPIM takes image pipelines") };
     let machine = request.read_machine(Machine::from_toml, &codes::BAD_MACHINE, cx.diagnostics)?;
     let least = plan::least_bytes(&machine);
     if machine.memory.pgsm_bytes < least {

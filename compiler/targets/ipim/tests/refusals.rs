@@ -32,13 +32,6 @@ fn machine() -> String {
 }
 
 #[test]
-fn ipim_refuses_ir() {
-    let request = Request { machine: machine(), ..Request::default() };
-    let program = Program::Ir(nbcc_ir::Module::default());
-    assert_eq!(errors(program, &request), [codes::NOT_STAGES.code]);
-}
-
-#[test]
 fn ipim_refuses_machines() {
     let request = Request { machine: "name = 3".to_string(), ..Request::default() };
     let program = Program::Stages(nbcc_stages::Pipeline::default());

@@ -3,7 +3,9 @@
 
 use nbcc_base::{Diagnostics, SourceFile, SourceMap};
 use nbcc_isa_ipim::machine::BUILT_IN;
-use nbcc_pipeline::{Context, Emit, NoObserver, PassOptions, Program, Request, Target};
+use nbcc_pipeline::{
+    Context, Emit, NoObserver, ParseOptions, PassOptions, Program, Request, Target,
+};
 use nbcc_placement::{Remark, RemarkKind};
 use nbcc_target_ipim::IPIM;
 
@@ -12,7 +14,7 @@ fn explain(source: &str, machine: &str, size: &[u32]) -> Result<(String, Vec<Rem
     let mut sources = SourceMap::default();
     let id = sources.add(SourceFile::new("t.halide", source));
     let mut diagnostics = Diagnostics::default();
-    let options = nbcc_frontend_halide::Options { directives: IPIM.directives(), params: &[] };
+    let options = ParseOptions { directives: IPIM.directives(), params: &[], entry: None };
     let first = |d: &Diagnostics| {
         let error = d.iter().find(|d| d.severity == nbcc_base::Severity::Error);
         error.map_or("no message".to_string(), |d| format!("{} {}", d.code.code, d.message))

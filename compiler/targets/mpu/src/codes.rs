@@ -21,8 +21,8 @@ nbcc_base::codes! {
     by test "mpu_refuses_machines";
 
     NOT_GRIDS = "E2204", "not a program of grids",
-    "MPU compiles kernels that grids of threads run, as PTX describes them. This is an image \
-     pipeline, or has no kernel.",
+    "MPU compiles kernels that grids of threads run, as PTX describes them. This has no kernel, or \
+     is asked for a form that grids do not have.",
     by test "mpu_compiles_kernels_only";
 
     TOO_LARGE = "E2205", "the kernel does not fit the machine",

@@ -6,8 +6,8 @@ use nbcc_base::{CodeInfo, Diagnostic, Failed};
 use nbcc_isa_mpu::machine::BUILT_IN;
 use nbcc_isa_mpu::{Machine, asm};
 use nbcc_pipeline::{
-    Artifact, Choice, Context, Emit, MachineInfo, PassDesc, PassInfo, Program, Request, State,
-    Target, before, run_passes,
+    Artifact, Choice, Context, Emit, MachineInfo, PassDesc, PassInfo, Program, ProgramKind,
+    Request, State, Target, before, run_passes,
 };
 use nbcc_stages::DirectiveInfo;
 
@@ -46,6 +46,10 @@ impl Target for Mpu {
 
     fn choices(&self) -> &'static [Choice] {
         &[]
+    }
+
+    fn accepts(&self) -> ProgramKind {
+        ProgramKind::Grids
     }
 
     fn passes(&self) -> Vec<PassInfo> {
@@ -157,12 +161,7 @@ fn text_of(state: &Compilation) -> String {
 }
 
 fn start(program: Program, request: &Request, cx: &mut Context<'_>) -> Result<Compilation, Failed> {
-    let Program::Ir(module) = program else {
-        return cx.diagnostics.fail(
-            Diagnostic::error(&codes::NOT_GRIDS, "MPU does not compile image pipelines")
-                .help("choose another target with --target"),
-        );
-    };
+    let Program::Grids(module) = program else { panic!("this target takes kernels") };
     let machine = request.read_machine(Machine::from_toml, &codes::BAD_MACHINE, cx.diagnostics)?;
     let kernels: Vec<KernelState> = module
         .functions

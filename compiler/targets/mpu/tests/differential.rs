@@ -37,7 +37,7 @@ fn compile(module: &Module, level: OptLevel, words: Option<u32>) -> Program {
         overrides: words.into_iter().collect(),
         ..Request::default()
     };
-    match MPU.compile(Source::Ir(module.clone()), &request, &mut cx) {
+    match MPU.compile(Source::Grids(module.clone()), &request, &mut cx) {
         Ok(Artifact::Binary(bytes)) => Program::from_elf(&bytes).unwrap(),
         other => panic!("{other:?}: {diagnostics:?}\n{module}"),
     }

@@ -22,9 +22,9 @@ use std::collections::{HashMap, HashSet};
 
 use cranelift_entity::SecondaryMap;
 use nbcc_base::{Diagnostic, Diagnostics, Failed, SourceFile, Span};
+use nbcc_pipeline::ParseOptions;
 use nbcc_stages::DirectiveInfo;
 
-use crate::Options;
 use crate::codes;
 use crate::elab::decl::io_arrays::OutputArray;
 use crate::elab::stmt::{Flow, outside_loop};
@@ -158,7 +158,7 @@ impl<'a> Elab<'a> {
         types: TypeNames,
         file: &'a SourceFile,
         facts: Facts,
-        options: &Options<'a>,
+        options: &ParseOptions<'a>,
         diagnostics: &'a mut Diagnostics,
     ) -> Elab<'a> {
         Elab {

@@ -1,7 +1,8 @@
 //! What the tests of the frontend share: directives like those of a target, and parsing of a text.
 
 use nbcc_base::{Diagnostics, SourceFile, SourceId};
-use nbcc_frontend_halide::{Options, parse};
+use nbcc_frontend_halide::parse;
+use nbcc_pipeline::ParseOptions;
 use nbcc_stages::{DirectiveInfo, ParamKind, Pipeline};
 
 use ParamKind::{NewVar, Size, Var, Vars};
@@ -45,7 +46,7 @@ pub fn parse_file(file: &SourceFile) -> (Option<Pipeline>, Diagnostics) {
     let name = &file.name;
     let mut diagnostics = Diagnostics::default();
     let params = params(file);
-    let options = Options { directives: DIRECTIVES, params: &params };
+    let options = ParseOptions { directives: DIRECTIVES, params: &params, entry: None };
     let result = parse(SourceId(0), file, &options, &mut diagnostics);
     match &result {
         Ok(pipeline) => {

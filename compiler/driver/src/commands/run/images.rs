@@ -4,29 +4,31 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use nbcc_base::Diagnostic;
+use nbcc_pipeline::Program;
 use nbcc_stages::bounds::{ParamValues, Region};
 use nbcc_stages::{Image, Pipeline};
 
-use super::{binary_of, failed, refuse_options, threads, write_stats};
+use super::{account, binary_of, failed, options, refuse_options};
 use crate::cli::RunArgs;
 use crate::commands::{interp, objdump};
 use crate::compile::Tools;
 use crate::data::gather::{self, Gathered};
 use crate::data::inputs::{self, Loaded};
 use crate::data::{by, outputs, params};
+use crate::kinds::images::{ImageProgram, ImageRan, ImageRequest, ImageRunner};
+use crate::limits::check_steps;
 use crate::progress::watched;
-use crate::registry::{ImageRunner, TargetEntry};
+use crate::registry::TargetEntry;
 use crate::session::{Session, Stop};
-use crate::simulate::{Described, Ran, RunRequest, check_steps};
 use crate::style::BOLD;
-use crate::{check, codes, compile, console, files, report, simulate};
+use crate::{check, codes, compile, console, limits, report};
 
 /// A binary with the data for its run.
 struct Job {
     entry: &'static TargetEntry,
     runner: &'static ImageRunner,
     binary: Vec<u8>,
-    described: Described,
+    described: ImageProgram,
     inputs: BTreeMap<String, Loaded>,
     params: BTreeMap<String, u32>,
     places: Vec<outputs::Place>,
@@ -45,7 +47,7 @@ struct Meaning {
 pub fn run_source(
     session: &mut Session,
     args: &RunArgs,
-    tools: Tools,
+    tools: Tools<'_>,
     runner: &'static ImageRunner,
 ) -> Result<(), Stop> {
     refuse_launch(session, args)?;
@@ -86,13 +88,7 @@ fn run(session: &mut Session, args: &RunArgs, job: &Job) -> Result<(), Stop> {
     };
     let mut text = String::new();
     text.extend(job.inputs.iter().map(|(name, input)| input.line(name)));
-    write_records(session, job, args, &ran)?;
-    if let Some(statistics) = &ran.statistics {
-        text.push_str(&report::table(statistics, "control core"));
-    } else {
-        let count = report::grouped(ran.instructions);
-        let _ = writeln!(text, "{count} instructions, no timing (--fast)");
-    }
+    text.push_str(&account(session, args, job.entry, &job.described.machine, &ran.measured)?);
     for (place, image) in job.places.iter().zip(&ran.outputs) {
         let file = outputs::write(session, place, image)?;
         let _ = writeln!(
@@ -104,7 +100,7 @@ fn run(session: &mut Session, args: &RunArgs, job: &Job) -> Result<(), Stop> {
         );
     }
     if args.profile {
-        text.push_str(&report::profile(&ran.profile, &session.sources));
+        text.push_str(&report::profile(&ran.measured.profile, &session.sources));
     }
     let checked = match &references {
         Some(references) => compare(session, job, &ran, references, &mut text),
@@ -118,7 +114,7 @@ fn run(session: &mut Session, args: &RunArgs, job: &Job) -> Result<(), Stop> {
 fn from_source(
     session: &mut Session,
     args: &RunArgs,
-    tools: Tools,
+    tools: Tools<'_>,
     runner: &'static ImageRunner,
 ) -> Result<Job, Stop> {
     let path = &args.program;
@@ -126,7 +122,9 @@ fn from_source(
     let passes = compile::pass_options(session, entry, &args.passes)?;
     let mut request = compile::request(session, entry, &args.target, args.data.size.as_ref())?;
     let program = compile::parse(session, path, tools, &args.data.param)?;
-    let pipeline = interp::pipeline_of(session, &program, path)?.clone();
+    let Program::Stages(pipeline) = program.clone() else {
+        panic!("target {} takes image pipelines", entry.target.name());
+    };
     let specs = outputs::of_pipeline(&pipeline);
     let places = outputs::plan(session, &specs, &args.data.output, path)?;
     let gathered = gather::gather(session, &pipeline, &args.data, path)?;
@@ -194,46 +192,29 @@ fn from_binary(
     Ok(Job { entry, runner, binary, described, inputs, params, places, meaning: None })
 }
 
-fn simulate(session: &mut Session, job: &Job, args: &RunArgs) -> Result<Ran, Stop> {
+fn simulate(session: &mut Session, job: &Job, args: &RunArgs) -> Result<ImageRan, Stop> {
     let inputs = job.inputs.values().map(|input| 4 * input.image.data.len() as u64);
     let bytes: u64 = inputs.sum();
     if !nbcc_base::has_room(bytes) {
         let message = format!("the inputs take {bytes} bytes more, for which there is no memory");
-        return Err(session.fail(simulate::no_memory(message)));
+        return Err(session.fail(limits::no_memory(message)));
     }
     let result = watched(|progress| {
-        let request = RunRequest {
+        let request = ImageRequest {
             inputs: job.inputs.iter().map(|(name, i)| (name.clone(), i.image.clone())).collect(),
             params: job.params.clone(),
-            fast: args.fast,
-            max_cycles: args.max_cycles,
-            trace: args.trace.is_some(),
-            threads: threads(),
-            progress,
+            options: options(args, progress),
         };
         (job.runner.run)(&job.binary, request)
     });
     result.map_err(|error| failed(session, &args.program, error))
 }
 
-/// Writes what `--stats` and `--trace` ask for.
-fn write_records(session: &mut Session, job: &Job, args: &RunArgs, ran: &Ran) -> Result<(), Stop> {
-    let machine = &job.described.machine;
-    let statistics = ran.statistics.as_ref();
-    write_stats(session, args, job.entry, machine, statistics, ran.instructions)?;
-    if let (Some(path), Some(trace)) = (&args.trace, &ran.trace) {
-        let mut bytes = Vec::new();
-        trace.write(&mut bytes, ran.cycle_ns).unwrap_or_default();
-        files::write(session, path, &bytes)?;
-    }
-    Ok(())
-}
-
 /// Compares outputs with their references and says what was found.
 fn compare(
     session: &mut Session,
     job: &Job,
-    ran: &Ran,
+    ran: &ImageRan,
     references: &[Image],
     text: &mut String,
 ) -> Result<(), Stop> {

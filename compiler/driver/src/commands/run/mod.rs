@@ -1,24 +1,25 @@
 //! `nbcc run`: compiles if needed, runs the binary on the simulated machine, writes what comes
-//! out and says where cycles and energy went. Image pipelines and kernels have a file each; this
-//! one has what both need.
+//! out and says where cycles and energy went. Each kind of program has a file; this one has what all
+//! need.
 
-pub mod grid;
+pub mod functions;
+pub mod grids;
 pub mod images;
 
 use std::path::Path;
 
 use nbcc_base::Diagnostic;
-use nbcc_sim_engine::Statistics;
+use nbcc_sim_engine::Progress;
 
 use super::{assemble, compile as compile_command, objdump};
 use crate::cli::RunArgs;
 use crate::codes;
 use crate::kind::{self, Kind};
+use crate::kinds::{Measured, RunError, RunOptions};
 use crate::observe::Watcher;
 use crate::registry::{Runner, TargetEntry};
 use crate::session::{Session, Stop};
-use crate::simulate::RunError;
-use crate::{compile, files, records, simulate};
+use crate::{compile, files, limits, records, report};
 use nbcc_pipeline::{Artifact, PassOptions, Program, Request};
 
 /// Runs the command.
@@ -41,16 +42,20 @@ pub fn run(session: &mut Session, args: &RunArgs) -> Result<(), Stop> {
             _ => files::read(session, path, files::MAX_DATA)?,
         };
         let entry = objdump::identify(session, &binary, path)?;
+        refuse_trace(session, args, entry)?;
         match &entry.runner {
             Runner::Images(runner) => images::run_binary(session, args, entry, runner, binary),
-            Runner::Grids(runner) => grid::run_binary(session, args, entry, runner, binary),
+            Runner::Grids(runner) => grids::run_binary(session, args, entry, runner, binary),
+            Runner::Function(runner) => functions::run_binary(session, args, entry, runner, binary),
         }
     } else {
         let tools =
             compile::tools(session, path, &args.target.language, args.target.target.as_deref())?;
+        refuse_trace(session, args, tools.entry)?;
         match &tools.entry.runner {
             Runner::Images(runner) => images::run_source(session, args, tools, runner),
-            Runner::Grids(runner) => grid::run_source(session, args, tools, runner),
+            Runner::Grids(runner) => grids::run_source(session, args, tools, runner),
+            Runner::Function(runner) => functions::run_source(session, args, tools, runner),
         }
     }
 }
@@ -123,7 +128,7 @@ fn failed(session: &mut Session, program: &Path, error: RunError) -> Stop {
         RunError::OutOfCycles(message) => {
             (&codes::OUT_OF_CYCLES, message, "allow more with --max-cycles N")
         }
-        RunError::Memory(message) => (&codes::NO_MEMORY, message, simulate::LESS_MEMORY),
+        RunError::Memory(message) => (&codes::NO_MEMORY, message, limits::LESS_MEMORY),
         RunError::Fault(message) => (
             &codes::FAULT,
             message,
@@ -142,28 +147,62 @@ fn threads() -> usize {
     named.unwrap_or_else(processors).clamp(1, 256)
 }
 
-/// Writes what `--stats` asks for.
-fn write_stats(
+/// How the command line asks for a run.
+fn options<'a>(args: &RunArgs, progress: &'a mut dyn FnMut(Progress)) -> RunOptions<'a> {
+    RunOptions {
+        fast: args.fast,
+        max_cycles: args.max_cycles,
+        trace: args.trace.is_some(),
+        threads: threads(),
+        progress,
+    }
+}
+
+/// Writes what `--stats` and `--trace` ask for: where cycles and energy went, as text.
+fn account(
     session: &mut Session,
     args: &RunArgs,
     entry: &TargetEntry,
     machine: &str,
-    statistics: Option<&Statistics>,
-    instructions: u64,
-) -> Result<(), Stop> {
-    let Some(path) = &args.stats else { return Ok(()) };
-    let text = match statistics {
-        Some(statistics) => statistics.to_json(),
-        // Without timing nothing else is known.
-        None => format!(
-            "{:#}\n",
-            serde_json::json!({
-                "schema_version": 1,
-                "target": entry.target.name(),
-                "machine": { "name": machine },
-                "instructions": instructions,
-            })
-        ),
+    measured: &Measured,
+) -> Result<String, Stop> {
+    if let Some(path) = &args.stats {
+        let text = match &measured.statistics {
+            Some(statistics) => statistics.to_json(),
+            // Without timing nothing else is known.
+            None => format!(
+                "{:#}\n",
+                serde_json::json!({
+                    "schema_version": 1,
+                    "target": entry.target.name(),
+                    "machine": { "name": machine },
+                    "instructions": measured.instructions,
+                })
+            ),
+        };
+        files::write(session, path, text.as_bytes())?;
+    }
+    if let (Some(path), Some(trace)) = (&args.trace, &measured.trace) {
+        let mut bytes = Vec::new();
+        trace.write(&mut bytes, measured.cycle_ns).unwrap_or_default();
+        files::write(session, path, &bytes)?;
+    }
+    let Some(statistics) = &measured.statistics else {
+        let count = report::grouped(measured.instructions);
+        return Ok(format!("{count} {}, no timing (--fast)\n", entry.report.instructions));
     };
-    files::write(session, path, text.as_bytes())
+    let mut text = report::table(statistics, entry.report.core);
+    if let Some(note) = entry.report.note {
+        text.push_str(note);
+        text.push_str("\n\n");
+    }
+    Ok(text)
+}
+
+/// A machine may keep no timeline.
+fn refuse_trace(session: &mut Session, args: &RunArgs, entry: &TargetEntry) -> Result<(), Stop> {
+    let asks = args.trace.is_some() && !entry.report.has_trace;
+    let why = format!("the simulator of target {} keeps no timeline", entry.target.name());
+    let help = "--profile shows where instructions are issued, --stats FILE.json what was counted";
+    refuse_options(session, &[("--trace", asks)], &why, help)
 }

@@ -11,7 +11,7 @@ use nbcc_isa_ipim::{ATOM_BYTES, ELEMENT_BYTES, LANES, Machine};
 use super::rewrite::{Rewrite, rewrite};
 use crate::intrinsics::{
     ARG, BANK, BASE, LD_CONST, LD_PGSM, LD_RF, PARAM, PE, PGSM, RD_PGSM, ST_PGSM, ST_RF, STAGE,
-    WR_PGSM, call, call_of, id,
+    WR_PGSM, call, call_of, extents, id,
 };
 use crate::lower::Kernel;
 use crate::plan::SCRATCH_BYTES;
@@ -20,12 +20,9 @@ use crate::plan::SCRATCH_BYTES;
 /// an object says so: the object stays among its operands.
 pub fn run(kernel: &mut Kernel, machine: &Machine, params: &[u32]) {
     let scratch_base = machine.memory.pgsm_bytes - machine.hierarchy.pes * SCRATCH_BYTES;
-    let scratch = kernel.func.mems.push(MemData {
-        name: "scratch".to_string(),
-        element: Scalar::I32,
-        extents: vec![SCRATCH_BYTES / ELEMENT_BYTES, machine.hierarchy.pes],
-        space: PGSM,
-    });
+    let extents = [SCRATCH_BYTES / ELEMENT_BYTES, machine.hierarchy.pes];
+    let scratch = MemData::new("scratch", Scalar::I32, &extents, PGSM);
+    let scratch = kernel.func.mems.push(scratch);
     kernel.mem_base[scratch] = scratch_base;
     kernel.scratch = Some(scratch);
     let mut pass = Addresses {
@@ -100,7 +97,7 @@ impl Addresses<'_> {
         let data = &self.mems[mem];
         let mut stride = ELEMENT_BYTES;
         let mut sum: Option<Value> = None;
-        for (&subscript, &extent) in subscripts.iter().zip(&data.extents) {
+        for (&subscript, extent) in subscripts.iter().zip(extents(&data)) {
             let term = b.imul_imm(subscript, stride as i32);
             sum = Some(match sum {
                 None => term,

@@ -10,6 +10,7 @@ use nbcc_ir::{BinaryOp, Function, Mem, Op, Value};
 use nbcc_isa_ipim::{ATOM_BYTES, ELEMENT_BYTES, Memory};
 use nbcc_mach::{AffineAddress, MemoryAccess};
 
+use crate::intrinsics::extents;
 use crate::lower::Kernel;
 use crate::lower::share::Turn;
 
@@ -27,7 +28,7 @@ pub fn objects(kernel: &Kernel, turns: &[&Turn]) -> SecondaryMap<Mem, Option<u32
         let arg = args.iter().position(|&arg| arg == mem);
         let passed = arg.zip(turn).and_then(|(arg, turn)| turn.bases.get(arg).copied());
         let start = u64::from(passed.unwrap_or(kernel.mem_base[mem]));
-        let bytes: u64 = data.extents.iter().map(|&n| u64::from(n)).product();
+        let bytes: u64 = extents(data).into_iter().map(u64::from).product();
         start..(start + bytes * u64::from(ELEMENT_BYTES)).next_multiple_of(ATOM_BYTES.into())
     };
     let meet = |turn: Option<&Turn>, a: Mem, b: Mem| {

@@ -10,7 +10,7 @@ use nbcc_stages::{Expr, Input, Param, RDom};
 use super::body::{Body, param_value};
 use super::excerpt::local;
 use super::math::plus;
-use crate::intrinsics::at_most;
+use crate::intrinsics::{at_most, extents};
 use crate::plan::{BufferId, Plan, Spread, spread};
 
 /// Lanes of a vector.
@@ -202,7 +202,7 @@ fn unlimited_index(
     lanes: u8,
 ) -> (Value, i64) {
     let buffer = &plan.buffers[id];
-    let extents = b.func.mems[mem].extents.clone();
+    let extents = extents(&b.func.mems[mem]);
     let int = Type::I32.with_lanes(lanes);
     let constant = |b: &mut Builder<'_>, n: i64| b.constant(int, u64::from(n as u32));
     let mut index = constant(b, 0);

@@ -193,7 +193,7 @@ impl KernelCx {
         };
         let element = scalar(buffer.element);
         let name = buffer.name.replace('.', "_");
-        let mem = self.func.mems.push(MemData { name, element, extents, space: BANK });
+        let mem = self.func.mems.push(MemData::new(name, element, &extents, BANK));
         self.mem_base[mem] = buffer.base;
         self.buffers.insert(id, mem);
         mem
@@ -201,7 +201,7 @@ impl KernelCx {
 
     /// A memory object in the group's scratchpad.
     pub fn pgsm(&mut self, name: &str, element: Element, extents: Vec<u32>, base: u32) -> Mem {
-        let data = MemData { name: name.into(), element: scalar(element), extents, space: PGSM };
+        let data = MemData::new(name, scalar(element), &extents, PGSM);
         let mem = self.func.mems.push(data);
         self.mem_base[mem] = base;
         mem

@@ -167,7 +167,12 @@ fn kernel(func: Function, options: &Options) -> Kernel {
         let end = ends.iter_mut().find(|(space, _)| *space == data.space);
         let (space, end) = end.unwrap_or_else(|| panic!("{} is in no memory", data.name));
         mem_base[mem] = *end;
-        *end += 4 * data.extents.iter().product::<u32>().next_multiple_of(4);
+        *end += 4 * data
+            .fixed_extents()
+            .expect("fixed extents")
+            .iter()
+            .product::<u32>()
+            .next_multiple_of(4);
         if *space == BANK {
             args.push(mem);
         }

@@ -9,7 +9,7 @@ use nbcc_base::{Diagnostics, SourceFile, SourceId};
 use nbcc_ir::verify_function;
 use nbcc_isa_ipim::Machine;
 use nbcc_isa_ipim::layout::Role;
-use nbcc_pipeline::Target;
+use nbcc_pipeline::{ParseOptions, Target};
 use nbcc_stages::bounds::{default_params, infer};
 use nbcc_stages::{ElementType, Image, Input, Pipeline};
 use nbcc_target_ipim::plan::schedule::defaults::relief;
@@ -59,7 +59,7 @@ fn parse(case: &Case) -> Result<Pipeline, Failed> {
     let text = std::fs::read_to_string(root().join(&case.halide))?;
     let file = SourceFile::new(case.halide.clone(), text);
     let mut diagnostics = Diagnostics::default();
-    let options = nbcc_frontend_halide::Options { directives: IPIM.directives(), params: &[] };
+    let options = ParseOptions { directives: IPIM.directives(), params: &[], entry: None };
     nbcc_frontend_halide::parse(SourceId::default(), &file, &options, &mut diagnostics)
         .map_err(|_| Failed::from(format!("{:?}", diagnostics.iter().next())))
 }

@@ -187,12 +187,13 @@ impl Run<'_, '_> {
     fn places(&self, mem: Mem, subscripts: &[Value], lanes: u8) -> Vec<i64> {
         let data = &self.kernel.func.mems[mem];
         let subscripts: Vec<&Held> = subscripts.iter().map(|&s| self.held(s)).collect();
-        let size: i64 = data.extents.iter().map(|&e| i64::from(e)).product();
+        let extents = nbcc_target_ipim::intrinsics::extents(data);
+        let size: i64 = extents.iter().map(|&e| i64::from(e)).product();
         let base = i64::from(self.kernel.mem_base[mem]) / 4;
         (0..self.engines())
             .map(|e| {
                 let mut index = 0;
-                for (held, &extent) in subscripts.iter().zip(&data.extents).rev() {
+                for (held, &extent) in subscripts.iter().zip(&extents).rev() {
                     index = index * i64::from(extent) + i64::from(held.of(e).bits()[0] as i32);
                 }
                 let inside = -MARGIN <= index && index + i64::from(lanes) <= size + MARGIN;

@@ -619,7 +619,7 @@ impl Generator {
         self.keep(counter);
         carried.iter().for_each(|&value| self.keep(value));
         let name = format!("l{}", header.as_u32());
-        self.func.blocks[header].loop_info = Some(LoopInfo { name, trips: None });
+        self.func.blocks[header].loop_info = Some(LoopInfo { name, trips: None, counter: None });
         self.region(depth + 1);
         if self.rng.one_in(4) {
             // A way out from the middle.

@@ -6,38 +6,35 @@ use std::path::Path;
 use nbcc_base::{Diagnostic, SourceId};
 use nbcc_pipeline::Program;
 
-use super::{binary_of, failed, refuse_options, threads, write_stats};
+use super::{account, binary_of, failed, options, refuse_options};
 use crate::cli::{DataArgs, RunArgs};
-use crate::commands::{interp, objdump};
+use crate::commands::objdump;
 use crate::compile::Tools;
 use crate::data::arrays;
+use crate::kinds::grids::{Contents, GridLaunch, GridRan, GridRequest, GridRunner, KernelSpec};
 use crate::launch::file::{self, Plan};
 use crate::launch::{self, kernels_of, oracle};
+use crate::limits::check_steps;
 use crate::progress::{waited, watched};
-use crate::registry::{GridRunner, TargetEntry};
+use crate::registry::TargetEntry;
 use crate::session::{Session, Stop};
-use crate::simulate::{Contents, GridLaunch, GridRan, GridRequest, KernelSpec, check_steps};
 use crate::style::BOLD;
-use crate::{check, codes, compile, console, report, simulate};
+use crate::{check, codes, compile, console, limits, report};
 
 /// Compiles and runs a source file.
 pub fn run_source(
     session: &mut Session,
     args: &RunArgs,
-    tools: Tools,
+    tools: Tools<'_>,
     runner: &'static GridRunner,
 ) -> Result<(), Stop> {
     refuse_image_options(session, &args.data)?;
     let entry = tools.entry;
-    refuse_trace(session, args, entry)?;
     let passes = compile::pass_options(session, entry, &args.passes)?;
     let request = compile::request(session, entry, &args.target, None)?;
     let program = compile::parse(session, &args.program, tools, &[])?;
-    let module = match &program {
-        Program::Ir(module) => module.clone(),
-        Program::Stages(_) => {
-            return Err(interp::wrong_program(session, &args.program, "grid program"));
-        }
+    let Program::Grids(module) = program.clone() else {
+        panic!("target {} takes kernels", entry.target.name());
     };
     let (mut plan, launches) = plan(session, args, &kernels_of(&module))?;
     let binary = binary_of(session, args, entry, program, &request, &passes)?;
@@ -51,7 +48,7 @@ pub fn run_source(
     });
     if args.check && !nbcc_base::has_room(bytes.sum()) {
         let message = "there is no memory for the buffers of the check";
-        return Err(session.fail(simulate::no_memory(message)));
+        return Err(session.fail(limits::no_memory(message)));
     }
     let kept = if args.check { buffers.clone() } else { Vec::new() };
     let ran = simulate(session, args, runner, &binary, (&plan, buffers), launches.clone())?;
@@ -80,7 +77,6 @@ pub fn run_binary(
     binary: Vec<u8>,
 ) -> Result<(), Stop> {
     refuse_image_options(session, &args.data)?;
-    refuse_trace(session, args, entry)?;
     let described = (runner.describe)(&binary)
         .map_err(|error| objdump::broken(session, &args.program, error))?;
     let (mut plan, launches) = plan(session, args, &described.kernels)?;
@@ -99,13 +95,6 @@ pub fn refuse_image_options(session: &mut Session, data: &DataArgs) -> Result<()
     ];
     let help = "say in a file what each argument is, and give it with --launch FILE.toml";
     refuse_options(session, &given, "kernels get their data by a launch file", help)
-}
-
-/// A machine of kernels keeps no timeline.
-fn refuse_trace(session: &mut Session, args: &RunArgs, entry: &TargetEntry) -> Result<(), Stop> {
-    let why = format!("the simulator of target {} keeps no timeline", entry.target.name());
-    let help = "--profile shows where instructions are issued, --stats FILE.json what was counted";
-    refuse_options(session, &[("--trace", args.trace.is_some())], &why, help)
 }
 
 fn plan(
@@ -143,10 +132,7 @@ fn simulate(
             symbols: plan.symbols.iter().map(|s| (s.name.clone(), s.bytes.clone())).collect(),
             buffers,
             launches,
-            fast: args.fast,
-            max_cycles: args.max_cycles,
-            threads: threads(),
-            progress,
+            options: options(args, progress),
         };
         (runner.launch)(binary, request)
     });
@@ -161,10 +147,6 @@ fn simulate(
 /// within reason.
 const CHECK_STEPS: u64 = 1 << 36;
 
-/// What cycles are on a machine that models no time.
-const FUNCTIONAL: &str = "A core issues a warp instruction a cycle: nothing waits in this model, \
-                          and there is no energy.\n\n";
-
 /// Writes what is read back, and says how the run went.
 fn show(
     session: &mut Session,
@@ -176,18 +158,10 @@ fn show(
     checked: &str,
 ) -> Result<(), Stop> {
     console::print_bytes(&ran.printed);
-    let statistics = ran.statistics.as_ref();
-    write_stats(session, args, entry, machine, statistics, ran.instructions)?;
-    let mut text = match statistics {
-        Some(statistics) => report::table(statistics, "core") + FUNCTIONAL,
-        None => {
-            let count = report::grouped(ran.instructions);
-            format!("{count} warp instructions, no timing (--fast)\n")
-        }
-    };
+    let mut text = account(session, args, entry, machine, &ran.measured)?;
     text.push_str(&write_reads(session, plan, &ran.buffers)?);
     if args.profile {
-        text.push_str(&report::profile(&ran.profile, &session.sources));
+        text.push_str(&report::profile(&ran.measured.profile, &session.sources));
     }
     text.push_str(checked);
     console::print(&text);

@@ -1,0 +1,236 @@
+//! What a sequential function is called on, from the command line and files, and where what it
+//! leaves behind goes.
+
+use std::fmt::Write;
+use std::path::PathBuf;
+
+use nbcc_base::Diagnostic;
+use nbcc_host::function::{Arguments, BindError, Bound, GivenArray, bind};
+use nbcc_isa::{ScalarType, Signature};
+
+use super::arrays::{self, ArrayForm};
+use super::inputs::{given_twice, unknown_name};
+use crate::cli::DataArgs;
+use crate::session::{Session, Stop};
+use crate::style::BOLD;
+use crate::{codes, files, limits};
+
+/// The name of the output that is the result.
+const RESULT: &str = "return";
+
+/// The arguments that the command line gives, bound to the parameters.
+pub fn gather(
+    session: &mut Session,
+    signature: &Signature,
+    args: &DataArgs,
+) -> Result<Bound, Stop> {
+    let mut given = Arguments::default();
+    for (name, text) in &args.param {
+        let bits = scalar(session, signature, name, text)?;
+        if given.scalars.insert(name.clone(), bits).is_some() {
+            return Err(given_twice(session, "parameter", name));
+        }
+    }
+    for (name, file) in &args.input {
+        let names = signature.params.iter().filter(|param| param.array.is_some());
+        let names = names.map(|param| param.name.as_str());
+        if !names.clone().any(|known| known == name) {
+            return Err(unknown_name(session, "input", name, names));
+        }
+        let array = array(session, file)?;
+        if given.arrays.insert(name.clone(), array).is_some() {
+            return Err(given_twice(session, "input", name));
+        }
+    }
+    bind(signature, given).map_err(|error| report(session, error))
+}
+
+/// The bits that `--param` gives to a parameter.
+fn scalar(
+    session: &mut Session,
+    signature: &Signature,
+    name: &str,
+    text: &str,
+) -> Result<u64, Stop> {
+    let scalars = signature.params.iter().filter(|param| param.array.is_none());
+    let Some(param) = scalars.clone().find(|param| param.name == name) else {
+        let names = scalars.map(|param| param.name.as_str());
+        return Err(unknown_name(session, "parameter", name, names));
+    };
+    literal(param.ty, text).ok_or_else(|| {
+        let ty = param.ty.name();
+        let message = format!("`{text}` is no value for parameter `{name}`, which is {ty}");
+        let help = match param.ty.range() {
+            Some((low, high)) => format!("write an integer from {low} to {high}"),
+            None => "write a number, as in 1.5".to_string(),
+        };
+        session.usage(Diagnostic::error(&codes::COMMAND_LINE, message).help(help))
+    })
+}
+
+/// The bits of a value as people write it: decimal, hexadecimal, negative.
+fn literal(ty: ScalarType, text: &str) -> Option<u64> {
+    let Some((low, high)) = ty.range() else {
+        let bytes = arrays::float_bytes(ty, text.parse().ok()?)?;
+        return Some(bytes.iter().rev().fold(0, |bits, byte| bits << 8 | u64::from(*byte)));
+    };
+    let (is_negative, digits) = match text.strip_prefix('-') {
+        Some(digits) => (true, digits),
+        None => (false, text),
+    };
+    let magnitude = match digits.strip_prefix("0x").or(digits.strip_prefix("0X")) {
+        Some(digits) => i128::from(u64::from_str_radix(digits, 16).ok()?),
+        None => i128::from(digits.parse::<u64>().ok()?),
+    };
+    let value = if is_negative { -magnitude } else { magnitude };
+    (low..=high).contains(&value).then_some(value as u64)
+}
+
+/// The array of a file.
+fn array(session: &mut Session, file: &str) -> Result<GivenArray, Stop> {
+    let path = PathBuf::from(file);
+    match arrays::read(session, &path)? {
+        (bytes, ArrayForm::Npy { scalar, shape }) => Ok(GivenArray { ty: scalar, shape, bytes }),
+        (_, ArrayForm::Raw) => {
+            let message = format!("`{file}` says neither type nor shape of its elements");
+            let error = Diagnostic::error(&codes::UNKNOWN_KIND, message).in_file(file);
+            Err(session.fail(error.help("arrays are .npy files: write it with numpy.save")))
+        }
+    }
+}
+
+fn report(session: &mut Session, error: BindError) -> Stop {
+    let message = error.to_string();
+    let (code, help) = match &error {
+        BindError::Unknown { .. } => {
+            (&codes::COMMAND_LINE, "name a parameter as the source does".to_string())
+        }
+        BindError::Missing { name, .. } => {
+            (&codes::NO_PARAM, format!("set it with --param {name}=VALUE"))
+        }
+        BindError::Extent { name, .. } => (
+            &codes::WRONG_SHAPE,
+            format!("set the scalars so that `{name}` has 0 or more elements"),
+        ),
+        BindError::Shape { .. } => {
+            (&codes::WRONG_SHAPE, "give an array of that shape, or other scalars".to_string())
+        }
+        BindError::Element { expected, .. } => {
+            let dtype = arrays::descr(*expected);
+            (&codes::BROKEN_DATA, format!("convert it: numpy.save(FILE, x.astype('{dtype}'))"))
+        }
+        BindError::Memory { .. } => (&codes::NO_MEMORY, limits::LESS_MEMORY.to_string()),
+    };
+    session.fail(Diagnostic::error(code, message).help(help))
+}
+
+/// Where an array, or the result, goes.
+#[derive(Clone, Debug)]
+pub struct Place {
+    /// The name of the parameter, or `return`.
+    name: String,
+    path: PathBuf,
+    /// The number of the array among the array parameters; `None` for the result.
+    array: Option<usize>,
+    ty: ScalarType,
+}
+
+/// Decides where what a function leaves behind goes: as the command line says, else
+/// `<function>.<parameter>.npy` in the current folder.
+pub fn plan(
+    session: &mut Session,
+    signature: &Signature,
+    args: &[(String, String)],
+) -> Result<Vec<Place>, Stop> {
+    let arrays = signature.params.iter().filter_map(|param| Some((param, param.array.as_ref()?)));
+    let outputs = arrays.enumerate().filter(|(_, (_, array))| !array.is_const);
+    let mut all: Vec<(String, Option<usize>, ScalarType)> =
+        outputs.map(|(number, (param, _))| (param.name.clone(), Some(number), param.ty)).collect();
+    all.extend(signature.result.map(|ty| (RESULT.to_string(), None, ty)));
+    for (index, (name, _)) in args.iter().enumerate() {
+        let names = all.iter().map(|(name, ..)| name.as_str());
+        if !names.clone().any(|known| known == name) {
+            return Err(unknown_name(session, "output", name, names));
+        }
+        if args[..index].iter().any(|(earlier, _)| earlier == name) {
+            return Err(given_twice(session, "output", name));
+        }
+    }
+    let mut places = Vec::new();
+    for (name, array, ty) in all {
+        let named = args.iter().find(|(known, _)| *known == name);
+        let path = match named {
+            Some((_, file)) => PathBuf::from(file),
+            // The result is printed; a file it gets where one is named.
+            None if array.is_none() => continue,
+            None => PathBuf::from(format!("{}.{name}.npy", signature.name)),
+        };
+        if path.extension().is_none_or(|extension| extension != "npy") {
+            let message = format!("`{}` is no kind of array that is known", path.display());
+            let error = Diagnostic::error(&codes::UNKNOWN_KIND, message);
+            return Err(session.fail(error.help(format!("write it as --output {name}=FILE.npy"))));
+        }
+        files::check_output(session, &path)?;
+        places.push(Place { name, path, array, ty });
+    }
+    Ok(places)
+}
+
+/// Writes what a call left behind; a line for each, and the result.
+pub fn write(
+    session: &mut Session,
+    signature: &Signature,
+    places: &[Place],
+    arguments: &Bound,
+    arrays: &[Vec<u8>],
+    result: Option<u64>,
+) -> Result<String, Stop> {
+    let mut text = String::new();
+    if let (Some(ty), Some(bits)) = (signature.result, result) {
+        let _ = writeln!(text, "{} = {BOLD}{}{BOLD:#}", signature.name, show(ty, bits));
+    }
+    for Place { name, path, array, ty } in places {
+        let word = result.unwrap_or_default().to_le_bytes();
+        let (shape, bytes) = match array {
+            Some(number) => (arguments.arrays[*number].shape.clone(), &arrays[*number][..]),
+            None => (vec![], &word[..ty.bytes() as usize]),
+        };
+        let sizes: Vec<String> = shape.iter().map(u64::to_string).collect();
+        arrays::write(session, path, &ArrayForm::Npy { scalar: *ty, shape }, bytes)?;
+        let (sizes, ty, file) = (sizes.join(", "), ty.name(), path.display());
+        let _ = writeln!(text, "{name}: [{sizes}] {ty} -> {BOLD}{file}{BOLD:#}");
+    }
+    Ok(text)
+}
+
+/// The value of the low bits of a word.
+pub fn show(ty: ScalarType, bits: u64) -> String {
+    let unused = 64 - 8 * ty.bytes();
+    match ty.range() {
+        Some((low, _)) if low < 0 => (((bits << unused) as i64) >> unused).to_string(),
+        Some(_) => ((bits << unused) >> unused).to_string(),
+        None => match ty {
+            ScalarType::F64 => format!("{:?}", f64::from_bits(bits)),
+            ScalarType::F32 => format!("{:?}", f32::from_bits(bits as u32)),
+            _ => format!("{:?}", nbcc_ir::f16_to_f64(bits as u16)),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_of_their_type() {
+        assert_eq!(literal(ScalarType::I8, "-128"), Some(-128_i64 as u64));
+        assert_eq!(literal(ScalarType::I8, "128"), None);
+        assert_eq!(literal(ScalarType::U64, "0xffffffffffffffff"), Some(u64::MAX));
+        assert_eq!(literal(ScalarType::U8, "-1"), None);
+        assert_eq!(literal(ScalarType::F32, "1.5"), Some(0x3fc0_0000));
+        assert_eq!(literal(ScalarType::I32, "--1"), None);
+        assert_eq!(show(ScalarType::I16, 0xffff), "-1");
+        assert_eq!(show(ScalarType::U16, 0xffff), "65535");
+        assert_eq!(show(ScalarType::F32, 0x3fc0_0000), "1.5");
+    }
+}

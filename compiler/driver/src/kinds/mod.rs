@@ -1,0 +1,54 @@
+//! What the driver asks of a simulator and gets from it: a file for each kind of program, and here
+//! what is the same for all of them.
+
+pub mod functions;
+pub mod grids;
+pub mod images;
+
+use nbcc_host::Profile;
+use nbcc_isa::LoadError;
+use nbcc_sim_engine::{Progress, Statistics, Trace};
+
+/// How a program is to be run.
+pub struct RunOptions<'a> {
+    /// Leave timing out.
+    pub fast: bool,
+    /// Give up after so many cycles.
+    pub max_cycles: Option<u64>,
+    /// Keep a timeline.
+    pub trace: bool,
+    /// Threads to simulate with; results do not depend on it.
+    pub threads: usize,
+    /// Called now and then.
+    pub progress: &'a mut dyn FnMut(Progress),
+}
+
+/// What is known of a run beside its data.
+#[derive(Debug, Default)]
+pub struct Measured {
+    /// Instructions issued.
+    pub instructions: u64,
+    /// What was measured; `None` without timing.
+    pub statistics: Option<Statistics>,
+    /// Where cycles went.
+    pub profile: Profile,
+    /// The timeline, if one was asked for and the machine keeps one.
+    pub trace: Option<Trace>,
+    /// The length of a cycle in nanoseconds.
+    pub cycle_ns: f64,
+}
+
+/// Why a run came to no end.
+#[derive(Debug)]
+pub enum RunError {
+    /// The binary is damaged.
+    Binary(LoadError),
+    /// The binary does not fit the data or the simulator.
+    Refused(String),
+    /// The limit on cycles was reached.
+    OutOfCycles(String),
+    /// The host has no memory for what it takes.
+    Memory(String),
+    /// The program did what the machine cannot do.
+    Fault(String),
+}
