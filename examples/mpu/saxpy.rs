@@ -6,14 +6,15 @@
 use std::error::Error;
 
 use nbcc_host::device::{Arg, Config, Device};
-use nbcc_isa_mpu::{Program, asm};
+use nbcc_isa_mpu::ISA;
+use nbcc_isa_simt::{Program, asm};
 
 const N: u32 = 100_000;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let program = match std::env::args().nth(1) {
-        Some(path) => Program::from_elf(&std::fs::read(path)?)?,
-        None => asm::assemble(include_str!("saxpy.s")).map_err(|errors| errors[0].clone())?,
+        Some(path) => Program::from_elf(&ISA, &std::fs::read(path)?)?,
+        None => asm::assemble(&ISA, include_str!("saxpy.s")).map_err(|errors| errors[0].clone())?,
     };
     let mut device = Device::new(&program.machine);
     let module = device.load(program)?;

@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use nbcc_tests::root;
 
-/// A folder and what it may import. `*` is the name of a target, the same on both sides.
+/// A folder and what it may import. `*` is the name of a target, the same on both sides; the line of a
+/// folder's own name comes before one with `*`.
 const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("compiler/base", &[]),
     ("compiler/ir", &["compiler/base"]),
@@ -19,14 +20,16 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
         "compiler/pipeline",
         &["compiler/opt", "compiler/placement", "compiler/mach", "compiler/stages"],
     ),
-    ("compiler/targets/*", &["compiler/pipeline", "isa/*"]),
+    ("compiler/simt", &["compiler/pipeline", "isa/simt"]),
+    ("compiler/targets/*", &["compiler/pipeline", "compiler/simt", "isa/*"]),
     ("frontends/*", &["compiler/pipeline"]),
     ("isa/core", &["compiler/base"]),
-    ("isa/*", &["isa/core"]),
+    ("isa/simt", &["isa/core"]),
+    ("isa/*", &["isa/core", "isa/simt"]),
     ("runtime-sim/engine", &[]),
     ("runtime-sim/dram", &["runtime-sim/engine"]),
     ("runtime-sim/network", &["runtime-sim/engine"]),
-    ("runtime-sim/simt", &["runtime-sim/engine"]),
+    ("runtime-sim/simt", &["runtime-sim/engine", "isa/simt"]),
     (
         "runtime-sim/machines/*",
         &[
@@ -39,8 +42,9 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// Crates that import anything: the host sees every machine, driver and tests see all.
+/// Sees every machine: those of targets, and the functional one of a kind of targets.
 const HOST: &str = "runtime-sim/host";
+/// Crates that import anything.
 const UNBOUNDED: &[&str] = &["compiler/driver", "tests"];
 
 /// Libraries that only the driver uses.
@@ -104,7 +108,9 @@ fn line(folder: &str) -> Option<Vec<String>> {
 /// Everything that a folder may import.
 fn closure(folder: &str, all: &BTreeMap<String, Package>) -> BTreeSet<String> {
     let mut todo = if folder == HOST {
-        all.keys().filter(|f| f.starts_with("runtime-sim/machines/")).cloned().collect()
+        let machine =
+            |f: &&String| f.starts_with("runtime-sim/machines/") || *f == "runtime-sim/simt";
+        all.keys().filter(machine).cloned().collect()
     } else {
         line(folder).unwrap_or_else(|| panic!("{folder} is not in the table"))
     };
@@ -140,6 +146,31 @@ fn crates_import_only_what_the_architecture_allows() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// What a kind of targets shares stands in rooms of one name, in three places. A target of the kind
+/// uses them; another one, which has instructions of its own, none of them.
+#[test]
+fn targets_of_a_kind_share_its_rooms() {
+    let all: BTreeMap<String, Package> =
+        packages().into_iter().map(|p| (p.folder.clone(), p)).collect();
+    let imports = |folder: &str, what: &str| {
+        all.get(folder).is_some_and(|package| package.imports.iter().any(|import| import == what))
+    };
+    let targets = all.keys().filter_map(|folder| folder.strip_prefix("compiler/targets/"));
+    let mut of_the_kind = 0;
+    for target in targets {
+        let isa = imports(&format!("isa/{target}"), "isa/simt");
+        let compiler = imports(&format!("compiler/targets/{target}"), "compiler/simt");
+        assert_eq!(
+            isa, compiler,
+            "{target}: instructions of SIMT machines, but not their compiler"
+        );
+        let machine = format!("runtime-sim/machines/{target}");
+        assert!(isa || !imports(&machine, "runtime-sim/simt"), "{target} runs warps of its own");
+        of_the_kind += u32::from(isa);
+    }
+    assert!(of_the_kind > 0);
 }
 
 /// Folders whose sources may name targets.

@@ -26,7 +26,7 @@ fn check(page: &str, mark: &str, table: &str) {
 #[test]
 fn instructions_are_those_of_the_tables() {
     let pages =
-        [("isa-ipim.md", nbcc_isa_ipim::ops::ROWS), ("isa-mpu.md", nbcc_isa_mpu::ops::ROWS)];
+        [("isa-ipim.md", nbcc_isa_ipim::ops::ROWS), ("isa-simt.md", nbcc_isa_simt::ops::ROWS)];
     for (page, rows) in pages {
         check(page, "made from the table", &reference::markdown(rows));
     }
@@ -35,7 +35,7 @@ fn instructions_are_those_of_the_tables() {
 #[test]
 fn statistics_are_those_of_the_machines() {
     let machines =
-        [("ipim", nbcc_sim_ipim::statistics::DEFINITIONS), ("mpu", nbcc_sim_mpu::DEFINITIONS)];
+        [("ipim", nbcc_sim_ipim::statistics::DEFINITIONS), ("simt", nbcc_sim_simt::DEFINITIONS)];
     for (machine, definitions) in machines {
         let table = statistics::markdown(definitions) + "\n";
         check("statistics.md", &format!("{machine}, made from the definitions"), &table);

@@ -115,7 +115,8 @@ fn kernels(file: &str, overrides: Vec<Override>) -> Result<Vec<(String, Figures)
     let mut remarks = vec![];
     let binary =
         Source::read(&text)?.compile_for(overrides, &PassOptions::default(), &mut remarks)?;
-    let program = nbcc_isa_mpu::Program::from_elf(&binary).map_err(|error| error.to_string())?;
+    let program = nbcc_isa_simt::Program::from_elf(&nbcc_isa_mpu::ISA, &binary);
+    let program = program.map_err(|error| error.to_string())?;
     let figures = program.kernels.iter().map(|kernel| {
         let range = kernel.entry as usize..(kernel.entry + kernel.instructions) as usize;
         let mut figures = vec![

@@ -223,7 +223,12 @@ pub fn to_toml<T: Serialize>(machine: &T) -> String {
 
 /// The first 16 hexadecimal digits of the SHA-256 of [`to_toml`].
 pub fn hash<T: Serialize>(machine: &T) -> String {
-    let digest = Sha256::digest(to_toml(machine).as_bytes());
+    hash_of(&to_toml(machine))
+}
+
+/// The first 16 hexadecimal digits of the SHA-256 of a text that [`to_toml`] gave.
+pub fn hash_of(toml: &str) -> String {
+    let digest = Sha256::digest(toml.as_bytes());
     digest.iter().take(8).fold(String::new(), |mut text, byte| {
         let _ = write!(text, "{byte:02x}");
         text

@@ -1,32 +1,35 @@
-//! The instruction set of MPU and its machine: what the compiler writes and the simulator reads,
-//! each stated once. The source is the paper on MPU (a near-bank SIMT processor); its instruction
-//! set is PTX's operations in an encoding of our own.
+//! MPU: its machine, and what it makes of the instruction set that SIMT machines share. The source
+//! is the paper on MPU (a near-bank SIMT processor), which compiles PTX to an instruction set that
+//! it does not give (section V-B); the location hint is that of section IV-B1.
 
-pub mod asm;
-pub mod classes;
-mod fields;
-pub mod inst;
 pub mod machine;
-pub mod operands;
-pub mod ops;
-pub mod program;
 
-pub use classes::{Category, Latency, Memory, Unit};
-pub use inst::{Guard, Hint, Inst};
+use nbcc_isa::Instruction;
+use nbcc_isa_simt::{Hint, Inst, Isa, Op, Unit};
+
 pub use machine::Machine;
-pub use operands::{NO_RECONVERGENCE, PREDICATES, PhysReg, RegClass};
-pub use ops::Op;
-pub use program::{Kernel, Object, ObjectSpace, Param, ParamType, Program, Relocation};
 
-/// Threads of a warp.
-pub const LANES: usize = 32;
-/// Bytes of an instruction.
-pub const INSTRUCTION_BYTES: u32 = 16;
-/// Generic addresses from here are those of the block's shared memory, address 0 first.
-pub const SHARED_WINDOW: u64 = 0x7f00_0000_0000_0000;
-/// Generic addresses from here are those of the thread's local memory, address 0 first.
-pub const LOCAL_WINDOW: u64 = 0x7e00_0000_0000_0000;
-/// Generic addresses from here are those of the kernel's parameters, address 0 first.
-pub const PARAM_WINDOW: u64 = 0x7d00_0000_0000_0000;
-/// Bytes of each window.
-pub const WINDOW_BYTES: u64 = 1 << 32;
+/// MPU's instruction set.
+pub static ISA: Isa = Isa {
+    name: "mpu",
+    title: "MPU",
+    number: 2,
+    version: 1,
+    optional: &[],
+    hints: &[Hint::Near, Hint::Far],
+    sections: &[],
+    machines: machine::BUILT_IN,
+    read: |text, overrides| Ok(Machine::from_toml(text, overrides)?.as_simt()),
+};
+
+/// Whether an instruction executes far whatever its hint says: control flow, barriers, special
+/// functions, conversion of address spaces, and the address part of accesses (paper, section
+/// IV-B1, and the authors' model).
+pub fn must_be_far<R>(inst: &Inst<R>) -> bool {
+    match inst.op.unit() {
+        Unit::Control | Unit::Sync | Unit::Sfu | Unit::Host | Unit::Lsu | Unit::Lanes => true,
+        Unit::Alu => {
+            matches!(inst.op, Op::ToGeneric { .. } | Op::FromGeneric { .. } | Op::IsSpace { .. })
+        }
+    }
+}

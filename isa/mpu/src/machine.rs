@@ -5,9 +5,8 @@ use nbcc_isa::dram::Dram;
 use nbcc_isa::machine::{
     self, Entry, MachineError, Override, check_mesh, check_multiple, check_name, check_range,
 };
+use nbcc_isa_simt::{Latency, Limits, Unit};
 use serde::{Deserialize, Serialize};
-
-use crate::classes::{Latency, Unit};
 
 /// A whole machine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -293,9 +292,24 @@ impl Machine {
         machine::to_toml(self)
     }
 
-    /// 16 hexadecimal digits that identify the machine.
-    pub fn hash(&self) -> String {
-        machine::hash(self)
+    /// The machine as programs see it.
+    pub fn as_simt(&self) -> nbcc_isa_simt::Machine {
+        nbcc_isa_simt::Machine {
+            isa: &crate::ISA,
+            name: self.name.clone(),
+            toml: self.to_toml(),
+            limits: Limits {
+                cores: self.cores(),
+                core_warps: self.core_warps(),
+                core_blocks: self.core.core_blocks,
+                block_threads: self.core.block_threads,
+                registers: self.registers.words,
+                shared_bytes: self.memory.shared_bytes,
+                local_bytes: self.memory.local_bytes,
+                param_bytes: self.memory.param_bytes,
+                memory_bytes: self.memory_bytes(),
+            },
+        }
     }
 
     /// Every key with its value and the comment of `text`, the file it was read from.

@@ -2,8 +2,9 @@
 
 use nbcc_isa::load::seal;
 use nbcc_isa::{SourceLine, TextSymbol, resolve_labels};
-use nbcc_isa_mpu::asm::{assemble, disassemble, disassemble_elf};
-use nbcc_isa_mpu::{ObjectSpace, ParamType, Program};
+use nbcc_isa_mpu::ISA;
+use nbcc_isa_simt::asm::{assemble, disassemble, disassemble_elf};
+use nbcc_isa_simt::{ObjectSpace, Op, ParamType, Program};
 
 const TEXT: &str = r#"
 .isa mpu 1
@@ -40,7 +41,7 @@ done:
 "#;
 
 fn program() -> Program {
-    assemble(TEXT).unwrap_or_else(|errors| panic!("{errors:?}"))
+    assemble(&ISA, TEXT).unwrap_or_else(|errors| panic!("{errors:?}"))
 }
 
 #[test]
@@ -54,11 +55,11 @@ fn assembly_and_elf_round_trip() {
     assert_eq!(program.code.relocations, [3]);
 
     let elf = program.to_elf().unwrap();
-    assert_eq!(Program::from_elf(&elf).unwrap(), program);
+    assert_eq!(Program::from_elf(&ISA, &elf).unwrap(), program);
     let text = disassemble(&program).unwrap();
-    assert_eq!(disassemble_elf(&elf).unwrap(), text);
+    assert_eq!(disassemble_elf(&ISA, &elf).unwrap(), text);
     assert!(text.contains("if P0 bra done, done"), "{text}");
-    assert_eq!(assemble(&text).unwrap(), program);
+    assert_eq!(assemble(&ISA, &text).unwrap(), program);
 }
 
 /// Compilers of C++ and of Python write the types of arguments into names.
@@ -66,9 +67,9 @@ fn assembly_and_elf_round_trip() {
 fn names_may_be_long() {
     let long = format!("_ZN{}", "7nothing".repeat(2000));
     let text = TEXT.replace("scale", &long).replace("done", &format!("{long}_end"));
-    let program = assemble(&text).unwrap_or_else(|errors| panic!("{errors:?}"));
+    let program = assemble(&ISA, &text).unwrap_or_else(|errors| panic!("{errors:?}"));
     assert_eq!(program.kernels[0].name, long);
-    assert_eq!(Program::from_elf(&program.to_elf().unwrap()).unwrap(), program);
+    assert_eq!(Program::from_elf(&ISA, &program.to_elf().unwrap()).unwrap(), program);
 }
 
 /// Symbols share the bytes of names that end alike: a small file may hold gigabytes of names.
@@ -81,14 +82,14 @@ fn names_are_not_much_longer_than_the_file() {
     }
     let elf = program.to_elf().unwrap();
     assert!(elf.len() < 1 << 18, "{}", elf.len());
-    let error = Program::from_elf(&elf).unwrap_err().to_string();
+    let error = Program::from_elf(&ISA, &elf).unwrap_err().to_string();
     assert!(error.contains("together are too long"), "{error}");
 }
 
 #[test]
 fn labels_resolve_in_both_immediates() {
     let mut text = program().code.text;
-    let nbcc_isa_mpu::Op::Bra { target, reconverge } = &mut text[3].op else { panic!() };
+    let Op::Bra { target, reconverge } = &mut text[3].op else { panic!() };
     *target = nbcc_isa::Imm::Label(0);
     *reconverge = nbcc_isa::Imm::Label(1);
     assert_eq!(resolve_labels(&mut text.clone(), |l| (l == 0).then_some(9)), Err(1));
@@ -127,6 +128,7 @@ fn what_is_refused() {
         ("far int.add R6, R6, 1", "cvt.u64.f32.rzi R6, R6", "another width"),
         ("far int.add R6, R6, 1", "mov64 D5, D2", "its number is odd"),
         ("far int.add R6, R6, 1", "trap 1", "there is no message 1"),
+        ("far int.add R6, R6, 1", "region 0", "MPU has no such instruction"),
         ("st.global.b32", "st.const.b32", "cannot be written"),
         ("if P0 bra done, done", "if P0 bra 160, done", "outside of its kernel"),
         (".section .data 0x100000000", ".section .rodata 0x100000000", "no such section"),
@@ -134,7 +136,7 @@ fn what_is_refused() {
     ] {
         let text = TEXT.replace(from, to);
         assert_ne!(text, TEXT);
-        let errors = assemble(&text).unwrap_err();
+        let errors = assemble(&ISA, &text).unwrap_err();
         assert!(errors[0].message.contains(message), "{}: expected {message}", errors[0]);
     }
 }
@@ -148,14 +150,14 @@ fn hostile_files_end_in_errors() {
         for change in [0x01, 0x80, 0xff] {
             let mut file = elf.clone();
             file[at] ^= change;
-            assert!(Program::from_elf(&file).is_err(), "the digest covers byte {at:#x}");
-            if seal(&mut file).is_ok() && Program::from_elf(&file).is_err() {
+            assert!(Program::from_elf(&ISA, &file).is_err(), "the digest covers byte {at:#x}");
+            if seal(&mut file).is_ok() && Program::from_elf(&ISA, &file).is_err() {
                 refused += 1;
             }
         }
     }
     assert!(refused > elf.len() / 4, "{refused} of {} changes refused", elf.len() * 3);
     for length in (0..elf.len()).step_by(7) {
-        assert!(Program::from_elf(&elf[..length]).is_err());
+        assert!(Program::from_elf(&ISA, &elf[..length]).is_err());
     }
 }

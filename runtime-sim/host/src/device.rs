@@ -14,12 +14,12 @@
 
 use std::sync::Arc;
 
-use nbcc_isa_mpu::{Kernel, Machine, ParamType, Program};
+use nbcc_isa_simt::{Kernel, Machine, ParamType, Program};
 use nbcc_sim_engine::{Progress, Statistics};
-use nbcc_sim_mpu::device::Device as Simulated;
-pub use nbcc_sim_mpu::device::OutOfMemory;
-pub use nbcc_sim_mpu::fault::{Fault, FaultKind};
-pub use nbcc_sim_mpu::{Counters, LaunchError, LoadError, Module, RunOptions};
+use nbcc_sim_simt::machine::device::Device as Simulated;
+pub use nbcc_sim_simt::machine::device::OutOfMemory;
+pub use nbcc_sim_simt::machine::fault::{Fault, FaultKind};
+pub use nbcc_sim_simt::{Counters, LaunchError, LoadError, Module, RunOptions};
 
 use crate::profile::{Cost, Profile};
 
@@ -304,7 +304,7 @@ impl Device {
     /// # Errors
     /// What is wrong with the file, and as [`Device::load`].
     pub fn load_elf(&mut self, file: &[u8]) -> Result<Module, DeviceError> {
-        let program = Program::from_elf(file).map_err(LoadError::from)?;
+        let program = Program::from_elf(self.machine().isa, file).map_err(LoadError::from)?;
         self.load(program)
     }
 
@@ -460,7 +460,7 @@ impl Device {
             Some(found) => parameters(found, args)?,
             None => Vec::new(),
         };
-        let launch = nbcc_sim_mpu::Launch {
+        let launch = nbcc_sim_simt::Launch {
             kernel,
             grid: config.grid,
             block: config.block,

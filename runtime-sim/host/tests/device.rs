@@ -1,7 +1,8 @@
 //! The device runtime: memory, launches by name, and what is said of wrong calls.
 
 use nbcc_host::device::{Arg, Config, Device, DeviceError, DevicePointer, LaunchError};
-use nbcc_isa_mpu::{Kernel, Machine, Object, ObjectSpace, Param, ParamType, Program, asm};
+use nbcc_isa_mpu::ISA;
+use nbcc_isa_simt::{Kernel, Object, ObjectSpace, Param, ParamType, Program, asm};
 
 fn param(name: &str, offset: u32, ty: ParamType) -> Param {
     let size = ty.bytes().unwrap_or(12);
@@ -24,7 +25,7 @@ fn program() -> Program {
     st.global.b32.weak [D2], 0, R6
     exit
 ";
-    let mut program = asm::assemble(text).unwrap();
+    let mut program = asm::assemble(&ISA, text).unwrap();
     program.kernels.push(Kernel {
         name: "scale".into(),
         instructions: program.code.text.len() as u32,
@@ -50,7 +51,7 @@ fn program() -> Program {
 }
 
 fn device() -> Device {
-    Device::with_memory(&Machine::built_in("mpu"), 1 << 20)
+    Device::with_memory(&ISA.built_in("mpu"), 1 << 20)
 }
 
 fn args(x: DevicePointer) -> Vec<Arg> {
@@ -154,7 +155,7 @@ fn output_is_bytes() {
     vprintf R4, D2, D2
 ";
     for (end, faults) in [("exit", false), ("brkpt", true)] {
-        let mut program = asm::assemble(&format!("{print}    {end}\n")).unwrap();
+        let mut program = asm::assemble(&ISA, &format!("{print}    {end}\n")).unwrap();
         program.kernels.push(Kernel {
             name: "shout".into(),
             instructions: program.code.text.len() as u32,

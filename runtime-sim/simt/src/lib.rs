@@ -1,6 +1,7 @@
-//! What a SIMT machine is whatever its instruction set: warps of 32 threads that part and meet
-//! again, barriers, operations among lanes, memory with bounds, and the arithmetic of PTX bit by
-//! bit. Section III of the MPU paper; the PTX ISA manual for every result.
+//! What SIMT machines share: warps of 32 threads that part and meet again, barriers, operations
+//! among lanes, memory with bounds, the arithmetic of PTX bit by bit, and made of them the
+//! [functional machine](machine) that runs programs of `isa/simt`. Section III of the MPU paper; the
+//! PTX ISA manual for every result.
 //!
 //! Arithmetic is native where the host rounds as asked, and otherwise made from native binary64
 //! by error-free transformations; results are exact either way.
@@ -13,14 +14,19 @@ pub mod float;
 pub mod format;
 pub mod integer;
 pub mod lanes;
+pub mod machine;
 pub mod memory;
 pub mod paths;
 pub mod simd;
 pub mod sparse;
 pub mod wide;
 
-/// Threads of a warp.
-pub const LANES: usize = 32;
+pub use machine::{
+    Counters, DEFINITIONS, Device, Fault, FaultKind, Launch, LaunchError, LoadError, Module,
+    RunOptions,
+};
+pub use nbcc_isa_simt::LANES;
+
 /// A 32-bit register of a warp.
 pub type Words = [u32; LANES];
 /// Lanes, bit i for lane i.

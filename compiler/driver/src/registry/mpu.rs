@@ -5,7 +5,8 @@ use nbcc_host::device::{
     LoadError, OutOfMemory, RunOptions,
 };
 use nbcc_isa::machine::{Entry, MachineError, Override};
-use nbcc_isa_mpu::{Machine, Program, asm, program};
+use nbcc_isa_mpu::{ISA, Machine};
+use nbcc_isa_simt::{Program, asm};
 
 use super::{RunReport, Runner, TargetEntry};
 use crate::kinds::grids::{
@@ -17,10 +18,10 @@ use crate::kinds::{Measured, RunError};
 pub const ENTRY: TargetEntry = TargetEntry {
     target: &nbcc_target_mpu::MPU,
     machine,
-    isa: program::ISA,
-    assembly: asm::NAME,
-    disassemble: asm::disassemble_elf,
-    assemble: asm::assemble_elf,
+    isa: ISA.number,
+    assembly: ISA.name,
+    disassemble: |binary| asm::disassemble_elf(&ISA, binary),
+    assemble: |text| asm::assemble_elf(&ISA, text),
     runner: Runner::Grids(GridRunner { describe, launch }),
     report: RunReport {
         core: "core",
@@ -38,7 +39,7 @@ fn machine(text: &str, overrides: &[Override]) -> Result<Vec<Entry>, MachineErro
 }
 
 fn describe(binary: &[u8]) -> Result<GridProgram, nbcc_isa::LoadError> {
-    let program = Program::from_elf(binary)?;
+    let program = Program::from_elf(&ISA, binary)?;
     let kernels = program.kernels.iter().map(|kernel| KernelSpec {
         name: kernel.name.clone(),
         params: kernel
@@ -61,7 +62,7 @@ fn launch(binary: &[u8], request: GridRequest<'_>) -> GridRan {
 }
 
 fn run(binary: &[u8], request: GridRequest<'_>, ran: &mut GridRan) -> Result<(), RunError> {
-    let program = Program::from_elf(binary).map_err(RunError::Binary)?;
+    let program = Program::from_elf(&ISA, binary).map_err(RunError::Binary)?;
     let mut device = Device::new(&program.machine);
     let module = device.load(program).map_err(error)?;
     for (name, bytes) in &request.symbols {

@@ -1,13 +1,22 @@
-//! The MPU backend: grids of threads on cores with near-bank units (paper 000). It takes functions
-//! of the shared IR, inlines calls, gives objects their places, and goes from there through
-//! instruction selection and register allocation to a program.
+//! The MPU backend: grids of threads on cores with near-bank units (paper 000). It is the backend
+//! that SIMT targets share, on MPU's machine.
 
-pub mod backend;
-pub mod codes;
-pub mod passes;
-pub mod pipeline;
-mod state;
-mod target;
+mod pipeline;
 
-pub use state::{Compilation, KernelState};
-pub use target::{MPU, Mpu};
+use nbcc_isa_mpu::ISA;
+use nbcc_isa_mpu::machine::BUILT_IN;
+use nbcc_pipeline::MachineInfo;
+use nbcc_simt::Simt;
+
+const MACHINES: [MachineInfo; BUILT_IN.len()] =
+    MachineInfo::all(BUILT_IN, ["MPU as evaluated: 8 processors of 16 cores"]);
+
+/// The MPU target.
+pub static MPU: Simt = Simt {
+    isa: &ISA,
+    about: "MPU: grids of threads on cores with near-bank units",
+    machines: &MACHINES,
+    choices: &[],
+    passes: pipeline::PASSES,
+    codes: &[],
+};

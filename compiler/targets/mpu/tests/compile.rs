@@ -3,7 +3,8 @@
 use nbcc_base::{Diagnostics, SourceFile, SourceId, SourceMap};
 use nbcc_ir::{Module, parse_module, verify_module};
 use nbcc_isa::Override;
-use nbcc_isa_mpu::{Op, Program, machine::BUILT_IN};
+use nbcc_isa_mpu::{ISA, machine::BUILT_IN};
+use nbcc_isa_simt::{Op, Program};
 use nbcc_pipeline::{
     Artifact, Context, Emit, NoObserver, OptLevel, PassOptions, Program as Source, Request, Target,
 };
@@ -56,7 +57,7 @@ fn compile_with(
 
 fn compile(text: &str, level: OptLevel) -> Program {
     match compile_as(text, level, Emit::Binary) {
-        Ok(Artifact::Binary(bytes)) => Program::from_elf(&bytes).unwrap(),
+        Ok(Artifact::Binary(bytes)) => Program::from_elf(&ISA, &bytes).unwrap(),
         other => panic!("{other:?}"),
     }
 }
@@ -200,7 +201,7 @@ fn large_kernels_take_time_in_proportion() {
 }
 
 #[test]
-fn mpu_refuses_calls_that_cannot_be_inlined() {
+fn calls_that_cannot_be_inlined_are_refused() {
     let text = SAXPY
         .replace("block1:\n  return v0", "block1:\n  v4: f32 = call @step(v0, v1)\n  return v4");
     let errors = compile_as(&text, OptLevel::O0, Emit::Binary).unwrap_err();
@@ -208,28 +209,28 @@ fn mpu_refuses_calls_that_cannot_be_inlined() {
 }
 
 #[test]
-fn mpu_refuses_what_it_has_no_instruction_for() {
+fn operations_without_an_instruction_are_refused() {
     let text = SAXPY.replace("simt \"fma.rn.f32\"(v0, v1, v1)", "pow v0, v1");
     let errors = compile_as(&text, OptLevel::O0, Emit::Binary).unwrap_err();
     assert_eq!(errors, ["E2202: MPU has no instruction for pow of f32"]);
 }
 
 #[test]
-fn mpu_refuses_machines() {
+fn machines_at_fault_are_refused() {
     let errors =
         compile_with(SAXPY, OptLevel::O0, Emit::Binary, &[("registers.none", "1")]).unwrap_err();
     assert!(errors[0].starts_with("E2203"), "{errors:?}");
 }
 
 #[test]
-fn mpu_compiles_kernels_only() {
+fn programs_without_kernels_are_refused() {
     let text = "define grid @f() {\nblock0:\n  return\n}\n";
     let errors = compile_as(text, OptLevel::O0, Emit::Binary).unwrap_err();
     assert_eq!(errors, ["E2204: there is no kernel"]);
 }
 
 #[test]
-fn mpu_refuses_kernels_that_do_not_fit() {
+fn kernels_that_do_not_fit_are_refused() {
     let text = SAXPY.replace("shared size 100", "shared size 1000000");
     let errors = compile_as(&text, OptLevel::O0, Emit::Binary).unwrap_err();
     assert!(errors[0].starts_with("E2205: `saxpy` has 1000000 bytes of shared"), "{errors:?}");

@@ -10,11 +10,12 @@ use nbcc_base::{Diagnostics, SourceMap};
 use nbcc_interp::grid;
 use nbcc_ir::{Func, Module, verify_module};
 use nbcc_isa::Override;
-use nbcc_isa_mpu::{Program, machine::BUILT_IN};
+use nbcc_isa_mpu::{ISA, machine::BUILT_IN};
+use nbcc_isa_simt::Program;
 use nbcc_pipeline::{
     Artifact, Context, NoObserver, OptLevel, PassOptions, Program as Source, Request, Target,
 };
-use nbcc_sim_mpu::{Device, Launch, RunOptions};
+use nbcc_sim_simt::{Device, Launch, RunOptions};
 use nbcc_target_mpu::MPU;
 
 use generator::{BLOCK, COUNTERS, GRID, INPUT, OUTPUT};
@@ -38,7 +39,7 @@ fn compile(module: &Module, level: OptLevel, words: Option<u32>) -> Program {
         ..Request::default()
     };
     match MPU.compile(Source::Grids(module.clone()), &request, &mut cx) {
-        Ok(Artifact::Binary(bytes)) => Program::from_elf(&bytes).unwrap(),
+        Ok(Artifact::Binary(bytes)) => Program::from_elf(&ISA, &bytes).unwrap(),
         other => panic!("{other:?}: {diagnostics:?}\n{module}"),
     }
 }

@@ -7,12 +7,13 @@ use std::path::Path;
 use nbcc_base::testing::files;
 use nbcc_base::{Diagnostics, SourceId};
 use nbcc_ir::parse_module;
-use nbcc_isa_mpu::operands::{Base, Source, Space};
-use nbcc_isa_mpu::{Inst, Machine, Op, RegClass};
+use nbcc_isa_mpu::ISA;
+use nbcc_isa_simt::operands::{Base, Source, Space};
+use nbcc_isa_simt::{Inst, Machine, Op, RegClass};
 use nbcc_mach::{Block, VReg};
-use nbcc_target_mpu::backend::regalloc::{Registers, allocate, check};
-use nbcc_target_mpu::backend::select::{MachFunction, Messages, select};
-use nbcc_target_mpu::passes::objects;
+use nbcc_simt::backend::regalloc::{Registers, allocate, check};
+use nbcc_simt::backend::select::{MachFunction, Messages, select};
+use nbcc_simt::passes::objects;
 
 struct Allocated {
     before: MachFunction,
@@ -24,7 +25,7 @@ struct Allocated {
 
 impl Allocated {
     fn check(&self, after: &MachFunction, registers: &Registers) -> Result<(), String> {
-        check(&self.before, after, registers, &self.machine, self.local_bytes)
+        check(&self.before, after, registers, &self.machine.limits, self.local_bytes)
     }
 
     /// What the allocator inserted.
@@ -50,8 +51,8 @@ impl Allocated {
 /// Every kernel of the files of tests/passes/mpu that can be selected, with its registers.
 fn allocated(words: u32) -> Vec<Allocated> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../tests/passes/mpu");
-    let mut machine = Machine::built_in("mpu");
-    machine.registers.words = words;
+    let mut machine = ISA.built_in("mpu");
+    machine.limits.registers = words;
     let mut all = Vec::new();
     for path in files(&folder, "nbir") {
         let text = std::fs::read_to_string(&path).expect("a text");
@@ -67,7 +68,7 @@ fn allocated(words: u32) -> Vec<Allocated> {
             // Calls are for the files of `inline`.
             let Ok(selected) = select(&module, func, &mut Messages::default()) else { continue };
             let (before, mut after) = (selected.func.clone(), selected.func);
-            let registers = allocate(&mut after, &machine, local_bytes, true);
+            let registers = allocate(&mut after, &machine.limits, local_bytes, true);
             let registers = registers.unwrap_or_else(|none| panic!("{path:?}: {none:?}"));
             let machine = machine.clone();
             let done = Allocated { before, after, registers, machine, local_bytes };

@@ -1,0 +1,269 @@
+//! Kernels with their registers become a program: text with labels and line table, data objects,
+//! tables of kernels and messages.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use nbcc_base::{SourceMap, Span};
+use nbcc_ir::{FloatFormat, IntType, Module, NumType, RelocationTarget, Space, function_address};
+use nbcc_isa::{Code, Imm, Instruction, LineTable, SourceLine, TextSymbol, resolve_labels};
+use nbcc_isa_simt::{
+    Inst, Kernel, Machine, Object, ObjectSpace, Param, ParamType, PhysReg, Program, Relocation,
+};
+
+use super::regalloc::Registers;
+use super::select::{MachFunction, Messages, object_numbers};
+use crate::passes::objects::Frame;
+
+/// A kernel that is ready to be emitted.
+pub struct Ready<'a> {
+    /// The function it comes from.
+    pub ir: &'a nbcc_ir::Function,
+    /// Its instructions.
+    pub func: &'a MachFunction,
+    /// Its registers.
+    pub registers: &'a Registers,
+    /// What it takes of memory, beside what is spilled.
+    pub frame: Frame,
+}
+
+/// Puts a program together.
+///
+/// # Errors
+/// An object whose contents the machine cannot hold, by name.
+pub fn emit(
+    module: &Module,
+    kernels: &[Ready<'_>],
+    messages: &Messages,
+    machine: &Machine,
+    sources: &SourceMap,
+) -> Result<Program, String> {
+    let mut text: Vec<Inst<PhysReg>> = Vec::new();
+    let mut symbols = Vec::new();
+    let mut labels = Vec::new();
+    let mut lines = Lines::default();
+    let mut table = Vec::new();
+    let mut names = Names::default();
+    for kernel in kernels {
+        let entry = text.len() as u32;
+        let first_label = labels.len() as u32;
+        let name = names.unique(&kernel.ir.name);
+        let mut targets = BTreeSet::new();
+        for data in kernel.func.blocks.values() {
+            for inst in &data.insts {
+                let mut inst = inst.inst;
+                inst.for_each_symbolic_mut(|imm| {
+                    if let Imm::Label(label) = imm {
+                        targets.insert(*label);
+                    }
+                });
+            }
+        }
+        let mut places = Vec::new();
+        for (block, data) in &kernel.func.blocks {
+            labels.push(text.len() as u32);
+            if targets.contains(&block.as_u32()) && text.len() as u32 > entry {
+                places.push((format!("{name}$B{}", block.as_u32()), text.len() as u32));
+            }
+            for inst in &data.insts {
+                let mut physical = inst.inst.map_regs(|operand| {
+                    PhysReg::new(operand.class, kernel.registers.allocation.entries[*operand.reg])
+                });
+                physical.for_each_symbolic_mut(|imm| {
+                    if let Imm::Label(label) = imm {
+                        *label += first_label;
+                    }
+                });
+                text.push(physical);
+                lines.push(module, sources, inst.span);
+            }
+        }
+        let instructions = text.len() as u32 - entry;
+        symbols.push(TextSymbol { name, index: entry, function: Some(instructions) });
+        for (name, index) in places {
+            symbols.push(TextSymbol { name: names.unique(&name), index, function: None });
+        }
+        table.push(describe(kernel, entry, instructions));
+    }
+    let relocations = resolve_labels(&mut text, |label| labels.get(label as usize).copied())
+        .unwrap_or_else(|label| panic!("label {label} stands nowhere"));
+    Ok(Program {
+        machine: machine.clone(),
+        code: Code { text, symbols, relocations, lines: lines.table() },
+        kernels: table,
+        objects: objects(module)?,
+        messages: messages.texts().to_vec(),
+        sections: vec![],
+    })
+}
+
+fn describe(kernel: &Ready<'_>, entry: u32, instructions: u32) -> Kernel {
+    let source = kernel.ir.kernel.clone().unwrap_or_default();
+    let param_bytes = u32::try_from(source.params_size()).unwrap_or(u32::MAX);
+    let local = kernel.registers.local_bytes.next_multiple_of(16);
+    let params = source.params.into_iter().map(|param| Param {
+        name: param.name,
+        offset: param.offset,
+        size: param.size,
+        align: param.align,
+        ty: param.ty.map_or(ParamType::Bytes, param_type),
+    });
+    Kernel {
+        name: kernel.ir.name.clone(),
+        entry,
+        instructions,
+        registers: kernel.registers.words(),
+        shared_bytes: u32::try_from(kernel.frame.shared_bytes).unwrap_or(!15),
+        local_bytes: u32::try_from(local).unwrap_or(!15),
+        params: params.collect(),
+        param_bytes,
+        max_block: source.max_threads,
+        required_block: source.required_threads,
+        min_blocks: source.min_blocks,
+    }
+}
+
+fn param_type(ty: NumType) -> ParamType {
+    match ty {
+        NumType::Int(IntType::U8) => ParamType::U8,
+        NumType::Int(IntType::S8) => ParamType::S8,
+        NumType::Int(IntType::U16) => ParamType::U16,
+        NumType::Int(IntType::S16) => ParamType::S16,
+        NumType::Int(IntType::U32) => ParamType::U32,
+        NumType::Int(IntType::S32) => ParamType::S32,
+        NumType::Int(IntType::U64) => ParamType::U64,
+        NumType::Int(IntType::S64) => ParamType::S64,
+        NumType::Float(FloatFormat::F16) => ParamType::F16,
+        NumType::Float(FloatFormat::Bf16) => ParamType::B16,
+        NumType::Float(FloatFormat::F32) => ParamType::F32,
+        NumType::Float(FloatFormat::F64) => ParamType::F64,
+        NumType::Float(FloatFormat::F16x2 | FloatFormat::Bf16x2) => ParamType::B32,
+    }
+}
+
+fn objects(module: &Module) -> Result<Vec<Object>, String> {
+    let numbers = object_numbers(module);
+    let mut objects = Vec::new();
+    for object in module.objects.values() {
+        let space = match object.space {
+            Space::Global => ObjectSpace::Global,
+            Space::Const => ObjectSpace::Const,
+            _ => continue,
+        };
+        let mut initial = object.bytes.clone();
+        let mut relocations = Vec::new();
+        for relocation in &object.relocations {
+            match relocation.target {
+                RelocationTarget::Object(to) | RelocationTarget::Generic(to) => {
+                    let home = module.objects[to].space;
+                    if !matches!(home, Space::Global | Space::Const) {
+                        let name = &module.objects[to].name;
+                        return Err(format!(
+                            "`{}` holds the address of `{name}`, which is in {home} memory",
+                            object.name
+                        ));
+                    }
+                    relocations.push(Relocation {
+                        offset: relocation.offset,
+                        bytes: relocation.width.into(),
+                        shift: relocation.shift.into(),
+                        object: numbers[to],
+                        addend: relocation.addend,
+                    });
+                }
+                // Functions have numbers, which are known here.
+                RelocationTarget::Function(to) => {
+                    let address = function_address(to).wrapping_add(relocation.addend as u64);
+                    let bytes = (address >> relocation.shift).to_le_bytes();
+                    let at = relocation.offset as usize;
+                    let end = at + usize::from(relocation.width);
+                    initial.resize(initial.len().max(end), 0);
+                    initial[at..end].copy_from_slice(&bytes[..usize::from(relocation.width)]);
+                }
+            }
+        }
+        let (name, align, size) = (object.name.clone(), object.align, object.size);
+        objects.push(Object { name, space, align, size, initial, relocations });
+    }
+    Ok(objects)
+}
+
+/// Names of symbols: letters, digits, `_` and `$`, each once.
+#[derive(Default)]
+struct Names {
+    taken: BTreeSet<String>,
+}
+
+impl Names {
+    fn unique(&mut self, name: &str) -> String {
+        let plain =
+            |c: char| if c.is_ascii_alphanumeric() || c == '_' || c == '$' { c } else { '_' };
+        let mut base: String = name.chars().map(plain).collect();
+        if !base.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_' || c == '$') {
+            base.insert(0, '_');
+        }
+        let mut name = base.clone();
+        let mut number = 1;
+        while !self.taken.insert(name.clone()) {
+            name = format!("{base}${number}");
+            number += 1;
+        }
+        name
+    }
+}
+
+/// The line table: lines that `.loc` says where it does, else those of the source itself.
+#[derive(Default)]
+struct Lines {
+    files: Vec<String>,
+    numbers: BTreeMap<String, u32>,
+    rows: Vec<Option<SourceLine>>,
+    last: Option<(Span, Option<SourceLine>)>,
+}
+
+impl Lines {
+    fn push(&mut self, module: &Module, sources: &SourceMap, span: Option<Span>) {
+        let row = match (span, self.last) {
+            (None, _) => None,
+            (Some(span), Some((last, row))) if last == span => row,
+            (Some(span), _) => {
+                let row = self.row(module, sources, span);
+                self.last = Some((span, row));
+                row
+            }
+        };
+        self.rows.push(row);
+    }
+
+    fn row(&mut self, module: &Module, sources: &SourceMap, span: Span) -> Option<SourceLine> {
+        if let Some(place) = module.lines.find(span)
+            && let Some(name) = module.lines.files.get(place.file as usize)
+        {
+            let file = self.file(&name.clone());
+            return Some(SourceLine { file, line: place.line, column: place.column });
+        }
+        if span.source.0 as usize >= sources.files().len() {
+            return None;
+        }
+        let at = sources.start_of(span);
+        let name = sources.get(span.source).name.clone();
+        let file = self.file(&name);
+        Some(SourceLine { file, line: at.line, column: at.column })
+    }
+
+    fn file(&mut self, name: &str) -> u32 {
+        if let Some(&number) = self.numbers.get(name) {
+            return number;
+        }
+        let number = self.files.len() as u32;
+        self.files.push(name.to_string());
+        self.numbers.insert(name.to_string(), number);
+        number
+    }
+
+    fn table(self) -> LineTable {
+        if self.rows.iter().all(Option::is_none) {
+            return LineTable::default();
+        }
+        LineTable { files: self.files, rows: self.rows }
+    }
+}

@@ -1,0 +1,234 @@
+//! The register files of a thread and where values are kept that find no register: predicates first,
+//! which are kept in a word as 0 or 1; then the register file, in which 64 bits take an even pair,
+//! and whose values are kept in the thread's local memory. Constants, addresses and parameters are
+//! rematerialised instead.
+
+use cranelift_entity::SecondaryMap;
+use nbcc_isa::Instruction;
+use nbcc_isa_simt::operands::{Access, Base, IntTest, Offset, Order, Source, Space};
+use nbcc_isa_simt::{Inst, Limits, Op, PREDICATES, RegClass};
+use nbcc_mach::VReg;
+use nbcc_mach::regalloc::{
+    self, Allocation, Home, Insertion, Policy, Pressure, RegisterFile, Shortage, Slots, Spiller,
+    Transfer,
+};
+
+use super::select::MachFunction;
+
+/// Bytes of an entry in local memory.
+const WORD_BYTES: u32 = 4;
+
+/// What rematerialisation costs, compared with an access to local memory.
+const REMATERIALISATION: f64 = 0.25;
+
+/// The registers of a kernel.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Registers {
+    /// Where each value is.
+    pub allocation: Allocation,
+    /// Bytes of local memory that spilled values take, with what was there before.
+    pub local_bytes: u64,
+}
+
+impl Registers {
+    /// 32-bit registers used.
+    pub fn words(&self) -> u32 {
+        self.allocation.used[1]
+    }
+
+    /// Predicates used.
+    pub fn predicates(&self) -> u32 {
+        self.allocation.used[0]
+    }
+}
+
+/// The register files of a thread.
+fn files(limits: &Limits) -> [RegisterFile<RegClass>; 2] {
+    let file = |classes, entries, limit, relieved| RegisterFile {
+        classes,
+        entries: 0..entries,
+        policy: Policy::Min,
+        pressure: Some(Pressure { limit, relieved }),
+    };
+    let (predicates, words) = (u32::from(PREDICATES), limits.registers);
+    [
+        file(&[(RegClass::Pred, 1)], PREDICATES, predicates, predicates - 3),
+        // An odd entry behind the pairs is of no use to them, but to words. What a single
+        // instruction and the moves around it need is left free where anything is spilled.
+        file(
+            &[(RegClass::Word, 1), (RegClass::Wide, 2)],
+            words as u16,
+            words - 2,
+            words.saturating_sub(20).max(words / 2),
+        ),
+    ]
+}
+
+/// Gives every register of a kernel an entry. Spilled values lie behind `local_bytes`.
+///
+/// # Errors
+/// A machine with too few registers for single instructions.
+pub fn allocate(
+    func: &mut MachFunction,
+    limits: &Limits,
+    local_bytes: u64,
+    coalescing: bool,
+) -> Result<Registers, Shortage> {
+    let mut spiller = ThreadSpiller { local_bytes, recipes: SecondaryMap::new() };
+    let allocation = regalloc::allocate(func, &files(limits), &mut spiller, coalescing)?;
+    Ok(Registers { allocation, local_bytes: spiller.local_bytes })
+}
+
+/// Checks the registers of a kernel against the kernel before it had any. Spilled values are to lie
+/// behind `local_bytes`.
+///
+/// # Errors
+/// The first difference.
+pub fn check(
+    before: &MachFunction,
+    after: &MachFunction,
+    registers: &Registers,
+    limits: &Limits,
+    local_bytes: u64,
+) -> Result<(), String> {
+    let address = |bytes: u64| u32::try_from(bytes).unwrap_or(u32::MAX);
+    let slots =
+        Slots { range: address(local_bytes)..address(registers.local_bytes), unit: WORD_BYTES };
+    regalloc::check(before, after, &registers.allocation, &files(limits), &slots, transfer)
+}
+
+/// What an instruction moves.
+fn transfer(inst: &Inst<VReg>) -> Option<Transfer<VReg>> {
+    if inst.guard.is_some() {
+        return None;
+    }
+    let local = |space: Space, base: Base<VReg>| space == Space::Local && base == Base::Imm(0);
+    Some(match inst.op {
+        Op::Mov { dst: to, src: Source::Reg(from) }
+        | Op::MovWide { dst: to, src: from }
+        | Op::PredMov { dst: to, src: from } => Transfer::Copy { to, from },
+        Op::PredWord { dst: to, src: from } => Transfer::Encode { to, from },
+        Op::Cmp { test: IntTest::Ne, dst: to, a: from, b: Source::Imm(0) } => {
+            Transfer::Decode { to, from }
+        }
+        Op::Ld { space, access: Access::B32, dst: to, base, offset, .. }
+        | Op::LdWide { space, dst: to, base, offset, .. }
+            if local(space, base) =>
+        {
+            Transfer::Load { to, address: offset.0 as u32 }
+        }
+        Op::St { space, access: Access::B32, src: from, base, offset, .. }
+        | Op::StWide { space, src: from, base, offset, .. }
+            if local(space, base) =>
+        {
+            Transfer::Store { from, address: offset.0 as u32 }
+        }
+        _ => Transfer::Constant { to: constant(inst)? },
+    })
+}
+
+/// The register that an instruction gives a value which is the same at every point of a kernel: a
+/// constant, an address, a parameter.
+fn constant(inst: &Inst<VReg>) -> Option<VReg> {
+    let param = Space::Param;
+    match (inst.guard, inst.op) {
+        (
+            None,
+            Op::Mov { dst, src: Source::Imm(_) }
+            | Op::MovBits { dst, .. }
+            | Op::PredSet { dst, .. }
+            | Op::Addr { dst, .. },
+        ) => Some(dst),
+        (
+            None,
+            Op::Ld { dst, space, base: Base::Imm(_), .. }
+            | Op::LdWide { dst, space, base: Base::Imm(_), .. },
+        ) if space == param => Some(dst),
+        _ => None,
+    }
+}
+
+/// Spills to a word or to local memory.
+struct ThreadSpiller {
+    local_bytes: u64,
+    /// The instruction of each register whose only definition it is and which it makes constant.
+    recipes: SecondaryMap<VReg, Option<Inst<VReg>>>,
+}
+
+impl Spiller<Inst<VReg>> for ThreadSpiller {
+    type Recipe = Inst<VReg>;
+
+    fn copy(&self, inst: &Inst<VReg>) -> Option<(VReg, VReg)> {
+        match transfer(inst) {
+            Some(Transfer::Copy { to, from }) => Some((to, from)),
+            _ => None,
+        }
+    }
+
+    fn inspect(&mut self, func: &MachFunction) {
+        self.recipes.clear();
+        let mut written: SecondaryMap<VReg, u32> = SecondaryMap::new();
+        for inst in func.blocks.values().flat_map(|data| &data.insts).map(|data| &data.inst) {
+            inst.for_each_operand(|operand| {
+                written[*operand.reg] += u32::from(operand.role.writes());
+            });
+            if let Some(to) = constant(inst) {
+                self.recipes[to] = Some(*inst);
+            }
+        }
+        for vreg in func.vregs.keys().filter(|&vreg| written[vreg] != 1) {
+            self.recipes[vreg] = None;
+        }
+    }
+
+    fn recipe(&self, vreg: VReg) -> Option<Inst<VReg>> {
+        self.recipes[vreg]
+    }
+
+    fn weight(&self, vreg: VReg) -> f64 {
+        if self.recipes[vreg].is_some() { REMATERIALISATION } else { 1.0 }
+    }
+
+    fn home(&mut self, func: &mut MachFunction, vreg: VReg) -> Option<Home<Inst<VReg>>> {
+        let bytes = match func.vregs[vreg].class {
+            RegClass::Pred => return Some(Home::Register(func.vreg(RegClass::Word))),
+            RegClass::Word => WORD_BYTES,
+            RegClass::Wide => 2 * WORD_BYTES,
+        };
+        let slot = self.local_bytes.next_multiple_of(bytes.into());
+        self.local_bytes = slot + u64::from(bytes);
+        Some(Home::Memory(u32::try_from(slot).ok()?))
+    }
+
+    fn reload(&self, home: Home<Inst<VReg>>, to: VReg, out: &mut Insertion<'_, Inst<VReg>>) {
+        let (space, order, base) = (Space::Local, Order::Weak, Base::Imm(0));
+        match (home, out.class(to)) {
+            (Home::Recipe(inst), _) => out.push(inst.map_regs(|_| to)),
+            (Home::Register(word), _) => {
+                out.push(Op::Cmp { test: IntTest::Ne, dst: to, a: word, b: Source::Imm(0) });
+            }
+            (Home::Memory(slot), RegClass::Wide) => {
+                out.push(Op::LdWide { space, order, dst: to, base, offset: Offset(slot as i32) });
+            }
+            (Home::Memory(slot), _) => {
+                let (access, offset) = (Access::B32, Offset(slot as i32));
+                out.push(Op::Ld { space, access, order, dst: to, base, offset });
+            }
+        }
+    }
+
+    fn store(&self, home: Home<Inst<VReg>>, from: VReg, out: &mut Insertion<'_, Inst<VReg>>) {
+        let (space, order, base) = (Space::Local, Order::Weak, Base::Imm(0));
+        match (home, out.class(from)) {
+            (Home::Recipe(_), _) => unreachable!("what is rematerialised is written once"),
+            (Home::Register(word), _) => out.push(Op::PredWord { dst: word, src: from }),
+            (Home::Memory(slot), RegClass::Wide) => {
+                out.push(Op::StWide { space, order, src: from, base, offset: Offset(slot as i32) });
+            }
+            (Home::Memory(slot), _) => {
+                let (access, offset) = (Access::B32, Offset(slot as i32));
+                out.push(Op::St { space, access, order, src: from, base, offset });
+            }
+        }
+    }
+}

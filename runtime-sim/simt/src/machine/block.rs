@@ -1,0 +1,247 @@
+//! A block on its core: its warps take turns, in their order; a warp that waits lets the others
+//! go ahead.
+
+use crate::barrier::{Arrival, Barriers, Completion};
+use crate::{LANES, Mask};
+use nbcc_isa_simt::operands::{BarrierReduction, Source};
+use nbcc_isa_simt::{Op, PhysReg};
+
+use crate::machine::execute::{Context, Event, Place, State, Stopped, run_warp};
+use crate::machine::fault::FaultKind;
+use crate::machine::warp::{ALL, Warp};
+
+/// Instructions that a warp issues before the next one has its turn.
+const TURN: u64 = 1 << 11;
+/// Turns after which a path lets others of its warp go ahead even if threads keep parting.
+const PATIENCE: u32 = 256;
+/// Instructions of a block before other blocks have a turn.
+const BLOCK_TURN: u64 = 1 << 18;
+
+/// A block that has been started.
+#[derive(Debug)]
+pub struct Block {
+    index: [u32; 3],
+    core: u32,
+    shared: Vec<u8>,
+    warps: Vec<Warp>,
+    turns: Vec<Turns>,
+    barriers: Barriers<u32>,
+}
+
+/// What is known of a warp's turns.
+#[derive(Clone, Copy, Debug, Default)]
+struct Turns {
+    changes: u64,
+    count: u32,
+}
+
+/// A fault of a block: what stopped which warp.
+pub struct BlockFault {
+    /// The warp.
+    pub warp: usize,
+    /// What stopped it.
+    pub stopped: Stopped,
+}
+
+impl Block {
+    /// A block at the entry of the kernel.
+    pub fn new(context: &Context<'_>, index: [u32; 3], core: u32) -> Block {
+        let threads: u32 = context.block.iter().product();
+        let warps = threads.div_ceil(LANES as u32);
+        let shared = context.kernel.shared_bytes + context.dynamic_shared;
+        Block {
+            index,
+            core,
+            shared: vec![0; shared as usize],
+            warps: (0..warps)
+                .map(|number| {
+                    let rest = threads - number * LANES as u32;
+                    Warp::new(number as usize, context.kernel, rest)
+                })
+                .collect(),
+            turns: vec![Turns::default(); warps as usize],
+            barriers: Barriers::new(threads),
+        }
+    }
+
+    /// Its position in the grid.
+    pub fn index(&self) -> [u32; 3] {
+        self.index
+    }
+
+    /// Runs the block for a while; tells whether it has ended.
+    pub fn run(
+        &mut self,
+        context: &Context<'_>,
+        state: &mut State<'_>,
+        max_cycles: u64,
+    ) -> Result<bool, BlockFault> {
+        let core = self.core as usize;
+        let end = state.counters.cores[core].saturating_add(BLOCK_TURN);
+        loop {
+            let before = state.counters.cores[core];
+            for warp in 0..self.warps.len() {
+                self.turn(warp, context, state, max_cycles)?;
+            }
+            if self.warps.iter().all(|warp| warp.paths.live() == 0) {
+                return Ok(true);
+            }
+            if state.counters.cores[core] == before
+                && !self.warps.iter_mut().any(|warp| warp.paths.release())
+            {
+                return Err(self.deadlock());
+            }
+            if state.counters.cores[core] >= end {
+                return Ok(false);
+            }
+        }
+    }
+
+    /// A turn of a warp.
+    fn turn(
+        &mut self,
+        warp: usize,
+        context: &Context<'_>,
+        state: &mut State<'_>,
+        max_cycles: u64,
+    ) -> Result<(), BlockFault> {
+        let core = self.core as usize;
+        let mut left = TURN;
+        loop {
+            if self.warps[warp].paths.current().is_none() {
+                return Ok(());
+            }
+            let spent = state.counters.cores[core];
+            let allowed = left.min(max_cycles.saturating_sub(spent));
+            let mut budget = allowed;
+            let mut place = Place { index: self.index, core: self.core, shared: &mut self.shared };
+            let result = run_warp(&mut self.warps[warp], &mut place, context, state, &mut budget);
+            let used = allowed - budget;
+            state.counters.cores[core] += used;
+            left -= used;
+            match result.map_err(|stopped| BlockFault { warp, stopped })? {
+                Event::Idle => return Ok(()),
+                Event::Paused if left > 0 => {
+                    let (pc, mask, _) = self.warps[warp].paths.current().unwrap_or((0, 1, 0));
+                    let lane = mask.trailing_zeros() as usize % LANES;
+                    let kind = FaultKind::CycleLimit(max_cycles);
+                    return Err(BlockFault { warp, stopped: Stopped { kind, pc, lane } });
+                }
+                Event::Paused => {
+                    self.give_way(warp);
+                    return Ok(());
+                }
+                Event::Exited => self.after_exit(context),
+                Event::Barrier { pc, lanes } => {
+                    self.barrier(warp, pc, lanes, context).map_err(|error| BlockFault {
+                        warp,
+                        stopped: Stopped {
+                            kind: error,
+                            pc,
+                            lane: lanes.trailing_zeros() as usize % LANES,
+                        },
+                    })?;
+                }
+            }
+        }
+    }
+
+    /// A path that went on for a whole turn, looking at memory that others change, while others
+    /// of its warp wait for it, may wait for them: they go ahead.
+    fn give_way(&mut self, warp: usize) {
+        let polls = std::mem::take(&mut self.warps[warp].polls);
+        let paths = &mut self.warps[warp].paths;
+        let turns = &mut self.turns[warp];
+        turns.count += 1;
+        let alone = paths.current().is_none_or(|(_, mask, _)| mask == paths.live());
+        if polls
+            && !alone
+            && (turns.changes == paths.changes() || turns.count.is_multiple_of(PATIENCE))
+        {
+            paths.yield_to_others();
+        }
+        turns.changes = paths.changes();
+    }
+
+    fn live(&self) -> Vec<Mask> {
+        self.warps.iter().map(|warp| warp.paths.live()).collect()
+    }
+
+    fn after_exit(&mut self, context: &Context<'_>) {
+        let live = self.live();
+        while let Some(completion) = self.barriers.after_exit(|warp| live[warp]) {
+            self.complete(&completion, context);
+        }
+    }
+
+    fn barrier(
+        &mut self,
+        warp: usize,
+        pc: u32,
+        lanes: Mask,
+        context: &Context<'_>,
+    ) -> Result<(), FaultKind> {
+        let state = &self.warps[warp];
+        let lane = lanes.trailing_zeros() as usize % LANES;
+        let number = |source: &Source<PhysReg>| state.source(source)[lane];
+        let (id, count, waits, predicate) = match &context.program.code.text[pc as usize].op {
+            Op::Bar { id, count, .. } => (id, count, true, None),
+            Op::BarArrive { id, count, .. } => (id, count, false, None),
+            Op::BarPopc { id, count, src, .. } | Op::BarRed { id, count, src, .. } => {
+                (id, count, true, Some(state.predicate(*src)))
+            }
+            op => panic!("`{op}` is no barrier"),
+        };
+        let arrival = Arrival {
+            id: number(id),
+            count: number(count),
+            warp,
+            lanes,
+            waits: waits.then_some(pc),
+            predicate,
+        };
+        let live = self.live();
+        let completion = self.barriers.arrive(arrival, |warp| live[warp])?;
+        if !waits {
+            self.warps[warp].paths.wake(lanes);
+        }
+        if let Some(completion) = completion {
+            self.complete(&completion, context);
+        }
+        Ok(())
+    }
+
+    fn complete(&mut self, completion: &Completion<u32>, context: &Context<'_>) {
+        for waiter in &completion.waiters {
+            let warp = &mut self.warps[waiter.warp];
+            match &context.program.code.text[waiter.tag as usize].op {
+                Op::BarPopc { dst, .. } => {
+                    warp.set_word(*dst, waiter.lanes, &[completion.holds; LANES]);
+                }
+                Op::BarRed { op, dst, .. } => {
+                    let holds = match op {
+                        BarrierReduction::And => completion.holds == completion.predicates,
+                        BarrierReduction::Or => completion.holds > 0,
+                    };
+                    warp.set_predicate(*dst, waiter.lanes, if holds { ALL } else { 0 });
+                }
+                _ => {}
+            }
+            warp.paths.wake(waiter.lanes);
+        }
+    }
+
+    /// The first thread that waits for ever.
+    fn deadlock(&self) -> BlockFault {
+        let waiting = self.warps.iter().map(|warp| warp.paths.live().count_ones()).sum();
+        let kind = FaultKind::Deadlock { waiting };
+        for (number, warp) in self.warps.iter().enumerate() {
+            if let Some((pc, mask)) = warp.paths.waiting().next() {
+                // It would go on behind the instruction that it waits at.
+                let lane = mask.trailing_zeros() as usize % LANES;
+                return BlockFault { warp: number, stopped: Stopped { kind, pc: pc - 1, lane } };
+            }
+        }
+        panic!("a block whose threads neither run nor wait nor have ended");
+    }
+}

@@ -1,0 +1,28 @@
+//! The functional machine: what the instructions of `isa/simt` do, whichever SIMT machine has them.
+//! The effects of every instruction are those of PTX's manual, and cycles follow a simple rule (a core issues one warp instruction
+//! a cycle, see docs/fidelity.md).
+//!
+//! [`device`] is what a host sees: memory, modules, launches. A launch gives blocks to cores
+//! (`grid`); a block runs its warps in turn (`block`); a warp executes instructions one by
+//! one for the threads of its current path (`execute`): those that compute (`compute`,
+//! `float`), that access memory (`transfer`), and those among lanes (`collective`).
+//! Everything is done in one order, so that the same launch always ends the same way.
+
+mod access;
+mod alu;
+mod block;
+mod collective;
+mod compute;
+pub mod device;
+mod execute;
+pub mod fault;
+mod float;
+mod grid;
+mod printf;
+pub mod statistics;
+mod transfer;
+mod warp;
+
+pub use device::{Device, Launch, LaunchError, LoadError, Module, RunOptions};
+pub use fault::{Fault, FaultKind};
+pub use statistics::{Counters, DEFINITIONS};
