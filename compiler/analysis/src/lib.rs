@@ -16,6 +16,7 @@ mod meetings;
 pub mod order;
 pub mod postdominators;
 pub mod simt;
+pub mod sum;
 pub mod uniformity;
 
 pub use affine::{Affine, AffineForms, MAX_TERMS};

@@ -4,6 +4,7 @@ use nbcc_ir::{Func, Module, PrintOptions, print_function, verify_module};
 use nbcc_isa_simt::{Machine, Program};
 use nbcc_pipeline::{Dump, State};
 
+use crate::backend::provenance::Origins;
 use crate::backend::regalloc::{Registers, check};
 use crate::backend::select::{MachFunction, Messages, Selected};
 use crate::passes::objects::Frame;
@@ -15,6 +16,8 @@ pub struct KernelState {
     pub func: Func,
     /// What it takes of memories.
     pub frame: Frame,
+    /// The objects that its accesses reach.
+    pub origins: Origins,
     /// Its instructions, once they are selected.
     pub selected: Option<Selected>,
     /// Its registers, once they are allocated.

@@ -10,6 +10,7 @@ use nbcc_pipeline::{
 };
 use nbcc_stages::DirectiveInfo;
 
+use crate::backend::provenance::Origins;
 use crate::backend::select::Messages;
 use crate::codes;
 use crate::passes::objects::Frame;
@@ -163,6 +164,7 @@ impl<X: Default> Simt<X> {
             .map(|(func, _)| KernelState {
                 func,
                 frame: Frame::default(),
+                origins: Origins::new(),
                 selected: None,
                 registers: None,
                 unallocated: None,

@@ -185,7 +185,7 @@ fn compile(level: OptLevel, emit: Emit) -> Artifact {
         observer: &mut NoObserver,
     };
     let request = Request { machine: TOML.into(), emit, ..Request::default() };
-    let done = TARGET.compile(Source::Ir(module()), &request, &mut cx);
+    let done = TARGET.compile(Source::Grids(module()), &request, &mut cx);
     done.unwrap_or_else(|_| panic!("{diagnostics:?}"))
 }
 

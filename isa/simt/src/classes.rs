@@ -67,11 +67,21 @@ pub enum Latency {
     Host,
 }
 
-/// Memories that instructions read and write. Which of the spaces it is, is a field.
+/// Memories that instructions read and write. They share no byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Memory {
-    /// Any space.
+    /// Stands in rows for those of the space that a field names.
     Any,
+    /// What the host allocated, and variables of the program.
+    Global,
+    /// That of a block.
+    Shared,
+    /// That of a thread.
+    Local,
+    /// Constant data, which nothing writes.
+    Const,
+    /// The kernel's parameters, which nothing writes.
+    Param,
 }
 
 /// The categories by which statistics break instructions down.

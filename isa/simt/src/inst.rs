@@ -107,11 +107,11 @@ impl<R> Instruction for Inst<R> {
     }
 
     fn memory_reads(&self) -> &'static [Memory] {
-        self.op.memory_reads()
+        self.op.memories(self.op.memory_reads())
     }
 
     fn memory_writes(&self) -> &'static [Memory] {
-        self.op.memory_writes()
+        self.op.memories(self.op.memory_writes())
     }
 
     fn for_each_operand<'a>(&'a self, mut f: impl FnMut(Operand<RegClass, &'a R>)) {

@@ -5,6 +5,7 @@
 //! [optional instructions](ops::OPTIONAL) and hints it has, sections of its own) and the
 //! [`Machine`] that its description gives.
 
+mod access;
 pub mod asm;
 pub mod classes;
 mod fields;

@@ -481,24 +481,12 @@ impl Program {
             Op::Trap { message } if message as usize >= self.messages.len() => {
                 return Some(format!("there is no message {message}"));
             }
-            Op::St { space, .. }
-            | Op::St2 { space, .. }
-            | Op::St4 { space, .. }
-            | Op::St8 { space, .. }
-            | Op::StWide { space, .. }
-            | Op::StWide2 { space, .. }
-            | Op::StWide4 { space, .. }
-            | Op::Atom { space, .. }
-            | Op::AtomWide { space, .. }
-            | Op::AtomCas { space, .. }
-            | Op::AtomCasWide { space, .. }
-            | Op::Red { space, .. }
-            | Op::RedWide { space, .. }
-                if matches!(space, Space::Const | Space::Param) =>
-            {
-                return Some(format!("the space {} cannot be written", space.name()));
-            }
             _ => {}
+        }
+        if let Some(space @ (Space::Const | Space::Param)) = inst.op.space()
+            && !inst.op.memory_writes().is_empty()
+        {
+            return Some(format!("the space {} cannot be written", space.name()));
         }
         conversion_fault(&inst.op).or_else(|| self.machine.isa.fault(inst))
     }

@@ -1,6 +1,8 @@
 //! From IR to a program: instruction selection, register allocation, emission.
 
+pub mod dependence;
 pub mod emit;
 pub mod layout;
+pub mod provenance;
 pub mod regalloc;
 pub mod select;

@@ -13,6 +13,7 @@ use nbcc_mach::regalloc::{
     Transfer,
 };
 
+use super::provenance;
 use super::select::MachFunction;
 
 /// Bytes of an entry in local memory.
@@ -208,11 +209,14 @@ impl Spiller<Inst<VReg>> for ThreadSpiller {
                 out.push(Op::Cmp { test: IntTest::Ne, dst: to, a: word, b: Source::Imm(0) });
             }
             (Home::Memory(slot), RegClass::Wide) => {
-                out.push(Op::LdWide { space, order, dst: to, base, offset: Offset(slot as i32) });
+                let offset = Offset(slot as i32);
+                let access = provenance::slot(slot, 2 * WORD_BYTES);
+                out.push_access(Op::LdWide { space, order, dst: to, base, offset }, access);
             }
             (Home::Memory(slot), _) => {
                 let (access, offset) = (Access::B32, Offset(slot as i32));
-                out.push(Op::Ld { space, access, order, dst: to, base, offset });
+                let load = Op::Ld { space, access, order, dst: to, base, offset };
+                out.push_access(load, provenance::slot(slot, WORD_BYTES));
             }
         }
     }
@@ -223,11 +227,14 @@ impl Spiller<Inst<VReg>> for ThreadSpiller {
             (Home::Recipe(_), _) => unreachable!("what is rematerialised is written once"),
             (Home::Register(word), _) => out.push(Op::PredWord { dst: word, src: from }),
             (Home::Memory(slot), RegClass::Wide) => {
-                out.push(Op::StWide { space, order, src: from, base, offset: Offset(slot as i32) });
+                let offset = Offset(slot as i32);
+                let access = provenance::slot(slot, 2 * WORD_BYTES);
+                out.push_access(Op::StWide { space, order, src: from, base, offset }, access);
             }
             (Home::Memory(slot), _) => {
                 let (access, offset) = (Access::B32, Offset(slot as i32));
-                out.push(Op::St { space, access, order, src: from, base, offset });
+                let store = Op::St { space, access, order, src: from, base, offset };
+                out.push_access(store, provenance::slot(slot, WORD_BYTES));
             }
         }
     }

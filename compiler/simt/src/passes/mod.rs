@@ -11,7 +11,7 @@ use nbcc_mach::regalloc::Allocation;
 use nbcc_pipeline::{Context, Fact, OptLevel, PassDesc, optional, pass};
 use nbcc_placement::{Message, Remark, RemarkKind, Term};
 
-use crate::backend::{emit, layout, regalloc, select};
+use crate::backend::{emit, layout, provenance, regalloc, select};
 use crate::codes;
 use crate::passes::inline::InlineError;
 use crate::state::Compilation;
@@ -188,6 +188,7 @@ fn run_unreachable<X>(state: &mut Compilation<X>, _: &mut Context<'_>) -> Result
 
 fn place_objects<X>(state: &mut Compilation<X>, cx: &mut Context<'_>) -> Result<(), Failed> {
     for kernel in &mut state.kernels {
+        kernel.origins = provenance::origins(&state.module, &state.module.functions[kernel.func]);
         kernel.frame = objects::run(&mut state.module, kernel.func);
         let limits = &state.machine.limits;
         let func = &state.module.functions[kernel.func];
@@ -249,7 +250,7 @@ fn run_tidy<X>(state: &mut Compilation<X>, cx: &mut Context<'_>) -> Result<(), F
 fn choose<X>(state: &mut Compilation<X>, cx: &mut Context<'_>) -> Result<(), Failed> {
     for kernel in &mut state.kernels {
         let func = &state.module.functions[kernel.func];
-        match select::select(&state.module, func, &mut state.messages) {
+        match select::select(&state.module, func, &kernel.origins, &mut state.messages) {
             Ok(selected) => {
                 let [divergent, uniform] = selected.branches;
                 let message = Message::of("threads of a warp may part at ")

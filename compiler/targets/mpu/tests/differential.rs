@@ -1,26 +1,95 @@
 //! Random kernels with divergence, loops, shared memory, barriers, operations of warps and atomics
 //! that commute: what they leave in memory on the oracle and, compiled, on the simulated machine
-//! must be equal bit for bit. `NBCC_KERNELS=N` runs N of them.
+//! must be equal bit for bit. So must they be with the instructions of each block in another order
+//! that keeps the dependences between them. `NBCC_KERNELS=N` runs N kernels.
 
 mod generator;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-use nbcc_base::{Diagnostics, SourceMap};
+use nbcc_base::{Diagnostics, Failed, SourceMap};
 use nbcc_interp::grid;
 use nbcc_ir::{Func, Module, verify_module};
 use nbcc_isa::Override;
 use nbcc_isa_mpu::{ISA, machine::BUILT_IN};
 use nbcc_isa_simt::Program;
 use nbcc_pipeline::{
-    Artifact, Context, NoObserver, OptLevel, PassOptions, Program as Source, Request, Target,
+    Artifact, Context, NoObserver, OptLevel, PassOptions, Program as Source, Request, Target, pass,
 };
 use nbcc_sim_simt::{Device, Launch, RunOptions};
+use nbcc_simt::backend::dependence;
+use nbcc_simt::{Compilation, Simt, passes};
 use nbcc_target_mpu::MPU;
 
 use generator::{BLOCK, COUNTERS, GRID, INPUT, OUTPUT};
 
-fn compile(module: &Module, level: OptLevel, words: Option<u32>) -> Program {
+/// MPU with a pass that shuffles instructions.
+static SHUFFLED: Simt<Shuffles> = Simt {
+    isa: &ISA,
+    about: "",
+    machines: &[],
+    choices: &[],
+    passes: &[
+        passes::inline(),
+        passes::unreachable(),
+        passes::objects(),
+        passes::fold(),
+        passes::cse(),
+        passes::licm(),
+        passes::clean(),
+        passes::select(),
+        pass("shuffle", "put instructions in another order", shuffle, &[passes::MACHINE], &[]),
+        passes::allocate(),
+        passes::layout(),
+        passes::emit(),
+    ],
+    codes: &[],
+};
+
+/// How many instructions have left their places.
+#[derive(Default)]
+struct Shuffles(usize);
+
+/// Takes of the instructions that may come next any one, more often a late one.
+fn shuffle(state: &mut Compilation<Shuffles>, _: &mut Context<'_>) -> Result<(), Failed> {
+    let size = state.module.to_string().len() as u64;
+    let mut rng = nbcc_ir::testing::Rng::new(size);
+    for selected in state.kernels.iter_mut().filter_map(|kernel| kernel.selected.as_mut()) {
+        for block in selected.func.blocks.keys().collect::<Vec<_>>() {
+            let graph = dependence::graph(&selected.func, block);
+            let mut waits_for = graph.in_degrees();
+            let mut ready: Vec<usize> =
+                (0..waits_for.len()).filter(|&n| waits_for[n] == 0).collect();
+            let mut order = Vec::new();
+            while !ready.is_empty() {
+                ready.sort_unstable();
+                let last = ready.len() - 1;
+                let chosen =
+                    if rng.below(2) == 0 { last } else { rng.below(ready.len() as u64) as usize };
+                let next = ready.remove(chosen);
+                for edge in &graph.successors[next] {
+                    waits_for[edge.to] -= 1;
+                    if waits_for[edge.to] == 0 {
+                        ready.push(edge.to);
+                    }
+                }
+                state.own.0 += usize::from(next != order.len());
+                order.push(next);
+            }
+            let insts = &mut selected.func.blocks[block].insts;
+            assert_eq!(order.len(), insts.len(), "dependences go forward");
+            *insts = order.iter().map(|&at| insts[at].clone()).collect();
+        }
+    }
+    MOVED.fetch_add(state.own.0, Relaxed);
+    Ok(())
+}
+
+/// Instructions that have left their places in all kernels.
+static MOVED: AtomicUsize = AtomicUsize::new(0);
+
+fn compile(target: &dyn Target, module: &Module, level: OptLevel, words: Option<u32>) -> Program {
     let sources = SourceMap::default();
     let mut diagnostics = Diagnostics::default();
     let passes = PassOptions { level, disabled: vec![], verify_each: true };
@@ -38,7 +107,7 @@ fn compile(module: &Module, level: OptLevel, words: Option<u32>) -> Program {
         overrides: words.into_iter().collect(),
         ..Request::default()
     };
-    match MPU.compile(Source::Grids(module.clone()), &request, &mut cx) {
+    match target.compile(Source::Grids(module.clone()), &request, &mut cx) {
         Ok(Artifact::Binary(bytes)) => Program::from_elf(&ISA, &bytes).unwrap(),
         other => panic!("{other:?}: {diagnostics:?}\n{module}"),
     }
@@ -87,13 +156,13 @@ fn simulate(program: Program, input: &[u8]) -> Result<Vec<u8>, String> {
     Ok(out)
 }
 
-fn run(seed: u64) {
+fn run(target: &dyn Target, seed: u64) {
     let module = generator::module(seed);
     assert_eq!(verify_module(&module), [], "seed {seed}\n{module}");
     let input = input(seed);
     let wanted = interpret(&module, &input);
     for (level, words) in [(OptLevel::O0, None), (OptLevel::O2, None), (OptLevel::O2, Some(28))] {
-        let program = compile(&module, level, words);
+        let program = compile(target, &module, level, words);
         let found = simulate(program, &input)
             .unwrap_or_else(|error| panic!("seed {seed} at {level:?}: {error}\n{module}"));
         let differs = (0..found.len() / 4).find(|&n| found[4 * n..][..4] != wanted[4 * n..][..4]);
@@ -110,9 +179,19 @@ fn run(seed: u64) {
 
 #[test]
 fn random_kernels_leave_what_the_oracle_leaves() {
+    run_all(&MPU);
+}
+
+#[test]
+fn so_do_those_whose_instructions_are_shuffled() {
+    run_all(&SHUFFLED);
+    assert!(MOVED.load(Relaxed) > 1000, "{MOVED:?}");
+}
+
+fn run_all(target: &dyn Target) {
     let count = std::env::var("NBCC_KERNELS").ok().and_then(|n| n.parse().ok()).unwrap_or(60);
     let first = std::env::var("NBCC_FIRST").ok().and_then(|n| n.parse().ok()).unwrap_or(0);
     for seed in first..first + count {
-        run(seed);
+        run(target, seed);
     }
 }

@@ -8,7 +8,7 @@ use nbcc_mach::VReg;
 use super::{Result, Selector};
 
 /// The machine's name of a space.
-pub(super) fn space(space: Space) -> operands::Space {
+pub fn space(space: Space) -> operands::Space {
     match space {
         Space::Generic => operands::Space::Generic,
         Space::Global => operands::Space::Global,

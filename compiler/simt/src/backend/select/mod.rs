@@ -20,8 +20,12 @@ use nbcc_analysis::{PostDominators, Uniformity, is_grid_source, loop_order};
 use nbcc_base::Span;
 use nbcc_ir::{Block, Cfg, Constant, Function, Module, Object, Op, Scalar, Space, Value};
 use nbcc_isa_simt::operands::{Bits64, Source};
-use nbcc_isa_simt::{Inst, Op as MachOp, RegClass};
-use nbcc_mach::{InstData, VReg};
+use nbcc_isa_simt::{Inst, Memory, Op as MachOp, RegClass};
+use nbcc_mach::{InstData, MemoryAccess, VReg};
+
+use super::provenance::{self, Origins};
+
+pub use memory::space;
 
 /// A function of instructions over virtual registers.
 pub type MachFunction = nbcc_mach::Function<Inst<VReg>>;
@@ -77,12 +81,13 @@ impl Messages {
 pub fn select(
     module: &Module,
     func: &Function,
+    origins: &Origins,
     messages: &mut Messages,
 ) -> std::result::Result<Selected, Unsupported> {
     let cfg = Cfg::new(func);
     let post = PostDominators::new(func);
     let uniformity = Uniformity::new(func, &cfg, |inst| is_grid_source(&func.insts[inst].op), &[]);
-    let mut selector = Selector::new(module, func, messages, post, uniformity);
+    let mut selector = Selector::new(module, func, origins, messages, post, uniformity);
     let order = loop_order(func, &cfg);
     selector.depths(&cfg);
     for &block in &order {
@@ -116,6 +121,7 @@ struct Selector<'a> {
     /// The number of each object in the program.
     numbers: SecondaryMap<Object, u32>,
     ir: &'a Function,
+    origins: &'a Origins,
     messages: &'a mut Messages,
     post: PostDominators,
     uniformity: Uniformity,
@@ -133,6 +139,8 @@ struct Selector<'a> {
     constants: HashMap<(RegClass, u64), VReg>,
     current: nbcc_mach::Block,
     span: Option<Span>,
+    /// What is known of the access of the instruction that is selected.
+    accesses: Vec<MemoryAccess<Memory>>,
 }
 
 /// The class of a scalar's register.
@@ -148,6 +156,7 @@ impl<'a> Selector<'a> {
     fn new(
         module: &'a Module,
         ir: &'a Function,
+        origins: &'a Origins,
         messages: &'a mut Messages,
         post: PostDominators,
         uniformity: Uniformity,
@@ -163,6 +172,7 @@ impl<'a> Selector<'a> {
             module,
             numbers: object_numbers(module),
             ir,
+            origins,
             messages,
             post,
             uniformity,
@@ -176,6 +186,7 @@ impl<'a> Selector<'a> {
             constants: HashMap::new(),
             current: nbcc_mach::Block::from_u32(0),
             span: None,
+            accesses: Vec::new(),
         }
     }
 
@@ -193,10 +204,12 @@ impl<'a> Selector<'a> {
         for &inst in &ir.blocks[block].insts {
             let data = &ir.insts[inst];
             self.span = data.span;
+            self.accesses = provenance::accesses(ir, self.origins, inst);
             let done = self.inst(&data.op, &data.results);
             done.map_err(|what| Unsupported { what, span: data.span })?;
         }
         self.span = ir.blocks[block].span;
+        self.accesses.clear();
         self.terminator(block).map_err(|what| Unsupported { what, span: self.span })
     }
 
@@ -235,8 +248,11 @@ impl<'a> Selector<'a> {
     }
 
     fn push_inst(&mut self, inst: Inst<VReg>) {
-        let span = self.span;
-        self.out.blocks[self.current].insts.push(InstData::new(inst, span));
+        let mut data = InstData::new(inst, self.span);
+        if data.inst.op.space().is_some() {
+            data.accesses = std::mem::take(&mut self.accesses);
+        }
+        self.out.blocks[self.current].insts.push(data);
     }
 
     fn word(&mut self) -> VReg {

@@ -11,6 +11,7 @@ use nbcc_isa_mpu::ISA;
 use nbcc_isa_simt::operands::{Base, Source, Space};
 use nbcc_isa_simt::{Inst, Machine, Op, RegClass};
 use nbcc_mach::{Block, VReg};
+use nbcc_simt::backend::provenance::origins;
 use nbcc_simt::backend::regalloc::{Registers, allocate, check};
 use nbcc_simt::backend::select::{MachFunction, Messages, select};
 use nbcc_simt::passes::objects;
@@ -63,10 +64,13 @@ fn allocated(words: u32) -> Vec<Allocated> {
         let kernels: Vec<_> =
             functions.filter(|(_, func)| func.kernel.is_some()).map(|(id, _)| id).collect();
         for kernel in kernels {
+            let origins = origins(&module, &module.functions[kernel]);
             let local_bytes = objects::run(&mut module, kernel).local_bytes;
             let func = &module.functions[kernel];
             // Calls are for the files of `inline`.
-            let Ok(selected) = select(&module, func, &mut Messages::default()) else { continue };
+            let Ok(selected) = select(&module, func, &origins, &mut Messages::default()) else {
+                continue;
+            };
             let (before, mut after) = (selected.func.clone(), selected.func);
             let registers = allocate(&mut after, &machine.limits, local_bytes, true);
             let registers = registers.unwrap_or_else(|none| panic!("{path:?}: {none:?}"));

@@ -1,0 +1,133 @@
+//! Values as sums of others, modulo 2^32: what two addresses must be compared as to tell how far they
+//! are from each other.
+
+use std::collections::BTreeMap;
+
+use nbcc_ir::{BinaryOp, ConvertOp, Function, Op, Value};
+
+/// The most operations that a value is looked through.
+const BUDGET: u32 = 64;
+
+/// A sum of values with factors and a constant, modulo 2^32.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Sum {
+    /// Values in ascending order, each once, with factors that are not 0.
+    pub terms: Vec<(Value, u32)>,
+    /// The constant.
+    pub constant: u32,
+}
+
+/// An integer as a sum. `same` names operations of a target which keep an operand modulo 2^32.
+pub fn sum_of(func: &Function, value: Value, same: impl Fn(&Op) -> Option<Value>) -> Sum {
+    let mut walk = Walk { func, same, budget: BUDGET, terms: BTreeMap::new(), constant: 0 };
+    walk.add(value, 1);
+    let terms = walk.terms.into_iter().filter(|&(_, factor)| factor != 0).collect();
+    Sum { terms, constant: walk.constant }
+}
+
+struct Walk<'a, S> {
+    func: &'a Function,
+    same: S,
+    budget: u32,
+    terms: BTreeMap<Value, u32>,
+    constant: u32,
+}
+
+impl<S: Fn(&Op) -> Option<Value>> Walk<'_, S> {
+    fn constant(&self, value: Value) -> Option<u32> {
+        self.func.splat_constant(value).map(|bits| bits as u32)
+    }
+
+    /// Whether arithmetic of the value's type is arithmetic modulo 2^32, in its low bits.
+    fn is_wide(&self, value: Value) -> bool {
+        let scalar = self.func.ty(value).scalar;
+        !scalar.is_float() && scalar.bits() >= 32
+    }
+
+    fn add(&mut self, value: Value, factor: u32) {
+        if !self.is_wide(value) {
+            return self.unknown(value, factor);
+        }
+        if let Some(number) = self.constant(value) {
+            self.constant = self.constant.wrapping_add(number.wrapping_mul(factor));
+            return;
+        }
+        let Some(op) = self.func.def_op(value) else { return self.unknown(value, factor) };
+        let same = match *op {
+            Op::Convert(
+                ConvertOp::Truncate | ConvertOp::ZeroExtend | ConvertOp::SignExtend,
+                from,
+                _,
+            ) if self.is_wide(from) => Some(from),
+            _ => (self.same)(op),
+        };
+        let parts = match (op, same) {
+            (_, Some(same)) => [(same, 1), (same, 0)],
+            (&Op::Binary(op, x, y), None) => match (op, self.constant(x), self.constant(y)) {
+                (BinaryOp::Iadd, ..) => [(x, 1), (y, 1)],
+                (BinaryOp::Isub, ..) => [(x, 1), (y, u32::MAX)],
+                (BinaryOp::Imul, _, Some(factor)) => [(x, factor), (y, 0)],
+                (BinaryOp::Imul, Some(factor), _) => [(y, factor), (x, 0)],
+                (BinaryOp::Shl, _, Some(bits @ 0..32)) => [(x, 1 << bits), (y, 0)],
+                _ => return self.unknown(value, factor),
+            },
+            _ => return self.unknown(value, factor),
+        };
+        let Some(rest) = self.budget.checked_sub(1) else { return self.unknown(value, factor) };
+        self.budget = rest;
+        for (part, times) in parts {
+            if times != 0 {
+                self.add(part, factor.wrapping_mul(times));
+            }
+        }
+    }
+
+    fn unknown(&mut self, value: Value, factor: u32) {
+        let sum = self.terms.entry(value).or_default();
+        *sum = sum.wrapping_add(factor);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use nbcc_base::{Diagnostics, SourceId};
+    use nbcc_ir::{Module, parse_module};
+
+    use super::*;
+
+    fn sums(body: &str, result: &str) -> Sum {
+        let text = format!(
+            "define grid @f(v0: i32, v1: i64, v2: i16) -> i64 {{\nblock0:\n{body}  return {result}\n}}\n"
+        );
+        let mut diagnostics = Diagnostics::default();
+        let module: Module = parse_module(SourceId(0), &text, &[], &mut diagnostics)
+            .unwrap_or_else(|_| panic!("{diagnostics:?}"));
+        let func = module.functions.values().next().unwrap();
+        let mut returned = None;
+        func.terminator(func.entry()).for_each_arg(|value| returned = Some(value));
+        sum_of(func, returned.unwrap(), |_| None)
+    }
+
+    fn value(number: u32) -> Value {
+        Value::from_u32(number)
+    }
+
+    #[test]
+    fn extensions_and_products_are_looked_through() {
+        let body = "  v3: i64 = zero_extend v0\n  v4: i64 = const 4\n  v5: i64 = imul v3, v4\n  \
+                    v6: i64 = iadd v1, v5\n  v7: i64 = const -8\n  v8: i64 = iadd v6, v7\n  \
+                    v9: i64 = const 2\n  v10: i64 = shl v3, v9\n  v11: i64 = isub v8, v10\n";
+        let whole = sums(body, "v8");
+        assert_eq!(whole.terms, [(value(0), 4), (value(1), 1)]);
+        assert_eq!(whole.constant, -8_i32 as u32);
+        // What cancels is no term.
+        assert_eq!(sums(body, "v11").terms, [(value(1), 1)]);
+    }
+
+    /// 16 bits wrap where 32 do not.
+    #[test]
+    fn narrow_arithmetic_is_unknown() {
+        let body = "  v3: i16 = const 1\n  v4: i16 = iadd v2, v3\n  v5: i64 = sign_extend v4\n";
+        assert_eq!(sums(body, "v5"), Sum { terms: vec![(value(5), 1)], constant: 0 });
+    }
+}
