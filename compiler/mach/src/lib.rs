@@ -1,10 +1,12 @@
 //! Functions of target instructions over virtual registers, generic over the instruction set.
 //!
 //! A target selects its own instructions into a [`Function`]; liveness, dependences, register
-//! allocation, list schedules and their checkers are computed here from what `isa!` says each operand reads and
-//! writes. Nothing here knows an instruction.
+//! allocation, list schedules and their checkers are computed here from what `isa!` says each operand
+//! reads and writes, and code is put together with its labels and lines. Nothing here knows an
+//! instruction.
 
 pub mod dependence;
+pub mod emit;
 mod function;
 pub mod liveness;
 mod memory;

@@ -1,14 +1,14 @@
 //! Kernels with their registers become a program: text with labels and line table, data objects,
 //! tables of kernels and messages.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use nbcc_base::{SourceMap, Span};
 use nbcc_ir::{FloatFormat, IntType, Module, NumType, RelocationTarget, Space, function_address};
-use nbcc_isa::{Code, Imm, Instruction, LineTable, SourceLine, TextSymbol, resolve_labels};
 use nbcc_isa_simt::{
     Inst, Kernel, Machine, Object, ObjectSpace, Param, ParamType, PhysReg, Program, Relocation,
 };
+use nbcc_mach::emit::{CodeBuilder, SourcePlace, source_place};
 
 use super::regalloc::Registers;
 use super::select::{MachFunction, Messages, object_numbers};
@@ -37,63 +37,40 @@ pub fn emit(
     machine: &Machine,
     sources: &SourceMap,
 ) -> Result<Program, String> {
-    let mut text: Vec<Inst<PhysReg>> = Vec::new();
-    let mut symbols = Vec::new();
-    let mut labels = Vec::new();
-    let mut lines = Lines::default();
+    let place_of = |span| source_line(module, sources, span);
+    let mut code: CodeBuilder<'_, Inst<PhysReg>> = CodeBuilder::new(&place_of);
     let mut table = Vec::new();
     let mut names = Names::default();
     for kernel in kernels {
-        let entry = text.len() as u32;
-        let first_label = labels.len() as u32;
+        let entry = code.here();
         let name = names.unique(&kernel.ir.name);
-        let mut targets = BTreeSet::new();
-        for data in kernel.func.blocks.values() {
-            for inst in &data.insts {
-                let mut inst = inst.inst;
-                inst.for_each_symbolic_mut(|imm| {
-                    if let Imm::Label(label) = imm {
-                        targets.insert(*label);
-                    }
-                });
+        let placed = code.function(kernel.func, &kernel.registers.allocation.entries);
+        code.name_function(name.clone(), entry);
+        for (block, index) in placed.targets {
+            if index > entry {
+                code.name(names.unique(&format!("{name}$B{block}")), index);
             }
         }
-        let mut places = Vec::new();
-        for (block, data) in &kernel.func.blocks {
-            labels.push(text.len() as u32);
-            if targets.contains(&block.as_u32()) && text.len() as u32 > entry {
-                places.push((format!("{name}$B{}", block.as_u32()), text.len() as u32));
-            }
-            for inst in &data.insts {
-                let mut physical = inst.inst.map_regs(|operand| {
-                    PhysReg::new(operand.class, kernel.registers.allocation.entries[*operand.reg])
-                });
-                physical.for_each_symbolic_mut(|imm| {
-                    if let Imm::Label(label) = imm {
-                        *label += first_label;
-                    }
-                });
-                text.push(physical);
-                lines.push(module, sources, inst.span);
-            }
-        }
-        let instructions = text.len() as u32 - entry;
-        symbols.push(TextSymbol { name, index: entry, function: Some(instructions) });
-        for (name, index) in places {
-            symbols.push(TextSymbol { name: names.unique(&name), index, function: None });
-        }
-        table.push(describe(kernel, entry, instructions));
+        table.push(describe(kernel, entry, code.here() - entry));
     }
-    let relocations = resolve_labels(&mut text, |label| labels.get(label as usize).copied())
-        .unwrap_or_else(|label| panic!("label {label} stands nowhere"));
     Ok(Program {
         machine: machine.clone(),
-        code: Code { text, symbols, relocations, lines: lines.table() },
+        code: code.finish(),
         kernels: table,
         objects: objects(module)?,
         messages: messages.texts().to_vec(),
         sections: vec![],
     })
+}
+
+/// The line that `.loc` says where it does, else that of the source itself.
+fn source_line(module: &Module, sources: &SourceMap, span: Span) -> Option<SourcePlace> {
+    if let Some(place) = module.lines.find(span)
+        && let Some(file) = module.lines.files.get(place.file as usize)
+    {
+        return Some(SourcePlace { file: file.clone(), line: place.line, column: place.column });
+    }
+    source_place(sources, span)
 }
 
 fn describe(kernel: &Ready<'_>, entry: u32, instructions: u32) -> Kernel {
@@ -208,62 +185,5 @@ impl Names {
             number += 1;
         }
         name
-    }
-}
-
-/// The line table: lines that `.loc` says where it does, else those of the source itself.
-#[derive(Default)]
-struct Lines {
-    files: Vec<String>,
-    numbers: BTreeMap<String, u32>,
-    rows: Vec<Option<SourceLine>>,
-    last: Option<(Span, Option<SourceLine>)>,
-}
-
-impl Lines {
-    fn push(&mut self, module: &Module, sources: &SourceMap, span: Option<Span>) {
-        let row = match (span, self.last) {
-            (None, _) => None,
-            (Some(span), Some((last, row))) if last == span => row,
-            (Some(span), _) => {
-                let row = self.row(module, sources, span);
-                self.last = Some((span, row));
-                row
-            }
-        };
-        self.rows.push(row);
-    }
-
-    fn row(&mut self, module: &Module, sources: &SourceMap, span: Span) -> Option<SourceLine> {
-        if let Some(place) = module.lines.find(span)
-            && let Some(name) = module.lines.files.get(place.file as usize)
-        {
-            let file = self.file(&name.clone());
-            return Some(SourceLine { file, line: place.line, column: place.column });
-        }
-        if span.source.0 as usize >= sources.files().len() {
-            return None;
-        }
-        let at = sources.start_of(span);
-        let name = sources.get(span.source).name.clone();
-        let file = self.file(&name);
-        Some(SourceLine { file, line: at.line, column: at.column })
-    }
-
-    fn file(&mut self, name: &str) -> u32 {
-        if let Some(&number) = self.numbers.get(name) {
-            return number;
-        }
-        let number = self.files.len() as u32;
-        self.files.push(name.to_string());
-        self.numbers.insert(name.to_string(), number);
-        number
-    }
-
-    fn table(self) -> LineTable {
-        if self.rows.iter().all(Option::is_none) {
-            return LineTable::default();
-        }
-        LineTable { files: self.files, rows: self.rows }
     }
 }
