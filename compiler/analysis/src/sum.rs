@@ -91,6 +91,7 @@ impl<S: Fn(&Op) -> Option<Value>> Walk<'_, S> {
 #[cfg(test)]
 mod tests {
     use nbcc_base::{Diagnostics, SourceId};
+    use nbcc_ir::testing::Rng;
     use nbcc_ir::{Module, parse_module};
 
     use super::*;
@@ -122,6 +123,48 @@ mod tests {
         assert_eq!(whole.constant, -8_i32 as u32);
         // What cancels is no term.
         assert_eq!(sums(body, "v11").terms, [(value(1), 1)]);
+    }
+
+    /// Random arithmetic of 32 and 64 bits: the sum has its low 32 bits.
+    #[test]
+    fn sums_are_what_is_computed() {
+        let mut rng = Rng::new(3);
+        for case in 0..500 {
+            let given = [rng.bits() as u32 as u64, rng.bits()];
+            // Numbers of values, their bits, what they are.
+            let mut known = vec![(0, 32, given[0]), (1, 64, given[1])];
+            let mut body = String::new();
+            for number in (3..20).step_by(2) {
+                let &(x, bits, a) = rng.pick(&known);
+                let same: Vec<_> = known.iter().copied().filter(|other| other.1 == bits).collect();
+                let &(y, _, b) = rng.pick(&same);
+                let constant = rng.below(70) as i64 - 30;
+                let result = number + 1;
+                let (op, value, wide) = match rng.below(5) {
+                    0 => (format!("iadd v{x}, v{y}"), a.wrapping_add(b), bits),
+                    1 => (format!("isub v{x}, v{y}"), a.wrapping_sub(b), bits),
+                    2 => (format!("imul v{x}, v{number}"), a.wrapping_mul(constant as u64), bits),
+                    3 if (0..32).contains(&constant) => {
+                        (format!("shl v{x}, v{number}"), a << constant, bits)
+                    }
+                    _ if bits == 32 => (format!("zero_extend v{x}"), a, 64),
+                    _ => (format!("truncate v{x}"), a, 32),
+                };
+                let value = if wide == 32 { value & 0xffff_ffff } else { value };
+                body += &format!("  v{number}: i{bits} = const {constant}\n");
+                body += &format!("  v{result}: i{wide} = {op}\n");
+                known.push((result, wide, value));
+            }
+            let &(last, _, expected) =
+                known.iter().rev().find(|(_, bits, _)| *bits == 64).expect("a parameter");
+            let sum = sums(&body, &format!("v{last}"));
+            let of = |v: Value| known.iter().find(|k| value(k.0) == v).expect("a value").2 as u32;
+            let terms = sum.terms.iter().map(|&(v, factor)| of(v).wrapping_mul(factor));
+            let found = terms.fold(sum.constant, u32::wrapping_add);
+            assert_eq!(found, expected as u32, "case {case}\n{body}");
+            assert!(sum.terms.is_sorted_by(|a, b| a.0 < b.0), "{sum:?}");
+            assert!(sum.terms.iter().all(|&(_, factor)| factor != 0), "{sum:?}");
+        }
     }
 
     /// 16 bits wrap where 32 do not.

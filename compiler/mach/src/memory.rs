@@ -27,44 +27,14 @@ pub struct AffineAddress {
 }
 
 impl AffineAddress {
+    /// A sum of terms, unknowns in ascending order.
+    pub fn new(terms: impl Iterator<Item = (u32, u32)>, constant: u32) -> AffineAddress {
+        AffineAddress { terms: terms.collect(), constant }
+    }
+
     /// A constant.
     pub fn constant(constant: u32) -> AffineAddress {
         AffineAddress { terms: vec![], constant }
-    }
-
-    /// An unknown.
-    pub fn unknown(number: u32) -> AffineAddress {
-        AffineAddress { terms: vec![(number, 1)], constant: 0 }
-    }
-
-    /// The sum with another address, `factor` times.
-    pub fn plus(&self, other: &AffineAddress, factor: u32) -> AffineAddress {
-        let mut terms = Vec::with_capacity(self.terms.len() + other.terms.len());
-        let (mut a, mut b) = (self.terms.iter().peekable(), other.terms.iter().peekable());
-        loop {
-            let (unknown, coefficient) = match (a.peek(), b.peek()) {
-                (None, None) => break,
-                (Some(&&(x, c)), Some(&&(y, d))) if x == y => {
-                    a.next();
-                    b.next();
-                    (x, c.wrapping_add(d.wrapping_mul(factor)))
-                }
-                (Some(&&(x, c)), other) if other.is_none_or(|&&(y, _)| x < y) => {
-                    a.next();
-                    (x, c)
-                }
-                (_, Some(&&(y, d))) => {
-                    b.next();
-                    (y, d.wrapping_mul(factor))
-                }
-                (Some(_), None) => unreachable!("an unknown comes before none"),
-            };
-            if coefficient != 0 {
-                terms.push((unknown, coefficient));
-            }
-        }
-        let constant = self.constant.wrapping_add(other.constant.wrapping_mul(factor));
-        AffineAddress { terms, constant }
     }
 }
 

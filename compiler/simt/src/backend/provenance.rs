@@ -93,9 +93,9 @@ fn representative(module: &Module, object: Object) -> Object {
 pub fn accesses(func: &Function, origins: &Origins, inst: Inst) -> Vec<MemoryAccess<Memory>> {
     let Some(access) = access(func, inst) else { return vec![] };
     let sum = sum_of(func, access.address, same);
-    let terms = sum.terms.iter().map(|&(value, factor)| (value.as_u32(), factor)).collect();
+    let terms = sum.terms.iter().map(|&(value, factor)| (value.as_u32(), factor));
     let constant = sum.constant.wrapping_add(access.offset as u32);
-    let address = AffineAddress { terms, constant };
+    let address = AffineAddress::new(terms, constant);
     let reached = space(access.space).memories().iter();
     let known = |&memory| MemoryAccess {
         memory,

@@ -6,7 +6,8 @@
 //! its scratch in the scratchpad of the group. Elsewhere an engine may read what another wrote.
 
 use cranelift_entity::SecondaryMap;
-use nbcc_ir::{BinaryOp, Function, Mem, Op, Value};
+use nbcc_analysis::sum::sum_of;
+use nbcc_ir::{Mem, Value};
 use nbcc_isa_ipim::{ATOM_BYTES, ELEMENT_BYTES, Memory};
 use nbcc_mach::{AffineAddress, MemoryAccess};
 
@@ -16,9 +17,6 @@ use crate::lower::share::Turn;
 
 /// The number of what spilled values are kept in, behind those of memory objects.
 const SLOTS: u32 = u32::MAX;
-
-/// The most operations that an address is looked through.
-const BUDGET: u32 = 64;
 
 /// Numbers the objects of a kernel: those that share bytes in one of its turns have one number.
 pub fn objects(kernel: &Kernel, turns: &[&Turn]) -> SecondaryMap<Mem, Option<u32>> {
@@ -70,8 +68,8 @@ pub fn access(
         memory,
         object: mem.and_then(|mem| kernel.objects[mem]),
         address: own.then(|| {
-            let mut budget = BUDGET;
-            affine(&kernel.func, address, &mut budget)
+            let sum = sum_of(&kernel.func, address, |_| None);
+            AffineAddress::new(sum.terms.iter().map(|&(v, n)| (v.as_u32(), n)), sum.constant)
         }),
         bytes: ATOM_BYTES,
     }
@@ -89,26 +87,5 @@ pub fn slot(address: u32) -> MemoryAccess<Memory> {
         object: Some(SLOTS),
         address: Some(AffineAddress::constant(address)),
         bytes: ATOM_BYTES,
-    }
-}
-
-/// A value as a sum. Operations are looked through until the budget is used up.
-fn affine(func: &Function, value: Value, budget: &mut u32) -> AffineAddress {
-    if let Some(bits) = func.splat_constant(value) {
-        return AffineAddress::constant(bits as u32);
-    }
-    let unknown = AffineAddress::unknown(value.as_u32());
-    let Some(Op::Binary(op, x, y)) = func.def_op(value) else { return unknown };
-    let Some(rest) = budget.checked_sub(1) else { return unknown };
-    *budget = rest;
-    let constant = |value: Value| func.splat_constant(value).map(|bits| bits as u32);
-    let zero = AffineAddress::default();
-    match (op, constant(*x), constant(*y)) {
-        (BinaryOp::Iadd, ..) => affine(func, *x, budget).plus(&affine(func, *y, budget), 1),
-        (BinaryOp::Isub, ..) => affine(func, *x, budget).plus(&affine(func, *y, budget), u32::MAX),
-        (BinaryOp::Imul, _, Some(factor)) => zero.plus(&affine(func, *x, budget), factor),
-        (BinaryOp::Imul, Some(factor), _) => zero.plus(&affine(func, *y, budget), factor),
-        (BinaryOp::Shl, _, Some(bits @ 0..32)) => zero.plus(&affine(func, *x, budget), 1 << bits),
-        _ => unknown,
     }
 }
