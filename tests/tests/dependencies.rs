@@ -13,7 +13,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("compiler/analysis", &["compiler/ir"]),
     ("compiler/stages", &["compiler/analysis"]),
     ("compiler/opt", &["compiler/analysis"]),
-    ("compiler/placement", &["compiler/ir"]),
+    ("compiler/placement", &["compiler/base"]),
     ("compiler/interp", &["compiler/analysis", "compiler/stages"]),
     ("compiler/mach", &["isa/core"]),
     (

@@ -3,18 +3,21 @@
 //!
 //! A target states its pipeline once, as a `const` list of [`PassDesc`] over its own compilation
 //! state. Everything that shows passes (dumps, diffs, timing, `--print-passes`, `--disable-pass`,
-//! `--verify-each`) reads that list and watches [`run_passes`].
+//! `--verify-each`) reads that list and watches [`run_passes`], or [`run_attempts`] where passes may
+//! ask for another attempt under another configuration.
 
 mod pass;
 mod request;
+mod run;
 mod signature;
 mod target;
 
 pub use pass::{
-    Dump, Fact, NoObserver, Observer, PassDesc, PassInfo, PassRecord, Run, State, before, optional,
-    pass, run_passes, run_passes_from,
+    Attempt, Dump, Fact, NoObserver, Observer, PassDesc, PassInfo, PassRecord, Retry, Run, State,
+    Stop, attempt, before, optional, pass,
 };
 pub use request::{Context, Emit, OptLevel, PassOptions, Request};
+pub use run::{run_attempts, run_passes};
 pub use signature::signature;
 pub use target::{
     Artifact, Choice, Frontend, MachineInfo, ParseOptions, Program, ProgramKind, Target,

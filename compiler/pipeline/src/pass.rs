@@ -1,8 +1,10 @@
-//! Passes as data, and the runner.
+//! Passes as data.
 
-use std::time::{Duration, Instant};
+use std::convert::Infallible;
+use std::time::Duration;
 
 use nbcc_base::Failed;
+use nbcc_placement::Remark;
 
 use crate::{Context, OptLevel};
 
@@ -11,11 +13,48 @@ use crate::{Context, OptLevel};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Fact(pub &'static str);
 
-/// What a pass does to the compilation state `S`. `Err` after an error was reported.
-pub type Run<S> = fn(&mut S, &mut Context<'_>) -> Result<(), Failed>;
+/// What a pass does to the compilation state `S`, which is compiled under a configuration `C`.
+pub enum Run<S, C> {
+    /// It ends, or fails after an error was reported.
+    Once(fn(&mut S, &mut Context<'_>) -> Result<(), Failed>),
+    /// It may also ask for another attempt.
+    Attempt(fn(&mut S, &mut Context<'_>) -> Result<(), Stop<C>>),
+}
 
-/// One pass of a target's pipeline over the compilation state `S`.
-pub struct PassDesc<S: 'static> {
+/// Why a pass did not end.
+#[derive(Debug)]
+pub enum Stop<C> {
+    /// An error was reported.
+    Failed,
+    /// The program is to be compiled under another configuration.
+    Retry(Box<Retry<C>>),
+}
+
+impl<C> Stop<C> {
+    /// Asks for another attempt. A remark says why, if the user is to know.
+    pub fn retry(configuration: C, remark: Option<Remark>) -> Stop<C> {
+        Stop::Retry(Box::new(Retry { configuration, remark }))
+    }
+}
+
+impl<C> From<Failed> for Stop<C> {
+    fn from(_: Failed) -> Stop<C> {
+        Stop::Failed
+    }
+}
+
+/// What another attempt is to do.
+#[derive(Debug)]
+pub struct Retry<C> {
+    /// The configuration to compile under, which no attempt has had.
+    pub configuration: C,
+    /// Why. It is shown if the program that is kept has something of that configuration.
+    pub remark: Option<Remark>,
+}
+
+/// One pass of a target's pipeline over the compilation state `S`. The passes of targets that make
+/// one attempt only have no configuration.
+pub struct PassDesc<S: 'static, C: 'static = Infallible> {
     /// Its name, as in `--disable-pass NAME`.
     pub name: &'static str,
     /// One sentence on what it does.
@@ -25,40 +64,73 @@ pub struct PassDesc<S: 'static> {
     /// Whether a program is still right without it.
     pub optional: bool,
     /// The pass itself.
-    pub run: Run<S>,
+    pub run: Run<S, C>,
     /// What must hold before.
     pub requires: &'static [Fact],
     /// What holds afterwards.
     pub establishes: &'static [Fact],
     /// What no longer holds afterwards.
     pub invalidates: &'static [Fact],
+    /// Whether all passes before this one do the same under two configurations. The state before
+    /// such a pass is kept, and another attempt begins with the last of them where that is so.
+    pub resume: Option<fn(&C, &C) -> bool>,
 }
 
 /// A pass that runs at every level and cannot be left out.
-pub const fn pass<S>(
+pub const fn pass<S, C>(
     name: &'static str,
     about: &'static str,
-    run: Run<S>,
+    run: fn(&mut S, &mut Context<'_>) -> Result<(), Failed>,
     requires: &'static [Fact],
     establishes: &'static [Fact],
-) -> PassDesc<S> {
-    let level = OptLevel::O0;
-    PassDesc { name, about, level, optional: false, run, requires, establishes, invalidates: &[] }
+) -> PassDesc<S, C> {
+    PassDesc {
+        name,
+        about,
+        level: OptLevel::O0,
+        optional: false,
+        run: Run::Once(run),
+        requires,
+        establishes,
+        invalidates: &[],
+        resume: None,
+    }
+}
+
+/// A pass that may ask for another attempt. It runs at every level and cannot be left out.
+pub const fn attempt<S, C>(
+    name: &'static str,
+    about: &'static str,
+    run: fn(&mut S, &mut Context<'_>) -> Result<(), Stop<C>>,
+    requires: &'static [Fact],
+    establishes: &'static [Fact],
+) -> PassDesc<S, C> {
+    PassDesc {
+        name,
+        about,
+        level: OptLevel::O0,
+        optional: false,
+        run: Run::Attempt(run),
+        requires,
+        establishes,
+        invalidates: &[],
+        resume: None,
+    }
 }
 
 /// A pass that runs from a level on and can be left out: it establishes nothing.
-pub const fn optional<S>(
+pub const fn optional<S, C>(
     name: &'static str,
     about: &'static str,
     level: OptLevel,
-    run: Run<S>,
+    run: fn(&mut S, &mut Context<'_>) -> Result<(), Failed>,
     requires: &'static [Fact],
-) -> PassDesc<S> {
+) -> PassDesc<S, C> {
     PassDesc { level, optional: true, ..pass(name, about, run, requires, &[]) }
 }
 
 /// The passes before the one of that name. Panics where there is none.
-pub fn before<'a, S>(passes: &'a [PassDesc<S>], name: &str) -> &'a [PassDesc<S>] {
+pub fn before<'a, S, C>(passes: &'a [PassDesc<S, C>], name: &str) -> &'a [PassDesc<S, C>] {
     let end = passes.iter().position(|pass| pass.name == name);
     &passes[..end.unwrap_or_else(|| panic!("there is no pass {name}"))]
 }
@@ -76,11 +148,27 @@ pub struct PassInfo {
     pub optional: bool,
 }
 
-impl<S> PassDesc<S> {
+impl<S, C> PassDesc<S, C> {
+    /// The same pass, with which another attempt may begin: the state before it is kept. `same` says
+    /// whether all passes before do the same under two configurations.
+    pub const fn resuming(self, same: fn(&C, &C) -> bool) -> PassDesc<S, C> {
+        PassDesc { resume: Some(same), ..self }
+    }
+
     /// What `--print-passes` shows.
     pub fn info(&self) -> PassInfo {
         PassInfo { name: self.name, about: self.about, level: self.level, optional: self.optional }
     }
+}
+
+/// What passes work on that may ask for another attempt.
+pub trait Attempt: State + Clone {
+    /// What differs from attempt to attempt.
+    type Configuration: Clone + PartialEq + std::fmt::Debug;
+    /// The configuration of this attempt.
+    fn configuration(&self) -> &Self::Configuration;
+    /// Changes the configuration of a state before any pass has read what is changed.
+    fn configure(&mut self, configuration: Self::Configuration);
 }
 
 /// What passes work on.
@@ -123,8 +211,10 @@ pub trait Observer {
     fn wants_dumps(&self) -> bool {
         false
     }
-    /// Called after each pass.
+    /// Called after each pass of the attempt that is kept, in order.
     fn pass(&mut self, record: PassRecord);
+    /// Called once with the time that passes took whose results were not kept.
+    fn not_kept(&mut self, _elapsed: Duration) {}
 }
 
 /// Watches nothing.
@@ -133,55 +223,4 @@ pub struct NoObserver;
 
 impl Observer for NoObserver {
     fn pass(&mut self, _: PassRecord) {}
-}
-
-/// Runs the passes that the options ask for, in order.
-///
-/// A pass whose level is above the asked one, or that is disabled, is left out. Panics where a
-/// pass requires a fact that nothing before it established: the list is wrong then, not the input.
-pub fn run_passes<S: State>(
-    passes: &[PassDesc<S>],
-    state: &mut S,
-    cx: &mut Context<'_>,
-) -> Result<(), Failed> {
-    run_passes_from(passes, 0, state, cx)
-}
-
-/// Runs the passes from number `first` on, on a state on which those before have run.
-pub fn run_passes_from<S: State>(
-    passes: &[PassDesc<S>],
-    first: usize,
-    state: &mut S,
-    cx: &mut Context<'_>,
-) -> Result<(), Failed> {
-    let mut facts: Vec<Fact> = Vec::new();
-    for (number, pass) in passes.iter().enumerate() {
-        let disabled = cx.passes.disabled.iter().any(|name| name == pass.name);
-        if pass.level > cx.passes.level || (disabled && pass.optional) {
-            continue;
-        }
-        if number < first {
-            facts.retain(|fact| !pass.invalidates.contains(fact));
-            facts.extend(pass.establishes);
-            continue;
-        }
-        for fact in pass.requires {
-            assert!(facts.contains(fact), "pass {} needs {fact:?}", pass.name);
-        }
-        let wants_dumps = cx.observer.wants_dumps();
-        let before = if wants_dumps { state.dumps() } else { vec![] };
-        let start = Instant::now();
-        (pass.run)(state, cx)?;
-        let elapsed = start.elapsed();
-        facts.retain(|fact| !pass.invalidates.contains(fact));
-        facts.extend(pass.establishes);
-        let after = if wants_dumps { state.dumps() } else { vec![] };
-        cx.observer.pass(PassRecord { pass: pass.info(), before, after, elapsed });
-        if cx.passes.verify_each
-            && let Err(what) = state.verify()
-        {
-            panic!("after pass {}: {what}", pass.name);
-        }
-    }
-    Ok(())
 }

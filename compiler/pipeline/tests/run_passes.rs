@@ -3,7 +3,7 @@
 use nbcc_base::{CodeInfo, Diagnostic, Diagnostics, Failed, SourceMap};
 use nbcc_pipeline::{
     Context, Dump, Fact, NoObserver, Observer, OptLevel, PassDesc, PassOptions, PassRecord, State,
-    before, optional, pass, run_passes, run_passes_from,
+    before, optional, pass, run_passes,
 };
 use nbcc_placement::{Message, Remark, RemarkKind};
 
@@ -90,9 +90,8 @@ struct Outcome {
     remarks: Vec<Remark>,
 }
 
-fn run_from(
+fn run_watched(
     passes: &[PassDesc<Ran>],
-    first: usize,
     options: PassOptions,
     observer: &mut dyn Observer,
 ) -> Outcome {
@@ -105,15 +104,12 @@ fn run_from(
         passes: &options,
         observer,
     };
-    let done = match first {
-        0 => run_passes(passes, &mut state, &mut cx),
-        _ => run_passes_from(passes, first, &mut state, &mut cx),
-    };
+    let done = run_passes(passes, &mut state, &mut cx);
     Outcome { state, done, diagnostics, remarks }
 }
 
 fn run(passes: &[PassDesc<Ran>], options: PassOptions) -> Outcome {
-    run_from(passes, 0, options, &mut NoObserver)
+    run_watched(passes, options, &mut NoObserver)
 }
 
 fn at(level: OptLevel) -> PassOptions {
@@ -213,23 +209,9 @@ fn a_pass_may_establish_what_it_invalidates() {
 }
 
 #[test]
-fn a_run_can_begin_in_the_middle() {
-    let outcome = run_from(PASSES, 2, PassOptions::default(), &mut NoObserver);
-    assert_eq!(outcome.state.0, ["hoist", "write"]);
-    // Facts that were invalidated before the middle do not hold there.
-    let said = panic_of(|| {
-        let spoil = PassDesc { invalidates: &[TREE], ..pass("spoil", "", write, &[TREE], &[]) };
-        let passes =
-            [pass("read", "", read, &[], &[TREE]), spoil, pass("fold", "", fold, &[TREE], &[])];
-        run_from(&passes, 2, PassOptions::default(), &mut NoObserver)
-    });
-    assert!(said.contains("pass fold needs Fact(\"tree\")"), "{said}");
-}
-
-#[test]
 fn observers_get_the_forms_before_and_after_each_pass() {
     let mut keeps = Keeps { dumps: true, ..Keeps::default() };
-    run_from(PASSES, 0, without(&["hoist"]), &mut keeps);
+    run_watched(PASSES, without(&["hoist"]), &mut keeps);
     let texts = |dumps: &[Dump]| dumps.iter().map(|dump| dump.text.as_str()).collect::<String>();
     let seen: Vec<_> =
         keeps.records.iter().map(|r| (r.pass.name, texts(&r.before), texts(&r.after))).collect();
@@ -245,7 +227,7 @@ fn observers_get_the_forms_before_and_after_each_pass() {
 #[test]
 fn forms_are_not_printed_for_observers_that_want_none() {
     let mut keeps = Keeps::default();
-    run_from(PASSES, 0, PassOptions::default(), &mut keeps);
+    run_watched(PASSES, PassOptions::default(), &mut keeps);
     assert_eq!(keeps.records.len(), 4);
     assert!(keeps.records.iter().all(|r| r.before.is_empty() && r.after.is_empty()));
 }
@@ -258,7 +240,7 @@ fn an_error_ends_the_run() {
         pass("refuse", "", refuse, &[TREE], &[]),
         pass("write", "", write, &[TREE], &[TEXT]),
     ];
-    let outcome = run_from(&passes, 0, PassOptions::default(), &mut keeps);
+    let outcome = run_watched(&passes, PassOptions::default(), &mut keeps);
     assert_eq!(outcome.done, Err(Failed));
     assert_eq!(outcome.state.0, ["read", "refuse"]);
     let said: Vec<&str> = outcome.diagnostics.iter().map(|d| d.message.as_str()).collect();

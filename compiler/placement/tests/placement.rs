@@ -1,13 +1,11 @@
-//! Placements of small functions: what is printed, counted and refused.
+//! Placements: what is printed, counted, summed up and refused.
 
 use std::fmt;
 
+use cranelift_entity::entity_impl;
 use nbcc_base::{Diagnostics, SourceId};
-use nbcc_ir::testing::structured_function;
-use nbcc_ir::{Func, Function, Inst, Op, PrintOptions, Value, parse_module, print_function};
-use nbcc_placement::{
-    MoveCount, Placement, Use, count, moved_values, moves, uses, verify_placement,
-};
+use nbcc_ir::{Func, Function, PrintOptions, Value, parse_module, print_function};
+use nbcc_placement::{Move, MoveCount, Origin, Placement, Read, Summary, count, moves, verify};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Side {
@@ -15,12 +13,18 @@ enum Side {
     Far,
 }
 
+use Side::{Far, Near};
+
 impl fmt::Display for Side {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Side::Near => "near",
-            Side::Far => "far",
-        })
+        f.write_str(name(*self))
+    }
+}
+
+fn name(side: Side) -> &'static str {
+    match side {
+        Near => "near",
+        Far => "far",
     }
 }
 
@@ -52,28 +56,22 @@ fn value(number: u32) -> Value {
     Value::from_u32(number)
 }
 
-/// Integers far, floats near but for the parameter.
-fn placement(func: &Function) -> Placement<Side> {
+/// Integers far, floats near; `v1` comes from afar, and `v7` is made on both sides.
+fn placement(func: &Function) -> Placement<Value, Side> {
     let mut placement = Placement::new();
     for (value, data) in &func.values {
-        placement.set(value, if data.ty.is_float() { Side::Near } else { Side::Far });
+        placement.set(value, if data.ty.is_float() { Near } else { Far });
     }
-    placement.set(value(1), Side::Far);
+    placement.set(value(1), Far);
+    placement.add(value(1), Near, Origin::Copied);
+    placement.add(value(5), Far, Origin::Copied);
+    placement.add(value(7), Near, Origin::Computed);
     placement
 }
 
-/// Arithmetic on floats is near, all else far; returns take any place.
-fn needs(func: &Function) -> impl Fn(Use) -> Option<Side> {
-    |by| match by {
-        Use::Operand(inst, _) => {
-            let near = matches!(func.insts[inst].op, Op::Binary(..));
-            Some(if near { Side::Near } else { Side::Far })
-        }
-        Use::Terminator(..) => None,
-        Use::Argument(_, param) => {
-            Some(if func.ty(param).is_float() { Side::Near } else { Side::Far })
-        }
-    }
+/// How often a value is made: ten times in the loop.
+fn weight(value: Value) -> u64 {
+    if (3..9).contains(&value.as_u32()) { 10 } else { 1 }
 }
 
 #[test]
@@ -83,86 +81,90 @@ fn places_stand_behind_values_where_they_are_defined() {
     let annotation = placement.annotation();
     let options = PrintOptions { annotations: &[&annotation], ..PrintOptions::default() };
     let text = print_function(&func, &options);
-    assert!(text.starts_with("define grid @f(v0: i32 @far, v1: f32 @far) -> f32 {"), "{text}");
+    let head = "define grid @f(v0: i32 @far, v1: f32 @\"far+near\") -> f32 {";
+    assert!(text.starts_with(head), "{text}");
     assert!(text.contains("block1(v3: f32 @near):\n  v4: f32 @near = fadd v3, v1\n"), "{text}");
+    assert!(text.contains("v7: i32 @\"far+near\" = const 4\n"), "{text}");
     let mut diagnostics = Diagnostics::default();
     let again = parse_module(SourceId(0), &text, &[], &mut diagnostics).unwrap();
     assert_eq!(again.to_string(), TEXT);
 }
 
 #[test]
-fn a_value_pays_once_for_each_place_it_is_needed_at() {
-    let func = function();
-    let moves = moves(&func, &placement(&func), needs(&func));
-    // v1 is needed near twice, v5 far once.
-    assert_eq!(moved_values(&moves), [value(1), value(5)]);
-    let counts = count(&moves, |block| if block.as_u32() == 1 { 10 } else { 1 });
+fn copies_are_moves_and_what_is_computed_twice_is_not() {
+    let placement = placement(&function());
+    let all: Vec<_> = moves(&placement).collect();
+    let of = |entity, from, to| Move { entity: value(entity), from, to };
+    assert_eq!(all, [of(1, Far, Near), of(5, Near, Far)]);
+    let counts = count(all, weight);
     let expected = [
-        ((Side::Near, Side::Far), MoveCount { uses: 1, values: 1, weight: 10 }),
-        ((Side::Far, Side::Near), MoveCount { uses: 2, values: 1, weight: 10 }),
+        ((Near, Far), MoveCount { moves: 1, weight: 10 }),
+        ((Far, Near), MoveCount { moves: 1, weight: 1 }),
     ];
     assert_eq!(counts.into_iter().collect::<Vec<_>>(), expected);
 }
 
 #[test]
-fn the_check_names_what_has_no_place_or_the_wrong_one() {
-    let func = function();
-    let mut placement = placement(&func);
-    let needs = needs(&func);
-    let allowed = |by: Use, place: Side| needs(by).is_none_or(|needed| needed == place);
-    let any_result = |_: Inst, _: Side| true;
-    let messages = |placement: &Placement<Side>| {
-        let errors = verify_placement(&func, placement, allowed, any_result);
-        errors.iter().map(|e| format!("{}: {}", e.entity, e.message)).collect::<Vec<_>>()
-    };
-    assert_eq!(
-        messages(&placement),
-        [
-            "v4: cannot take v1 from far",
-            "v5: cannot take v1 from far",
-            "inst3: cannot take v5 from near"
-        ]
-    );
-    placement.set(value(1), Side::Near);
-    placement.set(value(5), Side::Far);
-    assert_eq!(messages(&placement), [""; 0]);
-    placement.set(value(6), Side::Far);
-    assert_eq!(messages(&placement), ["v3: cannot take v6 from far"]);
-
-    let loads_far = |inst: Inst, place: Side| {
-        place == Side::Far || !matches!(func.insts[inst].op, Op::Load(..))
-    };
-    let errors = verify_placement(&func, &placement, |_, _| true, loads_far);
-    assert_eq!(errors.len(), 1);
-    assert_eq!(errors[0].to_string(), "@f: v2: cannot be made at near");
-
-    let mut partial = Placement::new();
-    partial.set(value(0), Side::Near);
-    let errors = verify_placement(&func, &partial, |_, _| true, |_, _| true);
-    let entities: Vec<_> = errors.iter().map(|e| e.entity.as_str()).collect();
-    assert_eq!(entities, ["v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8"]);
-    assert!(errors.iter().all(|e| e.message == "has no place"));
+fn a_later_home_takes_the_place_of_the_former_with_its_copies() {
+    let mut placement = placement(&function());
+    assert_eq!(placement.origin(value(1), Near), Some(Origin::Copied));
+    placement.set(value(1), Near);
+    assert_eq!(placement.origin(value(1), Near), Some(Origin::Computed));
+    assert_eq!(placement.origin(value(1), Far), None);
+    assert_eq!(moves(&placement).count(), 1);
 }
 
 #[test]
-fn every_operand_is_a_use() {
-    for seed in 0..50 {
-        let func = structured_function(seed);
-        let mut expected: Vec<Value> = Vec::new();
-        for &block in &func.layout {
-            let data = &func.blocks[block];
-            expected.extend(data.insts.iter().flat_map(|&inst| func.insts[inst].op.args()));
-            expected.extend(func.terminator(block).args());
-        }
-        let found: Vec<Value> = uses(&func).iter().map(|site| site.value).collect();
-        assert_eq!(found, expected, "seed {seed}");
-        for site in uses(&func) {
-            let named = match site.by {
-                Use::Operand(inst, number) => func.insts[inst].op.args()[number],
-                Use::Terminator(block, number) => func.terminator(block).args()[number],
-                Use::Argument(..) => site.value,
-            };
-            assert_eq!(named, site.value);
-        }
-    }
+fn the_check_names_what_is_read_where_it_is_not_and_copies_without_a_way() {
+    let placement = placement(&function());
+    let read = |by, entity, place| Read { by, entity: value(entity), place };
+    let found = |reads: &[Read<&'static str, Value, Side>], way: fn(Side, Side) -> bool| {
+        verify(&placement, reads.iter().copied(), way)
+    };
+    let good = [read("v4", 1, Near), read("v4", 3, Near), read("store", 5, Far)];
+    assert_eq!(found(&good, |_, _| true), Ok(()));
+    let said = found(&[good[0], read("v8", 3, Far)], |_, _| true);
+    assert_eq!(said, Err("v8 reads v3 in far, where it is not".to_string()));
+    let said = found(&good, |from, to| (from, to) != (Near, Far));
+    assert_eq!(said, Err("v5 is copied from near to far: there is no way".to_string()));
+    let unplaced = verify(&Placement::new(), good, |_, _| true);
+    assert_eq!(unplaced, Err("v4 reads v1 in near, where it is not".to_string()));
+}
+
+#[test]
+fn a_remark_says_what_lives_where_and_what_would_make_the_dearest_copy_go() {
+    let placement = placement(&function());
+    let read = |entity, place| Read { by: "", entity: value(entity), place };
+    let reads = [read(1, Near), read(5, Far), read(5, Near), read(5, Far)];
+    let summary = Summary::of(&placement, &reads, weight);
+    assert_eq!(
+        summary.message(name).to_string(),
+        "5 values live in near, 4 in far; 1 are computed in several; 1 are copied \
+         from near to far; 1 are copied from far to near"
+    );
+    let terms: Vec<_> = summary.terms(name).into_iter().map(|t| (t.name, t.value)).collect();
+    let expected = [
+        ("EstimatedMoves", "11"),
+        ("MostMoved", "v5 from near to far"),
+        ("EstimatedMovesOfIt", "10"),
+        ("GoneWithoutReads", "2"),
+    ];
+    assert_eq!(terms, expected.map(|(name, value)| (name, value.to_string())));
+    let none = Summary::of(&Placement::<Value, Side>::new(), &reads, weight);
+    assert!(none.terms(name).is_empty());
+    assert_eq!(none.message(name).to_string(), "no value lives anywhere");
+}
+
+/// Registers, blocks, whatever a target numbers.
+#[test]
+fn any_entity_can_be_placed() {
+    #[derive(Clone, Copy, PartialEq, Eq)]
+    struct Register(u32);
+    entity_impl!(Register, "r");
+    let mut placement = Placement::new();
+    placement.set(Register(3), Near);
+    placement.add(Register(3), Far, Origin::Copied);
+    assert_eq!(placement.annotation()(Register(3)), Some("near+far".to_string()));
+    assert_eq!(placement.annotation()(Register(2)), None);
+    assert_eq!(placement.entities().collect::<Vec<_>>(), [Register(3)]);
 }

@@ -18,6 +18,17 @@ pub enum RegClass {
     Data,
 }
 
+/// As a place of values: `ctrl`, `addr`, `data`.
+impl fmt::Display for RegClass {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            RegClass::Ctrl => "ctrl",
+            RegClass::Addr => "addr",
+            RegClass::Data => "data",
+        })
+    }
+}
+
 impl RegisterClass for RegClass {
     const ALL: &'static [RegClass] = &[RegClass::Ctrl, RegClass::Addr, RegClass::Data];
 

@@ -2,14 +2,19 @@
 //!
 //! The way of a program: `plan` decides which engine keeps and computes which tile and what is
 //! brought to it beforehand; `lower` writes each kernel of the plan in the shared IR; `backend`
-//! turns kernels into SIMB instructions. `pipeline` lists the passes in order.
+//! calls kernels into SIMB instructions. `pipeline` lists the passes in order.
 
 pub mod backend;
 pub mod codes;
+mod configuration;
+mod fit;
+mod front;
 pub mod intrinsics;
+pub mod kernel;
 pub mod lower;
 mod outputs;
 pub mod parameters;
+pub mod passes;
 mod pipeline;
 pub mod plan;
 mod state;

@@ -4,82 +4,22 @@
 use nbcc_ir::{PrintOptions, print_function, verify_function};
 use nbcc_isa_ipim::program::Program;
 use nbcc_isa_ipim::{ATOM_BYTES, Machine};
-use nbcc_mach::regalloc::{Allocation, Policy};
-use nbcc_pipeline::{Dump, State};
+use nbcc_mach::regalloc::Policy;
+use nbcc_pipeline::{Attempt, Dump, State, Stop};
+use nbcc_placement::Placement;
 use nbcc_stages::Pipeline;
 use nbcc_stages::bounds::{Bounds, Extents, ParamValues};
 
-use crate::backend::place::{self, Places};
-use crate::backend::regalloc;
-use crate::backend::reorder::{self, Orders};
-use crate::backend::select::{LiteralPool, MachFunction, Selected};
-use crate::lower::share::Turn;
-use crate::lower::{Kernel, Size};
-use crate::plan::schedule::defaults::Rule;
-use crate::plan::schedule::defaults::relief::{self, NO_LIMIT};
-use crate::plan::{BANK_RESERVED, Plan};
-
-/// A kernel in instructions.
-#[derive(Clone, Debug)]
-pub struct MachineKernel {
-    /// The instructions.
-    pub code: Selected,
-    /// Its registers, once they are allocated.
-    pub registers: Option<Allocation>,
-    /// Its instructions before they had registers, for the check of the allocation.
-    pub unallocated: Option<MachFunction>,
-    /// Its instructions before they were reordered, and where they were, for the check of that.
-    pub unordered: Option<(MachFunction, Orders)>,
-}
-
-/// How a program trades time, code and registers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Form {
-    /// How small code is to be.
-    pub size: Size,
-    /// Whether kernels that are the same are shared.
-    pub share: bool,
-    /// The most numbers that the control core gets for a kernel that stands for several.
-    pub numbers: usize,
-    /// Whether kernels that run much are not merged.
-    pub apart: bool,
-    /// Expressions that all uses of a Func computed at each use may come to.
-    pub repeated: u64,
-}
-
-/// What does not fit the instruction memory, or the registers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Excess {
-    /// The program.
-    Program,
-    /// A kernel alone.
-    Kernel,
-    /// A kernel alone, by so much that smaller code does not help.
-    FarKernel,
-}
-
-impl Form {
-    /// The form to begin with, of code of that size. A quarter of the control registers may be taken
-    /// by numbers.
-    pub fn first(size: Size, machine: &Machine) -> Form {
-        let numbers = machine.registers.ctrl as usize / 4;
-        Form { size, share: true, numbers, apart: true, repeated: NO_LIMIT }
-    }
-
-    /// The next form, of smaller code. Merging does not help where a kernel alone is too large.
-    fn smaller(self, excess: Excess) -> Option<Form> {
-        if excess != Excess::Program && self.size < Size::Compact {
-            return Some(Form { size: Size::Compact, ..self });
-        }
-        if self.size == Size::Merged && self.apart {
-            return Some(Form { apart: false, ..self });
-        }
-        Some(Form { size: self.size.smaller()?, ..self })
-    }
-}
+use crate::backend::code::{LiteralPool, MachineKernel};
+use crate::backend::{regalloc, reorder};
+use crate::configuration::{Configuration, Excess, Transforms};
+use crate::kernel::{Kernel, KernelCall};
+use crate::passes::place::{self, Places};
+use crate::plan::schedule::defaults::{Rule, budget};
+use crate::plan::{BANK_RESERVED, Finding, Plan};
 
 /// The compilation state.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Compilation {
     /// The pipeline as it stands.
     pub pipeline: Pipeline,
@@ -107,19 +47,18 @@ pub struct Compilation {
     pub bounds: Option<Bounds>,
     /// The plan.
     pub plan: Option<Plan>,
-    /// The form to begin with.
-    pub first: Form,
-    /// How the program is to be made.
-    pub form: Form,
-    /// The form to try instead, where this one does not fit the machine.
-    pub instead: Option<Form>,
+    /// What was decided and found out before the plan.
+    pub findings: Vec<Finding>,
+    /// The configuration of the first attempt.
+    pub first: Configuration,
+    /// That of this one.
+    pub configuration: Configuration,
     /// Kernels in IR.
     pub kernels: Vec<Kernel>,
     /// Which kernel runs when.
-    pub turns: Vec<Turn>,
-    /// The same before equal values were made one, and before values were moved out of loops, for
-    /// register files too small for that.
-    pub plainer: Vec<Vec<Kernel>>,
+    pub calls: Vec<KernelCall>,
+    /// Which transforms that take registers have run.
+    pub transforms: Transforms,
     /// Where the values of each kernel live, once that is decided.
     pub places: Vec<Places>,
     /// Constants.
@@ -131,33 +70,39 @@ pub struct Compilation {
 }
 
 impl Compilation {
-    /// The next form, of smaller programs: of smaller code, then with fewer Funcs repeated.
-    pub fn smaller(&self, excess: Excess) -> Option<Form> {
-        let code = || self.form.smaller(excess);
+    /// The next configuration, of a smaller program: of smaller code, then with less inlined.
+    fn smaller(&self, excess: Excess) -> Option<Configuration> {
+        let code = || self.configuration.smaller(excess);
         match excess {
-            Excess::FarKernel => self.less_repeated().or_else(code),
-            Excess::Program | Excess::Kernel => code().or_else(|| self.less_repeated()),
+            Excess::FarKernel => self.inlining_less().or_else(code),
+            Excess::Program | Excess::Kernel => code().or_else(|| self.inlining_less()),
         }
     }
 
-    /// The next form with fewer Funcs repeated.
-    fn less_repeated(&self) -> Option<Form> {
+    /// The first configuration with the next smaller inlining budget.
+    pub fn inlining_less(&self) -> Option<Configuration> {
         let scheduled = self.scheduled.as_ref()?;
-        let repeated = relief::next(scheduled, &self.extents, self.form.repeated)?;
-        Some(Form { repeated, ..self.first })
+        let budget = self.configuration.inlining_budget;
+        let inlining_budget = budget::smaller(scheduled, &self.extents, budget)?;
+        Some(Configuration { inlining_budget, ..self.first.clone() })
     }
 
-    /// Goes back to the plan, for a program of another form.
-    pub fn begin_again(&mut self, form: Form) {
-        self.form = form;
-        self.instead = None;
-        self.kernels.clear();
-        self.turns.clear();
-        self.plainer.clear();
-        self.places.clear();
-        self.pool = LiteralPool::default();
-        self.selected.clear();
-        self.program = None;
+    /// Asks for another attempt. The user is told why, unless passes will tell.
+    pub fn retry(&self, new: Configuration) -> Stop<Configuration> {
+        // The line that stands for the whole program: the definition of its first output.
+        let output = self.pipeline.outputs.first();
+        let program = output.map(|&output| self.pipeline.funcs[output].span);
+        let why = || self.configuration.why_not(&new, program);
+        let why = self.configuration.same_plan(&new).then(why);
+        Stop::retry(new, why)
+    }
+
+    /// Asks for an attempt at a smaller program, if there is one to make.
+    ///
+    /// # Errors
+    /// That other attempt.
+    pub fn retry_smaller(&self, excess: Excess) -> Result<(), Stop<Configuration>> {
+        self.smaller(excess).map_or(Ok(()), |new| Err(self.retry(new)))
     }
 
     /// The end of what spilled values may take of each bank: behind it lie parameters.
@@ -168,6 +113,18 @@ impl Compilation {
     /// The plan. Panics before the pass that makes it.
     pub fn plan(&self) -> &Plan {
         self.plan.as_ref().expect("kernels are made from a plan")
+    }
+}
+
+impl Attempt for Compilation {
+    type Configuration = Configuration;
+
+    fn configuration(&self) -> &Configuration {
+        &self.configuration
+    }
+
+    fn configure(&mut self, configuration: Configuration) {
+        self.configuration = configuration;
     }
 }
 
@@ -186,8 +143,8 @@ impl State for Compilation {
         }
         if !self.kernels.is_empty() {
             let text = |(k, kernel): (usize, &Kernel)| {
-                let places = self.places.get(k);
-                let place = |v| places.and_then(|places| places.text(v));
+                let places = self.places.get(k).map(Placement::annotation);
+                let place = |v| places.as_ref().and_then(|text| text(v));
                 let annotations: [nbcc_ir::Annotation<'_>; 1] = [&place];
                 let options = PrintOptions { annotations: &annotations, ..Default::default() };
                 let text = print_function(&kernel.func, &options);

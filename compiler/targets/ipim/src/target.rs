@@ -1,23 +1,23 @@
 //! iPIM as a [`Target`].
 
-use nbcc_base::{CodeInfo, Diagnostic, Diagnostics, Failed, Span};
+use nbcc_base::{CodeInfo, Diagnostic, Diagnostics, Failed};
 use nbcc_isa_ipim::Machine;
 use nbcc_isa_ipim::machine::BUILT_IN;
 use nbcc_mach::regalloc::Policy;
 use nbcc_pipeline::{
-    Artifact, Choice, Context, Emit, MachineInfo, NoObserver, OptLevel, PassInfo, Program,
-    ProgramKind, Request, State, Target, run_passes, run_passes_from,
+    Artifact, Choice, Context, Emit, MachineInfo, NoObserver, OptLevel, PassDesc, PassInfo,
+    Program, ProgramKind, Request, State, Target, run_attempts,
 };
-use nbcc_placement::{Message, Remark, RemarkKind};
 use nbcc_stages::bounds::Extents;
-use nbcc_stages::{DirectiveInfo, ParamKind, Pipeline};
+use nbcc_stages::{DirectiveInfo, ParamKind};
 
 use crate::codes;
-use crate::lower::Size;
+use crate::configuration::Configuration;
+use crate::kernel::Size;
 use crate::pipeline::PASSES;
 use crate::plan;
-use crate::plan::schedule::defaults::{Rule, relief};
-use crate::state::{Compilation, Form};
+use crate::plan::schedule::defaults::Rule;
+use crate::state::Compilation;
 
 /// The iPIM target.
 pub static IPIM: Ipim = Ipim;
@@ -136,7 +136,8 @@ impl Target for Ipim {
             Emit::MachineIr => until("allocate"),
             Emit::Binary | Emit::Asm | Emit::Remarks => PASSES,
         };
-        let state = run(passes, program, request, cx)?;
+        let mut state = start(program, request, cx)?;
+        run_attempts(passes, &mut state, cx)?;
         let program = || state.program.as_ref().expect("the last pass makes the program");
         let written = match request.emit {
             Emit::Stages | Emit::Ir | Emit::MachineIr => Ok(Artifact::Text(state.text())),
@@ -156,21 +157,26 @@ impl Target for Ipim {
         request: &Request,
         cx: &mut Context<'_>,
     ) -> Result<String, Failed> {
-        let mut state = start(program.clone(), request, cx)?;
-        let written = state.pipeline.clone();
-        run_passes(until("inline"), &mut state, cx)?;
-        if relief::next(&state.pipeline, &state.extents, relief::NO_LIMIT).is_some() {
-            state.form.repeated = repeated(program, request, cx);
-        }
+        let mut state = start(program, request, cx)?;
+        let (first, said) = (state.clone(), cx.remarks.len());
         let passes = until("addresses");
-        run_passes_from(passes, until("inline").len(), &mut state, cx)?;
-        let plan = state.plan();
-        Ok(plan::explain(plan, &state.machine, &written, cx.sources, cx.remarks))
+        run_attempts(passes, &mut state, cx)?;
+        // The program that fits the machine may have another plan, with less inlined.
+        if state.inlining_less().is_some()
+            && let Some(budget) = inlining_budget(first.clone(), cx)
+            && budget != state.configuration.inlining_budget
+        {
+            cx.remarks.truncate(said);
+            state = first.clone();
+            state.configuration.inlining_budget = budget;
+            run_attempts(passes, &mut state, cx)?;
+        }
+        Ok(plan::explain(state.plan(), &state.machine, &first.pipeline, cx.sources))
     }
 }
 
-/// How much of its Funcs the program repeats that fits the machine; without a limit where none does.
-fn repeated(program: Program, request: &Request, cx: &Context<'_>) -> u64 {
+/// The inlining budget under which a program fits the machine; `None` where it fits under none.
+fn inlining_budget(mut state: Compilation, cx: &Context<'_>) -> Option<u64> {
     let (mut diagnostics, mut remarks) = (Diagnostics::default(), vec![]);
     let mut quiet = Context {
         sources: cx.sources,
@@ -179,55 +185,13 @@ fn repeated(program: Program, request: &Request, cx: &Context<'_>) -> u64 {
         passes: cx.passes,
         observer: &mut NoObserver,
     };
-    run(PASSES, program, request, &mut quiet).map_or(relief::NO_LIMIT, |done| done.form.repeated)
+    let done = run_attempts(PASSES, &mut state, &mut quiet);
+    done.ok().map(|()| state.configuration.inlining_budget)
 }
 
 /// The passes before the one of that name.
-fn until(name: &str) -> &'static [nbcc_pipeline::PassDesc<Compilation>] {
+fn until(name: &str) -> &'static [PassDesc<Compilation, Configuration>] {
     nbcc_pipeline::before(PASSES, name)
-}
-
-/// Runs passes in the first form that fits the machine.
-fn run(
-    passes: &[nbcc_pipeline::PassDesc<Compilation>],
-    program: Program,
-    request: &Request,
-    cx: &mut Context<'_>,
-) -> Result<Compilation, Failed> {
-    let mut state = start(program, request, cx)?;
-    state.first = Form::first(first_size(request, cx)?, &state.machine);
-    state.form = state.first;
-    let upto = |name| until(name).len().min(passes.len());
-    let (inline, plan) = (upto("inline"), upto("lower"));
-    run_passes(&passes[..inline], &mut state, cx)?;
-    let scheduled = cx.remarks.len();
-    // Up to the plan, programs are the same in every form that repeats as much.
-    run_passes_from(&passes[..plan], inline, &mut state, cx)?;
-    let mut remarks = cx.remarks.len();
-    let mut tried = Vec::new();
-    loop {
-        let done = run_passes_from(passes, plan, &mut state, cx);
-        match (done, state.instead) {
-            (Ok(()), Some(instead)) => {
-                // What the user is told of a program is told of the one that is kept.
-                if instead.repeated == state.form.repeated {
-                    cx.remarks.truncate(remarks);
-                    tried.push(remark(state.form, instead, output_span(&state.pipeline)));
-                    state.begin_again(instead);
-                } else {
-                    cx.remarks.truncate(scheduled);
-                    tried.clear();
-                    state.begin_again(instead);
-                    run_passes_from(&passes[..plan], inline, &mut state, cx)?;
-                    remarks = cx.remarks.len();
-                }
-            }
-            (done, _) => {
-                cx.remarks.extend(tried);
-                return done.map(|()| state);
-            }
-        }
-    }
 }
 
 /// The size of code to begin with.
@@ -245,44 +209,6 @@ fn first_size(request: &Request, cx: &mut Context<'_>) -> Result<Size, Failed> {
             );
         }
     })
-}
-
-/// Says why a program does not have the form tried before.
-fn remark(before: Form, form: Form, span: Option<Span>) -> Remark {
-    let (name, message) = match form.size {
-        _ if form.numbers < before.numbers => {
-            ("FewerNumbers", "registers are too few for the numbers of merged kernels")
-        }
-        _ if before.share && !form.share => {
-            ("Unshared", "registers are too few for the arguments of shared kernels")
-        }
-        Size::Merged if form.apart => (
-            "Merged",
-            "the program is too large: kernels that differ in constants and do not run much are one",
-        ),
-        Size::Merged => {
-            ("AllMerged", "the program is too large: all kernels that differ in constants are one")
-        }
-        Size::Smallest => ("Smallest", "the program is too large: requests are made in loops"),
-        Size::Fast | Size::Compact => {
-            ("Compact", "the program is too large: loops are not unrolled")
-        }
-    };
-    Remark {
-        kind: RemarkKind::Missed,
-        pass: "emit",
-        name,
-        function: String::new(),
-        span,
-        message: Message::of(message),
-        terms: vec![],
-    }
-}
-
-/// The line that stands for the whole program: the definition of its first output.
-fn output_span(pipeline: &Pipeline) -> Option<Span> {
-    let output = pipeline.outputs.first()?;
-    Some(pipeline.funcs[*output].span)
 }
 
 /// A choice between on and off; on where nothing is chosen.
@@ -335,10 +261,12 @@ fn start(program: Program, request: &Request, cx: &mut Context<'_>) -> Result<Co
             }
         },
     };
+    let first = Configuration::first(first_size(request, cx)?, &machine);
     Ok(Compilation {
         pipeline,
-        first: Form::first(Size::Fast, &machine),
-        form: Form::first(Size::Fast, &machine),
+        findings: vec![],
+        configuration: first.clone(),
+        first,
         machine,
         policy,
         reorder,
@@ -351,10 +279,9 @@ fn start(program: Program, request: &Request, cx: &mut Context<'_>) -> Result<Co
         scheduled: None,
         bounds: None,
         plan: None,
-        instead: None,
         kernels: vec![],
-        turns: vec![],
-        plainer: vec![],
+        calls: vec![],
+        transforms: Default::default(),
         places: vec![],
         pool: Default::default(),
         selected: vec![],

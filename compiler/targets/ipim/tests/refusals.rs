@@ -8,8 +8,8 @@ use nbcc_isa_ipim::{Inst, IntOp, Machine, RegClass, SimbMask};
 use nbcc_mach::regalloc::{Policy, Shortage};
 use nbcc_mach::{BlockData, InstData};
 use nbcc_pipeline::{Context, NoObserver, PassOptions, Program, Request, Target};
+use nbcc_target_ipim::backend::code::{MachFunction, Selected};
 use nbcc_target_ipim::backend::regalloc::{FILES, allocate};
-use nbcc_target_ipim::backend::select::{MachFunction, Selected};
 use nbcc_target_ipim::{IPIM, codes};
 
 /// The codes of the errors that compiling reports.
@@ -56,7 +56,7 @@ fn ipim_refuses_choices() {
 }
 
 /// As many control values alive at once as the register file has entries find no place: they
-/// depend on each other, so none can be made again.
+/// depend on each other, so none can be rematerialised.
 #[test]
 fn ipim_refuses_register_files() {
     let machine = Machine::built_in("ipim-vault");

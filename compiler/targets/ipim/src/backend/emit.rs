@@ -2,8 +2,8 @@
 //! kernels that are called, then the others and the calls in order; labels, line table, constants.
 //!
 //! A call sets the arguments in the register files where the kernel wants them, and the address to
-//! return to. No register holds anything from one kernel to the next. Numbers that engines want are
-//! put into atoms of their banks, unless they are there from the call before.
+//! return to. No register holds anything from one kernel to the next. Merged constants that engines
+//! want are put into atoms of their banks, unless they are there from the call before.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,8 +16,8 @@ use nbcc_isa_ipim::{Addr, Inst, Machine, PhysReg, RegClass, SimbMask};
 use nbcc_mach::VReg;
 use nbcc_mach::emit::{CodeBuilder, source_place};
 
-use super::select::{Args, LiteralPool, Selected, first_arg, number_address};
-use crate::lower::share::Turn;
+use super::code::{Args, LiteralPool, Selected, constant_address, first_arg};
+use crate::kernel::KernelCall;
 
 /// What the control core's first registers are set to before a program runs.
 const PLACE: [Coordinate; 4] =
@@ -35,7 +35,7 @@ pub struct Data {
 /// Puts a program together.
 pub fn emit(
     kernels: &[(&Selected, &SecondaryMap<VReg, u16>)],
-    turns: &[Turn],
+    calls: &[KernelCall],
     pool: &mut LiteralPool,
     data: Data,
     machine: &Machine,
@@ -62,14 +62,14 @@ pub fn emit(
         }
         out.place(main, "main".to_string());
     }
-    for (number, turn) in turns.iter().enumerate() {
-        if let Some(phase) = turn.sync {
-            out.push(Inst::Sync { phase }, turn.place);
+    for (number, call) in calls.iter().enumerate() {
+        if let Some(phase) = call.sync {
+            out.push(Inst::Sync { phase }, call.place);
         }
-        let (kernel, entries) = kernels[turn.kernel];
-        match starts.get(&turn.kernel) {
-            Some(&start) => out.call(number, turn, (kernel, start), pool, machine),
-            None => _ = out.kernel(turn.kernel, kernel, entries),
+        let (kernel, entries) = kernels[call.kernel];
+        match starts.get(&call.kernel) {
+            Some(&start) => out.call(number, call, (kernel, start), pool, machine),
+            None => _ = out.kernel(call.kernel, kernel, entries),
         }
     }
     let bytes = pool.atoms.iter().flatten().flat_map(|word| word.to_le_bytes()).collect();
@@ -116,7 +116,7 @@ impl Text<'_> {
     fn call(
         &mut self,
         number: usize,
-        turn: &Turn,
+        call: &KernelCall,
         (kernel, start): (&Selected, u32),
         pool: &mut LiteralPool,
         machine: &Machine,
@@ -129,36 +129,36 @@ impl Text<'_> {
                 read.extend(kernel.func.vregs[*o.reg].fixed.map(|entry| (o.class, entry)));
             });
         }
-        for (arg, &base) in (0..).zip(&turn.bases) {
+        for (arg, &base) in (0..).zip(&call.bases) {
             let [ctrl, addr] =
                 [RegClass::Ctrl, RegClass::Addr].map(|class| (class, first_arg(class) + arg));
             if read.contains(&ctrl) {
                 let (dst, imm) = (PhysReg::new(ctrl.0, ctrl.1), Imm::Value(base as i32));
-                self.push(Inst::SetiCrf { dst, imm }, turn.place);
+                self.push(Inst::SetiCrf { dst, imm }, call.place);
             }
             if read.contains(&addr) {
                 let (arf, drf) = (PhysReg::new(addr.0, addr.1), PhysReg::new(RegClass::Data, arg));
                 let dram = Addr::Direct(pool.address([base; 4]));
                 let simb_mask = kernel.mask;
-                self.push(Inst::LdRf { dram, drf, simb_mask }, turn.place);
-                self.push(Inst::MovArf { arf, drf, simb_mask }, turn.place);
+                self.push(Inst::LdRf { dram, drf, simb_mask }, call.place);
+                self.push(Inst::MovArf { arf, drf, simb_mask }, call.place);
             }
         }
-        self.numbers(turn, (kernel, args), pool, machine);
+        self.constants(call, (kernel, args), pool, machine);
         let back = self.code.label();
         let dst = PhysReg::new(RegClass::Ctrl, args.return_entry());
-        self.push(Inst::SetiCrf { dst, imm: Imm::Label(back) }, turn.place);
+        self.push(Inst::SetiCrf { dst, imm: Imm::Label(back) }, call.place);
         let target = PhysReg::new(RegClass::Ctrl, args.return_entry() + 1);
-        self.push(Inst::SetiCrf { dst: target, imm: Imm::Label(start) }, turn.place);
-        self.push(Inst::Jump { target }, turn.place);
-        self.function(&turn.name, first);
+        self.push(Inst::SetiCrf { dst: target, imm: Imm::Label(start) }, call.place);
+        self.push(Inst::Jump { target }, call.place);
+        self.function(&call.name, first);
         self.place(back, format!("R{number}"));
     }
 
-    /// Hands over numbers: in control registers, and in atoms of banks.
-    fn numbers(
+    /// Hands over merged constants: in control registers, and in atoms of banks.
+    fn constants(
         &mut self,
-        turn: &Turn,
+        call: &KernelCall,
         (kernel, args): (&Selected, &Args),
         pool: &mut LiteralPool,
         machine: &Machine,
@@ -171,13 +171,13 @@ impl Text<'_> {
             }
         }
         let mut stores = Vec::new();
-        for (number, &atom) in (0..).zip(&turn.numbers) {
+        for (number, &atom) in (0..).zip(&call.constants) {
             if let Some(entry) = args.entry(number) {
                 let dst = PhysReg::new(RegClass::Ctrl, entry);
                 let imm = Imm::Value(atom[0] as i32);
-                self.push(Inst::SetiCrf { dst, imm }, turn.place);
+                self.push(Inst::SetiCrf { dst, imm }, call.place);
             }
-            let to = number_address(number);
+            let to = constant_address(number);
             let now = (atom, simb_mask);
             if read.contains(&to) && self.atoms.insert(to, now) != Some(now) {
                 stores.push((Addr::Direct(pool.address(atom)), Addr::Direct(to)));
@@ -187,10 +187,10 @@ impl Text<'_> {
         for some in stores.chunks(machine.registers.data as usize) {
             let registers = || (0..).map(|entry| PhysReg::new(RegClass::Data, entry));
             for (&(dram, _), drf) in some.iter().zip(registers()) {
-                self.push(Inst::LdRf { dram, drf, simb_mask }, turn.place);
+                self.push(Inst::LdRf { dram, drf, simb_mask }, call.place);
             }
             for (&(_, dram), drf) in some.iter().zip(registers()) {
-                self.push(Inst::StRf { dram, drf, simb_mask }, turn.place);
+                self.push(Inst::StRf { dram, drf, simb_mask }, call.place);
             }
         }
     }

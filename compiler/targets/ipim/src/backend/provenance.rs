@@ -12,31 +12,30 @@ use nbcc_isa_ipim::{ATOM_BYTES, ELEMENT_BYTES, Memory};
 use nbcc_mach::{AffineAddress, MemoryAccess};
 
 use crate::intrinsics::extents;
-use crate::lower::Kernel;
-use crate::lower::share::Turn;
+use crate::kernel::{Kernel, KernelCall};
 
 /// The number of what spilled values are kept in, behind those of memory objects.
 const SLOTS: u32 = u32::MAX;
 
-/// Numbers the objects of a kernel: those that share bytes in one of its turns have one number.
-pub fn objects(kernel: &Kernel, turns: &[&Turn]) -> SecondaryMap<Mem, Option<u32>> {
+/// Numbers the objects of a kernel: those that share bytes in one of its calls have one number.
+pub fn objects(kernel: &Kernel, calls: &[&KernelCall]) -> SecondaryMap<Mem, Option<u32>> {
     let args = kernel.args.as_deref().unwrap_or_default();
-    let range = |turn: Option<&Turn>, mem: Mem| {
+    let range = |call: Option<&KernelCall>, mem: Mem| {
         let data = &kernel.func.mems[mem];
         let arg = args.iter().position(|&arg| arg == mem);
-        let passed = arg.zip(turn).and_then(|(arg, turn)| turn.bases.get(arg).copied());
+        let passed = arg.zip(call).and_then(|(arg, call)| call.bases.get(arg).copied());
         let start = u64::from(passed.unwrap_or(kernel.mem_base[mem]));
         let bytes: u64 = extents(data).into_iter().map(u64::from).product();
         start..(start + bytes * u64::from(ELEMENT_BYTES)).next_multiple_of(ATOM_BYTES.into())
     };
-    let meet = |turn: Option<&Turn>, a: Mem, b: Mem| {
-        let (x, y) = (range(turn, a), range(turn, b));
+    let meet = |call: Option<&KernelCall>, a: Mem, b: Mem| {
+        let (x, y) = (range(call, a), range(call, b));
         let same = kernel.func.mems[a].space == kernel.func.mems[b].space;
         same && x.start < y.end && y.start < x.end
     };
-    let share = |a: Mem, b: Mem| match turns {
+    let share = |a: Mem, b: Mem| match calls {
         [] => meet(None, a, b),
-        _ => turns.iter().any(|turn| meet(Some(turn), a, b)),
+        _ => calls.iter().any(|call| meet(Some(call), a, b)),
     };
     let mut objects: SecondaryMap<Mem, Option<u32>> = SecondaryMap::new();
     for mem in kernel.func.mems.keys() {

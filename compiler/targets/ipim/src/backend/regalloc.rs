@@ -15,13 +15,10 @@ use nbcc_mach::regalloc::{
     self, Allocation, Home, Insertion, Policy, RegisterFile, Shortage, Slots, Spiller, Transfer,
 };
 
-use super::merge::MAX_NUMBERS;
+use super::code::{Args, MachFunction, RESERVED_CTRL_REGS, Recipe, Selected, constant_address};
 use super::provenance;
-use super::select::{Args, MachFunction, Recipe, Selected, number_address};
+use crate::kernel::MAX_CONSTANTS;
 use crate::plan::BANK_RESERVED;
-
-/// Control registers that hold the place of the vault.
-pub const RESERVED_CTRL_REGS: u16 = 4;
 
 /// The files in the order in which they are allocated. Address registers are spilled through vector
 /// registers, so these come last.
@@ -50,10 +47,10 @@ pub fn files(
     ]
 }
 
-/// The addresses of each bank at which spilled values lie: behind the numbers that kernels get, up
-/// to `end`.
+/// The addresses of each bank at which spilled values lie: behind merged constant
+/// parameters, up to `end`.
 fn slots(end: u32) -> Range<u32> {
-    number_address(MAX_NUMBERS as u16)..end
+    constant_address(MAX_CONSTANTS as u16)..end
 }
 
 /// Gives every register of a kernel an entry. Spilled values go to the bank below `slots_end`.
@@ -123,7 +120,7 @@ fn copy(inst: &Inst<VReg>) -> Option<(VReg, VReg)> {
 }
 
 /// What an instruction moves. The reserved part of a bank holds, beside `slots`, what does not change
-/// while a kernel runs: constants, numbers, parameters.
+/// while a kernel runs: literals and parameters.
 fn transfer(inst: &Inst<VReg>, slots: &Range<u32>) -> Option<Transfer<VReg>> {
     if let Some((to, from)) = copy(inst) {
         return Some(Transfer::Copy { to, from });

@@ -18,7 +18,7 @@ use nbcc_mach::dependence::{Dependence, DependenceGraph, Edge};
 use nbcc_mach::regalloc::Allocation;
 use nbcc_mach::{Block, InstData, VReg, schedule};
 
-use super::select::MachFunction;
+use super::code::MachFunction;
 
 /// More entries than a register file has.
 const FILE: u32 = 1 << 16;

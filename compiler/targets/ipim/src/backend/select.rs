@@ -1,6 +1,6 @@
 //! Instruction selection: kernels in the shared IR become SIMB instructions over virtual registers.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 use cranelift_entity::SecondaryMap;
 use nbcc_analysis::liveness::Liveness;
@@ -12,97 +12,16 @@ use nbcc_ir::{
 };
 use nbcc_isa::Imm;
 use nbcc_isa_ipim::{
-    ATOM_BYTES, Addr, CompOp, FloatOp, Inst, IntOp, Memory, Mode, RESERVED_ADDR_REGS, RegClass,
-    SimbMask, Source, VecMask,
+    Addr, CompOp, FloatOp, Inst, IntOp, Memory, Mode, RegClass, SimbMask, Source, VecMask,
 };
 use nbcc_mach::{Block as MBlock, BlockData, InstData, MemoryAccess, VReg};
+use nbcc_placement::Origin;
 
-use super::place::{Place, Places, immediate};
+use super::code::{Args, LiteralPool, MachFunction, Recipe, Selected, constant_address, first_arg};
 use super::provenance;
-use super::regalloc::RESERVED_CTRL_REGS;
 use crate::intrinsics::*;
-use crate::lower::Kernel;
-use crate::plan::BANK_RESERVED;
-
-/// A kernel over virtual registers.
-pub type MachFunction = nbcc_mach::Function<Inst<VReg>>;
-
-/// How the value of a register is rematerialised.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Recipe {
-    /// From the constant at this bank address.
-    Pool(u32),
-    /// It is zero in every lane.
-    Zero,
-    /// The control core sets it.
-    Set(Imm),
-}
-
-/// A selected kernel.
-#[derive(Clone, Debug)]
-pub struct Selected {
-    /// The instructions.
-    pub func: MachFunction,
-    /// Registers that hold constants.
-    pub recipes: BTreeMap<VReg, Recipe>,
-    /// The engines that run it.
-    pub mask: SimbMask,
-    /// Its arguments, if it is called.
-    pub args: Option<Args>,
-}
-
-/// The arguments of a kernel that is called.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Args {
-    /// How many addresses there are: each has an entry of AddrRF and one of CtrlRF.
-    pub addresses: u16,
-    /// Which numbers the control core reads: each has an entry of CtrlRF behind the addresses.
-    pub numbers: Vec<u16>,
-}
-
-impl Args {
-    /// The CtrlRF entry of the address to return to. The next one is for the jump.
-    pub fn return_entry(&self) -> u16 {
-        first_arg(RegClass::Ctrl) + self.addresses + self.numbers.len() as u16
-    }
-
-    /// The CtrlRF entry of a number, if the control core reads it.
-    pub fn entry(&self, number: u16) -> Option<u16> {
-        let place = self.numbers.iter().position(|&n| n == number)? as u16;
-        Some(first_arg(RegClass::Ctrl) + self.addresses + place)
-    }
-}
-
-/// Where engines find a number that a kernel gets: the byte address of an atom of every bank,
-/// between constants and spilled registers.
-pub fn number_address(number: u16) -> u32 {
-    BANK_RESERVED / 2 + u32::from(number) * ATOM_BYTES
-}
-
-/// The entry of the first argument of a kernel that is called, in AddrRF and in CtrlRF; the others
-/// follow.
-pub fn first_arg(class: RegClass) -> u16 {
-    if class == RegClass::Addr { RESERVED_ADDR_REGS } else { RESERVED_CTRL_REGS }
-}
-
-/// Constants in every bank, an atom each, from address 0.
-#[derive(Clone, Debug, Default)]
-pub struct LiteralPool {
-    /// The atoms.
-    pub atoms: Vec<[u32; 4]>,
-    places: HashMap<[u32; 4], u32>,
-}
-
-impl LiteralPool {
-    /// The bank address of a constant.
-    pub fn address(&mut self, atom: [u32; 4]) -> u32 {
-        let next = self.atoms.len() as u32 * 16;
-        *self.places.entry(atom).or_insert_with(|| {
-            self.atoms.push(atom);
-            next
-        })
-    }
-}
+use crate::kernel::Kernel;
+use crate::passes::place::{Places, immediate};
 
 /// Selects instructions for a kernel whose operations are all legal.
 pub fn select(kernel: &Kernel, places: Places, pool: &mut LiteralPool) -> Selected {
@@ -110,10 +29,10 @@ pub fn select(kernel: &Kernel, places: Places, pool: &mut LiteralPool) -> Select
     let cfg = Cfg::new(func);
     let forest = LoopForest::new(&cfg, &Dominators::new(func));
     let liveness = Liveness::new(func, &cfg);
-    let args = kernel
-        .args
-        .as_ref()
-        .map(|args| Args { addresses: args.len() as u16, numbers: numbers_in_ctrl(func, &places) });
+    let args = kernel.args.as_ref().map(|args| Args {
+        addresses: args.len() as u16,
+        constants: constants_in_ctrl(func, &places),
+    });
     let mut select = Select {
         kernel,
         func,
@@ -139,13 +58,13 @@ pub fn select(kernel: &Kernel, places: Places, pool: &mut LiteralPool) -> Select
     Selected { func: select.out, recipes: select.recipes, mask: select.mask, args: select.args }
 }
 
-/// The numbers that the control core reads.
-fn numbers_in_ctrl(func: &Function, places: &Places) -> Vec<u16> {
+/// The merged constant parameters that the control core reads.
+fn constants_in_ctrl(func: &Function, places: &Places) -> Vec<u16> {
     let mut found = BTreeSet::new();
     for &inst in func.layout.iter().flat_map(|&block| &func.blocks[block].insts) {
         if let (Op::Intrinsic(call), Some(value)) = (&func.insts[inst].op, func.result(inst))
             && call.name == PASSED
-            && places.wants(value, Place::Ctrl)
+            && places.has(value, RegClass::Ctrl)
         {
             found.insert(call.imms[0] as u16);
         }
@@ -158,7 +77,7 @@ struct Select<'a> {
     func: &'a Function,
     places: Places,
     out: MachFunction,
-    regs: BTreeMap<(Value, Place), VReg>,
+    regs: BTreeMap<(Value, RegClass), VReg>,
     blocks: SecondaryMap<Block, MBlock>,
     /// Blocks on the edge to the given successor of a block, where copies stand.
     splits: BTreeMap<(Block, usize), MBlock>,
@@ -171,14 +90,6 @@ struct Select<'a> {
     /// The source of what has none of its own.
     place: Option<Span>,
     zero: Option<VReg>,
-}
-
-fn class(place: Place) -> RegClass {
-    match place {
-        Place::Ctrl => RegClass::Ctrl,
-        Place::Addr => RegClass::Addr,
-        Place::Data => RegClass::Data,
-    }
 }
 
 impl Select<'_> {
@@ -217,8 +128,8 @@ impl Select<'_> {
     fn make_params(&mut self) {
         for &block in &self.func.layout {
             for &param in &self.func.blocks[block].params {
-                for place in self.places.of(param) {
-                    let vreg = self.out.vreg(class(place));
+                for place in self.places.places(param) {
+                    let vreg = self.out.vreg(place);
                     self.regs.insert((param, place), vreg);
                 }
             }
@@ -234,7 +145,7 @@ impl Select<'_> {
         self.out.blocks[self.at].insts.push(data);
     }
 
-    fn reg(&self, value: Value, place: Place) -> VReg {
+    fn reg(&self, value: Value, place: RegClass) -> VReg {
         match self.regs.get(&(value, place)) {
             Some(&vreg) => vreg,
             None => panic!("{value} of {} has no register in {place}", self.func.name),
@@ -261,36 +172,33 @@ impl Select<'_> {
 
     /// Copies a value that is in its home register to where else it is wanted on engines.
     fn copy_from_home(&mut self, value: Value) {
-        let home = self.places.home(value);
-        let other = if home == Place::Addr { Place::Data } else { Place::Addr };
-        if !self.places.on_engines(value) || !self.places.wants(value, other) {
+        let (Some(home), Some(copy)) = (self.places.home(value), copy_of(&self.places, value))
+        else {
             return;
-        }
+        };
         let from = self.reg(value, home);
-        let to = *self.regs.entry((value, other)).or_insert_with(|| {
-            self.out.vregs.push(nbcc_mach::VRegData { class: class(other), fixed: None })
-        });
+        let to = *self.regs.entry((value, copy)).or_insert_with(|| self.out.vreg(copy));
         let simb_mask = self.mask;
-        self.emit(match other {
-            Place::Data => Inst::MovDrf { arf: from, drf: to, simb_mask },
+        self.emit(match copy {
+            RegClass::Data => Inst::MovDrf { arf: from, drf: to, simb_mask },
             _ => Inst::MovArf { arf: to, drf: from, simb_mask },
         });
     }
 
-    fn define(&mut self, value: Value, place: Place) -> VReg {
-        let vreg = self.out.vreg(class(place));
+    fn define(&mut self, value: Value, place: RegClass) -> VReg {
+        let vreg = self.out.vreg(place);
         self.regs.insert((value, place), vreg);
         vreg
     }
 
     fn inst(&mut self, op: &Op, result: Option<Value>) {
-        if op.effect() == Effect::Pure && result.is_none_or(|r| self.places.of(r).is_empty()) {
+        if op.effect() == Effect::Pure && result.is_none_or(|r| self.places.home(r).is_none()) {
             return;
         }
         match op {
             Op::Const(_, constant) => {
                 let value = result.expect("constants have a value");
-                for place in self.places.of(value) {
+                for place in self.places.places(value).collect::<Vec<_>>() {
                     let reg = self.define(value, place);
                     self.constant(reg, place, constant);
                 }
@@ -298,13 +206,16 @@ impl Select<'_> {
             }
             Op::Intrinsic(call) if call.name == LD_CONST => {
                 let address = call.imms[0] as u32;
-                let drf = self.define(result.expect("constants have a value"), Place::Data);
+                let drf = self.define(result.expect("constants have a value"), RegClass::Data);
                 self.recipes.insert(drf, Recipe::Pool(address));
                 let inst = Inst::LdRf { dram: Addr::Direct(address), drf, simb_mask: self.mask };
                 self.emit_access(inst, vec![provenance::invariant()]);
             }
             Op::Intrinsic(call) if call.name == PASSED => {
-                self.number(call.imms[0] as u16, result.expect("numbers have a value"));
+                self.constant_parameter(
+                    call.imms[0] as u16,
+                    result.expect("parameters have a value"),
+                );
                 return;
             }
             Op::Intrinsic(call) if call.effect == Effect::Pure => {
@@ -313,14 +224,13 @@ impl Select<'_> {
             Op::Intrinsic(call) => self.effect(op, call, result),
             _ => {
                 let value = result.unwrap_or_else(|| panic!("{op:?} was to be made explicit"));
-                if self.places.wants(value, Place::Ctrl) {
-                    self.scalar(op, value, Place::Ctrl);
+                if self.places.has(value, RegClass::Ctrl) {
+                    self.scalar(op, value, RegClass::Ctrl);
                 }
-                if self.places.on_engines(value) {
-                    match self.places.home(value) {
-                        Place::Addr => self.scalar(op, value, Place::Addr),
-                        _ => self.data(op, value),
-                    }
+                match self.places.home(value) {
+                    Some(RegClass::Addr) => self.scalar(op, value, RegClass::Addr),
+                    Some(RegClass::Data) => self.data(op, value),
+                    Some(RegClass::Ctrl) | None => {}
                 }
             }
         }
@@ -329,27 +239,27 @@ impl Select<'_> {
         }
     }
 
-    fn constant(&mut self, reg: VReg, place: Place, constant: &Constant) {
+    fn constant(&mut self, reg: VReg, place: RegClass, constant: &Constant) {
         let atom = match constant {
             Constant::Splat(bits) => [*bits as u32; 4],
             Constant::Lanes(lanes) => std::array::from_fn(|l| lanes[l % lanes.len()] as u32),
         };
         let simb_mask = self.mask;
         match place {
-            Place::Ctrl => {
+            RegClass::Ctrl => {
                 let imm = Imm::Value(atom[0] as i32);
                 self.recipes.insert(reg, Recipe::Set(imm));
                 self.emit(Inst::SetiCrf { dst: reg, imm });
             }
-            Place::Addr => {
+            RegClass::Addr => {
                 let address = self.pool.address([atom[0]; 4]);
                 self.take_from_bank(reg, place, address);
             }
-            Place::Data if atom == [0; 4] => {
+            RegClass::Data if atom == [0; 4] => {
                 self.recipes.insert(reg, Recipe::Zero);
                 self.emit(Inst::Reset { drf: reg, simb_mask });
             }
-            Place::Data => {
+            RegClass::Data => {
                 let address = self.pool.address(atom);
                 self.take_from_bank(reg, place, address);
             }
@@ -357,11 +267,11 @@ impl Select<'_> {
     }
 
     /// Takes what does not change from an atom of the bank.
-    fn take_from_bank(&mut self, reg: VReg, place: Place, address: u32) {
+    fn take_from_bank(&mut self, reg: VReg, place: RegClass, address: u32) {
         let (dram, simb_mask) = (Addr::Direct(address), self.mask);
         self.recipes.insert(reg, Recipe::Pool(address));
         let accesses = vec![provenance::invariant()];
-        if place == Place::Data {
+        if place == RegClass::Data {
             return self.emit_access(Inst::LdRf { dram, drf: reg, simb_mask }, accesses);
         }
         let drf = self.out.vreg(RegClass::Data);
@@ -369,44 +279,44 @@ impl Select<'_> {
         self.emit(Inst::MovArf { arf: reg, drf, simb_mask });
     }
 
-    /// A number that the kernel gets.
-    fn number(&mut self, number: u16, value: Value) {
-        for place in self.places.of(value) {
-            if place != Place::Ctrl {
+    /// A merged constant parameter of the kernel.
+    fn constant_parameter(&mut self, number: u16, value: Value) {
+        for place in self.places.places(value).collect::<Vec<_>>() {
+            if place != RegClass::Ctrl {
                 let reg = self.define(value, place);
-                self.take_from_bank(reg, place, number_address(number));
+                self.take_from_bank(reg, place, constant_address(number));
                 continue;
             }
             let entry = self.args.as_ref().and_then(|args| args.entry(number));
-            let entry = entry.unwrap_or_else(|| panic!("number {number} is in no register"));
+            let entry = entry.unwrap_or_else(|| panic!("constant {number} is in no register"));
             let fixed = self.out.fixed(RegClass::Ctrl, entry);
-            self.regs.insert((value, Place::Ctrl), fixed);
+            self.regs.insert((value, RegClass::Ctrl), fixed);
         }
     }
 
     /// Ids stand in reserved registers.
     fn id(&mut self, call: &IntrinsicCall, value: Value) {
-        for place in self.places.of(value) {
+        for place in self.places.places(value).collect::<Vec<_>>() {
             let entry = match (call.name, place) {
-                (PE, Place::Addr) => 0,
-                (PG, Place::Addr) => 1,
-                (VAULT, Place::Addr) => 2,
-                (CHIP, Place::Addr) => 3,
-                (CHIP, Place::Ctrl) => 0,
-                (VAULT, Place::Ctrl) => 1,
-                (VAULT_COLUMN, Place::Ctrl) => 2,
-                (VAULT_ROW, Place::Ctrl) => 3,
-                (ARG, Place::Addr | Place::Ctrl) => first_arg(class(place)) + call.imms[0] as u16,
-                (_, Place::Data) => continue,
+                (PE, RegClass::Addr) => 0,
+                (PG, RegClass::Addr) => 1,
+                (VAULT, RegClass::Addr) => 2,
+                (CHIP, RegClass::Addr) => 3,
+                (CHIP, RegClass::Ctrl) => 0,
+                (VAULT, RegClass::Ctrl) => 1,
+                (VAULT_COLUMN, RegClass::Ctrl) => 2,
+                (VAULT_ROW, RegClass::Ctrl) => 3,
+                (ARG, RegClass::Addr | RegClass::Ctrl) => first_arg(place) + call.imms[0] as u16,
+                (_, RegClass::Data) => continue,
                 (name, place) => panic!("{name} is not in {place}"),
             };
-            let fixed = self.out.fixed(class(place), entry);
+            let fixed = self.out.fixed(place, entry);
             self.regs.insert((value, place), fixed);
         }
     }
 
     /// Integer arithmetic in CtrlRF or AddrRF.
-    fn scalar(&mut self, op: &Op, value: Value, place: Place) {
+    fn scalar(&mut self, op: &Op, value: Value, place: RegClass) {
         let Op::Binary(op, x, y) = op else { panic!("{op:?} is not computed in {place}") };
         let op = int_op(*op).unwrap_or_else(|| panic!("{op:?} is not legal"));
         let (src1, src2) = (self.reg(*x, place), self.reg(*y, place));
@@ -414,10 +324,10 @@ impl Select<'_> {
         self.calc(place, op, dst, src1, src2);
     }
 
-    fn calc(&mut self, place: Place, op: IntOp, dst: VReg, src1: VReg, src2: VReg) {
+    fn calc(&mut self, place: RegClass, op: IntOp, dst: VReg, src1: VReg, src2: VReg) {
         let simb_mask = self.mask;
         self.emit(match place {
-            Place::Ctrl => Inst::CalcCrf { op, dst, src1, src2 },
+            RegClass::Ctrl => Inst::CalcCrf { op, dst, src1, src2 },
             _ => Inst::CalcArf { op, dst, src1, src2, simb_mask },
         });
     }
@@ -427,9 +337,9 @@ impl Select<'_> {
         self.emit(Inst::Comp { op, mode, dst, src1, src2, vec_mask: vec, simb_mask });
     }
 
-    fn copy(&mut self, place: Place, dst: VReg, src: VReg) {
+    fn copy(&mut self, place: RegClass, dst: VReg, src: VReg) {
         match place {
-            Place::Data => {
+            RegClass::Data => {
                 self.comp(CompOp::Int(IntOp::Or), Mode::Vv, dst, [src, src], VecMask::ALL);
             }
             _ => self.calc(place, IntOp::Or, dst, src, src),
@@ -452,48 +362,48 @@ impl Select<'_> {
 
     /// Arithmetic on lanes.
     fn data(&mut self, op: &Op, value: Value) {
-        let get = |this: &Self, v: Value| this.reg(v, Place::Data);
+        let get = |this: &Self, v: Value| this.reg(v, RegClass::Data);
         let or = CompOp::Int(IntOp::Or);
         match op {
             Op::Binary(op, x, y) => {
                 let op = comp_op(*op).unwrap_or_else(|| panic!("{op:?} is not legal"));
                 let sources = [get(self, *x), get(self, *y)];
-                let dst = self.define(value, Place::Data);
+                let dst = self.define(value, RegClass::Data);
                 self.comp(op, Mode::Vv, dst, sources, VecMask::ALL);
             }
             Op::MulAdd(x, y, z) => {
                 let float = self.func.ty(value).is_float();
                 let op = if float { CompOp::Float(FloatOp::Mac) } else { CompOp::Int(IntOp::Mac) };
                 let (sources, sum) = ([get(self, *x), get(self, *y)], get(self, *z));
-                let dst = self.define(value, Place::Data);
-                self.copy(Place::Data, dst, sum);
+                let dst = self.define(value, RegClass::Data);
+                self.copy(RegClass::Data, dst, sum);
                 self.comp(op, Mode::Vv, dst, sources, VecMask::ALL);
             }
             Op::Convert(ConvertOp::Bitcast, x, _) => {
                 let same = get(self, *x);
-                self.regs.insert((value, Place::Data), same);
+                self.regs.insert((value, RegClass::Data), same);
             }
             Op::Extract(x, 0) => {
                 let same = get(self, *x);
-                self.regs.insert((value, Place::Data), same);
+                self.regs.insert((value, RegClass::Data), same);
             }
             Op::Splat(x, _) => {
                 let simb_mask = self.mask;
-                if self.places.home(*x) == Place::Addr {
-                    let arf = self.reg(*x, Place::Addr);
-                    let drf = self.define(value, Place::Data);
+                if self.places.home(*x) == Some(RegClass::Addr) {
+                    let arf = self.reg(*x, RegClass::Addr);
+                    let drf = self.define(value, RegClass::Data);
                     self.emit(Inst::MovDrf { arf, drf, simb_mask });
                 } else {
                     let (lane, zero) = (get(self, *x), self.zero());
-                    let dst = self.define(value, Place::Data);
+                    let dst = self.define(value, RegClass::Data);
                     self.comp(or, Mode::Sv, dst, [lane, zero], VecMask::ALL);
                 }
             }
             Op::Insert(vector, scalar, lane) => {
                 let (vector, scalar) = (get(self, *vector), get(self, *scalar));
                 let zero = self.zero();
-                let dst = self.define(value, Place::Data);
-                self.copy(Place::Data, dst, vector);
+                let dst = self.define(value, RegClass::Data);
+                self.copy(RegClass::Data, dst, vector);
                 self.comp(or, Mode::Sv, dst, [scalar, zero], VecMask::new(1 << lane));
             }
             Op::Shuffle(x, y, lanes) => {
@@ -502,8 +412,8 @@ impl Select<'_> {
                 let mask = lanes.iter().enumerate().filter(|(_, p)| **p >= 4);
                 let mask = mask.fold(0, |m, (l, _)| m | 1 << l);
                 let (x, y) = (get(self, *x), get(self, *y));
-                let dst = self.define(value, Place::Data);
-                self.copy(Place::Data, dst, x);
+                let dst = self.define(value, RegClass::Data);
+                self.copy(RegClass::Data, dst, x);
                 self.comp(or, Mode::Vv, dst, [y, y], VecMask::new(mask));
             }
             other => panic!("{value} of {}: {other:?} is not legal", self.func.name),
@@ -517,17 +427,17 @@ impl Select<'_> {
             if immediate(this.func, op, k, call.args[k]) {
                 Addr::Direct(this.func.splat_constant(call.args[k]).unwrap_or(0) as u32)
             } else {
-                Addr::Indirect(this.reg(call.args[k], Place::Addr))
+                Addr::Indirect(this.reg(call.args[k], RegClass::Addr))
             }
         };
         let field = |this: &Self, k: usize| {
             if immediate(this.func, op, k, call.args[k]) {
                 Source::Imm(this.func.splat_constant(call.args[k]).unwrap_or(0) as u32)
             } else {
-                Source::Ctrl(this.reg(call.args[k], Place::Ctrl))
+                Source::Ctrl(this.reg(call.args[k], RegClass::Ctrl))
             }
         };
-        let data = |this: &Self, k: usize| this.reg(call.args[k], Place::Data);
+        let data = |this: &Self, k: usize| this.reg(call.args[k], RegClass::Data);
         let inst = match call.name {
             REQ => Inst::Req {
                 chip: field(self, 0),
@@ -544,7 +454,7 @@ impl Select<'_> {
             WR_VSM => Inst::WrVsm { vsm: address(self, 0), drf: data(self, 1), simb_mask },
             LD_RF | RD_PGSM | RD_VSM => {
                 let at = address(self, 0);
-                let drf = self.define(result.expect("reads have a value"), Place::Data);
+                let drf = self.define(result.expect("reads have a value"), RegClass::Data);
                 match call.name {
                     LD_RF => Inst::LdRf { dram: at, drf, simb_mask },
                     RD_PGSM => Inst::RdPgsm { pgsm: at, drf, simb_mask },
@@ -627,10 +537,10 @@ impl Select<'_> {
 
     /// A control register that is not zero where the comparison holds.
     fn condition(&mut self, cond: IntCond, x: Value, y: Value) -> VReg {
-        let (x, y) = (self.reg(x, Place::Ctrl), self.reg(y, Place::Ctrl));
+        let (x, y) = (self.reg(x, RegClass::Ctrl), self.reg(y, RegClass::Ctrl));
         let op = |this: &mut Self, op: IntOp, a: VReg, b: VReg| {
             let dst = this.out.vreg(RegClass::Ctrl);
-            this.calc(Place::Ctrl, op, dst, a, b);
+            this.calc(RegClass::Ctrl, op, dst, a, b);
             dst
         };
         let set = |this: &mut Self, n: i32| {
@@ -689,12 +599,11 @@ impl Select<'_> {
     /// The copies of block arguments to parameters, all at once.
     fn copies(&mut self, to: &BlockCall) {
         let params = &self.func.blocks[to.block].params;
-        let mut moves: Vec<(Place, VReg, VReg)> = Vec::new();
+        let mut moves: Vec<(RegClass, VReg, VReg)> = Vec::new();
         for (&param, &arg) in params.iter().zip(&to.args) {
-            let home = self.places.home(param);
-            for place in self.places.of(param) {
-                // A copy elsewhere on engines is made from home at the start of the block.
-                if place != Place::Ctrl && place != home {
+            for (place, origin) in self.places.all(param) {
+                // A copy is made from home at the start of the block.
+                if origin == Origin::Copied {
                     continue;
                 }
                 let (dst, src) = (self.reg(param, place), self.reg(arg, place));
@@ -713,7 +622,7 @@ impl Select<'_> {
                 None => {
                     // Only cycles are left: one value steps aside.
                     let (place, _, src) = moves[0];
-                    let aside = self.out.vreg(class(place));
+                    let aside = self.out.vreg(place);
                     self.copy(place, aside, src);
                     for entry in moves.iter_mut().filter(|(_, _, s)| *s == src) {
                         entry.2 = aside;
@@ -722,6 +631,12 @@ impl Select<'_> {
             }
         }
     }
+}
+
+/// The register file of engines that a value is copied to.
+fn copy_of(places: &Places, value: Value) -> Option<RegClass> {
+    let mut copies = places.all(value).filter(|&(_, origin)| origin == Origin::Copied);
+    copies.next().map(|(place, _)| place)
 }
 
 fn int_op(op: BinaryOp) -> Option<IntOp> {

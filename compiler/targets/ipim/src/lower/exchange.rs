@@ -17,10 +17,11 @@ use nbcc_isa_ipim::{ATOM_BYTES, LANES};
 use super::math::{div_rem, plus, times};
 use super::position::{Position, finish_at, position, skip_idle, used};
 use super::window::{piece_mask, pieces};
-use super::{Kernel, KernelCx, Lowering, Size};
+use super::{KernelCx, Lowering};
 use crate::intrinsics::{
     LD_RF, RD_VSM, REQ, ST_RF, VAULT_COLUMN, VAULT_ROW, WR_VSM, base, call, id, read, write,
 };
+use crate::kernel::{Kernel, Size};
 use crate::plan::{BufferId, BufferPlan};
 
 /// Atoms exchanged together, so that their latencies overlap.

@@ -9,15 +9,14 @@ mod fetch;
 mod gather;
 mod home;
 mod math;
-mod merge;
 mod nest;
+mod parts;
 mod planes;
 mod point;
 mod position;
 mod redistribute;
 mod reduce;
 mod serial;
-pub mod share;
 mod source;
 mod window;
 
@@ -27,61 +26,13 @@ pub(crate) use position::busy;
 use std::collections::BTreeMap;
 
 use cranelift_entity::SecondaryMap;
-use nbcc_base::Span;
 use nbcc_ir::{Builder, ExecutionModel, Function, Mem, MemData, Scalar, Type};
 use nbcc_isa_ipim::Machine;
 use nbcc_isa_ipim::layout::{Element, Layout};
 
 use crate::intrinsics::{BANK, PGSM};
+use crate::kernel::{Kernel, Size};
 use crate::plan::{BufferId, Plan, Step};
-
-/// A kernel: a function and where its memory objects are.
-#[derive(Clone, Debug)]
-pub struct Kernel {
-    /// The function.
-    pub func: Function,
-    /// Byte address of each memory object in its memory.
-    pub mem_base: SecondaryMap<Mem, u32>,
-    /// The engines of a vault that run it.
-    pub mask: u32,
-    /// The barrier before it.
-    pub sync: Option<u32>,
-    /// Where it is called, the bank objects whose addresses are its arguments; `None` where it
-    /// stands in the program where it runs.
-    pub args: Option<Vec<Mem>>,
-    /// The source that its instructions come from where they do not say.
-    pub place: Option<Span>,
-    /// What each engine has of the group's scratchpad for itself, once addresses are explicit.
-    pub scratch: Option<Mem>,
-    /// Which memory objects share no byte: those of different numbers, once that is known.
-    pub objects: SecondaryMap<Mem, Option<u32>>,
-}
-
-/// How small code is to be, at the cost of time.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Size {
-    /// As large as it pays.
-    #[default]
-    Fast,
-    /// Kernels that differ in constants only are one, which gets them as arguments.
-    Merged,
-    /// Loops are not unrolled, and little is exchanged at once, too.
-    Compact,
-    /// Requests to other vaults are loops, too.
-    Smallest,
-}
-
-impl Size {
-    /// The next smaller size.
-    pub fn smaller(self) -> Option<Size> {
-        match self {
-            Size::Fast => Some(Size::Merged),
-            Size::Merged => Some(Size::Compact),
-            Size::Compact => Some(Size::Smallest),
-            Size::Smallest => None,
-        }
-    }
-}
 
 /// Lowers every step of a plan.
 pub fn lower(plan: &Plan, machine: &Machine) -> Vec<Kernel> {

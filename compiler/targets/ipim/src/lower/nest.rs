@@ -12,7 +12,8 @@ use super::math::{plus, times};
 use super::planes::update_planes;
 use super::position::{Position, finish_at, group_start, position, skip_idle, used};
 use super::window::fill_windows;
-use super::{Kernel, KernelCx, Lowering, Size};
+use super::{KernelCx, Lowering};
+use crate::kernel::{Kernel, Size};
 use crate::plan::{BufferId, Nest, Stage, TileStep, Window, in_place};
 
 /// A nest being lowered: what is known in the whole kernel.

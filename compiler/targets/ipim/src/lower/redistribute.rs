@@ -17,8 +17,9 @@ use super::home::Home;
 use super::math::{div_rem, min, plus, ramp, times};
 use super::position::{busy, finish_at, mesh, mesh_of, position, skip_idle};
 use super::window::piece_mask;
-use super::{Kernel, KernelCx, Lowering, Size};
+use super::{KernelCx, Lowering};
 use crate::intrinsics::{PE, PG, RD_VSM, ST_RF, VAULT_COLUMN, VAULT_ROW, base, id, read, write};
+use crate::kernel::{Kernel, Size};
 use crate::plan::{BufferId, BufferPlan};
 
 /// Atoms that an engine takes from a row in straight-line code; more become a loop.

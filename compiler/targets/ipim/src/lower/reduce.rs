@@ -15,11 +15,12 @@ use nbcc_stages::lower::{Access, ExprLowering};
 use super::body::{Body, to_word};
 use super::gather::linear_index;
 use super::math::{plus, times};
-use super::merge::Merge;
 use super::nest::{Loops, Point, start_nest};
+use super::parts::Merge;
 use super::position::{busy, finish_at, mesh};
-use super::{Kernel, KernelCx, Lowering};
+use super::{KernelCx, Lowering};
 use crate::intrinsics::{LD_RF, PE, RD_PGSM, ST_RF, WR_PGSM, id, read, write};
+use crate::kernel::Kernel;
 use crate::plan::{Part, Parts, ReduceStep};
 
 /// Atoms cleared in straight-line code.

@@ -20,8 +20,9 @@ use super::gather::{linear_index, numbered};
 use super::math::{plus, times};
 use super::point::{Point, PointBody};
 use super::position::{finish_at, mesh_of, skip_idle};
-use super::{Kernel, KernelCx, Lowering};
+use super::{KernelCx, Lowering};
 use crate::intrinsics::at_most;
+use crate::kernel::Kernel;
 use crate::plan::{BufferId, Plan, SerialStep, Stage};
 
 /// Lowers a stage computed on one engine.

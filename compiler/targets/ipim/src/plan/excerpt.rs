@@ -14,8 +14,8 @@ use nbcc_stages::bounds::{AffineVar, Interval, Region};
 use nbcc_stages::{Expr, Func, Pipeline};
 
 use super::access::{Access, Source};
+use super::evaluate::{Coordinate, tiled_dims};
 use super::nests::NestShape;
-use super::places::{Places, tiled_dims};
 use super::steps::{Failure, Planner};
 use super::{BufferId, BufferPlan};
 
@@ -123,8 +123,8 @@ enum Follows {
 }
 
 fn follows(pipeline: &Pipeline, index: Expr) -> Follows {
-    let Some(places) = Places::new(pipeline, index) else { return Follows::Anywhere };
-    match tiled_dims(&places)[..] {
+    let Some(coordinate) = Coordinate::new(pipeline, index) else { return Follows::Anywhere };
+    match tiled_dims(&coordinate)[..] {
         [] => Follows::Neither,
         [axis] => Follows::Axis(axis),
         _ => Follows::Anywhere,
@@ -295,7 +295,7 @@ impl Planner<'_> {
             Follows::Neither => (None, 1),
             Follows::Axis(axis) => (Some(axis), shape.busy()[axis]),
         };
-        let places = Places::new(&self.plan.pipeline, arg)?;
+        let coordinate = Coordinate::new(&self.plan.pipeline, arg)?;
         let around = ring(buffer, k).around;
         if around > MOST_UNITS {
             return None;
@@ -309,7 +309,7 @@ impl Planner<'_> {
                 _ => shape.interval(var),
             };
             let mut set = vec![false; around];
-            places.each(interval, |at| set[unit(buffer, k, at)] = true).then_some(set)
+            coordinate.each(interval, |at| set[unit(buffer, k, at)] = true).then_some(set)
         };
         (0..vaults).map(of_vault).collect()
     }

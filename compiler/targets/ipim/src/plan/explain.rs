@@ -14,17 +14,10 @@ use nbcc_stages::{Directive, DirectiveKind, Func, FuncData, Pipeline};
 use super::cost::{Cost, costs};
 use super::schedule::defaults::{Site, inner_names, sites};
 use super::traffic::{Traffic, of_merge, of_move, of_nest};
-use super::{BufferPlan, Nest, Plan, Stage, Step};
+use super::{BufferPlan, Finding, FindingKind, Nest, Plan, Stage, Step};
 
-/// Explains a plan. `written` is the pipeline as the source has it, `remarks` are those of its
-/// compilation.
-pub fn explain(
-    plan: &Plan,
-    machine: &Machine,
-    written: &Pipeline,
-    sources: &SourceMap,
-    remarks: &[Remark],
-) -> String {
+/// Explains a plan. `written` is the pipeline as the source has it.
+pub fn explain(plan: &Plan, machine: &Machine, written: &Pipeline, sources: &SourceMap) -> String {
     let mut out = String::new();
     let _ = writeln!(
         out,
@@ -44,23 +37,26 @@ pub fn explain(
     for line in inside {
         let _ = writeln!(out, "    {line}");
     }
-    let decided: Vec<&Remark> = remarks.iter().filter(|r| r.pass == "defaults").collect();
+    let told = |is: fn(&FindingKind) -> bool| {
+        let found = plan.findings.iter().filter(move |finding| is(&finding.kind));
+        found.map(|finding| match finding.about.as_str() {
+            "" => finding.message().to_string(),
+            about => format!("{about}: {}", finding.message()),
+        })
+    };
+    let decided: Vec<String> = told(|kind| matches!(kind, FindingKind::Scheduled { .. })).collect();
     if !decided.is_empty() {
         let _ = writeln!(out, "\nwhat was decided, by estimated cycles\n");
     }
-    let decided: Vec<String> =
-        decided.iter().map(|remark| format!("{}: {}", remark.function, remark.message)).collect();
     tell(&mut out, "    ", &decided);
-    let mut forced = remarks.iter().filter(|r| matches!(r.pass, "extents" | "inline")).peekable();
+    let forced =
+        |kind: &_| matches!(kind, FindingKind::FixedParameter { .. } | FindingKind::NotRepeated);
+    let mut forced = told(forced).peekable();
     if forced.peek().is_some() {
         let _ = writeln!(out, "\nwhat could not be otherwise\n");
     }
-    for remark in forced {
-        let of = match remark.function.as_str() {
-            "" => String::new(),
-            function => format!("{function}: "),
-        };
-        let _ = writeln!(out, "    {of}{}", remark.message);
+    for line in forced {
+        let _ = writeln!(out, "    {line}");
     }
     let _ = writeln!(out, "\nwhere data lives\n");
     let homes: Vec<String> = plan.buffers.values().map(home_text).collect();
@@ -73,7 +69,7 @@ pub fn explain(
         let mut lines = vec![work.text];
         // Once for all stages of a Func.
         if told.replace(work.func) != Some(work.func) {
-            lines.extend(undistributed(plan, work.func, remarks).map(Message::to_string));
+            lines.extend(undistributed(plan, work.func).map(|message| message.to_string()));
         }
         lines.extend(work.lines);
         lines.push(format!("costs {}", cost_text(&work.cost)));
@@ -101,18 +97,18 @@ pub fn explain(
     }
     let _ = writeln!(out, "\nmoved in all: {}", traffic_text(total));
     let _ = writeln!(out, "costs in all: {}", cost_text(&cycles));
-    let mut said = remarks.iter().filter(|r| r.pass == "schedule").peekable();
-    if said.peek().is_some() {
+    let directives = plan.findings.iter().filter_map(|finding| match &finding.kind {
+        FindingKind::Directive { verdict, .. } => {
+            let word = if verdict.is_ok() { "followed" } else { "not followed" };
+            Some(format!("{}.{} ({word})", finding.about, finding.message()))
+        }
+        _ => None,
+    });
+    let directives: Vec<String> = directives.collect();
+    if !directives.is_empty() {
         let _ = writeln!(out, "\ndirectives\n");
     }
-    let said = said.map(|remark| {
-        let word = match remark.kind {
-            RemarkKind::Missed => "not followed",
-            _ => "followed",
-        };
-        format!("{}.{} ({word})", remark.function, remark.message)
-    });
-    tell(&mut out, "    ", &said.collect::<Vec<_>>());
+    tell(&mut out, "    ", &directives);
     out
 }
 
@@ -124,12 +120,9 @@ fn tell(out: &mut String, indent: &str, texts: &[String]) {
 }
 
 /// Why a Func is not computed tile by tile.
-fn undistributed<'a>(plan: &Plan, func: Func, remarks: &'a [Remark]) -> Option<&'a Message> {
-    let data = &plan.pipeline.funcs[func];
-    let of_func = |r: &&Remark| {
-        r.name == "NotDistributed" && r.function == data.name && r.span == Some(data.span)
-    };
-    remarks.iter().find(of_func).map(|r| &r.message)
+fn undistributed(plan: &Plan, func: Func) -> Option<Message> {
+    let of_func = |finding: &&Finding| matches!(finding.kind, FindingKind::NotDistributed { func: f, .. } if f == func);
+    plan.findings.iter().find(of_func).map(Finding::message)
 }
 
 /// A remark for each input that is read and for each Func that is computed where it is used, and

@@ -9,14 +9,15 @@
 
 mod access;
 pub mod cost;
+mod evaluate;
 mod excerpt;
 mod explain;
+mod findings;
 mod grid;
 mod layouts;
 mod modes;
 mod nests;
 mod periodic;
-mod places;
 mod reads;
 pub mod schedule;
 mod steps;
@@ -34,6 +35,7 @@ use nbcc_stages::{BinaryOp, ElementType, Expr, Func, Input, Pipeline, RDom};
 pub use access::{Access, Source, Spread, accesses, spread, stage_roots};
 pub use excerpt::{Arc, Excerpt, Ring};
 pub use explain::{explain, remarks, span_of};
+pub use findings::{Finding, FindingKind};
 pub use modes::in_place;
 pub use reads::{Ratio, Read, TiledIndex, Window, inner_index};
 pub use steps::{BANK_RESERVED, PlanError, make_plan};
@@ -282,10 +284,12 @@ pub struct Plan {
     pub inputs: SecondaryMap<Input, Option<BufferId>>,
     /// The buffers of each Func's values.
     pub funcs: SecondaryMap<Func, Vec<BufferId>>,
-    /// The address and name of the word of each scalar parameter.
+    /// The byte address in each bank of the atom of each scalar parameter, in their order.
     pub params: Vec<u32>,
     /// Funcs in tiles that neither a schedule nor a consumer asked for.
     pub founders: Vec<Func>,
+    /// What was decided and found out on the way here.
+    pub findings: Vec<Finding>,
     /// Kernels in order.
     pub steps: Vec<Step>,
     /// First byte of the vault's scratchpad that data may use.

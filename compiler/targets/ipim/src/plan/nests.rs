@@ -6,7 +6,6 @@ use std::collections::BTreeMap;
 use nbcc_base::Span;
 use nbcc_isa_ipim::LANES;
 use nbcc_isa_ipim::layout::{Layout, Tiled};
-use nbcc_placement::{Message, Remark, RemarkKind};
 use nbcc_stages::bounds::{Affine, AffineVar, Interval, MAX_COORDINATE, Region};
 use nbcc_stages::{Expr, Func};
 use num_integer::lcm;
@@ -16,7 +15,7 @@ use super::modes::TiledAccess;
 use super::reads::{Ratio, Read, aligned};
 use super::steps::{Failure, Planner};
 use super::windows::place_windows;
-use super::{Nest, Step, Window};
+use super::{Finding, FindingKind, Nest, Step, Window};
 
 impl Planner<'_> {
     /// Puts the reads of a nest together.
@@ -99,18 +98,8 @@ impl Planner<'_> {
         }
         let rows = place_windows(self.machine, &shape.tiles, reads)?;
         if shape.stage_pgsm {
-            self.remarks.push(Remark {
-                kind: RemarkKind::Missed,
-                pass: "distribute",
-                name: "NotAllStaged",
-                function: shape.name.clone(),
-                span: Some(shape.span),
-                message: Message::of(
-                    "what lies in the own bank is read from there: the scratchpad of a group does \
-                     not hold all that `load_pgsm` would stage",
-                ),
-                terms: vec![],
-            });
+            let (about, span) = (shape.name.clone(), Some(shape.span));
+            self.plan.findings.push(Finding { about, span, kind: FindingKind::NotAllStaged });
         }
         Some(rows)
     }

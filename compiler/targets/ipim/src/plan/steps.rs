@@ -7,7 +7,6 @@ use cranelift_entity::{PrimaryMap, SecondaryMap};
 use nbcc_base::Span;
 use nbcc_isa_ipim::layout::{Layout, Role};
 use nbcc_isa_ipim::{ATOM_BYTES, LANES, Machine};
-use nbcc_placement::{Message, Remark, RemarkKind};
 use nbcc_stages::bounds::{Bounds, Extents, Region, index_forms};
 use nbcc_stages::{DirectiveKind, Func, Pipeline, Schedule};
 
@@ -17,7 +16,10 @@ use super::layouts::{Families, Member};
 use super::modes::{Mode, Reduction, elements, foreign_accesses, reduction};
 use super::nests::NestShape;
 use super::windows::parts_in_scratchpad;
-use super::{BufferId, BufferPlan, Parts, Plan, ReduceStep, SerialStep, Stage, Step, TileStep};
+use super::{
+    BufferId, BufferPlan, Finding, FindingKind, Parts, Plan, ReduceStep, SerialStep, Stage, Step,
+    TileStep,
+};
 
 /// Bytes at the start of every bank for constants, parameters and spilled registers.
 pub const BANK_RESERVED: u32 = 1 << 16;
@@ -89,17 +91,11 @@ pub fn make_plan(
     extents: &Extents,
     bounds: Bounds,
     machine: &Machine,
-    remarks: &mut Vec<Remark>,
 ) -> Result<Plan, PlanError> {
     let mut limits = Limits { width: u32::MAX, whole: BTreeSet::new(), single: BTreeSet::new() };
     loop {
-        let mut said = Vec::new();
-        let result = attempt(&pipeline, extents, &bounds, machine, &limits, &mut said);
-        match result {
-            Ok(plan) => {
-                remarks.extend(said);
-                return Ok(plan);
-            }
+        match attempt(&pipeline, extents, &bounds, machine, &limits) {
+            Ok(plan) => return Ok(plan),
             Err(Failure::Error(error)) => return Err(error),
             Err(Failure::Copies(func)) => {
                 limits.single.insert(func);
@@ -126,7 +122,6 @@ fn attempt(
     bounds: &Bounds,
     machine: &Machine,
     limits: &Limits,
-    remarks: &mut Vec<Remark>,
 ) -> Result<Plan, Failure> {
     let mut pipeline = pipeline.clone();
     let needed: Vec<Func> = bounds.needed(&pipeline).map(|(f, _)| f).collect();
@@ -152,7 +147,6 @@ fn attempt(
         homes: BTreeMap::new(),
         exchanged: Vec::new(),
         reductions,
-        remarks,
         plan: Plan {
             pipeline,
             extents: extents.clone(),
@@ -163,6 +157,7 @@ fn attempt(
             funcs: SecondaryMap::new(),
             params: Vec::new(),
             founders: Vec::new(),
+            findings: Vec::new(),
             steps: Vec::new(),
             vsm_data: machine.memory.vsm_bytes - VSM_DATA.min(machine.memory.vsm_bytes / 2),
             bank_end: BANK_RESERVED,
@@ -206,7 +201,6 @@ pub(super) struct Planner<'a> {
     /// The place in the order of steps where ghost zones of a home are filled.
     pub(super) exchanged: Vec<BufferId>,
     pub(super) reductions: BTreeMap<(Func, usize), Reduction>,
-    pub(super) remarks: &'a mut Vec<Remark>,
     pub(super) plan: Plan,
 }
 impl Planner<'_> {
@@ -362,17 +356,9 @@ impl Planner<'_> {
             excerpt,
             base: 0,
         };
-        self.remarks.push(Remark {
-            kind: RemarkKind::Analysis,
-            pass: "distribute",
-            name: "Redistributed",
-            function: home.name.clone(),
-            span: self.defined_at(from),
-            message: Message::of_value("From", &home.name)
-                .text(" is copied to another distribution, as ")
-                .value("To", &buffer.name),
-            terms: vec![],
-        });
+        let kind = FindingKind::Redistributed { to: buffer.name.clone() };
+        let (about, span) = (home.name.clone(), self.defined_at(from));
+        self.plan.findings.push(Finding { about, span, kind });
         let to = self.plan.buffers.push(buffer);
         self.plan.steps.push(Step::Redistribute { from, to, clamp });
         to

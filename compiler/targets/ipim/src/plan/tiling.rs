@@ -2,7 +2,6 @@
 
 use nbcc_isa_ipim::LANES;
 use nbcc_isa_ipim::layout::{Layout, Role};
-use nbcc_placement::{Message, Remark, RemarkKind};
 use nbcc_stages::bounds::{Interval, Region};
 use nbcc_stages::{ElementType, Func, Input};
 use num_integer::lcm;
@@ -14,7 +13,7 @@ use super::modes::{Mode, TiledAccess, foreign_accesses, has_stage, mode_of, tile
 use super::reads::Ratio;
 use super::schedule::{MAX_TILE, scheduled_tile, within};
 use super::steps::Planner;
-use super::{BufferId, BufferPlan, Stage, element};
+use super::{BufferId, BufferPlan, Finding, FindingKind, Stage, element};
 
 /// Inputs of more elements are in tiles, though nothing reads them tile by tile.
 const SCATTERED: u64 = 4096;
@@ -33,21 +32,9 @@ impl Planner<'_> {
                 let parts = (0..data.updates.len())
                     .filter(|&k| self.reductions.contains_key(&(func, k)))
                     .count();
-                let how = match parts {
-                    0 => "computed on one engine".to_string(),
-                    1 => "kept on one engine, an update reduced in parts".to_string(),
-                    n => format!("kept on one engine, {n} updates reduced in parts"),
-                };
-                self.remarks.push(Remark {
-                    kind: RemarkKind::Missed,
-                    pass: "distribute",
-                    name: "NotDistributed",
-                    function: data.name.clone(),
-                    span: Some(data.span),
-                    message: Message::of_value("Func", &data.name)
-                        .text(format!(" is {how}: {why}")),
-                    terms: vec![],
-                });
+                let kind = FindingKind::NotDistributed { func, parts, why: why.clone() };
+                let (about, span) = (data.name.clone(), Some(data.span));
+                self.plan.findings.push(Finding { about, span, kind });
             }
             self.modes.insert(func, mode);
         }
@@ -233,20 +220,10 @@ impl Planner<'_> {
                     tile[1].next_multiple_of(multiple[1]),
                 ];
                 if rounded != tile {
-                    let by = |tile: [u32; 2]| format!("{} x {}", tile[0], tile[1]);
-                    self.remarks.push(Remark {
-                        kind: RemarkKind::Missed,
-                        pass: "distribute",
-                        name: "TileRounded",
-                        function: data.name.clone(),
-                        span: Some(span),
-                        message: Message::of("tiles of ")
-                            .value("Asked", by(tile))
-                            .text(" are made ")
-                            .value("Made", by(rounded))
-                            .text(format!(": {why}")),
-                        terms: vec![],
-                    });
+                    let (asked, made, why) = (tile, rounded, why);
+                    let kind = FindingKind::TileRounded { asked, made, why };
+                    let (about, span) = (data.name.clone(), Some(span));
+                    self.plan.findings.push(Finding { about, span, kind });
                 }
                 let same = asked.iter().find(|m| m.tile == rounded).copied();
                 same.unwrap_or_else(|| self.families.found(rounded))

@@ -5,11 +5,12 @@ use nbcc_base::{Diagnostics, SourceId};
 use nbcc_ir::{Function, parse_module};
 use nbcc_isa_ipim::Machine;
 use nbcc_mach::regalloc::Policy;
-use nbcc_target_ipim::backend::place::{place, verify};
+use nbcc_target_ipim::backend::code::LiteralPool;
 use nbcc_target_ipim::backend::regalloc::{allocate, check};
-use nbcc_target_ipim::backend::select::{LiteralPool, select};
+use nbcc_target_ipim::backend::select::select;
 use nbcc_target_ipim::intrinsics;
-use nbcc_target_ipim::lower::Kernel;
+use nbcc_target_ipim::kernel::Kernel;
+use nbcc_target_ipim::passes::place::{place, verify};
 use nbcc_target_ipim::plan::BANK_RESERVED;
 
 fn functions(text: &str) -> Vec<Function> {

@@ -24,11 +24,11 @@ use nbcc_base::{Diagnostics, SourceFile, SourceMap};
 use nbcc_ir::{Function, Mem, PrintOptions, parse_module, print_function, verify_function};
 use nbcc_isa_ipim::{Machine, asm};
 use nbcc_mach::regalloc::Policy;
-use nbcc_target_ipim::backend::select::LiteralPool;
-use nbcc_target_ipim::backend::{addresses, emit, legalize, place, regalloc, select};
+use nbcc_target_ipim::backend::code::{LiteralPool, Selected};
+use nbcc_target_ipim::backend::{emit, regalloc, select};
 use nbcc_target_ipim::intrinsics::{self, BANK};
-use nbcc_target_ipim::lower::Kernel;
-use nbcc_target_ipim::lower::share::{Turn, in_turn};
+use nbcc_target_ipim::kernel::{Kernel, KernelCall, calls_in_order};
+use nbcc_target_ipim::passes::{addresses, legalize, place};
 use nbcc_target_ipim::plan::BANK_RESERVED;
 
 /// The engines that run the kernels.
@@ -108,7 +108,7 @@ fn result(input: &str) -> String {
     }
     if pass == "place" {
         let text = |(kernel, places): (&Kernel, &place::Places)| {
-            let place = |v| places.text(v);
+            let place = places.annotation();
             let annotations: [nbcc_ir::Annotation<'_>; 1] = [&place];
             let options = PrintOptions { annotations: &annotations, ..Default::default() };
             print_function(&kernel.func, &options)
@@ -116,7 +116,7 @@ fn result(input: &str) -> String {
         return kernels.iter().zip(&places).map(text).collect();
     }
     let mut pool = LiteralPool::default();
-    let mut selected: Vec<select::Selected> = kernels
+    let mut selected: Vec<Selected> = kernels
         .iter()
         .zip(places)
         .map(|(kernel, places)| select::select(kernel, places, &mut pool))
@@ -152,9 +152,9 @@ fn result(input: &str) -> String {
     }
     assert_eq!(pass, "emit", "there is no such pass");
     let data = emit::Data { buffers: vec![], params: vec![] };
-    let turns = turns(&kernels, &options);
+    let calls = calls(&kernels, &options);
     let ready: Vec<_> = ready.iter().map(|(kernel, done)| (*kernel, &done.entries)).collect();
-    let program = emit::emit(&ready, &turns, &mut pool, data, &options.machine, &sources);
+    let program = emit::emit(&ready, &calls, &mut pool, data, &options.machine, &sources);
     asm::disassemble(&program).expect("a valid program")
 }
 
@@ -190,22 +190,22 @@ fn kernel(func: Function, options: &Options) -> Kernel {
 }
 
 /// The kernels in order; where they are called, twice, the second time with objects elsewhere.
-fn turns(kernels: &[Kernel], options: &Options) -> Vec<Turn> {
-    let turns = in_turn(kernels);
+fn calls(kernels: &[Kernel], options: &Options) -> Vec<KernelCall> {
+    let calls = calls_in_order(kernels);
     if !options.called {
-        return turns;
+        return calls;
     }
-    let call = |turn: &Turn, offset: u32| {
-        let kernel = &kernels[turn.kernel];
+    let call = |call: &KernelCall, offset: u32| {
+        let kernel = &kernels[call.kernel];
         let bases = kernel.args.iter().flatten().map(|&mem| kernel.mem_base[mem] + offset);
-        let name = format!("{}_at_{offset}", turn.name);
-        Turn { name, bases: bases.collect(), ..turn.clone() }
+        let name = format!("{}_at_{offset}", call.name);
+        KernelCall { name, bases: bases.collect(), ..call.clone() }
     };
-    [0, 1 << 12].iter().flat_map(|&offset| turns.iter().map(move |t| call(t, offset))).collect()
+    [0, 1 << 12].iter().flat_map(|&offset| calls.iter().map(move |t| call(t, offset))).collect()
 }
 
 /// The instructions of a kernel, and what is known of its registers.
-fn shown(kernel: &select::Selected) -> String {
+fn shown(kernel: &Selected) -> String {
     let mut out = kernel.func.text(|v| VIRTUAL + v.as_u32() as u16);
     for (vreg, recipe) in &kernel.recipes {
         let _ = writeln!(out, "; {} is {recipe:?}", VIRTUAL + vreg.as_u32() as u16);

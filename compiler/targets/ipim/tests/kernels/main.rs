@@ -12,7 +12,9 @@ use nbcc_isa_ipim::layout::Role;
 use nbcc_pipeline::{ParseOptions, Target};
 use nbcc_stages::bounds::{default_params, infer};
 use nbcc_stages::{ElementType, Image, Input, Pipeline};
-use nbcc_target_ipim::plan::schedule::defaults::relief;
+use nbcc_target_ipim::kernel::{Kernel, KernelCall, Size};
+use nbcc_target_ipim::passes::share::share;
+use nbcc_target_ipim::plan::schedule::defaults::budget;
 use nbcc_target_ipim::{IPIM, lower, parameters, plan};
 use vaults::Vaults;
 
@@ -112,10 +114,10 @@ fn run(case: &Case, machine: &Machine, descending: bool) -> Result<(), Failed> {
     let (extents, fixed) =
         parameters::fix(&original, &given, case.size.as_deref(), &params).map_err(message)?;
     let pipeline = nbcc_stages::specialize(&original, &extents.inputs, &fixed);
-    let mut limit = relief::NO_LIMIT;
-    let (pipeline, _) = relief::inline(&pipeline, &extents, &mut limit).map_err(message)?;
+    let inlined = budget::inline(&pipeline, &extents, budget::UNLIMITED);
+    let (pipeline, _) = inlined.map_err(message)?;
     let bounds = infer(&pipeline, &extents, &fixed).map_err(message)?;
-    let made = plan::make_plan(pipeline, &extents, bounds, machine, &mut vec![]);
+    let made = plan::make_plan(pipeline, &extents, bounds, machine);
     let plan = made.map_err(|e| e.message)?;
     let kernels = if descending { smallest(&plan, machine) } else { lower::lower(&plan, machine) };
     for kernel in &kernels {
@@ -172,18 +174,18 @@ fn run(case: &Case, machine: &Machine, descending: bool) -> Result<(), Failed> {
 }
 
 /// Kernels of the smallest size, those that are shared once for each time they run.
-fn smallest(plan: &plan::Plan, machine: &Machine) -> Vec<lower::Kernel> {
-    let kernels = lower::lower_to(plan, machine, lower::Size::Smallest);
-    let (kernels, turns) = lower::share::share(kernels, machine);
-    let run = |turn: &lower::share::Turn| {
-        let mut kernel = kernels[turn.kernel].clone();
-        kernel.sync = turn.sync;
-        for (mem, &base) in kernel.args.take().unwrap_or_default().into_iter().zip(&turn.bases) {
+fn smallest(plan: &plan::Plan, machine: &Machine) -> Vec<Kernel> {
+    let kernels = lower::lower_to(plan, machine, Size::Smallest);
+    let (kernels, calls) = share(kernels, machine);
+    let run = |call: &KernelCall| {
+        let mut kernel = kernels[call.kernel].clone();
+        kernel.sync = call.sync;
+        for (mem, &base) in kernel.args.take().unwrap_or_default().into_iter().zip(&call.bases) {
             kernel.mem_base[mem] = base;
         }
         kernel
     };
-    turns.iter().map(run).collect()
+    calls.iter().map(run).collect()
 }
 
 /// Visits the elements of an image, with their coordinates.

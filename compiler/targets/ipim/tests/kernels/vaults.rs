@@ -10,7 +10,7 @@ use nbcc_ir::{Block, IntrinsicCall, Mem, Op, Scalar, Terminator, Type, Value};
 use nbcc_isa_ipim::Machine;
 use nbcc_isa_ipim::layout::{Layout, Location};
 use nbcc_target_ipim::intrinsics as names;
-use nbcc_target_ipim::lower::Kernel;
+use nbcc_target_ipim::kernel::Kernel;
 
 /// Elements around an object that a vector may touch.
 const MARGIN: i64 = 3;

@@ -1,16 +1,15 @@
-//! What became of each directive: a remark that it was followed, or what is done instead.
+//! What became of each directive: whether it was followed, or what is done instead.
 
 use nbcc_base::{SourceMap, Span};
 use nbcc_isa_ipim::LANES;
 use nbcc_isa_ipim::layout::Tiled;
-use nbcc_placement::{Message, Remark, RemarkKind};
 use nbcc_stages::bounds::Interval;
 use nbcc_stages::print::directive_text;
 use nbcc_stages::{
     Directive, DirectiveArg, DirectiveKind, ExprKind, Func, Literal, Pipeline, is_inlined,
 };
 
-use super::super::{Nest, Plan, Stage, Step};
+use super::super::{Finding, FindingKind, Nest, Plan, Stage, Step};
 use super::loops::{Loop, MAX_TILE, each_directive, find, scheduled_tile, within};
 use super::{groups, schedules};
 
@@ -31,8 +30,9 @@ enum Made<'a> {
     Serial,
 }
 
-/// Leaves a remark on every directive of the pipeline.
-pub fn settle(plan: &Plan, sources: &SourceMap, remarks: &mut Vec<Remark>) {
+/// Says of every directive of the pipeline what became of it.
+pub fn settle(plan: &Plan, sources: &SourceMap) -> Vec<Finding> {
+    let mut findings = Vec::new();
     for func in plan.pipeline.funcs.keys() {
         for (stage, schedule) in schedules(&plan.pipeline, func) {
             if schedule.directives.is_empty() {
@@ -50,10 +50,11 @@ pub fn settle(plan: &Plan, sources: &SourceMap, remarks: &mut Vec<Remark>) {
                 if group[0].span == Span::default() {
                     continue;
                 }
-                remarks.push(settler.remark(group, of_group, sources));
+                findings.push(settler.finding(group, of_group, sources));
             }
         }
     }
+    findings
 }
 
 fn made(plan: &Plan, func: Func, stage: Stage) -> Made<'_> {
@@ -92,7 +93,7 @@ impl Settler<'_> {
         &self.plan.pipeline
     }
 
-    fn remark(&self, group: &[Directive], verdicts: Vec<Verdict>, sources: &SourceMap) -> Remark {
+    fn finding(&self, group: &[Directive], verdicts: Vec<Verdict>, sources: &SourceMap) -> Finding {
         let span = group[0].span;
         let known = span.end > span.start && (span.source.0 as usize) < sources.files().len();
         let source = if known { sources.text_of(span) } else { "" };
@@ -108,24 +109,20 @@ impl Settler<'_> {
                 Err(why) => missed = missed.or(Some(why)),
             }
         }
-        let (kind, name, message) = match missed {
-            Some(why) => (RemarkKind::Missed, "NotFollowed", why),
-            None => (RemarkKind::Passed, "Followed", followed.join("; ")),
+        let verdict = match missed {
+            Some(why) => Err(why),
+            None => Ok(followed.join("; ")),
         };
         let data = &self.pipeline().funcs[self.func];
-        let of = match self.stage {
-            Stage::Pure => String::new(),
-            Stage::Update(k) => format!("update({k})."),
+        let update = match self.stage {
+            Stage::Pure => None,
+            Stage::Update(k) => Some(k),
         };
-        Remark {
-            kind,
-            pass: "schedule",
-            name,
-            function: data.name.clone(),
+        Finding {
+            about: data.name.clone(),
             // A directive that the compiler added stands where its Func does.
             span: Some(if known { span } else { data.span }),
-            message: Message::of(of).value("Directive", text).text(": ").text(message),
-            terms: vec![],
+            kind: FindingKind::Directive { text, update, verdict },
         }
     }
 

@@ -7,20 +7,20 @@
 //! ([`search`]). What it decides becomes directives, so that `explain` can print them and a pasted
 //! schedule is the same schedule.
 
-pub mod relief;
+pub mod budget;
 mod search;
 mod sites;
 mod trial;
 
 use nbcc_base::{SourceMap, Span};
 use nbcc_isa_ipim::{LANES, Machine};
-use nbcc_placement::{Message, Remark, RemarkKind};
 use nbcc_stages::bounds::{Extents, ParamValues, not_whole};
 use nbcc_stages::{Directive, DirectiveArg, DirectiveKind, Func, FuncData, Pipeline};
 
 pub use sites::{Site, sites};
 use trial::Trial;
 
+use super::super::Finding;
 use super::scheduled_tile;
 
 /// How Funcs without a schedule get one.
@@ -55,7 +55,7 @@ pub fn schedule(
     machine: &Machine,
     rule: Rule,
     sources: &SourceMap,
-) -> (Pipeline, Vec<Remark>) {
+) -> (Pipeline, Vec<Finding>) {
     let free = !is_scheduled(pipeline);
     match rule {
         Rule::Root if free => {
@@ -73,7 +73,7 @@ pub fn schedule(
             let trial = Trial { pipeline, extents, machine };
             let sites = sites(pipeline, sources).filter(|_| free).unwrap_or_default();
             let found = search::search(&trial, &sites);
-            (found.choice.apply(pipeline), found.remarks(pipeline))
+            (found.choice.apply(pipeline), found.findings(pipeline))
         }
         Rule::Simple | Rule::Root | Rule::Model => (pipeline.clone(), vec![]),
     }
@@ -135,19 +135,6 @@ fn tile_directive(data: &FuncData, tile: [u32; 2]) -> DirectiveKind {
 fn staging_directive(data: &FuncData) -> DirectiveKind {
     let args = inner_names(data).into_iter().map(DirectiveArg::Var).collect();
     DirectiveKind::Target { name: "load_pgsm", args }
-}
-
-/// A remark on a decision about a Func.
-fn remark(data: &FuncData, name: &'static str, message: Message) -> Remark {
-    Remark {
-        kind: RemarkKind::Analysis,
-        pass: "defaults",
-        name,
-        function: data.name.clone(),
-        span: Some(data.span),
-        message,
-        terms: vec![],
-    }
 }
 
 /// The width of a tile is a multiple of this.

@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use nbcc_placement::{Message, Remark};
 use nbcc_stages::bounds::{ParamValues, not_whole};
 use nbcc_stages::{ExprKind, Func, Pipeline, Walker, is_inlined};
 
 use super::trial::{Choice, Outcome, Placed, Trial};
-use super::{STEP, Site, remark};
+use super::{STEP, Site};
 use crate::plan::schedule::scheduled_tile;
+use crate::plan::{Finding, FindingKind};
 
 /// Expressions that all trials together may look at: what keeps compilation short.
 const BUDGET: u64 = 80_000;
@@ -42,28 +42,17 @@ pub struct Found<'a> {
 }
 
 impl Found<'_> {
-    /// A remark on each decision.
-    pub fn remarks(&self, pipeline: &Pipeline) -> Vec<Remark> {
+    /// What was decided.
+    pub fn findings(&self, pipeline: &Pipeline) -> Vec<Finding> {
         let Some(cycles) = self.cycles else { return vec![] };
-        let mut remarks = Vec::new();
-        for (k, site) in self.choice.sites.iter().enumerate().filter(|&(k, _)| self.decided[k]) {
-            let (name, this, other) = match self.choice.root[k] {
-                true => ("Whole", "computed whole", "at each use"),
-                false => ("AtEachUse", "computed at each use", "whole"),
-            };
-            let mut message = Message::of(format!("{this}: about "))
-                .value("EstimatedCycles", cycles)
-                .text(" cycles in all");
-            if let Some(cycles) = self.other[k] {
-                message = message
-                    .text(", ")
-                    .value("OtherCycles", cycles)
-                    .text(format!(" if it were computed {other}"));
-            }
+        let sites = self.choice.sites.iter().enumerate().filter(|&(k, _)| self.decided[k]);
+        let finding = |(k, site): (usize, &Site)| {
             let data = &pipeline.funcs[site.funcs[0]];
-            remarks.push(remark(data, name, message));
-        }
-        remarks
+            let (whole, other) = (self.choice.root[k], self.other[k]);
+            let kind = FindingKind::Scheduled { whole, cycles, other };
+            Finding { about: data.name.clone(), span: Some(data.span), kind }
+        };
+        sites.map(finding).collect()
     }
 }
 

@@ -161,6 +161,6 @@ impl Trial<'_> {
             pipeline = cropped;
             bounds = infer(&pipeline, self.extents, &ParamValues::new()).ok()?;
         }
-        make_plan(pipeline, self.extents, bounds, self.machine, &mut vec![]).ok()
+        make_plan(pipeline, self.extents, bounds, self.machine).ok()
     }
 }

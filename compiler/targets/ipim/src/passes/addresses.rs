@@ -13,7 +13,7 @@ use crate::intrinsics::{
     ARG, BANK, BASE, LD_CONST, LD_PGSM, LD_RF, PARAM, PE, PGSM, RD_PGSM, ST_PGSM, ST_RF, STAGE,
     WR_PGSM, call, call_of, extents, id,
 };
-use crate::lower::Kernel;
+use crate::kernel::Kernel;
 use crate::plan::SCRATCH_BYTES;
 
 /// Makes addresses explicit. `params` holds the bank address of each scalar parameter. What accesses

@@ -3,11 +3,11 @@
 use cranelift_entity::{EntityRef, SecondaryMap};
 use nbcc_ir::{BinaryOp, Block, Constant, Function, Inst, Op, Scalar, Terminator, Type, Value};
 
-use crate::lower::Kernel;
+use crate::kernel::Kernel;
 
-/// A constant of a function.
+/// A constant of a function, where it is made.
 #[derive(Clone, Copy, Debug)]
-pub struct Number {
+pub struct Site {
     /// Where it is made.
     pub inst: Inst,
     /// Its lanes; one value in all of them for a scalar.
@@ -30,10 +30,10 @@ struct BlockShape {
 }
 
 /// What stands for any constant: no word has such bits.
-const ANY_NUMBER: Constant = Constant::Splat(u64::MAX);
+const ANY_CONSTANT: Constant = Constant::Splat(u64::MAX);
 
 /// The shape of a kernel, and the constants it leaves out, in order.
-pub fn shape_of(kernel: &Kernel) -> (Shape, Vec<Number>) {
+pub fn shape_of(kernel: &Kernel) -> (Shape, Vec<Site>) {
     let func = &kernel.func;
     let fixed = fixed_constants(func);
     let mut values: SecondaryMap<Value, Value> = SecondaryMap::with_default(Value::new(0));
@@ -57,8 +57,8 @@ pub fn shape_of(kernel: &Kernel) -> (Shape, Vec<Number>) {
             let op = &func.insts[inst].op;
             match (op, func.result(inst)) {
                 (Op::Const(ty, constant), Some(value)) if is_word(*ty) && !fixed[value] => {
-                    constants.push(Number { inst, atom: atom(constant) });
-                    Op::Const(*ty, ANY_NUMBER)
+                    constants.push(Site { inst, atom: atom(constant) });
+                    Op::Const(*ty, ANY_CONSTANT)
                 }
                 _ => without_objects(op.clone().map_args(|value| values[value])),
             }

@@ -1,15 +1,15 @@
-//! Kernels that differ in constants only become one, which is called and gets these constants as
-//! numbers: levels of a pyramid differ in the extents, strides and addresses of their buffers, and
+//! Kernels that differ in constants only become one, which is called and has these constants as
+//! parameters: levels of a pyramid differ in the extents, strides and addresses of their buffers, and
 //! all code of a program has to fit the vault's instruction memory.
 //!
 //! This is function merging by parameters (as of LLVM's MergeFunctions and its successors that
 //! take constants as arguments): functions are the same where all their blocks, instructions and
 //! edges are, constants apart. What has the same value in all of them stays a constant; constants
-//! that go together through all of them are one number, and where there are many, what is linear in
-//! another is computed from it. Kernels of one shape that still differ in more numbers than there
+//! that go together through all of them are one parameter, and where there are many, what is linear in
+//! another is computed from it. Kernels of one shape that still differ in more than there
 //! are registers for become several.
 
-mod numbers;
+mod constants;
 mod shape;
 #[cfg(test)]
 mod tests;
@@ -21,28 +21,24 @@ use cranelift_entity::{EntitySet, SecondaryMap};
 use nbcc_ir::{Block, Function, Terminator, Value};
 use nbcc_opt::{cse, dce, fold, params};
 
-use self::numbers::{Constants, Source, control_values, counts, differing, replace};
-use self::shape::{Number, Shape, shape_of};
+use self::constants::{Constants, Source, control_values, counts, differing, replace};
+use self::shape::{Shape, Site, shape_of};
 use self::work::busiest;
-use crate::lower::Kernel;
-use crate::lower::share::Turn;
+use crate::kernel::{Kernel, KernelCall, MAX_CONSTANTS};
 
-/// The most numbers that engines get, an atom of their banks each.
-pub const MAX_NUMBERS: usize = 64;
-
-/// Merges kernels that take turns, each once. At most `most` numbers of a kernel are such that the
-/// control core reads, which takes a register for each of them. Kernels of about `room`
+/// Merges kernels, each of which is called once. The control core reads at most `most` of the
+/// constants that are parameters of a kernel, each of which takes it a register. Kernels of about `room`
 /// instructions in all stay apart, although they could be merged: those that run most.
 pub fn merge(
     kernels: Vec<Kernel>,
-    turns: Vec<Turn>,
+    calls: Vec<KernelCall>,
     most: usize,
     room: usize,
-) -> (Vec<Kernel>, Vec<Turn>) {
-    let mut turns = turns;
+) -> (Vec<Kernel>, Vec<KernelCall>) {
+    let mut calls = calls;
     let mut groups: Vec<Group> = Vec::new();
     let mut open: HashMap<Shape, Vec<usize>> = HashMap::new();
-    let shapes: Vec<(Shape, Vec<Number>)> = kernels.iter().map(shape_of).collect();
+    let shapes: Vec<(Shape, Vec<Site>)> = kernels.iter().map(shape_of).collect();
     let mut alike: HashMap<&Shape, usize> = HashMap::new();
     for (shape, _) in &shapes {
         *alike.entry(shape).or_default() += 1;
@@ -69,41 +65,36 @@ pub fn merge(
     }
     let mut merged = Vec::new();
     for group in groups {
-        group.kernels(&kernels, most, &mut merged, &mut turns);
+        group.kernels(&kernels, most, &mut merged, &mut calls);
     }
     for kernel in &mut merged {
         simplify(&mut kernel.func);
     }
-    (merged, turns)
+    (merged, calls)
 }
 
 /// Kernels that can be one.
 struct Group {
     /// Their numbers, and the constants of each.
-    members: Vec<(usize, Vec<Number>)>,
+    members: Vec<(usize, Vec<Site>)>,
     /// What the control core reads in the first.
     control: EntitySet<Value>,
 }
 
 impl Group {
     /// The constants that are not the same in all members, and in another kernel that may join.
-    fn differing(
-        &self,
-        kernels: &[Kernel],
-        more: Option<&[Number]>,
-        most: usize,
-    ) -> Vec<Constants> {
-        let lists: Vec<&[Number]> =
+    fn differing(&self, kernels: &[Kernel], more: Option<&[Site]>, most: usize) -> Vec<Constants> {
+        let lists: Vec<&[Site]> =
             self.members.iter().map(|(_, list)| &list[..]).chain(more).collect();
         differing(&kernels[self.members[0].0].func, &self.control, &lists, most)
     }
 
     /// Whether a kernel of the same shape can join.
-    fn fits(&self, constants: &[Number], kernels: &[Kernel], most: usize) -> bool {
+    fn fits(&self, constants: &[Site], kernels: &[Kernel], most: usize) -> bool {
         let func = &kernels[self.members[0].0].func;
         let all = self.differing(kernels, Some(constants), most);
         let (passed, read) = counts(func, &self.control, &all);
-        passed <= MAX_NUMBERS && read <= most
+        passed <= MAX_CONSTANTS && read <= most
     }
 
     /// Makes the kernels of a group: one where that is less code, else all.
@@ -112,21 +103,21 @@ impl Group {
         kernels: &[Kernel],
         most: usize,
         merged: &mut Vec<Kernel>,
-        turns: &mut [Turn],
+        calls: &mut [KernelCall],
     ) {
         let members = self.members.len();
         let first = &kernels[self.members[0].0];
         let all = self.differing(kernels, None, most);
-        // A number takes up to five instructions of a call, and there are the jumps.
+        // A parameter takes up to five instructions of a call, and there are the jumps.
         let (body, call) = (first.func.inst_count(), 5 * all.len() + 4);
         if members == 1 || (members - 1) * body <= members * call {
             for (number, _) in self.members {
-                turns[number].kernel = merged.len();
+                calls[number].kernel = merged.len();
                 merged.push(Kernel { sync: None, ..kernels[number].clone() });
             }
             return;
         }
-        // Which objects are disjoint, and what is an engine's own, may differ from turn to turn.
+        // Which objects are disjoint, and what is an engine's own, may differ from call to call.
         let mut kernel = Kernel {
             sync: None,
             args: Some(vec![]),
@@ -142,8 +133,8 @@ impl Group {
         let passed = all.iter().filter(|c| matches!(c.source, Source::Passed(_)));
         let passed: Vec<&Constants> = passed.collect();
         for (k, &(number, _)) in self.members.iter().enumerate() {
-            turns[number].kernel = merged.len();
-            turns[number].numbers = passed.iter().map(|constants| constants.values[k]).collect();
+            calls[number].kernel = merged.len();
+            calls[number].constants = passed.iter().map(|constants| constants.values[k]).collect();
         }
         merged.push(kernel);
     }

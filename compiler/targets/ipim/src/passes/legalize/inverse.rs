@@ -5,13 +5,13 @@
 
 use nbcc_ir::Value;
 
+use super::choose::choose;
 use super::divide_float::{Cases, quotient};
 use super::emitter::{Emitter, Mask, SIGN};
 use super::exponential::at_most;
 use super::hyperbolic::with_sign_of;
 use super::polynomial::{divide_by, polynomial};
 use super::reciprocal::reciprocal;
-use super::select::choose;
 use super::sqrt::root_near_one;
 
 const HALF_PI: f32 = std::f32::consts::FRAC_PI_2;

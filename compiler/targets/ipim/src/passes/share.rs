@@ -4,46 +4,15 @@
 
 use std::collections::BTreeMap;
 
-use nbcc_base::Span;
 use nbcc_ir::{Mem, PrintOptions, print_function};
 use nbcc_isa_ipim::{ATOM_BYTES, Machine};
 
-use super::Kernel;
 use crate::intrinsics::BANK;
-
-/// One kernel's turn in a program.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Turn {
-    /// The name of what runs.
-    pub name: String,
-    /// The number of the kernel.
-    pub kernel: usize,
-    /// The barrier before it.
-    pub sync: Option<u32>,
-    /// The source that it belongs to.
-    pub place: Option<Span>,
-    /// The addresses that are its arguments.
-    pub bases: Vec<u32>,
-    /// The constants that are its arguments, in every lane.
-    pub numbers: Vec<[u32; 4]>,
-}
-
-/// Every kernel in its turn, none shared.
-pub fn in_turn(kernels: &[Kernel]) -> Vec<Turn> {
-    let turn = |(kernel, k): (usize, &Kernel)| Turn {
-        name: k.func.name.clone(),
-        kernel,
-        sync: k.sync,
-        place: k.place,
-        bases: vec![],
-        numbers: vec![],
-    };
-    kernels.iter().enumerate().map(turn).collect()
-}
+use crate::kernel::{Kernel, KernelCall, calls_in_order};
 
 /// Makes one kernel of those that are the same, and says which runs when.
-pub fn share(kernels: Vec<Kernel>, machine: &Machine) -> (Vec<Kernel>, Vec<Turn>) {
-    let mut turns = in_turn(&kernels);
+pub fn share(kernels: Vec<Kernel>, machine: &Machine) -> (Vec<Kernel>, Vec<KernelCall>) {
+    let mut calls = calls_in_order(&kernels);
     let mut alike: BTreeMap<(u32, String), Vec<usize>> = BTreeMap::new();
     for (number, kernel) in kernels.iter().enumerate() {
         alike.entry((kernel.mask, text(kernel))).or_default().push(number);
@@ -75,17 +44,17 @@ pub fn share(kernels: Vec<Kernel>, machine: &Machine) -> (Vec<Kernel>, Vec<Turn>
             .collect();
         if group.len() == 1 || args.len() > entries as usize / 4 {
             for &number in &group {
-                turns[number].kernel = keep(&kernels[number], None);
+                calls[number].kernel = keep(&kernels[number], None);
             }
             continue;
         }
         let kernel = keep(first, Some(args.clone()));
         for &number in &group {
-            turns[number].kernel = kernel;
-            turns[number].bases = args.iter().map(|&m| kernels[number].mem_base[m]).collect();
+            calls[number].kernel = kernel;
+            calls[number].bases = args.iter().map(|&m| kernels[number].mem_base[m]).collect();
         }
     }
-    (unique, turns)
+    (unique, calls)
 }
 
 /// All of a kernel but its name, those of its objects, and where its objects in banks lie.

@@ -1,4 +1,4 @@
-//! The constants in which merged kernels differ, and how each gets its own.
+//! The constants in which merged kernels differ, and how each call gives its own.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use nbcc_ir::{
     ValueDef,
 };
 
-use super::shape::Number;
+use super::shape::Site;
 use crate::intrinsics::{PASSED, REQ};
 
 /// Constants that go together through all kernels of a group.
@@ -21,22 +21,22 @@ pub struct Constants {
     pub source: Source,
 }
 
-/// How a kernel gets a constant of its own.
+/// How a merged kernel has a constant that differs from call to call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
-    /// As the argument of that number.
+    /// As that parameter.
     Passed(usize),
-    /// From that argument: `number * factor + offset`.
-    Derived { number: usize, factor: i32, offset: i32 },
+    /// From that parameter: `parameter * factor + offset`.
+    Derived { parameter: usize, factor: i32, offset: i32 },
 }
 
 /// The constants that are not the same in all kernels. The control core has a register for each
-/// argument that it reads; where these are more than `most`, those that are linear in another are
+/// parameter that it reads; where these are more than `most`, those that are linear in another are
 /// computed from it.
 pub fn differing(
     func: &Function,
     control: &EntitySet<Value>,
-    lists: &[&[Number]],
+    lists: &[&[Site]],
     most: usize,
 ) -> Vec<Constants> {
     let mut found: Vec<Constants> = Vec::new();
@@ -60,7 +60,7 @@ pub fn differing(
     found
 }
 
-/// How many arguments there are, and how many of them the control core reads.
+/// How many parameters there are, and how many of them the control core reads.
 pub fn counts(func: &Function, control: &EntitySet<Value>, all: &[Constants]) -> (usize, usize) {
     let passed = || all.iter().filter(|c| matches!(c.source, Source::Passed(_)));
     (passed().count(), passed().filter(|c| is_read(func, control, c)).count())
@@ -72,7 +72,7 @@ fn is_read(func: &Function, control: &EntitySet<Value>, constants: &Constants) -
 }
 
 /// Finds which of the constants that the control core reads are linear in others, small ones
-/// first, and numbers those that are passed.
+/// first, and counts the parameters.
 fn derive(func: &Function, control: &EntitySet<Value>, all: &mut [Constants]) {
     let scalar = |c: &Constants| {
         let is = |&inst: &Inst| matches!(func.insts[inst].op, Op::Const(ty, _) if ty == Type::I32);
@@ -94,14 +94,14 @@ fn derive(func: &Function, control: &EntitySet<Value>, all: &mut [Constants]) {
         }
     }
     let passed = all.iter_mut().enumerate().filter(|(n, _)| derived.iter().all(|d| d.0 != *n));
-    for (number, (_, constants)) in passed.enumerate() {
-        constants.source = Source::Passed(number);
+    for (parameter, (_, constants)) in passed.enumerate() {
+        constants.source = Source::Passed(parameter);
     }
     for (n, base, factor, offset) in derived {
-        let Source::Passed(number) = all[base].source else {
+        let Source::Passed(parameter) = all[base].source else {
             panic!("constants {base} are passed")
         };
-        all[n].source = Source::Derived { number, factor, offset };
+        all[n].source = Source::Derived { parameter, factor, offset };
     }
 }
 
@@ -123,19 +123,19 @@ fn linear(x: &[[u32; 4]], y: &[[u32; 4]]) -> Option<(i32, i32)> {
     Some((i32::try_from(factor).ok()?, i32::try_from(offset).ok()?)).filter(|_| holds)
 }
 
-/// Puts arguments in the place of constants.
+/// Puts parameters in the place of constants.
 pub fn replace(func: &mut Function, all: &[Constants]) {
     let mut source_of: HashMap<Inst, Source> = HashMap::new();
     for constants in all {
         source_of.extend(constants.insts.iter().map(|&inst| (inst, constants.source)));
     }
-    let passed = |number: usize, ty: Type| {
+    let passed = |parameter: usize, ty: Type| {
         Op::Intrinsic(IntrinsicCall {
             name: PASSED,
             effect: Effect::Pure,
             args: vec![],
             mems: vec![],
-            imms: vec![number as i64],
+            imms: vec![parameter as i64],
             result: Some(ty),
         })
     };
@@ -147,17 +147,17 @@ pub fn replace(func: &mut Function, all: &[Constants]) {
             };
             match source_of.get(&inst) {
                 None => {}
-                Some(&Source::Passed(number)) => func.insts[inst].op = passed(number, ty),
-                Some(&Source::Derived { number, factor, offset }) => {
+                Some(&Source::Passed(parameter)) => func.insts[inst].op = passed(parameter, ty),
+                Some(&Source::Derived { parameter, factor, offset }) => {
                     let mut value = |op: Op| {
                         let made = func.make_inst(op, &[ty], None);
                         func.blocks[block].insts.push(made);
                         func.result(made).expect("it has a result")
                     };
                     let constant = |n: i32| Op::Const(ty, Constant::Splat(u64::from(n as u32)));
-                    let number = value(passed(number, ty));
+                    let parameter = value(passed(parameter, ty));
                     let factor = value(constant(factor));
-                    let product = value(Op::Binary(BinaryOp::Imul, number, factor));
+                    let product = value(Op::Binary(BinaryOp::Imul, parameter, factor));
                     let offset = value(constant(offset));
                     func.insts[inst].op = Op::Binary(BinaryOp::Iadd, product, offset);
                 }

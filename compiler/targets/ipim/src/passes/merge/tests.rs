@@ -6,7 +6,7 @@ use nbcc_ir::{
 
 use super::*;
 use crate::intrinsics::{LD_RF, PASSED, ST_RF, read, write};
-use crate::lower::share::in_turn;
+use crate::kernel::calls_in_order;
 
 /// Adds `step` to `turns` times `count` atoms from `base` on, or divides by it, many times.
 fn kernel(base: i32, [turns, count]: [u32; 2], step: f32, divide: bool) -> Kernel {
@@ -39,33 +39,33 @@ fn kernel(base: i32, [turns, count]: [u32; 2], step: f32, divide: bool) -> Kerne
     }
 }
 
-fn merged(kernels: &[Kernel], most: usize) -> (Vec<Kernel>, Vec<Turn>) {
+fn merged(kernels: &[Kernel], most: usize) -> (Vec<Kernel>, Vec<KernelCall>) {
     merged_but(kernels, most, 0)
 }
 
-fn merged_but(kernels: &[Kernel], most: usize, room: usize) -> (Vec<Kernel>, Vec<Turn>) {
-    let (merged, turns) = merge(kernels.to_vec(), in_turn(kernels), most, room);
+fn merged_but(kernels: &[Kernel], most: usize, room: usize) -> (Vec<Kernel>, Vec<KernelCall>) {
+    let (merged, calls) = merge(kernels.to_vec(), calls_in_order(kernels), most, room);
     for kernel in &merged {
         assert_eq!(verify_function(&kernel.func, None), []);
     }
     let mut constants = Vec::new();
-    for (kernel, turn) in kernels.iter().zip(&turns) {
+    for (kernel, call) in kernels.iter().zip(&calls) {
         let [own, shared] =
-            [kernel, &merged[turn.kernel]].map(|k| instance(k, turn, &mut constants));
-        assert_eq!(own, shared, "{turn:?}");
+            [kernel, &merged[call.kernel]].map(|k| instance(k, call, &mut constants));
+        assert_eq!(own, shared, "{call:?}");
     }
-    (merged, turns)
+    (merged, calls)
 }
 
-/// What a kernel does with the numbers of a turn in the place of what stands for them: its
+/// What a kernel does with the merged constants of a call in the place of what stands for them: its
 /// operations, with constants as numbers of a list.
-fn instance(kernel: &Kernel, turn: &Turn, list: &mut Vec<(Type, Constant)>) -> Vec<String> {
+fn instance(kernel: &Kernel, call: &KernelCall, list: &mut Vec<(Type, Constant)>) -> Vec<String> {
     let mut func = kernel.func.clone();
     for &inst in func.layout.iter().flat_map(|&block| &func.blocks[block].insts) {
         if let Op::Intrinsic(IntrinsicCall { name: PASSED, imms, result: Some(ty), .. }) =
             &func.insts[inst].op
         {
-            let bits = turn.numbers[imms[0] as usize][0];
+            let bits = call.constants[imms[0] as usize][0];
             func.insts[inst].op = Op::Const(*ty, Constant::Splat(bits.into()));
         }
     }
@@ -113,7 +113,7 @@ fn trips_known(kernel: &Kernel) -> Vec<Option<u64>> {
 
 #[test]
 fn what_differs_is_passed() {
-    let (one, turns) = merged(
+    let (one, calls) = merged(
         &[
             kernel(0x10000, [5, 7], 1.0, false),
             kernel(0x20000, [5, 9], 1.0, false),
@@ -123,7 +123,7 @@ fn what_differs_is_passed() {
     );
     assert_eq!(one.len(), 1);
     assert_eq!(one[0].args, Some(vec![]));
-    assert!(turns.iter().all(|turn| turn.numbers.len() == 3), "{turns:?}");
+    assert!(calls.iter().all(|call| call.constants.len() == 3), "{calls:?}");
     assert_eq!(trips_known(&one[0]), [Some(5)], "the other loop runs differently often");
 }
 
@@ -143,9 +143,9 @@ fn what_is_linear_is_computed_where_registers_are_few() {
     let all: Vec<Kernel> =
         (0..6).map(|n| kernel(0x10000, [3 + n, 16 + 2 * n], 1.0, false)).collect();
     for (most, passed) in [(2, 2), (1, 1)] {
-        let (one, turns) = merged(&all, most);
+        let (one, calls) = merged(&all, most);
         assert_eq!(one.len(), 1);
-        assert!(turns.iter().all(|turn| turn.numbers.len() == passed), "{turns:?}");
+        assert!(calls.iter().all(|call| call.constants.len() == passed), "{calls:?}");
     }
 }
 
@@ -168,9 +168,9 @@ fn what_runs_most_stays_apart() {
         [20, 90, 70, 30].into_iter().map(|n| kernel(0x10000, [5, n], 1.0, false)).collect();
     let body = all[0].func.inst_count();
     let kernels = |room| {
-        let (merged, turns) = merged_but(&all, 8, room);
-        let called = |turn: &Turn| merged[turn.kernel].args.is_some();
-        turns.iter().map(called).collect::<Vec<_>>()
+        let (merged, calls) = merged_but(&all, 8, room);
+        let called = |call: &KernelCall| merged[call.kernel].args.is_some();
+        calls.iter().map(called).collect::<Vec<_>>()
     };
     assert_eq!(kernels(0), [true, true, true, true]);
     assert_eq!(kernels(body), [true, false, true, true]);

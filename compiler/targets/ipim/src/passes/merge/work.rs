@@ -3,13 +3,10 @@
 
 use std::collections::BTreeSet;
 
-use nbcc_analysis::loops::LoopForest;
-use nbcc_ir::{Block, Cfg, Dominators, Function, Op};
+use nbcc_ir::{Block, Function, Op};
 
-use crate::lower::Kernel;
-
-/// How often a loop runs of which that is not known.
-const UNKNOWN_TRIPS: u64 = 8;
+use crate::kernel::Kernel;
+use crate::passes::frequency::block_runs;
 
 /// The candidates that run most instructions, of no more than `room` instructions in all.
 pub fn busiest(kernels: &[Kernel], candidates: &[usize], room: usize) -> BTreeSet<usize> {
@@ -37,19 +34,7 @@ fn insts(func: &Function, block: Block) -> usize {
 
 /// How many instructions a function runs.
 fn work(func: &Function) -> u64 {
-    let cfg = Cfg::new(func);
-    let forest = LoopForest::new(&cfg, &Dominators::new(func));
-    let runs = |block: Block| {
-        let mut at = forest.innermost(block);
-        let mut runs = 1u64;
-        while let Some(l) = at {
-            let info = &func.blocks[forest.loops[l].header].loop_info;
-            let trips = info.as_ref().and_then(|info| info.trips).unwrap_or(UNKNOWN_TRIPS);
-            runs = runs.saturating_mul(trips);
-            at = forest.loops[l].parent;
-        }
-        runs
-    };
-    let work = |&block: &Block| runs(block).saturating_mul(insts(func, block) as u64);
+    let runs = block_runs(func);
+    let work = |&block: &Block| runs[block].saturating_mul(insts(func, block) as u64);
     func.layout.iter().map(work).fold(0, u64::saturating_add)
 }

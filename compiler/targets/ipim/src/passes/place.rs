@@ -9,102 +9,59 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use cranelift_entity::{EntitySet, SecondaryMap};
-use nbcc_ir::{BinaryOp, Effect, Function, Op, Scalar, Terminator, Value, ValueDef};
+use nbcc_ir::{BinaryOp, Block, Effect, Function, Inst, Op, Scalar, Terminator, Value, ValueDef};
+use nbcc_isa::RegisterClass;
+use nbcc_isa_ipim::RegClass::{self, Addr, Ctrl, Data};
+use nbcc_placement::{Origin, Placement, Read, Remark, RemarkKind, Summary};
 
+use super::frequency::block_runs;
 use crate::intrinsics::{
     ARG, CHIP, PASSED, PE, PG, REQ, ST_RF, VAULT, VAULT_COLUMN, VAULT_ROW, WR_PGSM, WR_VSM,
 };
+use crate::kernel::Kernel;
 
-/// A register file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Place {
-    /// The control core's registers.
-    Ctrl,
-    /// Each engine's address registers.
-    Addr,
-    /// Each engine's vector registers.
-    Data,
+/// The register files that values live in.
+pub type Places = Placement<Value, RegClass>;
+
+/// What reads a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reader {
+    /// An instruction.
+    Inst(Inst),
+    /// The end of a block.
+    End(Block),
+    /// A parameter of a block.
+    Param(Value),
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for Reader {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Place::Ctrl => "ctrl",
-            Place::Addr => "addr",
-            Place::Data => "data",
-        })
-    }
-}
-
-/// Where values are computed and where copies of them are wanted.
-#[derive(Clone, Debug)]
-pub struct Places {
-    /// Values that the control core can compute.
-    uniform: EntitySet<Value>,
-    /// Values that address registers can hold from the start.
-    scalar: EntitySet<Value>,
-    /// Where each value is wanted.
-    wanted: SecondaryMap<Value, BTreeSet<Place>>,
-}
-
-impl Places {
-    /// Where a value is computed on engines.
-    pub fn home(&self, value: Value) -> Place {
-        if self.scalar.contains(value) { Place::Addr } else { Place::Data }
-    }
-
-    /// Whether a value is wanted in a register file.
-    pub fn wants(&self, value: Value, place: Place) -> bool {
-        self.wanted[value].contains(&place)
-    }
-
-    /// Whether a value is computed on engines at all.
-    pub fn on_engines(&self, value: Value) -> bool {
-        self.wants(value, Place::Addr) || self.wants(value, Place::Data)
-    }
-
-    /// The register files of a value, for people: its home, then copies and the control core's own.
-    pub fn text(&self, value: Value) -> Option<String> {
-        let places: Vec<String> = self.of(value).iter().map(Place::to_string).collect();
-        (!places.is_empty()).then(|| places.join("+"))
-    }
-
-    /// How many copies between register files of engines the kernel makes.
-    pub fn moves(&self, func: &Function) -> usize {
-        let both = |v: &Value| self.wants(*v, Place::Addr) && self.wants(*v, Place::Data);
-        func.values.keys().filter(both).count()
-    }
-
-    /// The register files a value has registers in, its home first.
-    pub fn of(&self, value: Value) -> Vec<Place> {
-        let mut all = Vec::new();
-        if self.on_engines(value) {
-            all.push(self.home(value));
+        match self {
+            Reader::Inst(inst) => write!(f, "{inst}"),
+            Reader::End(block) => write!(f, "the end of {block}"),
+            Reader::Param(value) => write!(f, "{value}"),
         }
-        all.extend(
-            self.wanted[value].iter().filter(|p| !all.contains(p)).copied().collect::<Vec<_>>(),
-        );
-        all
     }
 }
 
-/// Decides where every value lives. Panics where control flow depends on data: the front half
-/// makes no such kernel.
+/// Decides where every value that is wanted lives. Panics where control flow depends on data: the
+/// front half makes no such kernel.
 pub fn place(func: &Function) -> Places {
     let (uniform, scalar) = capabilities(func);
-    let mut places = Places { uniform, scalar, wanted: SecondaryMap::new() };
-    let mut work: Vec<(Value, Place)> = Vec::new();
+    let home = |value: Value| if scalar.contains(value) { Addr } else { Data };
+    let mut wanted: SecondaryMap<Value, BTreeSet<RegClass>> = SecondaryMap::new();
+    let mut work: Vec<(Value, RegClass)> = Vec::new();
     for &block in &func.layout {
         for &inst in &func.blocks[block].insts {
             let op = &func.insts[inst].op;
             if op.effect() != Effect::Pure {
                 for (k, arg) in op.args().into_iter().enumerate() {
                     if !immediate(func, op, k, arg) {
-                        work.push((arg, operand_place(&places, op, k, arg)));
+                        work.push((arg, operand_place(op, k, || home(arg))));
                     }
                 }
                 if let Some(result) = func.result(inst) {
-                    work.push((result, Place::Data));
+                    work.push((result, Data));
                 }
             }
         }
@@ -113,25 +70,25 @@ pub fn place(func: &Function) -> Places {
                 let Some(Op::Icmp(_, x, y)) = func.def_op(*condition) else {
                     panic!("{block} of {} branches on no comparison", func.name)
                 };
-                work.push((*x, Place::Ctrl));
-                work.push((*y, Place::Ctrl));
+                work.push((*x, Ctrl));
+                work.push((*y, Ctrl));
             }
             Terminator::Jump(_) | Terminator::Return(_) => {}
             other => panic!("{block} of {} ends in {other:?}", func.name),
         }
     }
     while let Some((value, place)) = work.pop() {
-        if !places.wanted[value].insert(place) {
+        if !wanted[value].insert(place) {
             continue;
         }
         assert!(
-            place != Place::Ctrl || places.uniform.contains(value),
+            place != Ctrl || uniform.contains(value),
             "{value} of {} is wanted by the control core but differs between engines",
             func.name
         );
         // On engines a value is computed at home, and copied from there.
-        let at = if place == Place::Ctrl { Place::Ctrl } else { places.home(value) };
-        if at != place && !places.wanted[value].insert(at) {
+        let at = if place == Ctrl { Ctrl } else { home(value) };
+        if at != place && !wanted[value].insert(at) {
             continue;
         }
         match func.values[value].def {
@@ -141,9 +98,8 @@ pub fn place(func: &Function) -> Places {
                     continue;
                 }
                 for (k, arg) in op.args().into_iter().enumerate() {
-                    let wanted =
-                        if at == Place::Data { operand_place(&places, op, k, arg) } else { at };
-                    work.push((arg, wanted));
+                    let read = if at == Data { operand_place(op, k, || home(arg)) } else { at };
+                    work.push((arg, read));
                 }
             }
             ValueDef::Param(block, number) => {
@@ -157,6 +113,18 @@ pub fn place(func: &Function) -> Places {
             }
         }
     }
+    let mut places = Places::new();
+    for (value, wanted) in wanted.iter() {
+        let on_engines = wanted.contains(&Addr) || wanted.contains(&Data);
+        let home = if on_engines { home(value) } else { Ctrl };
+        if !wanted.is_empty() {
+            places.set(value, home);
+        }
+        for &place in wanted.iter().filter(|&&place| place != home) {
+            let origin = if place == Ctrl { Origin::Computed } else { Origin::Copied };
+            places.add(value, place, origin);
+        }
+    }
     places
 }
 
@@ -165,33 +133,34 @@ pub fn place(func: &Function) -> Places {
 /// # Errors
 /// The first operand that has none.
 pub fn verify(func: &Function, places: &Places) -> Result<(), String> {
-    let has = |user: String, value: Value, place: Place| match places.of(value).contains(&place) {
-        true => Ok(()),
-        false => Err(format!("{user} of {} reads {value} in {place}, where it is not", func.name)),
+    let on_engines = |from, to| [from, to] == [Addr, Data] || [from, to] == [Data, Addr];
+    nbcc_placement::verify(places, reads(func, places), on_engines)
+        .map_err(|what| format!("{}: {what}", func.name))
+}
+
+/// What is read where: operands of effects, of comparisons that branches decide by, and of whatever
+/// has a home, once for each place at which it is computed.
+fn reads(func: &Function, places: &Places) -> Vec<Read<Reader, Value, RegClass>> {
+    let mut reads = Vec::new();
+    let computed = |value: Value| {
+        let all = places.all(value).filter(|&(_, origin)| origin == Origin::Computed);
+        all.map(|(place, _)| place).collect::<Vec<_>>()
     };
     for &block in &func.layout {
         for &inst in &func.blocks[block].insts {
             let op = &func.insts[inst].op;
-            let result = func.result(inst);
-            let at: Vec<Place> = match (op.effect(), result) {
-                (Effect::Pure, Some(value)) => {
-                    let home = places.on_engines(value).then(|| places.home(value));
-                    let ctrl = places.wants(value, Place::Ctrl).then_some(Place::Ctrl);
-                    home.into_iter().chain(ctrl).collect()
-                }
-                _ => vec![Place::Data],
+            let at = match (op.effect(), func.result(inst)) {
+                (Effect::Pure, Some(value)) => computed(value),
+                _ => vec![Data],
             };
             for place in at {
                 for (k, arg) in op.args().into_iter().enumerate() {
                     if immediate(func, op, k, arg) {
                         continue;
                     }
-                    let read = if place == Place::Data {
-                        operand_place(places, op, k, arg)
-                    } else {
-                        place
-                    };
-                    has(inst.to_string(), arg, read)?;
+                    let home = || if places.home(arg) == Some(Addr) { Addr } else { Data };
+                    let place = if place == Data { operand_place(op, k, home) } else { place };
+                    reads.push(Read { by: Reader::Inst(inst), entity: arg, place });
                 }
             }
         }
@@ -199,20 +168,41 @@ pub fn verify(func: &Function, places: &Places) -> Result<(), String> {
         if let Terminator::Branch(condition, ..) = terminator
             && let Some(Op::Icmp(_, x, y)) = func.def_op(*condition)
         {
-            has(block.to_string(), *x, Place::Ctrl)?;
-            has(block.to_string(), *y, Place::Ctrl)?;
+            let by = Reader::End(block);
+            reads.extend([*x, *y].map(|entity| Read { by, entity, place: Ctrl }));
         }
         for to in terminator.successors() {
-            for (&param, &arg) in func.blocks[to.block].params.iter().zip(&to.args) {
-                let home = places.on_engines(param).then(|| places.home(param));
-                let ctrl = places.wants(param, Place::Ctrl).then_some(Place::Ctrl);
-                for place in home.into_iter().chain(ctrl) {
-                    has(to.block.to_string(), arg, place)?;
-                }
+            for (&param, &entity) in func.blocks[to.block].params.iter().zip(&to.args) {
+                let by = Reader::Param(param);
+                reads.extend(computed(param).into_iter().map(|place| Read { by, entity, place }));
             }
         }
     }
-    Ok(())
+    reads
+}
+
+/// What `explain` and remarks say of a kernel: how many values live where, what is copied, and how
+/// often that is while the kernel runs once.
+pub fn remark(kernel: &Kernel, places: &Places) -> Remark {
+    let func = &kernel.func;
+    let runs = block_runs(func);
+    let mut block_of: SecondaryMap<Value, Option<Block>> = SecondaryMap::new();
+    for &block in &func.layout {
+        let data = &func.blocks[block];
+        let results = data.insts.iter().filter_map(|&inst| func.result(inst));
+        results.chain(data.params.iter().copied()).for_each(|v| block_of[v] = Some(block));
+    }
+    let weight = |value: Value| block_of[value].map_or(0, |block| runs[block]);
+    let summary = Summary::of(places, &reads(func, places), weight);
+    Remark {
+        kind: RemarkKind::Analysis,
+        pass: "place",
+        name: "Places",
+        function: func.name.clone(),
+        span: func.first_span().or(kernel.place),
+        message: summary.message(RegClass::name),
+        terms: summary.terms(RegClass::name),
+    }
 }
 
 /// Whether an operand stands in the instruction itself: a constant address or field of `req`.
@@ -222,16 +212,14 @@ pub fn immediate(func: &Function, op: &Op, k: usize, arg: Value) -> bool {
     !data && func.splat_constant(arg).is_some()
 }
 
-/// Where an operation that runs on engines wants an operand.
-fn operand_place(places: &Places, op: &Op, k: usize, arg: Value) -> Place {
+/// Where an operation that runs on engines reads an operand, whose home is that.
+fn operand_place(op: &Op, k: usize, home: impl Fn() -> RegClass) -> RegClass {
     match op {
-        Op::Intrinsic(call) if call.name == REQ => Place::Ctrl,
-        Op::Intrinsic(call) if [ST_RF, WR_PGSM, WR_VSM].contains(&call.name) && k == 1 => {
-            Place::Data
-        }
-        Op::Intrinsic(_) => Place::Addr,
-        Op::Splat(..) => places.home(arg),
-        _ => Place::Data,
+        Op::Intrinsic(call) if call.name == REQ => Ctrl,
+        Op::Intrinsic(call) if [ST_RF, WR_PGSM, WR_VSM].contains(&call.name) && k == 1 => Data,
+        Op::Intrinsic(_) => Addr,
+        Op::Splat(..) => home(),
+        _ => Data,
     }
 }
 

@@ -12,7 +12,7 @@ const MOST_POINTS: u64 = 1 << 18;
 const MOST_EXPRS: usize = 64;
 
 /// A coordinate that can be evaluated.
-pub(super) struct Places<'a> {
+pub(super) struct Coordinate<'a> {
     pipeline: &'a Pipeline,
     /// What it consists of, operands first.
     order: Vec<Expr>,
@@ -20,9 +20,9 @@ pub(super) struct Places<'a> {
     pub vars: Vec<AffineVar>,
 }
 
-impl<'a> Places<'a> {
+impl<'a> Coordinate<'a> {
     /// A coordinate; `None` where more than loop counters decides it, or it is too large.
-    pub fn new(pipeline: &'a Pipeline, index: Expr) -> Option<Places<'a>> {
+    pub fn new(pipeline: &'a Pipeline, index: Expr) -> Option<Coordinate<'a>> {
         let order = Walker::default().reachable(pipeline, [index]);
         if order.len() > MOST_EXPRS {
             return None;
@@ -50,7 +50,7 @@ impl<'a> Places<'a> {
         }
         vars.sort_unstable();
         vars.dedup();
-        Some(Places { pipeline, order, vars })
+        Some(Coordinate { pipeline, order, vars })
     }
 
     /// Calls `visit` with each value over the points of intervals. `false` where there are too
@@ -118,8 +118,8 @@ impl<'a> Places<'a> {
 }
 
 /// The tiled dimensions of a nest that a coordinate depends on, where it can be evaluated.
-pub(super) fn tiled_dims(places: &Places<'_>) -> Vec<usize> {
-    let dims = places.vars.iter().filter_map(|var| match var {
+pub(super) fn tiled_dims(coordinate: &Coordinate<'_>) -> Vec<usize> {
+    let dims = coordinate.vars.iter().filter_map(|var| match var {
         AffineVar::Dim(n) if *n < 2 => Some(*n as usize),
         _ => None,
     });
@@ -143,8 +143,8 @@ mod tests {
         let inside = build.compare(CompareOp::Lt, sum, nine);
         let back = build.binary(BinaryOp::Sub, nine, sum);
         let folded = build.expr(ExprKind::Select(inside, sum, back), nbcc_stages::ElementType::I32);
-        let places = Places::new(&build.pipeline, folded).expect("loop counters decide it");
-        assert_eq!(tiled_dims(&places), [0]);
+        let coordinate = Coordinate::new(&build.pipeline, folded).expect("loop counters decide it");
+        assert_eq!(tiled_dims(&coordinate), [0]);
         let over = |last: i32| {
             move |var: AffineVar| match var {
                 AffineVar::Dim(_) => Interval::new(5, last),
@@ -152,12 +152,12 @@ mod tests {
             }
         };
         let mut found = Vec::new();
-        assert!(places.each(over(8), |at| found.push(at)));
+        assert!(coordinate.each(over(8), |at| found.push(at)));
         let expected: Vec<i64> = (-1..=1)
             .flat_map(|r| (5..=8).map(move |x| if x + r < 9 { x + r } else { 9 - x - r }))
             .collect();
         assert_eq!(found, expected);
-        assert!(!places.each(over(1 << 20), |_| panic!("too many points are not visited")));
+        assert!(!coordinate.each(over(1 << 20), |_| panic!("too many points are not visited")));
     }
 
     #[test]
@@ -167,6 +167,6 @@ mod tests {
         let x = build.dim(0);
         let element = build.load(input, &[x]);
         let index = build.cast(nbcc_stages::ElementType::I32, element);
-        assert!(Places::new(&build.pipeline, index).is_none());
+        assert!(Coordinate::new(&build.pipeline, index).is_none());
     }
 }

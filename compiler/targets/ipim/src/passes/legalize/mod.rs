@@ -14,6 +14,7 @@
 //! the transcendental functions. Infinities, zeros with their signs and what is no number are
 //! operands as others: where they are looked after depends on what `facts` knows of an operand.
 
+mod choose;
 mod compare;
 mod convert;
 mod divide_float;
@@ -28,7 +29,7 @@ mod polynomial;
 mod power;
 mod reciprocal;
 mod round;
-mod select;
+
 mod sqrt;
 #[cfg(test)]
 mod tests;
@@ -80,12 +81,12 @@ fn expand(e: &mut Emitter<'_, '_>, op: &Op) -> Option<Value> {
             Iadd | Isub | Imul | Or | Xor | Lshr | Ashr | Fadd | Fsub | Fmul => {
                 e.binary(*op, *a, *b)
             }
-            Smin => select::minimum(e, true, *a, *b),
-            Smax => select::maximum(e, true, *a, *b),
-            Umin => select::minimum(e, false, *a, *b),
-            Umax => select::maximum(e, false, *a, *b),
-            Fmin => select::float_minimum(e, *a, *b),
-            Fmax => select::float_maximum(e, *a, *b),
+            Smin => choose::minimum(e, true, *a, *b),
+            Smax => choose::maximum(e, true, *a, *b),
+            Umin => choose::minimum(e, false, *a, *b),
+            Umax => choose::maximum(e, false, *a, *b),
+            Fmin => choose::float_minimum(e, *a, *b),
+            Fmax => choose::float_maximum(e, *a, *b),
             DivEuclid => divide_int::euclidean(e, *a, *b).0,
             ModEuclid => divide_int::euclidean(e, *a, *b).1,
             Sdiv => divide_int::truncating(e, *a, *b).0,
@@ -105,7 +106,7 @@ fn expand(e: &mut Emitter<'_, '_>, op: &Op) -> Option<Value> {
             let mask = compare::floats(e, *cond, *a, *b);
             e.mask_value(mask)
         }
-        Op::Select(cond, a, b) => select::select(e, *cond, *a, *b),
+        Op::Select(cond, a, b) => choose::select(e, *cond, *a, *b),
         Op::Convert(op, a, to) => convert::convert(e, *op, *a, *to),
         Op::Const(..)
         | Op::MulAdd(..)

@@ -9,11 +9,11 @@
 
 use nbcc_ir::{BinaryOp, Value};
 
+use super::choose::choose;
 use super::convert::{BITS_2_39, from_integer};
 use super::emitter::{Emitter, Mask, SIGN};
 use super::polynomial::{divide_by, polynomial};
 use super::reciprocal::reciprocal;
-use super::select::choose;
 
 /// Up to here the products with the parts of pi/2 are exact.
 const SMALL: f32 = 6000.0;
@@ -27,7 +27,7 @@ const HALF_PI_UNIT: f32 = 3.657_295_3e-10;
 /// What is missing.
 const HALF_PI_UNIT_LOW: f32 = -1.017_735e-17;
 
-/// A magnitude reduced to a rest of at most 1, of either sign, and the quarter turns taken off, of
+/// A magnitude reduced to a rest of at most 1, of either sign, and the quarter calls taken off, of
 /// which two bits count.
 struct Reduced {
     rest: Value,
@@ -71,7 +71,7 @@ pub fn tan(e: &mut Emitter<'_, '_>, a: Value) -> Value {
     flipped(e, value, sign)
 }
 
-/// The sine after so many quarter turns.
+/// The sine after so many quarter calls.
 fn turned(e: &mut Emitter<'_, '_>, [sine, cosine]: [Value; 2], quarters: Value) -> Value {
     let odd = e.shl(quarters, 31);
     let mask = Mask::plain(e.sign(odd));

@@ -12,10 +12,11 @@ use super::exchange::vault_id;
 use super::math::{plus, times};
 use super::position::{mesh, skip_idle};
 use super::reduce::Combine;
-use super::{Kernel, KernelCx, Lowering};
+use super::{KernelCx, Lowering};
 use crate::intrinsics::{
     LD_RF, PE, PG, RD_VSM, REQ, ST_RF, VAULT_COLUMN, VAULT_ROW, WR_VSM, call, id, read, write,
 };
+use crate::kernel::Kernel;
 use crate::plan::{BufferPlan, ReduceStep};
 
 /// Vaults whose sums one of them puts together.

@@ -1,0 +1,158 @@
+//! What differs from attempt to attempt where a program does not fit the machine: how it trades
+//! time, code and registers.
+
+use std::collections::BTreeMap;
+
+use nbcc_base::Span;
+use nbcc_isa_ipim::Machine;
+use nbcc_placement::{Message, Remark, RemarkKind};
+
+use crate::kernel::Size;
+use crate::plan::schedule::defaults::budget::UNLIMITED;
+
+/// How a program trades time, code and registers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Configuration {
+    /// How small code is to be.
+    pub size: Size,
+    /// Whether kernels that are the same are shared.
+    pub share: bool,
+    /// The most merged constant parameters of a kernel that the control core reads.
+    pub merged_constants: usize,
+    /// Whether kernels that run much are not merged.
+    pub apart: bool,
+    /// Expressions that all uses of a Func computed at each use may come to.
+    pub inlining_budget: u64,
+    /// What kernels rematerialise for which registers are too few, by their numbers.
+    pub rematerialise: BTreeMap<usize, Rematerialise>,
+}
+
+/// What a kernel rematerialises.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Rematerialise {
+    /// What does not change in a loop, inside of the loop.
+    Invariants,
+    /// Equal values, too, at each use.
+    Everything,
+}
+
+/// The transforms of an attempt that take registers.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Transforms {
+    /// Equal values are computed once.
+    pub cse: bool,
+    /// What does not change in a loop is computed before it.
+    pub licm: bool,
+}
+
+impl Transforms {
+    /// What a kernel can rematerialise beyond that, for want of registers.
+    pub fn more_rematerialised(self, now: Option<Rematerialise>) -> Option<Rematerialise> {
+        match now {
+            None if self.licm => Some(Rematerialise::Invariants),
+            None | Some(Rematerialise::Invariants) if self.cse => Some(Rematerialise::Everything),
+            _ => None,
+        }
+    }
+}
+
+/// What does not fit the instruction memory, or the registers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Excess {
+    /// The program.
+    Program,
+    /// A kernel alone.
+    Kernel,
+    /// A kernel alone, by so much that smaller code does not help.
+    FarKernel,
+}
+
+impl Configuration {
+    /// The configuration to begin with, of code of that size. A quarter of the control registers
+    /// may be taken by merged constant parameters.
+    pub fn first(size: Size, machine: &Machine) -> Configuration {
+        Configuration {
+            size,
+            share: true,
+            merged_constants: machine.registers.ctrl as usize / 4,
+            apart: true,
+            inlining_budget: UNLIMITED,
+            rematerialise: BTreeMap::new(),
+        }
+    }
+
+    /// Whether two configurations have the same plan.
+    pub fn same_plan(&self, other: &Configuration) -> bool {
+        self.inlining_budget == other.inlining_budget
+    }
+
+    /// Whether two configurations have the same kernels until values share registers.
+    pub fn same_kernels(&self, other: &Configuration) -> bool {
+        self.of_other_kernels() == other.of_other_kernels()
+    }
+
+    /// The same for other kernels, which do not rematerialise anything yet.
+    fn of_other_kernels(&self) -> Configuration {
+        Configuration { rematerialise: BTreeMap::new(), ..self.clone() }
+    }
+
+    /// The next configuration, of smaller code. Merging does not help where a kernel alone is too
+    /// large.
+    pub fn smaller(&self, excess: Excess) -> Option<Configuration> {
+        let other = self.of_other_kernels();
+        if excess != Excess::Program && self.size < Size::Compact {
+            return Some(Configuration { size: Size::Compact, ..other });
+        }
+        if self.size == Size::Merged && self.apart {
+            return Some(Configuration { apart: false, ..other });
+        }
+        Some(Configuration { size: self.size.smaller()?, ..other })
+    }
+
+    /// The configuration under which kernels have half as many merged constant parameters.
+    pub fn with_fewer_merged_constants(&self) -> Configuration {
+        let merged_constants = self.merged_constants / 2;
+        Configuration { merged_constants, ..self.of_other_kernels() }
+    }
+
+    /// The configuration under which no kernels are shared.
+    pub fn unshared(&self) -> Configuration {
+        Configuration { share: false, ..self.of_other_kernels() }
+    }
+
+    /// Why another configuration of the same plan takes the place of this one, which is told of
+    /// the program as a whole.
+    pub fn why_not(&self, other: &Configuration, program: Option<Span>) -> Remark {
+        let (name, message) = match other.size {
+            _ if other.merged_constants < self.merged_constants => (
+                "FewerMergedConstants",
+                "registers are too few for the merged constant parameters of kernels",
+            ),
+            _ if self.share && !other.share => {
+                ("Unshared", "registers are too few for the arguments of shared kernels")
+            }
+            Size::Merged if other.apart => (
+                "Merged",
+                "the program is too large: kernels that differ in constants and do not run much \
+                 are one",
+            ),
+            Size::Merged => (
+                "AllMerged",
+                "the program is too large: all kernels that differ in constants are one",
+            ),
+            Size::Smallest => ("Smallest", "the program is too large: requests are made in loops"),
+            Size::Fast | Size::Compact => {
+                ("Compact", "the program is too large: loops are not unrolled")
+            }
+        };
+        Remark {
+            kind: RemarkKind::Missed,
+            pass: "emit",
+            name,
+            function: String::new(),
+            span: program,
+            message: Message::of(message),
+            terms: vec![],
+        }
+    }
+}

@@ -1,0 +1,243 @@
+//! Passes that end where a program does not fit the machine, from the plan to the binary: they ask
+//! for a smaller one or refuse it.
+
+use nbcc_base::{Diagnostic, Failed};
+use nbcc_isa_ipim::Machine;
+use nbcc_isa_ipim::program::Param;
+use nbcc_mach::regalloc::{Allocation, Policy, Shortage};
+use nbcc_pipeline::{Context, Stop};
+use nbcc_placement::{Message, Remark, RemarkKind, Term};
+
+use crate::backend::code::{MachineKernel, Selected};
+use crate::backend::{emit, regalloc, reorder, select};
+use crate::codes;
+use crate::configuration::{Configuration, Excess};
+use crate::kernel::calls_in_order;
+use crate::plan::{BANK_RESERVED, element};
+use crate::state::Compilation;
+
+/// Bytes of an instruction.
+const INST_BYTES: u64 = 16;
+
+/// A kernel this many times too large is not made to fit by a smaller form.
+const FAR: u64 = 8;
+
+/// A kernel of more operations than this for each instruction that there is room for does not fit,
+/// whatever becomes of them. All kernels together may have four times as many: some are alike.
+const OPERATIONS: u64 = 32;
+
+/// Refuses a program that does not fit the instruction memory.
+fn too_large(message: String, cx: &mut Context<'_>) -> Stop<Configuration> {
+    let help = "compute fewer stages in one program, or inline more of them";
+    cx.diagnostics.push(Diagnostic::error(&codes::TOO_LARGE, message).help(help));
+    Stop::Failed
+}
+
+/// Instructions that there is room for.
+pub fn room(state: &Compilation) -> u64 {
+    u64::from(state.plan().vsm_data) / INST_BYTES
+}
+
+fn sum_and_largest(counts: impl Iterator<Item = u64>) -> (u64, u64) {
+    counts.fold((0, 0), |(sum, most), n| (sum + n, most.max(n)))
+}
+
+/// Writes the kernels of the plan in IR. What cannot fit is told before time and memory go into it.
+pub fn lower(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Stop<Configuration>> {
+    let room = room(state);
+    let steps = state.plan().steps.len();
+    if steps as u64 > room {
+        let message = format!("the program has {steps} kernels; {room} instructions are the most");
+        return Err(too_large(message, cx));
+    }
+    state.kernels = crate::lower::lower_to(state.plan(), &state.machine, state.configuration.size);
+    state.calls = calls_in_order(&state.kernels);
+    let counts = state.kernels.iter().map(|kernel| kernel.func.insts.len() as u64);
+    let (all, largest) = sum_and_largest(counts);
+    let excess = match largest > OPERATIONS * room {
+        true => Excess::FarKernel,
+        false if all > 4 * OPERATIONS * room => Excess::Program,
+        false => return Ok(()),
+    };
+    state.retry_smaller(excess)?;
+    let message = format!(
+        "the program has {all} operations, before they become instructions; {room} instructions \
+         are the most"
+    );
+    Err(too_large(message, cx))
+}
+
+/// Selects instructions.
+pub fn choose(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Stop<Configuration>> {
+    for (kernel, places) in state.kernels.iter().zip(std::mem::take(&mut state.places)) {
+        let code = select::select(kernel, places, &mut state.pool);
+        state.selected.push(MachineKernel {
+            code,
+            registers: None,
+            unallocated: None,
+            unordered: None,
+        });
+    }
+    // Registers need not be looked for where the code is too large in any case.
+    let room = room(state);
+    let least = state.selected.iter().map(|k| regalloc::least_insts(&k.code) as u64);
+    let (all, largest) = sum_and_largest(least);
+    if all <= room {
+        return Ok(());
+    }
+    state.retry_smaller(match largest {
+        n if n > FAR * room => Excess::FarKernel,
+        n if n > room => Excess::Kernel,
+        _ => Excess::Program,
+    })?;
+    let message = format!("the program has at least {all} instructions; {room} are the most");
+    Err(too_large(message, cx))
+}
+
+/// Gives registers. Values of the control core cannot be kept in a bank: where too many are alive,
+/// they are rematerialised, instead of outside of loops, then at each use.
+pub fn allocate(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Stop<Configuration>> {
+    let slots_end = state.slots_end();
+    let mut short = Vec::new();
+    for (number, kernel) in state.selected.iter_mut().enumerate() {
+        kernel.unallocated = cx.passes.verify_each.then(|| kernel.code.func.clone());
+        let result = regalloc::allocate(&mut kernel.code, &state.machine, state.policy, slots_end);
+        let code = &kernel.code;
+        match result {
+            Ok(registers) => {
+                let Allocation { spilled, rematerialised, coalesced, .. } = registers;
+                cx.remarks.push(Remark {
+                    kind: RemarkKind::Analysis,
+                    pass: "allocate",
+                    name: "Registers",
+                    function: code.func.name.clone(),
+                    span: code.func.first_span(),
+                    message: Message::of_value("Spilled", spilled)
+                        .text(" values are kept in the bank, ")
+                        .value("Rematerialised", rematerialised)
+                        .text(" constants are rematerialised"),
+                    terms: vec![Term::new("Coalesced", coalesced)],
+                });
+                kernel.registers = Some(registers);
+            }
+            Err(shortage) => {
+                let more = state.configuration.rematerialise.get(&number).copied();
+                short.push((number, shortage, state.transforms.more_rematerialised(more)));
+                // The others do not matter where nothing is left for this one.
+                if short.last().is_some_and(|(_, _, more)| more.is_none()) {
+                    break;
+                }
+            }
+        }
+    }
+    let configuration = &state.configuration;
+    match short.iter().find(|(_, _, more)| more.is_none()) {
+        None if short.is_empty() => Ok(()),
+        None => {
+            let mut new = configuration.clone();
+            new.rematerialise.extend(short.iter().filter_map(|&(k, _, more)| Some((k, more?))));
+            Err(Stop::retry(new, None))
+        }
+        Some(&(number, shortage, _)) => {
+            let code = &state.selected[number].code;
+            // Arguments take registers, too.
+            if code.args.as_ref().is_some_and(|args| !args.constants.is_empty()) {
+                return Err(state.retry(configuration.with_fewer_merged_constants()));
+            }
+            if configuration.share && state.kernels.iter().any(|kernel| kernel.args.is_some()) {
+                return Err(state.retry(configuration.unshared()));
+            }
+            state.retry_smaller(Excess::Program)?;
+            let few = shortage_of(shortage, state.policy, code, &state.machine);
+            cx.diagnostics.fail(few).map_err(Stop::from)
+        }
+    }
+}
+
+/// A kernel for which the machine has too few registers.
+fn shortage_of(
+    shortage: Shortage,
+    policy: Policy,
+    kernel: &Selected,
+    machine: &Machine,
+) -> Diagnostic {
+    let name = &kernel.func.name;
+    let message = match shortage {
+        Shortage::Registers(file) => format!(
+            "{} of `{name}` has {} entries for values, too few for one instruction and its loops",
+            nbcc_isa::RegisterClass::name(regalloc::FILES[file]),
+            regalloc::files(machine, policy, kernel.args.as_ref())[file].entries.len(),
+        ),
+        Shortage::Memory => {
+            format!("`{name}` has more values at once than registers and reserved memory hold")
+        }
+    };
+    let help = "give the machine more registers with --set registers.ctrl=N, addr or data";
+    Diagnostic::error(&codes::TOO_FEW_REGISTERS, message).help(help)
+}
+
+/// Reorders instructions.
+pub fn reorder_kernels(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {
+    for kernel in &mut state.selected {
+        let (true, Some(registers)) = (state.reorder, &kernel.registers) else { continue };
+        // Instructions are elsewhere from here on.
+        kernel.unallocated = None;
+        let before = cx.passes.verify_each.then(|| kernel.code.func.clone());
+        let (machine, memory_order) = (&state.machine, state.memory_order);
+        let orders = reorder::run(&mut kernel.code.func, registers, machine, memory_order);
+        kernel.unordered = before.map(|before| (before, orders));
+    }
+    Ok(())
+}
+
+/// Puts the program together.
+pub fn put_together(
+    state: &mut Compilation,
+    cx: &mut Context<'_>,
+) -> Result<(), Stop<Configuration>> {
+    let plan = state.plan();
+    let pipeline = &plan.pipeline;
+    let inputs = pipeline.inputs.keys().filter_map(|input| plan.inputs[input]);
+    let outputs = pipeline.outputs.iter().flat_map(|&func| plan.funcs[func].iter().copied());
+    let buffers = inputs
+        .chain(outputs)
+        .filter_map(|id| Some(plan.buffers[id].to_buffer(plan.buffers[id].role?)))
+        .collect();
+    let params = pipeline
+        .params
+        .iter()
+        .zip(&plan.params)
+        .filter(|((param, _), _)| state.fixed[*param].is_none())
+        .map(|((_, param), &address)| Param {
+            name: param.name.clone(),
+            element: element(param.ty),
+            address,
+            default: param.default.map(|l| nbcc_stages::scalar::literal_word(param.ty, l)),
+        })
+        .collect();
+    let vsm_data = plan.vsm_data;
+    let kernels: Vec<_> = state
+        .selected
+        .iter()
+        .map(|kernel| {
+            let registers = kernel.registers.as_ref().expect("registers come first");
+            (&kernel.code, &registers.entries)
+        })
+        .collect();
+    let data = emit::Data { buffers, params };
+    let (calls, pool) = (&state.calls, &mut state.pool);
+    let program = emit::emit(&kernels, calls, pool, data, &state.machine, cx.sources);
+    let code = program.code.text.len() as u64 * INST_BYTES;
+    let constants = program.rodata.bytes.len() as u64;
+    if code > u64::from(vsm_data) || constants > u64::from(BANK_RESERVED / 2) {
+        state.retry_smaller(Excess::Program)?;
+        let message = format!(
+            "the program has {code} bytes of code and {constants} of constants; {vsm_data} and {} \
+             are the most",
+            BANK_RESERVED / 2
+        );
+        return Err(too_large(message, cx));
+    }
+    state.program = Some(program);
+    Ok(())
+}

@@ -1,0 +1,170 @@
+//! Passes on image pipelines, up to the plan.
+
+use cranelift_entity::SecondaryMap;
+use nbcc_base::{Diagnostic, Diagnostics, Failed};
+use nbcc_isa_ipim::ATOM_BYTES;
+use nbcc_isa_ipim::layout::{MAX_COUNT, MAX_DIMENSIONS};
+use nbcc_pipeline::{Context, Stop};
+use nbcc_stages::bounds::{Extents, ParamValues, infer};
+use nbcc_stages::{ElementType, Pipeline};
+
+use crate::codes;
+use crate::configuration::Configuration;
+use crate::outputs::crop_outputs;
+use crate::parameters;
+use crate::plan::schedule::defaults::budget;
+use crate::plan::{BANK_RESERVED, Finding, FindingKind, make_plan, remarks, schedule};
+use crate::state::Compilation;
+
+/// Parameters take no more than a quarter of the reserved part of each bank.
+const MAX_PARAMS: u32 = BANK_RESERVED / 4 / ATOM_BYTES;
+
+/// Reports what the stages found.
+fn report<T>(result: Result<T, Diagnostics>, cx: &mut Context<'_>) -> Result<T, Failed> {
+    result.map_err(|mut found| {
+        for diagnostic in found.take() {
+            cx.diagnostics.push(diagnostic);
+        }
+        Failed
+    })
+}
+
+/// Fixes extents and the parameters that bounds depend on.
+pub fn extents(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {
+    let mut given = SecondaryMap::new();
+    for (input, data) in &state.pipeline.inputs {
+        given[input] = state.given.0.get(&data.name).cloned();
+    }
+    let size = (!state.given.1.is_empty()).then_some(&state.given.1[..]);
+    let values = parameters::values(&state.pipeline, &state.params);
+    let found = parameters::fix(&state.pipeline, &given, size, &values);
+    (state.extents, state.fixed) = report(found, cx)?;
+    for (param, data) in &state.pipeline.params {
+        let Some(word) = state.fixed[param] else { continue };
+        let (param, value) = (data.name.clone(), shown(data.ty, word));
+        let kind = FindingKind::FixedParameter { param, value };
+        state.findings.push(Finding { about: String::new(), span: Some(data.span), kind });
+    }
+    cx.remarks.extend(state.findings.iter().map(Finding::remark));
+    let extents = &state.extents.inputs;
+    state.pipeline = nbcc_stages::specialize(&state.pipeline, extents, &state.fixed);
+    Ok(())
+}
+
+/// A value of a type.
+fn shown(ty: ElementType, word: u32) -> String {
+    match ty.is_float() {
+        true => format!("{:?}", f32::from_bits(word)),
+        false => nbcc_stages::scalar::to_i64(ty, word).to_string(),
+    }
+}
+
+/// Refuses directives that no loop nest can follow.
+pub fn check_schedule(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {
+    report(schedule::check(&state.pipeline), cx)
+}
+
+/// Gives a schedule to what has none.
+pub fn defaults(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {
+    let (extents, machine) = (&state.extents, &state.machine);
+    let (pipeline, findings) =
+        schedule::defaults::schedule(&state.pipeline, extents, machine, state.rule, cx.sources);
+    state.pipeline = pipeline;
+    cx.remarks.extend(findings.iter().map(Finding::remark));
+    state.findings.extend(findings);
+    Ok(())
+}
+
+/// Inlines what has no loops of its own, within the budget.
+pub fn inline(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Stop<Configuration>> {
+    let budget = state.configuration.inlining_budget;
+    let inlined = budget::inline(&state.pipeline, &state.extents, budget);
+    state.scheduled = Some(state.pipeline.clone());
+    if inlined.as_ref().map_or(true, |(pipeline, _)| budget::is_large(pipeline))
+        && let Some(smaller) = state.inlining_less()
+    {
+        return Err(Stop::retry(smaller, None));
+    }
+    let (pipeline, findings) = report(inlined, cx)?;
+    state.pipeline = pipeline;
+    cx.remarks.extend(findings.iter().map(Finding::remark));
+    state.findings.extend(findings);
+    Ok(())
+}
+
+/// Infers where everything is computed.
+pub fn bounds(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {
+    let found = infer(&state.pipeline, &state.extents, &ParamValues::new());
+    let mut found = report(found, cx)?;
+    if let Some(cropped) = crop_outputs(&state.pipeline, &state.extents, &found) {
+        state.pipeline = cropped;
+        found = report(infer(&state.pipeline, &state.extents, &ParamValues::new()), cx)?;
+    }
+    state.bounds = Some(found);
+    Ok(())
+}
+
+/// Refuses images that the layout of buffers has no room to describe.
+fn check_images(
+    pipeline: &Pipeline,
+    extents: &Extents,
+    diagnostics: &mut Diagnostics,
+) -> Result<(), Failed> {
+    let inputs = pipeline
+        .inputs
+        .iter()
+        .map(|(input, data)| (&data.name, data.span, extents.inputs[input].to_vec()));
+    let outputs = pipeline.outputs.iter().zip(&extents.outputs).map(|(&func, region)| {
+        let data = &pipeline.funcs[func];
+        (&data.name, data.span, region.iter().map(|interval| interval.extent()).collect())
+    });
+    for (name, span, extent) in inputs.chain(outputs) {
+        let message = if extent.len() > MAX_DIMENSIONS {
+            format!("`{name}` has {} dimensions; {MAX_DIMENSIONS} are the most", extent.len())
+        } else if let Some(n) = extent.iter().find(|&&n| n > MAX_COUNT) {
+            format!("`{name}` has {n} elements along a dimension; {MAX_COUNT} are the most")
+        } else {
+            continue;
+        };
+        let error = Diagnostic::error(&codes::TOO_LARGE, message).at(span, "this image");
+        let help = "make dimensions one, as in `f(x, y + H * c)`, or images smaller";
+        return diagnostics.fail(error.help(help));
+    }
+    Ok(())
+}
+
+/// Makes the plan.
+pub fn distribute(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {
+    check_images(&state.pipeline, &state.extents, cx.diagnostics)?;
+    let bounds = state.bounds.clone().expect("bounds come first");
+    let pipeline = state.pipeline.clone();
+    match make_plan(pipeline, &state.extents, bounds, &state.machine) {
+        Ok(mut plan) => {
+            // Parameters stand at the end of the reserved part of each bank.
+            let count = plan.pipeline.params.len() as u32;
+            if count > MAX_PARAMS {
+                let message =
+                    format!("the pipeline has {count} parameters; {MAX_PARAMS} are the most");
+                return cx.diagnostics.fail(
+                    Diagnostic::error(&codes::TOO_LARGE, message)
+                        .help("make constants of some: `const int` in place of `Param<int>`"),
+                );
+            }
+            plan.params = (0..count).map(|n| BANK_RESERVED - 16 * (n + 1)).collect();
+            plan.findings.extend(schedule::settle(&plan, cx.sources));
+            cx.remarks.extend(plan.findings.iter().map(Finding::remark));
+            cx.remarks.extend(remarks(&plan, &state.machine, cx.sources));
+            plan.findings.splice(..0, state.findings.iter().cloned());
+            state.plan = Some(plan);
+            Ok(())
+        }
+        Err(error) => {
+            let mut diagnostic = Diagnostic::error(&codes::TOO_LARGE, error.message)
+                .help("use a machine with more vaults, smaller tiles or smaller images");
+            if let Some(span) = error.span {
+                diagnostic = diagnostic.at(span, "this stage");
+            }
+            cx.diagnostics.fail(diagnostic)
+        }
+    }
+}
