@@ -71,6 +71,12 @@ impl Observer for Watcher {
             None => {}
         }
     }
+
+    fn not_kept(&mut self, elapsed: Duration) {
+        if let Some(times) = &mut self.times {
+            times.push(("attempts not kept", elapsed));
+        }
+    }
 }
 
 /// Dumps under their headers.

@@ -2,7 +2,7 @@
 //!
 //! Addresses are byte addresses, `i32`. Operations that run on engines carry the engine mask as
 //! their last constant. The first group is in the IR from the start; the second takes the place of
-//! loads and stores of memory objects when addresses are made explicit (`backend/addresses.rs`); its
+//! loads and stores of memory objects when addresses are made explicit (`passes/addresses.rs`); its
 //! operations may name the objects that they reach, one for each address.
 
 use nbcc_ir::{BinaryOp, Builder, Effect, IntrinsicCall, Mem, MemData, Op, Space, Type, Value};
@@ -25,14 +25,14 @@ pub const BASE: &str = "ipim.base";
 /// An argument of a kernel that is called several times: the byte address of a bank object, a
 /// multiple of 16. Constants: its number.
 pub const ARG: &str = "ipim.arg";
-/// A number that a kernel gets that stands for several: an integer that the control core has in a
-/// register, and engines in every lane of an atom of their banks; vectors and floats engines only.
-/// Constants: which.
+/// A merged constant parameter of a kernel that stands for several: an integer that the control core
+/// has in a register, and engines in every lane of an atom of their banks; vectors and floats
+/// engines only. Constants: which.
 pub const PASSED: &str = "ipim.passed";
 /// A scalar parameter in every lane: constants are its number and the lanes.
 pub const PARAM: &str = "ipim.param";
-/// `(integer)`: the same, which is known to lie between two constants, both included, in every
-/// lane that holds a point.
+/// `(integer)`: the same, with a value range: two constants, both included, in every lane that holds
+/// a point.
 pub const RANGE: &str = "ipim.range";
 /// `(integer)`: the same, which may be any in lanes that hold no point, whatever is known of what
 /// it is computed from.

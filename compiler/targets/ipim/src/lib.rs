@@ -1,8 +1,10 @@
 //! The iPIM backend: from image pipelines to SIMB programs.
 //!
 //! The way of a program: `plan` decides which engine keeps and computes which tile and what is
-//! brought to it beforehand; `lower` writes each kernel of the plan in the shared IR; `backend`
-//! calls kernels into SIMB instructions. `pipeline` lists the passes in order.
+//! brought to it beforehand; `lower` writes each kernel of the plan in the shared IR; `passes` are
+//! those on kernels in IR; `backend` turns kernels into SIMB instructions. `pipeline` lists the
+//! passes in order; `configuration` is what differs from attempt to attempt where a program does
+//! not fit the machine.
 
 pub mod backend;
 pub mod codes;

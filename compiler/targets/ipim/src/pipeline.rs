@@ -74,7 +74,7 @@ pub const PASSES: &[PassDesc<Compilation, Configuration>] = &[
     ),
     pass(
         "addresses",
-        "call elements of buffers into addresses of banks and scratchpads",
+        "turn elements of buffers into addresses of banks and scratchpads",
         make_addresses,
         &[KERNELS],
         &[ADDRESSES],
@@ -101,7 +101,7 @@ pub const PASSES: &[PassDesc<Compilation, Configuration>] = &[
     optional("licm", "move what does not change out of loops", OptLevel::O1, licm, &[LEGAL]),
     optional(
         "strength",
-        "call products of loop counters into sums",
+        "turn products of loop counters into sums",
         OptLevel::O2,
         strength,
         &[LEGAL],

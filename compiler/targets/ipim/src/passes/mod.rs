@@ -1,4 +1,4 @@
-//! Passes on kernels in the shared IR.
+//! Passes on kernels in the shared IR. Transforms that help every target are those of `nbcc_opt`.
 
 pub mod addresses;
 mod frequency;

@@ -154,14 +154,14 @@ impl<'e, 'f> Emitter<'e, 'f> {
         self.state.facts.assume(self.b.func, value, interval);
     }
 
-    /// Keeps that an integer is promised to lie in an interval, in the lanes that matter.
-    pub fn promise(&mut self, value: Value, interval: Interval) {
-        self.state.facts.promise(self.b.func, value, interval);
+    /// Keeps the value range of an integer, which holds in the lanes that matter.
+    pub fn value_range(&mut self, value: Value, interval: Interval) {
+        self.state.facts.value_range(self.b.func, value, interval);
     }
 
-    /// The same integer as a value of which nothing is promised: itself, or seen through a float.
-    pub fn unpromised(&mut self, value: Value) -> Value {
-        if !self.state.facts.is_promised(value) {
+    /// The same integer as a value without a value range: itself, or seen through a float.
+    pub fn without_value_range(&mut self, value: Value) -> Value {
+        if !self.state.facts.has_value_range(value) {
             return value;
         }
         let int = self.type_of(value);

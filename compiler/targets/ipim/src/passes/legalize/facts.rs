@@ -2,7 +2,7 @@
 //!
 //! Facts are about values, wherever they are used. They are computed from the operation that makes
 //! a value, or learned when an expansion takes an operation's place. They hold for every operand,
-//! NaN included, but for what promises say: those are kept by the lanes that hold points only.
+//! NaN included, but for what value ranges say: those are kept by the lanes that hold points only.
 
 use cranelift_entity::{EntitySet, SecondaryMap};
 use nbcc_ir::{BinaryOp, Constant, ConvertOp, Function, Op, Scalar, UnaryOp, Value, ValueDef};
@@ -125,8 +125,8 @@ impl Floats {
 pub struct Facts {
     integers: SecondaryMap<Value, Option<Interval>>,
     floats: SecondaryMap<Value, Option<Floats>>,
-    /// Values whose facts rest on promises.
-    promised: EntitySet<Value>,
+    /// Values whose facts rest on value ranges.
+    ranged: EntitySet<Value>,
 }
 
 impl Facts {
@@ -153,22 +153,22 @@ impl Facts {
         self.floats_at(func, value, DEPTH)
     }
 
-    /// Keeps that an integer is promised to lie in an interval.
-    pub fn promise(&mut self, func: &Function, value: Value, interval: Interval) {
+    /// Keeps the value range of an integer, which holds in the lanes that matter.
+    pub fn value_range(&mut self, func: &Function, value: Value, interval: Interval) {
         self.assume(func, value, interval);
-        self.promised.insert(value);
+        self.ranged.insert(value);
     }
 
-    /// Whether facts about a value rest on promises.
-    pub fn is_promised(&self, value: Value) -> bool {
-        self.promised.contains(value)
+    /// Whether facts about a value rest on value ranges.
+    pub fn has_value_range(&self, value: Value) -> bool {
+        self.ranged.contains(value)
     }
 
     /// Keeps what an operation tells about the value that takes its place.
     pub fn learn(&mut self, func: &Function, op: &Op, value: Value) {
         op.for_each_arg(|arg| {
-            if self.promised.contains(arg) {
-                self.promised.insert(value);
+            if self.ranged.contains(arg) {
+                self.ranged.insert(value);
             }
         });
         match func.ty(value).scalar {

@@ -118,10 +118,10 @@ fn expand(e: &mut Emitter<'_, '_>, op: &Op) -> Option<Value> {
         // An integer known to lie between two constants.
         Op::Intrinsic(call) if call.name == RANGE => {
             let [lo, hi] = call.imms[..] else { panic!("{RANGE} has two constants") };
-            e.promise(call.args[0], facts::Interval { lo, hi });
+            e.value_range(call.args[0], facts::Interval { lo, hi });
             call.args[0]
         }
-        Op::Intrinsic(call) if call.name == ANY => e.unpromised(call.args[0]),
+        Op::Intrinsic(call) if call.name == ANY => e.without_value_range(call.args[0]),
         Op::Load(..) | Op::Store(..) | Op::LoadRaw(..) | Op::StoreRaw(..) | Op::Intrinsic(_) => {
             return None;
         }

@@ -32,7 +32,7 @@ pub fn halves(e: &mut Emitter<'_, '_>, a: Value) -> (Value, Value) {
 }
 
 /// `n / d` for `-d`, nearly correctly rounded, from a reciprocal of `d` within 2^-13. Twelve bits
-/// of the quotient leave an exact rest, which the reciprocal calls into the others. The rest
+/// of the quotient leave an exact rest, which the reciprocal turns into the others. The rest
 /// should not fall below 2^-126.
 pub fn divide_by(e: &mut Emitter<'_, '_>, n: Value, negated: Value, reciprocal: Value) -> Value {
     let first = e.fmul(n, reciprocal);

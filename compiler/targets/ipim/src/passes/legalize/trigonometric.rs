@@ -27,7 +27,7 @@ const HALF_PI_UNIT: f32 = 3.657_295_3e-10;
 /// What is missing.
 const HALF_PI_UNIT_LOW: f32 = -1.017_735e-17;
 
-/// A magnitude reduced to a rest of at most 1, of either sign, and the quarter calls taken off, of
+/// A magnitude reduced to a rest of at most 1, of either sign, and the quarter turns taken off, of
 /// which two bits count.
 struct Reduced {
     rest: Value,
@@ -71,7 +71,7 @@ pub fn tan(e: &mut Emitter<'_, '_>, a: Value) -> Value {
     flipped(e, value, sign)
 }
 
-/// The sine after so many quarter calls.
+/// The sine after so many quarter turns.
 fn turned(e: &mut Emitter<'_, '_>, [sine, cosine]: [Value; 2], quarters: Value) -> Value {
     let odd = e.shl(quarters, 31);
     let mask = Mask::plain(e.sign(odd));

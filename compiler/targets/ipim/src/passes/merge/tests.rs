@@ -58,7 +58,7 @@ fn merged_but(kernels: &[Kernel], most: usize, room: usize) -> (Vec<Kernel>, Vec
 }
 
 /// What a kernel does with the merged constants of a call in the place of what stands for them: its
-/// operations, with constants as numbers of a list.
+/// operations, with constants as places in a list.
 fn instance(kernel: &Kernel, call: &KernelCall, list: &mut Vec<(Type, Constant)>) -> Vec<String> {
     let mut func = kernel.func.clone();
     for &inst in func.layout.iter().flat_map(|&block| &func.blocks[block].insts) {
@@ -128,7 +128,7 @@ fn what_differs_is_passed() {
 }
 
 #[test]
-fn too_many_numbers_make_several_kernels() {
+fn too_many_constants_make_several_kernels() {
     // The second number of trips is not linear in the first.
     let all: Vec<Kernel> =
         (0..6).map(|n| kernel(0x10000, [3 + n, 2 + n * n], 1.0, false)).collect();

@@ -76,7 +76,7 @@ impl Estimate<'_> {
         // Up to two groups of vectors stand in a row's body, without a loop.
         let jumps = if trips <= 2 { 0 } else { trips * t.jump };
         let repeat = if trips <= 2 { trips } else { 1 };
-        // Addresses that do not find an AddrRF entry are made again each time.
+        // Addresses that do not find an AddrRF entry are rematerialised each time.
         let offsets = body.offsets * repeat * uy;
         let free = u64::from(self.machine.registers.addr).saturating_sub(TAKEN);
         let spilled = offsets.saturating_sub(free);

@@ -1,5 +1,5 @@
 //! What an operation of an expression takes once it is made of Table I's instructions: the counts
-//! of `backend/legalize`, put down where its tests keep them (`legalize/tests/counts.txt`).
+//! of `passes/legalize`, put down where its tests keep them (`legalize/tests/counts.txt`).
 
 use nbcc_stages::{
     BinaryOp, CompareOp, ElementType, Expr, ExprKind, Intrinsic, Literal, Pipeline, UnaryOp,

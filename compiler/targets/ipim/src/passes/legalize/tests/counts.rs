@@ -98,7 +98,7 @@ fn table() -> String {
 /// The table that is kept beside this file. `UPDATE_EXPECT=1` writes it anew.
 #[test]
 fn counts_are_as_they_were() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/src/backend/legalize/tests/counts.txt");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/src/passes/legalize/tests/counts.txt");
     let table = table();
     if std::env::var_os("UPDATE_EXPECT").is_some() {
         std::fs::write(path, &table).unwrap();

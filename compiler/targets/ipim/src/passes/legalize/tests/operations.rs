@@ -336,9 +336,9 @@ fn choices_between_related_integers() {
     assert_eq!(super::counts::operations(&legal(&func)), 1);
 }
 
-/// A range that is promised counts.
+/// A value range counts.
 #[test]
-fn promised_ranges() {
+fn value_ranges() {
     let args: Vec<Vec<u32>> = vec![(0..256).collect(), (0..256).rev().collect()];
     let byte = |b: &mut nbcc_ir::Builder<'_>, v: Value| {
         let ty = b.func.ty(v);
@@ -346,22 +346,22 @@ fn promised_ranges() {
         intrinsics::call(b, RANGE, Effect::Pure, vec![v], imms, Some(ty)).unwrap()
     };
     for (op, operations) in [(BinaryOp::Smax, 4), (BinaryOp::DivEuclid, 18)] {
-        let promised = function(&[I32, I32], |b, v| {
+        let ranged = function(&[I32, I32], |b, v| {
             let (x, y) = (byte(b, v[0]), byte(b, v[1]));
             b.binary(op, x, y)
         });
         let plain = legal(&operation(&[I32, I32], |v| Op::Binary(op, v[0], v[1])));
-        let promised = legal(&promised);
-        assert_eq!(super::counts::operations(&promised), operations);
-        let (mut promised, mut plain) = (Program::new(&promised), Program::new(&plain));
+        let ranged = legal(&ranged);
+        assert_eq!(super::counts::operations(&ranged), operations);
+        let (mut ranged, mut plain) = (Program::new(&ranged), Program::new(&plain));
         let args = [args[0].as_slice(), &args[1]];
-        assert_eq!(promised.run(&args), plain.run(&args));
+        assert_eq!(ranged.run(&args), plain.run(&args));
     }
 }
 
-/// A limit that must hold in every lane does, whatever was promised.
+/// A limit that must hold in every lane does, whatever value ranges say.
 #[test]
-fn promises_are_not_relied_on_behind_any() {
+fn value_ranges_are_not_relied_on_behind_any() {
     let limited = |behind: bool| {
         let func = function(&[I32], |b, v| {
             let imms = vec![0, 255];
