@@ -6,17 +6,18 @@
 //! `--verify-each`) reads that list and watches [`run_passes`], or [`run_attempts`] where passes may
 //! ask for another attempt under another configuration.
 
+mod context;
+mod observer;
 mod pass;
 mod request;
 mod run;
 mod signature;
 mod target;
 
-pub use pass::{
-    Attempt, Dump, Fact, NoObserver, Observer, PassDesc, PassInfo, PassRecord, Retry, Run, State,
-    Stop, attempt, before, optional, pass,
-};
-pub use request::{Context, Emit, OptLevel, PassOptions, Request};
+pub use context::Context;
+pub use observer::{Dump, NoObserver, Observer, PassInfo, PassRecord};
+pub use pass::{Attempt, Fact, PassDesc, Retry, Run, State, Stop, attempt, before, optional, pass};
+pub use request::{Emit, OptLevel, PassOptions, Request};
 pub use run::{run_attempts, run_passes};
 pub use signature::signature;
 pub use target::{

@@ -1,12 +1,13 @@
 //! Passes as data.
 
 use std::convert::Infallible;
-use std::time::Duration;
 
 use nbcc_base::Failed;
 use nbcc_placement::Remark;
 
-use crate::{Context, OptLevel};
+use crate::context::Context;
+use crate::observer::{Dump, PassInfo};
+use crate::request::OptLevel;
 
 /// Something that holds of a compilation state, such as "in SSA" or "registers assigned". A pass
 /// names the facts it needs and those it makes or breaks.
@@ -135,19 +136,6 @@ pub fn before<'a, S, C>(passes: &'a [PassDesc<S, C>], name: &str) -> &'a [PassDe
     &passes[..end.unwrap_or_else(|| panic!("there is no pass {name}"))]
 }
 
-/// What `--print-passes` shows of a pass.
-#[derive(Clone, Copy, Debug)]
-pub struct PassInfo {
-    /// Its name.
-    pub name: &'static str,
-    /// One sentence on what it does.
-    pub about: &'static str,
-    /// The lowest level it runs at.
-    pub level: OptLevel,
-    /// Whether a program is still right without it.
-    pub optional: bool,
-}
-
 impl<S, C> PassDesc<S, C> {
     /// The same pass, with which another attempt may begin: the state before it is kept. `same` says
     /// whether all passes before do the same under two configurations.
@@ -181,46 +169,4 @@ pub trait State {
     }
     /// Checks everything that holds of the present form; says what is broken.
     fn verify(&self) -> Result<(), String>;
-}
-
-/// The text of one function at one point.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Dump {
-    /// The function's name.
-    pub function: String,
-    /// Its text.
-    pub text: String,
-}
-
-/// What happened in one pass.
-#[derive(Clone, Debug)]
-pub struct PassRecord {
-    /// The pass.
-    pub pass: PassInfo,
-    /// The state before; empty unless the observer wants dumps.
-    pub before: Vec<Dump>,
-    /// The state after; empty unless the observer wants dumps.
-    pub after: Vec<Dump>,
-    /// Time spent in the pass alone.
-    pub elapsed: Duration,
-}
-
-/// Watches passes run.
-pub trait Observer {
-    /// Whether records should hold dumps.
-    fn wants_dumps(&self) -> bool {
-        false
-    }
-    /// Called after each pass of the attempt that is kept, in order.
-    fn pass(&mut self, record: PassRecord);
-    /// Called once with the time that passes took whose results were not kept.
-    fn not_kept(&mut self, _elapsed: Duration) {}
-}
-
-/// Watches nothing.
-#[derive(Debug, Default)]
-pub struct NoObserver;
-
-impl Observer for NoObserver {
-    fn pass(&mut self, _: PassRecord) {}
 }

@@ -1,12 +1,9 @@
-//! What is asked of a compilation, and what a pass can reach beside the state.
+//! What is asked of a compilation.
 
 use std::collections::BTreeMap;
 
-use nbcc_base::{CodeInfo, Diagnostic, Diagnostics, Failed, SourceMap};
+use nbcc_base::{CodeInfo, Diagnostic, Diagnostics, Failed};
 use nbcc_isa::{MachineError, Override};
-use nbcc_placement::Remark;
-
-use crate::Observer;
 
 /// `-O0`, `-O1`, `-O2`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -87,18 +84,4 @@ impl Request {
             diagnostics.fail(diagnostic)
         })
     }
-}
-
-/// What a pass reaches beside the state.
-pub struct Context<'a> {
-    /// The source files.
-    pub sources: &'a SourceMap,
-    /// Where faults are reported.
-    pub diagnostics: &'a mut Diagnostics,
-    /// Where decisions are explained.
-    pub remarks: &'a mut Vec<Remark>,
-    /// What is asked of the passes.
-    pub passes: &'a PassOptions,
-    /// Who watches.
-    pub observer: &'a mut dyn Observer,
 }

@@ -6,8 +6,10 @@ use std::time::{Duration, Instant};
 use nbcc_base::Failed;
 use nbcc_placement::Remark;
 
-use crate::pass::{Attempt, Fact, Observer, PassDesc, PassRecord, Run, State, Stop};
-use crate::{Context, NoObserver, PassOptions};
+use crate::context::Context;
+use crate::observer::{NoObserver, Observer, PassRecord};
+use crate::pass::{Attempt, Fact, PassDesc, Run, State, Stop};
+use crate::request::PassOptions;
 
 /// Runs the passes that the options ask for, in order.
 ///

@@ -2,7 +2,7 @@
 
 use nbcc_base::Span;
 
-use crate::{Expr, Func};
+use crate::entities::{Expr, Func};
 
 /// The directives of a Func or an update, in the order they stand.
 #[derive(Clone, Debug, Default)]

@@ -4,15 +4,10 @@
 //! Operands are already promoted: the two operands of a binary operation or comparison have the
 //! same type (for shifts, the same width; the amount may differ in sign).
 
-use cranelift_entity::entity_impl;
 use nbcc_base::Span;
 
-use crate::{ElementType, Func, Input, Literal, Param, RDom};
-
-/// An expression in its pipeline's arena.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Expr(u32);
-entity_impl!(Expr, "e");
+use crate::entities::{Expr, Func, Input, Param, RDom};
+use crate::types::{ElementType, Literal};
 
 /// An expression, its type and where it stands.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

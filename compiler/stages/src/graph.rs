@@ -2,30 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use cranelift_entity::{PrimaryMap, entity_impl};
+use cranelift_entity::PrimaryMap;
 use nbcc_base::Span;
 
-use crate::{ElementType, Expr, ExprData, ExprKind, Literal, Schedule};
-
-/// An input image.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Input(u32);
-entity_impl!(Input, "input");
-
-/// A scalar parameter.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Param(u32);
-entity_impl!(Param, "param");
-
-/// A reduction domain.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct RDom(u32);
-entity_impl!(RDom, "rdom");
-
-/// A Func: a stage.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Func(u32);
-entity_impl!(Func, "func");
+use crate::directive::Schedule;
+use crate::entities::{Expr, Func, Input, Param, RDom};
+use crate::expr::{ExprData, ExprKind};
+use crate::types::{ElementType, Literal};
 
 /// An input image. Its extents are fixed later, by the data or the command line; its coordinates
 /// start at zero.

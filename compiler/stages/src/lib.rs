@@ -9,6 +9,7 @@ pub mod bounds;
 pub mod build;
 pub mod codes;
 mod directive;
+mod entities;
 mod expr;
 mod graph;
 mod image;
@@ -22,11 +23,9 @@ mod verify;
 mod walk;
 
 pub use directive::{Directive, DirectiveArg, DirectiveInfo, DirectiveKind, ParamKind, Schedule};
-pub use expr::{BinaryOp, CompareOp, Expr, ExprData, ExprKind, Intrinsic, UnaryOp};
-pub use graph::{
-    Definition, Func, FuncData, Input, InputData, Param, ParamData, Pipeline, RDom, RDomData,
-    Update,
-};
+pub use entities::{Expr, Func, Input, Param, RDom};
+pub use expr::{BinaryOp, CompareOp, ExprData, ExprKind, Intrinsic, UnaryOp};
+pub use graph::{Definition, FuncData, InputData, ParamData, Pipeline, RDomData, Update};
 pub use image::Image;
 pub use inline::{inline, inline_where, is_inlined};
 pub use simplify::{Simplifier, specialize};

@@ -4,6 +4,9 @@
 //! `I32` node carries its linear form ([`super::forms`]), whose range is exact where the same
 //! variable occurs several times. Values of Funcs are evaluated over the region of the call, as Halide's
 //! `compute_function_value_bounds` does symbolically, within a budget; beyond it, over everything.
+//!
+//! Ranges, linear forms and conditions are one recursion: this module, [`super::forms`] and
+//! [`super::narrow`] import each other.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 

@@ -12,8 +12,7 @@ use nbcc_base::{Diagnostic, Diagnostics, Span};
 use crate::{DirectiveKind, Expr, Func, Input, InputData, Pipeline, codes};
 
 use super::eval::{Env, Evaluator, ParamValues};
-use super::infer::MAX_POINTS;
-use super::interval::{Interval, MAX_COORDINATE, Region, points, unbounded};
+use super::interval::{Interval, MAX_COORDINATE, MAX_POINTS, Region, points, unbounded};
 
 /// The extents of a pipeline's inputs and the regions of its outputs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -21,7 +21,7 @@ use crate::{
 use super::affine::AffineVar;
 use super::eval::{Env, Evaluator, ParamValues, Values, to_interval};
 use super::extents::Extents;
-use super::interval::{Interval, Region, points, unbounded};
+use super::interval::{Interval, MAX_POINTS, Region, points, unbounded};
 use super::narrow::narrow;
 
 /// The loops of one stage of a Func.
@@ -68,9 +68,6 @@ impl Bounds {
         pipeline.funcs.keys().filter_map(|f| Some((f, self.funcs[f].as_ref()?)))
     }
 }
-
-/// A Func of more elements is refused.
-pub const MAX_POINTS: u64 = 1 << 30;
 
 /// Infers the bounds of every Func that the outputs need. Params without a value may have any.
 /// Errors: an input read outside its extent, an index or a region without a limit, a reduction

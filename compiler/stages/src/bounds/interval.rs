@@ -64,6 +64,9 @@ impl std::fmt::Display for Interval {
 /// A box of coordinates, an interval a dimension.
 pub type Region = Vec<Interval>;
 
+/// A Func of more elements is refused.
+pub const MAX_POINTS: u64 = 1 << 30;
+
 /// A coordinate beyond this in size counts as unbounded.
 pub const MAX_COORDINATE: i32 = 1 << 30;
 

@@ -3,12 +3,12 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use cranelift_entity::SecondaryMap;
 use nbcc_isa::Imm;
 use nbcc_isa_ipim::{ATOM_BYTES, Inst, RESERVED_ADDR_REGS, RegClass, SimbMask};
-use nbcc_mach::VReg;
 use nbcc_mach::regalloc::Allocation;
+use nbcc_mach::{Block, VReg};
 
-use super::reorder::Orders;
 use crate::plan::BANK_RESERVED;
 
 /// Control registers that hold the place of the vault.
@@ -40,6 +40,9 @@ pub struct Selected {
     /// Its arguments, if it is called.
     pub args: Option<Args>,
 }
+
+/// The places that the instructions of each block had before they were reordered.
+pub type Orders = SecondaryMap<Block, Vec<usize>>;
 
 /// A kernel in instructions.
 #[derive(Clone, Debug)]

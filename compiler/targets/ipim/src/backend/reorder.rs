@@ -11,20 +11,16 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use cranelift_entity::SecondaryMap;
 use nbcc_isa::{Instruction, RegisterClass};
 use nbcc_isa_ipim::{Inst, Machine, Memory, RegClass, Unit};
 use nbcc_mach::dependence::{Dependence, DependenceGraph, Edge};
 use nbcc_mach::regalloc::Allocation;
-use nbcc_mach::{Block, InstData, VReg, schedule};
+use nbcc_mach::{InstData, VReg, schedule};
 
-use super::code::MachFunction;
+use super::code::{MachFunction, Orders};
 
 /// More entries than a register file has.
 const FILE: u32 = 1 << 16;
-
-/// The places that the instructions of each block had before they were reordered.
-pub type Orders = SecondaryMap<Block, Vec<usize>>;
 
 /// Reorders the instructions of each block. With `memory_order`, accesses to an object of the bank
 /// stay in the order of the program, which goes along its rows, and stand apart by what banks take

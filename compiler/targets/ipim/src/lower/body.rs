@@ -8,8 +8,8 @@ use nbcc_stages::bounds::{Affine, AffineVar};
 use nbcc_stages::lower::{Access, ExprLowering};
 use nbcc_stages::{ElementType, Expr, ExprKind, Func, Param, RDom};
 
+use super::loops::{Loops, Point, own_place};
 use super::math::{plus, ramp, times};
-use super::nest::{Loops, Point, own_place};
 use crate::intrinsics::{PARAM, RANGE, at_most, call};
 use crate::plan::{TiledIndex, inner_index};
 
@@ -361,7 +361,7 @@ fn load_planes(
     (x, lanes): (Value, [i64; 4]),
     (rest, inner): (&[Value], &[Plane]),
 ) -> Value {
-    let ty = Type { scalar: super::scalar(element), lanes: 1 };
+    let ty = Type { scalar: super::cx::scalar(element), lanes: 1 };
     let mut value: Option<Value> = None;
     for (lane, shift) in (0u8..).zip(lanes) {
         let mut place = vec![plus(b, x, shift)];
@@ -391,7 +391,7 @@ fn load_lanes(
     lanes: [i64; 4],
     rest: &[Value],
 ) -> Value {
-    let scalar = super::scalar(element);
+    let scalar = super::cx::scalar(element);
     let vector = Type { scalar, lanes: WIDTH };
     let at = |b: &mut Builder<'_>, shift: i64| {
         let mut subscripts = vec![plus(b, x, shift)];

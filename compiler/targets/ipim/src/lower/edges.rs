@@ -1,13 +1,25 @@
 //! Clamped coordinates in windows: rows are clamped as addresses; columns beyond the limits are
 //! overwritten with the element at the limit, after the window was filled.
 
-use nbcc_ir::{BinaryOp, Builder, Type, Value};
+use nbcc_ir::{BinaryOp, Builder, Mem, Type, Value};
 use nbcc_isa_ipim::{ELEMENT_BYTES, LANES};
 
+use super::loops::Loops;
 use super::math::{choose, clamp, less_mask, min, plus, times};
-use super::window::Fill;
 use crate::intrinsics::{RD_PGSM, VAULT_COLUMN, VAULT_ROW, WR_PGSM, id, read, write};
-use crate::plan::dump_base;
+use crate::plan::{Read, Window, dump_base};
+
+/// One window being filled.
+pub(crate) struct Fill<'a> {
+    pub loops: &'a Loops<'a>,
+    pub read: &'a Read,
+    pub window: &'a Window,
+    pub mem: Mem,
+    pub strip: Value,
+    pub row: Value,
+    pub inner: &'a [Value],
+    pub block: Value,
+}
 
 /// Tests, by the place of the vault and by loop counters, whether any group's window may reach
 /// beyond a limit.
@@ -73,7 +85,7 @@ pub(crate) fn repeat_columns(b: &mut Builder<'_>, fill: &Fill<'_>) {
     let loops = fill.loops;
     let machine = loops.cx.machine;
     let tiled = loops.cx.plan.buffers[fill.read.buffer].tiled();
-    let element = super::scalar(loops.cx.plan.buffers[fill.read.buffer].element);
+    let element = super::cx::scalar(loops.cx.plan.buffers[fill.read.buffer].element);
     let engines = tiled.grid.engines;
     let window = fill.window;
     let planes: u32 = fill.read.inner_reach.iter().map(|(a, b)| (b - a + 1) as u32).product();

@@ -14,45 +14,20 @@ use nbcc_ir::{Block, BlockCall, Builder, Effect, IntCond, Mem, Op, Terminator, T
 use nbcc_isa_ipim::layout::Tiled;
 use nbcc_isa_ipim::{ATOM_BYTES, LANES};
 
+use super::cx::{KernelCx, Lowering};
 use super::math::{div_rem, plus, times};
-use super::position::{Position, finish_at, position, skip_idle, used};
-use super::window::{piece_mask, pieces};
-use super::{KernelCx, Lowering};
+use super::position::{Position, finish_at, position, skip_idle};
+use super::window::piece_mask;
 use crate::intrinsics::{
     LD_RF, RD_VSM, REQ, ST_RF, VAULT_COLUMN, VAULT_ROW, WR_VSM, base, call, id, read, write,
 };
 use crate::kernel::{Kernel, Size};
-use crate::plan::{BufferId, BufferPlan};
+use crate::plan::{BufferId, BufferPlan, Columns, Rows, parts_of, used};
 
 /// Atoms exchanged together, so that their latencies overlap.
 const BATCH: u32 = 8;
 /// The same where code has to be small.
 const COMPACT_BATCH: u32 = 2;
-
-/// A run of atoms of ghost columns that come from groups `dx` away.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Columns {
-    /// Groups between the one that keeps them and their owner.
-    pub dx: i64,
-    /// First ghost or own strip.
-    pub strip: i64,
-    /// How many strips alike follow.
-    pub strips: u32,
-    /// The engine, or all of them.
-    pub engine: Option<u32>,
-    /// First element in the tile.
-    pub first: u32,
-    /// Atoms of the tile's row.
-    pub atoms: u32,
-}
-
-/// A run of rows that come from groups `dy` away.
-#[derive(Clone, Copy, Debug)]
-struct Rows {
-    dy: i64,
-    first: i64,
-    count: u32,
-}
 
 /// Lowers the exchange of a buffer's ghost zones. `None` where there is nothing to exchange.
 pub(crate) fn lower(cx: &mut Lowering<'_>, id: BufferId) -> Option<Kernel> {
@@ -88,91 +63,6 @@ pub(crate) fn lower(cx: &mut Lowering<'_>, id: BufferId) -> Option<Kernel> {
     finish_at(b, exit);
     b.terminate(Terminator::Return(vec![]));
     Some(kernel.finish(cx.full_mask()))
-}
-
-/// What a group receives, by the neighbour that owns it.
-fn parts_of(buffer: &BufferPlan, tiled: &Tiled) -> BTreeMap<(i64, i64), Vec<(Columns, Rows)>> {
-    let rows = rows_of(tiled);
-    let mut parts: BTreeMap<(i64, i64), Vec<(Columns, Rows)>> = BTreeMap::new();
-    for column in columns_of(buffer, tiled) {
-        for row in &rows {
-            if (column.dx, row.dy) != (0, 0) && reaches(tiled, buffer, (column.dx, row.dy)) {
-                parts.entry((column.dx, row.dy)).or_default().push((column, *row));
-            }
-        }
-    }
-    parts
-}
-
-/// Atoms of one plane that a group receives from each neighbour.
-pub(crate) fn atoms(buffer: &BufferPlan) -> Vec<((i64, i64), u64)> {
-    let tiled = buffer.tiled();
-    let count = |(columns, rows): &(Columns, Rows)| {
-        let engines = if columns.engine.is_some() { 1 } else { tiled.grid.engines };
-        [columns.strips, columns.atoms, engines, rows.count].map(u64::from).iter().product::<u64>()
-    };
-    let parts = parts_of(buffer, tiled).into_iter();
-    parts.map(|(neighbour, list)| (neighbour, list.iter().map(count).sum())).collect()
-}
-
-/// Whether any group has a neighbour that far away.
-fn reaches(tiled: &Tiled, buffer: &BufferPlan, (dx, dy): (i64, i64)) -> bool {
-    let grid = &tiled.grid;
-    let groups = [0, 1].map(|k| {
-        let size = [grid.strips * grid.engines, grid.rows][k] * tiled.tile[k];
-        let last = buffer.region.get(k).map_or(0, |i| i64::from(i.max));
-        // Groups behind the last element may read it too.
-        let reach = [buffer.reach_x[0], tiled.ghost_rows[0]][k];
-        i64::from(used(tiled.origin[k].into(), size.into(), last + i64::from(reach)))
-    });
-    dx.abs() < groups[0].max(2) && dy.abs() < groups[1].max(2)
-}
-
-/// The columns of a group: its own strips, then those of its ghost zones that are reached into.
-pub(crate) fn columns_of(buffer: &BufferPlan, tiled: &Tiled) -> Vec<Columns> {
-    let grid = &tiled.grid;
-    let strips = i64::from(grid.strips);
-    let whole = |n: u32| n.next_multiple_of(LANES as u32);
-    let [left, right] = buffer.reach_x;
-    let mut all = vec![Columns {
-        dx: 0,
-        strip: 0,
-        strips: grid.strips,
-        engine: None,
-        first: 0,
-        atoms: tiled.tile[0] / LANES as u32,
-    }];
-    // The pieces around a strip that is as wide as the region.
-    for piece in pieces(grid.engines, tiled.tile[0], whole(left), whole(right)) {
-        let Some(engine) = piece.engine else { continue };
-        let strip = if piece.strip < 0 { piece.strip } else { piece.strip - 1 + strips };
-        all.push(Columns {
-            dx: strip.div_euclid(strips),
-            strip,
-            strips: 1,
-            engine: Some(engine),
-            first: piece.first,
-            atoms: piece.atoms,
-        });
-    }
-    all
-}
-
-fn rows_of(tiled: &Tiled) -> Vec<Rows> {
-    let height = i64::from(tiled.grid.rows * tiled.tile[1]);
-    let mut all = vec![Rows { dy: 0, first: 0, count: height as u32 }];
-    let mut ghost = |from: i64, to: i64| {
-        let mut first = from;
-        while first < to {
-            let dy = first.div_euclid(height);
-            let end = ((dy + 1) * height).min(to);
-            all.push(Rows { dy, first, count: (end - first) as u32 });
-            first = end;
-        }
-    };
-    ghost(-i64::from(tiled.ghost_rows[0]), 0);
-    ghost(height, height + i64::from(tiled.ghost_rows[1]));
-    all
 }
 
 struct Exchange<'a> {
@@ -289,7 +179,7 @@ impl Exchange<'_> {
         remote: &[RemoteVault],
         unit: i64,
     ) {
-        let scalar = super::scalar(self.buffer.element);
+        let scalar = super::cx::scalar(self.buffer.element);
         let vector = Type { scalar, lanes: LANES as u8 };
         let mut values = Vec::new();
         for &atom in atoms {

@@ -63,7 +63,7 @@ impl Body<'_> {
             let index = at_most(b, index, last);
             plus(b, index, -before)
         };
-        let ty = Type { scalar: super::scalar(plan.buffers[id].element), lanes: WIDTH };
+        let ty = Type { scalar: super::cx::scalar(plan.buffers[id].element), lanes: WIDTH };
         let place = numbered(b, mem, index);
         b.load(ty, mem, place)
     }
@@ -150,7 +150,7 @@ pub(crate) fn gather(
 ) -> Value {
     let buffer = &plan.buffers[id];
     let index = linear_index(b, plan, id, mem, coordinates, lanes);
-    let scalar = super::scalar(buffer.element);
+    let scalar = super::cx::scalar(buffer.element);
     let ty = Type { scalar, lanes: 1 };
     let element = |b: &mut Builder<'_>, index: Value| {
         let place = numbered(b, mem, index);

@@ -8,11 +8,11 @@
 use nbcc_ir::{BinaryOp, Block, BlockCall, Builder, Effect, IntCond, Op, Terminator, Value};
 use nbcc_isa_ipim::ATOM_BYTES;
 
+use super::combine::Combine;
+use super::cx::{KernelCx, Lowering};
 use super::exchange::vault_id;
 use super::math::{plus, times};
 use super::position::{mesh, skip_idle};
-use super::reduce::Combine;
-use super::{KernelCx, Lowering};
 use crate::intrinsics::{
     LD_RF, PE, PG, RD_VSM, REQ, ST_RF, VAULT_COLUMN, VAULT_ROW, WR_VSM, call, id, read, write,
 };

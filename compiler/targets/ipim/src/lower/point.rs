@@ -1,17 +1,42 @@
 //! The innermost body of a stage computed on one engine: how elements are reached at one point, or
 //! at four of a row.
 
-use nbcc_ir::{Builder, Op, Value};
+use std::collections::BTreeMap;
+
+use cranelift_entity::SecondaryMap;
+use nbcc_base::Span;
+use nbcc_ir::{Builder, Mem, Op, Value};
 use nbcc_isa_ipim::LANES;
+use nbcc_stages::bounds::{Region, StageLoops};
 use nbcc_stages::lower::{Access, ExprLowering};
 use nbcc_stages::{Expr, ExprKind, Param, RDom};
 
 use super::body::{from_word, param_value, word_type};
 use super::gather::{gather, limited};
 use super::math::{plus, ramp};
-use super::serial::Serial;
 use crate::intrinsics::at_most;
-use crate::plan::{BufferId, Source};
+use crate::plan::{BufferId, Plan, SerialStep, Source};
+
+/// A stage as one engine computes it.
+pub(crate) struct Serial<'a> {
+    pub plan: &'a Plan,
+    pub step: &'a SerialStep,
+    /// The memory objects of targets and sources.
+    pub mems: BTreeMap<BufferId, Mem>,
+    /// Whether an expression depends on the coordinate along dimension 0.
+    pub varies: SecondaryMap<Expr, bool>,
+    /// Coordinates on the left side; none for those that are the dimension itself.
+    pub args: Vec<Option<Expr>>,
+    pub values: &'a [Expr],
+    pub predicates: &'a [Expr],
+    pub rdom: Option<RDom>,
+    pub loops: &'a StageLoops,
+    /// Coordinates that the targets hold.
+    pub region: &'a Region,
+    pub span: Span,
+    /// Points computed together: four, or one.
+    pub lanes: u8,
+}
 
 /// A point of the loops: the values of dimensions and variables that have a loop. Of four points
 /// the coordinate along dimension 0 is that of the first.

@@ -2,8 +2,7 @@
 
 use nbcc_ir::{BinaryOp, Block, BlockCall, Builder, IntCond, Op, Terminator, Value};
 use nbcc_isa_ipim::Machine;
-use nbcc_isa_ipim::layout::{Grid, Tiled};
-use nbcc_stages::bounds::Interval;
+use nbcc_isa_ipim::layout::Grid;
 
 use super::math::{div_rem, plus, times};
 use crate::intrinsics::{CHIP, PE, PG, VAULT, VAULT_COLUMN, VAULT_ROW, id};
@@ -52,24 +51,6 @@ impl Position {
 pub fn group_start(b: &mut Builder<'_>, group: Value, size: i64, origin: i64) -> Value {
     let offset = times(b, group, size);
     plus(b, offset, origin)
-}
-
-/// Columns and rows of vaults that hold points of a region, given where regions of vaults begin:
-/// `origin + vault * size`.
-pub fn used(origin: i64, size: i64, last: i64) -> u32 {
-    ((last - origin).div_euclid(size) + 1).max(1) as u32
-}
-
-/// Columns and rows of vaults that hold points of a region, or points that are at most `reach`
-/// behind one along x or y.
-pub fn busy(tiles: &Tiled, region: &[Interval], reach: [u32; 2]) -> [u32; 2] {
-    let grid = &tiles.grid;
-    let group = [grid.strips * grid.engines, grid.rows];
-    [0, 1].map(|k| {
-        let size = i64::from(group[k]) * i64::from(grid.groups[k]) * i64::from(tiles.tile[k]);
-        let last = region.get(k).map_or(tiles.origin[k], |i| i.max);
-        used(tiles.origin[k].into(), size, i64::from(last) + i64::from(reach[k]))
-    })
 }
 
 /// Columns and rows of the mesh of all vaults that tiles go to.

@@ -11,16 +11,15 @@ use nbcc_isa_ipim::layout::{Layout, Role, Tiled};
 use nbcc_isa_ipim::{ATOM_BYTES, ELEMENT_BYTES, LANES, Machine};
 use nbcc_stages::bounds::Interval;
 
-use super::exchange::{Columns, columns_of};
+use super::cx::{KernelCx, Lowering};
 use super::fetch::{First, Run};
 use super::home::Home;
 use super::math::{div_rem, min, plus, ramp, times};
-use super::position::{busy, finish_at, mesh, mesh_of, position, skip_idle};
+use super::position::{finish_at, mesh, mesh_of, position, skip_idle};
 use super::window::piece_mask;
-use super::{KernelCx, Lowering};
 use crate::intrinsics::{PE, PG, RD_VSM, ST_RF, VAULT_COLUMN, VAULT_ROW, base, id, read, write};
 use crate::kernel::{Kernel, Size};
-use crate::plan::{BufferId, BufferPlan};
+use crate::plan::{BufferId, BufferPlan, Columns, busy, columns_of};
 
 /// Atoms that an engine takes from a row in straight-line code; more become a loop.
 const UNROLL: u32 = 8;
@@ -141,7 +140,7 @@ impl Batch {
 
 impl Copy<'_> {
     fn vector(&self) -> Type {
-        Type { scalar: super::scalar(self.to.element), lanes: LANES as u8 }
+        Type { scalar: super::cx::scalar(self.to.element), lanes: LANES as u8 }
     }
 
     /// Planes: points of the dimensions that are not tiled, alike in source and copy.

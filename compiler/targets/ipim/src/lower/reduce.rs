@@ -6,22 +6,22 @@
 //! of a row, changed alone, so that points that contribute to the same element do not meet.
 
 use nbcc_ir::{BinaryOp, Builder, IntCond, Op, Terminator, Type, Value};
-use nbcc_isa_ipim::layout::Element;
 use nbcc_isa_ipim::{ATOM_BYTES, ELEMENT_BYTES, LANES};
-use nbcc_stages::BinaryOp as StageOp;
 use nbcc_stages::bounds::Interval;
 use nbcc_stages::lower::{Access, ExprLowering};
 
 use super::body::{Body, to_word};
+use super::combine::Combine;
+use super::cx::{KernelCx, Lowering};
 use super::gather::linear_index;
+use super::loops::{Loops, Point};
 use super::math::{plus, times};
-use super::nest::{Loops, Point, start_nest};
+use super::nest::start_nest;
 use super::parts::Merge;
-use super::position::{busy, finish_at, mesh};
-use super::{KernelCx, Lowering};
+use super::position::{finish_at, mesh};
 use crate::intrinsics::{LD_RF, PE, RD_PGSM, ST_RF, WR_PGSM, id, read, write};
 use crate::kernel::Kernel;
-use crate::plan::{Part, Parts, ReduceStep};
+use crate::plan::{Part, Parts, ReduceStep, busy};
 
 /// Atoms cleared in straight-line code.
 const UNROLL: u32 = 8;
@@ -45,79 +45,6 @@ pub(crate) fn lower(cx: &mut Lowering<'_>, step: &ReduceStep) -> Vec<Kernel> {
     let mut kernels = vec![parts(cx, &merge)];
     kernels.extend(merge.lower(cx));
     kernels
-}
-
-/// How contributions combine: the operation on words, and the word that changes nothing.
-pub(crate) struct Combine {
-    op: BinaryOp,
-    identity: u32,
-    element: Element,
-    /// Four words.
-    pub ty: Type,
-}
-
-impl Combine {
-    fn new(op: StageOp, element: Element) -> Combine {
-        let float = element == Element::F32;
-        let bits = match element {
-            Element::I8 | Element::U8 => 8,
-            Element::I16 | Element::U16 => 16,
-            _ => 32,
-        };
-        let signed = matches!(element, Element::I8 | Element::I16 | Element::I32);
-        let greatest =
-            if signed { i32::MAX as u32 >> (32 - bits) } else { u32::MAX >> (32 - bits) };
-        let least = if signed { (i32::MIN >> (32 - bits)) as u32 } else { 0 };
-        let whole = element == Element::U32;
-        let (op, identity) = match op {
-            StageOp::Add => (BinaryOp::Iadd, 0),
-            StageOp::Min if float => (BinaryOp::Fmin, f32::INFINITY.to_bits()),
-            StageOp::Max if float => (BinaryOp::Fmax, f32::NEG_INFINITY.to_bits()),
-            StageOp::Min if element == Element::Bool => (BinaryOp::And, 1),
-            StageOp::Max if element == Element::Bool => (BinaryOp::Or, 0),
-            StageOp::Min if whole => (BinaryOp::Umin, greatest),
-            StageOp::Max if whole => (BinaryOp::Umax, 0),
-            StageOp::Min => (BinaryOp::Smin, greatest),
-            StageOp::Max => (BinaryOp::Smax, least),
-            StageOp::And => (BinaryOp::And, u32::MAX),
-            StageOp::Or => (BinaryOp::Or, 0),
-            StageOp::Xor => (BinaryOp::Xor, 0),
-            other => panic!("{other:?} does not reduce in parts"),
-        };
-        Combine { op, identity, element, ty: super::vector(element) }
-    }
-
-    /// The word that changes nothing, in every lane.
-    pub fn identity(&self, b: &mut Builder<'_>) -> Value {
-        b.constant(self.ty, self.identity.into())
-    }
-
-    /// Two words of each lane combined.
-    pub fn apply(&self, b: &mut Builder<'_>, x: Value, y: Value) -> Value {
-        b.binary(self.op, x, y)
-    }
-
-    /// Brings sums back into the range of a narrow type.
-    pub fn wrap(&self, b: &mut Builder<'_>, value: Value) -> Value {
-        let (bits, signed) = match self.element {
-            Element::U8 => (8, false),
-            Element::U16 => (16, false),
-            Element::I8 => (8, true),
-            Element::I16 => (16, true),
-            _ => return value,
-        };
-        if self.op != BinaryOp::Iadd {
-            return value;
-        }
-        if signed {
-            let amount = b.constant(self.ty, 32 - bits);
-            let high = b.binary(BinaryOp::Shl, value, amount);
-            b.binary(BinaryOp::Ashr, high, amount)
-        } else {
-            let mask = b.constant(self.ty, (1 << bits) - 1);
-            b.binary(BinaryOp::And, value, mask)
-        }
-    }
 }
 
 /// Every engine reduces the points of its tiles, and packs its parts.

@@ -8,19 +8,18 @@
 use std::collections::BTreeMap;
 
 use cranelift_entity::SecondaryMap;
-use nbcc_base::Span;
 use nbcc_ir::{BinaryOp, Builder, IntCond, Mem, Op, Terminator, Type, Value};
 use nbcc_isa_ipim::LANES;
-use nbcc_stages::bounds::{Interval, Region, StageLoops};
+use nbcc_stages::bounds::Interval;
 use nbcc_stages::lower::ExprLowering;
-use nbcc_stages::{Expr, ExprKind, RDom, Walker};
+use nbcc_stages::{Expr, ExprKind, Walker};
 
 use super::body::{from_word, to_word, word_type};
+use super::cx::{KernelCx, Lowering};
 use super::gather::{linear_index, numbered};
 use super::math::{plus, times};
-use super::point::{Point, PointBody};
+use super::point::{Point, PointBody, Serial};
 use super::position::{finish_at, mesh_of, skip_idle};
-use super::{KernelCx, Lowering};
 use crate::intrinsics::at_most;
 use crate::kernel::Kernel;
 use crate::plan::{BufferId, Plan, SerialStep, Stage};
@@ -40,27 +39,6 @@ pub(crate) fn lower(cx: &mut Lowering<'_>, step: &SerialStep) -> Kernel {
     finish_at(b, exit);
     b.terminate(Terminator::Return(vec![]));
     kernel.finish(1)
-}
-
-/// A stage as one engine computes it.
-pub(crate) struct Serial<'a> {
-    pub plan: &'a Plan,
-    pub step: &'a SerialStep,
-    /// The memory objects of targets and sources.
-    pub mems: BTreeMap<BufferId, Mem>,
-    /// Whether an expression depends on the coordinate along dimension 0.
-    pub varies: SecondaryMap<Expr, bool>,
-    /// Coordinates on the left side; none for those that are the dimension itself.
-    args: Vec<Option<Expr>>,
-    values: &'a [Expr],
-    predicates: &'a [Expr],
-    rdom: Option<RDom>,
-    loops: &'a StageLoops,
-    /// Coordinates that the targets hold.
-    region: &'a Region,
-    span: Span,
-    /// Points computed together: four, or one.
-    lanes: u8,
 }
 
 /// A loop around a point.

@@ -5,56 +5,16 @@
 //! to its local strip `strip + floor(c / E)`; columns left and right of the strip are read from the
 //! banks that hold them, which ghost columns extend beyond the group's region.
 
-use nbcc_ir::{Block, BlockCall, Builder, Mem, Op, Terminator, Value};
+use nbcc_ir::{Block, BlockCall, Builder, Op, Terminator, Value};
 use nbcc_isa_ipim::LANES;
 
-use super::edges::{EdgeTest, repeat_columns};
+use super::edges::{EdgeTest, Fill, repeat_columns};
+use super::loops::Loops;
 use super::math::{clamp, max, min, plus, times};
-use super::nest::Loops;
 use super::position::any_negative;
 use super::source;
 use crate::intrinsics::stage;
-use crate::plan::{Read, Window};
-
-/// A run of atoms of a tile column that some engines copy.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Piece {
-    /// The strip, relative to the one the window is of.
-    pub strip: i64,
-    /// The engine, or all of them.
-    pub engine: Option<u32>,
-    /// First element in the tile.
-    pub first: u32,
-    /// Atoms.
-    pub atoms: u32,
-    /// Tile columns from the strip's first tile; for all engines, of engine 0.
-    pub column: i64,
-}
-
-/// The pieces that cover a strip of `engines` tiles of `width` elements, and `left` and `right`
-/// elements (whole atoms) beyond it.
-pub(crate) fn pieces(engines: u32, width: u32, left: u32, right: u32) -> Vec<Piece> {
-    let lanes = LANES as u32;
-    let (e, w) = (i64::from(engines), i64::from(width));
-    let mut all = vec![Piece { strip: 0, engine: None, first: 0, atoms: width / lanes, column: 0 }];
-    let mut side = |column: i64, from: i64, to: i64| {
-        all.push(Piece {
-            strip: column.div_euclid(e),
-            engine: Some(column.rem_euclid(e) as u32),
-            first: from as u32,
-            atoms: (to - from) as u32 / lanes,
-            column,
-        });
-    };
-    let (left, right) = (i64::from(left), i64::from(right));
-    for column in -(left + w - 1).div_euclid(w)..0 {
-        side(column, (-left - column * w).max(0), w);
-    }
-    for column in e..e + (right + w - 1).div_euclid(w) {
-        side(column, 0, (right - (column - e) * w).min(w));
-    }
-    all
-}
+use crate::plan::pieces;
 
 /// The engines of every group that a piece is for.
 pub(crate) fn piece_mask(full: u32, engines: u32, engine: Option<u32>) -> u32 {
@@ -82,18 +42,6 @@ pub(crate) fn fill_windows(
         fill.run(b);
     }
     b.set_span(None);
-}
-
-/// One window being filled.
-pub(crate) struct Fill<'a> {
-    pub loops: &'a Loops<'a>,
-    pub read: &'a Read,
-    pub window: &'a Window,
-    pub mem: Mem,
-    pub strip: Value,
-    pub row: Value,
-    pub inner: &'a [Value],
-    pub block: Value,
 }
 
 impl Fill<'_> {

@@ -8,15 +8,15 @@
 
 use std::collections::BTreeMap;
 
+use nbcc_isa_ipim::LANES;
 use nbcc_isa_ipim::layout::Layout;
-use nbcc_isa_ipim::{ELEMENT_BYTES, LANES, Machine};
 use nbcc_stages::bounds::{AffineVar, Interval, Region};
-use nbcc_stages::{Expr, Func, Pipeline};
+use nbcc_stages::{Expr, Func};
 
 use super::access::{Access, Source};
-use super::evaluate::{Coordinate, tiled_dims};
-use super::nests::NestShape;
-use super::steps::{Failure, Planner};
+use super::copies::{Follows, finds_owners, follows, most_copied};
+use super::evaluate::Coordinate;
+use super::planner::{Failure, NestShape, Planner};
 use super::{BufferId, BufferPlan};
 
 /// What the banks of each vault hold of an image, along its first two dimensions.
@@ -109,49 +109,6 @@ fn cover(set: &[bool]) -> Option<(u32, u32)> {
     let between = members.windows(2).map(|two| (two[1] - two[0], two[1]));
     let (gap, begin) = between.fold((first + set.len() - last, first), |a, b| a.max(b));
     Some((begin as u32, (set.len() - gap + 1) as u32))
-}
-
-/// Along which dimensions of the nest a coordinate of an access runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Follows {
-    /// Anywhere, or along both.
-    Anywhere,
-    /// Along neither of the tiled ones.
-    Neither,
-    /// Along x (0) or y (1).
-    Axis(usize),
-}
-
-fn follows(pipeline: &Pipeline, index: Expr) -> Follows {
-    let Some(coordinate) = Coordinate::new(pipeline, index) else { return Follows::Anywhere };
-    match tiled_dims(&coordinate)[..] {
-        [] => Follows::Neither,
-        [axis] => Follows::Axis(axis),
-        _ => Follows::Anywhere,
-    }
-}
-
-/// Whether the control core has registers enough to find a place on a ring, and the owner of what
-/// is there.
-pub(super) fn finds_owners(machine: &Machine) -> bool {
-    machine.registers.ctrl >= 24
-}
-
-/// Whether vaults may do with a part of what an access reads.
-pub(super) fn in_parts(pipeline: &Pipeline, machine: &Machine, access: &Access) -> bool {
-    let mut along = access.args.iter().take(2).map(|&arg| follows(pipeline, arg));
-    finds_owners(machine) && along.any(|along| matches!(along, Follows::Axis(_)))
-}
-
-/// Bytes of copies in all banks together: more would take simulators more memory than they have.
-const COPIES: u64 = 1 << 30;
-
-/// The most elements of an image that every bank keeps a copy of: a quarter of the bank, and what
-/// all copies together may take.
-pub(super) fn most_copied(machine: &Machine) -> u64 {
-    let banks = u64::from(machine.vaults()) * u64::from(machine.engines());
-    let bytes = (COPIES / banks).min(u64::from(machine.memory.bank_bytes) / 4);
-    bytes / u64::from(ELEMENT_BYTES)
 }
 
 /// Accesses that one copy may serve: the same source, along the same dimensions of the nest.

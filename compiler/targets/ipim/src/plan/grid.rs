@@ -1,7 +1,8 @@
 //! How tiles go to engines: the shape of the grid for a number of tiles.
 
 use nbcc_isa_ipim::Machine;
-use nbcc_isa_ipim::layout::Grid;
+use nbcc_isa_ipim::layout::{Grid, Tiled};
+use nbcc_stages::bounds::Interval;
 
 /// The grid that holds `cells` columns and rows of tiles with the least work for the busiest
 /// engine. Regions go to cubes and vaults in the shape of their meshes, so that neighbours are
@@ -24,4 +25,22 @@ pub fn grid_for(machine: &Machine, cells: [u32; 2]) -> Grid {
     grids
         .min_by_key(|grid| u64::from(grid.strips) * u64::from(grid.rows))
         .expect("there is a shape for every power of two")
+}
+
+/// Columns and rows of vaults that hold points of a region, given where regions of vaults begin:
+/// `origin + vault * size`.
+pub fn used(origin: i64, size: i64, last: i64) -> u32 {
+    ((last - origin).div_euclid(size) + 1).max(1) as u32
+}
+
+/// Columns and rows of vaults that hold points of a region, or points that are at most `reach`
+/// behind one along x or y.
+pub fn busy(tiles: &Tiled, region: &[Interval], reach: [u32; 2]) -> [u32; 2] {
+    let grid = &tiles.grid;
+    let group = [grid.strips * grid.engines, grid.rows];
+    [0, 1].map(|k| {
+        let size = i64::from(group[k]) * i64::from(grid.groups[k]) * i64::from(tiles.tile[k]);
+        let last = region.get(k).map_or(tiles.origin[k], |i| i.max);
+        used(tiles.origin[k].into(), size, i64::from(last) + i64::from(reach[k]))
+    })
 }

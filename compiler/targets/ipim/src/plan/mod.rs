@@ -8,16 +8,19 @@
 //! redistributed.
 
 mod access;
+mod copies;
 pub mod cost;
 mod evaluate;
 mod excerpt;
 mod explain;
 mod findings;
+mod ghosts;
 mod grid;
 mod layouts;
 mod modes;
 mod nests;
 mod periodic;
+mod planner;
 mod reads;
 pub mod schedule;
 mod steps;
@@ -36,9 +39,12 @@ pub use access::{Access, Source, Spread, accesses, spread, stage_roots};
 pub use excerpt::{Arc, Excerpt, Ring};
 pub use explain::{explain, remarks, span_of};
 pub use findings::{Finding, FindingKind};
+pub(crate) use ghosts::{Columns, Rows, columns_of, ghost_atoms, parts_of, pieces};
+pub(crate) use grid::{busy, used};
 pub use modes::in_place;
+pub use planner::PlanError;
 pub use reads::{Ratio, Read, TiledIndex, Window, inner_index};
-pub use steps::{BANK_RESERVED, PlanError, make_plan};
+pub use steps::{BANK_RESERVED, make_plan};
 pub use traffic::Traffic;
 pub use windows::{SCRATCH_BYTES, dump_base, least_bytes};
 

@@ -8,7 +8,7 @@ use nbcc_stages::bounds::{Affine, Bounds, IndexForm};
 use nbcc_stages::{BinaryOp, ElementType, Expr, ExprKind, Func, Pipeline};
 
 use super::access::{Access, Source, accesses};
-use super::excerpt::{in_parts, most_copied};
+use super::copies::{in_parts, most_copied};
 use super::reads::{Ratio, TiledIndex, inner_index};
 use super::{Stage, stage_roots};
 

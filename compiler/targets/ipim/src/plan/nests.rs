@@ -3,17 +3,16 @@
 
 use std::collections::BTreeMap;
 
-use nbcc_base::Span;
 use nbcc_isa_ipim::LANES;
 use nbcc_isa_ipim::layout::{Layout, Tiled};
-use nbcc_stages::bounds::{Affine, AffineVar, Interval, MAX_COORDINATE, Region};
+use nbcc_stages::bounds::{Affine, AffineVar, Interval, MAX_COORDINATE};
 use nbcc_stages::{Expr, Func};
 use num_integer::lcm;
 
 use super::access::{Access, Source};
 use super::modes::TiledAccess;
+use super::planner::{Failure, NestShape, Planner};
 use super::reads::{Ratio, Read, aligned};
-use super::steps::{Failure, Planner};
 use super::windows::place_windows;
 use super::{Finding, FindingKind, Nest, Step, Window};
 
@@ -344,48 +343,6 @@ struct GroupKey {
     clamp: [Option<(i64, i64)>; 2],
     /// The terms of the part of each inner index that stays the same in a tile.
     inner: Vec<Vec<(AffineVar, i64)>>,
-}
-
-/// A nest before its reads are known.
-pub(super) struct NestShape {
-    pub(super) name: String,
-    /// Where its Func is defined.
-    pub(super) span: Span,
-    pub(super) region: Region,
-    pub(super) dims: usize,
-    pub(super) tiles: Tiled,
-    pub(super) rdom: Option<(nbcc_stages::RDom, Vec<Interval>)>,
-    pub(super) stage_pgsm: bool,
-}
-
-impl NestShape {
-    /// Columns and rows of vaults that hold points.
-    pub(super) fn busy(&self) -> [u32; 2] {
-        let grid = &self.tiles.grid;
-        let busy = crate::lower::busy(&self.tiles, &self.region, [0, 0]);
-        [0, 1].map(|k| busy[k].min(grid.cubes[k] * grid.vaults[k]))
-    }
-
-    /// The coordinates along x or y of the points of a column or row of vaults.
-    pub(super) fn of_vault(&self, k: usize, vault: u32) -> Interval {
-        let grid = &self.tiles.grid;
-        let tiles = [grid.strips * grid.engines, grid.rows][k] * grid.groups[k];
-        let size = i64::from(tiles) * i64::from(self.tiles.tile[k]);
-        let min = i64::from(self.tiles.origin[k]) + size * i64::from(vault);
-        let Interval { min: first, max: last } = self.region[k];
-        let limited = |at: i64| at.clamp(i64::from(first) - 1, i64::from(last) + 1) as i32;
-        Interval::new(limited(min).max(first), limited(min + size - 1).min(last))
-    }
-
-    pub(super) fn interval(&self, var: AffineVar) -> Interval {
-        match var {
-            AffineVar::Dim(n) => self.region[n as usize],
-            AffineVar::RVar(rdom, n) => match &self.rdom {
-                Some((own, intervals)) if *own == rdom => intervals[n as usize],
-                _ => panic!("{rdom} is not the domain of {}", self.name),
-            },
-        }
-    }
 }
 
 /// The terms of an inner index in the dimensions of the nest.

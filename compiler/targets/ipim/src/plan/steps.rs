@@ -11,10 +11,11 @@ use nbcc_stages::bounds::{Bounds, Extents, Region, index_forms};
 use nbcc_stages::{DirectiveKind, Func, Pipeline, Schedule};
 
 use super::access::{Source, varies_along_x};
-use super::excerpt::{Excerpt, most_copied};
-use super::layouts::{Families, Member};
+use super::copies::most_copied;
+use super::excerpt::Excerpt;
+use super::layouts::Families;
 use super::modes::{Mode, Reduction, elements, foreign_accesses, reduction};
-use super::nests::NestShape;
+use super::planner::{Failure, Limits, NestShape, PlanError, Planner};
 use super::windows::parts_in_scratchpad;
 use super::{
     BufferId, BufferPlan, Finding, FindingKind, Parts, Plan, ReduceStep, SerialStep, Stage, Step,
@@ -23,64 +24,6 @@ use super::{
 
 /// Bytes at the start of every bank for constants, parameters and spilled registers.
 pub const BANK_RESERVED: u32 = 1 << 16;
-
-/// Why there is no plan.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PlanError {
-    /// What does not fit.
-    pub message: String,
-    /// The stage or input it is about.
-    pub span: Option<Span>,
-}
-
-/// Why an attempt at a plan failed.
-pub(super) enum Failure {
-    /// The windows of a nest of this Func do not fit the scratchpad. What it reads through them,
-    /// the largest window first.
-    Windows(Func, Vec<Source>),
-    /// What this Func reads at places that tiles do not serve is too much for a copy in every bank.
-    Copies(Func),
-    /// There is no plan at all.
-    Error(PlanError),
-}
-
-impl From<PlanError> for Failure {
-    fn from(error: PlanError) -> Failure {
-        Failure::Error(error)
-    }
-}
-
-/// What attempts that failed have taught.
-#[derive(Clone, Debug)]
-pub(super) struct Limits {
-    /// No tile is wider, unless what it feeds asks for it.
-    pub(super) width: u32,
-    /// What is read from a whole copy in every bank, by which Func, since windows of the
-    /// narrowest tiles do not fit.
-    pub(super) whole: BTreeSet<(Func, Source)>,
-    /// Funcs that are computed on one engine, since not even whole copies help.
-    pub(super) single: BTreeSet<Func>,
-}
-
-impl Limits {
-    /// What to try instead where windows of `func` do not fit: narrower tiles of everything, then
-    /// whole copies of what it reads through the largest windows, at last one engine.
-    fn tighten(&mut self, func: Func, sources: &[Source], small: impl Fn(Source) -> bool) {
-        if self.width > LANES as u32 {
-            self.width = (self.width / 2).clamp(LANES as u32, 16);
-            return;
-        }
-        self.width = u32::MAX;
-        match sources.iter().find(|&&source| small(source)) {
-            Some(&source) => {
-                self.whole.insert((func, source));
-            }
-            None => {
-                self.single.insert(func);
-            }
-        }
-    }
-}
 
 /// Makes the plan of a pipeline whose extents are literals and whose Funcs are inlined.
 ///
@@ -188,21 +131,6 @@ fn pays_in_parts(bounds: &Bounds, func: Func, k: usize) -> bool {
     elements <= MAX_PARTS && elements <= nbcc_stages::bounds::points(&loops.rvars)
 }
 
-pub(super) struct Planner<'a> {
-    pub(super) machine: &'a Machine,
-    pub(super) limits: &'a Limits,
-    pub(super) families: Families,
-    /// The tiles that consumers ask of a source, first come first.
-    pub(super) asked: BTreeMap<Source, Vec<Member>>,
-    pub(super) modes: BTreeMap<Func, Mode>,
-    pub(super) members: BTreeMap<Source, Member>,
-    pub(super) reduce_members: BTreeMap<(Func, usize), Member>,
-    pub(super) homes: BTreeMap<(Source, u32), BufferId>,
-    /// The place in the order of steps where ghost zones of a home are filled.
-    pub(super) exchanged: Vec<BufferId>,
-    pub(super) reductions: BTreeMap<(Func, usize), Reduction>,
-    pub(super) plan: Plan,
-}
 impl Planner<'_> {
     fn func(&mut self, func: Func) -> Result<(), Failure> {
         for stage in self.stages(func) {

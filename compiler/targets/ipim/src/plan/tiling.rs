@@ -7,12 +7,13 @@ use nbcc_stages::{ElementType, Func, Input};
 use num_integer::lcm;
 
 use super::access::{Access, Source};
-use super::excerpt::{WIDE, finds_owners};
+use super::copies::finds_owners;
+use super::excerpt::WIDE;
 use super::layouts::{Families, Member, default_tile};
 use super::modes::{Mode, TiledAccess, foreign_accesses, has_stage, mode_of, tiled_access};
+use super::planner::Planner;
 use super::reads::Ratio;
 use super::schedule::{MAX_TILE, scheduled_tile, within};
-use super::steps::Planner;
 use super::{BufferId, BufferPlan, Finding, FindingKind, Stage, element};
 
 /// Inputs of more elements are in tiles, though nothing reads them tile by tile.

@@ -7,8 +7,8 @@ use nbcc_isa_ipim::layout::{Layout, Tiled};
 use nbcc_isa_ipim::{ATOM_BYTES, LANES, Machine};
 use nbcc_stages::bounds::Interval;
 
+use super::ghosts::ghost_atoms;
 use super::{BufferPlan, Nest, Plan, ReduceStep, Step};
-use crate::lower::exchange_parts;
 
 /// Bytes moved by each mechanism, all engines together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -38,7 +38,7 @@ fn mesh(tiles: &Tiled) -> [u32; 2] {
 
 /// Columns and rows of vaults that hold points of a region, or points at most `reach` behind one.
 fn busy(tiles: &Tiled, region: &[Interval], reach: [u32; 2]) -> [u32; 2] {
-    let found = crate::lower::busy(tiles, region, reach);
+    let found = super::grid::busy(tiles, region, reach);
     let mesh = mesh(tiles);
     [0, 1].map(|k| found[k].min(mesh[k]))
 }
@@ -84,7 +84,7 @@ fn of_exchange(buffer: &BufferPlan) -> Traffic {
     let planes: u64 = buffer.inner_extents().iter().map(|&n| u64::from(n)).product();
     let mesh = mesh(tiles).map(i64::from);
     let mut traffic = Traffic::default();
-    for ((dx, dy), atoms) in exchange_parts(buffer) {
+    for ((dx, dy), atoms) in ghost_atoms(buffer) {
         let bytes = atoms * planes * ATOM;
         traffic.vault += 2 * bytes * groups(tiles) * vaults(used);
         for gy in 0..i64::from(grid.groups[1]) {

@@ -4,8 +4,7 @@ use nbcc_isa_ipim::layout::{Layout, Tiled};
 use nbcc_isa_ipim::{ATOM_BYTES, LANES};
 
 use super::{Cost, Estimate};
-use crate::lower::exchange_parts;
-use crate::plan::{BufferPlan, ReduceStep};
+use crate::plan::{BufferPlan, ReduceStep, busy, ghost_atoms};
 
 const ATOM: u64 = ATOM_BYTES as u64;
 
@@ -38,7 +37,7 @@ impl Estimate<'_> {
         let planes: u64 = buffer.inner_extents().iter().map(|&n| u64::from(n)).product();
         let engines = u64::from(grid.engines);
         let mut cost = Cost { setup: self.barrier(), ..Cost::default() };
-        let parts = exchange_parts(buffer);
+        let parts = ghost_atoms(buffer);
         for ((dx, dy), atoms) in parts {
             let atoms = atoms * planes;
             // Columns beside a region belong to one engine, rows above and below to all.
@@ -67,7 +66,7 @@ impl Estimate<'_> {
     fn holders(&self, buffer: &BufferPlan) -> u64 {
         match &buffer.layout {
             Layout::Tiled(tiles) => {
-                let busy = crate::lower::busy(tiles, &buffer.region, [0, 0]).map(u64::from);
+                let busy = busy(tiles, &buffer.region, [0, 0]).map(u64::from);
                 (busy[0] * busy[1]).clamp(1, self.machine.vaults().into())
             }
             Layout::Replicated => self.machine.vaults().into(),
@@ -142,7 +141,7 @@ impl Estimate<'_> {
         let tiles = &step.nest.tiles;
         let team = groups(tiles) * u64::from(tiles.grid.engines);
         let chunks = u64::from(step.atoms(&self.plan.buffers[step.target])).div_ceil(team);
-        let busy = crate::lower::busy(tiles, &step.nest.region, [0, 0]).map(u64::from);
+        let busy = busy(tiles, &step.nest.region, [0, 0]).map(u64::from);
         let vaults = (busy[0] * busy[1]).min(u64::from(self.machine.vaults()));
         let transfers = self.tsv(2 * team * team * chunks);
         let requests = (vaults - 1).saturating_mul(team * chunks).saturating_mul(REQUEST);

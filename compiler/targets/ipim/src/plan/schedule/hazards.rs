@@ -10,7 +10,7 @@ use nbcc_stages::{Directive, DirectiveKind, Expr, ExprKind, Func, Pipeline, RDom
 
 use super::super::Stage;
 use super::loops::{Axis, Loop, each_directive, find};
-use super::{schedules, shown, stage_name};
+use super::stages::{schedules, shown, stage_name};
 use crate::codes;
 
 /// Checks the updates of every Func.

@@ -15,7 +15,7 @@ use nbcc_stages::{DirectiveKind, ExprKind, Func, FuncData, Pipeline, Walker, is_
 
 use super::super::{Stage, stage_roots};
 use super::loops::{Loop, loops_of};
-use super::{shown, stage_name};
+use super::stages::{shown, stage_name};
 use crate::codes;
 
 /// Most stages that a message shows the loops of.

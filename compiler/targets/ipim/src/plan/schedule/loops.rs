@@ -6,7 +6,7 @@ use nbcc_stages::bounds::Interval;
 use nbcc_stages::{Directive, DirectiveArg, DirectiveKind, ExprKind, Func, Literal, Pipeline};
 
 use super::super::Stage;
-use super::{schedule_of, shown};
+use super::stages::{schedule_of, shown};
 
 /// What a loop runs over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

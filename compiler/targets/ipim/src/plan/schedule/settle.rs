@@ -11,7 +11,7 @@ use nbcc_stages::{
 
 use super::super::{Finding, FindingKind, Nest, Plan, Stage, Step};
 use super::loops::{Loop, MAX_TILE, each_directive, find, scheduled_tile, within};
-use super::{groups, schedules};
+use super::stages::{groups, schedules};
 
 /// Followed, and how; or not, and why.
 type Verdict = Result<String, String>;

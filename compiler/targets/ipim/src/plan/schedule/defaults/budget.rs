@@ -11,7 +11,7 @@ use nbcc_base::Diagnostics;
 use nbcc_stages::bounds::{Extents, ParamValues, not_whole};
 use nbcc_stages::{DirectiveKind, Func, Pipeline, is_inlined};
 
-use super::direct;
+use super::directives::direct;
 use super::search::Sizes;
 use crate::plan::{Finding, FindingKind};
 

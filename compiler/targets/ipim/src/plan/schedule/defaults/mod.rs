@@ -8,15 +8,18 @@
 //! schedule is the same schedule.
 
 pub mod budget;
+mod directives;
 mod search;
 mod sites;
 mod trial;
 
-use nbcc_base::{SourceMap, Span};
-use nbcc_isa_ipim::{LANES, Machine};
+use nbcc_base::SourceMap;
+use nbcc_isa_ipim::Machine;
 use nbcc_stages::bounds::{Extents, ParamValues, not_whole};
-use nbcc_stages::{Directive, DirectiveArg, DirectiveKind, Func, FuncData, Pipeline};
+use nbcc_stages::{Directive, DirectiveKind, FuncData, Pipeline};
 
+use directives::direct;
+pub use directives::inner_names;
 pub use sites::{Site, sites};
 use trial::Trial;
 
@@ -104,38 +107,3 @@ pub fn is_scheduled(pipeline: &Pipeline) -> bool {
     };
     pipeline.funcs.values().any(of)
 }
-
-/// Adds a directive that no source has.
-fn direct(pipeline: &mut Pipeline, func: Func, kind: DirectiveKind) {
-    pipeline.funcs[func].schedule.directives.push(Directive { kind, span: Span::default() });
-}
-
-/// The names of the loops over the elements of a tile.
-pub fn inner_names(data: &FuncData) -> Vec<String> {
-    let inner = |var: &String| {
-        let mut name = format!("{var}i");
-        while data.vars.contains(&name) {
-            name.push('i');
-        }
-        name
-    };
-    data.vars.iter().take(2).map(inner).collect()
-}
-
-/// The `ipim_tile` that asks for tiles of that size.
-fn tile_directive(data: &FuncData, tile: [u32; 2]) -> DirectiveKind {
-    let outer = data.vars.iter().take(2).cloned();
-    let names = outer.chain(inner_names(data)).map(DirectiveArg::Var);
-    let dims = data.vars.len().min(2);
-    let sizes = tile.iter().take(dims).map(|&n| DirectiveArg::Int(n.into()));
-    DirectiveKind::Target { name: "ipim_tile", args: names.chain(sizes).collect() }
-}
-
-/// The `load_pgsm` that stages all that a Func reads.
-fn staging_directive(data: &FuncData) -> DirectiveKind {
-    let args = inner_names(data).into_iter().map(DirectiveArg::Var).collect();
-    DirectiveKind::Target { name: "load_pgsm", args }
-}
-
-/// The width of a tile is a multiple of this.
-const STEP: u32 = LANES as u32;

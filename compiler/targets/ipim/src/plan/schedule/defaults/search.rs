@@ -5,10 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use nbcc_stages::bounds::{ParamValues, not_whole};
 use nbcc_stages::{ExprKind, Func, Pipeline, Walker, is_inlined};
 
+use super::sites::Site;
 use super::trial::{Choice, Outcome, Placed, Trial};
-use super::{STEP, Site};
 use crate::plan::schedule::scheduled_tile;
 use crate::plan::{Finding, FindingKind};
+
+/// The width of a tile is a multiple of this.
+const STEP: u32 = nbcc_isa_ipim::LANES as u32;
 
 /// Expressions that all trials together may look at: what keeps compilation short.
 const BUDGET: u64 = 80_000;

@@ -6,7 +6,8 @@ use nbcc_isa_ipim::Machine;
 use nbcc_stages::bounds::{Bounds, Extents, ParamValues, infer};
 use nbcc_stages::{DirectiveKind, Func, Pipeline};
 
-use super::{Site, direct, staging_directive, tile_directive};
+use super::directives::{direct, staging_directive, tile_directive};
+use super::sites::Site;
 use crate::outputs::crop_outputs;
 use crate::plan::{Plan, Step, cost, make_plan};
 

@@ -1,0 +1,51 @@
+//! What copies of an image may take, and which accesses can do with a part of it.
+
+use nbcc_isa_ipim::{ELEMENT_BYTES, Machine};
+use nbcc_stages::{Expr, Pipeline};
+
+use super::access::Access;
+use super::evaluate::{Coordinate, tiled_dims};
+
+/// Along which dimensions of the nest a coordinate of an access runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Follows {
+    /// Anywhere, or along both.
+    Anywhere,
+    /// Along neither of the tiled ones.
+    Neither,
+    /// Along x (0) or y (1).
+    Axis(usize),
+}
+
+/// Along which dimensions of the nest a coordinate runs.
+pub(super) fn follows(pipeline: &Pipeline, index: Expr) -> Follows {
+    let Some(coordinate) = Coordinate::new(pipeline, index) else { return Follows::Anywhere };
+    match tiled_dims(&coordinate)[..] {
+        [] => Follows::Neither,
+        [axis] => Follows::Axis(axis),
+        _ => Follows::Anywhere,
+    }
+}
+
+/// Whether the control core has registers enough to find a place on a ring, and the owner of what
+/// is there.
+pub(super) fn finds_owners(machine: &Machine) -> bool {
+    machine.registers.ctrl >= 24
+}
+
+/// Whether vaults may do with a part of what an access reads.
+pub(super) fn in_parts(pipeline: &Pipeline, machine: &Machine, access: &Access) -> bool {
+    let mut along = access.args.iter().take(2).map(|&arg| follows(pipeline, arg));
+    finds_owners(machine) && along.any(|along| matches!(along, Follows::Axis(_)))
+}
+
+/// Bytes of copies in all banks together: more would take simulators more memory than they have.
+const COPIES: u64 = 1 << 30;
+
+/// The most elements of an image that every bank keeps a copy of: a quarter of the bank, and what
+/// all copies together may take.
+pub(super) fn most_copied(machine: &Machine) -> u64 {
+    let banks = u64::from(machine.vaults()) * u64::from(machine.engines());
+    let bytes = (COPIES / banks).min(u64::from(machine.memory.bank_bytes) / 4);
+    bytes / u64::from(ELEMENT_BYTES)
+}

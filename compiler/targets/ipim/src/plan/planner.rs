@@ -1,0 +1,137 @@
+//! What a planner works with: the plan as it stands, what attempts that failed have taught, and nests
+//! whose reads are not known yet.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use nbcc_base::Span;
+use nbcc_isa_ipim::layout::Tiled;
+use nbcc_isa_ipim::{LANES, Machine};
+use nbcc_stages::Func;
+use nbcc_stages::bounds::{AffineVar, Interval, Region};
+
+use super::access::Source;
+use super::grid::busy;
+use super::layouts::{Families, Member};
+use super::modes::{Mode, Reduction};
+use super::{BufferId, Plan};
+
+/// Why there is no plan.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlanError {
+    /// What does not fit.
+    pub message: String,
+    /// The stage or input it is about.
+    pub span: Option<Span>,
+}
+
+/// Why an attempt at a plan failed.
+pub(super) enum Failure {
+    /// The windows of a nest of this Func do not fit the scratchpad. What it reads through them,
+    /// the largest window first.
+    Windows(Func, Vec<Source>),
+    /// What this Func reads at places that tiles do not serve is too much for a copy in every bank.
+    Copies(Func),
+    /// There is no plan at all.
+    Error(PlanError),
+}
+
+impl From<PlanError> for Failure {
+    fn from(error: PlanError) -> Failure {
+        Failure::Error(error)
+    }
+}
+
+/// What attempts that failed have taught.
+#[derive(Clone, Debug)]
+pub(super) struct Limits {
+    /// No tile is wider, unless what it feeds asks for it.
+    pub(super) width: u32,
+    /// What is read from a whole copy in every bank, by which Func, since windows of the
+    /// narrowest tiles do not fit.
+    pub(super) whole: BTreeSet<(Func, Source)>,
+    /// Funcs that are computed on one engine, since not even whole copies help.
+    pub(super) single: BTreeSet<Func>,
+}
+
+impl Limits {
+    /// What to try instead where windows of `func` do not fit: narrower tiles of everything, then
+    /// whole copies of what it reads through the largest windows, at last one engine.
+    pub(super) fn tighten(
+        &mut self,
+        func: Func,
+        sources: &[Source],
+        small: impl Fn(Source) -> bool,
+    ) {
+        if self.width > LANES as u32 {
+            self.width = (self.width / 2).clamp(LANES as u32, 16);
+            return;
+        }
+        self.width = u32::MAX;
+        match sources.iter().find(|&&source| small(source)) {
+            Some(&source) => {
+                self.whole.insert((func, source));
+            }
+            None => {
+                self.single.insert(func);
+            }
+        }
+    }
+}
+
+pub(super) struct Planner<'a> {
+    pub(super) machine: &'a Machine,
+    pub(super) limits: &'a Limits,
+    pub(super) families: Families,
+    /// The tiles that consumers ask of a source, first come first.
+    pub(super) asked: BTreeMap<Source, Vec<Member>>,
+    pub(super) modes: BTreeMap<Func, Mode>,
+    pub(super) members: BTreeMap<Source, Member>,
+    pub(super) reduce_members: BTreeMap<(Func, usize), Member>,
+    pub(super) homes: BTreeMap<(Source, u32), BufferId>,
+    /// The place in the order of steps where ghost zones of a home are filled.
+    pub(super) exchanged: Vec<BufferId>,
+    pub(super) reductions: BTreeMap<(Func, usize), Reduction>,
+    pub(super) plan: Plan,
+}
+
+/// A nest before its reads are known.
+pub(super) struct NestShape {
+    pub(super) name: String,
+    /// Where its Func is defined.
+    pub(super) span: Span,
+    pub(super) region: Region,
+    pub(super) dims: usize,
+    pub(super) tiles: Tiled,
+    pub(super) rdom: Option<(nbcc_stages::RDom, Vec<Interval>)>,
+    pub(super) stage_pgsm: bool,
+}
+
+impl NestShape {
+    /// Columns and rows of vaults that hold points.
+    pub(super) fn busy(&self) -> [u32; 2] {
+        let grid = &self.tiles.grid;
+        let busy = busy(&self.tiles, &self.region, [0, 0]);
+        [0, 1].map(|k| busy[k].min(grid.cubes[k] * grid.vaults[k]))
+    }
+
+    /// The coordinates along x or y of the points of a column or row of vaults.
+    pub(super) fn of_vault(&self, k: usize, vault: u32) -> Interval {
+        let grid = &self.tiles.grid;
+        let tiles = [grid.strips * grid.engines, grid.rows][k] * grid.groups[k];
+        let size = i64::from(tiles) * i64::from(self.tiles.tile[k]);
+        let min = i64::from(self.tiles.origin[k]) + size * i64::from(vault);
+        let Interval { min: first, max: last } = self.region[k];
+        let limited = |at: i64| at.clamp(i64::from(first) - 1, i64::from(last) + 1) as i32;
+        Interval::new(limited(min).max(first), limited(min + size - 1).min(last))
+    }
+
+    pub(super) fn interval(&self, var: AffineVar) -> Interval {
+        match var {
+            AffineVar::Dim(n) => self.region[n as usize],
+            AffineVar::RVar(rdom, n) => match &self.rdom {
+                Some((own, intervals)) if *own == rdom => intervals[n as usize],
+                _ => panic!("{rdom} is not the domain of {}", self.name),
+            },
+        }
+    }
+}
