@@ -8,14 +8,14 @@ use std::sync::Arc;
 use nbcc_base::{Diagnostics, Failed, SourceFile, SourceId, SourceMap};
 use nbcc_interp::grid;
 use nbcc_ir::{Func, Module, parse_module, verify_module};
-use nbcc_isa::machine;
+use nbcc_isa::{LoadError, machine};
 use nbcc_isa_simt::{Inst, Isa, Limits, Machine, Op, PhysReg, Program, asm};
 use nbcc_mach::InstData;
 use nbcc_pipeline::{
     Artifact, Context, Emit, MachineInfo, NoObserver, OptLevel, PassDesc, PassOptions,
     Program as Source, Request, Target, pass,
 };
-use nbcc_sim_simt::{Device, Launch, LoadError, RunOptions};
+use nbcc_sim_simt::{self as sim, Device, Launch, RunOptions};
 use nbcc_simt::passes::{self, MACHINE};
 use nbcc_simt::{Compilation, Simt};
 use serde::{Deserialize, Serialize};
@@ -68,12 +68,25 @@ static STACKED: Isa = Isa {
     optional: &[REGION],
     hints: &[],
     sections: &[SECTION],
+    check: regions_begin_at_markers,
     machines: &[("stacked", TOML)],
     read: |text, overrides| {
         let check = |m: &Description| machine::check_range("registers", m.registers, 16, 256);
         Ok(machine::load(text, overrides, check)?.as_simt())
     },
 };
+
+fn regions_begin_at_markers(program: &Program) -> Result<(), LoadError> {
+    for (name, bytes) in &program.sections {
+        for (number, place) in bytes.as_chunks::<4>().0.iter().enumerate() {
+            let inst = program.code.text.get(u32::from_le_bytes(*place) as usize);
+            if !inst.is_some_and(|inst| matches!(inst.op, Op::Region { .. })) {
+                return Err(LoadError::new(name, 4 * number as u64, "no region begins there"));
+            }
+        }
+    }
+    Ok(())
+}
 
 const MACHINES: [MachineInfo; 1] = MachineInfo::all(STACKED.machines, ["the one that there is"]);
 
@@ -253,6 +266,12 @@ fn its_instruction_and_section_are_in_binary_and_assembly() {
     assert!(text.starts_with(".isa stacked 1\n.machine stacked\n"), "{text}");
     assert!(matches!(compile(OptLevel::O2, Emit::Asm), Artifact::Text(found) if found == text));
     assert_eq!(asm::assemble(&STACKED, &text).unwrap(), program);
+
+    let mut damaged = program.clone();
+    damaged.sections[0].1 = vec![0; 4];
+    assert_eq!(damaged.validate().unwrap_err().message, "no region begins there");
+    damaged.sections[0].0 = ".nbcc.other".into();
+    assert!(damaged.validate().unwrap_err().message.contains("no such section"));
 }
 
 #[test]
@@ -266,7 +285,7 @@ fn its_programs_are_not_those_of_another() {
     let program = Program::from_elf(&STACKED, &file).unwrap();
     let mut other = Device::new(nbcc_isa_mpu::ISA.built_in("mpu"), 1 << 20);
     let refused = other.load(Arc::new(program)).unwrap_err();
-    assert_eq!(refused, LoadError::Target { compiled: "Stacked", found: "MPU" });
+    assert_eq!(refused, sim::LoadError::Target { compiled: "Stacked", found: "MPU" });
 
     // Nor is what this one has in a program of the other.
     let error = asm::assemble(&nbcc_isa_mpu::ISA, ".isa mpu 1\n.machine mpu\nregion 0\n");

@@ -18,6 +18,7 @@ pub static ISA: Isa = Isa {
     optional: &[],
     hints: &[Hint::Near, Hint::Far],
     sections: &[],
+    check: |_| Ok(()),
     machines: machine::BUILT_IN,
     read: |text, overrides| Ok(Machine::from_toml(text, overrides)?.as_simt()),
 };

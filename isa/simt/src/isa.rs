@@ -3,11 +3,13 @@
 
 use std::fmt;
 
+use nbcc_isa::LoadError;
 use nbcc_isa::machine::{MachineError, Override, hash_of};
 
 use crate::inst::{Hint, Inst};
 use crate::operands::PhysReg;
 use crate::ops::OPTIONAL;
+use crate::program::Program;
 
 /// An instruction set: the shared one, as one target has it. Two are equal if their numbers are.
 pub struct Isa {
@@ -25,6 +27,8 @@ pub struct Isa {
     pub hints: &'static [Hint],
     /// Names of the metadata sections that its programs have of their own; they begin with `.nbcc.`.
     pub sections: &'static [&'static str],
+    /// Checks what a valid program has in these sections, whatever wrote it.
+    pub check: fn(&Program) -> Result<(), LoadError>,
     /// The built-in machines: name and TOML text.
     pub machines: &'static [(&'static str, &'static str)],
     /// Reads a machine description and applies overrides.

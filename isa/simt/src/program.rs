@@ -33,8 +33,8 @@ pub struct Program {
     pub objects: Vec<Object>,
     /// What `trap` says, by number.
     pub messages: Vec<String>,
-    /// Sections of the target by their names, which are among [`Isa::sections`]; what they hold is
-    /// the target's to check.
+    /// Sections of the target by their names, which are among [`Isa::sections`]; [`Isa::check`] knows
+    /// what they hold.
     pub sections: Vec<(String, Vec<u8>)>,
 }
 
@@ -384,7 +384,7 @@ impl Program {
             self.instruction_fault(inst, kernel)
         })?;
         self.validate_objects()?;
-        Ok(())
+        (isa.check)(self)
     }
 
     fn validate_kernel(&self, kernel: &Kernel) -> Result<(), LoadError> {

@@ -284,7 +284,7 @@ fn is_nan(format: &str, bits: u64) -> bool {
 
 #[test]
 fn vectors_of_single_instructions() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../tests/conformance");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/conformance");
     let manifest = std::fs::read_to_string(folder.join("manifest.jsonl")).unwrap();
     let mut files: BTreeMap<String, Vec<u8>> = BTreeMap::new();
     let mut forms = 0;

@@ -1,5 +1,5 @@
 //! If-conversion (Allen, Kennedy, Porterfield, Warren, POPL 1983): a branch around a few operations
-//! without effect becomes these operations and a selection. On this machine it saves two
+//! without effect becomes these operations and a selection. On a SIMT machine it saves two
 //! branches, and where threads would part, the way back together.
 
 use std::collections::BTreeSet;
