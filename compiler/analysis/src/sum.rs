@@ -1,12 +1,7 @@
 //! Values as sums of others, modulo 2^32: what two addresses must be compared as to tell how far they
 //! are from each other.
 
-use std::collections::BTreeMap;
-
 use nbcc_ir::{BinaryOp, ConvertOp, Function, Op, Value};
-
-/// The most operations that a value is looked through.
-const BUDGET: u32 = 64;
 
 /// A sum of values with factors and a constant, modulo 2^32.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -17,19 +12,34 @@ pub struct Sum {
     pub constant: u32,
 }
 
-/// An integer as a sum. `same` names operations of a target which keep an operand modulo 2^32.
-pub fn sum_of(func: &Function, value: Value, same: impl Fn(&Op) -> Option<Value>) -> Sum {
-    let mut walk = Walk { func, same, budget: BUDGET, terms: BTreeMap::new(), constant: 0 };
+/// An integer as a sum, looked through `budget` operations at most. `same` names operations of a
+/// target which keep an operand modulo 2^32.
+pub fn sum_of(
+    func: &Function,
+    value: Value,
+    budget: u32,
+    same: impl Fn(&Op) -> Option<Value>,
+) -> Sum {
+    let mut walk = Walk { func, same, budget, terms: Vec::new(), constant: 0 };
     walk.add(value, 1);
-    let terms = walk.terms.into_iter().filter(|&(_, factor)| factor != 0).collect();
-    Sum { terms, constant: walk.constant }
+    let Walk { mut terms, constant, .. } = walk;
+    terms.sort_unstable();
+    terms.dedup_by(|next, sum| {
+        let same = next.0 == sum.0;
+        if same {
+            sum.1 = sum.1.wrapping_add(next.1);
+        }
+        same
+    });
+    terms.retain(|&(_, factor)| factor != 0);
+    Sum { terms, constant }
 }
 
 struct Walk<'a, S> {
     func: &'a Function,
     same: S,
     budget: u32,
-    terms: BTreeMap<Value, u32>,
+    terms: Vec<(Value, u32)>,
     constant: u32,
 }
 
@@ -83,8 +93,7 @@ impl<S: Fn(&Op) -> Option<Value>> Walk<'_, S> {
     }
 
     fn unknown(&mut self, value: Value, factor: u32) {
-        let sum = self.terms.entry(value).or_default();
-        *sum = sum.wrapping_add(factor);
+        self.terms.push((value, factor));
     }
 }
 
@@ -106,7 +115,7 @@ mod tests {
         let func = module.functions.values().next().unwrap();
         let mut returned = None;
         func.terminator(func.entry()).for_each_arg(|value| returned = Some(value));
-        sum_of(func, returned.unwrap(), |_| None)
+        sum_of(func, returned.unwrap(), 64, |_| None)
     }
 
     fn value(number: u32) -> Value {

@@ -19,6 +19,9 @@ use super::select::space;
 /// The number of what spilled values are kept in, behind those of objects.
 const SLOTS: u32 = u32::MAX;
 
+/// The most operations that an address is looked through.
+const BUDGET: u32 = 16;
+
 /// The object of each access, where one is known.
 pub type Origins = SecondaryMap<Inst, Option<Object>>;
 
@@ -66,9 +69,14 @@ fn same(op: &Op) -> Option<Value> {
 /// constants like others.
 pub fn origins(module: &Module, func: &Function) -> Origins {
     let mut origins = Origins::new();
-    for &inst in func.layout.iter().flat_map(|&block| &func.blocks[block].insts) {
+    let insts = || func.layout.iter().flat_map(|&block| &func.blocks[block].insts);
+    let takes = |&inst: &Inst| matches!(func.insts[inst].op, Op::Simt(SimtOp::Address(_), _));
+    if !insts().any(takes) {
+        return origins;
+    }
+    for &inst in insts() {
         let Some(access) = access(func, inst) else { continue };
-        let sum = sum_of(func, access.address, same);
+        let sum = sum_of(func, access.address, BUDGET, same);
         let mut found = sum.terms.iter().filter_map(|&(value, factor)| match func.def_op(value) {
             Some(&Op::Simt(SimtOp::Address(object), _)) => Some((object, factor)),
             _ => None,
@@ -92,7 +100,7 @@ fn representative(module: &Module, object: Object) -> Object {
 /// None where it orders others.
 pub fn accesses(func: &Function, origins: &Origins, inst: Inst) -> Vec<MemoryAccess<Memory>> {
     let Some(access) = access(func, inst) else { return vec![] };
-    let sum = sum_of(func, access.address, same);
+    let sum = sum_of(func, access.address, BUDGET, same);
     let terms = sum.terms.iter().map(|&(value, factor)| (value.as_u32(), factor));
     let constant = sum.constant.wrapping_add(access.offset as u32);
     let address = AffineAddress::new(terms, constant);

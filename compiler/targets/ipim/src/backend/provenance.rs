@@ -17,6 +17,9 @@ use crate::kernel::{Kernel, KernelCall};
 /// The number of what spilled values are kept in, behind those of memory objects.
 const SLOTS: u32 = u32::MAX;
 
+/// The most operations that an address is looked through.
+const BUDGET: u32 = 64;
+
 /// Numbers the objects of a kernel: those that share bytes in one of its calls have one number.
 pub fn objects(kernel: &Kernel, calls: &[&KernelCall]) -> SecondaryMap<Mem, Option<u32>> {
     let args = kernel.args.as_deref().unwrap_or_default();
@@ -67,7 +70,7 @@ pub fn access(
         memory,
         object: mem.and_then(|mem| kernel.objects[mem]),
         address: own.then(|| {
-            let sum = sum_of(&kernel.func, address, |_| None);
+            let sum = sum_of(&kernel.func, address, BUDGET, |_| None);
             AffineAddress::new(sum.terms.iter().map(|&(v, n)| (v.as_u32(), n)), sum.constant)
         }),
         bytes: ATOM_BYTES,
