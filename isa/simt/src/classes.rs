@@ -22,7 +22,7 @@ pub enum Unit {
     Host,
 }
 
-/// What the time of an instruction depends on; [`crate::machine::Machine`] holds the numbers.
+/// What the time of an instruction depends on; the description of a machine holds the numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Latency {
     /// Branches and what ends a thread.
