@@ -27,7 +27,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("isa/simt", &["isa/core"]),
     ("isa/*", &["isa/core", "isa/simt"]),
     ("runtime-sim/engine", &[]),
-    ("runtime-sim/dram", &["runtime-sim/engine"]),
+    ("runtime-sim/dram", &["runtime-sim/engine", "isa/core"]),
     ("runtime-sim/network", &["runtime-sim/engine"]),
     ("runtime-sim/simt", &["runtime-sim/engine", "isa/simt"]),
     (

@@ -24,6 +24,7 @@ pub mod audit;
 mod command;
 mod config;
 mod controller;
+mod description;
 mod device;
 pub mod machine;
 pub mod replay;
@@ -36,6 +37,7 @@ pub use config::{
     ConfigError, DataPath, DramConfig, PagePolicy, QueueKind, RefreshPolicy, Scheduler, SlotRelease,
 };
 pub use controller::{Completion, Controller, Issued, Kind, Request};
+pub use description::Banks;
 pub use device::Device;
 pub use machine::{MachineError, Place, parse_machine};
 pub use nbcc_sim_engine::Cycle;

@@ -7,7 +7,8 @@ use nbcc_ir::{
     BinaryOp, BlockCall, Constant, Func, IntCond, Module, Op, PrintOptions, Terminator, Type,
     Value, print_function, verify_module,
 };
-use nbcc_isa::{Code, Imm, Instruction, LineTable, SourceLine, TextSymbol, resolve_labels};
+use nbcc_isa::Imm;
+use nbcc_mach::emit::{CodeBuilder, source_place};
 use nbcc_mach::regalloc::{self, Allocation, Home, Insertion, Policy, RegisterFile, Spiller};
 use nbcc_mach::{Block, BlockData, Function, InstData, VReg};
 use nbcc_pipeline::{
@@ -344,26 +345,11 @@ fn allocate(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed>
 fn emit(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {
     let func = state.selected.as_ref().expect("instructions are selected");
     let done = state.allocation.as_ref().expect("registers are allocated");
-    let (mut text, mut places, mut lines) = (vec![], vec![], LineTable::default());
-    for data in func.blocks.values() {
-        places.push(text.len() as u32);
-        for inst in &data.insts {
-            text.push(
-                inst.inst
-                    .map_regs(|operand| PhysReg::new(operand.class, done.entries[*operand.reg])),
-            );
-            lines.rows.push(inst.span.map(|span| {
-                let at = cx.sources.start_of(span);
-                SourceLine { file: 0, line: at.line, column: at.column }
-            }));
-        }
-    }
-    lines.files = cx.sources.files().iter().map(|file| file.name.clone()).take(1).collect();
-    let relocations = resolve_labels(&mut text, |label| places.get(label as usize).copied())
-        .unwrap_or_else(|label| panic!("label {label} stands nowhere"));
-    let name = func.name.clone();
-    let symbols = vec![TextSymbol { name, index: 0, function: Some(text.len() as u32) }];
-    let code: Code<Inst<PhysReg>> = Code { text, symbols, relocations, lines };
+    let place_of = |span| source_place(cx.sources, span);
+    let mut code: CodeBuilder<'_, Inst<PhysReg>> = CodeBuilder::new(&place_of);
+    code.function(func, &done.entries);
+    code.name_function(func.name.clone(), 0);
+    let code = code.finish();
     let signature = Some(signature(&state.module.functions[state.func]));
     state.program = Some(Program { machine: state.machine.clone(), code, signature });
     Ok(())

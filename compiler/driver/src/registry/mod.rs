@@ -6,6 +6,7 @@
 mod cuda;
 mod ipim;
 mod mpu;
+mod simt;
 
 use std::path::Path;
 use std::sync::OnceLock;

@@ -4,9 +4,10 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use nbcc_isa::dram::{PagePolicy, Scheduler};
 use nbcc_isa_ipim::{ATOM_BYTES, Machine};
-use nbcc_sim_dram::{Completion, Controller, DramConfig, Issued, Kind, Model, Request, Stats};
+use nbcc_sim_dram::{
+    Banks, Completion, Controller, DramConfig, Issued, Kind, Model, Request, Stats,
+};
 use nbcc_sim_engine::Cycle;
 
 /// Why a machine's banks cannot be simulated.
@@ -19,55 +20,13 @@ pub struct DramError(String);
 /// # Errors
 /// Timings that the DRAM model refuses.
 pub fn dram_model(machine: &Machine) -> Result<Arc<Model>, DramError> {
-    let dram = &machine.dram;
-    let config = DramConfig {
-        t_ck_ns: dram.t_ck,
-        banks: machine.hierarchy.pes,
-        bank_groups: dram.bank_groups,
-        rows: machine.memory.bank_bytes / dram.row_bytes,
-        columns_per_row: dram.row_bytes / ATOM_BYTES,
+    let banks = Banks {
+        count: machine.hierarchy.pes,
+        bytes: machine.memory.bank_bytes,
+        access_bytes: ATOM_BYTES,
         row_buffers: 1,
-        t_rcd: dram.t_rcd,
-        t_cl: dram.t_cl,
-        t_cwl: dram.t_cwl,
-        t_bl: dram.t_bl,
-        t_ccd_s: dram.t_ccd,
-        t_ccd_l: dram.t_ccd,
-        t_rtp: dram.t_rtp,
-        t_rp: dram.t_rp,
-        t_ras: dram.t_ras,
-        t_rc: dram.t_ras + dram.t_rp,
-        t_wr: dram.t_wr,
-        t_wtr_s: dram.t_wtr_s,
-        t_wtr_l: dram.t_wtr_l,
-        t_rtw_gap: 0,
-        t_rrd_s: dram.t_rrd_s,
-        t_rrd_l: dram.t_rrd_l,
-        t_faw: dram.t_faw,
-        t_rfc: dram.t_rfc,
-        t_refi: dram.t_refi,
-        scheduler: match dram.scheduler {
-            Scheduler::Fcfs => nbcc_sim_dram::Scheduler::Fcfs,
-            Scheduler::FrFcfs => nbcc_sim_dram::Scheduler::FrFcfsRowHit,
-        },
-        page_policy: match dram.page_policy {
-            PagePolicy::Open => nbcc_sim_dram::PagePolicy::Open,
-            PagePolicy::Close => nbcc_sim_dram::PagePolicy::Closed,
-        },
-        refresh: match dram.refresh {
-            true => nbcc_sim_dram::RefreshPolicy::AllBank,
-            false => nbcc_sim_dram::RefreshPolicy::None,
-        },
-        data_path: nbcc_sim_dram::DataPath::PerBank,
-        queue: nbcc_sim_dram::QueueKind::Unified,
-        read_queue_size: dram.request_queue,
-        // A unified queue has no write queue; the value is not used.
-        write_queue_size: 1,
-        write_drain_high_percent: 0,
-        write_drain_low_percent: 0,
-        slot_release: nbcc_sim_dram::SlotRelease::Column,
-        write_forwarding: false,
     };
+    let config = DramConfig::beside_banks(&machine.dram, banks);
     Model::new(&config).map_err(|error| DramError(error.to_string()))
 }
 

@@ -1,0 +1,127 @@
+//! What runs kernels on the machine of any SIMT target.
+
+use nbcc_host::device::{
+    self, Arg, Config, Counters, Device, DeviceError, DevicePointer, FaultKind, LaunchError,
+    LoadError, OutOfMemory, RunOptions,
+};
+use nbcc_isa_simt::{Isa, Program};
+
+use crate::kinds::grids::{
+    Argument, Contents, GridProgram, GridRan, GridRequest, KernelParam, KernelSpec,
+};
+use crate::kinds::{Measured, RunError};
+
+/// What a binary of that instruction set says of itself.
+pub fn describe(isa: &'static Isa, binary: &[u8]) -> Result<GridProgram, nbcc_isa::LoadError> {
+    let program = Program::from_elf(isa, binary)?;
+    let kernels = program.kernels.iter().map(|kernel| KernelSpec {
+        name: kernel.name.clone(),
+        params: kernel
+            .params
+            .iter()
+            .map(|param| KernelParam {
+                name: param.name.clone(),
+                bytes: param.size,
+                type_name: param.ty.name().to_string(),
+            })
+            .collect(),
+    });
+    Ok(GridProgram { machine: program.machine.name.clone(), kernels: kernels.collect() })
+}
+
+/// Launches kernels of a binary of that instruction set.
+pub fn launch(isa: &'static Isa, binary: &[u8], request: GridRequest<'_>) -> GridRan {
+    let mut ran = GridRan::default();
+    ran.failure = run(isa, binary, request, &mut ran).err();
+    ran
+}
+
+fn run(
+    isa: &'static Isa,
+    binary: &[u8],
+    request: GridRequest<'_>,
+    ran: &mut GridRan,
+) -> Result<(), RunError> {
+    let program = Program::from_elf(isa, binary).map_err(RunError::Binary)?;
+    let mut device = Device::new(&program.machine);
+    let module = device.load(program).map_err(error)?;
+    for (name, bytes) in &request.symbols {
+        let (pointer, size) = device.symbol(&module, name).map_err(error)?;
+        if bytes.len() as u64 > size {
+            let given = bytes.len();
+            let message = format!("{given} bytes are given for `{name}`, which has {size}");
+            return Err(RunError::Refused(message));
+        }
+        device.copy_to(pointer, bytes).map_err(error)?;
+    }
+    let mut pointers = Vec::new();
+    for contents in request.buffers {
+        let pointer = match contents {
+            Contents::Zeros(size) => device.alloc(size),
+            Contents::Bytes(bytes) => device.adopt(bytes),
+        };
+        pointers.push(pointer.map_err(error)?);
+    }
+    let mut total: Option<Counters> = None;
+    let mut left = request.options.max_cycles.unwrap_or(RunOptions::default().max_cycles);
+    for asked in &request.launches {
+        device.options = RunOptions { max_cycles: left };
+        let config = Config {
+            grid: asked.grid,
+            block: asked.block,
+            dynamic_shared: asked.dynamic_shared_bytes,
+        };
+        let args: Vec<Arg> = asked.args.iter().map(|arg| argument(arg, &pointers)).collect();
+        let progress = &mut *request.options.progress;
+        let event = match device.launch_watched(&module, &asked.kernel, config, &args, progress) {
+            Ok(event) => event,
+            Err(failure) => {
+                if let DeviceError::Launch { output, .. } = &failure {
+                    ran.printed.extend_from_slice(output);
+                }
+                return Err(error(failure));
+            }
+        };
+        ran.printed.extend_from_slice(&event.output);
+        left = left.saturating_sub(event.cycles);
+        match &mut total {
+            Some(total) => total.add(&event.counters),
+            None => total = Some(event.counters),
+        }
+    }
+    for pointer in pointers {
+        ran.buffers.push(device.take(pointer).map_err(error)?);
+    }
+    if let Some(total) = total {
+        let statistics = || total.statistics(module.program());
+        ran.measured = Measured {
+            instructions: total.instructions(),
+            statistics: (!request.options.fast).then(statistics),
+            profile: device::profile(module.program(), &total),
+            ..Measured::default()
+        };
+    }
+    Ok(())
+}
+
+/// An argument for the runtime. Launch files are checked against the kernels before; an address
+/// may also be the contents of a structure, so it goes as bytes.
+fn argument(asked: &Argument, pointers: &[DevicePointer]) -> Arg {
+    Arg::Bytes(match asked {
+        Argument::Bytes(bytes) => bytes.clone(),
+        Argument::Buffer(number) => pointers[*number].0.to_le_bytes().to_vec(),
+    })
+}
+
+fn error(error: DeviceError) -> RunError {
+    let text = error.to_string();
+    match error {
+        DeviceError::Launch { error: LaunchError::Fault(fault), .. } => match fault.kind {
+            FaultKind::CycleLimit(_) => RunError::OutOfCycles(text),
+            _ => RunError::Fault(text),
+        },
+        DeviceError::HostMemory { .. } => RunError::Memory(text),
+        DeviceError::Load(LoadError::Memory(OutOfMemory::Host { .. })) => RunError::Memory(text),
+        _ => RunError::Refused(text),
+    }
+}
