@@ -19,7 +19,7 @@ use crate::state::Compilation;
 /// Bytes of an instruction.
 const INST_BYTES: u64 = 16;
 
-/// A kernel this many times too large is not made to fit by a smaller form.
+/// A kernel this many times too large does not fit as smaller code either.
 const FAR: u64 = 8;
 
 /// A kernel of more operations than this for each instruction that there is room for does not fit,
