@@ -6,7 +6,7 @@ use std::fmt::Display;
 
 use cranelift_entity::EntityRef;
 
-use crate::{Message, Move, MoveCount, Place, Placement, Read, Term, count, moves};
+use crate::{Message, Move, MoveCount, Origin, Place, Placement, Term, count, moves};
 
 /// A placement in figures.
 #[derive(Clone, Debug)]
@@ -22,11 +22,12 @@ pub struct Summary<K, P> {
 }
 
 impl<K: EntityRef + Display, P: Place> Summary<K, P> {
-    /// The figures of a placement. `weight` as for [`count`].
-    pub fn of<U>(
+    /// The figures of a placement. `weight` as for [`count`]; `served` says how many reads there are
+    /// of what a move brings.
+    pub fn of(
         placement: &Placement<K, P>,
-        reads: &[Read<U, K, P>],
         weight: impl Fn(K) -> u64,
+        served: impl Fn(&Move<K, P>) -> u64,
     ) -> Summary<K, P> {
         let mut homes = BTreeMap::new();
         let mut several = 0;
@@ -35,17 +36,13 @@ impl<K: EntityRef + Display, P: Place> Summary<K, P> {
                 .home(entity)
                 .into_iter()
                 .for_each(|home| *homes.entry(home).or_default() += 1);
-            let computed =
-                placement.all(entity).filter(|&(_, origin)| origin == crate::Origin::Computed);
+            let computed = placement.all(entity).filter(|&(_, origin)| origin == Origin::Computed);
             several += u64::from(computed.count() > 1);
         }
         // Of several the first.
         let heaviest = moves(placement).map(|m| (m, weight(m.entity)));
         let heaviest = heaviest.reduce(|a, b| if b.1 > a.1 { b } else { a });
-        let heaviest = heaviest.map(|(m, weight)| {
-            let served = reads.iter().filter(|r| (r.entity, r.place) == (m.entity, m.to));
-            (m, weight, served.count() as u64)
-        });
+        let heaviest = heaviest.map(|(m, weight)| (m, weight, served(&m)));
         Summary { homes, several, moves: count(moves(placement), weight), heaviest }
     }
 

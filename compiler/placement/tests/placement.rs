@@ -134,9 +134,8 @@ fn the_check_names_what_is_read_where_it_is_not_and_copies_without_a_way() {
 #[test]
 fn a_remark_says_what_lives_where_and_what_would_make_the_dearest_copy_go() {
     let placement = placement(&function());
-    let read = |entity, place| Read { by: "", entity: value(entity), place };
-    let reads = [read(1, Near), read(5, Far), read(5, Near), read(5, Far)];
-    let summary = Summary::of(&placement, &reads, weight);
+    let served = |m: &Move<Value, Side>| 10 * u64::from(m.entity.as_u32()) + u64::from(m.to == Far);
+    let summary = Summary::of(&placement, weight, served);
     assert_eq!(
         summary.message(name).to_string(),
         "5 values live in near, 4 in far; 1 are computed in several; 1 are copied \
@@ -147,10 +146,10 @@ fn a_remark_says_what_lives_where_and_what_would_make_the_dearest_copy_go() {
         ("EstimatedMoves", "11"),
         ("MostMoved", "v5 from near to far"),
         ("EstimatedMovesOfIt", "10"),
-        ("GoneWithoutReads", "2"),
+        ("GoneWithoutReads", "51"),
     ];
     assert_eq!(terms, expected.map(|(name, value)| (name, value.to_string())));
-    let none = Summary::of(&Placement::<Value, Side>::new(), &reads, weight);
+    let none = Summary::of(&Placement::<Value, Side>::new(), weight, served);
     assert!(none.terms(name).is_empty());
     assert_eq!(none.message(name).to_string(), "no value lives anywhere");
 }

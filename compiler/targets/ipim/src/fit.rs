@@ -98,60 +98,88 @@ pub fn choose(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Stop<
 /// they are rematerialised, instead of outside of loops, then at each use.
 pub fn allocate(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Stop<Configuration>> {
     let slots_end = state.slots_end();
-    let mut short = Vec::new();
-    for (number, kernel) in state.selected.iter_mut().enumerate() {
+    let (machine, policy) = (&state.machine, state.policy);
+    let rematerialise = &state.configuration.rematerialise;
+    // Kernels that were short before may be so again; then the others need no registers yet.
+    let mut short: Vec<(usize, Shortage)> = Vec::new();
+    let control_shortage = |kernels: &[MachineKernel], number: usize| {
+        let shortage = regalloc::control_shortage(&kernels[number].code, machine, policy)?;
+        Some((number, shortage))
+    };
+    short.extend(rematerialise.keys().filter_map(|&k| control_shortage(&state.selected, k)));
+    for number in 0..state.selected.len() {
+        if !short.is_empty() {
+            if !rematerialise.contains_key(&number) {
+                short.extend(control_shortage(&state.selected, number));
+            }
+            continue;
+        }
+        let kernel = &mut state.selected[number];
         kernel.unallocated = cx.passes.verify_each.then(|| kernel.code.func.clone());
-        let result = regalloc::allocate(&mut kernel.code, &state.machine, state.policy, slots_end);
-        let code = &kernel.code;
-        match result {
+        match regalloc::allocate(&mut kernel.code, machine, policy, slots_end) {
             Ok(registers) => {
-                let Allocation { spilled, rematerialised, coalesced, .. } = registers;
-                cx.remarks.push(Remark {
-                    kind: RemarkKind::Analysis,
-                    pass: "allocate",
-                    name: "Registers",
-                    function: code.func.name.clone(),
-                    span: code.func.first_span(),
-                    message: Message::of_value("Spilled", spilled)
-                        .text(" values are kept in the bank, ")
-                        .value("Rematerialised", rematerialised)
-                        .text(" constants are rematerialised"),
-                    terms: vec![Term::new("Coalesced", coalesced)],
-                });
+                cx.remarks.push(registers_remark(&kernel.code, &registers));
                 kernel.registers = Some(registers);
             }
-            Err(shortage) => {
-                let more = state.configuration.rematerialise.get(&number).copied();
-                short.push((number, shortage, state.transforms.more_rematerialised(more)));
-                // The others do not matter where nothing is left for this one.
-                if short.last().is_some_and(|(_, _, more)| more.is_none()) {
-                    break;
-                }
-            }
+            Err(shortage) => short.push((number, shortage)),
         }
     }
+    match short.is_empty() {
+        true => Ok(()),
+        false => Err(with_fewer_values(state, short, cx)),
+    }
+}
+
+/// How many values of a kernel found no register.
+fn registers_remark(code: &Selected, registers: &Allocation) -> Remark {
+    let &Allocation { spilled, rematerialised, coalesced, .. } = registers;
+    Remark {
+        kind: RemarkKind::Analysis,
+        pass: "allocate",
+        name: "Registers",
+        function: code.func.name.clone(),
+        span: code.func.first_span(),
+        message: Message::of_value("Spilled", spilled)
+            .text(" values are kept in the bank, ")
+            .value("Rematerialised", rematerialised)
+            .text(" constants are rematerialised"),
+        terms: vec![Term::new("Coalesced", coalesced)],
+    }
+}
+
+/// What becomes of a program of which registers are too few for some kernels: these rematerialise
+/// more or, where one of them cannot, have fewer arguments or are smaller.
+fn with_fewer_values(
+    state: &Compilation,
+    mut short: Vec<(usize, Shortage)>,
+    cx: &mut Context<'_>,
+) -> Stop<Configuration> {
     let configuration = &state.configuration;
-    match short.iter().find(|(_, _, more)| more.is_none()) {
-        None if short.is_empty() => Ok(()),
-        None => {
-            let mut new = configuration.clone();
-            new.rematerialise.extend(short.iter().filter_map(|&(k, _, more)| Some((k, more?))));
-            Err(Stop::retry(new, None))
-        }
-        Some(&(number, shortage, _)) => {
-            let code = &state.selected[number].code;
-            // Arguments take registers, too.
-            if code.args.as_ref().is_some_and(|args| !args.constants.is_empty()) {
-                return Err(state.retry(configuration.with_fewer_merged_constants()));
-            }
-            if configuration.share && state.kernels.iter().any(|kernel| kernel.args.is_some()) {
-                return Err(state.retry(configuration.unshared()));
-            }
-            state.retry_smaller(Excess::Program)?;
-            let few = shortage_of(shortage, state.policy, code, &state.machine);
-            cx.diagnostics.fail(few).map_err(Stop::from)
-        }
+    short.sort_unstable_by_key(|&(number, _)| number);
+    let more = |number: usize| {
+        let now = configuration.rematerialise.get(&number).copied();
+        state.transforms.more_rematerialised(now)
+    };
+    let Some(&(number, shortage)) = short.iter().find(|&&(number, _)| more(number).is_none())
+    else {
+        let mut new = configuration.clone();
+        let more = short.iter().filter_map(|&(number, _)| Some((number, more(number)?)));
+        new.rematerialise.extend(more);
+        return Stop::retry(new, None);
+    };
+    let code = &state.selected[number].code;
+    // Arguments take registers, too.
+    if code.args.as_ref().is_some_and(|args| !args.constants.is_empty()) {
+        return state.retry(configuration.with_fewer_merged_constants());
     }
+    if configuration.share && state.kernels.iter().any(|kernel| kernel.args.is_some()) {
+        return state.retry(configuration.unshared());
+    }
+    if let Err(smaller) = state.retry_smaller(Excess::Program) {
+        return smaller;
+    }
+    cx.diagnostics.push(shortage_of(shortage, state.policy, code, &state.machine));
+    Stop::Failed
 }
 
 /// A kernel for which the machine has too few registers.

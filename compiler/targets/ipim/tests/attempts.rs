@@ -43,8 +43,8 @@ fn compile(source: &str, set: &[(&str, u32)], code: &str) -> (Seen, Vec<Remark>)
     let id = sources.add(SourceFile::new("t.halide", source));
     let mut diagnostics = Diagnostics::default();
     let options = nbcc_frontend_halide::Options { directives: IPIM.directives(), params: &[] };
-    let pipeline =
-        nbcc_frontend_halide::parse(id, sources.get(id), &options, &mut diagnostics).expect("parses");
+    let pipeline = nbcc_frontend_halide::parse(id, sources.get(id), &options, &mut diagnostics)
+        .expect("parses");
     let over = |&(key, value): &(&str, u32)| Override { key: key.into(), value: value.to_string() };
     let request = Request {
         machine: Machine::built_in_text("ipim-vault").expect("it is built in").to_string(),

@@ -70,6 +70,13 @@ pub fn allocate(
     regalloc::allocate(&mut kernel.func, &files, &mut spiller, true)
 }
 
+/// What the control core's registers are too few for, if they are: the first file alone.
+pub fn control_shortage(kernel: &Selected, machine: &Machine, policy: Policy) -> Option<Shortage> {
+    let files = files(machine, policy, kernel.args.as_ref());
+    let mut spiller = BankSpiller { recipes: &kernel.recipes, simb_mask: kernel.mask, free: 0..0 };
+    regalloc::allocate(&mut kernel.func.clone(), &files[..1], &mut spiller, true).err()
+}
+
 /// Checks the registers of a kernel against its instructions before it had any.
 ///
 /// # Errors

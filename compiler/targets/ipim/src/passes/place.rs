@@ -5,14 +5,13 @@
 //! and `req` take theirs from, if it is the same in the whole vault. There is no way from CtrlRF to
 //! AddrRF: what both need is computed in both.
 
-use std::collections::BTreeSet;
 use std::fmt;
 
 use cranelift_entity::{EntitySet, SecondaryMap};
 use nbcc_ir::{BinaryOp, Block, Effect, Function, Inst, Op, Scalar, Terminator, Value, ValueDef};
 use nbcc_isa::RegisterClass;
 use nbcc_isa_ipim::RegClass::{self, Addr, Ctrl, Data};
-use nbcc_placement::{Origin, Placement, Read, Remark, RemarkKind, Summary};
+use nbcc_placement::{Move, Origin, Placement, Read, Remark, RemarkKind, Summary};
 
 use super::frequency::block_runs;
 use crate::intrinsics::{
@@ -44,12 +43,27 @@ impl fmt::Display for Reader {
     }
 }
 
+/// A set of register files.
+#[derive(Clone, Copy, Default)]
+struct Files([bool; 3]);
+
+impl Files {
+    /// Adds a file; false where it was there.
+    fn insert(&mut self, file: RegClass) -> bool {
+        !std::mem::replace(&mut self.0[file as usize], true)
+    }
+
+    fn contains(self, file: RegClass) -> bool {
+        self.0[file as usize]
+    }
+}
+
 /// Decides where every value that is wanted lives. Panics where control flow depends on data: the
 /// front half makes no such kernel.
 pub fn place(func: &Function) -> Places {
     let (uniform, scalar) = capabilities(func);
     let home = |value: Value| if scalar.contains(value) { Addr } else { Data };
-    let mut wanted: SecondaryMap<Value, BTreeSet<RegClass>> = SecondaryMap::new();
+    let mut wanted: SecondaryMap<Value, Files> = SecondaryMap::new();
     let mut work: Vec<(Value, RegClass)> = Vec::new();
     for &block in &func.layout {
         for &inst in &func.blocks[block].insts {
@@ -115,12 +129,13 @@ pub fn place(func: &Function) -> Places {
     }
     let mut places = Places::new();
     for (value, wanted) in wanted.iter() {
-        let on_engines = wanted.contains(&Addr) || wanted.contains(&Data);
-        let home = if on_engines { home(value) } else { Ctrl };
-        if !wanted.is_empty() {
-            places.set(value, home);
+        let on_engines = wanted.contains(Addr) || wanted.contains(Data);
+        if !on_engines && !wanted.contains(Ctrl) {
+            continue;
         }
-        for &place in wanted.iter().filter(|&&place| place != home) {
+        let home = if on_engines { home(value) } else { Ctrl };
+        places.set(value, home);
+        for &place in RegClass::ALL.iter().filter(|&&f| f != home && wanted.contains(f)) {
             let origin = if place == Ctrl { Origin::Computed } else { Origin::Copied };
             places.add(value, place, origin);
         }
@@ -134,13 +149,18 @@ pub fn place(func: &Function) -> Places {
 /// The first operand that has none.
 pub fn verify(func: &Function, places: &Places) -> Result<(), String> {
     let on_engines = |from, to| [from, to] == [Addr, Data] || [from, to] == [Data, Addr];
-    nbcc_placement::verify(places, reads(func, places), on_engines)
+    nbcc_placement::verify(places, reads(func, places, None), on_engines)
         .map_err(|what| format!("{}: {what}", func.name))
 }
 
 /// What is read where: operands of effects, of comparisons that branches decide by, and of whatever
-/// has a home, once for each place at which it is computed.
-fn reads(func: &Function, places: &Places) -> Vec<Read<Reader, Value, RegClass>> {
+/// has a home, once for each place at which it is computed; or what instructions and edges read of
+/// one value only.
+fn reads(
+    func: &Function,
+    places: &Places,
+    only: Option<Value>,
+) -> Vec<Read<Reader, Value, RegClass>> {
     let mut reads = Vec::new();
     let computed = |value: Value| {
         let all = places.all(value).filter(|&(_, origin)| origin == Origin::Computed);
@@ -149,6 +169,13 @@ fn reads(func: &Function, places: &Places) -> Vec<Read<Reader, Value, RegClass>>
     for &block in &func.layout {
         for &inst in &func.blocks[block].insts {
             let op = &func.insts[inst].op;
+            if let Some(only) = only {
+                let mut found = false;
+                op.for_each_arg(|arg| found |= arg == only);
+                if !found {
+                    continue;
+                }
+            }
             let at = match (op.effect(), func.result(inst)) {
                 (Effect::Pure, Some(value)) => computed(value),
                 _ => vec![Data],
@@ -172,7 +199,8 @@ fn reads(func: &Function, places: &Places) -> Vec<Read<Reader, Value, RegClass>>
             reads.extend([*x, *y].map(|entity| Read { by, entity, place: Ctrl }));
         }
         for to in terminator.successors() {
-            for (&param, &entity) in func.blocks[to.block].params.iter().zip(&to.args) {
+            let args = func.blocks[to.block].params.iter().zip(&to.args);
+            for (&param, &entity) in args.filter(|&(_, &arg)| only.is_none_or(|v| v == arg)) {
                 let by = Reader::Param(param);
                 reads.extend(computed(param).into_iter().map(|place| Read { by, entity, place }));
             }
@@ -186,14 +214,18 @@ fn reads(func: &Function, places: &Places) -> Vec<Read<Reader, Value, RegClass>>
 pub fn remark(kernel: &Kernel, places: &Places) -> Remark {
     let func = &kernel.func;
     let runs = block_runs(func);
-    let mut block_of: SecondaryMap<Value, Option<Block>> = SecondaryMap::new();
+    let mut made: SecondaryMap<Value, u64> = SecondaryMap::new();
     for &block in &func.layout {
         let data = &func.blocks[block];
         let results = data.insts.iter().filter_map(|&inst| func.result(inst));
-        results.chain(data.params.iter().copied()).for_each(|v| block_of[v] = Some(block));
+        results.chain(data.params.iter().copied()).for_each(|value| made[value] = runs[block]);
     }
-    let weight = |value: Value| block_of[value].map_or(0, |block| runs[block]);
-    let summary = Summary::of(places, &reads(func, places), weight);
+    let weight = |value: Value| made[value];
+    let served = |m: &Move<Value, RegClass>| {
+        let reads = reads(func, places, Some(m.entity)).into_iter();
+        reads.filter(|read| (read.entity, read.place) == (m.entity, m.to)).count() as u64
+    };
+    let summary = Summary::of(places, weight, served);
     Remark {
         kind: RemarkKind::Analysis,
         pass: "place",
