@@ -1,6 +1,8 @@
 //! Passes that end where a program does not fit the machine, from the plan to the binary: they ask
 //! for a smaller one or refuse it.
 
+use std::collections::BTreeSet;
+
 use nbcc_base::{Diagnostic, Failed};
 use nbcc_isa_ipim::Machine;
 use nbcc_isa_ipim::program::Param;
@@ -99,17 +101,22 @@ pub fn choose(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Stop<
 pub fn allocate(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Stop<Configuration>> {
     let slots_end = state.slots_end();
     let (machine, policy) = (&state.machine, state.policy);
-    let rematerialise = &state.configuration.rematerialise;
-    // Kernels that were short before may be so again; then the others need no registers yet.
-    let mut short: Vec<(usize, Shortage)> = Vec::new();
+    // Kernels that were short before may be so again, and merged ones have many values: the others
+    // get no registers before these.
+    let merged = |kernel: &MachineKernel| {
+        kernel.code.args.as_ref().is_some_and(|args| !args.constants.is_empty())
+    };
+    let mut suspects: BTreeSet<usize> = state.configuration.rematerialise.keys().copied().collect();
+    suspects.extend((0..state.selected.len()).filter(|&k| merged(&state.selected[k])));
     let control_shortage = |kernels: &[MachineKernel], number: usize| {
         let shortage = regalloc::control_shortage(&kernels[number].code, machine, policy)?;
         Some((number, shortage))
     };
-    short.extend(rematerialise.keys().filter_map(|&k| control_shortage(&state.selected, k)));
+    let mut short: Vec<(usize, Shortage)> =
+        suspects.iter().filter_map(|&k| control_shortage(&state.selected, k)).collect();
     for number in 0..state.selected.len() {
         if !short.is_empty() {
-            if !rematerialise.contains_key(&number) {
+            if !suspects.contains(&number) {
                 short.extend(control_shortage(&state.selected, number));
             }
             continue;
