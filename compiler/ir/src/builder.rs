@@ -3,7 +3,7 @@
 use nbcc_base::Span;
 
 use crate::{
-    BinaryOp, Block, BlockCall, Constant, ConvertOp, Function, IntCond, LoopInfo, Mem, Op,
+    BinaryOp, Block, BlockCall, Constant, ConvertOp, Counter, Function, IntCond, LoopInfo, Mem, Op,
     Terminator, Type, UnaryOp, Value,
 };
 
@@ -177,8 +177,9 @@ impl<'a> Builder<'a> {
         let counter = self.func.add_param(header, Type::I32);
         let types: Vec<Type> = first.iter().map(|&v| self.func.ty(v)).collect();
         let carried: Vec<Value> = types.iter().map(|&ty| self.func.add_param(header, ty)).collect();
+        let counts = Some(Counter { value: counter, step: 1 });
         let info =
-            LoopInfo { name: name.to_string(), trips: Some(u64::from(trips)), counter: None };
+            LoopInfo { name: name.to_string(), trips: Some(u64::from(trips)), counter: counts };
         self.func.blocks[header].loop_info = Some(info);
         self.jump(header, std::iter::once(zero).chain(first).collect());
         self.switch_to(header);

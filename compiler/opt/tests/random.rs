@@ -8,7 +8,7 @@ use nbcc_interp::function::{
     Answer, Execution, IntrinsicContext, Memory, Options, Program, Step, Trap, run,
 };
 use nbcc_ir::testing::{Rng, dense_function, graph_function, structured_function};
-use nbcc_ir::{Cfg, Dominators, Function, verify_function};
+use nbcc_ir::{Cfg, Counter, Dominators, Function, verify_function};
 use nbcc_opt::PASSES;
 
 /// What can be seen of a run.
@@ -63,7 +63,7 @@ fn same_memory(a: &Memory, b: &Memory) -> bool {
 }
 
 /// Runs a function and counts how often each loop's header runs from an entry to an exit: that is
-/// its trip count, where it has one.
+/// its trip count, where it has one. What counts its rounds grows by its step in each.
 fn check_trips(func: &Function, seed: u64) -> usize {
     let (cfg, dominators) = (Cfg::new(func), Dominators::new(func));
     let forest = LoopForest::new(&cfg, &dominators);
@@ -75,6 +75,7 @@ fn check_trips(func: &Function, seed: u64) -> usize {
     let options = Options { step_limit: 5000, ..Options::default() };
     let mut run = Execution::start(Program::function(func), &args, &mut memory, &options).unwrap();
     let mut counts: BTreeMap<Loop, u64> = BTreeMap::new();
+    let mut counted: BTreeMap<Loop, i64> = BTreeMap::new();
     let mut left = Vec::new();
     loop {
         let (from, next) = run.at();
@@ -98,6 +99,14 @@ fn check_trips(func: &Function, seed: u64) -> usize {
         if let Some(l) = forest.headed_by(to) {
             let count = counts.entry(l).or_default();
             *count = if forest.contains(l, from) { *count + 1 } else { 1 };
+            let counter = func.blocks[to].loop_info.as_ref().and_then(|info| info.counter);
+            if let Some(Counter { value, step }) = counter {
+                let now = run.value(value).as_i64();
+                if *count > 1 {
+                    assert_eq!(Some(&(now - step)), counted.get(&l), "seed {seed}: {to}\n{func}");
+                }
+                counted.insert(l, now);
+            }
         }
     }
     for &(header, count, trips) in &left {

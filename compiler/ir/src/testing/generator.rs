@@ -5,9 +5,9 @@ use nbcc_base::{SourceId, Span};
 
 use super::Rng;
 use crate::{
-    BinaryOp, Block, BlockCall, Constant, ConvertOp, Dominators, Effect, ExecutionModel, FloatCond,
-    Function, IntCond, IntrinsicCall, LoopInfo, Mem, MemData, Op, Scalar, Space, Terminator, Type,
-    UnaryOp, Value, f64_to_f16,
+    BinaryOp, Block, BlockCall, Constant, ConvertOp, Counter, Dominators, Effect, ExecutionModel,
+    FloatCond, Function, IntCond, IntrinsicCall, LoopInfo, Mem, MemData, Op, Scalar, Space,
+    Terminator, Type, UnaryOp, Value, f64_to_f16,
 };
 
 /// Values that may go wrong more easily than others.
@@ -430,7 +430,9 @@ impl Generator {
         }
         let name = format!("i{}", self.loops);
         self.loops += 1;
-        self.func.blocks[header].loop_info = Some(LoopInfo { name, trips, counter: None });
+        // Every loop here counts up by one.
+        let counts = Some(Counter { value: counter, step: 1 });
+        self.func.blocks[header].loop_info = Some(LoopInfo { name, trips, counter: counts });
         self.counters.push(counter);
         let first = self.i32(0);
         let mut entry = vec![first];

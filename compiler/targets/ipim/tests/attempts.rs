@@ -6,7 +6,8 @@ use nbcc_base::{Diagnostics, SourceFile, SourceMap};
 use nbcc_isa::Override;
 use nbcc_isa_ipim::Machine;
 use nbcc_pipeline::{
-    Artifact, Context, Emit, Observer, PassOptions, PassRecord, Program, Request, Target,
+    Artifact, Context, Emit, Observer, ParseOptions, PassOptions, PassRecord, Program, Request,
+    Target,
 };
 use nbcc_placement::Remark;
 use nbcc_target_ipim::IPIM;
@@ -42,7 +43,7 @@ fn compile(source: &str, set: &[(&str, u32)], code: &str) -> (Seen, Vec<Remark>)
     let mut sources = SourceMap::default();
     let id = sources.add(SourceFile::new("t.halide", source));
     let mut diagnostics = Diagnostics::default();
-    let options = nbcc_frontend_halide::Options { directives: IPIM.directives(), params: &[] };
+    let options = ParseOptions { directives: IPIM.directives(), params: &[], entry: None };
     let pipeline = nbcc_frontend_halide::parse(id, sources.get(id), &options, &mut diagnostics)
         .expect("parses");
     let over = |&(key, value): &(&str, u32)| Override { key: key.into(), value: value.to_string() };

@@ -1,7 +1,9 @@
 //! What kernels that differ in constants only have in common.
 
 use cranelift_entity::{EntityRef, SecondaryMap};
-use nbcc_ir::{BinaryOp, Block, Constant, Function, Inst, Op, Scalar, Terminator, Type, Value};
+use nbcc_ir::{
+    BinaryOp, Block, Constant, Function, Inst, LoopInfo, Op, Scalar, Terminator, Type, Value,
+};
 
 use crate::kernel::Kernel;
 
@@ -26,7 +28,8 @@ struct BlockShape {
     params: Vec<Type>,
     ops: Vec<Op>,
     terminator: Terminator,
-    heads_loop: bool,
+    /// What counts the rounds of the loop that it heads adds in each, if it heads one.
+    loop_step: Option<Option<i64>>,
 }
 
 /// What stands for any constant: no word has such bits.
@@ -70,7 +73,8 @@ pub fn shape_of(kernel: &Kernel) -> (Shape, Vec<Site>) {
             to.block = blocks[to.block];
         }
         let params = data.params.iter().map(|&param| func.ty(param)).collect();
-        BlockShape { params, ops, terminator, heads_loop: data.loop_info.is_some() }
+        let step = |info: &LoopInfo| info.counter.map(|counter| counter.step);
+        BlockShape { params, ops, terminator, loop_step: data.loop_info.as_ref().map(step) }
     };
     let blocks = func.layout.iter().map(shape).collect();
     (Shape { mask: kernel.mask, blocks }, constants)
