@@ -14,6 +14,31 @@ fn the_commands_of_the_readme_are_checked() {
     }
 }
 
+/// What README.md says the first command prints is what it prints. `NBCC_BLESS=1` writes it down.
+#[test]
+fn the_first_command_prints_what_the_readme_shows() {
+    let path = root().join("README.md");
+    let readme = std::fs::read_to_string(&path).expect("README.md");
+    let (head, rest) = readme.split_once("and prints\n\n```\n").expect("what it prints");
+    let (shown, tail) = rest.split_once("```\n").expect("its end");
+    let folder = tempfile::tempdir().expect("a folder");
+    let examples = folder.path().join("examples/ipim");
+    std::fs::create_dir_all(&examples).expect("a folder");
+    for name in ["blur.halide", "blur.in.png"] {
+        let from = root().join("examples/ipim").join(name);
+        std::fs::copy(from, examples.join(name)).expect("a copy");
+    }
+    let line = "nbcc run examples/ipim/blur.halide";
+    let nbcc = command::command(env!("CARGO_BIN_EXE_nbcc-under-test"), line, folder.path());
+    let printed = command::run(nbcc).expect("nbcc runs").stdout;
+    if shown != printed && std::env::var_os("NBCC_BLESS").is_some() {
+        let text = format!("{head}and prints\n\n```\n{printed}```\n{tail}");
+        std::fs::write(&path, text).expect("README.md");
+        return;
+    }
+    assert!(shown == printed, "README.md shows\n{shown}\ninstead of\n{printed}");
+}
+
 /// What stands as `nbcc ...` in the block behind "In `examples/ipim`:" runs there.
 #[test]
 fn the_other_commands_of_the_readme_run() {
@@ -45,6 +70,34 @@ fn the_files_that_the_readme_links_exist() {
             assert!(root().join(path).exists(), "README.md links to {path}");
         }
     }
+}
+
+/// A page that names a source file names one that there is: from the root, or from a crate's folder.
+#[test]
+fn the_files_that_pages_name_exist() {
+    let files: Vec<String> = ["compiler", "frontends", "isa", "runtime-sim", "tests", "examples"]
+        .iter()
+        .flat_map(|folder| nbcc_tests::sources(&root().join(folder)))
+        .map(|path| path.strip_prefix(root()).expect("in the repository").display().to_string())
+        .collect();
+    let mut pages = nbcc_tests::files_in(&root().join("docs"), "md");
+    pages.extend(["ARCHITECTURE.md", "README.md", "tests/README.md"].map(|page| root().join(page)));
+    let mut count = 0;
+    for page in pages {
+        let text = std::fs::read_to_string(&page).expect("a page");
+        for name in text.split('`').skip(1).step_by(2) {
+            let is_path = name.contains('/') && name.ends_with(".rs") && !name.contains(['<', '*']);
+            if !is_path || name.contains(char::is_whitespace) {
+                continue;
+            }
+            count += 1;
+            let exists = files.iter().any(|file| {
+                file.strip_suffix(name).is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
+            });
+            assert!(exists, "{} names {name}", page.display());
+        }
+    }
+    assert!(count > 20, "{count} names of files");
 }
 
 #[test]
