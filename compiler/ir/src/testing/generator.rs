@@ -430,14 +430,21 @@ impl Generator {
         }
         let name = format!("i{}", self.loops);
         self.loops += 1;
-        // Every loop here counts up by one.
-        let counts = Some(Counter { value: counter, step: 1 });
-        self.func.blocks[header].loop_info = Some(LoopInfo { name, trips, counter: counts });
+        self.func.blocks[header].loop_info = Some(LoopInfo { name, trips, counter: None });
         self.counters.push(counter);
         let first = self.i32(0);
         let mut entry = vec![first];
         entry.extend(self.args(types));
         (header, counter, entry)
+    }
+
+    /// The next value of a loop's counter, which the header knows from here on.
+    fn count(&mut self, header: Block, counter: Value, step: i32) -> Value {
+        if let Some(info) = &mut self.func.blocks[header].loop_info {
+            info.counter = Some(Counter { value: counter, step: step.into() });
+        }
+        let step = self.i32(step);
+        self.emit_value(Op::Binary(BinaryOp::Iadd, counter, step))
     }
 
     /// A loop that tests its condition at the end.
@@ -456,8 +463,7 @@ impl Generator {
         let scope = self.pool.len();
         self.enter(header, scope);
         self.region(depth);
-        let one = self.i32(1);
-        let next = self.emit_value(Op::Binary(BinaryOp::Iadd, counter, one));
+        let next = self.count(header, counter, 1);
         let mut again = vec![next];
         again.extend(self.args(&types));
         let cond = self.emit_value(Op::Icmp(IntCond::Slt, next, limit));
@@ -489,8 +495,7 @@ impl Generator {
         self.enter(body, scope);
         self.region(depth);
         let step = 1 + self.rng.below(2) as i32;
-        let step = self.i32(step);
-        let mut again = vec![self.emit_value(Op::Binary(BinaryOp::Iadd, counter, step))];
+        let mut again = vec![self.count(header, counter, step)];
         again.extend(self.args(&types));
         self.terminate(Terminator::Jump(Generator::call(header, again)));
         self.enter(exit, scope);
