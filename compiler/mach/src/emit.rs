@@ -161,6 +161,6 @@ impl<'a, M: MachineInstruction> CodeBuilder<'a, M> {
             true => LineTable::default(),
             false => LineTable { files: self.files, rows: self.lines },
         };
-        Code { text: self.text, symbols: self.symbols, relocations, lines }
+        Code { text: self.text, symbols: self.symbols, relocations, lines, ..Code::default() }
     }
 }

@@ -5,7 +5,7 @@
 use std::fmt::{self, Debug, Display};
 use std::hash::Hash;
 
-use crate::text::{Cursor, LabelNames, SyntaxError};
+use crate::text::{Cursor, Field, LabelNames, SyntaxError};
 
 /// What an instruction does to an operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -128,7 +128,7 @@ pub trait MachineInstruction: Instruction + Clone + PartialEq + Debug {
     /// Bytes of an instruction.
     const BYTES: usize;
     /// The rows of the table.
-    const ROWS: &'static [crate::table::Row];
+    const ROWS: &'static [crate::row::Row];
 
     /// The encoding, little endian in the low `BYTES` bytes.
     ///
@@ -161,6 +161,34 @@ pub enum Imm {
     Value(i32),
     /// The address of a label, by its number; replaced by a value before encoding.
     Label(u32),
+}
+
+impl Field for Imm {
+    fn to_bits(&self) -> Option<u64> {
+        match self {
+            Imm::Value(value) => Some(u64::from(*value as u32)),
+            Imm::Label(_) => None,
+        }
+    }
+    fn from_bits(bits: u64) -> Option<Self> {
+        u32::try_from(bits).ok().map(|bits| Imm::Value(bits as i32))
+    }
+    fn write(&self, f: &mut dyn fmt::Write, labels: &dyn LabelNames) -> fmt::Result {
+        match self {
+            Imm::Value(value) => write!(f, "{value}"),
+            Imm::Label(id) => match labels.label_name(*id) {
+                Some(name) => f.write_str(name),
+                None => write!(f, "L{id}"),
+            },
+        }
+    }
+    fn parse(cursor: &mut Cursor<'_>) -> Result<Self, SyntaxError> {
+        if let Some(name) = cursor.name() {
+            return Ok(Imm::Label(cursor.label(name)));
+        }
+        let value = cursor.number_in("the value", i32::MIN.into(), u32::MAX.into())?;
+        Ok(Imm::Value(value as u32 as i32))
+    }
 }
 
 /// An operand that is either a number or a register, told apart by a bit of the

@@ -5,31 +5,16 @@
 use object::read::elf::ElfFile64;
 use object::{LittleEndian, Object, ObjectSection, ObjectSymbol, SectionKind, SymbolSection, elf};
 
+use sha2::{Digest, Sha256};
+
 use crate::container::{
-    Container, DIGEST_BYTES, DIGEST_NOTE, Data, MACHINE, METADATA_PREFIX, NOTE_CONTENTS,
-    NOTE_OWNER, RELOCATIONS, Symbol, SymbolKind, TARGET_NOTE, digest,
+    ALIGNMENT, Container, DIGEST_BYTES, DIGEST_NOTE, Data, MACHINE, NOTE_CONTENTS, NOTE_OWNER,
+    RELOCATIONS, Symbol, SymbolKind, TARGET_NOTE, TEXT, TextSection, first_overlap,
+    is_metadata_name, relocations_name,
 };
-use crate::lines;
+use crate::dwarf;
+use crate::error::LoadError;
 use crate::machine::MachineError;
-
-/// What is wrong with a file.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("in `{section}` at offset {offset:#x}: {message}")]
-pub struct LoadError {
-    /// The section; `ELF header` or `section table` outside of any.
-    pub section: String,
-    /// The offset in the section.
-    pub offset: u64,
-    /// What is wrong.
-    pub message: String,
-}
-
-impl LoadError {
-    /// An error at `offset` of `section`.
-    pub fn new(section: impl Into<String>, offset: u64, message: impl Into<String>) -> Self {
-        LoadError { section: section.into(), offset, message: message.into() }
-    }
-}
 
 /// A machine description is at fault, in the note of the target.
 impl From<MachineError> for LoadError {
@@ -85,6 +70,15 @@ fn digest_place(elf: &Elf<'_>, file: &[u8]) -> Result<usize, LoadError> {
         .ok_or_else(|| fail("the digest is not in the file"))
 }
 
+/// The digest of a file whose digest bytes, at `at`, count as zero.
+fn digest(file: &[u8], at: usize) -> [u8; DIGEST_BYTES] {
+    let mut hasher = Sha256::new();
+    hasher.update(&file[..at]);
+    hasher.update([0; DIGEST_BYTES]);
+    hasher.update(&file[at + DIGEST_BYTES..]);
+    hasher.finalize().into()
+}
+
 /// Computes the digest of a file and writes it where it belongs.
 ///
 /// # Errors
@@ -132,8 +126,9 @@ fn note_contents<'a>(
 }
 
 impl Container {
-    /// Reads a program for the instruction set `isa` in its version `version`, whose
-    /// instructions take `instruction_bytes`.
+    /// Reads a program for the instruction set `isa` in its version `version`. `known` are the
+    /// text sections that programs of it may have, `.text` among them, each with the bytes of an
+    /// instruction.
     ///
     /// # Errors
     /// What is wrong with the file, with its section and offset.
@@ -141,7 +136,7 @@ impl Container {
         file: &[u8],
         isa: u16,
         version: u16,
-        instruction_bytes: u32,
+        known: &[(&str, u32)],
     ) -> Result<Container, LoadError> {
         let found = identify(file)?;
         if found != (isa, version) {
@@ -167,11 +162,12 @@ impl Container {
             return Err(LoadError::new("section table", 0, "too many sections"));
         }
 
-        let mut out = Container { isa, version, instruction_bytes, ..Container::default() };
+        let mut out = Container { isa, version, ..Container::default() };
         let mut seen: Vec<&str> = Vec::new();
         let mut total = 0;
         let mut line_section = None;
-        let mut text_index = None;
+        let mut texts = Vec::new();
+        let mut relocations = Vec::new();
         for section in elf.sections() {
             let name = section
                 .name()
@@ -185,23 +181,12 @@ impl Container {
             if total > file.len() {
                 return Err(LoadError::new(name, 0, "the section overlaps others"));
             }
+            if let Some((_, instruction_bytes)) = known.iter().find(|(known, _)| *known == name) {
+                texts.push(section.index());
+                out.text.push(read_text(&section, name, data, *instruction_bytes)?);
+                continue;
+            }
             match name {
-                ".text" => {
-                    if section.address() != 0 || section.kind() != SectionKind::Text {
-                        return Err(LoadError::new(name, 0, "not a text section at address 0"));
-                    }
-                    if data.len() > u32::MAX as usize
-                        || !data.len().is_multiple_of(instruction_bytes as usize)
-                    {
-                        return Err(LoadError::new(
-                            name,
-                            data.len() as u64,
-                            format!("the size is no multiple of {instruction_bytes} or absurd"),
-                        ));
-                    }
-                    text_index = Some(section.index());
-                    out.text = data.to_vec();
-                }
                 ".rodata" | ".data" => {
                     if section.address().checked_add(data.len() as u64).is_none() {
                         return Err(LoadError::new(name, 0, "the address is absurd"));
@@ -226,60 +211,103 @@ impl Container {
                 ".debug_line" => line_section = Some(data),
                 ".symtab" | ".strtab" | ".shstrtab" => {}
                 _ if name.starts_with(".debug_") => {}
-                RELOCATIONS => out.relocations = read_relocations(data)?,
-                _ if name.starts_with(METADATA_PREFIX) => {
-                    out.metadata.push((name.to_owned(), data.to_vec()));
-                }
+                _ if is_metadata_name(name) => out.metadata.push((name.to_owned(), data.to_vec())),
+                _ if name.starts_with(RELOCATIONS) => relocations.push((name, data)),
                 _ => return Err(LoadError::new(name, 0, "unknown section")),
             }
         }
-        let Some(text_index) = text_index else {
-            return Err(LoadError::new(".text", 0, "the section is missing"));
-        };
+        if out.text.first().is_none_or(|text| text.name != TEXT) {
+            return Err(LoadError::new(TEXT, 0, "the section is missing or not the first text"));
+        }
         if !seen.contains(&TARGET_NOTE.0) {
             return Err(LoadError::new(TARGET_NOTE.0, 0, "the section is missing"));
         }
-        if let Some(data) = line_section {
-            out.lines = lines::from_dwarf(data, out.text.len(), instruction_bytes)?;
+        let text = out.text.iter().map(|t| (&t.name, t.address, t.bytes.len()));
+        let data = out.data.iter().map(|d| (&d.name, d.address, d.bytes.len()));
+        let (names, ranges): (Vec<&String>, Vec<(u64, u64)>) =
+            text.chain(data).map(|(name, at, bytes)| (name, (at, bytes as u64))).unzip();
+        if let Some((other, late)) = first_overlap(&ranges) {
+            let message = format!("its addresses are also those of {}", names[other]);
+            return Err(LoadError::new(names[late], 0, message));
         }
-        if let Some(at) = out.relocations.iter().position(|at| *at as usize >= out.text.len()) {
-            return Err(LoadError::new(RELOCATIONS, at as u64 * 4, "beyond the end of .text"));
+        for (name, data) in relocations {
+            let text = out.text.iter_mut().find(|text| relocations_name(&text.name) == name);
+            let text = text.ok_or_else(|| LoadError::new(name, 0, "of no text section"))?;
+            text.relocations = read_relocations(name, data, text)?;
+        }
+        if let Some(data) = line_section {
+            out.files = dwarf::read(data, &mut out.text)?;
         }
         let mut names = 0;
         for symbol in elf.symbols() {
-            let symbol = read_symbol(&symbol, text_index, out.text.len() as u64)?;
+            let (symbol, text) = read_symbol(&symbol, &texts, &out.text)?;
             names += symbol.name.len();
             if names > MAX_NAMES * file.len() {
                 let message = "the names of the symbols together are too long";
                 return Err(LoadError::new(".symtab", 0, message));
             }
-            out.symbols.push(symbol);
+            match text {
+                Some(index) => out.text[index].symbols.push(symbol),
+                None => out.objects.push(symbol),
+            }
         }
         Ok(out)
     }
 }
 
-fn read_relocations(data: &[u8]) -> Result<Vec<u32>, LoadError> {
+fn read_text(
+    section: &object::read::elf::ElfSection64<'_, '_, LittleEndian>,
+    name: &str,
+    data: &[u8],
+    instruction_bytes: u32,
+) -> Result<TextSection, LoadError> {
+    let address = section.address();
+    if section.kind() != SectionKind::Text || (name == TEXT && address != 0) {
+        return Err(LoadError::new(name, 0, "not a text section, or .text not at address 0"));
+    }
+    let end = address.checked_add(data.len() as u64);
+    if !address.is_multiple_of(ALIGNMENT) || end.is_none_or(|end| end > u64::from(u32::MAX)) {
+        return Err(LoadError::new(name, 0, "the address is absurd"));
+    }
+    if !data.len().is_multiple_of(instruction_bytes as usize) {
+        let message = format!("the size is no multiple of {instruction_bytes}");
+        return Err(LoadError::new(name, data.len() as u64, message));
+    }
+    Ok(TextSection {
+        name: name.to_owned(),
+        address,
+        instruction_bytes,
+        bytes: data.to_vec(),
+        ..TextSection::default()
+    })
+}
+
+fn read_relocations(name: &str, data: &[u8], text: &TextSection) -> Result<Vec<u32>, LoadError> {
     let (words, rest) = data.as_chunks::<4>();
     if !rest.is_empty() {
-        return Err(LoadError::new(RELOCATIONS, data.len() as u64, "the size is no multiple of 4"));
+        return Err(LoadError::new(name, data.len() as u64, "the size is no multiple of 4"));
     }
     let offsets: Vec<u32> = words.iter().map(|word| u32::from_le_bytes(*word)).collect();
-    match offsets.windows(2).position(|pair| pair[0] >= pair[1]) {
-        None => Ok(offsets),
-        Some(at) => Err(LoadError::new(RELOCATIONS, at as u64 * 4 + 4, "not in ascending order")),
+    if let Some(at) = offsets.windows(2).position(|pair| pair[0] >= pair[1]) {
+        return Err(LoadError::new(name, at as u64 * 4 + 4, "not in ascending order"));
     }
+    if let Some(at) = offsets.iter().position(|at| *at as usize >= text.bytes.len()) {
+        let message = format!("beyond the end of {}", text.name);
+        return Err(LoadError::new(name, at as u64 * 4, message));
+    }
+    Ok(offsets)
 }
 
 /// How many times as long as the file the names of all symbols may be: symbols share the bytes of
 /// names that end alike.
 const MAX_NAMES: usize = 64;
 
+/// A symbol, and the number of its text section, whose place in the file `texts` holds.
 fn read_symbol(
     symbol: &object::read::elf::ElfSymbol64<'_, '_, LittleEndian>,
-    text_index: object::SectionIndex,
-    text_bytes: u64,
-) -> Result<Symbol, LoadError> {
+    texts: &[object::SectionIndex],
+    sections: &[TextSection],
+) -> Result<(Symbol, Option<usize>), LoadError> {
     let offset = symbol.index().0 as u64 * 24;
     let fail = |message: &str| Err(LoadError::new(".symtab", offset, message));
     let name = match symbol.name() {
@@ -288,15 +316,23 @@ fn read_symbol(
         Err(error) => return fail(&error.to_string()),
     };
     let (address, size) = (symbol.address(), symbol.size());
-    let in_text = symbol.section() == SymbolSection::Section(text_index);
+    let text = match symbol.section() {
+        SymbolSection::Section(index) => texts.iter().position(|text| *text == index),
+        _ => None,
+    };
     let kind = match symbol.elf_symbol().st_type() {
-        elf::STT_NOTYPE if in_text && size == 0 => SymbolKind::Label,
-        elf::STT_FUNC if in_text => SymbolKind::Function,
+        elf::STT_NOTYPE if text.is_some() && size == 0 => SymbolKind::Label,
+        elf::STT_FUNC if text.is_some() => SymbolKind::Function,
         elf::STT_OBJECT if symbol.section() == SymbolSection::Absolute => SymbolKind::Object,
         _ => return fail("a symbol of an unknown kind"),
     };
-    if address.checked_add(size).is_none_or(|end| in_text && end > text_bytes) {
-        return fail("a symbol beyond the end of .text");
+    let Some(end) = address.checked_add(size) else {
+        return fail("a symbol of an absurd size");
+    };
+    if let Some(text) = text.map(|index| &sections[index])
+        && (address < text.address || end > text.address + text.bytes.len() as u64)
+    {
+        return fail(&format!("a symbol outside of {}", text.name));
     }
-    Ok(Symbol { name, kind, address, size })
+    Ok((Symbol { name, kind, address, size }, text))
 }

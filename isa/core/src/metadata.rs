@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::container::Container;
-use crate::load::LoadError;
+use crate::error::LoadError;
 
 /// A list as JSON, an item a line.
 pub fn to_json<T: Serialize>(items: &[T]) -> Vec<u8> {

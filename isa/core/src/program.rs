@@ -3,16 +3,20 @@
 
 use std::fmt::Display;
 
-use crate::asm::is_label_name;
-use crate::container::{Container, Symbol, SymbolKind, WriteError};
+use crate::container::{Container, Symbol, SymbolKind, TEXT, TextRange, TextSection};
+use crate::error::{LoadError, WriteError};
 use crate::instruction::{EncodeError, Imm, MachineInstruction};
 use crate::lines::LineTable;
-use crate::load::LoadError;
+use crate::text::is_label_name;
 
-/// Instructions and the tables over them.
+/// The instructions of a text section and the tables over them. The default is an empty `.text`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Code<I> {
-    /// The instructions; the byte address of one is its index times their size.
+    /// The name of the section.
+    pub section: String,
+    /// The address of the first instruction; 0 in `.text`.
+    pub address: u64,
+    /// The instructions; those after the first follow without gaps.
     pub text: Vec<I>,
     /// Functions and labels in `text`. A file is read in the order of their places, functions
     /// before labels, then of their names.
@@ -38,6 +42,8 @@ pub struct TextSymbol {
 impl<I> Default for Code<I> {
     fn default() -> Self {
         Code {
+            section: TEXT.to_owned(),
+            address: 0,
             text: Vec::new(),
             symbols: Vec::new(),
             relocations: Vec::new(),
@@ -54,47 +60,67 @@ impl<I: MachineInstruction> Code<I> {
     /// # Errors
     /// The first instruction that has no encoding.
     pub fn to_container(&self) -> Result<Container, WriteError> {
-        let byte = |index: u32| u64::from(index) * Self::BYTES;
+        let files = self.lines.files.clone();
+        Ok(Container { text: vec![self.to_section()?], files, ..Container::default() })
+    }
+
+    /// The text section that holds the code. The source files are the container's, and those of
+    /// all its text sections.
+    ///
+    /// # Errors
+    /// The first instruction that has no encoding.
+    pub fn to_section(&self) -> Result<TextSection, WriteError> {
+        let offset = |index: u32| u64::from(index) * Self::BYTES;
         let symbol = |symbol: &TextSymbol| Symbol {
             name: symbol.name.clone(),
             kind: match symbol.function {
                 Some(_) => SymbolKind::Function,
                 None => SymbolKind::Label,
             },
-            address: byte(symbol.index),
-            size: byte(symbol.function.unwrap_or(0)),
+            address: self.address + offset(symbol.index),
+            size: offset(symbol.function.unwrap_or(0)),
         };
-        Ok(Container {
+        Ok(TextSection {
+            name: self.section.clone(),
+            address: self.address,
             instruction_bytes: I::BYTES as u32,
-            text: encode_text(&self.text)?,
+            bytes: encode_text(&self.text)?,
             symbols: self.symbols.iter().map(symbol).collect(),
-            relocations: self.relocations.iter().map(|index| byte(*index) as u32).collect(),
-            lines: self.lines.clone(),
-            ..Container::default()
+            relocations: self.relocations.iter().map(|index| offset(*index) as u32).collect(),
+            rows: self.lines.rows.clone(),
         })
     }
 
-    /// The code of a container. [`Code::validate`] is the caller's.
+    /// The code in `.text` of a container. [`Code::validate`] is the caller's.
     ///
     /// # Errors
-    /// What is no instruction, or not at one, with its offset in `.text`.
+    /// What is no instruction, or not at one, with its section and offset.
     pub fn from_container(container: &Container) -> Result<Code<I>, LoadError> {
-        let text = decode_text(&container.text)?;
+        Code::from_section(container, TEXT)
+    }
+
+    /// The code in a text section of a container. [`Code::validate`] is the caller's.
+    ///
+    /// # Errors
+    /// As [`Code::from_container`]; there is no such section.
+    pub fn from_section(container: &Container, name: &str) -> Result<Code<I>, LoadError> {
+        let section = container.text.iter().find(|section| section.name == name);
+        let missing = || LoadError::new(name, 0, "the section is missing");
+        let section = section.ok_or_else(missing)?;
+        let text = decode_text(section)?;
         let instruction = |offset: u64, what: &str| {
             if offset.is_multiple_of(Self::BYTES) {
                 return Ok((offset / Self::BYTES) as u32);
             }
-            Err(LoadError::new(".text", offset, format!("{what} is not at an instruction")))
+            Err(LoadError::new(name, offset, format!("{what} is not at an instruction")))
         };
         let mut symbols = Vec::new();
-        for symbol in &container.symbols {
+        for symbol in &section.symbols {
             let function = match symbol.kind {
-                // Those of data say what the target's metadata says.
-                SymbolKind::Object => continue,
-                SymbolKind::Label => None,
                 SymbolKind::Function => Some(instruction(symbol.size, "the end of a function")?),
+                SymbolKind::Label | SymbolKind::Object => None,
             };
-            let index = instruction(symbol.address, "a symbol")?;
+            let index = instruction(symbol.address - section.address, "a symbol")?;
             symbols.push(TextSymbol { name: symbol.name.clone(), index, function });
         }
         // ELF puts local symbols first, whatever the order was.
@@ -102,27 +128,43 @@ impl<I: MachineInstruction> Code<I> {
             (a.index, a.function.is_none(), &a.name).cmp(&(b.index, b.function.is_none(), &b.name))
         });
         let mut relocations = Vec::new();
-        for at in &container.relocations {
+        for at in &section.relocations {
             relocations.push(instruction(u64::from(*at), "a relocation")?);
         }
-        Ok(Code { text, symbols, relocations, lines: container.lines.clone() })
+        let lines = match section.rows.is_empty() {
+            true => LineTable::default(),
+            false => LineTable { files: container.files.clone(), rows: section.rows.clone() },
+        };
+        let (section, address) = (section.name.clone(), section.address);
+        Ok(Code { section, address, text, symbols, relocations, lines })
+    }
+
+    /// Where the code lies.
+    pub fn range(&self) -> TextRange {
+        TextRange {
+            address: self.address,
+            bytes: self.text.len() as u64 * Self::BYTES,
+            instruction_bytes: Self::BYTES,
+        }
     }
 
     /// Checks the tables against the text: names, places, relocations, the number of lines.
+    /// `others` are the text sections beside this one that relocations may lead to.
     ///
     /// # Errors
     /// What is wrong, with its section and offset.
-    pub fn validate(&self) -> Result<(), LoadError> {
-        let text_bytes = self.text.len() as u64 * Self::BYTES;
-        if text_bytes > i32::MAX as u64 {
-            return Err(LoadError::new(".text", 0, "the program is too long"));
+    pub fn validate(&self, others: &[TextRange]) -> Result<(), LoadError> {
+        let range = self.range();
+        if range.bytes > i32::MAX as u64 {
+            return Err(LoadError::new(&self.section, 0, "the program is too long"));
         }
         let mut names: Vec<&str> = Vec::new();
         for symbol in &self.symbols {
             let end = u64::from(symbol.index) + u64::from(symbol.function.unwrap_or(0));
             if !is_label_name(&symbol.name) || end > self.text.len() as u64 {
                 let name = symbol.name.escape_debug();
-                let message = format!("`{name}` is no proper label or beyond the end of .text");
+                let section = &self.section;
+                let message = format!("`{name}` is no proper label or beyond the end of {section}");
                 return Err(LoadError::new(".symtab", 0, message));
             }
             names.push(&symbol.name);
@@ -132,12 +174,12 @@ impl<I: MachineInstruction> Code<I> {
         }
         let is_address = |value: i32| {
             let address = u64::from(value as u32);
-            address <= text_bytes && address.is_multiple_of(Self::BYTES)
+            range.is_place(address) || others.iter().any(|other| other.is_place(address))
         };
         let mut last = None;
         for index in &self.relocations {
             let offset = u64::from(*index) * Self::BYTES;
-            let fail = |message: &str| Err(LoadError::new(".text", offset, message));
+            let fail = |message: &str| Err(LoadError::new(&self.section, offset, message));
             if last.is_some_and(|last| last >= *index) {
                 return fail("relocations are not in ascending order");
             }
@@ -165,29 +207,35 @@ impl<I: MachineInstruction> Code<I> {
         for (index, inst) in self.text.iter().enumerate() {
             if let Some(message) = fault(index, inst) {
                 let offset = index as u64 * Self::BYTES;
-                return Err(LoadError::new(".text", offset, format!("`{inst}`: {message}")));
+                let message = format!("`{inst}`: {message}");
+                return Err(LoadError::new(&self.section, offset, message));
             }
         }
         Ok(())
     }
 }
 
-/// The instructions of `.text`.
+/// The instructions of a text section.
 ///
 /// # Errors
 /// The offset of the first that is none.
-pub fn decode_text<I: MachineInstruction>(text: &[u8]) -> Result<Vec<I>, LoadError> {
-    let chunks = text.chunks_exact(I::BYTES);
+pub fn decode_text<I: MachineInstruction>(section: &TextSection) -> Result<Vec<I>, LoadError> {
+    let name = &section.name;
+    let chunks = section.bytes.chunks_exact(I::BYTES);
     if !chunks.remainder().is_empty() {
-        let end = text.len() as u64;
-        return Err(LoadError::new(".text", end, "the size is no multiple of an instruction's"));
+        let end = section.bytes.len() as u64;
+        return Err(LoadError::new(name, end, "the size is no multiple of an instruction's"));
     }
     let decode = |(index, bytes): (usize, &[u8])| {
-        let word = bytes.iter().rev().fold(0_u128, |word, byte| word << 8 | u128::from(*byte));
-        I::decode(word)
-            .map_err(|error| LoadError::new(".text", (index * I::BYTES) as u64, error.to_string()))
+        I::decode(word_of(bytes))
+            .map_err(|error| LoadError::new(name, (index * I::BYTES) as u64, error.to_string()))
     };
     chunks.enumerate().map(decode).collect()
+}
+
+/// The little-endian number in at most 16 bytes.
+pub fn word_of(bytes: &[u8]) -> u128 {
+    bytes.iter().rev().fold(0_u128, |word, byte| word << 8 | u128::from(*byte))
 }
 
 /// The bytes of instructions.
@@ -202,7 +250,7 @@ pub fn encode_text<I: MachineInstruction>(text: &[I]) -> Result<Vec<u8>, EncodeE
     Ok(out)
 }
 
-/// Replaces labels by addresses and returns the relocations; `index_of` says at which
+/// Replaces labels by addresses in `.text` and returns the relocations; `index_of` says at which
 /// instruction a label stands.
 ///
 /// # Errors

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::table::Row;
+use crate::row::{FieldRow, Row};
 
 /// The rows as Markdown: for each instruction its text form, what it does, unit and
 /// latency class, memories, and the bits of its fields.
@@ -85,7 +85,7 @@ fn latency(expression: &str) -> String {
     }
 }
 
-fn contents(field: &crate::table::FieldRow) -> String {
+fn contents(field: &FieldRow) -> String {
     let class = field.class.unwrap_or("");
     match field.kind {
         "reads" => format!("{class} register, read"),

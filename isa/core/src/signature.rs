@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::container::Container;
-use crate::load::LoadError;
+use crate::error::LoadError;
 use crate::metadata::{from_json, to_json};
 use crate::program::repeated;
 

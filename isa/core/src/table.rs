@@ -40,49 +40,8 @@
 use std::fmt;
 
 use crate::instruction::{DecodeError, EncodeError, PhysReg, RegOrImm, RegisterClass};
+use crate::row::Row;
 use crate::text::{Cursor, Field, SyntaxError};
-
-/// What is known of a row without an instruction at hand.
-#[derive(Clone, Copy, Debug)]
-pub struct Row {
-    /// The low 8 bits of the encoding.
-    pub opcode: u8,
-    /// The first word of the text.
-    pub mnemonic: &'static str,
-    /// What it does, a line an element.
-    pub doc: &'static [&'static str],
-    /// The category, as its name.
-    pub category: &'static str,
-    /// The unit, as its name.
-    pub unit: &'static str,
-    /// The latency class, as written in the table.
-    pub latency: &'static str,
-    /// The memories that it reads, as their names.
-    pub memory_reads: &'static [&'static str],
-    /// The memories that it writes, as their names.
-    pub memory_writes: &'static [&'static str],
-    /// The fields, in the order of the text.
-    pub fields: &'static [FieldRow],
-}
-
-/// A field of a row.
-#[derive(Clone, Copy, Debug)]
-pub struct FieldRow {
-    /// Its name.
-    pub name: &'static str,
-    /// `reads`, `writes`, `updates`, `role`, `either`, `immediate`, `symbolic` or `suffix`.
-    pub kind: &'static str,
-    /// The register class of the kinds that have one.
-    pub class: Option<&'static str>,
-    /// The bit that tells a register from a number, of `either`.
-    pub flag: Option<u32>,
-    /// The type of the field.
-    pub ty: &'static str,
-    /// The lowest bit.
-    pub low: u32,
-    /// One past the highest bit.
-    pub high: u32,
-}
 
 /// The bits `low..high`.
 pub const fn bit_mask(low: u32, high: u32) -> u128 {
@@ -343,8 +302,8 @@ macro_rules! isa {
         }
 
         /// The rows of the table.
-        $vis const ROWS: &[$crate::table::Row] = &[
-            $( $crate::table::Row {
+        $vis const ROWS: &[$crate::row::Row] = &[
+            $( $crate::row::Row {
                 opcode: $opcode,
                 mnemonic: $mnemonic,
                 doc: &[$($doc),+],
@@ -354,7 +313,7 @@ macro_rules! isa {
                 memory_reads: &[$(stringify!($reads)),*],
                 memory_writes: &[$(stringify!($writes)),*],
                 fields: &[
-                    $( $crate::table::FieldRow {
+                    $( $crate::row::FieldRow {
                         name: stringify!($field),
                         kind: stringify!($kind),
                         class: $crate::isa_kind!(class $args),
@@ -496,7 +455,7 @@ macro_rules! isa {
 
         impl $crate::MachineInstruction for $Inst<$crate::PhysReg<$Class>> {
             const BYTES: usize = $bits / 8;
-            const ROWS: &'static [$crate::table::Row] = ROWS;
+            const ROWS: &'static [$crate::row::Row] = ROWS;
 
             fn encode(&self) -> Result<u128, $crate::EncodeError> {
                 match self { $(

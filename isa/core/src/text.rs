@@ -5,8 +5,6 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Range;
 
-use crate::instruction::{Imm, MachineInstruction};
-
 /// What is wrong with a line of assembly, and where in it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
@@ -86,6 +84,12 @@ pub struct Cursor<'a> {
 
 fn is_name(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'$'
+}
+
+/// Whether `name` can be a label in an assembly file.
+pub fn is_label_name(name: &str) -> bool {
+    let word = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '$';
+    name.starts_with(|c: char| word(c) && !c.is_ascii_digit()) && name.chars().all(word)
 }
 
 impl<'a> Cursor<'a> {
@@ -280,18 +284,6 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// Reads a line that is one instruction.
-///
-/// # Errors
-/// It is none, or more.
-pub fn parse_instruction<I: MachineInstruction>(line: &str) -> Result<I, SyntaxError> {
-    let mut labels = LabelTable::default();
-    let mut cursor = Cursor::new(line, &mut labels);
-    let inst = I::parse_text(&mut cursor)?;
-    cursor.expect_end()?;
-    Ok(inst)
-}
-
 /// A field of an instruction that is no register: an immediate, a mask, an operation.
 pub trait Field: Sized {
     /// The bits of the encoding; `None` while the value is not known (a label).
@@ -319,33 +311,5 @@ impl Field for u32 {
     }
     fn parse(cursor: &mut Cursor<'_>) -> Result<Self, SyntaxError> {
         Ok(cursor.number_in("the value", 0, u32::MAX.into())? as u32)
-    }
-}
-
-impl Field for Imm {
-    fn to_bits(&self) -> Option<u64> {
-        match self {
-            Imm::Value(value) => Some(u64::from(*value as u32)),
-            Imm::Label(_) => None,
-        }
-    }
-    fn from_bits(bits: u64) -> Option<Self> {
-        u32::try_from(bits).ok().map(|bits| Imm::Value(bits as i32))
-    }
-    fn write(&self, f: &mut dyn fmt::Write, labels: &dyn LabelNames) -> fmt::Result {
-        match self {
-            Imm::Value(value) => write!(f, "{value}"),
-            Imm::Label(id) => match labels.label_name(*id) {
-                Some(name) => f.write_str(name),
-                None => write!(f, "L{id}"),
-            },
-        }
-    }
-    fn parse(cursor: &mut Cursor<'_>) -> Result<Self, SyntaxError> {
-        if let Some(name) = cursor.name() {
-            return Ok(Imm::Label(cursor.label(name)));
-        }
-        let value = cursor.number_in("the value", i32::MIN.into(), u32::MAX.into())?;
-        Ok(Imm::Value(value as u32 as i32))
     }
 }

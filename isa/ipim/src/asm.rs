@@ -1,8 +1,8 @@
 //! SIMB assembly files: the printer and reader of `isa/core`, with what iPIM adds.
 
-use nbcc_isa::LoadError;
-use nbcc_isa::asm::{self, AsmError, Dialect};
-use nbcc_isa::container::WriteError;
+use nbcc_isa::asm::{self, AsmError, Dialect, TextType};
+use nbcc_isa::container::TEXT;
+use nbcc_isa::{LoadError, WriteError};
 
 use crate::machine::{BUILT_IN, Machine};
 use crate::operands::PhysReg;
@@ -21,6 +21,7 @@ fn dialect() -> Dialect {
             .iter()
             .map(|(name, _)| (*name, Machine::built_in(name).to_toml()))
             .collect(),
+        text: vec![TextType::of::<Inst<PhysReg>>(TEXT)],
     }
 }
 
@@ -29,7 +30,7 @@ fn dialect() -> Dialect {
 /// # Errors
 /// What [`Program::validate`] says.
 pub fn disassemble(program: &Program) -> Result<String, WriteError> {
-    Ok(asm::print::<Inst<PhysReg>>(&program.to_container()?, &dialect())?)
+    Ok(asm::print(&program.to_container()?, &dialect())?)
 }
 
 /// The text of a `.nbx` file.
@@ -37,7 +38,7 @@ pub fn disassemble(program: &Program) -> Result<String, WriteError> {
 /// # Errors
 /// What is wrong with the file.
 pub fn disassemble_elf(file: &[u8]) -> Result<String, LoadError> {
-    asm::disassemble_elf::<Inst<PhysReg>, _>(file, &dialect(), Program::from_container)
+    asm::disassemble_elf(file, &dialect(), Program::from_container)
 }
 
 /// Reads an assembly file.
@@ -45,7 +46,7 @@ pub fn disassemble_elf(file: &[u8]) -> Result<String, LoadError> {
 /// # Errors
 /// Everything that is wrong with it, up to a limit.
 pub fn assemble(text: &str) -> Result<Program, Vec<AsmError>> {
-    asm::assemble_program::<Inst<PhysReg>, _>(text, &dialect(), Program::from_container)
+    asm::assemble_program(text, &dialect(), Program::from_container)
 }
 
 /// Reads an assembly file and writes the `.nbx` file.

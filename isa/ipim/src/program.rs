@@ -1,10 +1,10 @@
 //! A SIMB program: what a `.nbx` file for iPIM holds, decoded and checked. The only
 //! thing that passes from the compiler to the simulator.
 
-use nbcc_isa::container::{Data, Symbol, SymbolKind, WriteError};
+use nbcc_isa::container::{Data, Symbol, SymbolKind, TEXT};
 use nbcc_isa::metadata::{expect_only, from_json, to_json};
 use nbcc_isa::program::repeated;
-use nbcc_isa::{Code, Container, Imm, Instruction, LoadError};
+use nbcc_isa::{Code, Container, Imm, Instruction, LoadError, WriteError};
 use serde::{Deserialize, Serialize};
 
 use crate::layout::{Buffer, Element};
@@ -129,7 +129,7 @@ impl Program {
     /// # Errors
     /// What is wrong, with its section and offset.
     pub fn from_elf(file: &[u8]) -> Result<Program, LoadError> {
-        let container = Container::from_elf(file, ISA, VERSION, INSTRUCTION_BYTES)?;
+        let container = Container::from_elf(file, ISA, VERSION, &[(TEXT, INSTRUCTION_BYTES)])?;
         Program::from_container(&container)
     }
 
@@ -141,7 +141,7 @@ impl Program {
         self.validate()?;
         let mut container = self.code.to_container()?;
         for buffer in &self.buffers {
-            container.symbols.push(Symbol {
+            container.objects.push(Symbol {
                 name: buffer.name.clone(),
                 kind: SymbolKind::Object,
                 address: BANK_BASE + u64::from(buffer.base),
@@ -149,7 +149,7 @@ impl Program {
             });
         }
         for param in &self.params {
-            container.symbols.push(Symbol {
+            container.objects.push(Symbol {
                 name: param.name.clone(),
                 kind: SymbolKind::Object,
                 address: BANK_BASE + u64::from(param.address),
@@ -222,7 +222,7 @@ impl Program {
     pub fn validate(&self) -> Result<(), LoadError> {
         self.machine.validate()?;
         self.code.check_each(|_, inst| self.instruction_fault(inst))?;
-        self.code.validate()?;
+        self.code.validate(&[])?;
         self.validate_prologue()?;
 
         let r = &self.rodata;

@@ -1,8 +1,8 @@
 //! Encoding and text of single instructions: vectors worked out by hand from the field
 //! positions in docs/isa-ipim.md, round trips of random instructions, and errors.
 
+use nbcc_isa::asm::parse_instruction;
 use nbcc_isa::table::covered_bits;
-use nbcc_isa::text::parse_instruction;
 use nbcc_isa::{DecodeError, EncodeError, Imm, Instruction, MachineInstruction, Role, SyntaxError};
 use nbcc_isa_ipim::ops::ROWS;
 use nbcc_isa_ipim::{

@@ -1,5 +1,6 @@
 //! Whole programs: the ELF file, the assembly file, and both against damage.
 
+use nbcc_isa::container::TEXT;
 use nbcc_isa::load::{identify, seal};
 use nbcc_isa::{Code, Container, Imm, LineTable, SourceLine, TextSymbol, resolve_labels};
 use nbcc_isa_ipim::asm::{assemble, assemble_elf, disassemble, disassemble_elf};
@@ -72,6 +73,7 @@ fn sample() -> Program {
             ],
             relocations: relocations.unwrap(),
             lines: LineTable { files: vec!["blur \"1\".halide".into(), "é.h".into()], rows },
+            ..Code::default()
         },
         prologue: vec![
             Patch { index: 0, coordinate: Coordinate::Chip },
@@ -357,10 +359,10 @@ fn containers_with_odd_sections_are_errors() {
     assert_eq!(with(|c| c.machine = "name = 3".into()).section, ".note.nbcc.target");
     assert_eq!(with(|c| c.data[0].address = 0).section, ".rodata");
     assert_eq!(with(|c| c.data[0].name = ".data".into()).section, ".data");
-    assert_eq!(with(|c| c.text[16] = 0).section, ".text");
+    assert_eq!(with(|c| c.text[0].bytes[16] = 0).section, ".text");
     assert_eq!(with(|c| c.isa = 2).section, "ELF header");
-    assert_eq!(with(|c| c.symbols[1].address = 8).section, ".text");
-    let error = with(|c| c.relocations.reverse());
+    assert_eq!(with(|c| c.text[0].symbols[1].address = 8).section, ".text");
+    let error = with(|c| c.text[0].relocations.reverse());
     assert_eq!((error.section.as_str(), error.offset), (".nbcc.relocations", 4));
 
     // No constants are no constants, wherever they are not.
@@ -370,6 +372,7 @@ fn containers_with_odd_sections_are_errors() {
     assert_eq!(program.rodata, Rodata::default());
 
     let file = sample().to_elf().unwrap();
-    assert!(Container::from_elf(&file, ISA, VERSION, INSTRUCTION_BYTES).is_ok());
-    assert!(Container::from_elf(&file, ISA, VERSION + 1, INSTRUCTION_BYTES).is_err());
+    let known = [(TEXT, INSTRUCTION_BYTES)];
+    assert!(Container::from_elf(&file, ISA, VERSION, &known).is_ok());
+    assert!(Container::from_elf(&file, ISA, VERSION + 1, &known).is_err());
 }

@@ -1,8 +1,8 @@
 //! Assembly files: the printer and reader of `isa/core`, with what an instruction set adds.
 
-use nbcc_isa::LoadError;
-use nbcc_isa::asm::{self, AsmError, Dialect};
-use nbcc_isa::container::WriteError;
+use nbcc_isa::asm::{self, AsmError, Dialect, TextType};
+use nbcc_isa::container::TEXT;
+use nbcc_isa::{LoadError, WriteError};
 
 use crate::inst::Inst;
 use crate::isa::Isa;
@@ -16,6 +16,7 @@ fn dialect(isa: &Isa) -> Dialect {
         isa: isa.number,
         version: isa.version,
         machines: isa.machines.iter().map(|(name, _)| machine(name)).collect(),
+        text: vec![TextType::of::<Inst<PhysReg>>(TEXT)],
     }
 }
 
@@ -25,7 +26,7 @@ fn dialect(isa: &Isa) -> Dialect {
 /// What [`Program::validate`] says.
 pub fn disassemble(program: &Program) -> Result<String, WriteError> {
     let dialect = dialect(program.machine.isa);
-    Ok(asm::print::<Inst<PhysReg>>(&program.to_container()?, &dialect)?)
+    Ok(asm::print(&program.to_container()?, &dialect)?)
 }
 
 /// The text of a `.nbx` file.
@@ -34,7 +35,7 @@ pub fn disassemble(program: &Program) -> Result<String, WriteError> {
 /// What is wrong with the file.
 pub fn disassemble_elf(isa: &'static Isa, file: &[u8]) -> Result<String, LoadError> {
     let read = |container: &_| Program::from_container(isa, container);
-    asm::disassemble_elf::<Inst<PhysReg>, _>(file, &dialect(isa), read)
+    asm::disassemble_elf(file, &dialect(isa), read)
 }
 
 /// Reads an assembly file.
@@ -43,7 +44,7 @@ pub fn disassemble_elf(isa: &'static Isa, file: &[u8]) -> Result<String, LoadErr
 /// Everything that is wrong with it, up to a limit.
 pub fn assemble(isa: &'static Isa, text: &str) -> Result<Program, Vec<AsmError>> {
     let read = |container: &_| Program::from_container(isa, container);
-    asm::assemble_program::<Inst<PhysReg>, _>(text, &dialect(isa), read)
+    asm::assemble_program(text, &dialect(isa), read)
 }
 
 /// Reads an assembly file and writes the `.nbx` file.

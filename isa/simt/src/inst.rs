@@ -5,7 +5,7 @@
 
 use std::fmt::{self, Display, Write};
 
-use nbcc_isa::table::Row;
+use nbcc_isa::row::Row;
 use nbcc_isa::text::Cursor;
 use nbcc_isa::{
     DecodeError, EncodeError, Imm, Instruction, LabelNames, MachineInstruction, Operand,

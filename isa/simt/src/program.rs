@@ -1,10 +1,10 @@
 //! A program: what a `.nbx` file for a SIMT machine holds, decoded and checked. The only thing that
 //! passes from the compiler to the simulator.
 
-use nbcc_isa::container::{Data, Symbol, SymbolKind, WriteError};
+use nbcc_isa::container::{Data, Symbol, SymbolKind, TEXT};
 use nbcc_isa::metadata::{expect_only, from_json, to_json};
 use nbcc_isa::program::repeated;
-use nbcc_isa::{Code, Container, Imm, Instruction, LoadError};
+use nbcc_isa::{Code, Container, Imm, Instruction, LoadError, WriteError};
 use serde::{Deserialize, Serialize};
 
 use crate::INSTRUCTION_BYTES;
@@ -243,7 +243,8 @@ impl Program {
     /// # Errors
     /// What is wrong, with its section and offset.
     pub fn from_elf(isa: &'static Isa, file: &[u8]) -> Result<Program, LoadError> {
-        let container = Container::from_elf(file, isa.number, isa.version, INSTRUCTION_BYTES)?;
+        let container =
+            Container::from_elf(file, isa.number, isa.version, &[(TEXT, INSTRUCTION_BYTES)])?;
         Program::from_container(isa, &container)
     }
 
@@ -270,7 +271,7 @@ impl Program {
                 relocations: object.relocations.clone(),
             });
             if !object.initial.is_empty() && object.name.len() <= 256 {
-                container.symbols.push(Symbol {
+                container.objects.push(Symbol {
                     name: object.name.clone(),
                     kind: SymbolKind::Object,
                     address: DATA_BASE + at,
@@ -355,7 +356,7 @@ impl Program {
     /// # Errors
     /// What is wrong, with its section and offset.
     pub fn validate(&self) -> Result<(), LoadError> {
-        self.code.validate()?;
+        self.code.validate(&[])?;
         let isa = self.machine.isa;
         if let Some((name, _)) =
             self.sections.iter().find(|(name, _)| !isa.sections.contains(&name.as_str()))

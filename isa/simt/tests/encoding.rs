@@ -1,8 +1,8 @@
 //! Encoding and text of single instructions: vectors worked out by hand from the field
 //! positions in docs/isa-simt.md, round trips of random encodings of every row, and errors.
 
+use nbcc_isa::asm::parse_instruction;
 use nbcc_isa::table::covered_bits;
-use nbcc_isa::text::parse_instruction;
 use nbcc_isa::{DecodeError, Imm, Instruction, MachineInstruction, Role, SyntaxError};
 use nbcc_isa_simt::inst::COMMON_BITS;
 use nbcc_isa_simt::operands::{

@@ -1,12 +1,13 @@
 //! Tally's instructions, its machine, and what its programs hold.
 
-use nbcc_isa::asm::{self, AsmError, Dialect};
-use nbcc_isa::container::WriteError;
+use nbcc_isa::asm::{self, AsmError, Dialect, TextType};
+use nbcc_isa::container::TEXT;
 use nbcc_isa::machine::{self, MachineError, Override, check_range};
 use nbcc_isa::metadata::expect_only;
 use nbcc_isa::signature::SIGNATURE;
 use nbcc_isa::{
     Code, Container, Imm, Instruction, LoadError, MachineInstruction, RegisterClass, Signature,
+    WriteError,
 };
 use serde::{Deserialize, Serialize};
 
@@ -208,13 +209,13 @@ impl Program {
     /// Reads a `.nbx` file.
     pub fn from_elf(file: &[u8]) -> Result<Program, LoadError> {
         let bytes = <Inst<PhysReg> as MachineInstruction>::BYTES as u32;
-        Program::from_container(&Container::from_elf(file, ISA, VERSION, bytes)?)
+        Program::from_container(&Container::from_elf(file, ISA, VERSION, &[(TEXT, bytes)])?)
     }
 
     fn from_container(container: &Container) -> Result<Program, LoadError> {
         expect_only(container, &[SIGNATURE])?;
         let code = Code::from_container(container)?;
-        code.validate()?;
+        code.validate(&[])?;
         let is_register = |register: &PhysReg| register.index < REGISTERS;
         code.check_each(|_, inst: &Inst<PhysReg>| {
             let mut fits = true;
@@ -230,17 +231,22 @@ impl Program {
 }
 
 fn dialect() -> Dialect {
-    Dialect { name: NAME, isa: ISA, version: VERSION, machines: vec![("tally", TOML.to_string())] }
+    Dialect {
+        name: NAME,
+        isa: ISA,
+        version: VERSION,
+        machines: vec![("tally", TOML.to_string())],
+        text: vec![TextType::of::<Inst<PhysReg>>(TEXT)],
+    }
 }
 
 /// The text of a `.nbx` file.
 pub fn disassemble(file: &[u8]) -> Result<String, LoadError> {
-    asm::disassemble_elf::<Inst<PhysReg>, _>(file, &dialect(), Program::from_container)
+    asm::disassemble_elf(file, &dialect(), Program::from_container)
 }
 
 /// The `.nbx` file of a text.
 pub fn assemble(text: &str) -> Result<Vec<u8>, Vec<AsmError>> {
-    let program =
-        asm::assemble_program::<Inst<PhysReg>, _>(text, &dialect(), Program::from_container)?;
+    let program = asm::assemble_program(text, &dialect(), Program::from_container)?;
     program.to_elf().map_err(|error| vec![AsmError::of_file(error.to_string())])
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use nbcc_base::Diagnostic;
-use nbcc_isa::load;
+use nbcc_isa::{LoadError, load};
 
 use crate::cli::ObjdumpArgs;
 use crate::registry::TargetEntry;
@@ -40,7 +40,7 @@ pub fn identify(
 }
 
 /// An error in a binary.
-pub fn broken(session: &mut Session, path: &Path, error: load::LoadError) -> Stop {
+pub fn broken(session: &mut Session, path: &Path, error: LoadError) -> Stop {
     let file = path.display().to_string();
     session.fail(
         Diagnostic::error(&codes::BROKEN_BINARY, format!("`{file}`: {error}"))

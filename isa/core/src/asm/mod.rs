@@ -13,6 +13,9 @@
 //!     seti_crf C4, loop
 //! .section .rodata 0x100000000    # with the address
 //!     .word 0x3f800000, 0x3f800000
+//! .section .text.array 0x1000     # instructions of another type, with the address
+//! filter:
+//!     mac r0, r1
 //! .section .nbcc.buffers
 //!     .ascii "[]\n"
 //! ```
@@ -23,88 +26,33 @@
 //! viewers of compilers' output (Compiler Explorer) tell by that what is code, which labels lead
 //! somewhere, and which source line an instruction comes from.
 
+mod error;
 mod print;
 mod read;
+mod section;
 
 use crate::container::Container;
-use crate::instruction::MachineInstruction;
-use crate::load::LoadError;
+use crate::error::LoadError;
 
+pub use error::{AsmError, locate};
 pub use print::print;
-pub use read::{Assembled, assemble};
-
-/// What assembly files of a target say of it.
-#[derive(Clone, Debug)]
-pub struct Dialect {
-    /// The name after `.isa`.
-    pub name: &'static str,
-    /// The number in the ELF header.
-    pub isa: u16,
-    /// The version in the ELF header.
-    pub version: u16,
-    /// Machines that `.machine` names, with their descriptions.
-    pub machines: Vec<(&'static str, String)>,
-}
-
-/// What is wrong with an assembly file.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{line}:{column}: {message}")]
-pub struct AsmError {
-    /// What is wrong, in one sentence without a full stop.
-    pub message: String,
-    /// The line, from 1.
-    pub line: u32,
-    /// The column, from 1, in characters.
-    pub column: u32,
-    /// The bytes of the file that are at fault.
-    pub span: std::ops::Range<usize>,
-    /// What to do.
-    pub help: Option<String>,
-}
-
-impl AsmError {
-    /// An error of the file as a whole.
-    pub fn of_file(message: impl Into<String>) -> AsmError {
-        AsmError { message: message.into(), line: 1, column: 1, span: 0..0, help: None }
-    }
-}
-
-/// An error at `span` of `text`.
-pub fn locate(
-    text: &str,
-    span: std::ops::Range<usize>,
-    message: String,
-    help: Option<String>,
-) -> AsmError {
-    let before = &text[..span.start.min(text.len())];
-    let line_start = before.rfind('\n').map_or(0, |at| at + 1);
-    AsmError {
-        message,
-        line: before.matches('\n').count() as u32 + 1,
-        column: before[line_start..].chars().count() as u32 + 1,
-        span,
-        help,
-    }
-}
-
-/// Whether `name` can be a label in an assembly file.
-pub fn is_label_name(name: &str) -> bool {
-    let word = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '$';
-    name.starts_with(|c: char| word(c) && !c.is_ascii_digit()) && name.chars().all(word)
-}
+pub use read::{Assembled, assemble, parse_instruction};
+pub use section::{Dialect, TextInstruction, TextType};
 
 /// The text of a `.nbx` file. `read` makes a program of its contents and checks them.
 ///
 /// # Errors
 /// What is wrong with the file.
-pub fn disassemble_elf<I: MachineInstruction, P>(
+pub fn disassemble_elf<P>(
     file: &[u8],
     dialect: &Dialect,
     read: impl FnOnce(&Container) -> Result<P, LoadError>,
 ) -> Result<String, LoadError> {
-    let container = Container::from_elf(file, dialect.isa, dialect.version, I::BYTES as u32)?;
+    let known: Vec<(&str, u32)> =
+        dialect.text.iter().map(|ty| (ty.section, ty.instruction_bytes)).collect();
+    let container = Container::from_elf(file, dialect.isa, dialect.version, &known)?;
     read(&container)?;
-    print::<I>(&container, dialect)
+    print(&container, dialect)
 }
 
 /// Reads an assembly file as a program, which `read` makes of its contents and checks.
@@ -112,19 +60,21 @@ pub fn disassemble_elf<I: MachineInstruction, P>(
 /// # Errors
 /// Everything that is wrong with the file, up to a limit; what `read` finds is at the instruction
 /// where it is one.
-pub fn assemble_program<I: MachineInstruction, P>(
+pub fn assemble_program<P>(
     text: &str,
     dialect: &Dialect,
     read: impl FnOnce(&Container) -> Result<P, LoadError>,
 ) -> Result<P, Vec<AsmError>> {
-    let assembled = assemble::<I>(text, dialect)?;
+    let assembled = assemble(text, dialect)?;
     read(&assembled.container).map_err(|error| {
-        let index = (error.offset / I::BYTES as u64) as usize;
-        vec![match assembled.spans.get(index) {
-            Some(span) if error.section == ".text" => {
-                locate(text, span.clone(), error.message, None)
-            }
-            _ => AsmError::of_file(error.to_string()),
+        let mut sections = assembled.container.text.iter().zip(&assembled.spans);
+        let found = sections.find(|(section, _)| section.name == error.section);
+        let span = found.and_then(|(section, spans)| {
+            spans.get((error.offset / u64::from(section.instruction_bytes)) as usize)
+        });
+        vec![match span {
+            Some(span) => locate(text, span.clone(), error.message, None),
+            None => AsmError::of_file(error.to_string()),
         }]
     })
 }

@@ -2,14 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use super::{AsmError, Dialect, locate};
-use crate::container::{
-    Container, Data, METADATA_PREFIX, RELOCATIONS, Symbol, SymbolKind, TARGET_NOTE,
-};
 use nbcc_base::nearest;
 
+use super::error::{AsmError, locate};
+use super::section::{Dialect, TextInstruction, TextType};
+use crate::container::{
+    ALIGNMENT, Container, Data, METADATA_PREFIX, Symbol, SymbolKind, TARGET_NOTE, TEXT,
+    TextSection, first_overlap, is_metadata_name,
+};
 use crate::instruction::{EncodeError, Imm, MachineInstruction};
-use crate::lines::{LineTable, SourceLine};
+use crate::lines::SourceLine;
 use crate::text::{Cursor, LabelTable, SyntaxError};
 
 /// An assembled program and where its instructions stand in the file.
@@ -17,8 +19,8 @@ use crate::text::{Cursor, LabelTable, SyntaxError};
 pub struct Assembled {
     /// The program.
     pub container: Container,
-    /// The bytes of the file that hold each instruction.
-    pub spans: Vec<std::ops::Range<usize>>,
+    /// The bytes of the file that hold each instruction of each text section.
+    pub spans: Vec<Vec<std::ops::Range<usize>>>,
 }
 
 /// After this many errors the assembler stops.
@@ -26,7 +28,7 @@ const MAX_ERRORS: usize = 20;
 
 /// Which section lines go to.
 enum Section {
-    Text,
+    Text(usize),
     Target,
     Data(usize),
     Metadata(usize),
@@ -41,14 +43,46 @@ struct Function {
     size: Option<(u64, usize)>,
 }
 
-struct Assembler<'a, I> {
+/// A text section as it is read.
+struct Text {
+    ty: TextType,
+    /// The bytes of the file that say where it is.
+    opened: std::ops::Range<usize>,
+    /// Without the instructions and what is made of them.
+    section: TextSection,
+    insts: Vec<Box<dyn TextInstruction>>,
+    spans: Vec<std::ops::Range<usize>>,
+}
+
+impl Text {
+    fn new(ty: TextType, address: u64, opened: std::ops::Range<usize>) -> Text {
+        let section = TextSection {
+            name: ty.section.to_owned(),
+            address,
+            instruction_bytes: ty.instruction_bytes,
+            ..TextSection::default()
+        };
+        Text { ty, opened, section, insts: Vec::new(), spans: Vec::new() }
+    }
+
+    fn bytes(&self) -> u64 {
+        self.insts.len() as u64 * u64::from(self.ty.instruction_bytes)
+    }
+
+    /// The address after the last instruction.
+    fn end(&self) -> u64 {
+        self.section.address + self.bytes()
+    }
+}
+
+struct Assembler<'a> {
     dialect: &'a Dialect,
     container: Container,
     section: Section,
     target: Vec<u8>,
     has_machine: bool,
-    text: Vec<I>,
-    spans: Vec<std::ops::Range<usize>>,
+    /// `.text` first.
+    texts: Vec<Text>,
     labels: LabelTable,
     /// Address and the place of the definition.
     defined: BTreeMap<String, (u64, usize)>,
@@ -56,37 +90,28 @@ struct Assembler<'a, I> {
     functions: BTreeMap<String, Function>,
     /// File numbers as declared.
     files: BTreeMap<i64, u32>,
+    /// What the last `.loc` says.
     place: Option<SourceLine>,
-    rows: Vec<Option<SourceLine>>,
 }
 
 /// Reads an assembly file.
 ///
 /// # Errors
 /// Everything that is wrong with it, up to a limit.
-pub fn assemble<I: MachineInstruction>(
-    text: &str,
-    dialect: &Dialect,
-) -> Result<Assembled, Vec<AsmError>> {
-    let mut assembler: Assembler<'_, I> = Assembler {
+pub fn assemble(text: &str, dialect: &Dialect) -> Result<Assembled, Vec<AsmError>> {
+    let main = dialect.text.iter().find(|ty| ty.section == TEXT);
+    let mut assembler = Assembler {
         dialect,
-        container: Container {
-            isa: dialect.isa,
-            version: dialect.version,
-            instruction_bytes: I::BYTES as u32,
-            ..Container::default()
-        },
-        section: Section::Text,
+        container: Container { isa: dialect.isa, version: dialect.version, ..Container::default() },
+        section: Section::Text(0),
         target: Vec::new(),
         has_machine: false,
-        text: Vec::new(),
-        spans: Vec::new(),
+        texts: vec![Text::new(*main.expect("a dialect has a .text"), 0, 0..0)],
         labels: LabelTable::default(),
         defined: BTreeMap::new(),
         functions: BTreeMap::new(),
         files: BTreeMap::new(),
         place: None,
-        rows: Vec::new(),
     };
     let mut errors = Vec::new();
     let mut offset = 0;
@@ -126,7 +151,7 @@ fn strip_comment(line: &str) -> &str {
 const DIRECTIVES: &[&str] =
     &["ascii", "byte", "file", "isa", "loc", "machine", "section", "size", "type", "word"];
 
-impl<I: MachineInstruction> Assembler<'_, I> {
+impl Assembler<'_> {
     fn line(&mut self, line: &str, offset: usize) -> Result<(), SyntaxError> {
         let mut labels = std::mem::take(&mut self.labels);
         let mut cursor = Cursor::new(line, &mut labels);
@@ -147,8 +172,8 @@ impl<I: MachineInstruction> Assembler<'_, I> {
             if let Some(name) = cursor.name()
                 && cursor.eat(":")
             {
-                self.need_text(start..start + name.len())?;
-                self.define(name, start, offset)?;
+                let text = self.need_text(start..start + name.len())?;
+                self.define(text, name, start, offset)?;
                 continue;
             }
             cursor.rewind(start);
@@ -161,34 +186,38 @@ impl<I: MachineInstruction> Assembler<'_, I> {
             self.directive(cursor, line, offset)?;
         } else {
             let start = cursor.position();
-            self.need_text(start..line.trim_end().len())?;
-            let inst = I::parse_text(cursor)?;
-            self.text.push(inst);
-            self.spans.push(offset + start..offset + line.trim_end().len());
-            self.rows.push(self.place);
+            let text = self.need_text(start..line.trim_end().len())?;
+            let text = &mut self.texts[text];
+            text.insts.push((text.ty.parse)(cursor)?);
+            text.spans.push(offset + start..offset + line.trim_end().len());
+            text.section.rows.push(self.place);
         }
         cursor.expect_end()
     }
 
-    fn need_text(&self, span: std::ops::Range<usize>) -> Result<(), SyntaxError> {
+    /// The number of the text section that lines go to.
+    fn need_text(&self, span: std::ops::Range<usize>) -> Result<usize, SyntaxError> {
         match self.section {
-            Section::Text => Ok(()),
+            Section::Text(index) => Ok(index),
             _ => Err(SyntaxError::new("instructions and labels stand in `.section .text`", span)),
         }
     }
 
-    fn address(&self) -> u64 {
-        (self.text.len() * I::BYTES) as u64
-    }
-
-    fn define(&mut self, name: &str, start: usize, offset: usize) -> Result<(), SyntaxError> {
-        let address = self.address();
+    fn define(
+        &mut self,
+        text: usize,
+        name: &str,
+        start: usize,
+        offset: usize,
+    ) -> Result<(), SyntaxError> {
+        let text = &mut self.texts[text];
+        let address = text.end();
         if self.defined.insert(name.to_owned(), (address, offset + start)).is_some() {
             let span = start..start + name.len();
             return Err(SyntaxError::new(format!("`{name}` is defined twice"), span));
         }
         let (name, kind) = (name.to_owned(), SymbolKind::Label);
-        self.container.symbols.push(Symbol { name, kind, address, size: 0 });
+        text.section.symbols.push(Symbol { name, kind, address, size: 0 });
         Ok(())
     }
 
@@ -228,7 +257,7 @@ impl<I: MachineInstruction> Assembler<'_, I> {
                 };
                 self.machine(toml.clone().into_bytes(), name_span)?;
             }
-            "section" => self.open_section(cursor, line, name_span)?,
+            "section" => self.open_section(cursor, line, offset, name_span)?,
             "file" => {
                 let at = cursor.position();
                 let number = cursor.number_in("the file number", 1, i64::from(u32::MAX))?;
@@ -240,11 +269,11 @@ impl<I: MachineInstruction> Assembler<'_, I> {
                 if name.is_empty() || name.contains('\0') {
                     return Err(SyntaxError::new("not a name of a file", span));
                 }
-                let index = self.container.lines.files.len() as u32;
+                let index = self.container.files.len() as u32;
                 if self.files.insert(number, index).is_some() {
                     return Err(SyntaxError::new(format!("file {number} is declared twice"), span));
                 }
-                self.container.lines.files.push(name);
+                self.container.files.push(name);
             }
             "loc" => {
                 let at = cursor.position();
@@ -327,14 +356,29 @@ impl<I: MachineInstruction> Assembler<'_, I> {
         &mut self,
         cursor: &mut Cursor<'_>,
         line: &str,
+        offset: usize,
         span: std::ops::Range<usize>,
     ) -> Result<(), SyntaxError> {
         let at = cursor.position();
         let name = line[at..].split_ascii_whitespace().next().unwrap_or("");
         let name_span = at..at + name.len();
         cursor.rewind(name_span.end);
-        self.section = if name == ".text" {
-            Section::Text
+        let twice =
+            |name_span| SyntaxError::new(format!("there are two sections `{name}`"), name_span);
+        self.section = if name == TEXT {
+            Section::Text(0)
+        } else if let Some(ty) = self.dialect.text.iter().find(|ty| ty.section == name) {
+            let address = cursor.number_in("the address", 0, i64::from(u32::MAX))? as u64;
+            if !address.is_multiple_of(ALIGNMENT) {
+                let message = format!("the address is no multiple of {ALIGNMENT}");
+                return Err(SyntaxError::new(message, name_span.end..cursor.position()));
+            }
+            if self.texts.iter().any(|text| text.section.name == name) {
+                return Err(twice(name_span));
+            }
+            let opened = offset + name_span.start..offset + name_span.end;
+            self.texts.push(Text::new(*ty, address, opened));
+            Section::Text(self.texts.len() - 1)
         } else if name == TARGET_NOTE.0 {
             self.machine(Vec::new(), span)?;
             Section::Target
@@ -342,27 +386,23 @@ impl<I: MachineInstruction> Assembler<'_, I> {
             let address = cursor.number_in("the address", 0, i64::MAX)? as u64;
             let data = &mut self.container.data;
             if data.iter().any(|d| d.name == name) {
-                return Err(SyntaxError::new(
-                    format!("there are two sections `{name}`"),
-                    name_span,
-                ));
+                return Err(twice(name_span));
             }
             data.push(Data { name: name.to_owned(), address, bytes: Vec::new() });
             Section::Data(data.len() - 1)
-        } else if name.starts_with(METADATA_PREFIX) && name != RELOCATIONS {
+        } else if is_metadata_name(name) {
             let metadata = &mut self.container.metadata;
             if metadata.iter().any(|(known, _)| known == name) {
-                return Err(SyntaxError::new(
-                    format!("there are two sections `{name}`"),
-                    name_span,
-                ));
+                return Err(twice(name_span));
             }
             metadata.push((name.to_owned(), Vec::new()));
             Section::Metadata(metadata.len() - 1)
         } else {
+            let texts: Vec<&str> = self.dialect.text.iter().map(|ty| ty.section).collect();
             return Err(SyntaxError::new(format!("unknown section `{name}`"), name_span)
                 .with_help(format!(
-                    "known are .text, .rodata, .data, {} and {METADATA_PREFIX}*",
+                    "known are {}, .rodata, .data, {} and {METADATA_PREFIX}*",
+                    texts.join(", "),
                     TARGET_NOTE.0
                 )));
         };
@@ -371,8 +411,12 @@ impl<I: MachineInstruction> Assembler<'_, I> {
 
     fn emit(&mut self, bytes: &[u8], span: std::ops::Range<usize>) -> Result<(), SyntaxError> {
         match self.section {
-            Section::Text => {
-                return Err(SyntaxError::new("there is no data in `.section .text`", span));
+            Section::Text(index) => {
+                let name = self.texts[index].ty.section;
+                return Err(SyntaxError::new(
+                    format!("there is no data in `.section {name}`"),
+                    span,
+                ));
             }
             Section::Target => self.target.extend_from_slice(bytes),
             Section::Data(index) => self.container.data[index].bytes.extend_from_slice(bytes),
@@ -384,7 +428,7 @@ impl<I: MachineInstruction> Assembler<'_, I> {
     /// Makes functions of the labels that are some.
     fn shape_functions(&mut self, text: &str, errors: &mut Vec<AsmError>) {
         let mut functions = std::mem::take(&mut self.functions);
-        for symbol in &mut self.container.symbols {
+        for symbol in self.texts.iter_mut().flat_map(|text| &mut text.section.symbols) {
             let Some(function) = functions.remove(&symbol.name) else { continue };
             let name = &symbol.name;
             let (at, missing) = match (function.typed, function.size) {
@@ -420,47 +464,44 @@ impl<I: MachineInstruction> Assembler<'_, I> {
             Ok(toml) => self.container.machine = toml,
             Err(_) => errors.push(AsmError::of_file("the machine description is not UTF-8")),
         }
-        for (index, inst) in self.text.iter_mut().enumerate() {
-            let mut relocated = false;
-            inst.for_each_symbolic_mut(|imm| {
-                let Imm::Label(id) = *imm else { return };
-                relocated = true;
-                let name = &self.labels.names()[id as usize];
-                let span = self.spans[index].clone();
-                match self.defined.get(name) {
-                    Some((address, _)) => *imm = Imm::Value(*address as u32 as i32),
-                    None => {
-                        let help = nearest(name, self.defined.keys().map(String::as_str))
-                            .map(|near| format!("did you mean `{near}`?"));
-                        errors.push(locate(text, span, format!("unknown label `{name}`"), help));
+        for place in &mut self.texts {
+            let (step, section) = (place.ty.instruction_bytes, &mut place.section);
+            for (index, inst) in place.insts.iter_mut().enumerate() {
+                let mut relocated = false;
+                inst.for_each_symbolic_mut(&mut |imm| {
+                    let Imm::Label(id) = *imm else { return };
+                    relocated = true;
+                    let name = &self.labels.names()[id as usize];
+                    let span = place.spans[index].clone();
+                    match self.defined.get(name) {
+                        Some((address, _)) => *imm = Imm::Value(*address as u32 as i32),
+                        None => {
+                            let help = nearest(name, self.defined.keys().map(String::as_str))
+                                .map(|near| format!("did you mean `{near}`?"));
+                            let message = format!("unknown label `{name}`");
+                            errors.push(locate(text, span, message, help));
+                        }
                     }
+                });
+                if relocated {
+                    section.relocations.push(index as u32 * step);
                 }
-            });
-            if relocated {
-                self.container.relocations.push((index * I::BYTES) as u32);
             }
         }
         self.shape_functions(text, &mut errors);
-        let text_bytes = self.address();
-        for symbol in &self.container.symbols {
-            if symbol.address + symbol.size > text_bytes {
-                let at = self.defined[&symbol.name].1;
-                let message = format!("`{}` reaches beyond the end of .text", symbol.name);
-                errors.push(locate(text, at..at + symbol.name.len(), message, None));
-            }
-        }
-        for (index, inst) in self.text.iter().enumerate() {
-            if errors.len() >= MAX_ERRORS {
-                break;
-            }
-            match inst.encode() {
-                Ok(word) => {
-                    self.container.text.extend_from_slice(&word.to_le_bytes()[..I::BYTES]);
+        self.check_addresses(text, &mut errors);
+        for place in &mut self.texts {
+            for (inst, span) in place.insts.iter().zip(&place.spans) {
+                if errors.len() >= MAX_ERRORS {
+                    break;
                 }
-                // Unknown labels have been reported.
-                Err(EncodeError::Unresolved { .. }) => {}
-                Err(error) => {
-                    errors.push(locate(text, self.spans[index].clone(), error.to_string(), None));
+                match inst.encode() {
+                    Ok(bytes) => place.section.bytes.extend(bytes),
+                    // Unknown labels have been reported.
+                    Err(EncodeError::Unresolved { .. }) => {}
+                    Err(error) => {
+                        errors.push(locate(text, span.clone(), error.to_string(), None));
+                    }
                 }
             }
         }
@@ -468,14 +509,57 @@ impl<I: MachineInstruction> Assembler<'_, I> {
             errors.truncate(MAX_ERRORS);
             return Err(errors);
         }
-        if self.rows.iter().any(Option::is_some) {
-            let files = std::mem::take(&mut self.container.lines.files);
-            self.container.lines = LineTable { files, rows: self.rows };
-        } else {
-            self.container.lines = LineTable::default();
+        let mut spans = Vec::new();
+        for mut place in self.texts {
+            if place.section.rows.iter().all(Option::is_none) {
+                place.section.rows.clear();
+            }
+            self.container.text.push(place.section);
+            spans.push(place.spans);
         }
-        Ok(Assembled { container: self.container, spans: self.spans })
+        if self.container.text.iter().all(|section| section.rows.is_empty()) {
+            self.container.files.clear();
+        }
+        Ok(Assembled { container: self.container, spans })
     }
+
+    /// Checks that functions are in their text sections, and that these share no addresses.
+    fn check_addresses(&self, text: &str, errors: &mut Vec<AsmError>) {
+        for place in &self.texts {
+            let section = &place.section;
+            for symbol in &section.symbols {
+                if symbol.address + symbol.size > place.end() {
+                    let at = self.defined[&symbol.name].1;
+                    let message =
+                        format!("`{}` reaches beyond the end of {}", symbol.name, section.name);
+                    errors.push(locate(text, at..at + symbol.name.len(), message, None));
+                }
+            }
+            if place.end() > u64::from(u32::MAX) {
+                let message = format!("{} reaches beyond 4 GiB", section.name);
+                errors.push(locate(text, place.opened.clone(), message, None));
+            }
+        }
+        let ranges: Vec<_> = self.texts.iter().map(|t| (t.section.address, t.bytes())).collect();
+        if let Some((other, late)) = first_overlap(&ranges) {
+            let [other, late] = [other, late].map(|index| &self.texts[index]);
+            let message = format!("its addresses are also those of {}", other.section.name);
+            let help = format!("{} ends at {:#x}", other.section.name, other.end());
+            errors.push(locate(text, late.opened.clone(), message, Some(help)));
+        }
+    }
+}
+
+/// Reads a line that is one instruction.
+///
+/// # Errors
+/// It is none, or more.
+pub fn parse_instruction<I: MachineInstruction>(line: &str) -> Result<I, SyntaxError> {
+    let mut labels = LabelTable::default();
+    let mut cursor = Cursor::new(line, &mut labels);
+    let inst = I::parse_text(&mut cursor)?;
+    cursor.expect_end()?;
+    Ok(inst)
 }
 
 /// Takes a quoted text.

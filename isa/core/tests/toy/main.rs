@@ -1,15 +1,17 @@
 //! A small instruction set of 64 bits, with what no single target's has: other classes,
 //! an updated operand, two register files in one word.
 
+mod sections;
+
 use std::fmt;
 
-use nbcc_isa::asm::{Dialect, assemble, print};
-use nbcc_isa::container::Data;
+use nbcc_isa::asm::{Dialect, TextType, assemble, print};
+use nbcc_isa::container::{Data, TEXT};
 use nbcc_isa::program::decode_text;
 use nbcc_isa::text::Cursor;
 use nbcc_isa::{
-    Container, Field, Imm, Instruction, LabelNames, LineTable, MachineInstruction, RegisterClass,
-    Role, SourceLine, SyntaxError,
+    Container, Field, Imm, Instruction, LabelNames, MachineInstruction, RegisterClass, Role,
+    SourceLine, SyntaxError,
 };
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -107,7 +109,13 @@ nbcc_isa::isa! {
 type PhysReg = nbcc_isa::PhysReg<Class>;
 
 fn dialect() -> Dialect {
-    Dialect { name: "toy", isa: 9, version: 3, machines: vec![("small", "a = 1\n".into())] }
+    Dialect {
+        name: "toy",
+        isa: 9,
+        version: 3,
+        machines: vec![("small", "a = 1\n".into())],
+        text: vec![TextType::of::<Inst<PhysReg>>(TEXT)],
+    }
 }
 
 #[test]
@@ -136,7 +144,7 @@ fn words_of_64_bits() {
     assert_eq!(add.symbolic(), None);
 }
 
-const TEXT: &str = "\
+const PROGRAM: &str = "\
 .isa toy 3
 .machine small
 
@@ -166,9 +174,9 @@ tail:
 
 #[test]
 fn programs_round_trip() {
-    let assembled = assemble::<Inst<PhysReg>>(TEXT, &dialect()).unwrap();
+    let assembled = assemble(PROGRAM, &dialect()).unwrap();
     let container = &assembled.container;
-    assert_eq!(container.relocations, [8, 16]);
+    assert_eq!(container.text[0].relocations, [8, 16]);
     assert_eq!(
         container.data,
         [Data {
@@ -179,24 +187,22 @@ fn programs_round_trip() {
     );
     assert_eq!(container.metadata, [(".nbcc.things".to_owned(), b"a\tb\n\0#".to_vec())]);
     assert_eq!(
-        container.lines,
-        LineTable {
-            files: vec!["a.c".into(), "b \"c\".c".into()],
-            rows: vec![
-                Some(SourceLine { file: 1, line: 7, column: 9 }),
-                None,
-                Some(SourceLine { file: 0, line: 1, column: 0 }),
-            ],
-        }
+        container.text[0].rows,
+        [
+            Some(SourceLine { file: 1, line: 7, column: 9 }),
+            None,
+            Some(SourceLine { file: 0, line: 1, column: 0 }),
+        ]
     );
-    assert_eq!(&TEXT[assembled.spans[1].clone()], "go f1, start");
-    let text: Vec<Inst<PhysReg>> = decode_text(&container.text).unwrap();
+    assert_eq!(&PROGRAM[assembled.spans[0][1].clone()], "go f1, start");
+    assert_eq!(container.files, ["a.c", "b \"c\".c"]);
+    let text: Vec<Inst<PhysReg>> = decode_text(&container.text[0]).unwrap();
     let far = PhysReg::new(Class::Far, 1);
     assert_eq!(text[2], Inst::Go { src: far, to: Imm::Value(16) });
 
     let file = container.to_elf().unwrap();
-    assert_eq!(&Container::from_elf(&file, 9, 3, 8).unwrap(), container);
-    let printed = print::<Inst<PhysReg>>(container, &dialect()).unwrap();
+    assert_eq!(&Container::from_elf(&file, 9, 3, &[(TEXT, 8)]).unwrap(), container);
+    let printed = print(container, &dialect()).unwrap();
     // Without the addresses, what was read.
     let strip = |line: &str| line.split("    # 0x").next().unwrap_or("").trim_end().to_owned();
     let stripped: Vec<String> = printed
@@ -206,32 +212,33 @@ fn programs_round_trip() {
             None => strip(line),
         })
         .collect();
-    assert_eq!(stripped.join("\n") + "\n", TEXT);
+    assert_eq!(stripped.join("\n") + "\n", PROGRAM);
 }
 
 #[test]
 fn text_that_is_no_whole_instructions_is_an_error() {
-    let mut container = assemble::<Inst<PhysReg>>(TEXT, &dialect()).unwrap().container;
-    container.relocations = vec![0];
+    let mut container = assemble(PROGRAM, &dialect()).unwrap().container;
+    container.text[0].relocations = vec![0];
     // The first instruction has no immediate that could be an address.
-    assert_eq!(print::<Inst<PhysReg>>(&container, &dialect()).unwrap_err().section, ".text");
-    container.relocations = vec![12];
-    assert_eq!(print::<Inst<PhysReg>>(&container, &dialect()).unwrap_err().offset, 12);
-    container.relocations.clear();
-    container.text[9] = 1;
-    container.text[8] = 0;
-    assert_eq!(print::<Inst<PhysReg>>(&container, &dialect()).unwrap_err().offset, 8);
-    container.text.pop();
-    container.lines = LineTable::default();
-    container.symbols.clear();
+    assert_eq!(print(&container, &dialect()).unwrap_err().section, ".text");
+    container.text[0].relocations = vec![12];
+    assert_eq!(print(&container, &dialect()).unwrap_err().offset, 12);
+    container.text[0].relocations.clear();
+    container.text[0].bytes[9] = 1;
+    container.text[0].bytes[8] = 0;
+    assert_eq!(print(&container, &dialect()).unwrap_err().offset, 8);
+    container.text[0].bytes.pop();
+    container.text[0].rows.clear();
+    container.text[0].symbols.clear();
+    container.files.clear();
     let file = container.to_elf().unwrap();
-    assert_eq!(Container::from_elf(&file, 9, 3, 8).unwrap_err().section, ".text");
-    assert!(decode_text::<Inst<PhysReg>>(&container.text).is_err());
+    assert_eq!(Container::from_elf(&file, 9, 3, &[(TEXT, 8)]).unwrap_err().section, ".text");
+    assert!(decode_text::<Inst<PhysReg>>(&container.text[0]).is_err());
 }
 
 #[test]
 fn what_elf_cannot_hold_is_refused() {
-    let container = assemble::<Inst<PhysReg>>(TEXT, &dialect()).unwrap().container;
+    let container = assemble(PROGRAM, &dialect()).unwrap().container;
     let refused = |change: fn(&mut Container)| {
         let mut container = container.clone();
         change(&mut container);
@@ -240,9 +247,9 @@ fn what_elf_cannot_hold_is_refused() {
     refused(|c| c.metadata[0].0 = ".text".into());
     refused(|c| c.metadata[0].0 = ".nbcc.relocations".into());
     refused(|c| c.data[0].name = ".bss".into());
-    refused(|c| c.symbols[0].name = "a\0b".into());
-    refused(|c| c.lines.rows.truncate(2));
-    refused(|c| c.lines.files.truncate(1));
-    refused(|c| c.lines.files[0].clear());
-    refused(|c| c.relocations.push(24));
+    refused(|c| c.text[0].symbols[0].name = "a\0b".into());
+    refused(|c| c.text[0].rows.truncate(2));
+    refused(|c| c.files.truncate(1));
+    refused(|c| c.files[0].clear());
+    refused(|c| c.text[0].relocations.push(24));
 }
