@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use nbcc_base::{Diagnostic, SourceFile, SourceId};
 
+use crate::bounded::{read_to_limit, words};
 use crate::claims::{Use, place};
 use crate::session::{Session, Stop};
 use crate::{codes, console};
@@ -112,21 +113,6 @@ pub fn head(session: &mut Session, path: &Path) -> Vec<u8> {
     bytes
 }
 
-/// Everything that there is to read, up to `limit` bytes, of which `known` are known to come.
-pub fn read_to_limit(from: impl Read, known: u64, limit: u64) -> io::Result<Vec<u8>> {
-    let large = || io::Error::other(format!("it is larger than {} MiB", limit >> 20));
-    if known > limit {
-        return Err(large());
-    }
-    let mut bytes = Vec::new();
-    bytes.try_reserve_exact(known as usize).map_err(|_| io::ErrorKind::OutOfMemory)?;
-    from.take(limit + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > limit {
-        return Err(large());
-    }
-    Ok(bytes)
-}
-
 /// Whether it is what never ends, or is not for reading: not a file, a folder or a pipe.
 fn is_device(found: &Metadata) -> bool {
     #[cfg(unix)]
@@ -139,16 +125,6 @@ fn is_device(found: &Metadata) -> bool {
     {
         let _ = found;
         false
-    }
-}
-
-/// What went wrong, without the number of the operating system's error.
-pub fn words(error: &io::Error) -> String {
-    match error.kind() {
-        io::ErrorKind::NotFound => "there is no such file".into(),
-        io::ErrorKind::PermissionDenied => "permission denied".into(),
-        io::ErrorKind::OutOfMemory => "memory is short".into(),
-        _ => error.to_string(),
     }
 }
 
@@ -188,15 +164,7 @@ pub fn check_folder(session: &mut Session, path: &Path) -> Result<(), Stop> {
     if folder.as_os_str().is_empty() || folder.is_dir() {
         return Ok(());
     }
-    Err(cannot_write(session, &path.display().to_string(), "there is no such folder"))
-}
-
-/// Reports that something of that name cannot be written.
-pub fn cannot_write(session: &mut Session, name: &str, what: &str) -> Stop {
-    let message = format!("cannot write `{name}`: {what}");
-    let help = "name a file in a folder that is there and may be written to, or `-` for stdout";
-    let error = Diagnostic::error(&codes::CANNOT_WRITE, message).in_file(name.to_string());
-    session.fail(error.help(help))
+    Err(session.cannot_write(&path.display().to_string(), "there is no such folder"))
 }
 
 /// Writes a file as a whole: what is half written has no name. `-` is stdout.
@@ -232,7 +200,7 @@ fn unwritten(session: &mut Session, name: &str, error: &io::Error) -> Stop {
         io::ErrorKind::NotFound => "there is no such folder".into(),
         _ => words(error),
     };
-    cannot_write(session, name, &what)
+    session.cannot_write(name, &what)
 }
 
 fn write_all(file: &mut impl Write, parts: &[&[u8]]) -> io::Result<()> {

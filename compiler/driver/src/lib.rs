@@ -5,6 +5,7 @@
 //! under `commands/`; data that programs read and write is under `data/`.
 
 mod argv;
+mod bounded;
 mod calls;
 mod check;
 mod claims;

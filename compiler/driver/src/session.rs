@@ -4,9 +4,10 @@ use std::io;
 
 use nbcc_base::{Diagnostic, Diagnostics, Failed, Severity, SourceMap};
 
+use crate::bounded::{read_to_limit, words};
 use crate::claims::Claims;
 use crate::cli::MessageFormat;
-use crate::{console, files, render};
+use crate::{codes, console, render};
 
 /// Why a command ends early. What is wrong has been reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,7 +54,7 @@ impl Session {
         if let Some(bytes) = &self.standard_input {
             return Ok(bytes.clone());
         }
-        let bytes = files::read_to_limit(io::stdin().lock(), 0, limit)?;
+        let bytes = read_to_limit(io::stdin().lock(), 0, limit)?;
         self.standard_input = Some(bytes.clone());
         Ok(bytes)
     }
@@ -62,6 +63,14 @@ impl Session {
     pub fn fail(&mut self, diagnostic: Diagnostic) -> Stop {
         self.diagnostics.push(diagnostic);
         Stop::Failed
+    }
+
+    /// Reports that something of that name cannot be written.
+    pub fn cannot_write(&mut self, name: &str, what: &str) -> Stop {
+        let message = format!("cannot write `{name}`: {what}");
+        let help = "name a file in a folder that is there and may be written to, or `-` for stdout";
+        let error = Diagnostic::error(&codes::CANNOT_WRITE, message).in_file(name.to_string());
+        self.fail(error.help(help))
     }
 
     /// Reports an error of the command line.
@@ -92,7 +101,7 @@ impl Session {
         // Saying so may fail in its turn.
         let lost: Vec<_> = std::iter::from_fn(console::lost).collect();
         for (stream, error) in &lost {
-            files::cannot_write(&mut self, stream, &files::words(error));
+            self.cannot_write(stream, &words(error));
         }
         self.flush();
         if lost.is_empty() { code } else { code.max(1) }

@@ -1,8 +1,8 @@
 //! The syntax tree: what the file says, names not yet looked up.
 //!
 //! A body is a flat list of statements; `{` and `}` are statements of their own, so that no depth
-//! of nesting reaches anyone's stack. [`crate::resolve`] turns the tree into
-//! [`crate::resolved::Resolved`], which is what checking and lowering read; the types that both
+//! of nesting reaches anyone's stack. `resolve` turns the tree into what
+//! `resolved.rs` defines, which is what checking and lowering read; the types that both
 //! share (types, state spaces, forms) stand here.
 
 use std::collections::BTreeSet;

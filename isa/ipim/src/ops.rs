@@ -31,7 +31,7 @@ pub enum Unit {
     Network,
 }
 
-/// What the time of an instruction depends on; [`crate::machine::Machine`] holds the
+/// What the time of an instruction depends on; [`crate::Machine`] holds the
 /// numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Latency {

@@ -20,6 +20,20 @@ use crate::ops::{Op, ROWS};
 /// 11, hint 12..14.
 pub const COMMON_BITS: u128 = 0x3f00;
 
+/// Whether a field of any row lies in the bits that belong to every instruction.
+const fn uses_common_bits() -> bool {
+    let mut i = 0;
+    while i < ROWS.len() {
+        if nbcc_isa::table::covered_bits(&ROWS[i]) & COMMON_BITS != 0 {
+            return true;
+        }
+        i += 1;
+    }
+    false
+}
+
+const _: () = assert!(!uses_common_bits(), "a row uses the bits of guard and hint");
+
 /// How an instruction should be executed, of which results do not depend. Each instruction set has
 /// some of them, see [`crate::Isa::hints`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -1,5 +1,6 @@
 //! What a target states of its instruction set and of its machines, as data: all that compiler,
-//! assembler, loader and functional machine need to know of it.
+//! assembler, loader and functional machine need to know of it. It and `program.rs` name each other:
+//! a program is for a machine of an instruction set, which checks what its programs hold of their own.
 
 use std::fmt;
 

@@ -898,17 +898,3 @@ nbcc_isa::isa! {
 /// The opcodes from here are those of optional instructions: an instruction set names those that it
 /// has, see [`crate::Isa::optional`].
 pub const OPTIONAL: u8 = 0xe0;
-
-/// Whether a field of any row lies in the bits that belong to every instruction.
-const fn uses_common_bits() -> bool {
-    let mut i = 0;
-    while i < ROWS.len() {
-        if nbcc_isa::table::covered_bits(&ROWS[i]) & crate::inst::COMMON_BITS != 0 {
-            return true;
-        }
-        i += 1;
-    }
-    false
-}
-
-const _: () = assert!(!uses_common_bits(), "a row uses the bits of guard and hint");

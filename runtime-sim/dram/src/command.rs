@@ -2,7 +2,7 @@
 //! buffer. After Ramulator 2 (Luo et al., CAL 2023), a command is data: its
 //! prerequisite ([`crate::Device::prerequisite`]), its action (the flags below,
 //! applied by [`crate::Device::issue`]) and its timing constraints
-//! ([`crate::standard`]).
+//! (`standard.rs`).
 
 use serde::Serialize;
 

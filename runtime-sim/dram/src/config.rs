@@ -1,5 +1,5 @@
 //! Parameters of a DRAM channel and its controller, and which combinations of
-//! them make sense. The keys are those of a machine file ([`crate::machine`]).
+//! them make sense. The keys are those of a machine file (`machine.rs`).
 
 use serde::{Deserialize, Serialize};
 

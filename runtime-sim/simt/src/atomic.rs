@@ -1,7 +1,8 @@
 //! What an atomic operation leaves in memory (PTX ISA, section 9.7.13.5, `atom`).
 
-use crate::float::{Binary, Mode, binary};
+use crate::float::binary;
 use crate::format::{Format, Rounding};
+use crate::operation::{Binary, Mode};
 
 /// Atomic operations without comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -16,6 +16,7 @@ pub mod integer;
 pub mod lanes;
 pub mod machine;
 pub mod memory;
+pub mod operation;
 pub mod paths;
 pub mod simd;
 pub mod sparse;

@@ -1,8 +1,8 @@
 //! Binary64 arithmetic: the host's where it is to nearest, and integers otherwise. A result that
 //! is not exact is kept as 64 bits and the knowledge that there is more.
 
-use crate::float::{Binary, Mode, Unary, extremum, finish};
 use crate::format::{Format, Rounding};
+use crate::operation::{Binary, Mode, Unary, extremum, finish};
 
 const F64: Format = Format::F64;
 

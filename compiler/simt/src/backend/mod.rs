@@ -6,3 +6,4 @@ pub mod layout;
 pub mod provenance;
 pub mod regalloc;
 pub mod select;
+mod space;

@@ -5,7 +5,7 @@
 //! An address that is made from that of one object reaches that object only, as in the languages
 //! that PTX is made of. A pointer that comes from elsewhere, a parameter say, may point into any
 //! object. Other threads do not change what weak accesses reach unless something that stays in its
-//! place orders them (PTX's memory model; [`super::dependence`]), so addresses tell weak accesses of
+//! place orders them (PTX's memory model; `dependence.rs`), so addresses tell weak accesses of
 //! a thread apart.
 
 use cranelift_entity::SecondaryMap;
@@ -14,7 +14,7 @@ use nbcc_ir::{Function, Inst, Module, Object, Op, Ordering, SimtOp, Space, Type,
 use nbcc_isa_simt::{LOCAL_WINDOW, Memory, PARAM_WINDOW, SHARED_WINDOW};
 use nbcc_mach::{AffineAddress, MemoryAccess};
 
-use super::select::space;
+use super::space::space;
 
 /// The number of what spilled values are kept in, behind those of objects.
 const SLOTS: u32 = u32::MAX;

@@ -1,5 +1,5 @@
 //! Bodies: blocks, declarations in them, labels and tables, and what a name means at a place.
-//! Instructions and their operands are in [`super::operand`].
+//! Instructions and their operands are in `operand.rs`.
 
 use std::collections::BTreeSet;
 

@@ -1,7 +1,7 @@
 //! The state of a vault that programs see, and what each instruction does to it.
 //!
 //! Effects happen at once and in program order; when they would be visible on the
-//! machine is the business of [`crate::timed`]. Register files are stored entry by
+//! machine is the business of `timed`. Register files are stored entry by
 //! entry over all engines.
 
 use std::sync::Arc;

@@ -10,10 +10,7 @@ use nbcc_isa_simt::operands::{AtomOp, AtomType, AtomWideType, Space};
 use nbcc_isa_simt::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, WINDOW_BYTES};
 
 use crate::machine::fault::FaultKind;
-use crate::machine::warp::{ALL, Wides};
-
-/// Registers that one access may fill.
-pub const MOST: usize = 8;
+use crate::machine::warp::{ALL, Wides, local_stride};
 
 /// The memories that a warp sees.
 pub struct Spaces<'a> {
@@ -109,16 +106,6 @@ fn consecutive(addresses: &Wides) -> bool {
         same &= address.wrapping_sub(first) == lane as u64 * 4;
     }
     same
-}
-
-/// How far the local memories of two threads are from each other: no access straddles pages.
-fn local_stride(bytes: u32) -> u64 {
-    u64::from(bytes).next_multiple_of(4 * MOST as u64)
-}
-
-/// The local memories of a warp's threads, each of so many bytes.
-pub fn local_memory(bytes: u32) -> Sparse {
-    Sparse::new(local_stride(bytes) * LANES as u64)
 }
 
 impl Spaces<'_> {

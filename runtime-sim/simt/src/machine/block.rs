@@ -6,7 +6,8 @@ use crate::{LANES, Mask};
 use nbcc_isa_simt::operands::{BarrierReduction, Source};
 use nbcc_isa_simt::{Op, PhysReg};
 
-use crate::machine::execute::{Context, Event, Place, State, Stopped, run_warp};
+use crate::machine::context::{Context, Place, State};
+use crate::machine::execute::{Event, Stopped, run_warp};
 use crate::machine::fault::FaultKind;
 use crate::machine::warp::{ALL, Warp};
 

@@ -5,7 +5,7 @@ use nbcc_isa_simt::operands::{Sign, Source, Special, SpecialWide};
 use nbcc_isa_simt::{Op, PhysReg};
 
 use crate::machine::alu::{self, extend, map, map2, map3, truncate};
-use crate::machine::execute::{Context, Place};
+use crate::machine::context::{Context, Place};
 use crate::machine::warp::{Warp, Wides};
 use crate::machine::{access, float};
 

@@ -7,9 +7,10 @@ use crate::memory::{AccessError, Memory};
 use nbcc_isa_simt::{Kernel, Machine, ObjectSpace, Program};
 use nbcc_sim_engine::Progress;
 
-use crate::machine::execute::{Context, State};
+use crate::machine::context::{Context, State};
 use crate::machine::fault::Fault;
 use crate::machine::grid;
+use crate::machine::launch::Launch;
 use crate::machine::statistics::Counters;
 
 /// A machine with its memory.
@@ -25,21 +26,6 @@ pub struct Device {
 pub struct Module {
     program: Arc<Program>,
     objects: Vec<u64>,
-}
-
-/// What is launched.
-#[derive(Clone, Debug)]
-pub struct Launch<'a> {
-    /// The name of the kernel.
-    pub kernel: &'a str,
-    /// Blocks of the grid along x, y and z.
-    pub grid: [u32; 3],
-    /// Threads of a block along x, y and z.
-    pub block: [u32; 3],
-    /// Bytes of dynamic shared memory of a block.
-    pub dynamic_shared: u32,
-    /// The parameters as they lie in memory.
-    pub params: &'a [u8],
 }
 
 /// What bounds a launch.

@@ -1,61 +1,19 @@
 //! One warp goes ahead: instruction after instruction for the threads of its current path, until
 //! it has used up its turn, waits, or threads of it end.
 
-use crate::memory::Memory;
 use crate::paths::NEVER;
 use crate::{LANES, Mask, lanes_of};
 use nbcc_isa::Imm;
 use nbcc_isa_simt::operands::{Source, SyncMode};
-use nbcc_isa_simt::{INSTRUCTION_BYTES, Kernel, NO_RECONVERGENCE, Op, PhysReg, Program};
+use nbcc_isa_simt::{INSTRUCTION_BYTES, NO_RECONVERGENCE, Op, PhysReg};
 
-use crate::machine::collective::{self, Pending};
+use crate::machine::collective;
 use crate::machine::compute::compute;
+use crate::machine::context::{Context, Place, State, first};
 use crate::machine::fault::FaultKind;
-use crate::machine::statistics::Counters;
+use crate::machine::pending::Pending;
 use crate::machine::transfer::transfer;
 use crate::machine::warp::Warp;
-
-/// What all blocks of a launch share.
-pub struct Context<'a> {
-    /// The program.
-    pub program: &'a Program,
-    /// The kernel.
-    pub kernel: &'a Kernel,
-    /// Where its data objects lie.
-    pub objects: &'a [u64],
-    /// Blocks of the grid.
-    pub grid: [u32; 3],
-    /// Threads of a block.
-    pub block: [u32; 3],
-    /// Parameters.
-    pub params: &'a [u8],
-    /// Bytes of dynamic shared memory.
-    pub dynamic_shared: u32,
-    /// The number of the launch.
-    pub number: u64,
-}
-
-/// What a launch changes.
-pub struct State<'a> {
-    /// Memory of the machine.
-    pub memory: &'a mut Memory,
-    /// What is counted.
-    pub counters: &'a mut Counters,
-    /// What the program prints.
-    pub output: &'a mut Vec<u8>,
-    /// The allocation that was used last.
-    pub near: usize,
-}
-
-/// The block of a warp.
-pub struct Place<'a> {
-    /// Its position in the grid.
-    pub index: [u32; 3],
-    /// The core.
-    pub core: u32,
-    /// Its shared memory.
-    pub shared: &'a mut [u8],
-}
 
 /// Why a warp stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,11 +49,6 @@ fn target(imm: Imm) -> u32 {
         Imm::Value(bytes) => bytes as u32 / INSTRUCTION_BYTES,
         Imm::Label(label) => panic!("label {label} in a program that was loaded"),
     }
-}
-
-/// The first lane of a mask.
-pub fn first(mask: Mask) -> usize {
-    mask.trailing_zeros() as usize % LANES
 }
 
 /// Runs a warp for at most `budget` instructions, which is counted down.

@@ -3,8 +3,9 @@
 use crate::Mask;
 use crate::approx::{self, Function};
 use crate::convert::{Conversion, ToInteger, Type, convert};
-use crate::float::{self as arithmetic, Binary, Mode, Packing, Property, Test, Unary};
+use crate::float::{self as arithmetic, Packing, Property, Test};
 use crate::format::{Format, Rounding};
+use crate::operation::{Binary, Mode, Unary};
 use nbcc_isa_simt::operands::{
     ApproxDivOp, ApproxOp, ApproxWideOp, ConvertMods, ConvertRounding, FloatMods, FloatOp,
     FloatProperty, FloatTest, FloatUnaryOp, Format as IsaFormat, NumType, Rounding as IsaRounding,

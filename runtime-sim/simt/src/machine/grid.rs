@@ -8,7 +8,7 @@ use crate::LANES;
 use nbcc_sim_engine::Progress;
 
 use crate::machine::block::Block;
-use crate::machine::execute::{Context, State};
+use crate::machine::context::{Context, State};
 use crate::machine::fault::Fault;
 
 /// Runs all blocks of a grid. `progress` is called whenever a block ends or waits.

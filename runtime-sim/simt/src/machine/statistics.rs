@@ -8,7 +8,7 @@ use nbcc_isa_simt::{Category, Op, PhysReg, Program};
 use nbcc_sim_engine::statistics::{Value, row};
 use nbcc_sim_engine::{Definition, Statistics};
 
-use crate::machine::device::Launch;
+use crate::machine::launch::Launch;
 
 /// The version of the names and meanings below.
 pub const SCHEMA_VERSION: u64 = 1;

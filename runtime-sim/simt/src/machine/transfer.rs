@@ -5,14 +5,13 @@ use nbcc_isa_simt::operands::{Access, AtomOp, AtomType, Base, Order, Space};
 use nbcc_isa_simt::{Op, PhysReg};
 
 use crate::machine::access::{
-    self, LaneFault, MOST, Shape, Spaces, atomic_operation, atomic_result, atomic_type,
-    atomic_wide_type,
+    self, LaneFault, Shape, Spaces, atomic_operation, atomic_result, atomic_type, atomic_wide_type,
 };
 use crate::machine::alu::{map, map2, truncate};
-use crate::machine::execute::{Context, Place, State, first};
+use crate::machine::context::{Context, Place, State, first};
 use crate::machine::fault::FaultKind;
 use crate::machine::printf;
-use crate::machine::warp::{Warp, Wides};
+use crate::machine::warp::{MOST, Warp, Wides};
 
 /// The registers and the shape of a load or store.
 fn shape(access: Access, count: usize) -> Shape {

@@ -7,14 +7,26 @@ use nbcc_isa_simt::PREDICATES;
 use nbcc_isa_simt::operands::{Base, Source};
 use nbcc_isa_simt::{Guard, Kernel, PhysReg};
 
-use crate::machine::access::local_memory;
-use crate::machine::collective::Pending;
+use crate::machine::pending::Pending;
 
 /// A 64-bit register of a warp.
 pub type Wides = [u64; LANES];
 
 /// All lanes.
 pub const ALL: Mask = Mask::MAX;
+
+/// Registers that one access may fill.
+pub const MOST: usize = 8;
+
+/// How far the local memories of two threads are from each other: no access straddles pages.
+pub fn local_stride(bytes: u32) -> u64 {
+    u64::from(bytes).next_multiple_of(4 * MOST as u64)
+}
+
+/// The local memories of a warp's threads, each of so many bytes.
+fn local_memory(bytes: u32) -> Sparse {
+    Sparse::new(local_stride(bytes) * LANES as u64)
+}
 
 /// The state of a warp.
 #[derive(Debug)]

@@ -6,18 +6,7 @@ use nbcc_isa_simt::{Guard, Inst, Op as MachOp};
 use nbcc_mach::VReg;
 
 use super::{Result, Selector};
-
-/// The machine's name of a space.
-pub fn space(space: Space) -> operands::Space {
-    match space {
-        Space::Generic => operands::Space::Generic,
-        Space::Global => operands::Space::Global,
-        Space::Shared => operands::Space::Shared,
-        Space::Local => operands::Space::Local,
-        Space::Const => operands::Space::Const,
-        Space::Param => operands::Space::Param,
-    }
-}
+use crate::backend::space::space;
 
 fn order(ordering: Ordering) -> Order {
     match ordering {

@@ -25,8 +25,6 @@ use nbcc_mach::{InstData, MemoryAccess, VReg};
 
 use super::provenance::{self, Origins};
 
-pub use memory::space;
-
 /// A function of instructions over virtual registers.
 pub type MachFunction = nbcc_mach::Function<Inst<VReg>>;
 

@@ -13,8 +13,8 @@ use nbcc_isa_simt::operands::{
 };
 use nbcc_mach::VReg;
 
-use super::memory::space;
 use super::{Result, Selector};
+use crate::backend::space::space;
 
 fn format(format: FloatFormat) -> Format {
     match format {
