@@ -153,6 +153,83 @@ impl Elab<'_> {
         name
     }
 
+    /// `fuse(inner, outer, fused)`.
+    pub(super) fn fuse(&mut self, t: Target, args: &[Spanned]) -> Result<()> {
+        self.take("fuse", args, 3, t.span)?;
+        let inner = self.existing(t, &args[0])?;
+        let outer = self.existing(t, &args[1])?;
+        if inner == outer {
+            return self.repeated(&inner, args[1].1);
+        }
+        let fused = self.fresh(t, &args[2], &[&inner, &outer])?;
+        let loops = &mut self.definition(t).loops;
+        if let Some(n) = loops.iter().position(|l| *l == inner) {
+            loops[n].clone_from(&fused);
+        }
+        loops.retain(|l| *l != outer || *l == fused);
+        self.add(t, DirectiveKind::Fuse { inner, outer, fused });
+        Ok(())
+    }
+
+    /// `reorder(x, y, ...)`, of loops or a list of them.
+    pub(super) fn reorder_loops(&mut self, t: Target, args: &[Spanned]) -> Result<()> {
+        let args = match args {
+            [(Value::List(list), _)] => list.to_vec(),
+            args => args.to_vec(),
+        };
+        if args.is_empty() {
+            return self.fail(
+                Diagnostic::error(&codes::ARGUMENT_COUNT, "`reorder` needs the loops to order")
+                    .at(t.span, "no loops given")
+                    .help("write `reorder(x, y)`, innermost first"),
+            );
+        }
+        let mut order = Vec::new();
+        for arg in &args {
+            let var = self.existing(t, arg)?;
+            if order.contains(&var) {
+                return self.repeated(&var, arg.1);
+            }
+            order.push(var);
+        }
+        self.reorder(t, order);
+        Ok(())
+    }
+
+    /// `vectorize`, `unroll` and `parallel`: how a loop runs.
+    pub(super) fn mark_loop(&mut self, t: Target, text: &str, args: &[Spanned]) -> Result<()> {
+        let args = self.without_tail(args);
+        if args.is_empty() || args.len() > 2 {
+            return self.fail(
+                Diagnostic::error(
+                    &codes::ARGUMENT_COUNT,
+                    format!("`{text}` takes a loop and perhaps a number"),
+                )
+                .at(t.span, format!("{} given", count(args.len(), "argument")))
+                .help(format!("write `{text}(x)` or `{text}(x, 4)`")),
+            );
+        }
+        let var = self.existing(t, &args[0])?;
+        let n = match args.get(1) {
+            Some(n) => Some(self.size(n, text)?),
+            None => None,
+        };
+        match (text, n) {
+            ("vectorize", width) => self.add(t, DirectiveKind::Vectorize { var, width }),
+            ("unroll", factor) => self.add(t, DirectiveKind::Unroll { var, factor }),
+            (_, None) => self.add(t, DirectiveKind::Parallel(var)),
+            (_, Some(factor)) => {
+                // As in Halide: the blocks run in parallel under the loop's name.
+                let inner = self.derived_loop(t, &var);
+                self.record_split(t, &var, &var, &inner);
+                let outer = var.clone();
+                self.add(t, DirectiveKind::Split { old: var.clone(), outer, inner, factor });
+                self.add(t, DirectiveKind::Parallel(var));
+            }
+        }
+        Ok(())
+    }
+
     pub(super) fn reorder(&mut self, t: Target, order: Vec<String>) {
         let loops = &mut self.definition(t).loops;
         let places: Vec<usize> = (0..loops.len()).filter(|&i| order.contains(&loops[i])).collect();

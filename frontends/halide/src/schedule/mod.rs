@@ -28,6 +28,19 @@ struct Target {
     span: Span,
 }
 
+/// What applies to a Func, not to one of its updates.
+const WHOLE_FUNC: [&str; 9] = [
+    "compute_root",
+    "compute_inline",
+    "compute_at",
+    "store_root",
+    "store_at",
+    "bound",
+    "set_estimate",
+    "set_estimates",
+    "update",
+];
+
 impl Elab<'_> {
     fn definition(&mut self, t: Target) -> &mut DefinitionInfo {
         let info = &mut self.hir.funcs[t.func];
@@ -87,18 +100,7 @@ impl Elab<'_> {
             None => Value::Func(func),
             Some(k) => Value::Stage(func, k),
         };
-        let whole_func = [
-            "compute_root",
-            "compute_inline",
-            "compute_at",
-            "store_root",
-            "store_at",
-            "bound",
-            "set_estimate",
-            "set_estimates",
-            "update",
-        ];
-        if update.is_some() && whole_func.contains(&text.as_str()) {
+        if update.is_some() && WHOLE_FUNC.contains(&text.as_str()) {
             return self.fail(
                 Diagnostic::error(
                     &codes::NOT_FOR_UPDATES,
@@ -112,45 +114,11 @@ impl Elab<'_> {
             );
         }
         match text.as_str() {
-            "compute_root" => {
-                self.take(&text, args, 0, t.span)?;
-                self.add(t, DirectiveKind::ComputeRoot);
-            }
-            "compute_inline" => {
-                self.take(&text, args, 0, t.span)?;
-                self.add(t, DirectiveKind::ComputeInline);
-            }
-            "store_root" => {
-                self.take(&text, args, 0, t.span)?;
-                self.add(t, DirectiveKind::StoreRoot);
-            }
-            "compute_at" | "store_at" => {
-                self.take(&text, args, 2, t.span)?;
-                if matches!(args[0].0, Value::Unfollowed) {
-                    self.not_followed(&text, "the Func that it names is not made", args[0].1);
-                    return Ok(result);
-                }
-                let Value::Func(at) = args[0].0 else {
-                    let what = args[0].0.what();
-                    return self.fail(
-                        Diagnostic::error(
-                            &codes::ARGUMENT_TYPE,
-                            format!("the first argument of `{text}` is a Func"),
-                        )
-                        .at(args[0].1, format!("this is {what}"))
-                        .help(format!("write `{text}(g, y)`")),
-                    );
-                };
-                let var = self.loop_name(&args[1])?;
-                self.add_pending(
-                    t,
-                    if text == "compute_at" {
-                        PendingDirective::ComputeAt(at, var)
-                    } else {
-                        PendingDirective::StoreAt(at, var)
-                    },
-                );
-            }
+            "compute_root" => self.bare(t, &text, args, DirectiveKind::ComputeRoot)?,
+            "compute_inline" => self.bare(t, &text, args, DirectiveKind::ComputeInline)?,
+            "store_root" => self.bare(t, &text, args, DirectiveKind::StoreRoot)?,
+            "compute_at" => self.at_loop(t, &text, args, PendingDirective::ComputeAt)?,
+            "store_at" => self.at_loop(t, &text, args, PendingDirective::StoreAt)?,
             "split" => {
                 let args = self.without_tail(args);
                 self.take(&text, &args, 4, t.span)?;
@@ -158,80 +126,9 @@ impl Elab<'_> {
                 self.split(t, &args[0], &args[1], &args[2], factor)?;
             }
             "tile" => self.tile(t, args)?,
-            "fuse" => {
-                self.take(&text, args, 3, t.span)?;
-                let inner = self.existing(t, &args[0])?;
-                let outer = self.existing(t, &args[1])?;
-                if inner == outer {
-                    return self.repeated(&inner, args[1].1);
-                }
-                let fused = self.fresh(t, &args[2], &[&inner, &outer])?;
-                let loops = &mut self.definition(t).loops;
-                if let Some(n) = loops.iter().position(|l| *l == inner) {
-                    loops[n].clone_from(&fused);
-                }
-                loops.retain(|l| *l != outer || *l == fused);
-                self.add(t, DirectiveKind::Fuse { inner, outer, fused });
-            }
-            "reorder" => {
-                let args = match args {
-                    [(Value::List(list), _)] => list.to_vec(),
-                    args => args.to_vec(),
-                };
-                if args.is_empty() {
-                    return self.fail(
-                        Diagnostic::error(
-                            &codes::ARGUMENT_COUNT,
-                            "`reorder` needs the loops to order",
-                        )
-                        .at(t.span, "no loops given")
-                        .help("write `reorder(x, y)`, innermost first"),
-                    );
-                }
-                let mut order = Vec::new();
-                for arg in &args {
-                    let var = self.existing(t, arg)?;
-                    if order.contains(&var) {
-                        return self.repeated(&var, arg.1);
-                    }
-                    order.push(var);
-                }
-                self.reorder(t, order);
-            }
-            "vectorize" | "unroll" | "parallel" => {
-                let args = self.without_tail(args);
-                if args.is_empty() || args.len() > 2 {
-                    return self.fail(
-                        Diagnostic::error(
-                            &codes::ARGUMENT_COUNT,
-                            format!("`{text}` takes a loop and perhaps a number"),
-                        )
-                        .at(t.span, format!("{} given", count(args.len(), "argument")))
-                        .help(format!("write `{text}(x)` or `{text}(x, 4)`")),
-                    );
-                }
-                let var = self.existing(t, &args[0])?;
-                let n = match args.get(1) {
-                    Some(n) => Some(self.size(n, &text)?),
-                    None => None,
-                };
-                match (text.as_str(), n) {
-                    ("vectorize", width) => self.add(t, DirectiveKind::Vectorize { var, width }),
-                    ("unroll", factor) => self.add(t, DirectiveKind::Unroll { var, factor }),
-                    (_, None) => self.add(t, DirectiveKind::Parallel(var)),
-                    (_, Some(factor)) => {
-                        // As in Halide: the blocks run in parallel under the loop's name.
-                        let inner = self.derived_loop(t, &var);
-                        self.record_split(t, &var, &var, &inner);
-                        let outer = var.clone();
-                        self.add(
-                            t,
-                            DirectiveKind::Split { old: var.clone(), outer, inner, factor },
-                        );
-                        self.add(t, DirectiveKind::Parallel(var));
-                    }
-                }
-            }
+            "fuse" => self.fuse(t, args)?,
+            "reorder" => self.reorder_loops(t, args)?,
+            "vectorize" | "unroll" | "parallel" => self.mark_loop(t, &text, args)?,
             "bound" | "set_estimate" | "estimate" => {
                 self.take(&text, args, 3, t.span)?;
                 self.bound(t, &args[0], &args[1], &args[2], text != "bound")?;
@@ -244,38 +141,74 @@ impl Elab<'_> {
                     self.bound(t, &(Value::Var(*var), args[0].1), min, extent, true)?;
                 }
             }
-            "update" => {
-                let k = match args {
-                    [] => 0,
-                    [n] => self.constant_int(n, "the number of an update")?,
-                    _ => return self.take(&text, args, 1, t.span).map(|()| result),
-                };
-                let updates = self.hir.funcs[func].updates.len();
-                if !(0..updates as i64).contains(&i64::from(k)) {
-                    let func_name = self.hir.funcs[func].name.clone();
-                    let label = match updates {
-                        0 => "it has no updates".to_owned(),
-                        n => format!("it has {}, counted from 0", count(n, "update")),
-                    };
-                    return self.fail(
-                        Diagnostic::error(
-                            &codes::UPDATE_NUMBER,
-                            format!("`{func_name}` has no update {k}"),
-                        )
-                        .at(t.span, label)
-                        .help(match updates {
-                            0 => "leave out `update`: the Func itself has loops".to_owned(),
-                            1 => "write `update(0)`".to_owned(),
-                            n => format!("write a number from 0 to {}", n - 1),
-                        }),
-                    );
-                }
-                return Ok(Value::Stage(func, k as u32));
-            }
+            "update" => return self.update_of(t, args),
             "rfactor" => return self.rfactor(func, update, args, t.span),
             _ => return self.other_directive(t, &text, name, args, result),
         }
         Ok(result)
+    }
+
+    /// A directive without arguments.
+    fn bare(&mut self, t: Target, text: &str, args: &[Spanned], kind: DirectiveKind) -> Result<()> {
+        self.take(text, args, 0, t.span)?;
+        self.add(t, kind);
+        Ok(())
+    }
+
+    /// `compute_at` and `store_at`: at a loop of another Func.
+    fn at_loop(
+        &mut self,
+        t: Target,
+        text: &str,
+        args: &[Spanned],
+        kind: fn(FuncId, String) -> PendingDirective,
+    ) -> Result<()> {
+        self.take(text, args, 2, t.span)?;
+        if matches!(args[0].0, Value::Unfollowed) {
+            self.not_followed(text, "the Func that it names is not made", args[0].1);
+            return Ok(());
+        }
+        let Value::Func(at) = args[0].0 else {
+            let what = args[0].0.what();
+            return self.fail(
+                Diagnostic::error(
+                    &codes::ARGUMENT_TYPE,
+                    format!("the first argument of `{text}` is a Func"),
+                )
+                .at(args[0].1, format!("this is {what}"))
+                .help(format!("write `{text}(g, y)`")),
+            );
+        };
+        let var = self.loop_name(&args[1])?;
+        self.add_pending(t, kind(at, var));
+        Ok(())
+    }
+
+    /// `update(k)`: what its directives apply to.
+    fn update_of(&mut self, t: Target, args: &[Spanned]) -> Result<Value> {
+        let k = match args {
+            [] => 0,
+            [n] => self.constant_int(n, "the number of an update")?,
+            _ => return self.take("update", args, 1, t.span).map(|()| Value::Func(t.func)),
+        };
+        let updates = self.hir.funcs[t.func].updates.len();
+        if (0..updates as i64).contains(&i64::from(k)) {
+            return Ok(Value::Stage(t.func, k as u32));
+        }
+        let func_name = self.hir.funcs[t.func].name.clone();
+        let label = match updates {
+            0 => "it has no updates".to_owned(),
+            n => format!("it has {}, counted from 0", count(n, "update")),
+        };
+        self.fail(
+            Diagnostic::error(&codes::UPDATE_NUMBER, format!("`{func_name}` has no update {k}"))
+                .at(t.span, label)
+                .help(match updates {
+                    0 => "leave out `update`: the Func itself has loops".to_owned(),
+                    1 => "write `update(0)`".to_owned(),
+                    n => format!("write a number from 0 to {}", n - 1),
+                }),
+        )
     }
 
     fn other_directive(
