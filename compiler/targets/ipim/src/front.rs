@@ -80,10 +80,9 @@ pub fn inline(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Stop<
     let budget = state.configuration.inlining_budget;
     let inlined = budget::inline(&state.pipeline, &state.extents, budget);
     state.scheduled = Some(state.pipeline.clone());
-    if inlined.as_ref().map_or(true, |(pipeline, _)| budget::is_large(pipeline))
-        && let Some(smaller) = state.inlining_less()
-    {
-        return Err(Stop::retry(smaller, None));
+    let instead = budget::instead(&inlined, &state.pipeline, &state.extents, budget);
+    if let Some(smaller) = instead {
+        return Err(Stop::retry(state.inlining_within(smaller), None));
     }
     let (pipeline, findings) = report(inlined, cx)?;
     state.pipeline = pipeline;

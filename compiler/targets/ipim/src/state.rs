@@ -83,8 +83,13 @@ impl Compilation {
     pub fn inlining_less(&self) -> Option<Configuration> {
         let scheduled = self.scheduled.as_ref()?;
         let budget = self.configuration.inlining_budget;
-        let inlining_budget = budget::smaller(scheduled, &self.extents, budget)?;
-        Some(Configuration { inlining_budget, ..self.first.clone() })
+        let smaller = budget::smaller(scheduled, &self.extents, budget)?;
+        Some(self.inlining_within(smaller))
+    }
+
+    /// The first configuration with that inlining budget.
+    pub fn inlining_within(&self, inlining_budget: u64) -> Configuration {
+        Configuration { inlining_budget, ..self.first.clone() }
     }
 
     /// Asks for another attempt. The user is told why, unless passes will tell.

@@ -10,7 +10,7 @@ use nbcc_ir::verify_function;
 use nbcc_isa_ipim::Machine;
 use nbcc_isa_ipim::layout::Role;
 use nbcc_pipeline::{ParseOptions, Target};
-use nbcc_stages::bounds::{default_params, infer};
+use nbcc_stages::bounds::{Extents, default_params, infer};
 use nbcc_stages::{ElementType, Image, Input, Pipeline};
 use nbcc_target_ipim::kernel::{Kernel, KernelCall, Size};
 use nbcc_target_ipim::passes::share::share;
@@ -114,8 +114,7 @@ fn run(case: &Case, machine: &Machine, descending: bool) -> Result<(), Failed> {
     let (extents, fixed) =
         parameters::fix(&original, &given, case.size.as_deref(), &params).map_err(message)?;
     let pipeline = nbcc_stages::specialize(&original, &extents.inputs, &fixed);
-    let inlined = budget::inline(&pipeline, &extents, budget::UNLIMITED);
-    let (pipeline, _) = inlined.map_err(message)?;
+    let pipeline = inline(&pipeline, &extents).map_err(message)?;
     let bounds = infer(&pipeline, &extents, &fixed).map_err(message)?;
     let made = plan::make_plan(pipeline, &extents, bounds, machine);
     let plan = made.map_err(|e| e.message)?;
@@ -171,6 +170,18 @@ fn run(case: &Case, machine: &Machine, descending: bool) -> Result<(), Failed> {
         }
     }
     Ok(())
+}
+
+/// Inlines within the first budget that suffices, as attempts do.
+fn inline(pipeline: &Pipeline, extents: &Extents) -> Result<Pipeline, Diagnostics> {
+    let mut limit = budget::UNLIMITED;
+    loop {
+        let inlined = budget::inline(pipeline, extents, limit);
+        match budget::instead(&inlined, pipeline, extents, limit) {
+            Some(smaller) => limit = smaller,
+            None => return inlined.map(|(new, _)| new),
+        }
+    }
 }
 
 /// Kernels of the smallest size, those that are shared once for each time they run.

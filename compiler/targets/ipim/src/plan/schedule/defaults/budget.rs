@@ -47,9 +47,17 @@ pub fn smaller(pipeline: &Pipeline, extents: &Extents, budget: u64) -> Option<u6
     lower.find(|&lower| exceeding(pipeline, &never, lower).len() > now)
 }
 
-/// Whether an inlined pipeline is too large to be compiled where there is a smaller budget.
-pub fn is_large(inlined: &Pipeline) -> bool {
-    inlined.exprs.len() > MAX_EXPRESSIONS
+/// The budget to try instead where what [`inline`] made within one is too large, or nothing: the
+/// next smaller one, if there is any. `pipeline` is the one before anything is inlined.
+pub fn instead<T>(
+    inlined: &Result<(Pipeline, T), Diagnostics>,
+    pipeline: &Pipeline,
+    extents: &Extents,
+    budget: u64,
+) -> Option<u64> {
+    let large = |(new, _): &(Pipeline, T)| new.exprs.len() > MAX_EXPRESSIONS;
+    let large = inlined.as_ref().map_or(true, large);
+    large.then(|| smaller(pipeline, extents, budget)).flatten()
 }
 
 /// The pipeline inlined within a budget, and which Funcs are computed whole for that.
