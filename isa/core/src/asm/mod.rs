@@ -37,7 +37,7 @@ use crate::error::LoadError;
 pub use error::{AsmError, locate};
 pub use print::print;
 pub use read::{Assembled, assemble, parse_instruction};
-pub use section::{Dialect, TextInstruction, TextType};
+pub use section::{BoxedInstruction, Dialect, TextInstruction, TextType};
 
 /// The text of a `.nbx` file. `read` makes a program of its contents and checks them.
 ///

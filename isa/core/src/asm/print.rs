@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use crate::asm::section::{Dialect, TextInstruction, TextType};
+use crate::asm::section::{BoxedInstruction, Dialect, TextType};
 use crate::container::{Container, Data, Symbol, SymbolKind, TARGET_NOTE, TextRange, TextSection};
 use crate::error::LoadError;
 use crate::instruction::Imm;
@@ -53,7 +53,7 @@ pub fn print(container: &Container, dialect: &Dialect) -> Result<String, LoadErr
     Ok(out)
 }
 
-type Text = Vec<Box<dyn TextInstruction>>;
+type Text = Vec<BoxedInstruction>;
 
 fn decode(section: &TextSection, ty: &TextType) -> Result<Text, LoadError> {
     let step = ty.instruction_bytes as usize;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use nbcc_base::nearest;
 
 use super::error::{AsmError, locate};
-use super::section::{Dialect, TextInstruction, TextType};
+use super::section::{BoxedInstruction, Dialect, TextType};
 use crate::container::{
     ALIGNMENT, Container, Data, METADATA_PREFIX, Symbol, SymbolKind, TARGET_NOTE, TEXT,
     TextSection, first_overlap, is_metadata_name,
@@ -50,7 +50,7 @@ struct Text {
     opened: std::ops::Range<usize>,
     /// Without the instructions and what is made of them.
     section: TextSection,
-    insts: Vec<Box<dyn TextInstruction>>,
+    insts: Vec<BoxedInstruction>,
     spans: Vec<std::ops::Range<usize>>,
 }
 

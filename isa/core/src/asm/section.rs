@@ -29,9 +29,9 @@ pub struct TextType {
     /// Bytes of an instruction.
     pub instruction_bytes: u32,
     /// Reads so many bytes, or says what is wrong with them.
-    pub decode: fn(&[u8]) -> Result<Box<dyn TextInstruction>, String>,
+    pub decode: fn(&[u8]) -> Result<BoxedInstruction, String>,
     /// Reads the text of an instruction, which begins with a letter.
-    pub parse: fn(&mut Cursor<'_>) -> Result<Box<dyn TextInstruction>, SyntaxError>,
+    pub parse: fn(&mut Cursor<'_>) -> Result<BoxedInstruction, SyntaxError>,
 }
 
 impl TextType {
@@ -48,6 +48,9 @@ impl TextType {
         }
     }
 }
+
+/// An instruction of the type of its section.
+pub type BoxedInstruction = Box<dyn TextInstruction>;
 
 /// What printing and reading assembly ask of an instruction of any type and size.
 pub trait TextInstruction {

@@ -3,7 +3,9 @@
 
 use std::fmt;
 
-use nbcc_isa::asm::{Dialect, TextInstruction, TextType, assemble, assemble_program, print};
+use nbcc_isa::asm::{
+    BoxedInstruction, Dialect, TextInstruction, TextType, assemble, assemble_program, print,
+};
 use nbcc_isa::container::TEXT;
 use nbcc_isa::load::seal;
 use nbcc_isa::text::Cursor;
@@ -45,7 +47,7 @@ impl TextInstruction for Context {
     }
 }
 
-fn decode(bytes: &[u8]) -> Result<Box<dyn TextInstruction>, String> {
+fn decode(bytes: &[u8]) -> Result<BoxedInstruction, String> {
     let (words, _) = bytes.as_chunks::<4>();
     let words: Vec<u32> = words.iter().map(|word| u32::from_le_bytes(*word)).collect();
     let elements: [u32; 7] = words[..7].try_into().expect("32 bytes");
@@ -55,7 +57,7 @@ fn decode(bytes: &[u8]) -> Result<Box<dyn TextInstruction>, String> {
     }
 }
 
-fn parse(cursor: &mut Cursor<'_>) -> Result<Box<dyn TextInstruction>, SyntaxError> {
+fn parse(cursor: &mut Cursor<'_>) -> Result<BoxedInstruction, SyntaxError> {
     cursor.expect("context")?;
     let mut elements = [0; 7];
     for element in &mut elements {
