@@ -1,10 +1,14 @@
-//! The values that a coordinate has over a part of a nest, found by evaluating it at every point.
+//! The values that a coordinate has over a part of a nest, found by evaluating it.
 //!
 //! Only coordinates that nothing but loop counters decides have such values, computed in integers
 //! and in floats whose operations round once on the machine as well.
 
+mod runs;
+
 use nbcc_stages::bounds::{AffineVar, Interval};
 use nbcc_stages::{BinaryOp, Expr, ExprKind, Intrinsic, Pipeline, Walker, scalar};
+
+pub(super) use runs::Run;
 
 /// No coordinate is evaluated at more points.
 const MOST_POINTS: u64 = 1 << 18;
@@ -53,12 +57,12 @@ impl<'a> Coordinate<'a> {
         Some(Coordinate { pipeline, order, vars })
     }
 
-    /// Calls `visit` with each value over the points of intervals. `false` where there are too
-    /// many points; then nothing is visited.
+    /// Calls `visit` with runs of all values over the points of intervals. `false` where there are
+    /// too many points; then nothing is visited.
     pub fn each(
         &self,
         interval: impl Fn(AffineVar) -> Interval,
-        mut visit: impl FnMut(i64),
+        mut visit: impl FnMut(Run),
     ) -> bool {
         let intervals: Vec<Interval> = self.vars.iter().map(|&var| interval(var)).collect();
         if intervals.iter().any(|i| i.is_empty()) {
@@ -69,21 +73,20 @@ impl<'a> Coordinate<'a> {
             return false;
         }
         let mut at: Vec<i32> = intervals.iter().map(|i| i.min).collect();
-        let root = *self.order.last().expect("a coordinate consists of itself");
-        let mut words: Vec<u32> = Vec::with_capacity(self.order.len());
+        // The longest interval is looked at as a whole, at each point of the others.
+        let longest = (0..at.len()).max_by_key(|&k| intervals[k].extent());
+        let Some(swept) = longest else {
+            let none = Interval::new(0, 0);
+            self.sweep(&mut at, None, none, &mut visit);
+            return true;
+        };
         loop {
-            words.clear();
-            for &expr in &self.order {
-                let word = self.word(expr, &words, &at);
-                words.push(word);
-            }
-            visit(scalar::to_i64(self.pipeline.ty(root), words[self.slot(root)]));
-            let next = (0..at.len()).find(|&k| at[k] < intervals[k].max);
+            self.sweep(&mut at, Some(swept), intervals[swept], &mut visit);
+            let others = || (0..intervals.len()).filter(|&k| k != swept);
+            let next = others().find(|&k| at[k] < intervals[k].max);
             let Some(k) = next else { return true };
             at[k] += 1;
-            for j in 0..k {
-                at[j] = intervals[j].min;
-            }
+            others().filter(|&j| j < k).for_each(|j| at[j] = intervals[j].min);
         }
     }
 
@@ -128,6 +131,8 @@ pub(super) fn tiled_dims(coordinate: &Coordinate<'_>) -> Vec<usize> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use nbcc_stages::CompareOp;
     use nbcc_stages::build::Build;
 
@@ -151,12 +156,11 @@ mod tests {
                 AffineVar::RVar(..) => Interval::new(-1, 1),
             }
         };
-        let mut found = Vec::new();
-        assert!(coordinate.each(over(8), |at| found.push(at)));
-        let expected: Vec<i64> = (-1..=1)
-            .flat_map(|r| (5..=8).map(move |x| if x + r < 9 { x + r } else { 9 - x - r }))
-            .collect();
-        assert_eq!(found, expected);
+        let mut found = BTreeSet::new();
+        assert!(coordinate.each(over(8), |run| found.extend(run.values())));
+        let expected =
+            (-1..=1).flat_map(|r| (5..=8).map(move |x| if x + r < 9 { x + r } else { 9 - x - r }));
+        assert_eq!(found, expected.collect());
         assert!(!coordinate.each(over(1 << 20), |_| panic!("too many points are not visited")));
     }
 

@@ -3,8 +3,8 @@
 //! A coordinate that loop counters decide (transposed, mirrored, wrapped around, scaled, or
 //! running over a whole row) takes values over the points of a vault that lie close together, in
 //! the order of the image's rows or columns taken as a ring. The values are found by evaluating the
-//! coordinate at every point, so nothing need be known of its form. Every bank of the vault keeps
-//! that arc of the ring.
+//! coordinate, so nothing need be known of its form. Every bank of the vault keeps that arc of the
+//! ring.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use nbcc_stages::{Expr, Func};
 
 use super::access::{Access, Source};
 use super::copies::{Follows, finds_owners, follows, most_copied};
-use super::evaluate::Coordinate;
+use super::evaluate::{Coordinate, Run};
 use super::planner::{Failure, NestShape, Planner};
 use super::{BufferId, BufferPlan};
 
@@ -88,10 +88,9 @@ impl Arc {
         let arcs = steps.into_iter().map(|step| {
             let mut all = vec![false; around as usize];
             for (v, set) in (0u32..).zip(needed) {
-                let back = around - (step * v) % around;
-                for (n, _) in set.iter().enumerate().filter(|(_, needed)| **needed) {
-                    all[(n + back as usize) % around as usize] = true;
-                }
+                let (past, rest) = set.split_at(((step * v) % around) as usize);
+                let back = rest.iter().chain(past);
+                all.iter_mut().zip(back).for_each(|(all, needed)| *all |= needed);
             }
             let (first, count) = cover(&all).unwrap_or((0, 1));
             Arc { axis, first, step, count, ring }
@@ -103,11 +102,15 @@ impl Arc {
 /// First element and length of the shortest arc of a ring that holds all elements of a set; `None`
 /// for an empty set.
 fn cover(set: &[bool]) -> Option<(u32, u32)> {
-    let members: Vec<usize> = (0..set.len()).filter(|&n| set[n]).collect();
-    let (first, last) = (*members.first()?, *members.last()?);
+    let mut members = (0..set.len()).filter(|&n| set[n]);
+    let first = members.next()?;
     // The gap that is left out: between two members, or around the end of the ring.
-    let between = members.windows(2).map(|two| (two[1] - two[0], two[1]));
-    let (gap, begin) = between.fold((first + set.len() - last, first), |a, b| a.max(b));
+    let (mut last, mut widest) = (first, (0, first));
+    for n in members {
+        widest = widest.max((n - last, n));
+        last = n;
+    }
+    let (gap, begin) = widest.max((first + set.len() - last, first));
     Some((begin as u32, (set.len() - gap + 1) as u32))
 }
 
@@ -253,11 +256,11 @@ impl Planner<'_> {
             Follows::Axis(axis) => (Some(axis), shape.busy()[axis]),
         };
         let coordinate = Coordinate::new(&self.plan.pipeline, arg)?;
-        let around = ring(buffer, k).around;
-        if around > MOST_UNITS {
+        let ring = ring(buffer, k);
+        if ring.around > MOST_UNITS {
             return None;
         }
-        let around = around as usize;
+        let region = buffer.region[k];
         let of_vault = |vault: u32| {
             let interval = |var: AffineVar| match (var, axis) {
                 (AffineVar::Dim(n), Some(axis)) if n as usize == axis => {
@@ -265,8 +268,17 @@ impl Planner<'_> {
                 }
                 _ => shape.interval(var),
             };
-            let mut set = vec![false; around];
-            coordinate.each(interval, |at| set[unit(buffer, k, at)] = true).then_some(set)
+            let mut set = vec![false; ring.around as usize];
+            let mark = |run: Run| {
+                if run.step.unsigned_abs() > u64::from(ring.unit) {
+                    run.values().for_each(|at| set[unit(ring, region, at)] = true);
+                } else {
+                    // No unit between those of the ends is stepped over.
+                    let ends = [run.first, run.last()].map(|at| unit(ring, region, at));
+                    set[ends[0].min(ends[1])..=ends[0].max(ends[1])].fill(true);
+                }
+            };
+            coordinate.each(interval, mark).then_some(set)
         };
         (0..vaults).map(of_vault).collect()
     }
@@ -295,11 +307,9 @@ fn ring(buffer: &BufferPlan, k: usize) -> Ring {
     Ring { origin, unit: width, around: (last - first + 1) as u32 }
 }
 
-/// The unit that a coordinate, limited to the buffer's, is in.
-fn unit(buffer: &BufferPlan, k: usize, at: i64) -> usize {
-    let region = buffer.region[k];
+/// The unit that a coordinate, limited to a region, is in.
+fn unit(ring: Ring, region: Interval, at: i64) -> usize {
     let at = at.clamp(region.min.into(), region.max.into());
-    let ring = ring(buffer, k);
     (at - i64::from(ring.origin)) as usize / ring.unit as usize
 }
 
