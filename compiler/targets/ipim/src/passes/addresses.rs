@@ -97,7 +97,7 @@ impl Addresses<'_> {
         let data = &self.mems[mem];
         let mut stride = ELEMENT_BYTES;
         let mut sum: Option<Value> = None;
-        for (&subscript, extent) in subscripts.iter().zip(extents(&data)) {
+        for (&subscript, extent) in subscripts.iter().zip(extents(data)) {
             let term = b.imul_imm(subscript, stride as i32);
             sum = Some(match sum {
                 None => term,
