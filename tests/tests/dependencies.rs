@@ -188,6 +188,7 @@ fn shared_crates_name_no_target() {
         let folder = &package.folder;
         let own = targets.iter().any(|target| *folder == format!("isa/{target}"));
         let shared = folder.starts_with("compiler/")
+            || folder.starts_with("frontends/")
             || folder.starts_with("isa/")
             || folder.starts_with("runtime-sim/");
         if own || !shared || MAY_NAME_TARGETS.iter().any(|may| folder.starts_with(may)) {

@@ -66,11 +66,9 @@ pub enum Command {
 
 /// The values of `-x`.
 fn languages() -> clap::builder::PossibleValuesParser {
-    let known = registry::get().frontends.iter().map(|frontend| frontend.name());
-    known
-        .chain(registry::get().planned.iter().map(|language| language.name))
-        .collect::<Vec<_>>()
-        .into()
+    let registry = registry::get();
+    let known = registry.languages.iter().map(|language| language.frontend.name());
+    known.chain(registry.planned.iter().map(|language| language.name)).collect::<Vec<_>>().into()
 }
 
 /// In which language a source is, and what of it is meant.

@@ -16,7 +16,7 @@ use crate::data::{gather, inputs};
 use crate::kind::{self, Kind};
 use crate::kinds::images::InputSpec;
 use crate::progress::waited;
-use crate::registry::{TargetEntry, Translation, Translator};
+use crate::registry::{Language, TargetEntry, Translation, Translator};
 use crate::session::{Session, Stop};
 use crate::{codes, files, machine, registry};
 use nbcc_base::nearest;
@@ -41,18 +41,18 @@ pub fn tools<'a>(
     language: &'a LanguageArgs,
     target: Option<&str>,
 ) -> Result<Tools<'a>, Stop> {
-    let (frontend, translator) = frontend(session, path, language)?;
-    let entry = target_entry(session, target.unwrap_or(frontend.default_target()))?;
+    let (Language { frontend, target: usual }, translator) = language_of(session, path, language)?;
+    let entry = target_entry(session, target.unwrap_or(usual))?;
     let (is, takes) = (frontend.kind(), entry.target.accepts());
     if is != takes {
         let (file, target) = (files::display_name(path), entry.target.name());
-        let (is, takes) = (is.title(), takes.title());
-        let message = format!("`{file}` is a {is}, and target {target} takes {takes}s");
+        let ([is, _], [_, takes]) = (is.titles(), takes.titles());
+        let message = format!("`{file}` is {is}, and target {target} takes {takes}");
         let help = "leave --target out: each language has a target of its own";
         let error = Diagnostic::error(&codes::UNKNOWN_KIND, message).in_file(file);
         return Err(session.fail(error.help(help)));
     }
-    Ok(Tools { frontend, translator, entry, function: language.entry.as_deref() })
+    Ok(Tools { frontend: *frontend, translator, entry, function: language.entry.as_deref() })
 }
 
 /// Reads and parses a source file, with the values that the command line gives to parameters.
@@ -104,32 +104,34 @@ fn translated(
     Ok(session.sources.add(SourceFile::new(shown, text)))
 }
 
-/// The frontend of the language that is named, else of the one that the file's name says, and what
-/// translates the file into that language, if it is in another.
-fn frontend(
+/// The language that is named, else the one that the file's name says, and what translates the file
+/// into it, if it is in another.
+fn language_of(
     session: &mut Session,
     path: &Path,
     language: &LanguageArgs,
-) -> Result<(&'static dyn Frontend, Option<&'static Translator>), Stop> {
+) -> Result<(&'static Language, Option<&'static Translator>), Stop> {
     let extension = path.extension().unwrap_or_default().to_string_lossy();
+    let registry = registry::get();
     let translator = match &language.language {
         Some(_) => None,
-        None => registry::get().translator(&extension),
+        None => registry.translator(&extension),
     };
     let found = match (&language.language, translator) {
-        (Some(name), _) => registry::get().frontend_named(name),
-        (None, Some(translator)) => registry::get().frontend(translator.to),
-        (None, None) => registry::get().frontend(&extension),
+        (Some(name), _) => registry.language_named(name),
+        (None, Some(translator)) => registry.language(translator.to),
+        (None, None) => registry.language(&extension),
     };
-    if let Some(frontend) = found {
-        return Ok((frontend, translator));
+    if let Some(found) = found {
+        return Ok((found, translator));
     }
     let file = files::display_name(path);
-    let own =
-        registry::get().frontends.iter().map(|f| format!("`-x {}` (.{})", f.name(), f.extension()));
-    let others = registry::get().translators.iter().map(|t| format!(".{}", t.extension));
+    let own = registry.languages.iter().map(|Language { frontend, .. }| {
+        format!("`-x {}` (.{})", frontend.name(), frontend.extension())
+    });
+    let others = registry.translators.iter().map(|t| format!(".{}", t.extension));
     let known: Vec<String> = own.chain(others).collect();
-    let planned = registry::get().planned.iter().find(|planned| match &language.language {
+    let planned = registry.planned.iter().find(|planned| match &language.language {
         Some(name) => planned.name == name,
         None => planned.extension == extension,
     });

@@ -39,7 +39,7 @@ fn tip(error: &Error, args: &[OsString]) -> Option<String> {
             let (option, value) = (pair[0].to_str()?, pair[1].to_str()?);
             let (_, name) = with_value(command, option)?;
             let extension = Path::new(value).extension()?.to_str()?;
-            let is_program = registry::get().frontend(extension).is_some() || extension == "nbx";
+            let is_program = registry::get().language(extension).is_some() || extension == "nbx";
             is_program.then(|| {
                 format!(
                     "`{option}` took `{value}` for its {name}: give it one of its own{}",

@@ -124,7 +124,10 @@ fn message_format(args: &[OsString]) -> MessageFormat {
 /// file without its extension, a command, an option.
 fn no_command(word: &str, command: &clap::Command) -> Diagnostic {
     let message = format!("there is no command `{word}`, and no file of that name");
-    let mut sources = registry::get().frontends.iter().map(|f| format!("{word}.{}", f.extension()));
+    let mut sources = registry::get()
+        .languages
+        .iter()
+        .map(|language| format!("{word}.{}", language.frontend.extension()));
     let source = sources.find(|file| Path::new(file).is_file());
     let commands = || command.get_subcommands().map(|command| command.get_name());
     let compile = command.find_subcommand("compile");

@@ -85,17 +85,7 @@ pub const fn pass<S, C>(
     requires: &'static [Fact],
     establishes: &'static [Fact],
 ) -> PassDesc<S, C> {
-    PassDesc {
-        name,
-        about,
-        level: OptLevel::O0,
-        optional: false,
-        run: Run::Once(run),
-        requires,
-        establishes,
-        invalidates: &[],
-        resume: None,
-    }
+    needed(name, about, Run::Once(run), requires, establishes)
 }
 
 /// A pass that may ask for another attempt. It runs at every level and cannot be left out.
@@ -106,12 +96,22 @@ pub const fn attempt<S, C>(
     requires: &'static [Fact],
     establishes: &'static [Fact],
 ) -> PassDesc<S, C> {
+    needed(name, about, Run::Attempt(run), requires, establishes)
+}
+
+const fn needed<S, C>(
+    name: &'static str,
+    about: &'static str,
+    run: Run<S, C>,
+    requires: &'static [Fact],
+    establishes: &'static [Fact],
+) -> PassDesc<S, C> {
     PassDesc {
         name,
         about,
         level: OptLevel::O0,
         optional: false,
-        run: Run::Attempt(run),
+        run,
         requires,
         establishes,
         invalidates: &[],

@@ -39,12 +39,12 @@ pub enum ProgramKind {
 }
 
 impl ProgramKind {
-    /// What people call a program of this kind.
-    pub fn title(self) -> &'static str {
+    /// What people call a program of this kind, and several.
+    pub fn titles(self) -> [&'static str; 2] {
         match self {
-            ProgramKind::Stages => "image pipeline",
-            ProgramKind::Grids => "grid program",
-            ProgramKind::Function => "sequential program",
+            ProgramKind::Stages => ["an image pipeline", "image pipelines"],
+            ProgramKind::Grids => ["a grid program", "grid programs"],
+            ProgramKind::Function => ["a sequential program", "sequential programs"],
         }
     }
 }
@@ -68,8 +68,6 @@ pub trait Frontend: Sync {
     fn about(&self) -> &'static str;
     /// The extension of its files, without the dot.
     fn extension(&self) -> &'static str;
-    /// The target compiled for where none is named.
-    fn default_target(&self) -> &'static str;
     /// What its files are.
     fn kind(&self) -> ProgramKind;
     /// The diagnostic codes it reports.

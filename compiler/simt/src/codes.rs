@@ -5,9 +5,9 @@ nbcc_base::codes! {
     ALL;
 
     CALLS = "E2201", "calls cannot be inlined",
-    "A SIMT machine has no call instruction: every call is inlined. A kernel may have 1048576 instructions \
-     then, and a function may not call itself. Call less in one kernel, or replace recursion by a \
-     loop.",
+    "A SIMT machine has no call instruction: every call is inlined. A kernel may have 1048576 \
+     instructions then, and a function may not call itself. Call less in one kernel, or replace \
+     recursion by a loop.",
     by test "calls_that_cannot_be_inlined_are_refused";
 
     UNSUPPORTED = "E2202", "operation without an instruction",

@@ -43,10 +43,6 @@ impl Frontend for Halide {
         "halide"
     }
 
-    fn default_target(&self) -> &'static str {
-        "ipim"
-    }
-
     fn kind(&self) -> ProgramKind {
         ProgramKind::Stages
     }

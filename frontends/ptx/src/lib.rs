@@ -42,10 +42,6 @@ impl Frontend for Ptx {
         "ptx"
     }
 
-    fn default_target(&self) -> &'static str {
-        "mpu"
-    }
-
     fn kind(&self) -> ProgramKind {
         ProgramKind::Grids
     }

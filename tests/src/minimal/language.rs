@@ -39,10 +39,6 @@ impl Frontend for Tally {
         "tally"
     }
 
-    fn default_target(&self) -> &'static str {
-        "tally"
-    }
-
     fn kind(&self) -> ProgramKind {
         ProgramKind::Function
     }

@@ -11,11 +11,11 @@ mod simulator;
 mod target;
 
 use nbcc::kinds::functions::FunctionRunner;
-use nbcc::registry::{Registry, RunReport, Runner, TargetEntry};
+use nbcc::registry::{Language, Registry, RunReport, Runner, TargetEntry};
 
 /// What `nbcc-minimal` can read and compile for.
 pub static REGISTRY: Registry = Registry {
-    frontends: &[&language::Tally],
+    languages: &[Language { frontend: &language::Tally, target: isa::NAME }],
     translators: &[],
     planned: &[],
     targets: &[TargetEntry {

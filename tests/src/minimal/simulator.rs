@@ -29,16 +29,19 @@ const MAX_CYCLES: u64 = 1 << 40;
 
 /// What a binary says of itself.
 pub fn describe(binary: &[u8]) -> Result<FunctionProgram, LoadError> {
-    let program = Program::from_elf(binary)?;
+    described(&Program::from_elf(binary)?)
+}
+
+fn described(program: &Program) -> Result<FunctionProgram, LoadError> {
     let missing = || LoadError::new(nbcc_isa::signature::SIGNATURE, 0, "there is no signature");
-    let signature = program.signature.ok_or_else(missing)?;
-    Ok(FunctionProgram { machine: program.machine.name, signature })
+    let signature = program.signature.clone().ok_or_else(missing)?;
+    Ok(FunctionProgram { machine: program.machine.name.clone(), signature })
 }
 
 /// Calls the function of a binary.
 pub fn call(binary: &[u8], request: FunctionRequest<'_>) -> Result<FunctionRan, RunError> {
     let program = Program::from_elf(binary).map_err(RunError::Binary)?;
-    let described = describe(binary).map_err(RunError::Binary)?;
+    let described = described(&program).map_err(RunError::Binary)?;
     let costs = vec![Cost::default(); program.code.text.len()];
     let limit = request.options.max_cycles.unwrap_or(MAX_CYCLES);
     let mut core = Core { program: &program, memory: vec![], costs, cycles: 0, limit };

@@ -77,17 +77,14 @@ pub fn opt_record(out: Option<&Path>, source: &Path) -> PathBuf {
 
 /// Lists a target's passes: the named target's, the source's, or those of every target.
 fn print_passes(session: &mut Session, args: &CompileArgs) -> Result<(), Stop> {
-    let by_name = args
-        .target
-        .language
-        .language
-        .as_deref()
-        .and_then(|name| registry::get().frontend_named(name));
-    let by_source = || registry::get().frontend(args.source.as_ref()?.extension()?.to_str()?);
-    let by_source = by_name.or_else(by_source).map(|frontend| frontend.default_target());
+    let registry = registry::get();
+    let named = args.target.language.language.as_deref();
+    let by_name = named.and_then(|name| registry.language_named(name));
+    let by_source = || registry.language(args.source.as_ref()?.extension()?.to_str()?);
+    let by_source = by_name.or_else(by_source).map(|language| language.target);
     let entries: Vec<_> = match args.target.target.as_deref().or(by_source) {
         Some(name) => vec![compile::target_entry(session, name)?],
-        None => registry::get().targets.iter().collect(),
+        None => registry.targets.iter().collect(),
     };
     let mut text = String::new();
     for entry in entries {

@@ -4,6 +4,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use crate::cli::TargetsArgs;
+use crate::registry::Language;
 use crate::session::{Session, Stop};
 use crate::style::{BOLD, DIM};
 use crate::{compile, console, files, machine, registry};
@@ -44,8 +45,8 @@ fn list(only: Option<&'static registry::TargetEntry>) -> String {
             continue;
         }
         let _ = writeln!(text, "{BOLD}{}{BOLD:#}: {}", target.name(), target.about());
-        for frontend in registry::get().frontends {
-            if frontend.default_target() == target.name() {
+        for Language { frontend, target: usual } in registry::get().languages {
+            if *usual == target.name() {
                 let _ =
                     writeln!(text, "  language .{}: {}", frontend.extension(), frontend.about());
             }

@@ -24,7 +24,7 @@ use crate::kinds::images::ImageRunner;
 /// What programs can be read and compiled for.
 pub struct Registry {
     /// The source languages.
-    pub frontends: &'static [&'static dyn Frontend],
+    pub languages: &'static [Language],
     /// The languages that other compilers translate.
     pub translators: &'static [Translator],
     /// The languages without a frontend, named so that a message can say so.
@@ -35,7 +35,10 @@ pub struct Registry {
 
 /// The frontends and targets of this repository.
 pub static BUILT_IN: Registry = Registry {
-    frontends: &[&nbcc_frontend_halide::Halide, &nbcc_frontend_ptx::Ptx],
+    languages: &[
+        Language { frontend: &nbcc_frontend_halide::Halide, target: "ipim" },
+        Language { frontend: &nbcc_frontend_ptx::Ptx, target: "mpu" },
+    ],
     translators: &[cuda::CUDA],
     planned: &[PlannedLanguage { name: "c", title: "C", extension: "c" }],
     targets: &[ipim::ENTRY, mpu::ENTRY],
@@ -52,6 +55,14 @@ pub fn set(registry: &'static Registry) -> Result<(), &'static Registry> {
 /// The registry of the process: [`BUILT_IN`] where none was set.
 pub fn get() -> &'static Registry {
     REGISTRY.get_or_init(|| &BUILT_IN)
+}
+
+/// A source language.
+pub struct Language {
+    /// What reads it.
+    pub frontend: &'static dyn Frontend,
+    /// The target compiled for where none is named.
+    pub target: &'static str,
 }
 
 /// A target with the tools that go with it.
@@ -155,14 +166,14 @@ impl Registry {
         self.targets.iter().find(|entry| entry.isa == isa)
     }
 
-    /// The frontend for files of that extension.
-    pub fn frontend(&self, extension: &str) -> Option<&'static dyn Frontend> {
-        self.frontends.iter().copied().find(|frontend| frontend.extension() == extension)
+    /// The language of files of that extension.
+    pub fn language(&self, extension: &str) -> Option<&'static Language> {
+        self.languages.iter().find(|language| language.frontend.extension() == extension)
     }
 
-    /// The frontend of that name.
-    pub fn frontend_named(&self, name: &str) -> Option<&'static dyn Frontend> {
-        self.frontends.iter().copied().find(|frontend| frontend.name() == name)
+    /// The language of that name.
+    pub fn language_named(&self, name: &str) -> Option<&'static Language> {
+        self.languages.iter().find(|language| language.frontend.name() == name)
     }
 
     /// The translator for files of that extension.
@@ -180,7 +191,23 @@ impl Registry {
 
     /// The codes that frontends and targets report.
     pub fn codes(&self) -> impl Iterator<Item = &'static CodeInfo> {
-        let frontends = self.frontends.iter().flat_map(|frontend| frontend.codes());
+        let frontends = self.languages.iter().flat_map(|language| language.frontend.codes());
         frontends.chain(self.targets.iter().flat_map(|entry| entry.target.codes()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn languages_and_targets_are_of_one_kind() {
+        for entry in BUILT_IN.targets {
+            assert_eq!(entry.runner.kind(), entry.target.accepts(), "{}", entry.target.name());
+        }
+        for Language { frontend, target } in BUILT_IN.languages {
+            let entry = BUILT_IN.target(target).expect("a target");
+            assert_eq!(frontend.kind(), entry.target.accepts(), "{}", frontend.name());
+        }
     }
 }

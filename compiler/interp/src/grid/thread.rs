@@ -83,7 +83,7 @@ fn mask(ty: Type) -> u64 {
 }
 
 fn bytes_of(ty: Type) -> u64 {
-    u64::from(ty.scalar.bits().div_ceil(8))
+    u64::from(ty.scalar.bytes())
 }
 
 impl Thread {

@@ -34,7 +34,7 @@ struct Access {
 }
 
 fn bytes(ty: Type) -> u32 {
-    u32::from(ty.lanes) * ty.scalar.bits().div_ceil(8)
+    u32::from(ty.lanes) * ty.scalar.bytes()
 }
 
 /// The access of an instruction, if it has one that orders no others.

@@ -278,6 +278,10 @@ fn choose<X>(state: &mut Compilation<X>, cx: &mut Context<'_>) -> Result<(), Fai
     Ok(())
 }
 
+/// What to do about a machine of few registers.
+const MORE_REGISTERS: &str = "give the machine more registers with --set: `nbcc targets --machine \
+                              NAME` lists its parameters";
+
 fn run_allocate<X>(state: &mut Compilation<X>, cx: &mut Context<'_>) -> Result<(), Failed> {
     let coalescing = cx.passes.level >= OptLevel::O1;
     for kernel in &mut state.kernels {
@@ -289,10 +293,9 @@ fn run_allocate<X>(state: &mut Compilation<X>, cx: &mut Context<'_>) -> Result<(
         let Ok(done) = done else {
             let words = state.machine.limits.registers;
             let message = format!("`{name}` needs more registers than the {words} of a thread");
-            return cx.diagnostics.fail(
-                Diagnostic::error(&codes::TOO_LARGE, message)
-                    .help("give the machine more with --set registers.words=N"),
-            );
+            return cx
+                .diagnostics
+                .fail(Diagnostic::error(&codes::TOO_LARGE, message).help(MORE_REGISTERS));
         };
         let Allocation { spilled, moved, rematerialised, coalesced, .. } = done.allocation;
         let message = Message::of_value("Registers", done.words())
@@ -311,10 +314,8 @@ fn run_allocate<X>(state: &mut Compilation<X>, cx: &mut Context<'_>) -> Result<(
         if done.local_bytes.next_multiple_of(16) > u64::from(state.machine.limits.local_bytes) {
             let bytes = done.local_bytes;
             let message = format!("`{name}` has {bytes} bytes of local memory with spilled values");
-            return cx.diagnostics.fail(Diagnostic::error(&codes::TOO_LARGE, message).help(
-                "keep fewer values at a time, or give the machine more registers with --set \
-                 registers.words=N",
-            ));
+            let help = format!("keep fewer values at a time, or {MORE_REGISTERS}");
+            return cx.diagnostics.fail(Diagnostic::error(&codes::TOO_LARGE, message).help(help));
         }
         kernel.registers = Some(done);
     }

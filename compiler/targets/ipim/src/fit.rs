@@ -4,8 +4,8 @@
 use std::collections::BTreeSet;
 
 use nbcc_base::{Diagnostic, Failed};
-use nbcc_isa_ipim::Machine;
 use nbcc_isa_ipim::program::Param;
+use nbcc_isa_ipim::{INSTRUCTION_BYTES, Machine};
 use nbcc_mach::regalloc::{Allocation, Policy, Shortage};
 use nbcc_pipeline::{Context, Stop};
 use nbcc_placement::{Message, Remark, RemarkKind, Term};
@@ -17,9 +17,6 @@ use crate::configuration::{Configuration, Excess};
 use crate::kernel::calls_in_order;
 use crate::plan::{BANK_RESERVED, element};
 use crate::state::Compilation;
-
-/// Bytes of an instruction.
-const INST_BYTES: u64 = 16;
 
 /// A kernel this many times too large does not fit as smaller code either.
 const FAR: u64 = 8;
@@ -37,7 +34,7 @@ fn too_large(message: String, cx: &mut Context<'_>) -> Stop<Configuration> {
 
 /// Instructions that there is room for.
 pub fn room(state: &Compilation) -> u64 {
-    u64::from(state.plan().vsm_data) / INST_BYTES
+    u64::from(state.plan().vsm_data) / u64::from(INSTRUCTION_BYTES)
 }
 
 fn sum_and_largest(counts: impl Iterator<Item = u64>) -> (u64, u64) {
@@ -262,7 +259,7 @@ pub fn put_together(
     let data = emit::Data { buffers, params };
     let (calls, pool) = (&state.calls, &mut state.pool);
     let program = emit::emit(&kernels, calls, pool, data, &state.machine, cx.sources);
-    let code = program.code.text.len() as u64 * INST_BYTES;
+    let code = program.code.text.len() as u64 * u64::from(INSTRUCTION_BYTES);
     let constants = program.rodata.bytes.len() as u64;
     if code > u64::from(vsm_data) || constants > u64::from(BANK_RESERVED / 2) {
         state.retry_smaller(Excess::Program)?;
