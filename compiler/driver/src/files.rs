@@ -151,10 +151,19 @@ pub fn read_text(session: &mut Session, path: &Path) -> Result<String, Stop> {
     })
 }
 
-/// Refuses a place for an output before work is done in vain: in a folder that does not exist, or
-/// where something lies that the command reads or writes besides.
+/// Refuses a place for an output before work is done in vain, and other outputs are written: in a
+/// folder that does not exist, under a name that no file can have, or where something lies that the
+/// command reads or writes besides.
 pub fn check_output(session: &mut Session, path: &Path) -> Result<(), Stop> {
     check_folder(session, path)?;
+    let name = path.display().to_string();
+    match std::fs::metadata(path) {
+        Ok(found) if found.is_dir() => return Err(session.cannot_write(&name, "it is a folder")),
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            return Err(session.cannot_write(&name, &words(&error)));
+        }
+        Ok(_) | Err(_) => {}
+    }
     session.claims.claim(path, Use::Write).map_err(|what| same_file(session, what))
 }
 
