@@ -1,5 +1,5 @@
 //! The program while it is elaborated: typed expressions that still name their Vars, and Funcs
-//! that may still grow. [`crate::finish`] turns it into a stage graph.
+//! that may still grow, until `finish` turns it into a stage graph.
 
 use std::collections::BTreeMap;
 
