@@ -75,7 +75,7 @@ impl Source {
             passes,
             observer: &mut NoObserver,
         };
-        match target.compile(Program::Grids(self.module.clone()), &request, &mut cx) {
+        match target.compile(Program::Grids(self.module.clone().into()), &request, &mut cx) {
             Ok(Artifact::Binary(binary)) => Ok(binary),
             Ok(Artifact::Text(_)) => Err("text where a binary was asked for".into()),
             Err(_) => Err(said(&self.sources, &diagnostics)),

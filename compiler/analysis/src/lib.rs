@@ -10,6 +10,7 @@ pub mod evaluate;
 mod frontiers;
 pub mod lanes;
 mod least;
+pub mod listing;
 pub mod liveness;
 pub mod loops;
 mod meetings;

@@ -1,8 +1,11 @@
 //! The options of every command, as design and manual state them.
 
 use std::path::PathBuf;
+use std::sync::OnceLock;
 
+use clap::builder::PossibleValue;
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use nbcc_pipeline::ReportInfo;
 
 use crate::registry;
 
@@ -56,6 +59,8 @@ pub enum Command {
     Explain(ExplainArgs),
     /// Replay a trace of DRAM requests
     Memtrace(MemtraceArgs),
+    /// Choose the bits of addresses that say in which memory stack data lies, for a trace of accesses
+    Maptrace(MaptraceArgs),
     /// List targets, their machines and choices
     Targets(TargetsArgs),
     /// Print a script that completes commands, options and files in a shell
@@ -199,20 +204,55 @@ impl CompileArgs {
 }
 
 /// What `--emit` takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EmitForm {
-    /// The binary
+    /// The binary.
     Bin,
-    /// Assembly
+    /// Assembly.
     Asm,
-    /// The shared intermediate representation
+    /// The shared intermediate representation.
     Ir,
-    /// The stage graph with its schedule
+    /// The stage graph with its schedule.
     Stages,
-    /// Target instructions over virtual registers
+    /// Target instructions over virtual registers.
     MachineIr,
-    /// The remarks, as YAML
+    /// The remarks, as YAML.
     Remarks,
+    /// A report that a target has.
+    Report(ReportInfo),
+}
+
+/// The forms that every target has, with their names and what they are.
+const FORMS: [(EmitForm, &str, &str); 6] = [
+    (EmitForm::Bin, "bin", "The binary"),
+    (EmitForm::Asm, "asm", "Assembly"),
+    (EmitForm::Ir, "ir", "The shared intermediate representation"),
+    (EmitForm::Stages, "stages", "The stage graph with its schedule"),
+    (EmitForm::MachineIr, "machine-ir", "Target instructions over virtual registers"),
+    (EmitForm::Remarks, "remarks", "The remarks, as YAML"),
+];
+
+impl ValueEnum for EmitForm {
+    fn value_variants<'a>() -> &'a [EmitForm] {
+        static ALL: OnceLock<Vec<EmitForm>> = OnceLock::new();
+        ALL.get_or_init(|| {
+            let mut all: Vec<EmitForm> = FORMS.iter().map(|&(form, ..)| form).collect();
+            for report in registry::get().targets.iter().flat_map(|entry| entry.target.reports()) {
+                if !all.contains(&EmitForm::Report(report)) {
+                    all.push(EmitForm::Report(report));
+                }
+            }
+            all
+        })
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        let (name, about) = match self {
+            EmitForm::Report(report) => (report.name, report.about),
+            form => FORMS.iter().find(|(known, ..)| known == form).map(|row| (row.1, row.2))?,
+        };
+        Some(PossibleValue::new(name).help(about))
+    }
 }
 
 /// `nbcc run`.
@@ -372,6 +412,34 @@ pub struct MemtraceArgs {
     /// Write the results as JSON
     #[arg(long, value_name = "FILE.json")]
     pub stats: Option<PathBuf>,
+}
+
+/// `nbcc maptrace`.
+#[derive(Args, Debug)]
+pub struct MaptraceArgs {
+    /// The trace: `INSTANCE R|W ADDRESS` a line
+    #[arg(value_name = "TRACE")]
+    pub trace: PathBuf,
+    /// A machine with memory stacks [default: the first of the target that has them]
+    #[arg(long, value_name = "NAME|FILE")]
+    pub machine: Option<String>,
+    /// Change a parameter of the machine, as in map.highest_bit=20
+    #[arg(long, value_name = "KEY=VALUE", value_parser = key_value)]
+    pub set: Vec<(String, String)>,
+    /// The share of the instances to learn from, above 0 and up to 1 [default: the machine's]
+    #[arg(long, value_name = "SHARE", value_parser = share)]
+    pub learn: Option<f64>,
+    /// Write the results as JSON
+    #[arg(long, value_name = "FILE.json")]
+    pub stats: Option<PathBuf>,
+}
+
+/// A number above 0 and up to 1.
+fn share(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(share) if share > 0.0 && share <= 1.0 => Ok(share),
+        _ => Err("a share is a number above 0 and up to 1, as 0.001".into()),
+    }
 }
 
 /// `nbcc targets`.

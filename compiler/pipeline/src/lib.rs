@@ -21,5 +21,6 @@ pub use request::{Emit, OptLevel, PassOptions, Request};
 pub use run::{run_attempts, run_passes};
 pub use signature::signature;
 pub use target::{
-    Artifact, Choice, Frontend, MachineInfo, ParseOptions, Program, ProgramKind, Target,
+    Artifact, Choice, Frontend, Grids, MachineInfo, ParseOptions, Program, ProgramKind, ReportInfo,
+    Target,
 };

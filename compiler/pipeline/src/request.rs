@@ -33,6 +33,8 @@ pub enum Emit {
     MachineIr,
     /// The remarks.
     Remarks,
+    /// The report of that name, one of the target's.
+    Report(&'static str),
 }
 
 /// What is asked of the passes.

@@ -1,5 +1,6 @@
 //! What a frontend and a target are.
 
+use nbcc_analysis::listing::Listing;
 use nbcc_base::{CodeInfo, Diagnostics, Failed, SourceFile, SourceId};
 use nbcc_stages::DirectiveInfo;
 
@@ -11,9 +12,25 @@ pub enum Program {
     /// An image pipeline.
     Stages(nbcc_stages::Pipeline),
     /// Kernels, which hosts launch on grids of threads, and what they call.
-    Grids(nbcc_ir::Module),
+    Grids(Grids),
     /// A function that a host calls once, on arrays and scalars, and what it calls.
     Function(nbcc_ir::Module, nbcc_ir::Func),
+}
+
+/// Kernels and what they call.
+#[derive(Clone, Debug, Default)]
+pub struct Grids {
+    /// The functions.
+    pub module: nbcc_ir::Module,
+    /// The kernels as the source has them, in its order, where it is a language of instructions and
+    /// registers: for targets whose decisions are about code as it is written.
+    pub listings: Vec<Listing>,
+}
+
+impl From<nbcc_ir::Module> for Grids {
+    fn from(module: nbcc_ir::Module) -> Grids {
+        Grids { module, listings: Vec::new() }
+    }
 }
 
 impl Program {
@@ -123,6 +140,15 @@ impl MachineInfo {
     }
 }
 
+/// What a target reports of programs, by `--emit NAME`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReportInfo {
+    /// Its name.
+    pub name: &'static str,
+    /// What it is, as a title.
+    pub about: &'static str,
+}
+
 /// What a compilation produces.
 #[derive(Clone, Debug)]
 pub enum Artifact {
@@ -144,13 +170,18 @@ pub trait Target: Sync {
     fn machines(&self) -> &'static [MachineInfo];
     /// What `-X` takes.
     fn choices(&self) -> &'static [Choice];
+    /// What it reports of programs besides remarks.
+    fn reports(&self) -> Vec<ReportInfo> {
+        Vec::new()
+    }
     /// The kind of programs that it compiles.
     fn accepts(&self) -> ProgramKind;
     /// Its passes, in order.
     fn passes(&self) -> Vec<PassInfo>;
     /// The diagnostic codes it reports.
     fn codes(&self) -> Vec<&'static CodeInfo>;
-    /// Compiles a program. Panics where it is of another kind than [`Target::accepts`] says.
+    /// Compiles a program. Panics where it is of another kind than [`Target::accepts`] says, or a
+    /// report is asked for that is none of [`Target::reports`].
     fn compile(
         &self,
         program: Program,

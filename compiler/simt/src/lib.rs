@@ -12,4 +12,4 @@ mod state;
 mod target;
 
 pub use state::{Compilation, KernelState};
-pub use target::Simt;
+pub use target::{Report, Simt};

@@ -1,5 +1,7 @@
 //! What the passes work on: a module, then its kernels in instructions, then a program.
 
+use nbcc_analysis::listing::Listing;
+use nbcc_base::Span;
 use nbcc_ir::{Func, Module, PrintOptions, print_function, verify_module};
 use nbcc_isa_simt::{Machine, Program};
 use nbcc_pipeline::{Dump, State};
@@ -31,6 +33,8 @@ pub struct KernelState {
 pub struct Compilation<X = ()> {
     /// The module as it stands.
     pub module: Module,
+    /// The kernels as the source has them, if it is a language of instructions and registers.
+    pub listings: Vec<Listing>,
     /// The machine.
     pub machine: Machine,
     /// Its kernels.
@@ -41,6 +45,15 @@ pub struct Compilation<X = ()> {
     pub program: Option<Program>,
     /// What the target keeps from one pass to another.
     pub own: X,
+}
+
+impl<X> Compilation<X> {
+    /// Where the instructions of the program come from, in their order.
+    pub fn spans(&self) -> Vec<Option<Span>> {
+        let selected = self.kernels.iter().filter_map(|kernel| kernel.selected.as_ref());
+        let blocks = selected.flat_map(|selected| selected.func.blocks.values());
+        blocks.flat_map(|block| block.insts.iter().map(|inst| inst.span)).collect()
+    }
 }
 
 impl<X> State for Compilation<X> {

@@ -5,8 +5,8 @@ use std::fmt::Write;
 use nbcc_base::{CodeInfo, Diagnostic, Failed};
 use nbcc_isa_simt::{Isa, asm};
 use nbcc_pipeline::{
-    Artifact, Choice, Context, Emit, MachineInfo, PassDesc, PassInfo, Program, ProgramKind,
-    Request, State, Target, before, run_passes,
+    Artifact, Choice, Context, Emit, Grids, MachineInfo, PassDesc, PassInfo, Program, ProgramKind,
+    ReportInfo, Request, State, Target, before, run_passes,
 };
 use nbcc_stages::DirectiveInfo;
 
@@ -15,6 +15,15 @@ use crate::backend::select::Messages;
 use crate::codes;
 use crate::passes::objects::Frame;
 use crate::state::{Compilation, KernelState};
+
+/// What a target reports of a program once its passes are done.
+#[derive(Debug)]
+pub struct Report<X: 'static = ()> {
+    /// Its name, and a sentence on it.
+    pub info: ReportInfo,
+    /// Its text.
+    pub text: fn(&Compilation<X>, &Context<'_>) -> String,
+}
 
 /// A SIMT target. `X` is what its passes keep beside the shared state.
 pub struct Simt<X: 'static = ()> {
@@ -26,6 +35,8 @@ pub struct Simt<X: 'static = ()> {
     pub machines: &'static [MachineInfo],
     /// What `-X` takes.
     pub choices: &'static [Choice],
+    /// What it reports of programs, see [`Target::reports`].
+    pub reports: &'static [Report<X>],
     /// Its passes, in order. The last makes the program.
     pub passes: &'static [PassDesc<Compilation<X>>],
     /// The diagnostic codes that it reports besides [`codes::ALL`].
@@ -57,6 +68,10 @@ impl<X: Default> Target for Simt<X> {
         ProgramKind::Grids
     }
 
+    fn reports(&self) -> Vec<ReportInfo> {
+        self.reports.iter().map(|report| report.info).collect()
+    }
+
     fn passes(&self) -> Vec<PassInfo> {
         self.passes.iter().map(PassDesc::info).collect()
     }
@@ -80,7 +95,7 @@ impl<X: Default> Target for Simt<X> {
             }
             Emit::Ir => before(self.passes, "select"),
             Emit::MachineIr => before(self.passes, "allocate"),
-            Emit::Binary | Emit::Asm | Emit::Remarks => self.passes,
+            Emit::Binary | Emit::Asm | Emit::Remarks | Emit::Report(_) => self.passes,
         };
         let mut state = self.start(program, request, cx)?;
         run_passes(passes, &mut state, cx)?;
@@ -89,6 +104,11 @@ impl<X: Default> Target for Simt<X> {
             Emit::Ir => Ok(Artifact::Text(text_of(&state))),
             Emit::Stages | Emit::MachineIr => Ok(Artifact::Text(state.text())),
             Emit::Remarks => Ok(Artifact::Text(String::new())),
+            Emit::Report(name) => {
+                let report = self.reports.iter().find(|report| report.info.name == name);
+                let report = report.expect("a report of this target");
+                Ok(Artifact::Text((report.text)(&state, cx)))
+            }
             Emit::Asm => asm::disassemble(program()).map(Artifact::Text),
             Emit::Binary => program().to_elf().map(Artifact::Binary),
         };
@@ -155,7 +175,9 @@ impl<X: Default> Simt<X> {
         request: &Request,
         cx: &mut Context<'_>,
     ) -> Result<Compilation<X>, Failed> {
-        let Program::Grids(module) = program else { panic!("this target takes kernels") };
+        let Program::Grids(Grids { module, listings }) = program else {
+            panic!("this target takes kernels")
+        };
         let machine = request.read_machine(self.isa.read, &codes::BAD_MACHINE, cx.diagnostics)?;
         let kernels: Vec<KernelState> = module
             .functions
@@ -177,7 +199,7 @@ impl<X: Default> Simt<X> {
             );
         }
         let (messages, own) = (Messages::default(), X::default());
-        Ok(Compilation { module, machine, kernels, messages, program: None, own })
+        Ok(Compilation { module, listings, machine, kernels, messages, program: None, own })
     }
 }
 

@@ -115,6 +115,7 @@ static TARGET: Simt<Regions> = Simt {
     about: "a target for this test",
     machines: &MACHINES,
     choices: &[],
+    reports: &[],
     passes: PASSES,
     codes: &[],
 };
@@ -198,7 +199,7 @@ fn compile(level: OptLevel, emit: Emit) -> Artifact {
         observer: &mut NoObserver,
     };
     let request = Request { machine: TOML.into(), emit, ..Request::default() };
-    let done = TARGET.compile(Source::Grids(module()), &request, &mut cx);
+    let done = TARGET.compile(Source::Grids(module().into()), &request, &mut cx);
     done.unwrap_or_else(|_| panic!("{diagnostics:?}"))
 }
 

@@ -14,6 +14,7 @@ mod debug;
 mod declaration;
 mod expression;
 pub mod forms;
+mod listing;
 mod lower;
 pub mod names;
 mod resolve;
@@ -22,8 +23,9 @@ mod special;
 mod syntax;
 mod token;
 
+use nbcc_analysis::listing::Listing;
 use nbcc_base::{CodeInfo, Diagnostics, Failed, SourceFile, SourceId};
-use nbcc_pipeline::{Frontend, ParseOptions, Program, ProgramKind};
+use nbcc_pipeline::{Frontend, Grids, ParseOptions, Program, ProgramKind};
 
 /// Kernels in PTX.
 #[derive(Debug)]
@@ -57,7 +59,8 @@ impl Frontend for Ptx {
         _: &ParseOptions<'_>,
         diagnostics: &mut Diagnostics,
     ) -> Result<Program, Failed> {
-        parse(id, file, diagnostics).map(Program::Grids)
+        let (module, listings) = kernels(id, file, diagnostics)?;
+        Ok(Program::Grids(Grids { module, listings }))
     }
 }
 
@@ -68,10 +71,22 @@ pub fn parse(
     file: &SourceFile,
     diagnostics: &mut Diagnostics,
 ) -> Result<nbcc_ir::Module, Failed> {
+    kernels(source, file, diagnostics).map(|(module, _)| module)
+}
+
+/// A file as IR, and its kernels as they are written.
+fn kernels(
+    source: SourceId,
+    file: &SourceFile,
+    diagnostics: &mut Diagnostics,
+) -> Result<(nbcc_ir::Module, Vec<Listing>), Failed> {
     let ast = syntax::parse(source, file, diagnostics)?;
     let module = resolve::resolve(ast, &file.text, diagnostics)?;
     let forms = check::check(&module, diagnostics)?;
-    if module.incomplete { Err(Failed) } else { lower::lower(&module, &forms, diagnostics) }
+    if module.incomplete {
+        return Err(Failed);
+    }
+    Ok((lower::lower(&module, &forms, diagnostics)?, listing::listings(&module, &forms)))
 }
 
 /// Every diagnostic code of this crate.

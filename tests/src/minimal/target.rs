@@ -112,7 +112,7 @@ impl Target for Tally {
         let passes = match request.emit {
             Emit::Stages | Emit::Ir => before(PASSES, "select"),
             Emit::MachineIr => before(PASSES, "allocate"),
-            Emit::Binary | Emit::Asm | Emit::Remarks => PASSES,
+            Emit::Binary | Emit::Asm | Emit::Remarks | Emit::Report(_) => PASSES,
         };
         let Source::Function(module, func) = program else { panic!("Tally takes functions") };
         let machine = request.read_machine(Machine::from_toml, &BAD_MACHINE, cx.diagnostics)?;
@@ -126,6 +126,7 @@ impl Target for Tally {
         let made = match request.emit {
             Emit::Binary => binary().map(Artifact::Binary),
             Emit::Remarks => Ok(Artifact::Text(String::new())),
+            Emit::Report(name) => panic!("{name} is no report of this target"),
             Emit::Asm => {
                 let text = |file: Vec<u8>| isa::disassemble(&file).map_err(|e| e.to_string());
                 binary().and_then(text).map(Artifact::Text)

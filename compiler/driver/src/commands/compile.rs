@@ -3,12 +3,25 @@
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-use nbcc_pipeline::{Artifact, Emit, OptLevel};
+use nbcc_base::Diagnostic;
+use nbcc_pipeline::{Artifact, Emit, OptLevel, ReportInfo};
 
 use crate::cli::{CompileArgs, EmitForm};
 use crate::observe::Watcher;
 use crate::session::{Session, Stop};
-use crate::{compile, console, files, records, registry};
+use crate::{codes, compile, console, files, records, registry};
+
+/// An error for a report that a target does not have.
+fn no_report(session: &mut Session, entry: &registry::TargetEntry, report: ReportInfo) -> Stop {
+    let (target, name) = (entry.target.name(), report.name);
+    let having = registry::get().targets.iter().find(|e| e.target.reports().contains(&report));
+    let message = format!("target {target} has no report `{name}`");
+    let diagnostic = Diagnostic::error(&codes::COMMAND_LINE, message);
+    session.usage(match having {
+        Some(other) => diagnostic.help(format!("it is one of --target {}", other.target.name())),
+        None => diagnostic,
+    })
+}
 
 /// Runs the command.
 pub fn compile(session: &mut Session, args: &CompileArgs) -> Result<(), Stop> {
@@ -29,6 +42,11 @@ pub fn compile(session: &mut Session, args: &CompileArgs) -> Result<(), Stop> {
     }
     let tools =
         compile::tools(session, source, &args.target.language, args.target.target.as_deref())?;
+    if let EmitForm::Report(report) = form
+        && !tools.entry.target.reports().contains(&report)
+    {
+        return Err(no_report(session, tools.entry, report));
+    }
     let size = args.size.as_ref();
     let passes = compile::pass_options(session, tools.entry, &args.passes)?;
     let mut request = compile::request(session, tools.entry, &args.target, size)?;
@@ -41,6 +59,7 @@ pub fn compile(session: &mut Session, args: &CompileArgs) -> Result<(), Stop> {
         EmitForm::Stages => Emit::Stages,
         EmitForm::MachineIr => Emit::MachineIr,
         EmitForm::Remarks => Emit::Remarks,
+        EmitForm::Report(report) => Emit::Report(report.name),
     };
     let mut watcher = Watcher::new(&args.passes);
     let (artifact, remarks) =

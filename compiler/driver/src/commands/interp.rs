@@ -31,7 +31,7 @@ pub fn interp(session: &mut Session, args: &InterpArgs) -> Result<(), Stop> {
     let tools = compile::tools(session, &args.source, &args.language, args.target.as_deref())?;
     match compile::parse(session, &args.source, tools, &args.data.param)? {
         Program::Stages(pipeline) => images(session, args, &pipeline),
-        Program::Grids(module) => grids(session, args, &module),
+        Program::Grids(kernels) => grids(session, args, &kernels.module),
         Program::Function(module, func) => functions(session, args, &module, func),
     }
 }

@@ -7,6 +7,7 @@ mod cuda;
 mod ipim;
 mod mpu;
 mod simt;
+mod tom;
 
 use std::path::Path;
 use std::sync::OnceLock;
@@ -41,8 +42,12 @@ pub static BUILT_IN: Registry = Registry {
     ],
     translators: &[cuda::CUDA],
     planned: &[PlannedLanguage { name: "c", title: "C", extension: "c" }],
-    targets: &[ipim::ENTRY, mpu::ENTRY],
+    targets: &[ipim::ENTRY, mpu::ENTRY, tom::ENTRY],
 };
+
+/// The target whose machines have memory stacks, its mappings of addresses to them, and the analyzer
+/// that chooses among them.
+pub use tom::{ENTRY as STACKED, analyzer, mappings as stack_mappings, trace};
 
 /// The registry of this process: command lines are read, and codes explained, by one.
 static REGISTRY: OnceLock<&'static Registry> = OnceLock::new();

@@ -134,7 +134,7 @@ impl Target for Ipim {
             Emit::Stages => until("lower"),
             Emit::Ir => until("select"),
             Emit::MachineIr => until("allocate"),
-            Emit::Binary | Emit::Asm | Emit::Remarks => PASSES,
+            Emit::Binary | Emit::Asm | Emit::Remarks | Emit::Report(_) => PASSES,
         };
         let mut state = start(program, request, cx)?;
         run_attempts(passes, &mut state, cx)?;
@@ -142,6 +142,7 @@ impl Target for Ipim {
         let written = match request.emit {
             Emit::Stages | Emit::Ir | Emit::MachineIr => Ok(Artifact::Text(state.text())),
             Emit::Remarks => Ok(Artifact::Text(String::new())),
+            Emit::Report(name) => panic!("{name} is no report of this target"),
             Emit::Asm => nbcc_isa_ipim::asm::disassemble(program()).map(Artifact::Text),
             Emit::Binary => program().to_elf().map(Artifact::Binary),
         };

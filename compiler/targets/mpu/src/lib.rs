@@ -17,6 +17,7 @@ pub static MPU: Simt = Simt {
     about: "MPU: grids of threads on cores with near-bank units",
     machines: &MACHINES,
     choices: &[],
+    reports: &[],
     passes: pipeline::PASSES,
     codes: &[],
 };

@@ -26,6 +26,17 @@ pub fn assign(
     }))
 }
 
+/// The operands of an instruction that are results, by number.
+pub fn results(inst: &Instruction, matched: &Matched) -> Vec<usize> {
+    if matched.pattern.row.meaning == Meaning::Mov {
+        return vec![0];
+    }
+    let Some(assigned) = assign(&matched.pattern.operands, inst.operands.len()) else {
+        return Vec::new();
+    };
+    assigned.enumerate().filter(|(_, p)| p.is_result()).map(|(number, _)| number).collect()
+}
+
 impl Checker<'_, '_> {
     /// Checks all operands of an instruction.
     pub(super) fn operands(&mut self, inst: &Instruction, matched: &Matched) -> Option<()> {

@@ -16,8 +16,8 @@ use super::context::{Home, Lowerer, Var};
 use super::ssa::{self, Accesses};
 use super::types::{num_type, register_type};
 use crate::ast::{ScalarType, StateSpace};
-use crate::check::{accessed_space, assign, bits, codes, vector_length};
-use crate::forms::{Matched, Meaning, Modifier};
+use crate::check::{accessed_space, bits, codes, results, vector_length};
+use crate::forms::{Meaning, Modifier};
 use crate::resolved::{
     AddressBase, Body, BodyItem, Call, Callee, FunctionId, Instruction, Operand, OperandKind,
     Parameter, Resolved, VariableId,
@@ -316,7 +316,7 @@ impl Lowerer<'_> {
             }
             note(Access::Define(var));
         };
-        let results = self.results(inst, matched);
+        let results = results(inst, matched);
         for (number, operand) in inst.operands.iter().enumerate() {
             let is_store_target = meaning == Meaning::Store && number == 0;
             if !results.contains(&number) {
@@ -344,17 +344,6 @@ impl Lowerer<'_> {
         if matched.modifiers.has(Modifier::Cc) {
             define(self.carry, note);
         }
-    }
-
-    /// The operands that are results, by number.
-    fn results(&self, inst: &Instruction, matched: &Matched) -> Vec<usize> {
-        if matched.pattern.row.meaning == Meaning::Mov {
-            return vec![0];
-        }
-        let Some(assigned) = assign(&matched.pattern.operands, inst.operands.len()) else {
-            return Vec::new();
-        };
-        assigned.enumerate().filter(|(_, p)| p.is_result()).map(|(number, _)| number).collect()
     }
 
     fn is_scalar_home(&self, operand: &Operand) -> bool {

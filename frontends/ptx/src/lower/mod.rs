@@ -25,6 +25,8 @@ mod types;
 mod video;
 mod warp;
 
+pub(crate) use blocks::{meaning, targets};
+
 use std::collections::BTreeMap;
 
 use cranelift_entity::SecondaryMap;

@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use nbcc_base::{Diagnostic, SourceId};
-use nbcc_pipeline::Program;
+use nbcc_pipeline::{Grids, Program};
 
 use super::{account, binary_of, failed, options, refuse_options};
 use crate::cli::{DataArgs, RunArgs};
@@ -33,7 +33,7 @@ pub fn run_source(
     let passes = compile::pass_options(session, entry, &args.passes)?;
     let request = compile::request(session, entry, &args.target, None)?;
     let program = compile::parse(session, &args.program, tools, &[])?;
-    let Program::Grids(module) = program.clone() else {
+    let Program::Grids(Grids { module, .. }) = program.clone() else {
         panic!("target {} takes kernels", entry.target.name());
     };
     let (mut plan, launches) = plan(session, args, &kernels_of(&module))?;

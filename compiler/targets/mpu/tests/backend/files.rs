@@ -84,7 +84,7 @@ fn result(input: &str) -> String {
         passes: &options,
         observer: &mut after,
     };
-    let done = MPU.compile(Program::Grids(module), &request, &mut cx);
+    let done = MPU.compile(Program::Grids(module.into()), &request, &mut cx);
     let mut out = String::new();
     match done {
         Ok(Artifact::Text(text)) if wanted == "emit" => out.push_str(&text),

@@ -1,0 +1,116 @@
+//! The constants that registers hold on every way to a place: copies of numbers, and copies of those.
+
+use std::collections::BTreeMap;
+
+use super::{Flow, Line, Listing, Meaning, Number, Operand, Reg};
+
+type Known = BTreeMap<Reg, Number>;
+
+/// What registers hold where blocks begin.
+#[derive(Debug)]
+pub struct Constants {
+    /// `None` for a block that nothing reaches.
+    at_start: Vec<Option<Known>>,
+    /// Whether any instruction copies into each register: others never hold one.
+    copied: Vec<bool>,
+}
+
+impl Constants {
+    /// The constants of a listing: the greatest solution, by a work list in the order of the text.
+    pub fn new(listing: &Listing, flow: &Flow) -> Constants {
+        let mut at_start: Vec<Option<Known>> = vec![None; flow.blocks()];
+        at_start[0] = Some(Known::new());
+        let mut waiting: std::collections::BTreeSet<u32> = [0].into();
+        while let Some(block) = waiting.pop_first() {
+            let mut known = at_start[block as usize].clone().unwrap_or_default();
+            let range = flow.range(block);
+            listing.code[range.clone()].iter().for_each(|line| step(line, &mut known));
+            for &next in &flow.successors[range.end - 1] {
+                let to = flow.block[next as usize];
+                let changed = match &mut at_start[to as usize] {
+                    Some(before) => {
+                        let size = before.len();
+                        before.retain(|reg, number| known.get(reg) == Some(number));
+                        before.len() != size
+                    }
+                    none => {
+                        *none = Some(known.clone());
+                        true
+                    }
+                };
+                if changed {
+                    waiting.insert(to);
+                }
+            }
+        }
+        let mut copied = vec![false; listing.registers as usize];
+        let copies = listing.code.iter().filter(|line| matches!(line.meaning, Meaning::Copy(_)));
+        for reg in copies.flat_map(|line| &line.writes) {
+            copied[reg.as_u32() as usize] = true;
+        }
+        Constants { at_start, copied }
+    }
+
+    /// What a register holds before an instruction. Within a block only the last write before it
+    /// counts, and copies of registers that hold constants.
+    pub fn number(&self, listing: &Listing, flow: &Flow, reg: Reg, at: u32) -> Option<Number> {
+        if !self.copied[reg.as_u32() as usize] {
+            return None;
+        }
+        let block = flow.block[at as usize];
+        let known = self.at_start[block as usize].as_ref()?;
+        let from = flow.starts[block as usize] as usize;
+        let (mut reg, mut kept) = (reg, None);
+        for line in listing.code[from..at as usize].iter().rev() {
+            if !line.writes.contains(&reg) {
+                continue;
+            }
+            let number = match line.meaning {
+                Meaning::Copy(Operand::Number(number)) => number,
+                Meaning::Copy(Operand::Reg(copied)) if !line.keeps => {
+                    reg = copied;
+                    continue;
+                }
+                _ => return None,
+            };
+            // Threads that do not copy must hold the number already.
+            if kept.is_some_and(|kept| kept != number) {
+                return None;
+            }
+            if !line.keeps {
+                return Some(number);
+            }
+            kept = Some(number);
+        }
+        known.get(&reg).copied().filter(|number| kept.is_none_or(|kept| kept == *number))
+    }
+
+    /// What registers hold before an instruction.
+    pub fn before(&self, listing: &Listing, flow: &Flow, at: u32) -> BTreeMap<Reg, Number> {
+        let block = flow.block[at as usize];
+        let mut known = self.at_start[block as usize].clone().unwrap_or_default();
+        let from = flow.starts[block as usize] as usize;
+        listing.code[from..at as usize].iter().for_each(|line| step(line, &mut known));
+        known
+    }
+}
+
+/// From what is known before an instruction to what is known behind it.
+pub(super) fn step(line: &Line, known: &mut Known) {
+    let number = match line.meaning {
+        Meaning::Copy(Operand::Number(number)) => Some(number),
+        Meaning::Copy(Operand::Reg(from)) if !line.keeps => known.get(&from).copied(),
+        _ => None,
+    };
+    for reg in &line.writes {
+        match number {
+            // Where only some threads copy, all hold it if they did so before.
+            Some(number) if !line.keeps || known.get(reg) == Some(&number) => {
+                known.insert(*reg, number);
+            }
+            _ => {
+                known.remove(reg);
+            }
+        }
+    }
+}

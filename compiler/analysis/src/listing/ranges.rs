@@ -1,0 +1,100 @@
+//! What a range of instructions takes from its surroundings and leaves to them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{Constants, Flow, Input, Listing, Live, Number, Reg};
+
+/// Everything that is known of a listing.
+#[derive(Debug)]
+pub struct Facts<'a> {
+    /// The listing.
+    pub listing: &'a Listing,
+    /// Its control flow.
+    pub flow: Flow,
+    /// Where its registers are live.
+    pub live: Live,
+    /// What they hold.
+    pub constants: Constants,
+    /// For each register that may be read where nothing wrote it, the instructions before which some
+    /// write may have happened.
+    written: BTreeMap<Reg, BTreeSet<u32>>,
+}
+
+/// What a range takes and leaves.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Taken {
+    /// Registers whose values it needs, ascending.
+    pub registers_in: Vec<Reg>,
+    /// Registers that it writes and that are live behind it, ascending.
+    pub registers_out: Vec<Reg>,
+    /// Inputs that it reads, ascending.
+    pub inputs: Vec<Input>,
+}
+
+impl<'a> Facts<'a> {
+    /// The facts of a listing that has instructions.
+    pub fn new(listing: &'a Listing) -> Facts<'a> {
+        let flow = Flow::new(listing);
+        let live = Live::new(listing, &flow);
+        let constants = Constants::new(listing, &flow);
+        // A register that is live where nothing wrote it is so where the function begins.
+        let unwritten = live.at_start[0].iter();
+        let written = unwritten.map(|&reg| (reg, behind_writes(listing, &flow, reg))).collect();
+        Facts { listing, flow, live, constants, written }
+    }
+
+    /// Whether some write of a register reaches an instruction.
+    pub fn may_be_written(&self, reg: Reg, at: u32) -> bool {
+        self.written.get(&reg).is_none_or(|places| places.contains(&at))
+    }
+
+    /// Whether a register holds one and the same constant on every way to an instruction.
+    pub fn holds_constant(&self, reg: Reg, at: u32) -> bool {
+        self.constants.number(self.listing, &self.flow, reg, at).is_some()
+    }
+
+    /// What the instructions from `first` to `last` take and leave; they are entered at `first` only
+    /// and left to the instruction behind `last` only.
+    ///
+    /// A register is needed if its value before the range is live there and the range accesses it:
+    /// one that the range does not write cannot be among those it leaves, so only reads need it; one
+    /// that it writes is needed if a way through the range reads it first or leaves it as it was,
+    /// which is to say if it is live. A constant that the range does not write stands in the range.
+    pub fn taken(&self, first: u32, last: u32) -> Taken {
+        let lines = &self.listing.code[first as usize..=last as usize];
+        let reads: BTreeSet<Reg> =
+            lines.iter().flat_map(|line| line.reads.iter().copied()).collect();
+        let writes: BTreeSet<Reg> =
+            lines.iter().flat_map(|line| line.writes.iter().copied()).collect();
+        let known: BTreeMap<Reg, Number> = self.constants.before(self.listing, &self.flow, first);
+        let before = self.live.before(self.listing, &self.flow, first);
+        let behind = self.live.before(self.listing, &self.flow, last + 1);
+        let is_needed = |reg: &Reg| {
+            let is_written = writes.contains(reg);
+            (is_written || reads.contains(reg) && !known.contains_key(reg))
+                && self.may_be_written(*reg, first)
+        };
+        let inputs: BTreeSet<Input> =
+            lines.iter().flat_map(|line| line.inputs.iter().copied()).collect();
+        Taken {
+            registers_in: before.into_iter().filter(is_needed).collect(),
+            registers_out: behind.into_iter().filter(|reg| writes.contains(reg)).collect(),
+            inputs: inputs.into_iter().collect(),
+        }
+    }
+}
+
+/// The instructions that a way from some write of a register leads to.
+fn behind_writes(listing: &Listing, flow: &Flow, reg: Reg) -> BTreeSet<u32> {
+    let mut reached = BTreeSet::new();
+    let writers = listing.code.iter().enumerate().filter(|(_, line)| line.writes.contains(&reg));
+    let mut stack: Vec<u32> = writers.map(|(at, _)| at as u32).collect();
+    while let Some(at) = stack.pop() {
+        for &next in &flow.successors[at as usize] {
+            if reached.insert(next) {
+                stack.push(next);
+            }
+        }
+    }
+    reached
+}

@@ -1,0 +1,54 @@
+//! The TOM backend: grids of threads on a GPU whose memory stacks compute too (paper 002). It is the
+//! backend that SIMT targets share, on TOM's machines; what TOM decides is which parts of a kernel
+//! are worth running beside memory ([`offload`]).
+
+mod code;
+pub mod offload;
+mod pipeline;
+
+use nbcc_analysis::listing::Listing;
+use nbcc_isa_tom::machine::BUILT_IN;
+use nbcc_isa_tom::{ISA, Machine};
+use nbcc_pipeline::{Context, MachineInfo, OptLevel, ReportInfo};
+use nbcc_simt::{Compilation, Report, Simt};
+
+const MACHINES: [MachineInfo; BUILT_IN.len()] = MachineInfo::all(
+    BUILT_IN,
+    [
+        "TOM as evaluated: 64 multiprocessors and one in each of 4 stacks",
+        "the baseline: 68 multiprocessors, stacks that only store",
+    ],
+);
+
+/// The TOM target.
+pub static TOM: Simt = Simt {
+    isa: &ISA,
+    about: "TOM: grids of threads on a GPU with 3D-stacked memories that compute",
+    machines: &MACHINES,
+    choices: &[],
+    reports: &[Report {
+        info: ReportInfo {
+            name: "offload",
+            about: "Which loops and blocks are worth running beside memory, as JSON",
+        },
+        text: offload_report,
+    }],
+    passes: pipeline::PASSES,
+    codes: &[],
+};
+
+/// Candidates of the source as it is written where nothing is optimised, else of the code that runs.
+fn offload_report(state: &Compilation, cx: &Context<'_>) -> String {
+    let machine = Machine::from_toml(&state.machine.toml, &[]).expect("it was read before");
+    let made;
+    let listings: &[Listing] = if cx.passes.level == OptLevel::O0 && !state.listings.is_empty() {
+        &state.listings
+    } else {
+        let program = state.program.as_ref().expect("the last pass makes the program");
+        made = code::listings(program, &state.spans());
+        &made
+    };
+    let found: Vec<(&Listing, offload::Found)> =
+        listings.iter().map(|listing| (listing, offload::find(listing, &machine.cost))).collect();
+    offload::json(&found, &machine.cost, cx.sources)
+}

@@ -1,0 +1,423 @@
+//! The machines of TOM: Table 1 of the paper as a struct, read from a TOML file of `machines/`.
+//! Compiler and simulator take every number from here.
+
+use nbcc_isa::machine::{
+    self, Entry, MachineError, Override, check_multiple, check_name, check_range,
+};
+use nbcc_isa_simt::Limits;
+use serde::{Deserialize, Serialize};
+
+use crate::address::StackBits;
+
+/// A whole machine.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Machine {
+    /// What statistics call it.
+    pub name: String,
+    /// The GPU.
+    pub gpu: Gpu,
+    /// A multiprocessor.
+    pub sm: Sm,
+    /// The private cache of a multiprocessor.
+    pub l1: Cache,
+    /// The shared cache of the GPU.
+    pub l2: Cache,
+    /// What both caches have.
+    pub cache: Lines,
+    /// Memory stacks.
+    pub stack: Stack,
+    /// Links off the chips.
+    pub link: Link,
+    /// Offloading.
+    pub offload: Offload,
+    /// The constants of the cost of offloading.
+    pub cost: Cost,
+    /// The mapping of addresses to stacks.
+    pub map: Map,
+    /// The way to host memory.
+    pub pcie: Pcie,
+    /// Energies in picojoules.
+    pub energy: Energy,
+}
+
+/// The GPU. Frequencies are GHz.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Gpu {
+    /// Multiprocessors.
+    pub sms: u32,
+    /// Multiprocessors of a cluster.
+    pub cluster_sms: u32,
+    /// Clock of a multiprocessor.
+    pub clock: f64,
+    /// Clock of the shared cache.
+    pub l2_clock: f64,
+    /// Clock between clusters and shared cache.
+    pub interconnect_clock: f64,
+}
+
+/// A multiprocessor.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Sm {
+    /// Threads of a warp.
+    pub lanes: u32,
+    /// Warps.
+    pub warps: u32,
+    /// Blocks.
+    pub blocks: u32,
+    /// Threads of a block at most.
+    pub block_threads: u32,
+    /// 32-bit registers.
+    pub registers: u32,
+    /// 32-bit registers that a thread may name.
+    pub thread_registers: u32,
+    /// Bytes of shared memory.
+    pub shared_bytes: u32,
+    /// Bytes of local memory of a thread at most.
+    pub local_bytes: u32,
+    /// Bytes of the parameters of a kernel at most.
+    pub param_bytes: u32,
+}
+
+/// A cache.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Cache {
+    /// Bytes.
+    pub bytes: u32,
+    /// Lines of a set.
+    pub ways: u32,
+}
+
+/// What caches have in common.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Lines {
+    /// Bytes of a line.
+    pub line_bytes: u32,
+}
+
+/// Memory stacks.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Stack {
+    /// How many there are.
+    pub count: u32,
+    /// Multiprocessors in the logic layer of each.
+    pub sms: u32,
+    /// Warps of such a multiprocessor.
+    pub warps: u32,
+    /// Vaults of a stack.
+    pub vaults: u32,
+    /// Banks of a vault.
+    pub banks: u32,
+    /// Through-silicon vias of a vault.
+    pub vault_tsvs: u32,
+    /// Gigabits a second of each.
+    pub tsv_rate: f64,
+    /// GB/s inside a stack.
+    pub internal_bandwidth: f64,
+    /// Bytes of a row.
+    pub row_bytes: u32,
+    /// Bytes of a stack.
+    pub bytes: u64,
+}
+
+/// Links off the chips.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Link {
+    /// GB/s between GPU and a stack, each direction.
+    pub bandwidth: f64,
+    /// The share of it that a link between stacks has.
+    pub cross_ratio: f64,
+    /// Bytes of a packet besides what the cost model counts.
+    pub header_bytes: u32,
+}
+
+/// Offloading.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Offload {
+    /// Cycles of the pipeline for an offloaded task.
+    pub latency: u32,
+    /// Entries of the table of candidates.
+    pub entries: u32,
+    /// Bits of an entry.
+    pub entry_bits: u32,
+    /// The share of a channel's slots in use from which it is busy.
+    pub busy_threshold: f64,
+    /// Cycles over which that is measured.
+    pub busy_window: u32,
+}
+
+/// The constants of the cost of offloading (section 3.1.1).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Cost {
+    /// SW: words of a register of a warp.
+    pub warp_words: u32,
+    /// SC: words of a line.
+    pub line_words: u32,
+    /// Coal_LD: lines that a load of a warp takes.
+    pub coalescing_loads: f64,
+    /// Coal_ST: lines that a store of a warp takes.
+    pub coalescing_stores: f64,
+    /// Miss_LD: share of the lines loaded that miss.
+    pub load_misses: f64,
+    /// Words that answer a store.
+    pub acknowledgment: f64,
+}
+
+/// The mapping of addresses to stacks.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Map {
+    /// The lowest bit that may choose the stack.
+    pub lowest_bit: u32,
+    /// The highest.
+    pub highest_bit: u32,
+    /// Entries of the table of allocations.
+    pub entries: u32,
+    /// Bits of an entry.
+    pub entry_bits: u32,
+    /// The share of the instances that the mapping is learnt from.
+    pub learn_share: f64,
+}
+
+/// The way to host memory.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Pcie {
+    /// Microseconds of an access.
+    pub latency_us: f64,
+    /// GB/s.
+    pub bandwidth: f64,
+}
+
+/// Energies in picojoules.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Energy {
+    /// Moving a bit over a link.
+    pub link_bit: f64,
+    /// An unused slot of a bit of a link, a cycle.
+    pub link_idle_bit: f64,
+    /// Activating a row.
+    pub activate: f64,
+    /// Reading a bit of the row buffer.
+    pub row_buffer_bit: f64,
+}
+
+/// The built-in machines: name and TOML text.
+pub const BUILT_IN: &[(&str, &str)] = &[
+    ("tom", include_str!("../machines/tom.toml")),
+    ("tom-baseline", include_str!("../machines/tom-baseline.toml")),
+];
+
+impl Machine {
+    /// The TOML text of a built-in machine.
+    pub fn built_in_text(name: &str) -> Option<&'static str> {
+        machine::built_in_text(BUILT_IN, name)
+    }
+
+    /// A built-in machine.
+    ///
+    /// # Panics
+    /// `name` is not one of [`BUILT_IN`].
+    pub fn built_in(name: &str) -> Machine {
+        let text = Machine::built_in_text(name).expect("the name of a built-in machine");
+        Machine::from_toml(text, &[]).expect("built-in machines are valid")
+    }
+
+    /// Reads a machine file and applies overrides.
+    ///
+    /// # Errors
+    /// As [`machine::load`].
+    pub fn from_toml(text: &str, overrides: &[Override]) -> Result<Machine, MachineError> {
+        machine::load(text, overrides, Machine::validate)
+    }
+
+    /// Every key with its value and the comment of `text`, the file it was read from.
+    pub fn list(&self, text: &str) -> Vec<Entry> {
+        machine::list(self, text)
+    }
+
+    /// The machine as programs see it.
+    pub fn as_simt(&self) -> nbcc_isa_simt::Machine {
+        nbcc_isa_simt::Machine {
+            isa: &crate::ISA,
+            name: self.name.clone(),
+            toml: machine::to_toml(self),
+            limits: Limits {
+                cores: self.gpu.sms,
+                core_warps: self.sm.warps,
+                core_blocks: self.sm.blocks,
+                block_threads: self.sm.block_threads,
+                registers: self.sm.thread_registers,
+                shared_bytes: self.sm.shared_bytes,
+                local_bytes: self.sm.local_bytes,
+                param_bytes: self.sm.param_bytes,
+                memory_bytes: u64::from(self.stack.count) * self.stack.bytes,
+            },
+        }
+    }
+
+    /// The mappings that the analyzer chooses from: consecutive bits, the lowest first (section 3.2).
+    pub fn mappings(&self) -> Vec<StackBits> {
+        let count = self.stack.count.trailing_zeros();
+        let last = self.map.highest_bit + 1 - count;
+        (self.map.lowest_bit..=last).map(|low| StackBits { low, count }).collect()
+    }
+
+    /// Checks every value for its range.
+    ///
+    /// # Errors
+    /// The first value that is out of range, by its key.
+    pub fn validate(&self) -> Result<(), MachineError> {
+        check_name(&self.name)?;
+        for (key, value, least, most) in [
+            ("gpu.sms", self.gpu.sms, 1, 4096),
+            ("gpu.cluster_sms", self.gpu.cluster_sms, 1, 4096),
+            ("sm.lanes", self.sm.lanes, 32, 32),
+            ("sm.warps", self.sm.warps, 1, 1024),
+            ("sm.blocks", self.sm.blocks, 1, 64),
+            ("sm.block_threads", self.sm.block_threads, 32, 1024),
+            ("sm.registers", self.sm.registers, 1024, 1 << 24),
+            ("sm.thread_registers", self.sm.thread_registers, 16, 256),
+            ("sm.shared_bytes", self.sm.shared_bytes, 1024, 1 << 24),
+            ("sm.local_bytes", self.sm.local_bytes, 16, 1 << 24),
+            ("sm.param_bytes", self.sm.param_bytes, 64, 65536),
+            ("l1.bytes", self.l1.bytes, 128, 1 << 30),
+            ("l1.ways", self.l1.ways, 1, 1024),
+            ("l2.bytes", self.l2.bytes, 128, 1 << 30),
+            ("l2.ways", self.l2.ways, 1, 1024),
+            ("cache.line_bytes", self.cache.line_bytes, 32, 4096),
+            ("stack.count", self.stack.count, 1, 64),
+            ("stack.sms", self.stack.sms, 0, 64),
+            ("stack.warps", self.stack.warps, 1, 1024),
+            ("stack.vaults", self.stack.vaults, 1, 256),
+            ("stack.banks", self.stack.banks, 1, 256),
+            ("stack.vault_tsvs", self.stack.vault_tsvs, 1, 1 << 16),
+            ("stack.row_bytes", self.stack.row_bytes, 128, 1 << 20),
+            ("link.header_bytes", self.link.header_bytes, 0, 4096),
+            ("offload.latency", self.offload.latency, 0, 1 << 20),
+            ("offload.entries", self.offload.entries, 0, 1 << 16),
+            ("offload.entry_bits", self.offload.entry_bits, 1, 1 << 16),
+            ("offload.busy_window", self.offload.busy_window, 1, 1 << 24),
+            ("cost.warp_words", self.cost.warp_words, 1, 1024),
+            ("cost.line_words", self.cost.line_words, 1, 1024),
+            ("map.lowest_bit", self.map.lowest_bit, 0, 47),
+            ("map.highest_bit", self.map.highest_bit, 0, 47),
+            ("map.entries", self.map.entries, 0, 1 << 20),
+            ("map.entry_bits", self.map.entry_bits, 1, 1 << 16),
+        ] {
+            check_range(key, value, least, most)?;
+        }
+        for (key, value, least, most) in [
+            ("gpu.clock", self.gpu.clock, 0.001, 1000.0),
+            ("gpu.l2_clock", self.gpu.l2_clock, 0.001, 1000.0),
+            ("gpu.interconnect_clock", self.gpu.interconnect_clock, 0.001, 1000.0),
+            ("stack.tsv_rate", self.stack.tsv_rate, 0.001, 1e6),
+            ("stack.internal_bandwidth", self.stack.internal_bandwidth, 0.001, 1e9),
+            ("link.bandwidth", self.link.bandwidth, 0.001, 1e9),
+            ("link.cross_ratio", self.link.cross_ratio, 0.001, 1000.0),
+            ("offload.busy_threshold", self.offload.busy_threshold, 0.0, 1.0),
+            ("cost.coalescing_loads", self.cost.coalescing_loads, 0.0, 32.0),
+            ("cost.coalescing_stores", self.cost.coalescing_stores, 0.0, 32.0),
+            ("cost.load_misses", self.cost.load_misses, 0.0, 1.0),
+            ("cost.acknowledgment", self.cost.acknowledgment, 0.0, 32.0),
+            ("map.learn_share", self.map.learn_share, 1e-9, 1.0),
+            ("pcie.latency_us", self.pcie.latency_us, 0.0, 1e6),
+            ("pcie.bandwidth", self.pcie.bandwidth, 0.001, 1e9),
+            ("energy.link_bit", self.energy.link_bit, 0.0, 1e9),
+            ("energy.link_idle_bit", self.energy.link_idle_bit, 0.0, 1e9),
+            ("energy.activate", self.energy.activate, 0.0, 1e9),
+            ("energy.row_buffer_bit", self.energy.row_buffer_bit, 0.0, 1e9),
+        ] {
+            check_range(key, value, least, most)?;
+        }
+        check_range("stack.bytes", self.stack.bytes, 1 << 20, 1 << 40)?;
+        check_multiple("gpu.sms", self.gpu.sms, self.gpu.cluster_sms)?;
+        check_multiple("sm.block_threads", self.sm.block_threads, self.sm.lanes)?;
+        check_multiple("sm.shared_bytes", self.sm.shared_bytes, 16)?;
+        check_multiple("sm.local_bytes", self.sm.local_bytes, 16)?;
+        for (key, value) in
+            [("stack.count", self.stack.count), ("cache.line_bytes", self.cache.line_bytes)]
+        {
+            if !value.is_power_of_two() {
+                let message = format!("`{key}` is {value}, which is no power of two");
+                return Err(MachineError::at_key(key, message));
+            }
+        }
+        if self.sm.warps * self.sm.lanes < self.sm.block_threads {
+            let message = format!(
+                "a multiprocessor holds {} warps, too few for a block of {} threads",
+                self.sm.warps, self.sm.block_threads
+            );
+            return Err(MachineError::at_key("sm.warps", message));
+        }
+        let bits = self.stack.count.trailing_zeros();
+        if bits > 0 && self.map.highest_bit + 1 < self.map.lowest_bit + bits {
+            let message = format!(
+                "bits {} to {} are too few for {} stacks",
+                self.map.lowest_bit, self.map.highest_bit, self.stack.count
+            );
+            return Err(MachineError::at_key("map.highest_bit", message));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The values of Table 1 and what the paper says follows from them.
+    #[test]
+    fn built_in_machines_are_those_of_the_paper() {
+        let (tom, baseline) = (Machine::built_in("tom"), Machine::built_in("tom-baseline"));
+        let total = |m: &Machine| m.gpu.sms + m.stack.count * m.stack.sms;
+        assert_eq!((total(&tom), total(&baseline), baseline.stack.sms), (68, 68, 0));
+        // 64 vias of 1.25 Gb/s are 10 GB/s a vault, 16 vaults 160 GB/s a stack.
+        let vault = f64::from(tom.stack.vault_tsvs) * tom.stack.tsv_rate / 8.0;
+        assert_eq!(vault, 10.0);
+        assert_eq!(vault * f64::from(tom.stack.vaults), tom.stack.internal_bandwidth);
+        assert_eq!(tom.stack.internal_bandwidth, 2.0 * tom.link.bandwidth);
+        let pairs: Vec<[u32; 2]> = tom.mappings().iter().map(|bits| bits.pair()).collect();
+        assert_eq!((pairs.len(), pairs[0], pairs[9]), (10, [7, 8], [16, 17]));
+        assert_eq!(tom.offload.entries * tom.offload.entry_bits, 10_320);
+        assert_eq!(tom.map.entries * tom.map.entry_bits, 9_700);
+    }
+
+    #[test]
+    fn every_value_has_its_source() {
+        for (name, text) in BUILT_IN {
+            for entry in Machine::built_in(name).list(text) {
+                let c = &entry.comment;
+                let sourced = ["T1", "chosen", "section"].iter().any(|s| c.contains(s));
+                assert!(sourced || entry.key == "name", "{} has no source", entry.key);
+            }
+        }
+    }
+
+    /// Every value set to what no machine has: an error with a key, or a valid machine.
+    #[test]
+    fn hostile_values_are_errors() {
+        let text = Machine::built_in_text("tom").unwrap();
+        for entry in Machine::built_in("tom").list(text) {
+            for value in ["0", "-1", "3", "4294967295", "9223372036854775807", "nan", "[]", "x"] {
+                let change = Override { key: entry.key.clone(), value: value.into() };
+                match Machine::from_toml(text, &[change]) {
+                    Ok(machine) => {
+                        machine.validate().unwrap();
+                        let _ = machine.mappings();
+                    }
+                    Err(error) => assert!(error.key.is_some(), "{}={value}: {error}", entry.key),
+                }
+            }
+        }
+    }
+}
