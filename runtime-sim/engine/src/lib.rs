@@ -3,6 +3,7 @@
 
 pub mod energy;
 pub mod progress;
+pub mod slab;
 pub mod statistics;
 pub mod trace;
 

@@ -1,14 +1,10 @@
-//! The banks of a process group in time: its controller, and the requests that are
-//! on their way to it or wait for a place in its queue.
+//! The banks of a process group in time.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 use nbcc_isa_ipim::{ATOM_BYTES, Machine};
-use nbcc_sim_dram::{
-    Banks, Completion, Controller, DramConfig, Issued, Kind, Model, Request, Stats,
-};
-use nbcc_sim_engine::Cycle;
+pub use nbcc_sim_dram::Port as Group;
+use nbcc_sim_dram::{Banks, DramConfig, Kind, Model};
 
 /// Why a machine's banks cannot be simulated.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -28,105 +24,6 @@ pub fn dram_model(machine: &Machine) -> Result<Arc<Model>, DramError> {
     };
     let config = DramConfig::beside_banks(&machine.dram, banks);
     Model::new(&config).map_err(|error| DramError(error.to_string()))
-}
-
-/// A request on its way to the controller.
-#[derive(Clone, Copy, Debug)]
-struct Arrival {
-    time: Cycle,
-    /// Whether it is from another vault: those come first among equals.
-    local: bool,
-    request: Request,
-}
-
-/// A process group's banks.
-#[derive(Clone, Debug)]
-pub struct Group {
-    controller: Controller,
-    arrivals: VecDeque<Arrival>,
-}
-
-impl Group {
-    /// Idle banks.
-    pub fn new(model: &Arc<Model>) -> Group {
-        Group { controller: Controller::with_model(model.clone()), arrivals: VecDeque::new() }
-    }
-
-    /// Counters of the controller.
-    pub fn stats(&self) -> &Stats {
-        self.controller.stats()
-    }
-
-    /// Whether this group and another, both idle and at the same cycle, behave alike
-    /// from now on.
-    pub fn is_equivalent(&self, other: &Group) -> bool {
-        self.arrivals.is_empty()
-            && other.arrivals.is_empty()
-            && self.controller.is_equivalent(&other.controller)
-    }
-
-    /// The cycle up to which everything is done.
-    pub fn now(&self) -> Cycle {
-        self.controller.now()
-    }
-
-    /// Starts to log commands.
-    pub fn enable_log(&mut self) {
-        self.controller.enable_log();
-    }
-
-    /// The commands logged since the last call.
-    pub fn take_log(&mut self) -> Vec<Issued> {
-        self.controller.take_log()
-    }
-
-    /// Announces a request that comes to the controller at `time`, which lies after
-    /// everything that [`Group::advance`] was told.
-    pub fn push(&mut self, time: Cycle, local: bool, request: Request) {
-        debug_assert!(time >= self.controller.now(), "a request for {time} comes too late");
-        let key = (time, local);
-        let behind = self.arrivals.iter().rposition(|other| (other.time, other.local) <= key);
-        let at = behind.map_or(0, |index| index + 1);
-        self.arrivals.insert(at, Arrival { time, local, request });
-    }
-
-    /// The next cycle at which something happens here, if nothing else is announced.
-    #[inline]
-    pub fn next_event(&mut self) -> Option<Cycle> {
-        let event = self.controller.next_event();
-        match self.arrivals.front() {
-            // An arrival waits for an event while the queue is full.
-            Some(arrival) if self.controller.has_room(arrival.request.kind) => {
-                let time = arrival.time.max(self.controller.now());
-                Some(event.map_or(time, |event| event.min(time)))
-            }
-            _ => event,
-        }
-    }
-
-    /// Does everything up to and including cycle `until`.
-    pub fn advance(&mut self, until: Cycle, done: &mut Vec<Completion>) {
-        while let Some(arrival) = self.arrivals.front() {
-            let time = arrival.time.max(self.controller.now());
-            if time > until {
-                break;
-            }
-            self.controller.advance(time, done);
-            if self.controller.has_room(arrival.request.kind) {
-                let taken = self.controller.try_enqueue(time, arrival.request);
-                debug_assert!(taken, "a controller with room takes a request");
-                self.arrivals.pop_front();
-                continue;
-            }
-            match self.controller.next_event() {
-                Some(event) if event <= until => self.controller.advance(event, done),
-                _ => break,
-            }
-        }
-        if until > self.controller.now() {
-            self.controller.advance(until, done);
-        }
-    }
 }
 
 /// Kind of an access.

@@ -18,7 +18,6 @@ pub mod memory;
 pub mod plan;
 pub mod scoreboard;
 pub mod simulation;
-pub mod slab;
 pub mod stall;
 pub mod statistics;
 pub mod system;

@@ -19,9 +19,9 @@ use nbcc_sim_network::{MeshConfig, Network, Packet};
 use rayon::prelude::*;
 
 use crate::fault::{Fault, FaultKind};
-use crate::slab::Slab;
 use crate::timed::{Context, Message, State, TimedVault};
 use crate::vault::{Fetch, Vault};
+use nbcc_sim_engine::slab::Slab;
 
 /// Vaults run at most this far before faults are looked at and progress is reported.
 pub const WINDOW: Cycle = 1 << 16;

@@ -25,10 +25,10 @@ use crate::groups::{DramTotals, Groups, Split};
 use crate::lookahead::Lookahead;
 use crate::plan::{Plan, SCOREBOARD, slots_of_atom};
 use crate::scoreboard::{Register, Scratchpad};
-use crate::slab::Slab;
 use crate::stall::Stall;
 use crate::timeline::Timeline;
 use crate::vault::{Fetch, Vault};
+use nbcc_sim_engine::slab::Slab;
 
 /// What all vaults share.
 pub struct Context<'a> {
