@@ -2,7 +2,7 @@
 //! follow the memories that it may reach, and the order.
 
 use crate::classes::Memory;
-use crate::operands::{Order, Space};
+use crate::operands::{Base, Offset, Order, Space};
 use crate::ops::Op;
 
 impl<R> Op<R> {
@@ -30,6 +30,49 @@ impl<R> Op<R> {
             | Op::Red { space, .. }
             | Op::RedWide { space, .. } => Some(*space),
             _ => None,
+        }
+    }
+
+    /// What the address of a load, store or atomic operation is made of; `None` for others.
+    pub fn address(&self) -> Option<(&Base<R>, Offset)> {
+        match self {
+            Op::Ld { base, offset, .. }
+            | Op::Ld2 { base, offset, .. }
+            | Op::Ld4 { base, offset, .. }
+            | Op::Ld8 { base, offset, .. }
+            | Op::LdWide { base, offset, .. }
+            | Op::LdWide2 { base, offset, .. }
+            | Op::LdWide4 { base, offset, .. }
+            | Op::St { base, offset, .. }
+            | Op::St2 { base, offset, .. }
+            | Op::St4 { base, offset, .. }
+            | Op::St8 { base, offset, .. }
+            | Op::StWide { base, offset, .. }
+            | Op::StWide2 { base, offset, .. }
+            | Op::StWide4 { base, offset, .. }
+            | Op::Atom { base, offset, .. }
+            | Op::AtomWide { base, offset, .. }
+            | Op::AtomCas { base, offset, .. }
+            | Op::AtomCasWide { base, offset, .. }
+            | Op::Red { base, offset, .. }
+            | Op::RedWide { base, offset, .. } => Some((base, *offset)),
+            _ => None,
+        }
+    }
+
+    /// The bytes of memory that a thread's load, store or atomic operation is for; 0 for others.
+    pub fn access_bytes(&self) -> u32 {
+        match self {
+            Op::Ld { access, .. } | Op::St { access, .. } => access.bytes(),
+            Op::Ld2 { access, .. } | Op::St2 { access, .. } => 2 * access.bytes(),
+            Op::Ld4 { access, .. } | Op::St4 { access, .. } => 4 * access.bytes(),
+            Op::Ld8 { access, .. } | Op::St8 { access, .. } => 8 * access.bytes(),
+            Op::LdWide { .. } | Op::StWide { .. } => 8,
+            Op::LdWide2 { .. } | Op::StWide2 { .. } => 16,
+            Op::LdWide4 { .. } | Op::StWide4 { .. } => 32,
+            Op::Atom { ty, .. } | Op::Red { ty, .. } | Op::AtomCas { ty, .. } => ty.bytes(),
+            Op::AtomWide { .. } | Op::RedWide { .. } | Op::AtomCasWide { .. } => 8,
+            _ => 0,
         }
     }
 

@@ -26,6 +26,26 @@ pub const fn row(key: &'static str, unit: &'static str, about: &'static str) -> 
     Definition { key, unit, about }
 }
 
+/// Tables one after another, with `N` rows in all: what machines count in common is said once.
+///
+/// # Panics
+/// When there are more or fewer rows.
+pub const fn concat<const N: usize>(tables: &[&[Definition]]) -> [Definition; N] {
+    let mut out = [row("", "", ""); N];
+    let (mut at, mut table) = (0, 0);
+    while table < tables.len() {
+        let mut index = 0;
+        while index < tables[table].len() {
+            out[at] = tables[table][index];
+            at += 1;
+            index += 1;
+        }
+        table += 1;
+    }
+    assert!(at == N, "another number of rows");
+    out
+}
+
 /// The definitions as a Markdown table, as docs/statistics.md has it.
 pub fn markdown(definitions: &[Definition]) -> String {
     let mut out = String::from("| key | unit | what |\n| --- | --- | --- |\n");

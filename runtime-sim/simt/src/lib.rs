@@ -1,7 +1,7 @@
 //! What SIMT machines share: warps of 32 threads that part and meet again, barriers, operations
 //! among lanes, memory with bounds, the arithmetic of PTX bit by bit, and made of them the
 //! [functional machine](machine) that runs programs of `isa/simt`. Section III of the MPU paper; the
-//! PTX ISA manual for every result.
+//! PTX ISA manual for every result. What any machine that says when needs besides is in [`timing`].
 //!
 //! Arithmetic is native where the host rounds as asked, and otherwise made from native binary64
 //! by error-free transformations; results are exact either way.
@@ -20,6 +20,7 @@ pub mod operation;
 pub mod paths;
 pub mod simd;
 pub mod sparse;
+pub mod timing;
 pub mod wide;
 
 pub use machine::{

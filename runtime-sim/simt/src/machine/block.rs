@@ -34,6 +34,8 @@ pub struct Block {
 struct Turns {
     changes: u64,
     count: u32,
+    /// Instructions of the current turn, of warps that are stepped.
+    steps: u64,
 }
 
 /// A fault of a block: what stopped which warp.
@@ -84,7 +86,7 @@ impl Block {
             for warp in 0..self.warps.len() {
                 self.turn(warp, context, state, max_cycles)?;
             }
-            if self.warps.iter().all(|warp| warp.paths.live() == 0) {
+            if self.is_over() {
                 return Ok(true);
             }
             if state.counters.cores[core] == before
@@ -115,36 +117,102 @@ impl Block {
             let spent = state.counters.cores[core];
             let allowed = left.min(max_cycles.saturating_sub(spent));
             let mut budget = allowed;
-            let mut place = Place { index: self.index, core: self.core, shared: &mut self.shared };
-            let result = run_warp(&mut self.warps[warp], &mut place, context, state, &mut budget);
+            let result = self.advance(warp, context, state, spent, &mut budget);
             let used = allowed - budget;
             state.counters.cores[core] += used;
             left -= used;
-            match result.map_err(|stopped| BlockFault { warp, stopped })? {
+            match result? {
                 Event::Idle => return Ok(()),
                 Event::Paused if left > 0 => {
-                    let (pc, mask, _) = self.warps[warp].paths.current().unwrap_or((0, 1, 0));
-                    let lane = mask.trailing_zeros() as usize % LANES;
-                    let kind = FaultKind::CycleLimit(max_cycles);
-                    return Err(BlockFault { warp, stopped: Stopped { kind, pc, lane } });
+                    return Err(self.cycle_limit(warp, max_cycles));
                 }
                 Event::Paused => {
                     self.give_way(warp);
                     return Ok(());
                 }
-                Event::Exited => self.after_exit(context),
-                Event::Barrier { pc, lanes } => {
-                    self.barrier(warp, pc, lanes, context).map_err(|error| BlockFault {
-                        warp,
-                        stopped: Stopped {
-                            kind: error,
-                            pc,
-                            lane: lanes.trailing_zeros() as usize % LANES,
-                        },
-                    })?;
-                }
+                Event::Exited | Event::Barrier { .. } => {}
             }
         }
+    }
+
+    /// Runs a warp for at most `budget` instructions, and does what its barriers and the end of its
+    /// threads mean to the others.
+    fn advance(
+        &mut self,
+        warp: usize,
+        context: &Context<'_>,
+        state: &mut State<'_>,
+        clock: u64,
+        budget: &mut u64,
+    ) -> Result<Event, BlockFault> {
+        let (index, core) = (self.index, self.core);
+        let mut place = Place { index, core, clock, shared: &mut self.shared };
+        let event = run_warp(&mut self.warps[warp], &mut place, context, state, budget)
+            .map_err(|stopped| BlockFault { warp, stopped })?;
+        match event {
+            Event::Idle | Event::Paused => {}
+            Event::Exited => self.after_exit(context),
+            Event::Barrier { pc, lanes } => {
+                let lane = lanes.trailing_zeros() as usize % LANES;
+                self.barrier(warp, pc, lanes, context)
+                    .map_err(|kind| BlockFault { warp, stopped: Stopped { kind, pc, lane } })?;
+            }
+        }
+        Ok(event)
+    }
+
+    /// One instruction of a warp that has a current path, for machines that say when: `clock` is
+    /// what the program sees as the time. Tells whether other warps of the block may have been
+    /// let go, or have ended with it.
+    ///
+    /// # Errors
+    /// The fault of the warp, or that of the block where all of it waits for ever.
+    pub fn step(
+        &mut self,
+        warp: usize,
+        clock: u64,
+        context: &Context<'_>,
+        state: &mut State<'_>,
+    ) -> Result<bool, BlockFault> {
+        let event = self.advance(warp, context, state, clock, &mut 1)?;
+        state.counters.cores[self.core as usize] += 1;
+        let steps = &mut self.turns[warp].steps;
+        *steps += 1;
+        if *steps == TURN && self.warps[warp].paths.current().is_some() {
+            *steps = 0;
+            self.give_way(warp);
+        }
+        if self.warps[warp].paths.current().is_none()
+            && self.warps.iter().all(|warp| warp.paths.current().is_none())
+            && !self.is_over()
+            && !self.warps.iter_mut().any(|warp| warp.paths.release())
+        {
+            return Err(self.deadlock());
+        }
+        Ok(matches!(event, Event::Exited | Event::Barrier { .. } | Event::Idle)
+            || self.warps[warp].paths.current().is_none())
+    }
+
+    /// What stops a block that has had its cycles: where its first warp is that can go on.
+    pub fn out_of_cycles(&self, limit: u64) -> BlockFault {
+        let runs = |warp: &Warp| warp.paths.current().is_some();
+        self.cycle_limit(self.warps.iter().position(runs).unwrap_or(0), limit)
+    }
+
+    fn cycle_limit(&self, warp: usize, limit: u64) -> BlockFault {
+        let (pc, mask, _) = self.warps[warp].paths.current().unwrap_or((0, 1, 0));
+        let lane = mask.trailing_zeros() as usize % LANES;
+        BlockFault { warp, stopped: Stopped { kind: FaultKind::CycleLimit(limit), pc, lane } }
+    }
+
+    /// Whether all its threads have ended.
+    pub fn is_over(&self) -> bool {
+        self.warps.iter().all(|warp| warp.paths.live() == 0)
+    }
+
+    /// Its warps.
+    pub fn warps(&self) -> &[Warp] {
+        &self.warps
     }
 
     /// A path that went on for a whole turn, looking at memory that others change, while others

@@ -17,7 +17,6 @@ pub fn compute(
     act: Mask,
     context: &Context<'_>,
     place: &Place<'_>,
-    spent: u64,
 ) -> bool {
     match op {
         Op::Int { op, dst, a, b } => {
@@ -160,13 +159,13 @@ pub fn compute(
             warp.set_wide(*dst, act, &value);
         }
         Op::Sreg { special, dst } => {
-            let value = special_register(*special, warp.number, context, place, spent);
+            let value = special_register(*special, warp.number, context, place);
             warp.set_word(*dst, act, &value);
         }
         Op::SregWide { special, dst } => {
             let value = match special {
                 // A cycle takes a nanosecond.
-                SpecialWide::Clock | SpecialWide::Globaltimer => spent,
+                SpecialWide::Clock | SpecialWide::Globaltimer => place.clock,
                 SpecialWide::Gridid => context.number,
                 SpecialWide::Zero => 0,
             };
@@ -219,7 +218,6 @@ fn special_register(
     warp: usize,
     context: &Context<'_>,
     place: &Place<'_>,
-    spent: u64,
 ) -> Words {
     let machine = &context.program.machine;
     let [x, y, _] = context.block;
@@ -249,8 +247,8 @@ fn special_register(
         Special::LanemaskLt => lanes(&|lane| (1 << lane) - 1),
         Special::LanemaskGe => lanes(&|lane| u32::MAX << lane),
         Special::LanemaskGt => lanes(&|lane| (u32::MAX - 1) << lane),
-        Special::Clock | Special::GlobaltimerLo => same(spent as u32),
-        Special::ClockHi | Special::GlobaltimerHi => same((spent >> 32) as u32),
+        Special::Clock | Special::GlobaltimerLo => same(place.clock as u32),
+        Special::ClockHi | Special::GlobaltimerHi => same((place.clock >> 32) as u32),
         Special::TotalSmemSize => same(place.shared.len() as u32),
         Special::DynamicSmemSize => same(context.dynamic_shared),
         Special::GrididLo => same(context.number as u32),

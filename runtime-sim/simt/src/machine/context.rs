@@ -44,6 +44,8 @@ pub struct Place<'a> {
     pub index: [u32; 3],
     /// The core.
     pub core: u32,
+    /// What its clock says.
+    pub clock: u64,
     /// Its shared memory.
     pub shared: &'a mut [u8],
 }

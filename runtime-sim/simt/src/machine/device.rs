@@ -87,6 +87,9 @@ pub enum LaunchError {
         /// The bytes given.
         found: usize,
     },
+    /// The machine is described so that its time cannot be simulated.
+    #[error("the machine cannot be simulated: {0}")]
+    Machine(String),
     /// The program did what the machine cannot do.
     #[error(transparent)]
     Fault(#[from] Box<Fault>),
@@ -265,6 +268,26 @@ impl Device {
         output: &mut Vec<u8>,
         progress: &mut dyn FnMut(Progress),
     ) -> Result<Counters, LaunchError> {
+        self.launch_by(module, launch, output, |context, state| {
+            grid::run(context, state, options.max_cycles, progress)?;
+            let cycles = state.counters.cores.iter().copied().max().unwrap_or(0);
+            state.counters.finish(cycles);
+            Ok(())
+        })
+    }
+
+    /// Checks a launch and has `run` run it, which may say when what happens. Cycles are for it to
+    /// count.
+    ///
+    /// # Errors
+    /// As [`Device::launch`], and the fault that `run` ends in.
+    pub fn launch_by(
+        &mut self,
+        module: &Module,
+        launch: &Launch<'_>,
+        output: &mut Vec<u8>,
+        run: impl FnOnce(&Context<'_>, &mut State<'_>) -> Result<(), Box<Fault>>,
+    ) -> Result<Counters, LaunchError> {
         let kernel = module.kernel(launch.kernel)?;
         self.check(kernel, launch)?;
         self.launches += 1;
@@ -281,8 +304,7 @@ impl Device {
         let mut counters = Counters::new(&module.program, launch);
         let mut state =
             State { memory: &mut self.memory, counters: &mut counters, output, near: 0 };
-        grid::run(&context, &mut state, options.max_cycles, progress)?;
-        counters.finish();
+        run(&context, &mut state)?;
         Ok(counters)
     }
 

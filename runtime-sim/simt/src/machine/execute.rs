@@ -130,8 +130,7 @@ pub fn run_warp(
                 Op::ActiveMask { dst } => warp.set_word(*dst, act, &[act; LANES]),
                 Op::Nanosleep { .. } | Op::Fence { .. } | Op::Region { .. } => {}
                 op => {
-                    let spent = state.counters.cores[place.core as usize];
-                    let done = compute(warp, op, act, context, place, spent)
+                    let done = compute(warp, op, act, context, place)
                         || transfer(warp, op, act, context, place, state)
                             .map_err(|(lane, kind)| Stopped { kind, pc, lane })?;
                     assert!(done, "`{inst}` has no meaning");

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use crate::LANES;
 use nbcc_sim_engine::Progress;
 
-use crate::machine::block::Block;
+use crate::machine::block::{Block, BlockFault};
 use crate::machine::context::{Context, State};
 use crate::machine::fault::Fault;
 
@@ -38,24 +38,9 @@ pub fn run(
             waiting = 0;
         }
         let Some(mut block) = running.pop_front() else { break };
-        let ended = block.run(context, state, max_cycles).map_err(|fault| {
-            let program = context.program;
-            let pc = fault.stopped.pc;
-            let thread = (fault.warp * LANES + fault.stopped.lane) as u32;
-            let [bx, by, _] = context.block;
-            Box::new(Fault {
-                kind: fault.stopped.kind,
-                kernel: context.kernel.name.clone(),
-                instruction: pc,
-                line: program
-                    .code
-                    .lines
-                    .line(pc as usize)
-                    .map(|(file, at)| (file.to_owned(), at.line)),
-                block: block.index(),
-                thread: [thread % bx, thread / bx % by, thread / bx / by],
-            })
-        })?;
+        let ended = block
+            .run(context, state, max_cycles)
+            .map_err(|stopped| fault(context, block.index(), stopped))?;
         if ended {
             waiting = 0;
         } else {
@@ -69,6 +54,22 @@ pub fn run(
         });
     }
     Ok(())
+}
+
+/// What a user is told of the fault of a block.
+pub fn fault(context: &Context<'_>, block: [u32; 3], fault: BlockFault) -> Box<Fault> {
+    let pc = fault.stopped.pc;
+    let thread = (fault.warp * LANES + fault.stopped.lane) as u32;
+    let [x, y, _] = context.block;
+    let line = context.program.code.lines.line(pc as usize);
+    Box::new(Fault {
+        kind: fault.stopped.kind,
+        kernel: context.kernel.name.clone(),
+        instruction: pc,
+        line: line.map(|(file, at)| (file.to_owned(), at.line)),
+        block,
+        thread: [thread % x, thread / x % y, thread / x / y],
+    })
 }
 
 /// Blocks of the kernel that a core holds: as many as there are warps, shared memory and places

@@ -8,25 +8,25 @@
 //! `float`), that access memory (`transfer`), and those among lanes (`collective`).
 //! Everything is done in one order, so that the same launch always ends the same way.
 
-mod access;
+pub mod access;
 mod alu;
-mod block;
+pub mod block;
 mod collective;
 mod compute;
-mod context;
+pub mod context;
 pub mod device;
 mod execute;
 pub mod fault;
 mod float;
-mod grid;
+pub mod grid;
 pub mod launch;
 mod pending;
 mod printf;
 pub mod statistics;
 mod transfer;
-mod warp;
+pub mod warp;
 
 pub use device::{Device, LaunchError, LoadError, Module, RunOptions};
 pub use fault::{Fault, FaultKind};
 pub use launch::Launch;
-pub use statistics::{Counters, DEFINITIONS};
+pub use statistics::{COUNTED, Counters, DEFINITIONS};

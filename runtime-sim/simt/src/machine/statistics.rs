@@ -5,7 +5,7 @@ use crate::{LANES, Mask};
 use nbcc_isa::Instruction;
 use nbcc_isa_simt::operands::Space;
 use nbcc_isa_simt::{Category, Op, PhysReg, Program};
-use nbcc_sim_engine::statistics::{Value, row};
+use nbcc_sim_engine::statistics::{Value, concat, row};
 use nbcc_sim_engine::{Definition, Statistics};
 
 use crate::machine::launch::Launch;
@@ -13,9 +13,12 @@ use crate::machine::launch::Launch;
 /// The version of the names and meanings below.
 pub const SCHEMA_VERSION: u64 = 1;
 
-/// Every statistic of a run.
+/// Every statistic of a functional run.
+pub const DEFINITIONS: &[Definition] =
+    &concat::<{ HEAD.len() + COUNTED.len() + CORES.len() }>(&[HEAD, COUNTED, CORES]);
+
 #[rustfmt::skip]
-pub const DEFINITIONS: &[Definition] = &[
+const HEAD: &[Definition] = &[
     row("schema_version", "-", "Version of the names and meanings in this table."),
     row("target", "-", "The target."),
     row("machine.name", "-", "Name in the machine file."),
@@ -25,7 +28,11 @@ pub const DEFINITIONS: &[Definition] = &[
     row("instructions", "instructions", "Issued by warps."),
     row("ipc", "instructions/cycle", "Instructions over `cycles`, on average over the active cores."),
     row("energy_pj", "pJ", "0: the functional machine has no energy model."),
+];
 
+/// What is counted of a program that runs on any SIMT machine, timed or not.
+#[rustfmt::skip]
+pub const COUNTED: &[Definition] = &[
     row("launches", "launches", "Kernels that ran to their end."),
     row("blocks", "blocks", "Blocks of all launches."),
     row("warps", "warps", "Warps of all blocks."),
@@ -57,7 +64,10 @@ pub const DEFINITIONS: &[Definition] = &[
     row("bytes.generic_read", "bytes", "Loaded at generic addresses, wherever they point to."),
     row("bytes.generic_written", "bytes", "Stored at generic addresses."),
     row("bytes.atomic", "bytes", "Changed by atomic operations, in any space."),
+];
 
+#[rustfmt::skip]
+const CORES: &[Definition] = &[
     row("core.count", "cores", "Cores of the machine."),
     row("core.active", "cores", "Cores that issued an instruction."),
     row("core.instructions", "instructions", "Issued, a core."),
@@ -108,10 +118,10 @@ impl Counters {
         self.threads[pc as usize] += u64::from(lanes.count_ones());
     }
 
-    /// The launch has come to its end.
-    pub(crate) fn finish(&mut self) {
+    /// The launch has come to its end, so many cycles after its begin.
+    pub fn finish(&mut self, cycles: u64) {
         self.launches = 1;
-        self.cycles = self.cores.iter().copied().max().unwrap_or(0);
+        self.cycles = cycles;
     }
 
     /// Adds the counts of another launch of the same program.
@@ -154,6 +164,16 @@ impl Counters {
         out.set("instructions", instructions);
         out.set("ipc", instructions as f64 / (self.cycles * active) as f64);
         out.set("energy_pj", 0.0);
+        self.count(program, &mut out);
+        out.set("core.count", self.cores.len() as u64);
+        out.set("core.active", active);
+        out.set("core.instructions", Value::List(self.cores.iter().map(|n| (*n).into()).collect()));
+        out
+    }
+
+    /// Sets what [`COUNTED`] names.
+    pub fn count(&self, program: &Program, out: &mut Statistics) {
+        let instructions = self.instructions();
         out.set("launches", self.launches);
         out.set("blocks", self.blocks);
         out.set("warps", self.block_warps);
@@ -186,10 +206,6 @@ impl Counters {
         for (key, count) in bytes {
             out.set(key, count);
         }
-        out.set("core.count", self.cores.len() as u64);
-        out.set("core.active", active);
-        out.set("core.instructions", Value::List(self.cores.iter().map(|n| (*n).into()).collect()));
-        out
     }
 }
 
@@ -223,47 +239,23 @@ fn category_key(category: Category) -> &'static str {
 
 /// The statistic that an access counts for, and its bytes of a thread.
 fn traffic(op: &Op<PhysReg>) -> Option<(&'static str, u64)> {
-    let read = |space: &Space, bytes: u32| {
-        let key = match space {
+    let space = op.space()?;
+    let key = match (op.category(), op.memory_writes().is_empty()) {
+        (Category::Atomic, _) => "bytes.atomic",
+        (_, true) => match space {
             Space::Generic => "bytes.generic_read",
             Space::Global => "bytes.global_read",
             Space::Shared => "bytes.shared_read",
             Space::Local => "bytes.local_read",
             Space::Const => "bytes.const_read",
             Space::Param => "bytes.param_read",
-        };
-        Some((key, u64::from(bytes)))
-    };
-    let written = |space: &Space, bytes: u32| {
-        let key = match space {
+        },
+        (_, false) => match space {
             Space::Shared => "bytes.shared_written",
             Space::Local => "bytes.local_written",
             Space::Generic => "bytes.generic_written",
             Space::Global | Space::Const | Space::Param => "bytes.global_written",
-        };
-        Some((key, u64::from(bytes)))
+        },
     };
-    match op {
-        Op::Ld { space, access, .. } => read(space, access.bytes()),
-        Op::Ld2 { space, access, .. } => read(space, 2 * access.bytes()),
-        Op::Ld4 { space, access, .. } => read(space, 4 * access.bytes()),
-        Op::Ld8 { space, access, .. } => read(space, 8 * access.bytes()),
-        Op::LdWide { space, .. } => read(space, 8),
-        Op::LdWide2 { space, .. } => read(space, 16),
-        Op::LdWide4 { space, .. } => read(space, 32),
-        Op::St { space, access, .. } => written(space, access.bytes()),
-        Op::St2 { space, access, .. } => written(space, 2 * access.bytes()),
-        Op::St4 { space, access, .. } => written(space, 4 * access.bytes()),
-        Op::St8 { space, access, .. } => written(space, 8 * access.bytes()),
-        Op::StWide { space, .. } => written(space, 8),
-        Op::StWide2 { space, .. } => written(space, 16),
-        Op::StWide4 { space, .. } => written(space, 32),
-        Op::Atom { ty, .. } | Op::Red { ty, .. } | Op::AtomCas { ty, .. } => {
-            Some(("bytes.atomic", ty.bytes().into()))
-        }
-        Op::AtomWide { .. } | Op::RedWide { .. } | Op::AtomCasWide { .. } => {
-            Some(("bytes.atomic", 8))
-        }
-        _ => None,
-    }
+    Some((key, op.access_bytes().into()))
 }

@@ -1,0 +1,70 @@
+//! What a warp's access touches: its lanes' addresses become pieces of memory (MPU paper, section
+//! IV-B2; on GPUs the sectors of a request).
+
+use crate::{LANES, Mask, lanes_of};
+
+/// A piece of memory that lanes access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Piece {
+    /// Its number: the address over the size of a piece.
+    pub number: u64,
+    /// The lanes.
+    pub lanes: Mask,
+}
+
+/// Fills `out` with the pieces of `size` bytes, a power of two, that `mask` touches with accesses of
+/// `bytes`, in the order of lanes.
+pub fn pieces(addresses: &[u64; LANES], mask: Mask, bytes: u32, size: u32, out: &mut Vec<Piece>) {
+    let shift = size.trailing_zeros();
+    for lane in lanes_of(mask) {
+        let first = addresses[lane] >> shift;
+        let last = addresses[lane].saturating_add(u64::from(bytes).max(1) - 1) >> shift;
+        for number in first..=last {
+            let lanes = 1 << lane;
+            match out.iter_mut().rev().find(|piece| piece.number == number) {
+                Some(piece) => piece.lanes |= lanes,
+                None => out.push(Piece { number, lanes }),
+            }
+        }
+    }
+}
+
+/// Whether all lanes access consecutive elements of `bytes`.
+pub fn is_contiguous(addresses: &[u64; LANES], mask: Mask, bytes: u32) -> bool {
+    let mut same = mask == Mask::MAX;
+    for (lane, address) in addresses.iter().enumerate() {
+        same &= address.wrapping_sub(addresses[0]) == lane as u64 * u64::from(bytes);
+    }
+    same
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn strides() {
+        let count = |stride: u64, bytes| {
+            let mut out = Vec::new();
+            let addresses = std::array::from_fn(|lane| 0x1000 + lane as u64 * stride);
+            pieces(&addresses, Mask::MAX, bytes, 32, &mut out);
+            assert_eq!(out.iter().fold(0, |all, piece| all | piece.lanes), Mask::MAX);
+            (out.len(), is_contiguous(&addresses, Mask::MAX, bytes))
+        };
+        assert_eq!(count(4, 4), (4, true));
+        assert_eq!(count(0, 4), (1, false));
+        assert_eq!(count(8, 4), (8, false));
+        assert_eq!(count(128, 4), (32, false));
+        assert_eq!(count(16, 16), (16, true));
+        assert_eq!(count(1, 1), (1, true));
+    }
+
+    #[test]
+    fn a_piece_may_be_smaller_than_an_access() {
+        let mut out = Vec::new();
+        pieces(&[64; LANES], 1, 32, 8, &mut out);
+        let numbers: Vec<u64> = out.iter().map(|piece| piece.number).collect();
+        assert_eq!(numbers, [8, 9, 10, 11]);
+        assert!(!is_contiguous(&[64; LANES], 1, 32));
+    }
+}
