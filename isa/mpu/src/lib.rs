@@ -2,6 +2,7 @@
 //! is the paper on MPU (a near-bank SIMT processor), which compiles PTX to an instruction set that
 //! it does not give (section V-B); the location hint is that of section IV-B1.
 
+pub mod layout;
 pub mod machine;
 
 use nbcc_isa::Instruction;

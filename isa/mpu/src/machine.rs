@@ -30,6 +30,16 @@ pub struct Machine {
     pub network: Network,
     /// Energies in picojoules.
     pub energy: Energy,
+    /// Variants of the machine.
+    pub features: Features,
+}
+
+/// Variants of the machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Features {
+    /// All that computes is on the base die, as is shared memory; only banks are above.
+    pub process_on_base_die: bool,
 }
 
 /// How many of what.
@@ -166,6 +176,14 @@ pub struct Latencies {
     pub shared: u32,
     /// Cycles from request to request of shared memory.
     pub shared_gap: u32,
+    /// Fetch of an instruction.
+    pub fetch: u32,
+    /// Decoding of an instruction.
+    pub decode: u32,
+    /// Range check and coalescing of an access.
+    pub coalesce: u32,
+    /// Encoding and decoding of a packet at the interface of the network.
+    pub interface: u32,
 }
 
 /// TSVs, networks and links.
@@ -178,10 +196,14 @@ pub struct Network {
     pub tsv_ticks: u32,
     /// An instruction or request, and its return, on the TSVs.
     pub request_bytes: u32,
+    /// A predicate of a warp on the TSVs.
+    pub predicate_bytes: u32,
     /// Bytes of a packet of the networks.
     pub packet_bytes: u32,
     /// Bytes of a flit.
     pub flit_bytes: u32,
+    /// Flits that the queue of a router's input holds.
+    pub queue_flits: u32,
     /// Ticks through a router.
     pub router_ticks: u32,
     /// Ticks of routers a cycle.
@@ -259,7 +281,15 @@ pub struct Energy {
 }
 
 /// The built-in machines: name and TOML text.
-pub const BUILT_IN: &[(&str, &str)] = &[("mpu", include_str!("../machines/mpu.toml"))];
+pub const BUILT_IN: &[(&str, &str)] = &[
+    ("mpu", include_str!("../machines/mpu.toml")),
+    ("mpu-core", include_str!("../machines/mpu-core.toml")),
+    ("mpu-quad", include_str!("../machines/mpu-quad.toml")),
+    ("mpu-far-shared", include_str!("../machines/mpu-far-shared.toml")),
+    ("mpu-row-buffers-1", include_str!("../machines/mpu-row-buffers-1.toml")),
+    ("mpu-row-buffers-2", include_str!("../machines/mpu-row-buffers-2.toml")),
+    ("mpu-base-die", include_str!("../machines/mpu-base-die.toml")),
+];
 
 /// Cores that a machine may have in all.
 const MAX_CORES: u32 = 4096;
@@ -340,9 +370,9 @@ impl Machine {
             ("core.issue_ports", self.core.issue_ports, 1, 4096),
             ("core.execute_buffer", self.core.execute_buffer, 1, 4096),
             ("core.offload_engines", self.core.offload_engines, 1, 4096),
-            ("core.alu_collectors", self.core.alu_collectors, 1, 4096),
-            ("core.lsu_collectors", self.core.lsu_collectors, 1, 4096),
-            ("core.sfu_collectors", self.core.sfu_collectors, 1, 4096),
+            ("core.alu_collectors", self.core.alu_collectors, 1, 64),
+            ("core.lsu_collectors", self.core.lsu_collectors, 1, 64),
+            ("core.sfu_collectors", self.core.sfu_collectors, 1, 64),
             ("core.local_requests", self.core.local_requests, 1, 4096),
             ("core.remote_requests", self.core.remote_requests, 1, 4096),
             ("core.near_requests", self.core.near_requests, 1, 4096),
@@ -375,18 +405,24 @@ impl Machine {
             ("latency.ex2", self.latency.ex2, 0, 100_000),
             ("latency.register", self.latency.register, 0, 100_000),
             ("latency.shared", self.latency.shared, 0, 100_000),
-            ("latency.shared_gap", self.latency.shared_gap, 0, 100_000),
+            ("latency.shared_gap", self.latency.shared_gap, 1, 4096),
+            ("latency.fetch", self.latency.fetch, 0, 4096),
+            ("latency.decode", self.latency.decode, 0, 4096),
+            ("latency.coalesce", self.latency.coalesce, 0, 4096),
+            ("latency.interface", self.latency.interface, 1, 4096),
             ("network.tsv_bytes", self.network.tsv_bytes, 1, 1 << 24),
-            ("network.tsv_ticks", self.network.tsv_ticks, 1, 1 << 24),
+            ("network.tsv_ticks", self.network.tsv_ticks, 1, 64),
             ("network.request_bytes", self.network.request_bytes, 1, 1 << 24),
-            ("network.packet_bytes", self.network.packet_bytes, 1, 1 << 24),
-            ("network.flit_bytes", self.network.flit_bytes, 1, 1 << 24),
-            ("network.router_ticks", self.network.router_ticks, 1, 1 << 24),
-            ("network.router_rate", self.network.router_rate, 1, 1 << 24),
+            ("network.packet_bytes", self.network.packet_bytes, 1, 1 << 16),
+            ("network.flit_bytes", self.network.flit_bytes, 1, 1 << 16),
+            ("network.predicate_bytes", self.network.predicate_bytes, 1, 1 << 16),
+            ("network.queue_flits", self.network.queue_flits, 1, 1 << 16),
+            ("network.router_ticks", self.network.router_ticks, 1, 4096),
+            ("network.router_rate", self.network.router_rate, 1, 64),
             ("network.on_chip_bytes", self.network.on_chip_bytes, 1, 1 << 24),
             ("network.off_chip_bytes", self.network.off_chip_bytes, 1, 1 << 24),
-            ("network.link_rate", self.network.link_rate, 1, 1 << 24),
-            ("network.remote_cache_bytes", self.network.remote_cache_bytes, 1, 1 << 24),
+            ("network.link_rate", self.network.link_rate, 1, 64),
+            ("network.remote_cache_bytes", self.network.remote_cache_bytes, 0, 1 << 24),
         ] {
             check_range(key, value, least, most)?;
         }
@@ -429,6 +465,22 @@ impl Machine {
         check_range("hierarchy.cores", self.cores(), 1, MAX_CORES)?;
         let m = &self.memory;
         check_multiple("core.block_threads", self.core.block_threads, self.core.simt_lanes)?;
+        if !m.bank_io_bytes.is_power_of_two() {
+            return Err(MachineError::at_key(
+                "memory.bank_io_bytes",
+                format!("`memory.bank_io_bytes` is {}, no power of two", m.bank_io_bytes),
+            ));
+        }
+        let n = &self.network;
+        if n.packet_bytes < n.flit_bytes + m.bank_io_bytes {
+            return Err(MachineError::at_key(
+                "network.packet_bytes",
+                format!(
+                    "packets of {} bytes have no room for a flit of {} and a bank access of {}",
+                    n.packet_bytes, n.flit_bytes, m.bank_io_bytes
+                ),
+            ));
+        }
         check_multiple("memory.shared_bytes", m.shared_bytes, 16)?;
         check_multiple("memory.local_bytes", m.local_bytes, 16)?;
         if self.core_warps() * self.core.simt_lanes < self.core.block_threads {
@@ -509,11 +561,38 @@ mod tests {
 
     #[test]
     fn every_value_has_its_source() {
-        let text = Machine::built_in_text("mpu").unwrap();
-        for entry in Machine::built_in("mpu").list(text) {
-            let c = &entry.comment;
-            let sourced = ["T2", "model", "chosen", "section"].iter().any(|s| c.contains(s));
-            assert!(sourced || entry.key == "name", "{} has no source", entry.key);
+        for (name, text) in BUILT_IN {
+            for entry in Machine::built_in(name).list(text) {
+                let c = &entry.comment;
+                let sourced = ["T2", "model", "chosen", "section"].iter().any(|s| c.contains(s));
+                assert!(sourced || entry.key == "name", "{name}: {} has no source", entry.key);
+            }
+        }
+    }
+
+    /// A variant differs from the machine of the paper in what its name says, and in nothing else.
+    #[test]
+    fn variants_differ_in_what_they_are_named_for() {
+        let changed = |name: &str| -> Vec<(String, String)> {
+            let of =
+                |name: &str| Machine::built_in(name).list(Machine::built_in_text(name).unwrap());
+            let (paper, variant) = (of("mpu"), of(name));
+            assert_eq!(paper.len(), variant.len());
+            let pairs = paper.iter().zip(&variant).filter(|(a, b)| {
+                assert_eq!(a.key, b.key);
+                a.value != b.value && a.key != "name"
+            });
+            pairs.map(|(_, b)| (b.key.clone(), b.value.to_string())).collect()
+        };
+        let one = |key: &str, value: &str| vec![(key.to_owned(), value.to_owned())];
+        assert_eq!(changed("mpu"), []);
+        assert_eq!(changed("mpu-far-shared"), one("memory.near_shared", "false"));
+        assert_eq!(changed("mpu-row-buffers-1"), one("memory.row_buffers", "1"));
+        assert_eq!(changed("mpu-row-buffers-2"), one("memory.row_buffers", "2"));
+        assert_eq!(changed("mpu-base-die"), one("features.process_on_base_die", "true"));
+        for (name, cores) in [("mpu-core", 1), ("mpu-quad", 4)] {
+            assert_eq!(Machine::built_in(name).cores(), cores);
+            assert!(changed(name).iter().all(|(key, _)| key.starts_with("hierarchy.")));
         }
     }
 
