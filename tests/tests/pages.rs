@@ -34,8 +34,11 @@ fn instructions_are_those_of_the_tables() {
 
 #[test]
 fn statistics_are_those_of_the_machines() {
-    let machines =
-        [("ipim", nbcc_sim_ipim::statistics::DEFINITIONS), ("simt", nbcc_sim_simt::DEFINITIONS)];
+    let machines = [
+        ("ipim", nbcc_sim_ipim::statistics::DEFINITIONS),
+        ("mpu", nbcc_sim_mpu::DEFINITIONS),
+        ("simt", nbcc_sim_simt::DEFINITIONS),
+    ];
     for (machine, definitions) in machines {
         let table = statistics::markdown(definitions) + "\n";
         check("statistics.md", &format!("{machine}, made from the definitions"), &table);

@@ -21,7 +21,7 @@ pub use nbcc_sim_simt::machine::device::OutOfMemory;
 pub use nbcc_sim_simt::machine::fault::{Fault, FaultKind};
 pub use nbcc_sim_simt::{Counters, LaunchError, LoadError, Module, RunOptions};
 
-use crate::profile::{Cost, Profile};
+use crate::timing::{self, Ran};
 
 /// An address in the memory of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -172,8 +172,8 @@ pub struct Event {
     pub instructions: u64,
     /// What the kernel printed: bytes, since nothing makes them text.
     pub output: Vec<u8>,
-    /// How often each instruction was issued, and more.
-    pub counters: Counters,
+    /// What is known of it besides.
+    pub ran: Ran,
 }
 
 /// Why a call of the runtime failed.
@@ -273,6 +273,10 @@ pub struct Device {
     simulated: Simulated,
     /// What bounds launches.
     pub options: RunOptions,
+    /// Whether time is simulated, where the machine has a model of it: by default not.
+    pub timed: bool,
+    /// Events that the timeline of a timed launch keeps; none makes no timeline.
+    pub trace_events: Option<usize>,
 }
 
 impl Device {
@@ -283,7 +287,12 @@ impl Device {
 
     /// A machine that takes no more than `limit` bytes of the host's memory.
     pub fn with_memory(machine: &Machine, limit: u64) -> Device {
-        Device { simulated: Simulated::new(machine.clone(), limit), options: RunOptions::default() }
+        Device {
+            simulated: Simulated::new(machine.clone(), limit),
+            options: RunOptions::default(),
+            timed: false,
+            trace_events: None,
+        }
     }
 
     /// The machine.
@@ -468,25 +477,26 @@ impl Device {
             params: &params,
         };
         let mut output = Vec::new();
-        let options = &self.options;
-        match self.simulated.launch_watched(module, &launch, options, &mut output, progress) {
-            Ok(counters) => Ok(Event {
-                statistics: counters.statistics(module.program()),
-                cycles: counters.cycles,
-                instructions: counters.instructions(),
+        let (options, simulated) = (&self.options, &mut self.simulated);
+        let out = &mut output;
+        let ran = if self.timed && timing::has_timing(simulated.machine().isa) {
+            let events = self.trace_events;
+            timing::launch(simulated, module, &launch, options, events, out, progress)
+        } else {
+            let ran = simulated.launch_watched(module, &launch, options, out, progress);
+            ran.map(|counters| Ran { counters, timed: None, trace: None })
+        };
+        match ran {
+            Ok(ran) => Ok(Event {
+                statistics: ran.statistics(module.program()),
+                cycles: ran.counters.cycles,
+                instructions: ran.counters.instructions(),
                 output,
-                counters,
+                ran,
             }),
             Err(error) => Err(DeviceError::Launch { error, output }),
         }
     }
-}
-
-/// Where the launches of a program that were counted spent their time.
-pub fn profile(program: &Program, counters: &Counters) -> Profile {
-    let costs: Vec<Cost> =
-        counters.issued.iter().map(|&issued| Cost { issued, stalled: 0 }).collect();
-    Profile::new(&program.code, &costs)
 }
 
 /// The parameters of a kernel as they lie in memory.

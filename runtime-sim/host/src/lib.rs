@@ -7,6 +7,7 @@ pub mod function;
 mod image;
 mod images;
 mod profile;
+pub mod timing;
 mod transfer;
 
 pub use nbcc_sim_engine::{Progress, Statistics, Trace};

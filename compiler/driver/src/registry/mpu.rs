@@ -22,11 +22,8 @@ pub const ENTRY: TargetEntry = TargetEntry {
     report: RunReport {
         core: "core",
         instructions: "warp instructions",
-        note: Some(
-            "A core issues a warp instruction a cycle: nothing waits in this model, and there is no \
-             energy.",
-        ),
-        has_trace: false,
+        note: None,
+        has_trace: true,
     },
 };
 

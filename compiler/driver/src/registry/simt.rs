@@ -1,15 +1,19 @@
 //! What runs kernels on the machine of any SIMT target.
 
 use nbcc_host::device::{
-    self, Arg, Config, Counters, Device, DeviceError, DevicePointer, FaultKind, LaunchError,
-    LoadError, OutOfMemory, RunOptions,
+    Arg, Config, Device, DeviceError, DevicePointer, FaultKind, LaunchError, LoadError,
+    OutOfMemory, RunOptions,
 };
+use nbcc_host::timing::Ran;
 use nbcc_isa_simt::{Isa, Program};
 
 use crate::kinds::grids::{
     Argument, Contents, GridProgram, GridRan, GridRequest, KernelParam, KernelSpec,
 };
 use crate::kinds::{Measured, RunError};
+
+/// Events that a timeline keeps.
+const TRACE_EVENTS: usize = 2_000_000;
 
 /// What a binary of that instruction set says of itself.
 pub fn describe(isa: &'static Isa, binary: &[u8]) -> Result<GridProgram, nbcc_isa::LoadError> {
@@ -44,6 +48,8 @@ fn run(
 ) -> Result<(), RunError> {
     let program = Program::from_elf(isa, binary).map_err(RunError::Binary)?;
     let mut device = Device::new(&program.machine);
+    device.timed = !request.options.fast;
+    device.trace_events = request.options.trace.then_some(TRACE_EVENTS);
     let module = device.load(program).map_err(error)?;
     for (name, bytes) in &request.symbols {
         let (pointer, size) = device.symbol(&module, name).map_err(error)?;
@@ -62,7 +68,7 @@ fn run(
         };
         pointers.push(pointer.map_err(error)?);
     }
-    let mut total: Option<Counters> = None;
+    let mut total: Option<Ran> = None;
     let mut left = request.options.max_cycles.unwrap_or(RunOptions::default().max_cycles);
     for asked in &request.launches {
         device.options = RunOptions { max_cycles: left };
@@ -85,8 +91,8 @@ fn run(
         ran.printed.extend_from_slice(&event.output);
         left = left.saturating_sub(event.cycles);
         match &mut total {
-            Some(total) => total.add(&event.counters),
-            None => total = Some(event.counters),
+            Some(total) => total.add(&event.ran),
+            None => total = Some(event.ran),
         }
     }
     for pointer in pointers {
@@ -95,10 +101,11 @@ fn run(
     if let Some(total) = total {
         let statistics = || total.statistics(module.program());
         ran.measured = Measured {
-            instructions: total.instructions(),
+            instructions: total.counters.instructions(),
             statistics: (!request.options.fast).then(statistics),
-            profile: device::profile(module.program(), &total),
-            ..Measured::default()
+            profile: total.profile(module.program()),
+            trace: total.trace.clone(),
+            cycle_ns: 1.0,
         };
     }
     Ok(())

@@ -1,0 +1,89 @@
+//! Launches with time: which machines have a model of it, and what a run on one leaves behind.
+
+use nbcc_isa_simt::{Isa, Program};
+use nbcc_sim_engine::{Progress, Statistics, Trace};
+use nbcc_sim_mpu::Measures;
+use nbcc_sim_simt::{Counters, Device, Launch, LaunchError, Module, RunOptions};
+
+use crate::profile::{Cost, Profile};
+
+/// Whether the machines of an instruction set have a model of time.
+pub fn has_timing(isa: &Isa) -> bool {
+    isa == &nbcc_isa_mpu::ISA
+}
+
+/// What a model of time measured.
+#[derive(Clone, Debug)]
+pub enum Timed {
+    /// MPU's.
+    Mpu(Box<Measures>),
+}
+
+/// What is known of launches of one program.
+#[derive(Clone, Debug)]
+pub struct Ran {
+    /// How often each instruction was issued, and more.
+    pub counters: Counters,
+    /// What was measured, where time was simulated.
+    pub timed: Option<Timed>,
+    /// The timeline, if one was asked for.
+    pub trace: Option<Trace>,
+}
+
+impl Ran {
+    /// Adds another launch of the same program; timelines stay those of the first.
+    pub fn add(&mut self, other: &Ran) {
+        self.counters.add(&other.counters);
+        if let (Some(Timed::Mpu(sum)), Some(Timed::Mpu(more))) = (&mut self.timed, &other.timed) {
+            sum.add(more);
+        }
+    }
+
+    /// The statistics.
+    pub fn statistics(&self, program: &Program) -> Statistics {
+        match &self.timed {
+            None => self.counters.statistics(program),
+            Some(Timed::Mpu(measures)) => {
+                let machine = nbcc_isa_mpu::Machine::from_toml(&program.machine.toml, &[])
+                    .expect("the machine of a program that ran");
+                nbcc_sim_mpu::collect(&machine, program, &self.counters, measures)
+            }
+        }
+    }
+
+    /// Where time was spent.
+    pub fn profile(&self, program: &Program) -> Profile {
+        let stalled = match &self.timed {
+            None => &[][..],
+            Some(Timed::Mpu(measures)) => &measures.profile.stalled,
+        };
+        let issued = self.counters.issued.iter().enumerate();
+        let costs: Vec<Cost> = issued
+            .map(|(pc, &issued)| Cost { issued, stalled: stalled.get(pc).copied().unwrap_or(0) })
+            .collect();
+        Profile::new(&program.code, &costs)
+    }
+}
+
+/// Runs a launch with the model of its machine.
+///
+/// # Errors
+/// As [`Device::launch`].
+///
+/// # Panics
+/// The machine has no model of time, see [`has_timing`].
+pub(crate) fn launch(
+    device: &mut Device,
+    module: &Module,
+    launch: &Launch<'_>,
+    options: &RunOptions,
+    trace_events: Option<usize>,
+    output: &mut Vec<u8>,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Ran, LaunchError> {
+    assert!(has_timing(device.machine().isa), "a machine with a model of time");
+    let ran =
+        nbcc_sim_mpu::launch(device, module, launch, options, trace_events, output, progress)?;
+    let timed = Some(Timed::Mpu(Box::new(ran.measures)));
+    Ok(Ran { counters: ran.counters, timed, trace: ran.trace })
+}

@@ -1,0 +1,399 @@
+//! An instruction issues: the offload engine decides where it executes and where its registers have
+//! to be, the register move engines bring them there, and what it takes of the pipeline is entered
+//! into calendars (section IV-B1, Fig. 3).
+
+use nbcc_isa_mpu::Machine;
+use nbcc_isa_simt::operands::Space;
+use nbcc_sim_engine::Cycle;
+use nbcc_sim_simt::machine::fault::Fault;
+use nbcc_sim_simt::timing::NEVER;
+use nbcc_sim_simt::{LANES, Mask};
+
+use crate::access::Reach;
+use crate::core::{Core, Env, Shared};
+use crate::measures::Cause;
+use crate::plan::{Kind, Plan, is_predicate};
+use crate::side::{Side, Tracks};
+use crate::stall::Stall;
+
+/// An instruction of a warp that issues.
+#[derive(Clone, Copy, Debug)]
+pub struct Issue {
+    /// The cycle.
+    pub now: Cycle,
+    /// The subcore.
+    pub subcore: usize,
+    /// The warp's place there.
+    pub slot: usize,
+    /// The place of its block.
+    pub block: usize,
+    /// The instruction.
+    pub pc: u32,
+    /// The threads that it is for.
+    pub lanes: Mask,
+    /// Whether other threads of the warp keep what destinations held.
+    pub partial: bool,
+}
+
+/// The three policies of section IV-B1 in their order: the operation, the compiler's hint, and where
+/// all sources are valid; far if none decides.
+pub fn side(plan: &Plan, tracks: &Tracks) -> Side {
+    if let Some(side) = plan.fixed.or(plan.hint) {
+        return side;
+    }
+    let near = |register: &u16| tracks.holds(Side::Near, *register);
+    match !plan.sources.is_empty() && plan.sources.iter().all(near) {
+        true => Side::Near,
+        false => Side::Far,
+    }
+}
+
+/// Bytes of a register of a warp on the TSVs.
+fn register_bytes(machine: &Machine, register: u16) -> u32 {
+    if is_predicate(register) { machine.network.predicate_bytes } else { 4 * LANES as u32 }
+}
+
+impl Core {
+    /// Issues the next instruction of a warp, unless a buffer or table has no place for it.
+    pub fn issue(
+        &mut self,
+        now: Cycle,
+        subcore: usize,
+        slot: usize,
+        env: &Env<'_, '_>,
+        shared: &mut Shared<'_, '_>,
+    ) -> Result<(), Box<Fault>> {
+        let sub = &self.subcores[subcore];
+        let warp = sub.warps[slot].as_ref().expect("a warp that is ready");
+        let (block, number, pc) = (warp.block, warp.number, warp.pc);
+        let plan = env.plan(pc);
+        let threads = &self.blocks[block].as_ref().expect("its block").block.warps()[number];
+        let mask = threads.paths.current().expect("a path that is ready").1;
+        let inst = &env.context.program.code.text[pc as usize];
+        let lanes = threads.guarded(&inst.guard, mask);
+        let partial = lanes != threads.paths.live();
+        let go = Issue { now, subcore, slot, block, pc, lanes, partial };
+
+        let place = side(plan, &warp.tracks);
+        let mut reach = Reach::None;
+        if lanes != 0
+            && let Kind::Access(space) = plan.kind
+            && let Some((base, offset)) = inst.op.address()
+        {
+            let addresses = threads.addresses(base, offset.0);
+            reach = self.reach(&go, plan, space, addresses, env);
+        }
+        if lanes != 0
+            && let Some(at) = self.hindrance(&go, place, &reach)
+        {
+            let sub = &mut self.subcores[subcore];
+            let warp = sub.warps[slot].as_mut().expect("the warp");
+            (warp.why, warp.parked) = at.1;
+            sub.ready[slot] = at.0;
+            return Ok(());
+        }
+
+        self.enter(&go, plan, env.machine.core.issue_ports, shared);
+        let resident = self.blocks[block].as_mut().expect("its block");
+        let others = match resident.block.step(number, now, env.context, shared.state) {
+            Ok(others) => others,
+            Err(fault) => return Err(Core::fault(env, resident.block.index(), fault)),
+        };
+        let mut next = now + 1;
+        if lanes != 0 {
+            shared.profile.executed[pc as usize] += 1;
+            next = self.execute(&go, plan, place, reach, env, shared);
+        }
+        let resident = self.blocks[block].as_ref().expect("its block");
+        let current = resident.block.warps()[number].paths.current().map(|(pc, ..)| pc);
+        if current != Some(pc + 1) {
+            next += Cycle::from(env.machine.latency.fetch + env.machine.latency.decode);
+        }
+        let warp = self.subcores[subcore].warps[slot].as_mut().expect("the warp");
+        (warp.fetched, warp.why) = (next, Stall::Fetch);
+        self.prepare(subcore, slot, env);
+        if others {
+            let at = next + Cycle::from(env.machine.latency.alu);
+            self.wake(block, number, at, env);
+            self.settle(now, block);
+        }
+        Ok(())
+    }
+
+    /// What keeps an instruction from issuing: until when, why, and whether it waits for a place
+    /// that is given back at a time not known yet.
+    fn hindrance(&self, go: &Issue, place: Side, reach: &Reach) -> Option<(Cycle, (Stall, bool))> {
+        let sub = &self.subcores[go.subcore];
+        if let Reach::Memory(spread) = reach {
+            let mut at = 0;
+            if spread.whole {
+                at = at.max(sub.near.available());
+            } else {
+                at = if spread.local > 0 { sub.local.available() } else { 0 };
+                at = at.max(if spread.remote > 0 { self.remote.available() } else { 0 });
+            }
+            if at > go.now {
+                return Some((at, (Stall::Requests, at == NEVER)));
+            }
+        }
+        let near = place == Side::Near || matches!(reach, Reach::Memory(spread) if spread.whole);
+        let mut at = sub.buffers[place as usize].available();
+        if near {
+            at = at.max(sub.offload.available());
+        }
+        (at > go.now).then_some((at, (Stall::Buffers, false)))
+    }
+
+    /// Notes that a subcore issues.
+    fn enter(&mut self, go: &Issue, plan: &Plan, ports: u32, shared: &mut Shared<'_, '_>) {
+        let sub = &mut self.subcores[go.subcore];
+        sub.last = go.slot;
+        let why = sub.warps[go.slot].as_ref().map_or(Stall::Empty, |warp| warp.why);
+        if sub.issued.0 == go.now {
+            sub.issued.1 += 1;
+        } else {
+            sub.issued = (go.now, 1);
+            self.counts.issue_cycles += 1;
+            let gap = self.account(go.subcore, go.now, why);
+            shared.profile.stalled[go.pc as usize] += gap;
+            self.subcores[go.subcore].accounted = go.now + 1;
+        }
+        let sub = &mut self.subcores[go.subcore];
+        if sub.issued.1 >= ports {
+            sub.free = go.now + 1;
+        }
+        if let Some((trace, lanes)) = &mut shared.trace {
+            let lane = lanes[self.number as usize * self.subcores.len() + go.subcore];
+            trace.push(lane, plan.mnemonic, go.now, 1, go.pc.into());
+        }
+    }
+
+    /// Takes what the instruction needs; the first cycle at which the next one of the warp may issue.
+    fn execute(
+        &mut self,
+        go: &Issue,
+        plan: &Plan,
+        place: Side,
+        reach: Reach,
+        env: &Env<'_, '_>,
+        shared: &mut Shared<'_, '_>,
+    ) -> Cycle {
+        let latency = &env.machine.latency;
+        let masked = self.bring(go, plan.guard.as_slice(), Side::Far, env.machine);
+        match plan.kind {
+            Kind::Branch => {
+                // The mask is known where there is no guard.
+                let known = plan.guard.map_or(0, |_| latency.register + latency.alu);
+                return masked + Cycle::from(known);
+            }
+            Kind::Fence => self.cache.clear(),
+            _ => {}
+        }
+        match reach {
+            Reach::None => self.compute(go, plan, place, masked, env, shared),
+            Reach::Shared(passes) => {
+                self.shared_access(go, plan, place, masked, passes, env, shared);
+            }
+            Reach::Memory(spread) => self.memory_access(go, plan, spread, masked, env, shared),
+        }
+        // Where a barrier lets nobody wait, the next instruction comes as behind any other.
+        go.now + 1
+    }
+
+    /// Moves registers that are not valid on a side there; the cycle from which all are.
+    pub fn bring(&mut self, go: &Issue, registers: &[u16], to: Side, machine: &Machine) -> Cycle {
+        let mut there = go.now + 1;
+        for &register in registers {
+            let warp = self.subcores[go.subcore].warps[go.slot].as_ref().expect("the warp");
+            if warp.tracks.is_elsewhere(to, register) {
+                there = there.max(self.move_register(go, register, to, machine));
+            }
+        }
+        there
+    }
+
+    /// The register move engines (Fig. 3): that of the far side asks or sends, that of the near side
+    /// answers or takes.
+    fn move_register(&mut self, go: &Issue, register: u16, to: Side, machine: &Machine) -> Cycle {
+        let bytes = register_bytes(machine, register);
+        let line = Cycle::from(machine.latency.register);
+        let engine = self.subcores[go.subcore].engines[to as usize];
+        let start = engine.max(go.now + 1);
+        let there = match to {
+            Side::Far => {
+                let request = machine.network.request_bytes;
+                let asked = self.tsv(false, Cause::MoveFar, start, request, machine);
+                self.tsv(true, Cause::MoveFar, asked + line, bytes, machine) + line
+            }
+            Side::Near => self.tsv(false, Cause::MoveNear, start + line, bytes, machine) + line,
+        };
+        let counter = match (to, is_predicate(register)) {
+            (Side::Far, false) => &mut self.counts.words_far,
+            (Side::Far, true) => &mut self.counts.predicates_far,
+            (Side::Near, false) => &mut self.counts.words_near,
+            (Side::Near, true) => &mut self.counts.predicates_near,
+        };
+        *counter += 1;
+        let sub = &mut self.subcores[go.subcore];
+        sub.engines[to as usize] = there;
+        let warp = sub.warps[go.slot].as_mut().expect("the warp");
+        warp.tracks.copy(to, register);
+        // Nobody reads it on its way.
+        warp.board.delay(register, there);
+        self.needed(go, there);
+        there
+    }
+
+    /// Destinations that keep a part of what they held have to be where they are written.
+    pub fn bring_destinations(
+        &mut self,
+        go: &Issue,
+        plan: &Plan,
+        side: Side,
+        machine: &Machine,
+    ) -> Cycle {
+        match go.partial {
+            true => self.bring(go, &plan.destinations, side, machine),
+            false => go.now + 1,
+        }
+    }
+
+    /// The block is not over before a cycle.
+    pub fn needed(&mut self, go: &Issue, until: Cycle) {
+        let resident = self.blocks[go.block].as_mut().expect("its block");
+        resident.until = resident.until.max(until);
+    }
+
+    /// Sources are read until a cycle; destinations come at another one.
+    pub fn registers(&mut self, go: &Issue, sources: &[u16], read: Cycle) {
+        let sub = &mut self.subcores[go.subcore];
+        let warp = sub.warps[go.slot].as_mut().expect("the warp");
+        sources.iter().for_each(|register| warp.board.read(*register, read));
+    }
+
+    /// Destinations are written on a side at a cycle, [`NEVER`] where that is not known.
+    pub fn write(&mut self, go: &Issue, plan: &Plan, side: Side, at: Cycle) {
+        let sub = &mut self.subcores[go.subcore];
+        let warp = sub.warps[go.slot].as_mut().expect("the warp");
+        for &register in &plan.destinations {
+            warp.board.write(register, at);
+            warp.tracks.write(side, register);
+        }
+    }
+
+    /// Sends an instruction to the near side; when it is there.
+    pub fn offload(&mut self, go: &Issue, from: Cycle, machine: &Machine) -> Cycle {
+        let sent = self.tsv(false, Cause::Offload, from, machine.network.request_bytes, machine);
+        self.subcores[go.subcore].offload.hold(sent);
+        sent
+    }
+
+    /// An instruction that needs nothing but registers and a unit.
+    fn compute(
+        &mut self,
+        go: &Issue,
+        plan: &Plan,
+        side: Side,
+        masked: Cycle,
+        env: &Env<'_, '_>,
+        shared: &mut Shared<'_, '_>,
+    ) {
+        let machine = env.machine;
+        let mut start = masked.max(self.bring(go, &plan.sources, side, machine));
+        start = start.max(self.bring_destinations(go, plan, side, machine));
+        if side == Side::Near {
+            shared.profile.near[go.pc as usize] += 1;
+            start = self.offload(go, start, machine);
+        }
+        let sub = &mut self.subcores[go.subcore];
+        let (collectors, unit) = match plan.kind {
+            Kind::Special => (&mut sub.special_collectors, &mut sub.special),
+            _ => (&mut sub.collectors[side as usize], &mut sub.alu[side as usize]),
+        };
+        let cycles = plan.collect[0];
+        let collected = collectors.take(start, cycles).max(start + Cycle::from(cycles));
+        let begun = unit.take(collected, 1) - 1;
+        sub.buffers[side as usize].hold(collected);
+        let mut done = begun + Cycle::from(plan.latency);
+        if !plan.destinations.is_empty() {
+            done += Cycle::from(machine.latency.register);
+        }
+        if side == Side::Near {
+            done = self.tsv(true, Cause::Commit, done, machine.network.request_bytes, machine);
+        }
+        self.registers(go, &plan.sources, collected);
+        self.write(go, plan, side, done);
+        self.needed(go, done);
+    }
+
+    /// A load, store or atomic operation of shared memory.
+    #[expect(clippy::too_many_arguments)]
+    fn shared_access(
+        &mut self,
+        go: &Issue,
+        plan: &Plan,
+        place: Side,
+        masked: Cycle,
+        passes: u32,
+        env: &Env<'_, '_>,
+        shared: &mut Shared<'_, '_>,
+    ) {
+        let machine = env.machine;
+        // A generic access goes to where shared memory is as well.
+        let side = match machine.memory.near_shared && !machine.features.process_on_base_die {
+            true => Side::Near,
+            false => place,
+        };
+        let mut start = masked.max(self.bring(go, &plan.sources, side, machine));
+        start = start.max(self.bring_destinations(go, plan, side, machine));
+        if side == Side::Near {
+            shared.profile.near[go.pc as usize] += 1;
+            start = self.offload(go, start, machine);
+        }
+        let sub = &mut self.subcores[go.subcore];
+        let cycles = plan.collect[0];
+        let collected =
+            sub.lsu_collectors[side as usize].take(start, cycles).max(start + Cycle::from(cycles));
+        sub.buffers[side as usize].hold(collected);
+        let gap = machine.latency.shared_gap;
+        let served = self.smem.take(collected, gap * passes);
+        let mut done = served - Cycle::from(gap) + Cycle::from(machine.latency.shared);
+        if !plan.destinations.is_empty() {
+            done += Cycle::from(machine.latency.register);
+        }
+        if side == Side::Near {
+            done = self.tsv(true, Cause::Commit, done, machine.network.request_bytes, machine);
+        }
+        self.counts.shared += 1;
+        self.counts.shared_passes += u64::from(passes);
+        self.registers(go, &plan.sources, collected);
+        self.write(go, plan, side, done);
+        self.needed(go, done);
+    }
+
+    /// Warps of a block that waited for the one that has just issued.
+    fn wake(&mut self, block: usize, but: usize, at: Cycle, env: &Env<'_, '_>) {
+        let count = self.blocks[block].as_ref().map_or(0, |resident| resident.places.len());
+        for number in (0..count).filter(|number| *number != but) {
+            let resident = self.blocks[block].as_ref().expect("its block");
+            let (subcore, slot) = resident.places[number];
+            let is_ready = resident.block.warps()[number].paths.current().is_some();
+            let (subcore, slot) = (subcore as usize, slot as usize);
+            let sub = &mut self.subcores[subcore];
+            let waits = sub.ready[slot] == NEVER;
+            let Some(warp) = &mut sub.warps[slot] else { continue };
+            if is_ready && waits && warp.why == Stall::Barrier {
+                warp.fetched = warp.fetched.max(at);
+                self.prepare(subcore, slot, env);
+            }
+        }
+    }
+}
+
+/// The space in which an access of generic addresses is taken to be: that of its first lane.
+pub fn space_of(space: Space, address: u64) -> Space {
+    match space {
+        Space::Generic => nbcc_sim_simt::machine::access::resolve(address).0,
+        known => known,
+    }
+}

@@ -1,0 +1,203 @@
+//! What is known of an instruction before it runs: its registers, where it may execute, its times.
+
+use nbcc_isa::Instruction;
+use nbcc_isa_mpu::{Machine, must_be_far};
+use nbcc_isa_simt::operands::{Base, Order, Space};
+use nbcc_isa_simt::{Category, Hint, Inst, Op, PREDICATES, PhysReg, RegClass, Unit};
+
+use crate::side::Side;
+
+/// What an instruction is to the pipeline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Computes, on either side unless it is fixed.
+    Compute,
+    /// Is computed by the special function unit.
+    Special,
+    /// Goes elsewhere, or ends threads.
+    Branch,
+    /// Waits for other warps of the block.
+    Barrier,
+    /// Waits for memory.
+    Fence,
+    /// Accesses memory.
+    Access(Space),
+}
+
+/// What is known of an instruction.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// What it is.
+    pub kind: Kind,
+    /// Where it executes whatever else is said.
+    pub fixed: Option<Side>,
+    /// Where the compiler wants it.
+    pub hint: Option<Side>,
+    /// The register of its guard.
+    pub guard: Option<u16>,
+    /// Registers that it reads besides the guard: those of the address first.
+    pub sources: Box<[u16]>,
+    /// How many of them make the address.
+    pub address: usize,
+    /// Registers that it waits for: sources and guard.
+    pub waits: Box<[u16]>,
+    /// Registers that it writes.
+    pub destinations: Box<[u16]>,
+    /// Cycles of its unit.
+    pub latency: u32,
+    /// Cycles in which its operands are collected: all, and those beside the address.
+    pub collect: [u32; 2],
+    /// Bytes of memory of a thread.
+    pub bytes: u32,
+    /// Whether memory is written, and nothing read.
+    pub store: bool,
+    /// Whether memory is read and written in one step.
+    pub atomic: bool,
+    /// Whether it may take what the remote cache holds.
+    pub weak: bool,
+    /// What it is called.
+    pub mnemonic: &'static str,
+}
+
+/// The number of a register in tables: predicates first.
+fn number(class: RegClass, index: u16) -> u16 {
+    if class == RegClass::Pred { index } else { PREDICATES + index }
+}
+
+/// Whether that number is a predicate's.
+pub fn is_predicate(register: u16) -> bool {
+    register < PREDICATES
+}
+
+fn push(registers: &mut Vec<u16>, reg: &PhysReg) {
+    let width = if reg.class == RegClass::Wide { 2 } else { 1 };
+    for part in 0..width {
+        let register = number(reg.class, reg.index + part);
+        if !registers.contains(&register) {
+            registers.push(register);
+        }
+    }
+}
+
+/// Cycles in which registers are read from a file of `banks` banks, each of which gives a line an
+/// access.
+fn collect(machine: &Machine, registers: &[u16]) -> u32 {
+    let banks = machine.registers.banks as usize;
+    let mut asked = [0; 64];
+    for &register in registers.iter().filter(|register| !is_predicate(**register)) {
+        asked[usize::from(register - PREDICATES) % banks] += 1;
+    }
+    asked.into_iter().max().unwrap_or(0).max(1) * machine.latency.register
+}
+
+impl Plan {
+    /// The plan of an instruction.
+    pub fn new(machine: &Machine, inst: &Inst<PhysReg>) -> Plan {
+        let (mut address, mut sources, mut destinations) = (Vec::new(), Vec::new(), Vec::new());
+        if let Some((Base::Reg(base), _)) = inst.op.address() {
+            push(&mut address, base);
+        }
+        inst.op.for_each_operand(|operand| {
+            if operand.role.reads() {
+                push(&mut sources, operand.reg);
+            }
+            if operand.role.writes() {
+                push(&mut destinations, operand.reg);
+            }
+        });
+        sources.retain(|register| !address.contains(register));
+        let value_cycles = collect(machine, &sources);
+        let count = address.len();
+        address.append(&mut sources);
+        let sources = address;
+        let guard = inst.guard.as_ref().map(|guard| number(RegClass::Pred, guard.reg.index));
+        let mut waits = sources.clone();
+        waits.extend(guard.filter(|guard| !sources.contains(guard)));
+        let kind = match (&inst.op, inst.unit()) {
+            (Op::Fence { .. }, _) => Kind::Fence,
+            (op, Unit::Lsu) => match op.space() {
+                Some(space) => Kind::Access(space),
+                None => Kind::Compute,
+            },
+            (_, Unit::Sfu) => Kind::Special,
+            (_, Unit::Sync) => Kind::Barrier,
+            (op, Unit::Control) => match op {
+                Op::Bra { .. } | Op::Exit {} => Kind::Branch,
+                _ => Kind::Compute,
+            },
+            (_, Unit::Alu | Unit::Lanes | Unit::Host) => Kind::Compute,
+        };
+        let fixed = match kind {
+            _ if machine.features.process_on_base_die => Some(Side::Far),
+            Kind::Access(Space::Shared) if machine.memory.near_shared => Some(Side::Near),
+            _ if must_be_far(inst) => Some(Side::Far),
+            _ => None,
+        };
+        let collect = [collect(machine, &sources), value_cycles];
+        Plan {
+            kind,
+            fixed,
+            hint: match inst.hint {
+                Hint::None => None,
+                Hint::Near => Some(Side::Near),
+                Hint::Far => Some(Side::Far),
+            },
+            guard,
+            sources: sources.into(),
+            address: count,
+            waits: waits.into(),
+            destinations: destinations.into(),
+            latency: machine.latency(inst.unit(), inst.latency()),
+            collect,
+            bytes: inst.op.access_bytes(),
+            store: inst.category() == Category::Memory && inst.op.memory_reads().is_empty(),
+            atomic: inst.category() == Category::Atomic,
+            weak: inst.op.order().is_none_or(|order| order == Order::Weak),
+            mnemonic: inst.op.mnemonic(),
+        }
+    }
+
+    /// The registers that make the address.
+    pub fn addresses(&self) -> &[u16] {
+        &self.sources[..self.address]
+    }
+
+    /// The registers that it reads besides.
+    pub fn values(&self) -> &[u16] {
+        &self.sources[self.address..]
+    }
+}
+
+/// The 32-bit registers that the warps of a kernel may hold in the file of each side, far first: those
+/// that an instruction which may execute there reads or writes.
+pub fn registers_by_side(machine: &Machine, text: &[Inst<PhysReg>]) -> [u32; 2] {
+    let mut used = [[false; 256]; 2];
+    let mut mark = |sides: &[Side], registers: &[u16]| {
+        for &side in sides {
+            for &register in registers.iter().filter(|register| !is_predicate(**register)) {
+                used[side as usize][usize::from(register - PREDICATES)] = true;
+            }
+        }
+    };
+    const BOTH: [Side; 2] = [Side::Far, Side::Near];
+    for inst in text {
+        let plan = Plan::new(machine, inst);
+        match plan.kind {
+            Kind::Access(Space::Global | Space::Const | Space::Local | Space::Generic)
+                if !plan.atomic && !machine.features.process_on_base_die =>
+            {
+                mark(&[Side::Far], plan.addresses());
+                // A store that is not offloaded takes its values through the far side.
+                mark(&[Side::Near], plan.values());
+                mark(&[Side::Near], &plan.destinations);
+            }
+            _ => {
+                let side = plan.fixed.or(plan.hint);
+                let sides = side.as_ref().map_or(&BOTH[..], std::slice::from_ref);
+                mark(sides, &plan.sources);
+                mark(sides, &plan.destinations);
+            }
+        }
+    }
+    used.map(|side| side.iter().filter(|used| **used).count() as u32)
+}
