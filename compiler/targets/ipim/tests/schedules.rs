@@ -118,6 +118,26 @@ fn directives_of_updates_have_remarks() {
     assert!(found[1].1.contains("parts are merged"), "{found:?}");
 }
 
+#[test]
+fn an_edge_is_no_reason_for_a_copy() {
+    let read = [
+        ("in(x - 1, y) + in(x + 1, y)", "Func in = BoundaryConditions::repeat_edge(image);\n"),
+        (
+            "image(clamp(x - 1, 0, image.width() - 1), clamp(y, 0, image.height() - 1))",
+            "Func unused(x, y) = 0;\n",
+        ),
+    ];
+    for (value, edge) in read {
+        let source = format!(
+            "ImageParam image(Int(32), 2);\n{edge}Func f(x, y) = {value};\n\
+             Func out(x, y) = f(x, y - 1) + f(x, y) + f(x, y + 1);\n\
+             f.compute_root();\nout.compute_root();\n"
+        );
+        let (text, _) = explain(&source, "ipim-vault", &[128, 96]).expect("it compiles");
+        assert!(!text.contains("is copied to"), "{text}");
+    }
+}
+
 /// Everything that a plan decides: `explain` but the fate of directives and the schedule.
 fn decided(text: &str) -> &str {
     let start = text.find("\nwhere data lives").expect("a section");

@@ -260,8 +260,8 @@ impl Planner<'_> {
         }
     }
 
-    /// Whether every tile that holds points of the nest has the limits it is clamped to within
-    /// what it and its neighbours hold. It has not where a whole tile reads beyond the limits.
+    /// Whether the limits that a read is clamped to are where windows find them: along x within
+    /// the strip that reads beyond them, along y within the rows of the group.
     fn clamp_in_reach(
         &self,
         key: &GroupKey,
@@ -272,14 +272,14 @@ impl Planner<'_> {
         (0..2).all(|k| {
             let Some((low, high)) = key.clamp[k] else { return true };
             let own = shape.region.get(k).copied().unwrap_or(Interval::new(0, 0));
-            let engines = if k == 0 { i64::from(shape.tiles.grid.engines) } else { 1 };
-            let step = i64::from(shape.tiles.tile[k]) * engines;
+            let grid = &shape.tiles.grid;
+            let step = i64::from(shape.tiles.tile[k] * [grid.engines, grid.rows][k]);
             let origin = i64::from(shape.tiles.origin[k]);
             let (first, last) = (i64::from(own.min), i64::from(own.max));
-            let strips = (first - origin).div_euclid(step)..=(last - origin).div_euclid(step);
-            strips.into_iter().all(|strip| {
-                let start = (origin + strip * step).max(first);
-                let end = (origin + (strip + 1) * step - 1).min(last);
+            let parts = (first - origin).div_euclid(step)..=(last - origin).div_euclid(step);
+            parts.into_iter().all(|part| {
+                let start = (origin + part * step).max(first);
+                let end = (origin + (part + 1) * step - 1).min(last);
                 let ranges = members.iter().map(|(_, t)| t.index[k].range((start, end), &interval));
                 let hull = ranges.fold((i64::MAX, i64::MIN), |h, r| (h.0.min(r.0), h.1.max(r.1)));
                 hull.1 >= low && hull.0 <= high
