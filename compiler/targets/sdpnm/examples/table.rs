@@ -1,0 +1,71 @@
+//! The table of docs/performance.md: every kernel and every planted graph on 8x8 PEs with II, MII and
+//! time. `cargo run --release -p nbcc-target-sdpnm --example table`; with the word `all` a line a graph.
+
+#[path = "../tests/graphs/mod.rs"]
+mod graphs;
+
+use std::time::{Duration, Instant};
+
+use nbcc_isa_sdpnm::{Graph, Machine, check};
+use nbcc_target_sdpnm::map::mappers::MAPPERS;
+use nbcc_target_sdpnm::map::{Request, map};
+
+/// What is summed up of the graphs of a kind.
+#[derive(Default)]
+struct Row {
+    graphs: usize,
+    reached: usize,
+    seconds: Vec<f64>,
+}
+
+fn main() {
+    let all = std::env::args().any(|argument| argument == "all");
+    let array = Machine::built_in("sdpnm").array;
+    let mut graphs: Vec<(String, Graph)> =
+        graphs::kernels().into_iter().map(|g| ("kernels".into(), g)).collect();
+    for plan in graphs::plans() {
+        let kind = format!(
+            "{} nodes, {}/16 edges, {} routes, {} memory, recurrence {}, interval {}",
+            plan.nodes, plan.density, plan.routes, plan.memory, plan.recurrence, plan.ii
+        );
+        graphs.push((kind, graphs::planted(&plan, &array)));
+    }
+    let mut rows: Vec<(String, Row)> = Vec::new();
+    for (kind, graph) in graphs {
+        let request = Request {
+            array: &array,
+            max_ii: 64,
+            time_limit: Duration::from_secs(60),
+            is_patient: false,
+            mapper: &MAPPERS[0],
+        };
+        let begin = Instant::now();
+        let outcome = map(&graph, &request).expect("a mapping");
+        let seconds = begin.elapsed().as_secs_f64();
+        check(&graph, &array, &outcome.mapping).expect("a right mapping");
+        let (ii, mii) = (outcome.mapping.ii, outcome.mii.mii);
+        if all {
+            let nodes = outcome.dfg.len();
+            let edges = outcome.dfg.edges.len();
+            let proved = if outcome.is_proved { "proved" } else { "" };
+            println!(
+                "| {} | {nodes} | {edges} | {mii} | {ii} | {proved} | {seconds:.3} |",
+                graph.name
+            );
+        }
+        if rows.last().is_none_or(|(last, _)| *last != kind) {
+            rows.push((kind, Row::default()));
+        }
+        let row = &mut rows.last_mut().expect("a row").1;
+        row.graphs += 1;
+        row.reached += usize::from(ii == mii);
+        row.seconds.push(seconds);
+    }
+    println!("| graphs | count | II = MII | median s | slowest s |");
+    println!("| --- | --- | --- | --- | --- |");
+    for (kind, mut row) in rows {
+        row.seconds.sort_by(f64::total_cmp);
+        let (median, slowest) = (row.seconds[row.graphs / 2], row.seconds[row.graphs - 1]);
+        println!("| {kind} | {} | {} | {median:.3} | {slowest:.3} |", row.graphs, row.reached);
+    }
+}

@@ -1,0 +1,45 @@
+//! The diagnostic codes of this crate: E50 graphs and their mapping.
+
+nbcc_base::codes! {
+    /// The codes of this crate.
+    ALL;
+
+    SYNTAX = "E5001", "a graph that cannot be read",
+    "A graph is JSON, `{\"name\": \"n\", \"nodes\": [{\"id\": \"a\", \"op\": \"add\"}], \"edges\": \
+     [{\"from\": \"a\", \"to\": \"b\", \"dist\": 0}]}`, or a directed graph in dot, \
+     `digraph n { a [op=\"add\"]; a -> b [dist=1]; }`. docs/mapping.md has both forms.",
+    "// nbcc map example.dot\ndigraph n { a -> ; }\n";
+
+    EMPTY = "E5002", "a graph without operations",
+    "A graph has at least one node that takes a processing element; `const` and `input` take none.",
+    "// nbcc map example.json\n{\"name\": \"n\", \"nodes\": [], \"edges\": []}\n";
+
+    DUPLICATE = "E5003", "two nodes of one name",
+    "Edges name their ends by id, so that every node has one of its own.",
+    "// nbcc map example.dot\ndigraph n { a [op=\"add\"]; a [op=\"mul\"]; }\n";
+
+    UNKNOWN = "E5004", "an edge of a node that is not there",
+    "The ends of an edge are ids of the list of nodes. In dot a node is there as soon as it is named.",
+    "// nbcc map example.json\n{\"name\": \"n\", \"nodes\": [{\"id\": \"a\", \"op\": \"add\"}], \
+     \"edges\": [{\"from\": \"a\", \"to\": \"b\"}]}\n";
+
+    DISTANCE = "E5005", "a distance that is none",
+    "The distance of an edge is the number of iterations between producer and consumer: a whole \
+     number from 0 to 65535.",
+    "// nbcc map example.dot\ndigraph n { a -> b [dist=-1]; }\n";
+
+    CYCLE = "E5006", "a cycle within one iteration",
+    "Operations that need each other's values of the same iteration can never start. At least one \
+     edge of a cycle has a distance of 1 or more.",
+    "// nbcc map example.dot\ndigraph n { a -> b; b -> a; }\n";
+
+    TOO_LARGE = "E5007", "a graph that is too large",
+    "A graph may have 65536 nodes and 262144 edges, and a file 64 MiB.",
+    by test "a_graph_that_is_too_large";
+
+    NO_MAPPING = "E5008", "no mapping was found",
+    "The graph fits the array at none of the initiation intervals that were tried, in the time that \
+     was given. A larger array, more memory ports, a longer interval (`--max-ii`) or more time \
+     (`--time-limit`) may help.",
+    "// nbcc map example.dot --max-ii 1\ndigraph n { a -> b; b -> a [dist=1]; }\n";
+}

@@ -1,0 +1,438 @@
+//! Placement by simulated annealing (Kirkpatrick, Gelatt and Vecchi, 1983; for such arrays Mei et
+//! al., "DRESC", 2002), given the cycle of each operation. Routes are items of the board like
+//! operations: they are moved, inserted and removed, and take cells. The cost is how far readers are
+//! from where they could read; at 0 every reader reads, and the board is a mapping.
+
+use super::budget::Budget;
+use super::dfg::{Dfg, Grid};
+use super::placement::{Carrier, Hop, Placement};
+use super::random::Random;
+
+/// No item.
+const NONE: u32 = u32::MAX;
+/// The cost of a hop too far.
+const FAR: i32 = 16;
+/// The cost of a route.
+const ROUTE: i32 = 2;
+
+/// An operation or a route.
+#[derive(Clone, Copy, Debug)]
+struct Item {
+    pe: usize,
+    time: i64,
+    /// The operation whose value it computes or carries.
+    value: usize,
+}
+
+/// Operations and routes on the cells (slot, PE).
+pub struct Board<'a> {
+    dfg: &'a Dfg,
+    grid: &'a Grid,
+    ii: i64,
+    /// Operations by number, then routes; a removed route stays until its number is used again.
+    items: Vec<Item>,
+    unused: Vec<u32>,
+    /// The item of each cell, slot by slot.
+    cells: Vec<u32>,
+    /// Who holds each value: its operation first.
+    holders: Vec<Vec<u32>>,
+    /// Who reads each value: the operation, and when.
+    readers: Vec<Vec<(u32, i64)>>,
+    /// When each value is read last.
+    last: Vec<i64>,
+    /// The values whose cost an operation's place enters.
+    touches: Vec<Vec<u32>>,
+    cost: Vec<i32>,
+    /// The values of a cost, and where they stand in this list.
+    bad: Vec<u32>,
+    bad_at: Vec<u32>,
+    total: i64,
+    routes: Vec<u32>,
+    route_at: Vec<u32>,
+}
+
+/// What a move did, to take it back.
+enum Undo {
+    Swap { item: u32, from: usize },
+    Retime { item: u32, pe: usize, time: i64 },
+    Insert { item: u32 },
+    Remove { item: u32, old: Item },
+}
+
+impl<'a> Board<'a> {
+    /// Operations at their times on random PEs. `None` where a slot has more than there are.
+    pub fn new(
+        dfg: &'a Dfg,
+        grid: &'a Grid,
+        ii: i64,
+        time: &[i64],
+        random: &mut Random,
+    ) -> Option<Board<'a>> {
+        let n = dfg.len();
+        let mut board = Board {
+            dfg,
+            grid,
+            ii,
+            items: Vec::with_capacity(2 * n),
+            unused: Vec::new(),
+            cells: vec![NONE; ii as usize * grid.pes],
+            holders: (0..n).map(|op| vec![op as u32]).collect(),
+            readers: vec![Vec::new(); n],
+            last: vec![0; n],
+            touches: vec![Vec::new(); n],
+            cost: vec![0; n],
+            bad: Vec::new(),
+            bad_at: vec![NONE; n],
+            total: 0,
+            routes: Vec::new(),
+            route_at: vec![NONE; n],
+        };
+        let mut free: Vec<Vec<usize>> = vec![(0..grid.pes).collect(); ii as usize];
+        for (op, &time) in time.iter().enumerate() {
+            let free = &mut free[time.rem_euclid(ii) as usize];
+            if free.is_empty() {
+                return None;
+            }
+            let pe = free.swap_remove(random.below(free.len()));
+            board.items.push(Item { pe, time, value: op });
+            let cell = board.cell(time, pe);
+            board.cells[cell] = op as u32;
+        }
+        for e in &dfg.edges {
+            let at = time[e.to] + e.distance * ii;
+            board.last[e.from] = board.last[e.from].max(at);
+            if !board.readers[e.from].contains(&(e.to as u32, at)) {
+                board.readers[e.from].push((e.to as u32, at));
+            }
+        }
+        for op in 0..n {
+            let mut touches: Vec<u32> =
+                dfg.into[op].iter().map(|&e| dfg.edges[e].from as u32).collect();
+            touches.push(op as u32);
+            touches.sort_unstable();
+            touches.dedup();
+            board.touches[op] = touches;
+        }
+        board.first_routes(random);
+        for value in 0..n {
+            board.update(value);
+        }
+        Some(board)
+    }
+
+    /// One route for each cycle that a value has to live without a register (interval 1), or one for
+    /// each value that lives longer than a cycle.
+    fn first_routes(&mut self, random: &mut Random) {
+        for value in 0..self.dfg.len() {
+            let born = self.items[value].time;
+            let others = self.readers[value].iter().filter(|r| r.0 as usize != value);
+            let last = others.map(|r| r.1).max().unwrap_or(born);
+            let cycles = if self.ii == 1 { last - born - 1 } else { (last - born - 1).min(1) };
+            for cycle in 1..=cycles {
+                let slot = (born + cycle).rem_euclid(self.ii) as usize;
+                let cells = &self.cells[slot * self.grid.pes..(slot + 1) * self.grid.pes];
+                let start = random.below(self.grid.pes);
+                let free = (0..self.grid.pes)
+                    .map(|pe| (pe + start) % self.grid.pes)
+                    .find(|&pe| cells[pe] == NONE);
+                if let Some(pe) = free {
+                    self.insert(Item { pe, time: born + cycle, value });
+                }
+            }
+        }
+    }
+
+    #[inline]
+    fn cell(&self, time: i64, pe: usize) -> usize {
+        time.rem_euclid(self.ii) as usize * self.grid.pes + pe
+    }
+
+    fn insert(&mut self, item: Item) -> u32 {
+        let number = match self.unused.pop() {
+            Some(number) => {
+                self.items[number as usize] = item;
+                number
+            }
+            None => {
+                self.items.push(item);
+                self.route_at.push(NONE);
+                (self.items.len() - 1) as u32
+            }
+        };
+        let cell = self.cell(item.time, item.pe);
+        self.cells[cell] = number;
+        self.holders[item.value].push(number);
+        self.route_at[number as usize] = self.routes.len() as u32;
+        self.routes.push(number);
+        self.total += i64::from(ROUTE);
+        number
+    }
+
+    fn remove(&mut self, number: u32) -> Item {
+        let item = self.items[number as usize];
+        let cell = self.cell(item.time, item.pe);
+        self.cells[cell] = NONE;
+        let holders = &mut self.holders[item.value];
+        let at = holders.iter().position(|&h| h == number).expect("a holder");
+        holders.remove(at);
+        let at = self.route_at[number as usize] as usize;
+        self.routes.swap_remove(at);
+        if let Some(&moved) = self.routes.get(at) {
+            self.route_at[moved as usize] = at as u32;
+        }
+        self.route_at[number as usize] = NONE;
+        self.unused.push(number);
+        self.total -= i64::from(ROUTE);
+        item
+    }
+
+    /// How far a reader of `value` on `pe` at `time` is from the closest holder.
+    #[inline]
+    fn miss(&self, value: usize, pe: usize, time: i64) -> i32 {
+        let mut best = i32::MAX;
+        for &holder in &self.holders[value] {
+            let h = &self.items[holder as usize];
+            let wait = time - h.time;
+            if wait < 1 {
+                continue;
+            }
+            let d = self.grid.distance(h.pe, pe);
+            let miss = if wait == 1 { (d - self.grid.radius).max(0) } else { d };
+            best = best.min(miss);
+        }
+        best
+    }
+
+    fn cost_of(&self, value: usize) -> i32 {
+        let mut cost = 0;
+        for &(reader, time) in &self.readers[value] {
+            cost += self.miss(value, self.items[reader as usize].pe, time);
+        }
+        for &route in &self.holders[value][1..] {
+            let r = &self.items[route as usize];
+            cost += self.miss(value, r.pe, r.time);
+        }
+        cost * FAR
+    }
+
+    fn update(&mut self, value: usize) {
+        let cost = self.cost_of(value);
+        self.total += i64::from(cost - self.cost[value]);
+        self.cost[value] = cost;
+        let at = self.bad_at[value];
+        if cost > 0 && at == NONE {
+            self.bad_at[value] = self.bad.len() as u32;
+            self.bad.push(value as u32);
+        } else if cost == 0 && at != NONE {
+            self.bad.swap_remove(at as usize);
+            if let Some(&moved) = self.bad.get(at as usize) {
+                self.bad_at[moved as usize] = at;
+            }
+            self.bad_at[value] = NONE;
+        }
+    }
+
+    fn update_of(&mut self, item: u32) {
+        let item = item as usize;
+        if item < self.dfg.len() {
+            for t in 0..self.touches[item].len() {
+                self.update(self.touches[item][t] as usize);
+            }
+        } else {
+            self.update(self.items[item].value);
+        }
+    }
+
+    /// Exchanges what stands on an item's cell and on `pe` in the same slot.
+    fn swap(&mut self, item: u32, pe: usize) {
+        let Item { pe: from, time, .. } = self.items[item as usize];
+        let (a, b) = (self.cell(time, from), self.cell(time, pe));
+        let other = self.cells[b];
+        self.cells[a] = other;
+        self.cells[b] = item;
+        self.items[item as usize].pe = pe;
+        if other != NONE {
+            self.items[other as usize].pe = from;
+            self.update_of(other);
+        }
+        self.update_of(item);
+    }
+
+    /// Puts a route on a free cell.
+    fn retime(&mut self, item: u32, pe: usize, time: i64) {
+        let old = self.items[item as usize];
+        let (a, b) = (self.cell(old.time, old.pe), self.cell(time, pe));
+        self.cells[a] = NONE;
+        self.cells[b] = item;
+        self.items[item as usize] = Item { pe, time, ..old };
+        self.update(old.value);
+    }
+
+    /// A PE near something that has to do with an item of `value`.
+    fn target(&self, item: u32, random: &mut Random) -> usize {
+        if random.chance(40) {
+            return random.below(self.grid.pes);
+        }
+        let item = item as usize;
+        let value = self.items[item].value;
+        let is_route = item >= self.dfg.len();
+        let (readers, holders) = (&self.readers[value], &self.holders[value]);
+        let into = if is_route { &[][..] } else { &self.dfg.into[item][..] };
+        let choice = random.below(readers.len() + holders.len() + into.len());
+        let other = if choice < readers.len() {
+            readers[choice].0 as usize
+        } else if choice < readers.len() + holders.len() {
+            holders[choice - readers.len()] as usize
+        } else {
+            let producer = self.dfg.edges[into[choice - readers.len() - holders.len()]].from;
+            let holders = &self.holders[producer];
+            holders[random.below(holders.len())] as usize
+        };
+        let near = &self.grid.near[self.items[other].pe];
+        near[random.below(near.len())]
+    }
+
+    /// An item of a value that some reader misses, or any.
+    fn pick(&self, random: &mut Random) -> u32 {
+        let n = self.dfg.len();
+        if self.bad.is_empty() || random.chance(128) {
+            let any = random.below(n + self.routes.len());
+            return if any < n { any as u32 } else { self.routes[any - n] };
+        }
+        let value = self.bad[random.below(self.bad.len())] as usize;
+        let (readers, holders) = (&self.readers[value], &self.holders[value]);
+        let choice = random.below(readers.len() + holders.len());
+        if choice < readers.len() { readers[choice].0 } else { holders[choice - readers.len()] }
+    }
+
+    /// Changes something; `None` where the change was not possible.
+    fn step(&mut self, random: &mut Random) -> Option<Undo> {
+        if random.chance(24) {
+            return self.step_routes(random);
+        }
+        let item = self.pick(random);
+        let old = self.items[item as usize];
+        let pe = self.target(item, random);
+        let is_route = item as usize >= self.dfg.len();
+        if is_route && self.ii > 1 && random.chance(96) {
+            let time = self.some_time(old.value, random)?;
+            if self.cells[self.cell(time, pe)] != NONE {
+                return None;
+            }
+            self.retime(item, pe, time);
+            return Some(Undo::Retime { item, pe: old.pe, time: old.time });
+        }
+        if pe == old.pe {
+            return None;
+        }
+        self.swap(item, pe);
+        Some(Undo::Swap { item, from: old.pe })
+    }
+
+    /// A time at which a route of `value` may run.
+    fn some_time(&self, value: usize, random: &mut Random) -> Option<i64> {
+        let born = self.items[value].time;
+        let life = self.last[value] - born;
+        (life > 1).then(|| born + 1 + random.below((life - 1) as usize) as i64)
+    }
+
+    fn step_routes(&mut self, random: &mut Random) -> Option<Undo> {
+        if !self.routes.is_empty() && random.chance(96) {
+            let item = self.routes[random.below(self.routes.len())];
+            let old = self.remove(item);
+            self.update(old.value);
+            return Some(Undo::Remove { item, old });
+        }
+        let value = *self.bad.get(random.below(self.bad.len().max(1)))? as usize;
+        let time = self.some_time(value, random)?;
+        let pe = self.target(value as u32, random);
+        if self.cells[self.cell(time, pe)] != NONE {
+            return None;
+        }
+        let item = self.insert(Item { pe, time, value });
+        self.update(value);
+        Some(Undo::Insert { item })
+    }
+
+    fn undo(&mut self, undo: Undo) {
+        match undo {
+            Undo::Swap { item, from } => self.swap(item, from),
+            Undo::Retime { item, pe, time } => self.retime(item, pe, time),
+            Undo::Insert { item } => {
+                let old = self.remove(item);
+                self.update(old.value);
+            }
+            Undo::Remove { item, old } => {
+                let number = self.insert(old);
+                debug_assert_eq!(number, item);
+                self.update(old.value);
+            }
+        }
+    }
+
+    /// Anneals for that many moves, or until the time is over. True as soon as every reader reads.
+    pub fn run(&mut self, moves: usize, heat: Heat, budget: &Budget, random: &mut Random) -> bool {
+        let quantiles = quantiles();
+        let stages = 100;
+        for stage in 0..stages {
+            let t = heat.from * (heat.to / heat.from).powf(stage as f64 / (stages - 1) as f64);
+            if budget.is_over() {
+                break;
+            }
+            for _ in 0..moves / stages {
+                if self.bad.is_empty() {
+                    return true;
+                }
+                let before = self.total;
+                let Some(undo) = self.step(random) else { continue };
+                let worse = (self.total - before) as f64;
+                if worse > 0.0 && worse > t * quantiles[random.below(quantiles.len())] {
+                    self.undo(undo);
+                }
+            }
+        }
+        self.bad.is_empty()
+    }
+
+    /// The sum of all misses, in hops.
+    pub fn missing(&self) -> i64 {
+        self.cost.iter().map(|&c| i64::from(c)).sum::<i64>() / i64::from(FAR)
+    }
+
+    /// The edges whose consumer misses its value.
+    pub fn missed_edges(&self) -> Vec<usize> {
+        let missed = |e: &usize| {
+            let edge = &self.dfg.edges[*e];
+            let reader = self.items[edge.to];
+            self.miss(edge.from, reader.pe, reader.time + edge.distance * self.ii) > 0
+        };
+        (0..self.dfg.edges.len()).filter(missed).collect()
+    }
+
+    /// The board as a mapping, without routes that nothing reads. Every reader reads.
+    pub fn placement(&self) -> Placement {
+        let ops = &self.items[..self.dfg.len()];
+        let mut carriers = Vec::new();
+        for &route in &self.routes {
+            let r = &self.items[route as usize];
+            carriers.push(Carrier { value: r.value, pe: r.pe, time: r.time, from: Hop::Producer });
+        }
+        let time = ops.iter().map(|item| item.time).collect();
+        let pe = ops.iter().map(|item| item.pe).collect();
+        Placement::connect(self.dfg, self.grid, self.ii, time, pe, carriers)
+    }
+}
+
+/// Temperatures, in units of cost.
+#[derive(Clone, Copy, Debug)]
+pub struct Heat {
+    /// At first.
+    pub from: f64,
+    /// In the end.
+    pub to: f64,
+}
+
+/// Quantiles of the exponential distribution: what `-ln(u)` gives for evenly spread `u`.
+fn quantiles() -> [f64; 1024] {
+    std::array::from_fn(|i| -((i as f64 + 0.5) / 1024.0).ln())
+}

@@ -1,0 +1,112 @@
+//! The part of a graph that takes PEs, numbered densely: what every step of mapping works on.
+
+use nbcc_isa_sdpnm::{Array, Graph};
+
+/// The placed nodes of a graph and the edges between them.
+#[derive(Clone, Debug)]
+pub struct Dfg {
+    /// For each operation, its node in the graph.
+    pub node: Vec<usize>,
+    /// Whether an operation takes a memory port.
+    pub is_memory: Vec<bool>,
+    /// The edges between operations.
+    pub edges: Vec<Dep>,
+    /// For each operation, the edges that leave it.
+    pub out: Vec<Vec<usize>>,
+    /// For each operation, the edges that reach it.
+    pub into: Vec<Vec<usize>>,
+}
+
+/// A dependence between operations.
+#[derive(Clone, Copy, Debug)]
+pub struct Dep {
+    /// The producer.
+    pub from: usize,
+    /// The consumer.
+    pub to: usize,
+    /// In iterations.
+    pub distance: i64,
+    /// The edge in the graph.
+    pub edge: usize,
+}
+
+impl Dfg {
+    /// The part of `graph` that takes PEs.
+    pub fn new(graph: &Graph) -> Dfg {
+        let node: Vec<usize> =
+            (0..graph.nodes.len()).filter(|&n| graph.nodes[n].is_placed()).collect();
+        let mut number = vec![usize::MAX; graph.nodes.len()];
+        for (op, &n) in node.iter().enumerate() {
+            number[n] = op;
+        }
+        let routed = graph.edges.iter().enumerate().filter(|(_, e)| graph.is_routed(e));
+        let edges: Vec<Dep> = routed
+            .map(|(edge, e)| Dep {
+                from: number[e.from],
+                to: number[e.to],
+                distance: i64::from(e.distance),
+                edge,
+            })
+            .collect();
+        let mut out = vec![Vec::new(); node.len()];
+        let mut into = vec![Vec::new(); node.len()];
+        for (number, edge) in edges.iter().enumerate() {
+            out[edge.from].push(number);
+            into[edge.to].push(number);
+        }
+        let is_memory = node.iter().map(|&n| graph.nodes[n].is_memory()).collect();
+        Dfg { node, is_memory, edges, out, into }
+    }
+
+    /// How many operations there are.
+    pub fn len(&self) -> usize {
+        self.node.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.node.is_empty()
+    }
+
+    /// Cycles from the producer's to the consumer's, given when each runs.
+    pub fn slack(&self, edge: usize, time: &[i64], ii: i64) -> i64 {
+        let e = &self.edges[edge];
+        time[e.to] + e.distance * ii - time[e.from]
+    }
+}
+
+/// An array with what is looked up all the time.
+#[derive(Clone, Debug)]
+pub struct Grid {
+    /// The array.
+    pub array: Array,
+    /// How many PEs there are.
+    pub pes: usize,
+    /// The Manhattan distance within which outputs are read: both kinds of links are such balls.
+    pub radius: i32,
+    /// Manhattan distance of each pair of PEs, row by row.
+    distance: Vec<u8>,
+    /// For each PE, those that it reads and that read it, itself included.
+    pub near: Vec<Vec<usize>>,
+}
+
+impl Grid {
+    /// The tables of `array`.
+    pub fn new(array: &Array) -> Grid {
+        let pes = array.pes();
+        let mut distance = Vec::with_capacity(pes * pes);
+        for (a, b) in (0..pes).flat_map(|a| (0..pes).map(move |b| (a, b))) {
+            let (p, q) = (array.position(a), array.position(b));
+            distance.push((p.0.abs_diff(q.0) + p.1.abs_diff(q.1)) as u8);
+        }
+        let reach = array.links.offsets().iter().map(|(r, c)| r.abs() + c.abs()).max();
+        let near = (0..pes).map(|pe| array.sources(pe).collect()).collect();
+        Grid { array: array.clone(), pes, radius: reach.unwrap_or(0), distance, near }
+    }
+
+    /// The Manhattan distance of two PEs.
+    #[inline]
+    pub fn distance(&self, a: usize, b: usize) -> i32 {
+        i32::from(self.distance[a * self.pes + b])
+    }
+}

@@ -1,0 +1,150 @@
+//! The least initiation interval that recurrences and resources allow (Rau, "Iterative modulo
+//! scheduling", MICRO 1994, section 2.2; docs/mapping.md): every latency is one cycle.
+
+use nbcc_isa_sdpnm::Array;
+
+use super::dfg::Dfg;
+
+/// What bounds the initiation interval from below.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mii {
+    /// The larger of both bounds.
+    pub mii: u32,
+    /// That of recurrences; 0 where there is none.
+    pub rec: u32,
+    /// That of resources.
+    pub res: u32,
+    /// The operations of a cycle that gives `rec`, in order; empty without one.
+    pub cycle: Vec<usize>,
+    /// Iterations that the values of this cycle span.
+    pub cycle_distance: u64,
+    /// The resource that gives `res`.
+    pub limit: Limit,
+}
+
+/// A resource and how much of it one iteration takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limit {
+    /// Which.
+    pub resource: Resource,
+    /// Operations of an iteration that take it.
+    pub uses: usize,
+    /// How many it serves a cycle.
+    pub capacity: usize,
+}
+
+/// What operations compete for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Resource {
+    /// Processing elements.
+    Pe,
+    /// Ports of the shared memory.
+    Memory,
+}
+
+impl Resource {
+    /// The name in a report.
+    pub fn name(self) -> &'static str {
+        match self {
+            Resource::Pe => "pe",
+            Resource::Memory => "memory",
+        }
+    }
+}
+
+impl Limit {
+    /// The bound on the interval.
+    pub fn bound(&self) -> u32 {
+        u32::try_from(self.uses.div_ceil(self.capacity.max(1))).unwrap_or(u32::MAX)
+    }
+}
+
+/// The resource that bounds most; processing elements where both bound alike.
+pub fn resources(dfg: &Dfg, array: &Array) -> Limit {
+    let pe = Limit { resource: Resource::Pe, uses: dfg.len(), capacity: array.pes() };
+    let uses = dfg.is_memory.iter().filter(|&&memory| memory).count();
+    let memory = Limit { resource: Resource::Memory, uses, capacity: array.memory_ports as usize };
+    if memory.bound() > pe.bound() { memory } else { pe }
+}
+
+/// Both bounds. No cycle of `dfg` may have the distance 0.
+pub fn mii(dfg: &Dfg, array: &Array) -> Mii {
+    let limit = resources(dfg, array);
+    let res = limit.bound();
+    let mut mii = Mii { mii: res.max(1), rec: 0, res, cycle: Vec::new(), cycle_distance: 0, limit };
+    // At interval 0 a cycle of any distance is too long, so the first one found says that there is
+    // a recurrence; each further one raises the bound.
+    while let Some(edges) = too_long(dfg, i64::from(mii.rec)) {
+        let length = edges.len() as i64;
+        let distance: i64 = edges.iter().map(|&e| dfg.edges[e].distance).sum();
+        mii.rec = (length as u64).div_ceil(distance as u64) as u32;
+        mii.cycle = edges.iter().map(|&e| dfg.edges[e].from).collect();
+        mii.cycle_distance = distance as u64;
+    }
+    mii.mii = mii.mii.max(mii.rec);
+    mii
+}
+
+/// A cycle with more edges than `ii` times its distance, as edges in order: a positive cycle of the
+/// constraint graph, found by Bellman and Ford's algorithm with a search of the parent graph after
+/// each round that changed something (Cherkassky and Goldberg, "Negative-cycle detection
+/// algorithms", 1999).
+fn too_long(dfg: &Dfg, ii: i64) -> Option<Vec<usize>> {
+    let n = dfg.len();
+    let mut time = vec![0i64; n];
+    let mut parent = vec![usize::MAX; n];
+    let mut active = vec![true; n];
+    loop {
+        let mut next = vec![false; n];
+        let mut changed = false;
+        for op in 0..n {
+            if !active[op] {
+                continue;
+            }
+            for &e in &dfg.out[op] {
+                let edge = &dfg.edges[e];
+                let earliest = time[op] + 1 - ii * edge.distance;
+                if earliest > time[edge.to] {
+                    time[edge.to] = earliest;
+                    parent[edge.to] = e;
+                    next[edge.to] = true;
+                    changed = true;
+                }
+            }
+        }
+        if !changed {
+            return None;
+        }
+        if let Some(cycle) = parent_cycle(dfg, &parent) {
+            return Some(cycle);
+        }
+        active = next;
+    }
+}
+
+/// A cycle of the graph in which each operation has at most one incoming edge, `parent`.
+fn parent_cycle(dfg: &Dfg, parent: &[usize]) -> Option<Vec<usize>> {
+    let mut seen_from = vec![usize::MAX; parent.len()];
+    for start in 0..parent.len() {
+        let mut op = start;
+        while seen_from[op] == usize::MAX && parent[op] != usize::MAX {
+            seen_from[op] = start;
+            op = dfg.edges[parent[op]].from;
+        }
+        if seen_from[op] != start || parent[op] == usize::MAX {
+            continue;
+        }
+        let mut cycle = Vec::new();
+        let mut at = op;
+        loop {
+            cycle.push(parent[at]);
+            at = dfg.edges[parent[at]].from;
+            if at == op {
+                break;
+            }
+        }
+        cycle.reverse();
+        return Some(cycle);
+    }
+    None
+}

@@ -1,0 +1,121 @@
+//! Data-flow graphs on arrays of processing elements, at the least initiation interval
+//! (docs/mapping.md; paper 003, section 3.4). The interval starts at the MII and grows only where
+//! the mapper proves that there is no mapping, or gives up; which of them, the outcome says.
+
+pub mod anneal;
+pub mod budget;
+pub mod dfg;
+pub mod ilp;
+pub mod lifetimes;
+pub mod mappers;
+pub mod mii;
+pub mod placement;
+pub mod program;
+pub mod random;
+pub mod sat;
+pub mod schedule;
+pub mod search;
+pub mod windows;
+
+use std::time::Duration;
+
+use nbcc_isa_sdpnm::{Array, Graph, Mapping};
+
+use budget::Budget;
+use dfg::{Dfg, Grid};
+use mappers::{Mapper, PATIENCE, Problem};
+use mii::Mii;
+use placement::Answer;
+
+/// What is asked for.
+#[derive(Debug)]
+pub struct Request<'a> {
+    /// The array.
+    pub array: &'a Array,
+    /// The longest interval that is tried.
+    pub max_ii: u32,
+    /// After which nothing is tried any more.
+    pub time_limit: Duration,
+    /// Whether all of that time is to be used for the least interval; else the mapper gives up
+    /// earlier where it does not get on.
+    pub is_patient: bool,
+    /// Who maps.
+    pub mapper: &'static Mapper,
+}
+
+/// A mapping and what is known of it.
+#[derive(Debug)]
+pub struct Outcome {
+    /// The mapping.
+    pub mapping: Mapping,
+    /// The bounds of the interval; operations are those of `dfg`.
+    pub mii: Mii,
+    /// The operations that are placed.
+    pub dfg: Dfg,
+    /// Whether there is no mapping at a smaller interval.
+    pub is_proved: bool,
+    /// What it took.
+    pub time: Duration,
+}
+
+/// Why there is no mapping.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NoMapping {
+    /// The least interval is longer than allowed.
+    MiiTooLong(u32),
+    /// None was found up to the longest interval.
+    MaxIi,
+    /// The time was over at that interval.
+    TimeOver(u32),
+}
+
+/// Maps a graph.
+///
+/// # Errors
+/// Why there is no mapping.
+pub fn map(graph: &Graph, request: &Request<'_>) -> Result<Outcome, NoMapping> {
+    let dfg = Dfg::new(graph);
+    let res = mii::resources(&dfg, request.array).bound();
+    if res > request.max_ii {
+        return Err(NoMapping::MiiTooLong(res));
+    }
+    let mii = mii::mii(&dfg, request.array);
+    if mii.mii > request.max_ii {
+        return Err(NoMapping::MiiTooLong(mii.mii));
+    }
+    let grid = Grid::new(request.array);
+    let budget = Budget::new(request.time_limit);
+    let patience = if request.is_patient { request.time_limit } else { PATIENCE };
+    let mut is_proved = true;
+    for ii in mii.mii..=request.max_ii {
+        // Half of what is left of the patience is for this interval; after that, a quick try each.
+        let spent = budget.spent();
+        let left = patience.saturating_sub(spent);
+        let is_quick = left < patience / 8;
+        let problem = Problem {
+            graph,
+            dfg: &dfg,
+            grid: &grid,
+            ii: i64::from(ii),
+            budget: if is_quick { budget } else { budget.until(spent + left / 2) },
+            rounds: match (is_quick, request.is_patient) {
+                (true, _) => Some(2),
+                (false, true) => Some(u32::MAX),
+                (false, false) => None,
+            },
+        };
+        match (request.mapper.place)(&problem) {
+            Answer::Placed(placement) => {
+                let mapping = placement.mapping(graph, &dfg);
+                let time = budget.spent();
+                return Ok(Outcome { mapping, mii, dfg, is_proved, time });
+            }
+            Answer::Impossible => {}
+            Answer::Unknown => is_proved = false,
+        }
+        if budget.is_over() {
+            return Err(NoMapping::TimeOver(ii));
+        }
+    }
+    Err(NoMapping::MaxIi)
+}

@@ -1,0 +1,208 @@
+//! Modulo schedules: the cycle of each operation, such that dependences hold and no slot has more
+//! operations than PEs or memory ports. Lifetimes come first (`lifetimes.rs`); where their best
+//! solution asks too much of a slot, operations move to others, each pushing aside what depends on
+//! it, as long as that improves (annealed).
+
+use super::dfg::{Dfg, Grid};
+use super::lifetimes::Lifetimes;
+use super::random::Random;
+
+/// What is asked of a schedule beyond dependences.
+#[derive(Clone, Debug)]
+pub struct Wishes {
+    /// For each edge, cycles from producer to consumer beyond the one that the latency asks for.
+    pub extra: Vec<i64>,
+    /// For each operation, what a cycle of its value's life costs.
+    pub weight: Vec<i64>,
+}
+
+impl Wishes {
+    /// None: all values cost the same.
+    pub fn none(dfg: &Dfg) -> Wishes {
+        Wishes { extra: vec![0; dfg.edges.len()], weight: vec![16; dfg.len()] }
+    }
+}
+
+/// The schedule of the shortest lifetimes that fits the slots, under `wishes`. `None` where the
+/// wishes contradict a recurrence or no fit was found.
+pub fn schedule(
+    dfg: &Dfg,
+    grid: &Grid,
+    ii: i64,
+    wishes: &Wishes,
+    random: &mut Random,
+) -> Option<Vec<i64>> {
+    let least: Vec<i64> = wishes.extra.iter().map(|extra| 1 + extra).collect();
+    let lifetimes = Lifetimes { dfg, ii, least: &least, weight: &wishes.weight };
+    let time = lifetimes.solve(random)?;
+    let mut fit = Fit::new(dfg, grid, ii, &least, &wishes.weight, time);
+    fit.run(random).then_some(fit.time)
+}
+
+/// Cycles in which values have to be handed on at least, on an array without waiting: at an
+/// interval of 1 no value waits in a register but for its own producer.
+pub fn routes_at_one(dfg: &Dfg, time: &[i64]) -> i64 {
+    let life = |op: usize| {
+        let others = dfg.out[op].iter().filter(|&&e| dfg.edges[e].to != op);
+        others.map(|&e| dfg.slack(e, time, 1) - 1).max().unwrap_or(0)
+    };
+    (0..dfg.len()).map(life).sum()
+}
+
+struct Fit<'a> {
+    dfg: &'a Dfg,
+    ii: i64,
+    least: &'a [i64],
+    weight: &'a [i64],
+    pes: i64,
+    ports: i64,
+    time: Vec<i64>,
+    /// Operations, and those that take a memory port, of each slot.
+    used: Vec<[i64; 2]>,
+}
+
+/// What an operation too many in a slot costs, beside lifetimes of weight 16.
+const OVERUSE: i64 = 400;
+
+impl<'a> Fit<'a> {
+    fn new(
+        dfg: &'a Dfg,
+        grid: &Grid,
+        ii: i64,
+        least: &'a [i64],
+        weight: &'a [i64],
+        time: Vec<i64>,
+    ) -> Fit<'a> {
+        let ports = i64::from(grid.array.memory_ports);
+        let mut fit = Fit {
+            dfg,
+            ii,
+            least,
+            weight,
+            pes: grid.pes as i64,
+            ports,
+            time,
+            used: vec![[0; 2]; ii as usize],
+        };
+        for op in 0..dfg.len() {
+            fit.count(op, 1);
+        }
+        fit
+    }
+
+    fn slot(&self, op: usize) -> usize {
+        self.time[op].rem_euclid(self.ii) as usize
+    }
+
+    fn count(&mut self, op: usize, by: i64) {
+        let slot = self.slot(op);
+        self.used[slot][0] += by;
+        if self.dfg.is_memory[op] {
+            self.used[slot][1] += by;
+        }
+    }
+
+    fn overuse(&self) -> i64 {
+        let over = |used: &[i64; 2]| (used[0] - self.pes).max(0) + (used[1] - self.ports).max(0);
+        self.used.iter().map(over).sum()
+    }
+
+    fn life(&self, op: usize) -> i64 {
+        let cycles = self.dfg.out[op].iter().map(|&e| self.dfg.slack(e, &self.time, self.ii));
+        cycles.max().unwrap_or(0) * self.weight[op]
+    }
+
+    /// Whether all slots are within their limits, after moves where they were not.
+    fn run(&mut self, random: &mut Random) -> bool {
+        let n = self.dfg.len();
+        let mut over = self.overuse();
+        let rounds = 400 * n.min(500);
+        for round in 0..rounds {
+            if over == 0 {
+                return true;
+            }
+            let op = random.below(n);
+            let slot = self.slot(op);
+            let full = self.used[slot][0] > self.pes
+                || (self.used[slot][1] > self.ports && self.dfg.is_memory[op]);
+            if !full && !random.chance(32) {
+                continue;
+            }
+            let by = 1 + random.below((2 * self.ii - 1).max(1) as usize) as i64;
+            let by = if random.chance(128) { by } else { -by };
+            let Some(moved) = self.push(op, by) else { continue };
+            // Hot enough at first to move one operation for a life a few cycles longer.
+            let heat = 100 * (rounds - round) / rounds;
+            let threshold = random.below(heat + 1) as i64;
+            let before = self.cost(&moved);
+            self.shift(&moved, 1);
+            let after = self.cost(&moved);
+            if after - before + OVERUSE * (self.overuse() - over) > threshold {
+                self.shift(&moved, -1);
+            } else {
+                over = self.overuse();
+            }
+        }
+        over == 0
+    }
+
+    fn cost(&self, moved: &[(usize, i64)]) -> i64 {
+        let mut values: Vec<usize> = Vec::new();
+        for &(op, _) in moved {
+            values.push(op);
+            values.extend(self.dfg.into[op].iter().map(|&e| self.dfg.edges[e].from));
+        }
+        values.sort_unstable();
+        values.dedup();
+        values.into_iter().map(|op| self.life(op)).sum()
+    }
+
+    fn shift(&mut self, moved: &[(usize, i64)], sign: i64) {
+        for &(op, by) in moved {
+            self.count(op, -1);
+            self.time[op] += sign * by;
+            self.count(op, 1);
+        }
+    }
+
+    /// What must move, and by how much, when `op` does. `None` where that comes back to `op`.
+    fn push(&self, op: usize, by: i64) -> Option<Vec<(usize, i64)>> {
+        let mut moved: Vec<(usize, i64)> = vec![(op, by)];
+        let mut position = 0;
+        while position < moved.len() {
+            let (op, by) = moved[position];
+            position += 1;
+            let edges = if by > 0 { &self.dfg.out[op] } else { &self.dfg.into[op] };
+            for &e in edges {
+                let edge = &self.dfg.edges[e];
+                let other = if by > 0 { edge.to } else { edge.from };
+                if other == op {
+                    continue;
+                }
+                let room = self.dfg.slack(e, &self.time, self.ii) - self.least[e];
+                let needed = by.abs() - room;
+                if needed <= 0 {
+                    continue;
+                }
+                let needed = needed * by.signum();
+                match moved.iter().position(|m| m.0 == other) {
+                    Some(known) if moved[known].1.abs() >= needed.abs() => {}
+                    Some(0) => return None,
+                    // A larger push of something that was handled is handled once more.
+                    Some(known) => {
+                        moved.remove(known);
+                        if known < position {
+                            position -= 1;
+                        }
+                        moved.push((other, needed));
+                    }
+                    None => moved.push((other, needed)),
+                }
+            }
+            if moved.len() > 200 {
+                return None;
+            }
+        }
+        Some(moved)
+    }
+}

@@ -1,0 +1,260 @@
+//! The mapper on kernels and on graphs with a planted mapping: every mapping passes the checker, the
+//! checker finds faults, and exact mappers agree with the search where they can.
+
+#[path = "graphs/mod.rs"]
+mod graphs;
+
+use std::time::Duration;
+
+use graphs::{kernels, plans, planted};
+use nbcc_isa_sdpnm::{Array, Edge, Graph, Links, Machine, Mapping, Node, check};
+use nbcc_target_sdpnm::map::dfg::{Dfg, Grid};
+use nbcc_target_sdpnm::map::mappers::{MAPPERS, find};
+use nbcc_target_sdpnm::map::random::Random;
+use nbcc_target_sdpnm::map::{NoMapping, Outcome, Request, map, mii, windows};
+
+fn array(rows: u32, columns: u32, links: Links) -> Array {
+    Array { rows, columns, links, ..Machine::built_in("sdpnm").array }
+}
+
+fn run(graph: &Graph, array: &Array, mapper: &str) -> Result<Outcome, NoMapping> {
+    let request = Request {
+        array,
+        max_ii: 64,
+        time_limit: Duration::from_secs(60),
+        is_patient: false,
+        mapper: find(mapper).expect("a mapper"),
+    };
+    let outcome = map(graph, &request)?;
+    assert_eq!(check(graph, array, &outcome.mapping), Ok(()), "{}", graph.name);
+    assert!(outcome.mapping.ii >= outcome.mii.mii, "{}", graph.name);
+    Ok(outcome)
+}
+
+#[test]
+fn kernels_reach_their_mii() {
+    let mut missed = Vec::new();
+    let all = kernels();
+    for graph in &all {
+        let outcome = run(graph, &array(8, 8, Links::Sdpnm), "search").expect("a mapping");
+        if outcome.mapping.ii != outcome.mii.mii && !outcome.is_proved {
+            missed.push(graph.name.clone());
+        }
+    }
+    assert!(missed.len() * 20 <= all.len(), "{missed:?}");
+}
+
+#[test]
+fn planted_graphs_reach_their_mii() {
+    let array = array(8, 8, Links::Sdpnm);
+    let plans = plans();
+    assert!(plans.len() + kernels().len() >= 150);
+    // The first of each kind; examples/table.rs runs all of them.
+    let (mut count, mut missed) = (0, Vec::new());
+    for plan in plans.iter().filter(|plan| plan.seed % 10 == 0 && plan.nodes <= 50) {
+        let graph = planted(plan, &array);
+        let outcome = run(&graph, &array, "search").expect("a mapping");
+        count += 1;
+        if outcome.mapping.ii != outcome.mii.mii {
+            missed.push(graph.name);
+        }
+    }
+    assert!(count >= 10 && missed.len() * 10 <= count, "{missed:?} of {count}");
+}
+
+#[test]
+fn every_size_and_kind_of_array_is_mapped_on() {
+    let graph = kernels().into_iter().find(|g| g.name == "biquad2_direct").expect("a kernel");
+    for (rows, columns) in [(2, 2), (2, 5), (3, 3), (4, 4), (16, 2), (16, 16)] {
+        for (_, links) in Links::ALL {
+            let array = Array { registers: 4, memory_ports: 2, ..array(rows, columns, links) };
+            run(&graph, &array, "search").expect("a mapping");
+        }
+    }
+}
+
+#[test]
+fn the_same_graph_gives_the_same_mapping() {
+    let graph = planted(&plans()[3], &array(8, 8, Links::Sdpnm));
+    let [a, b] = [(); 2].map(|()| run(&graph, &array(8, 8, Links::Sdpnm), "search").unwrap());
+    assert_eq!(a.mapping, b.mapping);
+}
+
+/// A graph of a few random operations.
+fn small(seed: u64) -> Graph {
+    let mut random = Random::new(seed);
+    let n = 2 + random.below(4);
+    let ops = ["add", "load", "store", "mul"];
+    let nodes = (0..n).map(|i| Node { id: format!("{i}"), op: ops[random.below(4)].into() });
+    let mut graph = Graph { name: format!("small{seed}"), nodes: nodes.collect(), edges: vec![] };
+    for _ in 0..n + random.below(n) {
+        let (from, to) = (random.below(n), random.below(n));
+        let distance = u32::from(from >= to) + random.below(2) as u32;
+        graph.edges.push(Edge { from, to, distance });
+    }
+    graph
+}
+
+#[test]
+fn exact_mappers_agree_with_the_search() {
+    let array = Array { registers: 2, ..array(2, 2, Links::Mesh) };
+    let mut proved = 0;
+    for seed in 0..12 {
+        let graph = small(seed);
+        let search = run(&graph, &array, "search").expect("a mapping");
+        let sat = run(&graph, &array, "sat").expect("a mapping");
+        if sat.is_proved {
+            proved += 1;
+            assert!(search.mapping.ii >= sat.mapping.ii, "{}", graph.name);
+            assert_eq!(search.mapping.ii, sat.mapping.ii, "{}", graph.name);
+        }
+        // The program places one schedule only, so that it may need a longer interval.
+        let ilp = run(&graph, &array, "ilp").expect("a mapping");
+        assert!(!search.is_proved || ilp.mapping.ii >= search.mapping.ii, "{}", graph.name);
+    }
+    assert!(proved >= 6, "{proved}");
+}
+
+#[test]
+fn windows_hold_every_mapping() {
+    let array = Array { registers: 2, ..array(2, 2, Links::Sdpnm) };
+    for seed in 0..30 {
+        let graph = small(seed);
+        let outcome = run(&graph, &array, "search").expect("a mapping");
+        let dfg = Dfg::new(&graph);
+        let ii = i64::from(outcome.mapping.ii);
+        let Some(windows) = windows::all(&dfg, &Grid::new(&array), ii) else { continue };
+        let time = |op: usize| outcome.mapping.spots[dfg.node[op]].unwrap().cycle as i64;
+        // Parts are fixed to an iteration by one operation each: widths say what holds of all.
+        for e in &dfg.edges {
+            let apart = time(e.to) - time(e.from);
+            let (from, to) = (&windows[e.from], &windows[e.to]);
+            assert!(apart < to.end - from.start && apart > to.start - from.end, "{}", graph.name);
+        }
+    }
+}
+
+/// RecMII by trying all cycles.
+fn rec_by_force(dfg: &Dfg) -> u32 {
+    fn walk(dfg: &Dfg, first: usize, at: usize, path: &mut Vec<usize>, best: &mut u32) {
+        for &e in &dfg.out[at] {
+            let to = dfg.edges[e].to;
+            path.push(e);
+            if to == first {
+                let distance: i64 = path.iter().map(|&e| dfg.edges[e].distance).sum();
+                *best = (*best).max((path.len() as u64).div_ceil(distance as u64) as u32);
+            } else if to > first && !path[..path.len() - 1].iter().any(|&p| dfg.edges[p].to == to) {
+                walk(dfg, first, to, path, best);
+            }
+            path.pop();
+        }
+    }
+    let mut best = 0;
+    for first in 0..dfg.len() {
+        walk(dfg, first, first, &mut Vec::new(), &mut best);
+    }
+    best
+}
+
+#[test]
+fn rec_mii_is_that_of_the_worst_cycle() {
+    let array = array(8, 8, Links::Sdpnm);
+    for seed in 0..300 {
+        let graph = small(seed);
+        let dfg = Dfg::new(&graph);
+        let mii = mii::mii(&dfg, &array);
+        assert_eq!(mii.rec, rec_by_force(&dfg), "{}", graph.name);
+        let length = mii.cycle.len() as u64;
+        if length > 0 {
+            assert_eq!(length.div_ceil(mii.cycle_distance) as u32, mii.rec);
+        }
+        for (at, &op) in mii.cycle.iter().enumerate() {
+            let next = mii.cycle[(at + 1) % mii.cycle.len()];
+            assert!(dfg.out[op].iter().any(|&e| dfg.edges[e].to == next), "{}", graph.name);
+        }
+    }
+}
+
+/// Changes one thing; `None` where that is no fault.
+fn damage(
+    graph: &Graph,
+    array: &Array,
+    mapping: &Mapping,
+    random: &mut Random,
+) -> Option<(Mapping, Array)> {
+    let (mut bad, mut array) = (mapping.clone(), array.clone());
+    let placed: Vec<usize> = (0..bad.spots.len()).filter(|&n| bad.spots[n].is_some()).collect();
+    let node = placed[random.below(placed.len())];
+    match random.below(5) {
+        0 => {
+            // Onto the cell of another.
+            let other = placed[random.below(placed.len())];
+            let spot = bad.spots[other]?;
+            bad.spots[node].as_mut()?.pe = spot.pe;
+            bad.spots[node].as_mut()?.cycle = spot.cycle;
+            (other != node).then_some((bad, array))
+        }
+        1 => {
+            // Before what it reads.
+            let edge =
+                graph.edges.iter().find(|e| e.to == node && e.from != node && e.distance == 0)?;
+            bad.spots[edge.from]?;
+            bad.spots[node].as_mut()?.cycle = bad.spots[edge.from]?.cycle;
+            Some((bad, array))
+        }
+        2 => {
+            // Out of reach of what it reads, in the far corner.
+            let edge = (0..graph.edges.len())
+                .find(|&e| graph.edges[e].to == node && bad.via[e].is_some())?;
+            let spot = bad.spots[node]?;
+            let (row, column) = array.position(spot.pe);
+            let far = array.pe((row + 4) % array.rows, (column + 4) % array.columns);
+            bad.spots[node].as_mut()?.pe = far;
+            (graph.edges[edge].from != node).then_some((bad, array))
+        }
+        3 => {
+            array.memory_ports = 0;
+            placed.iter().any(|&n| graph.nodes[n].is_memory()).then_some((bad, array))
+        }
+        _ => {
+            // A value that waits without a register.
+            array.registers = 0;
+            let waits = graph.edges.iter().zip(&bad.via).any(|(edge, via)| {
+                let Some(via) = via else { return false };
+                let held = match via {
+                    nbcc_isa_sdpnm::Holder::Producer => bad.spots[edge.from].unwrap().cycle,
+                    nbcc_isa_sdpnm::Holder::Route(r) => bad.routes[*r].spot.cycle,
+                };
+                let read = bad.spots[edge.to].unwrap().cycle
+                    + u64::from(edge.distance) * u64::from(bad.ii);
+                read > held + 1
+            });
+            waits.then_some((bad, array))
+        }
+    }
+}
+
+#[test]
+fn the_checker_finds_a_planted_fault() {
+    let array = array(8, 8, Links::Sdpnm);
+    let mut random = Random::new(5);
+    let mut found = [0; 2];
+    for graph in kernels().iter().step_by(2) {
+        let good = run(graph, &array, "search").expect("a mapping").mapping;
+        for _ in 0..40 {
+            if let Some((bad, array)) = damage(graph, &array, &good, &mut random) {
+                let wrong = check(graph, &array, &bad).is_err();
+                found[usize::from(wrong)] += 1;
+                assert!(wrong, "{}: {bad:?}", graph.name);
+            }
+        }
+    }
+    assert!(found[1] > 200, "{found:?}");
+}
+
+#[test]
+fn mappers_have_names_of_their_own() {
+    for mapper in MAPPERS {
+        assert!(std::ptr::eq(find(mapper.name).expect("a mapper"), mapper));
+    }
+}

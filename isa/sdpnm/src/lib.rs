@@ -1,0 +1,13 @@
+//! SDPNM: its arrays of processing elements, and what a mapping on one must be. The source is paper
+//! 003 (a software-defined process-near-memory architecture), sections 2 and 3.4; where it is silent,
+//! docs/fidelity.md says what was chosen.
+
+pub mod array;
+pub mod check;
+pub mod graph;
+pub mod machine;
+
+pub use array::{Array, Links};
+pub use check::{Fault, check};
+pub use graph::{Edge, Graph, Holder, Mapping, Node, Route, Spot};
+pub use machine::Machine;
