@@ -49,7 +49,7 @@ fn compile_with(
             .collect(),
         ..Request::default()
     };
-    let done = MPU.compile(Source::Grids(read(text)), &request, &mut cx);
+    let done = MPU.compile(Source::Grids(read(text).into()), &request, &mut cx);
     done.map_err(|_| {
         diagnostics.iter().map(|d| format!("{}: {}", d.code.code, d.message)).collect()
     })

@@ -30,6 +30,7 @@ static SHUFFLED: Simt<Shuffles> = Simt {
     about: "",
     machines: &[],
     choices: &[],
+    reports: &[],
     passes: &[
         passes::inline(),
         passes::unreachable(),
@@ -107,7 +108,7 @@ fn compile(target: &dyn Target, module: &Module, level: OptLevel, words: Option<
         overrides: words.into_iter().collect(),
         ..Request::default()
     };
-    match target.compile(Source::Grids(module.clone()), &request, &mut cx) {
+    match target.compile(Source::Grids(module.clone().into()), &request, &mut cx) {
         Ok(Artifact::Binary(bytes)) => Program::from_elf(&ISA, &bytes).unwrap(),
         other => panic!("{other:?}: {diagnostics:?}\n{module}"),
     }
