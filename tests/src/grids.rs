@@ -1,6 +1,6 @@
 //! Kernels from source to results, by the interpreter and by compiler and simulator.
 
-use nbcc::kinds::grids::{Argument, Contents, GridLaunch, GridRequest};
+use nbcc::kinds::grids::{Argument, Contents, GridLaunch, GridRequest, Repeat};
 use nbcc::kinds::{RunError, RunOptions};
 use nbcc::registry::{self, Runner};
 use nbcc_base::{Diagnostics, SourceFile, SourceMap};
@@ -111,7 +111,7 @@ pub fn simulate(binary: &[u8], launch: &Launch, cycles: u64) -> Result<Vec<Vec<u
         Some(Runner::Grids(runner)) => runner,
         _ => return Err("there is no target that runs kernels".into()),
     };
-    let buffers = (0..launch.buffers.len()).map(Argument::Buffer);
+    let buffers = (0..launch.buffers.len()).map(|number| Argument::Buffer(number, 0));
     let scalar = launch.scalar.map(|scalar| Argument::Bytes(scalar.to_le_bytes().to_vec()));
     let request = GridRequest {
         symbols: vec![],
@@ -122,6 +122,7 @@ pub fn simulate(binary: &[u8], launch: &Launch, cycles: u64) -> Result<Vec<Vec<u
             block: [launch.block, 1, 1],
             dynamic_shared_bytes: 0,
             args: buffers.chain(scalar).collect(),
+            repeat: Repeat { times: 1, until: None },
         }],
         options: RunOptions {
             fast: true,

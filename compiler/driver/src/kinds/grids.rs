@@ -54,6 +54,24 @@ pub struct GridLaunch {
     pub dynamic_shared_bytes: u32,
     /// A value for each parameter.
     pub args: Vec<Argument>,
+    /// How often it is launched.
+    pub repeat: Repeat,
+}
+
+/// How often a launch comes, one after the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Repeat {
+    /// So often at most.
+    pub times: u32,
+    /// Not again once a word of four bytes is zero: the number of its buffer, and where it stands.
+    pub until: Option<(usize, u64)>,
+}
+
+impl Repeat {
+    /// What is said of launches that do not come to their end.
+    pub fn endless(&self, kernel: &str) -> String {
+        format!("kernel `{kernel}`: the word of `until` is not zero after {} launches", self.times)
+    }
 }
 
 /// An argument of a kernel.
@@ -61,8 +79,8 @@ pub struct GridLaunch {
 pub enum Argument {
     /// The bytes of the parameter.
     Bytes(Vec<u8>),
-    /// The address of the buffer of that number.
-    Buffer(usize),
+    /// An address in the buffer of that number, so many bytes from its beginning.
+    Buffer(usize, u64),
 }
 
 /// The contents of a buffer before the first launch.

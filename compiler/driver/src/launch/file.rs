@@ -14,8 +14,11 @@ use super::toml::Document;
 use crate::claims::Use;
 use crate::data::arrays::{self, ArrayForm};
 use crate::files;
-use crate::kinds::grids::Contents;
+use crate::kinds::grids::{Contents, Repeat};
 use crate::session::{Session, Stop};
+
+/// Bytes of the word of `until`.
+const WORD: u64 = 4;
 
 /// Bytes of all buffers at most.
 const MAX_BUFFERS: u64 = 4 << 30;
@@ -77,6 +80,10 @@ pub struct Launch {
     pub dynamic_shared_bytes: u32,
     /// The arguments, in order.
     pub args: Vec<Arg>,
+    /// How often it comes.
+    pub repeat: Repeat,
+    /// Where `until` stands.
+    pub until_at: Range<usize>,
 }
 
 /// An argument.
@@ -95,8 +102,8 @@ pub enum ArgValue {
     Scalar(&'static str, Vec<u8>),
     /// Bytes of anything.
     Bytes(Vec<u8>),
-    /// The address of a buffer, by its number.
-    Buffer(usize),
+    /// An address in a buffer: the buffer's number, and bytes from its beginning.
+    Buffer(usize, u64),
 }
 
 /// A buffer that is copied back.
@@ -141,7 +148,11 @@ struct Reader<'s> {
 }
 
 /// The keys of a launch.
-const LAUNCH: [&str; 5] = ["kernel", "grid", "block", "dynamic_shared_bytes", "arg"];
+const LAUNCH: [&str; 7] =
+    ["kernel", "grid", "block", "dynamic_shared_bytes", "arg", "repeat", "until"];
+
+/// Launches of one `repeat` or `until` at most.
+const MAX_REPEAT: u32 = 1_000_000;
 
 impl Reader<'_> {
     fn file(&mut self, text: &str) -> Result<(), Stop> {
@@ -181,6 +192,31 @@ impl Reader<'_> {
             let (at, message) = (named.first.clone(), format!("buffer `{name}` has no size"));
             let help = "give it `bytes = N` (zeros) or `file = \"...\"` where it is named first";
             return Err(self.document.fault(at, message, "neither size nor contents", help));
+        }
+        self.check_offsets()
+    }
+
+    /// Addresses lie in their buffers, or at their ends; words lie in them.
+    fn check_offsets(&mut self) -> Result<(), Stop> {
+        let mut asked: Vec<(usize, u64, u64, Range<usize>)> = Vec::new();
+        for launch in &self.plan.launches {
+            for arg in &launch.args {
+                if let ArgValue::Buffer(number, offset) = arg.value {
+                    asked.push((number, offset, 0, arg.at.clone()));
+                }
+            }
+            if let Some((number, offset)) = launch.repeat.until {
+                asked.push((number, offset, WORD, launch.until_at.clone()));
+            }
+        }
+        for (number, offset, bytes, at) in asked {
+            let buffer = &self.plan.buffers[number];
+            let (name, size) = (&buffer.name, buffer.contents.size());
+            if offset + bytes > size {
+                let message = format!("offset {offset} is outside of buffer `{name}`");
+                let help = format!("the buffer has {size} bytes");
+                return Err(self.document.fault(at, message, "too far", &help));
+            }
         }
         Ok(())
     }
@@ -223,8 +259,46 @@ impl Reader<'_> {
             let value = self.arg(arg)?;
             args.push(Arg { at: arg.span(), value });
         }
-        self.plan.launches.push(Launch { kernel, at, grid, block, dynamic_shared_bytes, args });
+        let (repeat, until_at) = self.repeat(table)?;
+        let launch =
+            Launch { kernel, at, grid, block, dynamic_shared_bytes, args, repeat, until_at };
+        self.plan.launches.push(launch);
         Ok(())
+    }
+
+    /// How often a launch comes.
+    fn repeat(&mut self, table: &DeTable<'_>) -> Result<(Repeat, Range<usize>), Stop> {
+        let most = i128::from(MAX_REPEAT);
+        let times = match table.get("repeat") {
+            Some(times) => Some(self.document.integer(times, "repeat", 1, most)? as u32),
+            None => None,
+        };
+        let Some(value) = table.get("until") else {
+            return Ok((Repeat { times: times.unwrap_or(1), until: None }, 0..0));
+        };
+        let word = self.document.table(value, "until")?;
+        self.document.check_keys(word, &["buffer", "offset"])?;
+        let name = self.required(word, "buffer", value.span())?;
+        let name = self.document.string(name, "buffer")?;
+        let offset = self.offset(word)?;
+        let Some(number) = self.named.get(&name).map(|named| named.number) else {
+            let message = format!("there is no buffer `{name}`");
+            let help = "name one that an argument of this launch or of one before it names";
+            return Err(self.document.fault(value.span(), message, "not known", help));
+        };
+        let until = Some((number, offset));
+        Ok((Repeat { times: times.unwrap_or(MAX_REPEAT), until }, value.span()))
+    }
+
+    /// The bytes from the beginning of a buffer that `offset` says.
+    fn offset(&mut self, table: &DeTable<'_>) -> Result<u64, Stop> {
+        match table.get("offset") {
+            Some(value) => {
+                let high = i128::from(MAX_BUFFERS);
+                Ok(self.document.integer(value, "offset", 0, high)? as u64)
+            }
+            None => Ok(0),
+        }
     }
 
     /// One to three sizes of at least 1; those that are left out are 1.
@@ -249,7 +323,7 @@ impl Reader<'_> {
 
     fn arg(&mut self, value: &Spanned<DeValue<'_>>) -> Result<ArgValue, Stop> {
         let table = self.document.table(value, "arg")?;
-        let mut known = vec!["hex", "buffer", "file", "bytes"];
+        let mut known = vec!["hex", "buffer", "file", "bytes", "offset"];
         known.extend(argument_types().map(ScalarType::name));
         self.document.check_keys(table, &known)?;
         if table.contains_key("buffer") {
@@ -292,8 +366,9 @@ impl Reader<'_> {
     }
 
     fn buffer_arg(&mut self, table: &DeTable<'_>, at: Range<usize>) -> Result<ArgValue, Stop> {
-        self.document.check_keys(table, &["buffer", "file", "bytes"])?;
+        self.document.check_keys(table, &["buffer", "file", "bytes", "offset"])?;
         let name = self.document.string(&table["buffer"], "buffer")?;
+        let offset = self.offset(table)?;
         let contents = match (table.get("file"), table.get("bytes")) {
             (Some(_), Some(bytes)) => {
                 let message = format!("buffer `{name}` has both `file` and `bytes`");
@@ -321,7 +396,9 @@ impl Reader<'_> {
             Named { number, defined: None, first: at.clone() }
         });
         let number = known.number;
-        let Some((contents, form)) = contents else { return Ok(ArgValue::Buffer(number)) };
+        let Some((contents, form)) = contents else {
+            return Ok(ArgValue::Buffer(number, offset));
+        };
         if known.defined.is_some() {
             let message = format!("buffer `{name}` gets contents twice");
             let help = "name it without `file` and `bytes` from the second time on";
@@ -336,7 +413,7 @@ impl Reader<'_> {
             let help = "use smaller buffers";
             return Err(self.document.fault(at, message, "too much with this one", help));
         }
-        Ok(ArgValue::Buffer(number))
+        Ok(ArgValue::Buffer(number, offset))
     }
 
     fn read(&mut self, value: &Spanned<DeValue<'_>>) -> Result<(), Stop> {

@@ -62,12 +62,27 @@ pub fn launch(
             dynamic_shared_bytes: launch.dynamic_shared_bytes,
             params: params(table, &launch.args, &addresses),
         };
-        let mut print = |bytes: &[u8]| printed.extend_from_slice(bytes);
         let limits = Limits { steps: max_steps, ..Limits::default() };
-        let ended = grid::launch(module, func, &asked, &mut memory, &limits, &mut print);
-        if let Err(fault) = ended {
-            crate::console::print_bytes(&printed);
-            return Err(report(session, &fault));
+        let mut left = launch.repeat.times;
+        while left > 0 {
+            left -= 1;
+            let mut print = |bytes: &[u8]| printed.extend_from_slice(bytes);
+            let ended = grid::launch(module, func, &asked, &mut memory, &limits, &mut print);
+            if let Err(fault) = ended {
+                crate::console::print_bytes(&printed);
+                return Err(report(session, &fault));
+            }
+            if let Some((buffer, offset)) = launch.repeat.until {
+                let word = &memory.bytes(addresses[buffer])[offset as usize..][..4];
+                if word == [0; 4] {
+                    break;
+                }
+                if left == 0 {
+                    let error = launch.repeat.endless(&launch.kernel);
+                    let error = Diagnostic::error(&codes::OUT_OF_CYCLES, error);
+                    return Err(session.fail(error.help(ENDLESS)));
+                }
+            }
         }
     }
     Ok(GridRan {
@@ -77,6 +92,10 @@ pub fn launch(
     })
 }
 
+/// What to do about launches that do not come to their end.
+const ENDLESS: &str = "the kernel is to store zero there when nothing is left to do; `repeat` says how \
+                       often it is launched at most";
+
 /// The bytes of a kernel's parameters.
 fn params(kernel: &Kernel, args: &[Argument], addresses: &[u64]) -> Vec<u8> {
     let mut bytes = vec![0; kernel.params_size() as usize];
@@ -84,8 +103,8 @@ fn params(kernel: &Kernel, args: &[Argument], addresses: &[u64]) -> Vec<u8> {
         let at = param.offset as usize..(param.offset + param.size) as usize;
         match arg {
             Argument::Bytes(value) => bytes[at].copy_from_slice(value),
-            Argument::Buffer(number) => {
-                bytes[at].copy_from_slice(&addresses[*number].to_le_bytes());
+            Argument::Buffer(number, offset) => {
+                bytes[at].copy_from_slice(&(addresses[*number] + offset).to_le_bytes());
             }
         }
     }

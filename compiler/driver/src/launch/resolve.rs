@@ -110,7 +110,7 @@ fn one(
         }
         args.push(match &arg.value {
             ArgValue::Scalar(_, bytes) | ArgValue::Bytes(bytes) => Argument::Bytes(bytes.clone()),
-            ArgValue::Buffer(number) => Argument::Buffer(*number),
+            ArgValue::Buffer(number, offset) => Argument::Buffer(*number, *offset),
         });
     }
     Ok(GridLaunch {
@@ -119,6 +119,7 @@ fn one(
         block: launch.block,
         dynamic_shared_bytes: launch.dynamic_shared_bytes,
         args,
+        repeat: launch.repeat,
     })
 }
 
@@ -130,20 +131,20 @@ fn misfit(arg: &Arg, param: &KernelParam) -> Option<String> {
     let bytes = match &arg.value {
         ArgValue::Scalar(_, bytes) | ArgValue::Bytes(bytes) => bytes.len(),
         // Addresses have 64 bits.
-        ArgValue::Buffer(_) => 8,
+        ArgValue::Buffer(..) => 8,
     };
     let (other, wanted) = (bytes != param.bytes as usize, &*param.type_name);
     match arg.value {
         ArgValue::Scalar(name, _) if other => Some(format!("{name} has {bytes} bytes")),
         ArgValue::Bytes(_) if other => Some(format!("these are {bytes} bytes")),
-        ArgValue::Buffer(_) if other => Some(format!("an address has {bytes} bytes")),
+        ArgValue::Buffer(..) if other => Some(format!("an address has {bytes} bytes")),
         ArgValue::Scalar(name, _) if is_float(name) && is_integer(wanted) => {
             Some("this is a float".to_string())
         }
         ArgValue::Scalar(name, _) if is_integer(name) && is_float(wanted) => {
             Some("this is an integer".to_string())
         }
-        ArgValue::Buffer(_) if is_float(wanted) => Some("this is an address".to_string()),
+        ArgValue::Buffer(..) if is_float(wanted) => Some("this is an address".to_string()),
         _ => None,
     }
 }

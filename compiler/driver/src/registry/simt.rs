@@ -8,7 +8,7 @@ use nbcc_host::timing::Ran;
 use nbcc_isa_simt::{Isa, Program};
 
 use crate::kinds::grids::{
-    Argument, Contents, GridProgram, GridRan, GridRequest, KernelParam, KernelSpec,
+    Argument, Contents, GridLaunch, GridProgram, GridRan, GridRequest, KernelParam, KernelSpec,
 };
 use crate::kinds::{Measured, RunError};
 
@@ -70,7 +70,11 @@ fn run(
     }
     let mut total: Option<Ran> = None;
     let mut left = request.options.max_cycles.unwrap_or(RunOptions::default().max_cycles);
-    for asked in &request.launches {
+    let mut launches = request.launches.iter();
+    let mut again: Option<(&GridLaunch, u32)> = None;
+    while let Some((asked, times)) =
+        again.take().or_else(|| launches.next().map(|asked| (asked, asked.repeat.times)))
+    {
         device.options = RunOptions { max_cycles: left };
         let config = Config {
             grid: asked.grid,
@@ -94,6 +98,17 @@ fn run(
             Some(total) => total.add(&event.ran),
             None => total = Some(event.ran),
         }
+        again = Some((asked, times - 1)).filter(|&(_, times)| times > 0);
+        if let Some((buffer, offset)) = asked.repeat.until {
+            let mut word = [0; 4];
+            let at = DevicePointer(pointers[buffer].0 + offset);
+            device.copy_from(at, &mut word).map_err(error)?;
+            if word == [0; 4] {
+                again = None;
+            } else if again.is_none() {
+                return Err(RunError::OutOfCycles(asked.repeat.endless(&asked.kernel)));
+            }
+        }
     }
     for pointer in pointers {
         ran.buffers.push(device.take(pointer).map_err(error)?);
@@ -116,7 +131,7 @@ fn run(
 fn argument(asked: &Argument, pointers: &[DevicePointer]) -> Arg {
     Arg::Bytes(match asked {
         Argument::Bytes(bytes) => bytes.clone(),
-        Argument::Buffer(number) => pointers[*number].0.to_le_bytes().to_vec(),
+        Argument::Buffer(number, offset) => (pointers[*number].0 + offset).to_le_bytes().to_vec(),
     })
 }
 
