@@ -1,9 +1,14 @@
-//! Every case of `tests/cuda`: compiled for the MPU and run on the simulated machine at -O0 and
-//! -O2, and run by the interpreter.
+//! Every case of `tests/cuda` and of `examples/mpu`: compiled for the MPU and run on the simulated
+//! machine at -O0 and -O2, each file under one policy of locations or another, and run by the
+//! interpreter.
 //!
-//! `NBCC_LEVELS=0,1,2,interp` chooses others than the default.
+//! `NBCC_LEVELS=0,1,2,interp` chooses others than the default, `NBCC_LOCATIONS=all` every policy for
+//! every file.
+
+use std::path::Path;
 
 use libtest_mimic::{Arguments, Trial};
+use nbcc_tests::kernels::Case;
 use nbcc_tests::{kernels, root};
 
 const NBCC: &str = env!("CARGO_BIN_EXE_nbcc-under-test");
@@ -11,26 +16,43 @@ const NBCC: &str = env!("CARGO_BIN_EXE_nbcc-under-test");
 fn main() {
     let arguments = Arguments::from_args();
     let levels = std::env::var("NBCC_LEVELS").unwrap_or_else(|_| "0,2,interp".into());
+    let every = std::env::var("NBCC_LOCATIONS").is_ok_and(|wanted| wanted == "all");
     let mut trials = Vec::new();
-    let folder = root().join("tests/cuda");
-    for case in kernels::cases(&folder) {
-        for ptx in &case.ptx {
-            for level in levels.split(',') {
-                let endless = case.fault.as_ref().is_some_and(|fault| fault.kind == "limit");
-                let command = match level {
-                    "interp" if endless => "interp --max-steps 1000000".to_string(),
-                    _ if endless => format!("run -O{level} --fast --max-cycles 100000"),
-                    "interp" => "interp".to_string(),
-                    "2" => "run -O2 --fast --verify-each".to_string(),
-                    _ => format!("run -O{level} --fast"),
-                };
-                let name = format!("{}::{level}", ptx.file.trim_end_matches(".ptx"));
-                let (folder, case, file) = (folder.clone(), case.clone(), ptx.file.clone());
-                trials.push(Trial::test(name, move || {
-                    Ok(kernels::check(NBCC, &command, &folder, &case, &file)?)
-                }));
+    for (folder, all) in [("tests/cuda", every), ("examples/mpu", true)] {
+        let folder = root().join(folder);
+        for case in kernels::cases(&folder) {
+            for (number, ptx) in case.ptx.iter().enumerate() {
+                for level in levels.split(',') {
+                    let first = trials.len() + number;
+                    for (k, location) in LOCATIONS.iter().enumerate() {
+                        let one = level != "interp" && (all || k == first % LOCATIONS.len());
+                        if one || level == "interp" && k == 0 {
+                            trials.push(trial(&folder, &case, &ptx.file, level, location));
+                        }
+                    }
+                }
             }
         }
     }
     libtest_mimic::run(&arguments, trials).exit();
+}
+
+/// What `-X location` takes.
+const LOCATIONS: [&str; 5] = ["annotated", "mincut", "hardware", "all-near", "all-far"];
+
+fn trial(folder: &Path, case: &Case, file: &str, level: &str, location: &str) -> Trial {
+    let endless = case.fault.as_ref().is_some_and(|fault| fault.kind == "limit");
+    let command = match level {
+        "interp" if endless => "interp --max-steps 1000000".to_string(),
+        "interp" => "interp".to_string(),
+        _ => {
+            let verify = if level == "2" { " --verify-each" } else { "" };
+            let limit = if endless { " --max-cycles 100000" } else { "" };
+            format!("run -O{level} --fast{verify}{limit} -X location={location}")
+        }
+    };
+    let how = if level == "interp" { "oracle" } else { location };
+    let name = format!("{}::{level}-{how}", file.trim_end_matches(".ptx"));
+    let (folder, case, file) = (folder.to_path_buf(), case.clone(), file.to_string());
+    Trial::test(name, move || Ok(kernels::check(NBCC, &command, &folder, &case, &file)?))
 }

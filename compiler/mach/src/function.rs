@@ -23,6 +23,9 @@ pub struct VRegData<C> {
     pub class: C,
     /// The entry it stands for, if it is not to be chosen: a value the machine provides.
     pub fixed: Option<u16>,
+    /// Which part of its file it is to have its entries in, by a number of the target's choice. 0
+    /// where files have no parts.
+    pub bank: u8,
 }
 
 /// An instruction in place.
@@ -84,12 +87,12 @@ impl<I: Instruction<Reg = VReg>> Function<I> {
 
     /// A new virtual register of that class.
     pub fn vreg(&mut self, class: I::Class) -> VReg {
-        self.vregs.push(VRegData { class, fixed: None })
+        self.vregs.push(VRegData { class, fixed: None, bank: 0 })
     }
 
     /// A virtual register that stands for one entry of a register file.
     pub fn fixed(&mut self, class: I::Class, entry: u16) -> VReg {
-        self.vregs.push(VRegData { class, fixed: Some(entry) })
+        self.vregs.push(VRegData { class, fixed: Some(entry), bank: 0 })
     }
 
     /// The registers that an instruction reads and those that it writes.

@@ -16,6 +16,19 @@ impl<I: Instruction<Reg = VReg>> Function<I> {
         I::With<PhysReg<I::Class>>: MachineInstruction,
         I::Class: RegisterClass,
     {
+        self.text_with(entry_of, |_| None)
+    }
+
+    /// The same, with what `note` says of the registers that an instruction writes behind it.
+    pub fn text_with(
+        &self,
+        entry_of: impl Fn(VReg) -> u16,
+        note: impl Fn(VReg) -> Option<String>,
+    ) -> String
+    where
+        I::With<PhysReg<I::Class>>: MachineInstruction,
+        I::Class: RegisterClass,
+    {
         let mut out = format!("define machine @{}() {{\n", symbol(&self.name));
         let labels: BTreeMap<u32, String> =
             self.blocks.keys().map(|block| (block.as_u32(), block.to_string())).collect();
@@ -32,6 +45,16 @@ impl<I: Instruction<Reg = VReg>> Function<I> {
                 });
                 out.push_str("    ");
                 let _ = physical.write_text(&mut out, &labels);
+                let mut before = "  ; ";
+                inst.inst.for_each_operand(|operand| {
+                    if operand.role.writes()
+                        && let Some(note) = note(*operand.reg)
+                    {
+                        out.push_str(before);
+                        out.push_str(&note);
+                        before = ", ";
+                    }
+                });
                 out.push('\n');
             }
         }

@@ -1,11 +1,16 @@
 //! What the passes work on: a module, then its kernels in instructions, then a program.
 
+use std::collections::BTreeMap;
+
+use cranelift_entity::SecondaryMap;
 use nbcc_analysis::listing::Listing;
 use nbcc_base::Span;
 use nbcc_ir::{Func, Module, PrintOptions, print_function, verify_module};
-use nbcc_isa_simt::{Machine, Program};
+use nbcc_isa_simt::{Limits, Machine, Program};
+use nbcc_mach::VReg;
 use nbcc_pipeline::{Dump, State};
 
+use crate::backend::banks::Banks;
 use crate::backend::provenance::Origins;
 use crate::backend::regalloc::{Registers, check};
 use crate::backend::select::{MachFunction, Messages, Selected};
@@ -22,10 +27,38 @@ pub struct KernelState {
     pub origins: Origins,
     /// Its instructions, once they are selected.
     pub selected: Option<Selected>,
+    /// The banks of registers; `None` where the register file is one.
+    pub banks: Option<Banks>,
+    /// What dumps say behind instructions that write a register.
+    pub notes: SecondaryMap<VReg, Option<String>>,
+    /// What the target found out or decided, by title, for `explain`.
+    pub findings: Vec<(&'static str, String)>,
     /// Its registers, once they are allocated.
     pub registers: Option<Registers>,
     /// Its instructions before they had registers, from the allocation to its check.
     pub unallocated: Option<MachFunction>,
+}
+
+impl KernelState {
+    /// A kernel of which nothing is known yet.
+    pub fn new(func: Func) -> KernelState {
+        KernelState {
+            func,
+            frame: Frame::default(),
+            origins: Origins::new(),
+            selected: None,
+            banks: None,
+            notes: SecondaryMap::new(),
+            findings: Vec::new(),
+            registers: None,
+            unallocated: None,
+        }
+    }
+
+    /// Its banks of registers.
+    pub fn banks(&self, limits: &Limits) -> Banks {
+        self.banks.clone().unwrap_or_else(|| Banks::one(limits.registers))
+    }
 }
 
 /// The compilation state; `own` is what a target adds to it.
@@ -37,6 +70,8 @@ pub struct Compilation<X = ()> {
     pub listings: Vec<Listing>,
     /// The machine.
     pub machine: Machine,
+    /// What was chosen of what the target offers.
+    pub choices: BTreeMap<String, String>,
     /// Its kernels.
     pub kernels: Vec<KernelState>,
     /// Messages of traps.
@@ -60,9 +95,12 @@ impl<X> State for Compilation<X> {
     fn dumps(&self) -> Vec<Dump> {
         let dump = |kernel: &KernelState| {
             let func = &self.module.functions[kernel.func];
+            let note = |vreg| kernel.notes[vreg].clone();
             let text = match (&kernel.selected, &kernel.registers) {
-                (Some(selected), Some(done)) => selected.func.text(|v| done.allocation.entries[v]),
-                (Some(selected), None) => selected.func.text(|v| v.as_u32() as u16),
+                (Some(selected), Some(done)) => {
+                    selected.func.text_with(|v| done.allocation.entries[v], note)
+                }
+                (Some(selected), None) => selected.func.text_with(|v| v.as_u32() as u16, note),
                 (None, _) => {
                     let options =
                         PrintOptions { module: Some(&self.module), ..PrintOptions::default() };
@@ -80,7 +118,8 @@ impl<X> State for Compilation<X> {
                 (&kernel.selected, &kernel.registers, &kernel.unallocated)
             {
                 let local = kernel.frame.local_bytes;
-                check(before, &selected.func, registers, &self.machine.limits, local)?;
+                let banks = kernel.banks(&self.machine.limits);
+                check(before, &selected.func, registers, &banks, local)?;
             }
         }
         match verify_module(&self.module).first() {

@@ -10,10 +10,8 @@ use nbcc_pipeline::{
 };
 use nbcc_stages::DirectiveInfo;
 
-use crate::backend::provenance::Origins;
 use crate::backend::select::Messages;
 use crate::codes;
-use crate::passes::objects::Frame;
 use crate::state::{Compilation, KernelState};
 
 /// What a target reports of a program once its passes are done.
@@ -163,6 +161,9 @@ impl<X: Default> Target for Simt<X> {
                 out,
                 "  branches      {divergent} where the threads of a warp may part, {uniform} uniform"
             );
+            for (title, text) in &kernel.findings {
+                let _ = writeln!(out, "  {title:<13} {text}");
+            }
         }
         Ok(out)
     }
@@ -183,14 +184,7 @@ impl<X: Default> Simt<X> {
             .functions
             .iter()
             .filter(|(_, func)| func.kernel.is_some())
-            .map(|(func, _)| KernelState {
-                func,
-                frame: Frame::default(),
-                origins: Origins::new(),
-                selected: None,
-                registers: None,
-                unallocated: None,
-            })
+            .map(|(func, _)| KernelState::new(func))
             .collect();
         if kernels.is_empty() {
             return cx.diagnostics.fail(
@@ -199,7 +193,17 @@ impl<X: Default> Simt<X> {
             );
         }
         let (messages, own) = (Messages::default(), X::default());
-        Ok(Compilation { module, listings, machine, kernels, messages, program: None, own })
+        let choices = request.choices.clone();
+        Ok(Compilation {
+            module,
+            listings,
+            machine,
+            choices,
+            kernels,
+            messages,
+            program: None,
+            own,
+        })
     }
 }
 

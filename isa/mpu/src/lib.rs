@@ -2,7 +2,9 @@
 //! is the paper on MPU (a near-bank SIMT processor), which compiles PTX to an instruction set that
 //! it does not give (section V-B); the location hint is that of section IV-B1.
 
+pub mod files;
 pub mod layout;
+pub mod location;
 pub mod machine;
 
 use nbcc_isa::Instruction;
@@ -18,8 +20,8 @@ pub static ISA: Isa = Isa {
     version: 1,
     optional: &[],
     hints: &[Hint::Near, Hint::Far],
-    sections: &[],
-    check: |_| Ok(()),
+    sections: &[files::SECTION],
+    check: files::check,
     machines: machine::BUILT_IN,
     read: |text, overrides| Ok(Machine::from_toml(text, overrides)?.as_simt()),
 };

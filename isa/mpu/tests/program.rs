@@ -2,7 +2,9 @@
 
 use nbcc_isa::load::seal;
 use nbcc_isa::{SourceLine, TextSymbol, resolve_labels};
-use nbcc_isa_mpu::ISA;
+use nbcc_isa_mpu::files::{self, Files};
+use nbcc_isa_mpu::location::{Near, Side};
+use nbcc_isa_mpu::{ISA, Machine};
 use nbcc_isa_simt::asm::{assemble, disassemble, disassemble_elf};
 use nbcc_isa_simt::{ObjectSpace, Op, ParamType, Program};
 
@@ -159,5 +161,33 @@ fn hostile_files_end_in_errors() {
     assert!(refused > elf.len() / 4, "{refused} of {} changes refused", elf.len() * 3);
     for length in (0..elf.len()).step_by(7) {
         assert!(Program::from_elf(&ISA, &elf[..length]).is_err());
+    }
+}
+
+#[test]
+fn registers_have_entries_where_they_are_used() {
+    let mut program = program();
+    let machine = Machine::from_toml(&program.machine.toml, &[]).unwrap();
+    let found = files::of_program(&program, Near::of(&machine)).unwrap();
+    let registers = |files: &Files, side| -> Vec<u16> {
+        (0..256).filter(|&register| files.contains(side, register)).collect()
+    };
+    // What is loaded is near, and moved for the addition; addresses and the condition are far.
+    assert_eq!(registers(&found[0], Side::Near), [6]);
+    assert_eq!(registers(&found[0], Side::Far), [0, 1, 2, 3, 4, 5, 6]);
+    // 256 lines of 128 bytes far are 36 warps of 7 registers: all that a subcore holds.
+    assert_eq!(found[0].warps(&machine), machine.core.subcore_warps);
+
+    program.sections = vec![files::section(&found)];
+    let elf = program.to_elf().unwrap();
+    assert_eq!(Program::from_elf(&ISA, &elf).unwrap(), program);
+    let mut less = found[0];
+    less.near = Files::default().near;
+    program.sections = vec![files::section(&[less])];
+    let error = program.validate().unwrap_err().to_string();
+    assert!(error.contains("R6 of `scale` is used near, where it has no entry"), "{error}");
+    for bytes in ["[]", "[{}]", "{", "[{\"near\":[[9,65535]],\"far\":[[5,1]]},1]"] {
+        program.sections = vec![(files::SECTION.to_string(), bytes.as_bytes().to_vec())];
+        assert!(program.validate().is_err(), "{bytes}");
     }
 }

@@ -325,6 +325,7 @@ impl Spiller<Inst<VReg>> for NoSpilling {
 fn allocate(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {
     let func = state.selected.as_mut().expect("instructions are selected");
     let file = RegisterFile {
+        bank: 0,
         classes: &[(Class::Word, 1)],
         entries: 0..REGISTERS,
         policy: Policy::Min,

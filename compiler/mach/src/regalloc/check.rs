@@ -233,7 +233,10 @@ where
     fn places(&self, vreg: VReg, func: &Function<I>) -> Result<Vec<(u16, Place)>, String> {
         let data = &func.vregs[vreg];
         let class = data.class;
-        let found = self.files.iter().enumerate().find_map(|(k, f)| Some((k, f, f.width(class)?)));
+        let found = self.files.iter().enumerate().find_map(|(k, f)| {
+            let width = f.width(class).filter(|_| f.bank == data.bank)?;
+            Some((k, f, width))
+        });
         let Some((number, file, width)) = found else {
             return Err(format!("{vreg} is of {}, which has no entries", class.name()));
         };

@@ -38,9 +38,10 @@ pub fn coalesce<I, S>(
     for data in func.blocks.values() {
         for inst in &data.insts {
             let Some((to, from)) = spiller.copy(&inst.inst) else { continue };
-            let same = func.vregs[to].class == func.vregs[from].class;
+            let kind = |vreg| (func.vregs[vreg].class, func.vregs[vreg].bank);
+            let same = kind(to) == kind(from);
             let chosen = [to, from].iter().all(|&vreg| func.vregs[vreg].fixed.is_none());
-            let ours = file.width(func.vregs[to].class).is_some();
+            let ours = file.width_of(func, to).is_some();
             if same && chosen && ours && spiller.coalesces(to, from) {
                 copies.push((data.loop_depth, to, from));
             }

@@ -58,6 +58,8 @@ pub struct RegisterFile<C: 'static> {
     /// Its classes, and how many entries a value of each takes: a power of two, 8 at most, aligned
     /// to itself.
     pub classes: &'static [(C, u16)],
+    /// The bank of the registers that live in it (`VRegData::bank`).
+    pub bank: u8,
     /// The entries that may be given.
     pub entries: Range<u16>,
     /// How they are chosen.
@@ -79,7 +81,7 @@ impl<C: Copy + PartialEq> RegisterFile<C> {
         I: Instruction<Reg = VReg, Class = C>,
     {
         let data = &func.vregs[vreg];
-        let width = self.width(data.class)?;
+        let width = self.width(data.class).filter(|_| data.bank == self.bank)?;
         let shared = |entry: u16| entry < self.entries.end && entry + width > self.entries.start;
         data.fixed.is_none_or(shared).then_some(width)
     }

@@ -82,6 +82,11 @@ impl<I: Instruction<Reg = VReg>> Insertion<'_, I> {
         self.insts.push(InstData { inst: inst.into(), span: self.span, accesses });
     }
 
+    /// The bank of a register.
+    pub fn bank(&self, vreg: VReg) -> u8 {
+        self.func.vregs[vreg].bank
+    }
+
     /// The class of a register.
     pub fn class(&self, vreg: VReg) -> I::Class {
         self.func.vregs[vreg].class
@@ -166,6 +171,7 @@ where
             let (mut before, mut behind) = (Vec::new(), Vec::new());
             for (vreg, home, role) in accessed {
                 let here = out.scratch(out.class(vreg));
+                out.func.vregs[here].bank = out.func.vregs[vreg].bank;
                 if role.reads() {
                     spiller.reload(home, here, &mut out);
                     before.append(&mut out.insts);

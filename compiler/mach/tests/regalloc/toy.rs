@@ -181,7 +181,7 @@ pub fn files(words: u16, flags: u16, policy: Policy, relieve: bool) -> [Register
     let file = |classes, entries: Range<u16>| {
         let limit = entries.len() as u32;
         let pressure = relieve.then_some(Pressure { limit, relieved: limit - 1 });
-        RegisterFile { classes, entries, policy, pressure }
+        RegisterFile { classes, bank: 0, entries, policy, pressure }
     };
     [file(&[(Class::Flag, 1)], 0..flags), file(&[(Class::Word, 1), (Class::Wide, 2)], 1..words + 1)]
 }

@@ -1,18 +1,21 @@
 //! The register files of a thread and where values are kept that find no register: predicates first,
 //! which are kept in a word as 0 or 1; then the register file, in which 64 bits take an even pair,
 //! and whose values are kept in the thread's local memory. Constants, addresses and parameters are
-//! rematerialised instead.
+//! rematerialised instead. A machine may divide the register file into banks (`banks.rs`).
+
+use std::ops::Range;
 
 use cranelift_entity::SecondaryMap;
 use nbcc_isa::Instruction;
 use nbcc_isa_simt::operands::{Access, Base, IntTest, Offset, Order, Source, Space};
-use nbcc_isa_simt::{Inst, Limits, Op, PREDICATES, RegClass};
+use nbcc_isa_simt::{Hint, Inst, Op, PREDICATES, RegClass};
 use nbcc_mach::VReg;
 use nbcc_mach::regalloc::{
     self, Allocation, Home, Insertion, Policy, Pressure, RegisterFile, Shortage, Slots, Spiller,
     Transfer,
 };
 
+use super::banks::Banks;
 use super::provenance;
 use super::select::MachFunction;
 
@@ -27,6 +30,8 @@ const REMATERIALISATION: f64 = 0.25;
 pub struct Registers {
     /// Where each value is.
     pub allocation: Allocation,
+    /// The entries of each bank; they share none.
+    pub banks: Vec<Range<u16>>,
     /// Bytes of local memory that spilled values take, with what was there before.
     pub local_bytes: u64,
 }
@@ -34,7 +39,7 @@ pub struct Registers {
 impl Registers {
     /// 32-bit registers used.
     pub fn words(&self) -> u32 {
-        self.allocation.used[1]
+        self.banks.iter().map(|bank| u32::from(bank.end)).max().unwrap_or(0)
     }
 
     /// Predicates used.
@@ -43,41 +48,74 @@ impl Registers {
     }
 }
 
-/// The register files of a thread.
-fn files(limits: &Limits) -> [RegisterFile<RegClass>; 2] {
-    let file = |classes, entries, limit, relieved| RegisterFile {
+/// The register files of a thread: predicates, then a file for each bank.
+fn files(banks: &[Range<u16>]) -> Vec<RegisterFile<RegClass>> {
+    let file = |classes, bank, entries: Range<u16>, limit, relieved| RegisterFile {
         classes,
-        entries: 0..entries,
+        bank,
+        entries,
         policy: Policy::Min,
         pressure: Some(Pressure { limit, relieved }),
     };
-    let (predicates, words) = (u32::from(PREDICATES), limits.registers);
-    [
-        file(&[(RegClass::Pred, 1)], PREDICATES, predicates, predicates - 3),
+    let predicates = u32::from(PREDICATES);
+    let words = banks.iter().enumerate().map(|(bank, entries)| {
+        let words = u32::from(entries.end - entries.start);
         // An odd entry behind the pairs is of no use to them, but to words. What a single
         // instruction and the moves around it need is left free where anything is spilled.
-        file(
-            &[(RegClass::Word, 1), (RegClass::Wide, 2)],
-            words as u16,
-            words - 2,
-            words.saturating_sub(20).max(words / 2),
-        ),
-    ]
+        let relieved = words.saturating_sub(20).max(words / 2);
+        let classes = &[(RegClass::Word, 1), (RegClass::Wide, 2)];
+        file(classes, bank as u8, entries.clone(), words.saturating_sub(2), relieved)
+    });
+    let first = file(&[(RegClass::Pred, 1)], 0, 0..PREDICATES, predicates, predicates - 3);
+    std::iter::once(first).chain(words).collect()
 }
 
-/// Gives every register of a kernel an entry. Spilled values lie behind `local_bytes`.
+/// Gives every register of a kernel an entry. Spilled values lie behind `local_bytes`. Where banks
+/// are too small to be told apart, all words are in the last one.
 ///
 /// # Errors
 /// A machine with too few registers for single instructions.
 pub fn allocate(
     func: &mut MachFunction,
-    limits: &Limits,
+    banks: &Banks,
     local_bytes: u64,
     coalescing: bool,
 ) -> Result<Registers, Shortage> {
-    let mut spiller = ThreadSpiller { local_bytes, recipes: SecondaryMap::new() };
-    let allocation = regalloc::allocate(func, &files(limits), &mut spiller, coalescing)?;
-    Ok(Registers { allocation, local_bytes: spiller.local_bytes })
+    if let Some(quotas) = banks.quotas(func) {
+        let mut divided = func.clone();
+        if let Ok(done) = allocate_in(&mut divided, banks, &quotas, local_bytes, coalescing) {
+            *func = divided;
+            return Ok(done);
+        }
+    }
+    for data in func.vregs.values_mut().filter(|data| data.class != RegClass::Pred) {
+        data.bank = banks.last();
+    }
+    allocate_in(func, banks, &banks.only_last(), local_bytes, coalescing)
+}
+
+/// Gives entries, of each bank as many as its quota at most.
+fn allocate_in(
+    func: &mut MachFunction,
+    banks: &Banks,
+    quotas: &[u16],
+    local_bytes: u64,
+    coalescing: bool,
+) -> Result<Registers, Shortage> {
+    let mut spiller = ThreadSpiller { local_bytes, recipes: SecondaryMap::new(), banks };
+    let ranges: Vec<Range<u16>> = quotas.iter().map(|&quota| 0..quota).collect();
+    let mut allocation = regalloc::allocate(func, &files(&ranges), &mut spiller, coalescing)?;
+    // One bank behind the other, from even entries, since pairs begin there.
+    let mut ranges = Vec::new();
+    let mut next = 0;
+    for &used in &allocation.used[1..] {
+        ranges.push(next..next + used as u16);
+        next = (next + used as u16).next_multiple_of(2);
+    }
+    for (vreg, data) in func.vregs.iter().filter(|(_, data)| data.class != RegClass::Pred) {
+        allocation.entries[vreg] += ranges[usize::from(data.bank)].start;
+    }
+    Ok(Registers { allocation, banks: ranges, local_bytes: spiller.local_bytes })
 }
 
 /// Checks the registers of a kernel against the kernel before it had any. Spilled values are to lie
@@ -89,13 +127,15 @@ pub fn check(
     before: &MachFunction,
     after: &MachFunction,
     registers: &Registers,
-    limits: &Limits,
+    banks: &Banks,
     local_bytes: u64,
 ) -> Result<(), String> {
     let address = |bytes: u64| u32::try_from(bytes).unwrap_or(u32::MAX);
     let slots =
         Slots { range: address(local_bytes)..address(registers.local_bytes), unit: WORD_BYTES };
-    regalloc::check(before, after, &registers.allocation, &files(limits), &slots, transfer)
+    banks.check(&registers.banks)?;
+    let files = files(&registers.banks);
+    regalloc::check(before, after, &registers.allocation, &files, &slots, transfer)
 }
 
 /// What an instruction moves.
@@ -150,13 +190,21 @@ fn constant(inst: &Inst<VReg>) -> Option<VReg> {
 }
 
 /// Spills to a word or to local memory.
-struct ThreadSpiller {
+struct ThreadSpiller<'a> {
     local_bytes: u64,
+    banks: &'a Banks,
     /// The instruction of each register whose only definition it is and which it makes constant.
     recipes: SecondaryMap<VReg, Option<Inst<VReg>>>,
 }
 
-impl Spiller<Inst<VReg>> for ThreadSpiller {
+impl ThreadSpiller<'_> {
+    /// How what moves a value of a register is to be executed.
+    fn hint(&self, out: &Insertion<'_, Inst<VReg>>, vreg: VReg) -> Hint {
+        self.banks.hint(out.bank(vreg))
+    }
+}
+
+impl Spiller<Inst<VReg>> for ThreadSpiller<'_> {
     type Recipe = Inst<VReg>;
 
     fn copy(&self, inst: &Inst<VReg>) -> Option<(VReg, VReg)> {
@@ -206,16 +254,20 @@ impl Spiller<Inst<VReg>> for ThreadSpiller {
         match (home, out.class(to)) {
             (Home::Recipe(inst), _) => out.push(inst.map_regs(|_| to)),
             (Home::Register(word), _) => {
-                out.push(Op::Cmp { test: IntTest::Ne, dst: to, a: word, b: Source::Imm(0) });
+                let hint = self.hint(out, word);
+                let op = Op::Cmp { test: IntTest::Ne, dst: to, a: word, b: Source::Imm(0) };
+                out.push(Inst { guard: None, hint, op });
             }
             (Home::Memory(slot), RegClass::Wide) => {
                 let offset = Offset(slot as i32);
                 let access = provenance::slot(slot, 2 * WORD_BYTES);
-                out.push_access(Op::LdWide { space, order, dst: to, base, offset }, access);
+                let op = Op::LdWide { space, order, dst: to, base, offset };
+                out.push_access(Inst { guard: None, hint: self.hint(out, to), op }, access);
             }
             (Home::Memory(slot), _) => {
                 let (access, offset) = (Access::B32, Offset(slot as i32));
-                let load = Op::Ld { space, access, order, dst: to, base, offset };
+                let op = Op::Ld { space, access, order, dst: to, base, offset };
+                let load = Inst { guard: None, hint: self.hint(out, to), op };
                 out.push_access(load, provenance::slot(slot, WORD_BYTES));
             }
         }
@@ -225,15 +277,20 @@ impl Spiller<Inst<VReg>> for ThreadSpiller {
         let (space, order, base) = (Space::Local, Order::Weak, Base::Imm(0));
         match (home, out.class(from)) {
             (Home::Recipe(_), _) => unreachable!("what is rematerialised is written once"),
-            (Home::Register(word), _) => out.push(Op::PredWord { dst: word, src: from }),
+            (Home::Register(word), _) => {
+                let op = Op::PredWord { dst: word, src: from };
+                out.push(Inst { guard: None, hint: self.hint(out, word), op });
+            }
             (Home::Memory(slot), RegClass::Wide) => {
                 let offset = Offset(slot as i32);
                 let access = provenance::slot(slot, 2 * WORD_BYTES);
-                out.push_access(Op::StWide { space, order, src: from, base, offset }, access);
+                let op = Op::StWide { space, order, src: from, base, offset };
+                out.push_access(Inst { guard: None, hint: self.hint(out, from), op }, access);
             }
             (Home::Memory(slot), _) => {
                 let (access, offset) = (Access::B32, Offset(slot as i32));
-                let store = Op::St { space, access, order, src: from, base, offset };
+                let op = Op::St { space, access, order, src: from, base, offset };
+                let store = Inst { guard: None, hint: self.hint(out, from), op };
                 out.push_access(store, provenance::slot(slot, WORD_BYTES));
             }
         }

@@ -285,11 +285,12 @@ const MORE_REGISTERS: &str = "give the machine more registers with --set: `nbcc 
 fn run_allocate<X>(state: &mut Compilation<X>, cx: &mut Context<'_>) -> Result<(), Failed> {
     let coalescing = cx.passes.level >= OptLevel::O1;
     for kernel in &mut state.kernels {
+        let banks = kernel.banks(&state.machine.limits);
         let Some(selected) = &mut kernel.selected else { continue };
         let name = selected.func.name.clone();
         kernel.unallocated = cx.passes.verify_each.then(|| selected.func.clone());
         let local = kernel.frame.local_bytes;
-        let done = regalloc::allocate(&mut selected.func, &state.machine.limits, local, coalescing);
+        let done = regalloc::allocate(&mut selected.func, &banks, local, coalescing);
         let Ok(done) = done else {
             let words = state.machine.limits.registers;
             let message = format!("`{name}` needs more registers than the {words} of a thread");

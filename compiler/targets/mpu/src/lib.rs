@@ -1,12 +1,18 @@
 //! The MPU backend: grids of threads on cores with near-bank units (paper 000). It is the backend
-//! that SIMT targets share, on MPU's machine.
+//! that SIMT targets share, on MPU's machine, with what is MPU's own: where each instruction executes
+//! and each register lives, near the banks or far from them.
 
+pub mod location;
+mod occupancy;
 mod pipeline;
+mod schedule;
 
 use nbcc_isa_mpu::ISA;
 use nbcc_isa_mpu::machine::BUILT_IN;
 use nbcc_pipeline::MachineInfo;
 use nbcc_simt::Simt;
+
+use location::Locations;
 
 const MACHINES: [MachineInfo; BUILT_IN.len()] = MachineInfo::all(
     BUILT_IN,
@@ -22,11 +28,11 @@ const MACHINES: [MachineInfo; BUILT_IN.len()] = MachineInfo::all(
 );
 
 /// The MPU target.
-pub static MPU: Simt = Simt {
+pub static MPU: Simt<Locations> = Simt {
     isa: &ISA,
     about: "MPU: grids of threads on cores with near-bank units",
     machines: &MACHINES,
-    choices: &[],
+    choices: &[location::CHOICE],
     reports: &[],
     passes: pipeline::PASSES,
     codes: &[],

@@ -146,7 +146,7 @@ fn a_kernel_becomes_a_program_at_every_level() {
 /// A kernel that keeps many values alive at once: `count` loads, then a sum in reverse order.
 fn crowded(count: usize, ty: &str) -> String {
     let mut text = format!(
-        "define grid @many() {{\n  kernel\n  param %x: u64 size 8 align 8 at 0\nblock0:\n  v0: i64 = const 0\n  v1: i64 = load param [v0]\n  v2: {ty} = const 1\n"
+        "define grid @many() {{\n  kernel max(128, 1, 1)\n  param %x: u64 size 8 align 8 at 0\nblock0:\n  v0: i64 = const 0\n  v1: i64 = load param [v0]\n  v2: {ty} = const 1\n"
     );
     let at = |n: usize| 3 + n;
     for n in 0..count {

@@ -5,6 +5,7 @@
 
 mod generator;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
@@ -21,6 +22,7 @@ use nbcc_sim_simt::{Device, Launch, RunOptions};
 use nbcc_simt::backend::dependence;
 use nbcc_simt::{Compilation, Simt, passes};
 use nbcc_target_mpu::MPU;
+use nbcc_target_mpu::location::{CHOICE, LOCATION};
 
 use generator::{BLOCK, COUNTERS, GRID, INPUT, OUTPUT};
 
@@ -90,7 +92,13 @@ fn shuffle(state: &mut Compilation<Shuffles>, _: &mut Context<'_>) -> Result<(),
 /// Instructions that have left their places in all kernels.
 static MOVED: AtomicUsize = AtomicUsize::new(0);
 
-fn compile(target: &dyn Target, module: &Module, level: OptLevel, words: Option<u32>) -> Program {
+fn compile(
+    target: &dyn Target,
+    module: &Module,
+    level: OptLevel,
+    words: Option<u32>,
+    location: &str,
+) -> Program {
     let sources = SourceMap::default();
     let mut diagnostics = Diagnostics::default();
     let passes = PassOptions { level, disabled: vec![], verify_each: true };
@@ -106,6 +114,7 @@ fn compile(target: &dyn Target, module: &Module, level: OptLevel, words: Option<
     let request = Request {
         machine: BUILT_IN[0].1.to_string(),
         overrides: words.into_iter().collect(),
+        choices: BTreeMap::from([(LOCATION.to_string(), location.to_string())]),
         ..Request::default()
     };
     match target.compile(Source::Grids(module.clone().into()), &request, &mut cx) {
@@ -162,17 +171,25 @@ fn run(target: &dyn Target, seed: u64) {
     assert_eq!(verify_module(&module), [], "seed {seed}\n{module}");
     let input = input(seed);
     let wanted = interpret(&module, &input);
-    for (level, words) in [(OptLevel::O0, None), (OptLevel::O2, None), (OptLevel::O2, Some(28))] {
-        let program = compile(target, &module, level, words);
-        let found = simulate(program, &input)
-            .unwrap_or_else(|error| panic!("seed {seed} at {level:?}: {error}\n{module}"));
+    // Each policy with and without optimisation and with few registers, on one kernel or another.
+    for (number, (level, words)) in
+        [(OptLevel::O0, None), (OptLevel::O2, None), (OptLevel::O2, Some(28))]
+            .into_iter()
+            .enumerate()
+    {
+        let policies = CHOICE.values;
+        let location = policies[(seed as usize + number) % policies.len()];
+        let program = compile(target, &module, level, words, location);
+        let found = simulate(program, &input).unwrap_or_else(|error| {
+            panic!("seed {seed} at {level:?}, {location}: {error}\n{module}")
+        });
         let differs = (0..found.len() / 4).find(|&n| found[4 * n..][..4] != wanted[4 * n..][..4]);
         if let Some(n) = differs {
             let (f, w) = (&found[4 * n..][..4], &wanted[4 * n..][..4]);
             let dump = std::env::temp_dir().join(format!("differential-{seed}.nbir"));
             let _ = std::fs::write(&dump, module.to_string());
             panic!(
-                "seed {seed} at {level:?}, words {words:?}: word {n} is {f:x?}, not {w:x?}; see {dump:?}"
+                "seed {seed} at {level:?}, {location}, words {words:?}: word {n} is {f:x?}, not {w:x?}; see {dump:?}"
             );
         }
     }

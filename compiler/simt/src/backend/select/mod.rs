@@ -33,6 +33,8 @@ pub type MachFunction = nbcc_mach::Function<Inst<VReg>>;
 pub struct Selected {
     /// The instructions.
     pub func: MachFunction,
+    /// The value that each register holds a lane of, where it is one of the IR's.
+    pub values: SecondaryMap<VReg, Option<Value>>,
     /// Branches on which the threads of a warp may part, and those on which they do not.
     pub branches: [u32; 2],
 }
@@ -100,7 +102,15 @@ pub fn select(
         selector.block(block)?;
     }
     let branches = selector.branches;
-    Ok(Selected { func: selector.finish(), branches })
+    let mut values: SecondaryMap<VReg, Option<Value>> = SecondaryMap::new();
+    for (value, regs) in selector.regs.iter() {
+        for &reg in regs {
+            if values[reg].is_none() {
+                values[reg] = Some(value);
+            }
+        }
+    }
+    Ok(Selected { func: selector.finish(), values, branches })
 }
 
 /// The numbers that a program gives the objects of a module which lie in global memory.

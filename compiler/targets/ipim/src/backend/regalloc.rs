@@ -35,6 +35,7 @@ pub fn files(
     let addr = RESERVED_ADDR_REGS + args.map_or(0, |args| args.addresses);
     let registers = &machine.registers;
     let file = |classes, first, count: u32| RegisterFile {
+        bank: 0,
         classes,
         entries: first..count as u16,
         policy,

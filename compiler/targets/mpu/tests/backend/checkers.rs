@@ -11,6 +11,7 @@ use nbcc_isa_mpu::ISA;
 use nbcc_isa_simt::operands::{Base, Source, Space};
 use nbcc_isa_simt::{Inst, Machine, Op, RegClass};
 use nbcc_mach::{Block, VReg};
+use nbcc_simt::backend::banks::Banks;
 use nbcc_simt::backend::provenance::origins;
 use nbcc_simt::backend::regalloc::{Registers, allocate, check};
 use nbcc_simt::backend::select::{MachFunction, Messages, select};
@@ -26,7 +27,8 @@ struct Allocated {
 
 impl Allocated {
     fn check(&self, after: &MachFunction, registers: &Registers) -> Result<(), String> {
-        check(&self.before, after, registers, &self.machine.limits, self.local_bytes)
+        let banks = Banks::one(self.machine.limits.registers);
+        check(&self.before, after, registers, &banks, self.local_bytes)
     }
 
     /// What the allocator inserted.
@@ -72,7 +74,7 @@ fn allocated(words: u32) -> Vec<Allocated> {
                 continue;
             };
             let (before, mut after) = (selected.func.clone(), selected.func);
-            let registers = allocate(&mut after, &machine.limits, local_bytes, true);
+            let registers = allocate(&mut after, &Banks::one(words), local_bytes, true);
             let registers = registers.unwrap_or_else(|none| panic!("{path:?}: {none:?}"));
             let machine = machine.clone();
             let done = Allocated { before, after, registers, machine, local_bytes };

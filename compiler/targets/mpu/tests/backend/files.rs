@@ -67,6 +67,10 @@ fn result(input: &str) -> String {
             "-O0" => options.level = OptLevel::O0,
             "-O1" => options.level = OptLevel::O1,
             "-O2" => options.level = OptLevel::O2,
+            _ if word.starts_with("location=") => {
+                let (key, value) = word.split_once('=').expect("KEY=VALUE");
+                request.choices.insert(key.to_string(), value.to_string());
+            }
             _ => request.overrides.push(Override::parse(word).expect("KEY=VALUE")),
         }
     }

@@ -1,0 +1,137 @@
+//! The sides of least cost: near and far as the two parts of a minimum s-t cut. Every node that may
+//! be on either side is a vertex; what the hardware fixes is the source (near) or the sink (far).
+//!
+//! A near node cuts its edge to the sink, of what offloading it costs. For the moves of a register
+//! from near to far a vertex stands between what writes it and what reads it: an edge from each
+//! write, of what a move at each write costs, and one to each read. On whichever part that vertex
+//! is, either all writes near are cut or all reads far are, so the cut takes the lesser of the two as
+//! `model.rs` has it (the gadget of a directed hyperedge, Lawler, "Cutsets and partitions of
+//! hypergraphs", 1973). Moves from far to near have a vertex with edges the other way round.
+//!
+//! The flow is Dinic's; of several minimum cuts the one with the fewest nodes near is taken.
+
+use nbcc_isa_mpu::location::Side;
+use petgraph::algo::dinics;
+use petgraph::graph::{DiGraph, NodeIndex};
+use petgraph::visit::EdgeRef;
+
+use super::model::{End, Model};
+
+/// The sides of least cost, and that cost in bytes.
+pub fn decide(model: &Model, fixed: &[Side]) -> (Vec<Side>, u64) {
+    let mut graph: DiGraph<(), u64> = DiGraph::new();
+    let (near, far) = (graph.add_node(()), graph.add_node(()));
+    let vertices: Vec<Option<NodeIndex>> =
+        model.nodes.iter().map(|node| node.is_free().then(|| graph.add_node(()))).collect();
+    for (node, vertex) in model.nodes.iter().zip(&vertices) {
+        if let Some(vertex) = *vertex {
+            graph.add_edge(vertex, far, node.offload);
+        }
+    }
+    let terminal = |side: Side| if side == Side::Near { near } else { far };
+    let place = |end: End| match end {
+        End::At(side) => terminal(side),
+        End::Of(node) => vertices[node].unwrap_or_else(|| terminal(fixed[node])),
+    };
+    for vreg in model.registers() {
+        let net = &model.nets[vreg];
+        let writes: Vec<_> = net.writes.iter().map(|&(end, w)| (place(end), w)).collect();
+        let reads: Vec<_> = net.reads.iter().map(|&(end, w)| (place(end), w)).collect();
+        // Nothing is cut between vertices that are one.
+        let first = writes.first().map(|&(at, _)| at);
+        if writes.iter().chain(&reads).all(|&(at, _)| Some(at) == first) || writes.is_empty() {
+            continue;
+        }
+        let (down, up) = (graph.add_node(()), graph.add_node(()));
+        for (at, weight) in writes {
+            let capacity = weight.saturating_mul(net.bytes);
+            if at != far {
+                graph.add_edge(at, down, capacity);
+            }
+            if at != near {
+                graph.add_edge(up, at, capacity);
+            }
+        }
+        for (at, weight) in reads {
+            let capacity = weight.saturating_mul(net.bytes);
+            if at != near {
+                graph.add_edge(down, at, capacity);
+            }
+            if at != far {
+                graph.add_edge(at, up, capacity);
+            }
+        }
+    }
+    let (flow, flows) = dinics(&graph, near, far);
+    // What is reached from the source by edges with capacity left.
+    let mut reached = vec![false; graph.node_count()];
+    reached[near.index()] = true;
+    let mut work = vec![near];
+    while let Some(at) = work.pop() {
+        let on = graph.edges(at).filter(|edge| flows[edge.id().index()] < *edge.weight());
+        let back = graph.edges_directed(at, petgraph::Direction::Incoming);
+        let back = back.filter(|edge| flows[edge.id().index()] > 0);
+        for next in on.map(|edge| edge.target()).chain(back.map(|edge| edge.source())) {
+            if !std::mem::replace(&mut reached[next.index()], true) {
+                work.push(next);
+            }
+        }
+    }
+    let side = |(vertex, &fixed): (&Option<NodeIndex>, &Side)| match vertex {
+        Some(vertex) if reached[vertex.index()] => Side::Near,
+        Some(_) => Side::Far,
+        None => fixed,
+    };
+    (vertices.iter().zip(fixed).map(side).collect(), flow)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::location::model::{Net, Node};
+    use cranelift_entity::SecondaryMap;
+    use nbcc_ir::testing::Rng;
+    use nbcc_isa_mpu::location::Rule;
+    use nbcc_mach::{Block, VReg};
+
+    fn random(rng: &mut Rng, free: usize) -> Model {
+        let node = |rng: &mut Rng| {
+            let weight = *rng.pick(&[1, 10, 100]);
+            let at = (Block::from_u32(0), 0);
+            Node { at, rule: Rule::Free, weight, offload: 16 * weight, nets: vec![], span: None }
+        };
+        let nodes: Vec<Node> = (0..free).map(|_| node(rng)).collect();
+        let mut nets: SecondaryMap<VReg, Net> = SecondaryMap::new();
+        for vreg in (0..2 * free as u32).map(VReg::from_u32) {
+            let net = &mut nets[vreg];
+            net.bytes = *rng.pick(&[32, 128, 256]);
+            let end = |rng: &mut Rng| match rng.below(4) {
+                0 => (End::At(*rng.pick(&Side::ALL)), *rng.pick(&[1, 10, 100])),
+                _ => {
+                    let node = rng.below(free as u64) as usize;
+                    (End::Of(node), nodes[node].weight)
+                }
+            };
+            net.writes = (0..1 + rng.below(3)).map(|_| end(rng)).collect();
+            net.reads = (0..rng.below(5)).map(|_| end(rng)).collect();
+        }
+        Model { nodes, nets }
+    }
+
+    /// No choice of sides costs less, and the value of the cut is its cost.
+    #[test]
+    fn the_cut_is_the_best_of_all_choices() {
+        let mut rng = Rng::new(7);
+        for _ in 0..400 {
+            let free = 1 + rng.below(9) as usize;
+            let model = random(&mut rng, free);
+            let (sides, flow) = decide(&model, &vec![Side::Far; free]);
+            assert_eq!(model.cost(&sides), flow, "{model:?}");
+            let choice = |bits: usize| -> Vec<Side> {
+                (0..free).map(|n| Side::ALL[bits >> n & 1]).collect()
+            };
+            let best = (0..1 << free).map(|bits| model.cost(&choice(bits))).min();
+            assert_eq!(Some(flow), best, "{model:?}");
+        }
+    }
+}

@@ -1,0 +1,293 @@
+//! Near or far: where each instruction executes and each register lives (paper, section V-B). A
+//! policy gives instructions their hints; where registers are then read and written follows from the
+//! rules of the machine, and that is the placement: each register at home where it is first
+//! written, with a copy on the other side where something reads it there.
+//!
+//! A policy of one's own is a function from the instructions to their hints and an entry in
+//! [`POLICIES`].
+
+pub mod annotate;
+mod budget;
+pub mod mincut;
+pub mod model;
+mod remarks;
+
+use cranelift_entity::SecondaryMap;
+use nbcc_base::Failed;
+use nbcc_ir::Kernel;
+use nbcc_isa_mpu::location::{self, Near, Side, Spread, for_each_operand, possible_sides};
+use nbcc_isa_mpu::{Machine, files};
+use nbcc_isa_simt::{Hint, Inst, RegClass};
+use nbcc_mach::VReg;
+use nbcc_pipeline::{Choice, Context};
+use nbcc_placement::{Origin, Placement};
+use nbcc_simt::Compilation;
+use nbcc_simt::backend::select::{MachFunction, Selected};
+
+use annotate::{Label, Labels};
+use model::Model;
+
+/// The key of the choice.
+pub const LOCATION: &str = "location";
+
+/// What `-X location` takes.
+pub const CHOICE: Choice = Choice {
+    key: LOCATION,
+    values: &["annotated", "mincut", "hardware", "all-near", "all-far"],
+    about: "where instructions execute and registers live: near the banks or far from them",
+};
+
+/// What a policy decides by.
+pub struct Input<'a> {
+    /// The instructions.
+    pub func: &'a MachFunction,
+    /// What the machine has near.
+    pub near: Near,
+    /// What choices cost.
+    pub model: &'a Model,
+    /// The labels of Algorithm 1.
+    pub labels: &'a Labels,
+}
+
+/// A policy: a hint for each instruction, in their order. Only those of instructions whose side is
+/// to be chosen count.
+pub type Policy = fn(&Input<'_>) -> Vec<Hint>;
+
+/// The policies by the values of the choice.
+const POLICIES: &[(&str, Policy)] = &[
+    ("annotated", annotated),
+    ("mincut", minimum_cut),
+    ("hardware", |input| vec![Hint::None; input.model.nodes.len()]),
+    ("all-near", |input| vec![Hint::Near; input.model.nodes.len()]),
+    ("all-far", |input| vec![Hint::Far; input.model.nodes.len()]),
+];
+
+fn annotated(input: &Input<'_>) -> Vec<Hint> {
+    let insts = input.func.blocks.values().flat_map(|data| &data.insts);
+    insts.map(|data| annotate::hint(&data.inst, input.near, input.labels)).collect()
+}
+
+fn minimum_cut(input: &Input<'_>) -> Vec<Hint> {
+    let nodes = input.model.nodes.iter();
+    let fixed: Vec<Side> = nodes.map(|node| model::side_of(node.rule, Side::Far)).collect();
+    let (sides, _) = mincut::decide(input.model, &fixed);
+    sides.into_iter().map(Side::hint).collect()
+}
+
+/// Where the registers of a kernel live, and what that costs.
+#[derive(Clone, Debug)]
+pub struct Location {
+    /// The places of registers.
+    pub places: Placement<VReg, Side>,
+    /// The labels of Algorithm 1, whatever the policy.
+    pub labels: Labels,
+    /// The side of each instruction; of those without a hint, near where it can be.
+    pub sides: Vec<Side>,
+    /// What choices cost.
+    pub model: Model,
+}
+
+/// What the passes of this target keep, by the number of the kernel.
+#[derive(Debug, Default)]
+pub struct Locations(pub Vec<Option<Location>>);
+
+/// Gives instructions their hints and registers their places.
+pub fn run(state: &mut Compilation<Locations>, cx: &mut Context<'_>) -> Result<(), Failed> {
+    let machine = machine_of(state);
+    let chosen = state.choices.get(LOCATION).map_or(CHOICE.values[0], String::as_str);
+    let policy = POLICIES.iter().find(|(name, _)| *name == chosen);
+    let (name, policy) = policy.expect("the driver checks the values of choices");
+    state.own.0.clear();
+    for kernel in &mut state.kernels {
+        let Some(Selected { func, values, .. }) = &mut kernel.selected else {
+            state.own.0.push(None);
+            continue;
+        };
+        let ir = &state.module.functions[kernel.func];
+        let located = locate(func, &machine, *policy, |_, depth| model::weight_of(depth));
+        if cx.passes.verify_each
+            && let Err(what) = check(func, Near::of(&machine), &located.places)
+        {
+            panic!("{what}");
+        }
+        for vreg in located.model.registers() {
+            let at: Vec<String> =
+                located.places.places(vreg).map(|side| side.to_string()).collect();
+            let what = match values[vreg] {
+                Some(value) => format!("{value}: {}", ir.ty(value)),
+                None => format!("{vreg}: {}", class_name(func.vregs[vreg].class)),
+            };
+            kernel.notes[vreg] = Some(format!("{what} @{}", at.join("+")));
+            // Predicates are no entries of these files.
+            if func.vregs[vreg].class != RegClass::Pred {
+                func.vregs[vreg].bank = bank(&located.places, vreg);
+            }
+        }
+        let table = ir.kernel.clone().unwrap_or_default();
+        kernel.banks = Some(budget::banks(&machine, &table));
+        kernel.findings = remarks::of_kernel(name, ir, func, values, &located, cx);
+        state.own.0.push(Some(located));
+    }
+    Ok(())
+}
+
+fn class_name(class: RegClass) -> &'static str {
+    match class {
+        RegClass::Pred => "i1",
+        RegClass::Word => "i32",
+        RegClass::Wide => "i64",
+    }
+}
+
+/// The machine of a compilation with all that its description says.
+pub fn machine_of(state: &Compilation<Locations>) -> Machine {
+    Machine::from_toml(&state.machine.toml, &[]).expect("a description that was read before")
+}
+
+/// The banks of registers: far only, near only, on both sides.
+fn bank(places: &Placement<VReg, Side>, vreg: VReg) -> u8 {
+    match (places.has(vreg, Side::Near), places.has(vreg, Side::Far)) {
+        (true, true) => 2,
+        (true, false) => 1,
+        (false, _) => 0,
+    }
+}
+
+/// Applies a policy to a function.
+pub fn locate(
+    func: &mut MachFunction,
+    machine: &Machine,
+    policy: Policy,
+    weight: impl Fn(Option<nbcc_base::Span>, u32) -> u64,
+) -> Location {
+    let near = Near::of(machine);
+    let model = Model::new(func, machine, weight);
+    let labels = annotate::label(func, near);
+    let hints = policy(&Input { func, near, model: &model, labels: &labels });
+    for (node, hint) in model.nodes.iter().zip(hints) {
+        let (block, at) = node.at;
+        let inst = &mut func.blocks[block].insts[at].inst;
+        inst.hint = if node.is_free() { hint } else { Hint::None };
+    }
+    let (places, sides) = places(func, near, &model);
+    Location { places, labels, sides, model }
+}
+
+/// Where registers may be.
+#[derive(Default)]
+struct Reached {
+    sides: SecondaryMap<VReg, [bool; 2]>,
+}
+
+impl Spread<VReg> for Reached {
+    fn is_near(&self, reg: &VReg) -> bool {
+        self.sides[*reg][Side::Near as usize]
+    }
+
+    fn mark(&mut self, _: RegClass, reg: &VReg, side: Side) -> bool {
+        !std::mem::replace(&mut self.sides[*reg][side as usize], true)
+    }
+}
+
+/// The places of registers, and the side of each instruction.
+fn places(func: &MachFunction, near: Near, model: &Model) -> (Placement<VReg, Side>, Vec<Side>) {
+    let insts = func.blocks.values().flat_map(|data| data.insts.iter().map(|data| &data.inst));
+    let mut reached = Reached::default();
+    location::spread(insts.clone(), near, &mut reached);
+    // One side is decided, or near is possible, which is what the hardware prefers.
+    let side_of = |inst: &Inst<VReg>| {
+        let sides = possible_sides(inst, near, |reg| reached.is_near(reg));
+        sides.last().copied().unwrap_or(Side::Far)
+    };
+    let sides = insts.clone().map(side_of).collect();
+    let mut places = Placement::new();
+    let mut written: SecondaryMap<VReg, [bool; 2]> = SecondaryMap::new();
+    for inst in insts {
+        for &side in possible_sides(inst, near, |reg| reached.is_near(reg)) {
+            for_each_operand(inst, side, near, |operand, side| {
+                if operand.role.writes() {
+                    written[*operand.reg][side as usize] = true;
+                    if places.home(*operand.reg).is_none() {
+                        places.set(*operand.reg, side);
+                    }
+                }
+            });
+        }
+    }
+    for vreg in model.registers() {
+        let at = |side: Side| reached.sides[vreg][side as usize];
+        if places.home(vreg).is_none() {
+            places.set(vreg, if at(Side::Far) { Side::Far } else { Side::Near });
+        }
+        for side in Side::ALL.into_iter().filter(|&side| at(side)) {
+            if places.home(vreg) != Some(side) {
+                let computed = written[vreg][side as usize];
+                places.add(vreg, side, if computed { Origin::Computed } else { Origin::Copied });
+            }
+        }
+    }
+    (places, sides)
+}
+
+/// Checks that every register has a place where it is read or written, and that its bank has an
+/// entry there.
+///
+/// # Errors
+/// The first that has none.
+pub fn check(
+    func: &MachFunction,
+    near: Near,
+    places: &Placement<VReg, Side>,
+) -> Result<(), String> {
+    let mut reads = Vec::new();
+    for (block, data) in &func.blocks {
+        for (index, inst) in data.insts.iter().enumerate() {
+            let possible = possible_sides(&inst.inst, near, |reg| places.has(*reg, Side::Near));
+            for &side in possible {
+                for_each_operand(&inst.inst, side, near, |operand, side| {
+                    let by = format!("instruction {index} of {block}");
+                    reads.push(nbcc_placement::Read { by, entity: *operand.reg, place: side });
+                });
+            }
+        }
+    }
+    nbcc_placement::verify(places, reads, |_, _| true)
+        .map_err(|what| format!("{}: {what}", func.name))
+}
+
+/// The registers of each file, by the banks that the allocator gave.
+pub fn files_of(banks: &[std::ops::Range<u16>]) -> files::Files {
+    let mut files = files::Files::default();
+    for (bank, entries) in banks.iter().enumerate() {
+        for entry in entries.clone() {
+            if bank != 1 {
+                files.insert(Side::Far, entry);
+            }
+            if bank != 0 {
+                files.insert(Side::Near, entry);
+            }
+        }
+    }
+    files
+}
+
+/// What share of the registers of a kernel has each label: near, far, both, in parts of a hundred.
+pub fn shares(located: &Location) -> [f64; 3] {
+    let mut counts = [0u32; 3];
+    for vreg in located.model.registers() {
+        match located.labels[vreg] {
+            Label::Near => counts[0] += 1,
+            // Nothing known: the hardware falls back to the subcore.
+            Label::Far | Label::Unknown => counts[1] += 1,
+            Label::Both => counts[2] += 1,
+        }
+    }
+    let all = counts.iter().sum::<u32>().max(1);
+    counts.map(|count| 100.0 * f64::from(count) / f64::from(all))
+}
+
+/// The most threads that a block of a kernel may have, where its source says so.
+pub fn block_bound(table: &Kernel) -> Option<u32> {
+    let product = |sizes: [u32; 3]| sizes.into_iter().fold(1u32, u32::saturating_mul);
+    table.required_threads.or(table.max_threads).map(product)
+}
