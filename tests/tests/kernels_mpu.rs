@@ -2,8 +2,8 @@
 //! machine at -O0 and -O2, each file under one policy of locations or another, and run by the
 //! interpreter.
 //!
-//! `NBCC_LEVELS=0,1,2,interp` chooses others than the default, `NBCC_LOCATIONS=all` every policy for
-//! every file.
+//! `NBCC_LEVELS=0,1,2,interp,timed` chooses others than the default, `NBCC_LOCATIONS=all` every policy
+//! for every file; `timed` simulates time, on the machine `NBCC_MACHINE` if that is set.
 
 use std::path::Path;
 
@@ -42,12 +42,16 @@ const LOCATIONS: [&str; 5] = ["annotated", "mincut", "hardware", "all-near", "al
 
 fn trial(folder: &Path, case: &Case, file: &str, level: &str, location: &str) -> Trial {
     let endless = case.fault.as_ref().is_some_and(|fault| fault.kind == "limit");
+    let limit = if endless { " --max-cycles 100000" } else { "" };
     let command = match level {
         "interp" if endless => "interp --max-steps 1000000".to_string(),
         "interp" => "interp".to_string(),
+        "timed" => {
+            let machine = std::env::var("NBCC_MACHINE").unwrap_or_else(|_| "mpu".into());
+            format!("run -O2 --machine {machine}{limit} -X location={location}")
+        }
         _ => {
             let verify = if level == "2" { " --verify-each" } else { "" };
-            let limit = if endless { " --max-cycles 100000" } else { "" };
             format!("run -O{level} --fast{verify}{limit} -X location={location}")
         }
     };

@@ -20,14 +20,38 @@ pub struct Place {
     pub column: u32,
 }
 
+/// A number to divide by, mostly a power of two.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Divisor {
+    value: u64,
+    /// Of a power of two.
+    shift: Option<u32>,
+}
+
+impl Divisor {
+    fn new(value: u32) -> Divisor {
+        let shift = value.is_power_of_two().then(|| value.trailing_zeros());
+        Divisor { value: value.into(), shift }
+    }
+
+    /// Quotient and remainder.
+    #[inline]
+    fn split(self, number: u64) -> (u64, u64) {
+        match self.shift {
+            Some(shift) => (number >> shift, number & (self.value - 1)),
+            None => (number / self.value, number % self.value),
+        }
+    }
+}
+
 /// The sizes that decide it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
-    banks: u64,
-    units: u64,
-    cores: u64,
-    columns: u64,
-    rows: u64,
+    banks: Divisor,
+    units: Divisor,
+    cores: Divisor,
+    columns: Divisor,
+    rows: Divisor,
 }
 
 impl Layout {
@@ -35,11 +59,11 @@ impl Layout {
     pub fn new(machine: &Machine) -> Layout {
         let (h, m) = (&machine.hierarchy, &machine.memory);
         Layout {
-            banks: h.banks.into(),
-            units: h.subcores.into(),
-            cores: machine.cores().into(),
-            columns: (machine.dram.row_bytes / m.bank_io_bytes).into(),
-            rows: (m.bank_bytes / machine.dram.row_bytes).into(),
+            banks: Divisor::new(h.banks),
+            units: Divisor::new(h.subcores),
+            cores: Divisor::new(machine.cores()),
+            columns: Divisor::new(machine.dram.row_bytes / m.bank_io_bytes),
+            rows: Divisor::new(m.bank_bytes / machine.dram.row_bytes),
         }
     }
 
@@ -47,15 +71,15 @@ impl Layout {
     /// Numbers beyond the last row begin again.
     #[inline]
     pub fn place(&self, word: u64) -> Place {
-        let (rest, bank) = (word / self.banks, word % self.banks);
-        let (rest, unit) = (rest / self.units, rest % self.units);
-        let (rest, core) = (rest / self.cores, rest % self.cores);
-        let (rest, column) = (rest / self.columns, rest % self.columns);
+        let (rest, bank) = self.banks.split(word);
+        let (rest, unit) = self.units.split(rest);
+        let (rest, core) = self.cores.split(rest);
+        let (rest, column) = self.columns.split(rest);
         Place {
             core: core as u32,
             unit: unit as u32,
             bank: bank as u32,
-            row: (rest % self.rows) as u32,
+            row: self.rows.split(rest).1 as u32,
             column: column as u32,
         }
     }
@@ -63,9 +87,9 @@ impl Layout {
     /// Where a word of the local memories of a unit's warps lies, counted from the end of its banks.
     #[inline]
     pub fn local(&self, core: u32, unit: u32, word: u64) -> Place {
-        let (rest, bank) = (word / self.banks, word % self.banks);
-        let (rest, column) = (rest / self.columns, rest % self.columns);
-        let row = self.rows - 1 - rest % self.rows;
+        let (rest, bank) = self.banks.split(word);
+        let (rest, column) = self.columns.split(rest);
+        let row = self.rows.value - 1 - self.rows.split(rest).1;
         Place { core, unit, bank: bank as u32, row: row as u32, column: column as u32 }
     }
 }

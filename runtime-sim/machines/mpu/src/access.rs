@@ -146,6 +146,10 @@ impl Core {
             let place = self.place(env, go, private, first.number);
             out.whole = (place.core, place.unit) == (self.number, go.subcore as u32);
         }
+        if out.whole {
+            out.local = self.pieces.len() as u32;
+            return out;
+        }
         for piece in &self.pieces {
             match self.place(env, go, private, piece.number).core == self.number {
                 true => out.local += 1,

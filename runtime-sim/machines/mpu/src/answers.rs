@@ -249,7 +249,7 @@ impl Core {
         if !warp.parked {
             self.prepare(subcore, slot, env);
             let sub = &mut self.subcores[subcore];
-            sub.ready[slot] = sub.ready[slot].max(now);
+            sub.set_ready(slot, sub.ready[slot].max(now));
             let warp = sub.warps[slot].as_mut().expect("the warp");
             if waited && warp.fetched <= now {
                 warp.why = Stall::Memory;

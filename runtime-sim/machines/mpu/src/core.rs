@@ -14,13 +14,13 @@ use nbcc_sim_simt::machine::block::{Block, BlockFault};
 use nbcc_sim_simt::machine::context::{Context, State};
 use nbcc_sim_simt::machine::fault::Fault;
 use nbcc_sim_simt::machine::grid;
+use nbcc_sim_simt::timing::NEVER;
 use nbcc_sim_simt::timing::cache::Cache;
 use nbcc_sim_simt::timing::calendar::Calendar;
 use nbcc_sim_simt::timing::coalesce::Piece;
 use nbcc_sim_simt::timing::dispatch::Dispatch;
 use nbcc_sim_simt::timing::pool::Pool;
 use nbcc_sim_simt::timing::scoreboard::Scoreboard;
-use nbcc_sim_simt::timing::{NEVER, schedule};
 
 use crate::answers::{Flight, Message, Service, Word};
 use crate::measures::{Cause, Counts, Profile};
@@ -200,12 +200,11 @@ impl Core {
 
     /// The subcore that can issue next, its cycle and the place of the warp.
     #[inline]
-    fn next_issue(&self) -> (Cycle, usize, usize) {
+    fn next_issue(&mut self) -> (Cycle, usize, usize) {
         let mut best = (NEVER, 0, 0);
-        for (number, subcore) in self.subcores.iter().enumerate() {
-            if let Some((cycle, place)) = schedule::next(&subcore.ready, subcore.last, subcore.free)
-                && cycle < best.0
-            {
+        for (number, subcore) in self.subcores.iter_mut().enumerate() {
+            let (cycle, place) = subcore.next_issue();
+            if cycle < best.0 {
                 best = (cycle, number, place);
             }
         }
@@ -219,7 +218,7 @@ impl Core {
     }
 
     /// The next cycle at which something happens.
-    pub fn next(&self) -> Cycle {
+    pub fn next(&mut self) -> Cycle {
         self.next_answer().min(self.next_issue().0)
     }
 
@@ -336,6 +335,7 @@ impl Core {
                 tracks: Tracks::default(),
                 pending: 0,
                 parked: false,
+                reach: None,
             });
             places.push((home as u32, slot as u32));
         }
@@ -359,7 +359,7 @@ impl Core {
         let block = self.blocks[warp.block].as_ref().expect("a warp's block is there");
         let Some((pc, ..)) = block.block.warps()[warp.number].paths.current() else {
             warp.why = Stall::Barrier;
-            sub.ready[slot] = NEVER;
+            sub.set_ready(slot, NEVER);
             return;
         };
         warp.pc = pc;
@@ -367,7 +367,7 @@ impl Core {
         let (ready, by) = warp.board.ready(&plan.waits, &plan.destinations);
         if ready == NEVER || (plan.kind == crate::plan::Kind::Fence && warp.pending > 0) {
             warp.why = Stall::Memory;
-            sub.ready[slot] = NEVER;
+            sub.set_ready(slot, NEVER);
             return;
         }
         // What memory answered is already known as its reason.
@@ -376,7 +376,8 @@ impl Core {
         } else if warp.why != Stall::Memory && warp.why != Stall::Barrier {
             warp.why = Stall::Fetch;
         }
-        sub.ready[slot] = ready.max(warp.fetched);
+        let at = ready.max(warp.fetched);
+        sub.set_ready(slot, at);
     }
 
     /// Warps that wait for a place in a table try again.
@@ -387,6 +388,7 @@ impl Core {
                     && std::mem::take(&mut warp.parked)
                 {
                     subcore.ready[slot] = now;
+                    subcore.next = None;
                 }
             }
         }
@@ -399,7 +401,7 @@ impl Core {
         for (subcore, slot) in resident.places {
             let subcore = &mut self.subcores[subcore as usize];
             subcore.warps[slot as usize] = None;
-            subcore.ready[slot as usize] = NEVER;
+            subcore.set_ready(slot as usize, NEVER);
         }
         self.end = self.end.max(now);
         self.start_blocks(now, env, shared);

@@ -75,6 +75,16 @@ impl Core {
         let go = Issue { now, subcore, slot, block, pc, lanes, partial };
 
         let place = side(plan, &warp.tracks);
+        if let Some(reach) = warp.reach
+            && let Some((at, (why, parked))) = self.hindrance(&go, place, &reach)
+        {
+            // Still the same.
+            let sub = &mut self.subcores[subcore];
+            let warp = sub.warps[slot].as_mut().expect("the warp");
+            (warp.why, warp.parked) = (why, parked);
+            sub.set_ready(slot, at);
+            return Ok(());
+        }
         let mut reach = Reach::None;
         if lanes != 0
             && let Kind::Access(space) = plan.kind
@@ -89,7 +99,8 @@ impl Core {
             let sub = &mut self.subcores[subcore];
             let warp = sub.warps[slot].as_mut().expect("the warp");
             (warp.why, warp.parked) = at.1;
-            sub.ready[slot] = at.0;
+            warp.reach = matches!(reach, Reach::Memory(_)).then_some(reach);
+            sub.set_ready(slot, at.0);
             return Ok(());
         }
 
@@ -110,7 +121,7 @@ impl Core {
             next += Cycle::from(env.machine.latency.fetch + env.machine.latency.decode);
         }
         let warp = self.subcores[subcore].warps[slot].as_mut().expect("the warp");
-        (warp.fetched, warp.why) = (next, Stall::Fetch);
+        (warp.fetched, warp.why, warp.reach) = (next, Stall::Fetch, None);
         self.prepare(subcore, slot, env);
         if others {
             let at = next + Cycle::from(env.machine.latency.alu);
@@ -147,7 +158,7 @@ impl Core {
     /// Notes that a subcore issues.
     fn enter(&mut self, go: &Issue, plan: &Plan, ports: u32, shared: &mut Shared<'_, '_>) {
         let sub = &mut self.subcores[go.subcore];
-        sub.last = go.slot;
+        (sub.last, sub.next) = (go.slot, None);
         let why = sub.warps[go.slot].as_ref().map_or(Stall::Empty, |warp| warp.why);
         if sub.issued.0 == go.now {
             sub.issued.1 += 1;

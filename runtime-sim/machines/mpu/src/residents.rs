@@ -2,13 +2,14 @@
 
 use nbcc_sim_engine::Cycle;
 use nbcc_sim_simt::machine::block::Block;
-use nbcc_sim_simt::timing::NEVER;
 use nbcc_sim_simt::timing::calendar::Calendar;
 use nbcc_sim_simt::timing::pool::Pool;
 use nbcc_sim_simt::timing::scoreboard::Scoreboard;
+use nbcc_sim_simt::timing::{NEVER, schedule};
 
 use nbcc_isa_mpu::Machine;
 
+use crate::access::Reach;
 use crate::side::Tracks;
 use crate::stall::Stall;
 
@@ -33,6 +34,8 @@ pub struct Warp {
     pub pending: u32,
     /// Whether it waits for a place in a table.
     pub parked: bool,
+    /// What its next instruction reaches, once it has found a table full.
+    pub reach: Option<Reach>,
 }
 
 /// A subcore with its near-bank unit.
@@ -46,6 +49,8 @@ pub struct Subcore {
     pub last: usize,
     /// From when it can issue at all.
     pub free: Cycle,
+    /// When it issues next, and the place of the warp; to be found out again where it is none.
+    pub next: Option<(Cycle, usize)>,
     /// The last cycle in which it issued, and how many instructions.
     pub issued: (Cycle, u32),
     /// Cycles before this one are accounted for.
@@ -83,6 +88,7 @@ impl Subcore {
             ready: vec![NEVER; warps].into(),
             last: 0,
             free: 0,
+            next: None,
             issued: (NEVER, 0),
             accounted: 0,
             alu: both(1),
@@ -96,6 +102,24 @@ impl Subcore {
             local: Pool::new(c.local_requests),
             near: Pool::new(c.near_requests),
         }
+    }
+
+    /// From when a warp can issue.
+    #[inline]
+    pub fn set_ready(&mut self, slot: usize, at: Cycle) {
+        self.ready[slot] = at;
+        self.next = None;
+    }
+
+    /// When it issues next, and the place of the warp.
+    #[inline]
+    pub fn next_issue(&mut self) -> (Cycle, usize) {
+        if let Some(next) = self.next {
+            return next;
+        }
+        let next = schedule::next(&self.ready, self.last, self.free).unwrap_or((NEVER, 0));
+        self.next = Some(next);
+        next
     }
 
     /// Forgets what its calendars hold before a cycle.

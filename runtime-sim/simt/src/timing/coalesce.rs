@@ -16,11 +16,18 @@ pub struct Piece {
 /// `bytes`, in the order of lanes.
 pub fn pieces(addresses: &[u64; LANES], mask: Mask, bytes: u32, size: u32, out: &mut Vec<Piece>) {
     let shift = size.trailing_zeros();
+    // Addresses mostly ascend, and then no piece has to be looked for.
+    let mut highest = out.iter().map(|piece| piece.number).max();
     for lane in lanes_of(mask) {
         let first = addresses[lane] >> shift;
         let last = addresses[lane].saturating_add(u64::from(bytes).max(1) - 1) >> shift;
         for number in first..=last {
             let lanes = 1 << lane;
+            if highest.is_none_or(|highest| number > highest) {
+                highest = Some(number);
+                out.push(Piece { number, lanes });
+                continue;
+            }
             match out.iter_mut().rev().find(|piece| piece.number == number) {
                 Some(piece) => piece.lanes |= lanes,
                 None => out.push(Piece { number, lanes }),
