@@ -91,7 +91,7 @@ pub fn summary(graph: &Graph, array: &Array, outcome: &Outcome) -> String {
         cycle.push(if mii.cycle.len() > 16 { "..." } else { cycle[0] });
         let _ = writeln!(
             text,
-            "  rec {:>4}  {} cycles in {} iterations: {}",
+            "  rec {:>4}  a cycle of length {} and distance {}: {}",
             mii.rec,
             mii.cycle.len(),
             mii.cycle_distance,

@@ -49,9 +49,9 @@ fn planted_graphs_reach_their_mii() {
     let array = array(8, 8, Links::Sdpnm);
     let plans = plans();
     assert!(plans.len() + kernels().len() >= 150);
-    // The first of each kind; examples/table.rs runs all of them.
+    // Some of each kind; examples/table.rs runs all of them.
     let (mut count, mut missed) = (0, Vec::new());
-    for plan in plans.iter().filter(|plan| plan.seed % 10 == 0 && plan.nodes <= 50) {
+    for plan in plans.iter().filter(|plan| plan.seed % 5 == 0 && plan.nodes <= 50) {
         let graph = planted(plan, &array);
         let outcome = run(&graph, &array, "search").expect("a mapping");
         count += 1;

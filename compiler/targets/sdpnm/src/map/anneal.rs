@@ -315,7 +315,7 @@ impl<'a> Board<'a> {
         let pe = self.target(item, random);
         let is_route = item as usize >= self.dfg.len();
         if is_route && self.ii > 1 && random.chance(96) {
-            let time = self.some_time(old.value, random)?;
+            let (time, pe) = self.some_cell(old.value, random)?;
             if self.cells[self.cell(time, pe)] != NONE {
                 return None;
             }
@@ -329,11 +329,34 @@ impl<'a> Board<'a> {
         Some(Undo::Swap { item, from: old.pe })
     }
 
-    /// A time at which a route of `value` may run.
-    fn some_time(&self, value: usize, random: &mut Random) -> Option<i64> {
+    /// Where and when a route of `value` may run. Mostly where it helps one of the readers: as early as
+    /// the value can be handed on, on the reader's PE, which then keeps it; or as late as that, on the
+    /// PE that keeps it.
+    fn some_cell(&self, value: usize, random: &mut Random) -> Option<(i64, usize)> {
         let born = self.items[value].time;
         let life = self.last[value] - born;
-        (life > 1).then(|| born + 1 + random.below((life - 1) as usize) as i64)
+        if life < 2 {
+            return None;
+        }
+        let (reader, read) = self.readers[value][random.below(self.readers[value].len())];
+        let holders = &self.holders[value];
+        let holder = &self.items[holders[random.below(holders.len())] as usize];
+        let kind = random.below(4);
+        if kind == 0 || read < holder.time + 2 {
+            let time = born + 1 + random.below((life - 1) as usize) as i64;
+            return Some((time, self.target(value as u32, random)));
+        }
+        let reader = self.items[reader as usize].pe;
+        let near = |pe: usize, random: &mut Random| {
+            let near = &self.grid.near[pe];
+            near[random.below(near.len())]
+        };
+        Some(match kind {
+            1 => (holder.time + 1, reader),
+            2 => (read - 1, holder.pe),
+            _ if random.chance(128) => (holder.time + 1, near(holder.pe, random)),
+            _ => (read - 1, near(reader, random)),
+        })
     }
 
     fn step_routes(&mut self, random: &mut Random) -> Option<Undo> {
@@ -344,8 +367,7 @@ impl<'a> Board<'a> {
             return Some(Undo::Remove { item, old });
         }
         let value = *self.bad.get(random.below(self.bad.len().max(1)))? as usize;
-        let time = self.some_time(value, random)?;
-        let pe = self.target(value as u32, random);
+        let (time, pe) = self.some_cell(value, random)?;
         if self.cells[self.cell(time, pe)] != NONE {
             return None;
         }

@@ -1,17 +1,37 @@
 //! When to stop: a clock that only ends a search, and never says which way it goes.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// A moment after which everything stops.
-#[derive(Clone, Copy, Debug)]
+/// A moment after which everything stops, or when somebody says so.
+#[derive(Clone, Debug)]
 pub struct Clock {
     end: Option<Instant>,
+    cancelled: Option<Arc<AtomicBool>>,
+}
+
+/// Says that a search is not needed any more.
+#[derive(Clone, Debug, Default)]
+pub struct Cancel(Arc<AtomicBool>);
+
+impl Cancel {
+    /// Stops what was given this.
+    pub fn cancel(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
 }
 
 impl Clock {
     /// Whether the time is over.
     pub fn is_over(&self) -> bool {
-        self.end.is_some_and(|end| Instant::now() >= end)
+        self.cancelled.as_ref().is_some_and(|c| c.load(Ordering::Relaxed))
+            || self.end.is_some_and(|end| Instant::now() >= end)
+    }
+
+    /// This clock, for something that can be stopped earlier.
+    pub fn or(self, cancel: &Cancel) -> Clock {
+        Clock { cancelled: Some(Arc::clone(&cancel.0)), ..self }
     }
 }
 
@@ -40,7 +60,7 @@ impl Budget {
 
     /// What a long computation asks.
     pub fn clock(&self) -> Clock {
-        Clock { end: self.end }
+        Clock { end: self.end, cancelled: None }
     }
 
     /// Whether the time is over.

@@ -4,6 +4,7 @@
 //! simplex method as layered drawing uses it (Gansner, Koutsofios, North and Vo, "A technique for
 //! drawing directed graphs", 1993, section 2.3).
 
+use super::budget::Budget;
 use super::dfg::Dfg;
 use super::random::Random;
 
@@ -25,16 +26,19 @@ pub struct Lifetimes<'a> {
     pub least: &'a [i64],
     /// For each operation, what a cycle of its value's life costs.
     pub weight: &'a [i64],
+    /// When to give up.
+    pub budget: &'a Budget,
 }
 
 const NONE: usize = usize::MAX;
 
 impl Lifetimes<'_> {
-    /// Times that fulfil all dependences and cost least; `None` where there are none. Which of
-    /// several best ones `random` decides.
-    pub fn solve(&self, random: &mut Random) -> Option<Vec<i64>> {
+    /// Times that fulfil all dependences, and whether none cost less: the method ends early where it
+    /// goes around in circles. `None` where there are no such times, or time is over. Which of several best ones
+    /// `random` decides.
+    pub fn solve(&self, random: &mut Random) -> Option<(Vec<i64>, bool)> {
         let simplex = Simplex::new(self, random)?;
-        Some(simplex.run(random))
+        simplex.run(self.budget, random)
     }
 
     /// The dependences, and for each value a variable for its last read, numbered after the
@@ -96,8 +100,7 @@ impl Simplex {
             tie: vec![NONE; variables],
             order: Vec::new(),
         };
-        simplex.span(random);
-        Some(simplex)
+        simplex.span(problem.budget, random).then_some(simplex)
     }
 
     fn slack(&self, constraint: usize) -> i64 {
@@ -105,8 +108,8 @@ impl Simplex {
         self.time[c.to] - self.time[c.from] - c.least
     }
 
-    /// Makes constraints tight until they span each component.
-    fn span(&mut self, random: &mut Random) {
+    /// Makes constraints tight until they span each component. False where time is over.
+    fn span(&mut self, budget: &Budget, random: &mut Random) -> bool {
         let variables = self.time.len();
         let mut inside = vec![false; variables];
         let first = random.below(variables.max(1));
@@ -118,6 +121,9 @@ impl Simplex {
             inside[root] = true;
             self.order.push(root);
             loop {
+                if budget.is_over() {
+                    return false;
+                }
                 self.grow(begin, &mut inside);
                 // The closest variable outside is pulled in with everything inside.
                 let crossing = self.order[begin..].iter().flat_map(|&v| &self.touching[v]).copied();
@@ -136,6 +142,7 @@ impl Simplex {
                 }
             }
         }
+        true
     }
 
     /// Adds everything that tight constraints join to the tree that begins at `begin`.
@@ -162,20 +169,27 @@ impl Simplex {
         Some(if c.from == v { c.to } else { c.from })
     }
 
-    /// Exchanges constraints of the forest until no exchange pays.
-    fn run(mut self, random: &mut Random) -> Vec<i64> {
+    /// Exchanges constraints of the forest until no exchange pays. `None` where time is over.
+    fn run(mut self, budget: &Budget, random: &mut Random) -> Option<(Vec<i64>, bool)> {
         let variables = self.time.len();
         // A bound against cycling among solutions of the same cost; the times are feasible
         // whenever it ends.
+        let mut is_best = false;
         for _ in 0..20 * variables + 100 {
-            let Some(leaving) = self.leaving(random) else { break };
+            if budget.is_over() {
+                return None;
+            }
+            let Some(leaving) = self.leaving(random) else {
+                is_best = true;
+                break;
+            };
             if !self.exchange(leaving) {
                 break;
             }
         }
         self.time.truncate(self.operations);
         let first = self.time.iter().copied().min().unwrap_or(0);
-        self.time.iter().map(|t| t - first).collect()
+        Some((self.time.iter().map(|t| t - first).collect(), is_best))
     }
 
     /// A variable whose tie to its parent should break: moving its subtree away from the parent

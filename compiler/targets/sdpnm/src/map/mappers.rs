@@ -48,7 +48,7 @@ pub struct Mapper {
 }
 
 /// All mappers, the one that is used where none is named first.
-pub const MAPPERS: &[Mapper] = &[
+pub static MAPPERS: &[Mapper] = &[
     Mapper { name: "search", about: "annealing, then SAT", place: search::place },
     Mapper {
         name: "sat",
@@ -68,7 +68,7 @@ pub fn find(name: &str) -> Option<&'static Mapper> {
 fn by_ilp(problem: &Problem<'_>) -> Answer {
     let Problem { dfg, grid, ii, budget, .. } = *problem;
     let mut random = Random::new(0);
-    let Some(time) = schedule(dfg, grid, ii, &Wishes::none(dfg), &mut random) else {
+    let Some(time) = schedule(dfg, grid, ii, &Wishes::none(dfg), &budget, &mut random) else {
         return Answer::Unknown;
     };
     let windows: Vec<_> = time.iter().map(|&t| t..t + 1).collect();
@@ -79,4 +79,4 @@ fn by_ilp(problem: &Problem<'_>) -> Answer {
 }
 
 /// The time that a mapper may take where nobody said.
-pub const PATIENCE: Duration = Duration::from_secs(8);
+pub const PATIENCE: Duration = Duration::from_secs(6);

@@ -86,40 +86,41 @@ pub fn mii(dfg: &Dfg, array: &Array) -> Mii {
 }
 
 /// A cycle with more edges than `ii` times its distance, as edges in order: a positive cycle of the
-/// constraint graph, found by Bellman and Ford's algorithm with a search of the parent graph after
-/// each round that changed something (Cherkassky and Goldberg, "Negative-cycle detection
-/// algorithms", 1999).
+/// constraint graph, found by Bellman and Ford's algorithm with a search of the parent graph now and
+/// then (Cherkassky and Goldberg, "Negative-cycle detection algorithms", 1999).
 fn too_long(dfg: &Dfg, ii: i64) -> Option<Vec<usize>> {
     let n = dfg.len();
     let mut time = vec![0i64; n];
     let mut parent = vec![usize::MAX; n];
-    let mut active = vec![true; n];
-    loop {
-        let mut next = vec![false; n];
-        let mut changed = false;
-        for op in 0..n {
-            if !active[op] {
-                continue;
-            }
+    let mut active: Vec<usize> = (0..n).collect();
+    let mut is_next = vec![false; n];
+    for round in 1u64.. {
+        let mut next = Vec::new();
+        for &op in &active {
+            is_next[op] = false;
             for &e in &dfg.out[op] {
                 let edge = &dfg.edges[e];
                 let earliest = time[op] + 1 - ii * edge.distance;
                 if earliest > time[edge.to] {
                     time[edge.to] = earliest;
                     parent[edge.to] = e;
-                    next[edge.to] = true;
-                    changed = true;
+                    if !std::mem::replace(&mut is_next[edge.to], true) {
+                        next.push(edge.to);
+                    }
                 }
             }
         }
-        if !changed {
+        if next.is_empty() {
             return None;
         }
-        if let Some(cycle) = parent_cycle(dfg, &parent) {
+        if round.is_power_of_two()
+            && let Some(cycle) = parent_cycle(dfg, &parent)
+        {
             return Some(cycle);
         }
         active = next;
     }
+    None
 }
 
 /// A cycle of the graph in which each operation has at most one incoming edge, `parent`.

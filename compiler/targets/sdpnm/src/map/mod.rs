@@ -87,7 +87,8 @@ pub fn map(graph: &Graph, request: &Request<'_>) -> Result<Outcome, NoMapping> {
     let budget = Budget::new(request.time_limit);
     let patience = if request.is_patient { request.time_limit } else { PATIENCE };
     let mut is_proved = true;
-    for ii in mii.mii..=request.max_ii {
+    let mut ii = mii.mii;
+    loop {
         // Half of what is left of the patience is for this interval; after that, a quick try each.
         let spent = budget.spent();
         let left = patience.saturating_sub(spent);
@@ -116,6 +117,12 @@ pub fn map(graph: &Graph, request: &Request<'_>) -> Result<Outcome, NoMapping> {
         if budget.is_over() {
             return Err(NoMapping::TimeOver(ii));
         }
+        if ii == request.max_ii {
+            return Err(NoMapping::MaxIi);
+        }
+        // Without patience intervals are left out, more the longer they are.
+        let step = if is_quick { 1 + ii / 4 } else { 1 };
+        is_proved &= step == 1;
+        ii = request.max_ii.min(ii + step);
     }
-    Err(NoMapping::MaxIi)
 }

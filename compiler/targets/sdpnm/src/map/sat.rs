@@ -12,7 +12,7 @@ use rustsat::solvers::{Solve, SolverResult};
 use rustsat::types::{Clause, Lit, TernaryVal, Var};
 use rustsat_batsat::BasicSolver;
 
-use super::budget::Budget;
+use super::budget::Clock;
 use super::dfg::{Dfg, Grid};
 use super::placement::Answer;
 use super::program::{AtMost, Literal, Program};
@@ -25,10 +25,10 @@ pub fn place(
     ii: i64,
     windows: &[Range<i64>],
     steps: u64,
-    budget: &Budget,
+    clock: Clock,
 ) -> Answer {
     let Some(program) = Program::new(dfg, grid, ii, windows) else { return Answer::Unknown };
-    if budget.is_over() {
+    if clock.is_over() {
         return Answer::Unknown;
     }
     let mut solver = BasicSolver::default();
@@ -38,7 +38,6 @@ pub fn place(
         return Answer::Unknown;
     }
     let left = Rc::new(Cell::new(steps));
-    let clock = budget.clock();
     solver.batsat_mut().cb_mut().set_stop(move || {
         let now = left.get();
         left.set(now.saturating_sub(1));

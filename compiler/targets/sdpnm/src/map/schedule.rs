@@ -3,6 +3,7 @@
 //! solution asks too much of a slot, operations move to others, each pushing aside what depends on
 //! it, as long as that improves (annealed).
 
+use super::budget::Budget;
 use super::dfg::{Dfg, Grid};
 use super::lifetimes::Lifetimes;
 use super::random::Random;
@@ -30,11 +31,12 @@ pub fn schedule(
     grid: &Grid,
     ii: i64,
     wishes: &Wishes,
+    budget: &Budget,
     random: &mut Random,
 ) -> Option<Vec<i64>> {
     let least: Vec<i64> = wishes.extra.iter().map(|extra| 1 + extra).collect();
-    let lifetimes = Lifetimes { dfg, ii, least: &least, weight: &wishes.weight };
-    let time = lifetimes.solve(random)?;
+    let lifetimes = Lifetimes { dfg, ii, least: &least, weight: &wishes.weight, budget };
+    let (time, _) = lifetimes.solve(random)?;
     let mut fit = Fit::new(dfg, grid, ii, &least, &wishes.weight, time);
     fit.run(random).then_some(fit.time)
 }
@@ -47,6 +49,14 @@ pub fn routes_at_one(dfg: &Dfg, time: &[i64]) -> i64 {
         others.map(|&e| dfg.slack(e, time, 1) - 1).max().unwrap_or(0)
     };
     (0..dfg.len()).map(life).sum()
+}
+
+/// The least of that over all schedules; `None` where it is not known.
+pub fn least_routes_at_one(dfg: &Dfg, budget: &Budget) -> Option<i64> {
+    let (least, weight) = (vec![1; dfg.edges.len()], vec![1; dfg.len()]);
+    let lifetimes = Lifetimes { dfg, ii: 1, least: &least, weight: &weight, budget };
+    let (time, is_best) = lifetimes.solve(&mut Random::new(0))?;
+    is_best.then(|| routes_at_one(dfg, &time))
 }
 
 struct Fit<'a> {

@@ -1,14 +1,15 @@
-//! The mapper that is used: diverse modulo schedules, each placed by annealing, then by the SAT
-//! solver where annealing stalls, with more effort a round. What no placement reached is given more
+//! The mapper that is used: diverse modulo schedules, each placed by annealing, and by the
+//! SAT solver where annealing stalls, with more effort a round. What no placement reached is given more
 //! time in the next schedule.
 
 use super::anneal::{Board, Heat};
+use super::budget::Cancel;
 use super::dfg::Dfg;
 use super::mappers::Problem;
 use super::placement::Answer;
 use super::random::Random;
 use super::sat;
-use super::schedule::{Wishes, routes_at_one, schedule};
+use super::schedule::{Wishes, least_routes_at_one, routes_at_one, schedule};
 use super::windows;
 
 /// Rounds where nobody asked for patience, and decisions of the SAT solver in the first of them.
@@ -27,56 +28,75 @@ pub fn place(problem: &Problem<'_>) -> Answer {
     if let Some(windows) = windows::all(dfg, grid, ii) {
         let cells: i64 = windows.iter().map(|w| w.end - w.start).sum();
         if cells as u64 * grid.pes as u64 <= SMALL {
-            match sat::place(dfg, grid, ii, &windows, FIRST_STEPS * 8, &problem.budget) {
+            match sat::place(dfg, grid, ii, &windows, FIRST_STEPS * 8, problem.budget.clock()) {
                 Answer::Unknown => {}
                 answer => return answer,
             }
         }
     }
     let free = (grid.pes as i64) * ii - dfg.len() as i64;
+    if ii == 1 && least_routes_at_one(dfg, &problem.budget).is_some_and(|least| least > free) {
+        return Answer::Impossible;
+    }
     let mut wishes = Wishes::none(dfg);
     for round in 0..problem.rounds.unwrap_or(ROUNDS) {
         if problem.budget.is_over() {
             break;
         }
         let mut random = Random::new(u64::from(round) << 32 | ii as u64);
-        let Some(time) = schedule(dfg, grid, ii, &wishes, &mut random) else {
+        let Some(time) = schedule(dfg, grid, ii, &wishes, &problem.budget, &mut random) else {
             wishes = Wishes::none(dfg);
             continue;
         };
         if ii == 1 && routes_at_one(dfg, &time) > free {
-            if round == 0 {
-                // No schedule needs fewer routes than the first, which has no wishes.
-                return Answer::Impossible;
-            }
             wishes = Wishes::none(dfg);
             continue;
         }
-        let Some(mut board) = Board::new(dfg, grid, ii, &time, &mut random) else { continue };
-        let moves = (FIRST_MOVES << (round / 2).min(6)) * dfg.len();
-        if board.run(moves, HEAT, &problem.budget, &mut random) {
-            let placed = board.placement();
-            if problem.is_right(&placed) {
-                return Answer::Placed(placed);
-            }
+        let Some(board) = Board::new(dfg, grid, ii, &time, &mut random) else { continue };
+        let (answer, board) = attempt(problem, round, &time, board, &mut random);
+        if let Answer::Placed(_) = answer {
+            return answer;
         }
-        let mut is_impossible = false;
-        if round % 2 == 1 {
-            match by_sat(problem, &time, FIRST_STEPS << (round / 2).min(8)) {
-                Answer::Placed(placed) => return Answer::Placed(placed),
-                Answer::Impossible => is_impossible = true,
-                Answer::Unknown => {}
-            }
-        }
+        let is_impossible = matches!(answer, Answer::Impossible);
         wishes = next_wishes(dfg, &board.missed_edges(), is_impossible, &mut random);
     }
     exhaust(problem)
 }
 
-/// Places one schedule exactly.
-fn by_sat(problem: &Problem<'_>, time: &[i64], steps: u64) -> Answer {
+/// Places one schedule: by annealing, and after the first round by SAT at the same time. Where both
+/// succeed, annealing counts, so that it does not matter which is faster. `Impossible` is said of the
+/// schedule.
+fn attempt<'a>(
+    problem: &Problem<'_>,
+    round: u32,
+    time: &[i64],
+    mut board: Board<'a>,
+    random: &mut Random,
+) -> (Answer, Board<'a>) {
+    let Problem { dfg, grid, ii, .. } = *problem;
+    let doublings = if round == 0 { 0 } else { 1 + (round / 2).min(6) };
+    let moves = (FIRST_MOVES * dfg.len()) << doublings;
+    let steps = FIRST_STEPS << (round / 2).min(8);
     let windows: Vec<_> = time.iter().map(|&t| t..t + 1).collect();
-    sat::place(problem.dfg, problem.grid, problem.ii, &windows, steps, &problem.budget)
+    let cancel = Cancel::default();
+    let clock = problem.budget.clock().or(&cancel);
+    let mut anneal = || {
+        let placed = board.run(moves, HEAT, &problem.budget, random).then(|| board.placement());
+        placed.filter(|placed| problem.is_right(placed))
+    };
+    if round == 0 {
+        let answer = anneal().map_or(Answer::Unknown, Answer::Placed);
+        return (answer, board);
+    }
+    let answer = std::thread::scope(|scope| {
+        let sat = scope.spawn(|| sat::place(dfg, grid, ii, &windows, steps, clock));
+        if let Some(placed) = anneal() {
+            cancel.cancel();
+            return Answer::Placed(placed);
+        }
+        sat.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    });
+    (answer, board)
 }
 
 /// Searches all schedules at once, where they can be counted.
@@ -84,7 +104,7 @@ pub fn exhaust(problem: &Problem<'_>) -> Answer {
     let Problem { dfg, grid, ii, .. } = *problem;
     match windows::all(dfg, grid, ii) {
         Some(windows) if !problem.budget.is_over() => {
-            sat::place(dfg, grid, ii, &windows, FIRST_STEPS * 4, &problem.budget)
+            sat::place(dfg, grid, ii, &windows, FIRST_STEPS * 4, problem.budget.clock())
         }
         _ => Answer::Unknown,
     }

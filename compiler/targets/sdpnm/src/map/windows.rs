@@ -23,8 +23,8 @@ pub fn all(dfg: &Dfg, grid: &Grid, ii: i64) -> Option<Vec<Range<i64>>> {
         if window[root].is_some() {
             continue;
         }
-        let latest = distances(dfg, root, |e| (longest - ii * e.0, ii * e.0 - 1))?;
-        let earliest = distances(dfg, root, |e| (ii * e.0 - 1, longest - ii * e.0))?;
+        let latest = distances(dfg, root, |d| (longest - ii * d, ii * d - 1))?;
+        let earliest = distances(dfg, root, |d| (ii * d - 1, longest - ii * d))?;
         // All parts but the first may begin in any slot.
         let slots = if root == 0 { 1 } else { ii };
         for op in 0..n {
@@ -42,7 +42,7 @@ pub fn all(dfg: &Dfg, grid: &Grid, ii: i64) -> Option<Vec<Range<i64>>> {
 fn distances(
     dfg: &Dfg,
     root: usize,
-    length: impl Fn((i64,)) -> (i64, i64),
+    length: impl Fn(i64) -> (i64, i64),
 ) -> Option<Vec<Option<i64>>> {
     const TOO_LONG: i64 = 1 << 20;
     let n = dfg.len();
@@ -54,7 +54,7 @@ fn distances(
             if e.from == e.to {
                 continue;
             }
-            let (forth, back) = length((e.distance,));
+            let (forth, back) = length(e.distance);
             for (from, to, by) in [(e.from, e.to, forth), (e.to, e.from, back)] {
                 let Some(known) = distance[from] else { continue };
                 let path = known + by;
