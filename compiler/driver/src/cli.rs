@@ -2,12 +2,14 @@
 
 use std::path::PathBuf;
 use std::sync::OnceLock;
+use std::time::Duration;
 
 use clap::builder::PossibleValue;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use nbcc_pipeline::ReportInfo;
 
 use crate::registry;
+use crate::registry::arrays::{self, Array, Links};
 
 /// The command line.
 #[derive(Debug, Parser)]
@@ -57,6 +59,8 @@ pub enum Command {
     Diff(DiffArgs),
     /// Explain the decisions taken for a file or line, or a diagnostic code
     Explain(ExplainArgs),
+    /// Place a data-flow graph on an array of processing elements
+    Map(MapArgs),
     /// Replay a trace of DRAM requests
     Memtrace(MemtraceArgs),
     /// Choose the bits of addresses that say in which memory stack data lies, for a trace of accesses
@@ -389,6 +393,68 @@ pub struct ExplainArgs {
     pub target: TargetArgs,
     #[command(flatten)]
     pub passes: PassArgs,
+}
+
+/// `nbcc map`.
+#[derive(Args, Debug)]
+pub struct MapArgs {
+    /// The graph, as JSON or dot; `-` is standard input
+    #[arg(value_name = "FILE.json|FILE.dot")]
+    pub graph: PathBuf,
+    /// Rows and columns of the array, from 2x2 to 16x16 [default: 8x8]
+    #[arg(long, value_name = "RxC", value_parser = array_sides)]
+    pub array: Option<(u32, u32)>,
+    /// Which outputs of the last cycle a PE reads [default: those up to two steps away]
+    #[arg(long, value_name = "LINKS", value_parser = links())]
+    pub links: Option<String>,
+    /// Own registers of a PE [default: 8]
+    #[arg(long, value_name = "N",
+          value_parser = clap::value_parser!(u32).range(..=i64::from(Array::MAX_REGISTERS)))]
+    pub registers: Option<u32>,
+    /// Loads and stores a cycle [default: 16]
+    #[arg(long, value_name = "N",
+          value_parser = clap::value_parser!(u32).range(1..=i64::from(Array::MAX_MEMORY_PORTS)))]
+    pub mem_ports: Option<u32>,
+    /// The longest initiation interval that is tried [default: 64]
+    #[arg(long, value_name = "N",
+          value_parser = clap::value_parser!(u32).range(1..=i64::from(Array::MAX_CONTEXTS)))]
+    pub max_ii: Option<u32>,
+    /// Search for so long at most [default: 60, and less where the search does not get on]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub time_limit: Option<Duration>,
+    /// Who maps [default: search]
+    #[arg(long, value_name = "NAME", value_parser = mappers())]
+    pub mapper: Option<String>,
+    /// Write the mapping as JSON
+    #[arg(long, value_name = "FILE.json")]
+    pub report: Option<PathBuf>,
+}
+
+/// The values of `--links`.
+fn links() -> clap::builder::PossibleValuesParser {
+    Links::ALL.map(|(name, _)| name).into()
+}
+
+/// The values of `--mapper`.
+fn mappers() -> clap::builder::PossibleValuesParser {
+    use clap::builder::PossibleValue;
+    let all = arrays::MAPPERS.iter().map(|m| PossibleValue::new(m.name).help(m.about));
+    all.collect::<Vec<_>>().into()
+}
+
+/// Reads `RxC`.
+fn array_sides(text: &str) -> Result<(u32, u32), String> {
+    let (least, most) = Array::SIDES;
+    let side = |text: &str| text.parse().ok().filter(|n| (least..=most).contains(n));
+    let sides = text.split_once('x').and_then(|(r, c)| Some((side(r)?, side(c)?)));
+    sides.ok_or_else(|| format!("expected rows and columns from {least} to {most}, as in 8x8"))
+}
+
+/// Reads a time in seconds.
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds = text.parse().ok().filter(|s: &f64| *s > 0.0 && *s <= 86_400.0);
+    let expected = || "expected seconds, more than 0 and up to 86400".to_string();
+    seconds.map(Duration::from_secs_f64).ok_or_else(expected)
 }
 
 /// `nbcc memtrace`.

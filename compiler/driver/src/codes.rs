@@ -9,6 +9,7 @@ use crate::registry;
 pub fn all() -> Vec<&'static CodeInfo> {
     let mut codes: Vec<&'static CodeInfo> = ALL.to_vec();
     codes.extend(nbcc_stages::codes::ALL);
+    codes.extend(registry::arrays::codes::ALL);
     codes.extend(registry::get().codes());
     codes.sort_by_key(|info| info.code);
     // A target also reports what the stages find.

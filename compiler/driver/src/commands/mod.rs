@@ -6,6 +6,7 @@ mod diff;
 mod documents;
 mod explain;
 mod interp;
+mod map;
 mod maptrace;
 mod memtrace;
 mod objdump;
@@ -25,6 +26,7 @@ pub fn dispatch(cli: Cli, session: &mut Session) -> Result<(), Stop> {
         Command::Objdump(args) => objdump::objdump(session, &args),
         Command::Interp(args) => interp::interp(session, &args),
         Command::Maptrace(args) => maptrace::maptrace(session, &args),
+        Command::Map(args) => map::map(session, &args),
         Command::Memtrace(args) => memtrace::memtrace(session, &args),
         Command::Run(args) => run::run(session, &args),
         Command::Targets(args) => targets::targets(session, &args),

@@ -3,6 +3,7 @@
 //! What this crate is built with is [`BUILT_IN`]; a program that brings a frontend or a target of
 //! its own gives its list to [`crate::main_with`].
 
+pub mod arrays;
 mod cuda;
 mod ipim;
 mod mpu;
