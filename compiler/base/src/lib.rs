@@ -6,6 +6,7 @@
 
 mod code;
 mod diagnostic;
+pub mod extent;
 pub mod lexical;
 mod nearest;
 mod room;

@@ -3,7 +3,7 @@
 
 use nbcc_base::{SourceId, Span};
 
-use crate::{Func, Mem, NumType, Object, Space};
+use crate::{Extent, Func, Mem, NumType, Object, Space};
 
 /// A variable with an address.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -113,12 +113,15 @@ pub struct InterfaceParam {
 }
 
 /// An array that hosts give.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ArrayParam {
     /// The memory object that it is; its name is the parameter's.
     pub mem: Mem,
     /// Whether the function leaves it as it is.
     pub is_const: bool,
+    /// Its extents as hosts see them, the slowest first, where it is one dimension to the function;
+    /// empty where hosts see those of the memory object.
+    pub shape: Vec<Extent>,
 }
 
 /// Where the source of a module says that it comes from: marks in the order of the source, each

@@ -2,6 +2,7 @@
 
 use cranelift_entity::PrimaryMap;
 use nbcc_base::Span;
+use nbcc_base::extent::ExtentExpr;
 
 use crate::{
     Block, DataObject, Func, Inst, Interface, Kernel, LineMarks, Mem, Object, Op, Scalar, Space,
@@ -71,12 +72,16 @@ pub struct MemData {
 }
 
 /// Elements along a dimension of a memory object.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Extent {
     /// So many.
     Fixed(u32),
     /// As many as the parameter of the entry block of that number says, an integer.
     Param(u32),
+    /// As many as this says, of parameters of the entry block.
+    Expr(ExtentExpr),
+    /// As many as the caller gives.
+    Given,
 }
 
 /// Who holds the elements of a memory object.
@@ -102,7 +107,7 @@ impl MemData {
     pub fn fixed_extents(&self) -> Option<Vec<u32>> {
         let fixed = |extent: &Extent| match extent {
             Extent::Fixed(count) => Some(*count),
-            Extent::Param(_) => None,
+            Extent::Param(_) | Extent::Expr(_) | Extent::Given => None,
         };
         self.extents.iter().map(fixed).collect()
     }

@@ -124,6 +124,15 @@ pub fn literal(scalar: Scalar, bits: u64) -> String {
     }
 }
 
+fn extent_text(extent: &Extent) -> String {
+    match extent {
+        Extent::Fixed(count) => count.to_string(),
+        Extent::Param(number) => format!("param {number}"),
+        Extent::Expr(expr) => format!("expr \"{expr}\""),
+        Extent::Given => "given".to_string(),
+    }
+}
+
 struct Printer<'a> {
     out: &'a mut String,
     func: &'a Function,
@@ -152,10 +161,7 @@ impl Printer<'_> {
             self.kernel(kernel)?;
         }
         for mem in func.mems.values() {
-            let extents = mem.extents.iter().map(|extent| match extent {
-                Extent::Fixed(count) => count.to_string(),
-                Extent::Param(number) => format!("param {number}"),
-            });
+            let extents = mem.extents.iter().map(extent_text);
             let (name, extents) = (symbol(&mem.name), extents.collect::<Vec<_>>().join(", "));
             write!(self.out, "  mem %{name}: {}[{extents}] {}", mem.element, mem.space)?;
             match mem.storage {
@@ -209,8 +215,14 @@ impl Printer<'_> {
         for InterfaceParam { name, ty, array } in &interface.params {
             let kind = if array.is_some() { "array" } else { "scalar" };
             write!(self.out, "  {kind} %{}: {}", symbol(name), ty.name())?;
-            let is_const = array.is_some_and(|array| array.is_const);
-            writeln!(self.out, "{}", if is_const { " const" } else { "" })?;
+            let is_const = array.as_ref().is_some_and(|array| array.is_const);
+            write!(self.out, "{}", if is_const { " const" } else { "" })?;
+            let shape: Vec<String> =
+                array.iter().flat_map(|array| &array.shape).map(extent_text).collect();
+            if !shape.is_empty() {
+                write!(self.out, " [{}]", shape.join(", "))?;
+            }
+            writeln!(self.out)?;
         }
         Ok(())
     }

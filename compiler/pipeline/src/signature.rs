@@ -13,18 +13,22 @@ pub fn signature(func: &Function) -> Signature {
     let params = interface.params.iter().map(|param| SignatureParam {
         name: param.name.clone(),
         ty: scalar_type(param.ty),
-        array: param.array.map(|array| ArrayParam {
-            // The IR has the fastest dimension first.
-            extents: func.mems[array.mem]
-                .extents
-                .iter()
-                .rev()
-                .map(|extent| match *extent {
-                    Extent::Fixed(count) => nbcc_isa::Extent::Fixed(count),
-                    Extent::Param(number) => nbcc_isa::Extent::Param(scalars[number as usize]),
-                })
-                .collect(),
-            is_const: array.is_const,
+        array: param.array.as_ref().map(|array| {
+            let extent = |extent: &Extent| match extent {
+                Extent::Fixed(count) => nbcc_isa::Extent::Fixed(*count),
+                Extent::Param(number) => nbcc_isa::Extent::Param(scalars[*number as usize]),
+                Extent::Expr(expr) => {
+                    let expr = expr.map_params(|number| scalars[number as usize]);
+                    nbcc_isa::Extent::Expr(expr.to_string())
+                }
+                Extent::Given => nbcc_isa::Extent::Given,
+            };
+            let extents = match &array.shape[..] {
+                // The IR has the fastest dimension first.
+                [] => func.mems[array.mem].extents.iter().rev().map(extent).collect(),
+                shape => shape.iter().map(extent).collect(),
+            };
+            ArrayParam { extents, is_const: array.is_const }
         }),
     });
     Signature {

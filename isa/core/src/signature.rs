@@ -132,13 +132,30 @@ pub struct ArrayParam {
 }
 
 /// Elements along a dimension.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Extent {
     /// So many.
     Fixed(u32),
     /// As many as the scalar parameter of that number says, counted over all parameters.
     Param(u32),
+    /// As many as an expression says ([`nbcc_base::extent::ExtentExpr`]), parameters counted as before.
+    Expr(String),
+    /// As many as the array that is given has.
+    Given,
+}
+
+impl Extent {
+    /// The parameters that it is made of; `None` where it is an expression that cannot be read.
+    fn params(&self) -> Option<Vec<u32>> {
+        match self {
+            Extent::Fixed(_) | Extent::Given => Some(vec![]),
+            Extent::Param(number) => Some(vec![*number]),
+            Extent::Expr(text) => {
+                Some(text.parse::<nbcc_base::extent::ExtentExpr>().ok()?.params().collect())
+            }
+        }
+    }
 }
 
 impl Signature {
@@ -172,9 +189,11 @@ impl Signature {
         for param in &self.params {
             let extents = param.array.iter().flat_map(|array| &array.extents);
             for extent in extents {
-                let Extent::Param(number) = *extent else { continue };
-                let by = self.params.get(number as usize);
-                if !by.is_some_and(|by| by.array.is_none() && by.ty.range().is_some()) {
+                let is_integer = |number: &u32| {
+                    let by = self.params.get(*number as usize);
+                    by.is_some_and(|by| by.array.is_none() && by.ty.range().is_some())
+                };
+                if !extent.params().is_some_and(|all| all.iter().all(is_integer)) {
                     let name = param.name.escape_debug();
                     return fail(format!("an extent of `{name}` is no integer parameter"));
                 }

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use nbcc_base::extent::ExtentExpr;
 use nbcc_isa::{Extent, ScalarType, Signature, SignatureParam};
 
 /// What a caller gives, by the names of parameters.
@@ -76,6 +77,20 @@ pub enum BindError {
         /// What the scalar says.
         count: i64,
     },
+    /// An extent has no value: it divides by zero.
+    #[error("the extent of `{name}` along dimension {dimension} divides by zero")]
+    NoExtent {
+        /// The array.
+        name: String,
+        /// Which of its dimensions, from 0.
+        dimension: usize,
+    },
+    /// An array takes its extent from what is given, and nothing is.
+    #[error("`{name}` is given no array, from which it takes its extent")]
+    NotGiven {
+        /// The array.
+        name: String,
+    },
     /// An array has another shape.
     #[error("`{name}` is {}, and the function takes {}", shape(.found), shape(.expected))]
     Shape {
@@ -131,8 +146,16 @@ pub fn bind(signature: &Signature, mut given: Arguments) -> Result<Bound, BindEr
         bound.scalars.push(*given.scalars.get(&param.name).ok_or_else(missing)?);
     }
     for param in &signature.params {
-        let Some(expected) = extents(signature, param, &given.scalars)? else { continue };
         let name = || param.name.clone();
+        let has_shape = given.arrays.get(&param.name).map(|array| &array.shape[..]);
+        let expected = extents(signature, param, &given.scalars, has_shape)?;
+        let Some(expected) = expected else { continue };
+        // Subscripts have 31 bits.
+        let all = expected.iter().fold(1_u64, |all, &n| all.saturating_mul(n));
+        if all > i32::MAX as u64 {
+            let bytes = all.saturating_mul(u64::from(param.ty.bytes()));
+            return Err(BindError::Memory { name: name(), bytes });
+        }
         let array = match given.arrays.remove(&param.name) {
             Some(array) if array.ty != param.ty => {
                 let (expected, found) = (param.ty, array.ty);
@@ -179,15 +202,30 @@ fn extents(
     signature: &Signature,
     param: &SignatureParam,
     scalars: &BTreeMap<String, u64>,
+    given: Option<&[u64]>,
 ) -> Result<Option<Vec<u64>>, BindError> {
     let Some(array) = &param.array else { return Ok(None) };
     let mut extents = Vec::new();
     for (dimension, extent) in array.extents.iter().enumerate() {
-        let count = match *extent {
-            Extent::Fixed(count) => i64::from(count),
-            Extent::Param(number) => {
-                let by = &signature.params[number as usize];
-                signed(by.ty, scalars[&by.name])
+        let value = |number: u32| {
+            let by = &signature.params[number as usize];
+            signed(by.ty, scalars[&by.name])
+        };
+        let undefined = || BindError::NoExtent { name: param.name.clone(), dimension };
+        let count = match extent {
+            Extent::Fixed(count) => i64::from(*count),
+            Extent::Param(number) => value(*number),
+            Extent::Expr(text) => {
+                let expr = text.parse::<ExtentExpr>().ok();
+                let count = expr.and_then(|expr| expr.evaluate(|number| Some(value(number))));
+                count.ok_or_else(undefined)?
+            }
+            Extent::Given => {
+                let Some(given) = given else {
+                    return Err(BindError::NotGiven { name: param.name.clone() });
+                };
+                let count = given.get(dimension).copied().unwrap_or(0);
+                i64::try_from(count).unwrap_or(i64::MAX)
             }
         };
         let fits = (0..=i64::from(i32::MAX)).contains(&count);

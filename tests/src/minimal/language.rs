@@ -172,7 +172,7 @@ impl<'a> Parser<'a> {
             ..MemData::new(name, Scalar::I32, &[], Space::Global)
         });
         self.arrays.push((name, mem));
-        Ok(ArrayParam { mem, is_const: false })
+        Ok(ArrayParam { mem, is_const: false, shape: vec![] })
     }
 
     /// The loop over the elements of an array.

@@ -37,7 +37,12 @@ pub fn gather(
         if !names.clone().any(|known| known == name) {
             return Err(unknown_name(session, "input", name, names));
         }
-        let array = array(session, file)?;
+        let mut array = array(session, file)?;
+        // A truth value is a byte.
+        let takes = signature.params.iter().find(|param| param.name == *name).map(|param| param.ty);
+        if (takes, array.ty) == (Some(ScalarType::U8), ScalarType::Bool) {
+            array.ty = ScalarType::U8;
+        }
         if given.arrays.insert(name.clone(), array).is_some() {
             return Err(given_twice(session, "input", name));
         }
@@ -108,7 +113,11 @@ fn report(session: &mut Session, error: BindError) -> Stop {
         BindError::Missing { name, .. } => {
             (&codes::NO_PARAM, format!("set it with --param {name}=VALUE"))
         }
-        BindError::Extent { name, .. } => (
+        BindError::NotGiven { name } => (
+            &codes::NO_PARAM,
+            format!("give it with --input {name}=FILE.npy, or state its extent in the source"),
+        ),
+        BindError::Extent { name, .. } | BindError::NoExtent { name, .. } => (
             &codes::WRONG_SHAPE,
             format!("set the scalars so that `{name}` has 0 or more elements"),
         ),

@@ -41,10 +41,14 @@ pub fn call(
     let scalars: Vec<Lanes> =
         scalars.map(|(&value, &bits)| Lanes::splat(function.ty(value), bits)).collect();
     let params = function.interface.iter().flat_map(|interface| &interface.params);
-    let given = params.filter_map(|param| Some(&function.mems[param.array?.mem]));
+    let given = params.filter_map(|param| Some(&function.mems[param.array.as_ref()?.mem]));
     let mut memory = Memory::new();
     for (mem, array) in given.clone().zip(arrays) {
-        let array = Array::from_bytes(mem.element, &array.extents, array.bytes);
+        // To a function with one dimension, it is all elements in a row.
+        let all = array.extents.iter().map(|&n| u64::from(n)).product::<u64>();
+        let all = [u32::try_from(all).unwrap_or(u32::MAX)];
+        let extents = if mem.extents.len() == 1 { &all[..] } else { &array.extents };
+        let array = Array::from_bytes(mem.element, extents, array.bytes);
         memory.insert(&mem.name, array);
     }
     for mem in function.mems.values().filter(|mem| mem.storage == Storage::Own) {

@@ -119,17 +119,31 @@ pub enum Step {
     Returned(Vec<Lanes>),
 }
 
-/// The extents of a memory object where the function is called with these arguments; `None` where
-/// one of them is negative or too large.
-fn extents(mem: &MemData, args: &[Lanes]) -> Option<Vec<u32>> {
-    let extent = |extent: &Extent| match *extent {
-        Extent::Fixed(count) => Some(count),
-        Extent::Param(number) => {
-            let count = args.get(number as usize)?.as_i64();
-            i32::try_from(count).ok().and_then(|count| u32::try_from(count).ok())
-        }
+/// The extents of a memory object where the function is called with these arguments, of which the
+/// caller gives `given`; `None` where one of them is negative or too large.
+fn extents(
+    func: &Function,
+    mem: &MemData,
+    args: &[Lanes],
+    given: Option<&Array>,
+) -> Option<Vec<u32>> {
+    let count = |count: i64| i32::try_from(count).ok().and_then(|count| u32::try_from(count).ok());
+    let interface = func.interface.as_ref();
+    let scalars = interface.map(|interface| interface.params.iter().filter(|p| p.array.is_none()));
+    let is_signed: Option<Vec<bool>> =
+        scalars.map(|scalars| scalars.map(|param| param.ty.is_signed()).collect());
+    let param = |number: u32| {
+        let lanes = args.get(number as usize)?;
+        let signed = is_signed.as_ref().and_then(|all| all.get(number as usize)).copied();
+        Some(if signed.unwrap_or(true) { lanes.as_i64() } else { lanes.lane(0) as i64 })
     };
-    mem.extents.iter().map(extent).collect()
+    let extent = |(dimension, extent): (usize, &Extent)| match extent {
+        Extent::Fixed(count) => Some(*count),
+        Extent::Param(number) => count(param(*number)?),
+        Extent::Expr(expr) => count(expr.evaluate(param)?),
+        Extent::Given => given?.extents.get(dimension).copied(),
+    };
+    mem.extents.iter().enumerate().map(extent).collect()
 }
 
 /// The name under which memory holds a data object of the module; no memory object has it.
@@ -258,8 +272,10 @@ impl<'a> Execution<'a> {
                 continue;
             }
             let outer = mem.space == Space::Local && !self.frames.is_empty();
-            let extents = extents(mem, args).ok_or(TrapKind::Arguments)?;
-            let index = match memory.named(&mem.name).filter(|_| !outer) {
+            let named = memory.named(&mem.name).filter(|_| !outer);
+            let given = named.map(|index| &memory.arrays[index]);
+            let extents = extents(func, mem, args, given).ok_or(TrapKind::Arguments)?;
+            let index = match named {
                 Some(index) => index,
                 None if mem.space == Space::Local => {
                     let size: u64 = extents.iter().map(|&e| u64::from(e)).product();

@@ -203,7 +203,9 @@ impl Parser<'_, '_> {
             if is_const {
                 self.next();
             }
-            array = Some(ArrayParam { mem, is_const });
+            let has_shape = !self.tokens[self.at].first && self.eat("[");
+            let shape = if has_shape { self.list("]", |p| p.extent())? } else { vec![] };
+            array = Some(ArrayParam { mem, is_const, shape });
         }
         if let Some(interface) = &mut body.func.interface {
             interface.params.push(InterfaceParam { name: name.into_owned(), ty, array });

@@ -128,13 +128,7 @@ impl Parser<'_, '_> {
         self.expect(":")?;
         let element = self.named("type of an element", Scalar::from_name)?;
         self.expect("[")?;
-        let extents = self.list("]", |p| {
-            if p.is_word("param") {
-                p.next();
-                return p.integer("the number of a parameter").map(Extent::Param);
-            }
-            p.integer("an extent").map(Extent::Fixed)
-        })?;
+        let extents = self.list("]", |p| p.extent())?;
         let space = self.named("space", Space::from_name)?;
         let name = name.into_owned();
         let mut data = MemData::new(name.clone(), element, &[], space);
@@ -152,6 +146,32 @@ impl Parser<'_, '_> {
             return self.fail(&codes::REDEFINED, message, span, "defined again here");
         }
         Ok(())
+    }
+
+    /// `4`, `param 0`, `expr "p0 1 add.s32"` or `given`.
+    pub(super) fn extent(&mut self) -> Parse<Extent> {
+        if self.is_word("param") {
+            self.next();
+            return self.integer("the number of a parameter").map(Extent::Param);
+        }
+        if self.is_word("given") {
+            self.next();
+            return Ok(Extent::Given);
+        }
+        if !self.is_word("expr") {
+            return self.integer("an extent").map(Extent::Fixed);
+        }
+        self.next();
+        let Token::Text(text) = self.peek().clone() else {
+            return self.expected("an expression in quotes");
+        };
+        match text.parse() {
+            Ok(expr) => {
+                self.next();
+                Ok(Extent::Expr(expr))
+            }
+            Err(_) => self.expected("an expression of extents"),
+        }
     }
 
     fn block_head(

@@ -469,6 +469,11 @@ impl NumType {
         }
     }
 
+    /// Whether its values may be negative.
+    pub fn is_signed(self) -> bool {
+        !matches!(self, NumType::Int(IntType::U8 | IntType::U16 | IntType::U32 | IntType::U64))
+    }
+
     /// The word for it in the text form.
     pub fn name(self) -> &'static str {
         match self {

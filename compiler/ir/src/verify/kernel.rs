@@ -5,8 +5,8 @@ use std::fmt;
 
 use super::VerifierError;
 use crate::{
-    DataObject, ExecutionModel, FloatFormat, Function, MemData, Module, NumType, RelocationTarget,
-    Space, Storage, function_address,
+    DataObject, ExecutionModel, Extent, FloatFormat, Function, MemData, Module, NumType,
+    RelocationTarget, Space, Storage, function_address,
 };
 
 fn error(of: &str, entity: impl fmt::Display, message: impl Into<String>) -> VerifierError {
@@ -78,7 +78,7 @@ pub(super) fn check_interface(func: &Function, errors: &mut Vec<VerifierError>) 
         if !has_values_of_its_own(param.ty) {
             fault(&param.name, "is of a type that hosts do not have");
         }
-        match param.array {
+        match &param.array {
             None if scalars.next().map(|&value| func.ty(value)) != Some(param.ty.ty()) => {
                 fault(&param.name, "has another type than the parameter of the entry block");
             }
@@ -89,6 +89,18 @@ pub(super) fn check_interface(func: &Function, errors: &mut Vec<VerifierError>) 
                 };
                 if !func.mems.get(array.mem).is_some_and(is_it) {
                     fault(&param.name, "is no memory object of that name and type that is given");
+                }
+                let integer = |&number: &u32| {
+                    let param = entry.get(number as usize).map(|&value| func.ty(value));
+                    param.is_some_and(|ty| !ty.is_float() && !ty.is_vector())
+                };
+                let of_integers = |extent: &Extent| match extent {
+                    Extent::Param(number) => integer(number),
+                    Extent::Expr(expr) => expr.params().all(|number| integer(&number)),
+                    Extent::Fixed(_) | Extent::Given => true,
+                };
+                if !array.shape.iter().all(of_integers) {
+                    fault(&param.name, "has an extent that is not made of integers");
                 }
             }
         }

@@ -30,8 +30,9 @@
 //!
 //! Memory
 //! - Memory objects of a function have names of their own, and 1 to 2^31-1 elements along each
-//!   dimension, fewer than 2^63 together. An extent that is a parameter of the entry block is an
-//!   integer; it is known where the function runs.
+//!   dimension, fewer than 2^63 together. An extent that is a parameter of the entry block, or an
+//!   expression of some, is made of integers; it is known where the function runs. One that is given
+//!   belongs to an object that the caller gives.
 //! - A memory object that is a data object of the module has its space, fixed extents, and no more
 //!   bytes than it. One that the caller gives is an array of the function's interface.
 //! - An access to a memory object has one `i32` scalar subscript for each dimension and the type
@@ -232,8 +233,8 @@ impl Verifier<'_> {
                 self.error(mem, format!("has the name %{} of {first}", data.name));
             }
             let mut size = Some(1i64);
-            for &extent in &data.extents {
-                match extent {
+            for extent in &data.extents {
+                match *extent {
                     Extent::Fixed(n) if n == 0 || n > i32::MAX as u32 => {
                         self.error(mem, "has an extent that is not between 1 and 2147483647");
                     }
@@ -241,7 +242,15 @@ impl Verifier<'_> {
                     Extent::Param(number) if !self.is_integer_param(number) => {
                         self.error(mem, format!("has the extent param {number}, no integer"));
                     }
-                    Extent::Param(_) => {}
+                    Extent::Expr(ref expr) => {
+                        if let Some(number) = expr.params().find(|&n| !self.is_integer_param(n)) {
+                            self.error(mem, format!("has an extent of param {number}, no integer"));
+                        }
+                    }
+                    Extent::Given if data.storage != Storage::Param => {
+                        self.error(mem, "has a given extent and is given by nobody");
+                    }
+                    Extent::Param(_) | Extent::Given => {}
                 }
             }
             let Some(size) = size else {
