@@ -58,7 +58,7 @@ fn run(case: &Case, machine: &str, way: &str) -> Option<Cycles> {
     let mut sources = SourceMap::default();
     let id = sources.add(SourceFile::new(case.halide.clone(), text));
     let mut diagnostics = Diagnostics::default();
-    let options = ParseOptions { directives: IPIM.directives(), params: &[], entry: None };
+    let options = ParseOptions { directives: IPIM.directives(), ..ParseOptions::default() };
     let mut pipeline =
         nbcc_frontend_halide::parse(id, sources.get(id), &options, &mut diagnostics).ok()?;
     let machine = IPIM.machines().iter().find(|m| m.name == machine)?;

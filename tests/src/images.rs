@@ -36,7 +36,7 @@ pub fn compile(case: &Case, asked: &For) -> Result<Program, String> {
     let mut sources = SourceMap::default();
     let id = sources.add(SourceFile::new(case.halide.clone(), text));
     let mut diagnostics = Diagnostics::default();
-    let options = ParseOptions { directives: IPIM.directives(), params: &[], entry: None };
+    let options = ParseOptions { directives: IPIM.directives(), ..ParseOptions::default() };
     let parsed = nbcc_frontend_halide::parse(id, sources.get(id), &options, &mut diagnostics);
     let Ok(pipeline) = parsed else { return Err(said(&sources, &diagnostics)) };
     let word = |p: &nbcc_stages::ParamData| {

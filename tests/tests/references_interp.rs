@@ -61,7 +61,7 @@ fn parse(case: &Case) -> Result<(Pipeline, SourceFile), Failed> {
     let mut map = SourceMap::default();
     let id: SourceId = map.add(file.clone());
     let mut diagnostics = Diagnostics::default();
-    let options = ParseOptions { directives: DIRECTIVES, params: &[], entry: None };
+    let options = ParseOptions { directives: DIRECTIVES, ..ParseOptions::default() };
     match nbcc_frontend_halide::parse(id, &file, &options, &mut diagnostics) {
         Ok(pipeline) => Ok((pipeline, file)),
         Err(_) => Err(describe(&file, &diagnostics).into()),

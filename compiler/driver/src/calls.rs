@@ -30,8 +30,19 @@ pub fn interpret(
 pub fn report(session: &mut Session, trap: &Trap) -> Stop {
     let message = match *trap.kind {
         TrapKind::StepLimit(_) => {
-            return session.fail(limits::out_of_steps(format!("the interpreter took {trap}")));
+            let error = limits::out_of_steps(format!("the interpreter took {trap}"));
+            return session.fail(match trap.span {
+                Some(span) => error.at(span, "it was here"),
+                None => error,
+            });
         }
+        TrapKind::OutOfBounds { ref mem, ref subscripts, ref extents } => {
+            let list = |all: Vec<String>| all.into_iter().rev().collect::<Vec<_>>().join("][");
+            let at = list(subscripts.iter().map(i64::to_string).collect());
+            let has = list(extents.iter().map(u32::to_string).collect());
+            format!("`{mem}[{at}]` is outside of the array, which is `{mem}[{has}]`")
+        }
+        TrapKind::Explicit(ref message) => message.clone(),
         _ => trap.to_string(),
     };
     let help = match *trap.kind {

@@ -89,6 +89,12 @@ pub struct LanguageArgs {
     /// The function that is called, where a source has several
     #[arg(long, value_name = "NAME")]
     pub entry: Option<String>,
+    /// Define a macro, where the language has a preprocessor
+    #[arg(short = 'D', value_name = "NAME[=VALUE]")]
+    pub define: Vec<String>,
+    /// A folder in which included files are looked for
+    #[arg(short = 'I', value_name = "DIR")]
+    pub include: Vec<PathBuf>,
 }
 
 /// What a program is compiled for.
@@ -520,6 +526,9 @@ pub struct TargetsArgs {
     /// Only this target
     #[arg(long, value_name = "T")]
     pub target: Option<String>,
+    /// Print the folder of the headers that languages ship, for other compilers
+    #[arg(long, conflicts_with_all = ["machine", "target"])]
+    pub include_dir: bool,
 }
 
 /// `nbcc completions`.

@@ -6,13 +6,13 @@ use std::path::Path;
 
 use nbcc_base::{Diagnostic, SourceFile, SourceId};
 use nbcc_pipeline::{
-    Artifact, Context, Emit, Frontend, Observer, OptLevel, ParseOptions, PassOptions, Program,
-    Request,
+    Artifact, Context, Emit, Observer, OptLevel, ParseOptions, PassOptions, Program, Request,
 };
 use nbcc_placement::Remark;
 
 use crate::cli::{Extents, LanguageArgs, PassArgs, TargetArgs};
 use crate::data::{gather, inputs};
+use crate::included::Included;
 use crate::kind::{self, Kind};
 use crate::kinds::images::InputSpec;
 use crate::progress::waited;
@@ -21,28 +21,64 @@ use crate::session::{Session, Stop};
 use crate::{codes, files, machine, registry};
 use nbcc_base::nearest;
 
+/// What a source file is read with.
+#[derive(Clone, Copy)]
+pub struct Reader<'a> {
+    /// The source's language.
+    pub language: &'static Language,
+    /// What translates the file into it, if it is in another.
+    pub translator: Option<&'static Translator>,
+    /// The target that is named, else the language's own, if there is one yet.
+    pub entry: Option<&'static TargetEntry>,
+    /// What the command line says of the source.
+    pub args: &'a LanguageArgs,
+}
+
 /// What a compilation goes through.
 #[derive(Clone, Copy)]
 pub struct Tools<'a> {
-    /// The source's language.
-    pub frontend: &'static dyn Frontend,
-    /// What translates the file into it, if it is in another.
-    pub translator: Option<&'static Translator>,
+    /// What the source is read with.
+    pub reader: Reader<'a>,
     /// The target that is named, else the language's own.
     pub entry: &'static TargetEntry,
-    /// The function to call, where the command line names one.
-    pub function: Option<&'a str>,
 }
 
-/// The tools for a source file.
+/// What a source file is compiled with.
 pub fn tools<'a>(
     session: &mut Session,
     path: &Path,
     language: &'a LanguageArgs,
     target: Option<&str>,
 ) -> Result<Tools<'a>, Stop> {
-    let (Language { frontend, target: usual }, translator) = language_of(session, path, language)?;
-    let entry = target_entry(session, target.unwrap_or(usual))?;
+    let reader = reader(session, path, language, target)?;
+    match reader.entry {
+        Some(entry) => Ok(Tools { reader, entry }),
+        None => {
+            let file = files::display_name(path);
+            let name = reader.language.frontend.name();
+            let message = format!("there is no target for `{file}` (language {name}) yet");
+            let help = "`nbcc interp` runs it on the interpreter, `--emit ir` shows its IR";
+            let error = Diagnostic::error(&codes::UNKNOWN_KIND, message).in_file(file);
+            Err(session.fail(error.help(help)))
+        }
+    }
+}
+
+/// What a source file is read with, whether or not there is a target to compile it for.
+pub fn reader<'a>(
+    session: &mut Session,
+    path: &Path,
+    args: &'a LanguageArgs,
+    target: Option<&str>,
+) -> Result<Reader<'a>, Stop> {
+    let (language, translator) = language_of(session, path, args)?;
+    let Language { frontend, target: usual, .. } = language;
+    let entry = match target {
+        Some(name) => Some(target_entry(session, name)?),
+        None => registry::get().target(usual),
+    };
+    let reader = Reader { language, translator, entry, args };
+    let Some(entry) = entry else { return Ok(reader) };
     let (is, takes) = (frontend.kind(), entry.target.accepts());
     if is != takes {
         let (file, target) = (files::display_name(path), entry.target.name());
@@ -52,26 +88,37 @@ pub fn tools<'a>(
         let error = Diagnostic::error(&codes::UNKNOWN_KIND, message).in_file(file);
         return Err(session.fail(error.help(help)));
     }
-    Ok(Tools { frontend: *frontend, translator, entry, function: language.entry.as_deref() })
+    Ok(reader)
 }
 
 /// Reads and parses a source file, with the values that the command line gives to parameters.
 pub fn parse(
     session: &mut Session,
     path: &Path,
-    tools: Tools<'_>,
+    reader: Reader<'_>,
     params: &[(String, String)],
 ) -> Result<Program, Stop> {
-    let id = match tools.translator {
+    let id = match reader.translator {
         Some(translator) => translated(session, path, translator)?,
         None => files::read_source(session, path)?,
     };
+    let Language { frontend, headers, .. } = reader.language;
+    let included = Included::new(&session.sources, path, &reader.args.include, headers);
+    let options = ParseOptions {
+        directives: reader.entry.map(|entry| entry.target.directives()).unwrap_or_default(),
+        params,
+        entry: reader.args.entry.as_deref(),
+        defines: &reader.args.define,
+        includes: Some(&included),
+    };
     let file = session.sources.get(id);
-    let directives = tools.entry.target.directives();
-    let options = ParseOptions { directives, params, entry: tools.function };
-    let program = tools.frontend.parse(id, file, &options, &mut session.diagnostics)?;
+    let program = frontend.parse(id, file, &options, &mut session.diagnostics);
+    for file in included.files() {
+        session.sources.add(file);
+    }
+    let program = program?;
     session.diagnostics.check()?;
-    let (kind, name) = (tools.frontend.kind(), tools.frontend.name());
+    let (kind, name) = (frontend.kind(), frontend.name());
     assert_eq!(program.kind(), kind, "what frontend {name} makes");
     Ok(program)
 }
@@ -181,7 +228,7 @@ pub fn parse_constants(
     tools: Tools<'_>,
     params: &[(String, String)],
 ) -> Result<Program, Stop> {
-    let program = parse(session, path, tools, params)?;
+    let program = parse(session, path, tools.reader, params)?;
     let constants: &[String] = match &program {
         Program::Stages(pipeline) => &pipeline.constants,
         Program::Grids(_) | Program::Function(..) => &[],

@@ -18,6 +18,7 @@ pub mod data;
 mod files;
 mod foreign;
 mod help;
+mod included;
 mod kind;
 pub mod kinds;
 mod launch;

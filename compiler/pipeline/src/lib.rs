@@ -21,6 +21,6 @@ pub use request::{Emit, OptLevel, PassOptions, Request};
 pub use run::{run_attempts, run_passes};
 pub use signature::signature;
 pub use target::{
-    Artifact, Choice, Frontend, Grids, MachineInfo, ParseOptions, Program, ProgramKind, ReportInfo,
-    Target,
+    Artifact, Choice, Frontend, Grids, Includes, MachineInfo, NotIncluded, ParseOptions, Program,
+    ProgramKind, ReportInfo, Target,
 };

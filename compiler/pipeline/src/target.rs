@@ -1,5 +1,8 @@
 //! What a frontend and a target are.
 
+use std::fmt::Debug;
+use std::sync::Arc;
+
 use nbcc_analysis::listing::Listing;
 use nbcc_base::{CodeInfo, Diagnostics, Failed, SourceFile, SourceId};
 use nbcc_stages::DirectiveInfo;
@@ -75,6 +78,35 @@ pub struct ParseOptions<'a> {
     pub params: &'a [(String, String)],
     /// The function to call, where the command line names one.
     pub entry: Option<&'a str>,
+    /// What the command line defines for a preprocessor: `NAME` or `NAME=VALUE`.
+    pub defines: &'a [String],
+    /// Where further files come from, for languages that include some.
+    pub includes: Option<&'a dyn Includes>,
+}
+
+/// The files that a source includes. Each is known under a number afterwards, as the source is.
+pub trait Includes: Debug + Sync {
+    /// The file that a text in quotes (or `angled`, in angle brackets) names in the file `from`.
+    ///
+    /// # Errors
+    /// Why there is none.
+    fn open(
+        &self,
+        from: SourceId,
+        name: &str,
+        angled: bool,
+    ) -> Result<(SourceId, Arc<SourceFile>), NotIncluded>;
+    /// Makes a text of the frontend's own a file among the others.
+    fn add(&self, file: SourceFile) -> (SourceId, Arc<SourceFile>);
+}
+
+/// Why a file is not included.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NotIncluded {
+    /// There is none.
+    NotFound,
+    /// It cannot be read: why.
+    Unreadable(String),
 }
 
 /// A source language.

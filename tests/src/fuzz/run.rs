@@ -118,7 +118,7 @@ struct Reference {
 fn parse(text: String, sources: &mut SourceMap) -> Result<Pipeline, Outcome> {
     let id = sources.add(SourceFile::new("case.halide".to_string(), text));
     let mut diagnostics = Diagnostics::default();
-    let options = ParseOptions { directives: IPIM.directives(), params: &[], entry: None };
+    let options = ParseOptions { directives: IPIM.directives(), ..ParseOptions::default() };
     let parsed = nbcc_frontend_halide::parse(id, sources.get(id), &options, &mut diagnostics);
     parsed.map_err(|_| Outcome::Skipped(messages(sources, &diagnostics)))
 }

@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use nbcc_base::Diagnostic;
-use nbcc_pipeline::{Artifact, Emit, OptLevel, ReportInfo};
+use nbcc_pipeline::{Artifact, Emit, OptLevel, Program, ReportInfo};
 
 use crate::cli::{CompileArgs, EmitForm};
 use crate::observe::Watcher;
@@ -39,6 +39,11 @@ pub fn compile(session: &mut Session, args: &CompileArgs) -> Result<(), Stop> {
     let record = args.passes.fsave_optimization_record.then_some(record);
     for path in [&out, &record].into_iter().flatten() {
         files::check_output(session, path)?;
+    }
+    if form == EmitForm::Ir
+        && let Some(text) = untargeted_ir(session, args, source)?
+    {
+        return files::write(session, out.as_deref().unwrap_or(Path::new("-")), text.as_bytes());
     }
     let tools =
         compile::tools(session, source, &args.target.language, args.target.target.as_deref())?;
@@ -81,6 +86,25 @@ pub fn compile(session: &mut Session, args: &CompileArgs) -> Result<(), Stop> {
         }
     };
     files::write(session, out.as_deref().unwrap_or(Path::new("-")), &bytes)
+}
+
+/// The IR of a program for which there is no target yet.
+fn untargeted_ir(
+    session: &mut Session,
+    args: &CompileArgs,
+    source: &Path,
+) -> Result<Option<String>, Stop> {
+    let target = args.target.target.as_deref();
+    let reader = compile::reader(session, source, &args.target.language, target)?;
+    if reader.entry.is_some() {
+        return Ok(None);
+    }
+    let program = compile::parse(session, source, reader, &args.param)?;
+    session.flush();
+    Ok(match program {
+        Program::Grids(module) | Program::Function(module, _) => Some(module.to_string()),
+        Program::Stages(_) => None,
+    })
 }
 
 /// Where the optimisation record goes: `<stem>.opt.yaml` beside a named output, else after the

@@ -28,8 +28,8 @@ const MAX_LAUNCH_STEPS: u64 = 1 << 32;
 
 /// Runs the command.
 pub fn interp(session: &mut Session, args: &InterpArgs) -> Result<(), Stop> {
-    let tools = compile::tools(session, &args.source, &args.language, args.target.as_deref())?;
-    match compile::parse(session, &args.source, tools, &args.data.param)? {
+    let reader = compile::reader(session, &args.source, &args.language, args.target.as_deref())?;
+    match compile::parse(session, &args.source, reader, &args.data.param)? {
         Program::Stages(pipeline) => images(session, args, &pipeline),
         Program::Grids(kernels) => grids(session, args, &kernels.module),
         Program::Function(module, func) => functions(session, args, &module, func),

@@ -7,10 +7,15 @@ use crate::cli::TargetsArgs;
 use crate::registry::Language;
 use crate::session::{Session, Stop};
 use crate::style::{BOLD, DIM};
-use crate::{compile, console, files, machine, registry};
+use crate::{compile, console, files, included, machine, registry};
 
 /// Runs the command.
 pub fn targets(session: &mut Session, args: &TargetsArgs) -> Result<(), Stop> {
+    if args.include_dir {
+        let folder = included::headers_folder(session)?;
+        console::print(&format!("{}\n", folder.display()));
+        return Ok(());
+    }
     let named = match &args.target {
         Some(name) => Some(compile::target_entry(session, name)?),
         None => None,
@@ -45,7 +50,7 @@ fn list(only: Option<&'static registry::TargetEntry>) -> String {
             continue;
         }
         let _ = writeln!(text, "{BOLD}{}{BOLD:#}: {}", target.name(), target.about());
-        for Language { frontend, target: usual } in registry::get().languages {
+        for Language { frontend, target: usual, .. } in registry::get().languages {
             if *usual == target.name() {
                 let _ =
                     writeln!(text, "  language .{}: {}", frontend.extension(), frontend.about());

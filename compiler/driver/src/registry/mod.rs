@@ -38,13 +38,17 @@ pub struct Registry {
 /// The frontends and targets of this repository.
 pub static BUILT_IN: Registry = Registry {
     languages: &[
-        Language { frontend: &nbcc_frontend_halide::Halide, target: "ipim" },
-        Language { frontend: &nbcc_frontend_ptx::Ptx, target: "mpu" },
+        Language { frontend: &nbcc_frontend_halide::Halide, target: "ipim", headers: &[] },
+        Language { frontend: &nbcc_frontend_ptx::Ptx, target: "mpu", headers: &[] },
+        Language { frontend: &nbcc_frontend_c::C, target: "sdpnm", headers: C_HEADERS },
     ],
     translators: &[cuda::CUDA],
-    planned: &[PlannedLanguage { name: "c", title: "C", extension: "c" }],
+    planned: &[],
     targets: &[ipim::ENTRY, mpu::ENTRY, tom::ENTRY],
 };
+
+/// The headers of C that come with targets.
+const C_HEADERS: &[(&str, &str)] = &[("nbcc/sdpnm.h", include_str!("../../include/nbcc/sdpnm.h"))];
 
 /// The target whose machines have memory stacks, its mappings of addresses to them, and the analyzer
 /// that chooses among them.
@@ -67,8 +71,11 @@ pub fn get() -> &'static Registry {
 pub struct Language {
     /// What reads it.
     pub frontend: &'static dyn Frontend,
-    /// The target compiled for where none is named.
+    /// The target compiled for where none is named. It may be one that there is not yet: then files
+    /// are read and interpreted only.
     pub target: &'static str,
+    /// Files that sources may include: name and text.
+    pub headers: &'static [(&'static str, &'static str)],
 }
 
 /// A target with the tools that go with it.
@@ -211,8 +218,8 @@ mod tests {
         for entry in BUILT_IN.targets {
             assert_eq!(entry.runner.kind(), entry.target.accepts(), "{}", entry.target.name());
         }
-        for Language { frontend, target } in BUILT_IN.languages {
-            let entry = BUILT_IN.target(target).expect("a target");
+        for Language { frontend, target, .. } in BUILT_IN.languages {
+            let Some(entry) = BUILT_IN.target(target) else { continue };
             assert_eq!(frontend.kind(), entry.target.accepts(), "{}", frontend.name());
         }
     }

@@ -43,7 +43,7 @@ fn compile(source: &str, set: &[(&str, u32)], code: &str) -> (Seen, Vec<Remark>)
     let mut sources = SourceMap::default();
     let id = sources.add(SourceFile::new("t.halide", source));
     let mut diagnostics = Diagnostics::default();
-    let options = ParseOptions { directives: IPIM.directives(), params: &[], entry: None };
+    let options = ParseOptions { directives: IPIM.directives(), ..ParseOptions::default() };
     let pipeline = nbcc_frontend_halide::parse(id, sources.get(id), &options, &mut diagnostics)
         .expect("parses");
     let over = |&(key, value): &(&str, u32)| Override { key: key.into(), value: value.to_string() };

@@ -14,7 +14,7 @@ fn explain(source: &str, machine: &str, size: &[u32]) -> Result<(String, Vec<Rem
     let mut sources = SourceMap::default();
     let id = sources.add(SourceFile::new("t.halide", source));
     let mut diagnostics = Diagnostics::default();
-    let options = ParseOptions { directives: IPIM.directives(), params: &[], entry: None };
+    let options = ParseOptions { directives: IPIM.directives(), ..ParseOptions::default() };
     let first = |d: &Diagnostics| {
         let error = d.iter().find(|d| d.severity == nbcc_base::Severity::Error);
         error.map_or("no message".to_string(), |d| format!("{} {}", d.code.code, d.message))

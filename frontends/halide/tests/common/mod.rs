@@ -46,7 +46,8 @@ pub fn parse_file(file: &SourceFile) -> (Option<Pipeline>, Diagnostics) {
     let name = &file.name;
     let mut diagnostics = Diagnostics::default();
     let params = params(file);
-    let options = ParseOptions { directives: DIRECTIVES, params: &params, entry: None };
+    let options =
+        ParseOptions { directives: DIRECTIVES, params: &params, ..ParseOptions::default() };
     let result = parse(SourceId(0), file, &options, &mut diagnostics);
     match &result {
         Ok(pipeline) => {

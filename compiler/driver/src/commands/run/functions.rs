@@ -47,7 +47,7 @@ pub fn run_source(
     let entry = tools.entry;
     let passes = compile::pass_options(session, entry, &args.passes)?;
     let request = compile::request(session, entry, &args.target, None)?;
-    let program = compile::parse(session, &args.program, tools, &args.data.param)?;
+    let program = compile::parse(session, &args.program, tools.reader, &args.data.param)?;
     let Program::Function(module, func) = program.clone() else {
         panic!("target {} takes functions", entry.target.name());
     };

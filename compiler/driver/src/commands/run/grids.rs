@@ -32,7 +32,7 @@ pub fn run_source(
     let entry = tools.entry;
     let passes = compile::pass_options(session, entry, &args.passes)?;
     let request = compile::request(session, entry, &args.target, None)?;
-    let program = compile::parse(session, &args.program, tools, &[])?;
+    let program = compile::parse(session, &args.program, tools.reader, &[])?;
     let Program::Grids(Grids { module, .. }) = program.clone() else {
         panic!("target {} takes kernels", entry.target.name());
     };

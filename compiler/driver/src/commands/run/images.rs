@@ -121,7 +121,7 @@ fn from_source(
     let entry = tools.entry;
     let passes = compile::pass_options(session, entry, &args.passes)?;
     let mut request = compile::request(session, entry, &args.target, args.data.size.as_ref())?;
-    let program = compile::parse(session, path, tools, &args.data.param)?;
+    let program = compile::parse(session, path, tools.reader, &args.data.param)?;
     let Program::Stages(pipeline) = program.clone() else {
         panic!("target {} takes image pipelines", entry.target.name());
     };

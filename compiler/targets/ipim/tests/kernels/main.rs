@@ -61,7 +61,7 @@ fn parse(case: &Case) -> Result<Pipeline, Failed> {
     let text = std::fs::read_to_string(root().join(&case.halide))?;
     let file = SourceFile::new(case.halide.clone(), text);
     let mut diagnostics = Diagnostics::default();
-    let options = ParseOptions { directives: IPIM.directives(), params: &[], entry: None };
+    let options = ParseOptions { directives: IPIM.directives(), ..ParseOptions::default() };
     nbcc_frontend_halide::parse(SourceId::default(), &file, &options, &mut diagnostics)
         .map_err(|_| Failed::from(format!("{:?}", diagnostics.iter().next())))
 }

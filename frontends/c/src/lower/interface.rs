@@ -1,0 +1,211 @@
+//! The function that hosts call: its parameters become those of the entry block and memory objects
+//! that are given, its body is inlined.
+
+use nbcc_base::extent::{ExtentExpr, Step};
+use nbcc_base::{Diagnostic, Failed, Span};
+use nbcc_ir::{
+    ArrayParam, Extent, Interface, InterfaceParam, MemData, NumType, Space, Storage, Terminator,
+    Type,
+};
+
+use super::expr::whole;
+use super::{Lower, Pointer, Val, ir_type};
+use crate::codes;
+use crate::sema::tree::{Extent as Declared, Function, Param};
+use crate::types::{Int, Kind, Layout, Len, Ty, Types};
+
+impl Lower<'_> {
+    /// Builds the function.
+    pub(super) fn entry(&mut self, number: usize) -> Result<(), Failed> {
+        let program = self.program;
+        let function = &program.functions[number];
+        let block = self.func.entry();
+        self.ssa.seal(&mut self.func, block);
+        let mut params = Vec::new();
+        let mut args = Vec::new();
+        // The number among the scalars of each variable that is one.
+        let mut scalars: Vec<(u32, u32)> = Vec::new();
+        for param in &function.params {
+            let name = param.name.map(|name| self.names.text(name).to_string());
+            let name = name.unwrap_or_else(|| format!("arg{}", params.len()));
+            if let Some(int) = self.types.as_int(param.ty) {
+                let value = self.func.add_param(block, ir_type(int));
+                scalars.push((param.local, scalars.len() as u32));
+                params.push(InterfaceParam { name, ty: NumType::Int(int.ir()), array: None });
+                // A truth value is 0 or 1, whatever is given.
+                let value = match int {
+                    Int::Bool => {
+                        let truth = self.is_set(value);
+                        self.widen(truth, false, Type::I8)
+                    }
+                    _ => value,
+                };
+                args.push(Val::Int(value));
+                continue;
+            }
+            let (int, array, pointer) = self.array(function, param, &name, &scalars)?;
+            params.push(InterfaceParam { name, ty: NumType::Int(int.ir()), array: Some(array) });
+            args.push(Val::Pointer(pointer));
+        }
+        let result = match self.types.kind(function.result) {
+            Kind::Void => None,
+            _ => match self.types.as_int(function.result) {
+                Some(int) => Some(int),
+                None => return self.refuse(function.span, "the result is no integer"),
+            },
+        };
+        self.func.results = result.map(ir_type).into_iter().collect();
+        let value = self.inlined(number, args);
+        let values = match value {
+            Val::Int(value) => vec![value],
+            _ => vec![],
+        };
+        self.terminate(Terminator::Return(values));
+        let result = result.map(|int| NumType::Int(int.ir()));
+        self.func.interface = Some(Interface { params, result });
+        Ok(())
+    }
+
+    fn refuse<T>(&mut self, span: Span, message: &str) -> Result<T, Failed> {
+        let error = Diagnostic::error(&codes::ENTRY_TYPE, message);
+        let error = error.at(span, "not given by hosts");
+        self.diagnostics
+            .fail(error.help("take integers and arrays, and give an integer or nothing"))
+    }
+
+    /// The memory object of an array parameter.
+    fn array(
+        &mut self,
+        function: &Function,
+        param: &Param,
+        name: &str,
+        scalars: &[(u32, u32)],
+    ) -> Result<(Int, ArrayParam, Pointer), Failed> {
+        let Some(of) = self.types.pointee(param.ty) else {
+            return self.refuse(param.span, "a structure is given by value");
+        };
+        if !self.types.is_complete(of.ty) || of.ty == Types::VOID {
+            return self.refuse(param.span, "a pointer to what has no elements");
+        }
+        let Layout::Uniform(int, _) = self.types.layout(of.ty) else {
+            return self.refuse(param.span, "structures with members of several types");
+        };
+        let mut shape = Vec::new();
+        shape.push(match param.extent {
+            Some(Declared::Fixed(count)) => fixed(count),
+            Some(Declared::Var(local)) => self.declared(function, local, param, scalars)?,
+            None => Extent::Given,
+        });
+        let mut inner = of.ty;
+        while let Kind::Array(element, len) = self.types.kind(inner) {
+            shape.push(match len {
+                Len::Fixed(count) => fixed(count),
+                Len::Var(local) => self.declared(function, local, param, scalars)?,
+                Len::Unknown => Extent::Given,
+            });
+            inner = element.ty;
+        }
+        if self.types.members(inner).is_some() {
+            shape.push(fixed(self.types.leaves(inner)));
+        }
+        let total = product(&shape);
+        let name = self.mem_name(name);
+        let number = self.add_mem(MemData {
+            extents: vec![total],
+            storage: Storage::Param,
+            ..MemData::new(name, ir_type(int).scalar, &[], Space::Global)
+        });
+        let mem = self.mem_of(number).expect("a memory object");
+        let shape = if shape.len() == 1 { vec![] } else { shape };
+        let is_const = of.is_const || self.elements_are_const(of.ty);
+        Ok((int, ArrayParam { mem, is_const, shape }, whole(number)))
+    }
+
+    fn elements_are_const(&self, ty: Ty) -> bool {
+        match self.types.kind(ty) {
+            Kind::Array(of, _) => of.is_const || self.elements_are_const(of.ty),
+            _ => false,
+        }
+    }
+
+    fn declared(
+        &mut self,
+        function: &Function,
+        local: u32,
+        param: &Param,
+        scalars: &[(u32, u32)],
+    ) -> Result<Extent, Failed> {
+        let scalar = |local: u32| {
+            scalars.iter().find(|&&(known, _)| known == local).map(|&(_, number)| number)
+        };
+        let expr = function.extents.iter().find(|(known, _)| *known == local);
+        let found = expr.and_then(|(_, expr)| self.extent_of(expr, &scalar));
+        match found {
+            Some(expr) => Ok(simple(expr)),
+            None => {
+                let span = expr.map_or(param.span, |(_, expr)| expr.span);
+                let message = "an extent that is not made of constants and scalars";
+                self.refuse(span, message)
+            }
+        }
+    }
+}
+
+/// An extent that is a constant; a memory object has no fixed extent of 0.
+fn fixed(count: u64) -> Extent {
+    match u32::try_from(count) {
+        Ok(count) if count > 0 && count <= i32::MAX as u32 => Extent::Fixed(count),
+        _ => {
+            let count = i64::try_from(count).unwrap_or(i64::MAX);
+            Extent::Expr(ExtentExpr::new(vec![Step::Const(count)]).expect("one value"))
+        }
+    }
+}
+
+/// An expression that is one parameter, or a constant, as what it is.
+fn simple(expr: ExtentExpr) -> Extent {
+    match expr.steps() {
+        // A cast to 64 bits keeps every value.
+        [Step::Param(number)] => Extent::Param(*number),
+        [Step::Param(number), Step::Op(nbcc_base::extent::ExtentOp::Cast, width)]
+            if width.bits == 64 && width.signed =>
+        {
+            Extent::Param(*number)
+        }
+        _ => Extent::Expr(expr),
+    }
+}
+
+/// The product of extents; given where one of them is.
+fn product(shape: &[Extent]) -> Extent {
+    if let [only] = shape {
+        return only.clone();
+    }
+    let as_expr = |extent: &Extent| match extent {
+        Extent::Fixed(count) => ExtentExpr::new(vec![Step::Const(i64::from(*count))]).ok(),
+        Extent::Param(number) => ExtentExpr::new(vec![Step::Param(*number)]).ok(),
+        Extent::Expr(expr) => Some(expr.clone()),
+        Extent::Given => None,
+    };
+    let mut fixed_product = Some(1_u32);
+    let mut all: Option<ExtentExpr> = None;
+    for extent in shape {
+        let Some(expr) = as_expr(extent) else { return Extent::Given };
+        all = match all {
+            None => Some(expr),
+            Some(all) => match all.times(&expr) {
+                Some(all) => Some(all),
+                None => return Extent::Given,
+            },
+        };
+        fixed_product = match (fixed_product, extent) {
+            (Some(product), Extent::Fixed(count)) => product.checked_mul(*count),
+            _ => None,
+        };
+    }
+    match (fixed_product.filter(|&count| count <= i32::MAX as u32), all) {
+        (Some(count), _) => Extent::Fixed(count),
+        (None, Some(expr)) => Extent::Expr(expr),
+        (None, None) => Extent::Given,
+    }
+}

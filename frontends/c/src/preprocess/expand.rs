@@ -1,0 +1,311 @@
+//! Macro expansion (C11, 6.10.3): a stack of token lists, the top of which is read. A macro whose
+//! list is on the stack is not expanded, and a name that was met then never is (6.10.3.4).
+
+use std::rc::Rc;
+
+use nbcc_base::{Diagnostic, Failed, Span};
+
+use super::token::{self, Kind, Token};
+use super::{MAX_EXPANSION, MAX_NESTING, Preprocessor};
+use crate::codes;
+use crate::names::Name;
+
+/// A macro.
+#[derive(Clone, Debug)]
+pub(crate) struct Macro {
+    /// Its name where it is defined; `None` for one of the compiler.
+    pub(crate) span: Option<Span>,
+    /// The names of its parameters; `None` where it takes none and no parentheses.
+    pub(crate) params: Option<Vec<Name>>,
+    /// Whether the last parameter takes all further arguments.
+    pub(crate) variadic: bool,
+    pub(crate) body: Vec<Token>,
+}
+
+/// A token list that is read.
+struct Level {
+    tokens: Rc<[Token]>,
+    next: usize,
+    /// The macro that it comes from.
+    of: Option<Name>,
+}
+
+/// The lists that are read, the innermost last.
+struct Reader {
+    levels: Vec<Level>,
+}
+
+impl Preprocessor<'_> {
+    fn take(&mut self, reader: &mut Reader) -> Option<Token> {
+        loop {
+            let level = reader.levels.last_mut()?;
+            if let Some(&token) = level.tokens.get(level.next) {
+                level.next += 1;
+                return Some(token);
+            }
+            let done = reader.levels.pop();
+            if let Some(name) = done.and_then(|level| level.of) {
+                self.active.remove(&name);
+            }
+        }
+    }
+
+    /// Whether the next token is `(`. Lists that are at their end are left.
+    fn opens(&mut self, reader: &mut Reader) -> bool {
+        let next = self.take(reader);
+        let opens = next.is_some_and(|token| token.text == self.words.open);
+        if next.is_some()
+            && let Some(level) = reader.levels.last_mut()
+        {
+            level.next -= 1;
+        }
+        opens
+    }
+
+    /// Replaces every macro in a list of tokens.
+    pub(super) fn expand(
+        &mut self,
+        tokens: Vec<Token>,
+        depth: usize,
+    ) -> Result<Vec<Token>, Failed> {
+        let mut reader =
+            Reader { levels: vec![Level { tokens: tokens.into(), next: 0, of: None }] };
+        let mut out = Vec::new();
+        while let Some(mut token) = self.take(&mut reader) {
+            if token.kind != Kind::Name || token.frozen {
+                out.push(token);
+                continue;
+            }
+            if let Some(text) = self.special(token) {
+                out.push(text);
+                continue;
+            }
+            let Some(found) = self.macros.get(&token.text).cloned() else {
+                out.push(token);
+                continue;
+            };
+            if self.active.contains(&token.text) {
+                token.frozen = true;
+                out.push(token);
+                continue;
+            }
+            if reader.levels.len() + depth > MAX_NESTING {
+                let error = Diagnostic::error(&codes::LIMIT, "macros nested too deep");
+                let error = error.at(token.span, format!("more than {MAX_NESTING} expansions"));
+                return self.diagnostics.fail(error.help("make the macros use fewer others"));
+            }
+            let body = match &found.params {
+                None => self.substitute(token, &found, &[], depth)?,
+                Some(_) if !self.opens(&mut reader) => {
+                    out.push(token);
+                    continue;
+                }
+                Some(params) => {
+                    let args = self.arguments(&mut reader, token, params.len(), found.variadic)?;
+                    let Some(args) = args else { continue };
+                    self.substitute(token, &found, &args, depth)?
+                }
+            };
+            self.uses.entry(token.span).or_insert((token.text, found.span));
+            self.expanded += body.len();
+            if self.expanded > MAX_EXPANSION {
+                let error = Diagnostic::error(&codes::LIMIT, "macros become too many tokens");
+                let label = format!("more than {MAX_EXPANSION} with this one");
+                return self
+                    .diagnostics
+                    .fail(error.at(token.span, label).help("write a loop or a function instead"));
+            }
+            self.active.insert(token.text);
+            reader.levels.push(Level { tokens: body.into(), next: 0, of: Some(token.text) });
+        }
+        Ok(out)
+    }
+
+    /// The arguments of a use whose `(` is next; `None` where their number is wrong, which is
+    /// reported.
+    fn arguments(
+        &mut self,
+        reader: &mut Reader,
+        of: Token,
+        params: usize,
+        variadic: bool,
+    ) -> Result<Option<Vec<Vec<Token>>>, Failed> {
+        self.take(reader);
+        let mut args = vec![Vec::new()];
+        let mut depth = 0;
+        loop {
+            let Some(token) = self.take(reader) else {
+                let name = self.names.text(of.text);
+                let error =
+                    Diagnostic::error(&codes::MACRO, format!("the use of `{name}` does not end"));
+                let error = error.at(of.span, "its arguments begin here");
+                return self.diagnostics.fail(error.help("close its arguments with `)`"));
+            };
+            let words = &self.words;
+            if token.kind == Kind::Punct {
+                if token.text == words.open {
+                    depth += 1;
+                } else if token.text == words.close {
+                    if depth == 0 {
+                        break;
+                    }
+                    depth -= 1;
+                } else if token.text == words.comma
+                    && depth == 0
+                    && !(variadic && args.len() == params)
+                {
+                    args.push(Vec::new());
+                    continue;
+                }
+            }
+            if let Some(last) = args.last_mut() {
+                last.push(token);
+            }
+        }
+        if params == 0 && args.len() == 1 && args[0].is_empty() {
+            args.clear();
+        }
+        // What stands for `...` may be left out with its comma.
+        if variadic && args.len() + 1 == params {
+            args.push(Vec::new());
+        }
+        if args.len() == params {
+            return Ok(Some(args));
+        }
+        let name = self.names.text(of.text);
+        let message =
+            format!("macro `{name}` takes {params} arguments and is given {}", args.len());
+        let error = Diagnostic::error(&codes::MACRO, message).at(of.span, "used here");
+        self.diagnostics.push(error.help("give an argument for each parameter"));
+        Ok(None)
+    }
+
+    /// The body of a macro with its arguments put in.
+    fn substitute(
+        &mut self,
+        of: Token,
+        found: &Macro,
+        args: &[Vec<Token>],
+        depth: usize,
+    ) -> Result<Vec<Token>, Failed> {
+        let params = found.params.as_deref().unwrap_or_default();
+        let takes_params = found.params.is_some();
+        let mut expanded: Vec<Option<Vec<Token>>> = vec![None; args.len()];
+        let mut out: Vec<Token> = Vec::new();
+        // Whether the next operand is joined with the last, and whether that one is empty.
+        let (mut joins, mut is_empty) = (false, false);
+        let mut at = 0;
+        while let Some(&token) = found.body.get(at) {
+            let param = |token: &Token| {
+                let is_name = token.kind == Kind::Name;
+                params.iter().position(|&param| is_name && param == token.text)
+            };
+            let (hash, paste, comma) = (self.words.hash, self.words.paste, self.words.comma);
+            if token.text == paste && at > 0 && at + 1 < found.body.len() {
+                joins = true;
+                at += 1;
+                continue;
+            }
+            at += 1;
+            let mut operand = match (found.body.get(at).and_then(param), param(&token)) {
+                (Some(number), _) if takes_params && token.text == hash => {
+                    at += 1;
+                    vec![self.quote(&args[number], of.span)]
+                }
+                (_, Some(number)) => {
+                    let next_joins = found.body.get(at).is_some_and(|next| next.text == paste);
+                    let rest = found.variadic && number + 1 == params.len();
+                    let after_comma = out.last().is_some_and(|last| last.text == comma);
+                    if joins && rest && after_comma {
+                        // `, ## __VA_ARGS__` drops the comma where there is nothing behind it.
+                        joins = false;
+                        if args[number].is_empty() {
+                            out.pop();
+                        }
+                    }
+                    if joins || next_joins {
+                        args[number].clone()
+                    } else {
+                        if expanded[number].is_none() {
+                            // What an argument holds is expanded by itself, whatever is expanded now.
+                            expanded[number] = Some(self.expand(args[number].clone(), depth + 1)?);
+                        }
+                        expanded[number].clone().unwrap_or_default()
+                    }
+                }
+                _ => vec![Token { span: of.span, ..token }],
+            };
+            if let Some(first) = operand.first_mut() {
+                first.space = token.space;
+            }
+            self.expanded += operand.len();
+            if self.expanded > 4 * MAX_EXPANSION {
+                let error = Diagnostic::error(&codes::LIMIT, "macros become too many tokens");
+                let error = error.at(of.span, "with the arguments of this one");
+                return self.diagnostics.fail(error.help("write a loop or a function instead"));
+            }
+            let was_empty = operand.is_empty();
+            if joins && !is_empty && !was_empty {
+                let left = out.pop().unwrap_or(token);
+                let joined = self.join(left, operand[0], of.span);
+                out.extend(joined);
+                out.extend_from_slice(&operand[1..]);
+                is_empty = false;
+            } else {
+                is_empty = was_empty && (!joins || is_empty);
+                out.extend(operand);
+            }
+            joins = false;
+        }
+        if let Some(first) = out.first_mut() {
+            first.space = of.space;
+        }
+        for token in &mut out {
+            token.first = false;
+        }
+        Ok(out)
+    }
+
+    /// `#`: the spelling of an argument as a text.
+    fn quote(&mut self, arg: &[Token], span: Span) -> Token {
+        let mut text = String::from("\"");
+        for (number, token) in arg.iter().enumerate() {
+            if token.space && number > 0 {
+                text.push(' ');
+            }
+            let spelling = self.names.text(token.text);
+            match token.kind {
+                Kind::Text | Kind::Char => {
+                    for c in spelling.chars() {
+                        if matches!(c, '"' | '\\') {
+                            text.push('\\');
+                        }
+                        text.push(c);
+                    }
+                }
+                _ => text.push_str(spelling),
+            }
+        }
+        text.push('"');
+        let text = self.names.intern(&text);
+        Token { kind: Kind::Text, text, span, space: false, first: false, frozen: false }
+    }
+
+    /// `##`: one token of two; both where they make none, which is reported.
+    fn join(&mut self, left: Token, right: Token, span: Span) -> Vec<Token> {
+        let text = format!("{}{}", self.names.text(left.text), self.names.text(right.text));
+        match token::single(&text) {
+            Some(kind) => {
+                let text = self.names.intern(&text);
+                vec![Token { kind, text, span, space: left.space, first: false, frozen: false }]
+            }
+            None => {
+                let message = format!("`##` makes `{text}`, which is no token");
+                let error = Diagnostic::error(&codes::MACRO, message).at(span, "in this use");
+                let help = "join what is one name, number or operator together";
+                self.diagnostics.push(error.help(help));
+                vec![left, right]
+            }
+        }
+    }
+}

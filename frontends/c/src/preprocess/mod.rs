@@ -1,0 +1,518 @@
+//! The preprocessor (C11, 6.10): directives, conditions, headers and macros, on tokens that keep
+//! their spans. What a macro makes stands where the outermost macro is used, so that diagnostics and
+//! source locations point at text that the user wrote; [`Preprocessed`] knows the definitions.
+
+mod condition;
+mod expand;
+mod headers;
+pub(crate) mod token;
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
+
+use nbcc_base::lexical::shorten;
+use nbcc_base::{Diagnostic, Diagnostics, Failed, SourceFile, SourceId, Span};
+use nbcc_pipeline::{Includes, NotIncluded, ParseOptions};
+
+use self::expand::Macro;
+use self::token::{Kind, Token};
+use crate::codes;
+use crate::names::{Name, Names};
+
+/// Levels of conditions and of macros in macros.
+pub(crate) const MAX_NESTING: usize = 256;
+/// Levels of files that include each other.
+const MAX_INCLUDES: usize = 64;
+/// Tokens that macros become.
+const MAX_EXPANSION: usize = 1_000_000;
+/// Bytes of source.
+const MAX_SOURCE: usize = 16 << 20;
+
+/// The tokens of a translation unit.
+#[derive(Debug)]
+pub(crate) struct Preprocessed {
+    pub(crate) tokens: Vec<Token>,
+    /// Macros by where they are used: name and definition.
+    pub(crate) uses: HashMap<Span, (Name, Option<Span>)>,
+    /// Where files are included.
+    pub(crate) included: BTreeMap<SourceId, Span>,
+}
+
+/// Names that the preprocessor looks for.
+struct Words {
+    open: Name,
+    close: Name,
+    comma: Name,
+    hash: Name,
+    paste: Name,
+    defined: Name,
+    rest: Name,
+    line: Name,
+    file: Name,
+}
+
+struct Preprocessor<'a> {
+    names: &'a mut Names,
+    diagnostics: &'a mut Diagnostics,
+    includes: Option<&'a dyn Includes>,
+    macros: HashMap<Name, Macro>,
+    /// The macros whose bodies are read.
+    active: HashSet<Name>,
+    words: Words,
+    files: HashMap<SourceId, Arc<SourceFile>>,
+    /// The files that are to be read once, by name.
+    once: HashSet<String>,
+    uses: HashMap<Span, (Name, Option<Span>)>,
+    included: BTreeMap<SourceId, Span>,
+    out: Vec<Token>,
+    expanded: usize,
+    bytes: usize,
+    depth: usize,
+}
+
+/// A conditional group that is open.
+struct Group {
+    /// Where its `#if` stands.
+    span: Span,
+    /// Whether this part of it is read.
+    reads: bool,
+    /// Whether a part of it was or is read, or none may be.
+    done: bool,
+    has_else: bool,
+}
+
+/// Preprocesses a file.
+pub(crate) fn preprocess(
+    source: SourceId,
+    file: &SourceFile,
+    options: &ParseOptions<'_>,
+    names: &mut Names,
+    diagnostics: &mut Diagnostics,
+) -> Result<Preprocessed, Failed> {
+    let words = Words {
+        open: names.intern("("),
+        close: names.intern(")"),
+        comma: names.intern(","),
+        hash: names.intern("#"),
+        paste: names.intern("##"),
+        defined: names.intern("defined"),
+        rest: names.intern("__VA_ARGS__"),
+        line: names.intern("__LINE__"),
+        file: names.intern("__FILE__"),
+    };
+    let mut preprocessor = Preprocessor {
+        names,
+        diagnostics,
+        includes: options.includes,
+        macros: HashMap::new(),
+        active: HashSet::new(),
+        words,
+        files: HashMap::new(),
+        once: HashSet::new(),
+        uses: HashMap::new(),
+        included: BTreeMap::new(),
+        out: Vec::new(),
+        expanded: 0,
+        bytes: 0,
+        depth: 0,
+    };
+    preprocessor.predefine(options)?;
+    preprocessor.file(source, &Arc::new(file.clone()))?;
+    let Preprocessor { out, uses, included, .. } = preprocessor;
+    Ok(Preprocessed { tokens: out, uses, included })
+}
+
+impl Preprocessor<'_> {
+    /// The macros of the compiler and of the command line.
+    fn predefine(&mut self, options: &ParseOptions<'_>) -> Result<(), Failed> {
+        let own = ["__STDC__=1", "__STDC_VERSION__=201112L", "__STDC_HOSTED__=0", "__NBCC__=1"];
+        let given = options.defines.iter().map(String::as_str);
+        for text in own.into_iter().chain(given) {
+            let (name, value) = text.split_once('=').unwrap_or((text, "1"));
+            let is_name = token::single(name) == Some(Kind::Name);
+            let is_plain = is_name && !value.contains("/*") && !value.contains('\n');
+            if !is_plain {
+                let message = format!("`-D {}` defines no name", shorten(text));
+                let error = Diagnostic::error(&codes::DIRECTIVE, message);
+                return self.diagnostics.fail(error.help("write -D NAME or -D NAME=VALUE"));
+            }
+            let file = SourceFile::new("-D", value);
+            let source = SourceId(u32::MAX);
+            let body = token::tokens(source, &file, self.names, self.diagnostics)?;
+            let found = Macro { span: None, params: None, variadic: false, body };
+            let name = self.names.intern(name);
+            self.macros.insert(name, found);
+        }
+        Ok(())
+    }
+
+    fn is_defined(&self, name: Name) -> bool {
+        self.macros.contains_key(&name) || name == self.words.line || name == self.words.file
+    }
+
+    /// What `__LINE__` and `__FILE__` stand for.
+    fn special(&mut self, token: Token) -> Option<Token> {
+        if token.text != self.words.line && token.text != self.words.file {
+            return None;
+        }
+        let file = self.files.get(&token.span.source)?;
+        let (kind, text) = if token.text == self.words.line {
+            (Kind::Number, file.position(token.span.start).line.to_string())
+        } else {
+            (Kind::Text, format!("{:?}", file.name))
+        };
+        Some(Token { kind, text: self.names.intern(&text), ..token })
+    }
+
+    fn file(&mut self, source: SourceId, file: &Arc<SourceFile>) -> Result<(), Failed> {
+        self.bytes += file.text.len();
+        if self.bytes > MAX_SOURCE {
+            let error = Diagnostic::error(&codes::LIMIT, "more than 16 MiB of source");
+            let error = error.at(Span::new(source, 0, 0), "with this file");
+            return self.diagnostics.fail(error.help("read large tables as input arrays"));
+        }
+        self.files.insert(source, file.clone());
+        let tokens = token::tokens(source, file, self.names, self.diagnostics)?;
+        let mut groups: Vec<Group> = Vec::new();
+        let mut text: Vec<Token> = Vec::new();
+        let mut at = 0;
+        while at < tokens.len() {
+            let line = at..tokens[at + 1..]
+                .iter()
+                .position(|token| token.first)
+                .map_or(tokens.len(), |n| at + 1 + n);
+            at = line.end;
+            let line = &tokens[line];
+            let reads = groups.iter().all(|group| group.reads);
+            if line[0].text != self.words.hash || line[0].kind != Kind::Punct {
+                if reads {
+                    text.extend_from_slice(line);
+                }
+                continue;
+            }
+            let ready = std::mem::take(&mut text);
+            self.text(ready)?;
+            self.directive(line, file, &mut groups)?;
+        }
+        self.text(text)?;
+        if let Some(group) = groups.last() {
+            let error = Diagnostic::error(&codes::DIRECTIVE, "a condition that does not end");
+            let error = error.at(group.span, "begins here").help("close it with `#endif`");
+            return self.diagnostics.fail(error);
+        }
+        Ok(())
+    }
+
+    /// Lines that are no directives.
+    fn text(&mut self, tokens: Vec<Token>) -> Result<(), Failed> {
+        if tokens.is_empty() {
+            return Ok(());
+        }
+        let tokens = self.expand(tokens, 0)?;
+        if self.out.len() + tokens.len() > token::MAX_TOKENS {
+            let message = format!("more than {} tokens", token::MAX_TOKENS);
+            let error = Diagnostic::error(&codes::LIMIT, message).at(tokens[0].span, "with these");
+            return self.diagnostics.fail(error.help("make several files of it"));
+        }
+        self.out.extend(tokens);
+        Ok(())
+    }
+
+    fn directive(
+        &mut self,
+        line: &[Token],
+        file: &Arc<SourceFile>,
+        groups: &mut Vec<Group>,
+    ) -> Result<(), Failed> {
+        let Some((&word, rest)) = line[1..].split_first() else { return Ok(()) };
+        let span = word.span;
+        let reads = groups.iter().all(|group| group.reads);
+        let name = self.names.text(word.text).to_string();
+        match name.as_str() {
+            "if" | "ifdef" | "ifndef" => {
+                let holds = match name.as_str() {
+                    _ if !reads => false,
+                    "if" => self.condition(rest.to_vec(), span)?,
+                    _ => {
+                        let name = self.only_name(word, rest)?;
+                        self.is_defined(name) == (word.text == self.names.intern("ifdef"))
+                    }
+                };
+                if groups.len() == MAX_NESTING {
+                    let error = Diagnostic::error(&codes::LIMIT, "conditions nested too deep");
+                    let error = error.at(span, format!("more than {MAX_NESTING}"));
+                    return self.diagnostics.fail(error.help("join conditions with `&&`"));
+                }
+                groups.push(Group { span, reads: holds, done: holds || !reads, has_else: false });
+                return Ok(());
+            }
+            "elif" | "else" | "endif" => {
+                let outer = groups[..groups.len().saturating_sub(1)].iter().all(|g| g.reads);
+                let misplaced = match groups.last() {
+                    None => true,
+                    Some(group) => group.has_else && name != "endif",
+                };
+                let Some(group) = groups.last_mut().filter(|_| !misplaced) else {
+                    let error =
+                        Diagnostic::error(&codes::DIRECTIVE, format!("`#{name}` without `#if`"));
+                    let error = error.at(span, "belongs to no condition");
+                    return self.diagnostics.fail(error.help("begin the condition with `#if`"));
+                };
+                let done = group.done;
+                match name.as_str() {
+                    "endif" => {
+                        groups.pop();
+                    }
+                    "else" => {
+                        group.has_else = true;
+                        group.reads = !done;
+                        group.done = true;
+                    }
+                    _ if done || !outer => group.reads = false,
+                    _ => {
+                        let holds = self.condition(rest.to_vec(), span)?;
+                        if let Some(group) = groups.last_mut() {
+                            group.reads = holds;
+                            group.done = holds;
+                        }
+                    }
+                }
+                return Ok(());
+            }
+            _ if !reads => return Ok(()),
+            _ => {}
+        }
+        match name.as_str() {
+            "define" => self.define(word, rest),
+            "undef" => {
+                let name = self.only_name(word, rest)?;
+                self.macros.remove(&name);
+                Ok(())
+            }
+            "include" => self.include(word, rest),
+            "error" | "warning" => {
+                let end = rest.last().map_or(span.end, |token| token.span.end);
+                let said = &file.text[span.end as usize..end as usize];
+                let said = shorten(said.trim());
+                if name == "error" {
+                    let error = Diagnostic::error(&codes::USER_ERROR, format!("#error {said}"));
+                    let error = error.at(span, "the source says so");
+                    return self.diagnostics.fail(error.help("do what the source asks for"));
+                }
+                let warning = Diagnostic::warning(&codes::USER_WARNING, format!("#warning {said}"));
+                self.diagnostics.push(warning.at(span, "the source says so"));
+                Ok(())
+            }
+            "line" => Ok(()),
+            "pragma" => {
+                self.pragma(word, rest, file);
+                Ok(())
+            }
+            _ => {
+                let error = Diagnostic::error(&codes::DIRECTIVE, format!("there is no `#{name}`"));
+                let error = error.at(span, "no directive");
+                let known = [
+                    "define", "undef", "include", "error", "warning", "line", "pragma", "if",
+                    "ifdef", "ifndef", "elif", "else", "endif",
+                ];
+                let help = match nbcc_base::nearest(&name, known) {
+                    Some(near) => format!("did you mean `#{near}`?"),
+                    None => "remove the line".to_string(),
+                };
+                self.diagnostics.push(error.help(help));
+                Ok(())
+            }
+        }
+    }
+
+    /// The name that a directive is about.
+    fn only_name(&mut self, word: Token, rest: &[Token]) -> Result<Name, Failed> {
+        match rest.first().filter(|token| token.kind == Kind::Name) {
+            Some(token) => Ok(token.text),
+            None => {
+                let word_text = self.names.text(word.text);
+                let message = format!("`#{word_text}` without a name");
+                let error = Diagnostic::error(&codes::DIRECTIVE, message);
+                let error =
+                    error.at(word.span, "asks for a name").help("write the name of a macro");
+                self.diagnostics.fail(error)
+            }
+        }
+    }
+
+    fn pragma(&mut self, word: Token, rest: &[Token], file: &Arc<SourceFile>) {
+        let first = rest.first().map(|token| self.names.text(token.text).to_string());
+        match first.as_deref() {
+            Some("once") => {
+                self.once.insert(file.name.clone());
+            }
+            Some("nbcc") => {
+                let words: Vec<&str> = rest[1..].iter().map(|t| self.names.text(t.text)).collect();
+                let words = words.join(" ");
+                let text = self.names.intern(&words);
+                self.out.push(Token { kind: Kind::Pragma, text, ..word });
+            }
+            Some("STDC") | None => {}
+            Some(other) => {
+                let message = format!("`#pragma {}` is ignored", shorten(other));
+                let note = Diagnostic::note(&codes::IGNORED, message);
+                self.diagnostics.push(note.at(word.span, "not known here"));
+            }
+        }
+    }
+
+    fn define(&mut self, word: Token, rest: &[Token]) -> Result<(), Failed> {
+        let name = self.only_name(word, rest)?;
+        let span = rest[0].span;
+        let refuse = |pre: &mut Self, span: Span, message: String| {
+            let error = Diagnostic::error(&codes::DIRECTIVE, message).at(span, "here");
+            pre.diagnostics.push(error.help("write `#define NAME(a, b) text`"));
+            Ok(())
+        };
+        if name == self.words.defined || name == self.words.rest || self.special(rest[0]).is_some()
+        {
+            let message = format!("`{}` cannot be defined", self.names.text(name));
+            return refuse(self, span, message);
+        }
+        let mut at = 1;
+        let (mut params, mut variadic) = (None, false);
+        let opens = rest.get(1).is_some_and(|token| token.text == self.words.open && !token.space);
+        if opens {
+            let mut list: Vec<Name> = Vec::new();
+            at = 2;
+            loop {
+                let Some(&token) = rest.get(at) else {
+                    return refuse(self, span, "the parameters of a macro do not end".into());
+                };
+                at += 1;
+                let text = self.names.text(token.text);
+                if text == ")" && list.is_empty() {
+                    break;
+                }
+                match token.kind {
+                    Kind::Name if !list.contains(&token.text) => list.push(token.text),
+                    Kind::Punct if text == "..." => {
+                        variadic = true;
+                        list.push(self.words.rest);
+                    }
+                    _ => {
+                        let message = format!("`{}` is no parameter of a macro", shorten(text));
+                        return refuse(self, token.span, message);
+                    }
+                }
+                let next = rest.get(at).map(|token| self.names.text(token.text));
+                at += 1;
+                match next {
+                    Some(")") => break,
+                    Some(",") if !variadic => {}
+                    _ => {
+                        return refuse(
+                            self,
+                            token.span,
+                            "a `,` or `)` is missing behind this".into(),
+                        );
+                    }
+                }
+            }
+            params = Some(list);
+        }
+        let body = rest[at.min(rest.len())..].to_vec();
+        let edge =
+            |token: Option<&Token>| token.is_some_and(|token| token.text == self.words.paste);
+        if edge(body.first()) || edge(body.last()) {
+            return refuse(self, span, "`##` stands at an end of a macro".into());
+        }
+        if let Some(bad) = body.iter().enumerate().find(|&(n, token)| {
+            let next = body.get(n + 1);
+            let names = |list: &Vec<Name>| next.is_some_and(|next| list.contains(&next.text));
+            token.text == self.words.hash && params.as_ref().is_some_and(|list| !names(list))
+        }) {
+            return refuse(self, bad.1.span, "`#` stands before no parameter".into());
+        }
+        let found = Macro { span: Some(span), params, variadic, body };
+        if let Some(old) = self.macros.get(&name)
+            && !same(old, &found)
+        {
+            let message =
+                format!("macro `{}` is defined again with another text", self.names.text(name));
+            let warning = Diagnostic::warning(&codes::REDEFINED, message).at(span, "defined again");
+            let warning = match old.span {
+                Some(first) => warning.and(first, "first defined here"),
+                None => warning,
+            };
+            self.diagnostics.push(warning.help("`#undef` it first, or choose another name"));
+        }
+        self.macros.insert(name, found);
+        Ok(())
+    }
+
+    fn include(&mut self, word: Token, rest: &[Token]) -> Result<(), Failed> {
+        let mut tokens = rest.to_vec();
+        if tokens.first().is_some_and(|token| token.kind == Kind::Name) {
+            tokens = self.expand(tokens, 0)?;
+        }
+        let texts: Vec<&str> = tokens.iter().map(|token| self.names.text(token.text)).collect();
+        let (name, angled) = match (tokens.first().map(|token| token.kind), &texts[..]) {
+            (Some(Kind::Text), [text, ..]) => (text.trim_matches('"').to_string(), false),
+            (_, ["<", inside @ .., ">"]) => (inside.concat(), true),
+            _ => {
+                let error = Diagnostic::error(&codes::DIRECTIVE, "`#include` without a file");
+                let error = error.at(word.span, "asks for a file");
+                return self.diagnostics.fail(error.help("write `#include \"file.h\"`"));
+            }
+        };
+        let span = tokens[0].span.to(tokens[tokens.len() - 1].span);
+        if self.depth == MAX_INCLUDES {
+            let error = Diagnostic::error(&codes::LIMIT, "files included too deep");
+            let error = error.at(span, format!("more than {MAX_INCLUDES} within each other"));
+            let help = "does a header include itself? Begin it with `#pragma once`";
+            return self.diagnostics.fail(error.help(help));
+        }
+        let found = match self.includes {
+            Some(includes) => includes.open(word.span.source, &name, angled),
+            None => Err(NotIncluded::NotFound),
+        };
+        let own = || headers::text(&name).zip(self.includes);
+        let (source, file) = match found {
+            Ok(found) => found,
+            Err(why) => match own() {
+                Some((text, includes)) => includes.add(SourceFile::new(format!("<{name}>"), text)),
+                None if angled => {
+                    let message = format!("there is no header <{}>", shorten(&name));
+                    let error = Diagnostic::error(&codes::NO_HEADER, message).at(span, "not known");
+                    let help = "there are <stdint.h>, <stdbool.h>, <stddef.h>, <limits.h>, \
+                                <stdlib.h>, <string.h> and <assert.h>";
+                    self.diagnostics.push(error.help(help));
+                    return Ok(());
+                }
+                None => {
+                    let why = match why {
+                        NotIncluded::NotFound => "there is no such file".to_string(),
+                        NotIncluded::Unreadable(why) => why,
+                    };
+                    let message = format!("cannot include \"{}\": {why}", shorten(&name));
+                    let error = Diagnostic::error(&codes::NO_FILE, message).at(span, "not read");
+                    let help = "name a file beside this one, or its folder with -I";
+                    return self.diagnostics.fail(error.help(help));
+                }
+            },
+        };
+        if self.once.contains(&file.name) {
+            return Ok(());
+        }
+        self.included.insert(source, span);
+        self.depth += 1;
+        self.file(source, &file)?;
+        self.depth -= 1;
+        Ok(())
+    }
+}
+
+/// Whether two definitions are the same but for where they stand (6.10.3, 2).
+fn same(a: &Macro, b: &Macro) -> bool {
+    let tokens = a.body.len() == b.body.len()
+        && a.body.iter().zip(&b.body).enumerate().all(|(number, (a, b))| {
+            a.kind == b.kind && a.text == b.text && (number == 0 || a.space == b.space)
+        });
+    tokens && a.params == b.params && a.variadic == b.variadic
+}

@@ -1,0 +1,173 @@
+//! Preprocessing tokens (C11, 6.4) of a file, with lines joined that end in a backslash (5.1.1.2,
+//! phase 2). Spans are those of the file as it stands.
+
+use logos::Logos;
+use nbcc_base::lexical;
+use nbcc_base::{Diagnostic, Diagnostics, Failed, SourceFile, SourceId, Span};
+
+use crate::codes;
+use crate::names::{Name, Names};
+
+/// Tokens of a file at most: what is made of them fits the memory of a small machine.
+pub(crate) const MAX_TOKENS: usize = 4_000_000;
+
+/// What a token is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Name,
+    Number,
+    Char,
+    Text,
+    Punct,
+    /// The words of a `#pragma nbcc`, as one text.
+    Pragma,
+    /// What starts no token: a stray character, an open text.
+    Other,
+}
+
+/// A preprocessing token.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Token {
+    pub(crate) kind: Kind,
+    pub(crate) text: Name,
+    /// Where it stands; what a macro makes stands where the macro is used.
+    pub(crate) span: Span,
+    /// Whether white space stands before it.
+    pub(crate) space: bool,
+    /// Whether it is the first of its line.
+    pub(crate) first: bool,
+    /// Whether it names a macro that is not to be expanded any more (6.10.3.4).
+    pub(crate) frozen: bool,
+}
+
+#[derive(Logos, Clone, Copy, Debug, PartialEq, Eq)]
+enum Raw {
+    #[regex(r"[ \t\r\f\x0b]+")]
+    #[regex(r"//[^\n]*", allow_greedy = true)]
+    Blank,
+    #[token("\n")]
+    Line,
+    #[token("/*", comment)]
+    Comment,
+    #[regex(r"[A-Za-z_][A-Za-z0-9_]*")]
+    Name,
+    #[regex(r"\.?[0-9]([eEpP][+-]|[A-Za-z0-9_.])*")]
+    Number,
+    #[regex(r"'([^'\\\n]|\\[^\n])*'")]
+    Char,
+    #[regex(r#""([^"\\\n]|\\[^\n])*""#)]
+    Text,
+    #[regex(r"\.\.\.|->|\+\+|--|<<=|>>=|<<|>>|<=|>=|==|!=|&&|\|\||\*=|/=|%=|\+=|-=|&=|\^=|\|=|##")]
+    #[regex(r"[\[\](){}.&*+\-~!/%<>^|?:;=,#]")]
+    Punct,
+}
+
+/// Whether the comment ends.
+fn comment(lexer: &mut logos::Lexer<'_, Raw>) -> bool {
+    let end = lexer.remainder().find("*/");
+    lexer.bump(end.map_or(lexer.remainder().len(), |end| end + 2));
+    end.is_some()
+}
+
+/// A text without the line breaks behind a backslash, and where they stood.
+struct Spliced {
+    text: String,
+    /// From that byte of `text` on, so many bytes were left out before.
+    gaps: Vec<(usize, usize)>,
+}
+
+impl Spliced {
+    fn new(text: &str) -> Spliced {
+        let mut spliced = Spliced { text: String::with_capacity(text.len()), gaps: Vec::new() };
+        let mut rest = text;
+        let mut left_out = 0;
+        while let Some(at) = rest.find('\\') {
+            let after = &rest[at + 1..];
+            let width = match after.as_bytes() {
+                [b'\n', ..] => 2,
+                [b'\r', b'\n', ..] => 3,
+                _ => {
+                    spliced.text.push_str(&rest[..=at]);
+                    rest = after;
+                    continue;
+                }
+            };
+            spliced.text.push_str(&rest[..at]);
+            left_out += width;
+            spliced.gaps.push((spliced.text.len(), left_out));
+            rest = &rest[at + width..];
+        }
+        spliced.text.push_str(rest);
+        spliced
+    }
+
+    fn offset(&self, at: usize) -> usize {
+        let gap = self.gaps.partition_point(|&(from, _)| from <= at);
+        at + gap.checked_sub(1).map_or(0, |gap| self.gaps[gap].1)
+    }
+
+    /// The end of a token whose last byte is before `at`.
+    fn end(&self, at: usize) -> usize {
+        at.checked_sub(1).map_or(0, |last| self.offset(last) + 1)
+    }
+}
+
+/// The tokens of a file.
+pub(crate) fn tokens(
+    source: SourceId,
+    file: &SourceFile,
+    names: &mut Names,
+    diagnostics: &mut Diagnostics,
+) -> Result<Vec<Token>, Failed> {
+    let spliced = Spliced::new(&file.text);
+    let mut list = Vec::new();
+    let (mut space, mut first) = (false, true);
+    let mut lexer = Raw::lexer(&spliced.text);
+    while let Some(raw) = lexer.next() {
+        let range = lexer.span();
+        let span = Span::new(source, spliced.offset(range.start), spliced.end(range.end));
+        let kind = match raw {
+            Ok(Raw::Blank | Raw::Comment) => {
+                space = true;
+                continue;
+            }
+            Ok(Raw::Line) => {
+                (space, first) = (true, true);
+                continue;
+            }
+            Ok(Raw::Name) => Kind::Name,
+            Ok(Raw::Number) => Kind::Number,
+            Ok(Raw::Char) => Kind::Char,
+            Ok(Raw::Text) => Kind::Text,
+            Ok(Raw::Punct) => Kind::Punct,
+            Err(()) if lexer.slice().starts_with("/*") => {
+                let at = span.start as usize;
+                return diagnostics.fail(lexical::open_comment(&codes::COMMENT, source, at));
+            }
+            Err(()) => Kind::Other,
+        };
+        if list.len() == MAX_TOKENS {
+            let error = Diagnostic::error(&codes::LIMIT, format!("more than {MAX_TOKENS} tokens"));
+            let error = error.at(span, "one too many");
+            return diagnostics.fail(error.help("make several files of it"));
+        }
+        let text = names.intern(lexer.slice());
+        list.push(Token { kind, text, span, space, first, frozen: false });
+        (space, first) = (false, false);
+    }
+    Ok(list)
+}
+
+/// The kind of a text that is one token; `None` where it is none, or several.
+pub(crate) fn single(text: &str) -> Option<Kind> {
+    let mut lexer = Raw::lexer(text);
+    let kind = match lexer.next()? {
+        Ok(Raw::Name) => Kind::Name,
+        Ok(Raw::Number) => Kind::Number,
+        Ok(Raw::Char) => Kind::Char,
+        Ok(Raw::Text) => Kind::Text,
+        Ok(Raw::Punct) => Kind::Punct,
+        _ => return None,
+    };
+    lexer.remainder().is_empty().then_some(kind)
+}

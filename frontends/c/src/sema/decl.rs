@@ -1,0 +1,719 @@
+//! Specifiers, declarators and declarations (C11, 6.7).
+
+use nbcc_base::{Diagnostic, Span};
+
+use super::{MAX_STATIC, Scope, Sema, Symbol};
+use crate::codes;
+use crate::sema::tree::{ExprKind, Function, Global, Param, Stmt, StmtKind};
+use crate::syntax::ast::{
+    self, Declaration, Declarator, Ident, Part, SpecItem, Specs, Storage, Word,
+};
+use crate::types::{Enum, Int, Kind, Len, Member, Qual, Signature, Struct, Ty, Types};
+
+/// Levels of arrays and structures in a type at most.
+const MAX_DEPTH: u32 = 256;
+/// Members of structures that are objects of their own at most, all levels together.
+const MAX_OBJECTS: u64 = 4096;
+
+/// What specifiers say.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Base {
+    pub(super) of: Qual,
+    pub(super) storage: Option<Storage>,
+}
+
+/// Which extents an array may have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Extents {
+    Constant,
+    /// Those of parameters of a function with a body: any expression.
+    Any,
+    /// Those of parameters of a prototype: they say nothing.
+    Ignored,
+}
+
+impl Sema<'_> {
+    /// Reads specifiers. `declares_tag` where nothing but a tag is declared.
+    pub(super) fn specs(&mut self, specs: &Specs, declares_tag: bool) -> Base {
+        let (mut words, mut ty, mut is_const, mut storage) = (Vec::new(), None, false, None);
+        for (item, span) in &specs.items {
+            let found = match item {
+                SpecItem::Word(word) => {
+                    words.push(*word);
+                    continue;
+                }
+                SpecItem::Storage(class) => {
+                    storage = Some(*class);
+                    continue;
+                }
+                SpecItem::Const => {
+                    is_const = true;
+                    continue;
+                }
+                SpecItem::Nothing => continue,
+                SpecItem::Named(name) => match self.lookup(name.name) {
+                    Some(Symbol::Typedef(of)) => {
+                        is_const |= of.is_const;
+                        of.ty
+                    }
+                    _ => {
+                        self.unknown(name.name, name.span);
+                        Types::ERROR
+                    }
+                },
+                SpecItem::Struct(tag, members) => {
+                    self.structure(*tag, members.as_deref(), *span, declares_tag)
+                }
+                SpecItem::Enum(tag, list) => self.enumeration(*tag, list.as_deref(), *span),
+            };
+            if ty.is_some() || !words.is_empty() {
+                self.bad_specs(specs.span);
+            }
+            ty = Some(found);
+        }
+        let ty = match ty {
+            Some(ty) if words.is_empty() => ty,
+            Some(_) => {
+                self.bad_specs(specs.span);
+                Types::ERROR
+            }
+            None => self.words(&words, specs.span),
+        };
+        Base { of: Qual { ty, is_const }, storage }
+    }
+
+    fn bad_specs(&mut self, span: Span) {
+        let help = "write one type, as in `unsigned long` or `int16_t`";
+        self.error(&codes::SPECIFIERS, span, "these words make no type", "no type", help);
+    }
+
+    fn words(&mut self, words: &[Word], span: Span) -> Ty {
+        let count = |word: Word| words.iter().filter(|&&w| w == word).count();
+        let (signed, unsigned) = (count(Word::Signed), count(Word::Unsigned));
+        let (short, long, int) = (count(Word::Short), count(Word::Long), count(Word::Int));
+        let (char, void, bool) = (count(Word::Char), count(Word::Void), count(Word::Bool));
+        let signs = signed + unsigned;
+        let found = match (void, bool, char, short, long) {
+            (1, 0, 0, 0, 0) if signs + int == 0 => return Types::VOID,
+            (0, 1, 0, 0, 0) if signs + int == 0 => Some(Int::Bool),
+            (0, 0, 1, 0, 0) if int == 0 && signs <= 1 => Some(match (signed, unsigned) {
+                (1, _) => Int::SChar,
+                (_, 1) => Int::UChar,
+                _ => Int::Char,
+            }),
+            (0, 0, 0, 1, 0) if int <= 1 && signs <= 1 => {
+                Some(if unsigned == 1 { Int::UShort } else { Int::Short })
+            }
+            (0, 0, 0, 0, 1) if int <= 1 && signs <= 1 => {
+                Some(if unsigned == 1 { Int::ULong } else { Int::Long })
+            }
+            (0, 0, 0, 0, 2) if int <= 1 && signs <= 1 => {
+                Some(if unsigned == 1 { Int::ULLong } else { Int::LLong })
+            }
+            (0, 0, 0, 0, 0) if int <= 1 && signs <= 1 && int + signs > 0 => {
+                Some(if unsigned == 1 { Int::UInt } else { Int::Int })
+            }
+            _ => None,
+        };
+        match found {
+            Some(int) => self.types.int(int),
+            None => {
+                self.bad_specs(span);
+                Types::ERROR
+            }
+        }
+    }
+
+    fn find_tag(&self, tag: Ident) -> Option<Ty> {
+        self.scopes.iter().rev().find_map(|scope| scope.tags.get(&tag.name)).copied()
+    }
+
+    fn own_tag(&self, tag: Ident) -> Option<Ty> {
+        self.scopes.last().and_then(|scope| scope.tags.get(&tag.name)).copied()
+    }
+
+    fn set_tag(&mut self, tag: Option<Ident>, ty: Ty) {
+        if let (Some(tag), Some(scope)) = (tag, self.scopes.last_mut()) {
+            scope.tags.insert(tag.name, ty);
+        }
+    }
+
+    fn structure(
+        &mut self,
+        tag: Option<Ident>,
+        members: Option<&[ast::MemberDecl]>,
+        span: Span,
+        declares_tag: bool,
+    ) -> Ty {
+        let known = match (tag, members) {
+            (Some(tag), None) if !declares_tag => self.find_tag(tag),
+            (Some(tag), _) => self.own_tag(tag),
+            (None, _) => None,
+        };
+        let ty = match known {
+            Some(ty) if matches!(self.types.kind(ty), Kind::Struct(_)) => ty,
+            Some(_) => {
+                let help = "choose another tag";
+                let message = "the tag is one of another kind of type";
+                self.error(&codes::DUPLICATE, span, message, "declared as another kind", help);
+                return Types::ERROR;
+            }
+            None => {
+                let tag_name = tag.map(|tag| tag.name);
+                let sums = Default::default();
+                let data = Struct { tag: tag_name, members: None, size: 0, align: 1, sums };
+                self.types.structs.push(data);
+                let ty = self.types.make(Kind::Struct(self.types.structs.len() as u32 - 1));
+                self.set_tag(tag, ty);
+                ty
+            }
+        };
+        let Some(declarations) = members else { return ty };
+        if self.types.members(ty).is_some() {
+            let help = "remove one definition, or choose another tag";
+            self.error(&codes::DUPLICATE, span, "a structure is defined twice", "again", help);
+            return ty;
+        }
+        let mut list: Vec<Member> = Vec::new();
+        for declaration in declarations {
+            let base = self.specs(&declaration.specs, false);
+            if declaration.members.is_empty() {
+                let is_struct = matches!(self.types.kind(base.of.ty), Kind::Struct(_));
+                let is_anonymous = declaration
+                    .specs
+                    .items
+                    .iter()
+                    .any(|(item, _)| matches!(item, SpecItem::Struct(None, Some(_))));
+                if is_struct && is_anonymous {
+                    list.push(Member { name: None, of: base.of, offset: 0 });
+                }
+                continue;
+            }
+            for declarator in &declaration.members {
+                let Some(name) = declarator.name else { continue };
+                let of = self.declared(base.of, declarator, Extents::Constant);
+                let of = self.checked_member(of, name);
+                if self.find_in(&list, name.name).is_some() {
+                    self.duplicate(name.name, name.span, span);
+                    continue;
+                }
+                list.push(Member { name: Some(name.name), of, offset: 0 });
+            }
+        }
+        if list.is_empty() {
+            let help = "give it a member";
+            self.error(&codes::INCOMPLETE, span, "a structure without members", "empty", help);
+        }
+        let (mut size, mut align) = (0_u64, 1_u64);
+        for member in &mut list {
+            let own = self.types.align(member.of.ty);
+            align = align.max(own);
+            size = size.next_multiple_of(own);
+            member.offset = size;
+            size =
+                size.saturating_add(self.types.size(member.of.ty).unwrap_or(1 << 60)).min(1 << 60);
+        }
+        size = size.next_multiple_of(align);
+        let sums = self.types.sums_of(&list);
+        if sums.depth > MAX_DEPTH || sums.objects > MAX_OBJECTS {
+            let help = "give all numbers in it one type, or use arrays of their own";
+            let message = "a structure of too many levels or members of several types";
+            self.error(&codes::LIMIT, span, message, "too large", help);
+            return Types::ERROR;
+        }
+        if let Kind::Struct(number) = self.types.kind(ty) {
+            let data = &mut self.types.structs[number as usize];
+            (data.members, data.size, data.align) = (Some(list), size, align);
+            data.sums = sums;
+        }
+        ty
+    }
+
+    /// The path to a member, through structures without a name.
+    pub(super) fn find_in(
+        &self,
+        members: &[Member],
+        name: crate::names::Name,
+    ) -> Option<Vec<usize>> {
+        for (number, member) in members.iter().enumerate() {
+            if member.name == Some(name) {
+                return Some(vec![number]);
+            }
+            let inner = self.types.members(member.of.ty).filter(|_| member.name.is_none());
+            if let Some(mut path) = inner.and_then(|inner| self.find_in(inner, name)) {
+                path.insert(0, number);
+                return Some(path);
+            }
+        }
+        None
+    }
+
+    /// Refuses what is no type of a member.
+    fn checked_member(&mut self, of: Qual, name: Ident) -> Qual {
+        let mut inner = of.ty;
+        while let Kind::Array(element, len) = self.types.kind(inner) {
+            if len == Len::Unknown {
+                let message = "flexible array members are not supported";
+                let help = "give the array its length, or pass it as a parameter of its own";
+                self.error(&codes::FLEXIBLE, name.span, message, "has no length", help);
+                return Qual { ty: Types::ERROR, ..of };
+            }
+            inner = element.ty;
+        }
+        if self.types.is_pointer(inner) {
+            let message = "pointers in structures are not supported";
+            let help = "keep an index into the array instead";
+            self.error(&codes::POINTER_MEMBER, name.span, message, "holds a pointer", help);
+            return Qual { ty: Types::ERROR, ..of };
+        }
+        if !self.types.is_complete(of.ty) {
+            self.incomplete(of.ty, name.span);
+            return Qual { ty: Types::ERROR, ..of };
+        }
+        of
+    }
+
+    fn incomplete(&mut self, ty: Ty, span: Span) {
+        let text = self.text(ty);
+        let message = format!("the type {text} is not complete");
+        let help = "define its members, or its length, before";
+        self.error(&codes::INCOMPLETE, span, message, "needs a complete type", help);
+    }
+
+    fn enumeration(
+        &mut self,
+        tag: Option<Ident>,
+        list: Option<&[(Ident, Option<ast::Expr>)]>,
+        span: Span,
+    ) -> Ty {
+        let Some(list) = list else {
+            let known = tag.and_then(|tag| self.find_tag(tag));
+            return match known {
+                Some(ty) if matches!(self.types.kind(ty), Kind::Enum(_)) => ty,
+                _ => {
+                    let help = "define its constants before: `enum tag { A, B };`";
+                    let message = "the enumeration is not defined";
+                    self.error(&codes::INCOMPLETE, span, message, "not known", help);
+                    Types::ERROR
+                }
+            };
+        };
+        if let Some(tag) = tag
+            && self.own_tag(tag).is_some()
+        {
+            self.duplicate(tag.name, tag.span, span);
+        }
+        let data = Enum { tag: tag.map(|tag| tag.name), int: Int::UInt, is_complete: false };
+        self.types.enums.push(data);
+        let number = self.types.enums.len() - 1;
+        let ty = self.types.make(Kind::Enum(number as u32));
+        self.set_tag(tag, ty);
+        let mut next = 0_i64;
+        for (name, value) in list {
+            if let Some(value) = value {
+                next = self.constant(value).unwrap_or(next);
+            }
+            if i32::try_from(next).is_err() {
+                let message = format!("`{}` does not fit an `int`", self.name(name.name));
+                let help = "use a `static const` variable of a wider type";
+                self.error(&codes::CONSTANT, name.span, message, format!("is {next}"), help);
+                next = 0;
+            }
+            if next < 0 {
+                self.types.enums[number].int = Int::Int;
+            }
+            let symbol = Symbol::Constant(next, Types::INT);
+            if let Some((_, first)) = self.declare(name.name, symbol, name.span) {
+                self.duplicate(name.name, name.span, first);
+            }
+            next += 1;
+        }
+        self.types.enums[number].is_complete = true;
+        ty
+    }
+
+    /// The type that a declarator gives its name.
+    pub(super) fn declared(&mut self, base: Qual, declarator: &Declarator, mode: Extents) -> Qual {
+        let mut of = base;
+        let levels = declarator.parts.len() + self.types.sums(base.ty).depth as usize;
+        if levels > MAX_DEPTH as usize {
+            let span = declarator.name.map(|name| name.span).unwrap_or_default();
+            let message = format!("a type of {levels} levels");
+            self.error(&codes::LIMIT, span, message, "too many", "use fewer than 256");
+            return Qual { ty: Types::ERROR, is_const: false };
+        }
+        for (number, part) in declarator.parts.iter().enumerate().rev() {
+            let outer = number == 0;
+            of = match part {
+                Part::Pointer { is_const } => {
+                    self.pointer_to(of, declarator, number);
+                    Qual { ty: self.types.pointer(of), is_const: *is_const }
+                }
+                Part::Array { length, span } => {
+                    let mode = if outer || mode != Extents::Any { mode } else { Extents::Any };
+                    Qual { ty: self.array_of(of, length.as_deref(), *span, mode), is_const: false }
+                }
+                Part::Function { params, variadic, names_only, span } => {
+                    let ty = self.function_type(of, params, *variadic, *names_only, *span);
+                    Qual { ty, is_const: false }
+                }
+            };
+        }
+        of
+    }
+
+    /// Refuses pointers that the language does not have.
+    fn pointer_to(&mut self, of: Qual, declarator: &Declarator, _: usize) {
+        let span = declarator.name.map(|name| name.span);
+        let span = span.unwrap_or_default();
+        let mut inner = of.ty;
+        while let Kind::Array(element, _) = self.types.kind(inner) {
+            inner = element.ty;
+        }
+        match self.types.kind(inner) {
+            Kind::Function(_) => {
+                let message = "function pointers are not supported";
+                let help = "call the functions by their names, chosen with `if` or `switch`";
+                self.error(&codes::FUNCTION_POINTER, span, message, "points to a function", help);
+            }
+            Kind::Pointer(_) => {
+                let message = "pointers to pointers are not supported";
+                let help = "return the pointer, or use an index into the array";
+                self.error(&codes::POINTER_POINTER, span, message, "points to a pointer", help);
+            }
+            _ => {}
+        }
+    }
+
+    fn array_of(&mut self, of: Qual, length: Option<&ast::Expr>, span: Span, mode: Extents) -> Ty {
+        if matches!(self.types.kind(of.ty), Kind::Function(_)) {
+            let message = "function pointers are not supported";
+            let help = "call the functions by their names, chosen with `if` or `switch`";
+            self.error(&codes::FUNCTION_POINTER, span, message, "an array of functions", help);
+            return Types::ERROR;
+        }
+        if self.types.is_pointer(of.ty) {
+            let message = "pointers in arrays are not supported";
+            let help = "use an array of more dimensions, or indices into one array";
+            self.error(&codes::POINTER_MEMBER, span, message, "holds pointers", help);
+            return Types::ERROR;
+        }
+        if !self.types.is_complete(of.ty) && of.ty != Types::ERROR {
+            self.incomplete(of.ty, span);
+            return Types::ERROR;
+        }
+        let len = match length {
+            None => Len::Unknown,
+            Some(_) if mode == Extents::Ignored => Len::Unknown,
+            Some(length) => self.length(length, mode),
+        };
+        self.types.make(Kind::Array(of, len))
+    }
+
+    fn length(&mut self, length: &ast::Expr, mode: Extents) -> Len {
+        let value = self.expr(length);
+        if value.ty == Types::ERROR {
+            return Len::Fixed(1);
+        }
+        if self.types.as_int(value.ty).is_none() {
+            let message = "the length of an array is no integer";
+            self.error(
+                &codes::CONSTANT,
+                length.span,
+                message,
+                "not an integer",
+                "write an integer",
+            );
+            return Len::Fixed(1);
+        }
+        match value.kind {
+            ExprKind::Const(count) if count > 0 => Len::Fixed(count as u64),
+            // A host may give an empty array.
+            ExprKind::Const(0) if mode == Extents::Any => Len::Fixed(0),
+            ExprKind::Const(count) => {
+                let message = format!("an array of {count} elements");
+                let help = "give it at least one element";
+                self.error(&codes::ARRAY_SIZE, length.span, message, "not positive", help);
+                Len::Fixed(1)
+            }
+            _ if mode == Extents::Any => {
+                let value = self.convert(value, Types::LONG);
+                let name = self.names_extent(length.span);
+                self.current.extents.push((name, value));
+                Len::Var(name)
+            }
+            _ => {
+                let message = "variable-length arrays are not supported";
+                let help = "give it a constant length, the largest that is needed";
+                self.error(&codes::VLA, length.span, message, "not constant", help);
+                Len::Fixed(1)
+            }
+        }
+    }
+
+    /// A variable for an extent.
+    fn names_extent(&mut self, span: Span) -> u32 {
+        // It is found by its number only, so it may have the name of anything.
+        self.add_local(crate::names::Name(0), Types::LONG, span)
+    }
+
+    fn function_type(
+        &mut self,
+        result: Qual,
+        params: &[ast::ParamDecl],
+        variadic: bool,
+        names_only: bool,
+        span: Span,
+    ) -> Ty {
+        self.refuse_forms(variadic, names_only, span);
+        let saved = std::mem::take(&mut self.current);
+        self.scopes.push(Scope::default());
+        let mut types = Vec::new();
+        if !only_void(params) {
+            for param in params {
+                let base = self.specs(&param.specs, false);
+                let of = self.declared(base.of, &param.declarator, Extents::Ignored);
+                types.push(self.adjusted(of).ty);
+                if let Some(name) = param.declarator.name {
+                    let local = self.add_local(name.name, of.ty, name.span);
+                    self.declare(name.name, Symbol::Local(local), name.span);
+                }
+            }
+        }
+        self.scopes.pop();
+        self.current = saved;
+        let open = params.is_empty();
+        self.types.function(Signature { result: result.ty, params: types, open })
+    }
+
+    pub(super) fn refuse_forms(&mut self, variadic: bool, names_only: bool, span: Span) {
+        if variadic {
+            let message = "functions with `...` are not supported";
+            let help = "give it all its parameters, or an array";
+            self.error(&codes::VARIADIC, span, message, "takes any number", help);
+        }
+        if names_only {
+            let message = "parameters without types are not supported";
+            let help = "write the types in the parentheses: `int f(int a, int b)`";
+            self.error(&codes::KNR, span, message, "an old form of definition", help);
+        }
+    }
+
+    /// The type of a parameter: arrays are pointers (6.7.6.3).
+    pub(super) fn adjusted(&mut self, of: Qual) -> Qual {
+        match self.types.kind(of.ty) {
+            Kind::Array(element, _) => {
+                Qual { ty: self.types.pointer(element), is_const: of.is_const }
+            }
+            Kind::Function(_) => Qual { ty: self.types.pointer(of), is_const: false },
+            _ => of,
+        }
+    }
+
+    /// A declaration, within a function or outside; statements that make its variables.
+    pub(super) fn declaration(&mut self, declaration: Declaration, out: &mut Vec<Stmt>) {
+        let base = self.specs(&declaration.specs, declaration.items.is_empty());
+        for (declarator, init) in declaration.items {
+            let Some(name) = declarator.name else { continue };
+            let of = self.declared(base.of, &declarator, Extents::Constant);
+            if base.storage == Some(Storage::Typedef) {
+                let symbol = Symbol::Typedef(of);
+                if let Some((old, first)) = self.declare(name.name, symbol, name.span)
+                    && !matches!(old, Symbol::Typedef(old) if self.types.compatible(old.ty, of.ty))
+                {
+                    self.duplicate(name.name, name.span, first);
+                }
+                continue;
+            }
+            if matches!(self.types.kind(of.ty), Kind::Function(_)) {
+                self.prototype(name, of.ty, base.storage == Some(Storage::Static));
+                continue;
+            }
+            let is_global = self.current.number.is_none();
+            if is_global || matches!(base.storage, Some(Storage::Static | Storage::Extern)) {
+                self.global(name, of, base.storage, init);
+            } else {
+                self.local(name, of, init, declaration.span, out);
+            }
+        }
+    }
+
+    fn prototype(&mut self, name: Ident, ty: Ty, is_static: bool) {
+        let found = self.lookup(name.name);
+        if let Some(Symbol::Function(number)) = found {
+            let known = self.signature_of(number);
+            if !self.types.compatible(known, ty) {
+                let message = format!("`{}` is declared with another type", self.name(name.name));
+                let first = self.functions[number].span;
+                let error = Diagnostic::error(&codes::DUPLICATE, message);
+                let error = error.at(name.span, "another type").and(first, "declared here");
+                self.diagnostics.push(error.help("make the declarations the same"));
+            }
+            self.functions[number].is_static |= is_static;
+            return;
+        }
+        let number = self.add_function(name, ty, is_static);
+        // A prototype belongs to the file, wherever it stands.
+        self.scopes[0].symbols.insert(name.name, (Symbol::Function(number), name.span));
+        if self.scopes.len() > 1 {
+            self.declare(name.name, Symbol::Function(number), name.span);
+        }
+    }
+
+    pub(super) fn add_function(&mut self, name: Ident, ty: Ty, is_static: bool) -> usize {
+        let Kind::Function(signature) = self.types.kind(ty) else { return 0 };
+        let signature = self.types.functions[signature as usize].clone();
+        let params = signature.params.iter().map(|&ty| Param {
+            name: None,
+            span: name.span,
+            ty,
+            local: 0,
+            extent: None,
+        });
+        self.functions.push(Function {
+            name: name.name,
+            span: name.span,
+            is_static,
+            result: signature.result,
+            params: params.collect(),
+            body: None,
+            locals: Vec::new(),
+            extents: Vec::new(),
+            calls: Vec::new(),
+            returns_value: false,
+        });
+        self.functions.len() - 1
+    }
+
+    /// The type of a function.
+    pub(super) fn signature_of(&mut self, number: usize) -> Ty {
+        let function = &self.functions[number];
+        let params: Vec<Ty> = function.params.iter().map(|param| param.ty).collect();
+        let signature = Signature { result: function.result, open: params.is_empty(), params };
+        self.types.function(signature)
+    }
+
+    /// Refuses variables of types that have no values. The type, or that of an error.
+    fn checked_variable(&mut self, of: Qual, name: Ident, has_init: bool) -> Qual {
+        let is_open = matches!(self.types.kind(of.ty), Kind::Array(_, Len::Unknown));
+        let element = match self.types.kind(of.ty) {
+            Kind::Array(element, _) => element.ty,
+            _ => of.ty,
+        };
+        if of.ty == Types::VOID || !self.types.is_complete(element) || is_open && !has_init {
+            self.incomplete(of.ty, name.span);
+            return Qual { ty: Types::ERROR, ..of };
+        }
+        // A size that is not known here is one beyond 64 bits.
+        if !is_open && self.types.size(of.ty).is_none_or(|size| size > MAX_STATIC) {
+            self.too_large(name);
+            return Qual { ty: Types::ERROR, ..of };
+        }
+        of
+    }
+
+    fn too_large(&mut self, name: Ident) {
+        let message = format!("`{}` makes the variables larger than 1 GiB", self.name(name.name));
+        let help = "use smaller arrays, or array parameters";
+        self.error(&codes::LIMIT, name.span, message, "too large", help);
+    }
+
+    fn global(&mut self, name: Ident, of: Qual, storage: Option<Storage>, init: Option<ast::Init>) {
+        let is_tentative = init.is_none() && self.scopes.len() == 1;
+        let of = if is_tentative
+            && matches!(self.types.kind(of.ty), Kind::Array(_, Len::Unknown))
+            && storage == Some(Storage::Extern)
+        {
+            of
+        } else {
+            self.checked_variable(of, name, init.is_some())
+        };
+        let known = self.scopes.last().and_then(|scope| scope.symbols.get(&name.name)).copied();
+        let number = match known {
+            Some((Symbol::Global(number), first)) if self.scopes.len() == 1 => {
+                let defined = !self.globals[number].values.is_empty()
+                    || self.globals[number].pointer.is_some();
+                if !self.types.compatible(self.globals[number].ty, of.ty)
+                    || defined && !is_tentative
+                {
+                    self.duplicate(name.name, name.span, first);
+                }
+                if !matches!(self.types.kind(of.ty), Kind::Array(_, Len::Unknown)) {
+                    self.globals[number].ty = of.ty;
+                }
+                number
+            }
+            Some((_, first)) => {
+                self.duplicate(name.name, name.span, first);
+                return;
+            }
+            None => {
+                self.globals.push(Global {
+                    name: name.name,
+                    ty: of.ty,
+                    is_const: of.is_const,
+                    in_memory: self.has_array(of.ty),
+                    written: false,
+                    values: Default::default(),
+                    pointer: None,
+                });
+                let number = self.globals.len() - 1;
+                self.declare(name.name, Symbol::Global(number), name.span);
+                number
+            }
+        };
+        if let Some(init) = init {
+            let ty = self.static_init(number, of, &init);
+            self.globals[number].ty = ty;
+        }
+        let ty = self.globals[number].ty;
+        self.globals[number].in_memory = self.has_array(ty);
+        if known.is_none() {
+            self.static_bytes = self.static_bytes.saturating_add(self.types.size(ty).unwrap_or(0));
+            if self.static_bytes > MAX_STATIC {
+                self.static_bytes = 0;
+                self.too_large(name);
+            }
+        }
+    }
+
+    fn local(
+        &mut self,
+        name: Ident,
+        of: Qual,
+        init: Option<ast::Init>,
+        span: Span,
+        out: &mut Vec<Stmt>,
+    ) {
+        let of = self.checked_variable(of, name, init.is_some());
+        let local = self.add_local(name.name, of.ty, name.span);
+        let known = self.scopes.last().and_then(|scope| scope.symbols.get(&name.name));
+        if let Some(&(_, first)) = known {
+            self.duplicate(name.name, name.span, first);
+        }
+        self.declare(name.name, Symbol::Local(local), name.span);
+        self.current.locals[local as usize].is_const = of.is_const;
+        let init = init.map(|init| {
+            let (ty, values) = self.init(of.ty, &init);
+            self.current.locals[local as usize].ty = ty;
+            self.current.locals[local as usize].written += 1;
+            crate::sema::tree::Init { values }
+        });
+        out.push(Stmt { kind: StmtKind::Local(local, init), span });
+    }
+}
+
+/// Whether a parameter list is `(void)`.
+pub(super) fn only_void(params: &[ast::ParamDecl]) -> bool {
+    let is_void = |(item, _): &(SpecItem, Span)| matches!(item, SpecItem::Word(Word::Void));
+    match params {
+        [param] => {
+            let declarator = &param.declarator;
+            param.specs.items.len() == 1
+                && param.specs.items.iter().all(is_void)
+                && declarator.name.is_none()
+                && declarator.parts.is_empty()
+        }
+        _ => false,
+    }
+}

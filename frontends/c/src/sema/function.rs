@@ -1,0 +1,139 @@
+//! Definitions of functions (C11, 6.9.1).
+
+use nbcc_base::Span;
+
+use super::decl::{Extents, only_void};
+use super::{Current, Scope, Sema, Symbol};
+use crate::codes;
+use crate::sema::tree::{Extent, Param};
+use crate::syntax::ast::{Declarator, Ident, ParamDecl, Part, Specs, Stmt, StmtKind, Storage};
+use crate::types::{Kind, Len, Signature, Types};
+
+impl Sema<'_> {
+    pub(super) fn function(
+        &mut self,
+        specs: &Specs,
+        declarator: Declarator,
+        body: Stmt,
+        span: Span,
+    ) {
+        let base = self.specs(specs, false);
+        let Some(name) = declarator.name else { return };
+        let mut rest = declarator;
+        let (params, variadic, names_only, at) =
+            match (!rest.parts.is_empty()).then(|| rest.parts.remove(0)) {
+                Some(Part::Function { params, variadic, names_only, span }) => {
+                    (params, variadic, names_only, span)
+                }
+                _ => {
+                    let help = "write `T name(parameters) { ... }`";
+                    self.error(
+                        &codes::SYNTAX,
+                        span,
+                        "a body behind what is no function",
+                        "no function",
+                        help,
+                    );
+                    return;
+                }
+            };
+        self.refuse_forms(variadic, names_only, at);
+        if names_only {
+            return;
+        }
+        let result = self.declared(base.of, &rest, Extents::Constant);
+        if matches!(self.types.kind(result.ty), Kind::Array(..) | Kind::Function(_)) {
+            let help = "return a structure, or fill an array that is given";
+            self.error(&codes::TYPE, span, "a function returns an array", "not a value", help);
+        }
+        self.current = Current { result: Some(result.ty), ..Current::default() };
+        // So that what the parameters declare is theirs; it is known better below.
+        self.current.number = Some(usize::MAX);
+        self.scopes.push(Scope::default());
+        let params = if only_void(&params) { Vec::new() } else { self.params(&params) };
+        let types = params.iter().map(|param| param.ty).collect();
+        let signature = Signature { result: result.ty, params: types, open: params.is_empty() };
+        let ty = self.types.function(signature);
+        let number = self.defined(name, ty, base.storage == Some(Storage::Static));
+        self.current.number = Some(number);
+        let mut out = Vec::new();
+        if let StmtKind::Block(list) = body.kind {
+            // The parameters belong to the outermost block of the body.
+            self.statements(list, &mut out);
+        }
+        self.scopes.pop();
+        let current = std::mem::take(&mut self.current);
+        let function = &mut self.functions[number];
+        function.body = Some(out);
+        function.span = name.span;
+        function.result = result.ty;
+        function.params = params;
+        function.locals = current.locals;
+        function.extents = current.extents;
+        function.calls = current.calls;
+        function.returns_value = current.returns_value;
+    }
+
+    /// The number of a function that is defined.
+    fn defined(&mut self, name: Ident, ty: crate::types::Ty, is_static: bool) -> usize {
+        let known = self.scopes[0].symbols.get(&name.name).copied();
+        match known {
+            Some((Symbol::Function(number), first)) => {
+                if self.functions[number].body.is_some() {
+                    self.duplicate(name.name, name.span, first);
+                }
+                let declared = self.signature_of(number);
+                if !self.types.compatible(declared, ty) {
+                    let message =
+                        format!("`{}` is declared with another type", self.name(name.name));
+                    let help = "make declaration and definition the same";
+                    self.error(&codes::DUPLICATE, name.span, message, "another type", help);
+                }
+                self.functions[number].is_static |= is_static;
+                number
+            }
+            other => {
+                if let Some((_, first)) = other {
+                    self.duplicate(name.name, name.span, first);
+                }
+                let number = self.add_function(name, ty, is_static);
+                self.scopes[0].symbols.insert(name.name, (Symbol::Function(number), name.span));
+                number
+            }
+        }
+    }
+
+    fn params(&mut self, params: &[ParamDecl]) -> Vec<Param> {
+        let mut list = Vec::new();
+        for param in params {
+            let base = self.specs(&param.specs, false);
+            let declared = self.declared(base.of, &param.declarator, Extents::Any);
+            let of = self.adjusted(declared);
+            let span = param.declarator.name.map_or(param.span, |name| name.span);
+            if !self.types.is_complete(of.ty) {
+                let text = self.text(of.ty);
+                let message = format!("a parameter of the type {text}, which is not complete");
+                let help = "define the type before";
+                self.error(&codes::INCOMPLETE, span, message, "not complete", help);
+            }
+            let extent = match self.types.kind(declared.ty) {
+                Kind::Array(_, Len::Fixed(count)) => Some(Extent::Fixed(count)),
+                Kind::Array(_, Len::Var(local)) => Some(Extent::Var(local)),
+                _ => None,
+            };
+            let name = param.declarator.name;
+            let ty = if declared.ty == Types::ERROR { Types::ERROR } else { of.ty };
+            let local = self.add_local(name.map_or(crate::names::Name(0), |n| n.name), ty, span);
+            self.current.locals[local as usize].is_const = of.is_const;
+            self.current.locals[local as usize].written = 1;
+            if let Some(name) = name
+                && let Some((_, first)) = self.declare(name.name, Symbol::Local(local), span)
+            {
+                self.duplicate(name.name, span, first);
+            }
+            let name = name.map(|name| name.name);
+            list.push(Param { name, span, ty, local, extent });
+        }
+        list
+    }
+}

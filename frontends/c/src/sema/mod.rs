@@ -1,0 +1,251 @@
+//! Checking: names are looked up, types are computed, conversions are written out (C11, 6.2 to 6.9).
+//! What the language refuses is reported where it stands, and read on behind it.
+
+mod calls;
+mod decl;
+mod expr;
+mod function;
+mod init;
+mod operators;
+mod stmt;
+pub(crate) mod tree;
+
+use std::collections::HashMap;
+
+use nbcc_base::{CodeInfo, Diagnostic, Diagnostics, Span, nearest};
+
+use crate::codes;
+use crate::names::{Name, Names};
+use crate::sema::tree::{Expr, ExprKind, Function, Global, Local, Program};
+use crate::syntax::ast::Item;
+use crate::types::{Qual, Ty, Types};
+
+/// Bytes of variables that live as long as the program.
+pub(crate) const MAX_STATIC: u64 = 1 << 30;
+
+/// What a name means.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Symbol {
+    Local(u32),
+    Global(usize),
+    Function(usize),
+    Typedef(Qual),
+    Constant(i64, Ty),
+}
+
+/// The names of a block.
+#[derive(Debug, Default)]
+struct Scope {
+    symbols: HashMap<Name, (Symbol, Span)>,
+    tags: HashMap<Name, Ty>,
+}
+
+/// What is known of the function that is read.
+#[derive(Debug, Default)]
+struct Current {
+    number: Option<usize>,
+    locals: Vec<Local>,
+    extents: Vec<(u32, Expr)>,
+    calls: Vec<(usize, Span)>,
+    result: Option<Ty>,
+    returns_value: bool,
+    /// Loops and switches around.
+    loops: u32,
+    switches: Vec<Switch>,
+}
+
+/// A switch that is read.
+#[derive(Debug, Default)]
+struct Switch {
+    ty: Option<Ty>,
+    cases: Vec<(i64, u32, Span)>,
+    default: Option<(u32, Span)>,
+}
+
+/// The checker.
+pub(crate) struct Sema<'a> {
+    names: &'a Names,
+    diagnostics: &'a mut Diagnostics,
+    pub(crate) types: Types,
+    scopes: Vec<Scope>,
+    functions: Vec<Function>,
+    globals: Vec<Global>,
+    current: Current,
+    /// Whether what is read is never evaluated.
+    dead: u32,
+    /// Whether the address of what is read is taken.
+    takes_address: bool,
+    labels: u32,
+    static_bytes: u64,
+}
+
+/// Checks a translation unit.
+pub(crate) fn check(
+    items: Vec<Item>,
+    names: &Names,
+    diagnostics: &mut Diagnostics,
+) -> (Program, Types) {
+    let mut sema = Sema {
+        names,
+        diagnostics,
+        types: Types::new(),
+        scopes: vec![Scope::default()],
+        functions: Vec::new(),
+        globals: Vec::new(),
+        current: Current::default(),
+        dead: 0,
+        takes_address: false,
+        labels: 0,
+        static_bytes: 0,
+    };
+    for item in items {
+        sema.item(item);
+    }
+    sema.no_recursion();
+    (Program { functions: sema.functions, globals: sema.globals }, sema.types)
+}
+
+impl Sema<'_> {
+    #[track_caller]
+    fn error(
+        &mut self,
+        code: &'static CodeInfo,
+        span: Span,
+        message: impl Into<String>,
+        label: impl Into<String>,
+        help: impl Into<String>,
+    ) {
+        self.diagnostics.push(Diagnostic::error(code, message).at(span, label).help(help));
+    }
+
+    fn text(&self, ty: Ty) -> String {
+        format!("`{}`", self.types.text(ty, self.names).trim_end())
+    }
+
+    fn name(&self, name: Name) -> &str {
+        self.names.text(name)
+    }
+
+    fn bad(&self, span: Span) -> Expr {
+        Expr { kind: ExprKind::Bad, ty: Types::ERROR, span }
+    }
+
+    fn item(&mut self, item: Item) {
+        match item {
+            Item::Function { specs, declarator, body, span } => {
+                self.function(&specs, declarator, body, span);
+            }
+            Item::Declaration(declaration) => {
+                self.declaration(declaration, &mut Vec::new());
+            }
+            Item::StaticAssert(condition, text, span) => {
+                self.static_assert(&condition, &text, span)
+            }
+        }
+    }
+
+    fn lookup(&self, name: Name) -> Option<Symbol> {
+        let found = self.scopes.iter().rev().find_map(|scope| scope.symbols.get(&name));
+        found.map(|&(symbol, _)| symbol)
+    }
+
+    /// Declares a name in the innermost scope; what it meant there before, if it meant something.
+    fn declare(&mut self, name: Name, symbol: Symbol, span: Span) -> Option<(Symbol, Span)> {
+        self.scopes.last_mut()?.symbols.insert(name, (symbol, span))
+    }
+
+    fn duplicate(&mut self, name: Name, span: Span, first: Span) {
+        let message = format!("`{}` is defined twice", self.name(name));
+        let error = Diagnostic::error(&codes::DUPLICATE, message).at(span, "defined again");
+        let error = error.and(first, "first defined here");
+        self.diagnostics.push(error.help("remove one, or choose another name"));
+    }
+
+    /// The error for a name that means nothing.
+    fn unknown(&mut self, name: Name, span: Span) {
+        let text = self.name(name).to_string();
+        let mut known: Vec<&str> = self
+            .scopes
+            .iter()
+            .rev()
+            .flat_map(|scope| scope.symbols.keys())
+            .map(|&name| self.names.text(name))
+            .collect();
+        known.sort_unstable();
+        let near = nearest(&text, known).map(String::from);
+        let help = match near {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => "declare it before".to_string(),
+        };
+        self.error(&codes::UNKNOWN, span, format!("`{text}` is not declared"), "not known", help);
+    }
+
+    fn static_assert(&mut self, condition: &crate::syntax::ast::Expr, text: &[u8], span: Span) {
+        let value = self.constant(condition);
+        if value == Some(0) {
+            let said = String::from_utf8_lossy(text);
+            let message = if said.is_empty() {
+                "a static assertion fails".to_string()
+            } else {
+                format!("a static assertion fails: {said}")
+            };
+            let span = condition.span.to(span);
+            self.error(&codes::STATIC_ASSERT, span, message, "is 0", "make the condition true");
+        }
+    }
+
+    /// Adds a variable to the function that is read.
+    fn add_local(&mut self, name: Name, ty: Ty, span: Span) -> u32 {
+        let in_memory = self.has_array(ty);
+        let local = Local { name, ty, in_memory, written: 0, is_const: false, span };
+        self.current.locals.push(local);
+        self.current.locals.len() as u32 - 1
+    }
+
+    /// Whether a value of the type has an array in it.
+    fn has_array(&self, ty: Ty) -> bool {
+        let sums = self.types.sums(ty);
+        sums.has_array || sums.leaves > 64
+    }
+
+    /// Refuses functions that call themselves, with the cycle of calls.
+    fn no_recursion(&mut self) {
+        // Depth first; a function is 1 while its calls are followed and 2 when they are done.
+        let mut state = vec![0_u8; self.functions.len()];
+        for root in 0..self.functions.len() {
+            let mut stack = vec![(root, 0_usize)];
+            if state[root] != 0 {
+                continue;
+            }
+            state[root] = 1;
+            while let Some(top) = stack.last_mut() {
+                let (function, next) = *top;
+                let Some(&(callee, span)) = self.functions[function].calls.get(next) else {
+                    state[function] = 2;
+                    stack.pop();
+                    continue;
+                };
+                top.1 += 1;
+                match state[callee] {
+                    0 => {
+                        state[callee] = 1;
+                        stack.push((callee, 0));
+                    }
+                    1 => {
+                        let from = stack.iter().position(|&(f, _)| f == callee).unwrap_or(0);
+                        let path: Vec<String> = stack[from..]
+                            .iter()
+                            .map(|&(f, _)| f)
+                            .chain([callee])
+                            .map(|f| format!("`{}`", self.names.text(self.functions[f].name)))
+                            .collect();
+                        let message = format!("recursion: {}", path.join(" calls "));
+                        let help = "write a loop; there is no stack of calls";
+                        self.error(&codes::RECURSION, span, message, "closes the cycle", help);
+                    }
+                    _ => {}
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! What the frontend says of sources: the examples of its codes, places within macros and included
+//! files, and several errors of one file.
+
+mod common;
+
+use std::path::Path;
+
+use nbcc_base::{Diagnostic, Severity};
+use nbcc_frontend_c::C;
+use nbcc_pipeline::Frontend;
+
+fn said(text: &str) -> Vec<Diagnostic> {
+    common::parse(Path::new("/nowhere/example.c"), text, None).1
+}
+
+fn codes(text: &str) -> Vec<&'static str> {
+    said(text).iter().map(|diagnostic| diagnostic.code.code).collect()
+}
+
+#[test]
+fn examples_of_codes_trigger_them() {
+    let mut wrong = Vec::new();
+    for info in C.codes() {
+        let (_, text) = info.example.split_once('\n').expect("a command line");
+        // A file that includes itself is one for the driver, which has files.
+        let text = text
+            .replace("#include \"example.c\"\n", "#if 1\n")
+            .replace("#if 1\nint f(void) { return 1; }\n", &nested());
+        let found = codes(&text);
+        if !found.contains(&info.code) {
+            wrong.push(format!("{}: {found:?}", info.code));
+        }
+        for diagnostic in said(&text) {
+            if diagnostic.severity == Severity::Error && diagnostic.help.is_none() {
+                wrong.push(format!("{}: no help", info.code));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Parentheses that nest too deep.
+fn nested() -> String {
+    format!("int f(void) {{ return {}1{}; }}\n", "(".repeat(300), ")".repeat(300))
+}
+
+#[test]
+fn several_errors_of_a_file_are_reported() {
+    let text = "int f(int a) { return b; }\nint g(int a) { return a +; }\nint h(int a) { float x; return c; }\n";
+    assert_eq!(codes(text), ["E3020", "E3050", "E3051", "E3051"]);
+}
+
+#[test]
+fn an_error_in_a_macro_stands_where_it_is_used() {
+    let text = "#define BAD(x) ((x) + missing)\nint f(int a) { return BAD(a); }\n";
+    let all = said(text);
+    let [error] = &all[..] else { panic!("{all:?}") };
+    let span = error.span.expect("a place");
+    assert_eq!(&text[span.start as usize..span.end as usize], "BAD");
+    let definition = error.labels.iter().find(|label| label.text.contains("defined here"));
+    let definition = definition.expect("the definition").span;
+    assert_eq!(&text[definition.start as usize..definition.end as usize], "BAD");
+}
+
+#[test]
+fn an_error_in_a_header_names_the_line_that_includes_it() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("c-headers");
+    std::fs::create_dir_all(&folder).expect("a folder");
+    std::fs::write(folder.join("broken.h"), "static int g(void) { return missing; }\n")
+        .expect("a file");
+    let text = "\n#include \"broken.h\"\nint f(void) { return g(); }\n";
+    let (_, all) = common::parse(&folder.join("main.c"), text, None);
+    let [error] = &all[..] else { panic!("{all:?}") };
+    assert_eq!(error.span.expect("a place").source.0, 1);
+    let label = error.labels.iter().find(|label| label.text == "included here").expect("where");
+    assert_eq!(label.span.source.0, 0);
+    assert_eq!(label.span.start, 10);
+}
+
+/// Sources that each have exactly these diagnostics.
+#[test]
+fn what_is_wrong_is_named() {
+    let cases: &[(&str, &[&str])] = &[
+        ("int f(int a[4]) { return a[-1]; }", &[]),
+        ("int f(void) { int a[2][3] = {{0}}; return a[0][5]; }", &[]),
+        ("int f(void) { int a[2][3] = {{0}}; return a[2][0]; }", &["E3063"]),
+        ("int f(int n) { return n ? 1 / (n - n) : 0; }", &[]),
+        ("int f(int n) { return 0 ? 1 / 0 : n; }", &[]),
+        ("int f(int n) { return sizeof(1 / 0) + n; }", &[]),
+        ("int f(int n) { const int c = 1; c = n; return c; }", &["E3055"]),
+        ("int f(const int *p, int *q) { q = p; return *q; }", &["E3055"]),
+        ("int f(int *p) { return *(long *)p; }", &["E3036"]),
+        ("int f(int *p) { return (int)p; }", &["E3036"]),
+        ("int f(int *p) { int *q = 5; return *q; }", &["E3036"]),
+        ("int f(int n) { return g(n); }", &["E3051"]),
+        ("int f(int n) { return memcpy(n); }", &["E3051"]),
+        ("int f(int n) { void *p = malloc(n); return 0; }", &["E3027"]),
+        (
+            "static int g(int n); int f(int n) { return n ? g(n - 1) : 0; } static int g(int n) { return f(n); }",
+            &["E3025"],
+        ),
+        ("int f(int n) { int n = 2; return n; }", &["E3058"]),
+        ("int f(int n) { { int n = 2; return n; } }", &[]),
+        ("int f(int n) { n++; continue; }", &["E3059"]),
+        ("int f(int n) { switch (n) { case n: return 1; } return n; }", &["E3064"]),
+        ("int f(int n) { int *a[3]; return n; }", &["E3038"]),
+        ("int f(int **p) { return **p; }", &["E3037"]),
+        ("struct s { int a; }; int f(struct s *p) { return p.a; }", &["E3067"]),
+        ("struct s { int a; }; int f(struct s *p) { return p->b; }", &["E3067"]),
+        ("int f(int n) { struct t x; return n; }", &["E3060"]),
+        ("int f(int n) { int a[] = { 1, 2, 3 }; return a[n]; }", &[]),
+        ("int f(int n) { int a[2] = { [2] = 1 }; return a[n]; }", &["E3063"]),
+        ("int f(int n) { char a[2] = \"abc\"; return a[n]; }", &["E3065"]),
+        ("void g(void) {} int f(int n) { return g(); }", &["E3053"]),
+        ("int f(int n) { return n = 1 ? 2 : 3 = n; }", &["E3066"]),
+        ("int f(int n) { if (n) return 1; else return 2; n++; }", &[]),
+        ("typedef int t; int f(t t) { return t * t; }", &[]),
+        ("enum e { A, A }; int f(void) { return A; }", &["E3058"]),
+        ("int f(void) { return _Alignof(struct missing); }", &[]),
+        ("int f(int n) { return n; } int f(int m) { return m; }", &["E3058"]),
+        ("int a; long a; int f(int n) { return n; }", &["E3058"]),
+        ("int f(int n) { extern int x[]; return n; }", &["E3060"]),
+        ("x = 5; int f(int n) { return n; }", &["E3052"]),
+        ("int f(int n) { é = 1; return n; }", &["E3001", "E3050"]),
+        ("int f(int n) { return n; } }", &["E3050"]),
+        ("int f(int n) { return 1.5f * n; }", &["E3020"]),
+    ];
+    let mut wrong = Vec::new();
+    for (text, expected) in cases {
+        let found = codes(text);
+        if found != *expected {
+            wrong.push(format!("{text}\n  {found:?} instead of {expected:?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
