@@ -73,6 +73,11 @@ pub struct Buffer {
     pub min: Vec<i32>,
     /// The number of elements of each dimension.
     pub extent: Vec<u32>,
+    /// Which dimension stands at each place of the storage; `None` for a place of one element, at
+    /// 0, that is no dimension of the image. Empty where they stand in their order. Tiles are of
+    /// places 0 and 1.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub order: Vec<Option<u8>>,
     /// The bank of each element.
     pub layout: Layout,
     /// The byte address of its storage, the same in every bank that holds some of it.
@@ -100,7 +105,7 @@ pub enum Layout {
     Replicated,
 }
 
-/// Tiles over engines. Dimensions 0 and 1 of the buffer are tiled; further ones are
+/// Tiles over engines. Places 0 and 1 of the buffer's storage are tiled; further ones are
 /// whole in each bank. A buffer of one dimension has tiles of height 1.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -274,14 +279,38 @@ impl Buffer {
         self.extent.iter().fold(1_u64, |n, e| n.saturating_mul(u64::from(*e)))
     }
 
-    /// The number of inner indices: elements of dimensions 2 and up.
+    /// The number of places of the storage.
+    fn places(&self) -> usize {
+        if self.order.is_empty() { self.extent.len() } else { self.order.len() }
+    }
+
+    /// The dimension at place `k` of the storage; `None` where no dimension stands.
+    fn dim_at(&self, k: usize) -> Option<usize> {
+        match self.order.get(k) {
+            Some(dim) => dim.map(usize::from),
+            None => (self.order.is_empty() && k < self.extent.len()).then_some(k),
+        }
+    }
+
+    /// Elements along place `k` of the storage.
+    fn stored_extent(&self, k: usize) -> u32 {
+        self.dim_at(k).map_or(1, |dim| self.extent[dim])
+    }
+
+    /// Elements of the storage over places `from` and up.
+    fn count_from(&self, from: usize) -> u64 {
+        let extents = (from..self.places()).map(|k| u64::from(self.stored_extent(k)));
+        extents.fold(1, u64::saturating_mul)
+    }
+
+    /// The number of inner indices: elements of places 2 and up.
     pub fn inner_count(&self) -> u64 {
-        self.extent.iter().skip(2).fold(1_u64, |n, e| n.saturating_mul(u64::from(*e)))
+        self.count_from(2)
     }
 
     /// Elements from one row to the next where the buffer is whole in a bank.
     fn whole_pitch(&self) -> u64 {
-        u64::from(*self.extent.first().unwrap_or(&1)).next_multiple_of(LANES as u64)
+        u64::from(self.stored_extent(0)).next_multiple_of(LANES as u64)
     }
 
     /// Bytes of storage in each bank that holds some of it.
@@ -289,8 +318,7 @@ impl Buffer {
         match &self.layout {
             Layout::Tiled(tiled) => self.inner_count().saturating_mul(tiled.plane_bytes()),
             Layout::Single { .. } | Layout::Replicated => {
-                let rows = self.extent.iter().skip(1);
-                let rows = rows.fold(1_u64, |n, e| n.saturating_mul(u64::from(*e)));
+                let rows = self.count_from(1);
                 rows.saturating_mul(self.whole_pitch()).saturating_mul(u64::from(ELEMENT_BYTES))
             }
         }
@@ -312,16 +340,23 @@ impl Buffer {
             }
             index[d] = offset;
         }
-        // Row-major over dimensions `from` and up.
+        // Row-major over places `from` and up.
         let linear = |from: usize| {
-            let dims = index.iter().zip(&self.extent).skip(from);
-            dims.rev().fold(0_u64, |n, (i, e)| n * u64::from(*e) + u64::from(*i))
+            (from..self.places()).rev().fold(0_u64, |n, k| {
+                let at = self.dim_at(k).map_or(0, |dim| index[dim]);
+                n * u64::from(self.stored_extent(k)) + u64::from(at)
+            })
         };
+        let first = self.dim_at(0).map_or(0, |dim| index[dim]);
         match &self.layout {
             Layout::Tiled(tiled) => {
-                let from_origin = |d: usize| {
-                    let coord = coords.get(d).copied().unwrap_or(tiled.origin[d]);
-                    u32::try_from(i64::from(coord) - i64::from(tiled.origin[d])).ok()
+                let from_origin = |k: usize| {
+                    let coord = match self.dim_at(k) {
+                        Some(dim) => coords[dim],
+                        None if k < self.places() => 0,
+                        None => tiled.origin[k],
+                    };
+                    u32::try_from(i64::from(coord) - i64::from(tiled.origin[k])).ok()
                 };
                 let (x, y) = (from_origin(0)?, from_origin(1)?);
                 let (place, strip, row) = tiled.grid.place(x / tiled.tile[0], y / tiled.tile[1]);
@@ -334,11 +369,11 @@ impl Buffer {
                 Some(Location { address: self.base + offset as u32, ..place })
             }
             Layout::Single { cube, vault, pg, pe } => {
-                let address = self.whole_address(linear(1), index[0]);
+                let address = self.whole_address(linear(1), first);
                 Some(Location { cube: *cube, vault: *vault, pg: *pg, pe: *pe, address })
             }
             Layout::Replicated => {
-                let address = self.whole_address(linear(1), index[0]);
+                let address = self.whole_address(linear(1), first);
                 Some(Location { cube: 0, vault: 0, pg: 0, pe: 0, address })
             }
         }
@@ -373,6 +408,13 @@ impl Buffer {
                     "dimension {d} from {min} with extent {extent} is out of range"
                 ));
             }
+        }
+        let mut dims: Vec<usize> = self.order.iter().flatten().map(|&d| d.into()).collect();
+        dims.sort_unstable();
+        if !self.order.is_empty()
+            && (!dims.into_iter().eq(0..self.extent.len()) || self.order.len() > MAX_DIMENSIONS + 1)
+        {
+            return fail("the order of its storage names each dimension once".into());
         }
         let h = &machine.hierarchy;
         match &self.layout {
@@ -440,12 +482,13 @@ impl Buffer {
             ));
         }
         let region = tiled.region();
-        for (d, [start, end]) in region.into_iter().enumerate() {
-            let Some((min, extent)) = self.min.get(d).zip(self.extent.get(d)) else { continue };
-            let (min, extent) = (i64::from(*min), i64::from(*extent));
+        for (k, [start, end]) in region.into_iter().enumerate().take(self.places()) {
+            let dim = self.dim_at(k);
+            let (min, extent) = dim.map_or((0, 1), |d| (self.min[d].into(), self.extent[d].into()));
+            let (min, extent): (i64, i64) = (min, extent);
             if min < start || min + extent > end {
                 return fail(format!(
-                    "dimension {d} has coordinates {min} to {}, but the grid holds {start} to {}",
+                    "place {k} has coordinates {min} to {}, but the grid holds {start} to {}",
                     min + extent - 1,
                     end - 1
                 ));
@@ -474,6 +517,7 @@ mod tests {
             element: Element::F32,
             min: vec![0, 0],
             extent: extent.to_vec(),
+            order: vec![],
             layout: Layout::Tiled(Tiled {
                 grid: Grid {
                     cubes: [2, 1],
@@ -594,8 +638,8 @@ mod tests {
             rows,
         });
         let ghosts = (pair(3), pair(3)).prop_map(|(a, b)| [a.map(|n| n - 1), b.map(|n| n - 1)]);
-        (grid, pair(5), ghosts, [-9..9, -9..9], 0..3_usize, 0..4_u32).prop_map(
-            |(grid, tile, [ghost_columns, ghost_rows], origin, inner, less)| {
+        (grid, pair(5), ghosts, [-9..9, -9..9], 0..3_usize, 0..4_u32, 0..4_usize).prop_map(
+            |(grid, tile, [ghost_columns, ghost_rows], origin, inner, less, turn)| {
                 let tiles = grid.tiles();
                 let mut min = vec![origin[0], origin[1]];
                 let mut extent: Vec<u32> = (0..2)
@@ -606,12 +650,18 @@ mod tests {
                     extent.push(2);
                 }
                 let tiled = Tiled { grid, tile, origin, ghost_columns, ghost_rows };
+                // Dimension `d` stands at place `d + turn`, around the end.
+                let dims = min.len();
+                let order = (0..dims).map(|k| Some(((k + dims - turn % dims) % dims) as u8));
+                min.rotate_left(turn % dims);
+                extent.rotate_left(turn % dims);
                 Buffer {
                     name: "b".into(),
                     role: Role::Input,
                     element: Element::U8,
                     min,
                     extent,
+                    order: if turn == 0 { vec![] } else { order.collect() },
                     layout: Layout::Tiled(tiled),
                     base: 64,
                 }
@@ -650,7 +700,7 @@ mod tests {
                 prop_assert!(seen.insert(place), "{coords:?} shares its place");
                 if place.address % 16 != 0 {
                     let mut left = coords.clone();
-                    left[0] -= 1;
+                    left[buffer.dim_at(0).unwrap()] -= 1;
                     if let Some(left) = buffer.locate(&left) {
                         prop_assert_eq!(Location { address: place.address - 4, ..place }, left);
                     }

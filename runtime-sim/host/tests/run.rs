@@ -17,6 +17,7 @@ fn tiled(name: &str, role: Role, extent: [u32; 2], base: u32) -> Buffer {
         element: Element::F32,
         min: vec![0, 0],
         extent: extent.to_vec(),
+        order: vec![],
         layout: Layout::Tiled(Tiled {
             grid,
             tile,

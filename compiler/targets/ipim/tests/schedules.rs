@@ -138,6 +138,32 @@ fn an_edge_is_no_reason_for_a_copy() {
     }
 }
 
+#[test]
+fn a_free_dimension_is_distributed() {
+    // What is updated, how, and along what it is distributed.
+    let cases = [
+        ("f(x, y) = 0;\nf(image(r, y) % 64, y) += 1", Some("along `y`")),
+        ("f(x, y) = image(x, y);\nf(x, r) += f(x, r - 1)", Some("along `x`")),
+        ("f(x, y) = image(x, y);\nf(r, y) += f(r - 1, y)", Some("along `y`")),
+        ("f(x, y) = image(x, y);\nf(x, y) += image(r, y)", None),
+        ("f(x, y) = image(x, y);\nf(r, r) += f(r - 1, r)", None),
+    ];
+    for (update, along) in cases {
+        let source = format!(
+            "ImageParam image(Int(32), 2);\nRDom r(1, 63);\nFunc f;\n{update};\n\
+             Func out(x, y) = f(x, y) * 2;\nf.compute_root();\nout.compute_root();\n"
+        );
+        let (text, _) = explain(&source, "ipim-vault", &[64, 64]).expect("it compiles");
+        match along {
+            Some(along) => {
+                assert!(text.contains(&format!("f is distributed {along}")), "{text}");
+                assert!(!text.contains("on one engine"), "{text}");
+            }
+            None => assert!(!text.contains("is distributed along"), "{text}"),
+        }
+    }
+}
+
 /// Everything that a plan decides: `explain` but the fate of directives and the schedule.
 fn decided(text: &str) -> &str {
     let start = text.find("\nwhere data lives").expect("a section");

@@ -6,7 +6,8 @@ use nbcc_isa_ipim::{ELEMENT_BYTES, LANES};
 
 use super::loops::Loops;
 use super::math::{choose, clamp, less_mask, min, plus, times};
-use crate::intrinsics::{RD_PGSM, VAULT_COLUMN, VAULT_ROW, WR_PGSM, id, read, write};
+use super::position::vault_along;
+use crate::intrinsics::{RD_PGSM, WR_PGSM, read, write};
 use crate::plan::{Read, Window, dump_base};
 
 /// One window being filled.
@@ -56,7 +57,7 @@ impl EdgeTest {
         let mut all = Vec::new();
         for k in 0..2 {
             let Some((low, high)) = fill.read.clamp[k] else { continue };
-            let vault = id(b, if k == 0 { VAULT_COLUMN } else { VAULT_ROW });
+            let vault = vault_along(b, &tiled.grid, k);
             let start = times(b, vault, self.vault[k]);
             let local = match k {
                 0 => times(b, fill.strip, strip),

@@ -7,9 +7,9 @@ use nbcc_ir::{BinaryOp, Builder, Op, Value};
 use nbcc_isa_ipim::{ATOM_BYTES, LANES};
 
 use super::math::{div_rem, min, plus, times};
-use super::position::Position;
+use super::position::{Position, vault_along};
 use super::redistribute::{Batch, Copy};
-use crate::intrinsics::{VAULT_COLUMN, VAULT_ROW, base, id};
+use crate::intrinsics::base;
 use crate::plan::{Arc, Excerpt, Ring};
 
 /// Where an arc begins in the vault at `place`, one of `vaults` along its axis.
@@ -43,7 +43,7 @@ impl Copy<'_> {
         // Computed where it is used: the control core may have no register to keep it in.
         let start = |b: &mut Builder<'_>, k: usize| {
             let arc = &excerpt.along[k];
-            let place = id(b, if arc.axis == 0 { VAULT_COLUMN } else { VAULT_ROW });
+            let place = vault_along(b, &excerpt.grid, arc.axis);
             begin(b, arc, excerpt.busy[arc.axis], place)
         };
         let wraps = [0, 1].map(|k| excerpt.wraps(k));

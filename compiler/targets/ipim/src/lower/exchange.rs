@@ -16,11 +16,9 @@ use nbcc_isa_ipim::{ATOM_BYTES, LANES};
 
 use super::cx::{KernelCx, Lowering};
 use super::math::{div_rem, plus, times};
-use super::position::{Position, finish_at, position, skip_idle};
+use super::position::{Position, finish_at, position, skip_idle_of, vault_along};
 use super::window::piece_mask;
-use crate::intrinsics::{
-    LD_RF, RD_VSM, REQ, ST_RF, VAULT_COLUMN, VAULT_ROW, WR_VSM, base, call, id, read, write,
-};
+use crate::intrinsics::{LD_RF, RD_VSM, REQ, ST_RF, WR_VSM, base, call, read, write};
 use crate::kernel::{Kernel, Size};
 use crate::plan::{BufferId, BufferPlan, Columns, Rows, parts_of, used};
 
@@ -54,8 +52,7 @@ pub(crate) fn lower(cx: &mut Lowering<'_>, id: BufferId) -> Option<Kernel> {
         let reach = [buffer.reach_x[0], tiled.ghost_rows[0]][k];
         used(tiled.origin[k].into(), size.into(), last + i64::from(reach))
     });
-    let mesh = [grid.cubes[0] * grid.vaults[0], grid.cubes[1] * grid.vaults[1]];
-    skip_idle(b, busy, mesh, exit);
+    skip_idle_of(b, busy, grid, exit);
     let exchange = Exchange { cx, buffer, mem, tiled, position: position(b, grid) };
     for ((dx, dy), list) in &parts {
         exchange.neighbour(b, (*dx, *dy), list);
@@ -250,8 +247,8 @@ impl RemoteVault {
         slots: Vec<(u32, i64)>,
     ) -> RemoteVault {
         let mesh = [grid.cubes[0] * grid.vaults[0], grid.cubes[1] * grid.vaults[1]];
-        let x = id(b, VAULT_COLUMN);
-        let y = id(b, VAULT_ROW);
+        let x = vault_along(b, grid, 0);
+        let y = vault_along(b, grid, 1);
         let x = plus(b, x, dx);
         let y = plus(b, y, dy);
         // Negative where a coordinate is negative or behind the last.

@@ -12,7 +12,7 @@ use super::cx::{KernelCx, Lowering};
 use super::loops::{Loops, Point, own_place};
 use super::math::plus;
 use super::planes::update_planes;
-use super::position::{finish_at, group_start, position, skip_idle};
+use super::position::{finish_at, group_start, position, skip_idle_of};
 use super::window::fill_windows;
 use crate::kernel::{Kernel, Size};
 use crate::plan::{BufferId, Nest, Stage, TileStep, in_place, used};
@@ -117,8 +117,7 @@ pub(crate) fn start_nest<'a>(
         let last = nest.region.get(k).map_or(0, |i| i64::from(i.max));
         used(tiles.origin[k].into(), group[k] * i64::from(grid.groups[k]), last)
     });
-    let mesh = [grid.cubes[0] * grid.vaults[0], grid.cubes[1] * grid.vaults[1]];
-    skip_idle(b, busy, mesh, exit);
+    skip_idle_of(b, busy, grid, exit);
     let position = position(b, grid);
     let (group_x, group_y) = position.group(b, grid);
     let start = [

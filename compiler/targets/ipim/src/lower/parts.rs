@@ -12,10 +12,8 @@ use super::combine::Combine;
 use super::cx::{KernelCx, Lowering};
 use super::exchange::vault_id;
 use super::math::{plus, times};
-use super::position::{mesh, skip_idle};
-use crate::intrinsics::{
-    LD_RF, PE, PG, RD_VSM, REQ, ST_RF, VAULT_COLUMN, VAULT_ROW, WR_VSM, call, id, read, write,
-};
+use super::position::{skip_idle_of, vault_along};
+use crate::intrinsics::{LD_RF, PE, PG, RD_VSM, REQ, ST_RF, WR_VSM, call, id, read, write};
 use crate::kernel::Kernel;
 use crate::plan::{BufferPlan, ReduceStep};
 
@@ -87,7 +85,7 @@ impl Merge<'_> {
         kernel.sync = phase;
         let exit = kernel.func.add_block();
         let b = &mut cx.builder(&mut kernel.func);
-        skip_idle(b, vaults, mesh(&self.step.nest.tiles.grid), exit);
+        skip_idle_of(b, vaults, &self.step.nest.tiles.grid, exit);
         body(b, exit);
         super::position::finish_at(b, exit);
         b.terminate(Terminator::Return(vec![]));
@@ -146,7 +144,7 @@ impl Merge<'_> {
         let receivers = if last { 1 } else { busy };
         let vaults = [[receivers, self.busy[1]], [1, receivers]][along];
         self.kernel(cx, "sums", phase, vaults, |b, exit| {
-            let own = id(b, [VAULT_COLUMN, VAULT_ROW][along]);
+            let own = vault_along(b, &self.step.nest.tiles.grid, along);
             if !last {
                 let rest = b.i32((stride * FAN_IN - 1) as i32);
                 let rest = b.binary(BinaryOp::And, own, rest);
@@ -202,7 +200,7 @@ impl Merge<'_> {
     /// Requests the atom at `from` of every engine of another vault, `other` along x or y.
     fn request(&self, b: &mut Builder<'_>, along: usize, other: Value, from: Value, to: Value) {
         let grid = &self.step.nest.tiles.grid;
-        let own = id(b, [VAULT_ROW, VAULT_COLUMN][along]);
+        let own = vault_along(b, grid, 1 - along);
         let (x, y) = if along == 0 { (other, own) } else { (own, other) };
         let (chip, vault) = vault_id(b, grid, x, y);
         b.counted_loop("group", self.team / grid.engines, |b, pg| {

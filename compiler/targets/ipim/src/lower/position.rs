@@ -64,6 +64,41 @@ pub fn mesh_of(machine: &Machine) -> [u32; 2] {
     [0, 1].map(|k| cubes[k] * vaults[k])
 }
 
+/// Column (0) or row (1) of the vault among those that tiles go to, as the control core knows it.
+/// Vaults that stand in one row of the grid, whatever their mesh is, are counted through.
+pub fn vault_along(b: &mut Builder<'_>, grid: &Grid, k: usize) -> Value {
+    let [columns, rows] = mesh(grid);
+    if rows > 1 || columns == 1 {
+        return id(b, [VAULT_COLUMN, VAULT_ROW][k]);
+    }
+    if k == 1 {
+        return b.i32(0);
+    }
+    let (chip, vault) = (id(b, CHIP), id(b, VAULT));
+    let before = times(b, chip, grid.vaults[0].into());
+    b.iadd(before, vault)
+}
+
+/// Lets vaults that are not among the first `columns` and `rows` of a grid go on behind `exit`.
+pub fn skip_idle_of(b: &mut Builder<'_>, busy: [u32; 2], grid: &Grid, exit: Block) {
+    for (k, (count, total)) in busy.into_iter().zip(mesh(grid)).enumerate() {
+        if count < total || b.keeps_identities() {
+            let place = vault_along(b, grid, k);
+            skip_behind(b, place, count, exit);
+        }
+    }
+}
+
+/// Goes on behind `exit` where a place is not among the first `count`.
+fn skip_behind(b: &mut Builder<'_>, place: Value, count: u32, exit: Block) {
+    let count = b.i32(count as i32);
+    let busy = b.value(Op::Icmp(IntCond::Slt, place, count));
+    let then = b.func.add_block();
+    let to = |block| BlockCall { block, args: vec![] };
+    b.terminate(Terminator::Branch(busy, to(then), to(exit)));
+    b.switch_to(then);
+}
+
 /// Lets vaults beyond the first `columns` and `rows` of the mesh go on behind `exit`. The mesh has
 /// `mesh` columns and rows; what needs no test is not tested.
 pub fn skip_idle(b: &mut Builder<'_>, [columns, rows]: [u32; 2], mesh: [u32; 2], exit: Block) {
@@ -72,12 +107,7 @@ pub fn skip_idle(b: &mut Builder<'_>, [columns, rows]: [u32; 2], mesh: [u32; 2],
             continue;
         }
         let place = id(b, name);
-        let count = b.i32(count as i32);
-        let busy = b.value(Op::Icmp(IntCond::Slt, place, count));
-        let then = b.func.add_block();
-        let to = |block| BlockCall { block, args: vec![] };
-        b.terminate(Terminator::Branch(busy, to(then), to(exit)));
-        b.switch_to(then);
+        skip_behind(b, place, count, exit);
     }
 }
 

@@ -15,9 +15,9 @@ use super::cx::{KernelCx, Lowering};
 use super::fetch::{First, Run};
 use super::home::Home;
 use super::math::{div_rem, min, plus, ramp, times};
-use super::position::{finish_at, mesh, mesh_of, position, skip_idle};
+use super::position::{finish_at, mesh_of, position, skip_idle, skip_idle_of, vault_along};
 use super::window::piece_mask;
-use crate::intrinsics::{PE, PG, RD_VSM, ST_RF, VAULT_COLUMN, VAULT_ROW, base, id, read, write};
+use crate::intrinsics::{PE, PG, RD_VSM, ST_RF, base, id, read, write};
 use crate::kernel::{Kernel, Size};
 use crate::plan::{BufferId, BufferPlan, Columns, busy, columns_of};
 
@@ -59,7 +59,7 @@ pub(crate) fn lower(
             let grid = &tiled.grid;
             // Ghost zones of the vault behind the last element may be read too.
             let reach = [target.reach_x[0], tiled.ghost_rows[0]];
-            skip_idle(b, busy(tiled, &target.region, reach), mesh(grid), exit);
+            skip_idle_of(b, busy(tiled, &target.region, reach), grid, exit);
             copy.to_tiles(b, tiled);
             cx.full_mask()
         }
@@ -72,7 +72,7 @@ pub(crate) fn lower(
         Layout::Replicated => {
             match &target.excerpt {
                 Some(excerpt) => {
-                    skip_idle(b, excerpt.busy, mesh_of(cx.machine), exit);
+                    skip_idle_of(b, excerpt.busy, &excerpt.grid, exit);
                     copy.to_excerpt(b, excerpt, cx.full_mask());
                 }
                 None => copy.to_whole(b, cx.full_mask()),
@@ -342,10 +342,10 @@ impl Strip<'_> {
         let copy = self.copy;
         let grid = &self.tiled.grid;
         let (group_y, group_x) = div_rem(b, group, grid.groups[0], 1 << 10);
-        let column = id(b, VAULT_COLUMN);
+        let column = vault_along(b, grid, 0);
         let column = times(b, column, grid.groups[0].into());
         let column = b.iadd(column, group_x);
-        let row = id(b, VAULT_ROW);
+        let row = vault_along(b, grid, 1);
         let row = times(b, row, grid.groups[1].into());
         let row = b.iadd(row, group_y);
         let (constant, _) = copy.home.atom_of(start_of(self.tiled, &self.columns));

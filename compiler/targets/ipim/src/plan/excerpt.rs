@@ -9,7 +9,7 @@
 use std::collections::BTreeMap;
 
 use nbcc_isa_ipim::LANES;
-use nbcc_isa_ipim::layout::Layout;
+use nbcc_isa_ipim::layout::{Grid, Layout};
 use nbcc_stages::bounds::{AffineVar, Interval, Region};
 use nbcc_stages::{Expr, Func};
 
@@ -26,6 +26,8 @@ pub struct Excerpt {
     pub along: [Arc; 2],
     /// Columns and rows of vaults that have one.
     pub busy: [u32; 2],
+    /// How the tiles that read it go to vaults.
+    pub grid: Grid,
 }
 
 /// The units of a row, or the rows, of a buffer, taken as a ring.
@@ -75,9 +77,9 @@ impl Arc {
     }
 
     /// The shortest arc that holds what each vault needs, from a step that is the same for all.
-    fn around(axis: usize, needed: &[Vec<bool>], ring: Ring) -> Arc {
+    fn around(axis: usize, needed: &[Units], ring: Ring) -> Arc {
         let around = ring.around;
-        let begins: Vec<Option<(u32, u32)>> = needed.iter().map(|set| cover(set)).collect();
+        let begins: Vec<Option<(u32, u32)>> = needed.iter().map(|set| set.cover(around)).collect();
         let steps = begins.windows(2).filter_map(|two| match two {
             [Some((a, _)), Some((b, _))] => Some((b + around - a) % around),
             _ => None,
@@ -86,39 +88,61 @@ impl Arc {
         steps.sort_unstable();
         steps.dedup();
         let arcs = steps.into_iter().map(|step| {
-            let mut all = vec![false; around as usize];
-            for (v, set) in (0u32..).zip(needed) {
-                let (past, rest) = set.split_at(((step * v) % around) as usize);
-                let back = rest.iter().chain(past);
-                all.iter_mut().zip(back).for_each(|(all, needed)| *all |= needed);
-            }
-            let (first, count) = cover(&all).unwrap_or((0, 1));
+            let turned =
+                (0u32..).zip(needed).map(|(v, set)| set.turned((step * v) % around, around));
+            let all = Units::of(turned.flatten().collect());
+            let (first, count) = all.cover(around).unwrap_or((0, 1));
             Arc { axis, first, step, count, ring }
         });
         arcs.min_by_key(|arc| arc.count).expect("there is a step of zero")
     }
 }
 
-/// First element and length of the shortest arc of a ring that holds all elements of a set; `None`
-/// for an empty set.
-fn cover(set: &[bool]) -> Option<(u32, u32)> {
-    let mut members = (0..set.len()).filter(|&n| set[n]);
-    let first = members.next()?;
-    // The gap that is left out: between two members, or around the end of the ring.
-    let (mut last, mut widest) = (first, (0, first));
-    for n in members {
-        widest = widest.max((n - last, n));
-        last = n;
+/// A set of units of a ring: stretches, each from its first unit to behind its last, in order and
+/// apart from each other.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Units(Vec<(u32, u32)>);
+
+impl Units {
+    /// What stretches hold together.
+    fn of(mut stretches: Vec<(u32, u32)>) -> Units {
+        stretches.sort_unstable();
+        let mut all: Vec<(u32, u32)> = Vec::new();
+        for (first, end) in stretches {
+            match all.last_mut() {
+                Some(last) if first <= last.1 => last.1 = last.1.max(end),
+                _ => all.push((first, end)),
+            }
+        }
+        Units(all)
     }
-    let (gap, begin) = widest.max((first + set.len() - last, first));
-    Some((begin as u32, (set.len() - gap + 1) as u32))
+
+    /// Its stretches as they lie on a ring that begins `by` further on.
+    fn turned(&self, by: u32, around: u32) -> Vec<(u32, u32)> {
+        let parts = self.0.iter().flat_map(|&(first, end)| {
+            let before = (first.min(by) + around - by, end.min(by) + around - by);
+            [(first.max(by) - by, end.max(by) - by), before]
+        });
+        parts.filter(|(first, end)| first < end).collect()
+    }
+
+    /// First unit and length of the shortest arc of a ring that holds all of the set; `None` for an
+    /// empty one.
+    fn cover(&self, around: u32) -> Option<(u32, u32)> {
+        let (&(first, _), &(_, end)) = self.0.first().zip(self.0.last())?;
+        // What is left out: what lies between two stretches, or around the end of the ring.
+        let between = self.0.windows(2).map(|two| (two[1].0 - two[0].1, two[1].0));
+        let outside = (first + around - end, first);
+        let (gap, begin) = between.chain([outside]).max().expect("there is an outside");
+        Some((begin, around - gap))
+    }
 }
 
 /// Accesses that one copy may serve: the same source, along the same dimensions of the nest.
 type Key = (Source, u32, [Follows; 2]);
 
 /// What each vault along the axis that a coordinate follows needs of a ring; `None`: all of it.
-type Needed = Option<Vec<Vec<bool>>>;
+type Needed = Option<Vec<Units>>;
 
 /// What accesses need of a source along x and y.
 #[derive(Clone, Debug)]
@@ -132,8 +156,7 @@ impl Needs {
     fn union(&self, other: &Needs) -> Needs {
         let union = |k: usize| {
             let (one, two) = self.along[k].as_ref().zip(other.along[k].as_ref())?;
-            let or =
-                |(a, b): (&Vec<bool>, &Vec<bool>)| a.iter().zip(b).map(|(a, b)| a | b).collect();
+            let or = |(a, b): (&Units, &Units)| Units::of([&a.0[..], &b.0].concat());
             Some(one.iter().zip(two).map(or).collect())
         };
         let accesses = [&self.accesses[..], &other.accesses[..]].concat();
@@ -237,7 +260,7 @@ impl Planner<'_> {
             for (interval, arc) in region.iter_mut().zip(&along) {
                 *interval = Interval::from_extent(0, arc.elements());
             }
-            (Some(Excerpt { along, busy }), region, needs.accesses)
+            (Some(Excerpt { along, busy, grid: shape.tiles.grid }), region, needs.accesses)
         };
         all.into_iter().map(excerpt).collect()
     }
@@ -268,17 +291,18 @@ impl Planner<'_> {
                 }
                 _ => shape.interval(var),
             };
-            let mut set = vec![false; ring.around as usize];
+            let mut found = Vec::new();
             let mark = |run: Run| {
                 if run.step.unsigned_abs() > u64::from(ring.unit) {
-                    run.values().for_each(|at| set[unit(ring, region, at)] = true);
+                    let units = run.values().map(|at| unit(ring, region, at));
+                    found.extend(units.map(|n| (n, n + 1)));
                 } else {
                     // No unit between those of the ends is stepped over.
                     let ends = [run.first, run.last()].map(|at| unit(ring, region, at));
-                    set[ends[0].min(ends[1])..=ends[0].max(ends[1])].fill(true);
+                    found.push((ends[0].min(ends[1]), ends[0].max(ends[1]) + 1));
                 }
             };
-            coordinate.each(interval, mark).then_some(set)
+            coordinate.each(interval, mark).then(|| Units::of(found))
         };
         (0..vaults).map(of_vault).collect()
     }
@@ -308,49 +332,62 @@ fn ring(buffer: &BufferPlan, k: usize) -> Ring {
 }
 
 /// The unit that a coordinate, limited to a region, is in.
-fn unit(ring: Ring, region: Interval, at: i64) -> usize {
+fn unit(ring: Ring, region: Interval, at: i64) -> u32 {
     let at = at.clamp(region.min.into(), region.max.into());
-    (at - i64::from(ring.origin)) as usize / ring.unit as usize
+    (at - i64::from(ring.origin)) as u32 / ring.unit
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn set(around: usize, members: &[usize]) -> Vec<bool> {
-        (0..around).map(|n| members.contains(&n)).collect()
+    fn set(members: &[u32]) -> Units {
+        Units::of(members.iter().map(|&n| (n, n + 1)).collect())
     }
 
     #[test]
     fn arcs_are_shortest() {
-        assert_eq!(cover(&set(10, &[])), None);
-        assert_eq!(cover(&set(10, &[3])), Some((3, 1)));
-        assert_eq!(cover(&set(10, &[2, 5])), Some((2, 4)));
-        assert_eq!(cover(&set(10, &[0, 1, 9])), Some((9, 3)));
-        assert_eq!(cover(&set(4, &[0, 1, 2, 3])).map(|arc| arc.1), Some(4));
+        assert_eq!(set(&[]).cover(10), None);
+        assert_eq!(set(&[3]).cover(10), Some((3, 1)));
+        assert_eq!(set(&[5, 2]).cover(10), Some((2, 4)));
+        assert_eq!(set(&[0, 1, 9]).cover(10), Some((9, 3)));
+        assert_eq!(set(&[0, 1, 2, 3]).cover(4).map(|arc| arc.1), Some(4));
+    }
+
+    #[test]
+    fn a_ring_is_turned() {
+        for members in [&[][..], &[0], &[9], &[0, 1, 2, 7, 9], &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]] {
+            for by in 0..10 {
+                let turned: Vec<u32> = members.iter().map(|n| (n + 10 - by) % 10).collect();
+                assert_eq!(
+                    Units::of(set(members).turned(by, 10)),
+                    set(&turned),
+                    "{members:?} {by}"
+                );
+            }
+        }
     }
 
     #[test]
     fn an_arc_follows_the_vaults_and_holds_what_each_needs() {
-        let around = 32;
         // Forward with a stencil, mirrored at the ends; backward; wrapped around; everything.
-        let forward = |v: usize| (8 * v).saturating_sub(1)..(8 * v + 9).min(32);
-        let backward = |v: usize| 24 - 8 * v..32 - 8 * v;
-        let cases: [(Vec<Vec<usize>>, u32); 4] = [
+        let forward = |v: u32| (8 * v).saturating_sub(1)..(8 * v + 9).min(32);
+        let backward = |v: u32| 24 - 8 * v..32 - 8 * v;
+        let cases: [(Vec<Vec<u32>>, u32); 4] = [
             ((0..4).map(|v| forward(v).collect()).collect(), 10),
             ((0..4).map(|v| backward(v).collect()).collect(), 8),
             ((0..4).map(|v| (0..10).map(|n| (8 * v + n + 31) % 32).collect()).collect(), 10),
             ((0..4).map(|_| (0..32).collect()).collect(), 32),
         ];
         for (needed, count) in cases {
-            let sets: Vec<Vec<bool>> = needed.iter().map(|n| set(around, n)).collect();
-            let arc = Arc::around(1, &sets, Ring { origin: 0, unit: 1, around: around as u32 });
+            let sets: Vec<Units> = needed.iter().map(|n| set(n)).collect();
+            let arc = Arc::around(1, &sets, Ring { origin: 0, unit: 1, around: 32 });
             assert_eq!(arc.count, count, "{needed:?}");
             for (v, members) in (0u32..).zip(&needed) {
                 let around = arc.ring.around;
                 let begin = (arc.first + arc.step * v) % around;
                 for &n in members {
-                    assert!((n as u32 + around - begin) % around < arc.count, "{arc:?}");
+                    assert!((n + around - begin) % around < arc.count, "{arc:?}");
                 }
             }
         }

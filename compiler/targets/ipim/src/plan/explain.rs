@@ -12,6 +12,7 @@ use nbcc_stages::print::directive_text;
 use nbcc_stages::{Directive, DirectiveKind, Func, FuncData, Pipeline};
 
 use super::cost::{Cost, costs};
+use super::order::{NOWHERE, by_dimension};
 use super::schedule::defaults::{Site, inner_names, sites};
 use super::traffic::{Traffic, of_merge, of_move, of_nest};
 use super::{BufferPlan, Finding, FindingKind, Nest, Plan, Stage, Step};
@@ -119,9 +120,14 @@ fn tell(out: &mut String, indent: &str, texts: &[String]) {
     }
 }
 
-/// Why a Func is not computed tile by tile.
+/// Why a Func is not computed tile by tile, or along which dimensions it is instead of the first.
 fn undistributed(plan: &Plan, func: Func) -> Option<Message> {
-    let of_func = |finding: &&Finding| matches!(finding.kind, FindingKind::NotDistributed { func: f, .. } if f == func);
+    let of_func = |finding: &&Finding| match finding.kind {
+        FindingKind::NotDistributed { func: f, .. } | FindingKind::Reordered { func: f, .. } => {
+            f == func
+        }
+        _ => false,
+    };
     plan.findings.iter().find(of_func).map(Finding::message)
 }
 
@@ -244,14 +250,16 @@ fn chain(plan: &Plan, written: &Pipeline, site: &Site) -> String {
     };
     let tiles: Vec<(Func, [u32; 2])> = whole.iter().filter_map(|&func| tile(func)).collect();
     let Some(&(_, size)) = tiles.first() else { return text };
+    let outer: Vec<String> =
+        data.vars.iter().take(2).filter(|var| *var != NOWHERE).cloned().collect();
     let names: Vec<String> = match tiles.iter().all(|(_, tile)| *tile == size) {
         true => inner_names(data),
         // Their consumers say how large their tiles are.
-        false => data.vars.iter().take(2).cloned().collect(),
+        false => outer.clone(),
     };
     let list = names.join(", ");
-    if names != data.vars[..names.len()] {
-        let outer = data.vars.iter().take(2).cloned().collect::<Vec<_>>().join(", ");
+    if names != outer {
+        let outer = outer.join(", ");
         let sizes: Vec<String> = size.iter().take(names.len()).map(u32::to_string).collect();
         let _ = write!(text, ".ipim_tile({outer}, {list}, {})", sizes.join(", "));
     }
@@ -305,7 +313,11 @@ fn place_text(buffer: &BufferPlan) -> String {
 }
 
 fn home_text(buffer: &BufferPlan) -> String {
-    let region: Vec<String> = buffer.region.iter().map(|i| format!("[{i}]")).collect();
+    let region = match buffer.order.is_empty() {
+        true => buffer.region.clone(),
+        false => by_dimension(&buffer.order, &buffer.region),
+    };
+    let region: Vec<String> = region.iter().map(|i| format!("[{i}]")).collect();
     let role = match buffer.role {
         Some(Role::Input) => "input ",
         Some(Role::Output) => "output ",

@@ -46,6 +46,13 @@ pub enum FindingKind {
         /// Why.
         why: String,
     },
+    /// Other dimensions come first, and are distributed, than in the source.
+    Reordered {
+        /// The Func.
+        func: Func,
+        /// Them.
+        along: Vec<String>,
+    },
     /// Tiles have another size than was asked for.
     TileRounded {
         /// Width and height that were asked for.
@@ -107,6 +114,9 @@ impl Finding {
                 };
                 Message::of_value("Func", &self.about).text(format!(" is {how}: {why}"))
             }
+            FindingKind::Reordered { along, .. } => Message::of_value("Func", &self.about)
+                .text(" is distributed along ")
+                .value("Along", along.join(" and ")),
             FindingKind::TileRounded { asked, made, why } => {
                 let by = |tile: &[u32; 2]| format!("{} x {}", tile[0], tile[1]);
                 Message::of("tiles of ")
@@ -139,6 +149,7 @@ impl Finding {
             FindingKind::Scheduled { whole: false, .. } => ("defaults", "AtEachUse", Analysis),
             FindingKind::NotRepeated => ("inline", "NotRepeated", Missed),
             FindingKind::NotDistributed { .. } => ("distribute", "NotDistributed", Missed),
+            FindingKind::Reordered { .. } => ("distribute", "Reordered", Analysis),
             FindingKind::TileRounded { .. } => ("distribute", "TileRounded", Missed),
             FindingKind::NotAllStaged => ("distribute", "NotAllStaged", Missed),
             FindingKind::Redistributed { .. } => ("distribute", "Redistributed", Analysis),

@@ -6,11 +6,24 @@ use nbcc_stages::bounds::Interval;
 
 /// The grid that holds `cells` columns and rows of tiles with the least work for the busiest
 /// engine. Regions go to cubes and vaults in the shape of their meshes, so that neighbours are
-/// near; among the shapes of groups in a vault with equal work the widest wins, since tiles of a
-/// row share the scratchpad of their group.
+/// near, unless all vaults in one row have at most half of the work; among the shapes of groups in
+/// a vault with equal work the widest wins, since tiles of a row share the scratchpad of their
+/// group.
 pub fn grid_for(machine: &Machine, cells: [u32; 2]) -> Grid {
-    let cubes = machine.cube_mesh();
-    let vaults = machine.vault_mesh();
+    let (cubes, vaults) = (machine.cube_mesh(), machine.vault_mesh());
+    let row = |[columns, rows]: [u32; 2]| [columns * rows, 1];
+    let mesh = grid_on(machine, (cubes, vaults), cells);
+    let flat = grid_on(machine, (row(cubes), row(vaults)), cells);
+    if work(&flat) * 2 <= work(&mesh) { flat } else { mesh }
+}
+
+/// Tiles of an engine.
+fn work(grid: &Grid) -> u64 {
+    u64::from(grid.strips) * u64::from(grid.rows)
+}
+
+/// The same for one arrangement of cubes and vaults.
+fn grid_on(machine: &Machine, (cubes, vaults): ([u32; 2], [u32; 2]), cells: [u32; 2]) -> Grid {
     let pgs = 1 << machine.hierarchy.pgs.ilog2();
     let engines = machine.hierarchy.pes;
     let shapes = (0..=u32::ilog2(pgs)).map(|bits| [pgs >> bits, 1 << bits]);
@@ -22,9 +35,7 @@ pub fn grid_for(machine: &Machine, cells: [u32; 2]) -> Grid {
         strips: cells[0].div_ceil(cubes[0] * vaults[0] * groups[0] * engines).max(1),
         rows: cells[1].div_ceil(cubes[1] * vaults[1] * groups[1]).max(1),
     });
-    grids
-        .min_by_key(|grid| u64::from(grid.strips) * u64::from(grid.rows))
-        .expect("there is a shape for every power of two")
+    grids.min_by_key(work).expect("there is a shape for every power of two")
 }
 
 /// Columns and rows of vaults that hold points of a region, given where regions of vaults begin:

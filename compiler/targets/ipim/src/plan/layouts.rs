@@ -77,7 +77,7 @@ impl Families {
 /// enough that every engine has work, a multiple of what the accesses ask for.
 pub fn default_tile(machine: &Machine, region: &[Interval], multiple: [u32; 2]) -> [u32; 2] {
     let extent = |k: usize| region.get(k).map_or(1, |i| i.extent().max(1));
-    let mut tile = [16, if region.len() < 2 { 1 } else { 8 }];
+    let mut tile = [16, extent(1).checked_next_power_of_two().unwrap_or(8).min(8)];
     let engines = u64::from(machine.engines()) * u64::from(machine.vaults());
     loop {
         let tiles = u64::from(extent(0).div_ceil(tile[0])) * u64::from(extent(1).div_ceil(tile[1]));

@@ -19,6 +19,7 @@ mod grid;
 mod layouts;
 mod modes;
 mod nests;
+mod order;
 mod periodic;
 mod planner;
 mod reads;
@@ -42,6 +43,8 @@ pub use findings::{Finding, FindingKind};
 pub(crate) use ghosts::{Columns, Rows, columns_of, ghost_atoms, parts_of, pieces};
 pub(crate) use grid::{busy, used};
 pub use modes::in_place;
+pub use order::NOWHERE;
+use order::{Order, by_dimension};
 pub use planner::PlanError;
 pub use reads::{Ratio, Read, TiledIndex, Window, inner_index};
 pub use steps::{BANK_RESERVED, make_plan};
@@ -68,6 +71,9 @@ pub struct BufferPlan {
     pub layout: Layout,
     /// Elements left and right of a group's region that are wanted in its ghost columns.
     pub reach_x: [u32; 2],
+    /// The dimension at each place of its storage, where they stand in another order than that of
+    /// the image: its region is in the order of places.
+    pub order: Order,
     /// What of another buffer it is a copy of, where each vault has a part of its own. Then the
     /// region is that of a part, from 0 on.
     pub excerpt: Option<Excerpt>,
@@ -119,12 +125,17 @@ impl BufferPlan {
 
     /// The form the host reads.
     pub fn to_buffer(&self, role: Role) -> nbcc_isa_ipim::layout::Buffer {
+        let region = match self.order.is_empty() {
+            true => self.region.clone(),
+            false => by_dimension(&self.order, &self.region),
+        };
         nbcc_isa_ipim::layout::Buffer {
             name: self.name.clone(),
             role,
             element: self.element,
-            min: self.region.iter().map(|i| i.min).collect(),
-            extent: self.region.iter().map(|i| i.extent()).collect(),
+            min: region.iter().map(|i| i.min).collect(),
+            extent: region.iter().map(|i| i.extent()).collect(),
+            order: self.order.iter().map(|dim| dim.map(|d| d as u8)).collect(),
             layout: self.layout.clone(),
             base: self.base,
         }

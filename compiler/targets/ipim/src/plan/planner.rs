@@ -13,6 +13,7 @@ use super::access::Source;
 use super::grid::busy;
 use super::layouts::{Families, Member};
 use super::modes::{Mode, Reduction};
+use super::order::Orders;
 use super::{BufferId, Plan};
 
 /// Why there is no plan.
@@ -81,6 +82,8 @@ impl Limits {
 pub(super) struct Planner<'a> {
     pub(super) machine: &'a Machine,
     pub(super) limits: &'a Limits,
+    /// The orders that the dimensions of the plan's pipeline were put in.
+    pub(super) orders: &'a Orders,
     pub(super) families: Families,
     /// The tiles that consumers ask of a source, first come first.
     pub(super) asked: BTreeMap<Source, Vec<Member>>,

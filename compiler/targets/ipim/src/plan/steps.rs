@@ -15,17 +15,20 @@ use super::copies::most_copied;
 use super::excerpt::Excerpt;
 use super::layouts::Families;
 use super::modes::{Mode, Reduction, elements, foreign_accesses, reduction};
+use super::order::{self, Orders, Reordered};
 use super::planner::{Failure, Limits, NestShape, PlanError, Planner};
 use super::windows::parts_in_scratchpad;
 use super::{
     BufferId, BufferPlan, Finding, FindingKind, Parts, Plan, ReduceStep, SerialStep, Stage, Step,
-    TileStep,
+    TileStep, cost,
 };
 
 /// Bytes at the start of every bank for constants, parameters and spilled registers.
 pub const BANK_RESERVED: u32 = 1 << 16;
 
-/// Makes the plan of a pipeline whose extents are literals and whose Funcs are inlined.
+/// Makes the plan of a pipeline whose extents are literals and whose Funcs are inlined: with
+/// dimensions in the source's order, or in that which distributes more, where that is the cheaper
+/// by the estimate.
 ///
 /// # Errors
 /// What exceeds the machine's memory.
@@ -35,9 +38,45 @@ pub fn make_plan(
     bounds: Bounds,
     machine: &Machine,
 ) -> Result<Plan, PlanError> {
+    let orders = order::choose(&pipeline, &bounds);
+    let plain = plan_in_order(&pipeline, extents, &bounds, machine, &Orders::new());
+    if orders.is_empty() {
+        return plain;
+    }
+    let Some(reordered) = order::reorder(&pipeline, extents, &bounds, &orders) else {
+        return plain;
+    };
+    let Reordered { pipeline, extents, bounds, findings } = reordered;
+    let other = plan_in_order(&pipeline, &extents, &bounds, machine, &orders);
+    let cycles = |plan: &Result<Plan, PlanError>| {
+        plan.as_ref().map_or(u64::MAX, |plan| cost::total(plan, machine).cycles())
+    };
+    if cycles(&plain) <= cycles(&other) {
+        return plain;
+    }
+    let mut plan = other?;
+    let alone = |finding: &Finding| match finding.kind {
+        FindingKind::Reordered { func, .. } => plan.findings.iter().any(
+            |f| matches!(f.kind, FindingKind::NotDistributed { func: other, .. } if other == func),
+        ),
+        _ => false,
+    };
+    let distributed: Vec<Finding> = findings.into_iter().filter(|f| !alone(f)).collect();
+    plan.findings.splice(..0, distributed);
+    Ok(plan)
+}
+
+/// Makes the plan of a pipeline whose dimensions are in these orders.
+fn plan_in_order(
+    pipeline: &Pipeline,
+    extents: &Extents,
+    bounds: &Bounds,
+    machine: &Machine,
+    orders: &Orders,
+) -> Result<Plan, PlanError> {
     let mut limits = Limits { width: u32::MAX, whole: BTreeSet::new(), single: BTreeSet::new() };
     loop {
-        match attempt(&pipeline, extents, &bounds, machine, &limits) {
+        match attempt(pipeline, extents, bounds, machine, (&limits, orders)) {
             Ok(plan) => return Ok(plan),
             Err(Failure::Error(error)) => return Err(error),
             Err(Failure::Copies(func)) => {
@@ -49,7 +88,7 @@ pub fn make_plan(
                         Source::Input(input) => {
                             extents.inputs[input].iter().map(|&n| u64::from(n)).product()
                         }
-                        Source::Func(_) => elements(&bounds, source),
+                        Source::Func(_) => elements(bounds, source),
                     };
                     elements <= most_copied(machine)
                 });
@@ -64,7 +103,7 @@ fn attempt(
     extents: &Extents,
     bounds: &Bounds,
     machine: &Machine,
-    limits: &Limits,
+    (limits, orders): (&Limits, &Orders),
 ) -> Result<Plan, Failure> {
     let mut pipeline = pipeline.clone();
     let needed: Vec<Func> = bounds.needed(&pipeline).map(|(f, _)| f).collect();
@@ -82,6 +121,7 @@ fn attempt(
     let mut planner = Planner {
         machine,
         limits,
+        orders,
         families: Families::default(),
         asked: BTreeMap::new(),
         modes: BTreeMap::new(),
@@ -281,6 +321,7 @@ impl Planner<'_> {
             region,
             layout,
             reach_x: [0, 0],
+            order: vec![],
             excerpt,
             base: 0,
         };

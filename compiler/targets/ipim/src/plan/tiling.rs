@@ -231,7 +231,9 @@ impl Planner<'_> {
             }
             None => asked.first().copied().unwrap_or_else(|| {
                 let tile = self.default_tile(region, multiple);
-                self.plan.founders.push(func);
+                if !self.orders.contains_key(&Source::Func(func)) {
+                    self.plan.founders.push(func);
+                }
                 self.families.found(tile)
             }),
         };
@@ -307,6 +309,7 @@ impl Planner<'_> {
             region,
             layout,
             reach_x: [0, 0],
+            order: self.orders.get(&source).cloned().unwrap_or_default(),
             excerpt: None,
             base: 0,
         };

@@ -1,5 +1,6 @@
 //! The directives that a schedule by default consists of.
 
+use crate::plan::NOWHERE;
 use nbcc_base::Span;
 use nbcc_stages::{Directive, DirectiveArg, DirectiveKind, Func, FuncData, Pipeline};
 
@@ -17,7 +18,7 @@ pub fn inner_names(data: &FuncData) -> Vec<String> {
         }
         name
     };
-    data.vars.iter().take(2).map(inner).collect()
+    data.vars.iter().take(2).filter(|var| *var != NOWHERE).map(inner).collect()
 }
 
 /// The `ipim_tile` that asks for tiles of that size.

@@ -1,0 +1,343 @@
+//! The order of dimensions: of a Func that updates run along, or write at computed places of, those
+//! dimensions come first along which every point keeps to itself.
+//!
+//! The first two dimensions are distributed, the others lie whole in each bank. `hist(b, y) += 1`
+//! keeps to itself along `y`, a scan `f(x, r) = g(f(x, r - 1))` along `x`: with that dimension first,
+//! in place of one that is not there a dimension of one element, every engine has rows or columns of
+//! its own. Inputs and Funcs without updates take the order of what they are read by or read, so that
+//! they meet tile for tile; the host knows the order of what it writes and reads
+//! ([`nbcc_isa_ipim::Buffer`]).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use nbcc_base::Span;
+use nbcc_stages::bounds::{Bounds, Extents, Interval};
+use nbcc_stages::{ElementType, Expr, ExprKind, Func, Literal, Pipeline, RDom, Walker};
+
+use super::access::{Access, Source, accesses, stage_roots};
+use super::{Finding, FindingKind, Stage};
+
+/// The dimension at each place; `None` for a place of one element that is no dimension.
+pub type Order = Vec<Option<usize>>;
+
+/// The orders of the inputs and Funcs that have another than the source's.
+pub type Orders = BTreeMap<Source, Order>;
+
+/// The name of the Var of a place that is no dimension.
+pub const NOWHERE: &str = "_";
+
+/// Distributing fewer points than this over engines does not pay.
+const FEWEST: u64 = 16;
+
+/// The stages of a Func.
+fn stages(pipeline: &Pipeline, func: Func) -> impl Iterator<Item = Stage> {
+    std::iter::once(Stage::Pure).chain((0..pipeline.funcs[func].updates.len()).map(Stage::Update))
+}
+
+/// The dimensions of a Func along which every point keeps to itself.
+fn free(pipeline: &Pipeline, func: Func) -> Vec<bool> {
+    let data = &pipeline.funcs[func];
+    let mut free = vec![true; data.vars.len()];
+    let mut keep = |args: &[Expr]| {
+        for (d, (free, &arg)) in free.iter_mut().zip(args).enumerate() {
+            *free &= pipeline.exprs[arg].kind == ExprKind::Dim(d as u32);
+        }
+    };
+    for (k, update) in data.updates.iter().enumerate() {
+        keep(&update.args);
+        let own = accesses(pipeline, func, Stage::Update(k)).into_iter();
+        own.filter(|a| a.source == Source::Func(func)).for_each(|a| keep(&a.args));
+    }
+    free
+}
+
+/// The order that distributes a Func which is not distributed in the source's.
+fn constrained(pipeline: &Pipeline, bounds: &Bounds, func: Func) -> Option<Order> {
+    let free = free(pipeline, func);
+    let region = bounds.region(func)?;
+    if free.iter().take(2).all(|&free| free) {
+        return None;
+    }
+    let mut first: Vec<usize> = (0..free.len()).filter(|&d| free[d]).collect();
+    first.sort_by_key(|&d| std::cmp::Reverse(region[d].extent()));
+    first.truncate(2);
+    first.sort_unstable();
+    let points: u64 = first.iter().map(|&d| u64::from(region[d].extent())).product();
+    (!first.is_empty() && points >= FEWEST).then(|| with_first(&first, free.len()))
+}
+
+/// All of `dims` dimensions, these first.
+fn with_first(first: &[usize], dims: usize) -> Order {
+    let rest = (0..dims).filter(|d| !first.contains(d)).map(Some);
+    let unit = (first.len() == 1).then_some(None);
+    first.iter().copied().map(Some).chain(unit).chain(rest).collect()
+}
+
+/// The coordinate of an access that runs along a dimension, and along no other that is tiled.
+fn along(pipeline: &Pipeline, access: &Access, dim: usize) -> Option<usize> {
+    let runs = |arg: Expr| {
+        let mut other = false;
+        let mut found = false;
+        for e in Walker::default().reachable(pipeline, [arg]) {
+            match pipeline.exprs[e].kind {
+                ExprKind::Dim(d) if d as usize == dim => found = true,
+                ExprKind::Dim(_) | ExprKind::Load(..) | ExprKind::Call(..) => other = true,
+                _ => {}
+            }
+        }
+        found && !other
+    };
+    access.args.iter().position(|&arg| runs(arg))
+}
+
+/// The order in which what is read meets a consumer of that order.
+fn asked(pipeline: &Pipeline, access: &Access, consumer: &Order) -> Option<Order> {
+    let places = consumer.iter().take(2);
+    let first: Option<Vec<usize>> =
+        places.flatten().map(|&dim| along(pipeline, access, dim)).collect();
+    let first = first?;
+    let unit = consumer.get(1) == Some(&None);
+    let apart = first.iter().collect::<BTreeSet<_>>().len() == first.len();
+    // A consumer of two tiled dimensions meets a producer of two.
+    let meets = apart && (unit || first.len() == 2);
+    meets.then(|| with_first(&first, access.args.len()))
+}
+
+/// The order of what a pointwise consumer of a producer of that order has.
+fn offered(pipeline: &Pipeline, access: &Access, producer: &Order, dims: usize) -> Option<Order> {
+    let dim_of = |&place: &usize| (0..dims).find(|&d| along(pipeline, access, d) == Some(place));
+    let first: Option<Vec<usize>> = producer.iter().take(2).flatten().map(dim_of).collect();
+    let first = first?;
+    let apart = first.iter().collect::<BTreeSet<_>>().len() == first.len();
+    apart.then(|| with_first(&first, dims))
+}
+
+/// Chooses orders. Empty where the source's serve.
+pub fn choose(pipeline: &Pipeline, bounds: &Bounds) -> Orders {
+    let needed: Vec<Func> = bounds.needed(pipeline).map(|(func, _)| func).collect();
+    let mut orders = Orders::new();
+    for &func in &needed {
+        if let Some(order) = constrained(pipeline, bounds, func) {
+            orders.insert(Source::Func(func), order);
+        }
+    }
+    if orders.is_empty() {
+        return orders;
+    }
+    let follows = |source: Source| match source {
+        Source::Input(_) => true,
+        Source::Func(func) => free(pipeline, func).into_iter().all(|free| free),
+    };
+    // Consumers come first; the first that reads a source decides.
+    let mut decided: BTreeSet<Source> = orders.keys().copied().collect();
+    for &func in needed.iter().rev() {
+        let Some(order) = orders.get(&Source::Func(func)).cloned() else { continue };
+        for access in stages(pipeline, func).flat_map(|stage| accesses(pipeline, func, stage)) {
+            if !follows(access.source) || !decided.insert(access.source) {
+                continue;
+            }
+            if let Some(order) = asked(pipeline, &access, &order) {
+                orders.insert(access.source, order);
+            }
+        }
+    }
+    for &func in &needed {
+        let source = Source::Func(func);
+        if !follows(source) || orders.contains_key(&source) {
+            continue;
+        }
+        let dims = pipeline.funcs[func].vars.len();
+        let mut all = stages(pipeline, func).flat_map(|stage| accesses(pipeline, func, stage));
+        let found =
+            all.find_map(|access| offered(pipeline, &access, orders.get(&access.source)?, dims));
+        orders.extend(found.map(|order| (source, order)));
+    }
+    orders.retain(|_, order| !order.iter().enumerate().all(|(k, dim)| *dim == Some(k)));
+    orders
+}
+
+/// Values by dimension, by place instead.
+pub fn placed<T: Clone>(order: &Order, by_dim: &[T], nowhere: T) -> Vec<T> {
+    order.iter().map(|dim| dim.map_or(nowhere.clone(), |d| by_dim[d].clone())).collect()
+}
+
+/// Values by place, by dimension instead.
+pub fn by_dimension<T: Clone>(order: &Order, placed: &[T]) -> Vec<T> {
+    let dims = order.iter().flatten().count();
+    let place = |d: usize| order.iter().position(|&dim| dim == Some(d)).expect("every dimension");
+    (0..dims).map(|d| placed[place(d)].clone()).collect()
+}
+
+/// Whether the conditions of a domain are those of several updates.
+fn is_shared(pipeline: &Pipeline, rdom: RDom) -> bool {
+    let updates = pipeline.funcs.values().flat_map(|data| &data.updates);
+    updates.filter(|update| update.rdom == Some(rdom)).count() > 1
+}
+
+/// What is planned where dimensions stand in other orders.
+pub struct Reordered {
+    /// The pipeline.
+    pub pipeline: Pipeline,
+    /// Its extents.
+    pub extents: Extents,
+    /// Its bounds.
+    pub bounds: Bounds,
+    /// The Funcs that were not distributed otherwise.
+    pub findings: Vec<Finding>,
+}
+
+/// Puts the dimensions of everything in its order. `None` where conditions of a domain have a
+/// meaning of their own in two Funcs.
+pub fn reorder(
+    pipeline: &Pipeline,
+    extents: &Extents,
+    bounds: &Bounds,
+    orders: &Orders,
+) -> Option<Reordered> {
+    let (mut extents, mut bounds) = (extents.clone(), bounds.clone());
+    let nowhere = Interval::new(0, 0);
+    let mut findings = Vec::new();
+    for (&source, order) in orders {
+        match source {
+            Source::Input(input) => {
+                extents.inputs[input] = placed(order, &extents.inputs[input], 1);
+                if let Some(region) = &mut bounds.inputs[input] {
+                    *region = placed(order, region, nowhere);
+                }
+            }
+            Source::Func(func) => {
+                let data = &pipeline.funcs[func];
+                let names = order.iter().take(2).flatten().map(|&d| format!("`{}`", data.vars[d]));
+                let kind = FindingKind::Reordered { func, along: names.collect() };
+                findings.push(Finding { about: data.name.clone(), span: Some(data.span), kind });
+                let Some(func) = &mut bounds.funcs[func] else { continue };
+                func.region = placed(order, &func.region, nowhere);
+                for loops in func.stages.iter_mut().flatten() {
+                    loops.dims = placed(order, &loops.dims, nowhere);
+                }
+            }
+        }
+    }
+    let pipeline = Rewriting::new(pipeline, orders).run()?;
+    Some(Reordered { pipeline, extents, bounds, findings })
+}
+
+struct Rewriting<'a> {
+    orders: &'a Orders,
+    pipeline: Pipeline,
+}
+
+impl<'a> Rewriting<'a> {
+    fn new(pipeline: &Pipeline, orders: &'a Orders) -> Rewriting<'a> {
+        Rewriting { orders, pipeline: pipeline.clone() }
+    }
+
+    fn run(mut self) -> Option<Pipeline> {
+        let funcs: Vec<Func> = self.pipeline.funcs.keys().collect();
+        for func in funcs {
+            for stage in stages(&self.pipeline, func).collect::<Vec<_>>() {
+                self.stage(func, stage)?;
+            }
+            if let Some(order) = self.orders.get(&Source::Func(func)) {
+                let data = &mut self.pipeline.funcs[func];
+                data.vars = placed(order, &data.vars, NOWHERE.to_string());
+            }
+        }
+        for (&source, order) in self.orders {
+            if let Source::Input(input) = source {
+                let data = &mut self.pipeline.inputs[input];
+                data.dims = order.len() as u32;
+                data.estimates.clear();
+                data.fixed.clear();
+            }
+        }
+        Some(self.pipeline)
+    }
+
+    fn stage(&mut self, func: Func, stage: Stage) -> Option<()> {
+        let roots = stage_roots(&self.pipeline, func, stage);
+        let reachable = Walker::default().reachable(&self.pipeline, roots);
+        let touched = self.orders.contains_key(&Source::Func(func))
+            || reachable.iter().any(|&e| match &self.pipeline.exprs[e].kind {
+                ExprKind::Load(input, _) => self.orders.contains_key(&Source::Input(*input)),
+                ExprKind::Call(func, ..) => self.orders.contains_key(&Source::Func(*func)),
+                _ => false,
+            });
+        if !touched {
+            return Some(());
+        }
+        let mut new: BTreeMap<Expr, Expr> = BTreeMap::new();
+        for expr in reachable {
+            let data = self.pipeline.exprs[expr].clone();
+            let kind = data.kind.map_operands(|operand| new[&operand]);
+            let kind = self.in_order(func, kind, data.span);
+            new.insert(expr, self.pipeline.expr(kind, data.ty, data.span));
+        }
+        let order = self.orders.get(&Source::Func(func)).cloned();
+        let renamed = |list: &mut Vec<Expr>| list.iter_mut().for_each(|e| *e = new[e]);
+        match stage {
+            Stage::Pure => {
+                let pure = self.pipeline.funcs[func].pure.as_mut();
+                renamed(&mut pure.expect("a stage with roots").values);
+            }
+            Stage::Update(k) => {
+                let rdom = self.pipeline.funcs[func].updates[k].rdom;
+                if let Some(rdom) = rdom {
+                    // A domain of several updates would need conditions for each.
+                    let conditions = !self.pipeline.rdoms[rdom].predicates.is_empty();
+                    if conditions && is_shared(&self.pipeline, rdom) {
+                        return None;
+                    }
+                    renamed(&mut self.pipeline.rdoms[rdom].predicates);
+                }
+                let update = &mut self.pipeline.funcs[func].updates[k];
+                renamed(&mut update.values);
+                renamed(&mut update.args);
+                let span = update.span;
+                if let Some(order) = order {
+                    let unit = self.pipeline.expr(ExprKind::Dim(1), ElementType::I32, span);
+                    let update = &mut self.pipeline.funcs[func].updates[k];
+                    update.args = placed(&order, &update.args, unit);
+                }
+            }
+        }
+        Some(())
+    }
+
+    /// An expression of a Func, operands done, with dimensions and coordinates in their places.
+    fn in_order(&mut self, func: Func, kind: ExprKind, span: Span) -> ExprKind {
+        let own = self.orders.get(&Source::Func(func));
+        match kind {
+            ExprKind::Dim(d) => {
+                let place = own.map(|order| order.iter().position(|&dim| dim == Some(d as usize)));
+                ExprKind::Dim(place.map_or(d, |k| k.expect("every dimension has a place") as u32))
+            }
+            ExprKind::Load(input, args) => {
+                ExprKind::Load(input, self.coordinates(func, Source::Input(input), args, span))
+            }
+            ExprKind::Call(callee, value, args) => {
+                let args = self.coordinates(func, Source::Func(callee), args, span);
+                ExprKind::Call(callee, value, args)
+            }
+            other => other,
+        }
+    }
+
+    fn coordinates(
+        &mut self,
+        func: Func,
+        source: Source,
+        args: Vec<Expr>,
+        span: Span,
+    ) -> Vec<Expr> {
+        let Some(order) = self.orders.get(&source) else { return args };
+        let own = self.orders.get(&Source::Func(func));
+        // What has one place of that kind meets what has one, too.
+        let nowhere = match own.is_some_and(|own| own.get(1) == Some(&None)) {
+            true => ExprKind::Dim(1),
+            false => ExprKind::Literal(Literal::Int(0)),
+        };
+        let nowhere = self.pipeline.expr(nowhere, ElementType::I32, span);
+        placed(order, &args, nowhere)
+    }
+}
