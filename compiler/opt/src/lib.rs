@@ -18,6 +18,7 @@ pub mod params;
 pub mod simplify_cfg;
 pub mod strength;
 pub mod unreachable;
+pub mod unroll;
 
 /// A transform.
 pub type Pass = fn(&mut Function) -> bool;
@@ -32,4 +33,5 @@ pub const PASSES: &[(&str, Pass)] = &[
     ("params", params::run),
     ("simplify-cfg", simplify_cfg::run),
     ("unreachable", unreachable::run),
+    ("unroll", unroll::run),
 ];

@@ -1,0 +1,203 @@
+//! Loop unrolling: the body of a loop stands several times, so that work of several iterations can
+//! overlap and what counts them is known or counted once (Muchnick, "Advanced Compiler Design and
+//! Implementation", section 17.4.2). Iterations that the factor leaves over run first, in copies
+//! before the loop.
+//!
+//! Only loops without loops inside, left by their one way back, of a known number of trips. A loop
+//! unrolled wholly is gone, and the one around it may be next.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use cranelift_entity::SecondaryMap;
+use nbcc_analysis::{Loop, LoopForest};
+use nbcc_ir::{Block, BlockCall, Cfg, Counter, Dominators, Function, Terminator, Value};
+
+use crate::simplify_cfg;
+
+/// A loop that can be unrolled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Candidate<'a> {
+    /// Its blocks, the header first.
+    pub blocks: &'a [Block],
+    /// How often it runs, at least twice.
+    pub trips: u64,
+}
+
+/// Unrolls short loops wholly and others three times.
+pub fn run(func: &mut Function) -> bool {
+    run_where(func, |_, candidate| if candidate.trips <= 4 { candidate.trips } else { 3 })
+}
+
+/// Unrolls each loop as many times as `factor` says: 1 leaves it, its trips make it go away.
+pub fn run_where(
+    func: &mut Function,
+    mut factor: impl FnMut(&Function, Candidate<'_>) -> u64,
+) -> bool {
+    let mut changed = false;
+    let mut done: BTreeSet<Block> = BTreeSet::new();
+    loop {
+        let (cfg, dominators) = (Cfg::new(func), Dominators::new(func));
+        let forest = LoopForest::new(&cfg, &dominators);
+        // Loops that were met before stay met: new ones are those around loops that are gone.
+        let mut found = None;
+        for l in forest.loops.keys() {
+            let data = &forest.loops[l];
+            if !data.inner.is_empty() || !done.insert(data.header) {
+                continue;
+            }
+            let Some((latch, trips)) = shape(func, &forest, l) else { continue };
+            let times = factor(func, Candidate { blocks: &data.own, trips }).clamp(1, trips);
+            if times > 1 {
+                found = Some((data.own.clone(), latch, trips, times));
+                break;
+            }
+        }
+        let Some((blocks, latch, trips, times)) = found else { return changed };
+        let header = unroll(func, &blocks, latch, trips, times);
+        done.extend(header);
+        simplify_cfg::run(func);
+        changed = true;
+    }
+}
+
+/// The latch of a loop and its trips, if it is left there only.
+fn shape(func: &Function, forest: &LoopForest, l: Loop) -> Option<(Block, u64)> {
+    let data = &forest.loops[l];
+    let trips = func.blocks[data.header].loop_info.as_ref()?.trips.filter(|&trips| trips > 1)?;
+    let &[latch] = &data.latches[..] else { return None };
+    let Terminator::Branch(_, a, b) = func.terminator(latch) else { return None };
+    let back = [a, b].into_iter().filter(|to| to.block == data.header).count();
+    let leaves = |&block: &Block| {
+        let successors = func.terminator(block).successors();
+        block != latch && successors.iter().any(|to| !forest.contains(l, to.block))
+    };
+    let outside = [a, b].into_iter().any(|to| !forest.contains(l, to.block));
+    (back == 1 && outside && data.header != func.entry() && !data.own.iter().any(leaves))
+        .then_some((latch, trips))
+}
+
+/// Unrolls a loop; gives the header of what is left of it.
+fn unroll(
+    func: &mut Function,
+    blocks: &[Block],
+    latch: Block,
+    trips: u64,
+    times: u64,
+) -> Option<Block> {
+    let header = blocks[0];
+    let ahead = trips % times;
+    let rounds = trips / times;
+    let inside: BTreeSet<Block> = blocks.iter().copied().collect();
+    // The loop itself is the last of the copies: what is used behind it is what the last made.
+    let copies: Vec<Copy> = (1..ahead + times).map(|_| Copy::new(func, blocks, header)).collect();
+    let headers: Vec<Block> =
+        copies.iter().map(|copy| copy.blocks[&header]).chain([header]).collect();
+    for &block in func.layout.clone().iter().filter(|block| !inside.contains(block)) {
+        let copied = copies.iter().any(|copy| copy.made.contains(&block));
+        let Some(terminator) = func.blocks[block].terminator.as_mut().filter(|_| !copied) else {
+            continue;
+        };
+        for to in terminator.successors_mut().into_iter().filter(|to| to.block == header) {
+            to.block = headers[0];
+        }
+    }
+    let back = |func: &Function, latch: Block, header: Block| -> Vec<Value> {
+        let successors = func.terminator(latch).successors();
+        successors.iter().find(|to| to.block == header).map_or(vec![], |to| to.args.clone())
+    };
+    for (copy, &next) in copies.iter().zip(&headers[1..]) {
+        let from = copy.blocks[&latch];
+        let args = back(func, from, copy.blocks[&header]);
+        func.blocks[from].terminator = Some(Terminator::Jump(BlockCall { block: next, args }));
+    }
+    let info = func.blocks[header].loop_info.take();
+    for copy in &copies {
+        func.blocks[copy.blocks[&header]].loop_info = None;
+    }
+    let first = headers[ahead as usize];
+    let mut terminator = func.terminator(latch).clone();
+    if rounds == 1 {
+        let exit =
+            terminator.successors().iter().find(|to| to.block != header).map(|&to| to.clone());
+        func.blocks[latch].terminator = exit.map(Terminator::Jump);
+        return None;
+    }
+    for to in terminator.successors_mut().into_iter().filter(|to| to.block == header) {
+        to.block = first;
+    }
+    func.blocks[latch].terminator = Some(terminator);
+    let value_in_first = |value: Value| match copies.get(ahead as usize) {
+        Some(copy) => copy.values[value].unwrap_or(value),
+        None => value,
+    };
+    func.blocks[first].loop_info = info.map(|mut info| {
+        info.trips = Some(rounds);
+        let count = |Counter { value, step }| {
+            let step = step.checked_mul(times as i64)?;
+            Some(Counter { value: value_in_first(value), step })
+        };
+        info.counter = info.counter.and_then(count);
+        info
+    });
+    Some(first)
+}
+
+/// A copy of a loop's blocks, its way back included, before the loop in the layout.
+struct Copy {
+    blocks: BTreeMap<Block, Block>,
+    made: BTreeSet<Block>,
+    values: SecondaryMap<Value, Option<Value>>,
+}
+
+impl Copy {
+    fn new(func: &mut Function, blocks: &[Block], header: Block) -> Copy {
+        let mut copy =
+            Copy { blocks: BTreeMap::new(), made: BTreeSet::new(), values: SecondaryMap::new() };
+        let order: Vec<Block> =
+            func.layout.iter().copied().filter(|block| blocks.contains(block)).collect();
+        let mut insts = Vec::new();
+        for &block in &order {
+            let new = func.add_block();
+            copy.blocks.insert(block, new);
+            copy.made.insert(new);
+            for param in func.blocks[block].params.clone() {
+                copy.values[param] = Some(func.add_param(new, func.ty(param)));
+            }
+            for inst in func.blocks[block].insts.clone() {
+                let data = func.insts[inst].clone();
+                let types: Vec<_> = data.results.iter().map(|&value| func.ty(value)).collect();
+                let made = func.make_inst(data.op, &types, data.span);
+                for (&old, &new) in data.results.iter().zip(&func.insts[made].results) {
+                    copy.values[old] = Some(new);
+                }
+                func.blocks[new].insts.push(made);
+                insts.push(made);
+            }
+            func.blocks[new].terminator = func.blocks[block].terminator.clone();
+            func.blocks[new].loop_info = func.blocks[block].loop_info.clone();
+            func.blocks[new].span = func.blocks[block].span;
+        }
+        let rename = |value: &mut Value| {
+            if let Some(new) = copy.values[*value] {
+                *value = new;
+            }
+        };
+        for inst in insts {
+            func.insts[inst].op.for_each_arg_mut(rename);
+        }
+        for &new in &copy.made {
+            let Some(terminator) = &mut func.blocks[new].terminator else { continue };
+            terminator.for_each_arg_mut(rename);
+            for to in terminator.successors_mut() {
+                if let Some(&block) = copy.blocks.get(&to.block) {
+                    to.block = block;
+                }
+            }
+        }
+        // Copies stand before the loop.
+        let made = func.layout.split_off(func.layout.len() - order.len());
+        let at = func.layout.iter().position(|&b| b == header).unwrap_or(func.layout.len());
+        func.layout.splice(at..at, made);
+        copy
+    }
+}
