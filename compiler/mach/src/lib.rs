@@ -10,6 +10,7 @@ pub mod emit;
 mod function;
 pub mod liveness;
 mod memory;
+pub mod prepass;
 mod print;
 pub mod regalloc;
 pub mod schedule;

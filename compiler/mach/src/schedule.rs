@@ -15,12 +15,23 @@ use nbcc_isa::Instruction;
 use crate::dependence::{DependenceGraph, Edge};
 use crate::{InstData, VReg};
 
+/// When an instruction is to come, among those that are ready.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Turn {
+    /// Before all others.
+    First,
+    /// When it is its turn.
+    Usual,
+    /// When nothing else is ready or will be by waiting.
+    Last,
+}
+
 /// An order of the instructions of a block. `latency` says how many cycles after an instruction the
-/// one at the end of an edge can issue, `is_load` what is to come early.
+/// one at the end of an edge can issue.
 pub fn list_schedule(
     graph: &DependenceGraph,
     latency: impl Fn(usize, &Edge) -> u32,
-    is_load: impl Fn(usize) -> bool,
+    turn: impl Fn(usize) -> Turn,
 ) -> Vec<usize> {
     let count = graph.successors.len();
     // How long the instructions behind one take at least.
@@ -32,8 +43,9 @@ pub fn list_schedule(
     let mut degrees = graph.in_degrees();
     let mut earliest = vec![0u32; count];
     let mut waiting = BinaryHeap::new();
-    let mut loads = BinaryHeap::new();
-    let mut others = BinaryHeap::new();
+    let mut ready = BinaryHeap::new();
+    // How many wait that are not to come last.
+    let mut coming = (0..count).filter(|&at| degrees[at] == 0 && turn(at) < Turn::Last).count();
     waiting.extend((0..count).filter(|&at| degrees[at] == 0).map(|at| Reverse((0, at))));
     let mut order = Vec::with_capacity(count);
     let mut clock = 0;
@@ -42,18 +54,22 @@ pub fn list_schedule(
             && cycle <= clock
         {
             waiting.pop();
+            coming -= usize::from(turn(at) < Turn::Last);
             // The first of the program, where two are as far from the end.
-            if is_load(at) { &mut loads } else { &mut others }.push((height[at], Reverse(at)));
+            ready.push((Reverse(turn(at)), height[at], Reverse(at)));
         }
-        let Some((_, Reverse(at))) = loads.pop().or_else(|| others.pop()) else {
+        let now = |&(Reverse(turn), ..): &(Reverse<Turn>, u32, _)| turn < Turn::Last || coming == 0;
+        if !ready.peek().is_some_and(now) {
             clock = waiting.peek().map_or(clock + 1, |Reverse((cycle, _))| *cycle);
             continue;
-        };
+        }
+        let Some((.., Reverse(at))) = ready.pop() else { continue };
         order.push(at);
         for edge in &graph.successors[at] {
             earliest[edge.to] = earliest[edge.to].max(clock + latency(at, edge));
             degrees[edge.to] -= 1;
             if degrees[edge.to] == 0 {
+                coming += usize::from(turn(edge.to) < Turn::Last);
                 waiting.push(Reverse((earliest[edge.to], edge.to)));
             }
         }

@@ -33,8 +33,13 @@ pub fn color<I: Instruction<Reg = VReg>>(
     for &node in &graph.nodes {
         entry[node] = func.vregs[node].fixed;
     }
-    let order =
-        simplify(file, graph, |v| func.vregs[v].fixed.is_some(), |v| may(v).then(|| cost[v]));
+    let ranks = match file.policy {
+        Policy::Min => SecondaryMap::new(),
+        Policy::Spread => first_places(func),
+    };
+    let rank = |v| (ranks[v], v);
+    let fixed = |v: VReg| func.vregs[v].fixed.is_some();
+    let order = simplify(file, graph, rank, fixed, |v| may(v).then(|| cost[v]));
     let mut taken = Taken(vec![0; usize::from(file.entries.end).div_ceil(64)]);
     let mut spilled = Vec::new();
     let mut next = file.entries.start;
@@ -73,6 +78,22 @@ pub fn color<I: Instruction<Reg = VReg>>(
     }
 }
 
+/// Where each register comes first in the program: those that follow each other there take entries that
+/// do, so that one is reused late.
+fn first_places<I: Instruction<Reg = VReg>>(func: &Function<I>) -> SecondaryMap<VReg, u32> {
+    let mut places = SecondaryMap::new();
+    let mut next = 0;
+    for inst in func.blocks.values().flat_map(|block| &block.insts) {
+        inst.inst.for_each_operand(|operand| {
+            if places[*operand.reg] == 0 {
+                next += 1;
+                places[*operand.reg] = next;
+            }
+        });
+    }
+    places
+}
+
 /// A bit for each entry. Groups are aligned to a width of 8 at most, so that none crosses a word.
 struct Taken(Vec<u64>);
 
@@ -96,6 +117,7 @@ impl Taken {
 fn simplify<C: Copy + PartialEq>(
     file: &RegisterFile<C>,
     graph: &Graph,
+    rank: impl Fn(VReg) -> (u32, VReg),
     fixed: impl Fn(VReg) -> bool,
     cost: impl Fn(VReg) -> Option<f64>,
 ) -> Vec<VReg> {
@@ -117,7 +139,7 @@ fn simplify<C: Copy + PartialEq>(
         degree[node] = graph.neighbours[node].iter().map(|&other| takes(node, other)).sum();
         if degree[node] <= room(node) {
             queued[node] = true;
-            easy.push(node);
+            easy.push(rank(node));
         } else {
             let cost = cost(node).unwrap_or(f64::INFINITY);
             hard.push(Reverse(((cost / f64::from(degree[node])).to_bits(), node)));
@@ -126,7 +148,7 @@ fn simplify<C: Copy + PartialEq>(
     let mut order = Vec::with_capacity(graph.nodes.len());
     loop {
         let node = match easy.pop() {
-            Some(node) => node,
+            Some((_, node)) => node,
             None => match hard.pop() {
                 Some(Reverse((_, node))) if present[node] && !queued[node] => node,
                 Some(_) => continue,
@@ -140,7 +162,7 @@ fn simplify<C: Copy + PartialEq>(
         for &other in graph.neighbours[node].iter().filter(|&&other| present[other]) {
             degree[other] -= takes(other, node);
             if degree[other] <= room(other) && !std::mem::replace(&mut queued[other], true) {
-                easy.push(other);
+                easy.push(rank(other));
             }
         }
     }

@@ -17,6 +17,8 @@ pub struct Configuration {
     pub size: Size,
     /// Whether kernels that are the same are shared.
     pub share: bool,
+    /// Whether loops are unrolled beyond what their accesses ask for.
+    pub unroll: bool,
     /// The most merged constant parameters of a kernel that the control core reads.
     pub merged_constants: usize,
     /// Whether kernels that run much are not merged.
@@ -43,6 +45,8 @@ pub struct Transforms {
     pub cse: bool,
     /// What does not change in a loop is computed before it.
     pub licm: bool,
+    /// Loops are unrolled.
+    pub unroll: bool,
 }
 
 impl Transforms {
@@ -74,6 +78,7 @@ impl Configuration {
         Configuration {
             size,
             share: true,
+            unroll: true,
             merged_constants: machine.registers.ctrl as usize / 4,
             apart: true,
             inlining_budget: UNLIMITED,
@@ -88,7 +93,8 @@ impl Configuration {
 
     /// Whether two configurations have the same kernels until values share registers.
     pub fn same_kernels(&self, other: &Configuration) -> bool {
-        self.of_other_kernels() == other.of_other_kernels()
+        let kernels = |of: &Configuration| Configuration { unroll: true, ..of.of_other_kernels() };
+        kernels(self) == kernels(other)
     }
 
     /// The same for other kernels, which do not rematerialise anything yet.
@@ -100,6 +106,9 @@ impl Configuration {
     /// large.
     pub fn smaller(&self, excess: Excess) -> Option<Configuration> {
         let other = self.of_other_kernels();
+        if self.size == Size::Fast && self.unroll {
+            return Some(Configuration { unroll: false, ..other });
+        }
         if excess != Excess::Program && self.size < Size::Compact {
             return Some(Configuration { size: Size::Compact, ..other });
         }
@@ -131,6 +140,10 @@ impl Configuration {
             _ if self.share && !other.share => {
                 ("Unshared", "registers are too few for the arguments of shared kernels")
             }
+            Size::Fast => (
+                "NotUnrolled",
+                "the program is too large: loops are unrolled only where accesses ask for it",
+            ),
             Size::Merged if other.apart => (
                 "Merged",
                 "the program is too large: kernels that differ in constants and do not run much \
@@ -141,9 +154,7 @@ impl Configuration {
                 "the program is too large: all kernels that differ in constants are one",
             ),
             Size::Smallest => ("Smallest", "the program is too large: requests are made in loops"),
-            Size::Fast | Size::Compact => {
-                ("Compact", "the program is too large: loops are not unrolled")
-            }
+            Size::Compact => ("Compact", "the program is too large: loops are not unrolled"),
         };
         Remark {
             kind: RemarkKind::Missed,

@@ -72,6 +72,7 @@ pub fn choose(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Stop<
         let code = select::select(kernel, places, &mut state.pool);
         state.selected.push(MachineKernel {
             code,
+            unscheduled: None,
             registers: None,
             unallocated: None,
             unordered: None,
@@ -91,6 +92,22 @@ pub fn choose(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Stop<
     })?;
     let message = format!("the program has at least {all} instructions; {room} are the most");
     Err(too_large(message, cx))
+}
+
+/// Reorders instructions before they get registers.
+pub fn schedule_kernels(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {
+    if !state.reorder {
+        return Ok(());
+    }
+    for kernel in &mut state.selected {
+        let before = cx.passes.verify_each.then(|| kernel.code.func.clone());
+        let files = regalloc::files(&state.machine, state.policy, kernel.code.args.as_ref());
+        let (machine, memory_order) = (&state.machine, state.memory_order);
+        let func = &mut kernel.code.func;
+        let orders = reorder::run_before_allocation(func, &files, machine, memory_order);
+        kernel.unscheduled = before.map(|before| (before, orders));
+    }
+    Ok(())
 }
 
 /// Gives registers. Values of the control core cannot be kept in a bank: where too many are alive,
@@ -119,6 +136,8 @@ pub fn allocate(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Sto
             continue;
         }
         let kernel = &mut state.selected[number];
+        // Instructions are others from here on.
+        kernel.unscheduled = None;
         kernel.unallocated = cx.passes.verify_each.then(|| kernel.code.func.clone());
         match regalloc::allocate(&mut kernel.code, machine, policy, slots_end) {
             Ok(registers) => {

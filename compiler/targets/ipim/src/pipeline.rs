@@ -7,7 +7,7 @@ use nbcc_placement::{Message, Remark, RemarkKind};
 use crate::backend::provenance;
 use crate::configuration::{Configuration, Rematerialise};
 use crate::kernel::{KernelCall, Size};
-use crate::passes::{addresses, legalize, merge, place, share};
+use crate::passes::{addresses, increments, legalize, merge, place, reuse, share, unroll};
 use crate::state::Compilation;
 use crate::{fit, front};
 
@@ -96,6 +96,13 @@ pub const PASSES: &[PassDesc<Compilation, Configuration>] = &[
     optional("fold", "fold constants and simplify arithmetic", OptLevel::O1, fold, &[LEGAL]),
     optional("cse", "compute equal values once", OptLevel::O1, cse, &[LEGAL])
         .resuming(Configuration::same_kernels),
+    optional(
+        "unroll",
+        "repeat the bodies of loops while there is room for code",
+        OptLevel::O2,
+        unroll,
+        &[LEGAL],
+    ),
     // Folding may leave operations whose expansion has constants, which must not stay in loops.
     pass("legalize-folded", "legalize what folding made", make_legal, &[LEGAL], &[]),
     optional("licm", "move what does not change out of loops", OptLevel::O1, licm, &[LEGAL]),
@@ -108,6 +115,13 @@ pub const PASSES: &[PassDesc<Compilation, Configuration>] = &[
     ),
     optional("clean", "remove what nothing uses", OptLevel::O1, clean, &[LEGAL]),
     pass("relegalize", "legalize what the transforms made", make_legal, &[LEGAL], &[]),
+    optional(
+        "increments",
+        "make addresses of each other where registers are too few for all of them",
+        OptLevel::O2,
+        make_increments,
+        &[LEGAL],
+    ),
     pass(
         "place",
         "decide which register file each value lives in",
@@ -116,6 +130,13 @@ pub const PASSES: &[PassDesc<Compilation, Configuration>] = &[
         &[PLACES],
     ),
     attempt("select", "choose instructions", fit::choose, &[PLACES], &[MACHINE]),
+    optional(
+        "schedule-kernels",
+        "issue instructions in an order in which few wait and few values need registers",
+        OptLevel::O2,
+        fit::schedule_kernels,
+        &[MACHINE],
+    ),
     attempt(
         "allocate",
         "give registers, keep the rest in banks",
@@ -226,6 +247,20 @@ fn cse(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {
     each(state, Some(Rematerialise::Everything), &[nbcc_opt::cse::run])
 }
 
+fn unroll(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {
+    use nbcc_opt::{cse, dce, fold, params};
+    if state.configuration.size > Size::Fast || !state.configuration.unroll {
+        return Ok(());
+    }
+    let room = fit::room(state) * 3 / 4;
+    let rematerialise = &state.configuration.rematerialise;
+    let skip = |number| rematerialise.contains_key(&number);
+    state.transforms.unroll = unroll::run(&mut state.kernels, room, skip);
+    each(state, Some(Rematerialise::Invariants), &[params::run, fold::run, cse::run])?;
+    state.kernels.iter_mut().for_each(reuse::run);
+    each(state, Some(Rematerialise::Invariants), &[cse::run, dce::run])
+}
+
 fn licm(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {
     state.transforms.licm = true;
     each(state, Some(Rematerialise::Invariants), &[nbcc_opt::licm::run])
@@ -240,6 +275,13 @@ fn strength(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> 
 fn clean(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {
     use nbcc_opt::{dce, params};
     each(state, Some(Rematerialise::Invariants), &[dce::run, params::run, dce::run])
+}
+
+fn make_increments(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {
+    for kernel in &mut state.kernels {
+        increments::run(&mut kernel.func);
+    }
+    each(state, None, &[nbcc_opt::dce::run])
 }
 
 fn place_values(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {

@@ -72,7 +72,10 @@ pub struct Compilation {
 impl Compilation {
     /// The next configuration, of a smaller program: of smaller code, then with less inlined.
     fn smaller(&self, excess: Excess) -> Option<Configuration> {
-        let code = || self.configuration.smaller(excess);
+        // Without unrolling nothing is smaller where there was no room for it.
+        let unroll = self.configuration.unroll && self.transforms.unroll;
+        let now = Configuration { unroll, ..self.configuration.clone() };
+        let code = || now.smaller(excess);
         match excess {
             Excess::FarKernel => self.inlining_less().or_else(code),
             Excess::Program | Excess::Kernel => code().or_else(|| self.inlining_less()),
@@ -164,6 +167,9 @@ impl State for Compilation {
 
     fn verify(&self) -> Result<(), String> {
         for kernel in &self.selected {
+            if let Some((before, orders)) = &kernel.unscheduled {
+                reorder::check(before, &kernel.code.func, orders, None)?;
+            }
             if let (Some(before), Some(registers)) = (&kernel.unallocated, &kernel.registers) {
                 let end = self.slots_end();
                 regalloc::check(before, &kernel.code, registers, &self.machine, end)?;
@@ -171,7 +177,7 @@ impl State for Compilation {
             if let (Some((before, orders)), Some(registers)) =
                 (&kernel.unordered, &kernel.registers)
             {
-                reorder::check(before, &kernel.code.func, orders, registers)?;
+                reorder::check(before, &kernel.code.func, orders, Some(registers))?;
             }
         }
         if !self.selected.is_empty() {

@@ -49,6 +49,8 @@ pub type Orders = SecondaryMap<Block, Vec<usize>>;
 pub struct MachineKernel {
     /// The instructions.
     pub code: Selected,
+    /// Its instructions before they were first reordered, and where they were, for the check of that.
+    pub unscheduled: Option<(MachFunction, Orders)>,
     /// Its registers, once they are allocated.
     pub registers: Option<Allocation>,
     /// Its instructions before they had registers, for the check of the allocation.

@@ -18,7 +18,7 @@ use crate::kernel::{Kernel, KernelCall};
 const SLOTS: u32 = u32::MAX;
 
 /// The most operations that an address is looked through.
-const BUDGET: u32 = 64;
+const BUDGET: u32 = 128;
 
 /// Numbers the objects of a kernel: those that share bytes in one of its calls have one number.
 pub fn objects(kernel: &Kernel, calls: &[&KernelCall]) -> SecondaryMap<Mem, Option<u32>> {

@@ -106,7 +106,7 @@ pub fn least_insts(kernel: &Selected) -> usize {
 }
 
 /// Target and source of an instruction that only copies.
-fn copy(inst: &Inst<VReg>) -> Option<(VReg, VReg)> {
+pub fn copy(inst: &Inst<VReg>) -> Option<(VReg, VReg)> {
     match *inst {
         Inst::Comp {
             op: CompOp::Int(IntOp::Or),

@@ -1,5 +1,5 @@
-//! Instruction reordering (paper 001, section V-C, Algorithm 1) of kernels that have registers,
-//! and the memory-order edges that go before it.
+//! Instruction reordering (paper 001, section V-C, Algorithm 1) of kernels, before they have registers
+//! and with them, and the memory-order edges that go before it.
 //!
 //! The control core issues in order, so an instruction that must wait holds up all behind it: for
 //! registers that are still to be read or written, and for the scratchpads, until the instructions
@@ -14,10 +14,14 @@ use std::ops::Range;
 use nbcc_isa::{Instruction, RegisterClass};
 use nbcc_isa_ipim::{Inst, Machine, Memory, RegClass, Unit};
 use nbcc_mach::dependence::{Dependence, DependenceGraph, Edge};
-use nbcc_mach::regalloc::Allocation;
-use nbcc_mach::{InstData, VReg, schedule};
+use nbcc_mach::liveness::Liveness;
+use nbcc_mach::prepass::{self, Pressure};
+use nbcc_mach::regalloc::{Allocation, RegisterFile};
+use nbcc_mach::schedule::{self, Turn};
+use nbcc_mach::{Block, InstData, VReg};
 
 use super::code::{MachFunction, Orders};
+use super::regalloc::copy;
 
 /// More entries than a register file has.
 const FILE: u32 = 1 << 16;
@@ -32,29 +36,109 @@ pub fn run(
     machine: &Machine,
     memory_order: bool,
 ) -> Orders {
+    each_block(func, |func, block| {
+        let insts = &func.blocks[block].insts;
+        let units = |vreg| unit(func, registers, vreg);
+        let graph = graph(insts, units, memory_order);
+        let latency = |from: usize, edge: &Edge| latency(insts, from, edge, machine);
+        let turns = turns(insts, &graph, machine);
+        schedule::list_schedule(&graph, latency, |at| turns[at])
+    })
+}
+
+/// The same before there are registers, with their number in view: `files` are those of the kernel.
+pub fn run_before_allocation(
+    func: &mut MachFunction,
+    files: &[RegisterFile<RegClass>],
+    machine: &Machine,
+    memory_order: bool,
+) -> Orders {
+    let live = Liveness::new(func);
+    let limit = |file: &RegisterFile<RegClass>| {
+        // Some are for what is live in other blocks only, and for reloads.
+        let entries = file.entries.len() as u32;
+        (file.classes[0].0, entries - entries / 8)
+    };
+    let limits: Vec<_> = files.iter().map(limit).collect();
+    each_block(func, |func, block| {
+        let insts = &func.blocks[block].insts;
+        let mut graph = graph(insts, |vreg| vreg.as_u32()..vreg.as_u32() + 1, memory_order);
+        keep_copies(&mut graph, insts);
+        let latency = |from: usize, edge: &Edge| latency(insts, from, edge, machine);
+        let pressure = Pressure {
+            class: &|vreg| {
+                let data = &func.vregs[vreg];
+                data.fixed.is_none().then_some(data.class)
+            },
+            limits: &limits,
+            live: (&live.live_in[block], &live.live_out[block]),
+        };
+        let turns = turns(insts, &graph, machine);
+        prepass::schedule(insts, &graph, latency, |at| turns[at], &pressure)
+    })
+}
+
+/// Puts the instructions of each block in the order that `order` gives.
+fn each_block(
+    func: &mut MachFunction,
+    mut order: impl FnMut(&MachFunction, Block) -> Vec<usize>,
+) -> Orders {
     let mut orders = Orders::new();
     let blocks: Vec<_> = func.blocks.keys().collect();
     for block in blocks {
-        let insts = &func.blocks[block].insts;
-        let mut graph = DependenceGraph::new(insts, |vreg| unit(func, registers, vreg), is_fixed);
-        if memory_order {
-            let mut streams: BTreeMap<Option<u32>, Vec<usize>> = BTreeMap::new();
-            for at in (0..insts.len()).filter(|&at| insts[at].inst.unit() == Unit::Bank) {
-                let object = insts[at].access_of(Memory::Bank).and_then(|access| access.object);
-                streams.entry(object).or_default().push(at);
-            }
-            streams.into_values().for_each(|stream| graph.keep_order(stream.into_iter()));
-        }
-        let latency = |from: usize, edge: &Edge| latency(insts, from, edge, machine);
-        let order = schedule::list_schedule(&graph, latency, |at| is_load(&insts[at].inst));
-        let mut old: Vec<_> = insts.iter().cloned().map(Some).collect();
+        let order = order(func, block);
+        let insts = std::mem::take(&mut func.blocks[block].insts);
+        let mut old: Vec<_> = insts.into_iter().map(Some).collect();
         func.blocks[block].insts = order.iter().filter_map(|&at| old[at].take()).collect();
         orders[block] = order;
     }
     orders
 }
 
-/// Checks a reordered kernel against the one before.
+/// The dependence graph of a block, with the edges of the memory order.
+fn graph(
+    insts: &[InstData<Inst<VReg>>],
+    units: impl Fn(VReg) -> Range<u32>,
+    memory_order: bool,
+) -> DependenceGraph {
+    let mut graph = DependenceGraph::new(insts, units, is_fixed);
+    if memory_order {
+        let mut streams: BTreeMap<Option<u32>, Vec<usize>> = BTreeMap::new();
+        for at in (0..insts.len()).filter(|&at| insts[at].inst.unit() == Unit::Bank) {
+            let object = insts[at].access_of(Memory::Bank).and_then(|access| access.object);
+            streams.entry(object).or_default().push(at);
+        }
+        streams.into_values().for_each(|stream| graph.keep_order(stream.into_iter()));
+    }
+    graph
+}
+
+/// What is copied to another register at the end of a block stays behind what reads that: the copy
+/// can go away then.
+fn keep_copies(graph: &mut DependenceGraph, insts: &[InstData<Inst<VReg>>]) {
+    let mut readers: BTreeMap<VReg, Vec<usize>> = BTreeMap::new();
+    let mut writer: BTreeMap<VReg, usize> = BTreeMap::new();
+    for (at, data) in insts.iter().enumerate() {
+        if let Some((to, from)) = copy(&data.inst)
+            && let (Some(readers), Some(&made)) = (readers.get(&to), writer.get(&from))
+            && readers.iter().all(|&reader| reader <= made)
+        {
+            for &reader in readers.iter().filter(|&&reader| reader < made) {
+                graph.keep_order([reader, made].into_iter());
+            }
+        }
+        data.inst.for_each_operand(|operand| {
+            if operand.role.reads() {
+                readers.entry(*operand.reg).or_default().push(at);
+            }
+            if operand.role.writes() {
+                writer.insert(*operand.reg, at);
+            }
+        });
+    }
+}
+
+/// Checks a reordered kernel against the one before; `registers` are there if they were then.
 ///
 /// # Errors
 /// The first instruction that is not where it may be.
@@ -62,7 +146,7 @@ pub fn check(
     before: &MachFunction,
     after: &MachFunction,
     orders: &Orders,
-    registers: &Allocation,
+    registers: Option<&Allocation>,
 ) -> Result<(), String> {
     if before.blocks.len() != after.blocks.len() {
         return Err(format!("{} has other blocks", after.name));
@@ -79,11 +163,34 @@ pub fn check(
         if order.len() != now.len() || !order.iter().zip(now).all(same) {
             return Err(format!("{block} of {} has other instructions", after.name));
         }
-        let units = |vreg| unit(before, registers, vreg);
+        let units = |vreg: VReg| match registers {
+            Some(registers) => unit(before, registers, vreg),
+            None => vreg.as_u32()..vreg.as_u32() + 1,
+        };
         schedule::check(&data.insts, order, units, is_fixed)
             .map_err(|what| format!("{block} of {}: {what}", after.name))?;
     }
     Ok(())
+}
+
+/// Loads come first. Where banks take longer than the control core, stores to them and what makes their
+/// addresses come last: each change between loads and stores is one between rows.
+fn turns(insts: &[InstData<Inst<VReg>>], graph: &DependenceGraph, machine: &Machine) -> Vec<Turn> {
+    let mut turns = vec![Turn::Usual; insts.len()];
+    let count = |unit| insts.iter().filter(|data| data.inst.unit() == unit).count();
+    let banks_are_slow = count(Unit::Bank) * machine.hierarchy.pes as usize > insts.len();
+    for at in (0..insts.len()).rev() {
+        let mut readers = graph.successors[at].iter().filter(|e| e.kind == Dependence::True);
+        let last = |edge: &Edge| turns[edge.to] == Turn::Last;
+        let only_last = readers.clone().next().is_some() && readers.all(last);
+        turns[at] = match insts[at].inst {
+            ref inst if is_load(inst) => Turn::First,
+            Inst::StRf { .. } if banks_are_slow => Turn::Last,
+            Inst::CalcArf { .. } if only_last => Turn::Last,
+            _ => Turn::Usual,
+        };
+    }
+    turns
 }
 
 /// What brings something from a bank.

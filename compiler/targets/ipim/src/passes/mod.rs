@@ -2,8 +2,11 @@
 
 pub mod addresses;
 mod frequency;
+pub mod increments;
 pub mod legalize;
 pub mod merge;
 pub mod place;
+pub mod reuse;
 mod rewrite;
 pub mod share;
+pub mod unroll;

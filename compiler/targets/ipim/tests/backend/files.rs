@@ -6,6 +6,8 @@
 //! | --- | --- |
 //! | `addresses` | IR without memory objects; they lie behind each other in their memories |
 //! | `legalize` | IR of operations that there are instructions for |
+//! | `reuse` | IR in which what is known of memory is not read again |
+//! | `increments` | IR whose addresses are made of each other |
 //! | `place` | IR with the register files of each value |
 //! | `select` | instructions over virtual registers, and registers that can be rematerialised |
 //! | `allocate` | instructions with their registers, and what that cost |
@@ -25,10 +27,10 @@ use nbcc_ir::{Function, Mem, PrintOptions, parse_module, print_function, verify_
 use nbcc_isa_ipim::{Machine, asm};
 use nbcc_mach::regalloc::Policy;
 use nbcc_target_ipim::backend::code::{LiteralPool, Selected};
-use nbcc_target_ipim::backend::{emit, regalloc, select};
+use nbcc_target_ipim::backend::{emit, provenance, regalloc, select};
 use nbcc_target_ipim::intrinsics::{self, BANK};
 use nbcc_target_ipim::kernel::{Kernel, KernelCall, calls_in_order};
-use nbcc_target_ipim::passes::{addresses, legalize, place};
+use nbcc_target_ipim::passes::{addresses, increments, legalize, place, reuse};
 use nbcc_target_ipim::plan::BANK_RESERVED;
 
 /// The engines that run the kernels.
@@ -100,6 +102,19 @@ fn result(input: &str) -> String {
         verified(kernel);
     }
     if pass == "legalize" {
+        return kernels.iter().map(|kernel| printed(&kernel.func)).collect();
+    }
+    if ["reuse", "increments"].contains(&pass) {
+        for kernel in &mut kernels {
+            kernel.objects = provenance::objects(kernel, &[]);
+            nbcc_opt::cse::run(&mut kernel.func);
+            match pass {
+                "reuse" => reuse::run(kernel),
+                _ => increments::run(&mut kernel.func),
+            }
+            nbcc_opt::dce::run(&mut kernel.func);
+            verified(kernel);
+        }
         return kernels.iter().map(|kernel| printed(&kernel.func)).collect();
     }
     let places: Vec<place::Places> = kernels.iter().map(|k| place::place(&k.func)).collect();

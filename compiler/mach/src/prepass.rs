@@ -1,0 +1,237 @@
+//! List scheduling before registers are allocated, with their number in view: Goodman, Hsu, "Code
+//! Scheduling and Register Allocation in Large Basic Blocks", ICS 1988 (integrated prepass
+//! scheduling). While registers are free, what has the longest way goes first, loads before all; once a
+//! file is full, nothing that takes more of it goes until it is half empty again, so that loads come
+//! in batches, and then what they were for.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
+
+use nbcc_isa::Instruction;
+
+use crate::dependence::{DependenceGraph, Edge};
+use crate::schedule::Turn;
+use crate::{InstData, VReg};
+
+/// Of those that are ready, so many are looked at.
+const LOOK: usize = 48;
+
+/// What of registers matters to the order of a block.
+pub struct Pressure<'a, C> {
+    /// The class of a register; `None` for one that is not counted.
+    pub class: &'a dyn Fn(VReg) -> Option<C>,
+    /// The most of each class that may be live at once.
+    pub limits: &'a [(C, u32)],
+    /// The registers that are live at the start of the block, and at its end.
+    pub live: (&'a [VReg], &'a [VReg]),
+}
+
+/// An order of the instructions of a block in which few wait and few registers are live at once:
+/// no more than the limits, or than in the program's order where that is above. `latency` and `turn`
+/// are those of [`crate::schedule::list_schedule`].
+pub fn schedule<I: Instruction<Reg = VReg>>(
+    insts: &[InstData<I>],
+    graph: &DependenceGraph,
+    latency: impl Fn(usize, &Edge) -> u32,
+    turn: impl Fn(usize) -> Turn,
+    pressure: &Pressure<'_, I::Class>,
+) -> Vec<usize> {
+    let count = insts.len();
+    let mut height = vec![0u32; count];
+    for from in (0..count).rev() {
+        let edges = graph.successors[from].iter();
+        height[from] = edges.map(|e| height[e.to] + latency(from, e)).max().unwrap_or(0);
+    }
+    let mut live = Live::new(insts, pressure);
+    let mut degrees = graph.in_degrees();
+    let mut earliest = vec![0u32; count];
+    let mut waiting = BinaryHeap::new();
+    waiting.extend((0..count).filter(|&at| degrees[at] == 0).map(|at| Reverse((0, at))));
+    // How many wait that are not to come last.
+    let mut coming = (0..count).filter(|&at| degrees[at] == 0 && turn(at) < Turn::Last).count();
+    // By what is to come first: the turn, the longest way to the end, the program.
+    let mut ready: BTreeSet<(Turn, Reverse<u32>, usize)> = BTreeSet::new();
+    let mut in_order: BTreeSet<usize> = BTreeSet::new();
+    let mut order = Vec::with_capacity(count);
+    let mut clock = 0;
+    while order.len() < count {
+        while let Some(&Reverse((cycle, at))) = waiting.peek()
+            && cycle <= clock
+        {
+            waiting.pop();
+            coming -= usize::from(turn(at) < Turn::Last);
+            ready.insert((turn(at), Reverse(height[at]), at));
+            in_order.insert(at);
+        }
+        let usual = ready.iter().take_while(|(turn, ..)| *turn < Turn::Last || coming == 0);
+        let fits = usual.take(LOOK).find(|&&(.., at)| live.fits(at)).map(|&(.., at)| at);
+        let may = |at: &usize| turn(*at) < Turn::Last || live.is_full() || coming == 0;
+        let in_turn: Vec<usize> = match fits {
+            Some(_) => vec![],
+            None => in_order.iter().copied().filter(may).take(LOOK).collect(),
+        };
+        let fits = fits.or_else(|| in_turn.into_iter().find(|&at| live.fits(at)));
+        let at = match (fits, waiting.peek()) {
+            (Some(at), _) => at,
+            (None, Some(&Reverse((cycle, _)))) => {
+                clock = cycle;
+                continue;
+            }
+            // What is to free registers needs some first.
+            (None, None) if live.give_up() => continue,
+            (None, None) => in_order.first().copied().expect("something is ready"),
+        };
+        ready.remove(&(turn(at), Reverse(height[at]), at));
+        in_order.remove(&at);
+        live.issue(at);
+        order.push(at);
+        for edge in &graph.successors[at] {
+            earliest[edge.to] = earliest[edge.to].max(clock + latency(at, edge));
+            degrees[edge.to] -= 1;
+            if degrees[edge.to] == 0 {
+                coming += usize::from(turn(edge.to) < Turn::Last);
+                waiting.push(Reverse((earliest[edge.to], edge.to)));
+            }
+        }
+        clock += 1;
+    }
+    order
+}
+
+/// A register of the block.
+#[derive(Clone, Copy, Default)]
+struct State {
+    class: usize,
+    /// Reads that are still to come, the one behind the block included.
+    reads: u32,
+    live: bool,
+}
+
+/// The registers that are live while a block is put in order.
+struct Live {
+    states: Vec<State>,
+    /// The registers that each instruction reads, each once for each operand, and writes.
+    reads: Vec<Vec<usize>>,
+    writes: Vec<Vec<usize>>,
+    now: Vec<u32>,
+    limits: Vec<u32>,
+    /// Whether a class was full and is not half empty yet.
+    full: Vec<bool>,
+}
+
+impl Live {
+    fn new<I: Instruction<Reg = VReg>>(
+        insts: &[InstData<I>],
+        pressure: &Pressure<'_, I::Class>,
+    ) -> Live {
+        let mut numbers: BTreeMap<VReg, usize> = BTreeMap::new();
+        let mut states: Vec<State> = Vec::new();
+        let mut number = |states: &mut Vec<State>, vreg: VReg| {
+            let class = (pressure.class)(vreg)?;
+            let class = pressure.limits.iter().position(|&(other, _)| other == class)?;
+            Some(*numbers.entry(vreg).or_insert_with(|| {
+                states.push(State { class, ..State::default() });
+                states.len() - 1
+            }))
+        };
+        let mut reads = vec![Vec::new(); insts.len()];
+        let mut writes = vec![Vec::new(); insts.len()];
+        for (at, data) in insts.iter().enumerate() {
+            data.inst.for_each_operand(|operand| {
+                let Some(n) = number(&mut states, *operand.reg) else { return };
+                if operand.role.reads() {
+                    reads[at].push(n);
+                    states[n].reads += 1;
+                }
+                if operand.role.writes() {
+                    writes[at].push(n);
+                }
+            });
+        }
+        let mut now = vec![0; pressure.limits.len()];
+        for &vreg in pressure.live.0 {
+            if let Some(n) = number(&mut states, vreg) {
+                states[n].live = true;
+                now[states[n].class] += 1;
+            }
+        }
+        for &vreg in pressure.live.1 {
+            if let Some(n) = number(&mut states, vreg) {
+                states[n].reads += 1;
+            }
+        }
+        let limits = pressure.limits.iter().map(|&(_, limit)| limit).collect();
+        let full = vec![false; pressure.limits.len()];
+        Live { states, reads, writes, now, limits, full }
+    }
+
+    /// How many registers of a class more are live once an instruction has issued.
+    fn change(&self, at: usize, class: usize) -> i32 {
+        let mut change = 0;
+        for (k, &n) in self.reads[at].iter().enumerate() {
+            let state = self.states[n];
+            let again = self.reads[at][..k].contains(&n);
+            let own = self.reads[at].iter().filter(|&&other| other == n).count() as u32;
+            if state.class == class && !again && state.reads == own && state.live {
+                change -= 1;
+            }
+        }
+        for &n in &self.writes[at] {
+            let state = self.states[n];
+            let read_too = self.reads[at].contains(&n);
+            if state.class == class && !state.live && !read_too {
+                change += 1;
+            }
+        }
+        change
+    }
+
+    /// Whether an instruction takes no more registers than there are.
+    fn fits(&mut self, at: usize) -> bool {
+        (0..self.limits.len()).all(|class| {
+            let change = self.change(at, class);
+            if change <= 0 {
+                return true;
+            }
+            let fits = !self.full[class] && self.now[class] + change as u32 <= self.limits[class];
+            self.full[class] |= !fits;
+            fits
+        })
+    }
+
+    /// Whether a class was full and is not half empty yet.
+    fn is_full(&self) -> bool {
+        self.full.contains(&true)
+    }
+
+    /// Classes that were full take what they can again; whether there was one that can.
+    fn give_up(&mut self) -> bool {
+        let mut any = false;
+        for class in 0..self.limits.len() {
+            any |= self.full[class] && self.now[class] < self.limits[class];
+            self.full[class] = false;
+        }
+        any
+    }
+
+    fn issue(&mut self, at: usize) {
+        for k in 0..self.reads[at].len() {
+            let state = &mut self.states[self.reads[at][k]];
+            state.reads -= 1;
+            if state.reads == 0 && state.live {
+                state.live = false;
+                self.now[state.class] -= 1;
+            }
+        }
+        for k in 0..self.writes[at].len() {
+            let state = &mut self.states[self.writes[at][k]];
+            if state.reads > 0 && !state.live {
+                state.live = true;
+                self.now[state.class] += 1;
+            }
+        }
+        for class in 0..self.limits.len() {
+            self.full[class] &= self.now[class] > self.limits[class] / 2;
+        }
+    }
+}

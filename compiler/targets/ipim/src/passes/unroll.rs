@@ -1,0 +1,80 @@
+//! How often loops of kernels are unrolled: so often that the queue of instructions fills with
+//! independent work, as long as the instruction memory has room. Addresses in banks are the same for
+//! all engines of a vault: where all loops around an access are gone, they stand in instructions.
+
+use nbcc_ir::{Block, Function, Inst, Op};
+use nbcc_opt::unroll::{Candidate, run_where};
+
+use super::frequency::block_runs;
+use crate::intrinsics::{LD_RF, ST_RF};
+use crate::kernel::Kernel;
+
+/// The most operations of a loop's body once it is unrolled.
+const BODY: u64 = 640;
+
+/// The most accesses to banks of such a body: with more, registers are too few for all at once.
+const BANK_ACCESSES: u64 = 64;
+
+/// Unrolls the loops of kernels, those that run most first, while all together have at most `room`
+/// operations. `skip` says which are left alone. Whether any was unrolled.
+pub fn run(kernels: &mut [Kernel], room: u64, skip: impl Fn(usize) -> bool) -> bool {
+    let mut free = room.saturating_sub(kernels.iter().map(|k| size_of(&k.func)).sum());
+    let mut order: Vec<(u64, usize)> = Vec::new();
+    for (number, kernel) in kernels.iter().enumerate().filter(|&(number, _)| !skip(number)) {
+        let runs = block_runs(&kernel.func);
+        let blocks = kernel.func.layout.iter();
+        let work = |&block: &Block| runs[block].saturating_mul(operations(&kernel.func, block));
+        order.push((blocks.map(work).fold(0, u64::saturating_add), number));
+    }
+    order.sort_by_key(|&(work, number)| (std::cmp::Reverse(work), number));
+    let mut changed = false;
+    for (_, number) in order {
+        let func = &mut kernels[number].func;
+        changed |= run_where(func, |func, candidate| {
+            let one = size(func, candidate);
+            let most = BODY.min(free + one) / one.max(1);
+            let most = most.min(BANK_ACCESSES / bank_accesses(func, candidate).max(1));
+            let times = factor(candidate.trips, most);
+            let copies = times + candidate.trips % times - 1;
+            free = free.saturating_sub(copies * one);
+            times
+        });
+    }
+    changed
+}
+
+/// How often a body stands, at most `most` times: what divides the trips, if there is something near.
+fn factor(trips: u64, most: u64) -> u64 {
+    let times = most.clamp(1, trips);
+    let divides = |times: &u64| trips.is_multiple_of(*times);
+    let near = (times / 2 + 1..=times).rev().find(divides);
+    near.unwrap_or_else(|| match times {
+        // What is left over stands before the loop, too.
+        0..4 => 1,
+        _ => times / 2,
+    })
+}
+
+fn size(func: &Function, candidate: Candidate<'_>) -> u64 {
+    candidate.blocks.iter().map(|&block| operations(func, block)).sum()
+}
+
+fn bank_accesses(func: &Function, candidate: Candidate<'_>) -> u64 {
+    let insts = candidate.blocks.iter().flat_map(|&block| &func.blocks[block].insts);
+    let accesses = |&&inst: &&Inst| match &func.insts[inst].op {
+        Op::Intrinsic(call) => [LD_RF, ST_RF].contains(&call.name),
+        _ => false,
+    };
+    insts.filter(accesses).count() as u64
+}
+
+fn size_of(func: &Function) -> u64 {
+    func.layout.iter().map(|&block| operations(func, block)).sum()
+}
+
+/// Operations of a block that are likely to be instructions.
+fn operations(func: &Function, block: Block) -> u64 {
+    let insts = func.blocks[block].insts.iter();
+    let counts = |&&inst: &&_| !matches!(func.insts[inst].op, Op::Const(..));
+    insts.filter(counts).count() as u64 + 1
+}
