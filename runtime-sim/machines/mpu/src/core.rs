@@ -218,7 +218,7 @@ impl Core {
     }
 
     /// The next cycle at which something happens.
-    pub fn next(&mut self) -> Cycle {
+    pub fn next_event(&mut self) -> Cycle {
         self.next_answer().min(self.next_issue().0)
     }
 

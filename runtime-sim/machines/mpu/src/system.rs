@@ -72,7 +72,7 @@ impl System {
     ) -> Result<Cycle, Box<Fault>> {
         for (core, next) in self.cores.iter_mut().zip(&mut self.next) {
             core.start_blocks(0, env, shared);
-            *next = core.next();
+            *next = core.next_event();
         }
         let rate = Cycle::from(env.machine.network.router_rate);
         let window = window(env.machine);
