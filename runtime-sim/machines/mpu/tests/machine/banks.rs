@@ -148,11 +148,9 @@ fn streams_are_bound_by_the_command_bus() {
 /// Every 3900 cycles the banks are refreshed, also those that nobody uses.
 #[test]
 fn idle_banks_are_refreshed() {
-    let text = format!(
-        "mov R0, 400\nL0:\nint.sub R0, R0, 1\ncmp.ne P0, R0, 0\nint.div_u R1, R0, 3\n\
-         int.div_u R1, R1, 3\nif P0 bra L0, -1\nexit"
-    );
-    let mut bench = Bench::with("mpu-core", &[], &text);
+    let text = "mov R0, 400\nL0:\nint.sub R0, R0, 1\ncmp.ne P0, R0, 0\nint.div_u R1, R0, 3\n\
+         int.div_u R1, R1, 3\nif P0 bra L0, -1\nexit";
+    let mut bench = Bench::with("mpu-core", &[], text);
     let measures = bench.run(1, 32).measures;
     let refreshes = measures.dram.commands[2];
     assert_eq!(refreshes, 4 * (measures.cycles / 3900), "{} cycles", measures.cycles);
