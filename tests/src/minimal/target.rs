@@ -212,7 +212,8 @@ impl Selector<'_> {
         let data = &self.ir.insts[inst];
         let span = data.span;
         let address = |this: &mut Self, mem, index: Value| {
-            let number = this.number(|param| param.array.is_some_and(|array| array.mem == mem));
+            let number =
+                this.number(|param| param.array.as_ref().is_some_and(|array| array.mem == mem));
             let [base, four, offset, sum] = [(); 4].map(|()| this.func.vreg(Class::Word));
             let index = this.reg(index);
             this.push(at, Inst::Arg { dst: base, number }, span);
