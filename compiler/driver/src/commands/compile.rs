@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use nbcc_base::Diagnostic;
-use nbcc_pipeline::{Artifact, Emit, OptLevel, Program, ReportInfo};
+use nbcc_pipeline::{Artifact, Emit, Grids, OptLevel, Program, ReportInfo};
 
 use crate::cli::{CompileArgs, EmitForm};
 use crate::observe::Watcher;
@@ -102,7 +102,9 @@ fn untargeted_ir(
     let program = compile::parse(session, source, reader, &args.param)?;
     session.flush();
     Ok(match program {
-        Program::Grids(module) | Program::Function(module, _) => Some(module.to_string()),
+        Program::Grids(Grids { module, .. }) | Program::Function(module, _) => {
+            Some(module.to_string())
+        }
         Program::Stages(_) => None,
     })
 }

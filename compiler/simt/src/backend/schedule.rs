@@ -8,7 +8,8 @@ use cranelift_entity::SecondaryMap;
 use nbcc_isa::Instruction;
 use nbcc_isa_simt::{Inst, Memory, RegClass, Unit};
 use nbcc_mach::dependence::{Dependence, DependenceGraph, Edge};
-use nbcc_mach::{Block, InstData, VReg, schedule};
+use nbcc_mach::schedule::{self, Turn};
+use nbcc_mach::{Block, InstData, VReg};
 
 use super::dependence::is_fixed;
 use super::regalloc::Registers;
@@ -42,7 +43,11 @@ pub fn run(
                 Dependence::Anti | Dependence::Output | Dependence::Memory => 1,
                 Dependence::Order | Dependence::Control => 1,
             };
-            let found = schedule::list_schedule(&graph, latency, |at| is_load(&window[at].inst));
+            let found =
+                schedule::list_schedule(&graph, latency, |at| match is_load(&window[at].inst) {
+                    true => Turn::First,
+                    false => Turn::Usual,
+                });
             order.extend(found.into_iter().map(|at| number * WINDOW + at));
         }
         let mut old: Vec<_> = insts.iter().cloned().map(Some).collect();
