@@ -8,6 +8,7 @@ use crate::names::{Name, Names};
 
 /// Integer types, by name: `long` and `long long` differ although they have the same values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[expect(clippy::enum_variant_names, reason = "`int` is what C calls one of them")]
 pub(crate) enum Int {
     Bool,
     Char,

@@ -58,7 +58,6 @@ impl Constants {
             return None;
         }
         let block = flow.block[at as usize];
-        let known = self.at_start[block as usize].as_ref()?;
         let from = flow.starts[block as usize] as usize;
         let (mut reg, mut kept) = (reg, None);
         for line in listing.code[from..at as usize].iter().rev() {
@@ -82,7 +81,8 @@ impl Constants {
             }
             kept = Some(number);
         }
-        known.get(&reg).copied().filter(|number| kept.is_none_or(|kept| kept == *number))
+        let known = self.at_start[block as usize].as_ref()?.get(&reg).copied();
+        known.filter(|number| kept.is_none_or(|kept| kept == *number))
     }
 
     /// What registers hold before an instruction.

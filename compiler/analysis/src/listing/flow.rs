@@ -81,8 +81,8 @@ impl Flow {
         let mut starts: Vec<u32> = (0..count as u32).filter(|&at| leaders[at as usize]).collect();
         let mut block = Vec::with_capacity(count);
         let mut number = 0;
-        for at in 0..count {
-            number += u32::from(leaders[at]);
+        for leads in &leaders {
+            number += u32::from(*leads);
             block.push(number - 1);
         }
         starts.push(count as u32);

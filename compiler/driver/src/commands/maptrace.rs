@@ -18,10 +18,10 @@ pub fn maptrace(session: &mut Session, args: &MaptraceArgs) -> Result<(), Stop> 
         files::check_output(session, path)?;
     }
     let machine = machine::resolve(session, &STACKED, args.machine.as_deref(), &args.set)?;
-    let (mappings, share) = stack_mappings(&machine.text, &machine.overrides).or_else(|error| {
+    let (mappings, share) = stack_mappings(&machine.text, &machine.overrides).map_err(|error| {
         let diagnostic = Diagnostic::error(&codes::BROKEN_MACHINE, error.message);
         let help = "take a machine with two memory stacks or more";
-        Err(session.fail(diagnostic.in_file(machine.name.clone()).help(help)))
+        session.fail(diagnostic.in_file(machine.name.clone()).help(help))
     })?;
     let share = args.learn.unwrap_or(share);
     let bytes = files::read(session, &args.trace, files::MAX_TEXT)?;

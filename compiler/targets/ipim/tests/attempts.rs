@@ -88,7 +88,7 @@ fn is_one_attempt(seen: &Seen, remarks: &[Remark]) {
 
 #[test]
 fn kernels_with_few_registers_are_seen_as_they_are_kept() {
-    let source = pipeline("median_3x3.halide");
+    let source = pipeline("best_two.halide");
     let (seen, remarks) = compile(&source, &[], "fast");
     assert!(!seen.attempts);
     is_one_attempt(&seen, &remarks);
@@ -100,13 +100,13 @@ fn kernels_with_few_registers_are_seen_as_they_are_kept() {
 
 #[test]
 fn a_smaller_program_says_why_and_is_seen_alone() {
-    let source = pipeline("morphology.halide");
+    let source = pipeline("median_3x3.halide");
     let reasons = |remarks: &[Remark]| {
         let reasons = remarks.iter().filter(|remark| remark.pass == "emit");
         reasons.map(|remark| remark.name).collect::<Vec<_>>()
     };
-    // 1024 instructions find room beside the data.
-    let small = [("memory.vsm_bytes", 49152)];
+    // Half of it is room for code, of which the unrolled program needs more.
+    let small = [("memory.vsm_bytes", 46080)];
     let (seen, remarks) = compile(&source, &small, "fast");
     assert!(seen.attempts);
     is_one_attempt(&seen, &remarks);

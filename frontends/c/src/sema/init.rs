@@ -157,12 +157,11 @@ impl Sema<'_> {
     ) -> u64 {
         let (mut number, mut most) = (0_u64, 0_u64);
         let mut is_first = true;
-        loop {
-            let Some((designators, init)) = filler.items.get(filler.next) else { break };
+        while let Some((designators, init)) = filler.items.get(filler.next) {
             let designated = filler.followed < designators.len();
             let mut path = None;
             if designated {
-                if !own && !(is_first && filler.followed > 0) {
+                if !(own || is_first && filler.followed > 0) {
                     // It begins at the object of the braces.
                     break;
                 }

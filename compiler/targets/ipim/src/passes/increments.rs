@@ -226,7 +226,9 @@ fn step(
     let known = known.max_by_key(|&(back, ..)| back.min(APART));
     let room = distances.len() < DISTANCES;
     let new = steps.clone().max_by_key(|&(back, distance, _)| (count(distance), back));
-    let far = steps.filter(|&(back, distance, _)| back >= APART && count(distance) > WINDOW).last();
+    let is_far =
+        |&(back, distance, _): &(usize, u32, Value)| back >= APART && count(distance) > WINDOW;
+    let far = steps.clone().rfind(is_far);
     match (known, far) {
         (Some((back, ..)), Some((_, distance, value))) if room && back < APART => {
             Some((value, distance))

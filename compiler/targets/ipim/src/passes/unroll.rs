@@ -48,7 +48,7 @@ fn factor(trips: u64, most: u64) -> u64 {
     let times = most.clamp(1, trips);
     let divides = |times: &u64| trips.is_multiple_of(*times);
     let near = (times / 2 + 1..=times).rev().find(divides);
-    near.unwrap_or_else(|| match times {
+    near.unwrap_or(match times {
         // What is left over stands before the loop, too.
         0..4 => 1,
         _ => times / 2,

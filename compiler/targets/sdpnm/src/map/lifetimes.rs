@@ -237,10 +237,8 @@ impl Simplex {
         let Some(entering) = entering else { return false };
         let slack = self.slack(entering);
         let shift = if later { slack } else { -slack };
-        for v in 0..below.len() {
-            if below[v] {
-                self.time[v] += shift;
-            }
+        for (v, _) in below.iter().enumerate().filter(|&(_, is_below)| *is_below) {
+            self.time[v] += shift;
         }
         // The subtree hangs by the entering constraint now: ties on the way from there to the old
         // root turn around.

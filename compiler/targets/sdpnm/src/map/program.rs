@@ -286,10 +286,9 @@ impl<'a> Program<'a> {
                 }
                 for time in waits.begin - 1..waits.begin + waits.count {
                     let held = self.fresh();
-                    for wait in [self.lit(waits, pe, time), self.lit(waits, pe, time + 1)] {
-                        if let Some(wait) = wait {
-                            self.clause(vec![!wait, held]);
-                        }
+                    let at = [self.lit(waits, pe, time), self.lit(waits, pe, time + 1)];
+                    for wait in at.into_iter().flatten() {
+                        self.clause(vec![!wait, held]);
                     }
                     slots[time.rem_euclid(self.ii) as usize].push(held);
                 }

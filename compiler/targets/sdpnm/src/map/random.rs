@@ -9,13 +9,13 @@ impl Random {
     /// A generator for a seed; other seeds give other sequences.
     pub fn new(seed: u64) -> Random {
         let mut random = Random(seed ^ 0x5851_f42d_4c95_7f2d);
-        random.next();
+        random.word();
         random
     }
 
     /// 64 random bits.
     #[inline]
-    pub fn next(&mut self) -> u64 {
+    pub fn word(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -26,12 +26,12 @@ impl Random {
     /// A number below `bound`, which is not 0.
     #[inline]
     pub fn below(&mut self, bound: usize) -> usize {
-        (((self.next() >> 32) * bound as u64) >> 32) as usize
+        (((self.word() >> 32) * bound as u64) >> 32) as usize
     }
 
     /// Whether something of that probability, in 1/256, happens.
     #[inline]
     pub fn chance(&mut self, of_256: u32) -> bool {
-        (self.next() >> 56) < u64::from(of_256)
+        (self.word() >> 56) < u64::from(of_256)
     }
 }

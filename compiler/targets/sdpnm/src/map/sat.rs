@@ -41,7 +41,7 @@ pub fn place(
     solver.batsat_mut().cb_mut().set_stop(move || {
         let now = left.get();
         left.set(now.saturating_sub(1));
-        now == 0 || (now % 256 == 0 && clock.is_over())
+        now == 0 || (now.is_multiple_of(256) && clock.is_over())
     });
     match solver.solve() {
         Ok(SolverResult::Sat) => {

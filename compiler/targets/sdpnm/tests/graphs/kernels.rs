@@ -107,7 +107,7 @@ fn fft2() -> Graph {
     let mut body = Body::default();
     let [a, b, w] = [(); 3].map(|()| [body.load(), body.load()]);
     let b = body.complex_product(b, w);
-    for part in 0..2 {
+    for part in [0, 1] {
         let (sum, difference) = body.butterfly(a[part], b[part]);
         body.store(sum);
         body.store(difference);
@@ -123,7 +123,7 @@ fn fft4() -> Graph {
         let twiddle = [body.op("input", &[]), body.op("input", &[])];
         y.push(body.complex_product(value, twiddle));
     }
-    for part in 0..2 {
+    for part in [0, 1] {
         let (a, b) = body.butterfly(y[0][part], y[2][part]);
         let (c, d) = body.butterfly(y[1][part], y[3][part]);
         for (sum, difference) in [body.butterfly(a, c), body.butterfly(b, d)] {
