@@ -88,7 +88,7 @@ fn is_one_attempt(seen: &Seen, remarks: &[Remark]) {
 
 #[test]
 fn kernels_with_few_registers_are_seen_as_they_are_kept() {
-    let source = pipeline("best_two.halide");
+    let source = pipeline("integral_image.halide");
     let (seen, remarks) = compile(&source, &[], "fast");
     assert!(!seen.attempts);
     is_one_attempt(&seen, &remarks);
