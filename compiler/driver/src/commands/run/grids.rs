@@ -164,6 +164,10 @@ fn show(
         text.push_str(&report::profile(&ran.measured.profile, &session.sources));
     }
     text.push_str(checked);
+    // Nothing need stand behind the table: then it ends as any text does.
+    if text.ends_with("\n\n") {
+        text.pop();
+    }
     console::print(&text);
     Ok(())
 }
