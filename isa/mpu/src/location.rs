@@ -126,33 +126,6 @@ pub fn side<R>(inst: &Inst<R>, near: Near) -> Option<Side> {
     }
 }
 
-/// What an access counts its address from.
-fn base<R>(op: &Op<R>) -> Option<&Base<R>> {
-    match op {
-        Op::Ld { base, .. }
-        | Op::Ld2 { base, .. }
-        | Op::Ld4 { base, .. }
-        | Op::Ld8 { base, .. }
-        | Op::LdWide { base, .. }
-        | Op::LdWide2 { base, .. }
-        | Op::LdWide4 { base, .. }
-        | Op::St { base, .. }
-        | Op::St2 { base, .. }
-        | Op::St4 { base, .. }
-        | Op::St8 { base, .. }
-        | Op::StWide { base, .. }
-        | Op::StWide2 { base, .. }
-        | Op::StWide4 { base, .. }
-        | Op::Atom { base, .. }
-        | Op::AtomWide { base, .. }
-        | Op::AtomCas { base, .. }
-        | Op::AtomCasWide { base, .. }
-        | Op::Red { base, .. }
-        | Op::RedWide { base, .. } => Some(base),
-        _ => None,
-    }
-}
-
 /// Calls `f` with each operand and the side at which it is read or written, where the instruction
 /// is at `side`. The guard is read far, where instructions are issued.
 pub fn for_each_operand<'a, R>(
@@ -163,7 +136,7 @@ pub fn for_each_operand<'a, R>(
 ) {
     let split = matches!(rule(inst, near), Rule::Split | Rule::SplitByHint);
     let mut guard = inst.guard.is_some();
-    let mut address = split && matches!(base(&inst.op), Some(Base::Reg(_)));
+    let mut address = split && matches!(inst.op.address(), Some((Base::Reg(_), _)));
     inst.for_each_operand(|operand| {
         if std::mem::take(&mut guard) {
             return f(operand, Side::Far);

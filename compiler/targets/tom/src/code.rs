@@ -90,8 +90,8 @@ fn line(inst: &Inst<PhysReg>, entry: u32, generic_shared: bool, inputs: &mut Vec
         Op::Sreg { special, .. } => take(Taken::Special(*special)),
         Op::SregWide { special, .. } => take(Taken::SpecialWide(*special)),
         op if op.space() == Some(Space::Param) && op.category() == Category::Memory => {
-            if let Some((Base::Imm(base), offset)) = address(op) {
-                take(Taken::Param(base, offset));
+            if let Some((&Base::Imm(base), offset)) = op.address() {
+                take(Taken::Param(base, offset.0));
             }
         }
         _ => {}
@@ -110,20 +110,6 @@ fn line(inst: &Inst<PhysReg>, entry: u32, generic_shared: bool, inputs: &mut Vec
         _ => line.meaning = meaning(&inst.op),
     }
     line
-}
-
-/// Base and offset of a load.
-fn address(op: &Op<PhysReg>) -> Option<(Base<PhysReg>, i32)> {
-    match op {
-        Op::Ld { base, offset, .. }
-        | Op::Ld2 { base, offset, .. }
-        | Op::Ld4 { base, offset, .. }
-        | Op::Ld8 { base, offset, .. }
-        | Op::LdWide { base, offset, .. }
-        | Op::LdWide2 { base, offset, .. }
-        | Op::LdWide4 { base, offset, .. } => Some((*base, offset.0)),
-        _ => None,
-    }
 }
 
 fn effect(inst: &Inst<PhysReg>, generic_shared: bool) -> Effect {
