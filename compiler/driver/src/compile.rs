@@ -11,7 +11,7 @@ use nbcc_pipeline::{
 use nbcc_placement::Remark;
 
 use crate::cli::{Extents, LanguageArgs, PassArgs, TargetArgs};
-use crate::data::{gather, inputs};
+use crate::data::{gather, inputs, names};
 use crate::included::Included;
 use crate::kind::{self, Kind};
 use crate::kinds::images::InputSpec;
@@ -236,7 +236,7 @@ pub fn parse_constants(
     for (name, _) in params {
         if !constants.contains(name) {
             let known = constants.iter().map(String::as_str);
-            return Err(inputs::unknown_name(session, "compile-time parameter", name, known));
+            return Err(names::unknown(session, "compile-time parameter", name, known));
         }
     }
     Ok(program)

@@ -6,10 +6,10 @@ use std::path::PathBuf;
 
 use nbcc_base::Diagnostic;
 use nbcc_host::function::{Arguments, BindError, Bound, GivenArray, bind};
-use nbcc_isa::{ScalarType, Signature};
+use nbcc_isa::{ScalarType, Signature, SignatureParam};
 
 use super::arrays::{self, ArrayForm};
-use super::inputs::{given_twice, unknown_name};
+use super::names;
 use crate::cli::DataArgs;
 use crate::session::{Session, Stop};
 use crate::style::BOLD;
@@ -25,45 +25,32 @@ pub fn gather(
     args: &DataArgs,
 ) -> Result<Bound, Stop> {
     let mut given = Arguments::default();
+    let scalars = signature.params.iter().filter(|param| param.array.is_none());
+    let scalar_names = scalars.clone().map(|param| param.name.as_str());
+    names::check(session, "parameter", scalar_names, &args.param)?;
     for (name, text) in &args.param {
-        let bits = scalar(session, signature, name, text)?;
-        if given.scalars.insert(name.clone(), bits).is_some() {
-            return Err(given_twice(session, "parameter", name));
-        }
+        let Some(param) = scalars.clone().find(|param| param.name == *name) else { continue };
+        given.scalars.insert(name.clone(), scalar(session, param, text)?);
     }
+    let arrays = signature.params.iter().filter(|param| param.array.is_some());
+    names::check(session, "input", arrays.map(|param| param.name.as_str()), &args.input)?;
     for (name, file) in &args.input {
-        let names = signature.params.iter().filter(|param| param.array.is_some());
-        let names = names.map(|param| param.name.as_str());
-        if !names.clone().any(|known| known == name) {
-            return Err(unknown_name(session, "input", name, names));
-        }
         let mut array = array(session, file)?;
         // A truth value is a byte.
         let takes = signature.params.iter().find(|param| param.name == *name).map(|param| param.ty);
         if (takes, array.ty) == (Some(ScalarType::U8), ScalarType::Bool) {
             array.ty = ScalarType::U8;
         }
-        if given.arrays.insert(name.clone(), array).is_some() {
-            return Err(given_twice(session, "input", name));
-        }
+        given.arrays.insert(name.clone(), array);
     }
     bind(signature, given).map_err(|error| report(session, error))
 }
 
 /// The bits that `--param` gives to a parameter.
-fn scalar(
-    session: &mut Session,
-    signature: &Signature,
-    name: &str,
-    text: &str,
-) -> Result<u64, Stop> {
-    let scalars = signature.params.iter().filter(|param| param.array.is_none());
-    let Some(param) = scalars.clone().find(|param| param.name == name) else {
-        let names = scalars.map(|param| param.name.as_str());
-        return Err(unknown_name(session, "parameter", name, names));
-    };
+fn scalar(session: &mut Session, param: &SignatureParam, text: &str) -> Result<u64, Stop> {
     literal(param.ty, text).ok_or_else(|| {
         let ty = param.ty.name();
+        let name = &param.name;
         let message = format!("`{text}` is no value for parameter `{name}`, which is {ty}");
         let help = match param.ty.range() {
             Some((low, high)) => format!("write an integer from {low} to {high}"),
@@ -73,22 +60,13 @@ fn scalar(
     })
 }
 
-/// The bits of a value as people write it: decimal, hexadecimal, negative.
+/// The bits of a value as people write it.
 fn literal(ty: ScalarType, text: &str) -> Option<u64> {
     let Some((low, high)) = ty.range() else {
         let bytes = arrays::float_bytes(ty, text.parse().ok()?)?;
         return Some(bytes.iter().rev().fold(0, |bits, byte| bits << 8 | u64::from(*byte)));
     };
-    let (is_negative, digits) = match text.strip_prefix('-') {
-        Some(digits) => (true, digits),
-        None => (false, text),
-    };
-    let magnitude = match digits.strip_prefix("0x").or(digits.strip_prefix("0X")) {
-        Some(digits) => i128::from(u64::from_str_radix(digits, 16).ok()?),
-        None => i128::from(digits.parse::<u64>().ok()?),
-    };
-    let value = if is_negative { -magnitude } else { magnitude };
-    (low..=high).contains(&value).then_some(value as u64)
+    names::integer(text, low..=high).map(|value| value as u64)
 }
 
 /// The array of a file.
@@ -156,15 +134,7 @@ pub fn plan(
     let mut all: Vec<(String, Option<usize>, ScalarType)> =
         outputs.map(|(number, (param, _))| (param.name.clone(), Some(number), param.ty)).collect();
     all.extend(signature.result.map(|ty| (RESULT.to_string(), None, ty)));
-    for (index, (name, _)) in args.iter().enumerate() {
-        let names = all.iter().map(|(name, ..)| name.as_str());
-        if !names.clone().any(|known| known == name) {
-            return Err(unknown_name(session, "output", name, names));
-        }
-        if args[..index].iter().any(|(earlier, _)| earlier == name) {
-            return Err(given_twice(session, "output", name));
-        }
-    }
+    names::check(session, "output", all.iter().map(|(name, ..)| name.as_str()), args)?;
     let mut places = Vec::new();
     for (name, array, ty) in all {
         let named = args.iter().find(|(known, _)| *known == name);

@@ -9,11 +9,10 @@ use nbcc_stages::{Image, Pipeline};
 
 use super::npy::NpyError;
 use super::picture::{Picture, PictureError, Remark};
-use super::{EXTENSIONS, Form, by, npy, picture, raw, split_extents};
+use super::{EXTENSIONS, Form, by, names, npy, picture, raw, split_extents};
 use crate::kinds::images::InputSpec;
 use crate::session::{Session, Stop};
 use crate::{codes, files, limits};
-use nbcc_base::nearest;
 
 /// The inputs of a pipeline.
 pub fn of_pipeline(pipeline: &Pipeline) -> Vec<InputSpec> {
@@ -68,14 +67,9 @@ pub fn given(
     args: &[(String, String)],
 ) -> Result<BTreeMap<String, Loaded>, Stop> {
     let mut loaded = BTreeMap::new();
+    names::check(session, "input", specs.iter().map(|spec| spec.name.as_str()), args)?;
     for (name, file) in args {
-        let names = specs.iter().map(|spec| spec.name.as_str());
-        let Some(spec) = specs.iter().find(|spec| spec.name == *name) else {
-            return Err(unknown_name(session, "input", name, names));
-        };
-        if loaded.contains_key(name) {
-            return Err(given_twice(session, "input", name));
-        }
+        let Some(spec) = specs.iter().find(|spec| spec.name == *name) else { continue };
         let image = read(session, spec, file)?;
         loaded.insert(
             name.clone(),
@@ -120,35 +114,6 @@ pub fn add_bundled(
         }
     }
     Ok(())
-}
-
-/// An error for a name that the program does not have.
-pub fn unknown_name<'a>(
-    session: &mut Session,
-    what: &str,
-    name: &str,
-    known: impl Iterator<Item = &'a str> + Clone,
-) -> Stop {
-    let mut diagnostic =
-        Diagnostic::error(&codes::COMMAND_LINE, format!("the program has no {what} `{name}`"));
-    let list: Vec<&str> = known.clone().collect();
-    diagnostic = match nearest(name, known) {
-        Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
-        None if list.is_empty() => diagnostic.help(format!("it has no {what}s at all")),
-        None => diagnostic.help(format!("it has: {}", list.join(", "))),
-    };
-    session.usage(diagnostic)
-}
-
-/// An error for a name that options give twice.
-pub fn given_twice(session: &mut Session, what: &str, name: &str) -> Stop {
-    let error = Diagnostic::error(&codes::COMMAND_LINE, format!("{what} `{name}` is given twice"));
-    session.usage(error.help(format!("give --{} {name}=... once", option_of(what))))
-}
-
-/// The option by which a thing is given.
-fn option_of(what: &str) -> &str {
-    if what == "parameter" { "param" } else { what }
 }
 
 /// `<stem>.<input>.*` beside a program.

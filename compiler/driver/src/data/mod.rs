@@ -5,6 +5,7 @@ pub mod arguments;
 pub mod arrays;
 pub mod gather;
 pub mod inputs;
+pub mod names;
 mod npy;
 pub mod outputs;
 pub mod params;

@@ -5,9 +5,8 @@ use std::path::{Path, PathBuf};
 use nbcc_base::Diagnostic;
 use nbcc_stages::{Image, Pipeline};
 
-use super::inputs::{given_twice, unknown_name};
 use super::picture::{Picture, may_be_picture};
-use super::{Form, npy, raw, split_extents};
+use super::{Form, names, npy, raw, split_extents};
 use crate::kinds::images::OutputSpec;
 use crate::session::{Session, Stop};
 use crate::{codes, files};
@@ -45,15 +44,7 @@ pub fn plan(
     args: &[(String, String)],
     program: &Path,
 ) -> Result<Vec<Place>, Stop> {
-    for (index, (name, _)) in args.iter().enumerate() {
-        let names = specs.iter().map(|spec| spec.name.as_str());
-        if !names.clone().any(|known| known == name) {
-            return Err(unknown_name(session, "output", name, names));
-        }
-        if args[..index].iter().any(|(earlier, _)| earlier == name) {
-            return Err(given_twice(session, "output", name));
-        }
-    }
+    names::check(session, "output", specs.iter().map(|spec| spec.name.as_str()), args)?;
     let stem = files::stem(program);
     let stem = stem.to_string_lossy();
     let mut places = Vec::new();

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use nbcc_base::Diagnostic;
 use nbcc_stages::{ElementType, Literal};
 
-use super::inputs::{given_twice, unknown_name};
+use super::names;
 use crate::codes;
 use crate::session::{Session, Stop};
 
@@ -15,12 +15,10 @@ pub fn read(
     known: &[(String, ElementType)],
     args: &[(String, String)],
 ) -> Result<BTreeMap<String, Literal>, Stop> {
+    names::check(session, "parameter", known.iter().map(|(name, _)| name.as_str()), args)?;
     let mut values = BTreeMap::new();
     for (name, text) in args {
-        let Some((_, ty)) = known.iter().find(|(known, _)| known == name) else {
-            let names = known.iter().map(|(name, _)| name.as_str());
-            return Err(unknown_name(session, "parameter", name, names));
-        };
+        let Some((_, ty)) = known.iter().find(|(known, _)| known == name) else { continue };
         let Some(value) = literal(*ty, text) else {
             let message = format!("`{text}` is no value for parameter `{name}`, which is {ty}");
             let help = match *ty {
@@ -34,9 +32,7 @@ pub fn read(
             let error = Diagnostic::error(&codes::COMMAND_LINE, message).help(help);
             return Err(session.usage(error));
         };
-        if values.insert(name.clone(), value).is_some() {
-            return Err(given_twice(session, "parameter", name));
-        }
+        values.insert(name.clone(), value);
     }
     Ok(values)
 }
@@ -51,13 +47,12 @@ fn literal(ty: ElementType, text: &str) -> Option<Literal> {
     let value = match text {
         "true" if ty == ElementType::Bool => 1,
         "false" if ty == ElementType::Bool => 0,
-        _ => match text.strip_prefix("0x") {
-            Some(digits) => i64::from_str_radix(digits, 16).ok()?,
-            None => text.parse().ok()?,
-        },
+        _ => {
+            let (low, high) = ty.integer_range();
+            names::integer(text, low.into()..=high.into())? as i64
+        }
     };
-    let (low, high) = ty.integer_range();
-    (low..=high).contains(&value).then_some(Literal::Int(value))
+    Some(Literal::Int(value))
 }
 
 #[cfg(test)]
