@@ -15,6 +15,7 @@ use std::ops::Range;
 use cranelift_entity::{PrimaryMap, SecondaryMap};
 use nbcc_isa::{Instruction, MachineInstruction, PhysReg, RegisterClass};
 
+use super::known::{Base, Form, Known, Place, Symbol, decoded, encoded};
 use super::{Allocation, RegisterFile};
 use crate::{Block, Function, VReg, VRegData};
 
@@ -71,32 +72,6 @@ pub struct Slots {
     /// What an entry takes of it: the address of its parts is a multiple of that.
     pub unit: u32,
 }
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Base {
-    Register(VReg),
-    Constant(usize),
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Form {
-    Plain,
-    /// As a register of another class has it, so that decoding gives the value.
-    Encoded,
-}
-
-type Symbol = (Base, Form);
-
-/// An entry of a file, by its number; a unit of memory; where a constant comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Place {
-    Entry(usize, u16),
-    Memory(u32),
-    Constant(usize),
-}
-
-/// The parts of values that each place is known to hold.
-type Known = BTreeMap<Place, BTreeSet<(Symbol, u16)>>;
 
 /// An instruction without its registers.
 type Shape<I> = <I as Instruction>::With<PhysReg<<I as Instruction>::Class>>;
@@ -194,7 +169,7 @@ where
             for &successor in &self.after.blocks[block].successors {
                 let merged = match &at_start[successor] {
                     None => known.clone(),
-                    Some(old) => meet(old, &known),
+                    Some(old) => old.meet(&known),
                 };
                 if at_start[successor].as_ref() != Some(&merged) {
                     at_start[successor] = Some(merged);
@@ -214,10 +189,10 @@ where
 
     /// What the machine provides.
     fn at_entry(&self) -> Known {
-        let mut known = Known::new();
+        let mut known = Known::default();
         for (vreg, _) in self.before.vregs.iter().filter(|(_, data)| data.fixed.is_some()) {
             for (part, place) in self.places(vreg, self.before).unwrap_or_default() {
-                known.entry(place).or_default().insert((self.symbols[vreg], part));
+                known.add(place, (self.symbols[vreg], part));
             }
         }
         let widest = self.files.iter().flat_map(|file| file.classes).map(|&(_, width)| width);
@@ -315,15 +290,9 @@ where
         if to == from.0 {
             return Ok(());
         }
-        forget(known, to);
-        for held in known.values_mut() {
-            let same = |&((base, was), part): &(Symbol, u16)| {
-                let form = if form == Form::Plain { Some(was) } else { encoded(was) };
-                (base == from.0).then_some(((to, form?), part))
-            };
-            let more: Vec<_> = held.iter().filter_map(same).collect();
-            held.extend(more);
-        }
+        known.forget(to);
+        let change: fn(Form) -> Option<Form> = if form == Form::Plain { Some } else { encoded };
+        known.give_name(from.0, to, change);
         Ok(())
     }
 
@@ -361,7 +330,7 @@ where
                 (from, to, Some)
             }
         };
-        let values: Vec<_> = from.iter().map(|from| held(known, *from, form)).collect();
+        let values: Vec<_> = from.iter().map(|from| known.held(*from, form)).collect();
         for ((_, place), value) in to.into_iter().zip(values) {
             known.insert(place, value);
         }
@@ -384,8 +353,8 @@ where
             let places = self.places(is, self.after)?;
             if role.reads() && look {
                 for &(part, place) in &places {
-                    let holds = known.get(&place);
-                    if !holds.is_some_and(|held| held.contains(&(self.symbols[was], part))) {
+                    if !known.holds(place, (self.symbols[was], part)) {
+                        let holds = known.at(place);
                         return Err(format!("reads {was} from {place:?}, which holds {holds:?}"));
                     }
                 }
@@ -404,18 +373,14 @@ where
             }
             _ => (Vec::new(), Some),
         };
-        let copied: Vec<_> = copied.into_iter().map(|from| held(known, from, form)).collect();
+        let copied: Vec<_> = copied.into_iter().map(|from| known.held(from, form)).collect();
         for &(was, _) in &writes {
-            forget(known, self.symbols[was].0);
+            known.forget(self.symbols[was].0);
         }
         if let (Some(Transfer::Constant { .. }), [(was, _)]) = (transfer, &writes[..]) {
             // Where the constant is, there is the register.
-            let (from, (to, _)) = (self.constant(after), self.symbols[*was]);
-            for held in known.values_mut() {
-                let same = held.iter().filter(|(symbol, _)| *symbol == from);
-                let more: Vec<_> = same.map(|&(_, part)| ((to, Form::Plain), part)).collect();
-                held.extend(more);
-            }
+            let ((from, _), (to, _)) = (self.constant(after), self.symbols[*was]);
+            known.give_name(from, to, |form| (form == Form::Plain).then_some(form));
         }
         let mut written = BTreeMap::new();
         for (was, places) in writes {
@@ -432,41 +397,4 @@ where
         }
         Ok(())
     }
-}
-
-/// What holds on both paths.
-fn meet(a: &Known, b: &Known) -> Known {
-    let both = |(place, held): (&Place, &BTreeSet<_>)| {
-        let common: BTreeSet<_> = held.intersection(b.get(place)?).copied().collect();
-        (!common.is_empty()).then_some((*place, common))
-    };
-    a.iter().filter_map(both).collect()
-}
-
-/// A register has a new value: nothing holds it yet.
-fn forget(known: &mut Known, base: Base) {
-    for held in known.values_mut() {
-        held.retain(|((other, _), _)| *other != base);
-    }
-}
-
-/// What a place holds of a part, after a change of form.
-fn held(
-    known: &Known,
-    (part, place): (u16, Place),
-    form: fn(Form) -> Option<Form>,
-) -> BTreeSet<(Symbol, u16)> {
-    let change = |&((base, was), of): &(Symbol, u16)| {
-        let of_part = !matches!(place, Place::Constant(_)) || of == part;
-        of_part.then(|| Some(((base, form(was)?), of))).flatten()
-    };
-    known.get(&place).into_iter().flatten().filter_map(change).collect()
-}
-
-fn encoded(form: Form) -> Option<Form> {
-    (form == Form::Plain).then_some(Form::Encoded)
-}
-
-fn decoded(form: Form) -> Option<Form> {
-    (form == Form::Encoded).then_some(Form::Plain)
 }

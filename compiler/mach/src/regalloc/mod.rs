@@ -15,6 +15,7 @@ mod check;
 mod coalesce;
 mod color;
 mod graph;
+mod known;
 mod pressure;
 mod spill;
 
