@@ -3,10 +3,12 @@
 //! and nothing of how kernels were made.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
+use std::rc::Rc;
 
 use cranelift_entity::SecondaryMap;
 use nbcc_analysis::{Lanes, evaluate};
-use nbcc_ir::{Block, IntrinsicCall, Mem, Op, Scalar, Terminator, Type, Value};
+use nbcc_ir::{Block, IntrinsicCall, MAX_LANES, Mem, Op, Scalar, Terminator, Type, Value};
 use nbcc_isa_ipim::Machine;
 use nbcc_isa_ipim::layout::{Layout, Location};
 use nbcc_target_ipim::intrinsics as names;
@@ -28,27 +30,64 @@ struct Vault {
     vsm: Vec<u32>,
 }
 
-/// A value: the same in all engines and the control core, or one an engine.
+/// A value: the lanes of all engines one after another, or those that are the same in all engines
+/// and the control core.
 #[derive(Clone)]
-enum Held {
-    Same(Lanes),
-    Each(Vec<Lanes>),
+struct Held {
+    ty: Type,
+    lanes: Rc<[u64]>,
 }
 
 impl Held {
+    fn same(lanes: Lanes) -> Held {
+        Held { ty: lanes.ty(), lanes: lanes.bits().into() }
+    }
+
+    fn is_same(&self) -> bool {
+        self.lanes.len() == usize::from(self.ty.lanes)
+    }
+
+    fn bits(&self, engine: usize) -> &[u64] {
+        let lanes = usize::from(self.ty.lanes);
+        if self.is_same() { &self.lanes } else { &self.lanes[engine * lanes..][..lanes] }
+    }
+
     fn of(&self, engine: usize) -> Lanes {
-        match self {
-            Held::Same(lanes) => *lanes,
-            Held::Each(all) => all[engine],
+        Lanes::new(self.ty, self.bits(engine))
+    }
+
+    /// The lanes of some engines as those of one value.
+    fn side_by_side(&self, engines: Range<usize>) -> Lanes {
+        let lanes = usize::from(self.ty.lanes);
+        let ty = self.ty.with_lanes((lanes * engines.len()) as u8);
+        if self.is_same() {
+            return Lanes::from_fn(ty, |lane| self.lanes[lane % lanes]);
         }
+        Lanes::new(ty, &self.lanes[engines.start * lanes..engines.end * lanes])
     }
 
     /// The value as the control core knows it.
     fn uniform(&self, what: &str) -> i64 {
-        match self {
-            Held::Same(lanes) => i64::from(lanes.bits()[0] as u32 as i32),
-            Held::Each(_) => panic!("{what} depends on the engine"),
+        assert!(self.is_same(), "{what} depends on the engine");
+        i64::from(self.lanes[0] as u32 as i32)
+    }
+}
+
+/// The operation on the lanes of several engines at once, where a lane of its result is made of the
+/// same lane of its operands.
+fn widen(op: &Op, engines: usize) -> Option<Op> {
+    match op {
+        Op::Unary(..)
+        | Op::Binary(..)
+        | Op::Fma(..)
+        | Op::MulAdd(..)
+        | Op::Icmp(..)
+        | Op::Fcmp(..)
+        | Op::Select(..) => Some(op.clone()),
+        Op::Convert(convert, a, to) => {
+            Some(Op::Convert(*convert, *a, to.with_lanes(to.lanes * engines as u8)))
         }
+        _ => None,
     }
 }
 
@@ -138,7 +177,12 @@ impl Run<'_, '_> {
 
     /// A value in every engine.
     fn each(&self, mut f: impl FnMut(usize) -> Lanes) -> Held {
-        Held::Each((0..self.engines()).map(&mut f).collect())
+        let first = f(0);
+        let mut lanes = first.bits().to_vec();
+        for engine in 1..self.engines() {
+            lanes.extend_from_slice(f(engine).bits());
+        }
+        Held { ty: first.ty(), lanes: lanes.into() }
     }
 
     fn step(&mut self, op: &Op) -> Option<Held> {
@@ -155,26 +199,39 @@ impl Run<'_, '_> {
                 });
                 let places = self.places(*mem, subscripts, lanes.lanes);
                 for e in self.masked(self.kernel.mask) {
-                    self.write(*mem, e, places[e], value.of(e));
+                    self.write(*mem, e, places[e], value.bits(e));
                 }
                 None
             }
             Op::Intrinsic(call) => self.intrinsic(call),
             _ => {
-                let args: Vec<(Value, Held)> =
-                    op.args().into_iter().map(|v| (v, self.held(v).clone())).collect();
-                let of = |v: Value, e: usize| {
-                    args.iter().find(|(arg, _)| *arg == v).expect("an operand").1.of(e)
-                };
-                let one = |e: usize| {
-                    let result = evaluate(op, |v| of(v, e));
+                let result = |result: Option<Result<Lanes, _>>| {
                     let result = result.unwrap_or_else(|| panic!("{op:?} is not pure"));
                     result.unwrap_or_else(|_| panic!("{op:?} divides by zero"))
                 };
-                if args.iter().all(|(_, held)| matches!(held, Held::Same(_))) {
-                    return Some(Held::Same(one(0)));
+                let (mut same, mut lanes) = (true, 1);
+                op.for_each_arg(|v| {
+                    same &= self.held(v).is_same();
+                    lanes = lanes.max(self.held(v).ty.lanes);
+                });
+                if same {
+                    return Some(Held::same(result(evaluate(op, |v| self.held(v).of(0)))));
                 }
-                Some(self.each(one))
+                let all = self.engines();
+                let together = all.min(usize::from(MAX_LANES / lanes));
+                let Some(wide) = widen(op, together).filter(|_| all % together == 0) else {
+                    return Some(self.each(|e| result(evaluate(op, |v| self.held(v).of(e)))));
+                };
+                let mut ty = Type::I32;
+                let mut bits = Vec::with_capacity(all * usize::from(lanes));
+                for first in (0..all).step_by(together) {
+                    let engines = || first..first + together;
+                    let of = |v| self.held(v).side_by_side(engines());
+                    let found = result(evaluate(&wide, of));
+                    ty = found.ty().with_lanes(lanes);
+                    bits.extend_from_slice(found.bits());
+                }
+                Some(Held { ty, lanes: bits.into() })
             }
         }
     }
@@ -194,7 +251,7 @@ impl Run<'_, '_> {
             .map(|e| {
                 let mut index = 0;
                 for (held, &extent) in subscripts.iter().zip(&extents).rev() {
-                    index = index * i64::from(extent) + i64::from(held.of(e).bits()[0] as i32);
+                    index = index * i64::from(extent) + i64::from(held.bits(e)[0] as i32);
                 }
                 let inside = -MARGIN <= index && index + i64::from(lanes) <= size + MARGIN;
                 let active = self.kernel.mask >> e & 1 == 1;
@@ -230,16 +287,16 @@ impl Run<'_, '_> {
         Lanes::from_fn(ty, |lane| u64::from(memory[place as usize + lane]))
     }
 
-    fn write(&mut self, mem: Mem, engine: usize, place: i64, value: Lanes) {
+    fn write(&mut self, mem: Mem, engine: usize, place: i64, value: &[u64]) {
         let memory = self.memory(mem, engine);
-        for (lane, &bits) in value.bits().iter().enumerate() {
+        for (lane, &bits) in value.iter().enumerate() {
             memory[place as usize + lane] = bits as u32;
         }
     }
 
     /// The word that an address names, in one engine.
     fn address(&self, value: Value, engine: usize, multiple: u64) -> usize {
-        let address = self.held(value).of(engine).bits()[0];
+        let address = self.held(value).bits(engine)[0];
         assert_eq!(address % multiple, 0, "{}: address {address:#x}", self.kernel.func.name);
         address as usize / 4
     }
@@ -249,7 +306,7 @@ impl Run<'_, '_> {
         let pes = h.pes as usize;
         let chip = self.vault as u32 / h.vaults;
         let vault = self.vault as u32 % h.vaults;
-        let same = |n: u32| Some(Held::Same(Lanes::i32(n as i32)));
+        let same = |n: u32| Some(Held::same(Lanes::i32(n as i32)));
         let mesh = self.all.machine.vault_mesh();
         match call.name {
             names::PE => return Some(self.each(|e| Lanes::i32((e % pes) as i32))),
@@ -263,7 +320,7 @@ impl Run<'_, '_> {
             names::PARAM => {
                 let ty = call.result.expect("parameters have a value");
                 let word = self.all.params[call.imms[0] as usize];
-                return Some(Held::Same(Lanes::splat(ty, word.into())));
+                return Some(Held::same(Lanes::splat(ty, word.into())));
             }
             names::RANGE | names::ANY => return Some(self.held(call.args[0]).clone()),
             names::BASE => return same(self.kernel.mem_base[call.mems[0]]),
@@ -288,7 +345,7 @@ impl Run<'_, '_> {
                 for e in self.masked(call.imms[0] as u32) {
                     assert!(reads[e] % 4 == 0, "{}: atoms", self.kernel.func.name);
                     let value = self.read(from, e, reads[e], vector);
-                    self.write(to, e, writes[e], value);
+                    self.write(to, e, writes[e], value.bits());
                 }
                 return None;
             }
@@ -325,8 +382,7 @@ impl Run<'_, '_> {
                         names::WR_PGSM => &mut vault.pgsm[e / pes],
                         _ => &mut vault.vsm,
                     };
-                    for (word, &bits) in memory[place..place + 4].iter_mut().zip(value.of(e).bits())
-                    {
+                    for (word, &bits) in memory[place..place + 4].iter_mut().zip(value.bits(e)) {
                         *word = bits as u32;
                     }
                 }
