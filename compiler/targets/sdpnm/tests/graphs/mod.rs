@@ -4,6 +4,7 @@ mod kernels;
 mod planted;
 
 pub use kernels::kernels;
+use nbcc_target_sdpnm::map::random::Random;
 pub use planted::{Plan, planted};
 
 /// The planted graphs on 8x8 PEs, ten of each kind: sparse and dense, with the array nearly full or
@@ -37,4 +38,23 @@ pub fn plans() -> Vec<Plan> {
         })
     };
     kinds.into_iter().enumerate().flat_map(of_kind).collect()
+}
+
+/// A planted graph of random size, density, recurrence and use of memory on 8x8 PEs: up to 64
+/// operations, intervals up to 4.
+pub fn random_plan(seed: u64) -> Plan {
+    let mut random = Random::new(seed);
+    let ii = 1 + random.below(4) as u32;
+    let nodes = 8 + random.below(57);
+    let recurrence = if random.chance(128) { 0 } else { 1 + random.below(8) };
+    Plan {
+        seed,
+        nodes,
+        ii,
+        density: 12 + random.below(29),
+        routes: random.below(1 + nodes / 2).min((64 * ii as usize - nodes) / 2),
+        memory: random.below(17),
+        recurrence: recurrence.min(nodes),
+        stages: random.below(3) as u32,
+    }
 }
