@@ -8,6 +8,9 @@ use nbcc_stages::{ElementType, Image};
 pub const WHAT_NEXT: &str = "this is a fault of nbcc: report it with the program and its data; \
                              at another level (-O0, -O1) it may go away";
 
+/// Whose results are right.
+pub const ORACLE: &str = "the interpreter's";
+
 /// How far floats may be apart, relative to the reference where that is above 1.
 const TOLERANCE: f64 = 1e-5;
 
@@ -133,8 +136,8 @@ fn show(ty: ElementType, word: u32) -> String {
     }
 }
 
-/// Compares memory bit for bit; where it differs first, in words.
-pub fn compare_bytes(is: &[u8], should: &[u8]) -> Result<(), String> {
+/// Compares memory bit for bit; where it differs first, in words. `whose` it should be.
+pub fn compare_bytes(is: &[u8], should: &[u8], whose: &str) -> Result<(), String> {
     if is == should {
         return Ok(());
     }
@@ -148,7 +151,7 @@ pub fn compare_bytes(is: &[u8], should: &[u8]) -> Result<(), String> {
     let end = (word + 4).min(is.len());
     let hex = |bytes: &[u8]| bytes.iter().rev().map(|b| format!("{b:02x}")).collect::<String>();
     Err(format!(
-        "differs from the interpreter's in {count} of {} bytes, first in the word at byte {word}: \
+        "differs from {whose} in {count} of {} bytes, first in the word at byte {word}: \
          0x{} instead of 0x{}",
         is.len(),
         hex(&is[word..end]),
@@ -199,14 +202,14 @@ mod tests {
 
     #[test]
     fn the_first_word_that_differs_is_named() {
-        assert_eq!(compare_bytes(&[1, 2, 3], &[1, 2, 3]), Ok(()));
+        assert_eq!(compare_bytes(&[1, 2, 3], &[1, 2, 3], ""), Ok(()));
         assert_eq!(
-            compare_bytes(&[0, 0, 0, 0, 0, 1], &[0, 0, 0, 0, 0, 2]),
+            compare_bytes(&[0, 0, 0, 0, 0, 1], &[0, 0, 0, 0, 0, 2], "the interpreter's"),
             Err("differs from the interpreter's in 1 of 6 bytes, first in the word at byte 4: \
                  0x0100 instead of 0x0200"
                 .to_string())
         );
-        assert!(compare_bytes(&[0], &[]).is_err());
+        assert!(compare_bytes(&[0], &[], "").is_err());
     }
 
     #[test]

@@ -59,6 +59,8 @@ pub enum Command {
     Diff(DiffArgs),
     /// Explain the decisions taken for a file or line, or a diagnostic code
     Explain(ExplainArgs),
+    /// Run a suite of programs and print a paper's figures beside measured ones
+    Bench(BenchArgs),
     /// Place a data-flow graph on an array of processing elements
     Map(MapArgs),
     /// Replay a trace of DRAM requests
@@ -399,6 +401,41 @@ pub struct ExplainArgs {
     pub target: TargetArgs,
     #[command(flatten)]
     pub passes: PassArgs,
+}
+
+/// `nbcc bench`.
+#[derive(Args, Debug)]
+pub struct BenchArgs {
+    /// A suite by name, or a suite file
+    #[arg(value_name = "SUITE|FILE.toml", required_unless_present = "list")]
+    pub suite: Option<String>,
+    /// List the suites by name
+    #[arg(long, conflicts_with = "suite")]
+    pub list: bool,
+    /// Small sizes
+    #[arg(long)]
+    pub quick: bool,
+    /// Only this program; may be given several times
+    #[arg(long, value_name = "NAME")]
+    pub workload: Vec<String>,
+    /// Only this figure; may be given several times
+    #[arg(long, value_name = "NAME")]
+    pub figure: Vec<String>,
+    /// Where the sources of the programs lie [default: beside the suite file, bundled ones for a name]
+    #[arg(long, value_name = "DIR")]
+    pub dir: Option<PathBuf>,
+    /// Write the figures and all that was measured as JSON
+    #[arg(long, value_name = "FILE.json")]
+    pub stats: Option<PathBuf>,
+    /// Draw the figures
+    #[arg(long, value_name = "FILE.svg")]
+    pub plot: Option<PathBuf>,
+    /// Print JSON instead of tables
+    #[arg(long)]
+    pub json: bool,
+    /// Simulate on so many threads [default: as many as there are processors]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
+    pub threads: Option<u32>,
 }
 
 /// `nbcc map`.

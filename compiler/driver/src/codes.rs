@@ -215,6 +215,18 @@ nbcc_base::codes! {
      a stack that is touched as far as programs nest.",
     by test "memory_that_is_short_is_said";
 
+    BROKEN_SUITE = "E4230", "a mistake in a suite of benchmarks",
+    "A suite is TOML with a title, a target, [[program]]s, [[variant]]s and [[figure]]s. A key that is not \
+     known, a name that nothing has, a formula that cannot be read, or a statistic that the target does not \
+     count is an error. docs/bench.md describes the format.",
+    "// nbcc bench example.toml\ntitle = \"t\"\ntarget = \"ipim\"\nprogam = []\n";
+
+    FAILED_WORKLOAD = "E4231", "a workload that gives no figures",
+    "A program of a suite does not compile, does not run to its end, or leaves other outputs under one variant \
+     than under the first. The diagnostics before say why. The other programs are run nevertheless; rows of \
+     figures that need this one say that it failed.",
+    by test "a_workload_that_fails_has_rows_that_say_so";
+
     NO_TRANSLATOR = "E4220", "no compiler for a language",
     "CUDA C++ is compiled to PTX by a compiler that is installed: the program that the environment variable \
      NBCC_CUDA names, which gets the file and writes PTX to its standard output, else `nvcc`, else NVRTC \

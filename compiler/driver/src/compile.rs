@@ -98,10 +98,26 @@ pub fn parse(
     reader: Reader<'_>,
     params: &[(String, String)],
 ) -> Result<Program, Stop> {
-    let id = match reader.translator {
-        Some(translator) => translated(session, path, translator)?,
-        None => files::read_source(session, path)?,
-    };
+    let id = read(session, path, reader)?;
+    parse_source(session, id, path, reader, params)
+}
+
+/// Reads a source file, translated where it is in another language.
+pub fn read(session: &mut Session, path: &Path, reader: Reader<'_>) -> Result<SourceId, Stop> {
+    match reader.translator {
+        Some(translator) => translated(session, path, translator),
+        None => files::read_source(session, path),
+    }
+}
+
+/// Parses a source that has been read; `path` is where what it includes is looked for.
+pub fn parse_source(
+    session: &mut Session,
+    id: SourceId,
+    path: &Path,
+    reader: Reader<'_>,
+    params: &[(String, String)],
+) -> Result<Program, Stop> {
     let Language { frontend, headers, .. } = reader.language;
     let included = Included::new(&session.sources, path, &reader.args.include, headers);
     let options = ParseOptions {
@@ -392,6 +408,20 @@ pub fn with_context<T>(
     observer: &mut dyn Observer,
     work: impl FnOnce(&mut Context<'_>) -> Result<T, nbcc_base::Failed>,
 ) -> (Result<T, Stop>, Vec<Remark>) {
+    // Dumps go where progress would be shown.
+    match observer.wants_dumps() {
+        true => in_context(session, passes, observer, work),
+        false => waited("compiling", || in_context(session, passes, observer, work)),
+    }
+}
+
+/// As [`with_context`], without a picture of progress.
+pub fn in_context<T>(
+    session: &mut Session,
+    passes: &PassOptions,
+    observer: &mut dyn Observer,
+    work: impl FnOnce(&mut Context<'_>) -> Result<T, nbcc_base::Failed>,
+) -> (Result<T, Stop>, Vec<Remark>) {
     let mut remarks = Vec::new();
     let mut cx = Context {
         sources: &session.sources,
@@ -400,12 +430,7 @@ pub fn with_context<T>(
         passes,
         observer,
     };
-    // Dumps go where progress would be shown.
-    let result = match cx.observer.wants_dumps() {
-        true => work(&mut cx),
-        false => waited("compiling", || work(&mut cx)),
-    };
-    let result = result.map_err(Stop::from);
+    let result = work(&mut cx).map_err(Stop::from);
     // An error that was reported counts, whatever came back.
     let result = result.and_then(|value| match session.diagnostics.check() {
         Ok(()) => Ok(value),

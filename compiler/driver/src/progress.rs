@@ -1,6 +1,8 @@
 //! What is seen of long work on a terminal: how far it has come and since when it runs. Nothing in
 //! a pipe.
 
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
@@ -37,6 +39,39 @@ pub fn waited<T>(what: &'static str, work: impl FnOnce() -> T) -> T {
         bar.finish_and_clear();
     }
     result
+}
+
+/// Work in steps that have names, seen from several threads.
+pub struct Steps {
+    bar: Option<ProgressBar>,
+    done: AtomicU64,
+    all: u64,
+}
+
+impl Steps {
+    /// So many steps, none of them done.
+    pub fn new(all: u64) -> Steps {
+        Steps { bar: bar(), done: AtomicU64::new(0), all }
+    }
+
+    /// One begins.
+    pub fn begin(&self, name: &str) {
+        if let Some(bar) = &self.bar {
+            bar.set_message(format!("{} of {}: {name}", self.done.load(Relaxed), self.all));
+        }
+    }
+
+    /// One is done.
+    pub fn done(&self) {
+        self.done.fetch_add(1, Relaxed);
+    }
+
+    /// All are done.
+    pub fn end(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
 }
 
 /// A line that moves; none where nobody watches.

@@ -49,6 +49,11 @@ impl Session {
         }
     }
 
+    /// A session without files that shows diagnostics as this one does.
+    pub fn another(&self) -> Session {
+        Session::new(self.format)
+    }
+
     /// What standard input holds, however often it is asked for; up to `limit` bytes.
     pub fn standard_input(&mut self, limit: u64) -> io::Result<Vec<u8>> {
         if let Some(bytes) = &self.standard_input {

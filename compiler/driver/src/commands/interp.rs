@@ -109,7 +109,8 @@ pub fn interpret(
     .map_err(|trap| report(session, trap))
 }
 
-fn report(session: &mut Session, trap: Trap) -> Stop {
+/// Reports why the interpreter stopped.
+pub fn report(session: &mut Session, trap: Trap) -> Stop {
     let message = trap.to_string();
     match trap {
         Trap::Bounds(found) => {

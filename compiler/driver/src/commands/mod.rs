@@ -1,6 +1,7 @@
 //! The commands, a file each.
 
 mod assemble;
+mod bench;
 mod compile;
 mod diff;
 mod documents;
@@ -22,6 +23,7 @@ pub fn dispatch(cli: Cli, session: &mut Session) -> Result<(), Stop> {
         Command::Compile(args) => compile::compile(session, &args),
         Command::Diff(args) => diff::diff(session, &args),
         Command::Explain(args) => explain::explain(session, &args),
+        Command::Bench(args) => bench::bench(session, &args),
         Command::As(args) => assemble::assemble(session, &args),
         Command::Objdump(args) => objdump::objdump(session, &args),
         Command::Interp(args) => interp::interp(session, &args),

@@ -1,6 +1,7 @@
 //! What a sequential function is called on, from the command line and files, and where what it
 //! leaves behind goes.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::PathBuf;
 
@@ -24,16 +25,9 @@ pub fn gather(
     signature: &Signature,
     args: &DataArgs,
 ) -> Result<Bound, Stop> {
-    let mut given = Arguments::default();
-    let scalars = signature.params.iter().filter(|param| param.array.is_none());
-    let scalar_names = scalars.clone().map(|param| param.name.as_str());
-    names::check(session, "parameter", scalar_names, &args.param)?;
-    for (name, text) in &args.param {
-        let Some(param) = scalars.clone().find(|param| param.name == *name) else { continue };
-        given.scalars.insert(name.clone(), scalar(session, param, text)?);
-    }
-    let arrays = signature.params.iter().filter(|param| param.array.is_some());
-    names::check(session, "input", arrays.map(|param| param.name.as_str()), &args.input)?;
+    let known = signature.params.iter().filter(|param| param.array.is_some());
+    names::check(session, "input", known.map(|param| param.name.as_str()), &args.input)?;
+    let mut arrays = BTreeMap::new();
     for (name, file) in &args.input {
         let mut array = array(session, file)?;
         // A truth value is a byte.
@@ -41,7 +35,25 @@ pub fn gather(
         if (takes, array.ty) == (Some(ScalarType::U8), ScalarType::Bool) {
             array.ty = ScalarType::U8;
         }
-        given.arrays.insert(name.clone(), array);
+        arrays.insert(name.clone(), array);
+    }
+    bound(session, signature, &args.param, arrays)
+}
+
+/// Scalars as people write them, and arrays, bound to the parameters.
+pub fn bound(
+    session: &mut Session,
+    signature: &Signature,
+    params: &[(String, String)],
+    arrays: BTreeMap<String, GivenArray>,
+) -> Result<Bound, Stop> {
+    let mut given = Arguments { arrays, ..Arguments::default() };
+    let scalars = signature.params.iter().filter(|param| param.array.is_none());
+    let known = scalars.clone().map(|param| param.name.as_str());
+    names::check(session, "parameter", known, params)?;
+    for (name, text) in params {
+        let Some(param) = scalars.clone().find(|param| param.name == *name) else { continue };
+        given.scalars.insert(name.clone(), scalar(session, param, text)?);
     }
     bind(signature, given).map_err(|error| report(session, error))
 }

@@ -31,10 +31,22 @@ pub fn gather(
     args: &DataArgs,
     program: &Path,
 ) -> Result<Gathered, Stop> {
-    let params = parameters(session, pipeline, &args.param)?;
-    let mut specs = inputs::of_pipeline(pipeline);
+    let specs = inputs::of_pipeline(pipeline);
     let mut inputs = inputs::given(session, &specs, &args.input)?;
     inputs::add_beside(session, &specs, &mut inputs, program)?;
+    complete(session, pipeline, args, inputs, program)
+}
+
+/// Gathers what there is to know beside these inputs; the bundled picture stands in for others.
+pub fn complete(
+    session: &mut Session,
+    pipeline: &Pipeline,
+    args: &DataArgs,
+    mut inputs: BTreeMap<String, inputs::Loaded>,
+    program: &Path,
+) -> Result<Gathered, Stop> {
+    let params = parameters(session, pipeline, &args.param)?;
+    let mut specs = inputs::of_pipeline(pipeline);
     let size = args.size.as_ref().map(|size| &size.0[..]);
     let extents = |inputs: &BTreeMap<String, inputs::Loaded>| {
         let images = inputs.iter().map(|(name, input)| (name.clone(), input.image.extent.clone()));

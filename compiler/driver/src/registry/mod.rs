@@ -8,6 +8,7 @@ mod cuda;
 mod ipim;
 mod mpu;
 mod simt;
+mod suites;
 mod tom;
 
 use std::path::Path;
@@ -25,6 +26,8 @@ use crate::kinds::images::ImageRunner;
 
 /// What programs can be read and compiled for.
 pub struct Registry {
+    /// The suites of benchmarks that `bench` knows by name.
+    pub suites: &'static [BundledSuite],
     /// The source languages.
     pub languages: &'static [Language],
     /// The languages that other compilers translate.
@@ -37,6 +40,7 @@ pub struct Registry {
 
 /// The frontends and targets of this repository.
 pub static BUILT_IN: Registry = Registry {
+    suites: suites::ALL,
     languages: &[
         Language { frontend: &nbcc_frontend_halide::Halide, target: "ipim", headers: &[] },
         Language { frontend: &nbcc_frontend_ptx::Ptx, target: "mpu", headers: &[] },
@@ -65,6 +69,16 @@ pub fn set(registry: &'static Registry) -> Result<(), &'static Registry> {
 /// The registry of the process: [`BUILT_IN`] where none was set.
 pub fn get() -> &'static Registry {
     REGISTRY.get_or_init(|| &BUILT_IN)
+}
+
+/// A suite of benchmarks that comes with its sources.
+pub struct BundledSuite {
+    /// What `bench` calls it.
+    pub name: &'static str,
+    /// The suite's file.
+    pub text: &'static str,
+    /// The sources of its programs: name and text.
+    pub sources: &'static [(&'static str, &'static str)],
 }
 
 /// A source language.

@@ -159,7 +159,7 @@ fn compare(
     let params = job.signature.params.iter().filter(|param| param.array.is_some());
     for ((param, is), should) in params.zip(&ran.arrays).zip(&reference.arrays) {
         let name = &param.name;
-        match check::compare_bytes(is, should) {
+        match check::compare_bytes(is, should, check::ORACLE) {
             Ok(()) => {
                 let bytes = is.len();
                 text.push_str(&format!("check: {name} equals the interpreter's, {bytes} bytes\n"));

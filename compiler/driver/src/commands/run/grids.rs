@@ -198,7 +198,9 @@ fn compare(
 ) -> Result<String, Stop> {
     let mut text = String::from("\n");
     for ((buffer, is), should) in plan.buffers.iter().zip(&ran.buffers).zip(&reference.buffers) {
-        match check::compare_bytes(is, should).map_err(|what| format!("`{}` {what}", buffer.name)) {
+        match check::compare_bytes(is, should, check::ORACLE)
+            .map_err(|what| format!("`{}` {what}", buffer.name))
+        {
             Ok(()) => {
                 let (name, size) = (&buffer.name, is.len());
                 let _ = writeln!(text, "check: {name} equals the interpreter's, {size} bytes");

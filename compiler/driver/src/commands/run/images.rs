@@ -148,7 +148,7 @@ fn from_source(
 }
 
 /// The words of a pipeline's parameters.
-fn words(pipeline: &Pipeline, gathered: &Gathered) -> BTreeMap<String, u32> {
+pub fn words(pipeline: &Pipeline, gathered: &Gathered) -> BTreeMap<String, u32> {
     pipeline
         .params
         .iter()

@@ -119,7 +119,7 @@ pub fn refuse_options(
 }
 
 /// Reports why a run gave nothing.
-fn failed(session: &mut Session, program: &Path, error: RunError) -> Stop {
+pub fn failed(session: &mut Session, program: &Path, error: RunError) -> Stop {
     let (code, message, help) = match error {
         RunError::Binary(error) => return objdump::broken(session, program, error),
         RunError::Refused(message) => {
@@ -141,7 +141,7 @@ fn failed(session: &mut Session, program: &Path, error: RunError) -> Stop {
 }
 
 /// As many threads as the environment says in `NBCC_THREADS`, else as there are processors.
-fn threads() -> usize {
+pub fn threads() -> usize {
     let named = std::env::var("NBCC_THREADS").ok().and_then(|number| number.parse().ok());
     let processors = || std::thread::available_parallelism().map_or(1, usize::from);
     named.unwrap_or_else(processors).clamp(1, 256)

@@ -1,0 +1,19 @@
+//! The suites of benchmarks: data, with the sources of their programs. A source is a link to the example
+//! that it is.
+
+use super::BundledSuite;
+
+/// The sources of a suite, by the names that it has for them.
+macro_rules! sources {
+    ($suite:literal: $($name:literal)+) => {
+        &[$( ($name, include_str!(concat!("../../data/bench/", $suite, "/", $name))) ),+]
+    };
+}
+
+/// Every suite.
+pub const ALL: &[BundledSuite] = &[BundledSuite {
+    name: "mpu",
+    text: include_str!("../../data/bench/mpu.toml"),
+    sources: sources!("mpu": "axpy.ptx" "blur.ptx" "conv.ptx" "gemv.ptx" "hist.ptx" "kmeans.ptx" "knn.ptx"
+        "maxp.ptx" "nw.ptx" "pr.ptx" "ttrans.ptx" "upsamp.ptx"),
+}];
