@@ -15,6 +15,7 @@ use super::cost::{Cost, costs};
 use super::order::{NOWHERE, by_dimension};
 use super::schedule::defaults::{Site, inner_names, sites};
 use super::traffic::{Traffic, of_merge, of_move, of_nest};
+use super::verdict::{Share, used_engines, verdict};
 use super::{BufferPlan, Finding, FindingKind, Nest, Plan, Stage, Step};
 
 /// Explains a plan. `written` is the pipeline as the source has it.
@@ -66,7 +67,10 @@ pub fn explain(plan: &Plan, machine: &Machine, written: &Pipeline, sources: &Sou
     let (mut total, mut cycles) = (Traffic::default(), Cost::default());
     let mut told = None;
     let mut kernels = Vec::new();
-    for work in works(plan, machine) {
+    let works = works(plan, machine);
+    let shares: Vec<Share<'_>> = works.iter().map(Work::share).collect();
+    let verdict = verdict(&shares);
+    for work in works {
         let mut lines = vec![work.text];
         // Once for all stages of a Func.
         if told.replace(work.func) != Some(work.func) {
@@ -98,6 +102,9 @@ pub fn explain(plan: &Plan, machine: &Machine, written: &Pipeline, sources: &Sou
     }
     let _ = writeln!(out, "\nmoved in all: {}", traffic_text(total));
     let _ = writeln!(out, "costs in all: {}", cost_text(&cycles));
+    if let Some(verdict) = verdict {
+        let _ = writeln!(out, "verdict: {verdict}");
+    }
     let directives = plan.findings.iter().filter_map(|finding| match &finding.kind {
         FindingKind::Directive { verdict, .. } => {
             let word = if verdict.is_ok() { "followed" } else { "not followed" };
@@ -343,6 +350,16 @@ struct Work {
     cost: Cost,
     /// Cycles of the cost in which ghost zones are filled and copies made.
     moving: u64,
+    /// The name of the stage.
+    name: String,
+    /// The engines that compute it, and those that there are.
+    engines: (u64, u64),
+}
+
+impl Work {
+    fn share(&self) -> Share<'_> {
+        Share { stage: &self.name, cost: self.cost, engines: self.engines }
+    }
 }
 
 fn works(plan: &Plan, machine: &Machine) -> Vec<Work> {
@@ -359,7 +376,7 @@ fn works(plan: &Plan, machine: &Machine) -> Vec<Work> {
     for (step, estimate) in plan.steps.iter().zip(costs(plan, machine)) {
         let moved = of_move(plan, machine, step);
         cost += estimate;
-        let (func, stage, text) = match step {
+        let (func, stage, engines, text) = match step {
             Step::Exchange(id) => {
                 lines.push(format!(
                     "first: ghost zones of {} are filled, {}",
@@ -385,7 +402,7 @@ fn works(plan: &Plan, machine: &Machine) -> Vec<Work> {
                 traffic += nest_lines(plan, &s.nest, &mut lines);
                 let rows = count(s.nest.block_rows.into(), "row");
                 let text = format!("{}: tile by tile, {rows} at a time", name(s.func, s.stage));
-                (s.func, s.stage, text)
+                (s.func, s.stage, used_engines(&s.nest.tiles, &s.nest.region), text)
             }
             Step::Reduce(s) => {
                 traffic += nest_lines(plan, &s.nest, &mut lines);
@@ -394,17 +411,20 @@ fn works(plan: &Plan, machine: &Machine) -> Vec<Work> {
                 traffic += merged;
                 let stage = part_stage(plan, &works, s.func);
                 let text = format!("{}: in parts on all engines, then merged", name(s.func, stage));
-                (s.func, stage, text)
+                (s.func, stage, used_engines(&s.nest.tiles, &s.nest.region), text)
             }
             Step::Serial(s) => {
                 let text = format!("{}: on one engine, in order", name(s.func, s.stage));
-                (s.func, s.stage, text)
+                let there = u64::from(machine.vaults()) * u64::from(machine.engines());
+                (s.func, s.stage, (1, there), text)
             }
         };
         works.push(Work {
             func,
             stage,
             text,
+            name: name(func, stage),
+            engines,
             lines: std::mem::take(&mut lines),
             traffic: std::mem::take(&mut traffic),
             cost: std::mem::take(&mut cost),

@@ -27,6 +27,7 @@ pub mod schedule;
 mod steps;
 mod tiling;
 mod traffic;
+mod verdict;
 mod windows;
 
 use std::collections::BTreeMap;

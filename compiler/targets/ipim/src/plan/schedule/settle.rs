@@ -9,6 +9,7 @@ use nbcc_stages::{
     Directive, DirectiveArg, DirectiveKind, ExprKind, Func, Literal, Pipeline, is_inlined,
 };
 
+use super::super::verdict::used_engines;
 use super::super::{Finding, FindingKind, Nest, Plan, Stage, Step};
 use super::loops::{Loop, MAX_TILE, each_directive, find, scheduled_tile, within};
 use super::stages::{groups, schedules};
@@ -347,31 +348,10 @@ impl Settler<'_> {
 
 /// The engines whose banks hold some of a region, in words.
 fn over_engines(tiles: &Tiled, region: &[Interval]) -> String {
-    let grid = &tiles.grid;
-    // Tiles of an engine repeat with the strips and stand on top of each other.
-    let engines = [(grid.engines, grid.strips), (1, grid.rows)];
-    let mut used = 1;
-    for (k, (side_by_side, again)) in engines.into_iter().enumerate() {
-        let interval = region.get(k).copied().unwrap_or(Interval::new(0, 0));
-        let tile_of = |at: i32| {
-            (i64::from(at) - i64::from(tiles.origin[k])).div_euclid(i64::from(tiles.tile[k]))
-        };
-        let (first, last) = (tile_of(interval.min), tile_of(interval.max));
-        let (each, block) = (i64::from(side_by_side), i64::from(side_by_side * again));
-        let whole = last.div_euclid(block) - first.div_euclid(block) - 1;
-        used *= match whole {
-            -1 => (last - first + 1).min(each),
-            n => {
-                let start = block - first.rem_euclid(block);
-                start.min(each) + n * each + (last.rem_euclid(block) + 1).min(each)
-            }
-        };
-    }
-    let all = grid.tiles()[0] * grid.tiles()[1] / u64::from(grid.strips * grid.rows);
-    match used as u64 {
-        1 if all > 1 => format!("over one of {all} engines"),
-        n if n < all => format!("over {n} of {all} engines"),
-        _ => format!("over {all} engines"),
+    match used_engines(tiles, region) {
+        (1, all) if all > 1 => format!("over one of {all} engines"),
+        (n, all) if n < all => format!("over {n} of {all} engines"),
+        (_, all) => format!("over {all} engines"),
     }
 }
 
