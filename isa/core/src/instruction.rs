@@ -91,7 +91,8 @@ pub trait Instruction: Sized {
     /// The same instruction over registers `S`.
     type With<S>;
 
-    /// The number in the low byte of the encoding.
+    /// The low byte of what the encoding has beside its fields: the number of the instruction, where
+    /// the opcode is there.
     fn opcode(&self) -> u8;
     /// The first word of its text, without suffixes.
     fn mnemonic(&self) -> &'static str;
@@ -114,6 +115,10 @@ pub trait Instruction: Sized {
     );
     /// The instruction with each register replaced.
     fn map_regs<S>(&self, f: impl FnMut(Operand<Self::Class, &Self::Reg>) -> S) -> Self::With<S>;
+    /// Whether its immediates that may be addresses of labels are distances from its own.
+    fn is_relative(&self) -> bool {
+        false
+    }
     /// The first immediate that may be the address of a label, if the row has one.
     fn symbolic(&self) -> Option<Imm>;
     /// The same, to be changed.

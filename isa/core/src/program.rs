@@ -184,8 +184,13 @@ impl<I: MachineInstruction> Code<I> {
                 return fail("relocations are not in ascending order");
             }
             last = Some(*index);
-            match self.text.get(*index as usize).and_then(|inst| inst.symbolic()) {
-                Some(Imm::Value(value)) if is_address(value) => {}
+            let inst = self.text.get(*index as usize);
+            let own = match inst.is_some_and(|inst| inst.is_relative()) {
+                true => (self.address + offset) as i32,
+                false => 0,
+            };
+            match inst.and_then(|inst| inst.symbolic()) {
+                Some(Imm::Value(value)) if is_address(own.wrapping_add(value)) => {}
                 _ => return fail("a relocation of what is no address of an instruction"),
             }
         }
@@ -263,10 +268,11 @@ pub fn resolve_labels<I: MachineInstruction>(
     let mut missing = None;
     for (at, inst) in text.iter_mut().enumerate() {
         let mut relocated = false;
+        let own = if inst.is_relative() { at * I::BYTES } else { 0 } as i32;
         inst.for_each_symbolic_mut(|imm| {
             if let Imm::Label(label) = *imm {
                 match index_of(label) {
-                    Some(index) => *imm = Imm::Value((index * I::BYTES as u32) as i32),
+                    Some(index) => *imm = Imm::Value((index * I::BYTES as u32) as i32 - own),
                     None => missing = missing.or(Some(label)),
                 }
                 relocated = true;

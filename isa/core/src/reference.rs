@@ -32,19 +32,20 @@ pub fn markdown(rows: &[Row]) -> String {
                 let _ = write!(out, " {what}: {}.", names.join(", "));
             }
         }
-        out.push_str("\n\n| bits | field | contents |\n| --- | --- | --- |\n| 0-7 | opcode | |\n");
+        out.push_str("\n\n| bits | field | contents |\n| --- | --- | --- |\n");
+        let in_low_byte = row.opcode <= 0xff && row.fixed & 0xff == 0xff;
+        out.push_str(if in_low_byte { "| 0-7 | opcode | |\n" } else { "" });
         // By place, not by the order of the text; flags are fields of their own.
         let mut lines: Vec<(u32, String)> = Vec::new();
         for field in row.fields {
-            lines.push((
-                field.low,
-                format!(
-                    "| {} | `{}` | {} |",
-                    bits(field.low, field.high),
-                    field.name,
-                    contents(field)
-                ),
-            ));
+            let place = match field.rest {
+                Some((low, high)) => {
+                    format!("{}, {}", bits(field.low, field.high), bits(low, high))
+                }
+                None => bits(field.low, field.high),
+            };
+            lines
+                .push((field.low, format!("| {place} | `{}` | {} |", field.name, contents(field))));
             if let Some(flag) = field.flag {
                 let line = format!("| {flag} | | 1 where `{}` is a register |", field.name);
                 lines.push((flag, line));
@@ -88,12 +89,13 @@ fn latency(expression: &str) -> String {
 fn contents(field: &FieldRow) -> String {
     let class = field.class.unwrap_or("");
     match field.kind {
-        "reads" => format!("{class} register, read"),
+        "reads" | "base" => format!("{class} register, read"),
         "writes" => format!("{class} register, written"),
         "updates" => format!("{class} register, read and written"),
         "role" => format!("{class} register, written, in some forms read too"),
         "either" => format!("number, or {class} register, read"),
         "symbolic" => "number, or address of a label".into(),
+        "relative" => "number, or label: the distance from this instruction in bytes".into(),
         "suffix" => format!("{}, a suffix", words(field.ty).to_lowercase()),
         _ => match field.ty {
             "u32" => "number".into(),
@@ -109,6 +111,8 @@ fn form(row: &Row) -> String {
     for field in row.fields {
         if field.kind == "suffix" {
             let _ = write!(out, ".{}", field.name);
+        } else if field.kind == "base" {
+            let _ = write!(out, "({})", field.name);
         } else {
             out.push_str(separator);
             out.push_str(field.name);

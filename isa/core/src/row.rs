@@ -3,8 +3,8 @@
 /// What is known of a row without an instruction at hand.
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
-    /// The low 8 bits of the encoding.
-    pub opcode: u8,
+    /// The bits of the encoding that are always the same, where `fixed` says.
+    pub opcode: u32,
     /// The first word of the text.
     pub mnemonic: &'static str,
     /// What it does, a line an element.
@@ -21,6 +21,15 @@ pub struct Row {
     pub memory_writes: &'static [&'static str],
     /// The fields, in the order of the text.
     pub fields: &'static [FieldRow],
+    /// The bits that no field covers.
+    pub fixed: u128,
+}
+
+impl Row {
+    /// The row with the bits that no field covers worked out.
+    pub const fn with_fixed(self) -> Row {
+        Row { fixed: !crate::table::field_bits(self.fields), ..self }
+    }
 }
 
 /// A field of a row.
@@ -28,7 +37,8 @@ pub struct Row {
 pub struct FieldRow {
     /// Its name.
     pub name: &'static str,
-    /// `reads`, `writes`, `updates`, `role`, `either`, `immediate`, `symbolic` or `suffix`.
+    /// `reads`, `writes`, `updates`, `role`, `either`, `base`, `immediate`, `symbolic`, `relative` or
+    /// `suffix`.
     pub kind: &'static str,
     /// The register class of the kinds that have one.
     pub class: Option<&'static str>,
@@ -40,4 +50,6 @@ pub struct FieldRow {
     pub low: u32,
     /// One past the highest bit.
     pub high: u32,
+    /// The lowest bit, and one past the highest, of the second place where it lies, if in two.
+    pub rest: Option<(u32, u32)>,
 }

@@ -22,25 +22,30 @@
 //! }
 //! ```
 //!
-//! A row is: opcode (the low 8 bits of the encoding), variant, mnemonic, category,
-//! unit, latency class (an expression over the fields), the memories it reads and
-//! writes, and its fields in the order of the text with the bits that each takes.
-//! The kinds of field are:
+//! A row is: opcode, variant, mnemonic, category, unit, latency class (an expression over
+//! the fields), the memories it reads and writes, and its fields in the order of the text
+//! with the bits that each takes, `@ 8..12`, or `@ 7..12 + 25..32` where they lie in two
+//! places, the low ones first. The opcode is the bits that no field covers: no word fits
+//! two rows. Instruction sets of this project have it in the low 8 bits, and zeros in the
+//! rest; others have parts of it elsewhere (RISC-V's `funct3`). The kinds of field are:
 //!
 //! - `reads(C)`, `writes(C)`, `updates(C)`: a register of class `C`;
 //! - `role(C, EXPR)`: the same, where the role follows from other fields;
 //! - `either(C, B)`: a number, or a register that is read, where bit `B` is set;
+//! - `base(C)`: a register that is read, in parentheses behind the field before it;
 //! - `immediate()`: a [`crate::Field`];
-//! - `symbolic()`: an [`crate::Imm`];
+//! - `symbolic()`: an [`crate::Imm`], an address;
+//! - `relative(F)`: an [`crate::Imm`], the distance of an address from the instruction's
+//!   own, encoded as the [`Distance`] `F` says;
 //! - `suffix()`: a [`crate::Field`] written after the mnemonic; these come first.
 //!
-//! Bits that nothing covers are reserved: zero when written, checked when read.
+//! Bits that nothing covers are those of the opcode: written, and checked when read.
 //! Overlapping or misplaced fields do not compile.
 
 use std::fmt;
 
-use crate::instruction::{DecodeError, EncodeError, PhysReg, RegOrImm, RegisterClass};
-use crate::row::Row;
+use crate::instruction::{DecodeError, EncodeError, Imm, PhysReg, RegOrImm, RegisterClass};
+use crate::row::{FieldRow, Row};
 use crate::text::{Cursor, Field, SyntaxError};
 
 /// The bits `low..high`.
@@ -49,14 +54,27 @@ pub const fn bit_mask(low: u32, high: u32) -> u128 {
     (u128::MAX >> (128 - (high - low))) << low
 }
 
-/// The bits that a row's fields and its opcode cover.
+/// The bits that a row's fields and the low byte cover.
 pub const fn covered_bits(row: &Row) -> u128 {
-    let mut covered = 0xff;
+    0xff | field_bits(row.fields)
+}
+
+/// The bits of a field, its flag aside.
+const fn bits_of(field: &FieldRow) -> u128 {
+    let bits = bit_mask(field.low, field.high);
+    match field.rest {
+        Some((low, high)) => bits | bit_mask(low, high),
+        None => bits,
+    }
+}
+
+/// The bits that fields cover.
+pub const fn field_bits(fields: &[FieldRow]) -> u128 {
+    let mut covered = 0;
     let mut i = 0;
-    while i < row.fields.len() {
-        let field = &row.fields[i];
-        covered |= bit_mask(field.low, field.high);
-        if let Some(flag) = field.flag {
+    while i < fields.len() {
+        covered |= bits_of(&fields[i]);
+        if let Some(flag) = fields[i].flag {
             covered |= bit_mask(flag, flag + 1);
         }
         i += 1;
@@ -64,24 +82,53 @@ pub const fn covered_bits(row: &Row) -> u128 {
     covered
 }
 
+/// The row that a word fits.
+///
+/// # Errors
+/// There is none: bits are set that the row with its low byte does not have, or no row has that.
+pub fn find_row(rows: &'static [Row], word: u128) -> Result<&'static Row, DecodeError> {
+    let mut near = None;
+    for row in rows {
+        let bits = (word ^ row.opcode as u128) & row.fixed;
+        if bits == 0 {
+            return Ok(row);
+        }
+        if bits as u8 == 0 && near.is_none() {
+            near = Some(DecodeError::Reserved { mnemonic: row.mnemonic, bits });
+        }
+    }
+    Err(near.unwrap_or(DecodeError::UnknownOpcode(word as u8)))
+}
+
 /// Checks at compile time that no fields overlap or reach beyond the word, that no
-/// field is wider than 64 bits, and that opcodes differ.
+/// field is wider than 64 bits, and that no word fits two rows.
 pub const fn check_rows(rows: &[Row], bits: u32) {
     assert!(bits == 32 || bits == 64 || bits == 128, "a word has 32, 64 or 128 bits");
     let mut i = 0;
     while i < rows.len() {
         let mut j = 0;
         while j < i {
-            assert!(rows[i].opcode != rows[j].opcode, "two rows have the same opcode");
+            let both = rows[i].fixed & rows[j].fixed;
+            let differ = (rows[i].opcode ^ rows[j].opcode) as u128;
+            assert!(differ & both != 0, "a word fits two rows");
             j += 1;
         }
-        let mut covered = 0xff_u128;
+        assert!(rows[i].opcode as u128 & !rows[i].fixed == 0, "a field covers bits of the opcode");
+        let mut covered = 0_u128;
         let mut f = 0;
         while f < rows[i].fields.len() {
             let field = &rows[i].fields[f];
             assert!(field.high <= bits, "a field reaches beyond the word");
             assert!(field.high - field.low <= 64, "a field is wider than 64 bits");
-            let mask = bit_mask(field.low, field.high);
+            if let Some((low, high)) = field.rest {
+                assert!(high <= bits, "a field reaches beyond the word");
+                assert!(field.high - field.low + high - low <= 64, "a field is wider than 64 bits");
+                assert!(
+                    bit_mask(field.low, field.high) & bit_mask(low, high) == 0,
+                    "a field overlaps itself"
+                );
+            }
+            let mask = bits_of(field);
             assert!(covered & mask == 0, "two fields overlap");
             covered |= mask;
             if let Some(flag) = field.flag {
@@ -107,20 +154,36 @@ pub struct Slot {
     pub low: u32,
     /// One past the highest bit.
     pub high: u32,
+    /// Where the bits behind those lie, if the field lies in two places.
+    pub rest: Option<(u32, u32)>,
 }
 
 impl Slot {
+    /// How many bits it has.
+    fn bits(self) -> u32 {
+        self.high - self.low + self.rest.map_or(0, |(low, high)| high - low)
+    }
+
     fn put(self, value: u64) -> Result<u128, EncodeError> {
-        let bits = self.high - self.low;
+        let bits = self.bits();
         if bits < 64 && value >> bits != 0 {
-            let Slot { mnemonic, field, .. } = self;
-            return Err(EncodeError::DoesNotFit { mnemonic, field, bits, value });
+            return Err(self.does_not_fit(value));
         }
-        Ok(u128::from(value) << self.low)
+        let value = u128::from(value);
+        let first = value << self.low & bit_mask(self.low, self.high);
+        let rest = self.rest.map_or(0, |(low, _)| value >> (self.high - self.low) << low);
+        Ok(first | rest)
     }
 
     fn get(self, word: u128) -> u64 {
-        ((word & bit_mask(self.low, self.high)) >> self.low) as u64
+        let first = (word & bit_mask(self.low, self.high)) >> self.low;
+        let rest = |(low, high)| (word & bit_mask(low, high)) >> low << (self.high - self.low);
+        (first | self.rest.map_or(0, rest)) as u64
+    }
+
+    fn does_not_fit(self, value: u64) -> EncodeError {
+        let Slot { mnemonic, field, .. } = self;
+        EncodeError::DoesNotFit { mnemonic, field, bits: self.bits(), value }
     }
 
     fn bad(self, value: u64) -> DecodeError {
@@ -181,6 +244,23 @@ impl Slot {
         Ok(T::from_reg(PhysReg { class, index: index.into() }))
     }
 
+    /// Encodes the distance of an address.
+    pub fn put_distance<D: Distance>(self, imm: &Imm) -> Result<u128, EncodeError> {
+        let Slot { mnemonic, field, .. } = self;
+        match *imm {
+            Imm::Label(_) => Err(EncodeError::Unresolved { mnemonic, field }),
+            Imm::Value(value) => {
+                let bits = D::to_bits(value).ok_or(self.does_not_fit(value as u32 as u64))?;
+                self.put(bits)
+            }
+        }
+    }
+
+    /// Decodes the distance of an address.
+    pub fn get_distance<D: Distance>(self, word: u128) -> Result<Imm, DecodeError> {
+        Ok(Imm::Value(D::from_bits(self.get(word))))
+    }
+
     /// Encodes a field.
     pub fn put_field<T: Field>(self, value: &T) -> Result<u128, EncodeError> {
         match value.to_bits() {
@@ -197,6 +277,14 @@ impl Slot {
         let bits = self.get(word);
         T::from_bits(bits).ok_or_else(|| self.bad(bits))
     }
+}
+
+/// How the distance of an address from an instruction's own stands in a field.
+pub trait Distance {
+    /// The bits of a distance in bytes; `None` where it has no encoding.
+    fn to_bits(distance: i32) -> Option<u64>;
+    /// The distance of bits that the field can hold.
+    fn from_bits(bits: u64) -> i32;
 }
 
 /// Writes what separates an operand from the one before it.
@@ -286,7 +374,8 @@ macro_rules! isa {
             {
                 $(
                     $(#[$field_doc:meta])*
-                    $field:ident : $ty:ty = $kind:ident $args:tt @ $low:literal..$high:literal
+                    $field:ident : $ty:ty = $kind:ident $args:tt
+                        @ $low:literal..$high:literal $(+ $low2:literal..$high2:literal)?
                 ),* $(,)?
             }
         )+
@@ -321,9 +410,11 @@ macro_rules! isa {
                         ty: stringify!($ty),
                         low: $low,
                         high: $high,
+                        rest: $crate::isa_kind!(rest $($low2 $high2)?),
                     } ),*
                 ],
-            } ),+
+                fixed: 0,
+            }.with_fixed() ),+
         ];
 
         const _: () = $crate::table::check_rows(ROWS, $bits);
@@ -339,7 +430,7 @@ macro_rules! isa {
             type With<S> = $Inst<S>;
 
             fn opcode(&self) -> u8 {
-                match self { $( $Inst::$Variant { .. } => $opcode ),+ }
+                match self { $( $Inst::$Variant { .. } => ($opcode & 0xff) as u8 ),+ }
             }
 
             fn mnemonic(&self) -> &'static str {
@@ -397,6 +488,16 @@ macro_rules! isa {
                         $( $field: $crate::isa_kind!(map $Class $kind $args $field f) ),*
                     },
                 )+ }
+            }
+
+            fn is_relative(&self) -> bool {
+                let mut relative = false;
+                match self { $(
+                    $Inst::$Variant { .. } => {
+                        $( $crate::isa_kind!(is_relative $kind relative); )*
+                    }
+                )+ }
+                relative
             }
 
             fn symbolic(&self) -> Option<$crate::Imm> {
@@ -462,7 +563,7 @@ macro_rules! isa {
                     $Inst::$Variant { $($field),* } => {
                         let mut word = $opcode as u128;
                         $(
-                            let slot = $crate::isa_kind!(slot $mnemonic $field $low $high);
+                            let slot = $crate::isa_kind!(slot $mnemonic $field $low $high $($low2 $high2)?);
                             word |= $crate::isa_kind!(encode $Class $kind $args $field slot)?;
                         )*
                         Ok(word)
@@ -471,22 +572,14 @@ macro_rules! isa {
             }
 
             fn decode(word: u128) -> Result<Self, $crate::DecodeError> {
-                let opcode = word as u8;
-                let Some(row) = ROWS.iter().find(|row| row.opcode == opcode) else {
-                    return Err($crate::DecodeError::UnknownOpcode(opcode));
-                };
-                let bits = word & !$crate::table::covered_bits(row);
-                if bits != 0 {
-                    return Err($crate::DecodeError::Reserved { mnemonic: row.mnemonic, bits });
-                }
-                match opcode {
+                match $crate::table::find_row(ROWS, word)?.opcode {
                     $( $opcode => Ok($Inst::$Variant {
                         $( $field: {
-                            let slot = $crate::isa_kind!(slot $mnemonic $field $low $high);
+                            let slot = $crate::isa_kind!(slot $mnemonic $field $low $high $($low2 $high2)?);
                             $crate::isa_kind!(decode $Class $kind $args slot word)?
                         } ),*
                     }), )+
-                    _ => Err($crate::DecodeError::UnknownOpcode(opcode)),
+                    other => Err($crate::DecodeError::UnknownOpcode(other as u8)),
                 }
             }
 
@@ -508,7 +601,7 @@ macro_rules! isa {
                 match mnemonic {
                     $( $mnemonic => Ok($Inst::$Variant {
                         $( $field: {
-                            let slot = $crate::isa_kind!(slot $mnemonic $field $low $high);
+                            let slot = $crate::isa_kind!(slot $mnemonic $field $low $high $($low2 $high2)?);
                             $crate::isa_kind!(parse $Class $kind $args slot cursor first)
                         } ),*
                     }), )+
@@ -539,12 +632,16 @@ macro_rules! isa_kind {
     (flag either ($class:ident, $flag:literal)) => { Some($flag) };
     (flag $kind:ident $args:tt) => { None };
 
-    (slot $mnemonic:literal $field:ident $low:literal $high:literal) => {
+    (rest) => { None };
+    (rest $low:literal $high:literal) => { Some(($low, $high)) };
+
+    (slot $mnemonic:literal $field:ident $low:literal $high:literal $($rest:literal)*) => {
         $crate::table::Slot {
             mnemonic: $mnemonic,
             field: stringify!($field),
             low: $low,
             high: $high,
+            rest: $crate::isa_kind!(rest $($rest)*),
         }
     };
 
@@ -567,6 +664,10 @@ macro_rules! isa_kind {
             $f($crate::Operand { role: $crate::Role::Use, class: $C::$class, reg })
         }
     };
+    (visit $C:ident base ($class:ident) $field:ident $f:ident) => {
+        $f($crate::Operand { role: $crate::Role::Use, class: $C::$class, reg: $field })
+    };
+    (visit $C:ident relative ($form:ident) $field:ident $f:ident) => {};
     (visit $C:ident $kind:ident () $field:ident $f:ident) => {};
 
     (visit_mut $C:ident either ($class:ident, $flag:literal) $field:ident $f:ident) => {
@@ -590,6 +691,7 @@ macro_rules! isa_kind {
         }
     };
     (map $C:ident $kind:ident () $field:ident $f:ident) => { *$field };
+    (map $C:ident relative ($form:ident) $field:ident $f:ident) => { *$field };
     (map $C:ident $kind:ident $args:tt $field:ident $f:ident) => {
         $crate::isa_kind!(visit $C $kind $args $field $f)
     };
@@ -599,8 +701,14 @@ macro_rules! isa_kind {
             $found = Some($field);
         }
     };
+    (symbolic relative $field:ident $found:ident) => {
+        $crate::isa_kind!(symbolic symbolic $field $found)
+    };
     (symbolic $kind:ident $field:ident $found:ident) => {};
+    (is_relative relative $found:ident) => { $found = true };
+    (is_relative $kind:ident $found:ident) => {};
     (each_symbolic symbolic $field:ident $f:ident) => { $f($field) };
+    (each_symbolic relative $field:ident $f:ident) => { $f($field) };
     (each_symbolic $kind:ident $field:ident $f:ident) => {};
 
     // Encoding.
@@ -608,12 +716,18 @@ macro_rules! isa_kind {
     (encode $C:ident either ($class:ident, $flag:literal) $field:ident $slot:ident) => {
         $slot.put_either($C::$class, $flag, $field)
     };
+    (encode $C:ident relative ($form:ident) $field:ident $slot:ident) => {
+        $slot.put_distance::<$form>($field)
+    };
     (encode $C:ident $kind:ident ($class:ident $(, $role:expr)?) $field:ident $slot:ident) => {
         $slot.put_reg($C::$class, $field)
     };
     (decode $C:ident $kind:ident () $slot:ident $word:ident) => { $slot.get_field($word) };
     (decode $C:ident either ($class:ident, $flag:literal) $slot:ident $word:ident) => {
         $slot.get_either($C::$class, $flag, $word)
+    };
+    (decode $C:ident relative ($form:ident) $slot:ident $word:ident) => {
+        $slot.get_distance::<$form>($word)
     };
     (decode $C:ident $kind:ident ($class:ident $(, $role:expr)?) $slot:ident $word:ident) => {
         $slot.get_reg($C::$class, $word)
@@ -632,6 +746,12 @@ macro_rules! isa_kind {
         $crate::table::separate($f, &mut $first)?;
         $crate::Field::write($field, $f, $labels)?;
     };
+    (write relative $field:ident $f:ident $labels:ident $first:ident) => {
+        $crate::isa_kind!(write symbolic $field $f $labels $first)
+    };
+    (write base $field:ident $f:ident $labels:ident $first:ident) => {
+        write!($f, "({})", $field)?;
+    };
     (write either $field:ident $f:ident $labels:ident $first:ident) => {
         $crate::table::separate($f, &mut $first)?;
         $crate::table::write_either($f, $field)?;
@@ -646,6 +766,15 @@ macro_rules! isa_kind {
     (parse $C:ident $kind:ident () $slot:ident $cursor:ident $first:ident) => {{
         $crate::table::expect_separator($cursor, &mut $first)?;
         $crate::Field::parse($cursor)?
+    }};
+    (parse $C:ident relative ($form:ident) $slot:ident $cursor:ident $first:ident) => {
+        $crate::isa_kind!(parse $C symbolic () $slot $cursor $first)
+    };
+    (parse $C:ident base ($class:ident) $slot:ident $cursor:ident $first:ident) => {{
+        $cursor.expect("(")?;
+        let reg = $crate::table::parse_reg($cursor, $C::$class, $slot)?;
+        $cursor.expect(")")?;
+        reg
     }};
     (parse $C:ident either ($class:ident, $flag:literal) $slot:ident $cursor:ident $first:ident) => {{
         $crate::table::expect_separator($cursor, &mut $first)?;

@@ -102,8 +102,8 @@ impl<'a> Labels<'a> {
         Ok(labels)
     }
 
-    fn is_address(&self, value: i32) -> bool {
-        self.ranges.iter().any(|range| range.is_place(u64::from(value as u32)))
+    fn is_address(&self, address: u32) -> bool {
+        self.ranges.iter().any(|range| range.is_place(u64::from(address)))
     }
 
     /// Replaces what relocated instructions lead to by labels; those without a name get one.
@@ -118,22 +118,27 @@ impl<'a> Labels<'a> {
             let Some(inst) = text.get_mut(*offset as usize / step) else {
                 return fail(&format!("a relocation beyond the end of {}", section.name));
             };
+            let own = match inst.is_relative() {
+                true => (section.address as u32).wrapping_add(*offset),
+                false => 0,
+            };
+            let address = |value: i32| (value as u32).wrapping_add(own);
             let mut first = None;
             inst.for_each_symbolic_mut(&mut |imm| {
                 first = first.or(Some(*imm));
             });
             match first {
-                Some(Imm::Value(value)) if self.is_address(value) => {}
+                Some(Imm::Value(value)) if self.is_address(address(value)) => {}
                 Some(_) => return fail("a relocated immediate is no address of an instruction"),
                 None => return fail("an instruction without an immediate has a relocation"),
             }
             inst.for_each_symbolic_mut(&mut |imm| {
                 // An immediate that is no address stands for none (no reconvergence point).
                 let Imm::Value(value) = *imm else { return };
-                if !self.is_address(value) {
+                let target = address(value);
+                if !self.is_address(target) {
                     return;
                 }
-                let target = value as u32;
                 self.names.entry(target).or_insert_with(|| {
                     let mut name = format!("L{target:04x}");
                     while self.taken.contains(name.as_str()) {

@@ -468,13 +468,19 @@ impl Assembler<'_> {
             let (step, section) = (place.ty.instruction_bytes, &mut place.section);
             for (index, inst) in place.insts.iter_mut().enumerate() {
                 let mut relocated = false;
+                let own = match inst.is_relative() {
+                    true => section.address as u32 + index as u32 * step,
+                    false => 0,
+                };
                 inst.for_each_symbolic_mut(&mut |imm| {
                     let Imm::Label(id) = *imm else { return };
                     relocated = true;
                     let name = &self.labels.names()[id as usize];
                     let span = place.spans[index].clone();
                     match self.defined.get(name) {
-                        Some((address, _)) => *imm = Imm::Value(*address as u32 as i32),
+                        Some((address, _)) => {
+                            *imm = Imm::Value((*address as u32).wrapping_sub(own) as i32);
+                        }
                         None => {
                             let help = nearest(name, self.defined.keys().map(String::as_str))
                                 .map(|near| format!("did you mean `{near}`?"));

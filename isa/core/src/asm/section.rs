@@ -59,6 +59,10 @@ pub trait TextInstruction {
     /// # Errors
     /// Those of `f`.
     fn write_text(&self, f: &mut dyn fmt::Write, labels: &dyn LabelNames) -> fmt::Result;
+    /// Whether its immediates that may be addresses of labels are distances from its own.
+    fn is_relative(&self) -> bool {
+        false
+    }
     /// Calls `f` for each immediate that may be the address of a label, in the order of the text.
     fn for_each_symbolic_mut(&mut self, f: &mut dyn FnMut(&mut Imm));
     /// The bytes, as many as the type of its section says.
@@ -71,6 +75,10 @@ pub trait TextInstruction {
 impl<I: MachineInstruction> TextInstruction for I {
     fn write_text(&self, f: &mut dyn fmt::Write, labels: &dyn LabelNames) -> fmt::Result {
         MachineInstruction::write_text(self, f, labels)
+    }
+
+    fn is_relative(&self) -> bool {
+        crate::instruction::Instruction::is_relative(self)
     }
 
     fn for_each_symbolic_mut(&mut self, f: &mut dyn FnMut(&mut Imm)) {
