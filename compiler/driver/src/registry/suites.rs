@@ -11,9 +11,18 @@ macro_rules! sources {
 }
 
 /// Every suite.
-pub const ALL: &[BundledSuite] = &[BundledSuite {
-    name: "mpu",
-    text: include_str!("../../data/bench/mpu.toml"),
-    sources: sources!("mpu": "axpy.ptx" "blur.ptx" "conv.ptx" "gemv.ptx" "hist.ptx" "kmeans.ptx" "knn.ptx"
-        "maxp.ptx" "nw.ptx" "pr.ptx" "ttrans.ptx" "upsamp.ptx"),
-}];
+pub const ALL: &[BundledSuite] = &[
+    BundledSuite {
+        name: "ipim",
+        text: include_str!("../../data/bench/ipim.toml"),
+        sources: sources!("ipim": "brighten.halide" "blur.halide" "downsample.halide" "upsample.halide"
+            "shift.halide" "histogram.halide" "bilateral_grid.halide" "interpolate.halide"
+            "local_laplacian.halide" "stencil_chain.halide"),
+    },
+    BundledSuite {
+        name: "mpu",
+        text: include_str!("../../data/bench/mpu.toml"),
+        sources: sources!("mpu": "axpy.ptx" "blur.ptx" "conv.ptx" "gemv.ptx" "hist.ptx" "kmeans.ptx" "knn.ptx"
+            "maxp.ptx" "nw.ptx" "pr.ptx" "ttrans.ptx" "upsamp.ptx"),
+    },
+];

@@ -260,8 +260,7 @@ fn json(
             "set": variant.set,
         })
     });
-    let command: Vec<String> =
-        std::env::args().skip(1).take_while(|word| word != "--stats").collect();
+    let command: Vec<String> = std::env::args().skip(1).collect();
     json!({
         "schema_version": 1,
         "suite": name,
