@@ -25,8 +25,11 @@ fn check(page: &str, mark: &str, table: &str) {
 
 #[test]
 fn instructions_are_those_of_the_tables() {
-    let pages =
-        [("isa-ipim.md", nbcc_isa_ipim::ops::ROWS), ("isa-simt.md", nbcc_isa_simt::ops::ROWS)];
+    let pages = [
+        ("isa-ipim.md", nbcc_isa_ipim::ops::ROWS),
+        ("isa-simt.md", nbcc_isa_simt::ops::ROWS),
+        ("isa-sdpnm.md", nbcc_isa_sdpnm::core::ROWS),
+    ];
     for (page, rows) in pages {
         check(page, "made from the table", &reference::markdown(rows));
     }
@@ -38,6 +41,7 @@ fn statistics_are_those_of_the_machines() {
         ("ipim", nbcc_sim_ipim::statistics::DEFINITIONS),
         ("mpu", nbcc_sim_mpu::DEFINITIONS),
         ("simt", nbcc_sim_simt::DEFINITIONS),
+        ("sdpnm", nbcc_sim_sdpnm::DEFINITIONS),
     ];
     for (machine, definitions) in machines {
         let table = statistics::markdown(definitions) + "\n";

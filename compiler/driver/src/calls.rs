@@ -1,10 +1,11 @@
-//! Calls of sequential functions on the interpreter.
+//! Calls of sequential functions: on the interpreter, and what is said where one comes to no end.
 
-use nbcc_base::Diagnostic;
+use nbcc_base::{Diagnostic, SourceId, Span};
 use nbcc_host::function::Bound;
-use nbcc_interp::function::{self, Called, Given, Options, Trap, TrapKind};
+use nbcc_interp::function::{self as interp, Called, Given, Options, TrapKind};
 use nbcc_ir::{Func, Module};
 
+use crate::kinds::functions::{Place, Trap};
 use crate::session::{Session, Stop};
 use crate::{codes, limits};
 
@@ -15,7 +16,7 @@ pub fn interpret(
     func: Func,
     arguments: &Bound,
     max_steps: u64,
-) -> Result<Called, Trap> {
+) -> Result<Called, interp::Trap> {
     let arrays = arguments.arrays.iter().map(|array| Given {
         // Binding refuses extents that do not fit.
         extents: array.shape.iter().rev().map(|&n| n as u32).collect(),
@@ -23,12 +24,12 @@ pub fn interpret(
     });
     let arrays: Vec<Given<'_>> = arrays.collect();
     let options = Options { step_limit: max_steps, ..Options::default() };
-    function::call(module, func, &arguments.scalars, &arrays, &options)
+    interp::call(module, func, &arguments.scalars, &arrays, &options)
 }
 
 /// Reports why a call came to no end.
-pub fn report(session: &mut Session, trap: &Trap) -> Stop {
-    let message = match *trap.kind {
+pub fn report(session: &mut Session, trap: &interp::Trap) -> Stop {
+    let what = match &*trap.kind {
         TrapKind::StepLimit(_) => {
             let error = limits::out_of_steps(format!("the interpreter took {trap}"));
             return session.fail(match trap.span {
@@ -36,23 +37,56 @@ pub fn report(session: &mut Session, trap: &Trap) -> Stop {
                 None => error,
             });
         }
-        TrapKind::OutOfBounds { ref mem, ref subscripts, ref extents } => {
-            let list = |all: Vec<String>| all.into_iter().rev().collect::<Vec<_>>().join("][");
-            let at = list(subscripts.iter().map(i64::to_string).collect());
-            let has = list(extents.iter().map(u32::to_string).collect());
-            format!("`{mem}[{at}]` is outside of the array, which is `{mem}[{has}]`")
-        }
-        TrapKind::Explicit(ref message) => message.clone(),
-        _ => trap.to_string(),
+        TrapKind::OutOfBounds { mem, subscripts, extents } => Trap::Outside {
+            name: mem.clone(),
+            subscripts: subscripts.clone(),
+            extents: extents.clone(),
+        },
+        TrapKind::Explicit(message) => Trap::Message(message.clone()),
+        TrapKind::Division => Trap::Division,
+        _ => Trap::Message(trap.to_string()),
     };
-    let help = match *trap.kind {
-        TrapKind::OutOfBounds { .. } => "keep the subscripts within the extents",
-        TrapKind::Division => "test the divisor before",
-        _ => "look at the place that the message names",
-    };
-    let error = Diagnostic::error(&codes::TRAP, message).help(help);
+    let error = ended(&what);
     session.fail(match trap.span {
         Some(span) => error.at(span, "here"),
         None => error,
     })
+}
+
+/// Reports that a program ended its run, at that place of a source that may have been read.
+pub fn report_trap(session: &mut Session, trap: &Trap, place: Option<&Place>) -> Stop {
+    let error = ended(trap);
+    let Some(place) = place else { return session.fail(error) };
+    let span = session.sources.files().iter().position(|file| file.name == place.file);
+    let span = span.and_then(|number| {
+        let file = &session.sources.files()[number];
+        let line = file.line(place.line)?;
+        let start = line.as_ptr() as usize - file.text.as_ptr() as usize;
+        let column = place.column.saturating_sub(1) as usize;
+        let within = line.char_indices().nth(column).map_or(line.len(), |(at, _)| at);
+        let end = line[within..].chars().next().map_or(0, char::len_utf8);
+        let source = SourceId(number as u32);
+        Some(Span::new(source, start + within, start + within + end))
+    });
+    session.fail(match span {
+        Some(span) => error.at(span, "here"),
+        None => error.in_file(format!("{}:{}:{}", place.file, place.line, place.column)),
+    })
+}
+
+/// What is said of a program that ended its run, on the interpreter as on a machine.
+fn ended(trap: &Trap) -> Diagnostic {
+    let (message, help) = match trap {
+        Trap::Outside { name, subscripts, extents } => {
+            let list = |all: Vec<String>| all.into_iter().rev().collect::<Vec<_>>().join("][");
+            let at = list(subscripts.iter().map(i64::to_string).collect());
+            let has = list(extents.iter().map(u32::to_string).collect());
+            let message =
+                format!("`{name}[{at}]` is outside of the array, which is `{name}[{has}]`");
+            (message, "keep the subscripts within the extents")
+        }
+        Trap::Division => ("a division has no result".to_string(), "test the divisor before"),
+        Trap::Message(message) => (message.clone(), "look at the place that the message names"),
+    };
+    Diagnostic::error(&codes::TRAP, message).help(help)
 }

@@ -248,6 +248,30 @@ fn signed(ty: ScalarType, bits: u64) -> i64 {
     }
 }
 
+/// An argument as a machine gets it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Argument<'a> {
+    /// The bits of a scalar.
+    Scalar(u64),
+    /// An array.
+    Array {
+        /// The address of its first element, as [`Machine::place`] gave it.
+        address: u64,
+        /// Elements along each dimension, the slowest first.
+        shape: &'a [u64],
+    },
+}
+
+impl Argument<'_> {
+    /// A scalar's bits, an array's address.
+    pub fn word(self) -> u64 {
+        match self {
+            Argument::Scalar(bits) => bits,
+            Argument::Array { address, .. } => address,
+        }
+    }
+}
+
 /// A machine that calls functions.
 pub trait Machine {
     /// Why a call came to no end.
@@ -257,12 +281,11 @@ pub trait Machine {
     /// # Errors
     /// The machine has no memory left.
     fn place(&mut self, bytes: &[u8]) -> Result<u64, Self::Error>;
-    /// Calls the function of the program with these words: a scalar's bits, an array's address; the
-    /// bits of its result.
+    /// Calls the function of the program with these arguments; the bits of its result.
     ///
     /// # Errors
     /// The program did what the machine cannot do, or did not end in time.
-    fn call(&mut self, arguments: &[u64]) -> Result<Option<u64>, Self::Error>;
+    fn call(&mut self, arguments: &[Argument<'_>]) -> Result<Option<u64>, Self::Error>;
     /// What memory holds from an address on that was placed.
     fn read(&self, address: u64, bytes: u64) -> Vec<u8>;
 }
@@ -290,12 +313,12 @@ pub fn call<M: Machine>(
     for param in &signature.params {
         let next = "arguments are bound to this signature";
         words.push(match param.array {
-            None => *scalars.next().expect(next),
+            None => Argument::Scalar(*scalars.next().expect(next)),
             Some(_) => {
-                let bytes = &arrays.next().expect(next).bytes;
+                let BoundArray { shape, bytes } = arrays.next().expect(next);
                 let address = machine.place(bytes)?;
                 places.push((address, bytes.len() as u64));
-                address
+                Argument::Array { address, shape }
             }
         });
     }
@@ -370,9 +393,11 @@ mod tests {
             self.0.extend_from_slice(bytes);
             Ok((self.0.len() - bytes.len()) as u64)
         }
-        fn call(&mut self, arguments: &[u64]) -> Result<Option<u64>, ()> {
-            self.0[arguments[1] as usize..].iter_mut().for_each(|byte| *byte += arguments[0] as u8);
-            Ok(Some(arguments[0]))
+        fn call(&mut self, arguments: &[Argument<'_>]) -> Result<Option<u64>, ()> {
+            let [more, first] = [0, 1].map(|number| arguments[number].word());
+            assert_eq!(arguments[1], Argument::Array { address: first, shape: &[2, 2] });
+            self.0[first as usize..].iter_mut().for_each(|byte| *byte += more as u8);
+            Ok(Some(more))
         }
         fn read(&self, address: u64, bytes: u64) -> Vec<u8> {
             self.0[address as usize..][..bytes as usize].to_vec()

@@ -7,6 +7,7 @@ pub mod function;
 mod image;
 mod images;
 mod profile;
+pub mod sdpnm;
 pub mod timing;
 mod transfer;
 

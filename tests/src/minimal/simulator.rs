@@ -2,7 +2,7 @@
 
 use nbcc::kinds::functions::{FunctionProgram, FunctionRan, FunctionRequest};
 use nbcc::kinds::{Measured, RunError};
-use nbcc_host::function::{Machine, call as call_on};
+use nbcc_host::function::{Argument, Machine, call as call_on};
 use nbcc_host::{Cost, Profile, Statistics};
 use nbcc_isa::{Imm, Instruction, LoadError, MachineInstruction};
 use nbcc_sim_engine::Definition;
@@ -100,7 +100,7 @@ impl Machine for Core<'_> {
         Ok(address)
     }
 
-    fn call(&mut self, arguments: &[u64]) -> Result<Option<u64>, RunError> {
+    fn call(&mut self, arguments: &[Argument<'_>]) -> Result<Option<u64>, RunError> {
         let mut registers = [0_u32; REGISTERS as usize];
         let mut at = 0;
         loop {
@@ -122,7 +122,7 @@ impl Machine for Core<'_> {
                 Inst::Set { dst, value } => (dst, value),
                 Inst::Arg { dst, number } => {
                     let missing = || RunError::Fault(format!("there is no argument {number}"));
-                    (dst, *arguments.get(number as usize).ok_or_else(missing)? as u32)
+                    (dst, arguments.get(number as usize).ok_or_else(missing)?.word() as u32)
                 }
                 Inst::Move { dst, src } => (dst, of(src)),
                 Inst::Add { dst, a, b } => (dst, of(a).wrapping_add(of(b))),

@@ -40,3 +40,32 @@ pub struct FunctionRan {
     /// What is known of the run.
     pub measured: Measured,
 }
+
+/// Why a program ended its run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Trap {
+    /// What the source says: an assertion that fails, a null pointer.
+    Message(String),
+    /// An element outside of an array.
+    Outside {
+        /// The array.
+        name: String,
+        /// The subscripts, the fastest dimension first.
+        subscripts: Vec<i64>,
+        /// The extents, the fastest first.
+        extents: Vec<u32>,
+    },
+    /// A division without a result.
+    Division,
+}
+
+/// A place in a source file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Its name.
+    pub file: String,
+    /// From 1.
+    pub line: u32,
+    /// From 1; 0 where it is not known.
+    pub column: u32,
+}

@@ -51,4 +51,6 @@ pub enum RunError {
     Memory(String),
     /// The program did what the machine cannot do.
     Fault(String),
+    /// The program ended the run, there in the source.
+    Trap(functions::Trap, Option<functions::Place>),
 }

@@ -7,6 +7,7 @@ pub mod arrays;
 mod cuda;
 mod ipim;
 mod mpu;
+mod sdpnm;
 mod simt;
 mod suites;
 mod tom;
@@ -48,7 +49,7 @@ pub static BUILT_IN: Registry = Registry {
     ],
     translators: &[cuda::CUDA],
     planned: &[],
-    targets: &[ipim::ENTRY, mpu::ENTRY, tom::ENTRY],
+    targets: &[ipim::ENTRY, mpu::ENTRY, tom::ENTRY, sdpnm::ENTRY],
 };
 
 /// The headers of C that come with targets.

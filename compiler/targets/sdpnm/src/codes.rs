@@ -1,4 +1,4 @@
-//! The diagnostic codes of this crate: E50 graphs and their mapping.
+//! The diagnostic codes of this crate: E50 graphs and their mapping, E51 code for the core.
 
 nbcc_base::codes! {
     /// The codes of this crate.
@@ -42,4 +42,24 @@ nbcc_base::codes! {
      was given. A larger array, more memory ports, a longer interval (`--max-ii`) or more time \
      (`--time-limit`) may help.",
     "// nbcc map example.dot --max-ii 1\ndigraph n { a -> b; b -> a [dist=1]; }\n";
+
+    UNSUPPORTED = "E5101", "the core has no instructions for this",
+    "The core computes with integers of up to 64 bits, on memory objects. Floating point, vectors and \
+     raw addresses are nothing that C as nbcc takes it makes.",
+    by test "what_the_core_lacks_is_refused";
+
+    CORE_TOO_LARGE = "E5102", "a function that does not fit the core",
+    "Data and variables have the memory behind its first bank, code that bank; values that find no \
+     register have a frame of 4096 bytes, together with the parameters.",
+    "// nbcc example.c --set memory.banks=2\nstatic int table[1 << 24];\n\
+     int at(int i) { table[i] = i; return table[i >> 1]; }\n";
+
+    BAD_MACHINE = "E5103", "the machine description is wrong",
+    "A machine file has the keys of `nbcc targets --machine sdpnm`, each within its range.",
+    by test "machines_at_fault_are_refused";
+
+    NO_STAGES = "E5104", "a sequential program has no stages",
+    "Stages are what image pipelines are made of. `--emit ir` shows a function before instruction \
+     selection, `--emit machine-ir` after it.",
+    "// nbcc example.c --emit stages\nint one(void) { return 1; }\n";
 }

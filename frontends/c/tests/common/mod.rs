@@ -2,6 +2,8 @@
 
 #![allow(dead_code)]
 
+pub mod runs;
+
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
@@ -9,6 +11,12 @@ use nbcc_base::{Diagnostic, Diagnostics, SourceFile, SourceId};
 use nbcc_frontend_c::C;
 use nbcc_ir::{Func, Module, parse_module};
 use nbcc_pipeline::{Frontend, Includes, NotIncluded, ParseOptions, Program};
+
+/// The root of the repository: tests of other crates use this file, too.
+pub fn root() -> &'static Path {
+    let mut folders = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors();
+    folders.find(|folder| folder.join("ARCHITECTURE.md").is_file()).expect("the repository")
+}
 
 /// Files of a folder, and the shipped headers.
 #[derive(Debug)]
@@ -36,7 +44,7 @@ impl Includes for Folder {
         name: &str,
         _: bool,
     ) -> Result<(SourceId, Arc<SourceFile>), NotIncluded> {
-        let headers = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../compiler/driver/include");
+        let headers = root().join("compiler/driver/include");
         for folder in [&self.path, &headers] {
             if let Ok(text) = std::fs::read_to_string(folder.join(name)) {
                 return Ok(self.push(SourceFile::new(name, text)));

@@ -1,0 +1,127 @@
+//! Where memory objects lie. Each begins at a multiple of a page, so that one `lui` makes its address.
+
+use std::collections::BTreeMap;
+
+use cranelift_entity::SecondaryMap;
+use nbcc_ir::{Function, Mem, Module, Object, Storage};
+use nbcc_isa::Signature;
+use nbcc_isa::container::Data;
+use nbcc_isa_sdpnm::Machine;
+use nbcc_isa_sdpnm::core::memory::{DATA, MAX_FRAME, argument_offsets};
+use nbcc_isa_sdpnm::core::{Area, Frame};
+
+/// What `lui` makes.
+const PAGE: u64 = 4096;
+
+/// Where an object begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// At this address.
+    At(u32),
+    /// At the address that lies there in the frame, with its elements, and then its extents, the
+    /// slowest first.
+    Argument(u32),
+}
+
+/// Where everything lies.
+#[derive(Clone, Debug, Default)]
+pub struct Objects {
+    /// Each memory object of the function.
+    pub places: SecondaryMap<Mem, Option<Place>>,
+    /// Data with contents.
+    pub data: Vec<Data>,
+    /// Variables, and the frame.
+    pub frame: Frame,
+    /// Where the scalar arguments lie in the frame.
+    pub scalars: Vec<u32>,
+    /// Where the values of traps lie in the frame.
+    pub traps: u32,
+    /// Where spilled values may lie in the frame.
+    pub slots: std::ops::Range<u32>,
+}
+
+/// Gives every object of a function its place.
+///
+/// # Errors
+/// What there is no room for.
+pub fn place(
+    module: &Module,
+    func: &Function,
+    signature: &Signature,
+    machine: &Machine,
+) -> Result<Objects, String> {
+    let mut objects = Objects::default();
+    let memory = machine.memory_bytes();
+    let mut next = u64::from(DATA);
+    let mut take = |bytes: u64| {
+        let address = next;
+        next = next.saturating_add(bytes).saturating_add(PAGE - 1) / PAGE * PAGE;
+        match next <= memory {
+            true => Ok(address as u32),
+            false => Err(format!("variables take more than the {memory} bytes of the memory")),
+        }
+    };
+    // Module objects with contents come first, since the binary has them in one piece.
+    let mut shared: BTreeMap<Object, u32> = BTreeMap::new();
+    let used = |mem: &nbcc_ir::MemData| match mem.storage {
+        Storage::Object(object) => Some(object),
+        _ => None,
+    };
+    let mut bytes = Vec::new();
+    for object in func.mems.values().filter_map(used) {
+        let data = &module.objects[object];
+        if shared.contains_key(&object) || data.bytes.iter().all(|byte| *byte == 0) {
+            continue;
+        }
+        let address = take(data.size)?;
+        shared.insert(object, address);
+        let at = (address - DATA) as usize;
+        bytes.resize(at, 0);
+        bytes.extend_from_slice(&data.bytes);
+    }
+    if !bytes.is_empty() {
+        objects.data.push(Data { name: ".data".into(), address: DATA.into(), bytes });
+    }
+    let first = take(0)?;
+    let (offsets, end) = argument_offsets(signature);
+    let interface = func.interface.iter().flat_map(|interface| &interface.params);
+    let argument = |wanted: Mem| {
+        let is_it = |param: &nbcc_ir::InterfaceParam| {
+            param.array.as_ref().is_some_and(|array| array.mem == wanted)
+        };
+        interface.clone().position(is_it).map(|number| Place::Argument(offsets[number]))
+    };
+    for (mem, data) in &func.mems {
+        let size = |count: u64| count * u64::from(data.element.bytes());
+        objects.places[mem] = match data.storage {
+            Storage::Param => argument(mem),
+            Storage::Object(object) => Some(Place::At(match shared.get(&object) {
+                Some(&address) => address,
+                None => {
+                    let address = take(module.objects[object].size)?;
+                    shared.insert(object, address);
+                    address
+                }
+            })),
+            Storage::Own => {
+                let extents = data.fixed_extents();
+                let extents = extents.ok_or(format!("`{}` has no fixed extents", data.name))?;
+                let count = extents.iter().fold(1_u64, |all, &n| all.saturating_mul(n.into()));
+                Some(Place::At(take(size(count.min(1 << 40)))?))
+            }
+        };
+    }
+    let last = take(0)?;
+    objects.frame.zeroed = Area { address: first, bytes: last - first };
+    let scalars = interface.clone().zip(&offsets).filter(|(param, _)| param.array.is_none());
+    objects.scalars = scalars.map(|(_, &offset)| offset).collect();
+    let rank = func.mems.values().map(|mem| mem.extents.len()).max().unwrap_or(0) as u32;
+    objects.traps = end;
+    let slots = end.saturating_add(rank.saturating_mul(4)).saturating_add(7) & !7;
+    if slots > MAX_FRAME / 2 {
+        return Err("its parameters take too much of the frame".into());
+    }
+    objects.slots = slots..MAX_FRAME;
+    objects.frame.frame = Area { address: take(MAX_FRAME.into())?, bytes: MAX_FRAME };
+    Ok(objects)
+}

@@ -1,0 +1,199 @@
+//! The passes of this target, in order: the only place that says so.
+
+use nbcc_analysis::LoopForest;
+use nbcc_base::{Diagnostic, Failed};
+use nbcc_ir::{Cfg, Dominators};
+use nbcc_mach::regalloc::Allocation;
+use nbcc_opt::{cse, dce, fold, licm, params, simplify_cfg, unreachable};
+use nbcc_pipeline::{Context, Fact, OptLevel, PassDesc, optional, pass, signature};
+use nbcc_placement::{Message, Remark, RemarkKind, Term};
+
+use crate::codes;
+use crate::core::{divide, emit, layout, objects, regalloc, select};
+use crate::state::Compilation;
+
+const WORDS: Fact = Fact("no division of 64 bits");
+const PLACED: Fact = Fact("objects placed");
+const MACHINE: Fact = Fact("machine instructions");
+const REGISTERS: Fact = Fact("registers");
+
+/// The pipeline.
+pub const PASSES: &[PassDesc<Compilation>] = &[
+    pass("unreachable", "remove blocks that nothing reaches", run_unreachable, &[], &[]),
+    optional("fold", "fold constants and simplify arithmetic", OptLevel::O1, run_fold, &[]),
+    optional(
+        "simplify-cfg",
+        "join blocks and lead jumps to their ends",
+        OptLevel::O1,
+        run_simplify,
+        &[],
+    ),
+    optional("cse", "compute equal values once", OptLevel::O1, run_cse, &[]),
+    optional("dce", "remove what nothing uses", OptLevel::O1, run_clean, &[]),
+    optional("licm", "move what does not change out of loops", OptLevel::O1, run_licm, &[]),
+    optional("clean", "fold and clean what the transforms made", OptLevel::O1, run_tidy, &[]),
+    pass("divide", "make loops of 64-bit divisions", run_divide, &[], &[WORDS]),
+    pass("objects", "give memory objects their addresses", run_objects, &[], &[PLACED]),
+    pass("select", "choose instructions", run_select, &[WORDS, PLACED], &[MACHINE]),
+    pass(
+        "allocate",
+        "give registers, keep the rest in the frame",
+        run_allocate,
+        &[MACHINE],
+        &[REGISTERS],
+    ),
+    pass("layout", "straighten branches, and extend those too far", run_layout, &[REGISTERS], &[]),
+    pass("emit", "put the program together", run_emit, &[REGISTERS], &[]),
+];
+
+/// Runs target-neutral transforms.
+fn each(state: &mut Compilation, transforms: &[nbcc_opt::Pass]) -> Result<(), Failed> {
+    for transform in transforms {
+        transform(&mut state.module.functions[state.func]);
+    }
+    Ok(())
+}
+
+fn run_unreachable(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {
+    each(state, &[unreachable::run])
+}
+
+fn run_fold(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {
+    each(state, &[fold::run])
+}
+
+fn run_simplify(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {
+    each(state, &[simplify_cfg::run])
+}
+
+fn run_cse(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {
+    each(state, &[cse::run])
+}
+
+fn run_clean(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {
+    each(state, &[dce::run, params::run, dce::run])
+}
+
+fn run_licm(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {
+    each(state, &[licm::run])
+}
+
+fn run_tidy(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {
+    each(state, &[fold::run, cse::run, simplify_cfg::run])?;
+    run_clean(state, cx)
+}
+
+fn run_divide(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {
+    divide::run(&mut state.module.functions[state.func]);
+    Ok(())
+}
+
+/// A remark on the function.
+fn remark(state: &Compilation, pass: &'static str, name: &'static str, message: Message) -> Remark {
+    let func = &state.module.functions[state.func];
+    Remark {
+        kind: RemarkKind::Analysis,
+        pass,
+        name,
+        function: func.name.clone(),
+        span: func.first_span(),
+        message,
+        terms: vec![],
+    }
+}
+
+/// Says that a function does not fit.
+fn too_large(state: &Compilation, what: &str, cx: &mut Context<'_>) -> Result<(), Failed> {
+    let func = &state.module.functions[state.func];
+    let message = format!("`{}` does not fit the core: {what}", func.name);
+    let mut error = Diagnostic::error(&codes::CORE_TOO_LARGE, message)
+        .help("use smaller variables, fewer values at a time, or less code in one function");
+    if let Some(span) = func.first_span() {
+        error = error.at(span, "in this function");
+    }
+    cx.diagnostics.fail(error)
+}
+
+fn run_objects(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {
+    let func = &state.module.functions[state.func];
+    match objects::place(&state.module, func, &signature(func), &state.machine) {
+        Ok(objects) => state.objects = objects,
+        Err(what) => return too_large(state, &what, cx),
+    }
+    Ok(())
+}
+
+fn run_select(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {
+    loops(state, cx);
+    match select::select(&state.module.functions[state.func], &state.objects) {
+        Ok(selected) => state.selected = Some(selected),
+        Err(unsupported) => {
+            let message = format!("the core has no instructions for {}", unsupported.what);
+            let mut error = Diagnostic::error(&codes::UNSUPPORTED, message)
+                .help("compute with integers of up to 64 bits, on arrays and variables");
+            if let Some(span) = unsupported.span {
+                error = error.at(span, "used here");
+            }
+            return cx.diagnostics.fail(error);
+        }
+    }
+    Ok(())
+}
+
+/// Says of every loop where it runs.
+fn loops(state: &Compilation, cx: &mut Context<'_>) {
+    let func = &state.module.functions[state.func];
+    let forest = LoopForest::new(&Cfg::new(func), &Dominators::new(func));
+    for data in forest.loops.values() {
+        let header = &func.blocks[data.header];
+        let spans = header.insts.iter().filter_map(|&inst| func.insts[inst].span);
+        let Some(span) = spans.last().or(header.span) else { continue };
+        let message =
+            Message::of("this loop runs on the core, as all code of C does: arrays are used by ")
+                .text("`nbcc map` only, which takes graphs");
+        let blocks = data.own.iter().map(|&block| func.blocks[block].insts.len()).sum::<usize>();
+        let terms = vec![Term::new("Depth", data.depth), Term::new("Operations", blocks)];
+        let remark = remark(state, "select", "LoopOnCore", message);
+        cx.remarks.push(Remark { span: Some(span), terms, ..remark });
+    }
+}
+
+fn run_allocate(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {
+    let selected = state.selected.as_mut().expect("instructions are selected");
+    state.unallocated = cx.passes.verify_each.then(|| selected.func.clone());
+    let coalescing = cx.passes.level >= OptLevel::O1;
+    let Ok(done) = regalloc::allocate(selected, &state.objects.slots, coalescing) else {
+        return too_large(state, "the frame has no room for so many values at a time", cx);
+    };
+    let Allocation { spilled, rematerialised, coalesced, .. } = done;
+    let message = Message::of_value("Registers", done.used.first().copied().unwrap_or(0))
+        .text(" registers; ")
+        .value("Spilled", spilled)
+        .text(" values are kept in the frame, ")
+        .value("Rematerialised", rematerialised)
+        .text(" are made again where they are used");
+    let terms = vec![Term::new("Coalesced", coalesced)];
+    let remark = remark(state, "allocate", "Registers", message);
+    cx.remarks.push(Remark { terms, ..remark });
+    state.allocation = Some(done);
+    Ok(())
+}
+
+fn run_layout(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {
+    // Blocks are others from here on.
+    state.unallocated = None;
+    let selected = state.selected.as_mut().expect("instructions are selected");
+    layout::straighten(&mut selected.func, selected.zero);
+    layout::extend(&mut selected.func, selected.zero);
+    Ok(())
+}
+
+fn run_emit(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {
+    let selected = state.selected.as_ref().expect("instructions are selected");
+    let allocation = state.allocation.as_ref().expect("registers are allocated");
+    let signature = signature(&state.module.functions[state.func]);
+    let (objects, machine) = (&state.objects, &state.machine);
+    let program = emit::emit(selected, allocation, objects, signature, machine, cx.sources);
+    state.program = Some(program);
+    Ok(())
+}

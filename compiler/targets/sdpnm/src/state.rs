@@ -1,0 +1,77 @@
+//! What the passes work on: a function, then its instructions, then a program.
+
+use nbcc_ir::{Func, Module, PrintOptions, print_function, verify_module};
+use nbcc_isa_sdpnm::Machine;
+use nbcc_isa_sdpnm::core::CoreProgram;
+use nbcc_mach::regalloc::Allocation;
+use nbcc_pipeline::{Dump, State};
+
+use crate::core::MachFunction;
+use crate::core::objects::Objects;
+use crate::core::regalloc;
+use crate::core::select::Selected;
+
+/// The compilation state.
+#[derive(Debug)]
+pub struct Compilation {
+    /// The module as it stands.
+    pub module: Module,
+    /// The function that hosts call.
+    pub func: Func,
+    /// The machine.
+    pub machine: Machine,
+    /// Where memory objects lie.
+    pub objects: Objects,
+    /// Its instructions, once they are selected.
+    pub selected: Option<Selected>,
+    /// Its registers, once they are allocated.
+    pub allocation: Option<Allocation>,
+    /// Its instructions before they had registers, from the allocation to its check.
+    pub unallocated: Option<MachFunction>,
+    /// The program.
+    pub program: Option<CoreProgram>,
+}
+
+impl Compilation {
+    /// A function of which nothing is known yet.
+    pub fn new(module: Module, func: Func, machine: Machine) -> Compilation {
+        Compilation {
+            module,
+            func,
+            machine,
+            objects: Objects::default(),
+            selected: None,
+            allocation: None,
+            unallocated: None,
+            program: None,
+        }
+    }
+}
+
+impl State for Compilation {
+    fn dumps(&self) -> Vec<Dump> {
+        let func = &self.module.functions[self.func];
+        let text = match (&self.selected, &self.allocation) {
+            (Some(selected), Some(done)) => selected.func.text(|vreg| done.entries[vreg]),
+            (Some(selected), None) => selected.func.text(|vreg| vreg.as_u32() as u16),
+            (None, _) => {
+                let options =
+                    PrintOptions { module: Some(&self.module), ..PrintOptions::default() };
+                print_function(func, &options)
+            }
+        };
+        vec![Dump { function: func.name.clone(), text }]
+    }
+
+    fn verify(&self) -> Result<(), String> {
+        if let (Some(selected), Some(allocation), Some(before)) =
+            (&self.selected, &self.allocation, &self.unallocated)
+        {
+            regalloc::check(before, selected, allocation, &self.objects.slots)?;
+        }
+        match verify_module(&self.module).first() {
+            Some(error) => Err(error.to_string()),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! SDPNM as a [`Target`].
+
+use std::fmt::Write;
+
+use nbcc_base::{CodeInfo, Diagnostic, Failed};
+use nbcc_isa_sdpnm::Machine;
+use nbcc_isa_sdpnm::core::asm;
+use nbcc_isa_sdpnm::machine::BUILT_IN;
+use nbcc_pipeline::{
+    Artifact, Choice, Context, Emit, MachineInfo, PassDesc, PassInfo, Program, ProgramKind,
+    Request, State, Target, before, run_passes,
+};
+use nbcc_stages::DirectiveInfo;
+
+use crate::codes;
+use crate::pipeline::PASSES;
+use crate::state::Compilation;
+
+/// The SDPNM target.
+pub static SDPNM: Sdpnm = Sdpnm;
+
+/// The SDPNM target.
+#[derive(Debug)]
+pub struct Sdpnm;
+
+const MACHINES: [MachineInfo; BUILT_IN.len()] =
+    MachineInfo::all(BUILT_IN, ["SDPNM at 200 MHz: a core, and arrays of 8 x 8"]);
+
+impl Target for Sdpnm {
+    fn name(&self) -> &'static str {
+        asm::NAME
+    }
+
+    fn about(&self) -> &'static str {
+        "SDPNM: C functions on a core beside 64 DRAM banks, RV32IM; graphs on its arrays (`nbcc map`)"
+    }
+
+    fn directives(&self) -> &'static [DirectiveInfo] {
+        &[]
+    }
+
+    fn machines(&self) -> &'static [MachineInfo] {
+        &MACHINES
+    }
+
+    fn choices(&self) -> &'static [Choice] {
+        &[]
+    }
+
+    fn accepts(&self) -> ProgramKind {
+        ProgramKind::Function
+    }
+
+    fn passes(&self) -> Vec<PassInfo> {
+        PASSES.iter().map(PassDesc::info).collect()
+    }
+
+    fn codes(&self) -> Vec<&'static CodeInfo> {
+        codes::ALL.to_vec()
+    }
+
+    fn compile(
+        &self,
+        program: Program,
+        request: &Request,
+        cx: &mut Context<'_>,
+    ) -> Result<Artifact, Failed> {
+        let passes = match request.emit {
+            Emit::Stages => {
+                let message = "a sequential program has no stages";
+                let error = Diagnostic::error(&codes::NO_STAGES, message);
+                return cx.diagnostics.fail(error.help("use --emit ir"));
+            }
+            Emit::Ir => before(PASSES, "select"),
+            Emit::MachineIr => before(PASSES, "allocate"),
+            Emit::Binary | Emit::Asm | Emit::Remarks | Emit::Report(_) => PASSES,
+        };
+        let mut state = start(program, request, cx)?;
+        run_passes(passes, &mut state, cx)?;
+        let binary = || {
+            let program = state.program.as_ref().expect("the last pass makes the program");
+            program.to_elf().map_err(|error| error.to_string())
+        };
+        let written = match request.emit {
+            Emit::Ir => Ok(Artifact::Text(state.module.to_string())),
+            Emit::Stages | Emit::MachineIr => Ok(Artifact::Text(state.text())),
+            Emit::Remarks => Ok(Artifact::Text(String::new())),
+            Emit::Report(name) => panic!("{name} is no report of this target"),
+            Emit::Asm => {
+                let text = |file: Vec<u8>| asm::disassemble_elf(&file).map_err(|e| e.to_string());
+                binary().and_then(text).map(Artifact::Text)
+            }
+            Emit::Binary => binary().map(Artifact::Binary),
+        };
+        written.or_else(|error| {
+            let message = format!("the program does not fit the binary format: {error}");
+            let error = Diagnostic::error(&codes::CORE_TOO_LARGE, message);
+            cx.diagnostics.fail(error.help("put less code into the function"))
+        })
+    }
+
+    fn explain(
+        &self,
+        program: Program,
+        request: &Request,
+        cx: &mut Context<'_>,
+    ) -> Result<String, Failed> {
+        let mut state = start(program, request, cx)?;
+        run_passes(PASSES, &mut state, cx)?;
+        let func = &state.module.functions[state.func];
+        let (Some(program), Some(done)) = (&state.program, &state.allocation) else {
+            panic!("the last pass makes the program");
+        };
+        let mut out = String::new();
+        let _ = writeln!(out, "function {}", func.name);
+        let _ = writeln!(out, "  where         everything runs on the core");
+        let _ = writeln!(out, "  instructions  {}", program.code.text.len());
+        let _ = writeln!(
+            out,
+            "  kept          {} values in the frame, {} made again where they are used",
+            done.spilled, done.rematerialised
+        );
+        let data: usize = program.data.iter().map(|data| data.bytes.len()).sum();
+        let _ = writeln!(
+            out,
+            "  memory        {data} bytes of data, {} of variables",
+            program.frame.zeroed.bytes
+        );
+        let _ =
+            writeln!(out, "  traps         {} places that may end the run", program.traps.len());
+        Ok(out)
+    }
+}
+
+fn start(program: Program, request: &Request, cx: &mut Context<'_>) -> Result<Compilation, Failed> {
+    let Program::Function(module, func) = program else { panic!("SDPNM takes functions") };
+    let machine = request.read_machine(Machine::from_toml, &codes::BAD_MACHINE, cx.diagnostics)?;
+    Ok(Compilation::new(module, func, machine))
+}

@@ -1,0 +1,11 @@
+//! Code for the core: compiled at several levels and run on the simulated machine, it does what gcc
+//! made of the source, or what the interpreter does.
+
+#[path = "../../../../../frontends/c/tests/common/mod.rs"]
+mod common;
+mod generator;
+mod machine;
+
+mod kernels;
+mod random;
+mod units;

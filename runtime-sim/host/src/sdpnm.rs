@@ -1,0 +1,96 @@
+//! Calls of functions on SDPNM's core.
+
+use nbcc_isa_sdpnm::core::CoreProgram;
+use nbcc_sim_engine::{Statistics, Trace};
+use nbcc_sim_sdpnm::{Core, Fault, Options, collect};
+
+use crate::function::{self, Argument, Bound, Machine, Returned};
+use crate::profile::{Cost, Profile};
+
+/// What a call leaves behind.
+#[derive(Clone, Debug)]
+pub struct Ran {
+    /// Result and arrays.
+    pub returned: Returned,
+    /// Instructions issued.
+    pub instructions: u64,
+    /// What was measured.
+    pub statistics: Statistics,
+    /// Where cycles went.
+    pub profile: Profile,
+    /// The timeline, if one was asked for.
+    pub trace: Option<Trace>,
+}
+
+/// A core, and how it is to run.
+struct Called<'a, 'b, 'c> {
+    core: Core<'a>,
+    has_result: bool,
+    options: &'b mut Options<'c>,
+}
+
+impl Machine for Called<'_, '_, '_> {
+    type Error = Fault;
+
+    fn place(&mut self, bytes: &[u8]) -> Result<u64, Fault> {
+        self.core.place(bytes).map(u64::from)
+    }
+
+    fn call(&mut self, arguments: &[Argument<'_>]) -> Result<Option<u64>, Fault> {
+        for (number, argument) in arguments.iter().enumerate() {
+            let words: Vec<u32> = match *argument {
+                Argument::Scalar(bits) => vec![bits as u32, (bits >> 32) as u32],
+                Argument::Array { address, shape } => {
+                    // Binding refuses arrays of more elements than words count.
+                    let all = shape.iter().product::<u64>();
+                    let extents = shape.iter().map(|&extent| extent as u32);
+                    [address as u32, all as u32].into_iter().chain(extents).collect()
+                }
+            };
+            self.core.set_argument(number, &words);
+        }
+        let result = self.core.run(self.options)?;
+        Ok(self.has_result.then_some(result))
+    }
+
+    fn read(&self, address: u64, bytes: u64) -> Vec<u8> {
+        self.core.read(address as u32, bytes as u32).unwrap_or_default().to_vec()
+    }
+}
+
+/// Calls the function of a program on arguments that are bound to its signature.
+///
+/// # Errors
+/// What ended the call early.
+///
+/// # Panics
+/// The program has no signature.
+pub fn call(
+    program: &CoreProgram,
+    arguments: &Bound,
+    options: &mut Options<'_>,
+) -> Result<Ran, Fault> {
+    let signature = program.signature.as_ref().expect("a program with a signature");
+    let core = Core::new(program)?;
+    let has_result = signature.result.is_some();
+    let mut called = Called { core, has_result, options };
+    let mut returned = function::call(&mut called, signature, arguments)?;
+    if let (Some(bits), Some(ty)) = (&mut returned.result, signature.result) {
+        *bits &= u64::MAX >> (64 - 8 * ty.bytes());
+    }
+    let Core { measures, trace, .. } = called.core;
+    let stalled = measures.stalled(program);
+    let costs: Vec<Cost> = measures
+        .issued
+        .iter()
+        .zip(stalled)
+        .map(|(&issued, stalled)| Cost { issued, stalled })
+        .collect();
+    Ok(Ran {
+        returned,
+        instructions: measures.instructions(),
+        statistics: collect(program, &measures),
+        profile: Profile::new(&program.code, &costs),
+        trace,
+    })
+}

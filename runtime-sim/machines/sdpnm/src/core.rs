@@ -1,0 +1,300 @@
+//! The core: what each instruction does (the RISC-V manual, chapters 2 and 7), and how long it takes.
+
+use nbcc_isa::{Imm, Instruction};
+use nbcc_isa_sdpnm::Machine;
+use nbcc_isa_sdpnm::core::memory::{BIAS, argument_offsets};
+use nbcc_isa_sdpnm::core::program::{FRAME_POINTER, REGISTERS, RETURN};
+use nbcc_isa_sdpnm::core::traps::TrapExtent;
+use nbcc_isa_sdpnm::core::{CoreProgram, Inst, Latency, PhysReg, TrapKind};
+use nbcc_sim_engine::{Progress, Trace};
+
+use crate::memory::Memory;
+use crate::statistics::Measures;
+use crate::{Fault, Stopped};
+
+/// Bytes of an instruction.
+const BYTES: u32 = 4;
+
+/// Instructions between two signs of life.
+const SIGN: u64 = 1 << 22;
+
+/// How a program is run.
+pub struct Options<'a> {
+    /// The run ends after so many cycles.
+    pub max_cycles: u64,
+    /// Keep a timeline of so many events.
+    pub trace_events: Option<usize>,
+    /// Called now and then.
+    pub progress: &'a mut dyn FnMut(Progress),
+}
+
+/// The core with its memory.
+pub struct Core<'a> {
+    program: &'a CoreProgram,
+    memory: Memory,
+    registers: [u32; REGISTERS as usize],
+    /// What was measured so far.
+    pub measures: Measures,
+    /// The timeline, if one is kept.
+    pub trace: Option<Trace>,
+}
+
+/// Cycles of an instruction, those of a branch where it falls through.
+pub(crate) fn cycles(machine: &Machine, latency: Latency) -> u64 {
+    let core = &machine.core;
+    u64::from(match latency {
+        Latency::Single | Latency::Branch => 1,
+        Latency::Load => core.load_cycles,
+        Latency::Multiply => core.multiply_cycles,
+        Latency::Divide => core.divide_cycles,
+        Latency::Jump => core.taken_branch_cycles,
+    })
+}
+
+impl<'a> Core<'a> {
+    /// A core before a call.
+    ///
+    /// # Errors
+    /// There is no room for what the program keeps.
+    pub fn new(program: &'a CoreProgram) -> Result<Core<'a>, Fault> {
+        Ok(Core {
+            program,
+            memory: Memory::new(program)?,
+            registers: [0; REGISTERS as usize],
+            measures: Measures::new(program.code.text.len()),
+            trace: None,
+        })
+    }
+
+    /// Brings bytes to the memory; the address of the first.
+    ///
+    /// # Errors
+    /// There is no room.
+    pub fn place(&mut self, bytes: &[u8]) -> Result<u32, Fault> {
+        self.memory.place(self.program, bytes)
+    }
+
+    /// What memory holds from an address on; nothing where there is none.
+    pub fn read(&self, address: u32, bytes: u32) -> Option<&[u8]> {
+        self.memory.get(address, bytes)
+    }
+
+    /// Writes the words of an argument to the frame.
+    ///
+    /// # Panics
+    /// The program has no such parameter, or it has fewer words.
+    pub fn set_argument(&mut self, number: usize, words: &[u32]) {
+        let signature = self.program.signature.as_ref().expect("a program with a signature");
+        let at = argument_offsets(signature).0[number] + self.program.frame.frame.address;
+        for (word, value) in words.iter().enumerate() {
+            let done = self.memory.set_word(at + 4 * word as u32, *value);
+            done.expect("a frame with room for its arguments");
+        }
+    }
+
+    /// Runs the program to its end; the bits of its result.
+    ///
+    /// # Errors
+    /// What ended it early.
+    pub fn run(&mut self, options: &mut Options<'_>) -> Result<u64, Fault> {
+        let text = &self.program.code.text;
+        let machine = &self.program.machine;
+        let frame = self.program.frame.frame;
+        let cost: Vec<u64> = text.iter().map(|inst| cycles(machine, inst.latency())).collect();
+        let taken = cycles(machine, Latency::Jump) - 1;
+        let mut trace = options.trace_events.map(Trace::new);
+        let lane = trace.as_mut().map(|trace| trace.lane("core", "instructions"));
+        self.registers = [0; REGISTERS as usize];
+        self.registers[usize::from(RETURN)] = text.len() as u32 * BYTES;
+        self.registers[usize::from(FRAME_POINTER)] = frame.address.wrapping_add(BIAS);
+        let (mut at, mut now, mut count) = (0_usize, 0_u64, 0_u64);
+        let ended = loop {
+            // One place behind the last instruction a call leads back.
+            let Some(inst) = text.get(at) else { break Ok(()) };
+            if now > options.max_cycles {
+                break Err(Fault::Cycles { limit: options.max_cycles, at: at as u32 });
+            }
+            count += 1;
+            if count.is_multiple_of(SIGN) {
+                let progress = Progress { cycles: now, instructions: count, blocks: None };
+                (options.progress)(progress);
+            }
+            self.measures.issued[at] += 1;
+            let start = now;
+            now += cost[at];
+            let next = match self.step(inst, at) {
+                Ok(next) => next,
+                Err(fault) => break Err(fault),
+            };
+            if matches!(inst.latency(), Latency::Branch) && next != at + 1 {
+                self.measures.taken[at] += 1;
+                now += taken;
+            }
+            if let (Some(trace), Some(lane)) = (&mut trace, lane) {
+                trace.push(lane, inst.mnemonic(), start, now - start, at as u64 * u64::from(BYTES));
+            }
+            at = next;
+        };
+        self.measures.cycles = now;
+        self.trace = trace;
+        ended?;
+        let word = |at: u32| self.memory.word(at).unwrap_or(0);
+        Ok(u64::from(word(frame.address)) | u64::from(word(frame.address.wrapping_add(4))) << 32)
+    }
+
+    /// Does one instruction; the index of the next.
+    #[inline(always)]
+    fn step(&mut self, inst: &Inst<PhysReg>, at: usize) -> Result<usize, Fault> {
+        let next = at + 1;
+        let of = |register: PhysReg| self.registers[usize::from(register.index & 31)];
+        let signed = |register: PhysReg| of(register) as i32;
+        let wide = |register: PhysReg| i64::from(of(register) as i32);
+        let address = |base: PhysReg, offset: i32| of(base).wrapping_add(offset as u32);
+        let fault = |address: u32, bytes: u32| Fault::Access { at: at as u32, address, bytes };
+        let branch = |condition: bool, to: Imm| if condition { leads_to(at, to) } else { next };
+        let (dst, value) = match *inst {
+            Inst::Lui { dst, upper } => (dst, upper << 12),
+            Inst::Auipc { dst, upper } => (dst, (at as u32 * BYTES).wrapping_add(upper << 12)),
+            Inst::Addi { dst, a, imm } => (dst, of(a).wrapping_add(imm.0 as u32)),
+            Inst::Slti { dst, a, imm } => (dst, u32::from(signed(a) < imm.0)),
+            Inst::Sltiu { dst, a, imm } => (dst, u32::from(of(a) < imm.0 as u32)),
+            Inst::Xori { dst, a, imm } => (dst, of(a) ^ imm.0 as u32),
+            Inst::Ori { dst, a, imm } => (dst, of(a) | imm.0 as u32),
+            Inst::Andi { dst, a, imm } => (dst, of(a) & imm.0 as u32),
+            Inst::Slli { dst, a, amount } => (dst, of(a).wrapping_shl(amount)),
+            Inst::Srli { dst, a, amount } => (dst, of(a).wrapping_shr(amount)),
+            Inst::Srai { dst, a, amount } => (dst, signed(a).wrapping_shr(amount) as u32),
+            Inst::Add { dst, a, b } => (dst, of(a).wrapping_add(of(b))),
+            Inst::Sub { dst, a, b } => (dst, of(a).wrapping_sub(of(b))),
+            // Amounts are taken modulo 32, as by these functions.
+            Inst::Sll { dst, a, b } => (dst, of(a).wrapping_shl(of(b))),
+            Inst::Srl { dst, a, b } => (dst, of(a).wrapping_shr(of(b))),
+            Inst::Sra { dst, a, b } => (dst, signed(a).wrapping_shr(of(b)) as u32),
+            Inst::Slt { dst, a, b } => (dst, u32::from(signed(a) < signed(b))),
+            Inst::Sltu { dst, a, b } => (dst, u32::from(of(a) < of(b))),
+            Inst::Xor { dst, a, b } => (dst, of(a) ^ of(b)),
+            Inst::Or { dst, a, b } => (dst, of(a) | of(b)),
+            Inst::And { dst, a, b } => (dst, of(a) & of(b)),
+            Inst::Mul { dst, a, b } => (dst, of(a).wrapping_mul(of(b))),
+            Inst::Mulh { dst, a, b } => (dst, ((wide(a) * wide(b)) >> 32) as u32),
+            Inst::Mulhsu { dst, a, b } => (dst, ((wide(a) * i64::from(of(b))) >> 32) as u32),
+            Inst::Mulhu { dst, a, b } => {
+                (dst, ((u64::from(of(a)) * u64::from(of(b))) >> 32) as u32)
+            }
+            Inst::Div { dst, a, b } => match signed(b) {
+                0 => (dst, u32::MAX),
+                divisor => (dst, signed(a).wrapping_div(divisor) as u32),
+            },
+            Inst::Divu { dst, a, b } => (dst, of(a).checked_div(of(b)).unwrap_or(u32::MAX)),
+            Inst::Rem { dst, a, b } => match signed(b) {
+                0 => (dst, of(a)),
+                divisor => (dst, signed(a).wrapping_rem(divisor) as u32),
+            },
+            Inst::Remu { dst, a, b } => (dst, of(a).checked_rem(of(b)).unwrap_or(of(a))),
+            Inst::Lb { dst, offset, base } => {
+                let from = address(base, offset.0);
+                let [byte] = self.memory.load(from).ok_or(fault(from, 1))?;
+                (dst, byte as i8 as u32)
+            }
+            Inst::Lbu { dst, offset, base } => {
+                let from = address(base, offset.0);
+                let [byte] = self.memory.load(from).ok_or(fault(from, 1))?;
+                (dst, byte.into())
+            }
+            Inst::Lh { dst, offset, base } => {
+                let from = address(base, offset.0);
+                let bytes = self.memory.load(from).ok_or(fault(from, 2))?;
+                (dst, i16::from_le_bytes(bytes) as u32)
+            }
+            Inst::Lhu { dst, offset, base } => {
+                let from = address(base, offset.0);
+                let bytes = self.memory.load(from).ok_or(fault(from, 2))?;
+                (dst, u16::from_le_bytes(bytes).into())
+            }
+            Inst::Lw { dst, offset, base } => {
+                let from = address(base, offset.0);
+                let bytes = self.memory.load(from).ok_or(fault(from, 4))?;
+                (dst, u32::from_le_bytes(bytes))
+            }
+            Inst::Sb { src, offset, base } => {
+                let to = address(base, offset.0);
+                let bytes = (of(src) as u8).to_le_bytes();
+                self.memory.store(to, bytes).ok_or(fault(to, 1))?;
+                return Ok(next);
+            }
+            Inst::Sh { src, offset, base } => {
+                let to = address(base, offset.0);
+                let bytes = (of(src) as u16).to_le_bytes();
+                self.memory.store(to, bytes).ok_or(fault(to, 2))?;
+                return Ok(next);
+            }
+            Inst::Sw { src, offset, base } => {
+                let (to, word) = (address(base, offset.0), of(src));
+                self.memory.set_word(to, word).ok_or(fault(to, 4))?;
+                return Ok(next);
+            }
+            Inst::Beq { a, b, to } => return Ok(branch(of(a) == of(b), to)),
+            Inst::Bne { a, b, to } => return Ok(branch(of(a) != of(b), to)),
+            Inst::Blt { a, b, to } => return Ok(branch(signed(a) < signed(b), to)),
+            Inst::Bge { a, b, to } => return Ok(branch(signed(a) >= signed(b), to)),
+            Inst::Bltu { a, b, to } => return Ok(branch(of(a) < of(b), to)),
+            Inst::Bgeu { a, b, to } => return Ok(branch(of(a) >= of(b), to)),
+            Inst::Jal { dst, to } => {
+                self.set(dst, next as u32 * BYTES);
+                return Ok(leads_to(at, to));
+            }
+            Inst::Jalr { dst, offset, base } => {
+                let target = address(base, offset.0) & !1;
+                self.set(dst, next as u32 * BYTES);
+                let inside = target as usize <= self.program.code.text.len() * BYTES as usize;
+                if !inside || !target.is_multiple_of(BYTES) {
+                    return Err(Fault::Jump { at: at as u32, address: target });
+                }
+                return Ok((target / BYTES) as usize);
+            }
+            Inst::Fence {} => return Ok(next),
+            Inst::Ecall {} => return Err(self.trap(at as u32)),
+            Inst::Ebreak {} => return Err(Fault::Environment { at: at as u32 }),
+        };
+        self.set(dst, value);
+        Ok(next)
+    }
+
+    #[inline(always)]
+    fn set(&mut self, register: PhysReg, value: u32) {
+        self.registers[usize::from(register.index & 31)] = value;
+        self.registers[0] = 0;
+    }
+
+    /// What a call of the environment says.
+    fn trap(&self, at: u32) -> Fault {
+        let Some(trap) = self.program.trap_at(at) else { return Fault::Environment { at } };
+        let frame = self.program.frame.frame.address;
+        let word = |offset: u32| self.memory.word(frame.wrapping_add(offset)).unwrap_or(0);
+        let what = match &trap.kind {
+            TrapKind::Message(message) => Stopped::Message(message.clone()),
+            TrapKind::Division => Stopped::Division,
+            TrapKind::Outside { name, subscripts, extents } => Stopped::Outside {
+                name: name.clone(),
+                subscripts: subscripts.iter().map(|&at| i64::from(word(at) as i32)).collect(),
+                extents: extents
+                    .iter()
+                    .map(|extent| match *extent {
+                        TrapExtent::Known(count) => count,
+                        TrapExtent::At(at) => word(at),
+                    })
+                    .collect(),
+            },
+        };
+        Fault::Trap { at, what }
+    }
+}
+
+/// The index of the instruction that a branch leads to; the program is checked.
+#[inline(always)]
+fn leads_to(at: usize, to: Imm) -> usize {
+    match to {
+        Imm::Value(distance) => at.wrapping_add_signed(distance as isize / BYTES as isize),
+        Imm::Label(_) => usize::MAX,
+    }
+}

@@ -1,0 +1,156 @@
+//! What is measured of a run. What an instruction costs is known before it runs, so the core counts
+//! only how often each issued, and how often each branch was taken.
+
+use nbcc_isa::Instruction;
+use nbcc_isa_sdpnm::core::{Category, CoreProgram, Inst, Latency, PhysReg};
+use nbcc_sim_engine::statistics::row;
+use nbcc_sim_engine::{Definition, EnergyLedger, Statistics};
+
+use crate::core::cycles;
+
+/// Every statistic of a run. Cycles are of the machine's one clock.
+#[rustfmt::skip]
+pub const DEFINITIONS: &[Definition] = &[
+    row("schema_version", "-", "Version of the names and meanings in this table."),
+    row("target", "-", "`sdpnm`."),
+    row("machine.name", "-", "Name in the machine file."),
+    row("cycles", "cycles", "From the call to its return."),
+    row("time_ns", "ns", "`cycles` times the length of a cycle."),
+    row("instructions", "instructions", "Issued by the core."),
+    row("ipc", "instructions/cycle", "Instructions over `cycles`."),
+    row("energy_pj", "pJ", "Sum of the parts under `energy`."),
+
+    row("category.integer", "instructions", "Sums, logic, shifts, comparisons, constants."),
+    row("category.multiplication", "instructions", "Products, quotients, remainders."),
+    row("category.memory", "instructions", "Loads and stores."),
+    row("category.control_flow", "instructions", "Branches and jumps."),
+    row("category.system", "instructions", "`ecall`, `ebreak`, `fence`."),
+
+    row("core.count", "cores", "1."),
+    row("core.active", "cores", "1."),
+    row("core.cycles", "cycles", "`cycles`."),
+    row("core.issue_cycles", "cycles", "Cycles in which an instruction began."),
+    row("core.stall_cycles", "cycles", "All others; the parts under `stall` sum to them."),
+    row("stall.load", "cycles", "For loads."),
+    row("stall.multiply", "cycles", "For products."),
+    row("stall.divide", "cycles", "For quotients and remainders."),
+    row("stall.branch", "cycles", "For jumps and branches that were taken."),
+
+    row("branches.executed", "instructions", "Branches that depend on a condition."),
+    row("branches.taken", "instructions", "Those that did not fall through."),
+    row("memory.loads", "instructions", "Loads."),
+    row("memory.stores", "instructions", "Stores."),
+    row("bytes.loaded", "bytes", "By the core, through the host controller."),
+    row("bytes.stored", "bytes", "As above."),
+
+    row("energy.core", "pJ", "`energy.core_instruction_pj` an instruction."),
+    row("energy.multiplier", "pJ", "`energy.core_multiply_pj` a product."),
+    row("energy.divider", "pJ", "`energy.core_divide_pj` a quotient or remainder."),
+    row("energy.dram_bits", "pJ", "`energy.dram_bit_pj` a bit that was loaded or stored."),
+];
+
+/// What a run counted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Measures {
+    /// How often each instruction issued.
+    pub issued: Vec<u64>,
+    /// How often each branch was taken.
+    pub taken: Vec<u64>,
+    /// The length of the run.
+    pub cycles: u64,
+}
+
+impl Measures {
+    /// Nothing has run, of so many instructions.
+    pub fn new(instructions: usize) -> Measures {
+        Measures { issued: vec![0; instructions], taken: vec![0; instructions], cycles: 0 }
+    }
+
+    /// Instructions issued.
+    pub fn instructions(&self) -> u64 {
+        self.issued.iter().sum()
+    }
+
+    /// Cycles for which each instruction kept the core waiting.
+    pub fn stalled(&self, program: &CoreProgram) -> Vec<u64> {
+        let taken = cycles(&program.machine, Latency::Jump) - 1;
+        let each = program.code.text.iter().zip(self.issued.iter().zip(&self.taken));
+        each.map(|(inst, (issued, branches))| {
+            issued * (cycles(&program.machine, inst.latency()) - 1) + branches * taken
+        })
+        .collect()
+    }
+}
+
+/// Bytes that an instruction loads, and that it stores.
+fn bytes(inst: &Inst<PhysReg>) -> (u64, u64) {
+    match inst {
+        Inst::Lb { .. } | Inst::Lbu { .. } => (1, 0),
+        Inst::Lh { .. } | Inst::Lhu { .. } => (2, 0),
+        Inst::Lw { .. } => (4, 0),
+        Inst::Sb { .. } => (0, 1),
+        Inst::Sh { .. } => (0, 2),
+        Inst::Sw { .. } => (0, 4),
+        _ => (0, 0),
+    }
+}
+
+/// The statistics of a run.
+pub fn collect(program: &CoreProgram, measures: &Measures) -> Statistics {
+    let machine = &program.machine;
+    let stalled = measures.stalled(program);
+    let text = || program.code.text.iter().zip(&measures.issued);
+    let of = |wanted: &dyn Fn(&Inst<PhysReg>) -> bool| -> u64 {
+        text().filter(|(inst, _)| wanted(inst)).map(|(_, issued)| issued).sum()
+    };
+    let stalls = |wanted: &[Latency]| -> u64 {
+        let each = program.code.text.iter().zip(&stalled);
+        each.filter(|(inst, _)| wanted.contains(&inst.latency())).map(|(_, stalled)| stalled).sum()
+    };
+    let category = |wanted: Category| of(&|inst| inst.category() == wanted);
+    let latency = |wanted: Latency| of(&|inst| inst.latency() == wanted);
+    let instructions = measures.instructions();
+    let loaded: u64 = text().map(|(inst, issued)| bytes(inst).0 * issued).sum();
+    let stored: u64 = text().map(|(inst, issued)| bytes(inst).1 * issued).sum();
+
+    let mut energy = EnergyLedger::new();
+    energy.add("core", instructions, machine.energy.core_instruction_pj);
+    energy.add("multiplier", latency(Latency::Multiply), machine.energy.core_multiply_pj);
+    energy.add("divider", latency(Latency::Divide), machine.energy.core_divide_pj);
+    energy.add("dram_bits", 8 * (loaded + stored), machine.energy.dram_bit_pj);
+
+    let mut out = Statistics::new(DEFINITIONS);
+    out.set("schema_version", 1);
+    out.set("target", "sdpnm");
+    out.set("machine.name", machine.name.clone());
+    out.set("cycles", measures.cycles);
+    out.set("time_ns", measures.cycles as f64 * machine.cycle_ns());
+    out.set("instructions", instructions);
+    out.set("ipc", instructions as f64 / measures.cycles.max(1) as f64);
+    out.set("energy_pj", energy.total());
+    out.set("category.integer", category(Category::Integer));
+    out.set("category.multiplication", category(Category::Multiplication));
+    out.set("category.memory", category(Category::MemoryAccess));
+    out.set("category.control_flow", category(Category::ControlFlow));
+    out.set("category.system", category(Category::System));
+    out.set("core.count", 1);
+    out.set("core.active", 1);
+    out.set("core.cycles", measures.cycles);
+    out.set("core.issue_cycles", instructions);
+    out.set("core.stall_cycles", measures.cycles - instructions);
+    out.set("stall.load", stalls(&[Latency::Load]));
+    out.set("stall.multiply", stalls(&[Latency::Multiply]));
+    out.set("stall.divide", stalls(&[Latency::Divide]));
+    out.set("stall.branch", stalls(&[Latency::Branch, Latency::Jump]));
+    out.set("branches.executed", latency(Latency::Branch));
+    out.set("branches.taken", measures.taken.iter().sum::<u64>());
+    out.set("memory.loads", latency(Latency::Load));
+    out.set("memory.stores", of(&|inst| bytes(inst).1 > 0));
+    out.set("bytes.loaded", loaded);
+    out.set("bytes.stored", stored);
+    out.set("energy.core", energy.of("core"));
+    out.set("energy.multiplier", energy.of("multiplier"));
+    out.set("energy.divider", energy.of("divider"));
+    out.set("energy.dram_bits", energy.of("dram_bits"));
+    out
+}
