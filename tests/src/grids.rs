@@ -142,5 +142,6 @@ pub fn simulate(binary: &[u8], launch: &Launch, cycles: u64) -> Result<Vec<Vec<u
             | RunError::OutOfCycles(why)
             | RunError::Fault(why),
         ) => Err(why),
+        Some(RunError::Trap(trap, _)) => Err(format!("{trap:?}")),
     }
 }

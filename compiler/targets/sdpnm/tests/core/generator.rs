@@ -42,14 +42,14 @@ pub fn function(rng: &mut Rng) -> String {
     }
     generator.text.push_str(")\n{\n");
     generator.names.push(("n".into(), false));
+    generator.line(&format!("int32_t l[{ELEMENTS}] = {{0}};"));
+    generator.line("int32_t *p = l;");
     for number in 0..4 {
         let (ty, _) = TYPES[generator.pick(TYPES.len())];
         let value = generator.expression(2);
         generator.line(&format!("{ty} v{number} = {value};"));
         generator.names.push((format!("v{number}"), true));
     }
-    generator.line(&format!("int32_t l[{ELEMENTS}] = {{0}};"));
-    generator.line("int32_t *p = l;");
     generator.block(3, 6);
     generator.line("int64_t sum = 0;");
     generator.line(&format!("for (int k = 0; k < {ELEMENTS}; k++) sum = sum * 31 + l[k];"));
