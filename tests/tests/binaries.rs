@@ -64,6 +64,7 @@ fn load_and_run(binary: &[u8]) -> Result<(), String> {
             | RunError::OutOfCycles(why)
             | RunError::Fault(why),
         ) => Err(why),
+        Err(RunError::Trap(trap, _)) => Err(format!("{trap:?}")),
     }
 }
 

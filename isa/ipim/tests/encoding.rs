@@ -179,7 +179,7 @@ fn hand_written_vectors() {
         assert_eq!(Inst::decode(word).unwrap(), inst, "{text}");
         assert_eq!(inst.to_string(), text);
         assert_eq!(parse(text).unwrap(), inst, "{text}");
-        opcodes.push(inst.opcode());
+        opcodes.push(u32::from(inst.opcode()));
     }
     for row in ROWS {
         assert!(opcodes.contains(&row.opcode), "no vector for `{}`", row.mnemonic);
@@ -201,7 +201,7 @@ fn reserved_bits_are_checked() {
         }
     }
     for opcode in 0..=255_u8 {
-        if !ROWS.iter().any(|row| row.opcode == opcode) {
+        if !ROWS.iter().any(|row| row.opcode == u32::from(opcode)) {
             let error = Err(DecodeError::UnknownOpcode(opcode));
             assert_eq!(Inst::<PhysReg>::decode(opcode.into()), error);
         }

@@ -26,7 +26,7 @@ impl Random {
 fn instruction(random: &mut Random, length: u64) -> Inst<PhysReg> {
     loop {
         let row = &ROWS[random.below(ROWS.len() as u64) as usize];
-        if row.opcode >= OPTIONAL {
+        if row.opcode >= u32::from(OPTIONAL) {
             continue;
         }
         let bits = u128::from(random.next()) << 64 | u128::from(random.next());

@@ -371,7 +371,7 @@ proptest! {
 
 /// Instructions of random bits, most of them made decodable.
 fn wild() -> impl Strategy<Value = Vec<Inst<PhysReg>>> {
-    let opcodes: Vec<u8> =
+    let opcodes: Vec<u32> =
         <Inst<PhysReg> as MachineInstruction>::ROWS.iter().map(|row| row.opcode).collect();
     let word = (any::<u128>(), any::<u128>(), prop::sample::select(opcodes), 0..3_u8);
     let inst = word.prop_filter_map("not decodable", |(bits, keep, opcode, sparse)| {
