@@ -1,12 +1,19 @@
 //! TOM: a GPU with 3D-stacked memories that compute (paper 002). What its programs are made of is the
-//! instruction set that SIMT machines share; here are its machines.
+//! instruction set that SIMT machines share, with the marker of what may run beside memory; here are
+//! its machines, the cost of offloading ([`cost`]) and the table of what may be offloaded
+//! ([`offload`]).
 
 pub mod address;
+pub mod cost;
 pub mod machine;
+pub mod offload;
 
 use nbcc_isa_simt::Isa;
 
 pub use machine::Machine;
+
+/// The opcode of `region`, the marker before a candidate.
+const REGION: u8 = 0xe0;
 
 /// TOM's instruction set.
 pub static ISA: Isa = Isa {
@@ -14,10 +21,10 @@ pub static ISA: Isa = Isa {
     title: "TOM",
     number: 4,
     version: 1,
-    optional: &[],
+    optional: &[REGION],
     hints: &[],
-    sections: &[],
-    check: |_| Ok(()),
+    sections: &[offload::SECTION],
+    check: offload::check,
     machines: machine::BUILT_IN,
     read: |text, overrides| Ok(Machine::from_toml(text, overrides)?.as_simt()),
 };

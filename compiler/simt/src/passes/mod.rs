@@ -27,6 +27,37 @@ pub const REGISTERS: Fact = Fact("registers");
 
 type Pass<X> = PassDesc<Compilation<X>>;
 
+/// The passes of a target that takes all of these, with its own behind selection, behind allocation and
+/// behind emission.
+#[macro_export]
+macro_rules! pipeline {
+    (
+        selected: [$($selected:expr),* $(,)?],
+        allocated: [$($allocated:expr),* $(,)?],
+        emitted: [$($emitted:expr),* $(,)?] $(,)?
+    ) => {
+        &[
+            $crate::passes::inline(),
+            $crate::passes::unreachable(),
+            $crate::passes::objects(),
+            $crate::passes::fold(),
+            $crate::passes::simplify_cfg(),
+            $crate::passes::cse(),
+            $crate::passes::dce(),
+            $crate::passes::if_convert(),
+            $crate::passes::licm(),
+            $crate::passes::clean(),
+            $crate::passes::select(),
+            $($selected,)*
+            $crate::passes::allocate(),
+            $($allocated,)*
+            $crate::passes::layout(),
+            $crate::passes::emit(),
+            $($emitted,)*
+        ]
+    };
+}
+
 /// Inline every call, callees first.
 pub const fn inline<X>() -> Pass<X> {
     pass("inline", "inline every call, callees first", inline_calls, &[], &[NO_CALLS])

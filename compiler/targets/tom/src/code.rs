@@ -62,6 +62,14 @@ fn parts(reg: PhysReg) -> impl Iterator<Item = Reg> {
     (first..first + count).map(Reg::from_u32)
 }
 
+/// The register of the machine that one of a listing is: a word or a predicate.
+pub fn register(reg: Reg) -> PhysReg {
+    match reg.as_u32().checked_sub(WORDS) {
+        None => PhysReg::new(RegClass::Word, reg.as_u32() as u16),
+        Some(predicate) => PhysReg::new(RegClass::Pred, predicate as u16),
+    }
+}
+
 /// The register by which a value is followed.
 fn main_part(reg: PhysReg) -> Reg {
     parts(reg).next().expect("a register has a part")

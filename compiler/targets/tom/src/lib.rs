@@ -3,14 +3,20 @@
 //! are worth running beside memory ([`offload`]).
 
 mod code;
+mod latch;
+mod markers;
 pub mod offload;
 mod pipeline;
+mod remarks;
+mod table;
 
 use nbcc_analysis::listing::Listing;
 use nbcc_isa_tom::machine::BUILT_IN;
 use nbcc_isa_tom::{ISA, Machine};
 use nbcc_pipeline::{Context, MachineInfo, OptLevel, ReportInfo};
 use nbcc_simt::{Compilation, Report, Simt};
+
+pub use table::Candidates;
 
 const MACHINES: [MachineInfo; BUILT_IN.len()] = MachineInfo::all(
     BUILT_IN,
@@ -21,7 +27,7 @@ const MACHINES: [MachineInfo; BUILT_IN.len()] = MachineInfo::all(
 );
 
 /// The TOM target.
-pub static TOM: Simt = Simt {
+pub static TOM: Simt<Candidates> = Simt {
     isa: &ISA,
     about: "TOM: grids of threads on a GPU with 3D-stacked memories that compute",
     machines: &MACHINES,
@@ -38,17 +44,21 @@ pub static TOM: Simt = Simt {
 };
 
 /// Candidates of the source as it is written where nothing is optimised, else of the code that runs.
-fn offload_report(state: &Compilation, cx: &Context<'_>) -> String {
-    let machine = Machine::from_toml(&state.machine.toml, &[]).expect("it was read before");
-    let made;
-    let listings: &[Listing] = if cx.passes.level == OptLevel::O0 && !state.listings.is_empty() {
-        &state.listings
-    } else {
-        let program = state.program.as_ref().expect("the last pass makes the program");
-        made = code::listings(program, &state.spans());
-        &made
-    };
-    let found: Vec<(&Listing, offload::Found)> =
-        listings.iter().map(|listing| (listing, offload::find(listing, &machine.cost))).collect();
-    offload::json(&found, &machine.cost, cx.sources)
+fn offload_report(state: &Compilation<Candidates>, cx: &Context<'_>) -> String {
+    let cost = machine_of(state).cost;
+    let of_source: Vec<(&Listing, offload::Found)>;
+    let found: Vec<(&Listing, &offload::Found)> =
+        if cx.passes.level == OptLevel::O0 && !state.listings.is_empty() {
+            let found = |listing| (listing, offload::find(listing, &cost));
+            of_source = state.listings.iter().map(found).collect();
+            of_source.iter().map(|(listing, found)| (*listing, found)).collect()
+        } else {
+            state.own.kernels.iter().map(|(listing, found)| (listing, found)).collect()
+        };
+    offload::json(&found, &cost, cx.sources)
+}
+
+/// The machine that is compiled for.
+fn machine_of(state: &Compilation<Candidates>) -> Machine {
+    Machine::from_toml(&state.machine.toml, &[]).expect("it was read before")
 }

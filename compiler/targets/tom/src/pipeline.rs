@@ -1,22 +1,27 @@
 //! The passes of this target, in order: the only place that says so.
 
-use nbcc_pipeline::PassDesc;
-use nbcc_simt::{Compilation, passes};
+use nbcc_pipeline::{OptLevel, PassDesc, optional, pass};
+use nbcc_simt::Compilation;
+use nbcc_simt::passes::REGISTERS;
+
+use crate::latch;
+use crate::table::{self, Candidates};
 
 /// The pipeline.
-pub const PASSES: &[PassDesc<Compilation>] = &[
-    passes::inline(),
-    passes::unreachable(),
-    passes::objects(),
-    passes::fold(),
-    passes::simplify_cfg(),
-    passes::cse(),
-    passes::dce(),
-    passes::if_convert(),
-    passes::licm(),
-    passes::clean(),
-    passes::select(),
-    passes::allocate(),
-    passes::layout(),
-    passes::emit(),
-];
+pub const PASSES: &[PassDesc<Compilation<Candidates>>] = nbcc_simt::pipeline! {
+    selected: [],
+    allocated: [optional(
+        "latch",
+        "let loops go back by the branch that may leave them",
+        OptLevel::O1,
+        latch::run,
+        &[REGISTERS],
+    )],
+    emitted: [pass(
+        "offload",
+        "mark what is worth running beside memory, and list it in the table",
+        table::run,
+        &[REGISTERS],
+        &[],
+    )],
+};

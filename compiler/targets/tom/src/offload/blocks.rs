@@ -8,10 +8,10 @@
 //! added, and each step asks it for the best.
 
 use nbcc_analysis::listing::{Effect, Facts, Reg};
+use nbcc_isa_tom::cost;
 use nbcc_isa_tom::machine::Cost;
 
 use super::Range;
-use super::cost;
 use super::tree::Tree;
 
 /// Savings are counted in units of this part of a word, so that sums do not depend on their order.

@@ -58,21 +58,25 @@ pub fn of_effect(effect: Effect) -> Option<Reason> {
     }
 }
 
-/// Why a range may not run beside memory.
-pub fn of_range(facts: &Facts<'_>, range: Range) -> Option<Reason> {
+/// Why a range may not run beside memory, and the first instruction that makes it so.
+pub fn of_range(facts: &Facts<'_>, range: Range) -> Option<(Reason, u32)> {
     let Range { first, last } = range;
-    let confined = (first..=last).all(|at| {
+    let strays = (first..=last).find(|&at| {
         let line = &facts.listing.code[at as usize];
         let stays = |to: &u32| (first..=last + 1).contains(to);
         let entered = &facts.flow.predecessors[at as usize];
         let leaves_function = line.falls && at as usize + 1 == facts.listing.code.len();
-        !leaves_function
+        let is_confined = !leaves_function
             && line.targets.iter().all(stays)
-            && (at == first || entered.iter().all(|from| (first..=last).contains(from)))
+            && (at == first || entered.iter().all(|from| (first..=last).contains(from)));
+        !is_confined
     });
-    if !confined {
-        return Some(Reason::ControlFlow);
+    if let Some(at) = strays {
+        return Some((Reason::ControlFlow, at));
     }
-    let lines = &facts.listing.code[first as usize..=last as usize];
-    lines.iter().filter_map(|line| of_effect(line.effect)).min()
+    let effects = (first..=last).filter_map(|at| {
+        let reason = of_effect(facts.listing.code[at as usize].effect)?;
+        Some((reason, at))
+    });
+    effects.min()
 }

@@ -4,9 +4,9 @@
 use std::collections::BTreeSet;
 
 use nbcc_analysis::listing::{Effect, Facts, NaturalLoop, Trips, trips};
+use nbcc_isa_tom::cost::{self, Amounts};
 use nbcc_isa_tom::machine::Cost;
 
-use super::cost::{self, Amounts};
 use super::{Candidate, Found, Range, Reason, Rejected, amounts, limits};
 
 /// How often a loop runs.
@@ -82,36 +82,39 @@ pub fn find(facts: &Facts<'_>, cost: &Cost) -> (Found, Nest) {
         let (first, last) = natural.extent();
         let range = Range { first, last };
         let inside = nest.around[number].iter().any(|outer| chosen.contains(outer));
-        let reason = if inside {
-            Some(Reason::InsideCandidate)
+        let limit = if inside {
+            Some((Reason::InsideCandidate, None))
         } else if !natural.is_range() {
-            Some(Reason::ControlFlow)
+            Some((Reason::ControlFlow, None))
         } else {
-            limits::of_range(facts, range)
+            limits::of_range(facts, range).map(|(reason, culprit)| (reason, Some(culprit)))
         };
-        let candidate = match reason {
-            Some(reason) => Err(reason),
-            None => judge(facts, cost, &nest, number, range).ok_or(Reason::NoBenefit),
-        };
-        match candidate {
-            Ok(candidate) => {
-                chosen.insert(number);
-                found.candidates.push(candidate);
-            }
-            Err(reason) => found.rejected.push(Rejected { range, reason }),
+        if let Some((reason, culprit)) = limit {
+            found.rejected.push(Rejected { range, reason, culprit, sum: None });
+            continue;
+        }
+        let (candidate, iterations, pays) = judge(facts, cost, &nest, number, range);
+        if pays {
+            chosen.insert(number);
+            found.candidates.push(candidate);
+        } else {
+            let sum = Some((candidate.amounts, iterations));
+            let reason = Reason::NoBenefit;
+            found.rejected.push(Rejected { range, reason, culprit: None, sum });
         }
     }
     (found, nest)
 }
 
-/// The loop as a candidate, if it pays: as often as it runs, from some number of trips on, or in one.
+/// The loop as a candidate, how often it runs, and whether it pays: as often as it runs, from some
+/// number of trips on, or in one.
 fn judge(
     facts: &Facts<'_>,
     cost: &Cost,
     nest: &Nest,
     number: usize,
     range: Range,
-) -> Option<Candidate> {
+) -> (Candidate, Iterations, bool) {
     let taken = facts.taken(range.first, range.last);
     let (loads, stores) = nest.accesses(facts, number);
     let amounts: Amounts = amounts(&taken, loads, stores);
@@ -122,5 +125,5 @@ fn judge(
         Trips::Runtime => (Iterations::Runtime, cost::threshold(cost, &amounts).is_some()),
         Trips::Unknown => (Iterations::Unknown, cost::traffic(cost, &amounts, 1).pays()),
     };
-    pays.then_some(Candidate { range, iterations: Some(iterations), taken, amounts })
+    (Candidate { range, iterations: Some(iterations), taken, amounts }, iterations, pays)
 }

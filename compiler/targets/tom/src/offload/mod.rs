@@ -4,16 +4,15 @@
 //! that a machine runs.
 
 mod blocks;
-pub mod cost;
 mod limits;
 mod loops;
 mod report;
 mod tree;
 
 use nbcc_analysis::listing::{Effect, Facts, Listing, Taken};
+use nbcc_isa_tom::cost::{self, Amounts};
 use nbcc_isa_tom::machine::Cost;
 
-pub use cost::{Amounts, Traffic};
 pub use limits::Reason;
 pub use loops::Iterations;
 pub use report::json;
@@ -47,6 +46,10 @@ pub struct Rejected {
     pub range: Range,
     /// Why.
     pub reason: Reason,
+    /// The first instruction that makes it so, if it is one.
+    pub culprit: Option<u32>,
+    /// What its sum is made of, and how often it runs, if that is why.
+    pub sum: Option<(Amounts, Iterations)>,
 }
 
 /// What was found in a kernel.

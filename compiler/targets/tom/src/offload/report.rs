@@ -2,10 +2,11 @@
 
 use nbcc_analysis::listing::Listing;
 use nbcc_base::{SourceMap, Span};
+use nbcc_isa_tom::cost;
 use nbcc_isa_tom::machine::Cost;
 use serde::Serialize;
 
-use super::{Found, Iterations, Range, cost};
+use super::{Found, Iterations, Range};
 
 /// The version of the form.
 const SCHEMA_VERSION: u32 = 1;
@@ -53,7 +54,7 @@ fn line(sources: &SourceMap, span: Option<Span>) -> u32 {
 }
 
 /// What was found in kernels, in their order.
-pub fn json(kernels: &[(&Listing, Found)], cost: &Cost, sources: &SourceMap) -> String {
+pub fn json(kernels: &[(&Listing, &Found)], cost: &Cost, sources: &SourceMap) -> String {
     let lines = |listing: &Listing, range: Range| {
         let at = |at: u32| line(sources, listing.code[at as usize].span);
         (at(range.first), at(range.last))

@@ -1,7 +1,7 @@
 //! What offloading a range costs and saves on the channels between GPU and memory (paper 002,
 //! section 3.1.1, equations 3 and 4). All amounts are words of 4 bytes; less than nothing is a saving.
 
-use nbcc_isa_tom::machine::Cost;
+use crate::machine::Cost;
 
 /// What a range takes, leaves and accesses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -79,7 +79,7 @@ pub fn threshold(cost: &Cost, amounts: &Amounts) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use nbcc_isa_tom::Machine;
+    use crate::Machine;
 
     /// The worked example of section 3.1.5: five live-ins, a load, a store.
     #[test]

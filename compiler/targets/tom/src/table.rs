@@ -1,0 +1,211 @@
+//! The table of candidates in the program, and the markers before them (paper 002, section 3.3). What
+//! does not fit the machine's table is left out, the least beneficial first, and so is a candidate
+//! whose trips the hardware could not tell; remarks say so.
+
+use nbcc_analysis::listing::{Listing, Reg};
+use nbcc_base::Failed;
+use nbcc_isa_simt::Program;
+use nbcc_isa_tom::Machine;
+use nbcc_isa_tom::cost;
+use nbcc_isa_tom::offload::{
+    self as binary, Checker, Condition, Constant, Entry, OffloadTable, RegisterSet, Tag,
+};
+use nbcc_pipeline::Context;
+use nbcc_simt::Compilation;
+
+use crate::code;
+use crate::markers::{self, Places};
+use crate::offload::{self, Candidate, Found, Iterations, Range};
+use crate::remarks;
+
+/// What was found in the code that runs.
+#[derive(Debug, Default)]
+pub struct Candidates {
+    /// The kernels of the program before it had markers, with what is a candidate in each.
+    pub kernels: Vec<(Listing, Found)>,
+}
+
+/// A candidate on its way into the table.
+struct Chosen {
+    kernel: u32,
+    /// Its place among the candidates of the kernel.
+    number: usize,
+    /// Its instructions in the whole text.
+    range: Range,
+}
+
+/// Finds the candidates, marks them and writes the table.
+pub fn run(state: &mut Compilation<Candidates>, cx: &mut Context<'_>) -> Result<(), Failed> {
+    let machine = crate::machine_of(state);
+    let spans = state.spans();
+    let Some(program) = &state.program else { return Ok(()) };
+    let find = |listing: Listing| {
+        let found = offload::find(&listing, &machine.cost);
+        (listing, found)
+    };
+    let kernels: Vec<(Listing, Found)> =
+        code::listings(program, &spans).into_iter().map(find).collect();
+    for (listing, found) in &kernels {
+        let remark = |rejected| remarks::rejected(listing, rejected, &machine.cost, cx.sources);
+        let all: Vec<_> = found.rejected.iter().map(remark).collect();
+        cx.remarks.extend(all);
+    }
+    // Without multiprocessors beside memory there is nothing to decide.
+    if machine.stack.sms > 0 {
+        let mut chosen = choose(program, &kernels, &machine, cx);
+        state.program = Some(make(program, &kernels, &mut chosen, &machine, cx));
+    }
+    state.own.kernels = kernels;
+    Ok(())
+}
+
+/// The candidates that fit the table of their kernel, in the order of the text.
+fn choose(
+    program: &Program,
+    kernels: &[(Listing, Found)],
+    machine: &Machine,
+    cx: &mut Context<'_>,
+) -> Vec<Chosen> {
+    let mut chosen = Vec::new();
+    for (kernel, (listing, found)) in kernels.iter().enumerate() {
+        let saving = |number: &usize| {
+            let candidate = &found.candidates[*number];
+            let trips = candidate.trips(&machine.cost);
+            cost::traffic(&machine.cost, &candidate.amounts, trips).total()
+        };
+        let mut order: Vec<usize> = (0..found.candidates.len()).collect();
+        order.sort_by(|a, b| saving(a).total_cmp(&saving(b)).then(a.cmp(b)));
+        let left = order.split_off(order.len().min(machine.offload.entries as usize));
+        for number in left {
+            let entries = machine.offload.entries;
+            let why = format!("the table holds {entries} entries, and it saves less than they do");
+            cx.remarks.push(remarks::left_out(listing, &found.candidates[number], &why));
+        }
+        order.sort_unstable();
+        let entry = program.kernels[kernel].entry;
+        chosen.extend(order.into_iter().map(|number| {
+            let Range { first, last } = found.candidates[number].range;
+            let range = Range { first: first + entry, last: last + entry };
+            Chosen { kernel: kernel as u32, number, range }
+        }));
+    }
+    chosen
+}
+
+/// The program with the chosen candidates. One that its instructions do not prove is left out.
+fn make(
+    program: &Program,
+    kernels: &[(Listing, Found)],
+    chosen: &mut Vec<Chosen>,
+    machine: &Machine,
+    cx: &mut Context<'_>,
+) -> Program {
+    loop {
+        let ranges: Vec<Range> = chosen.iter().map(|one| one.range).collect();
+        let mut marked = markers::insert(program, &ranges);
+        let places = Places::new(&ranges);
+        let mut entries = Vec::new();
+        let mut faults = Vec::new();
+        let mut checker: Option<Checker<'_>> = None;
+        for (number, one) in chosen.iter().enumerate() {
+            if number == 0 || chosen[number - 1].kernel != one.kernel {
+                checker = Some(Checker::new(&marked, one.kernel));
+            }
+            let checker = checker.as_ref().expect("it was made above");
+            let (listing, found) = &kernels[one.kernel as usize];
+            let candidate = &found.candidates[one.number];
+            let entry = entry(checker, &places, one, listing, candidate, machine);
+            let fault = match &entry {
+                Err(why) => Some(why.clone()),
+                Ok(entry) => {
+                    let fault = checker.fault(entry, number as u32);
+                    let fault = fault.or_else(|| binary::sums_fault(checker, entry, &machine.cost));
+                    if let Some(fault) = &fault
+                        && cx.passes.verify_each
+                    {
+                        panic!("candidate {number}, in `{}`: {fault}", listing.name);
+                    }
+                    fault
+                }
+            };
+            match entry.ok().filter(|_| fault.is_none()) {
+                Some(entry) => entries.push(entry),
+                None => faults.push((number, fault.unwrap_or_default())),
+            }
+        }
+        if faults.is_empty() {
+            for one in chosen.iter() {
+                let (listing, found) = &kernels[one.kernel as usize];
+                let candidate = &found.candidates[one.number];
+                cx.remarks.push(remarks::candidate(listing, candidate, &machine.cost));
+            }
+            let names: Vec<&str> = program.kernels.iter().map(|k| k.name.as_str()).collect();
+            let section = binary::section(&OffloadTable { entries }, &names);
+            marked.sections.push(section);
+            return marked;
+        }
+        for (number, why) in faults.into_iter().rev() {
+            let one = chosen.remove(number);
+            let (listing, found) = &kernels[one.kernel as usize];
+            let candidate = &found.candidates[one.number];
+            cx.remarks.push(remarks::left_out(listing, candidate, &why));
+        }
+    }
+}
+
+/// The entry of a candidate; why there is none.
+fn entry(
+    checker: &Checker<'_>,
+    places: &Places<'_>,
+    one: &Chosen,
+    listing: &Listing,
+    candidate: &Candidate,
+    machine: &Machine,
+) -> Result<Entry, String> {
+    let (begin, end) = (places.of(one.range.first), places.entered(None, one.range.last + 1));
+    if let Some(why) = checker.meeting_fault(begin, end) {
+        return Err(why);
+    }
+    let trips = candidate.trips(&machine.cost);
+    let condition = match candidate.iterations {
+        Some(Iterations::Runtime) if trips > 1 => {
+            let found = checker.condition(begin, end);
+            let found = found.ok_or("its trips cannot be told of registers at its begin")?;
+            Some(Condition { threshold: trips, ..found })
+        }
+        _ => None,
+    };
+    let traffic = cost::traffic(&machine.cost, &candidate.amounts, trips);
+    let live_in = set(&candidate.taken.registers_in);
+    // What it reads and is not sent is a constant, or nothing.
+    let range = candidate.range;
+    let lines = &listing.code[range.first as usize..=range.last as usize];
+    let reads: Vec<Reg> = lines.iter().flat_map(|line| line.reads.iter().copied()).collect();
+    let writes: Vec<Reg> = lines.iter().flat_map(|line| line.writes.iter().copied()).collect();
+    let only_read = set(&reads).without(&set(&writes)).without(&live_in);
+    let constants = only_read
+        .iter()
+        .filter_map(|reg| Some(Constant { reg, held: checker.held(reg, begin)? }))
+        .collect();
+    Ok(Entry {
+        kernel: one.kernel,
+        begin,
+        end,
+        live_in,
+        live_out: set(&candidate.taken.registers_out),
+        constants,
+        inputs: candidate.taken.inputs.len() as u32,
+        tag: Tag { tx: traffic.tx < 0.0, rx: traffic.rx < 0.0 },
+        trips,
+        condition,
+    })
+}
+
+/// The registers of the machine that those of a listing are.
+fn set(registers: &[Reg]) -> RegisterSet {
+    let mut set = RegisterSet::default();
+    for reg in registers {
+        set.insert(code::register(*reg));
+    }
+    set
+}

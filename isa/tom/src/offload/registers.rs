@@ -1,0 +1,131 @@
+//! A set of the registers of a thread as a bit vector: 32-bit registers and predicates. A register of
+//! 64 bits is the two that it is made of.
+
+use nbcc_isa_simt::{PREDICATES, PhysReg, RegClass};
+
+/// 32-bit registers that instructions can name.
+const WORDS: u16 = 256;
+
+/// A bit for each 32-bit register and each predicate.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RegisterSet {
+    bits: [u64; 5],
+}
+
+/// The place of a register's first bit, and how many it has.
+fn place(reg: PhysReg) -> (u16, u16) {
+    match reg.class {
+        RegClass::Word => (reg.index, 1),
+        RegClass::Wide => (reg.index, 2),
+        RegClass::Pred => (WORDS + reg.index, 1),
+    }
+}
+
+impl RegisterSet {
+    /// The set of these 32-bit registers, 64 a word, R0 in the lowest bit of the first, and of these
+    /// predicates, P0 in the lowest bit.
+    pub fn from_bits(words: [u64; 4], predicates: u64) -> RegisterSet {
+        let [a, b, c, d] = words;
+        RegisterSet { bits: [a, b, c, d, predicates] }
+    }
+
+    /// The bits of the 32-bit registers.
+    pub fn words(&self) -> [u64; 4] {
+        [self.bits[0], self.bits[1], self.bits[2], self.bits[3]]
+    }
+
+    /// The bits of the predicates.
+    pub fn predicates(&self) -> u64 {
+        self.bits[4]
+    }
+
+    /// Adds a register with all of its parts.
+    pub fn insert(&mut self, reg: PhysReg) {
+        let (first, count) = place(reg);
+        for bit in first..first + count {
+            if let Some(word) = self.bits.get_mut(usize::from(bit / 64)) {
+                *word |= 1 << (bit % 64);
+            }
+        }
+    }
+
+    /// Whether all parts of a register are in it.
+    pub fn contains(&self, reg: PhysReg) -> bool {
+        let (first, count) = place(reg);
+        (first..first + count).all(|bit| {
+            self.bits.get(usize::from(bit / 64)).is_some_and(|word| word >> (bit % 64) & 1 == 1)
+        })
+    }
+
+    /// Whether a part of a register is in it.
+    pub fn touches(&self, reg: PhysReg) -> bool {
+        let mut parts = RegisterSet::default();
+        parts.insert(reg);
+        !self.and(&parts).is_empty()
+    }
+
+    /// What is in either.
+    #[must_use]
+    pub fn or(&self, other: &RegisterSet) -> RegisterSet {
+        RegisterSet { bits: std::array::from_fn(|at| self.bits[at] | other.bits[at]) }
+    }
+
+    /// What is in both.
+    #[must_use]
+    pub fn and(&self, other: &RegisterSet) -> RegisterSet {
+        RegisterSet { bits: std::array::from_fn(|at| self.bits[at] & other.bits[at]) }
+    }
+
+    /// What is in this one only.
+    #[must_use]
+    pub fn without(&self, other: &RegisterSet) -> RegisterSet {
+        RegisterSet { bits: std::array::from_fn(|at| self.bits[at] & !other.bits[at]) }
+    }
+
+    /// Whether nothing is in it.
+    pub fn is_empty(&self) -> bool {
+        self.bits == [0; 5]
+    }
+
+    /// How many 32-bit registers and predicates are in it.
+    pub fn count(&self) -> u32 {
+        self.bits.iter().map(|word| word.count_ones()).sum()
+    }
+
+    /// Its registers: words by number, then predicates.
+    pub fn iter(&self) -> impl Iterator<Item = PhysReg> + use<> {
+        let set = *self;
+        let words = (0..WORDS).map(|index| PhysReg::new(RegClass::Word, index));
+        let predicates = (0..64).map(|index| PhysReg::new(RegClass::Pred, index));
+        words.chain(predicates).filter(move |&reg| set.contains(reg))
+    }
+
+    /// The first register that a thread with so many 32-bit registers does not have.
+    pub fn beyond(&self, words: u32) -> Option<PhysReg> {
+        self.iter().find(|reg| match reg.class {
+            RegClass::Pred => reg.index >= PREDICATES,
+            _ => u32::from(reg.index) >= words,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pairs_are_two_words_and_predicates_lie_apart() {
+        let mut set = RegisterSet::default();
+        set.insert(PhysReg::new(RegClass::Wide, 62));
+        set.insert(PhysReg::new(RegClass::Wide, 64));
+        set.insert(PhysReg::new(RegClass::Pred, 6));
+        assert_eq!(set.words(), [3 << 62, 3, 0, 0]);
+        assert_eq!((set.predicates(), set.count()), (1 << 6, 5));
+        assert!(set.contains(PhysReg::new(RegClass::Word, 63)));
+        assert!(!set.contains(PhysReg::new(RegClass::Word, 6)));
+        assert_eq!(set.beyond(66), None);
+        assert_eq!(set.beyond(64), Some(PhysReg::new(RegClass::Word, 64)));
+        let names: Vec<String> = set.iter().map(|reg| reg.to_string()).collect();
+        assert_eq!(names, ["R62", "R63", "R64", "R65", "P6"]);
+    }
+}
