@@ -1,19 +1,23 @@
-// gemv of Table I: y = A x, a block a row: threads stride over the row, and their sums are added in
-// shared memory.
+// gemv of Table I: y = A x, columns of A one after another as BLAS has them. A thread makes an element of y;
+// a block brings x to shared memory piece by piece.
 // targets: 12.9:compute_75
 // options: --fmad=false
 const int T = 128;
 
 extern "C" __global__ void __launch_bounds__(T)
-gemv(const float* __restrict__ a, const float* __restrict__ x, float* __restrict__ y, int columns) {
-    __shared__ float sums[T];
-    const float* row = a + (size_t)blockIdx.x * columns;
+gemv(const float* __restrict__ a, const float* __restrict__ x, float* __restrict__ y, int rows,
+     int columns) {
+    __shared__ float piece[T];
+    int row = blockIdx.x * T + threadIdx.x;
     float sum = 0;
-    for (int k = threadIdx.x; k < columns; k += T) sum += row[k] * x[k];
-    sums[threadIdx.x] = sum;
-    for (int half = T / 2; half > 0; half /= 2) {
+    for (int first = 0; first < columns; first += T) {
+        if (first + threadIdx.x < columns) piece[threadIdx.x] = x[first + threadIdx.x];
         __syncthreads();
-        if (threadIdx.x < half) sums[threadIdx.x] += sums[threadIdx.x + half];
+        if (row < rows) {
+            int count = min(T, columns - first);
+            for (int k = 0; k < count; k++) sum += a[(size_t)(first + k) * rows + row] * piece[k];
+        }
+        __syncthreads();
     }
-    if (threadIdx.x == 0) y[blockIdx.x] = sums[0];
+    if (row < rows) y[row] = sum;
 }

@@ -3,7 +3,7 @@
 // integers, so that their order does not matter.
 // targets: 12.9:compute_75
 // options: --fmad=false
-const int T = 256, MOST = 512;
+const int T = 128, MOST = 512;
 
 extern "C" __global__ void __launch_bounds__(T)
 assign(const float* __restrict__ points, const float* __restrict__ centres, int* __restrict__ member,

@@ -1,7 +1,7 @@
 // pr of Table I: the sum of all elements. Threads stride over them, a block adds in shared memory; a
 // second launch of one block adds what the blocks left.
 // targets: 12.9:compute_75
-const int T = 256;
+const int T = 128;
 
 extern "C" __global__ void __launch_bounds__(T)
 pr(const int* __restrict__ in, int* __restrict__ out, int n) {

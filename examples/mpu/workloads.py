@@ -30,8 +30,8 @@ SCALE = 1
 def axpy(c):
     n = 5000 * SCALE
     x, y, a = c.floats(n), c.floats(n), np.float32(2.5)
-    blocks = min(8 * SCALE, 2048)
-    c.launch("axpy", blocks, 256, i32(n), f32(a), c.input("x", x), c.input("y", y))
+    blocks = min(16 * SCALE, 2048)
+    c.launch("axpy", blocks, 128, i32(n), f32(a), c.input("x", x), c.input("y", y))
     c.expect("y", fma32(a, x, y))
 
 
@@ -65,25 +65,21 @@ def conv(c):
 
 @case("gemv")
 def gemv(c):
-    rows, columns, threads = 24 * SCALE, 300, 128
-    a, x = c.floats((rows, columns)), c.floats(columns)
-    c.launch("gemv", rows, threads, c.input("a", a), c.input("x", x), c.zeros("y", rows, np.float32), i32(columns))
-    products = np.zeros((rows, -(-columns // threads) * threads), np.float32)
-    products[:, :columns] = a * x
-    sums = np.zeros((rows, threads), np.float32)
-    for k in range(0, products.shape[1], threads):
-        sums += products[:, k:k + threads]
-    while sums.shape[1] > 1:
-        half = sums.shape[1] // 2
-        sums = sums[:, :half] + sums[:, half:]
-    c.expect("y", sums[:, 0])
+    rows, columns = 300 * SCALE, 150
+    a, x = c.floats((columns, rows)), c.floats(columns)
+    c.launch("gemv", -(-rows // 128), 128, c.input("a", a), c.input("x", x), c.zeros("y", rows, np.float32),
+             i32(rows), i32(columns))
+    y = np.zeros(rows, np.float32)
+    for k in range(columns):
+        y += a[k] * x[k]
+    c.expect("y", y)
 
 
 @case("hist")
 def hist(c):
     words = 3000 * SCALE
     values = np.minimum(c.rng.geometric(0.02, 4 * words) - 1, 255).astype(np.uint8)
-    c.launch("hist", min(4 * SCALE, 1024), 256, c.input("in", values.view(np.uint32)), c.zeros("bins", 256), i32(words))
+    c.launch("hist", min(8 * SCALE, 1024), 128, c.input("in", values.view(np.uint32)), c.zeros("bins", 256), i32(words))
     c.expect("bins", np.bincount(values, minlength=256).astype(np.uint32))
 
 
@@ -95,8 +91,8 @@ def kmeans(c):
     arguments = [c.input("points", points), c.input("centres", centres.copy()), c.zeros("member", n),
                  c.zeros("sums", features * clusters), c.zeros("counts", clusters)]
     for _ in range(rounds):
-        c.launch("assign", min(3 * SCALE, 512), 256, *arguments, i32(n), i32(features), i32(clusters))
-        c.launch("means", 1, 256, c.buffer("centres"), c.buffer("sums"), c.buffer("counts"), i32(features), i32(clusters))
+        c.launch("assign", min(6 * SCALE, 1024), 128, *arguments, i32(n), i32(features), i32(clusters))
+        c.launch("means", 1, 128, c.buffer("centres"), c.buffer("sums"), c.buffer("counts"), i32(features), i32(clusters))
         distance = np.zeros((clusters, n), np.float32)
         for f in range(features):
             d = points[f][None, :] - centres[:, f][:, None]
@@ -115,9 +111,10 @@ def kmeans(c):
 @case("knn")
 def knn(c):
     n = 2500 * SCALE
-    places, x, y = c.floats((n, 2), -90, 90), np.float32(12.5), np.float32(-30.25)
-    c.launch("knn", -(-n // 256), 256, c.input("places", places), c.zeros("distances", n, np.float32), i32(n), f32(x), f32(y))
-    dx, dy = x - places[:, 0], y - places[:, 1]
+    xs, ys, x, y = c.floats(n, -90, 90), c.floats(n, -90, 90), np.float32(12.5), np.float32(-30.25)
+    c.launch("knn", -(-n // 128), 128, c.input("xs", xs), c.input("ys", ys), c.zeros("distances", n, np.float32), i32(n),
+             f32(x), f32(y))
+    dx, dy = x - xs, y - ys
     c.expect("distances", np.sqrt(dx * dx + dy * dy))
 
 
@@ -157,10 +154,10 @@ def nw(c):
 
 @case("pr")
 def pr(c):
-    n, blocks = 6000 * SCALE, min(8 * SCALE, 1024)
+    n, blocks = 6000 * SCALE, min(16 * SCALE, 1024)
     x = c.ints(n, -10**6, 10**6)
-    c.launch("pr", blocks, 256, c.input("in", x), c.zeros("sums", blocks), i32(n))
-    c.launch("pr", 1, 256, c.buffer("sums"), c.zeros("total", 1), i32(blocks))
+    c.launch("pr", blocks, 128, c.input("in", x), c.zeros("sums", blocks), i32(n))
+    c.launch("pr", 1, 128, c.buffer("sums"), c.zeros("total", 1), i32(blocks))
     c.expect("total", np.array([x.sum(dtype=np.int64)]).astype(np.int32))
 
 
