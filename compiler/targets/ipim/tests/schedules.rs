@@ -255,3 +255,17 @@ fn the_printed_schedule_gives_the_same_plan() {
     assert!(wrong.is_empty(), "{wrong}");
     assert!(same > 100, "only {same} were compared");
 }
+
+/// What two stages read of a Func in tiles that are cut otherwise is one copy, also where the second
+/// needs less of it than the first.
+#[test]
+fn a_copy_serves_all_that_it_holds_enough_for() {
+    let source = "Func f(x, y) = in(x, y) * 2.0f;\n\
+                  Func g(x, y) = f(x - 1, y) + f(x + 1, y);\n\
+                  Func out(x, y) = g(x, y) + f(x, y);\n\
+                  f.compute_root().ipim_tile(x, y, xi, yi, 8, 8);\n\
+                  g.compute_root().ipim_tile(x, y, xi, yi, 16, 16);\n\
+                  out.compute_root().ipim_tile(x, y, xi, yi, 16, 16);\n";
+    let (text, _) = explain(source, "ipim-cube", &[256, 256]).expect("it compiles");
+    assert_eq!(text.matches("f is copied to").count(), 1, "{text}");
+}

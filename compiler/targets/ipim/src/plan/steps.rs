@@ -293,7 +293,8 @@ impl Planner<'_> {
         self.plan.steps.push(Step::Serial(SerialStep { func, stage, targets, sources }));
     }
 
-    /// A copy of a buffer that is distributed otherwise; made once.
+    /// A copy of a buffer that is distributed otherwise; made once, also where one that is there holds
+    /// more: tiles with wider ghost zones, elements further out.
     pub(super) fn copy(
         &mut self,
         from: BufferId,
@@ -305,8 +306,9 @@ impl Planner<'_> {
         for step in &self.plan.steps {
             if let Step::Redistribute { from: f, to, clamp: c } = step {
                 let b = &self.plan.buffers[*to];
-                let alike = b.layout == layout && b.region == region && b.excerpt == excerpt;
-                if *f == from && alike && *c == clamp {
+                let holds = b.layout == layout && b.region == region
+                    || contains(&b.layout, &layout) && covers(&b.region, &region);
+                if *f == from && holds && b.excerpt == excerpt && *c == clamp {
                     return *to;
                 }
             }
@@ -380,6 +382,21 @@ impl Planner<'_> {
         }
         Ok(())
     }
+}
+
+/// Whether tiles of one layout have those of another in the same places, and their ghost zones.
+fn contains(layout: &Layout, other: &Layout) -> bool {
+    let (Layout::Tiled(a), Layout::Tiled(b)) = (layout, other) else { return false };
+    let wide = |a: [u32; 2], b: [u32; 2]| a[0] >= b[0] && a[1] >= b[1];
+    (a.grid, a.tile, a.origin) == (b.grid, b.tile, b.origin)
+        && wide(a.ghost_columns, b.ghost_columns)
+        && wide(a.ghost_rows, b.ghost_rows)
+}
+
+/// Whether a region has all elements of another of as many dimensions.
+fn covers(region: &Region, other: &Region) -> bool {
+    region.len() == other.len()
+        && region.iter().zip(other).all(|(a, b)| a.min <= b.min && b.max <= a.max)
 }
 
 /// Whether a schedule asks for staging in the scratchpad.
