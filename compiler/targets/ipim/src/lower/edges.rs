@@ -50,32 +50,29 @@ impl EdgeTest {
         }
     }
 
-    /// Values that are negative where the window of some group of the vault reaches beyond.
-    pub fn conditions(&self, b: &mut Builder<'_>, fill: &Fill<'_>) -> Vec<Value> {
+    /// Values that are negative where the window of some group of the vault reaches beyond a limit
+    /// along dimension `k`; none where there is no limit.
+    pub fn conditions(&self, b: &mut Builder<'_>, fill: &Fill<'_>, k: usize) -> Vec<Value> {
+        let Some((low, high)) = fill.read.clamp[k] else { return vec![] };
         let tiled = fill.loops.cx.plan.buffers[fill.read.buffer].tiled();
         let strip = i64::from(tiled.grid.engines * tiled.tile[0]);
-        let mut all = Vec::new();
-        for k in 0..2 {
-            let Some((low, high)) = fill.read.clamp[k] else { continue };
-            let vault = vault_along(b, &tiled.grid, k);
-            let start = times(b, vault, self.vault[k]);
-            let local = match k {
-                0 => times(b, fill.strip, strip),
-                _ => fill.first_row(b),
-            };
-            let size = if k == 0 { strip } else { i64::from(fill.window.rows) };
-            let first = b.iadd(start, local);
-            // Of all groups the first reaches furthest down, the last furthest up.
-            let reach = if k == 0 { i64::from(fill.left()) } else { 0 };
-            let below = plus(b, first, self.origin[k] - reach - low);
-            let last = (self.groups[k] - 1) * self.group[k];
-            let beyond = if k == 0 { i64::from(fill.window.right) } else { 0 };
-            let end = plus(b, first, self.origin[k] + last + size - 1 + beyond);
-            let high = b.i32(high as i32);
-            let above = b.binary(BinaryOp::Isub, high, end);
-            all.extend([below, above]);
-        }
-        all
+        let vault = vault_along(b, &tiled.grid, k);
+        let start = times(b, vault, self.vault[k]);
+        let local = match k {
+            0 => times(b, fill.strip, strip),
+            _ => fill.first_row(b),
+        };
+        let size = if k == 0 { strip } else { i64::from(fill.window.rows) };
+        let first = b.iadd(start, local);
+        // Of all groups the first reaches furthest down, the last furthest up.
+        let reach = if k == 0 { i64::from(fill.left()) } else { 0 };
+        let below = plus(b, first, self.origin[k] - reach - low);
+        let last = (self.groups[k] - 1) * self.group[k];
+        let beyond = if k == 0 { i64::from(fill.window.right) } else { 0 };
+        let end = plus(b, first, self.origin[k] + last + size - 1 + beyond);
+        let high = b.i32(high as i32);
+        let above = b.binary(BinaryOp::Isub, high, end);
+        vec![below, above]
     }
 }
 

@@ -14,7 +14,8 @@ use super::math::{clamp, max, min, plus, times};
 use super::position::any_negative;
 use super::source;
 use crate::intrinsics::stage;
-use crate::plan::pieces;
+use crate::kernel::Size;
+use crate::plan::{Piece, pieces};
 
 /// The engines of every group that a piece is for.
 pub(crate) fn piece_mask(full: u32, engines: u32, engine: Option<u32>) -> u32 {
@@ -44,30 +45,42 @@ pub(crate) fn fill_windows(
     b.set_span(None);
 }
 
+/// Does one thing where a condition is negative, else the other.
+fn either(
+    b: &mut Builder<'_>,
+    conditions: &[Value],
+    at_edge: impl FnOnce(&mut Builder<'_>),
+    else_plain: impl FnOnce(&mut Builder<'_>),
+) {
+    if conditions.is_empty() {
+        return else_plain(b);
+    }
+    let negative = any_negative(b, conditions);
+    let [edge, plain, join]: [Block; 3] = std::array::from_fn(|_| b.func.add_block());
+    let to = |block| BlockCall { block, args: vec![] };
+    b.terminate(Terminator::Branch(negative, to(edge), to(plain)));
+    b.switch_to(edge);
+    at_edge(b);
+    b.jump(join, vec![]);
+    b.switch_to(plain);
+    else_plain(b);
+    b.jump(join, vec![]);
+    b.switch_to(join);
+    // Blocks made since stand behind; keep the join after both arms.
+    b.func.layout.retain(|&block| block != join);
+    b.func.layout.push(join);
+}
+
 impl Fill<'_> {
     fn run(&self, b: &mut Builder<'_>) {
-        if self.read.clamp == [None, None] {
-            return self.copy_rows(b, false);
-        }
         // Only vaults at the border of the image, and of them only strips and rows at the border,
-        // pay for clamping.
+        // pay for clamping: for rows by addresses that are computed, for columns by what is
+        // overwritten afterwards.
         let test = EdgeTest::of(self);
-        let conditions = test.conditions(b, self);
-        let at_edge = any_negative(b, &conditions);
-        let [edge, plain, join]: [Block; 3] = std::array::from_fn(|_| b.func.add_block());
-        let to = |block| BlockCall { block, args: vec![] };
-        b.terminate(Terminator::Branch(at_edge, to(edge), to(plain)));
-        b.switch_to(edge);
-        self.copy_rows(b, true);
-        repeat_columns(b, self);
-        b.jump(join, vec![]);
-        b.switch_to(plain);
-        self.copy_rows(b, false);
-        b.jump(join, vec![]);
-        b.switch_to(join);
-        // Blocks made since stand behind; keep the join after both arms.
-        b.func.layout.retain(|&block| block != join);
-        b.func.layout.push(join);
+        let rows = test.conditions(b, self, 1);
+        either(b, &rows, |b| self.copy_rows(b, true), |b| self.copy_rows(b, false));
+        let columns = test.conditions(b, self, 0);
+        either(b, &columns, |b| repeat_columns(b, self), |_| {});
     }
 
     /// Every inner index of the window, as subscripts in the window and in the buffer.
@@ -136,7 +149,7 @@ impl Fill<'_> {
         let limits = clamped.then(|| self.row_limits(b)).flatten();
         let margin = self.window.left - self.left();
         let pieces = pieces(grid.engines, tiled.tile[0], self.left(), self.window.right);
-        b.counted_loop("fill", self.window.rows, |b, counter| {
+        let row_at = |b: &mut Builder<'_>, counter: Value| {
             let row = b.iadd(first_row, counter);
             let row = match limits {
                 Some((low, high)) => {
@@ -145,30 +158,46 @@ impl Fill<'_> {
                 }
                 None => row,
             };
-            let row = plus(b, row, tiled.ghost_rows[0].into());
-            for piece in &pieces {
-                let mask = piece_mask(loops.cx.full_mask(), grid.engines, piece.engine);
-                let column = plus(b, self.strip, piece.strip + i64::from(tiled.ghost_columns[0]));
-                let start =
-                    i64::from(margin + self.left()) + piece.column * i64::from(tiled.tile[0]);
-                for atom in 0..piece.atoms {
-                    let x = i64::from(piece.first + atom * LANES as u32);
-                    let from_x = b.i32(x as i32);
-                    let to_x = match piece.engine {
-                        None => {
-                            let own = times(b, loops.position.pe, tiled.tile[0].into());
-                            plus(b, own, start + x)
-                        }
-                        Some(_) => b.i32((start + x) as i32),
-                    };
-                    let mut there = vec![from_x, row, column];
-                    there.extend(&buffer_inner);
-                    let mut here = vec![to_x, counter];
-                    here.extend(counters);
-                    stage(b, (from, &there), (self.mem, &here), mask);
-                }
+            plus(b, row, tiled.ghost_rows[0].into())
+        };
+        let fill = |b: &mut Builder<'_>, counter: Value, row: Value, piece: &Piece| {
+            let mask = piece_mask(loops.cx.full_mask(), grid.engines, piece.engine);
+            let column = plus(b, self.strip, piece.strip + i64::from(tiled.ghost_columns[0]));
+            let start = i64::from(margin + self.left()) + piece.column * i64::from(tiled.tile[0]);
+            for atom in 0..piece.atoms {
+                let x = i64::from(piece.first + atom * LANES as u32);
+                let from_x = b.i32(x as i32);
+                let to_x = match piece.engine {
+                    None => {
+                        let own = times(b, loops.position.pe, tiled.tile[0].into());
+                        plus(b, own, start + x)
+                    }
+                    Some(_) => b.i32((start + x) as i32),
+                };
+                let mut there = vec![from_x, row, column];
+                there.extend(&buffer_inner);
+                let mut here = vec![to_x, counter];
+                here.extend(counters);
+                stage(b, (from, &there), (self.mem, &here), mask);
             }
-        });
+        };
+        // A column of tiles is far from the next one in a bank, where other rows are open: all rows
+        // of the window first, then the next column.
+        let mut columns: Vec<Vec<Piece>> = Vec::new();
+        for piece in pieces {
+            let together = loops.cx.size >= Size::Merged;
+            let same = |of: &&mut Vec<Piece>| together || of[0].strip == piece.strip;
+            match columns.iter_mut().find(same) {
+                Some(of) => of.push(piece),
+                None => columns.push(vec![piece]),
+            }
+        }
+        for pieces in columns {
+            b.counted_loop("fill", self.window.rows, |b, counter| {
+                let row = row_at(b, counter);
+                pieces.iter().for_each(|piece| fill(b, counter, row, piece));
+            });
+        }
     }
 
     /// Elements of a row before the first tile of the strip that are filled.

@@ -41,7 +41,7 @@ pub use access::{Access, Source, Spread, accesses, spread, stage_roots};
 pub use excerpt::{Arc, Excerpt, Ring};
 pub use explain::{explain, remarks, span_of};
 pub use findings::{Finding, FindingKind};
-pub(crate) use ghosts::{Columns, Rows, columns_of, ghost_atoms, parts_of, pieces};
+pub(crate) use ghosts::{Columns, Piece, Rows, columns_of, ghost_atoms, parts_of, pieces};
 pub(crate) use grid::{busy, used};
 pub use modes::in_place;
 pub use order::NOWHERE;
