@@ -16,6 +16,8 @@ pub(crate) struct Lowering<'a> {
     pub plan: &'a Plan,
     pub machine: &'a Machine,
     pub size: Size,
+    /// Atoms that an exchange moves together.
+    pub batch: u32,
     /// The next barrier's number.
     pub(super) phase: u32,
     pub(super) used: u32,

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 
 use nbcc_ir::{Block, BlockCall, Builder, Effect, IntCond, Mem, Op, Terminator, Type, Value};
 use nbcc_isa_ipim::layout::Tiled;
-use nbcc_isa_ipim::{ATOM_BYTES, LANES};
+use nbcc_isa_ipim::{ATOM_BYTES, INSTRUCTION_BYTES, LANES, Machine};
 
 use super::cx::{KernelCx, Lowering};
 use super::math::{div_rem, plus, times};
@@ -20,12 +20,55 @@ use super::position::{Position, finish_at, position, skip_idle_of, vault_along};
 use super::window::piece_mask;
 use crate::intrinsics::{LD_RF, RD_VSM, REQ, ST_RF, WR_VSM, base, call, read, write};
 use crate::kernel::{Kernel, Size};
-use crate::plan::{BufferId, BufferPlan, Columns, Rows, parts_of, used};
+use crate::plan::{BufferId, BufferPlan, Columns, Plan, Rows, Step, parts_of, used};
 
-/// Atoms exchanged together, so that their latencies overlap.
+/// Atoms exchanged together, so that their latencies overlap: what is read of a scratchpad waits for
+/// all that is written to it.
 const BATCH: u32 = 8;
+/// The same where the exchanges of a program take a small part of the instruction memory.
+const LARGE_BATCHES: [u32; 2] = [32, 16];
+/// That part.
+const PART: u32 = 6;
 /// The same where code has to be small.
 const COMPACT_BATCH: u32 = 2;
+/// Instructions that move an atom by way of the vault's scratchpad, and those of a request.
+const MOVE: u32 = 10;
+const REQUEST: u32 = 3;
+
+/// How many atoms the exchanges of a plan move together.
+pub(crate) fn batch(plan: &Plan, machine: &Machine, size: Size) -> u32 {
+    match size {
+        Size::Fast => {}
+        Size::Merged => return BATCH,
+        Size::Compact | Size::Smallest => return COMPACT_BATCH,
+    }
+    let exchanged = |step: &Step| match step {
+        Step::Exchange(buffer) => Some(&plan.buffers[*buffer]),
+        _ => None,
+    };
+    // Atoms of each part, and instructions for one of them.
+    let mut parts: Vec<(u32, u32)> = Vec::new();
+    for buffer in plan.steps.iter().filter_map(exchanged) {
+        let grid = &buffer.tiled().grid;
+        for ((dx, dy), list) in parts_of(buffer, buffer.tiled()) {
+            let [x, y] = grid.groups;
+            let [inner_x, inner_y] = [(x, dx), (y, dy)]
+                .map(|(groups, d)| groups.saturating_sub(d.unsigned_abs() as u32));
+            let remote = x * y - inner_x * inner_y;
+            for (columns, rows) in list {
+                let mask = piece_mask(machine.full_mask(), grid.engines, columns.engine);
+                let engines = (0..grid.engines).filter(|pe| mask >> pe & 1 == 1).count() as u32;
+                parts.push((columns.atoms * rows.count, MOVE + REQUEST * remote * engines));
+            }
+        }
+    }
+    let room = plan.vsm_data / INSTRUCTION_BYTES / PART;
+    let instructions = |batch: u32| -> u64 {
+        parts.iter().map(|&(atoms, each)| u64::from(atoms.min(batch)) * u64::from(each)).sum()
+    };
+    let fits = |&batch: &u32| instructions(batch) <= u64::from(room);
+    LARGE_BATCHES.into_iter().find(fits).unwrap_or(BATCH)
+}
 
 /// Lowers the exchange of a buffer's ghost zones. `None` where there is nothing to exchange.
 pub(crate) fn lower(cx: &mut Lowering<'_>, id: BufferId) -> Option<Kernel> {
@@ -88,8 +131,7 @@ impl Exchange<'_> {
         let (size, own) = self.slots(d);
         let unit = size[0] * size[1] * self.slot_bytes();
         let room = i64::from(self.cx.machine.memory.vsm_bytes - self.cx.plan.vsm_data);
-        let most = if self.cx.size <= Size::Merged { BATCH } else { COMPACT_BATCH };
-        let batch = (room / unit).clamp(1, most.into()) as u32;
+        let batch = (room / unit).clamp(1, self.cx.batch.into()) as u32;
         // Byte address of this group's slot and of its neighbour's.
         let row = times(b, self.position.group_y, size[0] * self.slot_bytes());
         let column = times(b, self.position.group_x, self.slot_bytes());

@@ -36,7 +36,8 @@ pub fn lower(plan: &Plan, machine: &Machine) -> Vec<Kernel> {
 
 /// Lowers every step of a plan to code of that size.
 pub fn lower_to(plan: &Plan, machine: &Machine, size: Size) -> Vec<Kernel> {
-    let mut cx = Lowering { plan, machine, size, phase: 0, used: 0 };
+    let batch = exchange::batch(plan, machine, size);
+    let mut cx = Lowering { plan, machine, size, batch, phase: 0, used: 0 };
     let mut kernels = Vec::new();
     for (number, step) in plan.steps.iter().enumerate() {
         let before = kernels.len();
