@@ -13,7 +13,9 @@ mod memory;
 pub mod prepass;
 mod print;
 pub mod regalloc;
+pub mod rename;
 pub mod schedule;
+pub mod split;
 
 pub use function::{Block, BlockData, Function, InstData, VReg, VRegData};
 pub use memory::{AffineAddress, MemoryAccess};

@@ -2,6 +2,7 @@
 //! before and after allocation, and where an allocation is damaged so that they do not, the checker
 //! says so.
 
+mod ranges;
 mod toy;
 
 use std::collections::BTreeSet;

@@ -7,11 +7,12 @@ use nbcc_base::{Diagnostic, Failed};
 use nbcc_isa_ipim::program::Param;
 use nbcc_isa_ipim::{INSTRUCTION_BYTES, Machine};
 use nbcc_mach::regalloc::{Allocation, Policy, Shortage};
+use nbcc_mach::split::Split;
 use nbcc_pipeline::{Context, Stop};
 use nbcc_placement::{Message, Remark, RemarkKind, Term};
 
 use crate::backend::code::{MachineKernel, Selected};
-use crate::backend::{emit, regalloc, reorder, select};
+use crate::backend::{emit, regalloc, reorder, select, split};
 use crate::codes;
 use crate::configuration::{Configuration, Excess};
 use crate::kernel::calls_in_order;
@@ -72,6 +73,7 @@ pub fn choose(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Stop<
         let code = select::select(kernel, places, &mut state.pool);
         state.selected.push(MachineKernel {
             code,
+            unsplit: None,
             unscheduled: None,
             registers: None,
             unallocated: None,
@@ -94,12 +96,60 @@ pub fn choose(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Stop<
     Err(too_large(message, cx))
 }
 
+/// Splits live ranges where registers limit a kernel. Where they are to be few, they are reused soon
+/// in any case.
+pub fn split_ranges(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {
+    if state.policy == Policy::Min {
+        return Ok(());
+    }
+    for kernel in &mut state.selected {
+        let before = cx.passes.verify_each.then(|| kernel.code.func.clone());
+        let done = split::run(&mut kernel.code, &state.machine);
+        if done.remade + done.moved > 0 {
+            cx.remarks.push(split_remark(&kernel.code, &done));
+        }
+        kernel.unsplit = before.map(|before| (before, done));
+    }
+    Ok(())
+}
+
+/// How many values of a kernel need no register between their uses.
+fn split_remark(code: &Selected, done: &Split) -> Remark {
+    Remark {
+        kind: RemarkKind::Passed,
+        pass: "split-ranges",
+        name: "Split",
+        function: code.func.name.clone(),
+        span: code.func.first_span(),
+        message: Message::of_value("Remade", done.remade)
+            .text(" constants are made again at their uses, ")
+            .value("Moved", done.moved)
+            .text(" addresses lie in DataRF between them: other values wait for registers"),
+        terms: vec![],
+    }
+}
+
+/// Gives the registers of each block entries that have rested.
+pub fn rename_registers(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {
+    if state.policy == Policy::Min {
+        return Ok(());
+    }
+    for kernel in &mut state.selected {
+        if let Some(registers) = &mut kernel.registers {
+            regalloc::rename(&kernel.code, &state.machine, registers);
+        }
+    }
+    Ok(())
+}
+
 /// Reorders instructions before they get registers.
 pub fn schedule_kernels(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {
     if !state.reorder {
         return Ok(());
     }
     for kernel in &mut state.selected {
+        // Instructions are elsewhere from here on.
+        kernel.unsplit = None;
         let before = cx.passes.verify_each.then(|| kernel.code.func.clone());
         let files = regalloc::files(&state.machine, state.policy, kernel.code.args.as_ref());
         let (machine, memory_order) = (&state.machine, state.memory_order);
@@ -137,6 +187,7 @@ pub fn allocate(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Sto
         }
         let kernel = &mut state.selected[number];
         // Instructions are others from here on.
+        kernel.unsplit = None;
         kernel.unscheduled = None;
         kernel.unallocated = cx.passes.verify_each.then(|| kernel.code.func.clone());
         match regalloc::allocate(&mut kernel.code, machine, policy, slots_end) {

@@ -7,7 +7,7 @@ use nbcc_placement::{Message, Remark, RemarkKind};
 use crate::backend::provenance;
 use crate::configuration::{Configuration, Rematerialise};
 use crate::kernel::{KernelCall, Size};
-use crate::passes::{addresses, increments, legalize, merge, place, reuse, share, unroll};
+use crate::passes::{addresses, fuse, increments, legalize, merge, place, reuse, share, unroll};
 use crate::state::Compilation;
 use crate::{fit, front};
 
@@ -115,6 +115,7 @@ pub const PASSES: &[PassDesc<Compilation, Configuration>] = &[
     ),
     optional("clean", "remove what nothing uses", OptLevel::O1, clean, &[LEGAL]),
     pass("relegalize", "legalize what the transforms made", make_legal, &[LEGAL], &[]),
+    optional("fuse", "multiply and add in one instruction", OptLevel::O2, fuse, &[LEGAL]),
     optional(
         "increments",
         "make addresses of each other where registers are too few for all of them",
@@ -131,6 +132,13 @@ pub const PASSES: &[PassDesc<Compilation, Configuration>] = &[
     ),
     attempt("select", "choose instructions", fit::choose, &[PLACES], &[MACHINE]),
     optional(
+        "split-ranges",
+        "leave out of registers what is rarely used while other values wait for registers",
+        OptLevel::O2,
+        fit::split_ranges,
+        &[MACHINE],
+    ),
+    optional(
         "schedule-kernels",
         "issue instructions in an order in which few wait and few values need registers",
         OptLevel::O2,
@@ -142,6 +150,13 @@ pub const PASSES: &[PassDesc<Compilation, Configuration>] = &[
         "give registers, keep the rest in banks",
         fit::allocate,
         &[MACHINE],
+        &[REGISTERS],
+    ),
+    optional(
+        "rename-registers",
+        "give values of a block the registers that have rested longest",
+        OptLevel::O2,
+        fit::rename_registers,
         &[REGISTERS],
     ),
     optional(
@@ -275,6 +290,13 @@ fn strength(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> 
 fn clean(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {
     use nbcc_opt::{dce, params};
     each(state, Some(Rematerialise::Invariants), &[dce::run, params::run, dce::run])
+}
+
+fn fuse(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {
+    for kernel in &mut state.kernels {
+        fuse::run(&mut kernel.func);
+    }
+    each(state, None, &[nbcc_opt::dce::run])
 }
 
 fn make_increments(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {

@@ -11,7 +11,7 @@ use nbcc_stages::Pipeline;
 use nbcc_stages::bounds::{Bounds, Extents, ParamValues};
 
 use crate::backend::code::{LiteralPool, MachineKernel};
-use crate::backend::{regalloc, reorder};
+use crate::backend::{regalloc, reorder, split};
 use crate::configuration::{Configuration, Excess, Transforms};
 use crate::kernel::{Kernel, KernelCall};
 use crate::passes::place::{self, Places};
@@ -167,6 +167,9 @@ impl State for Compilation {
 
     fn verify(&self) -> Result<(), String> {
         for kernel in &self.selected {
+            if let Some((before, done)) = &kernel.unsplit {
+                split::check(before, &kernel.code, done)?;
+            }
             if let Some((before, orders)) = &kernel.unscheduled {
                 reorder::check(before, &kernel.code.func, orders, None)?;
             }

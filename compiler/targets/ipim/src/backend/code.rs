@@ -7,6 +7,7 @@ use cranelift_entity::SecondaryMap;
 use nbcc_isa::Imm;
 use nbcc_isa_ipim::{ATOM_BYTES, Inst, RESERVED_ADDR_REGS, RegClass, SimbMask};
 use nbcc_mach::regalloc::Allocation;
+use nbcc_mach::split::Split;
 use nbcc_mach::{Block, VReg};
 
 use crate::plan::BANK_RESERVED;
@@ -49,6 +50,8 @@ pub type Orders = SecondaryMap<Block, Vec<usize>>;
 pub struct MachineKernel {
     /// The instructions.
     pub code: Selected,
+    /// Its instructions before live ranges were split, and what was done, for the check of that.
+    pub unsplit: Option<(MachFunction, Split)>,
     /// Its instructions before they were first reordered, and where they were, for the check of that.
     pub unscheduled: Option<(MachFunction, Orders)>,
     /// Its registers, once they are allocated.

@@ -6,3 +6,4 @@ pub mod provenance;
 pub mod regalloc;
 pub mod reorder;
 pub mod select;
+pub mod split;

@@ -14,9 +14,11 @@ use nbcc_mach::VReg;
 use nbcc_mach::regalloc::{
     self, Allocation, Home, Insertion, Policy, RegisterFile, Shortage, Slots, Spiller, Transfer,
 };
+use nbcc_mach::rename;
 
 use super::code::{Args, MachFunction, RESERVED_CTRL_REGS, Recipe, Selected, constant_address};
 use super::provenance;
+use super::split::Times;
 use crate::kernel::MAX_CONSTANTS;
 use crate::plan::BANK_RESERVED;
 
@@ -78,6 +80,12 @@ pub fn control_shortage(kernel: &Selected, machine: &Machine, policy: Policy) ->
     regalloc::allocate(&mut kernel.func.clone(), &files[..1], &mut spiller, true).err()
 }
 
+/// Gives the registers of each block those entries that have rested longest.
+pub fn rename(kernel: &Selected, machine: &Machine, allocation: &mut Allocation) -> u32 {
+    let files = files(machine, Policy::Spread, kernel.args.as_ref());
+    rename::rename(&kernel.func, &files, &Times(machine), allocation)
+}
+
 /// Checks the registers of a kernel against its instructions before it had any.
 ///
 /// # Errors
@@ -129,7 +137,7 @@ pub fn copy(inst: &Inst<VReg>) -> Option<(VReg, VReg)> {
 
 /// What an instruction moves. The reserved part of a bank holds, beside `slots`, what does not change
 /// while a kernel runs: literals and parameters.
-fn transfer(inst: &Inst<VReg>, slots: &Range<u32>) -> Option<Transfer<VReg>> {
+pub fn transfer(inst: &Inst<VReg>, slots: &Range<u32>) -> Option<Transfer<VReg>> {
     if let Some((to, from)) = copy(inst) {
         return Some(Transfer::Copy { to, from });
     }

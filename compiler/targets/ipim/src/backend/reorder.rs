@@ -198,12 +198,17 @@ fn is_load(inst: &Inst<VReg>) -> bool {
     matches!(inst, Inst::LdRf { .. } | Inst::LdPgsm { .. } | Inst::Req { .. })
 }
 
+/// How many cycles after its issue an instruction holds its registers no longer.
+pub fn retires(inst: &Inst<VReg>, machine: &Machine) -> u32 {
+    // A row is not always open.
+    let row = if is_load(inst) { machine.dram.t_rcd } else { 0 };
+    machine.latency.t_tsv + row + machine.latency(inst.unit(), inst.latency())
+}
+
 /// How many cycles after an instruction the one that depends on it can issue.
 fn latency(insts: &[InstData<Inst<VReg>>], from: usize, edge: &Edge, machine: &Machine) -> u32 {
     let [inst, next] = [from, edge.to].map(|at| &insts[at].inst);
-    // A row is not always open.
-    let row = if is_load(inst) { machine.dram.t_rcd } else { 0 };
-    let retires = || machine.latency.t_tsv + row + machine.latency(inst.unit(), inst.latency());
+    let retires = || retires(inst, machine);
     let touches = |inst: &Inst<VReg>, memory| {
         inst.memory_reads().contains(&memory) || inst.memory_writes().contains(&memory)
     };

@@ -2,6 +2,7 @@
 
 pub mod addresses;
 mod frequency;
+pub mod fuse;
 pub mod increments;
 pub mod legalize;
 pub mod merge;

@@ -7,9 +7,12 @@
 //! | `addresses` | IR without memory objects; they lie behind each other in their memories |
 //! | `legalize` | IR of operations that there are instructions for |
 //! | `reuse` | IR in which what is known of memory is not read again |
+//! | `fuse` | IR of products and sums in one operation |
 //! | `increments` | IR whose addresses are made of each other |
 //! | `place` | IR with the register files of each value |
 //! | `select` | instructions over virtual registers, and registers that can be rematerialised |
+//! | `split` | the same once live ranges are split |
+//! | `rename` | what `allocate` shows, with registers that have rested |
 //! | `allocate` | instructions with their registers, and what that cost |
 //! | `emit` | the assembly of the program that runs the kernels one after another |
 //!
@@ -27,10 +30,10 @@ use nbcc_ir::{Function, Mem, PrintOptions, parse_module, print_function, verify_
 use nbcc_isa_ipim::{Machine, asm};
 use nbcc_mach::regalloc::Policy;
 use nbcc_target_ipim::backend::code::{LiteralPool, Selected};
-use nbcc_target_ipim::backend::{emit, provenance, regalloc, select};
+use nbcc_target_ipim::backend::{emit, provenance, regalloc, select, split};
 use nbcc_target_ipim::intrinsics::{self, BANK};
 use nbcc_target_ipim::kernel::{Kernel, KernelCall, calls_in_order};
-use nbcc_target_ipim::passes::{addresses, increments, legalize, place, reuse};
+use nbcc_target_ipim::passes::{addresses, fuse, increments, legalize, place, reuse};
 use nbcc_target_ipim::plan::BANK_RESERVED;
 
 /// The engines that run the kernels.
@@ -104,12 +107,13 @@ fn result(input: &str) -> String {
     if pass == "legalize" {
         return kernels.iter().map(|kernel| printed(&kernel.func)).collect();
     }
-    if ["reuse", "increments"].contains(&pass) {
+    if ["reuse", "fuse", "increments"].contains(&pass) {
         for kernel in &mut kernels {
             kernel.objects = provenance::objects(kernel, &[]);
             nbcc_opt::cse::run(&mut kernel.func);
             match pass {
                 "reuse" => reuse::run(kernel),
+                "fuse" => fuse::run(&mut kernel.func),
                 _ => increments::run(&mut kernel.func),
             }
             nbcc_opt::dce::run(&mut kernel.func);
@@ -139,13 +143,24 @@ fn result(input: &str) -> String {
     if pass == "select" {
         return selected.iter().map(shown).collect();
     }
+    if pass == "split" {
+        for kernel in &mut selected {
+            let before = kernel.func.clone();
+            let done = split::run(kernel, &options.machine);
+            assert_eq!(split::check(&before, kernel, &done), Ok(()), "{input}");
+        }
+        return selected.iter().map(shown).collect();
+    }
     let mut out = String::new();
     let mut ready = Vec::new();
     for kernel in &mut selected {
         let before = kernel.func.clone();
         let done = regalloc::allocate(kernel, &options.machine, options.policy, BANK_RESERVED);
         match done {
-            Ok(done) => {
+            Ok(mut done) => {
+                if pass == "rename" {
+                    regalloc::rename(kernel, &options.machine, &mut done);
+                }
                 let checked =
                     regalloc::check(&before, kernel, &done, &options.machine, BANK_RESERVED);
                 assert_eq!(checked, Ok(()), "{input}");
@@ -162,7 +177,7 @@ fn result(input: &str) -> String {
             }
         }
     }
-    if pass == "allocate" {
+    if ["allocate", "rename"].contains(&pass) {
         return out;
     }
     assert_eq!(pass, "emit", "there is no such pass");

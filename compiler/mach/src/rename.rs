@@ -1,0 +1,203 @@
+//! Register renaming within blocks, after allocation: of the entries that a value of a block may
+//! have, the one that has rested longest, by estimated times. Colouring takes entries in a round, in
+//! which those that a slow access still reads come up as soon as those that are free at once; an
+//! in-order core waits for them then (iPIM, section V-C: a register that was just used must not be
+//! reused). As linear scan does (Poletto, Sarkar, "Linear Scan Register Allocation", TOPLAS 1999),
+//! each block is walked in order; values that other blocks see keep what colouring gave them.
+
+use std::collections::BTreeMap;
+
+use cranelift_entity::EntitySet;
+use nbcc_isa::Instruction;
+
+use crate::liveness::Liveness;
+use crate::regalloc::{Allocation, RegisterFile};
+use crate::{Block, Function, InstData, VReg};
+
+/// What renaming asks of a machine.
+pub trait Timing<I> {
+    /// Cycles from the time at which an instruction is served until it holds its registers no longer.
+    fn latency(&self, inst: &I) -> u32;
+
+    /// The unit that serves it, if it serves one after another, and the cycles that it takes for this
+    /// one.
+    fn served(&self, inst: &I) -> Option<(usize, u32)>;
+}
+
+/// The accesses to a register in a block, by the places of its instructions.
+#[derive(Clone, Copy, Debug)]
+struct Span {
+    first: usize,
+    last: usize,
+    /// Whether the first access only writes.
+    begins: bool,
+    /// Whether the last access only reads.
+    ends: bool,
+}
+
+impl Span {
+    /// Whether another value may take the entry at an instruction: it may be one that reads this one.
+    fn is_over(&self, at: usize) -> bool {
+        self.last < at || self.last == at && self.ends
+    }
+
+    /// Whether an entry may be another value's up to this span.
+    fn is_behind(&self, other: &Span) -> bool {
+        self.first > other.last || self.first == other.last && self.begins && other.ends
+    }
+}
+
+/// Gives the registers of each block that no other block accesses other entries. Where those are too
+/// few for an order of choice, a block keeps what it had, as do files in which some take several
+/// entries. Returns how many registers have another entry now.
+pub fn rename<I: Instruction<Reg = VReg>>(
+    func: &Function<I>,
+    files: &[RegisterFile<I::Class>],
+    timing: &impl Timing<I>,
+    allocation: &mut Allocation,
+) -> u32 {
+    let live = Liveness::new(func);
+    let mut accessed: BTreeMap<VReg, Block> = BTreeMap::new();
+    let mut shared = EntitySet::new();
+    for (block, data) in &func.blocks {
+        for inst in &data.insts {
+            inst.inst.for_each_operand(|operand| {
+                if *accessed.entry(*operand.reg).or_insert(block) != block {
+                    shared.insert(*operand.reg);
+                }
+            });
+        }
+    }
+    let mut renamed = 0;
+    for (block, data) in &func.blocks {
+        let mut own: BTreeMap<VReg, Span> = BTreeMap::new();
+        let mut others: BTreeMap<VReg, Span> = BTreeMap::new();
+        for (at, inst) in data.insts.iter().enumerate() {
+            inst.inst.for_each_operand(|operand| {
+                let (reads, writes) = (operand.role.reads(), operand.role.writes());
+                let new = Span { first: at, last: at, begins: !reads, ends: !writes };
+                let own = if shared.contains(*operand.reg) { &mut others } else { &mut own };
+                let span = own.entry(*operand.reg).or_insert(new);
+                // An instruction may name a register several times.
+                span.begins &= span.first < at || !reads;
+                span.ends = !writes && (span.last < at || span.ends);
+                span.last = at;
+            });
+        }
+        let (live_in, live_out) = (&live.live_in[block], &live.live_out[block]);
+        for &vreg in live_in.iter().chain(live_out) {
+            let known = own.remove(&vreg).or_else(|| others.get(&vreg).copied());
+            let mut span = known.unwrap_or(Span { first: 0, last: 0, begins: false, ends: true });
+            if live_in.binary_search(&vreg).is_ok() {
+                (span.first, span.begins) = (0, false);
+            }
+            if live_out.binary_search(&vreg).is_ok() {
+                (span.last, span.ends) = (data.insts.len(), false);
+            }
+            others.insert(vreg, span);
+        }
+        let unwritten: Vec<VReg> =
+            own.iter().filter(|(_, span)| !span.begins).map(|(&vreg, _)| vreg).collect();
+        for vreg in unwritten {
+            others.extend(own.remove(&vreg).map(|span| (vreg, Span { first: 0, ..span })));
+        }
+        let mut walk = Walk { func, files, timing, allocation, own, others };
+        let Some(found) = walk.block(&data.insts) else { continue };
+        for (vreg, entry) in found {
+            renamed += u32::from(allocation.entries[vreg] != entry);
+            let class = func.vregs[vreg].class;
+            if let Some(file) = files.iter().position(|file| file.width(class).is_some()) {
+                allocation.used[file] = allocation.used[file].max(u32::from(entry) + 1);
+            }
+            allocation.entries[vreg] = entry;
+        }
+    }
+    renamed
+}
+
+struct Walk<'a, I: Instruction<Reg = VReg>, T> {
+    func: &'a Function<I>,
+    files: &'a [RegisterFile<I::Class>],
+    timing: &'a T,
+    allocation: &'a Allocation,
+    own: BTreeMap<VReg, Span>,
+    others: BTreeMap<VReg, Span>,
+}
+
+impl<I: Instruction<Reg = VReg>, T: Timing<I>> Walk<'_, I, T> {
+    fn file(&self, vreg: VReg) -> Option<usize> {
+        let class = self.func.vregs[vreg].class;
+        let single = |file: &RegisterFile<I::Class>| file.classes.iter().all(|&(_, n)| n == 1);
+        self.files.iter().position(|file| file.width(class).is_some() && single(file))
+    }
+
+    /// New entries of the registers of a block's own; `None` if they are too few.
+    fn block(&mut self, insts: &[InstData<I>]) -> Option<BTreeMap<VReg, u16>> {
+        let count = |file: &RegisterFile<I::Class>| usize::from(file.entries.end);
+        // Where each entry is taken by registers that keep theirs, and last by one that got it.
+        let mut kept: Vec<Vec<Vec<Span>>> =
+            self.files.iter().map(|file| vec![Vec::new(); count(file)]).collect();
+        let mut given: Vec<Vec<Option<Span>>> = kept.iter().map(|f| vec![None; f.len()]).collect();
+        let keeping = self.others.iter().map(|(&vreg, &span)| (vreg, span));
+        for (vreg, span) in keeping {
+            let entry = self.func.vregs[vreg].fixed.unwrap_or(self.allocation.entries[vreg]);
+            if let Some(file) = self.file(vreg)
+                && let Some(spans) = kept[file].get_mut(usize::from(entry))
+            {
+                spans.push(span);
+            }
+        }
+        // When nothing in flight accesses an entry any longer.
+        let mut rested: Vec<Vec<u32>> = kept.iter().map(|file| vec![0; file.len()]).collect();
+        let mut ready: BTreeMap<VReg, u32> = BTreeMap::new();
+        let mut units: BTreeMap<usize, u32> = BTreeMap::new();
+        let mut found: BTreeMap<VReg, u16> = BTreeMap::new();
+        let mut now = 0;
+        for (at, data) in insts.iter().enumerate() {
+            let (uses, defs) = Function::uses_and_defs(&data.inst);
+            for vreg in &uses {
+                now = now.max(ready.get(vreg).copied().unwrap_or(0));
+            }
+            for &vreg in &defs {
+                let Some(&span) = self.own.get(&vreg).filter(|span| span.first == at) else {
+                    continue;
+                };
+                let Some(file) = self.file(vreg) else { continue };
+                if self.func.vregs[vreg].fixed.is_some() || found.contains_key(&vreg) {
+                    continue;
+                }
+                let is_free = |entry: &u16| {
+                    let entry = usize::from(*entry);
+                    let mut others = kept[file][entry].iter().chain(&given[file][entry]);
+                    others.all(|other| other.is_over(at) || other.is_behind(&span))
+                };
+                let entries = self.files[file].entries.clone().filter(is_free);
+                let entry = entries.min_by_key(|&entry| rested[file][usize::from(entry)])?;
+                now = now.max(rested[file][usize::from(entry)]);
+                given[file][usize::from(entry)] = Some(span);
+                found.insert(vreg, entry);
+            }
+            let mut start = now;
+            if let Some((unit, cycles)) = self.timing.served(&data.inst) {
+                let free = units.entry(unit).or_default();
+                start = start.max(*free);
+                *free = start + cycles;
+            }
+            let end = start + self.timing.latency(&data.inst);
+            for &vreg in uses.iter().chain(&defs) {
+                let fixed = self.func.vregs[vreg].fixed.unwrap_or(self.allocation.entries[vreg]);
+                let entry = usize::from(found.get(&vreg).copied().unwrap_or(fixed));
+                if let Some(file) = self.file(vreg)
+                    && let Some(rested) = rested[file].get_mut(entry)
+                {
+                    *rested = (*rested).max(end);
+                }
+            }
+            for &vreg in &defs {
+                ready.insert(vreg, end);
+            }
+            now += 1;
+        }
+        Some(found)
+    }
+}
