@@ -8,7 +8,7 @@ use nbcc_ir::{
     Type,
 };
 
-use super::expr::whole;
+use super::place::whole;
 use super::{Lower, Pointer, Val, ir_type};
 use crate::codes;
 use crate::sema::tree::{Extent as Declared, Function, Param};

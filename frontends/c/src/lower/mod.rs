@@ -13,6 +13,7 @@ mod extents;
 mod interface;
 mod library;
 mod objects;
+mod place;
 mod pointers;
 mod ranges;
 mod ssa;

@@ -4,8 +4,8 @@
 use nbcc_base::Span;
 use nbcc_ir::{Block, BlockCall, Counter, LoopInfo, Terminator, Value};
 
-use super::expr::Located;
 use super::objects::Variable;
+use super::place::Located;
 use super::{Lower, Val};
 use crate::sema::tree::{Compare, Expr, ExprKind, Loop, Place, PlaceKind, Stmt, StmtKind};
 use crate::types::Int;
@@ -72,7 +72,7 @@ impl Lower<'_> {
                         self.set(&Located::Pointer(object, at), ty, &value);
                     }
                     Some(Variable::Memory(number)) => {
-                        let to = super::expr::whole(number);
+                        let to = super::place::whole(number);
                         self.store_value(to, ty, &value);
                     }
                     None => {}

@@ -7,6 +7,7 @@ mod expr;
 mod function;
 mod init;
 mod operators;
+mod place;
 mod stmt;
 pub(crate) mod tree;
 
