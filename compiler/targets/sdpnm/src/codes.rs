@@ -49,8 +49,8 @@ nbcc_base::codes! {
     by test "what_the_core_lacks_is_refused";
 
     CORE_TOO_LARGE = "E5102", "a function that does not fit the core",
-    "Data and variables have the memory behind its first bank, code that bank; values that find no \
-     register have a frame of 4096 bytes, together with the parameters.",
+    "Data and variables have the memory behind its first bank, code that bank. Values that \
+     find no register have 16 MiB, parameters 2048 bytes.",
     "// nbcc example.c --set memory.banks=2\nstatic int table[1 << 24];\n\
      int at(int i) { table[i] = i; return table[i >> 1]; }\n";
 

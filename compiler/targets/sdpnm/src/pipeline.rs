@@ -3,6 +3,7 @@
 use nbcc_analysis::LoopForest;
 use nbcc_base::{Diagnostic, Failed};
 use nbcc_ir::{Cfg, Dominators};
+use nbcc_isa_sdpnm::core::memory::PAGE;
 use nbcc_mach::regalloc::Allocation;
 use nbcc_opt::{cse, dce, fold, licm, params, simplify_cfg, unreachable};
 use nbcc_pipeline::{Context, Fact, OptLevel, PassDesc, optional, pass, signature};
@@ -162,9 +163,11 @@ fn run_allocate(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Fai
     let selected = state.selected.as_mut().expect("instructions are selected");
     state.unallocated = cx.passes.verify_each.then(|| selected.func.clone());
     let coalescing = cx.passes.level >= OptLevel::O1;
-    let Ok(done) = regalloc::allocate(selected, &state.objects.slots, coalescing) else {
+    let (frame, slots) = (&mut state.objects.frame.frame, &state.objects.slots);
+    let Ok((done, end)) = regalloc::allocate(selected, frame.address, slots, coalescing) else {
         return too_large(state, "the frame has no room for so many values at a time", cx);
     };
+    frame.bytes = frame.bytes.max(end.next_multiple_of(PAGE));
     let Allocation { spilled, rematerialised, coalesced, .. } = done;
     let message = Message::of_value("Registers", done.used.first().copied().unwrap_or(0))
         .text(" registers; ")

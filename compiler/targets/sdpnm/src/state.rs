@@ -67,7 +67,8 @@ impl State for Compilation {
         if let (Some(selected), Some(allocation), Some(before)) =
             (&self.selected, &self.allocation, &self.unallocated)
         {
-            regalloc::check(before, selected, allocation, &self.objects.slots)?;
+            let address = self.objects.frame.frame.address;
+            regalloc::check(before, selected, allocation, address, &self.objects.slots)?;
         }
         match verify_module(&self.module).first() {
             Some(error) => Err(error.to_string()),

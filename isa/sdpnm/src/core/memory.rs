@@ -15,8 +15,11 @@ pub const ALIGNMENT: u32 = 8;
 /// bits reach as much of it as they can.
 pub const BIAS: u32 = 2048;
 
+/// The bytes of a frame that offsets reach.
+pub const PAGE: u32 = 4096;
+
 /// The most bytes that a frame has.
-pub const MAX_FRAME: u32 = 4096;
+pub const MAX_FRAME: u32 = 1 << 24;
 
 /// Bytes at the start of a frame for the result of the call.
 pub const RESULT_BYTES: u32 = 8;

@@ -36,7 +36,11 @@ impl Memory {
             if !nbcc_base::has_room(bytes) {
                 return Err(Fault::HostMemory { bytes });
             }
-            self.bytes.resize(bytes as usize, 0);
+            match self.bytes.is_empty() {
+                // Pages that nothing touches cost nothing.
+                true => self.bytes = vec![0; bytes as usize],
+                false => self.bytes.resize(bytes as usize, 0),
+            }
         }
         Ok(())
     }

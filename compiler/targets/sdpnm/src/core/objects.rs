@@ -7,11 +7,8 @@ use nbcc_ir::{Function, Mem, Module, Object, Storage};
 use nbcc_isa::Signature;
 use nbcc_isa::container::Data;
 use nbcc_isa_sdpnm::Machine;
-use nbcc_isa_sdpnm::core::memory::{DATA, MAX_FRAME, argument_offsets};
+use nbcc_isa_sdpnm::core::memory::{DATA, MAX_FRAME, PAGE, argument_offsets};
 use nbcc_isa_sdpnm::core::{Area, Frame};
-
-/// What `lui` makes.
-const PAGE: u64 = 4096;
 
 /// Where an object begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,7 +52,9 @@ pub fn place(
     let mut next = u64::from(DATA);
     let mut take = |bytes: u64| {
         let address = next;
-        next = next.saturating_add(bytes).saturating_add(PAGE - 1) / PAGE * PAGE;
+        // What `lui` makes.
+        let page = u64::from(PAGE);
+        next = next.saturating_add(bytes).saturating_add(page - 1) / page * page;
         match next <= memory {
             true => Ok(address as u32),
             false => Err(format!("variables take more than the {memory} bytes of the memory")),
@@ -118,10 +117,10 @@ pub fn place(
     let rank = func.mems.values().map(|mem| mem.extents.len()).max().unwrap_or(0) as u32;
     objects.traps = end;
     let slots = end.saturating_add(rank.saturating_mul(4)).saturating_add(7) & !7;
-    if slots > MAX_FRAME / 2 {
+    if slots > PAGE / 2 {
         return Err("its parameters take too much of the frame".into());
     }
     objects.slots = slots..MAX_FRAME;
-    objects.frame.frame = Area { address: take(MAX_FRAME.into())?, bytes: MAX_FRAME };
+    objects.frame.frame = Area { address: take(PAGE.into())?, bytes: PAGE };
     Ok(objects)
 }

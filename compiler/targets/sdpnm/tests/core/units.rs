@@ -140,6 +140,34 @@ fn branches_reach_far() {
     }
 }
 
+/// More values are kept in the frame than offsets reach.
+#[test]
+fn frames_are_large() {
+    let mut source = String::from("unsigned f(unsigned n) {\n");
+    for k in 0..60 {
+        source.push_str(&format!("unsigned v{k} = n * {}u + {k};\n", 2 * k + 3));
+    }
+    for k in 0..1500 {
+        source.push_str(&format!("v{} ^= v{} * (n + {k}u);\n", k % 60, (k * 7 + 1) % 60));
+    }
+    source.push_str("return ");
+    source.push_str(&(0..60).map(|k| format!("v{k}")).collect::<Vec<_>>().join(" ^ "));
+    source.push_str(";\n}\n");
+    let mut v: Vec<u32> = (0..60).map(|k| 5 * (2 * k + 3) + k).collect();
+    for k in 0..1500 {
+        v[k % 60] ^= v[(k * 7 + 1) % 60].wrapping_mul(5 + k as u32);
+    }
+    let expected = u64::from(v.iter().fold(0, |all, v| all ^ v));
+    for level in LEVELS {
+        let (module, func) =
+            common::compile(Path::new("f.c"), &source, Some("f")).expect("no errors");
+        let program = compile(&module, func, level).expect("a program");
+        assert!(program.frame.frame.bytes > 4096, "{level:?}");
+        let ran = run(&program, &[5], &[]).expect("the run ends");
+        assert_eq!(ran.returned.result, Some(expected), "{level:?}");
+    }
+}
+
 #[test]
 fn binaries_and_assembly_say_the_same() {
     for seed in 0..10 {
