@@ -92,7 +92,7 @@ impl Machine {
 
     /// Bytes of the memory: the first address behind it.
     pub fn memory_bytes(&self) -> u64 {
-        u64::from(self.memory.banks) * u64::from(self.memory.bank_mib) << 20
+        (u64::from(self.memory.banks) * u64::from(self.memory.bank_mib)) << 20
     }
 
     /// The length of a cycle in nanoseconds.
