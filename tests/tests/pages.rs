@@ -40,6 +40,7 @@ fn statistics_are_those_of_the_machines() {
     let machines = [
         ("ipim", nbcc_sim_ipim::statistics::DEFINITIONS),
         ("mpu", nbcc_sim_mpu::DEFINITIONS),
+        ("tom", nbcc_sim_tom::DEFINITIONS),
         ("simt", nbcc_sim_simt::DEFINITIONS),
         ("sdpnm", nbcc_sim_sdpnm::DEFINITIONS),
     ];

@@ -5,8 +5,10 @@
 
 pub mod address;
 pub mod cost;
+pub mod layout;
 pub mod machine;
 pub mod offload;
+pub mod time;
 
 use nbcc_isa_simt::Isa;
 

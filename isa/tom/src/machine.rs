@@ -1,6 +1,7 @@
 //! The machines of TOM: Table 1 of the paper as a struct, read from a TOML file of `machines/`.
 //! Compiler and simulator take every number from here.
 
+use nbcc_isa::dram::Dram;
 use nbcc_isa::machine::{
     self, Entry, MachineError, Override, check_multiple, check_name, check_range,
 };
@@ -8,6 +9,7 @@ use nbcc_isa_simt::Limits;
 use serde::{Deserialize, Serialize};
 
 use crate::address::StackBits;
+use crate::time::{Cycles, Interconnect, Pipeline};
 
 /// A whole machine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -19,6 +21,14 @@ pub struct Machine {
     pub gpu: Gpu,
     /// A multiprocessor.
     pub sm: Sm,
+    /// How a multiprocessor takes instructions.
+    pub pipeline: Pipeline,
+    /// Cycles from an instruction's begin in its unit to its result.
+    pub latency: Cycles,
+    /// Cycles from the begin of an instruction in a unit to that of the next.
+    pub interval: Cycles,
+    /// Between clusters and shared cache.
+    pub interconnect: Interconnect,
     /// The private cache of a multiprocessor.
     pub l1: Cache,
     /// The shared cache of the GPU.
@@ -27,6 +37,8 @@ pub struct Machine {
     pub cache: Lines,
     /// Memory stacks.
     pub stack: Stack,
+    /// The banks of a vault and their controller.
+    pub dram: Dram,
     /// Links off the chips.
     pub link: Link,
     /// Offloading.
@@ -89,6 +101,12 @@ pub struct Cache {
     pub bytes: u32,
     /// Lines of a set.
     pub ways: u32,
+    /// Parts that serve a request a cycle each.
+    pub slices: u32,
+    /// Cycles of its clock from a request to what the cache holds.
+    pub latency: u32,
+    /// Lines of a part that are asked for at a time.
+    pub misses: u32,
 }
 
 /// What caches have in common.
@@ -119,10 +137,12 @@ pub struct Stack {
     pub tsv_rate: f64,
     /// GB/s inside a stack.
     pub internal_bandwidth: f64,
-    /// Bytes of a row.
-    pub row_bytes: u32,
     /// Bytes of a stack.
     pub bytes: u64,
+    /// Nanoseconds through the switch of the logic layer.
+    pub switch_ns: f64,
+    /// Nanoseconds that the controller of a vault adds to an access.
+    pub controller_ns: f64,
 }
 
 /// Links off the chips.
@@ -133,8 +153,14 @@ pub struct Link {
     pub bandwidth: f64,
     /// The share of it that a link between stacks has.
     pub cross_ratio: f64,
+    /// Nanoseconds from the end of a packet on one side to its end on the other.
+    pub latency_ns: f64,
     /// Bytes of a packet besides what the cost model counts.
     pub header_bytes: u32,
+    /// Bytes of an address in a packet.
+    pub address_bytes: u32,
+    /// Bytes that acknowledge a store.
+    pub acknowledgment_bytes: u32,
 }
 
 /// Offloading.
@@ -209,6 +235,30 @@ pub struct Energy {
     pub activate: f64,
     /// Reading a bit of the row buffer.
     pub row_buffer_bit: f64,
+    /// Fetching and decoding an instruction.
+    pub front_end: f64,
+    /// Reading or writing a register of a warp.
+    pub register: f64,
+    /// An operand collector, an instruction.
+    pub collector: f64,
+    /// An operation of a warp on integers.
+    pub alu: f64,
+    /// An operation of a warp on binary32.
+    pub float: f64,
+    /// An operation of a warp on binary64.
+    pub double: f64,
+    /// An operation of a warp of the special function unit.
+    pub special: f64,
+    /// Asking the banks of shared memory once.
+    pub shared: f64,
+    /// Looking a line up in a private cache.
+    pub l1: f64,
+    /// Looking a line up in the shared cache.
+    pub l2: f64,
+    /// Moving a bit between cluster and shared cache.
+    pub interconnect_bit: f64,
+    /// A multiprocessor's leakage, a cycle.
+    pub sm_cycle: f64,
 }
 
 /// The built-in machines: name and TOML text.
@@ -265,6 +315,16 @@ impl Machine {
         }
     }
 
+    /// Bytes of a bank.
+    pub fn bank_bytes(&self) -> u64 {
+        self.stack.bytes / (u64::from(self.stack.vaults) * u64::from(self.stack.banks))
+    }
+
+    /// Multiprocessors of the whole machine, those of the GPU first.
+    pub fn sms(&self) -> u32 {
+        self.gpu.sms + self.stack.count * self.stack.sms
+    }
+
     /// The mappings that the analyzer chooses from: consecutive bits, the lowest first (section 3.2).
     pub fn mappings(&self) -> Vec<StackBits> {
         let count = self.stack.count.trailing_zeros();
@@ -301,8 +361,15 @@ impl Machine {
             ("stack.vaults", self.stack.vaults, 1, 256),
             ("stack.banks", self.stack.banks, 1, 256),
             ("stack.vault_tsvs", self.stack.vault_tsvs, 1, 1 << 16),
-            ("stack.row_bytes", self.stack.row_bytes, 128, 1 << 20),
+            ("l1.slices", self.l1.slices, 1, 1),
+            ("l1.latency", self.l1.latency, 1, 10_000),
+            ("l1.misses", self.l1.misses, 1, 1 << 16),
+            ("l2.slices", self.l2.slices, 1, 1024),
+            ("l2.latency", self.l2.latency, 1, 10_000),
+            ("l2.misses", self.l2.misses, 1, 1 << 16),
             ("link.header_bytes", self.link.header_bytes, 0, 4096),
+            ("link.address_bytes", self.link.address_bytes, 1, 64),
+            ("link.acknowledgment_bytes", self.link.acknowledgment_bytes, 1, 64),
             ("offload.latency", self.offload.latency, 0, 1 << 20),
             ("offload.entries", self.offload.entries, 0, 1 << 16),
             ("offload.entry_bits", self.offload.entry_bits, 1, 1 << 16),
@@ -322,7 +389,10 @@ impl Machine {
             ("gpu.interconnect_clock", self.gpu.interconnect_clock, 0.001, 1000.0),
             ("stack.tsv_rate", self.stack.tsv_rate, 0.001, 1e6),
             ("stack.internal_bandwidth", self.stack.internal_bandwidth, 0.001, 1e9),
+            ("stack.switch_ns", self.stack.switch_ns, 0.001, 1e6),
+            ("stack.controller_ns", self.stack.controller_ns, 0.0, 1e6),
             ("link.bandwidth", self.link.bandwidth, 0.001, 1e9),
+            ("link.latency_ns", self.link.latency_ns, 0.0, 1e6),
             ("link.cross_ratio", self.link.cross_ratio, 0.001, 1000.0),
             ("offload.busy_threshold", self.offload.busy_threshold, 0.0, 1.0),
             ("cost.coalescing_loads", self.cost.coalescing_loads, 0.0, 32.0),
@@ -336,9 +406,46 @@ impl Machine {
             ("energy.link_idle_bit", self.energy.link_idle_bit, 0.0, 1e9),
             ("energy.activate", self.energy.activate, 0.0, 1e9),
             ("energy.row_buffer_bit", self.energy.row_buffer_bit, 0.0, 1e9),
+            ("energy.front_end", self.energy.front_end, 0.0, 1e9),
+            ("energy.register", self.energy.register, 0.0, 1e9),
+            ("energy.collector", self.energy.collector, 0.0, 1e9),
+            ("energy.alu", self.energy.alu, 0.0, 1e9),
+            ("energy.float", self.energy.float, 0.0, 1e9),
+            ("energy.double", self.energy.double, 0.0, 1e9),
+            ("energy.special", self.energy.special, 0.0, 1e9),
+            ("energy.shared", self.energy.shared, 0.0, 1e9),
+            ("energy.l1", self.energy.l1, 0.0, 1e9),
+            ("energy.l2", self.energy.l2, 0.0, 1e9),
+            ("energy.interconnect_bit", self.energy.interconnect_bit, 0.0, 1e9),
+            ("energy.sm_cycle", self.energy.sm_cycle, 0.0, 1e9),
         ] {
             check_range(key, value, least, most)?;
         }
+        self.pipeline.validate()?;
+        self.latency.validate("latency")?;
+        self.interval.validate("interval")?;
+        self.interconnect.validate()?;
+        let line = self.cache.line_bytes;
+        for (key, cache) in [("l1", &self.l1), ("l2", &self.l2)] {
+            let set = u64::from(line) * u64::from(cache.ways) * u64::from(cache.slices);
+            if u64::from(cache.bytes) < set {
+                let message = format!("`{key}.bytes` is {}, less than a set", cache.bytes);
+                return Err(MachineError::at_key(&format!("{key}.bytes"), message));
+            }
+        }
+        for (key, value) in [("stack.vaults", self.stack.vaults), ("stack.banks", self.stack.banks)]
+        {
+            if !value.is_power_of_two() {
+                let message = format!("`{key}` is {value}, which is no power of two");
+                return Err(MachineError::at_key(key, message));
+            }
+        }
+        let bank = self.bank_bytes();
+        let Ok(bank) = u32::try_from(bank) else {
+            let message = format!("banks would have {bank} bytes, which is too many");
+            return Err(MachineError::at_key("stack.bytes", message));
+        };
+        self.dram.validate(self.stack.banks, bank, line)?;
         check_range("stack.bytes", self.stack.bytes, 1 << 20, 1 << 40)?;
         check_multiple("gpu.sms", self.gpu.sms, self.gpu.cluster_sms)?;
         check_multiple("sm.block_threads", self.sm.block_threads, self.sm.lanes)?;

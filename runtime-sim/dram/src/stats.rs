@@ -20,6 +20,10 @@ impl CommandCounts {
         self.0[command.index()]
     }
 
+    fn sum(&mut self, other: &CommandCounts) {
+        self.0.iter_mut().zip(other.0).for_each(|(a, b)| *a += b);
+    }
+
     /// All commands: cycles in which the command bus was busy.
     pub fn total(&self) -> u64 {
         self.0.iter().sum()
@@ -66,6 +70,22 @@ pub struct Stats {
 }
 
 impl Stats {
+    /// Adds those of another controller.
+    pub fn add(&mut self, other: &Stats) {
+        self.requests += other.requests;
+        self.reads += other.reads;
+        self.writes += other.writes;
+        self.hits += other.hits;
+        self.misses += other.misses;
+        self.conflicts += other.conflicts;
+        self.forwarded += other.forwarded;
+        self.coalesced += other.coalesced;
+        self.rejected += other.rejected;
+        self.rows_closed += other.rows_closed;
+        self.busy_cycles += other.busy_cycles;
+        self.commands.sum(&other.commands);
+    }
+
     /// Column reads: what read energy is counted from.
     pub fn column_reads(&self) -> u64 {
         self.commands.of(Command::Read) + self.commands.of(Command::ReadAuto)

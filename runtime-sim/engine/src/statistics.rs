@@ -58,6 +58,8 @@ pub fn markdown(definitions: &[Definition]) -> String {
 /// The value of a statistic.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
+    /// There is none in this run.
+    None,
     /// A number of events, bytes or cycles.
     Count(u64),
     /// A ratio or an energy; never NaN or infinite.
@@ -95,6 +97,7 @@ impl From<&str> for Value {
 impl Serialize for Value {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
+            Value::None => serializer.serialize_none(),
             Value::Count(count) => serializer.serialize_u64(*count),
             Value::Real(real) => serializer.serialize_f64(*real),
             Value::Text(text) => serializer.serialize_str(text),
@@ -234,7 +237,7 @@ fn is_shown(value: &Value) -> bool {
         Value::Count(count) => *count != 0,
         Value::Real(real) => *real != 0.0,
         Value::Text(_) => true,
-        Value::List(_) => false,
+        Value::List(_) | Value::None => false,
     }
 }
 
@@ -245,7 +248,7 @@ fn display(value: &Value) -> String {
         Value::Real(real) if real.abs() >= 1000.0 => grouped(&format!("{real:.0}")),
         Value::Real(real) => format!("{real:.4}"),
         Value::Text(text) => text.clone(),
-        Value::List(_) => String::new(),
+        Value::List(_) | Value::None => String::new(),
     }
 }
 

@@ -2,21 +2,22 @@
 
 use nbcc_isa_simt::{Isa, Program};
 use nbcc_sim_engine::{Progress, Statistics, Trace};
-use nbcc_sim_mpu::Measures;
 use nbcc_sim_simt::{Counters, Device, Launch, LaunchError, Module, RunOptions};
 
 use crate::profile::{Cost, Profile};
 
 /// Whether the machines of an instruction set have a model of time.
 pub fn has_timing(isa: &Isa) -> bool {
-    isa == &nbcc_isa_mpu::ISA
+    isa == &nbcc_isa_mpu::ISA || isa == &nbcc_isa_tom::ISA
 }
 
 /// What a model of time measured.
 #[derive(Clone, Debug)]
 pub enum Timed {
     /// MPU's.
-    Mpu(Box<Measures>),
+    Mpu(Box<nbcc_sim_mpu::Measures>),
+    /// TOM's.
+    Tom(Box<nbcc_sim_tom::Measures>),
 }
 
 /// What is known of launches of one program.
@@ -34,8 +35,10 @@ impl Ran {
     /// Adds another launch of the same program; timelines stay those of the first.
     pub fn add(&mut self, other: &Ran) {
         self.counters.add(&other.counters);
-        if let (Some(Timed::Mpu(sum)), Some(Timed::Mpu(more))) = (&mut self.timed, &other.timed) {
-            sum.add(more);
+        match (&mut self.timed, &other.timed) {
+            (Some(Timed::Mpu(sum)), Some(Timed::Mpu(more))) => sum.add(more),
+            (Some(Timed::Tom(sum)), Some(Timed::Tom(more))) => sum.add(more),
+            _ => {}
         }
     }
 
@@ -48,6 +51,19 @@ impl Ran {
                     .expect("the machine of a program that ran");
                 nbcc_sim_mpu::collect(&machine, program, &self.counters, measures)
             }
+            Some(Timed::Tom(measures)) => {
+                let machine = nbcc_isa_tom::Machine::from_toml(&program.machine.toml, &[])
+                    .expect("the machine of a program that ran");
+                nbcc_sim_tom::collect(&machine, program, &self.counters, measures)
+            }
+        }
+    }
+
+    /// The length of a cycle in nanoseconds.
+    pub fn cycle_ns(&self) -> f64 {
+        match &self.timed {
+            Some(Timed::Tom(measures)) => measures.cycle_ns(),
+            Some(Timed::Mpu(_)) | None => 1.0,
         }
     }
 
@@ -56,6 +72,7 @@ impl Ran {
         let stalled = match &self.timed {
             None => &[][..],
             Some(Timed::Mpu(measures)) => &measures.profile.stalled,
+            Some(Timed::Tom(measures)) => &measures.profile.stalled,
         };
         let issued = self.counters.issued.iter().enumerate();
         let costs: Vec<Cost> = issued
@@ -82,6 +99,12 @@ pub(crate) fn launch(
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Ran, LaunchError> {
     assert!(has_timing(device.machine().isa), "a machine with a model of time");
+    if device.machine().isa == &nbcc_isa_tom::ISA {
+        let ran =
+            nbcc_sim_tom::launch(device, module, launch, options, trace_events, output, progress)?;
+        let timed = Some(Timed::Tom(Box::new(ran.measures)));
+        return Ok(Ran { counters: ran.counters, timed, trace: ran.trace });
+    }
     let ran =
         nbcc_sim_mpu::launch(device, module, launch, options, trace_events, output, progress)?;
     let timed = Some(Timed::Mpu(Box::new(ran.measures)));

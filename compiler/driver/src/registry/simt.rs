@@ -120,7 +120,7 @@ fn run(
             statistics: (!request.options.fast).then(statistics),
             profile: total.profile(module.program()),
             trace: total.trace.clone(),
-            cycle_ns: 1.0,
+            cycle_ns: total.cycle_ns(),
         };
     }
     Ok(())

@@ -24,11 +24,8 @@ pub const ENTRY: TargetEntry = TargetEntry {
     report: RunReport {
         core: "multiprocessor",
         instructions: "warp instructions",
-        note: Some(
-            "A multiprocessor issues a warp instruction a cycle: nothing waits in this model, nothing \
-             is offloaded, and there is no energy.",
-        ),
-        has_trace: false,
+        note: None,
+        has_trace: true,
     },
 };
 

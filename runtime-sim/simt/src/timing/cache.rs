@@ -1,28 +1,43 @@
 //! A cache of lines by their numbers: set-associative, the least recently used line of a set leaves.
 //! It says what would be there; contents are elsewhere.
 
-/// Lines of a set.
+/// Lines of a set where nothing else is said.
 const WAYS: usize = 4;
 
 /// A cache.
 #[derive(Clone, Debug)]
 pub struct Cache {
-    /// Of each set its lines, the most recently used one first; `u64::MAX` for none.
-    sets: Box<[[u64; WAYS]]>,
+    /// Set after set its lines, the most recently used one first; `u64::MAX` for none.
+    lines: Box<[u64]>,
+    ways: usize,
+    sets: u64,
 }
 
 impl Cache {
-    /// An empty cache of so many lines; without a whole set of them it holds nothing.
+    /// An empty cache of so many lines, four a set; without a whole set of them it holds nothing.
     pub fn new(lines: u32) -> Cache {
-        Cache { sets: vec![[u64::MAX; WAYS]; lines as usize / WAYS].into() }
+        Cache::with_ways(lines, WAYS as u32)
     }
 
-    fn set(&mut self, line: u64) -> Option<&mut [u64; WAYS]> {
-        let count = self.sets.len() as u64;
-        self.sets.get_mut(line.checked_rem(count)? as usize)
+    /// An empty cache of so many lines, `ways` a set; without a whole set of them it holds nothing.
+    pub fn with_ways(lines: u32, ways: u32) -> Cache {
+        let (ways, sets) = (ways as usize, lines / ways.max(1));
+        Cache { lines: vec![u64::MAX; ways * sets as usize].into(), ways, sets: sets.into() }
+    }
+
+    #[inline]
+    fn set(&mut self, line: u64) -> Option<&mut [u64]> {
+        let set = if self.sets.is_power_of_two() {
+            line & (self.sets - 1)
+        } else {
+            line.checked_rem(self.sets)?
+        };
+        let at = set as usize * self.ways;
+        self.lines.get_mut(at..at + self.ways)
     }
 
     /// Whether a line is there; it is the most recently used one then.
+    #[inline]
     pub fn holds(&mut self, line: u64) -> bool {
         let Some(set) = self.set(line) else { return false };
         let Some(way) = set.iter().position(|&held| held == line) else { return false };
@@ -50,7 +65,7 @@ impl Cache {
 
     /// No line is valid any more.
     pub fn clear(&mut self) {
-        self.sets.fill([u64::MAX; WAYS]);
+        self.lines.fill(u64::MAX);
     }
 }
 
@@ -72,5 +87,18 @@ mod tests {
         let mut none = Cache::new(0);
         none.fill(1);
         assert!(!none.holds(1));
+    }
+
+    /// Of as many lines as a set holds none leaves; the next one makes the first leave.
+    #[test]
+    fn sets_have_the_ways_that_are_asked_for() {
+        for ways in [1, 2, 16] {
+            let sets = 8;
+            let mut cache = Cache::with_ways(sets * ways, ways);
+            (0..u64::from(ways)).for_each(|n| cache.fill(3 + n * u64::from(sets)));
+            assert!((0..u64::from(ways)).all(|n| cache.holds(3 + n * u64::from(sets))));
+            cache.fill(3 + u64::from(ways * sets));
+            assert!(!cache.holds(3) && cache.holds(3 + u64::from(ways * sets)));
+        }
     }
 }

@@ -9,6 +9,7 @@ pub mod coalesce;
 pub mod conflicts;
 pub mod dispatch;
 pub mod occupancy;
+pub mod operands;
 pub mod pool;
 pub mod schedule;
 pub mod scoreboard;

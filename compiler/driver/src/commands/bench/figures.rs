@@ -137,7 +137,7 @@ fn value(formula: &Formula, values: &[Value], at: Option<usize>) -> Option<f64> 
         match value {
             Value::Count(count) => Some(*count as f64),
             Value::Real(real) => Some(*real),
-            Value::Text(_) => None,
+            Value::Text(_) | Value::None => None,
             Value::List(list) => number(list.get(at?)?, None),
         }
     }

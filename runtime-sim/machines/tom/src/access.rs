@@ -1,0 +1,333 @@
+//! The load-store unit: an access of a warp becomes lines, which are looked up one a cycle in the
+//! private cache. It is written through and takes no line for a store; a bounded number of lines may be
+//! asked for at a time, and loads of one that was asked for wait with the first. Accesses go in their
+//! order: one that finds no place keeps those behind it waiting.
+
+use nbcc_isa_simt::operands::Space;
+use nbcc_sim_engine::Cycle;
+use nbcc_sim_simt::machine::access::resolve;
+use nbcc_sim_simt::memory::FIRST_ADDRESS;
+use nbcc_sim_simt::timing::coalesce::{Piece, pieces};
+use nbcc_sim_simt::timing::{NEVER, conflicts, operands};
+use nbcc_sim_simt::{LANES, lanes_of};
+
+use crate::issue::Issue;
+use crate::message::{Ask, Request};
+use crate::plan::Plan;
+use crate::sm::{Env, Sm};
+use crate::stall::Stall;
+
+/// What an instruction reaches beside registers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// Nothing that takes time of its own.
+    None,
+    /// Shared memory, so many times.
+    Shared(u32),
+    /// The lines in the multiprocessor's `pieces`.
+    Memory,
+}
+
+/// An access of a warp that is not over.
+#[derive(Clone, Copy, Debug)]
+pub struct Flight {
+    /// The instruction.
+    pub go: Issue,
+    /// Lines that have not been answered, and one more while not all were looked up.
+    pub left: u32,
+    /// The last cycle of those that have.
+    pub latest: Cycle,
+}
+
+/// A line that was asked for.
+#[derive(Clone, Debug)]
+pub struct Miss {
+    /// Its number.
+    pub line: u64,
+    /// The accesses that wait for it.
+    pub flights: Vec<u32>,
+    /// Whether it goes to the private cache.
+    pub fills: bool,
+}
+
+/// An access whose lines are still to be looked up.
+#[derive(Clone, Debug)]
+pub struct Waiting {
+    flight: u32,
+    lines: Vec<Piece>,
+    next: usize,
+    at: Cycle,
+}
+
+/// Lines of local memory have numbers from here on: those of a warp lie in its own multiprocessor's
+/// part, the same word of all its threads in one line.
+const LOCAL_LINES: u64 = 1 << 48;
+
+impl Sm {
+    /// Finds out what an access reaches; its lines are in `pieces` then.
+    pub fn reach(
+        &mut self,
+        go: &Issue,
+        plan: &Plan,
+        space: Space,
+        mut addresses: [u64; LANES],
+        env: &Env<'_, '_>,
+    ) -> Reach {
+        let mut seen = space;
+        if space == Space::Generic {
+            // Where the first lane points to.
+            seen = resolve(addresses[go.lanes.trailing_zeros() as usize % LANES]).0;
+            if seen != Space::Global {
+                addresses = addresses.map(|address| resolve(address).1);
+            }
+        }
+        let machine = env.machine;
+        let banks = machine.pipeline.shared_banks;
+        match seen {
+            Space::Param => Reach::None,
+            Space::Shared => Reach::Shared(conflicts::passes(
+                &addresses,
+                go.lanes,
+                plan.bytes,
+                banks,
+                plan.atomic,
+            )),
+            Space::Local => {
+                self.local_lines(go, plan, &addresses, env);
+                Reach::Memory
+            }
+            Space::Generic | Space::Global | Space::Const => {
+                let addresses = addresses.map(|address| address.wrapping_sub(FIRST_ADDRESS));
+                self.pieces.clear();
+                let size = machine.cache.line_bytes;
+                pieces(&addresses, go.lanes, plan.bytes, size, &mut self.pieces);
+                Reach::Memory
+            }
+        }
+    }
+
+    /// The lines of an access of local memory: equal words of all lanes are neighbours.
+    fn local_lines(
+        &mut self,
+        go: &Issue,
+        plan: &Plan,
+        addresses: &[u64; LANES],
+        env: &Env<'_, '_>,
+    ) {
+        self.pieces.clear();
+        let words = u64::from(env.context.kernel.local_bytes / 4);
+        let places = u64::from(env.machine.sm.warps);
+        let slot = (go.slot * self.schedulers.len() + go.scheduler) as u64;
+        let base = (u64::from(self.number) * places + slot).wrapping_mul(words);
+        // The words of all lanes fill this many lines.
+        let per_line = (env.machine.cache.line_bytes / 4).max(1) as usize;
+        let each = LANES.div_ceil(per_line) as u64;
+        for lane in lanes_of(go.lanes) {
+            let first = addresses[lane] / 4;
+            let last = addresses[lane].saturating_add(u64::from(plan.bytes).max(1) - 1) / 4;
+            for word in first..=last.min(first + 7) {
+                let line = base.wrapping_add(word).wrapping_mul(each) + (lane / per_line) as u64;
+                let number = LOCAL_LINES + line % LOCAL_LINES;
+                match self.pieces.iter_mut().rev().find(|piece| piece.number == number) {
+                    Some(piece) => piece.lanes |= 1 << lane,
+                    None => self.pieces.push(Piece { number, lanes: 1 << lane }),
+                }
+            }
+        }
+    }
+
+    /// A load, store or atomic operation of global or local memory.
+    pub fn memory_access(&mut self, go: &Issue, plan: &Plan, env: &Env<'_, '_>) {
+        let begin = go.now + Cycle::from(plan.collect);
+        self.counts.accesses += 1;
+        self.counts.lines += self.pieces.len() as u64;
+        let flight = self.flights.insert(Flight { go: *go, left: 1, latest: begin });
+        let resident = self.blocks[go.block].as_mut().expect("its block");
+        resident.pending += 1;
+        let sched = &mut self.schedulers[go.scheduler];
+        sched.warps[go.slot].as_mut().expect("the warp").pending += 1;
+        self.write(go, plan, NEVER);
+        let mut access =
+            Waiting { flight, lines: std::mem::take(&mut self.pieces), next: 0, at: begin };
+        let starts = begin.max(self.lsu);
+        if self.waiting.is_empty() && self.look_up(&mut access, env) {
+            self.collectors.hold(starts);
+            self.pieces = access.lines;
+            // What issues looks at its warp again by itself.
+            self.part_over(flight, go.now, env);
+        } else {
+            self.collectors.hold(NEVER);
+            self.waiting.push_back(access);
+        }
+    }
+
+    /// Looks lines of an access up until one finds no place; tells whether all did.
+    fn look_up(&mut self, access: &mut Waiting, env: &Env<'_, '_>) -> bool {
+        let go = self.flights.get(access.flight).expect("an access").go;
+        let plan = env.plan(go.pc);
+        let machine = env.machine;
+        let mut at = access.at.max(self.lsu);
+        while let Some(&Piece { number: line, lanes }) = access.lines.get(access.next) {
+            let count = lanes.count_ones();
+            if plan.store || plan.atomic {
+                if self.stores >= machine.pipeline.stores {
+                    break;
+                }
+                self.stores += 1;
+                let bytes = (count * plan.bytes).min(machine.cache.line_bytes);
+                let (ask, answer) = match plan.atomic {
+                    true => {
+                        self.cache.drop_line(line);
+                        self.counts.atomic_lines += 1;
+                        let wanted = !plan.registers.destinations.is_empty();
+                        (Ask::Atomic, if wanted { bytes } else { 0 })
+                    }
+                    false => {
+                        // A line that is there stays, with what is written.
+                        match self.cache.holds(line) {
+                            true => self.counts.l1_hits += 1,
+                            false => self.counts.l1_misses += 1,
+                        }
+                        (Ask::Store, 0)
+                    }
+                };
+                self.send(at, access.flight, ask, line, [bytes, answer, count], env);
+                self.add_part(access.flight);
+            } else if plan.weak && self.cache.holds(line) {
+                self.counts.l1_hits += 1;
+                let flight = self.flights.get_mut(access.flight).expect("an access");
+                flight.latest = flight.latest.max(at + Cycle::from(machine.l1.latency));
+            } else {
+                let same = |(other, _): &&(u64, u32)| *other == line;
+                let pending = self.missing.iter().find(same).filter(|_| plan.weak).copied();
+                if pending.is_none() && self.misses.len() >= machine.l1.misses as usize {
+                    break;
+                }
+                match plan.weak {
+                    true => self.counts.l1_misses += 1,
+                    false => self.counts.ordered_lines += 1,
+                }
+                if let Some((_, number)) = pending {
+                    let miss = self.misses.get_mut(number).expect("a line that was asked for");
+                    miss.flights.push(access.flight);
+                } else {
+                    let flights = vec![access.flight];
+                    let number = self.misses.insert(Miss { line, flights, fills: plan.weak });
+                    match plan.weak {
+                        true => self.missing.push((line, number)),
+                        false => self.cache.drop_line(line),
+                    }
+                    self.send(at, number, Ask::Load, line, [0; 3], env);
+                }
+                self.add_part(access.flight);
+            }
+            at += 1;
+            access.next += 1;
+        }
+        self.lsu = self.lsu.max(at);
+        access.next == access.lines.len()
+    }
+
+    fn add_part(&mut self, flight: u32) {
+        self.flights.get_mut(flight).expect("an access").left += 1;
+    }
+
+    fn send(
+        &mut self,
+        at: Cycle,
+        token: u32,
+        ask: Ask,
+        line: u64,
+        [bytes, answer, lanes]: [u32; 3],
+        env: &Env<'_, '_>,
+    ) {
+        let time = env.clock.time(at + 1);
+        self.out.push(Request { time, sm: self.number, token, ask, line, bytes, answer, lanes });
+    }
+
+    /// Accesses that wait go on once there is a place.
+    fn go_on(&mut self, now: Cycle, env: &Env<'_, '_>) {
+        while let Some(mut access) = self.waiting.pop_front() {
+            access.at = access.at.max(now);
+            if !self.look_up(&mut access, env) {
+                self.waiting.push_front(access);
+                return;
+            }
+            self.collectors.release(now);
+            self.unpark(now);
+            self.answered(now, access.flight, env);
+        }
+    }
+
+    /// A line has come.
+    pub fn line_came(&mut self, now: Cycle, number: u32, env: &Env<'_, '_>) {
+        let miss = self.misses.remove(number);
+        if miss.fills {
+            self.cache.fill(miss.line);
+            let at = self.missing.iter().position(|(_, other)| *other == number);
+            self.missing.swap_remove(at.expect("a line that was asked for"));
+        }
+        for flight in miss.flights {
+            self.answered(now, flight, env);
+        }
+        self.go_on(now, env);
+    }
+
+    /// A store or atomic operation of a line is over.
+    pub fn store_over(&mut self, now: Cycle, flight: u32, env: &Env<'_, '_>) {
+        self.stores -= 1;
+        self.answered(now, flight, env);
+        self.go_on(now, env);
+    }
+
+    fn answered(&mut self, now: Cycle, flight: u32, env: &Env<'_, '_>) {
+        if let Some(go) = self.part_over(flight, now, env) {
+            self.look_again(now, &go, env);
+        }
+    }
+
+    /// A part of an access is over; with the last one, all of it: its instruction.
+    fn part_over(&mut self, number: u32, now: Cycle, env: &Env<'_, '_>) -> Option<Issue> {
+        let flight = self.flights.get_mut(number).expect("an access");
+        flight.left -= 1;
+        flight.latest = flight.latest.max(now);
+        if flight.left > 0 {
+            return None;
+        }
+        let Flight { go, latest, .. } = self.flights.remove(number);
+        let plan = env.plan(go.pc);
+        let destinations = &plan.registers.destinations;
+        let mut at = latest;
+        if !destinations.is_empty() {
+            at += Cycle::from(env.machine.pipeline.register);
+            let words = destinations.iter().filter(|r| !operands::is_predicate(**r));
+            self.counts.loaded += words.count() as u64;
+        }
+        self.write(&go, plan, at);
+        self.needed(&go, at);
+        let sched = &mut self.schedulers[go.scheduler];
+        sched.warps[go.slot].as_mut().expect("a warp whose access ends").pending -= 1;
+        let resident = self.blocks[go.block].as_mut().expect("its block");
+        resident.pending -= 1;
+        Some(go)
+    }
+
+    /// A warp whose access is over may go on, and its block may leave.
+    fn look_again(&mut self, now: Cycle, go: &Issue, env: &Env<'_, '_>) {
+        let sched = &mut self.schedulers[go.scheduler];
+        let warp = sched.warps[go.slot].as_mut().expect("a warp whose access ends");
+        if !warp.parked {
+            let waited = warp.why == Stall::Memory;
+            self.prepare(go.scheduler, go.slot, env);
+            let sched = &mut self.schedulers[go.scheduler];
+            if sched.ready[go.slot] != NEVER {
+                sched.set_ready(go.slot, sched.ready[go.slot].max(now));
+            }
+            let warp = sched.warps[go.slot].as_mut().expect("the warp");
+            if waited && warp.fetched <= now {
+                warp.why = Stall::Memory;
+            }
+        }
+        self.settle(now, go.block);
+    }
+}

@@ -1,0 +1,553 @@
+//! Everything behind the multiprocessors: interconnect, shared cache, links, stacks. Requests go from
+//! event to event, each of which happens where they have to wait for others, in the order of time.
+//!
+//! Of the GPU: cluster port, part of the shared cache, link to the stack, vault, link back, shared cache,
+//! port of the cluster. Of a multiprocessor in a stack: its switch and a vault of the stack, or a link
+//! between stacks before and behind.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+use std::sync::Arc;
+
+use nbcc_isa_tom::Machine;
+use nbcc_isa_tom::layout::{Layout, Mapping, Place};
+use nbcc_sim_dram::{Completion, Kind, Model};
+use nbcc_sim_engine::Cycle;
+use nbcc_sim_engine::slab::Slab;
+use nbcc_sim_simt::timing::NEVER;
+use nbcc_sim_simt::timing::cache::Cache;
+
+use crate::clock::{Channel, Clock, Time, nanoseconds};
+use crate::measures::MemoryCounts;
+use crate::message::{Answer, Ask, Request};
+use crate::timeline::Timeline;
+use crate::vault::{Pace, Vault};
+
+/// A request on its way.
+#[derive(Clone, Copy, Debug)]
+struct Travel {
+    request: Request,
+    place: Place,
+    /// The next one that waits for the same line of the shared cache.
+    next: Option<u32>,
+    /// The second half of an atomic operation, which nobody waits for.
+    silent: bool,
+}
+
+/// What happens to a request next, or to a vault.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Step {
+    /// It comes to the port of its cluster.
+    Cluster,
+    /// It comes to its part of the shared cache.
+    Slice,
+    /// The shared cache has looked it up, and holds the line.
+    Found,
+    /// The shared cache has looked it up, and sends it on.
+    Send,
+    /// It comes to a stack.
+    Stack,
+    /// Its data crosses to the logic layer, or its write is done.
+    Served,
+    /// Its answer comes to the GPU.
+    Back,
+    /// The banks of a vault do something.
+    Banks,
+}
+
+type Event = Reverse<(Time, u64, Step, u32, Cycle)>;
+
+/// A part of the shared cache.
+#[derive(Debug)]
+struct Slice {
+    cache: Cache,
+    free: Time,
+    /// Lines that were asked for, each with the last request that waits for it.
+    misses: Vec<(u64, u32)>,
+    /// Requests that wait for a place among them.
+    waiting: VecDeque<u32>,
+    /// The way to the clusters.
+    out: Channel,
+}
+
+/// A memory stack with its links.
+#[derive(Debug)]
+struct Stack {
+    tx: Channel,
+    rx: Channel,
+    /// To the other stacks, by their numbers.
+    cross: Vec<Channel>,
+    vaults: Vec<Vault>,
+}
+
+/// Both ways of a cluster.
+#[derive(Debug)]
+struct Port {
+    up: Channel,
+    down: Channel,
+}
+
+/// Everything behind the multiprocessors.
+#[derive(Debug)]
+pub struct Memory {
+    layout: Layout,
+    sm_clock: Clock,
+    l2_clock: Clock,
+    l2_latency: Time,
+    l2_misses: usize,
+    line_bytes: u32,
+    packet: Packets,
+    pace: Pace,
+    gpu_sms: u32,
+    cluster_sms: u32,
+    stack_sms: u32,
+    switch: Time,
+    controller: Time,
+    /// Answers that the interconnect takes leave it no sooner than this.
+    lookahead: Time,
+    ports: Vec<Port>,
+    slices: Vec<Slice>,
+    stacks: Vec<Stack>,
+    travels: Slab<Travel>,
+    events: BinaryHeap<Event>,
+    /// Answers on their way to the ports of clusters.
+    answers: BinaryHeap<Reverse<(Time, u64, u32)>>,
+    sequence: u64,
+    done: Vec<Completion>,
+    /// What is counted.
+    pub counts: MemoryCounts,
+}
+
+/// Sizes of packets in bytes.
+#[derive(Clone, Copy, Debug)]
+struct Packets {
+    link_header: u32,
+    address: u32,
+    acknowledgment: u32,
+    interconnect_header: u32,
+}
+
+impl Memory {
+    /// Idle, with empty caches and closed rows.
+    pub fn new(machine: &Machine, model: &Arc<Model>) -> Memory {
+        let flit = Clock::gigahertz(machine.gpu.interconnect_clock).period;
+        let hop = Time::from(machine.interconnect.latency) * flit;
+        let port = || Channel::of_units(flit, machine.interconnect.flit_bytes, hop);
+        let last = || Channel::of_units(flit, machine.interconnect.flit_bytes, 0);
+        let l2_clock = Clock::gigahertz(machine.gpu.l2_clock);
+        let slices = machine.l2.slices;
+        let lines = machine.l2.bytes / machine.cache.line_bytes / slices;
+        let link_latency = nanoseconds(machine.link.latency_ns);
+        let link = |share: f64| Channel::of_bandwidth(machine.link.bandwidth * share, link_latency);
+        let stacks = machine.stack.count;
+        Memory {
+            layout: Layout::new(machine),
+            sm_clock: Clock::gigahertz(machine.gpu.clock),
+            l2_clock,
+            l2_latency: Time::from(machine.l2.latency) * l2_clock.period,
+            l2_misses: machine.l2.misses as usize,
+            line_bytes: machine.cache.line_bytes,
+            packet: Packets {
+                link_header: machine.link.header_bytes,
+                address: machine.link.address_bytes,
+                acknowledgment: machine.link.acknowledgment_bytes,
+                interconnect_header: machine.interconnect.header_bytes,
+            },
+            pace: Pace::new(machine),
+            gpu_sms: machine.gpu.sms,
+            cluster_sms: machine.gpu.cluster_sms,
+            stack_sms: machine.stack.sms.max(1),
+            switch: nanoseconds(machine.stack.switch_ns).max(1),
+            controller: nanoseconds(machine.stack.controller_ns),
+            lookahead: hop,
+            ports: (0..machine.gpu.sms / machine.gpu.cluster_sms)
+                .map(|_| Port { up: port(), down: last() })
+                .collect(),
+            slices: (0..slices)
+                .map(|_| Slice {
+                    cache: Cache::with_ways(lines, machine.l2.ways),
+                    free: 0,
+                    misses: Vec::new(),
+                    waiting: VecDeque::new(),
+                    out: port(),
+                })
+                .collect(),
+            stacks: (0..stacks)
+                .map(|_| Stack {
+                    tx: link(1.0),
+                    rx: link(1.0),
+                    cross: (0..stacks).map(|_| link(machine.link.cross_ratio)).collect(),
+                    vaults: (0..machine.stack.vaults).map(|_| Vault::new(model)).collect(),
+                })
+                .collect(),
+            travels: Slab::new(),
+            events: BinaryHeap::new(),
+            answers: BinaryHeap::new(),
+            sequence: 0,
+            done: Vec::new(),
+            counts: MemoryCounts::default(),
+        }
+    }
+
+    /// How long nothing that happens from now on is noticed by a multiprocessor.
+    pub fn window(&self) -> Time {
+        self.lookahead.min(self.switch).max(1)
+    }
+
+    /// When something happens next.
+    pub fn next_event(&self) -> Time {
+        let event = self.events.peek().map_or(NEVER, |Reverse((time, ..))| *time);
+        let answer = self.answers.peek().map_or(NEVER, |Reverse((time, ..))| *time);
+        event.min(answer)
+    }
+
+    fn schedule(&mut self, time: Time, step: Step, number: u32, cycle: Cycle) {
+        self.sequence += 1;
+        self.events.push(Reverse((time, self.sequence, step, number, cycle)));
+    }
+
+    /// Takes a request.
+    pub fn ask(&mut self, request: Request) {
+        let place = self.layout.place(Mapping::Baseline, request.line);
+        let number = self.travels.insert(Travel { request, place, next: None, silent: false });
+        if request.sm < self.gpu_sms {
+            self.schedule(request.time, Step::Cluster, number, 0);
+            return;
+        }
+        // A multiprocessor of a stack.
+        self.schedule(request.time + self.switch, Step::Send, number, 0);
+    }
+
+    /// The stack in which a multiprocessor is, if it is in one.
+    fn stack_of(&self, sm: u32) -> Option<usize> {
+        sm.checked_sub(self.gpu_sms).map(|number| (number / self.stack_sms) as usize)
+    }
+
+    fn slice_of(&self, line: u64, place: Place) -> usize {
+        // Parts are divided among stacks, as memory controllers are.
+        let each = (self.slices.len() / self.stacks.len()).max(1);
+        let number = place.stack as usize * each + place.vault as usize % each;
+        if number < self.slices.len() { number } else { line as usize % self.slices.len() }
+    }
+
+    /// Does everything before a time; answers that come to multiprocessors in the window behind it are
+    /// added to `out`.
+    pub fn run(&mut self, until: Time, out: &mut Vec<Answer>, timeline: &mut Option<Timeline>) {
+        while let Some(&Reverse((time, _, step, number, cycle))) = self.events.peek() {
+            if time >= until {
+                break;
+            }
+            self.events.pop();
+            match step {
+                Step::Cluster => self.at_cluster(time, number),
+                Step::Slice => self.at_slice(time, number),
+                Step::Found => self.to_cluster(time, number),
+                Step::Send => self.send(time, number, timeline),
+                Step::Stack => self.at_stack(time, number, timeline),
+                Step::Served => self.served(time, number, out, timeline),
+                Step::Back => self.back(time, number, out),
+                Step::Banks => self.banks(time, number, cycle),
+            }
+        }
+        // What comes to a port in the next window has been sent by now.
+        let until = until + self.window();
+        while let Some(&Reverse((time, _, number))) = self.answers.peek() {
+            if time >= until {
+                break;
+            }
+            self.answers.pop();
+            let Travel { request, .. } = self.travels.remove(number);
+            let bytes = self.packet.interconnect_header + self.answer_bytes(&request);
+            let (_, end) =
+                self.ports[(request.sm / self.cluster_sms) as usize].down.send(time, bytes);
+            self.answer(end, &request, out);
+        }
+    }
+
+    fn answer(&self, time: Time, request: &Request, out: &mut Vec<Answer>) {
+        let cycle = self.sm_clock.cycle(time);
+        out.push(Answer { sm: request.sm, cycle, ask: request.ask, token: request.token });
+    }
+
+    /// What an answer brings.
+    fn answer_bytes(&self, request: &Request) -> u32 {
+        match request.ask {
+            Ask::Load => self.line_bytes,
+            Ask::Store => 0,
+            Ask::Atomic => request.answer,
+        }
+    }
+
+    /// Bytes of a request on a link.
+    fn request_packet(&self, request: &Request) -> u32 {
+        self.packet.link_header + self.packet.address + request.bytes
+    }
+
+    /// Bytes of an answer on a link.
+    fn answer_packet(&self, request: &Request) -> u32 {
+        let bytes = self.answer_bytes(request);
+        self.packet.link_header + if bytes == 0 { self.packet.acknowledgment } else { bytes }
+    }
+
+    fn at_cluster(&mut self, time: Time, number: u32) {
+        let Travel { request, .. } = *self.travels.get(number).expect("a request");
+        let bytes = self.packet.interconnect_header + request.bytes;
+        self.counts.flow.interconnect_up += u64::from(bytes);
+        let (_, end) = self.ports[(request.sm / self.cluster_sms) as usize].up.send(time, bytes);
+        self.schedule(end, Step::Slice, number, 0);
+    }
+
+    /// A part of the shared cache takes a request a cycle.
+    fn at_slice(&mut self, time: Time, number: u32) {
+        let Travel { request, place, .. } = *self.travels.get(number).expect("a request");
+        let index = self.slice_of(request.line, place);
+        let slice = &mut self.slices[index];
+        if !slice.waiting.is_empty() {
+            slice.waiting.push_back(number);
+            return;
+        }
+        self.look_up(time, index, number);
+    }
+
+    /// Looks a request up; tells whether there was a place for it.
+    fn look_up(&mut self, time: Time, index: usize, number: u32) -> bool {
+        let Travel { request, .. } = *self.travels.get(number).expect("a request");
+        let slice = &mut self.slices[index];
+        let start = self.l2_clock.edge(time).max(slice.free);
+        let ready = start + self.l2_latency;
+        let step = match request.ask {
+            Ask::Load if slice.cache.holds(request.line) => {
+                self.counts.flow.l2_hits += 1;
+                Step::Found
+            }
+            Ask::Load => {
+                let pending = slice.misses.iter().position(|(line, _)| *line == request.line);
+                if pending.is_none() && slice.misses.len() >= self.l2_misses {
+                    slice.waiting.push_back(number);
+                    return false;
+                }
+                self.counts.flow.l2_misses += 1;
+                slice.free = start + self.l2_clock.period;
+                if let Some(at) = pending {
+                    // It waits with those that ask for the same line.
+                    let before = std::mem::replace(&mut slice.misses[at].1, number);
+                    self.travels.get_mut(number).expect("a request").next = Some(before);
+                    return true;
+                }
+                slice.misses.push((request.line, number));
+                Step::Send
+            }
+            Ask::Store => {
+                // Written through: the line stays, with what is written.
+                match slice.cache.holds(request.line) {
+                    true => self.counts.flow.l2_hits += 1,
+                    false => self.counts.flow.l2_misses += 1,
+                }
+                Step::Send
+            }
+            Ask::Atomic => {
+                slice.cache.drop_line(request.line);
+                Step::Send
+            }
+        };
+        slice.free = start + self.l2_clock.period;
+        self.schedule(ready, step, number, 0);
+        true
+    }
+
+    /// The answer goes to the port of the cluster.
+    fn to_cluster(&mut self, time: Time, number: u32) {
+        let Travel { request, place, .. } = *self.travels.get(number).expect("a request");
+        let bytes = self.packet.interconnect_header + self.answer_bytes(&request);
+        self.counts.flow.interconnect_down += u64::from(bytes);
+        let index = self.slice_of(request.line, place);
+        let (_, end) = self.slices[index].out.send(time, bytes);
+        self.sequence += 1;
+        self.answers.push(Reverse((end, self.sequence, number)));
+    }
+
+    /// A request goes over a link, if one lies between.
+    fn send(&mut self, time: Time, number: u32, timeline: &mut Option<Timeline>) {
+        let Travel { request, place, .. } = *self.travels.get(number).expect("a request");
+        let bytes = self.request_packet(&request);
+        let to = place.stack as usize;
+        let from = self.stack_of(request.sm);
+        if from == Some(to) {
+            return self.schedule(time, Step::Stack, number, 0);
+        }
+        let link = match from {
+            None => &mut self.stacks[to].tx,
+            Some(from) => &mut self.stacks[from].cross[to],
+        };
+        let (start, end) = link.send(time, bytes);
+        if let Some(timeline) = timeline
+            && from.is_none()
+        {
+            timeline.link(to, 0, "request", start, end);
+        }
+        self.schedule(end, Step::Stack, number, 0);
+    }
+
+    /// A request comes to its vault: what it brings crosses the vias first.
+    fn at_stack(&mut self, time: Time, number: u32, timeline: &mut Option<Timeline>) {
+        let Travel { request, place, .. } = *self.travels.get(number).expect("a request");
+        let pace = self.pace;
+        let vault = &mut self.stacks[place.stack as usize].vaults[place.vault as usize];
+        let at = time + self.controller;
+        let (kind, at) = match request.ask {
+            Ask::Store => (Kind::Write, vault.cross(&pace, at, request.bytes)),
+            Ask::Load | Ask::Atomic => (Kind::Read, at),
+        };
+        if let Some(timeline) = timeline {
+            timeline.vault(place, if kind == Kind::Write { "write" } else { "read" }, at, pace);
+        }
+        let next = vault.ask(&pace, at, number, kind, place);
+        self.look_at(place, next);
+    }
+
+    fn look_at(&mut self, place: Place, next: Option<Cycle>) {
+        let Some(cycle) = next else { return };
+        let vaults = self.stacks[0].vaults.len() as u32;
+        let number = place.stack * vaults + place.vault;
+        self.schedule(self.pace.dram.time(cycle), Step::Banks, number, cycle);
+    }
+
+    /// The banks of a vault go on.
+    fn banks(&mut self, _time: Time, number: u32, cycle: Cycle) {
+        let vaults = self.stacks[0].vaults.len() as u32;
+        let (stack, index) = (number / vaults, number % vaults);
+        let pace = self.pace;
+        let vault = &mut self.stacks[stack as usize].vaults[index as usize];
+        let mut done = std::mem::take(&mut self.done);
+        let next = vault.advance(&pace, cycle, &mut done);
+        self.look_at(Place { stack, vault: index, ..Place::default() }, next);
+        for completion in done.drain(..) {
+            self.completed(completion);
+        }
+        self.done = done;
+    }
+
+    fn completed(&mut self, completion: Completion) {
+        let number = completion.id as u32;
+        let finish = self.pace.dram.time(completion.finish);
+        let Travel { request, place, silent, .. } =
+            *self.travels.get(number).expect("a request of the banks");
+        let vault = &mut self.stacks[place.stack as usize].vaults[place.vault as usize];
+        match request.ask {
+            _ if silent => {
+                self.travels.remove(number);
+            }
+            Ask::Load => {
+                let end = vault.cross(&self.pace, finish, self.line_bytes);
+                self.schedule(end, Step::Served, number, 0);
+            }
+            Ask::Store => self.schedule(finish, Step::Served, number, 0),
+            Ask::Atomic => {
+                let bytes = self.line_bytes.min(request.bytes.max(request.answer)).max(1);
+                let there = vault.cross(&self.pace, finish, bytes);
+                // Lanes are served one after another, and the line is written again.
+                let changed = there + Time::from(request.lanes) * self.sm_clock.period;
+                self.counts.flow.atomic_lanes += u64::from(request.lanes);
+                let written = vault.cross(&self.pace, changed, bytes);
+                let write = Travel { request, place, next: None, silent: true };
+                let id = self.travels.insert(write);
+                let pace = self.pace;
+                let vault = &mut self.stacks[place.stack as usize].vaults[place.vault as usize];
+                let next = vault.ask(&pace, written, id, Kind::Write, place);
+                self.look_at(place, next);
+                self.schedule(changed, Step::Served, number, 0);
+            }
+        }
+    }
+
+    /// A stack answers.
+    fn served(
+        &mut self,
+        time: Time,
+        number: u32,
+        out: &mut Vec<Answer>,
+        timeline: &mut Option<Timeline>,
+    ) {
+        let Travel { request, place, .. } = *self.travels.get(number).expect("a request");
+        let bytes = self.answer_packet(&request);
+        let from = place.stack as usize;
+        match self.stack_of(request.sm) {
+            Some(to) if to == from => {
+                self.travels.remove(number);
+                self.answer(time + self.switch, &request, out);
+            }
+            Some(to) => {
+                let (_, end) = self.stacks[from].cross[to].send(time, bytes);
+                self.schedule(end, Step::Back, number, 0);
+            }
+            None => {
+                let (start, end) = self.stacks[from].rx.send(time, bytes);
+                if let Some(timeline) = timeline {
+                    timeline.link(from, 1, "answer", start, end);
+                }
+                self.schedule(end, Step::Back, number, 0);
+            }
+        }
+    }
+
+    /// An answer comes to where it was asked for: the GPU, or another stack.
+    fn back(&mut self, time: Time, number: u32, out: &mut Vec<Answer>) {
+        let Travel { request, place, .. } = *self.travels.get(number).expect("a request");
+        if request.sm >= self.gpu_sms {
+            self.travels.remove(number);
+            return self.answer(time + self.switch, &request, out);
+        }
+        if request.ask != Ask::Load {
+            return self.to_cluster(time, number);
+        }
+        let index = self.slice_of(request.line, place);
+        let slice = &mut self.slices[index];
+        slice.cache.fill(request.line);
+        let at = slice.misses.iter().position(|(line, _)| *line == request.line);
+        let at = at.expect("a line that was asked for");
+        let (_, last) = slice.misses.swap_remove(at);
+        // The chain begins with the last one.
+        let mut chain = vec![last];
+        while let Some(next) = self.travels.get(chain[chain.len() - 1]).and_then(|t| t.next) {
+            chain.push(next);
+        }
+        for number in chain.into_iter().rev() {
+            self.to_cluster(time, number);
+        }
+        while let Some(number) = self.slices[index].waiting.pop_front() {
+            // Put back behind those that wait, where it finds no place again.
+            if !self.look_up(time, index, number) {
+                self.slices[index].waiting.rotate_right(1);
+                break;
+            }
+        }
+    }
+
+    /// Goes on to the end of a launch: counts are complete then.
+    pub fn finish(&mut self, end: Time) {
+        let cycle = end / self.pace.dram.period;
+        let mut done = Vec::new();
+        for stack in &mut self.stacks {
+            for vault in &mut stack.vaults {
+                vault.finish(cycle, &mut done);
+            }
+        }
+        for stack in 0..self.stacks.len() {
+            let Stack { tx, rx, cross, vaults } = &self.stacks[stack];
+            let (counts, dram) = (&mut self.counts.flow, &mut self.counts.dram);
+            counts.tx_bytes += tx.bytes;
+            counts.rx_bytes += rx.bytes;
+            counts.tx_packets += tx.packets;
+            counts.rx_packets += rx.packets;
+            counts.tx_busy += tx.busy;
+            counts.rx_busy += rx.busy;
+            counts.cross_bytes += cross.iter().map(|link| link.bytes).sum::<u64>();
+            counts.cross_packets += cross.iter().map(|link| link.packets).sum::<u64>();
+            for vault in vaults {
+                counts.tsv_bytes += vault.tsv_bytes;
+                counts.tsv_cycles += vault.tsv_cycles;
+                dram.add(vault.banks());
+            }
+        }
+    }
+}

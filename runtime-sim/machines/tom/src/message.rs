@@ -1,0 +1,50 @@
+//! What multiprocessors and memory tell each other.
+
+use nbcc_sim_engine::Cycle;
+
+use crate::clock::Time;
+
+/// What is asked of memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ask {
+    /// A line.
+    Load,
+    /// Bytes of a line are written.
+    Store,
+    /// Bytes of a line are read, changed and written.
+    Atomic,
+}
+
+/// A request for a line.
+#[derive(Clone, Copy, Debug)]
+pub struct Request {
+    /// When it leaves the multiprocessor.
+    pub time: Time,
+    /// The multiprocessor.
+    pub sm: u32,
+    /// What it is called there.
+    pub token: u32,
+    /// What is asked.
+    pub ask: Ask,
+    /// The line's number.
+    pub line: u64,
+    /// Bytes that it brings along.
+    pub bytes: u32,
+    /// Bytes that an atomic operation answers, none where its old value is not wanted.
+    pub answer: u32,
+    /// Lanes of an atomic operation, which are served one after another.
+    pub lanes: u32,
+}
+
+/// The answer to a request, as its multiprocessor gets it.
+#[derive(Clone, Copy, Debug)]
+pub struct Answer {
+    /// The multiprocessor.
+    pub sm: u32,
+    /// The cycle of its clock.
+    pub cycle: Cycle,
+    /// What was asked.
+    pub ask: Ask,
+    /// What the request is called there.
+    pub token: u32,
+}

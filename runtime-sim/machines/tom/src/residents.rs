@@ -1,0 +1,98 @@
+//! What a multiprocessor holds: warps in the places of its schedulers, and the blocks that they are of.
+
+use nbcc_sim_engine::Cycle;
+use nbcc_sim_simt::machine::block::Block;
+use nbcc_sim_simt::timing::scoreboard::Scoreboard;
+use nbcc_sim_simt::timing::{NEVER, schedule};
+
+use crate::stall::Stall;
+
+/// A warp in its place.
+#[derive(Debug)]
+pub struct Warp {
+    /// The block's place in the multiprocessor.
+    pub block: usize,
+    /// Its number in the block.
+    pub number: usize,
+    /// Its next instruction.
+    pub pc: u32,
+    /// From when the front end offers that.
+    pub fetched: Cycle,
+    /// Why it does not issue yet.
+    pub why: Stall,
+    /// Registers that are on their way.
+    pub board: Scoreboard,
+    /// Accesses of memory that are not over.
+    pub pending: u32,
+    /// Whether it waits for the load-store unit.
+    pub parked: bool,
+}
+
+/// A warp scheduler with its places and units.
+#[derive(Debug)]
+pub struct Scheduler {
+    /// Warps by place.
+    pub warps: Box<[Option<Warp>]>,
+    /// From when each can issue.
+    pub ready: Box<[Cycle]>,
+    /// The place that issued last.
+    pub last: usize,
+    /// From when it can issue at all.
+    pub free: Cycle,
+    /// When it issues next, and the place of the warp; to be found out again where it is none.
+    pub next: Option<(Cycle, usize)>,
+    /// Cycles before this one are accounted for.
+    pub accounted: Cycle,
+    /// From when its units can begin an instruction.
+    pub units: Cycle,
+}
+
+impl Scheduler {
+    /// One without warps.
+    pub fn new(places: usize) -> Scheduler {
+        Scheduler {
+            warps: (0..places).map(|_| None).collect(),
+            ready: vec![NEVER; places].into(),
+            last: 0,
+            free: 0,
+            next: None,
+            accounted: 0,
+            units: 0,
+        }
+    }
+
+    /// From when a warp can issue.
+    #[inline]
+    pub fn set_ready(&mut self, place: usize, at: Cycle) {
+        self.ready[place] = at;
+        self.next = None;
+    }
+
+    /// When it issues next, and the place of the warp.
+    #[inline]
+    pub fn next_issue(&mut self) -> (Cycle, usize) {
+        if let Some(next) = self.next {
+            return next;
+        }
+        let next = schedule::next(&self.ready, self.last, self.free).unwrap_or((NEVER, 0));
+        self.next = Some(next);
+        next
+    }
+}
+
+/// A block on a multiprocessor.
+#[derive(Debug)]
+pub struct Resident {
+    /// The block.
+    pub block: Block,
+    /// Scheduler and place of each of its warps.
+    pub places: Vec<(u32, u32)>,
+    /// Accesses of memory that are not over.
+    pub pending: u32,
+    /// The last cycle that is known to be needed for it.
+    pub until: Cycle,
+    /// When it came.
+    pub since: Cycle,
+    /// Whether its end is already scheduled.
+    pub leaving: bool,
+}

@@ -1,0 +1,371 @@
+//! A multiprocessor: what it is made of, and how it goes from one event to the next.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+use nbcc_isa_tom::Machine;
+use nbcc_isa_tom::layout::Layout;
+use nbcc_sim_engine::Cycle;
+use nbcc_sim_engine::slab::Slab;
+use nbcc_sim_simt::LANES;
+use nbcc_sim_simt::machine::block::{Block, BlockFault};
+use nbcc_sim_simt::machine::context::{Context, State};
+use nbcc_sim_simt::machine::fault::Fault;
+use nbcc_sim_simt::machine::grid;
+use nbcc_sim_simt::timing::NEVER;
+use nbcc_sim_simt::timing::cache::Cache;
+use nbcc_sim_simt::timing::coalesce::Piece;
+use nbcc_sim_simt::timing::dispatch::Dispatch;
+use nbcc_sim_simt::timing::operands;
+use nbcc_sim_simt::timing::pool::Pool;
+use nbcc_sim_simt::timing::scoreboard::Scoreboard;
+
+use crate::access::{Flight, Miss, Waiting};
+use crate::clock::Clock;
+use crate::measures::{Profile, SmCounts};
+use crate::message::{Answer, Request};
+use crate::plan::{Kind, Plan};
+use crate::residents::{Resident, Scheduler, Warp};
+use crate::stall::Stall;
+use crate::timeline::Timeline;
+
+/// What does not change while a launch runs.
+pub struct Env<'a, 'b> {
+    /// The machine.
+    pub machine: &'a Machine,
+    /// The clock of multiprocessors.
+    pub clock: Clock,
+    /// Which place holds which line.
+    pub layout: Layout,
+    /// The launch.
+    pub context: &'a Context<'b>,
+    /// Its instructions, those of the kernel.
+    pub plans: &'a [Plan],
+    /// Blocks that a multiprocessor holds.
+    pub blocks: u32,
+    /// Cycles after which a launch is given up.
+    pub max_cycles: Cycle,
+}
+
+impl Env<'_, '_> {
+    /// The plan of the instruction at `pc`.
+    #[inline]
+    pub fn plan(&self, pc: u32) -> &Plan {
+        &self.plans[(pc - self.context.kernel.entry) as usize]
+    }
+}
+
+/// What all multiprocessors change.
+pub struct Shared<'a, 'b> {
+    /// Memory, counts, output.
+    pub state: &'a mut State<'b>,
+    /// Blocks that are still to be started, all in one list.
+    pub dispatch: Dispatch,
+    /// Counts by instruction.
+    pub profile: Profile,
+    /// The timeline, if one was asked for.
+    pub timeline: Option<Timeline>,
+}
+
+/// Something that a multiprocessor waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Event {
+    /// A line, or the end of a store or atomic operation, by its token.
+    Answer(u32, bool),
+    /// A block leaves.
+    Leave(u32),
+}
+
+/// A multiprocessor.
+#[derive(Debug)]
+pub struct Sm {
+    /// Its number.
+    pub number: u32,
+    /// Its schedulers.
+    pub schedulers: Vec<Scheduler>,
+    /// Its blocks by place.
+    pub blocks: Vec<Option<Resident>>,
+    /// From when the special function unit can begin an instruction.
+    pub special: Cycle,
+    /// From when the load-store unit can look at a line.
+    pub lsu: Cycle,
+    /// Accesses that wait for the load-store unit.
+    pub collectors: Pool,
+    /// Accesses that found no place among the misses, in their order.
+    pub waiting: VecDeque<Waiting>,
+    /// The private cache.
+    pub cache: Cache,
+    /// Lines that were asked for.
+    pub misses: Slab<Miss>,
+    /// The lines among them that go to the private cache, with their numbers.
+    pub missing: Vec<(u64, u32)>,
+    /// Stores and atomic operations of lines on their way.
+    pub stores: u32,
+    events: BinaryHeap<Reverse<(Cycle, u64, Event)>>,
+    sequence: u64,
+    /// Accesses that are not over.
+    pub flights: Slab<Flight>,
+    /// Requests that it sends.
+    pub out: Vec<Request>,
+    /// What it counts.
+    pub counts: SmCounts,
+    /// Cycles without issue, by reason.
+    pub stalls: [u64; Stall::ALL.len()],
+    /// The end of its last block.
+    pub end: Cycle,
+    /// The lines of an access.
+    pub pieces: Vec<Piece>,
+}
+
+impl Sm {
+    /// A multiprocessor without blocks.
+    pub fn new(number: u32, env: &Env<'_, '_>) -> Sm {
+        let machine = env.machine;
+        let schedulers = machine.pipeline.schedulers;
+        let places = machine.sm.warps.div_ceil(schedulers) as usize;
+        let lines = machine.l1.bytes / machine.cache.line_bytes;
+        Sm {
+            number,
+            schedulers: (0..schedulers).map(|_| Scheduler::new(places)).collect(),
+            blocks: (0..env.blocks).map(|_| None).collect(),
+            special: 0,
+            lsu: 0,
+            collectors: Pool::new(machine.pipeline.memory_collectors),
+            waiting: VecDeque::new(),
+            cache: Cache::with_ways(lines, machine.l1.ways),
+            misses: Slab::new(),
+            missing: Vec::new(),
+            stores: 0,
+            events: BinaryHeap::new(),
+            sequence: 0,
+            flights: Slab::new(),
+            out: Vec::new(),
+            counts: SmCounts::default(),
+            stalls: [0; Stall::ALL.len()],
+            end: 0,
+            pieces: Vec::new(),
+        }
+    }
+
+    /// Something happens at a cycle.
+    pub fn schedule(&mut self, cycle: Cycle, event: Event) {
+        self.sequence += 1;
+        self.events.push(Reverse((cycle, self.sequence, event)));
+    }
+
+    /// Memory answers.
+    pub fn receive(&mut self, answer: &Answer) {
+        let is_load = answer.ask == crate::message::Ask::Load;
+        self.schedule(answer.cycle, Event::Answer(answer.token, is_load));
+    }
+
+    /// The scheduler that can issue next, its cycle and the place of the warp.
+    #[inline]
+    fn next_issue(&mut self) -> (Cycle, usize, usize) {
+        let mut best = (NEVER, 0, 0);
+        for (number, scheduler) in self.schedulers.iter_mut().enumerate() {
+            let (cycle, place) = scheduler.next_issue();
+            if cycle < best.0 {
+                best = (cycle, number, place);
+            }
+        }
+        best
+    }
+
+    #[inline]
+    fn next_answer(&self) -> Cycle {
+        self.events.peek().map_or(NEVER, |Reverse((cycle, ..))| *cycle)
+    }
+
+    /// The next cycle at which something happens.
+    pub fn next_event(&mut self) -> Cycle {
+        self.next_answer().min(self.next_issue().0)
+    }
+
+    /// Runs up to a cycle, which is not run itself; the next cycle at which something happens.
+    ///
+    /// # Errors
+    /// A fault of a warp.
+    pub fn run(
+        &mut self,
+        until: Cycle,
+        env: &Env<'_, '_>,
+        shared: &mut Shared<'_, '_>,
+    ) -> Result<Cycle, Box<Fault>> {
+        loop {
+            let answer = self.next_answer();
+            let (issue, scheduler, place) = self.next_issue();
+            let now = answer.min(issue);
+            if now >= until {
+                return Ok(now);
+            }
+            if answer <= issue {
+                while let Some(&Reverse((cycle, _, event))) = self.events.peek() {
+                    if cycle > now {
+                        break;
+                    }
+                    self.events.pop();
+                    match event {
+                        Event::Answer(token, true) => self.line_came(now, token, env),
+                        Event::Answer(token, false) => self.store_over(now, token, env),
+                        Event::Leave(block) => self.leave(now, block as usize, env, shared),
+                    }
+                }
+            } else {
+                self.issue(now, scheduler, place, env, shared)?;
+            }
+        }
+    }
+
+    /// Starts a block if there is one and room for it; tells whether.
+    pub fn start_block(
+        &mut self,
+        now: Cycle,
+        env: &Env<'_, '_>,
+        shared: &mut Shared<'_, '_>,
+    ) -> bool {
+        let Some(place) = self.blocks.iter().position(Option::is_none) else { return false };
+        let Some(index) = shared.dispatch.take(0) else { return false };
+        self.start(now, place, index, env);
+        true
+    }
+
+    fn start(&mut self, now: Cycle, place: usize, index: [u32; 3], env: &Env<'_, '_>) {
+        let block = Block::new(env.context, index, self.number);
+        let count = block.warps().len();
+        let mut places = Vec::with_capacity(count);
+        let pipeline = &env.machine.pipeline;
+        for number in 0..count {
+            let room = |s: &Scheduler| s.warps.iter().filter(|warp| warp.is_none()).count();
+            let most =
+                (0..self.schedulers.len()).max_by_key(|&s| (room(&self.schedulers[s]), Reverse(s)));
+            let home = most.expect("a multiprocessor has schedulers");
+            let scheduler = &mut self.schedulers[home];
+            let free = scheduler.warps.iter().position(Option::is_none);
+            let slot = free.expect("a multiprocessor takes blocks that fit");
+            scheduler.warps[slot] = Some(Warp {
+                block: place,
+                number,
+                pc: env.context.kernel.entry,
+                fetched: now + Cycle::from(pipeline.fetch + pipeline.decode),
+                why: Stall::Empty,
+                board: Scoreboard::new(operands::count(env.context.kernel.registers)),
+                pending: 0,
+                parked: false,
+            });
+            places.push((home as u32, slot as u32));
+        }
+        let resident =
+            Resident { block, places, pending: 0, until: now, since: now, leaving: false };
+        self.blocks[place] = Some(resident);
+        for number in 0..count {
+            let (scheduler, slot) =
+                self.blocks[place].as_ref().expect("just put there").places[number];
+            self.prepare(scheduler as usize, slot as usize, env);
+            if let Some(warp) = &mut self.schedulers[scheduler as usize].warps[slot as usize] {
+                warp.why = Stall::Empty;
+            }
+        }
+    }
+
+    /// Finds out what a warp does next and when.
+    pub fn prepare(&mut self, scheduler: usize, slot: usize, env: &Env<'_, '_>) {
+        let sched = &mut self.schedulers[scheduler];
+        let Some(warp) = &mut sched.warps[slot] else { return };
+        let block = self.blocks[warp.block].as_ref().expect("a warp's block is there");
+        let Some((pc, ..)) = block.block.warps()[warp.number].paths.current() else {
+            warp.why = Stall::Barrier;
+            sched.set_ready(slot, NEVER);
+            return;
+        };
+        warp.pc = pc;
+        let plan = env.plan(pc);
+        let registers = &plan.registers;
+        let (ready, by) = warp.board.ready(&registers.waits, &registers.destinations);
+        if ready == NEVER || (plan.kind == Kind::Fence && warp.pending > 0) {
+            warp.why = Stall::Memory;
+            sched.set_ready(slot, NEVER);
+            return;
+        }
+        // What memory answered is already known as its reason.
+        if ready > warp.fetched && by.is_some() {
+            warp.why = Stall::Dependence;
+        } else if warp.why != Stall::Memory && warp.why != Stall::Barrier {
+            warp.why = Stall::Fetch;
+        }
+        let at = ready.max(warp.fetched);
+        sched.set_ready(slot, at);
+    }
+
+    /// Warps that wait for the load-store unit try again.
+    pub fn unpark(&mut self, now: Cycle) {
+        for scheduler in &mut self.schedulers {
+            for (slot, warp) in scheduler.warps.iter_mut().enumerate() {
+                if let Some(warp) = warp
+                    && std::mem::take(&mut warp.parked)
+                {
+                    scheduler.ready[slot] = now;
+                    scheduler.next = None;
+                }
+            }
+        }
+    }
+
+    /// A block leaves; another takes its place.
+    fn leave(&mut self, now: Cycle, place: usize, env: &Env<'_, '_>, shared: &mut Shared<'_, '_>) {
+        let resident = self.blocks[place].take().expect("a block that leaves");
+        self.counts.warp_cycles += resident.places.len() as u64 * (now - resident.since);
+        for (scheduler, slot) in resident.places {
+            let scheduler = &mut self.schedulers[scheduler as usize];
+            scheduler.warps[slot as usize] = None;
+            scheduler.set_ready(slot as usize, NEVER);
+        }
+        self.end = self.end.max(now);
+        self.start_block(now, env, shared);
+    }
+
+    /// Lets a block leave once nothing of it is left.
+    pub fn settle(&mut self, now: Cycle, place: usize) {
+        let Some(resident) = &mut self.blocks[place] else { return };
+        if resident.leaving || resident.pending > 0 || !resident.block.is_over() {
+            return;
+        }
+        resident.leaving = true;
+        let until = resident.until.max(now + 1);
+        self.schedule(until, Event::Leave(place as u32));
+    }
+
+    /// Accounts for the cycles of a scheduler before `now`, which were without issue.
+    pub fn account(&mut self, scheduler: usize, now: Cycle, why: Stall) -> u64 {
+        let scheduler = &mut self.schedulers[scheduler];
+        let gap = now.saturating_sub(scheduler.accounted);
+        self.stalls[why as usize] += gap;
+        scheduler.accounted = now;
+        gap
+    }
+
+    /// All cycles up to the end of a launch are accounted for.
+    pub fn finish(&mut self, end: Cycle) {
+        for scheduler in 0..self.schedulers.len() {
+            self.account(scheduler, end, Stall::Empty);
+        }
+    }
+
+    /// What a user is told of a fault.
+    #[cold]
+    pub fn fault(env: &Env<'_, '_>, index: [u32; 3], fault: BlockFault) -> Box<Fault> {
+        grid::fault(env.context, index, fault)
+    }
+
+    /// The fault of a launch that takes too long, if a block is there.
+    pub fn out_of_cycles(&self, env: &Env<'_, '_>) -> Option<Box<Fault>> {
+        let resident = self.blocks.iter().flatten().next()?;
+        let fault = resident.block.out_of_cycles(env.max_cycles);
+        Some(Sm::fault(env, resident.block.index(), fault))
+    }
+}
+
+/// Warps of a block.
+pub fn warps_of(context: &Context<'_>) -> u32 {
+    context.block.iter().product::<u32>().div_ceil(LANES as u32)
+}

@@ -1,0 +1,281 @@
+//! What is measured of a run: its table of definitions, and where each number comes from.
+
+use nbcc_isa::Instruction;
+use nbcc_isa_simt::{Latency, Program, Unit};
+use nbcc_isa_tom::Machine;
+use nbcc_sim_dram::Command;
+use nbcc_sim_engine::statistics::{Value, concat, row};
+use nbcc_sim_engine::{Definition, EnergyLedger, Statistics};
+use nbcc_sim_simt::machine::COUNTED;
+use nbcc_sim_simt::{Counters, LANES};
+
+use crate::measures::Measures;
+use crate::plan::{Kind, Plan};
+use crate::stall::Stall;
+
+/// The version of the names and meanings below.
+pub const SCHEMA_VERSION: u64 = 1;
+
+/// Every statistic of a timed run. Cycles are of the multiprocessors' clock.
+pub const DEFINITIONS: &[Definition] =
+    &concat::<{ HEAD.len() + COUNTED.len() + TIMED.len() }>(&[HEAD, COUNTED, TIMED]);
+
+#[rustfmt::skip]
+const HEAD: &[Definition] = &[
+    row("schema_version", "-", "Version of the names and meanings in this table."),
+    row("target", "-", "`tom`."),
+    row("machine.name", "-", "Name in the machine file."),
+    row("machine.hash", "-", "Identifies all values of the machine file."),
+    row("timing", "-", "`cycle`: when instructions issue and end is simulated."),
+    row("cycles", "cycles", "From the begin of a launch until its last block has left, summed over launches."),
+    row("time_ns", "ns", "`cycles` times the length of a cycle."),
+    row("instructions", "instructions", "Issued by warps."),
+    row("ipc", "instructions/cycle", "Instructions over `cycles`, on average over the active multiprocessors."),
+    row("energy_pj", "pJ", "Sum of the parts under `energy`."),
+];
+
+#[rustfmt::skip]
+const TIMED: &[Definition] = &[
+    row("core.count", "multiprocessors", "Multiprocessors of the machine, those in stacks with them."),
+    row("core.active", "multiprocessors", "Multiprocessors that issued an instruction."),
+    row("core.instructions", "instructions", "A list: issued by each, those of the GPU first."),
+    row("core.cycles", "cycles", "`cycles` times schedulers of the machine: issue plus stall cycles."),
+    row("core.issue_cycles", "cycles", "Cycles in which a scheduler issued, over all schedulers."),
+    row("core.stall_cycles", "cycles", "Cycles in which a scheduler did not: the sum of `stall`."),
+
+    row("stall.empty", "cycles", "No warp was there."),
+    row("stall.fetch", "cycles", "The front end fetched."),
+    row("stall.dependence", "cycles", "A register was computed."),
+    row("stall.memory", "cycles", "A register was loaded, or a fence waited for memory."),
+    row("stall.requests", "cycles", "The load-store unit took no more."),
+    row("stall.units", "cycles", "A unit was busy."),
+    row("stall.barrier", "cycles", "At a barrier, or for lanes of the warp."),
+
+    row("occupancy.blocks", "blocks", "Blocks that a multiprocessor holds, of the last launch."),
+    row("occupancy.limit", "-", "What keeps it from holding more."),
+    row("occupancy.warps", "-", "Warps on active multiprocessors over those that they have room for, on average over `cycles`."),
+
+    row("memory.accesses", "accesses", "Loads, stores and atomic operations of warps on global and local memory."),
+    row("memory.lines", "lines", "Lines that they touched: those that the private caches were asked for, `memory.ordered` and `memory.atomic`."),
+    row("memory.lines_per_access", "lines/access", "Of these, an access."),
+    row("memory.ordered", "lines", "Lines that ordered loads asked for, past the private cache."),
+    row("memory.atomic", "lines", "Lines that atomic operations changed."),
+    row("memory.atomic_lanes", "operations", "Atomic operations of threads on them."),
+
+    row("shared.accesses", "accesses", "Accesses of shared memory by warps."),
+    row("shared.passes", "accesses", "Times that its banks were asked for them."),
+    row("shared.conflicts", "accesses", "Passes beyond the first of each."),
+
+    row("l1.accesses", "lines", "Lines of loads and stores looked up in private caches: hits and misses."),
+    row("l1.hits", "lines", "Found there."),
+    row("l1.misses", "lines", "Not found there, asked for by an access before among them."),
+    row("l2.accesses", "lines", "Lines of loads and stores looked up in the shared cache: hits and misses."),
+    row("l2.hits", "lines", "Found there."),
+    row("l2.misses", "lines", "Not found there, asked for by a request before among them."),
+
+    row("link.tx_bytes", "bytes", "From the GPU to stacks."),
+    row("link.rx_bytes", "bytes", "From stacks to the GPU."),
+    row("link.cross_bytes", "bytes", "From stack to stack."),
+    row("link.tx_packets", "packets", "From the GPU to stacks."),
+    row("link.rx_packets", "packets", "From stacks to the GPU."),
+    row("link.cross_packets", "packets", "From stack to stack."),
+
+    row("dram.requests", "requests", "Requests to the controllers of vaults, a line each."),
+    row("dram.reads", "requests", "Of them, reads."),
+    row("dram.writes", "requests", "Of them, writes."),
+    row("dram.hits", "requests", "Found their row open. Hits, misses and conflicts sum to the requests."),
+    row("dram.misses", "requests", "Found their row buffer empty."),
+    row("dram.conflicts", "requests", "Found another row in it."),
+    row("dram.activates", "commands", "Rows opened."),
+    row("dram.precharges", "rows", "Rows closed, by whatever command."),
+    row("dram.refreshes", "commands", "Refreshes of all banks of a vault."),
+
+    row("bytes.interconnect_up", "bytes", "From clusters to the shared cache."),
+    row("bytes.interconnect_down", "bytes", "Back."),
+    row("bytes.tsv", "bytes", "Over the vias of vaults."),
+
+    row("bandwidth.memory", "GB/s", "Over the vias of vaults over the time of the run."),
+    row("bandwidth.tx", "GB/s", "From the GPU to stacks over the time of the run."),
+    row("bandwidth.rx", "GB/s", "From stacks to the GPU over the time of the run."),
+
+    row("utilisation.issue", "-", "Share of cycles in which a scheduler of an active multiprocessor issues."),
+    row("utilisation.tx", "-", "Share of the time in which a link to a stack is in use."),
+    row("utilisation.rx", "-", "The same, to the GPU."),
+    row("utilisation.tsv", "-", "Share of the time in which the vias of a vault move something."),
+
+    row("energy.sm", "pJ", "Multiprocessors: front end, registers, units, shared memory, private caches, leakage."),
+    row("energy.l2", "pJ", "The shared cache."),
+    row("energy.interconnect", "pJ", "Between clusters and shared cache."),
+    row("energy.link", "pJ", "Links off the chips, bits moved."),
+    row("energy.link_idle", "pJ", "Links off the chips, slots not used."),
+    row("energy.dram_activate", "pJ", "Rows opened."),
+    row("energy.dram_access", "pJ", "Row buffers read and written, with the vias."),
+];
+
+/// The statistics of the launches of a program that were counted and measured.
+pub fn collect(
+    machine: &Machine,
+    program: &Program,
+    counters: &Counters,
+    m: &Measures,
+) -> Statistics {
+    let mut out = Statistics::new(DEFINITIONS);
+    let ratio = |a: u64, b: u64| if b == 0 { 0.0 } else { a as f64 / b as f64 };
+    let cycles = m.cycles;
+    let instructions = counters.instructions();
+    let sms = u64::from(machine.sms());
+    let active = counters.cores.iter().filter(|core| **core > 0).count() as u64;
+    let schedulers = u64::from(machine.pipeline.schedulers);
+    let time = m.time as f64 / 1e6;
+    out.set("schema_version", SCHEMA_VERSION);
+    out.set("target", program.machine.isa.name);
+    out.set("machine.name", machine.name.as_str());
+    out.set("machine.hash", program.machine.hash());
+    out.set("timing", "cycle");
+    out.set("cycles", cycles);
+    out.set("time_ns", time);
+    out.set("instructions", instructions);
+    out.set("ipc", ratio(instructions, cycles * active));
+    counters.count(program, &mut out);
+
+    out.set("core.count", sms);
+    out.set("core.active", active);
+    let list = counters.cores.iter().map(|n| (*n).into()).collect();
+    out.set("core.instructions", Value::List(list));
+    out.set("core.cycles", cycles * sms * schedulers);
+    out.set("core.issue_cycles", m.sm.issue_cycles);
+    out.set("core.stall_cycles", m.stalls.iter().sum::<u64>());
+    for stall in Stall::ALL {
+        out.set(stall.key(), m.stalls[stall as usize]);
+    }
+    out.set("occupancy.blocks", u64::from(m.occupancy.0));
+    out.set("occupancy.limit", m.occupancy.1);
+    let room = cycles * active * u64::from(machine.sm.warps);
+    out.set("occupancy.warps", ratio(m.sm.warp_cycles, room));
+
+    let flow = &m.memory.flow;
+    out.set("memory.accesses", m.sm.accesses);
+    out.set("memory.lines", m.sm.lines);
+    out.set("memory.lines_per_access", ratio(m.sm.lines, m.sm.accesses));
+    out.set("memory.ordered", m.sm.ordered_lines);
+    out.set("memory.atomic", m.sm.atomic_lines);
+    out.set("memory.atomic_lanes", flow.atomic_lanes);
+    out.set("shared.accesses", m.sm.shared);
+    out.set("shared.passes", m.sm.shared_passes);
+    out.set("shared.conflicts", m.sm.shared_passes - m.sm.shared);
+    out.set("l1.accesses", m.sm.l1_hits + m.sm.l1_misses);
+    out.set("l1.hits", m.sm.l1_hits);
+    out.set("l1.misses", m.sm.l1_misses);
+    out.set("l2.accesses", flow.l2_hits + flow.l2_misses);
+    out.set("l2.hits", flow.l2_hits);
+    out.set("l2.misses", flow.l2_misses);
+    out.set("link.tx_bytes", flow.tx_bytes);
+    out.set("link.rx_bytes", flow.rx_bytes);
+    out.set("link.cross_bytes", flow.cross_bytes);
+    out.set("link.tx_packets", flow.tx_packets);
+    out.set("link.rx_packets", flow.rx_packets);
+    out.set("link.cross_packets", flow.cross_packets);
+
+    let dram = &m.memory.dram;
+    out.set("dram.requests", dram.requests);
+    out.set("dram.reads", dram.reads);
+    out.set("dram.writes", dram.writes);
+    out.set("dram.hits", dram.hits);
+    out.set("dram.misses", dram.misses);
+    out.set("dram.conflicts", dram.conflicts);
+    out.set("dram.activates", dram.commands.of(Command::Activate));
+    out.set("dram.precharges", dram.rows_closed);
+    out.set("dram.refreshes", dram.commands.of(Command::Refresh));
+
+    out.set("bytes.interconnect_up", flow.interconnect_up);
+    out.set("bytes.interconnect_down", flow.interconnect_down);
+    out.set("bytes.tsv", flow.tsv_bytes);
+    // A byte a nanosecond is a GB/s.
+    let rate = |bytes: u64| if time > 0.0 { bytes as f64 / time } else { 0.0 };
+    out.set("bandwidth.memory", rate(flow.tsv_bytes));
+    out.set("bandwidth.tx", rate(flow.tx_bytes));
+    out.set("bandwidth.rx", rate(flow.rx_bytes));
+    out.set("utilisation.issue", ratio(m.sm.issue_cycles, cycles * active * schedulers));
+    let links = m.time * u64::from(machine.stack.count);
+    out.set("utilisation.tx", ratio(flow.tx_busy, links));
+    out.set("utilisation.rx", ratio(flow.rx_busy, links));
+    let vaults = f64::from(machine.stack.count * machine.stack.vaults);
+    let bytes = f64::from(machine.stack.vault_tsvs.div_ceil(8));
+    let tsv_time = flow.tsv_cycles as f64 * bytes * f64::from(machine.stack.vaults)
+        / machine.stack.internal_bandwidth;
+    out.set("utilisation.tsv", if time > 0.0 { tsv_time / (time * vaults) } else { 0.0 });
+
+    let ledger = energy(machine, program, counters, m);
+    for (key, picojoules) in ledger.parts() {
+        out.set(key, *picojoules);
+    }
+    out.set("energy_pj", ledger.total());
+    out
+}
+
+/// Energy of the unit of a warp's instruction, in pJ.
+fn unit_energy(machine: &Machine, unit: Unit, class: Latency) -> f64 {
+    let e = &machine.energy;
+    match unit {
+        Unit::Sfu => e.special,
+        Unit::Alu | Unit::Lanes => match class {
+            Latency::Float | Latency::FloatDiv | Latency::Half => e.float,
+            Latency::Double | Latency::DoubleDiv => e.double,
+            _ => e.alu,
+        },
+        _ => 0.0,
+    }
+}
+
+/// Where energy went, by component.
+fn energy(machine: &Machine, program: &Program, counters: &Counters, m: &Measures) -> EnergyLedger {
+    let e = &machine.energy;
+    let mut out = EnergyLedger::new();
+    for ((inst, &executed), &issued) in
+        program.code.text.iter().zip(&m.profile.executed).zip(&counters.issued)
+    {
+        out.add("energy.sm", issued, e.front_end);
+        if executed == 0 {
+            continue;
+        }
+        let plan = Plan::new(machine, inst);
+        let [read, written] = plan.registers.lines();
+        // Registers that memory answers are counted as they come.
+        let written = if matches!(plan.kind, Kind::Access(_)) { 0 } else { written };
+        out.add("energy.sm", executed, unit_energy(machine, inst.unit(), inst.latency()));
+        out.add("energy.sm", executed * (read + written), e.register);
+        if read > 0 {
+            out.add("energy.sm", executed, e.collector);
+        }
+    }
+    let flow = &m.memory.flow;
+    out.add("energy.sm", flow.atomic_lanes, e.alu / LANES as f64);
+    out.add("energy.sm", m.sm.loaded, e.register);
+    out.add("energy.sm", m.sm.shared_passes, e.shared);
+    out.add("energy.sm", m.sm.l1_hits + m.sm.l1_misses, e.l1);
+    out.add("energy.sm", m.cycles * u64::from(machine.sms()), e.sm_cycle);
+    out.add("energy.l2", flow.l2_hits + flow.l2_misses, e.l2);
+    let moved = flow.interconnect_up + flow.interconnect_down;
+    out.add("energy.interconnect", 8 * moved, e.interconnect_bit);
+    let crossed = flow.tx_bytes + flow.rx_bytes + flow.cross_bytes;
+    out.add("energy.link", 8 * crossed, e.link_bit);
+    out.add("energy.link_idle", idle_bits(machine, m, crossed), e.link_idle_bit);
+    let dram = &m.memory.dram;
+    out.add("energy.dram_activate", dram.commands.of(Command::Activate), e.activate);
+    let lines = dram.column_reads() + dram.column_writes();
+    let bits = 8 * u64::from(machine.cache.line_bytes);
+    out.add("energy.dram_access", lines * bits, e.row_buffer_bit);
+    out
+}
+
+/// Slots of bits of all links that moved nothing. Links between stacks are there where stacks compute.
+fn idle_bits(machine: &Machine, m: &Measures, bytes: u64) -> u64 {
+    let stacks = f64::from(machine.stack.count);
+    let mut rate = 2.0 * stacks * machine.link.bandwidth;
+    if machine.stack.sms > 0 {
+        rate += stacks * (stacks - 1.0) * machine.link.bandwidth * machine.link.cross_ratio;
+    }
+    // A GB/s for a femtosecond is a millionth of a byte.
+    let slots = rate * m.time as f64 / 1e6;
+    (8.0 * (slots - bytes as f64)).max(0.0) as u64
+}

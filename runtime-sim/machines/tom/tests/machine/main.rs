@@ -1,0 +1,6 @@
+//! Timing apart from any program: cycles that follow from the parameters of the machine by hand.
+
+mod identities;
+mod memory;
+mod pipeline;
+mod support;

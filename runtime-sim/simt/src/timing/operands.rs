@@ -1,0 +1,122 @@
+//! The registers of an instruction by their numbers in scoreboards: predicates first, then 32-bit
+//! registers, of which a 64-bit one takes two.
+
+use nbcc_isa::Instruction;
+use nbcc_isa_simt::operands::Base;
+use nbcc_isa_simt::{Inst, PREDICATES, PhysReg, RegClass};
+
+/// What an instruction reads and writes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Operands {
+    /// Registers that it reads besides the guard: those of the address first.
+    pub sources: Box<[u16]>,
+    /// How many of them make the address.
+    pub address: usize,
+    /// Registers that it waits for: sources and guard.
+    pub waits: Box<[u16]>,
+    /// Registers that it writes.
+    pub destinations: Box<[u16]>,
+}
+
+/// The number of a register: predicates first.
+pub fn number(class: RegClass, index: u16) -> u16 {
+    if class == RegClass::Pred { index } else { PREDICATES + index }
+}
+
+/// Whether that number is a predicate's.
+pub fn is_predicate(register: u16) -> bool {
+    register < PREDICATES
+}
+
+/// Registers of a scoreboard for threads that have so many 32-bit registers.
+pub fn count(registers: u32) -> usize {
+    usize::from(PREDICATES) + registers as usize
+}
+
+fn push(registers: &mut Vec<u16>, reg: &PhysReg) {
+    let width = if reg.class == RegClass::Wide { 2 } else { 1 };
+    for part in 0..width {
+        let register = number(reg.class, reg.index + part);
+        if !registers.contains(&register) {
+            registers.push(register);
+        }
+    }
+}
+
+impl Operands {
+    /// Those of an instruction.
+    pub fn new(inst: &Inst<PhysReg>) -> Operands {
+        let (mut sources, mut others, mut destinations) = (Vec::new(), Vec::new(), Vec::new());
+        if let Some((Base::Reg(base), _)) = inst.op.address() {
+            push(&mut sources, base);
+        }
+        inst.op.for_each_operand(|operand| {
+            if operand.role.reads() {
+                push(&mut others, operand.reg);
+            }
+            if operand.role.writes() {
+                push(&mut destinations, operand.reg);
+            }
+        });
+        let address = sources.len();
+        others.retain(|register| !sources[..address].contains(register));
+        sources.append(&mut others);
+        let mut waits = sources.clone();
+        if let Some(guard) = &inst.guard {
+            let guard = number(RegClass::Pred, guard.reg.index);
+            if !waits.contains(&guard) {
+                waits.push(guard);
+            }
+        }
+        Operands {
+            sources: sources.into(),
+            address,
+            waits: waits.into(),
+            destinations: destinations.into(),
+        }
+    }
+
+    /// Times that a file of `banks` banks, each of which gives a register of a warp at a time, is asked
+    /// for the sources; one at least.
+    pub fn reads(&self, banks: u32) -> u32 {
+        let mut asked = [0_u32; 64];
+        let banks = (banks as usize).clamp(1, asked.len());
+        for &register in self.sources.iter().filter(|register| !is_predicate(**register)) {
+            asked[usize::from(register - PREDICATES) % banks] += 1;
+        }
+        asked.into_iter().max().unwrap_or(0).max(1)
+    }
+
+    /// 32-bit registers of a warp that it reads and that it writes.
+    pub fn lines(&self) -> [u64; 2] {
+        let words = |registers: &[u16]| registers.iter().filter(|r| !is_predicate(**r)).count();
+        [words(&self.sources) as u64, words(&self.destinations) as u64]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nbcc_isa_simt::asm::assemble;
+
+    fn of(line: &str) -> Operands {
+        let text = format!(".isa mpu 1\n.machine mpu\n.section .text\n{line}\nexit\n");
+        let program = assemble(&nbcc_isa_mpu::ISA, &text).unwrap_or_else(|e| panic!("{}", e[0]));
+        Operands::new(&program.code.text[0])
+    }
+
+    #[test]
+    fn registers_have_numbers() {
+        let p = PREDICATES;
+        let store = of("if P2 st.global.b32.weak [D4], 0, R7");
+        assert_eq!((&store.sources[..], store.address), (&[p + 4, p + 5, p + 7][..], 2));
+        assert_eq!(
+            (&store.waits[..], &store.destinations[..]),
+            (&[p + 4, p + 5, p + 7, 2][..], &[][..])
+        );
+        let add = of("int3.mad R0, R1, R1, R17");
+        assert_eq!((&add.sources[..], &add.destinations[..]), (&[p + 1, p + 17][..], &[p][..]));
+        assert_eq!((add.reads(16), add.reads(8), add.lines()), (2, 2, [2, 1]));
+        assert_eq!(of("mov R0, 1").reads(16), 1);
+    }
+}
