@@ -136,7 +136,7 @@ impl Selector<'_> {
 
     /// A word of the frame that nothing changes, loaded at the start of the function.
     fn frame_word(&mut self, offset: u32) -> VReg {
-        let (dst, base) = (self.new(), self.frame);
+        let (dst, base) = (self.register(), self.frame);
         let inst = Inst::Lw { dst, offset: frame_offset(offset), base };
         self.prologue.push(InstData::new(inst, None));
         self.recipes.insert(dst, Recipe::Frame(offset));

@@ -92,7 +92,7 @@ impl Selector<'_> {
                 continue;
             }
             // Only circles are left.
-            let kept = self.new();
+            let kept = self.register();
             self.copy(kept, dst);
             for (_, other) in moves.iter_mut().filter(|(_, other)| *other == dst) {
                 *other = kept;

@@ -46,7 +46,7 @@ pub fn signed_loads(ir: &Function) -> SecondaryMap<Value, bool> {
 }
 
 impl Selector<'_> {
-    pub(super) fn new(&mut self) -> VReg {
+    pub(super) fn register(&mut self) -> VReg {
         self.func.vreg(Class::X)
     }
 
@@ -56,7 +56,7 @@ impl Selector<'_> {
 
     /// Emits an instruction that writes a new register.
     pub(super) fn made(&mut self, make: impl FnOnce(VReg) -> Inst<VReg>) -> VReg {
-        let dst = self.new();
+        let dst = self.register();
         self.emit(make(dst));
         dst
     }
@@ -66,8 +66,8 @@ impl Selector<'_> {
     }
 
     pub(super) fn fresh(&mut self, ty: Type) -> [VReg; 2] {
-        let low = self.new();
-        [low, if ty.scalar == Scalar::I64 { self.new() } else { low }]
+        let low = self.register();
+        [low, if ty.scalar == Scalar::I64 { self.register() } else { low }]
     }
 
     /// The registers of a value: those that its definition gave it.
@@ -140,7 +140,7 @@ impl Selector<'_> {
     }
 
     fn constant_insts(&mut self, value: i32) -> (Vec<Inst<VReg>>, VReg, Option<Recipe>) {
-        let dst = self.new();
+        let dst = self.register();
         if let Some(imm) = I12::new(value) {
             let recipe = Some(Recipe::Small(value));
             return (vec![Inst::Addi { dst, a: self.zero, imm }], dst, recipe);
@@ -150,7 +150,7 @@ impl Selector<'_> {
         if low == 0 {
             return (vec![Inst::Lui { dst, upper }], dst, Some(Recipe::Upper(upper)));
         }
-        let high = self.new();
+        let high = self.register();
         self.recipes.insert(high, Recipe::Upper(upper));
         let insts =
             vec![Inst::Lui { dst: high, upper }, Inst::Addi { dst, a: high, imm: I12(low) }];
