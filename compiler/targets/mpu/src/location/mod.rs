@@ -8,6 +8,7 @@
 
 pub mod annotate;
 mod budget;
+pub mod flow;
 pub mod mincut;
 pub mod model;
 mod remarks;
@@ -50,16 +51,16 @@ pub struct Input<'a> {
 }
 
 /// A policy: a hint for each instruction, in their order. Only those of instructions whose side is
-/// to be chosen count.
-pub type Policy = fn(&Input<'_>) -> Vec<Hint>;
+/// to be chosen count. `None` where it gives up: then the hints are those of Algorithm 1.
+pub type Policy = fn(&Input<'_>) -> Option<Vec<Hint>>;
 
 /// The policies by the values of the choice.
 const POLICIES: &[(&str, Policy)] = &[
-    ("annotated", annotated),
+    ("annotated", |input| Some(annotated(input))),
     ("mincut", minimum_cut),
-    ("hardware", |input| vec![Hint::None; input.model.nodes.len()]),
-    ("all-near", |input| vec![Hint::Near; input.model.nodes.len()]),
-    ("all-far", |input| vec![Hint::Far; input.model.nodes.len()]),
+    ("hardware", |input| Some(vec![Hint::None; input.model.nodes.len()])),
+    ("all-near", |input| Some(vec![Hint::Near; input.model.nodes.len()])),
+    ("all-far", |input| Some(vec![Hint::Far; input.model.nodes.len()])),
 ];
 
 fn annotated(input: &Input<'_>) -> Vec<Hint> {
@@ -67,11 +68,11 @@ fn annotated(input: &Input<'_>) -> Vec<Hint> {
     insts.map(|data| annotate::hint(&data.inst, input.near, input.labels)).collect()
 }
 
-fn minimum_cut(input: &Input<'_>) -> Vec<Hint> {
+fn minimum_cut(input: &Input<'_>) -> Option<Vec<Hint>> {
     let nodes = input.model.nodes.iter();
     let fixed: Vec<Side> = nodes.map(|node| model::side_of(node.rule, Side::Far)).collect();
-    let (sides, _) = mincut::decide(input.model, &fixed);
-    sides.into_iter().map(Side::hint).collect()
+    let (sides, _) = mincut::decide(input.model, &fixed, mincut::STEPS)?;
+    Some(sides.into_iter().map(Side::hint).collect())
 }
 
 /// Where the registers of a kernel live, and what that costs.
@@ -81,6 +82,8 @@ pub struct Location {
     pub places: Placement<VReg, Side>,
     /// The labels of Algorithm 1, whatever the policy.
     pub labels: Labels,
+    /// Whether the policy gave up, so that hints are those of Algorithm 1.
+    pub gave_up: bool,
     /// The side of each instruction; of those without a hint, near where it can be.
     pub sides: Vec<Side>,
     /// What choices cost.
@@ -163,14 +166,17 @@ pub fn locate(
     let near = Near::of(machine);
     let model = Model::new(func, machine, weight);
     let labels = annotate::label(func, near);
-    let hints = policy(&Input { func, near, model: &model, labels: &labels });
+    let input = Input { func, near, model: &model, labels: &labels };
+    let chosen = policy(&input);
+    let gave_up = chosen.is_none();
+    let hints = chosen.unwrap_or_else(|| annotated(&input));
     for (node, hint) in model.nodes.iter().zip(hints) {
         let (block, at) = node.at;
         let inst = &mut func.blocks[block].insts[at].inst;
         inst.hint = if node.is_free() { hint } else { Hint::None };
     }
     let (places, sides) = places(func, near, &model);
-    Location { places, labels, sides, model }
+    Location { places, labels, gave_up, sides, model }
 }
 
 /// Where registers may be.

@@ -36,6 +36,14 @@ pub fn of_kernel(
     let mut findings = vec![("labels", message.to_string())];
     cx.remarks.push(remark("Labels", ir, span, message, vec![]));
     let model = &located.model;
+    if located.gave_up {
+        let message = Message::of("policy ")
+            .value("Policy", policy)
+            .text(" takes too long for so many instructions: they are where `annotated` has them");
+        findings.push(("policy", message.to_string()));
+        let remark = remark("GaveUp", ir, span, message, vec![]);
+        cx.remarks.push(Remark { kind: RemarkKind::Missed, ..remark });
+    }
     let weight = |vreg: VReg| {
         let writes = &model.nets[vreg].writes;
         writes.iter().map(|&(_, weight)| weight).fold(0, u64::saturating_add)
