@@ -1,6 +1,5 @@
-//! Kernels in instructions as listings: the code that runs, over the registers of the machine. A
-//! register of 64 bits is the two of 32 that it is made of, and goes by the lower one where a value
-//! is followed.
+//! Kernels in instructions as listings: the code that runs. Its registers are webs (`isa/tom`), so that
+//! each counts 1 whatever its width, and one that is used again for something else is another.
 
 use nbcc_analysis::listing::{
     Effect, Input, Line, Listing, Meaning, Number, NumberType, Operand, Reg, Relation,
@@ -11,36 +10,63 @@ use nbcc_isa_simt::operands::{
     Base, FloatOp, Format, IntOp, IntTest, Order, Source, Space, Special, SpecialWide, WideOp,
 };
 use nbcc_isa_simt::{Category, Inst, Kernel, Op, PhysReg, Program, RegClass};
+use nbcc_isa_tom::offload::Webs;
 
-/// Registers of 32 bits come first, predicates behind them.
-const WORDS: u32 = 256;
-const REGISTERS: u32 = WORDS + nbcc_isa_simt::operands::PREDICATES as u32;
-
-/// The kernels of a program; `spans` say where its instructions come from.
-pub fn listings(program: &Program, spans: &[Option<Span>]) -> Vec<Listing> {
+/// The kernels of a program over the webs of each; `spans` say where its instructions come from.
+pub fn listings(program: &Program, webs: &[Webs], spans: &[Option<Span>]) -> Vec<Listing> {
     let makes_generic =
         |inst: &Inst<PhysReg>| matches!(inst.op, Op::ToGeneric { space: Space::Shared, .. });
     let generic_shared = program.code.text.iter().any(makes_generic);
-    program.kernels.iter().map(|kernel| listing(program, kernel, spans, generic_shared)).collect()
+    let kernels = program.kernels.iter().zip(webs);
+    kernels.map(|(kernel, webs)| listing(program, kernel, webs, spans, generic_shared)).collect()
 }
 
 fn listing(
     program: &Program,
     kernel: &Kernel,
+    webs: &Webs,
     spans: &[Option<Span>],
     generic_shared: bool,
 ) -> Listing {
-    let range = kernel.entry as usize..(kernel.entry + kernel.instructions) as usize;
     let mut inputs = Vec::new();
-    let code = range
+    let code = (kernel.entry..kernel.entry + kernel.instructions)
         .map(|at| {
-            let mut line = line(&program.code.text[at], kernel.entry, generic_shared, &mut inputs);
-            line.span = spans.get(at).copied().flatten();
+            let inst = &program.code.text[at as usize];
+            let names = Names { webs, at };
+            let mut line = line(inst, &names, kernel.entry, generic_shared, &mut inputs);
+            line.span = spans.get(at as usize).copied().flatten();
             line
         })
         .collect();
     let inputs = inputs.len() as u32;
-    Listing { name: kernel.name.clone(), code, registers: REGISTERS, inputs }
+    Listing { name: kernel.name.clone(), code, registers: webs.count(), inputs }
+}
+
+/// The webs of an instruction.
+struct Names<'a> {
+    webs: &'a Webs,
+    at: u32,
+}
+
+impl Names<'_> {
+    fn read(&self, reg: PhysReg) -> Reg {
+        Reg::from_u32(self.webs.read(self.at, reg).expect("it is read"))
+    }
+
+    fn written(&self, reg: PhysReg) -> Reg {
+        Reg::from_u32(self.webs.written(self.at, reg).expect("it is written"))
+    }
+
+    /// Whether a register is a half of one of 64 bits.
+    fn is_half(&self, reg: PhysReg, web: Reg) -> bool {
+        reg.class == RegClass::Word && self.webs.is_wide(web.as_u32())
+    }
+
+    /// A register that is followed; `None` for a half of one.
+    fn operand(&self, reg: PhysReg) -> Option<Operand> {
+        let web = self.read(reg);
+        (!self.is_half(reg, web)).then_some(Operand::Reg(web))
+    }
 }
 
 /// What a kernel takes besides registers.
@@ -51,41 +77,28 @@ enum Taken {
     SpecialWide(SpecialWide),
 }
 
-/// The registers that make up one of the machine.
-fn parts(reg: PhysReg) -> impl Iterator<Item = Reg> {
-    let index = u32::from(reg.index);
-    let (first, count) = match reg.class {
-        RegClass::Word => (index, 1),
-        RegClass::Wide => (index, 2),
-        RegClass::Pred => (WORDS + index, 1),
-    };
-    (first..first + count).map(Reg::from_u32)
-}
-
-/// The register of the machine that one of a listing is: a word or a predicate.
-pub fn register(reg: Reg) -> PhysReg {
-    match reg.as_u32().checked_sub(WORDS) {
-        None => PhysReg::new(RegClass::Word, reg.as_u32() as u16),
-        Some(predicate) => PhysReg::new(RegClass::Pred, predicate as u16),
-    }
-}
-
-/// The register by which a value is followed.
-fn main_part(reg: PhysReg) -> Reg {
-    parts(reg).next().expect("a register has a part")
-}
-
-fn line(inst: &Inst<PhysReg>, entry: u32, generic_shared: bool, inputs: &mut Vec<Taken>) -> Line {
+fn line(
+    inst: &Inst<PhysReg>,
+    names: &Names<'_>,
+    entry: u32,
+    generic_shared: bool,
+    inputs: &mut Vec<Taken>,
+) -> Line {
     let mut line = Line { falls: true, keeps: inst.guard.is_some(), ..Line::default() };
-    line.reads.extend(inst.guard.iter().flat_map(|guard| parts(guard.reg)));
+    line.reads.extend(inst.guard.iter().map(|guard| names.read(guard.reg)));
+    let mut is_half = false;
     inst.op.for_each_operand(|operand| {
         if operand.role != Role::Def {
-            line.reads.extend(parts(*operand.reg));
+            line.reads.push(names.read(*operand.reg));
         }
         if operand.role != Role::Use {
-            line.writes.extend(parts(*operand.reg));
+            let web = names.written(*operand.reg);
+            is_half |= names.is_half(*operand.reg, web);
+            line.writes.push(web);
         }
     });
+    // The other half stays.
+    line.keeps |= is_half;
     line.effect = effect(inst, generic_shared);
     let mut take = |taken: Taken| {
         let number = inputs.iter().position(|known| *known == taken).unwrap_or_else(|| {
@@ -110,12 +123,13 @@ fn line(inst: &Inst<PhysReg>, entry: u32, generic_shared: bool, inputs: &mut Vec
             line.targets.push((target as u32 / bytes).wrapping_sub(entry));
             line.falls = inst.guard.is_some();
             if let Some(guard) = inst.guard {
-                let predicate = main_part(guard.reg);
+                let predicate = names.read(guard.reg);
                 line.meaning = Meaning::Branch { predicate, negated: guard.negated };
             }
         }
         Op::Exit {} | Op::Trap { .. } | Op::Brkpt {} => line.falls = inst.guard.is_some(),
-        _ => line.meaning = meaning(&inst.op),
+        _ if is_half => {}
+        _ => line.meaning = meaning(&inst.op, names).unwrap_or_default(),
     }
     line
 }
@@ -159,49 +173,44 @@ fn effect(inst: &Inst<PhysReg>, generic_shared: bool) -> Effect {
     }
 }
 
-fn word(source: Source<PhysReg>) -> Operand {
-    match source {
-        Source::Imm(bits) => Operand::Number(Number::Bits(bits.into())),
-        Source::Reg(reg) => Operand::Reg(main_part(reg)),
-    }
-}
-
-/// A source of 64 bits: numbers are sign-extended.
-fn wide(source: Source<PhysReg>) -> Operand {
-    match source {
-        Source::Imm(bits) => Operand::Number(Number::Bits(i64::from(bits as i32) as u64)),
-        Source::Reg(reg) => Operand::Reg(main_part(reg)),
-    }
-}
-
-fn meaning(op: &Op<PhysReg>) -> Meaning {
-    let reg = |reg: PhysReg| Operand::Reg(main_part(reg));
-    match *op {
-        Op::Mov { src, .. } => Meaning::Copy(word(src)),
-        Op::MovWide { src, .. } => Meaning::Copy(reg(src)),
-        Op::MovBits { bits, .. } => Meaning::Copy(Operand::Number(Number::Bits(bits.0))),
-        Op::PredMov { src, .. } => Meaning::Copy(reg(src)),
+/// What an operation computes; `None` where it takes a half of a register.
+fn meaning(op: &Op<PhysReg>, names: &Names<'_>) -> Option<Meaning> {
+    let bits = |bits: u64| Operand::Number(Number::Bits(bits));
+    let reg = |reg: PhysReg| names.operand(reg);
+    let word = |source: Source<PhysReg>| match source {
+        Source::Imm(number) => Some(bits(number.into())),
+        Source::Reg(reg) => names.operand(reg),
+    };
+    // Numbers of 64 bits are sign-extended.
+    let wide = |source: Source<PhysReg>| match source {
+        Source::Imm(number) => Some(bits(i64::from(number as i32) as u64)),
+        Source::Reg(reg) => names.operand(reg),
+    };
+    Some(match *op {
+        Op::Mov { src, .. } => Meaning::Copy(word(src)?),
+        Op::MovWide { src, .. } | Op::PredMov { src, .. } => Meaning::Copy(reg(src)?),
+        Op::MovBits { bits: number, .. } => Meaning::Copy(bits(number.0)),
         Op::Addr { object, offset, .. } => {
             Meaning::Copy(Operand::Number(Number::Address(object, offset.0.into())))
         }
         Op::Int { op: op @ (IntOp::Add | IntOp::Sub), a, b, .. } => Meaning::Add {
-            operands: [reg(a), word(b)],
+            operands: [reg(a)?, word(b)?],
             subtracts: op == IntOp::Sub,
             ty: NumberType::Signed(32),
         },
         Op::IntWide { op: op @ (WideOp::Add | WideOp::Sub), a, b, .. } => Meaning::Add {
-            operands: [reg(a), wide(b)],
+            operands: [reg(a)?, wide(b)?],
             subtracts: op == WideOp::Sub,
             ty: NumberType::Signed(64),
         },
         Op::Float { op: op @ (FloatOp::Add | FloatOp::Sub), format: Format::F32, a, b, .. } => {
             let subtracts = op == FloatOp::Sub;
-            Meaning::Add { operands: [reg(a), word(b)], subtracts, ty: NumberType::F32 }
+            Meaning::Add { operands: [reg(a)?, word(b)?], subtracts, ty: NumberType::F32 }
         }
-        Op::Cmp { test, a, b, .. } => compare(test, [reg(a), word(b)], 32),
-        Op::CmpWide { test, a, b, .. } => compare(test, [reg(a), wide(b)], 64),
+        Op::Cmp { test, a, b, .. } => compare(test, [reg(a)?, word(b)?], 32),
+        Op::CmpWide { test, a, b, .. } => compare(test, [reg(a)?, wide(b)?], 64),
         _ => Meaning::Other,
-    }
+    })
 }
 
 fn compare(test: IntTest, operands: [Operand; 2], bits: u32) -> Meaning {

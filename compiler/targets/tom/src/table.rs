@@ -8,7 +8,7 @@ use nbcc_isa_simt::Program;
 use nbcc_isa_tom::Machine;
 use nbcc_isa_tom::cost;
 use nbcc_isa_tom::offload::{
-    self as binary, Checker, Condition, Constant, Entry, OffloadTable, RegisterSet, Tag,
+    self as binary, Checker, Condition, Constant, Entry, OffloadTable, Tag, Webs,
 };
 use nbcc_pipeline::Context;
 use nbcc_simt::Compilation;
@@ -43,8 +43,11 @@ pub fn run(state: &mut Compilation<Candidates>, cx: &mut Context<'_>) -> Result<
         let found = offload::find(&listing, &machine.cost);
         (listing, found)
     };
+    let webs: Vec<Webs> = (0..program.kernels.len() as u32)
+        .map(|kernel| Checker::new(program, kernel).webs)
+        .collect();
     let kernels: Vec<(Listing, Found)> =
-        code::listings(program, &spans).into_iter().map(find).collect();
+        code::listings(program, &webs, &spans).into_iter().map(find).collect();
     for (listing, found) in &kernels {
         let remark = |rejected| remarks::rejected(listing, rejected, &machine.cost, cx.sources);
         let all: Vec<_> = found.rejected.iter().map(remark).collect();
@@ -53,7 +56,7 @@ pub fn run(state: &mut Compilation<Candidates>, cx: &mut Context<'_>) -> Result<
     // Without multiprocessors beside memory there is nothing to decide.
     if machine.stack.sms > 0 {
         let mut chosen = choose(program, &kernels, &machine, cx);
-        state.program = Some(make(program, &kernels, &mut chosen, &machine, cx));
+        state.program = Some(make(program, &kernels, &webs, &mut chosen, &machine, cx));
     }
     state.own.kernels = kernels;
     Ok(())
@@ -96,6 +99,7 @@ fn choose(
 fn make(
     program: &Program,
     kernels: &[(Listing, Found)],
+    webs: &[Webs],
     chosen: &mut Vec<Chosen>,
     machine: &Machine,
     cx: &mut Context<'_>,
@@ -114,7 +118,8 @@ fn make(
             let checker = checker.as_ref().expect("it was made above");
             let (listing, found) = &kernels[one.kernel as usize];
             let candidate = &found.candidates[one.number];
-            let entry = entry(checker, &places, one, listing, candidate, machine);
+            let webs = &webs[one.kernel as usize];
+            let entry = entry(checker, webs, &places, one, candidate, machine);
             let fault = match &entry {
                 Err(why) => Some(why.clone()),
                 Ok(entry) => {
@@ -156,9 +161,9 @@ fn make(
 /// The entry of a candidate; why there is none.
 fn entry(
     checker: &Checker<'_>,
+    webs: &Webs,
     places: &Places<'_>,
     one: &Chosen,
-    listing: &Listing,
     candidate: &Candidate,
     machine: &Machine,
 ) -> Result<Entry, String> {
@@ -176,14 +181,17 @@ fn entry(
         _ => None,
     };
     let traffic = cost::traffic(&machine.cost, &candidate.amounts, trips);
-    let live_in = set(&candidate.taken.registers_in);
-    // What it reads and is not sent is a constant, or nothing.
-    let range = candidate.range;
-    let lines = &listing.code[range.first as usize..=range.last as usize];
-    let reads: Vec<Reg> = lines.iter().flat_map(|line| line.reads.iter().copied()).collect();
-    let writes: Vec<Reg> = lines.iter().flat_map(|line| line.writes.iter().copied()).collect();
-    let only_read = set(&reads).without(&set(&writes)).without(&live_in);
-    let constants = only_read
+    // Of a web of two registers only those that are needed.
+    let held = |set: &[Reg], at: u32| {
+        webs.registers(|web| set.binary_search(&Reg::from_u32(web)).is_ok(), at)
+    };
+    let (Range { first, last }, taken) = (one.range, &candidate.taken);
+    let live_out = held(&taken.registers_out, last + 1).and(&checker.registers_out(begin, end));
+    let needed = checker.registers_in(begin, end, &live_out);
+    let live_in = held(&taken.registers_in, first).and(&needed);
+    // What it needs and is not sent is a constant.
+    let constants = needed
+        .without(&live_in)
         .iter()
         .filter_map(|reg| Some(Constant { reg, held: checker.held(reg, begin)? }))
         .collect();
@@ -192,20 +200,11 @@ fn entry(
         begin,
         end,
         live_in,
-        live_out: set(&candidate.taken.registers_out),
+        live_out,
         constants,
         inputs: candidate.taken.inputs.len() as u32,
         tag: Tag { tx: traffic.tx < 0.0, rx: traffic.rx < 0.0 },
         trips,
         condition,
     })
-}
-
-/// The registers of the machine that those of a listing are.
-fn set(registers: &[Reg]) -> RegisterSet {
-    let mut set = RegisterSet::default();
-    for reg in registers {
-        set.insert(code::register(*reg));
-    }
-    set
 }

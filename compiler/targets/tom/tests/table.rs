@@ -100,13 +100,13 @@ fn a_loop_is_marked_and_listed() {
     assert!(latch.guard.is_some(), "{latch}");
     let Op::Bra { target: Imm::Value(target), .. } = latch.op else { panic!("{latch}") };
     assert_eq!(target as u32, 16 * entry.begin);
-    // n, a, x (two words), i: 160 words, and 49.75 saved a trip.
+    // n, a, x, i: 128 words, and 49.75 saved a trip; x is two registers of the machine.
     assert_eq!((entry.live_in.count(), entry.live_out.count(), entry.inputs), (5, 0, 0));
     let condition = entry.condition.unwrap();
-    assert_eq!((condition.threshold, entry.trips), (4, 4));
+    assert_eq!((condition.threshold, entry.trips), (3, 3));
     let value = |n: u64| move |reg| if reg == condition.initial { 0 } else { n };
     assert_eq!(condition.trips(value(64 * 5)), Some(5));
-    assert!(condition.holds(value(64 * 4)) && !condition.holds(value(64 * 3)));
+    assert!(condition.holds(value(64 * 3)) && !condition.holds(value(64 * 2)));
 
     let names: Vec<&str> = remarks.iter().map(|remark| remark.name).collect();
     assert_eq!(names, ["Rejected", "Candidate"]);
@@ -116,9 +116,9 @@ fn a_loop_is_marked_and_listed() {
     };
     assert!(terms(0).contains(&"Reason no-benefit".to_string()), "{:?}", terms(0));
     assert!(terms(0).contains(&"Flips an access of memory in it".to_string()), "{:?}", terms(0));
-    let sum = "ToMemory 5 registers x 32 - (1 loads x 0.5 + 1 stores x 33) x 4 trips = +26 words";
+    let sum = "ToMemory 4 registers x 32 - (1 loads x 0.5 + 1 stores x 33) x 3 trips = +27.5 words";
     assert!(terms(1).contains(&sum.to_string()), "{:?}", terms(1));
-    assert!(terms(1).contains(&"Flips 2 live-ins more".to_string()), "{:?}", terms(1));
+    assert!(terms(1).contains(&"Flips 1 live-ins more".to_string()), "{:?}", terms(1));
 }
 
 #[test]

@@ -10,6 +10,7 @@ use super::code::KernelCode;
 use super::constants::{Held, constant, predecessors};
 use super::live::{Registers, needed};
 use super::record::{self, SECTION};
+use super::webs::Webs;
 use super::{Condition, Entry, OffloadTable, RegisterSet, condition};
 use crate::Machine;
 
@@ -79,6 +80,8 @@ pub struct Checker<'a> {
     /// Its instructions.
     pub code: KernelCode<'a>,
     registers: Registers<'a>,
+    /// Its registers as values.
+    pub webs: Webs,
     before: Vec<Vec<u32>>,
     generic_may_be_shared: bool,
 }
@@ -89,11 +92,13 @@ impl<'a> Checker<'a> {
         let code = KernelCode::new(program, &program.kernels[kernel as usize]);
         let makes_generic =
             |inst: &Inst<PhysReg>| matches!(inst.op, Op::ToGeneric { space: Space::Shared, .. });
+        let registers = Registers::new(code);
         Checker {
             program,
             kernel,
             code,
-            registers: Registers::new(code),
+            webs: Webs::new(&code, &registers),
+            registers,
             before: predecessors(&code),
             generic_may_be_shared: program.code.text.iter().any(makes_generic),
         }
@@ -285,7 +290,7 @@ impl<'a> Checker<'a> {
 
     /// The condition of the loop that a range is, with a threshold of 1.
     pub fn condition(&self, begin: u32, end: u32) -> Option<Condition> {
-        condition(&self.code, begin, end)
+        condition(&self.code, &self.webs, begin, end)
     }
 
     fn condition_fault(&self, entry: &Entry) -> Option<String> {

@@ -6,7 +6,7 @@ use nbcc_isa_simt::operands::{IntOp, IntTest, Source, WideOp};
 use nbcc_isa_simt::{Op, PhysReg, RegClass};
 
 use super::code::KernelCode;
-use super::registers::RegisterSet;
+use super::webs::Webs;
 
 /// A loop goes on as long as `initial + trips * step` is in this relation to the bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -199,7 +199,7 @@ fn mirrored(test: IntTest) -> IntTest {
 /// The condition of the loop that is the instructions from `begin` up to the one before `end`, with a
 /// threshold of 1; `None` where its trips are not a matter of one addition a trip and of values that
 /// it does not change. The range is entered at its begin and left to its end only.
-pub fn condition(code: &KernelCode<'_>, begin: u32, end: u32) -> Option<Condition> {
+pub fn condition(code: &KernelCode<'_>, webs: &Webs, begin: u32, end: u32) -> Option<Condition> {
     let latch = end - 1;
     let of_latch = code.at(latch);
     let guard = of_latch.guard?;
@@ -210,8 +210,8 @@ pub fn condition(code: &KernelCode<'_>, begin: u32, end: u32) -> Option<Conditio
         let target = code.target(at);
         target == Some(begin) || target == Some(end)
     });
-    let search = Search { code, begin, end, latch };
-    let test = search.only_write(guard.reg)?;
+    let search = Search { code, webs, begin, end, latch };
+    let test = search.only_write(webs.read(latch, guard.reg)?)?;
     if others || !search.once_a_trip(test) {
         return None;
     }
@@ -227,7 +227,7 @@ pub fn condition(code: &KernelCode<'_>, begin: u32, end: u32) -> Option<Conditio
     sides.into_iter().find_map(|(variable, bound, relation)| {
         let Term::Register(variable) = variable else { return None };
         let induction = search.induction(variable, test)?;
-        search.is_invariant(bound).then_some(Condition {
+        search.is_invariant(bound, test).then_some(Condition {
             initial: induction.initial,
             step: induction.step,
             subtracts: induction.subtracts,
@@ -256,6 +256,7 @@ struct Induction {
 
 struct Search<'a> {
     code: &'a KernelCode<'a>,
+    webs: &'a Webs,
     begin: u32,
     end: u32,
     latch: u32,
@@ -269,15 +270,14 @@ impl Search<'_> {
         (self.begin, self.end)
     }
 
-    /// The one instruction that writes a part of a register, if it always writes all of it and
-    /// nothing else.
-    fn only_write(&self, reg: PhysReg) -> Option<u32> {
-        let mut writes = (self.begin..self.end).filter(|&at| self.code.accesses(at).1.touches(reg));
+    /// The one instruction that writes a web, if it always does and writes nothing else.
+    fn only_write(&self, web: u32) -> Option<u32> {
+        let mut writes =
+            (self.begin..self.end).filter(|&at| self.webs.writes(at).any(|other| other == web));
         let at = writes.next()?;
-        let mut whole = RegisterSet::default();
-        whole.insert(reg);
-        let is_whole = self.code.accesses(at).1 == whole && self.code.at(at).guard.is_none();
-        (writes.next().is_none() && is_whole).then_some(at)
+        let is_whole = self.webs.writes(at).all(|other| other == web);
+        let always = is_whole && self.code.at(at).guard.is_none();
+        (writes.next().is_none() && always).then_some(at)
     }
 
     /// Whether an instruction runs exactly once in each trip.
@@ -286,13 +286,11 @@ impl Search<'_> {
             && !self.code.leads(self.range(), at, at, self.begin)
     }
 
-    fn is_invariant(&self, term: Term) -> bool {
-        match term {
-            Term::Number(_) => true,
-            Term::Register(reg) => {
-                !(self.begin..self.end).any(|at| self.code.accesses(at).1.touches(reg))
-            }
-        }
+    /// Whether what an instruction reads is the same in each trip.
+    fn is_invariant(&self, term: Term, reader: u32) -> bool {
+        let Term::Register(reg) = term else { return true };
+        let Some(web) = self.webs.read(reader, reg) else { return false };
+        !(self.begin..self.end).any(|at| self.webs.writes(at).any(|other| other == web))
     }
 
     /// The variable whose value `reg` is where `reader` reads it: backward through copies and one
@@ -302,7 +300,7 @@ impl Search<'_> {
         let mut added: Vec<(Term, bool)> = Vec::new();
         let mut carried: Option<(PhysReg, usize)> = None;
         for _ in 0..LINKS {
-            let write = self.only_write(reg)?;
+            let write = self.only_write(self.webs.read(reader, reg)?)?;
             if !self.once_a_trip(write) {
                 return None;
             }
@@ -324,18 +322,22 @@ impl Search<'_> {
                     }
                 }
             }
-            let (next, step) = match self.code.at(write).op {
-                Op::Mov { src: Source::Reg(from), .. } | Op::MovWide { src: from, .. } => {
-                    (from, None)
+            let (to, (next, step)) = match self.code.at(write).op {
+                Op::Mov { dst, src: Source::Reg(from) } | Op::MovWide { dst, src: from } => {
+                    (dst, (from, None))
                 }
-                Op::Int { op: op @ (IntOp::Add | IntOp::Sub), a, b, .. } => {
-                    self.addition(a, term(b), op == IntOp::Sub)?
+                Op::Int { op: op @ (IntOp::Add | IntOp::Sub), dst, a, b } => {
+                    (dst, self.addition(write, a, term(b), op == IntOp::Sub)?)
                 }
-                Op::IntWide { op: op @ (WideOp::Add | WideOp::Sub), a, b, .. } => {
-                    self.addition(a, term(b), op == WideOp::Sub)?
+                Op::IntWide { op: op @ (WideOp::Add | WideOp::Sub), dst, a, b } => {
+                    (dst, self.addition(write, a, term(b), op == WideOp::Sub)?)
                 }
                 _ => return None,
             };
+            // A half of a register grows otherwise than the whole.
+            if to != reg {
+                return None;
+            }
             added.extend(step);
             (reg, reader) = (next, write);
         }
@@ -345,15 +347,16 @@ impl Search<'_> {
     /// The variable of an addition, and what is added to it.
     fn addition(
         &self,
+        at: u32,
         a: PhysReg,
         b: Term,
         subtracts: bool,
     ) -> Option<(PhysReg, Option<(Term, bool)>)> {
-        if self.is_invariant(b) {
+        if self.is_invariant(b, at) {
             return Some((a, Some((b, subtracts))));
         }
         match b {
-            Term::Register(variable) if !subtracts && self.is_invariant(Term::Register(a)) => {
+            Term::Register(variable) if !subtracts && self.is_invariant(Term::Register(a), at) => {
                 Some((variable, Some((Term::Register(a), false))))
             }
             _ => None,

@@ -74,6 +74,11 @@ impl<'a> Registers<'a> {
         registers
     }
 
+    /// The first instruction of each basic block, ascending.
+    pub fn starts(&self) -> impl Iterator<Item = u32> + '_ {
+        self.starts[..self.starts.len() - 1].iter().copied()
+    }
+
     fn block(&self, at: u32) -> usize {
         self.starts.partition_point(|&start| start <= at) - 1
     }

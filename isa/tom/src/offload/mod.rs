@@ -12,6 +12,7 @@ mod live;
 mod record;
 mod registers;
 mod sums;
+mod webs;
 
 use nbcc_isa_simt::Program;
 
@@ -22,6 +23,7 @@ pub use constants::{Constant, Held};
 pub use record::{SECTION, section};
 pub use registers::RegisterSet;
 pub use sums::{prove, sums_fault};
+pub use webs::Webs;
 
 /// The candidates of a program, by the number that `region` names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

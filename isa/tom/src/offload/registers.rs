@@ -12,13 +12,17 @@ pub struct RegisterSet {
     bits: [u64; 5],
 }
 
-/// The place of a register's first bit, and how many it has.
-fn place(reg: PhysReg) -> (u16, u16) {
-    match reg.class {
+/// The places of a set: 32-bit registers, then predicates.
+pub(super) const SLOTS: u16 = WORDS + PREDICATES;
+
+/// The places of a register.
+pub(super) fn slots(reg: PhysReg) -> std::ops::Range<u16> {
+    let (first, count) = match reg.class {
         RegClass::Word => (reg.index, 1),
         RegClass::Wide => (reg.index, 2),
         RegClass::Pred => (WORDS + reg.index, 1),
-    }
+    };
+    first..first + count
 }
 
 impl RegisterSet {
@@ -39,22 +43,26 @@ impl RegisterSet {
         self.bits[4]
     }
 
+    /// Whether a place is in it.
+    pub(super) fn has_slot(&self, slot: u16) -> bool {
+        self.bits.get(usize::from(slot / 64)).is_some_and(|word| word >> (slot % 64) & 1 == 1)
+    }
+
+    /// Adds a place.
+    pub(super) fn insert_slot(&mut self, slot: u16) {
+        if let Some(word) = self.bits.get_mut(usize::from(slot / 64)) {
+            *word |= 1 << (slot % 64);
+        }
+    }
+
     /// Adds a register with all of its parts.
     pub fn insert(&mut self, reg: PhysReg) {
-        let (first, count) = place(reg);
-        for bit in first..first + count {
-            if let Some(word) = self.bits.get_mut(usize::from(bit / 64)) {
-                *word |= 1 << (bit % 64);
-            }
-        }
+        slots(reg).for_each(|slot| self.insert_slot(slot));
     }
 
     /// Whether all parts of a register are in it.
     pub fn contains(&self, reg: PhysReg) -> bool {
-        let (first, count) = place(reg);
-        (first..first + count).all(|bit| {
-            self.bits.get(usize::from(bit / 64)).is_some_and(|word| word >> (bit % 64) & 1 == 1)
-        })
+        slots(reg).all(|slot| self.has_slot(slot))
     }
 
     /// Whether a part of a register is in it.

@@ -59,8 +59,8 @@ pub fn sums_fault(checker: &Checker<'_>, entry: &Entry, cost: &Cost) -> Option<S
     }
     let (loads, stores) = accesses(checker, begin, end);
     let amounts = Amounts {
-        registers_in: entry.registers_in().into(),
-        registers_out: entry.live_out.count().into(),
+        registers_in: checker.webs.count_of(&entry.live_in, begin) + u64::from(inputs),
+        registers_out: checker.webs.count_of(&entry.live_out, end),
         loads,
         stores,
     };
