@@ -49,17 +49,18 @@ impl Source {
     /// Compiles for the MPU, verifying after each pass; what is wrong otherwise.
     pub fn compile(&self, level: OptLevel) -> Result<Vec<u8>, String> {
         let passes = PassOptions { level, disabled: vec![], verify_each: true };
-        self.compile_for(vec![], &passes, &mut vec![])
+        self.compile_for("mpu", vec![], &passes, &mut vec![])
     }
 
-    /// Compiles for the MPU with changes; what is wrong otherwise.
+    /// Compiles for a target, by its name, with changes; what is wrong otherwise.
     pub fn compile_for(
         &self,
+        target: &str,
         overrides: Vec<Override>,
         passes: &PassOptions,
         remarks: &mut Vec<Remark>,
     ) -> Result<Vec<u8>, String> {
-        let target = registry::BUILT_IN.target("mpu").ok_or("there is no target")?.target;
+        let target = registry::BUILT_IN.target(target).ok_or("there is no target")?.target;
         let machine = target.machines()[0];
         let request = Request {
             machine: machine.text.to_string(),
@@ -105,9 +106,10 @@ impl Source {
     }
 }
 
-/// The buffers after a launch of a binary on the simulated machine, or why it has none.
+/// The buffers after a launch of a binary on its simulated machine, or why it has none.
 pub fn simulate(binary: &[u8], launch: &Launch, cycles: u64) -> Result<Vec<Vec<u8>>, String> {
-    let runner = match registry::BUILT_IN.target("mpu").map(|entry| &entry.runner) {
+    let (isa, _) = nbcc_isa::load::identify(binary).map_err(|error| error.to_string())?;
+    let runner = match registry::BUILT_IN.by_isa(isa).map(|entry| &entry.runner) {
         Some(Runner::Grids(runner)) => runner,
         _ => return Err("there is no target that runs kernels".into()),
     };

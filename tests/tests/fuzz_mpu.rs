@@ -1,5 +1,5 @@
 //! Random kernels and the smallest ones that once failed, by the interpreter and by the compiler
-//! and the simulated machine.
+//! and the simulated machine; and for TOM, with whatever may run beside memory a candidate.
 //!
 //! `NBCC_FUZZ_SEED` is the first seed, `NBCC_FUZZ_CASES` their number, `NBCC_FUZZ_SHRINK` the
 //! number of runs that a failure is shrunk in; `NBCC_FUZZ_PRINT` prints the sources.

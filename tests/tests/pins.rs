@@ -113,8 +113,12 @@ fn kernels(file: &str, overrides: Vec<Override>) -> Result<Vec<(String, Figures)
     let path = root().join("tests/cuda").join(file);
     let text = std::fs::read_to_string(&path).map_err(|error| error.to_string())?;
     let mut remarks = vec![];
-    let binary =
-        Source::read(&text)?.compile_for(overrides, &PassOptions::default(), &mut remarks)?;
+    let binary = Source::read(&text)?.compile_for(
+        "mpu",
+        overrides,
+        &PassOptions::default(),
+        &mut remarks,
+    )?;
     let program = nbcc_isa_simt::Program::from_elf(&nbcc_isa_mpu::ISA, &binary);
     let program = program.map_err(|error| error.to_string())?;
     let figures = program.kernels.iter().map(|kernel| {

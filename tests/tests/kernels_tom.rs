@@ -1,0 +1,44 @@
+//! Every case of `tests/cuda` and of `examples/tom`, compiled for TOM and run on the simulated machine
+//! at -O0 and -O2 with the table of candidates proven; and the applications of `examples/tom` by the
+//! interpreter and for the MPU.
+//!
+//! `NBCC_LEVELS=0,1,2,interp,mpu` chooses others than the default.
+
+use std::path::Path;
+
+use libtest_mimic::{Arguments, Trial};
+use nbcc_tests::kernels::Case;
+use nbcc_tests::{kernels, root};
+
+const NBCC: &str = env!("CARGO_BIN_EXE_nbcc-under-test");
+
+fn main() {
+    let arguments = Arguments::from_args();
+    let levels = std::env::var("NBCC_LEVELS").unwrap_or_else(|_| "0,2,interp,mpu".into());
+    let mut trials = Vec::new();
+    for (folder, is_own) in [("tests/cuda", false), ("examples/tom", true)] {
+        let folder = root().join(folder);
+        for case in kernels::cases(&folder) {
+            for ptx in &case.ptx {
+                // The interpreter and the MPU have the corpus in a test of their own.
+                let levels =
+                    levels.split(',').filter(|l| is_own || !matches!(*l, "interp" | "mpu"));
+                trials.extend(levels.map(|level| trial(&folder, &case, &ptx.file, level)));
+            }
+        }
+    }
+    libtest_mimic::run(&arguments, trials).exit();
+}
+
+fn trial(folder: &Path, case: &Case, file: &str, level: &str) -> Trial {
+    let endless = case.fault.as_ref().is_some_and(|fault| fault.kind == "limit");
+    let limit = if endless { " --max-cycles 100000" } else { "" };
+    let command = match level {
+        "interp" => "interp".to_string(),
+        "mpu" => format!("run --target mpu --fast{limit}"),
+        _ => format!("run --target tom -O{level} --fast --verify-each{limit}"),
+    };
+    let name = format!("{}::{level}", file.trim_end_matches(".ptx"));
+    let (folder, case, file) = (folder.to_path_buf(), case.clone(), file.to_string());
+    Trial::test(name, move || Ok(kernels::check(NBCC, &command, &folder, &case, &file)?))
+}
