@@ -107,8 +107,6 @@ pub struct Core {
     pub banks: Vec<Port>,
     /// When something happens there next.
     bank_next: Vec<Cycle>,
-    /// The first of them.
-    bank_first: Cycle,
     /// The TSVs from the base die.
     pub down: Calendar,
     /// The TSVs to the base die.
@@ -161,7 +159,6 @@ impl Core {
             blocks: (0..env.blocks).map(|_| None).collect(),
             banks: (0..units).map(|_| Port::new(model)).collect(),
             bank_next: vec![NEVER; units],
-            bank_first: NEVER,
             down: Calendar::new(machine.network.tsv_ticks),
             up: Calendar::new(machine.network.tsv_ticks),
             smem: Calendar::new(1),
@@ -199,7 +196,6 @@ impl Core {
     /// Looks again at what the banks of a unit do next.
     pub fn look_at(&mut self, unit: usize) {
         self.bank_next[unit] = self.banks[unit].next_event().unwrap_or(NEVER);
-        self.bank_first = self.bank_next.iter().copied().min().unwrap_or(NEVER);
     }
 
     /// The subcore that can issue next, its cycle and the place of the warp.
@@ -218,7 +214,7 @@ impl Core {
     #[inline]
     fn next_answer(&self) -> Cycle {
         let event = self.events.peek().map_or(NEVER, |Reverse((cycle, ..))| *cycle);
-        event.min(self.bank_first)
+        self.bank_next.iter().copied().fold(event, Cycle::min)
     }
 
     /// The next cycle at which something happens.
@@ -265,9 +261,6 @@ impl Core {
     /// Does what banks, packets and events say at a cycle.
     fn answer(&mut self, now: Cycle, env: &Env<'_, '_>, shared: &mut Shared<'_, '_>) {
         for unit in 0..self.banks.len() {
-            if self.bank_first > now {
-                break;
-            }
             if self.bank_next[unit] > now {
                 continue;
             }

@@ -75,7 +75,6 @@ impl System {
             *next = core.next_event();
         }
         let rate = Cycle::from(env.machine.network.router_rate);
-        let hop = Cycle::from(env.machine.network.router_ticks);
         let window = window(env.machine);
         let (mut now, mut windows) = (0, 0_u64);
         loop {
@@ -90,8 +89,7 @@ impl System {
             {
                 return Err(fault);
             }
-            // What is sent from now on is looked at by a router no sooner than a hop later.
-            while let Some(delivery) = self.network.step(now * rate + hop) {
+            while let Some(delivery) = self.network.step(now * rate) {
                 let message = self.messages.remove(delivery.packet.tag as u32);
                 let to = delivery.packet.destination as usize;
                 let time =
@@ -134,15 +132,15 @@ impl System {
     }
 }
 
-/// The length of a window. A packet that has not been delivered by its begin leaves its last router a hop
-/// later at the soonest, is out of it after another one, and its interface needs time as well. A core alone has nobody
+/// The length of a window. A packet that the network has not looked at by its begin leaves its last
+/// router no sooner than a hop later, and its interface needs time as well. A core alone has nobody
 /// to notice, but is to be asked now and then.
 fn window(machine: &Machine) -> Cycle {
     if machine.cores() == 1 {
         return 1 << 10;
     }
     let n = &machine.network;
-    Cycle::from((2 * n.router_ticks + 1).div_ceil(n.router_rate) + machine.latency.interface)
+    Cycle::from(n.router_ticks / n.router_rate + machine.latency.interface)
 }
 
 fn report(now: Cycle, shared: &Shared<'_, '_>, progress: &mut dyn FnMut(Progress)) {
