@@ -21,8 +21,6 @@ use std::collections::{BinaryHeap, VecDeque};
 
 use nbcc_sim_engine::Cycle;
 
-use crate::wheel::Wheel;
-
 /// Shape and speed of a network. Nodes are numbered cube by cube, row by row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MeshConfig {
@@ -109,15 +107,11 @@ struct Waiting {
     ready: Cycle,
     injected: Cycle,
     flits: u32,
-    /// The output that it takes here.
-    output: u8,
 }
 
 #[derive(Clone, Debug)]
 struct Router {
     inputs: [VecDeque<Waiting>; PORTS],
-    /// The inputs where something waits, a bit each.
-    filled: u16,
     /// Flits in each input queue, counting packets on their way to it.
     taken: [u32; PORTS],
     /// The cycle from which each output is free.
@@ -131,12 +125,8 @@ struct Router {
 pub struct Network {
     config: MeshConfig,
     routers: Vec<Router>,
-    /// Cube, and place in it, of each node: columns and rows.
-    places: Vec<[u32; 4]>,
-    /// The routers at the other ends of the outputs of each, where there is one.
-    neighbours: Vec<[u32; PORTS]>,
-    /// Routers to look at.
-    wheel: Wheel,
+    /// (cycle, router) to look at.
+    events: BinaryHeap<Reverse<(Cycle, u32)>>,
     /// Packets to enter: (cycle, node, rank, index in `packets`).
     entering: BinaryHeap<Reverse<(Cycle, u32, u64, u32)>>,
     packets: Vec<Option<Packet>>,
@@ -152,21 +142,12 @@ impl Network {
     /// An empty network at cycle 0.
     pub fn new(config: MeshConfig) -> Network {
         let count = config.cubes[0] * config.cubes[1] * config.nodes[0] * config.nodes[1];
-        let router = Router {
-            inputs: Default::default(),
-            filled: 0,
-            taken: [0; PORTS],
-            free: [0; PORTS],
-            wake: NEVER,
-        };
-        let places: Vec<[u32; 4]> = (0..count).map(|node| place(&config, node)).collect();
-        let neighbours = places.iter().map(|place| neighbours(&config, *place)).collect();
+        let router =
+            Router { inputs: Default::default(), taken: [0; PORTS], free: [0; PORTS], wake: NEVER };
         Network {
             routers: vec![router; count as usize],
-            places,
-            neighbours,
             config,
-            wheel: Wheel::new(count as usize),
+            events: BinaryHeap::new(),
             entering: BinaryHeap::new(),
             packets: Vec::new(),
             free_packets: Vec::new(),
@@ -201,15 +182,16 @@ impl Network {
 
     /// The next cycle at which something happens to a packet.
     pub fn next_event(&self) -> Option<Cycle> {
+        let event = self.events.peek().map(|Reverse((cycle, _))| *cycle);
         let entry = self.entering.peek().map(|Reverse((cycle, ..))| *cycle);
-        self.wheel.next().into_iter().chain(entry).min()
+        event.into_iter().chain(entry).min()
     }
 
-    /// Hands a packet to the interface of its source at `time`, which must not lie more than a hop
-    /// before what [`Network::step`] was told: no router looks at it earlier.
+    /// Hands a packet to the interface of its source at `time`, which must not lie
+    /// before what [`Network::step`] was told.
     ///
     /// # Panics
-    /// When a node does not exist, or the time is past.
+    /// When a node does not exist.
     pub fn inject(&mut self, time: Cycle, packet: Packet) {
         let count = self.routers.len() as u32;
         assert!(
@@ -218,7 +200,6 @@ impl Network {
             packet.source,
             packet.destination
         );
-        assert!(time + self.config.hop >= self.wheel.now(), "a packet enters when it is too late");
         let slot = match self.free_packets.pop() {
             Some(slot) => slot,
             None => {
@@ -239,20 +220,20 @@ impl Network {
             if let Some(delivery) = self.delivered.pop_front() {
                 return Some(delivery);
             }
-            let next = self.next_event()?;
-            if next >= until {
+            let now = self.next_event()?;
+            if now >= until {
                 return None;
             }
-            // What enters late is not looked at before the present cycle.
-            let now = next.max(self.wheel.now());
-            self.wheel.advance(now);
             while let Some(Reverse((cycle, node, _, slot))) = self.entering.peek().copied()
-                && cycle <= now
+                && cycle == now
             {
                 self.entering.pop();
-                self.enter(cycle, node, slot);
+                self.enter(now, node, slot);
             }
-            while let Some(router) = self.wheel.pop() {
+            while let Some(Reverse((cycle, router))) = self.events.peek().copied()
+                && cycle == now
+            {
+                self.events.pop();
                 let state = &mut self.routers[router as usize];
                 if state.wake == now {
                     state.wake = NEVER;
@@ -267,18 +248,10 @@ impl Network {
         self.free_packets.push(slot);
         let flits = self.flits(packet.bytes);
         let ready = now + self.config.hop;
-        self.queue(node, LOCAL, Waiting { packet, ready, injected: now, flits, output: 0 });
-    }
-
-    /// A packet comes to an input of a router.
-    fn queue(&mut self, router: u32, input: usize, packet: Waiting) {
-        let output = self.output(router, packet.packet.destination) as u8;
-        let state = &mut self.routers[router as usize];
-        let queue = &mut state.inputs[input];
-        queue.push_back(Waiting { output, ..packet });
+        let queue = &mut self.routers[node as usize].inputs[LOCAL];
+        queue.push_back(Waiting { packet, ready, injected: now, flits });
         if queue.len() == 1 {
-            state.filled |= 1 << input;
-            self.wake(router, packet.ready);
+            self.wake(node, ready);
         }
     }
 
@@ -291,22 +264,64 @@ impl Network {
         let state = &mut self.routers[router as usize];
         if cycle < state.wake {
             state.wake = cycle;
-            self.wheel.push(cycle, router);
+            self.events.push(Reverse((cycle, router)));
+        }
+    }
+
+    fn place(&self, node: u32) -> [u32; 4] {
+        let [columns, rows] = self.config.nodes;
+        let (cube, node) = (node / (columns * rows), node % (columns * rows));
+        let cube_columns = self.config.cubes[0];
+        [cube % cube_columns, cube / cube_columns, node % columns, node / columns]
+    }
+
+    fn node(&self, [cube_x, cube_y, x, y]: [u32; 4]) -> u32 {
+        let [columns, rows] = self.config.nodes;
+        (cube_y * self.config.cubes[0] + cube_x) * columns * rows + y * columns + x
+    }
+
+    /// The router in the middle of a side of a cube.
+    fn gateway(&self, direction: usize) -> [u32; 2] {
+        let [columns, rows] = self.config.nodes;
+        match direction {
+            WEST => [0, rows / 2],
+            EAST => [columns - 1, rows / 2],
+            NORTH => [columns / 2, 0],
+            _ => [columns / 2, rows - 1],
         }
     }
 
     /// The output that a packet takes at a router.
     fn output(&self, router: u32, destination: u32) -> usize {
-        let [cube_x, cube_y, x, y] = self.places[router as usize];
-        let [to_cube_x, to_cube_y, to_x, to_y] = self.places[destination as usize];
+        let [cube_x, cube_y, x, y] = self.place(router);
+        let [to_cube_x, to_cube_y, to_x, to_y] = self.place(destination);
         let toward =
             |from: u32, to: u32, less: usize| (from != to).then_some(less + usize::from(to > from));
         let cube_direction =
             toward(cube_x, to_cube_x, WEST).or_else(|| toward(cube_y, to_cube_y, NORTH));
-        let [to_x, to_y] = cube_direction.map_or([to_x, to_y], |d| gateway(&self.config, d));
+        let [to_x, to_y] = cube_direction.map_or([to_x, to_y], |d| self.gateway(d));
         toward(x, to_x, WEST)
             .or_else(|| toward(y, to_y, NORTH))
             .unwrap_or_else(|| cube_direction.map_or(LOCAL, |d| SERIAL + d))
+    }
+
+    /// The router at the other end of an output.
+    fn neighbour(&self, router: u32, output: usize) -> u32 {
+        let [cube_x, cube_y, x, y] = self.place(router);
+        let step = |x: u32, y: u32, direction: usize| match direction {
+            WEST => [x - 1, y],
+            EAST => [x + 1, y],
+            NORTH => [x, y - 1],
+            _ => [x, y + 1],
+        };
+        if output < LOCAL {
+            let [x, y] = step(x, y, output);
+            return self.node([cube_x, cube_y, x, y]);
+        }
+        let direction = output - SERIAL;
+        let [cube_x, cube_y] = step(cube_x, cube_y, direction);
+        let [x, y] = self.gateway(opposite(direction));
+        self.node([cube_x, cube_y, x, y])
     }
 
     /// The input of the neighbour at which an output ends.
@@ -319,19 +334,14 @@ impl Network {
         // (ready, input) of the best head an output.
         let mut chosen: [Option<(Cycle, usize)>; PORTS] = [None; PORTS];
         let mut again = NEVER;
-        let mut filled = self.routers[router as usize].filled;
-        let mut outputs = 0u16;
-        while filled != 0 {
-            let input = filled.trailing_zeros() as usize;
-            filled &= filled - 1;
-            let head = self.routers[router as usize].inputs[input].front().expect("it is filled");
+        for input in 0..PORTS {
+            let Some(head) = self.routers[router as usize].inputs[input].front() else { continue };
             if head.ready > now {
                 again = again.min(head.ready);
                 continue;
             }
             let candidate = (head.ready, input);
-            let output = usize::from(head.output);
-            outputs |= 1 << output;
+            let output = self.output(router, head.packet.destination);
             match &mut chosen[output] {
                 Some(best) => {
                     *best = candidate.min(*best);
@@ -340,10 +350,8 @@ impl Network {
                 none => *none = Some(candidate),
             }
         }
-        while outputs != 0 {
-            let output = outputs.trailing_zeros() as usize;
-            outputs &= outputs - 1;
-            let (_, input) = chosen[output].expect("an output that was chosen");
+        for (output, choice) in chosen.into_iter().enumerate() {
+            let Some((_, input)) = choice else { continue };
             let free = self.routers[router as usize].free[output];
             if free > now {
                 again = again.min(free);
@@ -375,7 +383,7 @@ impl Network {
             self.in_flight -= 1;
             self.delivered.push_back(Delivery { time, packet: head.packet });
         } else {
-            let next = self.neighbours[router as usize][output];
+            let next = self.neighbour(router, output);
             let entrance = Network::entrance(output);
             let serial = output >= SERIAL;
             let taken = &mut self.routers[next as usize].taken[entrance];
@@ -391,70 +399,26 @@ impl Network {
             };
             *byte_hops += u64::from(bytes);
             *busy += occupied;
-            self.queue(next, entrance, Waiting { ready: now + hop, ..head });
+            let ready = now + hop;
+            let queue = &mut self.routers[next as usize].inputs[entrance];
+            queue.push_back(Waiting { ready, ..head });
+            if queue.len() == 1 {
+                self.wake(next, ready);
+            }
         }
         let state = &mut self.routers[router as usize];
         state.inputs[input].pop_front();
-        if state.inputs[input].is_empty() {
-            state.filled &= !(1 << input);
-        }
         state.free[output] = now + occupied;
         if input < LOCAL {
             // The credit goes back to the router at the other end of this input.
             state.taken[input] -= flits;
-            let from = self.neighbours[router as usize][input];
+            let from = self.neighbour(router, input);
             self.wake(from, now + 1);
         } else if input >= SERIAL {
             state.taken[input] -= flits;
         }
         true
     }
-}
-
-/// Columns and rows of a node's cube, and of the node in it.
-fn place(config: &MeshConfig, node: u32) -> [u32; 4] {
-    let [columns, rows] = config.nodes;
-    let (cube, node) = (node / (columns * rows), node % (columns * rows));
-    let cube_columns = config.cubes[0];
-    [cube % cube_columns, cube / cube_columns, node % columns, node / columns]
-}
-
-/// The router in the middle of a side of a cube.
-fn gateway(config: &MeshConfig, direction: usize) -> [u32; 2] {
-    let [columns, rows] = config.nodes;
-    match direction {
-        WEST => [0, rows / 2],
-        EAST => [columns - 1, rows / 2],
-        NORTH => [columns / 2, 0],
-        _ => [columns / 2, rows - 1],
-    }
-}
-
-/// The routers at the other ends of the outputs of one; `u32::MAX` where there is none.
-fn neighbours(config: &MeshConfig, [cube_x, cube_y, x, y]: [u32; 4]) -> [u32; PORTS] {
-    let inside = |[x, y]: [u32; 2], [columns, rows]: [u32; 2]| x < columns && y < rows;
-    let step = |x: u32, y: u32, direction: usize| match direction {
-        WEST => [x.wrapping_sub(1), y],
-        EAST => [x + 1, y],
-        NORTH => [x, y.wrapping_sub(1)],
-        _ => [x, y + 1],
-    };
-    let node = |[cube_x, cube_y]: [u32; 2], [x, y]: [u32; 2]| {
-        let [columns, rows] = config.nodes;
-        (cube_y * config.cubes[0] + cube_x) * columns * rows + y * columns + x
-    };
-    let mut all = [u32::MAX; PORTS];
-    for direction in 0..LOCAL {
-        let to = step(x, y, direction);
-        if inside(to, config.nodes) {
-            all[direction] = node([cube_x, cube_y], to);
-        }
-        let cube = step(cube_x, cube_y, direction);
-        if inside(cube, config.cubes) && gateway(config, direction) == [x, y] {
-            all[SERIAL + direction] = node(cube, gateway(config, opposite(direction)));
-        }
-    }
-    all
 }
 
 #[cfg(test)]
@@ -589,8 +553,8 @@ mod tests {
         found.sort_unstable();
         assert_eq!(found, expected);
         for ((tag, time), (injected, packet)) in found.iter().zip(&packets) {
-            let [ax, ay, x, y] = by_cycle.places[packet.source as usize];
-            let [bx, by, u, v] = by_cycle.places[packet.destination as usize];
+            let [ax, ay, x, y] = by_cycle.place(packet.source);
+            let [bx, by, u, v] = by_cycle.place(packet.destination);
             let same_cube = [ax, ay] == [bx, by];
             let hops = if same_cube {
                 x.abs_diff(u) + y.abs_diff(v)
