@@ -1,4 +1,4 @@
-//! Products that are only added to something become one instruction, `mac`, which rounds after each
+//! Products of floats that are only added to something become one instruction, `mac`, which rounds after each
 //! of the two operations as they do (docs/fidelity.md): results stay bit for bit the same. `mac`
 //! adds to a register in place, so that only what nothing else reads is added to.
 
@@ -18,11 +18,7 @@ pub fn run(func: &mut Function) {
     for &block in &func.layout {
         for &inst in &func.blocks[block].insts {
             home[inst] = Some(block);
-            let Op::Binary(op @ (BinaryOp::Fadd | BinaryOp::Iadd), x, y) = func.insts[inst].op
-            else {
-                continue;
-            };
-            let product = if op == BinaryOp::Fadd { BinaryOp::Fmul } else { BinaryOp::Imul };
+            let Op::Binary(BinaryOp::Fadd, x, y) = func.insts[inst].op else { continue };
             let ty = func.ty(x);
             if ty.lanes < 2 || ty.scalar.bits() != 32 {
                 continue;
@@ -33,7 +29,7 @@ pub fn run(func: &mut Function) {
                 _ => None,
             };
             let factors = |value: Value| match func.insts[made(value)?].op {
-                Op::Binary(op, a, b) if op == product => Some((a, b)),
+                Op::Binary(BinaryOp::Fmul, a, b) => Some((a, b)),
                 _ => None,
             };
             let fused = [(x, y), (y, x)].into_iter().find_map(|(value, sum)| {
