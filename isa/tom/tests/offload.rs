@@ -165,7 +165,7 @@ fn what_the_instructions_do_not_prove_is_refused() {
         (with(|entry| entry.constants.clear()), "it needs R7, which is not sent"),
         (with(|entry| entry.constants[0].held = Held::Bits(0)), "R7 may hold something else"),
         (with(|entry| entry.constants[0].reg.index = 5), "R5 may hold something else"),
-        (with(|entry| entry.constants[0].reg.index = 6), "R6 is no register that it only reads"),
+        (with(|entry| entry.constants[0].reg.index = 6), "R6 may hold something else"),
         (with(|entry| entry.condition.as_mut().unwrap().threshold = 1), "a threshold of 1"),
         (with(|entry| entry.condition.as_mut().unwrap().step = Term::Number(2)), "not that of its"),
         (

@@ -198,18 +198,19 @@ impl<'a> Checker<'a> {
                 _ => Some("what ends a thread or calls the host"),
             },
             _ => match op {
-                Op::Sreg { special, .. } => match special {
-                    Special::Clock
-                    | Special::ClockHi
-                    | Special::GlobaltimerLo
-                    | Special::GlobaltimerHi
-                    | Special::Smid
-                    | Special::Nsmid
-                    | Special::Warpid
-                    | Special::Nwarpid => Some("a register of the multiprocessor"),
-                    _ => None,
-                },
-                Op::SregWide { special: SpecialWide::Clock | SpecialWide::Globaltimer, .. } => {
+                Op::Sreg {
+                    special:
+                        Special::Clock
+                        | Special::ClockHi
+                        | Special::GlobaltimerLo
+                        | Special::GlobaltimerHi
+                        | Special::Smid
+                        | Special::Nsmid
+                        | Special::Warpid
+                        | Special::Nwarpid,
+                    ..
+                }
+                | Op::SregWide { special: SpecialWide::Clock | SpecialWide::Globaltimer, .. } => {
                     Some("a register of the multiprocessor")
                 }
                 _ => None,
@@ -224,12 +225,12 @@ impl<'a> Checker<'a> {
                 "{reg} is written in it and read behind it, but does not come back"
             ));
         }
-        let writes = self.writes(begin, end);
+        // A register may be written inside: for another value, once the constant is not needed.
         let mut constants = RegisterSet::default();
         for said in &entry.constants {
             let reg = said.reg;
-            if reg.class == RegClass::Wide || writes.touches(reg) {
-                return Some(format!("{reg} is no register that it only reads"));
+            if reg.class == RegClass::Wide {
+                return Some(format!("{reg} is a pair, which no constant is"));
             }
             if self.held(reg, begin) != Some(said.held) {
                 return Some(format!("{reg} may hold something else than the entry says"));
