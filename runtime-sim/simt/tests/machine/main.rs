@@ -4,6 +4,7 @@ mod control;
 mod faults;
 mod instructions;
 mod memory;
+mod operands;
 mod random;
 mod statistics;
 mod support;
