@@ -17,7 +17,8 @@ pub(super) struct Share<'a> {
 
 /// What most cycles are for, and the kernel that has most of them; `None` where nothing is done.
 pub(super) fn verdict(shares: &[Share<'_>]) -> Option<String> {
-    const KINDS: [(fn(&Cost) -> u64, &str); 4] = [
+    type Of = fn(&Cost) -> u64;
+    const KINDS: [(Of, &str); 4] = [
         (|cost| cost.compute, "computing"),
         (|cost| cost.windows, "filling windows"),
         (|cost| cost.moves, "moving between banks"),

@@ -219,7 +219,8 @@ impl Run<'_, '_> {
                 }
                 let all = self.engines();
                 let together = all.min(usize::from(MAX_LANES / lanes));
-                let Some(wide) = widen(op, together).filter(|_| all % together == 0) else {
+                let Some(wide) = widen(op, together).filter(|_| all.is_multiple_of(together))
+                else {
                     return Some(self.each(|e| result(evaluate(op, |v| self.held(v).of(e)))));
                 };
                 let mut ty = Type::I32;
