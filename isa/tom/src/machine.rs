@@ -430,7 +430,7 @@ impl Machine {
             let set = u64::from(line) * u64::from(cache.ways) * u64::from(cache.slices);
             if u64::from(cache.bytes) < set {
                 let message = format!("`{key}.bytes` is {}, less than a set", cache.bytes);
-                return Err(MachineError::at_key(&format!("{key}.bytes"), message));
+                return Err(MachineError::at_key(format!("{key}.bytes"), message));
             }
         }
         for (key, value) in [("stack.vaults", self.stack.vaults), ("stack.banks", self.stack.banks)]

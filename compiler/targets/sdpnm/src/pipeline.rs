@@ -147,8 +147,8 @@ fn loops(state: &Compilation, cx: &mut Context<'_>) {
     let forest = LoopForest::new(&Cfg::new(func), &Dominators::new(func));
     for data in forest.loops.values() {
         let header = &func.blocks[data.header];
-        let spans = header.insts.iter().filter_map(|&inst| func.insts[inst].span);
-        let Some(span) = spans.last().or(header.span) else { continue };
+        let mut spans = header.insts.iter().filter_map(|&inst| func.insts[inst].span);
+        let Some(span) = spans.next_back().or(header.span) else { continue };
         let message =
             Message::of("this loop runs on the core, as all code of C does: arrays are used by ")
                 .text("`nbcc map` only, which takes graphs");

@@ -241,7 +241,7 @@ impl Memory {
             match step {
                 Step::Cluster => self.at_cluster(time, number),
                 Step::Slice => self.at_slice(time, number),
-                Step::Found => self.to_cluster(time, number),
+                Step::Found => self.send_to_cluster(time, number),
                 Step::Send => self.send(time, number, timeline),
                 Step::Stack => self.at_stack(time, number, timeline),
                 Step::Served => self.served(time, number, out, timeline),
@@ -356,7 +356,7 @@ impl Memory {
     }
 
     /// The answer goes to the port of the cluster.
-    fn to_cluster(&mut self, time: Time, number: u32) {
+    fn send_to_cluster(&mut self, time: Time, number: u32) {
         let Travel { request, place, .. } = *self.travels.get(number).expect("a request");
         let bytes = self.packet.interconnect_header + self.answer_bytes(&request);
         self.counts.flow.interconnect_down += u64::from(bytes);
@@ -498,7 +498,7 @@ impl Memory {
             return self.answer(time + self.switch, &request, out);
         }
         if request.ask != Ask::Load {
-            return self.to_cluster(time, number);
+            return self.send_to_cluster(time, number);
         }
         let index = self.slice_of(request.line, place);
         let slice = &mut self.slices[index];
@@ -512,7 +512,7 @@ impl Memory {
             chain.push(next);
         }
         for number in chain.into_iter().rev() {
-            self.to_cluster(time, number);
+            self.send_to_cluster(time, number);
         }
         while let Some(number) = self.slices[index].waiting.pop_front() {
             // Put back behind those that wait, where it finds no place again.
