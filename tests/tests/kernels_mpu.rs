@@ -15,7 +15,7 @@ const NBCC: &str = env!("CARGO_BIN_EXE_nbcc-under-test");
 
 fn main() {
     let arguments = Arguments::from_args();
-    let levels = std::env::var("NBCC_LEVELS").unwrap_or_else(|_| "0,2,interp".into());
+    let levels = std::env::var("NBCC_LEVELS").unwrap_or_else(|_| "0,2,interp,timed".into());
     let every = std::env::var("NBCC_LOCATIONS").is_ok_and(|wanted| wanted == "all");
     let mut trials = Vec::new();
     for (folder, all) in [("tests/cuda", every), ("examples/mpu", true)] {

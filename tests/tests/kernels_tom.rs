@@ -2,7 +2,7 @@
 //! at -O0 and -O2 with the table of candidates proven; and the applications of `examples/tom` by the
 //! interpreter and for the MPU.
 //!
-//! `NBCC_LEVELS=0,1,2,interp,mpu` chooses others than the default.
+//! `NBCC_LEVELS=0,1,2,interp,mpu,timed` chooses others than the default; `timed` simulates time.
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ const NBCC: &str = env!("CARGO_BIN_EXE_nbcc-under-test");
 
 fn main() {
     let arguments = Arguments::from_args();
-    let levels = std::env::var("NBCC_LEVELS").unwrap_or_else(|_| "0,2,interp,mpu".into());
+    let levels = std::env::var("NBCC_LEVELS").unwrap_or_else(|_| "0,2,interp,mpu,timed".into());
     let mut trials = Vec::new();
     for (folder, is_own) in [("tests/cuda", false), ("examples/tom", true)] {
         let folder = root().join(folder);
@@ -36,6 +36,7 @@ fn trial(folder: &Path, case: &Case, file: &str, level: &str) -> Trial {
     let command = match level {
         "interp" => "interp".to_string(),
         "mpu" => format!("run --target mpu --fast{limit}"),
+        "timed" => format!("run --target tom{limit}"),
         _ => format!("run --target tom -O{level} --fast --verify-each{limit}"),
     };
     let name = format!("{}::{level}", file.trim_end_matches(".ptx"));
