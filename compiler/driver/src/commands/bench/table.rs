@@ -8,23 +8,22 @@ use crate::style::{BOLD, DIM};
 
 /// The tables of all figures.
 pub fn tables(figures: &[(&Figure, Vec<Row>)]) -> String {
-    let mut text = String::new();
-    for (figure, rows) in figures {
-        text.push_str(&table(figure, rows));
-    }
+    let mut tables: Vec<String> =
+        figures.iter().map(|(figure, rows)| table(figure, rows)).collect();
     let means: Vec<&Row> =
         figures.iter().filter_map(|(_, rows)| rows.last()).filter(|r| r.workload == MEAN).collect();
     if means.len() > 1 {
         let width = means.iter().map(|row| row.figure.chars().count()).max().unwrap_or(0);
         let heading = format!("{:width$}  {:>10}  {:>10}", "means", "paper", "measured");
-        let _ = writeln!(text, "{BOLD}{heading}{BOLD:#}");
+        let mut text = format!("{BOLD}{heading}{BOLD:#}\n");
         for row in means {
             let (paper, measured) = (number(row.paper), number(row.measured));
             let line = format!("{:width$}  {paper:>10}  {measured:>10}  {}", row.figure, row.note);
             let _ = writeln!(text, "{}", line.trim_end());
         }
+        tables.push(text);
     }
-    text
+    tables.join("\n")
 }
 
 fn table(figure: &Figure, rows: &[Row]) -> String {
@@ -46,7 +45,6 @@ fn table(figure: &Figure, rows: &[Row]) -> String {
         let line = format!("  {:width$}  {paper:>10}  {measured:>10}  {}", row.workload, row.note);
         let _ = writeln!(text, "{}", line.trim_end());
     }
-    text.push('\n');
     text
 }
 
