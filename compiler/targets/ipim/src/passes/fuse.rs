@@ -5,7 +5,7 @@
 use cranelift_entity::SecondaryMap;
 use nbcc_ir::{BinaryOp, Block, Function, Inst, Op, Value, ValueDef};
 
-/// Fuses products and sums of vectors; others may be parts of addresses.
+/// Fuses products and sums of vectors of floats.
 pub fn run(func: &mut Function) {
     let mut uses: SecondaryMap<Value, u32> = SecondaryMap::new();
     for &block in &func.layout {
