@@ -5,6 +5,7 @@
 
 pub mod array;
 pub mod check;
+pub mod config;
 pub mod core;
 pub mod graph;
 pub mod machine;

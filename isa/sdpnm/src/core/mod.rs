@@ -1,6 +1,7 @@
 //! The core of SDPNM: RV32IM, and what a program for it is. The paper says nothing of the core's
 //! instruction set (section 2 names a host controller); docs/fidelity.md says why it is this one.
 
+pub mod arrays;
 pub mod asm;
 pub mod memory;
 pub mod operands;

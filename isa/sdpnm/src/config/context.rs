@@ -1,0 +1,108 @@
+//! What a PE does in one slot of a loop's initiation interval.
+
+use super::opcode::{Opcode, Options};
+
+/// Where a 32-bit operand comes from (paper, section 2, figure 5b).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Source {
+    /// Zero.
+    #[default]
+    None,
+    /// What the PE at this (row, column) offset put out in the cycle before; one of
+    /// [`Links::offsets`](crate::Links::offsets).
+    Output(i8, i8),
+    /// An own register as the iteration `ago` iterations before wrote it: registers rotate, each is a
+    /// ring as long as the package says ([`Package::rings`](super::Package::rings)).
+    Register {
+        /// The number of the ring.
+        ring: u8,
+        /// How many iterations before, 0 for the same.
+        ago: u8,
+    },
+    /// A global register of the array.
+    Global(u8),
+    /// A constant in the context.
+    Immediate(i32),
+}
+
+/// Where a bit comes from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Bit {
+    /// Not connected: no carry, in1 of `mux`, no condition.
+    #[default]
+    None,
+    /// The 1-bit output of the PE at this offset, of the cycle before.
+    Output(i8, i8),
+    /// The low bit of an own register, see [`Source::Register`].
+    Register {
+        /// The number of the ring.
+        ring: u8,
+        /// How many iterations before, 0 for the same.
+        ago: u8,
+    },
+}
+
+/// The element that a load or store moves.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Width {
+    /// A byte, extended with zeros.
+    U8,
+    /// A byte, extended with its sign.
+    I8,
+    /// Two bytes, extended with zeros.
+    U16,
+    /// Two bytes, extended with their sign.
+    I16,
+    /// Four bytes.
+    #[default]
+    W32,
+}
+
+/// What a load or store adds to the address in in1.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Memory {
+    /// The element.
+    pub width: Width,
+    /// Bytes.
+    pub offset: i32,
+    /// Bytes an iteration.
+    pub stride: i32,
+}
+
+/// When an operation runs, and what becomes of its result.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Control {
+    /// How many intervals after the start of its iteration: its cycle over the interval.
+    pub stage: u16,
+    /// Iterations before the first in which it runs as well: a load whose value later iterations
+    /// read ahead of their own.
+    pub ahead: u16,
+    /// A global register whose value it puts out, without running, in the iterations before those in
+    /// which it runs: the first value of what a loop carries.
+    pub initial: Option<u8>,
+    /// The ring of own registers that keeps its result.
+    pub keep: Option<u8>,
+    /// The global register that takes its result; the last iteration's remains.
+    pub export: Option<u8>,
+    /// The operation runs only where this bit is 1: a load gives 0 else, a store nothing.
+    pub condition: Bit,
+}
+
+/// What a PE does in one slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Context {
+    /// The operation.
+    pub op: Opcode,
+    /// Its options.
+    pub options: Options,
+    /// The first operand.
+    pub in1: Source,
+    /// The second operand.
+    pub in2: Source,
+    /// The bit: carry, borrow, condition of `mux`.
+    pub in3: Bit,
+    /// The address of a load or store.
+    pub memory: Memory,
+    /// When, and what becomes of the result.
+    pub control: Control,
+}

@@ -1,0 +1,10 @@
+//! Configurations of the arrays: what each PE does in each cycle of a loop (paper, sections 2 and
+//! 3.4). A [`Package`] is one loop on one array, a [`Context`] what a PE does in one slot of it.
+
+pub mod context;
+pub mod opcode;
+pub mod package;
+
+pub use context::{Bit, Context, Control, Memory, Source, Width};
+pub use opcode::{Opcode, Options};
+pub use package::{ArrayKind, Package, Placed};

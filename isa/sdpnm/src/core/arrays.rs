@@ -1,0 +1,33 @@
+//! How the core reaches the arrays: addresses below [`DATA`](super::memory::DATA). Each array has a
+//! page of control words and a window on its shared memory.
+//!
+//! To run a loop, the core writes the global registers that its package reads, the number of rounds,
+//! then the number of the package, which loads the configuration where it is not loaded and starts
+//! the array. A read of [`BUSY`] waits for the end of the array and gives zero. Reads of global
+//! registers give what the array exported.
+//!
+//! Objects that loops on arrays use live in a shared memory (a *home*) where they fit; the loader
+//! places them before the call and takes parameters back after it. [`PRESENT`] of an array is a bit
+//! set of the homes that fitted, by their place in `.nbcc.homes`: code tests it and stays on the core
+//! where something is missing.
+
+/// The control page of array 0.
+pub const CONTROL: u32 = 0x0001_0000;
+/// From one control page to the next.
+pub const CONTROL_BYTES: u32 = 0x1000;
+/// Offsets of the global registers in a page: 4 bytes each from here on.
+pub const GLOBALS: u32 = 0;
+/// Offset of the number of iterations.
+pub const ITERATIONS: u32 = 0x800;
+/// Offset of the word whose writing starts the package of that number.
+pub const START: u32 = 0x804;
+/// Offset of the word whose reading waits for the array.
+pub const BUSY: u32 = 0x808;
+/// Offset of the first of the words with a bit for each home, bit 0 of the first for home 0.
+pub const PRESENT: u32 = 0x80c;
+/// Words of [`PRESENT`].
+pub const PRESENT_WORDS: u32 = 8;
+/// The window on the shared memory of array 0.
+pub const WINDOW: u32 = 0x0010_0000;
+/// From one window to the next.
+pub const WINDOW_BYTES: u32 = 0x0001_0000;
