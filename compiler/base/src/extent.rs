@@ -151,6 +151,19 @@ impl ExtentExpr {
         ExtentExpr(self.0.iter().map(step).collect())
     }
 
+    /// The expression with parameters whose values are known as constants; a constant where all are,
+    /// and it has a value.
+    pub fn specialised(&self, known: impl Fn(u32) -> Option<i64>) -> ExtentExpr {
+        let step = |step: &Step| match *step {
+            Step::Param(number) => known(number).map_or(*step, Step::Const),
+            other => other,
+        };
+        match self.evaluate(&known) {
+            Some(value) => ExtentExpr(vec![Step::Const(value)]),
+            None => ExtentExpr(self.0.iter().map(step).collect()),
+        }
+    }
+
     /// The parameters that it names.
     pub fn params(&self) -> impl Iterator<Item = u32> {
         self.0.iter().filter_map(|step| match step {

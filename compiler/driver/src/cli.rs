@@ -190,7 +190,7 @@ pub struct CompileArgs {
     /// An input image that fixes the input's extents
     #[arg(long, value_name = "NAME=FILE", value_parser = key_value)]
     pub input: Vec<(String, String)>,
-    /// A compile-time parameter of the source: a GeneratorParam
+    /// A value to compile for: a GeneratorParam of Halide, a scalar parameter of C
     #[arg(long, value_name = "NAME=VALUE", value_parser = key_value)]
     pub param: Vec<(String, String)>,
     /// Extent of the outputs where the source does not fix it
@@ -367,7 +367,7 @@ pub struct DiffArgs {
     /// An input image that fixes the input's extents
     #[arg(long, value_name = "NAME=FILE", value_parser = key_value)]
     pub input: Vec<(String, String)>,
-    /// A compile-time parameter of the source: a GeneratorParam
+    /// A value to compile for: a GeneratorParam of Halide, a scalar parameter of C
     #[arg(long, value_name = "NAME=VALUE", value_parser = key_value)]
     pub param: Vec<(String, String)>,
     /// Extent of the outputs where the source does not fix it
@@ -391,7 +391,7 @@ pub struct ExplainArgs {
     /// An input image that fixes the input's extents
     #[arg(long, value_name = "NAME=FILE", value_parser = key_value)]
     pub input: Vec<(String, String)>,
-    /// A compile-time parameter of the source: a GeneratorParam
+    /// A value to compile for: a GeneratorParam of Halide, a scalar parameter of C
     #[arg(long, value_name = "NAME=VALUE", value_parser = key_value)]
     pub param: Vec<(String, String)>,
     /// Extent of the outputs where the source does not fix it

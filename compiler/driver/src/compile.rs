@@ -5,13 +5,15 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use nbcc_base::{Diagnostic, SourceFile, SourceId};
+use nbcc_ir::{Func, Module};
 use nbcc_pipeline::{
     Artifact, Context, Emit, Observer, OptLevel, ParseOptions, PassOptions, Program, Request,
+    signature,
 };
 use nbcc_placement::Remark;
 
 use crate::cli::{Extents, LanguageArgs, PassArgs, TargetArgs};
-use crate::data::{gather, inputs, names};
+use crate::data::{arguments, gather, inputs, names};
 use crate::included::Included;
 use crate::kind::{self, Kind};
 use crate::kinds::images::InputSpec;
@@ -237,17 +239,22 @@ pub fn target_entry(session: &mut Session, name: &str) -> Result<&'static Target
     })
 }
 
-/// Reads and parses a source file whose parameters, but for its constants, are not known yet.
+/// Reads and parses a source file whose parameters, but for its constants, are not known yet. The
+/// scalars of a function that are given become constants.
 pub fn parse_constants(
     session: &mut Session,
     path: &Path,
     tools: Tools<'_>,
     params: &[(String, String)],
 ) -> Result<Program, Stop> {
-    let program = parse(session, path, tools.reader, params)?;
-    let constants: &[String] = match &program {
+    let mut program = parse(session, path, tools.reader, params)?;
+    let constants: &[String] = match &mut program {
         Program::Stages(pipeline) => &pipeline.constants,
-        Program::Grids(_) | Program::Function(..) => &[],
+        Program::Grids(_) => &[],
+        Program::Function(module, func) => {
+            specialise(session, module, *func, params)?;
+            return Ok(program);
+        }
     };
     for (name, _) in params {
         if !constants.contains(name) {
@@ -256,6 +263,19 @@ pub fn parse_constants(
         }
     }
     Ok(program)
+}
+
+/// Makes constants of the scalars of a function that the command line gives.
+pub fn specialise(
+    session: &mut Session,
+    module: &mut Module,
+    func: Func,
+    params: &[(String, String)],
+) -> Result<(), Stop> {
+    let func = &mut module.functions[func];
+    let bits = arguments::scalars(session, &signature(func), params)?;
+    nbcc_ir::specialise(func, &bits);
+    Ok(())
 }
 
 /// The inputs that a program declares.

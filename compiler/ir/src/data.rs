@@ -110,6 +110,8 @@ pub struct InterfaceParam {
     pub ty: NumType,
     /// What it is where it is an array.
     pub array: Option<ArrayParam>,
+    /// The bits of the scalar that the function is specialised to: hosts give no other.
+    pub value: Option<u64>,
 }
 
 /// An array that hosts give.

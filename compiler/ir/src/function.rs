@@ -2,7 +2,7 @@
 
 use cranelift_entity::PrimaryMap;
 use nbcc_base::Span;
-use nbcc_base::extent::ExtentExpr;
+use nbcc_base::extent::{ExtentExpr, Step};
 
 use crate::{
     Block, DataObject, Func, Inst, Interface, Kernel, LineMarks, Mem, Object, Op, Scalar, Space,
@@ -82,6 +82,17 @@ pub enum Extent {
     Expr(ExtentExpr),
     /// As many as the caller gives.
     Given,
+}
+
+impl Extent {
+    /// So many. Memory objects have no fixed extent of 0 and none of more than 31 bits: such a number
+    /// is an expression, for whoever binds arguments to refuse or to take.
+    pub fn constant(count: i64) -> Extent {
+        match u32::try_from(count) {
+            Ok(count) if count > 0 && count <= i32::MAX as u32 => Extent::Fixed(count),
+            _ => Extent::Expr(ExtentExpr::new(vec![Step::Const(count)]).expect("one value")),
+        }
+    }
 }
 
 /// Who holds the elements of a memory object.

@@ -22,6 +22,7 @@ mod names;
 mod parse;
 mod print;
 mod simt;
+mod specialise;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 mod types;
@@ -53,5 +54,6 @@ pub use simt::{
     NumType, Ordering, PrmtMode, ReduxOp, Rounding, Scope, ShflMode, Signature, Simd, SimdOp,
     SimtOp, SpecialReg, UnknownSimtOp, VoteMode, Width,
 };
+pub use specialise::specialise;
 pub use types::{Scalar, Space, Type};
 pub use verify::{MAX_LANES, VerifierError, verify_function, verify_module};

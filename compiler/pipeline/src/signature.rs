@@ -30,6 +30,7 @@ pub fn signature(func: &Function) -> Signature {
             };
             ArrayParam { extents, is_const: array.is_const }
         }),
+        value: param.value,
     });
     Signature {
         name: func.name.clone(),

@@ -10,7 +10,16 @@ use nbcc_ir::{Func, Module, verify_module};
 
 use common::runs;
 
-fn run(module: &Module, func: Func, number: u64, text: &str) -> String {
+/// What a run prints: the function as it is, or specialised to its scalars.
+fn run(module: &mut Module, func: Func, number: u64, text: &str, specialised: bool) -> String {
+    if specialised {
+        let interface = module.functions[func].interface.as_ref().expect("an interface");
+        let (scalars, _) = runs::given(interface, number, text);
+        let bits: Vec<Option<u64>> = scalars.into_iter().map(Some).collect();
+        nbcc_ir::specialise(&mut module.functions[func], &bits);
+        let wrong = verify_module(module);
+        assert!(wrong.is_empty(), "specialised: {wrong:?}\n{module}");
+    }
     let interface = module.functions[func].interface.as_ref().expect("an interface");
     let (scalars, arrays) = runs::given(interface, number, text);
     let given: Vec<Given<'_>> = arrays
@@ -25,22 +34,32 @@ fn run(module: &Module, func: Func, number: u64, text: &str) -> String {
     runs::print(interface, number, called.result, &arrays, &called.arrays)
 }
 
+/// The text form says everything.
+fn reads_back(module: &Module) -> Result<(), String> {
+    let printed = module.to_string();
+    let again = common::read_ir(&printed);
+    match again == printed {
+        true => Ok(()),
+        false => Err(format!("the IR reads back as\n{again}\ninstead of\n{printed}")),
+    }
+}
+
 fn check(path: &Path) -> Result<(), String> {
     let text = std::fs::read_to_string(path).expect("a source");
     let mut out = String::new();
     for (number, function, args) in runs::runs(&text) {
-        let (module, func) = common::compile(path, &text, Some(function))?;
+        let (mut module, func) = common::compile(path, &text, Some(function))?;
         let wrong = verify_module(&module);
         if !wrong.is_empty() {
             return Err(format!("{wrong:?}\n{module}"));
         }
-        // The text form says everything.
-        let printed = module.to_string();
-        let again = common::read_ir(&printed);
-        if again != printed {
-            return Err(format!("the IR reads back as\n{again}\ninstead of\n{printed}"));
+        reads_back(&module)?;
+        let general = run(&mut module, func, number, args, false);
+        if run(&mut module, func, number, args, true) != general {
+            return Err(format!("run {number} differs where scalars are constants"));
         }
-        out.push_str(&run(&module, func, number, args));
+        reads_back(&module)?;
+        out.push_str(&general);
     }
     let expected = path.with_extension("out");
     let expected =

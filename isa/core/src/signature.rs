@@ -119,6 +119,9 @@ pub struct SignatureParam {
     /// What it is where it is an array.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub array: Option<ArrayParam>,
+    /// The bits of the scalar that the program was compiled for: it takes no other.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub value: Option<u64>,
 }
 
 /// What an array parameter is.
@@ -187,6 +190,12 @@ impl Signature {
             return fail(format!("two parameters are called `{}`", name.escape_debug()));
         }
         for param in &self.params {
+            let bits = 8 * param.ty.bytes();
+            let is_value = |value: u64| value.checked_shr(bits).unwrap_or(0) == 0;
+            if param.value.is_some_and(|value| param.array.is_some() || !is_value(value)) {
+                let name = param.name.escape_debug();
+                return fail(format!("`{name}` has a value that is none of its type"));
+            }
             let extents = param.array.iter().flat_map(|array| &array.extents);
             for extent in extents {
                 let is_integer = |number: &u32| {
@@ -210,8 +219,12 @@ mod tests {
     fn signature() -> Signature {
         let array =
             ArrayParam { extents: vec![Extent::Param(0), Extent::Fixed(4)], is_const: true };
-        let param =
-            |name: &str, array| SignatureParam { name: name.into(), ty: ScalarType::I16, array };
+        let param = |name: &str, array| SignatureParam {
+            name: name.into(),
+            ty: ScalarType::I16,
+            array,
+            value: None,
+        };
         let params = vec![param("n", None), param("a", Some(array))];
         Signature { name: "f".into(), params, result: Some(ScalarType::U64) }
     }
@@ -236,5 +249,10 @@ mod tests {
         let mut wrong = signature();
         wrong.params[1].name = "n".into();
         assert!(wrong.validate().is_err());
+        for (param, value, fits) in [(0, 0xffff, true), (0, 0x1_0000, false), (1, 0, false)] {
+            let mut fixed = signature();
+            fixed.params[param].value = Some(value);
+            assert_eq!(fixed.validate().is_ok(), fits);
+        }
     }
 }

@@ -67,6 +67,18 @@ pub enum BindError {
         /// Its type.
         ty: ScalarType,
     },
+    /// A scalar has another value than the program was compiled for.
+    #[error("parameter `{name}` is {}, and the program was compiled for {}", decimal(*.ty, *.given), decimal(*.ty, *.value))]
+    Fixed {
+        /// Its name.
+        name: String,
+        /// Its type.
+        ty: ScalarType,
+        /// The bits given.
+        given: u64,
+        /// The bits compiled for.
+        value: u64,
+    },
     /// An extent is negative, or an array is larger than is taken.
     #[error("`{name}` has {count} elements along dimension {dimension}")]
     Extent {
@@ -143,7 +155,13 @@ pub fn bind(signature: &Signature, mut given: Arguments) -> Result<Bound, BindEr
     let mut bound = Bound::default();
     for param in signature.params.iter().filter(|param| param.array.is_none()) {
         let missing = || BindError::Missing { name: param.name.clone(), ty: param.ty };
-        bound.scalars.push(*given.scalars.get(&param.name).ok_or_else(missing)?);
+        let bits = given.scalars.get(&param.name).copied().or(param.value).ok_or_else(missing)?;
+        if let Some(value) = param.value.filter(|&value| low(param.ty, bits) != value) {
+            let (name, ty) = (param.name.clone(), param.ty);
+            return Err(BindError::Fixed { name, ty, given: bits, value });
+        }
+        given.scalars.insert(param.name.clone(), bits);
+        bound.scalars.push(bits);
     }
     for param in &signature.params {
         let name = || param.name.clone();
@@ -236,6 +254,21 @@ fn extents(
         extents.push(count as u64);
     }
     Ok(Some(extents))
+}
+
+/// The bits of a type.
+fn low(ty: ScalarType, bits: u64) -> u64 {
+    let unused = 64 - 8 * ty.bytes();
+    bits << unused >> unused
+}
+
+/// A value as messages show it.
+fn decimal(ty: ScalarType, bits: u64) -> String {
+    match ty.range() {
+        Some((least, _)) if least < 0 => signed(ty, bits).to_string(),
+        Some(_) => low(ty, bits).to_string(),
+        None => format!("{:#x}", low(ty, bits)),
+    }
 }
 
 /// The value of an integer's bits; more than is taken of extents where it is too large.
@@ -338,8 +371,13 @@ mod tests {
         let array =
             ArrayParam { extents: vec![Extent::Param(0), Extent::Fixed(2)], is_const: false };
         let params = vec![
-            SignatureParam { name: "n".into(), ty: ScalarType::I8, array: None },
-            SignatureParam { name: "a".into(), ty: ScalarType::U16, array: Some(array) },
+            SignatureParam { name: "n".into(), ty: ScalarType::I8, array: None, value: None },
+            SignatureParam {
+                name: "a".into(),
+                ty: ScalarType::U16,
+                array: Some(array),
+                value: None,
+            },
         ];
         Signature { name: "f".into(), params, result: None }
     }

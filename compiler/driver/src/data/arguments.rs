@@ -47,15 +47,31 @@ pub fn bound(
     params: &[(String, String)],
     arrays: BTreeMap<String, GivenArray>,
 ) -> Result<Bound, Stop> {
-    let mut given = Arguments { arrays, ..Arguments::default() };
-    let scalars = signature.params.iter().filter(|param| param.array.is_none());
-    let known = scalars.clone().map(|param| param.name.as_str());
+    let bits = scalars(session, signature, params)?;
+    let names = scalar_params(signature).map(|param| param.name.clone());
+    let scalars = names.zip(bits).filter_map(|(name, bits)| Some((name, bits?))).collect();
+    bind(signature, Arguments { scalars, arrays }).map_err(|error| report(session, error))
+}
+
+/// The bits of each scalar parameter, in order, as far as the command line gives them.
+pub fn scalars(
+    session: &mut Session,
+    signature: &Signature,
+    params: &[(String, String)],
+) -> Result<Vec<Option<u64>>, Stop> {
+    let known = scalar_params(signature).map(|param| param.name.as_str());
     names::check(session, "parameter", known, params)?;
-    for (name, text) in params {
-        let Some(param) = scalars.clone().find(|param| param.name == *name) else { continue };
-        given.scalars.insert(name.clone(), scalar(session, param, text)?);
+    let mut bits = Vec::new();
+    for param in scalar_params(signature) {
+        let given = params.iter().find(|(name, _)| *name == param.name);
+        let given = given.map(|(_, text)| scalar(session, param, text)).transpose()?;
+        bits.push(given);
     }
-    bind(signature, given).map_err(|error| report(session, error))
+    Ok(bits)
+}
+
+fn scalar_params(signature: &Signature) -> impl Iterator<Item = &SignatureParam> + Clone {
+    signature.params.iter().filter(|param| param.array.is_none())
 }
 
 /// The bits that `--param` gives to a parameter.
@@ -106,6 +122,10 @@ fn report(session: &mut Session, error: BindError) -> Stop {
         BindError::NotGiven { name } => (
             &codes::NO_PARAM,
             format!("give it with --input {name}=FILE.npy, or state its extent in the source"),
+        ),
+        BindError::Fixed { .. } => (
+            &codes::NO_PARAM,
+            "leave it out, or compile the source again with another value".to_string(),
         ),
         BindError::Extent { name, .. } | BindError::NoExtent { name, .. } => (
             &codes::WRONG_SHAPE,

@@ -182,7 +182,7 @@ impl Parser<'_, '_> {
         Ok(())
     }
 
-    /// `scalar %n: s32`, `array %a: s16 const`.
+    /// `scalar %n: s32`, `scalar %n: s32 = 16`, `array %a: s16 const`.
     pub(super) fn interface_param(&mut self, body: &mut Body, kind: &str) -> Parse<()> {
         if body.func.interface.is_none() {
             return self.expected("`interface` before its parameters");
@@ -207,8 +207,10 @@ impl Parser<'_, '_> {
             let shape = if has_shape { self.list("]", |p| p.extent())? } else { vec![] };
             array = Some(ArrayParam { mem, is_const, shape });
         }
+        let is_known = array.is_none() && !self.tokens[self.at].first && self.eat("=");
+        let value = if is_known { Some(self.integer("the bits of a value")?) } else { None };
         if let Some(interface) = &mut body.func.interface {
-            interface.params.push(InterfaceParam { name: name.into_owned(), ty, array });
+            interface.params.push(InterfaceParam { name: name.into_owned(), ty, array, value });
         }
         Ok(())
     }

@@ -78,6 +78,12 @@ pub(super) fn check_interface(func: &Function, errors: &mut Vec<VerifierError>) 
         if !has_values_of_its_own(param.ty) {
             fault(&param.name, "is of a type that hosts do not have");
         }
+        let bits = 8 * param.ty.ty().scalar.bytes();
+        if param.value.is_some_and(|value| {
+            param.array.is_some() || value.checked_shr(bits).is_some_and(|rest| rest > 0)
+        }) {
+            fault(&param.name, "has a value that is none of its type");
+        }
         match &param.array {
             None if scalars.next().map(|&value| func.ty(value)) != Some(param.ty.ty()) => {
                 fault(&param.name, "has another type than the parameter of the entry block");

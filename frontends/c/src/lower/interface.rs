@@ -31,7 +31,12 @@ impl Lower<'_> {
             if let Some(int) = self.types.as_int(param.ty) {
                 let value = self.func.add_param(block, ir_type(int));
                 scalars.push((param.local, scalars.len() as u32));
-                params.push(InterfaceParam { name, ty: NumType::Int(int.ir()), array: None });
+                params.push(InterfaceParam {
+                    name,
+                    ty: NumType::Int(int.ir()),
+                    array: None,
+                    value: None,
+                });
                 // A truth value is 0 or 1, whatever is given.
                 let value = match int {
                     Int::Bool => {
@@ -44,7 +49,12 @@ impl Lower<'_> {
                 continue;
             }
             let (int, array, pointer) = self.array(function, param, &name, &scalars)?;
-            params.push(InterfaceParam { name, ty: NumType::Int(int.ir()), array: Some(array) });
+            params.push(InterfaceParam {
+                name,
+                ty: NumType::Int(int.ir()),
+                array: Some(array),
+                value: None,
+            });
             args.push(Val::Pointer(pointer));
         }
         let result = match self.types.kind(function.result) {
@@ -151,15 +161,8 @@ impl Lower<'_> {
     }
 }
 
-/// An extent that is a constant; a memory object has no fixed extent of 0.
 fn fixed(count: u64) -> Extent {
-    match u32::try_from(count) {
-        Ok(count) if count > 0 && count <= i32::MAX as u32 => Extent::Fixed(count),
-        _ => {
-            let count = i64::try_from(count).unwrap_or(i64::MAX);
-            Extent::Expr(ExtentExpr::new(vec![Step::Const(count)]).expect("one value"))
-        }
-    }
+    Extent::constant(i64::try_from(count).unwrap_or(i64::MAX))
 }
 
 /// An expression that is one parameter, or a constant, as what it is.

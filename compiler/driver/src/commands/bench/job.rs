@@ -119,7 +119,7 @@ impl Job<'_> {
                 let gathered = gather::complete(session, &pipeline, &data, loaded, path)?;
                 self.images(session, tools, pipeline, &data, gathered)
             }
-            Program::Function(module, func) => {
+            Program::Function(mut module, func) => {
                 let signature = nbcc_pipeline::signature(&module.functions[func]);
                 let mut arrays = BTreeMap::new();
                 for (name, buffer) in &self.program.buffers {
@@ -129,6 +129,7 @@ impl Job<'_> {
                     arrays.insert(name.clone(), array);
                 }
                 let bound = arguments::bound(session, &signature, &data.param, arrays)?;
+                compile::specialise(session, &mut module, func, &data.param)?;
                 self.function(session, tools, Program::Function(module, func), bound)
             }
         }

@@ -48,11 +48,13 @@ pub fn run_source(
     let passes = compile::pass_options(session, entry, &args.passes)?;
     let request = compile::request(session, entry, &args.target, None)?;
     let program = compile::parse(session, &args.program, tools.reader, &args.data.param)?;
-    let Program::Function(module, func) = program.clone() else {
+    let Program::Function(mut module, func) = program else {
         panic!("target {} takes functions", entry.target.name());
     };
+    compile::specialise(session, &mut module, func, &args.data.param)?;
     let signature = signature(&module.functions[func]);
     let arguments = arguments::gather(session, &signature, &args.data)?;
+    let program = Program::Function(module.clone(), func);
     let binary = binary_of(session, args, entry, program, &request, &passes)?;
     let job = job(session, args, entry, runner, binary, |_, _| Ok(arguments))?;
     session.flush();
