@@ -8,6 +8,7 @@ mod code;
 mod diagnostic;
 pub mod extent;
 pub mod lexical;
+pub mod member;
 mod nearest;
 mod room;
 mod source;

@@ -3,6 +3,8 @@
 
 use nbcc_base::{SourceId, Span};
 
+use nbcc_base::member::Member;
+
 use crate::{Extent, Func, Mem, NumType, Object, Space};
 
 /// A variable with an address.
@@ -110,6 +112,10 @@ pub struct InterfaceParam {
     pub ty: NumType,
     /// What it is where it is an array.
     pub array: Option<ArrayParam>,
+    /// The members of the structures of an array that it holds, in the order of their bytes, where
+    /// hosts know several arrays as one of structures. The last of its extents is how many scalars
+    /// of a structure it holds.
+    pub members: Vec<Member>,
     /// The bits of the scalar that the function is specialised to: hosts give no other.
     pub value: Option<u64>,
 }

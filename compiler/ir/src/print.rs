@@ -212,7 +212,7 @@ impl Printer<'_> {
             write!(self.out, " {}", result.name())?;
         }
         writeln!(self.out)?;
-        for InterfaceParam { name, ty, array, value } in &interface.params {
+        for InterfaceParam { name, ty, array, members, value } in &interface.params {
             let kind = if array.is_some() { "array" } else { "scalar" };
             write!(self.out, "  {kind} %{}: {}", symbol(name), ty.name())?;
             let is_const = array.as_ref().is_some_and(|array| array.is_const);
@@ -221,6 +221,9 @@ impl Printer<'_> {
                 array.iter().flat_map(|array| &array.shape).map(extent_text).collect();
             if !shape.is_empty() {
                 write!(self.out, " [{}]", shape.join(", "))?;
+            }
+            for member in members {
+                write!(self.out, " member \"{member}\"")?;
             }
             if let Some(bits) = value {
                 write!(self.out, " = {bits}")?;

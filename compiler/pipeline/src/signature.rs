@@ -30,6 +30,7 @@ pub fn signature(func: &Function) -> Signature {
             };
             ArrayParam { extents, is_const: array.is_const }
         }),
+        members: param.members.iter().map(ToString::to_string).collect(),
         value: param.value,
     });
     Signature {

@@ -1,6 +1,9 @@
 //! What a host gives a sequential function and gets back: scalars by value, arrays by what they
 //! hold. Stands in a binary as the metadata section [`SIGNATURE`].
 
+use std::collections::BTreeMap;
+
+use nbcc_base::member::{Member, NoMember};
 use serde::{Deserialize, Serialize};
 
 use crate::container::Container;
@@ -119,9 +122,27 @@ pub struct SignatureParam {
     /// What it is where it is an array.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub array: Option<ArrayParam>,
+    /// The members of the structures of an array that it holds ([`nbcc_base::member::Member`]), where
+    /// hosts know several arrays as one of structures; the last extent is how many scalars of a
+    /// structure it holds.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub members: Vec<String>,
     /// The bits of the scalar that the program was compiled for: it takes no other.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub value: Option<u64>,
+}
+
+impl SignatureParam {
+    /// What hosts call the array of structures of which it holds members, and these.
+    ///
+    /// # Errors
+    /// They are none, or do not go together.
+    pub fn structure(&self) -> Result<Option<Vec<Member>>, NoMember> {
+        if self.members.is_empty() {
+            return Ok(None);
+        }
+        self.members.iter().map(|text| text.parse()).collect::<Result<Vec<Member>, _>>().map(Some)
+    }
 }
 
 /// What an array parameter is.
@@ -179,6 +200,34 @@ impl Signature {
         (SIGNATURE.to_string(), to_json(all))
     }
 
+    /// Checks that members lie within their structures, of which there are as many for each.
+    fn validate_structures(&self) -> Result<(), LoadError> {
+        let mut known: BTreeMap<String, (u64, &[Extent], bool)> = BTreeMap::new();
+        for param in &self.params {
+            let fail = || {
+                let name = param.name.escape_debug();
+                let message = format!("`{name}` does not hold the members that it names");
+                LoadError::new(SIGNATURE, 0, message)
+            };
+            let Some(members) = param.structure().map_err(|_| fail())? else { continue };
+            let array = param.array.as_ref().ok_or_else(fail)?;
+            let (last, outer) = array.extents.split_last().ok_or_else(fail)?;
+            let sound = members.iter().all(|member| member.is_sound(param.ty.bytes().into()));
+            let scalars: u64 = members.iter().map(Member::scalars).sum();
+            if !sound || !matches!(last, Extent::Fixed(count) if u64::from(*count) == scalars) {
+                return Err(fail());
+            }
+            for member in members {
+                let is = (member.bytes, outer, array.is_const);
+                let named = self.params.iter().any(|other| other.name == member.of);
+                if named || *known.entry(member.of).or_insert(is) != is {
+                    return Err(fail());
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// Checks that names are unique and that extents are scalar parameters of integer types.
     ///
     /// # Errors
@@ -189,6 +238,7 @@ impl Signature {
         if let Some(name) = repeated(&mut names) {
             return fail(format!("two parameters are called `{}`", name.escape_debug()));
         }
+        self.validate_structures()?;
         for param in &self.params {
             let bits = 8 * param.ty.bytes();
             let is_value = |value: u64| value.checked_shr(bits).unwrap_or(0) == 0;
@@ -223,6 +273,7 @@ mod tests {
             name: name.into(),
             ty: ScalarType::I16,
             array,
+            members: vec![],
             value: None,
         };
         let params = vec![param("n", None), param("a", Some(array))];

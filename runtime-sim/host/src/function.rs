@@ -164,7 +164,8 @@ pub fn bind(signature: &Signature, mut given: Arguments) -> Result<Bound, BindEr
         bound.scalars.push(bits);
     }
     for param in &signature.params {
-        let name = || param.name.clone();
+        let (name, dimensions) = as_hosts_know(param);
+        let name = || name.clone();
         let has_shape = given.arrays.get(&param.name).map(|array| &array.shape[..]);
         let expected = extents(signature, param, &given.scalars, has_shape)?;
         let Some(expected) = expected else { continue };
@@ -180,7 +181,9 @@ pub fn bind(signature: &Signature, mut given: Arguments) -> Result<Bound, BindEr
                 return Err(BindError::Element { name: name(), expected, found });
             }
             Some(array) if array.shape != expected => {
-                return Err(BindError::Shape { name: name(), expected, found: array.shape });
+                let of = |shape: Vec<u64>| shape.into_iter().take(dimensions).collect();
+                let (expected, found) = (of(expected), of(array.shape));
+                return Err(BindError::Shape { name: name(), expected, found });
             }
             Some(array) => BoundArray { shape: expected, bytes: array.bytes },
             None => {
@@ -195,6 +198,16 @@ pub fn bind(signature: &Signature, mut given: Arguments) -> Result<Bound, BindEr
         bound.arrays.push(array);
     }
     Ok(bound)
+}
+
+/// What hosts call an array and how many dimensions they know: those of an array of structures of
+/// which it holds members are one fewer.
+fn as_hosts_know(param: &SignatureParam) -> (String, usize) {
+    let dimensions = param.array.as_ref().map_or(0, |array| array.extents.len());
+    match param.structure().ok().flatten().and_then(|members| members.into_iter().next()) {
+        Some(member) => (member.of, dimensions.saturating_sub(1)),
+        None => (param.name.clone(), usize::MAX),
+    }
 }
 
 fn check_names<'a>(
@@ -240,7 +253,7 @@ fn extents(
             }
             Extent::Given => {
                 let Some(given) = given else {
-                    return Err(BindError::NotGiven { name: param.name.clone() });
+                    return Err(BindError::NotGiven { name: as_hosts_know(param).0 });
                 };
                 let count = given.get(dimension).copied().unwrap_or(0);
                 i64::try_from(count).unwrap_or(i64::MAX)
@@ -371,11 +384,18 @@ mod tests {
         let array =
             ArrayParam { extents: vec![Extent::Param(0), Extent::Fixed(2)], is_const: false };
         let params = vec![
-            SignatureParam { name: "n".into(), ty: ScalarType::I8, array: None, value: None },
+            SignatureParam {
+                name: "n".into(),
+                ty: ScalarType::I8,
+                array: None,
+                members: vec![],
+                value: None,
+            },
             SignatureParam {
                 name: "a".into(),
                 ty: ScalarType::U16,
                 array: Some(array),
+                members: vec![],
                 value: None,
             },
         ];

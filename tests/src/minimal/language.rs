@@ -130,7 +130,13 @@ impl<'a> Parser<'a> {
             if interface.params.iter().any(|param| param.name == name) {
                 return Err(format!("`{name}` is a parameter already"));
             }
-            interface.params.push(InterfaceParam { name: name.into(), ty, array, value: None });
+            interface.params.push(InterfaceParam {
+                name: name.into(),
+                ty,
+                array,
+                members: vec![],
+                value: None,
+            });
             if !self.eat(',') {
                 self.expect(')')?;
                 break;

@@ -10,7 +10,7 @@ use nbcc_host::function::{Arguments, BindError, Bound, GivenArray, bind};
 use nbcc_isa::{ScalarType, Signature, SignatureParam};
 
 use super::arrays::{self, ArrayForm};
-use super::names;
+use super::{names, structures};
 use crate::cli::DataArgs;
 use crate::session::{Session, Stop};
 use crate::style::BOLD;
@@ -26,9 +26,16 @@ pub fn gather(
     args: &DataArgs,
 ) -> Result<Bound, Stop> {
     let known = signature.params.iter().filter(|param| param.array.is_some());
-    names::check(session, "input", known.map(|param| param.name.as_str()), &args.input)?;
+    let mut known: Vec<String> = known.map(structures::host_name).collect();
+    known.dedup();
+    names::check(session, "input", known.iter().map(String::as_str), &args.input)?;
     let mut arrays = BTreeMap::new();
     for (name, file) in &args.input {
+        if let Some(group) = structures::groups(signature).iter().find(|group| group.name == *name)
+        {
+            arrays.extend(group.read(session, file)?);
+            continue;
+        }
         let mut array = array(session, file)?;
         // A truth value is a byte.
         let takes = signature.params.iter().find(|param| param.name == *name).map(|param| param.ty);
@@ -149,9 +156,18 @@ pub struct Place {
     /// The name of the parameter, or `return`.
     name: String,
     path: PathBuf,
-    /// The number of the array among the array parameters; `None` for the result.
-    array: Option<usize>,
-    ty: ScalarType,
+    content: Content,
+}
+
+/// What goes somewhere.
+#[derive(Clone, Copy, Debug)]
+enum Content {
+    /// The result.
+    Result(ScalarType),
+    /// The array of that number among the array parameters.
+    Array(usize, ScalarType),
+    /// The array of structures of that number.
+    Structures(usize),
 }
 
 /// Decides where what a function leaves behind goes: as the command line says, else
@@ -163,17 +179,22 @@ pub fn plan(
 ) -> Result<Vec<Place>, Stop> {
     let arrays = signature.params.iter().filter_map(|param| Some((param, param.array.as_ref()?)));
     let outputs = arrays.enumerate().filter(|(_, (_, array))| !array.is_const);
-    let mut all: Vec<(String, Option<usize>, ScalarType)> =
-        outputs.map(|(number, (param, _))| (param.name.clone(), Some(number), param.ty)).collect();
-    all.extend(signature.result.map(|ty| (RESULT.to_string(), None, ty)));
+    let plain = outputs.filter(|(_, (param, _))| param.members.is_empty());
+    let mut all: Vec<(String, Content)> = plain
+        .map(|(number, (param, _))| (param.name.clone(), Content::Array(number, param.ty)))
+        .collect();
+    let groups = structures::groups(signature);
+    let written = groups.iter().enumerate().filter(|(_, group)| !group.is_const());
+    all.extend(written.map(|(number, group)| (group.name.clone(), Content::Structures(number))));
+    all.extend(signature.result.map(|ty| (RESULT.to_string(), Content::Result(ty))));
     names::check(session, "output", all.iter().map(|(name, ..)| name.as_str()), args)?;
     let mut places = Vec::new();
-    for (name, array, ty) in all {
+    for (name, content) in all {
         let named = args.iter().find(|(known, _)| *known == name);
         let path = match named {
             Some((_, file)) => PathBuf::from(file),
             // The result is printed; a file it gets where one is named.
-            None if array.is_none() => continue,
+            None if matches!(content, Content::Result(_)) => continue,
             None => PathBuf::from(format!("{}.{name}.npy", signature.name)),
         };
         if path.extension().is_none_or(|extension| extension != "npy") {
@@ -182,7 +203,7 @@ pub fn plan(
             return Err(session.fail(error.help(format!("write it as --output {name}=FILE.npy"))));
         }
         files::check_output(session, &path)?;
-        places.push(Place { name, path, array, ty });
+        places.push(Place { name, path, content });
     }
     Ok(places)
 }
@@ -200,16 +221,34 @@ pub fn write(
     if let (Some(ty), Some(bits)) = (signature.result, result) {
         let _ = writeln!(text, "{} = {BOLD}{}{BOLD:#}", signature.name, show(ty, bits));
     }
-    for Place { name, path, array, ty } in places {
-        let word = result.unwrap_or_default().to_le_bytes();
-        let (shape, bytes) = match array {
-            Some(number) => (arguments.arrays[*number].shape.clone(), &arrays[*number][..]),
-            None => (vec![], &word[..ty.bytes() as usize]),
+    let groups = structures::groups(signature);
+    let word = result.unwrap_or_default().to_le_bytes();
+    for Place { name, path, content } in places {
+        let (shape, what) = match *content {
+            Content::Structures(number) => {
+                let group = &groups[number];
+                let of: Vec<usize> = group.params.iter().map(|(number, ..)| *number).collect();
+                let shape = &arguments.arrays[of[0]].shape;
+                let shape = shape[..shape.len() - 1].to_vec();
+                let members: Vec<&[u8]> = of.iter().map(|&number| &arrays[number][..]).collect();
+                group.write(session, path, &shape, &members)?;
+                (shape, format!("structures of {} bytes", group.bytes))
+            }
+            Content::Array(number, scalar) => {
+                let shape = arguments.arrays[number].shape.clone();
+                let form = ArrayForm::Npy { scalar, shape: shape.clone() };
+                arrays::write(session, path, &form, &arrays[number])?;
+                (shape, scalar.name().to_string())
+            }
+            Content::Result(scalar) => {
+                let form = ArrayForm::Npy { scalar, shape: vec![] };
+                arrays::write(session, path, &form, &word[..scalar.bytes() as usize])?;
+                (vec![], scalar.name().to_string())
+            }
         };
         let sizes: Vec<String> = shape.iter().map(u64::to_string).collect();
-        arrays::write(session, path, &ArrayForm::Npy { scalar: *ty, shape }, bytes)?;
-        let (sizes, ty, file) = (sizes.join(", "), ty.name(), path.display());
-        let _ = writeln!(text, "{name}: [{sizes}] {ty} -> {BOLD}{file}{BOLD:#}");
+        let (sizes, file) = (sizes.join(", "), path.display());
+        let _ = writeln!(text, "{name}: [{sizes}] {what} -> {BOLD}{file}{BOLD:#}");
     }
     Ok(text)
 }

@@ -11,6 +11,7 @@ pub mod outputs;
 pub mod params;
 mod picture;
 mod raw;
+mod structures;
 
 use std::path::{Path, PathBuf};
 

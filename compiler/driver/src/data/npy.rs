@@ -1,6 +1,7 @@
 //! NumPy's array format: shape `[H, W]` for dimensions (x, y), `[C, H, W]` for (x, y, c), `[W]`
 //! for one.
 
+use nbcc_base::member::Component;
 use nbcc_stages::{ElementType, Image};
 
 use super::raw;
@@ -87,22 +88,55 @@ fn split(bytes: &[u8]) -> Result<(&str, &[u8]), NpyError> {
 
 /// What a header says.
 struct Header<'a> {
+    /// NumPy's name of the elements' type; empty where they are structures.
     descr: &'a str,
+    /// The fields of a structure.
+    fields: Vec<Field>,
+    /// Bytes of a structure.
+    bytes: u64,
     fortran: bool,
     shape: Vec<u64>,
 }
 
-/// Reads a header: a Python dictionary of exactly these three keys, in any order.
+/// A field of a structured type, scalars of one type.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Field {
+    /// NumPy's name of the scalars' type, with its byte order.
+    pub ty: String,
+    /// The byte in the structure where the first scalar lies.
+    pub offset: u64,
+    /// The names that lead to it.
+    pub path: Vec<Component>,
+}
+
+/// Structures in structures at most.
+const MAX_DEPTH: u32 = 64;
+
+/// Reads the header of a plain array.
 fn parse_header(text: &str) -> Result<Header<'_>, NpyError> {
+    let header = parse_any_header(text)?;
+    match header.descr.is_empty() {
+        false => Ok(header),
+        true => Err(NpyError::Broken("its elements are structures".to_string())),
+    }
+}
+
+/// Reads a header: a Python dictionary of exactly these three keys, in any order.
+fn parse_any_header(text: &str) -> Result<Header<'_>, NpyError> {
     let broken = |what: &str| NpyError::Broken(format!("its header {what}"));
     let mut reader = HeaderReader { rest: text };
     let (mut descr, mut fortran, mut shape) = (None, None, None);
+    let (mut fields, mut bytes) = (Vec::new(), 0);
     let mut parse = || {
         reader.expect('{')?;
         while !reader.accept('}') {
             let key = reader.string()?;
             reader.expect(':')?;
             match key {
+                "descr" if reader.rest.trim_start().starts_with('[') => {
+                    (fields, bytes) = reader.fields(0)?;
+                    descr = Some("");
+                }
                 "descr" => descr = Some(reader.string()?),
                 "fortran_order" => fortran = Some(reader.boolean()?),
                 "shape" => shape = Some(reader.numbers()?),
@@ -117,7 +151,9 @@ fn parse_header(text: &str) -> Result<Header<'_>, NpyError> {
     };
     parse().ok_or_else(|| broken("is not that of a plain array"))?;
     match (descr, fortran, shape) {
-        (Some(descr), Some(fortran), Some(shape)) => Ok(Header { descr, fortran, shape }),
+        (Some(descr), Some(fortran), Some(shape)) => {
+            Ok(Header { descr, fields, bytes, fortran, shape })
+        }
         _ => Err(broken("lacks a key")),
     }
 }
@@ -144,6 +180,55 @@ impl<'a> HeaderReader<'a> {
         let (string, rest) = self.rest.split_once(quote)?;
         self.rest = rest;
         (!string.contains('\\')).then_some(string)
+    }
+
+    /// The fields of a structure, and its bytes: `[('re', '<i2'), ('', '|V2'), ('w', '<i4', (3,))]`.
+    fn fields(&mut self, depth: u32) -> Option<(Vec<Field>, u64)> {
+        (depth < MAX_DEPTH).then_some(())?;
+        let (mut all, mut bytes) = (Vec::new(), 0_u64);
+        self.expect('[')?;
+        while !self.accept(']') {
+            self.expect('(')?;
+            let name = self.string()?;
+            self.expect(',')?;
+            let nested = self.rest.trim_start().starts_with('[');
+            let (inner, ty, own) = match nested {
+                true => {
+                    let (inner, own) = self.fields(depth + 1)?;
+                    (inner, "", own)
+                }
+                false => {
+                    let ty = self.string()?;
+                    let width = ty.trim_start_matches(['<', '>', '|', '=']).get(1..)?;
+                    (vec![], ty, width.parse().ok()?)
+                }
+            };
+            let mut counts = Vec::new();
+            if self.accept(',') && !self.rest.trim_start().starts_with(')') {
+                counts = self.numbers()?;
+                self.accept(',');
+            }
+            self.expect(')')?;
+            let elements = counts.iter().try_fold(1_u64, |n, &count| n.checked_mul(count))?;
+            let component =
+                |bytes| Component { name: name.to_string(), bytes, counts: counts.clone() };
+            // Bytes without a name are there so that others are aligned.
+            if !nested && !name.is_empty() {
+                let ty = ty.to_string();
+                all.push(Field { ty, offset: bytes, path: vec![component(None)] });
+            }
+            for mut field in inner {
+                field.offset = field.offset.checked_add(bytes)?;
+                field.path.insert(0, component(Some(own)));
+                all.push(field);
+            }
+            bytes = bytes.checked_add(own.checked_mul(elements)?)?;
+            if !self.accept(',') {
+                self.expect(']')?;
+                break;
+            }
+        }
+        Some((all, bytes))
     }
 
     fn boolean(&mut self) -> Option<bool> {
@@ -258,6 +343,46 @@ pub fn numbers(mut bytes: Vec<u8>) -> Result<Numbers, String> {
     Ok(of(turned))
 }
 
+/// An array of structures.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Structures {
+    /// The structures one behind the other.
+    pub elements: Vec<u8>,
+    /// Their fields, and the bytes of one.
+    pub fields: Vec<Field>,
+    /// Bytes of a structure.
+    pub bytes: u64,
+    /// The shape, the slowest dimension first.
+    pub shape: Vec<u64>,
+}
+
+/// An array of structures of any shape. What is wrong, in words, where it is none.
+pub fn structures(mut bytes: Vec<u8>) -> Result<Structures, String> {
+    let words = |error| match error {
+        NpyError::Broken(what) => what,
+        _ => "it is damaged".to_string(),
+    };
+    let (text, elements) = split(&bytes).map_err(words)?;
+    let Header { descr, fields, bytes: each, fortran, shape } =
+        parse_any_header(text).map_err(words)?;
+    if !descr.is_empty() {
+        return Err(format!("its elements are '{descr}', no structures"));
+    }
+    if fortran && shape.len() > 1 {
+        return Err("its structures are stored in Fortran order".to_string());
+    }
+    let expected = shape.iter().try_fold(each, |n, &count| n.checked_mul(count));
+    let expected = expected.and_then(|n| usize::try_from(n).ok());
+    let expected = expected.ok_or_else(|| format!("its shape {shape:?} is too large"))?;
+    if elements.len() < expected {
+        return Err(format!("its elements take {expected} bytes, it has {}", elements.len()));
+    }
+    let start = bytes.len() - elements.len();
+    bytes.drain(..start);
+    bytes.truncate(expected);
+    Ok(Structures { elements: bytes, fields, bytes: each, shape })
+}
+
 /// The bytes of an image as an array file.
 pub fn write(image: &Image) -> Vec<u8> {
     let name = match image.ty {
@@ -283,18 +408,35 @@ fn array(descr: &str, shape: &[u64], elements: &[u8]) -> Vec<u8> {
 
 /// What comes before the elements of an array file, which are in C order.
 pub fn header(descr: &str, shape: &[u64]) -> Vec<u8> {
+    header_of(&format!("'{descr}'"), shape)
+}
+
+/// The same for a type as Python writes it, which structures have.
+pub fn header_of(descr: &str, shape: &[u64]) -> Vec<u8> {
     let sizes: Vec<String> = shape.iter().map(u64::to_string).collect();
     let comma = if shape.len() == 1 { "," } else { "" };
     let mut header = format!(
-        "{{'descr': '{descr}', 'fortran_order': False, 'shape': ({}{comma}), }}",
+        "{{'descr': {descr}, 'fortran_order': False, 'shape': ({}{comma}), }}",
         sizes.join(", ")
     );
     // The elements start at a multiple of 64 bytes; the header ends in a line break.
-    let padding = (64 - (10 + header.len() + 1) % 64) % 64;
+    // A header of more than 16 bits has the second version of the format, with 32.
+    let is_long = header.len() > usize::from(u16::MAX) - 64;
+    let before = if is_long { 12 } else { 10 };
+    let padding = (64 - (before + header.len() + 1) % 64) % 64;
     header.extend(std::iter::repeat_n(' ', padding));
     header.push('\n');
-    let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
-    bytes.extend((header.len() as u16).to_le_bytes());
+    let mut bytes = b"\x93NUMPY".to_vec();
+    match is_long {
+        true => {
+            bytes.extend([2, 0]);
+            bytes.extend((header.len() as u32).to_le_bytes());
+        }
+        false => {
+            bytes.extend([1, 0]);
+            bytes.extend((header.len() as u16).to_le_bytes());
+        }
+    }
     bytes.extend(header.as_bytes());
     bytes
 }

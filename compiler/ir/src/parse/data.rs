@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use nbcc_base::Span;
+use nbcc_base::member::Member;
 
 use super::function::Body;
 use super::{Parse, Parser};
@@ -207,12 +208,37 @@ impl Parser<'_, '_> {
             let shape = if has_shape { self.list("]", |p| p.extent())? } else { vec![] };
             array = Some(ArrayParam { mem, is_const, shape });
         }
+        let mut members = Vec::new();
+        while array.is_some() && self.is_word("member") && !self.tokens[self.at].first {
+            self.next();
+            members.push(self.member()?);
+        }
         let is_known = array.is_none() && !self.tokens[self.at].first && self.eat("=");
         let value = if is_known { Some(self.integer("the bits of a value")?) } else { None };
         if let Some(interface) = &mut body.func.interface {
-            interface.params.push(InterfaceParam { name: name.into_owned(), ty, array, value });
+            interface.params.push(InterfaceParam {
+                name: name.into_owned(),
+                ty,
+                array,
+                members,
+                value,
+            });
         }
         Ok(())
+    }
+
+    /// `"a 8 4 re"`.
+    fn member(&mut self) -> Parse<Member> {
+        let Token::Text(text) = self.peek().clone() else {
+            return self.expected("a member in quotes");
+        };
+        match text.parse() {
+            Ok(member) => {
+                self.next();
+                Ok(member)
+            }
+            Err(_) => self.expected("a member of a structure"),
+        }
     }
 
     /// `@table`, behind the `=` of a memory object.

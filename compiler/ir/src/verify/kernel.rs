@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use nbcc_base::member::Member;
+
 use super::VerifierError;
 use crate::{
     DataObject, ExecutionModel, Extent, FloatFormat, Function, MemData, Module, NumType,
@@ -90,6 +92,15 @@ pub(super) fn check_interface(func: &Function, errors: &mut Vec<VerifierError>) 
             }
             None => {}
             Some(array) => {
+                let width = u64::from(param.ty.ty().scalar.bytes());
+                let scalars: u64 = param.members.iter().map(Member::scalars).sum();
+                let is_sound = |member: &Member| member.is_sound(width);
+                let counts = array.shape.last().is_some_and(|last| {
+                    *last == Extent::constant(i64::try_from(scalars).unwrap_or(i64::MAX))
+                });
+                if !param.members.is_empty() && !(counts && param.members.iter().all(is_sound)) {
+                    fault(&param.name, "does not hold the members that it names");
+                }
                 let is_it = |mem: &MemData| {
                     mem.name == param.name && is_given(mem) && mem.element == param.ty.ty().scalar
                 };

@@ -2,17 +2,26 @@
 //! that are given, its body is inlined.
 
 use nbcc_base::extent::{ExtentExpr, Step};
+use nbcc_base::member::{Component, Member};
 use nbcc_base::{Diagnostic, Failed, Span};
 use nbcc_ir::{
-    ArrayParam, Extent, Interface, InterfaceParam, MemData, NumType, Space, Storage, Terminator,
-    Type,
+    ArrayParam, Extent, Interface, InterfaceParam, Mem, MemData, NumType, Space, Storage,
+    Terminator, Type,
 };
 
+use super::objects::Object;
 use super::place::whole;
 use super::{Lower, Pointer, Val, ir_type};
 use crate::codes;
 use crate::sema::tree::{Extent as Declared, Function, Param};
 use crate::types::{Int, Kind, Layout, Len, Ty, Types};
+
+/// An array of structures as hosts know it.
+struct Outer {
+    name: String,
+    shape: Vec<Extent>,
+    is_const: bool,
+}
 
 impl Lower<'_> {
     /// Builds the function.
@@ -35,6 +44,7 @@ impl Lower<'_> {
                     name,
                     ty: NumType::Int(int.ir()),
                     array: None,
+                    members: vec![],
                     value: None,
                 });
                 // A truth value is 0 or 1, whatever is given.
@@ -48,13 +58,7 @@ impl Lower<'_> {
                 args.push(Val::Int(value));
                 continue;
             }
-            let (int, array, pointer) = self.array(function, param, &name, &scalars)?;
-            params.push(InterfaceParam {
-                name,
-                ty: NumType::Int(int.ir()),
-                array: Some(array),
-                value: None,
-            });
+            let pointer = self.array(function, param, &name, &scalars, &mut params)?;
             args.push(Val::Pointer(pointer));
         }
         let result = match self.types.kind(function.result) {
@@ -83,23 +87,22 @@ impl Lower<'_> {
             .fail(error.help("take integers and arrays, and give an integer or nothing"))
     }
 
-    /// The memory object of an array parameter.
+    /// The memory object of an array parameter, or the objects of one of structures with members of
+    /// several types.
     fn array(
         &mut self,
         function: &Function,
         param: &Param,
         name: &str,
         scalars: &[(u32, u32)],
-    ) -> Result<(Int, ArrayParam, Pointer), Failed> {
+        params: &mut Vec<InterfaceParam>,
+    ) -> Result<Pointer, Failed> {
         let Some(of) = self.types.pointee(param.ty) else {
             return self.refuse(param.span, "a structure is given by value");
         };
         if !self.types.is_complete(of.ty) || of.ty == Types::VOID {
             return self.refuse(param.span, "a pointer to what has no elements");
         }
-        let Layout::Uniform(int, _) = self.types.layout(of.ty) else {
-            return self.refuse(param.span, "structures with members of several types");
-        };
         let mut shape = Vec::new();
         shape.push(match param.extent {
             Some(Declared::Fixed(count)) => fixed(count),
@@ -115,20 +118,120 @@ impl Lower<'_> {
             });
             inner = element.ty;
         }
+        let is_const = of.is_const || self.elements_are_const(of.ty);
+        let Layout::Uniform(int, leaves) = self.types.layout(inner) else {
+            let outer = Outer { name: name.to_string(), shape, is_const };
+            return self.structures(&outer, inner, param.span, params);
+        };
         if self.types.members(inner).is_some() {
-            shape.push(fixed(self.types.leaves(inner)));
+            shape.push(fixed(leaves));
         }
-        let total = product(&shape);
+        let (number, mem) = self.given(name, int, product(&shape));
+        let shape = if shape.len() == 1 { vec![] } else { shape };
+        params.push(InterfaceParam {
+            name: self.func.mems[mem].name.clone(),
+            ty: NumType::Int(int.ir()),
+            array: Some(ArrayParam { mem, is_const, shape }),
+            members: vec![],
+            value: None,
+        });
+        Ok(whole(number))
+    }
+
+    /// A memory object that hosts give, and its number.
+    fn given(&mut self, name: &str, int: Int, extent: Extent) -> (u32, Mem) {
         let name = self.mem_name(name);
         let number = self.add_mem(MemData {
-            extents: vec![total],
+            extents: vec![extent],
             storage: Storage::Param,
             ..MemData::new(name, ir_type(int).scalar, &[], Space::Global)
         });
-        let mem = self.mem_of(number).expect("a memory object");
-        let shape = if shape.len() == 1 { vec![] } else { shape };
-        let is_const = of.is_const || self.elements_are_const(of.ty);
-        Ok((int, ArrayParam { mem, is_const, shape }, whole(number)))
+        (number, self.mem_of(number).expect("a memory object"))
+    }
+
+    /// The memory objects of an array of structures, in the order of
+    /// [`Lower::allocate`](super::objects).
+    fn structures(
+        &mut self,
+        outer: &Outer,
+        ty: Ty,
+        span: Span,
+        params: &mut Vec<InterfaceParam>,
+    ) -> Result<Pointer, Failed> {
+        let bytes = self.types.size(ty).unwrap_or(u64::MAX);
+        let number = self.objects.len() as u32;
+        let start = Member { of: outer.name.clone(), bytes, offset: 0, path: vec![] };
+        let first = params.len();
+        self.members_of(outer, ty, &outer.name, &start, params);
+        let too_many = |param: &InterfaceParam| {
+            let width = u64::from(param.ty.ty().scalar.bytes());
+            !param.members.iter().all(|member| member.is_sound(width))
+        };
+        if params[first..].iter().any(too_many) {
+            return self.refuse(span, "structures of so many numbers");
+        }
+        Ok(whole(number))
+    }
+
+    fn members_of(
+        &mut self,
+        outer: &Outer,
+        ty: Ty,
+        name: &str,
+        at: &Member,
+        params: &mut Vec<InterfaceParam>,
+    ) {
+        self.objects.push(Object::Group);
+        let fields = self.fields(ty);
+        for (number, (field, of)) in fields.into_iter().enumerate() {
+            let (inner, at) = self.member_at(at, ty, number);
+            let name = format!("{name}.{field}");
+            let Layout::Uniform(int, _) = self.types.layout(of) else {
+                self.members_of(outer, inner, &name, &at, params);
+                continue;
+            };
+            let mut members = Vec::new();
+            self.scalars_at(inner, at, &mut members);
+            let mut shape = outer.shape.clone();
+            let scalars = members.iter().map(Member::scalars).fold(0, u64::saturating_add);
+            shape.push(fixed(scalars));
+            let (_, mem) = self.given(&name, int, product(&shape));
+            params.push(InterfaceParam {
+                name: self.func.mems[mem].name.clone(),
+                ty: NumType::Int(int.ir()),
+                array: Some(ArrayParam { mem, is_const: outer.is_const, shape }),
+                members,
+                value: None,
+            });
+        }
+    }
+
+    /// A member of the structure that lies at a place, its type without being an array.
+    fn member_at(&self, at: &Member, ty: Ty, number: usize) -> (Ty, Member) {
+        let member = &self.types.members(ty).unwrap_or_default()[number];
+        let mut inner = member.of.ty;
+        let mut counts = Vec::new();
+        while let Kind::Array(of, Len::Fixed(count)) = self.types.kind(inner) {
+            counts.push(count);
+            inner = of.ty;
+        }
+        let mut at = at.clone();
+        at.offset += member.offset;
+        if let Some(name) = member.name {
+            let name = self.names.text(name).to_string();
+            let bytes = self.types.members(inner).and(self.types.size(inner));
+            at.path.push(Component { name, bytes, counts });
+        }
+        (inner, at)
+    }
+
+    /// The scalars of a type whose scalars are of one type, each by its own name.
+    fn scalars_at(&self, ty: Ty, at: Member, all: &mut Vec<Member>) {
+        let Some(members) = self.types.members(ty) else { return all.push(at) };
+        for number in 0..members.len() {
+            let (inner, at) = self.member_at(&at, ty, number);
+            self.scalars_at(inner, at, all);
+        }
     }
 
     fn elements_are_const(&self, ty: Ty) -> bool {

@@ -54,9 +54,24 @@ impl Lower<'_> {
         (of != Types::VOID).then_some(of)
     }
 
+    /// The structure of members of several types that a pointer points to, or an array of it, and its
+    /// bytes.
+    fn mixed(&self, pointer: &Expr) -> Option<(Ty, i64)> {
+        let mut of = self.pointee(pointer)?;
+        while let Kind::Array(element, _) = self.types.kind(of) {
+            of = element.ty;
+        }
+        let bytes = self.types.size(of).filter(|_| self.types.layout(of) == Layout::Mixed)?;
+        Some((of, i64::try_from(bytes).ok()?))
+    }
+
     /// How many scalars some bytes are; the run ends where they are no whole number.
     fn scalars_of(&mut self, bytes: &Expr, int: Int) -> Value {
-        let size = i64::from(int.bits() / 8);
+        self.count_of(bytes, i64::from(int.bits() / 8))
+    }
+
+    /// How many elements of a size some bytes are; the run ends where they are no whole number.
+    fn count_of(&mut self, bytes: &Expr, size: i64) -> Value {
         let bytes = self.int(bytes);
         let bytes = self.widen(bytes, false, Type::I64);
         let most = self.constant(Type::I64, i64::from(i32::MAX) * size);
@@ -79,13 +94,18 @@ impl Lower<'_> {
     fn memset(&mut self, args: &[Expr]) -> Val {
         let to = self.pointer(&args[0]);
         let byte = self.int(&args[1]);
+        if let Some((ty, bytes)) = self.mixed(&args[0]) {
+            let byte = self.widen(byte, true, Type::I8);
+            let count = self.count_of(&args[2], bytes);
+            self.each("memset", count, |lower, number| {
+                let at = lower.add(to.at, Offset { value: Some(number), constant: 0 });
+                lower.fill(Pointer { at, ..to }, ty, byte);
+            });
+            return Val::Pointer(to);
+        }
         let Some(int) = self.bytes_of(&args[0]) else { return Val::Pointer(to) };
         let byte = self.widen(byte, true, Type::I8);
-        let mut value = self.widen(byte, false, ir_type(int));
-        if int.bits() > 8 {
-            let ones = self.constant(ir_type(int), 0x0101_0101_0101_0101);
-            value = self.binary(BinaryOp::Imul, value, ones);
-        }
+        let value = self.repeated(byte, int);
         let count = self.scalars_of(&args[2], int);
         self.each("memset", count, |lower, number| {
             let at = lower.add(to.at, Offset { value: Some(number), constant: 0 });
@@ -94,8 +114,54 @@ impl Lower<'_> {
         Val::Pointer(to)
     }
 
+    /// The scalar whose bytes are all that one.
+    fn repeated(&mut self, byte: Value, int: Int) -> Value {
+        let value = self.widen(byte, false, ir_type(int));
+        if int.bits() == 8 {
+            return value;
+        }
+        let ones = self.constant(ir_type(int), 0x0101_0101_0101_0101);
+        self.binary(BinaryOp::Imul, value, ones)
+    }
+
+    /// Makes every byte of a value that one.
+    fn fill(&mut self, to: Pointer, ty: Ty, byte: Value) {
+        match (self.types.layout(ty), self.types.kind(ty)) {
+            (Layout::Uniform(int, leaves), _) => {
+                let value = self.repeated(byte, int);
+                self.span_of(leaves, |lower, at| {
+                    let at = lower.add(to.at, at);
+                    lower.store(Pointer { at, ..to }, value);
+                });
+            }
+            (_, Kind::Array(of, Len::Fixed(count))) => {
+                let unit = self.unit(of.ty);
+                self.span_of(count, |lower, at| {
+                    let at = lower.scaled(at, unit);
+                    let at = lower.add(to.at, at);
+                    lower.fill(Pointer { at, ..to }, of.ty, byte);
+                });
+            }
+            _ => {
+                for (number, (_, of)) in self.fields(ty).into_iter().enumerate() {
+                    let member = self.member_of(to, ty, number);
+                    self.fill(member, of, byte);
+                }
+            }
+        }
+    }
+
     fn memmove(&mut self, function: Library, args: &[Expr]) -> Val {
         let (to, from) = (self.pointer(&args[0]), self.pointer(&args[1]));
+        if let Some((ty, bytes)) = self.mixed(&args[0])
+            && self.mixed(&args[1]) == Some((ty, bytes))
+        {
+            let count = self.count_of(&args[2], bytes);
+            self.moved(function, to, from, count, |lower, target, source| {
+                lower.copy(target, source, ty);
+            });
+            return Val::Pointer(to);
+        }
         let (Some(a), Some(b)) = (self.bytes_of(&args[0]), self.bytes_of(&args[1])) else {
             return Val::Pointer(to);
         };
@@ -103,8 +169,23 @@ impl Lower<'_> {
             self.different_sizes(&args[1]);
             return Val::Pointer(to);
         }
-        let ty = ir_type(a);
         let count = self.scalars_of(&args[2], a);
+        self.moved(function, to, from, count, |lower, target, source| {
+            let value = lower.load(source, ir_type(a));
+            lower.store(target, value);
+        });
+        Val::Pointer(to)
+    }
+
+    /// Copies elements one by one, from the last to the first where they may lie over each other.
+    fn moved(
+        &mut self,
+        function: Library,
+        to: Pointer,
+        from: Pointer,
+        count: Value,
+        one: impl FnOnce(&mut Self, Pointer, Pointer),
+    ) {
         let backwards = (function == Library::Memmove).then(|| {
             let (x, y) = (self.offset_value(to.at), self.offset_value(from.at));
             self.compare(IntCond::Sgt, x, y)
@@ -119,11 +200,9 @@ impl Lower<'_> {
             }
             let number = Offset { value: Some(number), constant: 0 };
             let source = Pointer { at: lower.add(from.at, number), ..from };
-            let value = lower.load(source, ty);
             let target = Pointer { at: lower.add(to.at, number), ..to };
-            lower.store(target, value);
+            one(lower, target, source);
         });
-        Val::Pointer(to)
     }
 
     fn different_sizes(&mut self, arg: &Expr) {
@@ -227,7 +306,9 @@ impl Lower<'_> {
                 });
             }
             (_, Kind::Array(of, Len::Fixed(count))) => {
+                let unit = self.unit(of.ty);
                 self.span_of(count, |lower, at| {
+                    let at = lower.scaled(at, unit);
                     let source = Pointer { at: lower.add(from.at, at), ..from };
                     let target = Pointer { at: lower.add(to.at, at), ..to };
                     lower.copy(target, source, of.ty);
@@ -274,8 +355,10 @@ impl Lower<'_> {
             _ if loops && matches!(self.types.kind(ty), Kind::Array(..)) => {
                 let Kind::Array(of, Len::Fixed(count)) = self.types.kind(ty) else { return };
                 let count = self.i32(count as i64);
+                let unit = self.unit(of.ty);
                 self.each("clear", count, |lower, number| {
-                    let at = lower.add(to.at, Offset { value: Some(number), constant: 0 });
+                    let at = lower.scaled(Offset { value: Some(number), constant: 0 }, unit);
+                    let at = lower.add(to.at, at);
                     lower.clear(Pointer { at, ..to }, of.ty, &[]);
                 });
             }

@@ -149,7 +149,7 @@ impl Lower<'_> {
 
     /// By how much a pointer to a type moves in its object from one value to the next: scalars, or
     /// values where the scalars lie in several objects. Extents that are variables are left out.
-    fn unit(&self, ty: Ty) -> u64 {
+    pub(super) fn unit(&self, ty: Ty) -> u64 {
         match (self.types.layout(ty), self.types.kind(ty)) {
             (Layout::Uniform(_, leaves), _) => leaves,
             (_, Kind::Array(of, Len::Fixed(count))) => self.unit(of.ty).saturating_mul(count),
