@@ -34,6 +34,8 @@ pub struct Reader<'a> {
     pub entry: Option<&'static TargetEntry>,
     /// What the command line says of the source.
     pub args: &'a LanguageArgs,
+    /// Whether reads of what nothing was written to end the run.
+    pub checked: bool,
 }
 
 /// What a compilation goes through.
@@ -79,7 +81,7 @@ pub fn reader<'a>(
         Some(name) => Some(target_entry(session, name)?),
         None => registry::get().target(usual),
     };
-    let reader = Reader { language, translator, entry, args };
+    let reader = Reader { language, translator, entry, args, checked: false };
     let Some(entry) = entry else { return Ok(reader) };
     let (is, takes) = (frontend.kind(), entry.target.accepts());
     if is != takes {
@@ -102,6 +104,23 @@ pub fn parse(
 ) -> Result<Program, Stop> {
     let id = read(session, path, reader)?;
     parse_source(session, id, path, reader, params)
+}
+
+/// The same once more, for a run in which reads of what nothing was written to end it.
+pub fn parse_checked(
+    session: &mut Session,
+    path: &Path,
+    reader: Reader<'_>,
+    params: &[(String, String)],
+) -> Result<Program, Stop> {
+    // What there is to say was said when it was read first.
+    let said = session.diagnostics.take();
+    let program = parse(session, path, Reader { checked: true, ..reader }, params);
+    if program.is_ok() {
+        session.diagnostics.take();
+    }
+    said.into_iter().for_each(|diagnostic| session.diagnostics.push(diagnostic));
+    program
 }
 
 /// Reads a source file, translated where it is in another language.
@@ -127,6 +146,7 @@ pub fn parse_source(
         params,
         entry: reader.args.entry.as_deref(),
         defines: &reader.args.define,
+        checked: reader.checked,
         includes: Some(&included),
     };
     let file = session.sources.get(id);

@@ -80,6 +80,8 @@ pub struct ParseOptions<'a> {
     pub entry: Option<&'a str>,
     /// What the command line defines for a preprocessor: `NAME` or `NAME=VALUE`.
     pub defines: &'a [String],
+    /// Whether reads of what nothing was written to end the run.
+    pub checked: bool,
     /// Where further files come from, for languages that include some.
     pub includes: Option<&'a dyn Includes>,
 }

@@ -119,7 +119,7 @@ fn translate(
     let (program, mut types) = sema::check(items, names, diagnostics);
     diagnostics.check()?;
     let entry = entry(id, file, options, &program, names, diagnostics)?;
-    lower::lower(&program, entry, &mut types, names, diagnostics)
+    lower::lower(&program, entry, options.checked, &mut types, names, diagnostics)
 }
 
 /// Says of a diagnostic in a macro where that is defined, and of one in an included file where that

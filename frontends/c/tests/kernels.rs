@@ -59,6 +59,10 @@ fn check(path: &Path) -> Result<(), String> {
             return Err(format!("run {number} differs where scalars are constants"));
         }
         reads_back(&module)?;
+        let (mut checked, func) = common::compile_as(path, &text, Some(function), true)?;
+        if run(&mut checked, func, number, args, false) != general {
+            return Err(format!("run {number} differs where reads are checked"));
+        }
         out.push_str(&general);
     }
     let expected = path.with_extension("out");

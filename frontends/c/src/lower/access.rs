@@ -138,6 +138,13 @@ impl Lower<'_> {
 
     /// Loads a scalar.
     pub(super) fn load(&mut self, from: Pointer, ty: Type) -> Value {
+        let value = self.load_any(from, ty);
+        self.check_element(from);
+        value
+    }
+
+    /// Loads a scalar that may be without a value.
+    pub(super) fn load_any(&mut self, from: Pointer, ty: Type) -> Value {
         match from.object {
             Which::Known(number) => match self.mem_of(number) {
                 Some(mem) => {
@@ -165,6 +172,12 @@ impl Lower<'_> {
 
     /// Stores a scalar.
     pub(super) fn store(&mut self, to: Pointer, value: Value) {
+        self.store_any(to, value);
+        self.mark_element(to, None);
+    }
+
+    /// Stores a scalar that may be without a value.
+    pub(super) fn store_any(&mut self, to: Pointer, value: Value) {
         match to.object {
             Which::Known(number) => match self.mem_of(number) {
                 Some(mem) => {
@@ -198,7 +211,7 @@ impl Lower<'_> {
         let mut parts = Vec::new();
         for leaf in 0..self.types.leaves(ty) {
             let (at, int) = self.scalar_at(from, ty, leaf);
-            parts.push(self.load(at, ir_type(int)));
+            parts.push(self.load_any(at, ir_type(int)));
         }
         Val::Parts(parts)
     }

@@ -171,8 +171,7 @@ impl Lower<'_> {
         }
         let count = self.scalars_of(&args[2], a);
         self.moved(function, to, from, count, |lower, target, source| {
-            let value = lower.load(source, ir_type(a));
-            lower.store(target, value);
+            lower.transfer(target, source, ir_type(a));
         });
         Val::Pointer(to)
     }
@@ -300,9 +299,8 @@ impl Lower<'_> {
             (Layout::Uniform(int, leaves), _) => {
                 self.span_of(leaves, |lower, at| {
                     let source = Pointer { at: lower.add(from.at, at), ..from };
-                    let value = lower.load(source, ir_type(int));
                     let target = Pointer { at: lower.add(to.at, at), ..to };
-                    lower.store(target, value);
+                    lower.transfer(target, source, ir_type(int));
                 });
             }
             (_, Kind::Array(of, Len::Fixed(count))) => {

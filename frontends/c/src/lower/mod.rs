@@ -8,6 +8,7 @@
 //! that it may be.
 
 mod access;
+mod checked;
 mod expr;
 mod extents;
 mod interface;
@@ -108,13 +109,17 @@ struct Lower<'a> {
     /// Constants of the entry block that say which object a pointer points into.
     numbers: HashMap<u32, Value>,
     mem_names: HashMap<String, u32>,
+    /// What was written to, where reads of what was not end the run.
+    written: Option<checked::Written>,
     too_large: bool,
 }
 
-/// Makes the IR of a function of the program, and what it calls.
+/// Makes the IR of a function of the program, and what it calls. Where it is `checked`, the function
+/// ends the run when it reads what nothing was written to.
 pub(crate) fn lower(
     program: &Program,
     entry: usize,
+    checked: bool,
     types: &mut Types,
     names: &Names,
     diagnostics: &mut Diagnostics,
@@ -137,15 +142,16 @@ pub(crate) fn lower(
         objects: vec![Object::Null],
         numbers: HashMap::new(),
         mem_names: HashMap::new(),
+        written: checked.then(checked::Written::default),
         too_large: false,
     };
     lower.entry(entry)?;
     if lower.too_large {
         return Err(Failed);
     }
-    let Lower { mut module, mut func, objects, .. } = lower;
+    let Lower { mut module, mut func, objects, written, .. } = lower;
     clean(&mut func);
-    pointers::resolve(&mut func, &objects);
+    pointers::resolve(&mut func, &objects, &written.unwrap_or_default().objects);
     clean(&mut func);
     ranges::drop_limits(&mut func);
     clean(&mut func);
@@ -274,6 +280,7 @@ impl Lower<'_> {
 
     fn write(&mut self, var: Var, value: Value) {
         self.ssa.write(self.block, var, value);
+        self.mark_variable(var, true);
     }
 
     /// The memory object of a number; `None` for null and for numbers of whole structures.

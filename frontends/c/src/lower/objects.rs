@@ -80,7 +80,11 @@ impl Lower<'_> {
                     data.space = space;
                     data.storage = Storage::Object(object);
                 }
-                self.add_mem(data)
+                let number = self.add_mem(data);
+                if self.written.is_some() && holder == Holder::Function {
+                    self.track(number);
+                }
+                number
             }
             Layout::Mixed => match self.types.kind(ty) {
                 Kind::Array(of, len) => {
@@ -110,7 +114,7 @@ impl Lower<'_> {
     }
 
     /// How many numbers the objects of a type take.
-    fn numbers_of(&self, ty: Ty) -> u32 {
+    pub(super) fn numbers_of(&self, ty: Ty) -> u32 {
         self.types.sums(ty).objects as u32
     }
 

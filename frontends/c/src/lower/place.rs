@@ -193,6 +193,7 @@ impl Lower<'_> {
                 if self.types.members(ty).is_some() {
                     Val::Parts(parts)
                 } else {
+                    self.check_variable(vars[0]);
                     Val::Int(parts.remove(0))
                 }
             }
@@ -247,7 +248,12 @@ impl Lower<'_> {
         let to = self.located(local);
         match &to {
             Located::Memory(pointer) => {
-                let Some(init) = init else { return };
+                let Some(init) = init else {
+                    if let Which::Known(number) = pointer.object {
+                        self.forget(number, self.numbers_of(ty));
+                    }
+                    return;
+                };
                 if let Located::Memory(Pointer { object: Which::Known(number), .. }) = to
                     && let Some(mem) = self.mem_of(number)
                     && let nbcc_ir::Storage::Object(_) = self.func.mems[mem].storage
@@ -277,6 +283,9 @@ impl Lower<'_> {
                         None => self.constant(zero, 0),
                     };
                     self.write(var, value);
+                    if init.is_none() {
+                        self.mark_variable(var, false);
+                    }
                 }
             }
             Located::Pointer(..) => {
@@ -327,9 +336,8 @@ impl Lower<'_> {
                 Val::At(from) => {
                     for number in 0..self.types.leaves(of) {
                         let (source, int) = self.scalar_at(from, of, number);
-                        let value = self.load(source, ir_type(int));
                         let (at, _) = self.scalar_at(to, ty, leaf + number);
-                        self.store(at, value);
+                        self.transfer(at, source, ir_type(int));
                     }
                 }
                 Val::Void | Val::Pointer(_) => {}

@@ -13,11 +13,15 @@ use super::objects::Object;
 
 pub(super) const LOAD: &str = "pointer.load";
 pub(super) const STORE: &str = "pointer.store";
+/// The same for whether something was written to an element.
+pub(super) const LOAD_WRITTEN: &str = "written.load";
+pub(super) const STORE_WRITTEN: &str = "written.store";
 pub(super) const NULL: &str = "a null pointer is used";
 pub(super) const DIFFERENT: &str = "pointers into different objects are compared or subtracted";
 
-/// Makes every access through a pointer one of a memory object.
-pub(super) fn resolve(func: &mut Function, objects: &[Object]) {
+/// Makes every access through a pointer one of a memory object. Objects whose elements all hold
+/// values have none that says so.
+pub(super) fn resolve(func: &mut Function, objects: &[Object], written: &BTreeMap<u32, Mem>) {
     let feeds = arguments(func);
     let mut known: BTreeMap<Value, BTreeSet<u32>> = BTreeMap::new();
     for number in 0.. {
@@ -25,19 +29,21 @@ pub(super) fn resolve(func: &mut Function, objects: &[Object]) {
         let insts = func.blocks[block].insts.clone();
         for (at, inst) in insts.into_iter().enumerate() {
             let Op::Intrinsic(call) = &func.insts[inst].op else { continue };
-            if call.name != LOAD && call.name != STORE {
+            let data = call.name == LOAD || call.name == STORE;
+            if !data && call.name != LOAD_WRITTEN && call.name != STORE_WRITTEN {
                 continue;
             }
             let object = call.args[0];
             let all = known.entry(object).or_insert_with(|| numbers(func, &feeds, object)).clone();
-            let mems: Vec<(u32, Mem)> = all
+            let mems: Vec<(u32, Option<Mem>)> = all
                 .iter()
                 .filter_map(|&number| match objects.get(number as usize) {
-                    Some(Object::Memory(mem)) => Some((number, *mem)),
+                    Some(Object::Memory(mem)) if data => Some((number, Some(*mem))),
+                    Some(Object::Memory(_)) => Some((number, written.get(&number).copied())),
                     _ => None,
                 })
                 .collect();
-            if let (&[(_, mem)], 1) = (&mems[..], all.len()) {
+            if let (&[(_, Some(mem))], 1) = (&mems[..], all.len()) {
                 func.insts[inst].op = access(&func.insts[inst].op, mem);
                 continue;
             }
@@ -107,7 +113,7 @@ fn choose(
     at: usize,
     inst: Inst,
     object: Value,
-    mems: &[(u32, Mem)],
+    mems: &[(u32, Option<Mem>)],
 ) {
     let span = func.insts[inst].span;
     let old = func.insts[inst].op.clone();
@@ -138,9 +144,14 @@ fn choose(
         let to = |block| BlockCall { block, args: vec![] };
         func.blocks[from].terminator = Some(Terminator::Branch(is, to(here), to(next)));
         func.blocks[from].span = span;
-        let made = func.make_inst(access(&old, mem), &types, span);
-        func.blocks[here].insts.push(made);
-        let args = func.insts[made].results.clone();
+        let op = match (mem, types.first()) {
+            (Some(mem), _) => Some(access(&old, mem)),
+            (None, Some(&ty)) => Some(Op::Const(ty, nbcc_ir::Constant::Splat(1))),
+            (None, None) => None,
+        };
+        let made = op.map(|op| func.make_inst(op, &types, span));
+        func.blocks[here].insts.extend(made);
+        let args = made.map(|made| func.insts[made].results.clone()).unwrap_or_default();
         func.blocks[here].terminator = Some(Terminator::Jump(BlockCall { block: after, args }));
         func.blocks[here].span = span;
         from = next;

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use nbcc_ir::{Block, Constant, Function, Op, Terminator, Type, Value};
 
 /// A variable.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Var(u32);
 
 /// What is known of variables and blocks.

@@ -64,8 +64,18 @@ pub fn parse(
     text: &str,
     entry: Option<&str>,
 ) -> (Option<(Module, Func)>, Vec<Diagnostic>) {
+    parse_as(path, text, entry, false)
+}
+
+fn parse_as(
+    path: &Path,
+    text: &str,
+    entry: Option<&str>,
+    checked: bool,
+) -> (Option<(Module, Func)>, Vec<Diagnostic>) {
     let folder = Folder::new(path.parent().unwrap_or(Path::new("")));
-    let options = ParseOptions { entry, includes: Some(&folder), ..ParseOptions::default() };
+    let options =
+        ParseOptions { entry, checked, includes: Some(&folder), ..ParseOptions::default() };
     let mut diagnostics = Diagnostics::default();
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let file = SourceFile::new(name, text);
@@ -80,8 +90,18 @@ pub fn parse(
 
 /// The program of a source that has no errors.
 pub fn compile(path: &Path, text: &str, entry: Option<&str>) -> Result<(Module, Func), String> {
+    compile_as(path, text, entry, false)
+}
+
+/// The same, `checked` for reads of what nothing was written to.
+pub fn compile_as(
+    path: &Path,
+    text: &str,
+    entry: Option<&str>,
+    checked: bool,
+) -> Result<(Module, Func), String> {
     let file = SourceFile::new("", text);
-    let (program, diagnostics) = parse(path, text, entry);
+    let (program, diagnostics) = parse_as(path, text, entry, checked);
     program.ok_or_else(|| {
         let line = |d: &Diagnostic| {
             let at = d.span.map(|span| file.position(span.start));

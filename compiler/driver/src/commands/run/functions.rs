@@ -54,13 +54,17 @@ pub fn run_source(
     compile::specialise(session, &mut module, func, &args.data.param)?;
     let signature = signature(&module.functions[func]);
     let arguments = arguments::gather(session, &signature, &args.data)?;
-    let program = Program::Function(module.clone(), func);
+    let program = Program::Function(module, func);
     let binary = binary_of(session, args, entry, program, &request, &passes)?;
     let job = job(session, args, entry, runner, binary, |_, _| Ok(arguments))?;
     session.flush();
     let ran = simulate(session, args, &job)?;
     let checked = match args.check {
         true => {
+            let checked = compile::parse_checked(session, &args.program, tools.reader, &[])?;
+            let Program::Function(module, func) = checked else {
+                panic!("a program of another kind");
+            };
             let steps = check_steps(args.max_cycles, CHECK_STEPS);
             let call = || calls::interpret(&module, func, &job.arguments, steps);
             let reference = waited("interpreting", call);
