@@ -19,6 +19,7 @@ pub mod postdominators;
 pub mod simt;
 pub mod sum;
 pub mod uniformity;
+pub mod value_range;
 
 pub use affine::{Affine, AffineForms, MAX_TERMS};
 pub use dependence::{Access, Distances, Overlap, distances, overlap};
@@ -30,3 +31,4 @@ pub use order::loop_order;
 pub use postdominators::{PostDominators, endless_representatives};
 pub use simt::{atomic, evaluate_simt, reduce};
 pub use uniformity::{Uniformity, is_grid_source};
+pub use value_range::{ValueRange, ValueRanges};

@@ -83,9 +83,7 @@ impl Selector<'_> {
                 Extent::Fixed(count) => Some(count),
                 _ => None,
             };
-            if let (Some(at), Some(count)) = (self.known(subscript), extent)
-                && (0..i64::from(count)).contains(&at)
-            {
+            if extent.is_some_and(|count| self.ranges.fits(subscript, 0, i64::from(count) - 1)) {
                 continue;
             }
             let kind = TrapKind::Outside {

@@ -10,7 +10,7 @@ mod word;
 use std::collections::BTreeMap;
 
 use cranelift_entity::SecondaryMap;
-use nbcc_analysis::LoopForest;
+use nbcc_analysis::{LoopForest, ValueRanges};
 use nbcc_base::Span;
 use nbcc_ir::{Cfg, Dominators, Function, Mem, Op, Type, Value};
 use nbcc_isa::Instruction;
@@ -74,6 +74,7 @@ pub fn select(ir: &Function, objects: &Objects) -> Selecting<Selected> {
         ir,
         objects,
         dominators,
+        ranges: ValueRanges::new(ir),
         func,
         zero,
         frame,
@@ -115,6 +116,8 @@ struct Selector<'a> {
     ir: &'a Function,
     objects: &'a Objects,
     dominators: Dominators,
+    /// What values can be: where a subscript is inside in any case, nothing is compared.
+    ranges: ValueRanges<'a>,
     func: MachFunction,
     zero: VReg,
     frame: VReg,

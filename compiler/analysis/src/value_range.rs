@@ -1,0 +1,238 @@
+//! The least and the greatest value that an integer can have, as a signed number: intervals
+//! (Harrison, "Compiler Analysis of the Value Ranges for Variables", TSE 1977), found from
+//! definitions and from the tests of counted loops, without iteration.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashMap};
+
+use nbcc_ir::{
+    BinaryOp, Cfg, ConvertOp, Function, IntCond, Op, Scalar, Terminator, UnaryOp, Value, ValueDef,
+};
+
+use crate::sign_extend;
+
+/// Operations followed from a value at most.
+const DEPTH: u32 = 48;
+
+/// The least and the greatest value.
+pub type ValueRange = (i64, i64);
+
+/// Ranges of the scalar integers of a function, computed as they are asked for.
+#[derive(Debug)]
+pub struct ValueRanges<'a> {
+    func: &'a Function,
+    /// What leads to each parameter of a block.
+    args: BTreeMap<Value, Vec<Value>>,
+    /// For what counts the rounds of a loop: a comparison with another value that holds for it on
+    /// the way back to the header.
+    tests: BTreeMap<Value, (IntCond, Value)>,
+    known: RefCell<HashMap<Value, ValueRange>>,
+}
+
+fn all(scalar: Scalar) -> ValueRange {
+    match scalar.bits() {
+        64.. => (i64::MIN, i64::MAX),
+        bits => (-(1 << (bits - 1)), (1 << (bits - 1)) - 1),
+    }
+}
+
+impl<'a> ValueRanges<'a> {
+    /// Nothing is known yet.
+    pub fn new(func: &'a Function) -> ValueRanges<'a> {
+        let mut args: BTreeMap<Value, Vec<Value>> = BTreeMap::new();
+        let mut tests = BTreeMap::new();
+        for block in Cfg::new(func).reverse_postorder() {
+            let terminator = func.terminator(block);
+            for to in terminator.successors() {
+                for (&arg, &param) in to.args.iter().zip(&func.blocks[to.block].params) {
+                    args.entry(param).or_default().push(arg);
+                }
+            }
+            let Terminator::Branch(condition, then, other) = terminator else { continue };
+            let Some(&Op::Icmp(cond, a, b)) = func.def_op(*condition) else { continue };
+            if then.block == other.block {
+                continue;
+            }
+            for (to, cond) in [(then, cond), (other, cond.negated())] {
+                for (&arg, &param) in to.args.iter().zip(&func.blocks[to.block].params) {
+                    if arg == a && is_next(func, arg, param) {
+                        tests.insert(param, (cond, b));
+                    }
+                }
+            }
+        }
+        ValueRanges { func, args, tests, known: RefCell::default() }
+    }
+
+    /// The range of a scalar integer; that of its type where nothing more is known.
+    pub fn of(&self, value: Value) -> ValueRange {
+        self.within(value, DEPTH)
+    }
+
+    /// Whether a value is within limits.
+    pub fn fits(&self, value: Value, least: i64, most: i64) -> bool {
+        let (low, high) = self.of(value);
+        low >= least && high <= most
+    }
+
+    fn within(&self, value: Value, depth: u32) -> ValueRange {
+        if let Some(&known) = self.known.borrow().get(&value) {
+            return known;
+        }
+        let ty = self.func.ty(value);
+        let whole = all(ty.scalar);
+        if depth == 0 || ty.is_float() || ty.is_vector() {
+            return whole;
+        }
+        let range = self.compute(value, depth - 1);
+        let range = range.filter(|r| r.0 >= whole.0 && r.1 <= whole.1).unwrap_or(whole);
+        self.known.borrow_mut().insert(value, range);
+        range
+    }
+
+    fn compute(&self, value: Value, depth: u32) -> Option<ValueRange> {
+        let func = self.func;
+        let scalar = func.ty(value).scalar;
+        let of = |value: Value| self.within(value, depth);
+        if let ValueDef::Param(block, _) = func.values[value].def {
+            let counter = func.blocks[block].loop_info.as_ref()?.counter?;
+            return (counter.value == value).then(|| self.counted(value, counter.step, depth))?;
+        }
+        Some(match func.def_op(value)? {
+            Op::Const(..) => {
+                let number = sign_extend(scalar, func.splat_constant(value)?);
+                (number, number)
+            }
+            &Op::Unary(UnaryOp::Ineg, a) => {
+                let (low, high) = of(a);
+                (high.checked_neg()?, low.checked_neg()?)
+            }
+            &Op::Convert(ConvertOp::SignExtend | ConvertOp::Truncate, a, _) => of(a),
+            &Op::Convert(ConvertOp::ZeroExtend, a, _) => match of(a) {
+                (low, high) if low >= 0 => (low, high),
+                _ => (0, (1_i64 << func.ty(a).scalar.bits().min(62)) - 1),
+            },
+            &Op::Select(_, a, b) => {
+                let (a, b) = (of(a), of(b));
+                (a.0.min(b.0), a.1.max(b.1))
+            }
+            &Op::Binary(op, a, b) => {
+                let amount = func.splat_constant(b).filter(|&n| n < u64::from(scalar.bits()));
+                binary(op, of(a), of(b), amount, scalar)?
+            }
+            _ => return None,
+        })
+    }
+
+    /// The range of a value that counts the rounds of a loop: from where it starts to the bound that
+    /// the branch back tests.
+    fn counted(&self, value: Value, step: i64, depth: u32) -> Option<ValueRange> {
+        let args = self.args.get(&value)?;
+        let whole = all(self.func.ty(value).scalar);
+        // The test is that of the one branch back.
+        let back = |&&arg: &&Value| is_next(self.func, arg, value);
+        if args.iter().filter(back).count() != 1 {
+            return None;
+        }
+        let starts = args.iter().filter(|arg| **arg != value && !back(arg));
+        let first = starts
+            .map(|&start| self.within(start, depth))
+            .reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))?;
+        let &(cond, bound) = self.tests.get(&value)?;
+        if self.func.ty(bound) != self.func.ty(value) {
+            return None;
+        }
+        let bound = self.within(bound, depth);
+        let size = step.checked_abs()?;
+        if bound.1.checked_add(size - 1)? > whole.1 || bound.0.checked_sub(size - 1)? < whole.0 {
+            // The counter may wrap before the test fails.
+            return None;
+        }
+        let exact = bound.0 == bound.1 && first.0 == first.1;
+        match (cond, step.signum()) {
+            (IntCond::Slt, 1) => Some((first.0, first.1.max(bound.1.checked_sub(1)?))),
+            (IntCond::Sle, 1) if bound.1.checked_add(size)? <= whole.1 => {
+                Some((first.0, first.1.max(bound.1)))
+            }
+            (IntCond::Ult, 1) if bound.0 >= 0 && first.0 >= 0 => {
+                Some((first.0, first.1.max(bound.1 - 1)))
+            }
+            (IntCond::Sgt, -1) => Some((first.0.min(bound.0.checked_add(1)?), first.1)),
+            (IntCond::Sge, -1) if bound.0.checked_sub(size)? >= whole.0 => {
+                Some((first.0.min(bound.0), first.1))
+            }
+            (IntCond::Ne, 1) if exact && bound.0 > first.0 => {
+                let distance = bound.0.checked_sub(first.0)?;
+                (distance % step == 0).then(|| (first.0, bound.0 - step))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Whether a value is another one plus or minus something.
+fn is_next(func: &Function, arg: Value, value: Value) -> bool {
+    match func.def_op(arg) {
+        Some(Op::Binary(BinaryOp::Iadd | BinaryOp::Isub, a, b)) => *a == value || *b == value,
+        _ => false,
+    }
+}
+
+/// The range of an operation on two ranges; `amount` is that of a shift by a constant.
+fn binary(
+    op: BinaryOp,
+    a: ValueRange,
+    b: ValueRange,
+    amount: Option<u64>,
+    scalar: Scalar,
+) -> Option<ValueRange> {
+    let positive = a.0 >= 0 && b.0 >= 0;
+    Some(match op {
+        BinaryOp::Iadd => (a.0.checked_add(b.0)?, a.1.checked_add(b.1)?),
+        BinaryOp::Isub => (a.0.checked_sub(b.1)?, a.1.checked_sub(b.0)?),
+        BinaryOp::Imul => {
+            let products = [
+                a.0.checked_mul(b.0),
+                a.0.checked_mul(b.1),
+                a.1.checked_mul(b.0),
+                a.1.checked_mul(b.1),
+            ];
+            let products: Option<Vec<i64>> = products.into_iter().collect();
+            let products = products?;
+            (*products.iter().min()?, *products.iter().max()?)
+        }
+        BinaryOp::And if b.0 >= 0 => (0, if a.0 >= 0 { a.1.min(b.1) } else { b.1 }),
+        BinaryOp::And if a.0 >= 0 => (0, a.1),
+        BinaryOp::Or | BinaryOp::Xor if positive => (0, ones(a.1).max(ones(b.1))),
+        BinaryOp::Shl => {
+            let by = 1_i64.checked_shl(amount? as u32).filter(|&by| by > 0)?;
+            (a.0.checked_mul(by)?, a.1.checked_mul(by)?)
+        }
+        BinaryOp::Ashr => (a.0 >> amount?, a.1 >> amount?),
+        BinaryOp::Lshr if a.0 >= 0 => (a.0 >> amount.unwrap_or(63), a.1 >> amount.unwrap_or(0)),
+        BinaryOp::Lshr => {
+            let amount = amount.filter(|&amount| amount > 0)?;
+            (0, (u64::MAX >> (64 - scalar.bits()) >> amount) as i64)
+        }
+        BinaryOp::Smin => (a.0.min(b.0), a.1.min(b.1)),
+        BinaryOp::Smax => (a.0.max(b.0), a.1.max(b.1)),
+        BinaryOp::Umin if positive => (a.0.min(b.0), a.1.min(b.1)),
+        BinaryOp::Umin if b.0 >= 0 => (0, b.1),
+        BinaryOp::Umin if a.0 >= 0 => (0, a.1),
+        BinaryOp::Umax if positive => (a.0.max(b.0), a.1.max(b.1)),
+        BinaryOp::Urem if b.0 > 0 => (0, b.1 - 1),
+        BinaryOp::Srem if b.0 > 0 => {
+            (if a.0 >= 0 { 0 } else { 1 - b.1 }, if a.1 <= 0 { 0 } else { b.1 - 1 })
+        }
+        BinaryOp::Sdiv if a.0 >= 0 && b.0 > 0 => (0, a.1),
+        _ => return None,
+    })
+}
+
+/// The greatest number of as many bits.
+fn ones(number: i64) -> i64 {
+    match 64 - number.leading_zeros() {
+        bits @ ..63 => (1 << bits) - 1,
+        _ => i64::MAX,
+    }
+}

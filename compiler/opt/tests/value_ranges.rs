@@ -1,0 +1,112 @@
+//! Ranges of values against runs: whatever a value is while a random function runs, it is within
+//! its range. Here, not beside the analysis, since runs need the interpreter.
+
+use nbcc_analysis::{Lanes, ValueRanges};
+use nbcc_interp::function::{Answer, Execution, IntrinsicContext, Memory, Options, Program, Step};
+use nbcc_ir::testing::{Rng, dense_function, graph_function, structured_function};
+use nbcc_ir::{Function, Scalar, Value, parse_module};
+use nbcc_opt::{fold, params, simplify_cfg};
+
+/// Runs a function; how many values were looked at, and how many of them had a range less than that
+/// of their type.
+fn check(func: &Function, args: &[Lanes], seed: u64) -> (u64, u64) {
+    let ranges = ValueRanges::new(func);
+    let mut memory = Memory::for_function(func);
+    let mut rng = Rng::new(seed);
+    let mut intrinsics = |context: &mut IntrinsicContext<'_>| {
+        let bits = rng.bits();
+        Ok(Answer::Done(context.call.result.map(|ty| Lanes::splat(ty, bits))))
+    };
+    let options = Options { step_limit: 20_000, ..Options::default() };
+    let program = Program::function(func);
+    let Ok(mut run) = Execution::start(program, args, &mut memory, &options) else { return (0, 0) };
+    let (mut seen, mut narrow) = (0, 0);
+    let mut look = |run: &Execution<'_>, value: Value| {
+        let ty = func.ty(value);
+        if ty.is_vector() || ty.is_float() || ty.scalar == Scalar::I1 {
+            return;
+        }
+        let (low, high) = ranges.of(value);
+        let is = run.value(value).as_i64();
+        let is = nbcc_analysis::sign_extend(ty.scalar, is as u64);
+        assert!(
+            (low..=high).contains(&is),
+            "seed {seed}: {value} is {is}, not {low}..{high}\n{func}"
+        );
+        seen += 1;
+        let bits = ty.scalar.bits();
+        narrow += u64::from(bits < 64 && high - low < (1 << bits) - 1);
+    };
+    loop {
+        let (block, next) = run.at();
+        if next == 0 && run.depth() == 1 {
+            func.blocks[block].params.iter().for_each(|&param| look(&run, param));
+        }
+        let inst = func.blocks[block].insts.get(next).copied();
+        match run.step(&mut memory, &mut intrinsics) {
+            Ok(Step::Ran) => {}
+            _ => return (seen, narrow),
+        }
+        if let Some(result) = inst.and_then(|inst| func.result(inst)) {
+            look(&run, result);
+        }
+    }
+}
+
+#[test]
+fn values_are_within_their_ranges() {
+    let (mut seen, mut narrow) = (0, 0);
+    for seed in 0..1500 {
+        let mut rng = Rng::new(seed);
+        let args = [
+            Lanes::i32(rng.below(9) as i32 - 2),
+            Lanes::i32(rng.bits() as i32),
+            Lanes::f32(0.5),
+            Lanes::f32s(&[1.0; 4]),
+        ];
+        for mut func in [structured_function(seed), graph_function(seed), dense_function(seed)] {
+            for _ in 0..2 {
+                let (all, less) = check(&func, &args, seed);
+                (seen, narrow) = (seen + all, narrow + less);
+                fold::run(&mut func);
+                params::run(&mut func);
+                simplify_cfg::run(&mut func);
+            }
+        }
+    }
+    assert!(seen > 300_000 && narrow > seen / 20, "{narrow} of {seen}");
+}
+
+/// The range of the last value of a function of the text form.
+fn last(text: &str) -> (i64, i64) {
+    let mut diagnostics = nbcc_base::Diagnostics::default();
+    let module = parse_module(nbcc_base::SourceId(0), text, &[], &mut diagnostics);
+    let module = module.unwrap_or_else(|_| panic!("{:?}", diagnostics.take()));
+    let func = module.functions.values().next().expect("a function");
+    let insts = func.layout.iter().flat_map(|&block| &func.blocks[block].insts);
+    let value = insts.filter_map(|&inst| func.result(inst)).last().expect("a value");
+    ValueRanges::new(func).of(value)
+}
+
+#[test]
+fn counters_end_at_the_bound_that_the_way_back_tests() {
+    let text = |first: i32, step: i32, test: &str, bound: i32| {
+        format!(
+            "define sequential @f(v0: i32) {{\nblock0:\n  v1: i32 = const {first}\n  \
+             v2: i32 = const {step}\n  v3: i32 = const {bound}\n  jump block1(v1)\n\
+             block1(v5: i32): loop i, v5 by {step}\n  v6: i32 = iadd v5, v2\n  \
+             v7: i1 = icmp {test} v6, v3\n  branch v7, block1(v6), block2\nblock2:\n  \
+             v8: i32 = const 0\n  v9: i32 = iadd v5, v8\n  return\n}}\n"
+        )
+    };
+    assert_eq!(last(&text(0, 1, "slt", 10)), (0, 9));
+    assert_eq!(last(&text(3, 2, "sle", 10)), (3, 10));
+    assert_eq!(last(&text(9, -1, "sgt", -1)), (0, 9));
+    assert_eq!(last(&text(9, -3, "sge", 0)), (0, 9));
+    assert_eq!(last(&text(0, 4, "ne", 16)), (0, 12));
+    assert_eq!(last(&text(0, 1, "ult", 7)), (0, 6));
+    let all = (i32::MIN.into(), i32::MAX.into());
+    // A step may jump over the bound, or past the end of the numbers.
+    assert_eq!(last(&text(0, 3, "ne", 16)), all);
+    assert_eq!(last(&text(0, 5, "sle", i32::MAX - 2)), all);
+}
