@@ -2,9 +2,11 @@
 //! 3.4). A [`Package`] is one loop on one array, a [`Context`] what a PE does in one slot of it.
 
 pub mod context;
+pub mod evaluate;
 pub mod opcode;
 pub mod package;
 
 pub use context::{Bit, Context, Control, Memory, Source, Width};
-pub use opcode::{Opcode, Options};
+pub use evaluate::State;
+pub use opcode::{Opcode, Options, Part};
 pub use package::{ArrayKind, Package, Placed};

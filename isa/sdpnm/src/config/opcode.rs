@@ -1,5 +1,5 @@
 //! The operations of a PE: Table 1 of the paper, with what load/store units and routes need beside.
-//! What each computes is stated once, by [`Opcode::meaning`].
+//! What each computes is stated once, by [`Opcode::evaluate`]; [`Opcode::meaning`] says it in a line.
 
 use serde::{Deserialize, Serialize};
 
@@ -44,7 +44,7 @@ opcodes! {
     Store, "store", true, true, "in2 to the element of memory at in1 + offset + stride * iteration";
     Pass, "pass", true, true, "in1: a route, or a copy";
     Add, "add", true, true, "in1 + in2, plus the bit as a carry where one is connected";
-    Sub, "sub", false, true, "in1 - in2, less the bit as a borrow where one is connected";
+    Sub, "sub", false, true, "in1 - in2, less one where a bit (no borrow) is connected and 0";
     And, "and", false, true, "bitwise and";
     Or, "or", false, true, "bitwise or";
     Xor, "xor", false, true, "bitwise exclusive or";
@@ -60,10 +60,10 @@ opcodes! {
     SubSpl, "subspl", false, true, "two differences of halves, wrapping";
     Square, "square", false, true, "the square of in1's chosen half, signed";
     MultS, "mults", false, true, "16 x 16 to 32 bits, halves and signedness chosen";
-    RFa, "rfa", false, true, "acc + in1 * coefficient, lane by lane";
-    RFb, "rfb", false, true, "acc + (in1 + in2) * coefficient, lane by lane";
-    CFa, "cfa", false, true, "acc + in1 * coefficient, complex";
-    CFb, "cfb", false, true, "acc + (in1 + in2) * coefficient, complex";
+    RFa, "rfa", false, true, "in2 + in1 * coefficient, of a half or lane by lane";
+    RFb, "rfb", false, true, "accumulators + (in1 + in2) * coefficient, lane by lane; packed after the shift";
+    CFa, "cfa", false, true, "in2 + in1 * coefficient, complex, lanes of 16 bits";
+    CFb, "cfb", false, true, "accumulators + (in1 + in2) * coefficient, complex; packed after the shift";
     CMult, "cmult", false, true, "in1 * in2, complex, shifted right by `scale` and packed";
     Mcc, "mcc", false, true, "in1 * conj(in2), complex, shifted right by `scale` and packed";
     Cmac, "cmac", false, true, "accumulators + in1 * in2, complex; packed after the shift";
@@ -79,14 +79,27 @@ opcodes! {
     GainAdd, "gainadd", true, false, "(in1 << c_gain) + in2";
 }
 
+/// What of a complex result goes out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Part {
+    /// The low halves of both parts, after the shift.
+    #[default]
+    Packed,
+    /// The real part in 32 bits, after the shift.
+    Real,
+    /// The imaginary part, as [`Part::Real`].
+    Imaginary,
+}
+
 /// What a context says about its operation beside the sources. Fields that an operation does not use
 /// are at their defaults.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Options {
-    /// A shift: of packed results, a gain, bits of `bitrev`; 0 to 31.
+    /// A shift, 0 to 31: right, of products and complex sums; left, a gain; bits of `bitrev`.
     pub scale: u8,
-    /// `mults`, `cat`, `square`: take the high half of in1.
+    /// `mults`, `cat`, `square`, `rfa`: take the high half of in1.
     pub high1: bool,
     /// `mults`, `cat`: take the high half of in2.
     pub high2: bool,
@@ -96,6 +109,13 @@ pub struct Options {
     pub unsigned2: bool,
     /// `cmp`: the larger one.
     pub larger: bool,
-    /// `rsfts`, `lsfts`: each half by itself. `addspl`, `subspl`: swap the halves of in2.
+    /// `rsfts`, `lsfts`, `rfa`: each half by itself. `addspl`, `subspl`: in2 times j.
     pub halves: bool,
+    /// Operations with accumulators: these begin at zero in each run. Without it they begin at zero
+    /// before the first run, and where the bit in3 is 1.
+    pub begin: bool,
+    /// Complex products and operations with accumulators: what goes out.
+    pub part: Part,
+    /// `rfa` to `cfb`: the coefficient, real part in the low half; `rfa` and `rfb` take that alone.
+    pub coefficient: u32,
 }
