@@ -15,6 +15,7 @@ pub mod fold;
 pub mod licm;
 mod loop_info;
 pub mod params;
+pub mod promote;
 pub mod simplify_cfg;
 pub mod strength;
 pub mod unreachable;
@@ -31,6 +32,7 @@ pub const PASSES: &[(&str, Pass)] = &[
     ("licm", licm::run),
     ("strength", strength::run),
     ("params", params::run),
+    ("promote", promote::run),
     ("simplify-cfg", simplify_cfg::run),
     ("unreachable", unreachable::run),
     ("unroll", unroll::run),

@@ -1,14 +1,13 @@
 //! The passes of this target, in order: the only place that says so.
 
-use nbcc_analysis::LoopForest;
 use nbcc_base::{Diagnostic, Failed};
-use nbcc_ir::{Cfg, Dominators};
 use nbcc_isa_sdpnm::core::memory::PAGE;
 use nbcc_mach::regalloc::Allocation;
 use nbcc_opt::{cse, dce, fold, licm, params, simplify_cfg, unreachable};
 use nbcc_pipeline::{Context, Fact, OptLevel, PassDesc, optional, pass, signature};
 use nbcc_placement::{Message, Remark, RemarkKind, Term};
 
+use crate::arrays::{self, flatten};
 use crate::codes;
 use crate::core::{divide, emit, layout, objects, regalloc, select};
 use crate::state::Compilation;
@@ -33,6 +32,14 @@ pub const PASSES: &[PassDesc<Compilation>] = &[
     optional("dce", "remove what nothing uses", OptLevel::O1, run_clean, &[]),
     optional("licm", "move what does not change out of loops", OptLevel::O1, run_licm, &[]),
     optional("clean", "fold and clean what the transforms made", OptLevel::O1, run_tidy, &[]),
+    optional(
+        "flatten",
+        "unroll short loops inside of others, make values of small arrays",
+        OptLevel::O1,
+        run_flatten,
+        &[],
+    ),
+    optional("arrays", "put loops on arrays", OptLevel::O1, run_arrays, &[]),
     pass("divide", "make loops of 64-bit divisions", run_divide, &[], &[WORDS]),
     pass("objects", "give memory objects their addresses", run_objects, &[], &[PLACED]),
     pass("select", "choose instructions", run_select, &[WORDS, PLACED], &[MACHINE]),
@@ -84,6 +91,25 @@ fn run_tidy(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed>
     run_clean(state, cx)
 }
 
+fn run_flatten(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {
+    if state.mapper.is_none() {
+        return Ok(());
+    }
+    let changed = flatten::run(&mut state.module.functions[state.func]);
+    match changed {
+        true => each(state, &[fold::run, cse::run, licm::run, simplify_cfg::run, dce::run, params::run, dce::run]),
+        false => Ok(()),
+    }
+}
+
+fn run_arrays(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {
+    let Some(mapper) = state.mapper else { return Ok(()) };
+    let (func, machine) = (state.func, &state.machine);
+    state.decisions = arrays::run(&mut state.module, func, machine, mapper, &mut state.arrays);
+    loops(state, cx);
+    each(state, &[fold::run, cse::run, licm::run, simplify_cfg::run, dce::run, params::run])
+}
+
 fn run_divide(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {
     divide::run(&mut state.module.functions[state.func]);
     Ok(())
@@ -117,7 +143,13 @@ fn too_large(state: &Compilation, what: &str, cx: &mut Context<'_>) -> Result<()
 
 fn run_objects(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {
     let func = &state.module.functions[state.func];
-    match objects::place(&state.module, func, &signature(func), &state.machine) {
+    match objects::place(
+        &state.module,
+        func,
+        &signature(func),
+        &state.machine,
+        &state.arrays.homes,
+    ) {
         Ok(objects) => state.objects = objects,
         Err(what) => return too_large(state, &what, cx),
     }
@@ -125,7 +157,6 @@ fn run_objects(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Fail
 }
 
 fn run_select(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {
-    loops(state, cx);
     match select::select(&state.module.functions[state.func], &state.objects) {
         Ok(selected) => state.selected = Some(selected),
         Err(unsupported) => {
@@ -143,18 +174,36 @@ fn run_select(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Faile
 
 /// Says of every loop where it runs.
 fn loops(state: &Compilation, cx: &mut Context<'_>) {
-    let func = &state.module.functions[state.func];
-    let forest = LoopForest::new(&Cfg::new(func), &Dominators::new(func));
-    for data in forest.loops.values() {
-        let header = &func.blocks[data.header];
-        let mut spans = header.insts.iter().filter_map(|&inst| func.insts[inst].span);
-        let Some(span) = spans.next_back().or(header.span) else { continue };
-        let message =
-            Message::of("this loop runs on the core, as all code of C does: arrays are used by ")
-                .text("`nbcc map` only, which takes graphs");
-        let blocks = data.own.iter().map(|&block| func.blocks[block].insts.len()).sum::<usize>();
-        let terms = vec![Term::new("Depth", data.depth), Term::new("Operations", blocks)];
-        let remark = remark(state, "select", "LoopOnCore", message);
+    for decision in &state.decisions {
+        let Some(span) = decision.span else { continue };
+        let mut terms =
+            vec![Term::new("Depth", decision.depth), Term::new("CoreCycles", decision.core_cycles)];
+        let (name, message) = match &decision.place {
+            Err(why) => {
+                let message = Message::of("this loop stays on the core: ").value("Reason", why);
+                ("LoopOnCore", message)
+            }
+            Ok(on) => {
+                terms.extend([
+                    Term::new("MII", on.mii),
+                    Term::new("RecMII", on.rec_mii),
+                    Term::new("ResMII", on.res_mii),
+                    Term::new("Operations", on.operations),
+                    Term::new("Routes", on.routes),
+                ]);
+                let array = state.machine.array_name(on.array.into());
+                let message = Message::of("this loop runs on ")
+                    .value("Array", array)
+                    .text(" from ")
+                    .value("Least", on.least)
+                    .text(" iterations on: one starts every ")
+                    .value("II", on.ii)
+                    .text(" cycles, and the core takes about ")
+                    .value("Core", decision.core_cycles);
+                ("LoopOnArray", message)
+            }
+        };
+        let remark = remark(state, "arrays", name, message);
         cx.remarks.push(Remark { span: Some(span), terms, ..remark });
     }
 }
@@ -196,7 +245,15 @@ fn run_emit(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed>
     let allocation = state.allocation.as_ref().expect("registers are allocated");
     let signature = signature(&state.module.functions[state.func]);
     let (objects, machine) = (&state.objects, &state.machine);
-    let program = emit::emit(selected, allocation, objects, signature, machine, cx.sources);
+    let program = emit::emit(
+        selected,
+        allocation,
+        objects,
+        signature,
+        machine,
+        &state.arrays.packages,
+        cx.sources,
+    );
     state.program = Some(program);
     Ok(())
 }

@@ -6,10 +6,12 @@ use nbcc_isa_sdpnm::core::CoreProgram;
 use nbcc_mach::regalloc::Allocation;
 use nbcc_pipeline::{Dump, State};
 
+use crate::arrays::{Arrays, Decision};
 use crate::core::MachFunction;
 use crate::core::objects::Objects;
 use crate::core::regalloc;
 use crate::core::select::Selected;
+use crate::map::mappers::Mapper;
 
 /// The compilation state.
 #[derive(Debug)]
@@ -20,6 +22,12 @@ pub struct Compilation {
     pub func: Func,
     /// The machine.
     pub machine: Machine,
+    /// Who maps loops on arrays; `None` where none are mapped.
+    pub mapper: Option<&'static Mapper>,
+    /// What loops on arrays need.
+    pub arrays: Arrays,
+    /// What became of each loop.
+    pub decisions: Vec<Decision>,
     /// Where memory objects lie.
     pub objects: Objects,
     /// Its instructions, once they are selected.
@@ -34,11 +42,19 @@ pub struct Compilation {
 
 impl Compilation {
     /// A function of which nothing is known yet.
-    pub fn new(module: Module, func: Func, machine: Machine) -> Compilation {
+    pub fn new(
+        module: Module,
+        func: Func,
+        machine: Machine,
+        mapper: Option<&'static Mapper>,
+    ) -> Compilation {
         Compilation {
             module,
             func,
             machine,
+            mapper,
+            arrays: Arrays::default(),
+            decisions: Vec::new(),
             objects: Objects::default(),
             selected: None,
             allocation: None,

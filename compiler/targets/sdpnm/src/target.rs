@@ -13,6 +13,7 @@ use nbcc_pipeline::{
 use nbcc_stages::DirectiveInfo;
 
 use crate::codes;
+use crate::map::mappers::{self, MAPPERS};
 use crate::pipeline::PASSES;
 use crate::state::Compilation;
 
@@ -25,6 +26,15 @@ pub struct Sdpnm;
 
 const MACHINES: [MachineInfo; BUILT_IN.len()] =
     MachineInfo::all(BUILT_IN, ["SDPNM at 200 MHz: a core, and arrays of 8 x 8"]);
+
+const CHOICES: &[Choice] = &[
+    Choice {
+        key: "division",
+        values: &["auto", "core"],
+        about: "what runs on arrays: loops that gain by it, or nothing",
+    },
+    Choice { key: "mapper", values: &["search", "sat", "ilp"], about: "who maps loops on arrays" },
+];
 
 impl Target for Sdpnm {
     fn name(&self) -> &'static str {
@@ -44,7 +54,7 @@ impl Target for Sdpnm {
     }
 
     fn choices(&self) -> &'static [Choice] {
-        &[]
+        CHOICES
     }
 
     fn accepts(&self) -> ProgramKind {
@@ -135,5 +145,8 @@ impl Target for Sdpnm {
 fn start(program: Program, request: &Request, cx: &mut Context<'_>) -> Result<Compilation, Failed> {
     let Program::Function(module, func) = program else { panic!("SDPNM takes functions") };
     let machine = request.read_machine(Machine::from_toml, &codes::BAD_MACHINE, cx.diagnostics)?;
-    Ok(Compilation::new(module, func, machine))
+    let choice = |key: &str| request.choices.get(key).map(String::as_str);
+    let mapper = mappers::find(choice("mapper").unwrap_or(MAPPERS[0].name));
+    let divides = choice("division") != Some("core");
+    Ok(Compilation::new(module, func, machine, mapper.filter(|_| divides)))
 }

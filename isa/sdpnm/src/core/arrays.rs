@@ -1,15 +1,16 @@
 //! How the core reaches the arrays: addresses below [`DATA`](super::memory::DATA). Each array has a
 //! page of control words and a window on its shared memory.
 //!
-//! To run a loop, the core writes the global registers that its package reads, the number of rounds,
-//! then the number of the package, which loads the configuration where it is not loaded and starts
-//! the array. A read of [`BUSY`] waits for the end of the array and gives zero. Reads of global
-//! registers give what the array exported.
+//! To run a loop, the core writes the global registers that its package reads, the number of
+//! iterations, then the number of the package, which loads the configuration where it is not loaded and
+//! starts the array; the core goes on. A read of [`BUSY`] waits for the end of the array and gives zero.
+//! Reads of global registers give what the array exported. Any access to the page or the window of an
+//! array that runs waits for its end first. Words of pages are accessed as words.
 //!
-//! Objects that loops on arrays use live in a shared memory (a *home*) where they fit; the loader
-//! places them before the call and takes parameters back after it. [`PRESENT`] of an array is a bit
-//! set of the homes that fitted, by their place in `.nbcc.homes`: code tests it and stays on the core
-//! where something is missing.
+//! Objects that loops on arrays use live in a shared memory (a *home*, [`Home`](super::Home)) where they
+//! fit; the loader places them before the call and takes parameters back after it. [`PRESENT`] of an
+//! array is a bit set of the homes in it that fitted, by their place in `.nbcc.homes`: code tests it and
+//! stays on the core where something is missing. [`PLACES`] has the address of each in the shared memory.
 
 /// The control page of array 0.
 pub const CONTROL: u32 = 0x0001_0000;
@@ -27,6 +28,11 @@ pub const BUSY: u32 = 0x808;
 pub const PRESENT: u32 = 0x80c;
 /// Words of [`PRESENT`].
 pub const PRESENT_WORDS: u32 = 8;
+/// Homes of a program at most.
+pub const MAX_HOMES: usize = 32 * PRESENT_WORDS as usize;
+/// Offset of the first of the words with the address of each home in the shared memory; 0 of those that
+/// are not in this array.
+pub const PLACES: u32 = 0x900;
 /// The window on the shared memory of array 0.
 pub const WINDOW: u32 = 0x0010_0000;
 /// From one window to the next.

@@ -6,6 +6,7 @@ use nbcc_isa::container::TEXT;
 
 use super::ops::Inst;
 use super::program::{CoreProgram, ISA, PhysReg, VERSION};
+use crate::config::text::text_type;
 use crate::machine::BUILT_IN;
 
 /// The name of the instruction set in assembly.
@@ -21,7 +22,7 @@ fn dialect() -> Dialect {
         isa: ISA,
         version: VERSION,
         machines: BUILT_IN.iter().map(canonical).collect(),
-        text: vec![TextType::of::<Inst<PhysReg>>(TEXT)],
+        text: vec![TextType::of::<Inst<PhysReg>>(TEXT), text_type()],
     }
 }
 

@@ -3,12 +3,14 @@
 
 pub mod arrays;
 pub mod asm;
+pub mod homes;
 pub mod memory;
 pub mod operands;
 pub mod ops;
 pub mod program;
 pub mod traps;
 
+pub use homes::{Home, Homed};
 pub use memory::{Area, Frame};
 pub use operands::{Branch, Category, Class, I12, Jump, Latency, Memory, Unit};
 pub use ops::{Inst, ROWS};

@@ -8,11 +8,17 @@ use nbcc_isa::{
     Code, Container, Imm, Instruction, LoadError, MachineInstruction, Signature, WriteError,
 };
 
-use super::memory::{ALIGNMENT, DATA, Frame, MAX_FRAME, argument_offsets};
+use super::arrays::MAX_HOMES;
+use super::homes::{Home, Homed};
+use super::memory::{ALIGNMENT, Area, DATA, Frame, MAX_FRAME, argument_offsets};
 use super::operands::Class;
 use super::ops::Inst;
 use super::traps::Trap;
 use crate::Machine;
+use crate::config::Package;
+use crate::config::encode::BYTES as CONTEXT_BYTES;
+use crate::config::sections::{self, PACKAGES};
+use crate::config::text::SECTION as ARRAYS_TEXT;
 
 /// The number of the instruction set in binaries.
 pub const ISA: u16 = 5;
@@ -22,6 +28,8 @@ pub const VERSION: u16 = 1;
 pub const FRAME: &str = ".nbcc.frame";
 /// The metadata section that holds the table of traps.
 pub const TRAPS: &str = ".nbcc.traps";
+/// The metadata section that says what lies in shared memories.
+pub const HOMES: &str = ".nbcc.homes";
 /// Registers of the core.
 pub const REGISTERS: u16 = 32;
 /// The register that is zero.
@@ -49,6 +57,10 @@ pub struct CoreProgram {
     pub frame: Frame,
     /// What ends a run, in ascending order of the instructions.
     pub traps: Vec<Trap>,
+    /// The loops on arrays, by the numbers that start them.
+    pub packages: Vec<Package>,
+    /// What lies in shared memories while it runs.
+    pub homes: Vec<Home>,
 }
 
 impl CoreProgram {
@@ -57,7 +69,7 @@ impl CoreProgram {
     /// # Errors
     /// An instruction without an encoding, or what [`CoreProgram::from_elf`] would refuse.
     pub fn to_elf(&self) -> Result<Vec<u8>, WriteError> {
-        let container = Container {
+        let mut container = Container {
             isa: ISA,
             version: VERSION,
             machine: machine::to_toml(&self.machine),
@@ -69,6 +81,14 @@ impl CoreProgram {
             ],
             ..self.code.to_container()?
         };
+        if !self.packages.is_empty() {
+            let (section, headers) = sections::write(&self.packages, &self.code.symbols)?;
+            container.text.push(section);
+            container.metadata.push(headers);
+        }
+        if !self.homes.is_empty() {
+            container.metadata.push((HOMES.to_string(), to_json(&self.homes)));
+        }
         CoreProgram::from_container(&container)?;
         container.to_elf()
     }
@@ -79,7 +99,8 @@ impl CoreProgram {
     /// What is wrong with it, with its section and offset.
     pub fn from_elf(file: &[u8]) -> Result<CoreProgram, LoadError> {
         let bytes = <Inst<PhysReg> as MachineInstruction>::BYTES as u32;
-        let container = Container::from_elf(file, ISA, VERSION, &[(TEXT, bytes)])?;
+        let known = [(TEXT, bytes), (ARRAYS_TEXT, CONTEXT_BYTES as u32)];
+        let container = Container::from_elf(file, ISA, VERSION, &known)?;
         CoreProgram::from_container(&container)
     }
 
@@ -88,8 +109,10 @@ impl CoreProgram {
     /// # Errors
     /// As [`CoreProgram::from_elf`].
     pub fn from_container(container: &Container) -> Result<CoreProgram, LoadError> {
-        expect_only(container, &[SIGNATURE, FRAME, TRAPS])?;
-        let code: Code<Inst<PhysReg>> = Code::from_container(container)?;
+        expect_only(container, &[SIGNATURE, FRAME, TRAPS, PACKAGES, HOMES])?;
+        let mut code: Code<Inst<PhysReg>> = Code::from_container(container)?;
+        // Contexts may have lines where the core's instructions have none.
+        code.lines.files.clone_from(&container.files);
         code.validate(&[])?;
         code.check_each(|index, inst| fault(&code, index, inst))?;
         let program = CoreProgram {
@@ -99,9 +122,13 @@ impl CoreProgram {
             signature: Signature::all_of(container)?.pop(),
             frame: from_json(container, FRAME)?.pop().unwrap_or_default(),
             traps: from_json(container, TRAPS)?,
+            packages: sections::read(container)?,
+            homes: from_json(container, HOMES)?,
         };
         program.check_memory()?;
         program.check_traps()?;
+        program.check_packages()?;
+        program.check_homes()?;
         Ok(program)
     }
 
@@ -153,6 +180,75 @@ impl CoreProgram {
             }
             if !trap.places().iter().all(fits) {
                 return fail("a trap reads what lies outside of the frame");
+            }
+        }
+        Ok(())
+    }
+
+    fn check_packages(&self) -> Result<(), LoadError> {
+        let mut first = 0;
+        for package in &self.packages {
+            package.check(&self.machine).map_err(|fault| {
+                let name = package.name.escape_debug();
+                let message = format!("package `{name}`: {}", fault.message);
+                match fault.context {
+                    None => LoadError::new(PACKAGES, 0, message),
+                    Some(index) => {
+                        let offset = (first + index) * CONTEXT_BYTES;
+                        LoadError::new(ARRAYS_TEXT, offset as u64, message)
+                    }
+                }
+            })?;
+            first += package.contexts.len();
+        }
+        Ok(())
+    }
+
+    fn check_homes(&self) -> Result<(), LoadError> {
+        let fail = |message: &str| Err(LoadError::new(HOMES, 0, message));
+        if self.homes.len() > MAX_HOMES {
+            return fail("there are more homes than a control page has bits for");
+        }
+        let params = self.signature.as_ref().map_or(&[][..], |signature| &signature.params);
+        let end = self.machine.memory_bytes();
+        // Parameters that have a home, and arrays and their bytes that objects take.
+        let mut homed: Vec<u32> = Vec::new();
+        let mut taken: Vec<(u8, Area)> = Vec::new();
+        for home in &self.homes {
+            if usize::from(home.array) >= self.machine.arrays.kinds.len() {
+                return fail("a home is in an array that there is not");
+            }
+            match &home.what {
+                Homed::Parameter(number) => {
+                    let param = params.get(*number as usize);
+                    let Some(array) = param.and_then(|param| param.array.as_ref()) else {
+                        return fail("a home is of what is no array parameter");
+                    };
+                    if homed.contains(number) && !array.is_const {
+                        return fail("a parameter that is not const has two homes");
+                    }
+                    homed.push(*number);
+                }
+                Homed::Object { from, at } => {
+                    let inside = from.address >= DATA
+                        && from.end().is_some_and(|last| u64::from(last) <= end)
+                        && at.checked_add(from.bytes).is_some_and(|last| {
+                            last <= self.machine.shared_bytes() && at.is_multiple_of(ALIGNMENT)
+                        });
+                    if !inside {
+                        return fail("an object or its home lies outside of the memory");
+                    }
+                    let place = Area { address: *at, bytes: from.bytes };
+                    let meets = |(array, other): &(u8, Area)| {
+                        *array == home.array
+                            && place.address < other.address + other.bytes
+                            && other.address < place.address + place.bytes
+                    };
+                    if taken.iter().any(meets) {
+                        return fail("two homes share bytes");
+                    }
+                    taken.push((home.array, place));
+                }
             }
         }
         Ok(())

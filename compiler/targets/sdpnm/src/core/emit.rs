@@ -3,6 +3,7 @@
 use nbcc_base::SourceMap;
 use nbcc_isa::Signature;
 use nbcc_isa_sdpnm::Machine;
+use nbcc_isa_sdpnm::config::Package;
 use nbcc_isa_sdpnm::core::{CoreProgram, Inst, PhysReg, Trap};
 use nbcc_mach::emit::{CodeBuilder, source_place};
 use nbcc_mach::regalloc::Allocation;
@@ -17,6 +18,7 @@ pub fn emit(
     objects: &Objects,
     signature: Signature,
     machine: &Machine,
+    packages: &[Package],
     sources: &SourceMap,
 ) -> CoreProgram {
     let place_of = |span| source_place(sources, span);
@@ -43,6 +45,8 @@ pub fn emit(
         signature: Some(signature),
         frame: objects.frame,
         traps,
+        packages: packages.to_vec(),
+        homes: objects.homes.clone(),
     }
 }
 

@@ -7,8 +7,9 @@ use nbcc_ir::{Function, Mem, Module, Object, Storage};
 use nbcc_isa::Signature;
 use nbcc_isa::container::Data;
 use nbcc_isa_sdpnm::Machine;
-use nbcc_isa_sdpnm::core::memory::{DATA, MAX_FRAME, PAGE, argument_offsets};
-use nbcc_isa_sdpnm::core::{Area, Frame};
+use nbcc_isa_sdpnm::core::arrays::{WINDOW, WINDOW_BYTES};
+use nbcc_isa_sdpnm::core::memory::{ALIGNMENT, DATA, MAX_FRAME, PAGE, argument_offsets};
+use nbcc_isa_sdpnm::core::{Area, Frame, Home, Homed};
 
 /// Where an object begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,6 +30,8 @@ pub struct Objects {
     pub data: Vec<Data>,
     /// Variables, and the frame.
     pub frame: Frame,
+    /// What lies in shared memories.
+    pub homes: Vec<Home>,
     /// Where the scalar arguments lie in the frame.
     pub scalars: Vec<u32>,
     /// Where the values of traps lie in the frame.
@@ -46,6 +49,7 @@ pub fn place(
     func: &Function,
     signature: &Signature,
     machine: &Machine,
+    homes: &[(Mem, u8)],
 ) -> Result<Objects, String> {
     let mut objects = Objects::default();
     let memory = machine.memory_bytes();
@@ -109,6 +113,37 @@ pub fn place(
                 Some(Place::At(take(size(count.min(1 << 40)))?))
             }
         };
+    }
+    // What has a home is reached there, and its first contents come from the memory.
+    let mut ends: BTreeMap<u8, u32> = BTreeMap::new();
+    for &(mem, array) in homes {
+        let data = &func.mems[mem];
+        let bytes = match data.storage {
+            Storage::Param => {
+                let is_it = |param: &nbcc_ir::InterfaceParam| {
+                    param.array.as_ref().is_some_and(|array| array.mem == mem)
+                };
+                let number = interface.clone().position(is_it).unwrap_or(0) as u32;
+                objects.homes.push(Home { array, what: Homed::Parameter(number) });
+                continue;
+            }
+            Storage::Object(object) => module.objects[object].size as u32,
+            Storage::Own => {
+                let extents = data.fixed_extents().unwrap_or_default();
+                extents.iter().product::<u32>() * data.element.bytes()
+            }
+        };
+        let Some(Place::At(address)) = objects.places[mem] else { continue };
+        let end = ends.entry(array).or_default();
+        let at = *end;
+        *end = (at + bytes).next_multiple_of(ALIGNMENT);
+        if *end > machine.shared_bytes() {
+            return Err(format!("`{}` does not fit the memory of its array", data.name));
+        }
+        let from = Area { address, bytes };
+        objects.homes.push(Home { array, what: Homed::Object { from, at } });
+        let window = WINDOW + u32::from(array) * WINDOW_BYTES;
+        objects.places[mem] = Some(Place::At(window + at));
     }
     let last = take(0)?;
     objects.frame.zeroed = Area { address: first, bytes: last - first };

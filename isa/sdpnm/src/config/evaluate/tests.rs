@@ -133,7 +133,8 @@ fn bits_are_reversed_twice_to_themselves() {
         for a in corners() {
             let kept = a & ((1_u32 << scale) - 1);
             let once = word(Opcode::Bitrev, options, a, 0);
-            let text: String = format!("{kept:032b}")[32 - usize::from(scale)..].chars().rev().collect();
+            let text: String =
+                format!("{kept:032b}")[32 - usize::from(scale)..].chars().rev().collect();
             assert_eq!(once, u32::from_str_radix(&text, 2).unwrap_or(0));
             assert_eq!(word(Opcode::Bitrev, options, once, 0), kept);
         }

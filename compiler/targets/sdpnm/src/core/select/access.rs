@@ -120,7 +120,7 @@ impl Selector<'_> {
     }
 
     /// A register with an extent.
-    fn count(&mut self, mem: Mem, dimension: usize) -> VReg {
+    pub(super) fn count(&mut self, mem: Mem, dimension: usize) -> VReg {
         if let Some(&count) = self.counts.get(&(mem, Some(dimension))) {
             return count;
         }

@@ -3,6 +3,7 @@
 
 mod access;
 mod control;
+mod control_words;
 mod values;
 mod wide;
 mod word;
@@ -223,6 +224,7 @@ impl Selector<'_> {
             }
             (Op::Select(cond, a, b), Some(result)) => self.select(*cond, *a, *b, result),
             (Op::Convert(op, a, to), Some(result)) => self.convert(*op, *a, *to, result)?,
+            (Op::Intrinsic(call), result) => self.intrinsic(call, result)?,
             (op, _) => return self.refuse(format!("the operation {}", name_of(op))),
         }
         Ok(())

@@ -1,0 +1,158 @@
+//! One iteration of a loop as operations of PEs: what is mapped on an array.
+
+use nbcc_analysis::Affine;
+use nbcc_base::Span;
+use nbcc_ir::{Mem, Value};
+use nbcc_isa_sdpnm::config::{Memory, Opcode, Options};
+
+/// Where a word comes from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Operand {
+    /// Zero.
+    #[default]
+    None,
+    /// What an operation computed `distance` iterations before.
+    Node {
+        /// The operation.
+        node: usize,
+        /// In iterations.
+        distance: u32,
+    },
+    /// What the loop carries, by its place in a list that is gone once the body is complete.
+    Carried(usize),
+    /// A global register, by its place in [`Body::globals`].
+    Global(usize),
+    /// A constant.
+    Immediate(i32),
+}
+
+impl Operand {
+    /// What an operation computes in the same iteration.
+    pub fn node(node: usize) -> Operand {
+        Operand::Node { node, distance: 0 }
+    }
+}
+
+/// An operation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Node {
+    /// What it does.
+    pub op: Opcode,
+    /// Its options.
+    pub options: Options,
+    /// The first word.
+    pub in1: Operand,
+    /// The second.
+    pub in2: Operand,
+    /// Whose bit of the same iteration it takes.
+    pub in3: Option<usize>,
+    /// The operation whose bit of the same iteration says whether it runs.
+    pub condition: Option<usize>,
+    /// The element of a load or store.
+    pub memory: Memory,
+    /// The global register that it puts out before the first iteration.
+    pub initial: Option<usize>,
+    /// Iterations before the first in which it runs.
+    pub ahead: u16,
+    /// The global register that takes its last result.
+    pub export: Option<usize>,
+    /// What the source calls it, or what it does.
+    pub name: String,
+    /// Where it comes from.
+    pub span: Option<Span>,
+}
+
+/// What a global register holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Global {
+    /// A value from before the loop, its sign above it.
+    Value(Value),
+    /// A form over such values times a factor.
+    Form(Affine, i32),
+    /// The address of the element of that number.
+    Address(Mem, Affine),
+    /// The contents of that element before the loop, its sign above it.
+    Element(Mem, Affine),
+    /// A constant.
+    Constant(i32),
+    /// What the array exports.
+    Export,
+}
+
+/// `to` runs after `from` of as many iterations before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Order {
+    /// The first.
+    pub from: usize,
+    /// The second.
+    pub to: usize,
+    /// In iterations.
+    pub distance: u32,
+}
+
+/// One iteration.
+#[derive(Clone, Debug, Default)]
+pub struct Body {
+    /// The operations.
+    pub nodes: Vec<Node>,
+    /// What is in order for the sake of memory alone.
+    pub orders: Vec<Order>,
+    /// What global registers hold.
+    pub globals: Vec<Global>,
+}
+
+/// What an edge of a body is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Port {
+    /// The first word.
+    In1,
+    /// The second word.
+    In2,
+    /// The bit.
+    In3,
+    /// The bit that says whether it runs.
+    Condition,
+    /// The order of accesses to memory.
+    Order,
+}
+
+/// An edge of a body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Edge {
+    /// The producer.
+    pub from: usize,
+    /// The consumer.
+    pub to: usize,
+    /// In iterations.
+    pub distance: u32,
+    /// What it is for.
+    pub port: Port,
+}
+
+impl Body {
+    /// All edges, node by node, those of order last.
+    pub fn edges(&self) -> Vec<Edge> {
+        let mut edges = Vec::new();
+        for (to, node) in self.nodes.iter().enumerate() {
+            for (operand, port) in [(node.in1, Port::In1), (node.in2, Port::In2)] {
+                if let Operand::Node { node: from, distance } = operand {
+                    edges.push(Edge { from, to, distance, port });
+                }
+            }
+            for (bit, port) in [(node.in3, Port::In3), (node.condition, Port::Condition)] {
+                if let Some(from) = bit {
+                    edges.push(Edge { from, to, distance: 0, port });
+                }
+            }
+        }
+        let order = |o: &Order| Edge { from: o.from, to: o.to, distance: o.distance, port: Port::Order };
+        edges.extend(self.orders.iter().map(order));
+        edges
+    }
+
+    /// Loads and stores.
+    pub fn accesses(&self) -> usize {
+        let is_access = |node: &&Node| matches!(node.op, Opcode::Load | Opcode::Store);
+        self.nodes.iter().filter(is_access).count()
+    }
+}

@@ -1,0 +1,826 @@
+//! A loop of the IR as operations of PEs, on demand from what leaves an iteration: stores, and values
+//! that the next iteration or the code behind the loop reads. Branches become bits: values that meet
+//! are chosen by `mux`, stores run under a condition.
+
+use std::collections::{BTreeMap, HashMap};
+
+use nbcc_analysis::AffineForms;
+use nbcc_base::Span;
+use nbcc_ir::{Block, BlockCall, Function, Inst, Mem, Op, Scalar, Terminator, Type, Value, ValueDef};
+use nbcc_isa_sdpnm::config::{Memory, Opcode, Options, Width};
+
+use super::access::{Access, Subscript};
+use super::body::{Body, Global, Node, Operand};
+use super::evolution::{Evolution, Evolutions, Limit};
+use super::range::Ranges;
+use super::shape::Shape;
+
+/// Why a loop is none for an array: words that follow "this loop stays on the core: ".
+pub type Refusal = String;
+
+/// A result or a refusal.
+pub type Building<T> = Result<T, Refusal>;
+
+/// What is known of the bits of a word above a narrow value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Upper {
+    /// Nothing.
+    Any,
+    /// They are zero.
+    Zeros,
+    /// They are the value's sign.
+    Signs,
+    /// Both, or there are none.
+    Both,
+}
+
+impl Upper {
+    /// Whether they are what an extension would make them.
+    pub fn has(self, signed: bool) -> bool {
+        match self {
+            Upper::Any => false,
+            Upper::Zeros => !signed,
+            Upper::Signs => signed,
+            Upper::Both => true,
+        }
+    }
+}
+
+/// A truth value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Truth {
+    /// Known.
+    Known(bool),
+    /// The bit of an operation, or its opposite.
+    Bit {
+        /// The operation.
+        node: usize,
+        /// Whether the opposite is meant.
+        inverted: bool,
+    },
+    /// A word, 0 or 1.
+    Word(Operand),
+}
+
+/// A parameter of the header.
+#[derive(Clone, Copy, Debug)]
+struct Carried {
+    first: Value,
+    next: Value,
+}
+
+/// What the builder knows and what it has built.
+pub struct Builder<'a> {
+    pub(super) func: &'a Function,
+    pub(super) shape: &'a Shape,
+    pub(super) evolutions: Evolutions<'a>,
+    pub(super) ranges: Ranges<'a>,
+    pub(super) body: Body,
+    pub(super) accesses: Vec<Access>,
+    pub(super) span: Option<Span>,
+    /// Iterations there must be at least.
+    pub(super) least_trips: u32,
+    words: BTreeMap<Value, (Operand, Upper)>,
+    truths: BTreeMap<Value, Truth>,
+    equal: HashMap<(Opcode, Options, Operand, Operand, Option<usize>), usize>,
+    carried: Vec<Carried>,
+    predicates: BTreeMap<Block, Option<Truth>>,
+    signed_loads: BTreeMap<Value, bool>,
+}
+
+/// A loop as a body, and how what leaves it gets out.
+#[derive(Clone, Debug)]
+pub struct Built {
+    /// The operations.
+    pub body: Body,
+    /// Its accesses to memory.
+    pub accesses: Vec<Access>,
+    /// Each value that the code behind the loop reads, and where it is then.
+    pub results: Vec<(Value, Outcome)>,
+    /// Iterations there must be at least.
+    pub least_trips: u32,
+    /// What must hold.
+    pub limits: Vec<Limit>,
+}
+
+/// Where a value is after the loop.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// In a global register.
+    Export(usize),
+    /// What it grew to.
+    Last(Evolution),
+}
+
+/// Builds the body of a loop. `results` are the values that are used behind it.
+///
+/// # Errors
+/// Why the loop is none for an array.
+pub fn build(
+    func: &Function,
+    shape: &Shape,
+    forms: &AffineForms,
+    results: &[Value],
+) -> Building<Built> {
+    let mut builder = Builder {
+        func,
+        shape,
+        evolutions: Evolutions::new(func, shape, forms),
+        ranges: Ranges::new(func),
+        body: Body::default(),
+        accesses: Vec::new(),
+        span: None,
+        least_trips: 1,
+        words: BTreeMap::new(),
+        truths: BTreeMap::new(),
+        equal: HashMap::new(),
+        carried: Vec::new(),
+        predicates: BTreeMap::new(),
+        signed_loads: signed_loads(func, shape),
+    };
+    builder.collect_accesses()?;
+    builder.stores()?;
+    let mut outcomes = Vec::new();
+    let mut exports = Vec::new();
+    for &value in results {
+        let outcome = builder.outcome(value)?;
+        match outcome {
+            Leaving::Known(outcome) => outcomes.push((value, outcome)),
+            Leaving::Word(operand) => exports.push((value, operand)),
+        }
+    }
+    builder.close(&mut exports)?;
+    for (value, operand) in exports {
+        let number = builder.export(operand)?;
+        outcomes.push((value, Outcome::Export(number)));
+    }
+    builder.order()?;
+    let limits = builder.evolutions.limits();
+    let Builder { body, accesses, least_trips, .. } = builder;
+    if body.nodes.len() > MAX_NODES {
+        return Err(format!("it has {} operations, more than the {MAX_NODES} that are mapped", body.nodes.len()));
+    }
+    if body.globals.len() > GLOBALS {
+        let used = body.globals.len();
+        return Err(format!("it needs {used} global registers of {GLOBALS}"));
+    }
+    Ok(Built { body, accesses, results: outcomes, least_trips, limits })
+}
+
+/// Global registers of an array.
+const GLOBALS: usize = 16;
+
+/// Operations of an iteration at most.
+const MAX_NODES: usize = 160;
+
+/// A value that the code behind the loop reads.
+enum Leaving {
+    Known(Outcome),
+    Word(Operand),
+}
+
+/// The narrow loads whose values are sign extended somewhere.
+fn signed_loads(func: &Function, shape: &Shape) -> BTreeMap<Value, bool> {
+    let mut signed = BTreeMap::new();
+    for inst in shape.blocks.iter().flat_map(|&block| &func.blocks[block].insts) {
+        if let Op::Convert(nbcc_ir::ConvertOp::SignExtend, a, _) = func.insts[*inst].op {
+            signed.insert(a, true);
+        }
+    }
+    signed
+}
+
+impl Builder<'_> {
+    /// A refusal for what there is no operation for.
+    pub(super) fn refuse<T>(&self, what: impl Into<String>) -> Building<T> {
+        Err(format!("arrays have no operation for {}", what.into()))
+    }
+
+    /// Adds an operation, or gives an equal one.
+    pub(super) fn node(
+        &mut self,
+        op: Opcode,
+        options: Options,
+        in1: Operand,
+        in2: Operand,
+        in3: Option<usize>,
+    ) -> usize {
+        let key = (op, options, in1, in2, in3);
+        if let Some(&node) = self.equal.get(&key) {
+            return node;
+        }
+        let node = self.fresh(op, options, in1, in2, in3);
+        self.equal.insert(key, node);
+        node
+    }
+
+    /// Adds an operation of its own. A context has one constant: a second one gets an operation.
+    pub(super) fn fresh(
+        &mut self,
+        op: Opcode,
+        options: Options,
+        in1: Operand,
+        mut in2: Operand,
+        in3: Option<usize>,
+    ) -> usize {
+        if let (Operand::Immediate(_), Operand::Immediate(_)) = (in1, in2) {
+            let pass = self.node(Opcode::Pass, Options::default(), in2, Operand::None, None);
+            in2 = Operand::node(pass);
+        }
+        let node = self.body.nodes.len();
+        self.body.nodes.push(Node {
+            op,
+            options,
+            in1,
+            in2,
+            in3,
+            condition: None,
+            memory: Memory::default(),
+            initial: None,
+            ahead: 0,
+            export: None,
+            name: format!("{}{node}", op.mnemonic()),
+            span: self.span,
+        });
+        node
+    }
+
+    /// An operation of two words.
+    pub(super) fn op(&mut self, op: Opcode, in1: Operand, in2: Operand) -> Operand {
+        Operand::node(self.node(op, Options::default(), in1, in2, None))
+    }
+
+    /// The number of a global register.
+    pub(super) fn global(&mut self, global: Global) -> Operand {
+        if let Global::Constant(0) = global {
+            return Operand::None;
+        }
+        let known = self.body.globals.iter().position(|other| *other == global && global != Global::Export);
+        let number = known.unwrap_or_else(|| {
+            self.body.globals.push(global);
+            self.body.globals.len() - 1
+        });
+        Operand::Global(number)
+    }
+
+    pub(super) fn immediate(value: i32) -> Operand {
+        if value == 0 { Operand::None } else { Operand::Immediate(value) }
+    }
+
+    /// The constant that a value is, as a signed number.
+    pub(super) fn known(&self, value: Value) -> Option<i64> {
+        let bits = self.func.splat_constant(value)?;
+        let scalar = self.func.ty(value).scalar;
+        Some(match scalar {
+            Scalar::I1 => (bits & 1) as i64,
+            _ => nbcc_analysis::sign_extend(scalar, bits),
+        })
+    }
+
+    /// Whether a value of 64 bits is one of 32.
+    pub(super) fn is_word(&self, value: Value) -> bool {
+        self.func.ty(value).scalar.bits() <= 32
+            || self.ranges.fits(value, i32::MIN.into(), i32::MAX.into())
+    }
+
+    /// The word of a value, and what is above it.
+    pub(super) fn word(&mut self, value: Value) -> Building<(Operand, Upper)> {
+        if let Some(&known) = self.words.get(&value) {
+            return Ok(known);
+        }
+        let ty = self.func.ty(value);
+        if ty.is_float() || ty.is_vector() {
+            return self.refuse(format!("values of type {ty}"));
+        }
+        let before = self.span;
+        let made = self.make_word(value, ty)?;
+        self.span = before;
+        self.words.insert(value, made);
+        Ok(made)
+    }
+
+    fn make_word(&mut self, value: Value, ty: Type) -> Building<(Operand, Upper)> {
+        if let Some(known) = self.known(value) {
+            // Of 64 bits the low word.
+            let upper = if known >= 0 { Upper::Both } else { Upper::Signs };
+            return Ok((Self::immediate(known as i32), upper));
+        }
+        if ty.scalar == Scalar::I1 {
+            let truth = self.truth(value)?;
+            return Ok((self.word_of(truth), Upper::Both));
+        }
+        if !self.shape.defines(self.func, value) {
+            return Ok((self.global(Global::Value(value)), Upper::Signs));
+        }
+        match self.func.values[value].def {
+            ValueDef::Param(block, number) if block == self.shape.header => {
+                Ok((self.carry(number), Upper::Any))
+            }
+            ValueDef::Param(block, number) => self.meeting(block, number, value),
+            ValueDef::Result(inst, _) => {
+                self.span = self.func.insts[inst].span.or(self.span);
+                self.operation(inst, value)
+            }
+        }
+    }
+
+    /// What a parameter of the header is.
+    fn carry(&mut self, number: u32) -> Operand {
+        let number = number as usize;
+        let carried =
+            Carried { first: self.shape.entry_args[number], next: self.shape.back_args[number] };
+        let known = self.carried.iter().position(|other| other.next == carried.next && other.first == carried.first);
+        Operand::Carried(known.unwrap_or_else(|| {
+            self.carried.push(carried);
+            self.carried.len() - 1
+        }))
+    }
+
+    /// The word of a value with its sign or zeros above it.
+    pub(super) fn extended(&mut self, value: Value, signed: bool) -> Building<Operand> {
+        let (word, upper) = self.word(value)?;
+        let bits = self.func.ty(value).scalar.bits();
+        if bits == 64 && !self.is_word(value) {
+            return self.refuse("values of 64 bits");
+        }
+        Ok(self.extend(word, upper, bits, signed))
+    }
+
+    /// Extends a word of so many bits.
+    pub(super) fn extend(&mut self, word: Operand, upper: Upper, bits: u32, signed: bool) -> Operand {
+        if bits >= 32 || upper.has(signed) {
+            return word;
+        }
+        match (bits, signed) {
+            (1, _) => word,
+            (16, true) => self.op(Opcode::MultS, word, Operand::Immediate(1)),
+            (16, false) => self.op(Opcode::And, word, Operand::Immediate(0xffff)),
+            (bits, false) => self.op(Opcode::And, word, Operand::Immediate((1 << bits) - 1)),
+            (bits, true) => {
+                let amount = Operand::Immediate(32 - bits as i32);
+                let up = self.op(Opcode::LSftS, word, amount);
+                self.op(Opcode::RSftS, up, amount)
+            }
+        }
+    }
+
+    /// A truth value.
+    pub(super) fn truth(&mut self, value: Value) -> Building<Truth> {
+        if let Some(&known) = self.truths.get(&value) {
+            return Ok(known);
+        }
+        let before = self.span;
+        let truth = match self.known(value) {
+            Some(known) => Truth::Known(known != 0),
+            None if !self.shape.defines(self.func, value) => {
+                Truth::Word(self.global(Global::Value(value)))
+            }
+            None => match self.func.values[value].def {
+                ValueDef::Param(block, number) if block == self.shape.header => {
+                    Truth::Word(self.carry(number))
+                }
+                ValueDef::Param(block, number) => Truth::Word(self.meeting(block, number, value)?.0),
+                ValueDef::Result(inst, _) => {
+                    self.span = self.func.insts[inst].span.or(self.span);
+                    self.truth_operation(inst)?
+                }
+            },
+        };
+        self.span = before;
+        self.truths.insert(value, truth);
+        Ok(truth)
+    }
+
+    /// A truth value as a word, 0 or 1.
+    pub(super) fn word_of(&mut self, truth: Truth) -> Operand {
+        match truth {
+            Truth::Known(known) => Self::immediate(known.into()),
+            Truth::Word(word) => word,
+            Truth::Bit { node, inverted } => {
+                let (a, b) = match inverted {
+                    false => (Operand::Immediate(1), Operand::None),
+                    true => (Operand::None, Operand::Immediate(1)),
+                };
+                Operand::node(self.node(Opcode::Mux, Options::default(), a, b, Some(node)))
+            }
+        }
+    }
+
+    /// A truth value as the bit of an operation, or its opposite.
+    pub(super) fn bit_of(&mut self, truth: Truth) -> (usize, bool) {
+        let word = match truth {
+            Truth::Bit { node, inverted } => return (node, inverted),
+            Truth::Word(word) => word,
+            Truth::Known(known) => Self::immediate(known.into()),
+        };
+        if let Operand::Node { node, distance: 0 } = word
+            && has_zero_bit(&self.body.nodes[node])
+        {
+            return (node, true);
+        }
+        // The bit of a copy says whether it is zero.
+        (self.node(Opcode::Pass, Options::default(), word, Operand::None, None), true)
+    }
+
+    /// An operation whose bit is a truth value.
+    pub(super) fn straight_bit(&mut self, truth: Truth) -> usize {
+        match self.bit_of(truth) {
+            (node, false) => node,
+            // The bit of 0 or 1 says whether it is 0.
+            (node, true) => {
+                self.node(Opcode::Mux, Options::default(), Operand::Immediate(1), Operand::None, Some(node))
+            }
+        }
+    }
+
+    /// One of two words by a truth value.
+    pub(super) fn choose(&mut self, truth: Truth, then: Operand, other: Operand) -> Operand {
+        if then == other {
+            return then;
+        }
+        match truth {
+            Truth::Known(true) => then,
+            Truth::Known(false) => other,
+            _ => {
+                let (node, inverted) = self.bit_of(truth);
+                let (a, b) = if inverted { (other, then) } else { (then, other) };
+                Operand::node(self.node(Opcode::Mux, Options::default(), a, b, Some(node)))
+            }
+        }
+    }
+
+    /// The opposite.
+    pub(super) fn not(&mut self, truth: Truth) -> Truth {
+        match truth {
+            Truth::Known(known) => Truth::Known(!known),
+            Truth::Bit { node, inverted } => Truth::Bit { node, inverted: !inverted },
+            Truth::Word(word) => Truth::Word(self.op(Opcode::Xor, word, Operand::Immediate(1))),
+        }
+    }
+
+    /// Both, or one of both.
+    pub(super) fn join(&mut self, op: Opcode, a: Truth, b: Truth) -> Truth {
+        let neutral = op == Opcode::And;
+        match (a, b) {
+            (Truth::Known(known), other) | (other, Truth::Known(known)) => {
+                if known == neutral { other } else { Truth::Known(known) }
+            }
+            _ => {
+                let (a, b) = (self.word_of(a), self.word_of(b));
+                Truth::Word(self.op(op, a, b))
+            }
+        }
+    }
+
+    /// Under which condition a block runs; `None` where it always does.
+    pub(super) fn predicate(&mut self, block: Block) -> Building<Option<Truth>> {
+        if block == self.shape.header {
+            return Ok(None);
+        }
+        if let Some(&known) = self.predicates.get(&block) {
+            return Ok(known);
+        }
+        let predicate = if self.is_always(block) {
+            None
+        } else {
+            let mut any: Option<Truth> = None;
+            for (from, truth) in self.edges_into(block)? {
+                let before = self.predicate(from)?;
+                let here = match (before, truth) {
+                    (None, truth) => truth,
+                    (Some(before), truth) => self.join(Opcode::And, before, truth),
+                };
+                any = Some(match any {
+                    None => here,
+                    Some(any) => self.join(Opcode::Or, any, here),
+                });
+            }
+            any
+        };
+        self.predicates.insert(block, predicate);
+        Ok(predicate)
+    }
+
+    /// The blocks that lead to a block, and under which condition.
+    fn edges_into(&mut self, block: Block) -> Building<Vec<(Block, Truth)>> {
+        let mut edges = Vec::new();
+        for &from in &self.shape.blocks.clone() {
+            if from == self.shape.latch {
+                continue;
+            }
+            match self.func.terminator(from).clone() {
+                Terminator::Jump(to) if to.block == block => edges.push((from, Truth::Known(true))),
+                Terminator::Branch(cond, then, other) => {
+                    let ways = (then.block == block, other.block == block);
+                    if ways == (false, false) {
+                        continue;
+                    }
+                    let truth = self.truth(cond)?;
+                    edges.push((from, match ways {
+                        (true, true) => Truth::Known(true),
+                        (true, false) => truth,
+                        _ => self.not(truth),
+                    }));
+                }
+                Terminator::Switch(_, cases, default) => {
+                    let is_it = |to: &BlockCall| to.block == block;
+                    if cases.iter().any(is_it) || is_it(&default) {
+                        return self.refuse("`switch`");
+                    }
+                }
+                _ => {}
+            }
+        }
+        Ok(edges)
+    }
+
+    /// Whether each way through an iteration goes through a block.
+    fn is_always(&self, block: Block) -> bool {
+        let mut seen = vec![self.shape.header];
+        let mut next = 0;
+        while let Some(&at) = seen.get(next) {
+            next += 1;
+            if at == block {
+                continue;
+            }
+            if at == self.shape.latch {
+                return false;
+            }
+            for to in nbcc_ir::cfg::successors(self.func, at) {
+                if self.shape.contains(to) && !seen.contains(&to) {
+                    seen.push(to);
+                }
+            }
+        }
+        true
+    }
+
+    /// The parameter of a block at which ways meet.
+    fn meeting(&mut self, block: Block, number: u32, value: Value) -> Building<(Operand, Upper)> {
+        let mut ways: Vec<(Truth, Value)> = Vec::new();
+        for &from in &self.shape.blocks.clone() {
+            if from == self.shape.latch {
+                continue;
+            }
+            let before = self.predicate(from)?;
+            let terminator = self.func.terminator(from).clone();
+            let mut add = |this: &mut Self, to: &BlockCall, truth: Truth| {
+                if to.block == block {
+                    let here = match before {
+                        None => truth,
+                        Some(before) => this.join(Opcode::And, before, truth),
+                    };
+                    ways.push((here, to.args[number as usize]));
+                }
+            };
+            match terminator {
+                Terminator::Jump(to) => add(self, &to, Truth::Known(true)),
+                Terminator::Branch(cond, then, other) => {
+                    if then.block == block || other.block == block {
+                        let truth = self.truth(cond)?;
+                        add(self, &then, truth);
+                        let not = self.not(truth);
+                        add(self, &other, not);
+                    }
+                }
+                _ => {}
+            }
+        }
+        let bits = self.func.ty(value).scalar.bits();
+        let mut words = Vec::new();
+        for &(_, way) in &ways {
+            words.push(self.word(way)?);
+        }
+        let signed = words.iter().all(|(_, upper)| upper.has(true));
+        let zeros = words.iter().all(|(_, upper)| upper.has(false));
+        let upper = match (signed, zeros) {
+            _ if bits >= 32 => Upper::Both,
+            (true, true) => Upper::Both,
+            (true, false) => Upper::Signs,
+            (false, true) => Upper::Zeros,
+            (false, false) => Upper::Any,
+        };
+        // The last way needs no condition: each iteration that looks comes on one of them.
+        let Some((mut chosen, _)) = words.last().copied() else {
+            return self.refuse("a block that nothing leads to");
+        };
+        for (&(truth, _), &(word, _)) in ways.iter().zip(&words).rev().skip(1) {
+            chosen = self.choose(truth, word, chosen);
+        }
+        Ok((chosen, upper))
+    }
+
+    /// Builds all stores, in the order of the source.
+    fn stores(&mut self) -> Building<()> {
+        for number in 0..self.accesses.len() {
+            let access = self.accesses[number].clone();
+            if !access.is_store {
+                continue;
+            }
+            let Op::Store(_, _, value) = self.func.insts[access.inst].op else { continue };
+            let predicate = self.predicate(access.block)?;
+            if predicate == Some(Truth::Known(false)) {
+                continue;
+            }
+            self.span = self.func.insts[access.inst].span;
+            let condition = match predicate {
+                None | Some(Truth::Known(_)) => None,
+                Some(truth) => Some(self.straight_bit(truth)),
+            };
+            let (word, _) = self.word(value)?;
+            let (address, memory) = self.address(&access)?;
+            let node = self.fresh(Opcode::Store, Options::default(), address, word, None);
+            let store = &mut self.body.nodes[node];
+            store.memory = memory;
+            store.condition = condition;
+            self.accesses[number].node = Some(node);
+        }
+        Ok(())
+    }
+
+    /// Builds a load.
+    pub(super) fn load(&mut self, inst: Inst, value: Value) -> Building<(Operand, Upper)> {
+        let number = self.accesses.iter().position(|access| access.inst == inst);
+        let Some(number) = number else { return self.refuse("a load of this kind") };
+        let access = self.accesses[number].clone();
+        let signed = self.signed_loads.get(&value).copied().unwrap_or(false);
+        let scalar = self.func.ty(value).scalar;
+        let upper = match scalar {
+            Scalar::I32 => Upper::Both,
+            _ if signed => Upper::Signs,
+            _ => Upper::Zeros,
+        };
+        let (address, mut memory) = self.address(&access)?;
+        memory.width = match (scalar, signed) {
+            (Scalar::I8 | Scalar::I1, false) => Width::U8,
+            (Scalar::I8 | Scalar::I1, true) => Width::I8,
+            (Scalar::I16, false) => Width::U16,
+            (Scalar::I16, true) => Width::I16,
+            _ => Width::W32,
+        };
+        let node = self.fresh(Opcode::Load, Options::default(), address, Operand::None, None);
+        self.body.nodes[node].memory = memory;
+        self.accesses[number].node = Some(node);
+        Ok((Operand::node(node), upper))
+    }
+
+    /// Where an access goes: in1 and what is added.
+    fn address(&mut self, access: &Access) -> Building<(Operand, Memory)> {
+        let bytes = access.bytes as i32;
+        let width = match access.bytes {
+            1 => Width::U8,
+            2 => Width::U16,
+            _ => Width::W32,
+        };
+        let mut memory = Memory { width, offset: 0, stride: 0 };
+        match &access.subscript {
+            Subscript::Linear(evolution) => {
+                let mut start = evolution.start.clone();
+                let constant = std::mem::take(&mut start.constant);
+                memory.offset = constant.wrapping_mul(bytes);
+                if let Some(step) = evolution.step.as_constant() {
+                    memory.stride = step.wrapping_mul(bytes);
+                    return Ok((self.global(Global::Address(access.mem, start)), memory));
+                }
+                // A sum that grows by a global register: before the first iteration a step less.
+                let key = (access.mem, start.clone(), evolution.step.clone());
+                let before = start.plus(&evolution.step, -1);
+                let initial = self.global(Global::Address(access.mem, before));
+                let step = self.global(Global::Form(evolution.step.clone(), bytes));
+                let known = self.body.nodes.iter().position(|node| {
+                    node.op == Opcode::Add && node.in2 == step && matches!((node.initial, initial), (Some(a), Operand::Global(b)) if a == b)
+                });
+                let _ = key;
+                let node = match known {
+                    Some(node) => node,
+                    None => {
+                        let node = self.fresh(Opcode::Add, Options::default(), Operand::None, step, None);
+                        self.body.nodes[node].in1 = Operand::Node { node, distance: 1 };
+                        if let Operand::Global(number) = initial {
+                            self.body.nodes[node].initial = Some(number);
+                        }
+                        node
+                    }
+                };
+                Ok((Operand::node(node), memory))
+            }
+            Subscript::Inside(value) => {
+                let index = self.extended(*value, true)?;
+                let scaled = match bytes.trailing_zeros() {
+                    0 => index,
+                    amount => self.op(Opcode::LSftS, index, Operand::Immediate(amount as i32)),
+                };
+                let base = self.global(Global::Address(access.mem, Default::default()));
+                Ok((self.op(Opcode::Add, scaled, base), memory))
+            }
+        }
+    }
+
+    /// How a value that is used behind the loop gets there.
+    fn outcome(&mut self, value: Value) -> Building<Leaving> {
+        let ty = self.func.ty(value);
+        if let Some(evolution) = self.evolutions.of(value).filter(|_| ty == Type::I32) {
+            return Ok(Leaving::Known(Outcome::Last(evolution)));
+        }
+        if ty.scalar == Scalar::I64 && !self.is_word(value) {
+            return self.refuse("values of 64 bits that are used behind the loop");
+        }
+        Ok(Leaving::Word(self.word(value)?.0))
+    }
+
+    /// Replaces what is carried by what computes it an iteration before.
+    fn close(&mut self, exports: &mut [(Value, Operand)]) -> Building<()> {
+        let mut done: Vec<Operand> = Vec::new();
+        // Words of next values may carry more.
+        let mut next = Vec::new();
+        while next.len() < self.carried.len() {
+            let carried = self.carried[next.len()];
+            next.push(self.word(carried.next)?.0);
+        }
+        for (number, &word) in next.iter().enumerate() {
+            let first = self.carried[number].first;
+            let initial = match self.known(first) {
+                Some(known) => self.global_of(known as i32),
+                None => self.global_of_value(first),
+            };
+            let plain = match word {
+                Operand::Node { node, distance: 0 } => {
+                    let node_data = &self.body.nodes[node];
+                    let is_free = node_data.initial.is_none_or(|other| other == initial)
+                        && node_data.ahead == 0
+                        && node_data.condition.is_none()
+                        && node_data.op != Opcode::Store;
+                    is_free.then_some(node)
+                }
+                _ => None,
+            };
+            let node = plain.unwrap_or_else(|| {
+                self.fresh(Opcode::Pass, Options::default(), word, Operand::None, None)
+            });
+            self.body.nodes[node].initial = Some(initial);
+            done.push(Operand::Node { node, distance: 1 });
+        }
+        let replace = |operand: &mut Operand| {
+            if let Operand::Carried(number) = *operand {
+                *operand = done[number];
+            }
+        };
+        for node in &mut self.body.nodes {
+            replace(&mut node.in1);
+            replace(&mut node.in2);
+        }
+        exports.iter_mut().for_each(|(_, operand)| replace(operand));
+        Ok(())
+    }
+
+    fn global_of(&mut self, constant: i32) -> usize {
+        let known = self.body.globals.iter().position(|g| *g == Global::Constant(constant));
+        known.unwrap_or_else(|| {
+            self.body.globals.push(Global::Constant(constant));
+            self.body.globals.len() - 1
+        })
+    }
+
+    pub(super) fn global_of_value(&mut self, value: Value) -> usize {
+        match self.global(Global::Value(value)) {
+            Operand::Global(number) => number,
+            _ => unreachable!("a value has a register"),
+        }
+    }
+
+    /// Exports a word; the number of the global register.
+    fn export(&mut self, operand: Operand) -> Building<usize> {
+        let plain = match operand {
+            Operand::Node { node, distance: 0 } if self.body.nodes[node].op != Opcode::Store => node,
+            _ => self.fresh(Opcode::Pass, Options::default(), operand, Operand::None, None),
+        };
+        if let Some(number) = self.body.nodes[plain].export {
+            return Ok(number);
+        }
+        self.body.globals.push(Global::Export);
+        let number = self.body.globals.len() - 1;
+        self.body.nodes[plain].export = Some(number);
+        Ok(number)
+    }
+
+    /// The memory object of an access, where arrays can reach it.
+    pub(super) fn reachable(&self, mem: Mem) -> Building<u32> {
+        let data = &self.func.mems[mem];
+        if data.extents.len() != 1 {
+            return Err(format!("`{}` has several dimensions", data.name));
+        }
+        match data.element {
+            Scalar::I8 | Scalar::I16 | Scalar::I32 | Scalar::I1 => Ok(data.element.bytes()),
+            _ => Err(format!("elements of `{}` are no words of up to 32 bits", data.name)),
+        }
+    }
+}
+
+/// Whether the bit of an operation says that its result is zero.
+fn has_zero_bit(node: &Node) -> bool {
+    match node.op {
+        Opcode::Mux | Opcode::And | Opcode::Or | Opcode::Xor => true,
+        Opcode::Pass => node.in3.is_none(),
+        _ => false,
+    }
+}

@@ -1,0 +1,277 @@
+//! Loops on arrays (paper 003, section 3): which loops, as which operations, where and when.
+//!
+//! A loop is looked at by itself (`shape`), its iteration becomes operations of PEs (`build`, `words`,
+//! with `evolution` and `range` for what is known of words, `access` for memory), a mapper places them
+//! (`place`), and the function gets a second version of the loop that starts the array (`version`).
+
+pub mod access;
+pub mod body;
+pub mod build;
+pub mod evolution;
+pub mod flatten;
+pub mod place;
+pub mod range;
+pub mod shape;
+pub mod version;
+mod words;
+
+use nbcc_analysis::{AffineForms, LoopForest};
+use nbcc_base::Span;
+use nbcc_ir::{Block, Cfg, Dominators, Function, Mem, Module, Op, Storage};
+use nbcc_isa_sdpnm::Machine;
+use nbcc_isa_sdpnm::core::arrays::MAX_HOMES;
+use nbcc_isa_sdpnm::config::{ArrayKind, Package};
+
+use crate::map::mappers::Mapper;
+use place::{How, Mapped};
+use shape::{Shape, Trips};
+use version::Use;
+
+/// What loops on arrays need beside the code of the core.
+#[derive(Clone, Debug, Default)]
+pub struct Arrays {
+    /// The configurations, by their numbers.
+    pub packages: Vec<Package>,
+    /// The memory objects that live in a shared memory, and in which array's.
+    pub homes: Vec<(Mem, u8)>,
+}
+
+/// What became of a loop.
+#[derive(Clone, Debug)]
+pub struct Decision {
+    /// Where it is in the source.
+    pub span: Option<Span>,
+    /// Loops around it, itself included.
+    pub depth: u32,
+    /// What the core takes for an iteration, in cycles.
+    pub core_cycles: u32,
+    /// Where it went, or why it stays.
+    pub place: Result<OnArray, String>,
+}
+
+/// A loop on an array.
+#[derive(Clone, Debug)]
+pub struct OnArray {
+    /// The number of the array.
+    pub array: u8,
+    /// The interval.
+    pub ii: u32,
+    /// Its least value.
+    pub mii: u32,
+    /// By recurrences.
+    pub rec_mii: u32,
+    /// By resources.
+    pub res_mii: u32,
+    /// Operations of an iteration.
+    pub operations: usize,
+    /// Those that hand values on.
+    pub routes: usize,
+    /// From how many iterations on the array runs it.
+    pub least: u32,
+    /// The operations of a cycle of dependences that gives the interval, with their places.
+    pub cycle: Vec<(String, Option<Span>)>,
+}
+
+
+/// Gives loops of a function second versions on arrays; what became of each loop.
+pub fn run(
+    module: &mut Module,
+    func: nbcc_ir::Func,
+    machine: &Machine,
+    mapper: &'static Mapper,
+    arrays: &mut Arrays,
+) -> Vec<Decision> {
+    let mut decisions = Vec::new();
+    let headers: Vec<Block> = {
+        let func = &module.functions[func];
+        let forest = LoopForest::new(&Cfg::new(func), &Dominators::new(func));
+        forest.loops.values().map(|data| data.header).collect()
+    };
+    for header in headers {
+        let cfg = Cfg::new(&module.functions[func]);
+        let forest = LoopForest::new(&cfg, &Dominators::new(&module.functions[func]));
+        let Some(l) = forest.headed_by(header) else { continue };
+        let depth = forest.loops[l].depth;
+        if forest.loops[l].inner.is_empty() {
+            let inside = |block| forest.contains(l, block);
+            module.functions[func].preheader(&cfg, header, inside);
+        }
+        let function = &module.functions[func];
+        let cfg = Cfg::new(function);
+        let forest = LoopForest::new(&cfg, &Dominators::new(function));
+        let Some(l) = forest.headed_by(header) else { continue };
+        let blocks = forest.blocks(l);
+        let core_cycles = blocks.iter().map(|&block| cycles(function, machine, block)).sum();
+        let span = span_of(function, header, &blocks);
+        let attempt = Shape::new(function, &cfg, &forest, l)
+            .and_then(|shape| attempt(module, func, &shape, core_cycles, machine, mapper, arrays));
+        decisions.push(Decision { span, depth, core_cycles, place: attempt });
+    }
+    decisions
+}
+
+/// Where a loop is in the source.
+fn span_of(func: &Function, header: Block, blocks: &[Block]) -> Option<Span> {
+    let data = &func.blocks[header];
+    let insts = blocks.iter().flat_map(|&block| &func.blocks[block].insts);
+    let first = insts.filter_map(|&inst| func.insts[inst].span).next();
+    data.insts.iter().filter_map(|&inst| func.insts[inst].span).next_back().or(data.span).or(first)
+}
+
+/// What the core takes for a block, in cycles: about, since instructions are not selected yet.
+fn cycles(func: &Function, machine: &Machine, block: Block) -> u32 {
+    let core = &machine.core;
+    let of = |inst: &nbcc_ir::Inst| {
+        let op = &func.insts[*inst].op;
+        match op {
+            // A check, an address, the access.
+            Op::Load(..) => 4 + core.load_cycles,
+            Op::Store(..) => 5,
+            Op::Binary(nbcc_ir::BinaryOp::Imul, ..) => core.multiply_cycles,
+            Op::Const(..) | Op::Convert(..) => 0,
+            _ => 1,
+        }
+    };
+    func.blocks[block].insts.iter().map(of).sum::<u32>() + core.taken_branch_cycles
+}
+
+/// Puts a loop on an array.
+fn attempt(
+    module: &mut Module,
+    func: nbcc_ir::Func,
+    shape: &Shape,
+    core_cycles: u32,
+    machine: &Machine,
+    mapper: &'static Mapper,
+    arrays: &mut Arrays,
+) -> Result<OnArray, String> {
+    let array = machine.arrays.kinds.iter().position(|&kind| kind == ArrayKind::Fpea);
+    let Some(array) = array.map(|array| array as u8) else {
+        return Err("the machine has no array for filters".into());
+    };
+    let function = &module.functions[func];
+    if !version::can_count(function, shape) {
+        return Err("the number of its iterations is no simple difference".into());
+    }
+    let forms = AffineForms::new(function, &Cfg::new(function));
+    let results = version::results(function, shape);
+    let built = build::build(function, shape, &forms, &results)?;
+    let homes = homes(module, func, &built, arrays, machine)?;
+    let function = &module.functions[func];
+    let bounds = place::bounds(&built.body, &machine.array);
+    if bounds.mii >= core_cycles {
+        return Err(format!(
+            "an iteration takes {} cycles at least on an array, and about {core_cycles} on the core",
+            bounds.mii
+        ));
+    }
+    let name = format!("{}_{}", function.name, arrays.packages.len());
+    let how = How {
+        machine,
+        number: array,
+        mapper,
+        max_ii: machine.array.contexts.min(core_cycles.saturating_sub(1)).max(1),
+        name: &name,
+    };
+    let mapped = place::place(&built.body, &how)?;
+    let least = worthwhile(&built, &mapped, core_cycles, machine);
+    if let Trips::Known(trips) = shape.trips
+        && trips < least
+    {
+        return Err(format!(
+            "it has {trips} iterations, and an array is worth starting from {least} on"
+        ));
+    }
+    let package = arrays.packages.len() as u32;
+    let numbers = homes.iter().map(|home| {
+        let known = arrays.homes.iter().position(|other| other.0 == *home);
+        let number = known.unwrap_or_else(|| {
+            arrays.homes.push((*home, array));
+            arrays.homes.len() - 1
+        });
+        (*home, number as u32)
+    });
+    let used = Use { array: array, package, homes: numbers.collect(), least };
+    let Mapped { package, mii, routes, is_proved: _, depth: _ } = mapped;
+    let on_array = OnArray {
+        array: array,
+        ii: package.ii.into(),
+        mii: mii.mii,
+        rec_mii: mii.rec,
+        res_mii: mii.res,
+        operations: built.body.nodes.len(),
+        routes,
+        least,
+        cycle: mii
+            .cycle
+            .iter()
+            .map(|&node| (built.body.nodes[node].name.clone(), built.body.nodes[node].span))
+            .collect(),
+    };
+    arrays.packages.push(package);
+    version::add(&mut module.functions[func], shape, &built, &used);
+    Ok(on_array)
+}
+
+/// From how many iterations on an array takes less time than the core.
+fn worthwhile(built: &build::Built, mapped: &Mapped, core_cycles: u32, machine: &Machine) -> u32 {
+    let exports = built.results.len() as u64;
+    let globals = built.body.globals.len() as u64;
+    let checks = built.accesses.len() as u64 * 6 + 10;
+    // Writes with their addresses, reads, the configuration's rows, the way in and out.
+    let overhead = 12
+        + 4 * globals
+        + (2 + u64::from(machine.core.load_cycles)) * exports
+        + checks
+        + u64::from(machine.array.rows)
+        + mapped.depth;
+    let saved = u64::from(core_cycles - u32::from(mapped.package.ii));
+    u32::try_from(overhead / saved + 1).unwrap_or(u32::MAX).max(2)
+}
+
+/// The objects of a loop, which all fit a shared memory as far as that is known.
+fn homes(
+    module: &Module,
+    func: nbcc_ir::Func,
+    built: &build::Built,
+    arrays: &Arrays,
+    machine: &Machine,
+) -> Result<Vec<Mem>, String> {
+    let function = &module.functions[func];
+    let mut wanted: Vec<Mem> = built.accesses.iter().map(|access| access.mem).collect();
+    wanted.sort();
+    wanted.dedup();
+    let object = |mem: Mem| match function.mems[mem].storage {
+        Storage::Object(object) => Some(object),
+        _ => None,
+    };
+    for &mem in &wanted {
+        let twin = |other: Mem| other != mem && object(mem).is_some() && object(other) == object(mem);
+        if function.mems.keys().any(twin) {
+            return Err(format!("`{}` has several names", function.mems[mem].name));
+        }
+    }
+    let bytes = |mem: Mem| -> Option<u64> {
+        let data = &function.mems[mem];
+        match data.storage {
+            Storage::Object(object) => Some(module.objects[object].size),
+            _ => {
+                let extents = data.fixed_extents()?;
+                let count = extents.iter().fold(1u64, |all, &n| all.saturating_mul(n.into()));
+                Some(count.saturating_mul(data.element.bytes().into()))
+            }
+        }
+    };
+    let is_new = |mem: &&Mem| !arrays.homes.iter().any(|home| home.0 == **mem);
+    let known = arrays.homes.iter().map(|home| home.0);
+    let fixed = known.chain(wanted.iter().filter(is_new).copied()).filter_map(bytes);
+    let all = fixed.map(|bytes| bytes.next_multiple_of(8)).sum::<u64>();
+    if all > u64::from(machine.shared_bytes()) {
+        let message = "its arrays are larger than the shared memory of an array";
+        return Err(message.into());
+    }
+    if wanted.iter().filter(is_new).count() + arrays.homes.len() > MAX_HOMES {
+        return Err("too many arrays are used by other loops".into());
+    }
+    Ok(wanted)
+}

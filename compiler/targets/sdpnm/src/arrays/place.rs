@@ -1,0 +1,329 @@
+//! A body on an array: the graph that a mapper is given, and the package that its answer is
+//! (paper 003, section 3.4).
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use nbcc_isa_sdpnm::config::context::{Bit, Control, Source};
+use nbcc_isa_sdpnm::config::{Context, Opcode, Package, Placed};
+use nbcc_isa_sdpnm::{Array, Machine, Edge as GraphEdge, Graph, Holder, Mapping, Node as GraphNode, Spot};
+
+use super::body::{Body, Edge, Operand, Order, Port};
+use crate::map::mappers::Mapper;
+use crate::map::mii::{Mii, mii};
+use crate::map::{self, NoMapping, Outcome, Request, dfg::Dfg};
+
+/// A body on an array.
+#[derive(Debug)]
+pub struct Mapped {
+    /// Its configuration.
+    pub package: Package,
+    /// The bounds of its interval.
+    pub mii: Mii,
+    /// Operations that only hand values on.
+    pub routes: usize,
+    /// Cycles from the beginning of an iteration to its end.
+    pub depth: u64,
+    /// Whether no shorter interval exists.
+    pub is_proved: bool,
+}
+
+/// The graph of a body with those of its orders that `kept` names.
+fn graph(body: &Body, kept: &[Order]) -> (Graph, Vec<Edge>) {
+    let word = |op: Opcode| match op {
+        Opcode::Load => "load",
+        Opcode::Store => "store",
+        other => other.mnemonic(),
+    };
+    let nodes = body.nodes.iter().enumerate().map(|(number, node)| GraphNode {
+        id: format!("n{number}"),
+        op: word(node.op).to_string(),
+    });
+    let is_kept = |edge: &Edge| {
+        let order = Order { from: edge.from, to: edge.to, distance: edge.distance };
+        edge.port != Port::Order || kept.contains(&order)
+    };
+    let edges: Vec<Edge> = body.edges().into_iter().filter(is_kept).collect();
+    let graph_edges = edges
+        .iter()
+        .map(|e| GraphEdge { from: e.from, to: e.to, distance: e.distance })
+        .collect();
+    (Graph { name: "loop".into(), nodes: nodes.collect(), edges: graph_edges }, edges)
+}
+
+/// The bounds of the interval of a body.
+pub fn bounds(body: &Body, array: &Array) -> Mii {
+    let close: Vec<Order> = body.orders.iter().copied().filter(|o| o.distance <= 1).collect();
+    mii(&Dfg::new(&graph(body, &close).0), array)
+}
+
+/// How a body is mapped.
+#[derive(Clone, Copy, Debug)]
+pub struct How<'a> {
+    /// The machine.
+    pub machine: &'a Machine,
+    /// The number of the array.
+    pub number: u8,
+    /// Who maps.
+    pub mapper: &'static Mapper,
+    /// The longest interval that is worth it.
+    pub max_ii: u32,
+    /// What assembly text calls it.
+    pub name: &'a str,
+}
+
+/// Maps a body.
+///
+/// # Errors
+/// Why there is no mapping, in words.
+pub fn place(body: &Body, how: &How<'_>) -> Result<Mapped, String> {
+    // What is in order for memory's sake takes routes when a mapper knows of it, and mostly holds by
+    // itself over several iterations: only what turns out wrong is told.
+    let mut kept: Vec<Order> = body.orders.iter().copied().filter(|o| o.distance <= 1).collect();
+    loop {
+        let (graph, edges) = graph(body, &kept);
+        let request = Request {
+            array: &how.machine.array,
+            max_ii: how.max_ii,
+            time_limit: Duration::from_secs(4),
+            is_patient: false,
+            mapper: how.mapper,
+        };
+        let outcome = map::map(&graph, &request).map_err(|error| match error {
+            NoMapping::MiiTooLong(mii) => {
+                format!("an iteration takes {mii} cycles at least on an array, more than it is worth")
+            }
+            NoMapping::MaxIi => "no mapping was found at an interval that is worth it".to_string(),
+            NoMapping::TimeOver(ii) => format!("no mapping was found in time, up to an interval of {ii}"),
+        })?;
+        if let Err(faults) = nbcc_isa_sdpnm::check(&graph, &how.machine.array, &outcome.mapping) {
+            return Err(format!("its mapping is wrong: {}", faults[0].0));
+        }
+        let wrong: Vec<Order> =
+            body.orders.iter().copied().filter(|o| !holds(o, &outcome.mapping)).collect();
+        if !wrong.is_empty() {
+            if wrong.iter().all(|o| kept.contains(o)) {
+                return Err("no mapping keeps the order of its accesses to memory".into());
+            }
+            kept.extend(wrong);
+            continue;
+        }
+        match package(body, &edges, &outcome, how) {
+            Some(package) => {
+                let spots = outcome.mapping.spots.iter().flatten();
+                let depth = spots.map(|spot| spot.cycle + 1).max().unwrap_or(0);
+                let Outcome { mapping, mii, is_proved, .. } = outcome;
+                let routes = mapping.routes.len();
+                return Ok(Mapped { package, mii, routes, depth, is_proved });
+            }
+            // Rings are as long as whole intervals, which the mapper does not know.
+            None => return relaxed(body, how),
+        }
+    }
+}
+
+/// The same for an array that claims fewer registers, so that rings fit.
+fn relaxed(body: &Body, how: &How<'_>) -> Result<Mapped, String> {
+    let registers = how.machine.array.registers / 2;
+    if registers == 0 {
+        return Err("values wait longer than registers allow".into());
+    }
+    let array = Array { registers, ..how.machine.array.clone() };
+    let kept: Vec<Order> = body.orders.clone();
+    let (graph, edges) = graph(body, &kept);
+    let request = Request {
+        array: &array,
+        max_ii: how.max_ii,
+        time_limit: Duration::from_secs(4),
+        is_patient: false,
+        mapper: how.mapper,
+    };
+    let gave_up = || "values wait longer than registers allow".to_string();
+    let outcome = map::map(&graph, &request).map_err(|_| gave_up())?;
+    if nbcc_isa_sdpnm::check(&graph, &array, &outcome.mapping).is_err()
+        || body.orders.iter().any(|o| !holds(o, &outcome.mapping))
+    {
+        return Err(gave_up());
+    }
+    let package = package(body, &edges, &outcome, how).ok_or_else(gave_up)?;
+    let spots = outcome.mapping.spots.iter().flatten();
+    let depth = spots.map(|spot| spot.cycle + 1).max().unwrap_or(0);
+    let Outcome { mapping, mii, is_proved, .. } = outcome;
+    Ok(Mapped { package, mii, routes: mapping.routes.len(), depth, is_proved })
+}
+
+/// Whether a mapping keeps two accesses in order.
+fn holds(order: &Order, mapping: &Mapping) -> bool {
+    let cycle = |node: usize| mapping.spots[node].map_or(0, |spot| spot.cycle);
+    let later = u64::from(order.distance).saturating_mul(mapping.ii.into());
+    cycle(order.to).saturating_add(later) > cycle(order.from)
+}
+
+/// Where a value is held: by the operation that computed it, or by one that handed it on.
+type Held = (usize, Holder);
+
+/// The package of a mapping; `None` where the rings of a PE have more registers than there are.
+fn package(body: &Body, edges: &[Edge], outcome: &Outcome, how: &How<'_>) -> Option<Package> {
+    let mapping = &outcome.mapping;
+    let ii = u64::from(mapping.ii);
+    let spot = |held: Held| -> Spot {
+        match held.1 {
+            Holder::Producer => mapping.spots[held.0].expect("operations are placed"),
+            Holder::Route(route) => mapping.routes[route].spot,
+        }
+    };
+    // Who reads what from a register, and how many cycles later at most.
+    let mut waits: BTreeMap<Held, u64> = BTreeMap::new();
+    let mut note = |held: Held, at: u64, ago: u32| {
+        let since = at - spot(held).cycle;
+        if since > 1 {
+            // A register for each iteration that begins meanwhile.
+            let most = waits.entry(held).or_default();
+            *most = since.div_ceil(ii).max(u64::from(ago) + 1).max(*most);
+        }
+    };
+    let mut is_used = vec![false; mapping.routes.len()];
+    let mut work = Vec::new();
+    for (edge, via) in edges.iter().zip(&mapping.via) {
+        let (Some(via), true) = (*via, edge.port != Port::Order) else { continue };
+        let at = spot((edge.to, Holder::Producer)).cycle + u64::from(edge.distance) * ii;
+        note((edge.from, via), at, edge.distance);
+        work.push(via);
+    }
+    // Routes that only orders asked for need not run.
+    while let Some(holder) = work.pop() {
+        let Holder::Route(route) = holder else { continue };
+        if !std::mem::replace(&mut is_used[route], true) {
+            let data = &mapping.routes[route];
+            note((data.value, data.from), data.spot.cycle, 0);
+            work.push(data.from);
+        }
+    }
+    let mut rings: BTreeMap<u16, Vec<u8>> = BTreeMap::new();
+    let mut ring_of: BTreeMap<Held, u8> = BTreeMap::new();
+    for (&held, &registers) in &waits {
+        let of_pe = rings.entry(spot(held).pe as u16).or_default();
+        ring_of.insert(held, u8::try_from(of_pe.len()).ok()?);
+        of_pe.push(u8::try_from(registers).ok()?);
+    }
+    let fits = |ring: &Vec<u8>| {
+        ring.iter().map(|&n| u32::from(n)).sum::<u32>() <= how.machine.array.registers
+    };
+    if !rings.values().all(fits) {
+        return None;
+    }
+    // How a reader at a PE and cycle gets a value of as many iterations before.
+    let offset = |reader: usize, holder: usize| {
+        let (r, h) = (how.machine.array.position(reader), how.machine.array.position(holder));
+        ((h.0 as i32 - r.0 as i32) as i8, (h.1 as i32 - r.1 as i32) as i8)
+    };
+    let read = |held: Held, pe: usize, at: u64, ago: u32| -> (Source, Bit) {
+        let holder = spot(held);
+        if at == holder.cycle + 1 {
+            let (row, column) = offset(pe, holder.pe);
+            return (Source::Output(row, column), Bit::Output(row, column));
+        }
+        let (ring, ago) = (ring_of[&held], ago as u8);
+        (Source::Register { ring, ago }, Bit::Register { ring, ago })
+    };
+    // A register keeps the word, not the bit beside it.
+    let mut is_bit = vec![false; mapping.routes.len()];
+    let mut bits: Vec<(Held, u64)> = Vec::new();
+    for (edge, via) in edges.iter().zip(&mapping.via) {
+        if let (Port::In3 | Port::Condition, Some(via)) = (edge.port, *via) {
+            bits.push(((edge.from, via), spot((edge.to, Holder::Producer)).cycle));
+        }
+    }
+    while let Some((held, at)) = bits.pop() {
+        if at != spot(held).cycle + 1 {
+            return None;
+        }
+        if let Holder::Route(route) = held.1
+            && !std::mem::replace(&mut is_bit[route], true)
+        {
+            let data = &mapping.routes[route];
+            bits.push(((data.value, data.from), data.spot.cycle));
+        }
+    }
+    let mut contexts = Vec::new();
+    for (number, node) in body.nodes.iter().enumerate() {
+        let own = spot((number, Holder::Producer));
+        let of = |port: Port| -> Option<(Source, Bit)> {
+            let mut found = edges.iter().zip(&mapping.via).filter(|(e, _)| e.to == number && e.port == port);
+            let (edge, via) = found.next()?;
+            let at = own.cycle + u64::from(edge.distance) * ii;
+            Some(read((edge.from, (*via)?), own.pe, at, edge.distance))
+        };
+        let word = |operand: Operand, port: Port| match operand {
+            Operand::None | Operand::Carried(_) => Source::None,
+            Operand::Node { .. } => of(port).map_or(Source::None, |(source, _)| source),
+            Operand::Global(number) => Source::Global(number as u8),
+            Operand::Immediate(value) => Source::Immediate(value),
+        };
+        let bit = |is_there: bool, port: Port| match is_there {
+            true => of(port).map_or(Bit::None, |(_, bit)| bit),
+            false => Bit::None,
+        };
+        contexts.push(Placed {
+            pe: own.pe as u16,
+            slot: (own.cycle % ii) as u16,
+            context: Context {
+                op: node.op,
+                options: node.options,
+                in1: word(node.in1, Port::In1),
+                in2: word(node.in2, Port::In2),
+                in3: bit(node.in3.is_some(), Port::In3),
+                memory: node.memory,
+                control: Control {
+                    stage: (own.cycle / ii) as u16,
+                    ahead: node.ahead,
+                    initial: node.initial.map(|global| global as u8),
+                    keep: ring_of.get(&(number, Holder::Producer)).copied(),
+                    export: node.export.map(|global| global as u8),
+                    condition: bit(node.condition.is_some(), Port::Condition),
+                },
+            },
+            line: None,
+        });
+    }
+    for (number, route) in mapping.routes.iter().enumerate().filter(|(n, _)| is_used[*n]) {
+        let value = &body.nodes[route.value];
+        let (in1, in3) = read((route.value, route.from), route.spot.pe, route.spot.cycle, 0);
+        contexts.push(Placed {
+            pe: route.spot.pe as u16,
+            slot: (route.spot.cycle % ii) as u16,
+            context: Context {
+                op: Opcode::Pass,
+                options: Default::default(),
+                in1,
+                in2: Source::None,
+                in3: if is_bit[number] { in3 } else { Bit::None },
+                memory: Default::default(),
+                control: Control {
+                    stage: (route.spot.cycle / ii) as u16,
+                    ahead: value.ahead,
+                    initial: value.initial.map(|global| global as u8),
+                    keep: ring_of.get(&(route.value, Holder::Route(number))).copied(),
+                    export: None,
+                    condition: Bit::None,
+                },
+            },
+            line: None,
+        });
+    }
+    contexts.sort_by_key(|placed| (placed.pe, placed.slot));
+    // Nothing runs before the array starts.
+    let late = contexts.iter().map(|p| p.context.control.ahead.saturating_sub(p.context.control.stage));
+    let late = late.max().unwrap_or(0);
+    for placed in &mut contexts {
+        placed.context.control.stage += late;
+    }
+    let package = Package {
+        name: how.name.to_string(),
+        array: how.number,
+        ii: mapping.ii as u16,
+        rings: rings.into_iter().collect(),
+        contexts,
+    };
+    package.check(how.machine).is_ok().then_some(package)
+}

@@ -1,0 +1,245 @@
+//! The loops that arrays run: innermost, entered from one block, left from their one latch, which
+//! counts. Their blocks without the way back are an acyclic graph.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use nbcc_analysis::{Loop, LoopForest};
+use nbcc_base::Span;
+use nbcc_ir::{
+    BinaryOp, Block, BlockCall, Cfg, ConvertOp, Function, IntCond, Op, Terminator, Type, Value,
+    ValueDef,
+};
+
+/// A loop that an array could run.
+#[derive(Clone, Debug)]
+pub struct Shape {
+    /// The block it begins with.
+    pub header: Block,
+    /// Its blocks, each before those it leads to; the header is the first, the latch the last.
+    pub blocks: Vec<Block>,
+    /// The block that goes back or leaves.
+    pub latch: Block,
+    /// The block that enters, by a jump.
+    pub preheader: Block,
+    /// What the parameters of the header are in the first iteration.
+    pub entry_args: Vec<Value>,
+    /// What they are in the next.
+    pub back_args: Vec<Value>,
+    /// Where it leaves to.
+    pub exit: BlockCall,
+    /// How often it runs.
+    pub trips: Trips,
+    /// Where it is in the source.
+    pub span: Option<Span>,
+    inside: BTreeSet<Block>,
+    homes: BTreeMap<nbcc_ir::Inst, Block>,
+}
+
+/// How often a loop runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trips {
+    /// So often.
+    Known(u32),
+    /// Once, and again as long as a value that grows stands in a relation to one that does not.
+    While {
+        /// The relation of `value` to `limit`.
+        cond: IntCond,
+        /// The value, in the first iteration what it is after one.
+        value: Value,
+        /// What each iteration adds to it.
+        step: i32,
+        /// What the loop does not change.
+        limit: Value,
+    },
+}
+
+impl Shape {
+    /// The shape of a loop.
+    ///
+    /// # Errors
+    /// Why it is none of these loops, in words that follow "this loop stays on the core: ".
+    pub fn new(func: &Function, cfg: &Cfg, forest: &LoopForest, l: Loop) -> Result<Shape, String> {
+        let data = &forest.loops[l];
+        let why = |text: &str| Err(text.to_string());
+        if !data.inner.is_empty() {
+            return why("there is a loop inside it");
+        }
+        let &[latch] = &data.latches[..] else {
+            return why("it goes back in more than one place");
+        };
+        let header = data.header;
+        if data.own.len() > MAX_BLOCKS {
+            return why("it has too many branches");
+        }
+        let exits = forest.exits(func, l);
+        if exits.iter().any(|&(from, _)| from != latch) || exits.len() != 1 {
+            return why("it is left in its middle (by `break`, `return` or what ends the run)");
+        }
+        let Terminator::Branch(cond, then, other) = func.terminator(latch) else {
+            return why("nothing counts its iterations");
+        };
+        let (back, exit, again) = match then.block == header {
+            true => (then, other, true),
+            false => (other, then, false),
+        };
+        if back.block != header || exit.block == header {
+            return why("nothing counts its iterations");
+        }
+        let outside: Vec<Block> =
+            cfg.predecessors(header).iter().copied().filter(|&b| b != latch).collect();
+        let &[preheader] = &outside[..] else {
+            return why("it is entered in more than one place");
+        };
+        let Terminator::Jump(entry) = func.terminator(preheader) else {
+            return why("it is entered by a branch");
+        };
+        let mut homes = BTreeMap::new();
+        for &block in &data.own {
+            homes.extend(func.blocks[block].insts.iter().map(|&inst| (inst, block)));
+        }
+        let insts = func.blocks[header].insts.iter();
+        let first = insts.filter_map(|&inst| func.insts[inst].span).next();
+        let mut shape = Shape {
+            header,
+            blocks: data.own.clone(),
+            latch,
+            preheader,
+            entry_args: entry.args.clone(),
+            back_args: back.args.clone(),
+            exit: exit.clone(),
+            trips: Trips::Known(0),
+            span: func.blocks[latch].span.or(first),
+            inside: data.own.iter().copied().collect(),
+            homes,
+        };
+        let known = func.blocks[header].loop_info.as_ref().and_then(|info| info.trips);
+        shape.trips = match known.and_then(|trips| u32::try_from(trips).ok()) {
+            Some(trips) => Trips::Known(trips),
+            None => {
+                let counted = shape.counted(func, *cond, again);
+                counted.ok_or("nothing counts its iterations".to_string())?
+            }
+        };
+        Ok(shape)
+    }
+
+    /// Whether the loop defines a value.
+    pub fn defines(&self, func: &Function, value: Value) -> bool {
+        match func.values[value].def {
+            ValueDef::Param(block, _) => self.inside.contains(&block),
+            ValueDef::Result(inst, _) => self.homes.contains_key(&inst),
+        }
+    }
+
+    /// Whether a block belongs to the loop.
+    pub fn contains(&self, block: Block) -> bool {
+        self.inside.contains(&block)
+    }
+
+    fn counted(&self, func: &Function, cond: Value, again: bool) -> Option<Trips> {
+        let Some(&Op::Icmp(cond, a, b)) = func.def_op(cond) else { return None };
+        let cond = if again { cond } else { cond.negated() };
+        let is_constant = |value: Value| matches!(func.def_op(value), Some(Op::Const(..)));
+        let is_fixed = |value: Value| is_constant(value) || !self.defines(func, value);
+        let (cond, value, limit) = match (is_fixed(a), is_fixed(b)) {
+            (false, true) => (cond, a, b),
+            (true, false) => (cond.swapped(), b, a),
+            _ => return None,
+        };
+        if !matches!(func.ty(value), Type::I32 | Type::I64) {
+            return None;
+        }
+        let step = self.step(func, value)?;
+        let fits = match cond {
+            IntCond::Slt | IntCond::Sle | IntCond::Ult | IntCond::Ule => step > 0,
+            IntCond::Sgt | IntCond::Sge | IntCond::Ugt | IntCond::Uge => step < 0,
+            IntCond::Ne => step.abs() == 1,
+            IntCond::Eq => false,
+        };
+        fits.then_some(Trips::While { cond, value, step, limit })
+    }
+
+    /// What each iteration adds to a value: a header parameter with constants added.
+    fn step(&self, func: &Function, value: Value) -> Option<i32> {
+        let (param, _) = self.offset(func, value)?;
+        let ValueDef::Param(_, number) = func.values[param].def else { return None };
+        let (from, step) = self.offset(func, self.back_args[number as usize])?;
+        let small = step != 0 && step.unsigned_abs() <= MAX_STEP;
+        (from == param && small).then_some(step as i32)
+    }
+
+    /// The header parameter and the constant that make a value.
+    fn offset(&self, func: &Function, mut value: Value) -> Option<(Value, i64)> {
+        let mut sum = 0i64;
+        for _ in 0..16 {
+            if let ValueDef::Param(block, _) = func.values[value].def {
+                return (block == self.header).then_some((value, sum));
+            }
+            let (op, a, b) = match *func.def_op(value)? {
+                Op::Binary(op @ (BinaryOp::Iadd | BinaryOp::Isub), a, b) => (op, a, b),
+                _ => return None,
+            };
+            let constant = |value: Value| {
+                let bits = func.splat_constant(value)?;
+                let number = nbcc_analysis::sign_extend(func.ty(value).scalar, bits);
+                (number.unsigned_abs() <= MAX_STEP).then_some(number)
+            };
+            match (constant(a), constant(b), op) {
+                (_, Some(more), BinaryOp::Iadd) => (value, sum) = (a, sum + more),
+                (_, Some(more), _) => (value, sum) = (a, sum - more),
+                (Some(more), _, BinaryOp::Iadd) => (value, sum) = (b, sum + more),
+                _ => return None,
+            }
+        }
+        None
+    }
+
+    /// The operations between the parameters of the header and a value, in order, where all are pure
+    /// and few: what makes the value of the first iteration outside of the loop.
+    pub fn slice(&self, func: &Function, value: Value) -> Option<Vec<nbcc_ir::Inst>> {
+        let (mut order, mut seen) = (Vec::new(), BTreeSet::new());
+        self.visit(func, value, &mut order, &mut seen).then_some(order)
+    }
+
+    fn visit(
+        &self,
+        func: &Function,
+        value: Value,
+        order: &mut Vec<nbcc_ir::Inst>,
+        seen: &mut BTreeSet<nbcc_ir::Inst>,
+    ) -> bool {
+        if !self.defines(func, value) {
+            return true;
+        }
+        let inst = match func.values[value].def {
+            ValueDef::Param(block, _) => return block == self.header,
+            ValueDef::Result(inst, _) => inst,
+        };
+        if seen.contains(&inst) {
+            return true;
+        }
+        let op = &func.insts[inst].op;
+        let is_simple = matches!(
+            op,
+            Op::Const(..)
+                | Op::Binary(BinaryOp::Iadd | BinaryOp::Isub, ..)
+                | Op::Convert(
+                    ConvertOp::SignExtend | ConvertOp::ZeroExtend | ConvertOp::Truncate,
+                    ..
+                )
+        );
+        if !is_simple || seen.len() > 16 {
+            return false;
+        }
+        seen.insert(inst);
+        let fine = op.args().into_iter().all(|arg| self.visit(func, arg, order, seen));
+        order.push(inst);
+        fine
+    }
+}
+
+/// Blocks of a loop at most.
+const MAX_BLOCKS: usize = 64;
+
+/// What a counter grows by in an iteration at most.
+const MAX_STEP: u64 = 1 << 20;

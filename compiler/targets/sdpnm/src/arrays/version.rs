@@ -1,0 +1,434 @@
+//! A loop in two versions: one that an array runs, and the core's. Which of them runs is decided each
+//! time the loop is entered: the array takes it where there are enough iterations, where what it works
+//! on lies in the array's memory, and where no access will be outside, so that only the core's version
+//! ends the run, as it always did.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use nbcc_analysis::Affine;
+use nbcc_ir::{
+    BinaryOp, Block, BlockCall, Builder, ConvertOp, Effect, Extent, Function, IntCond,
+    IntrinsicCall, Mem, Op, Scalar, Terminator, Type, Value,
+};
+use nbcc_isa_sdpnm::core::arrays::{
+    BUSY, CONTROL, CONTROL_BYTES, GLOBALS, ITERATIONS, PLACES, PRESENT, START,
+};
+
+use super::access::Subscript;
+use super::body::Global;
+use super::build::{Built, Outcome};
+use super::shape::{Shape, Trips};
+
+/// The extent of an object in a dimension.
+pub const COUNT: &str = "sdpnm.count";
+/// A control word that does not change while the function runs.
+pub const STATUS: &str = "sdpnm.status";
+/// A control word.
+pub const READ: &str = "sdpnm.read";
+/// Writes a control word.
+pub const WRITE: &str = "sdpnm.write";
+
+/// What of an array a loop uses.
+#[derive(Clone, Debug)]
+pub struct Use {
+    /// The number of the array.
+    pub array: u8,
+    /// The number of the package.
+    pub package: u32,
+    /// The objects that must have their homes in it, and the numbers of these.
+    pub homes: BTreeMap<Mem, u32>,
+    /// From so many iterations on it is worth it.
+    pub least: u32,
+}
+
+/// The address of a control word.
+fn control(array: u8, offset: u32) -> i64 {
+    i64::from(CONTROL + u32::from(array) * CONTROL_BYTES + offset)
+}
+
+/// A call of one of these operations.
+fn call(
+    name: &'static str,
+    effect: Effect,
+    args: Vec<Value>,
+    mems: Vec<Mem>,
+    imms: Vec<i64>,
+) -> Op {
+    let result = (name != WRITE).then_some(Type::I32);
+    Op::Intrinsic(IntrinsicCall { name, effect, args, mems, imms, result })
+}
+
+/// The values of a loop that are used outside of it.
+pub fn results(func: &Function, shape: &Shape) -> Vec<Value> {
+    let mut found = BTreeSet::new();
+    let mut note = |value: Value| {
+        if shape.defines(func, value) {
+            found.insert(value);
+        }
+    };
+    for &block in func.layout.iter().filter(|&&block| !shape.contains(block)) {
+        for &inst in &func.blocks[block].insts {
+            func.insts[inst].op.for_each_arg(&mut note);
+        }
+        func.terminator(block).for_each_arg(&mut note);
+    }
+    shape.exit.args.iter().copied().for_each(note);
+    found.into_iter().collect()
+}
+
+/// Whether the number of iterations can be computed before the loop.
+pub fn can_count(func: &Function, shape: &Shape) -> bool {
+    let Trips::While { value, step, .. } = shape.trips else { return true };
+    let divides = func.ty(value) == Type::I64 && !step.unsigned_abs().is_power_of_two();
+    shape.slice(func, value).is_some() && !divides
+}
+
+/// Adds the version for the array.
+///
+/// # Panics
+/// The number of iterations cannot be computed ([`can_count`]).
+pub fn add(func: &mut Function, shape: &Shape, built: &Built, used: &Use) {
+    let [on_core, on_array, join] = [(); 3].map(|()| func.add_block());
+    let mut b = Builder::at(func, shape.preheader);
+    b.set_span(shape.span);
+    let (trips, mut conditions) = iterations(&mut b, shape);
+    let least = used.least.max(built.least_trips);
+    {
+        let least = b.i32(least.min(i32::MAX as u32) as i32);
+        conditions.push(b.value(Op::Icmp(IntCond::Uge, trips, least)));
+    }
+    present(&mut b, used, &mut conditions);
+    let one = b.i32(1);
+    let last = b.binary(BinaryOp::Isub, trips, one);
+    inside(&mut b, built, last, &mut conditions);
+    limits(&mut b, built, last, &mut conditions);
+    let all = conditions.into_iter().reduce(|all, more| b.binary(BinaryOp::And, all, more));
+    let all = all.unwrap_or_else(|| b.constant(Type::I1, 1));
+    let to = |block| BlockCall { block, args: vec![] };
+    b.terminate(Terminator::Branch(all, to(on_array), to(on_core)));
+    b.switch_to(on_core);
+    b.jump(shape.header, shape.entry_args.clone());
+
+    b.switch_to(on_array);
+    start(&mut b, built, used, trips);
+    let mut args = Vec::new();
+    for (value, outcome) in &built.results {
+        args.push(result(&mut b, *value, outcome, used.array, last));
+    }
+    b.jump(join, args);
+
+    // Both meet behind the loop.
+    let mut replacements = BTreeMap::new();
+    for (value, _) in &built.results {
+        let ty = func.ty(*value);
+        replacements.insert(*value, func.add_param(join, ty));
+    }
+    let rename = |value: &mut Value| {
+        if let Some(&new) = replacements.get(value) {
+            *value = new;
+        }
+    };
+    let inside: BTreeSet<Block> = shape.blocks.iter().copied().collect();
+    for &block in func.layout.clone().iter().filter(|block| !inside.contains(block)) {
+        if block == on_array {
+            continue;
+        }
+        for inst in func.blocks[block].insts.clone() {
+            func.insts[inst].op.for_each_arg_mut(rename);
+        }
+        if let Some(terminator) = &mut func.blocks[block].terminator {
+            terminator.for_each_arg_mut(rename);
+        }
+    }
+    let mut exit = shape.exit.clone();
+    exit.args.iter_mut().for_each(rename);
+    func.blocks[join].terminator = Some(Terminator::Jump(exit));
+    func.blocks[join].span = shape.span;
+    let values: Vec<Value> = built.results.iter().map(|(value, _)| *value).collect();
+    if let Some(terminator) = &mut func.blocks[shape.latch].terminator {
+        for way in terminator.successors_mut() {
+            if way.block != shape.header {
+                *way = BlockCall { block: join, args: values.clone() };
+            }
+        }
+    }
+}
+
+/// The number of iterations, and when it is that.
+fn iterations(b: &mut Builder<'_>, shape: &Shape) -> (Value, Vec<Value>) {
+    let (cond, value, step, limit) = match shape.trips {
+        Trips::Known(trips) => return (b.i32(trips as i32), vec![]),
+        Trips::While { cond, value, step, limit } => (cond, value, step, limit),
+    };
+    let first = copy(b, shape, value);
+    let limit = copy(b, shape, limit);
+    let ty = b.func.ty(value);
+    let number = |b: &mut Builder<'_>, n: u64| b.constant(ty, n);
+    let bits = ty.scalar.bits();
+    let mask = u64::MAX >> (64 - bits);
+    let by = u64::from(step.unsigned_abs());
+    let (is_signed, is_equal, up) = match cond {
+        IntCond::Slt => (true, false, true),
+        IntCond::Sle => (true, true, true),
+        IntCond::Sgt => (true, false, false),
+        IntCond::Sge => (true, true, false),
+        IntCond::Ult => (false, false, true),
+        IntCond::Ule => (false, true, true),
+        IntCond::Ugt => (false, false, false),
+        IntCond::Uge => (false, true, false),
+        _ => (false, false, step > 0),
+    };
+    let mut conditions = vec![b.value(Op::Icmp(cond, first, limit))];
+    let apart = match up {
+        true => b.binary(BinaryOp::Isub, limit, first),
+        false => b.binary(BinaryOp::Isub, first, limit),
+    };
+    // The counter must not wrap before it gets there.
+    let room = if is_equal { by } else { by - 1 };
+    if room > 0 && cond != IntCond::Ne {
+        let (greatest, least) = match is_signed {
+            true => (mask >> 1, (mask >> 1) + 1),
+            false => (mask, 0),
+        };
+        let (cond, bound) = match (up, is_signed) {
+            (true, true) => (IntCond::Sle, greatest - room),
+            (true, false) => (IntCond::Ule, greatest - room),
+            (false, true) => (IntCond::Sge, (least + room) & mask),
+            (false, false) => (IntCond::Uge, least + room),
+        };
+        let bound = number(b, bound);
+        conditions.push(b.value(Op::Icmp(cond, limit, bound)));
+    }
+    let divided = |b: &mut Builder<'_>, value: Value| match by {
+        1 => value,
+        by if by.is_power_of_two() => {
+            let amount = b.constant(ty, u64::from(by.trailing_zeros()));
+            b.binary(BinaryOp::Lshr, value, amount)
+        }
+        by => {
+            let by = b.constant(ty, by);
+            b.binary(BinaryOp::Udiv, value, by)
+        }
+    };
+    let more = if is_equal {
+        let whole = divided(b, apart);
+        let one = number(b, 1);
+        b.binary(BinaryOp::Iadd, whole, one)
+    } else {
+        let up = number(b, by - 1);
+        let up = if by == 1 { apart } else { b.binary(BinaryOp::Iadd, apart, up) };
+        divided(b, up)
+    };
+    let most = number(b, 1 << 30);
+    conditions.push(b.value(Op::Icmp(IntCond::Ult, more, most)));
+    let more = match bits {
+        64 => b.convert(ConvertOp::Truncate, more, Type::I32),
+        _ => more,
+    };
+    (b.iadd_imm(more, 1), conditions)
+}
+
+/// What a value of the loop is in the first iteration, made before it.
+fn copy(b: &mut Builder<'_>, shape: &Shape, value: Value) -> Value {
+    let slice = shape.slice(b.func, value).expect("a loop whose iterations can be counted");
+    let mut made: BTreeMap<Value, Value> = BTreeMap::new();
+    let params = b.func.blocks[shape.header].params.clone();
+    made.extend(params.into_iter().zip(shape.entry_args.iter().copied()));
+    for inst in slice {
+        let data = b.func.insts[inst].clone();
+        let op = data.op.map_args(|arg| made.get(&arg).copied().unwrap_or(arg));
+        let new = b.value(op);
+        made.insert(data.results[0], new);
+    }
+    made.get(&value).copied().unwrap_or(value)
+}
+
+/// That the homes are there.
+fn present(b: &mut Builder<'_>, used: &Use, conditions: &mut Vec<Value>) {
+    let mut masks: BTreeMap<u32, u32> = BTreeMap::new();
+    for &home in used.homes.values() {
+        *masks.entry(home / 32).or_default() |= 1 << (home % 32);
+    }
+    for (word, mask) in masks {
+        let at = control(used.array, PRESENT + 4 * word);
+        let bits = b.value(call(STATUS, Effect::Pure, vec![], vec![], vec![at]));
+        let mask = b.i32(mask as i32);
+        let there = b.binary(BinaryOp::And, bits, mask);
+        conditions.push(b.value(Op::Icmp(IntCond::Eq, there, mask)));
+    }
+}
+
+/// Accesses to one object that differ by constants: their form, the least and the greatest constant.
+type Spans = BTreeMap<(Mem, Vec<(Value, i32)>, Vec<(Value, i32)>, i32), (i32, i32)>;
+
+/// That no access is outside in any iteration, of which `last` is the last.
+fn inside(b: &mut Builder<'_>, built: &Built, last: Value, conditions: &mut Vec<Value>) {
+    let mut spans: Spans = BTreeMap::new();
+    for access in &built.accesses {
+        let Subscript::Linear(evolution) = &access.subscript else { continue };
+        let (start, step) = (&evolution.start, &evolution.step);
+        let key = (access.mem, start.terms.clone(), step.terms.clone(), step.constant);
+        let span = spans.entry(key).or_insert((start.constant, start.constant));
+        *span = (span.0.min(start.constant), span.1.max(start.constant));
+    }
+    for ((mem, terms, step_terms, step_constant), (least, greatest)) in spans {
+        let step = Affine { terms: step_terms, constant: step_constant };
+        // Elements of the first iteration.
+        let low = form(b, &Affine { terms: terms.clone(), constant: least });
+        let count = match b.func.mems[mem].extents[0] {
+            Extent::Fixed(count) => Ok(count),
+            _ => Err(b.value(call(COUNT, Effect::Pure, vec![], vec![mem], vec![0]))),
+        };
+        let zero = b.i32(0);
+        conditions.push(b.value(Op::Icmp(IntCond::Sge, low, zero)));
+        let wide = |b: &mut Builder<'_>, value: Value| b.convert(ConvertOp::SignExtend, value, Type::I64);
+        let first = wide(b, low);
+        let apart = b.constant(Type::I64, (i64::from(greatest) - i64::from(least)) as u64);
+        let high = b.iadd(first, apart);
+        let count = match count {
+            Ok(count) => b.constant(Type::I64, count.into()),
+            Err(count) => wide(b, count),
+        };
+        let below = |b: &mut Builder<'_>, value: Value, conditions: &mut Vec<Value>| {
+            conditions.push(b.value(Op::Icmp(IntCond::Slt, value, count)));
+        };
+        if step == Affine::default() {
+            below(b, high, conditions);
+            continue;
+        }
+        // `last` is less than 2^31: no product wraps.
+        let by = form(b, &step);
+        let (by, last) = (wide(b, by), wide(b, last));
+        let way = b.imul(by, last);
+        let known = step.as_constant();
+        if known.is_none_or(|step| step > 0) {
+            let end = b.iadd(high, way);
+            below(b, end, conditions);
+        }
+        if known.is_none_or(|step| step < 0) {
+            let end = b.iadd(first, way);
+            let zero = b.constant(Type::I64, 0);
+            conditions.push(b.value(Op::Icmp(IntCond::Sge, end, zero)));
+            below(b, high, conditions);
+        }
+    }
+}
+
+/// That words stay within the limits that their evolutions were found under.
+fn limits(b: &mut Builder<'_>, built: &Built, last: Value, conditions: &mut Vec<Value>) {
+    for limit in &built.limits {
+        let first = form(b, &limit.of.start);
+        let first = b.convert(ConvertOp::SignExtend, first, Type::I64);
+        let by = form(b, &limit.of.step);
+        let by = b.convert(ConvertOp::SignExtend, by, Type::I64);
+        let wide = b.convert(ConvertOp::SignExtend, last, Type::I64);
+        let way = b.imul(by, wide);
+        let end = b.iadd(first, way);
+        let mut ask = |b: &mut Builder<'_>, cond: IntCond, value: Value, limit: i32| {
+            let limit = b.constant(Type::I64, i64::from(limit) as u64);
+            conditions.push(b.value(Op::Icmp(cond, value, limit)));
+        };
+        // It is highest at one of its ends, and lowest at the other.
+        for value in [first, end] {
+            ask(b, IntCond::Sle, value, limit.most);
+            ask(b, IntCond::Sge, value, limit.least.unwrap_or(i32::MIN));
+        }
+    }
+}
+
+/// A form as a value.
+fn form(b: &mut Builder<'_>, form: &Affine) -> Value {
+    let mut sum = None;
+    for &(value, factor) in &form.terms {
+        let word = word(b, value);
+        let term = b.imul_imm(word, factor);
+        sum = Some(match sum {
+            None => term,
+            Some(sum) => b.iadd(sum, term),
+        });
+    }
+    match sum {
+        None => b.i32(form.constant),
+        Some(sum) => b.iadd_imm(sum, form.constant),
+    }
+}
+
+/// A value as a word with its sign above it; of 64 bits the low word.
+fn word(b: &mut Builder<'_>, value: Value) -> Value {
+    match b.func.ty(value).scalar {
+        Scalar::I32 => value,
+        Scalar::I64 => b.convert(ConvertOp::Truncate, value, Type::I32),
+        Scalar::I1 => b.convert(ConvertOp::ZeroExtend, value, Type::I32),
+        _ => b.convert(ConvertOp::SignExtend, value, Type::I32),
+    }
+}
+
+/// The address of an element in the shared memory.
+fn address(b: &mut Builder<'_>, used: &Use, mem: Mem, index: &Affine) -> Value {
+    let bytes = b.func.mems[mem].element.bytes() as i32;
+    let home = used.homes.get(&mem).copied().unwrap_or(0);
+    let at = control(used.array, PLACES + 4 * home);
+    let base = b.value(call(STATUS, Effect::Pure, vec![], vec![], vec![at]));
+    if index.as_constant() == Some(0) {
+        return base;
+    }
+    let offset = form(b, &index.times(bytes));
+    b.iadd(base, offset)
+}
+
+/// Hands globals to the array, starts it and waits.
+fn start(b: &mut Builder<'_>, built: &Built, used: &Use, trips: Value) {
+    let write = |b: &mut Builder<'_>, offset: u32, value: Value| {
+        let at = control(used.array, offset);
+        b.op(call(WRITE, Effect::Write, vec![value], vec![], vec![at]));
+    };
+    for (number, global) in built.body.globals.iter().enumerate() {
+        let value = match global {
+            Global::Export => continue,
+            Global::Value(value) => word(b, *value),
+            Global::Constant(constant) => b.i32(*constant),
+            Global::Form(affine, factor) => form(b, &affine.times(*factor)),
+            Global::Address(mem, index) => address(b, used, *mem, index),
+            Global::Element(mem, index) => {
+                let ty = Type { scalar: b.func.mems[*mem].element, ..Type::I32 };
+                let index = form(b, index);
+                let value = b.load(ty, *mem, vec![index]);
+                word(b, value)
+            }
+        };
+        write(b, GLOBALS + 4 * number as u32, value);
+    }
+    write(b, ITERATIONS, trips);
+    let package = b.i32(used.package as i32);
+    write(b, START, package);
+    b.op(call(READ, Effect::Write, vec![], vec![], vec![control(used.array, BUSY)]));
+}
+
+/// What a value of the loop is behind it.
+fn result(b: &mut Builder<'_>, value: Value, outcome: &Outcome, array: u8, last: Value) -> Value {
+    let ty = b.func.ty(value);
+    let word = match outcome {
+        Outcome::Export(number) => {
+            let at = control(array, GLOBALS + 4 * *number as u32);
+            b.value(call(READ, Effect::Write, vec![], vec![], vec![at]))
+        }
+        Outcome::Last(evolution) => {
+            let start = form(b, &evolution.start);
+            if evolution.step == Affine::default() {
+                return start;
+            }
+            let step = form(b, &evolution.step);
+            let way = b.imul(step, last);
+            return b.iadd(start, way);
+        }
+    };
+    match ty.scalar {
+        Scalar::I32 => word,
+        Scalar::I64 => b.convert(ConvertOp::SignExtend, word, Type::I64),
+        Scalar::I1 => {
+            let zero = b.i32(0);
+            b.value(Op::Icmp(IntCond::Ne, word, zero))
+        }
+        _ => b.convert(ConvertOp::Truncate, word, ty),
+    }
+}
