@@ -1,5 +1,6 @@
 //! Calls of functions on SDPNM's core.
 
+use nbcc_isa::Signature;
 use nbcc_isa_sdpnm::core::CoreProgram;
 use nbcc_sim_engine::{Statistics, Trace};
 use nbcc_sim_sdpnm::{Core, Fault, Options, collect};
@@ -25,7 +26,9 @@ pub struct Ran {
 /// A core, and how it is to run.
 struct Called<'a, 'b, 'c> {
     core: Core<'a>,
-    has_result: bool,
+    /// The numbers of array parameters that are still to be placed, the next one last.
+    parameters: Vec<u32>,
+    signature: &'a Signature,
     options: &'b mut Options<'c>,
 }
 
@@ -33,7 +36,8 @@ impl Machine for Called<'_, '_, '_> {
     type Error = Fault;
 
     fn place(&mut self, bytes: &[u8]) -> Result<u64, Fault> {
-        self.core.place(bytes).map(u64::from)
+        let parameter = self.parameters.pop().unwrap_or(u32::MAX);
+        self.core.place(parameter, bytes).map(u64::from)
     }
 
     fn call(&mut self, arguments: &[Argument<'_>]) -> Result<Option<u64>, Fault> {
@@ -50,7 +54,15 @@ impl Machine for Called<'_, '_, '_> {
             self.core.set_argument(number, &words);
         }
         let result = self.core.run(self.options)?;
-        Ok(self.has_result.then_some(result))
+        for (param, argument) in self.signature.params.iter().zip(arguments) {
+            if let Argument::Array { address, shape } = *argument
+                && param.array.as_ref().is_some_and(|array| !array.is_const)
+            {
+                let bytes = shape.iter().product::<u64>() * u64::from(param.ty.bytes());
+                self.core.fetch(address as u32, bytes as u32);
+            }
+        }
+        Ok(self.signature.result.is_some().then_some(result))
     }
 
     fn read(&self, address: u64, bytes: u64) -> Vec<u8> {
@@ -72,8 +84,10 @@ pub fn call(
 ) -> Result<Ran, Fault> {
     let signature = program.signature.as_ref().expect("a program with a signature");
     let core = Core::new(program)?;
-    let has_result = signature.result.is_some();
-    let mut called = Called { core, has_result, options };
+    let all = signature.params.iter().enumerate();
+    let arrays = all.filter(|(_, param)| param.array.is_some());
+    let parameters = arrays.map(|(number, _)| number as u32).rev().collect();
+    let mut called = Called { core, parameters, signature, options };
     let mut returned = function::call(&mut called, signature, arguments)?;
     if let (Some(bits), Some(ty)) = (&mut returned.result, signature.result) {
         *bits &= u64::MAX >> (64 - 8 * ty.bytes());

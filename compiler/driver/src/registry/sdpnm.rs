@@ -2,9 +2,9 @@
 
 use nbcc_host::function::Returned;
 use nbcc_host::sdpnm::call as call_on;
-use nbcc_isa::LoadError;
 use nbcc_isa::machine::{Entry, MachineError, Override};
 use nbcc_isa::signature::SIGNATURE;
+use nbcc_isa::{LoadError, SourceLine};
 use nbcc_isa_sdpnm::Machine;
 use nbcc_isa_sdpnm::core::{CoreProgram, asm, program};
 use nbcc_sim_sdpnm::{Fault, Options, Stopped};
@@ -74,14 +74,21 @@ fn call(binary: &[u8], request: FunctionRequest<'_>) -> Result<FunctionRan, RunE
 
 /// Where an instruction comes from.
 fn place(program: &CoreProgram, at: Option<u32>) -> Option<Place> {
-    let lines = &program.code.lines;
-    let row = lines.rows.get(at? as usize).copied().flatten()?;
-    let file = lines.files.get(row.file as usize)?.clone();
+    let row = program.code.lines.rows.get(at? as usize).copied().flatten();
+    source_place(program, row)
+}
+
+fn source_place(program: &CoreProgram, row: Option<SourceLine>) -> Option<Place> {
+    let row = row?;
+    let file = program.code.lines.files.get(row.file as usize)?.clone();
     Some(Place { file, line: row.line, column: row.column })
 }
 
 fn error(program: &CoreProgram, fault: Fault) -> RunError {
-    let place = place(program, fault.at());
+    let place = match &fault {
+        Fault::Array { line, .. } => source_place(program, *line),
+        _ => place(program, fault.at()),
+    };
     let text = match &place {
         Some(place) => format!("{fault}, at {}:{}", place.file, place.line),
         None => fault.to_string(),
@@ -100,8 +107,10 @@ fn error(program: &CoreProgram, fault: Fault) -> RunError {
         Fault::Cycles { .. } => RunError::OutOfCycles(text),
         Fault::Full { .. } => RunError::Refused(text),
         Fault::HostMemory { .. } => RunError::Memory(text),
-        Fault::Access { .. } | Fault::Jump { .. } | Fault::Environment { .. } => {
-            RunError::Fault(text)
-        }
+        Fault::Access { .. }
+        | Fault::Jump { .. }
+        | Fault::Environment { .. }
+        | Fault::Package { .. }
+        | Fault::Array { .. } => RunError::Fault(text),
     }
 }

@@ -85,8 +85,11 @@ impl fmt::Display for Bit {
     }
 }
 
+/// A flag among options.
+type Flag = fn(&mut Options) -> &mut bool;
+
 /// The flags of options, by their names.
-const FLAGS: [(&str, fn(&mut Options) -> &mut bool); 7] = [
+const FLAGS: [(&str, Flag); 7] = [
     ("high1", |options| &mut options.high1),
     ("high2", |options| &mut options.high2),
     ("unsigned1", |options| &mut options.unsigned1),

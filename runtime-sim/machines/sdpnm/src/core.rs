@@ -6,8 +6,9 @@ use nbcc_isa_sdpnm::core::memory::{BIAS, argument_offsets};
 use nbcc_isa_sdpnm::core::program::{FRAME_POINTER, REGISTERS, RETURN};
 use nbcc_isa_sdpnm::core::traps::TrapExtent;
 use nbcc_isa_sdpnm::core::{CoreProgram, Inst, Latency, PhysReg, TrapKind};
-use nbcc_sim_engine::{Progress, Trace};
+use nbcc_sim_engine::{Lane, Progress, Trace};
 
+use crate::arrays::{self, Arrays, Started};
 use crate::memory::Memory;
 use crate::statistics::Measures;
 use crate::{Fault, Stopped};
@@ -33,6 +34,13 @@ pub struct Core<'a> {
     program: &'a CoreProgram,
     memory: Memory,
     registers: [u32; REGISTERS as usize],
+    /// The arrays that it starts.
+    pub arrays: Arrays,
+    /// The cycle in which the next instruction begins.
+    now: u64,
+    max_cycles: u64,
+    /// The lane of each array in the timeline.
+    lanes: Vec<Lane>,
     /// What was measured so far.
     pub measures: Measures,
     /// The timeline, if one is kept.
@@ -57,26 +65,46 @@ impl<'a> Core<'a> {
     /// # Errors
     /// There is no room for what the program keeps.
     pub fn new(program: &'a CoreProgram) -> Result<Core<'a>, Fault> {
+        let memory = Memory::new(program)?;
+        let mut arrays = Arrays::new(program);
+        arrays.place_objects(program, |address, bytes| memory.get(address, bytes));
         Ok(Core {
             program,
-            memory: Memory::new(program)?,
+            memory,
             registers: [0; REGISTERS as usize],
+            arrays,
+            now: 0,
+            max_cycles: 0,
+            lanes: Vec::new(),
             measures: Measures::new(program.code.text.len()),
             trace: None,
         })
     }
 
-    /// Brings bytes to the memory; the address of the first.
+    /// Brings the bytes of an array parameter to its homes and to the memory; the address of the first.
     ///
     /// # Errors
     /// There is no room.
-    pub fn place(&mut self, bytes: &[u8]) -> Result<u32, Fault> {
-        self.memory.place(self.program, bytes)
+    pub fn place(&mut self, parameter: u32, bytes: &[u8]) -> Result<u32, Fault> {
+        match self.arrays.place_parameter(self.program, parameter, bytes) {
+            Some(address) => Ok(address),
+            None => self.memory.place(self.program, bytes),
+        }
     }
 
-    /// What memory holds from an address on; nothing where there is none.
+    /// What memory or a window holds from an address on; nothing where there is none.
     pub fn read(&self, address: u32, bytes: u32) -> Option<&[u8]> {
-        self.memory.get(address, bytes)
+        match self.arrays.window(address, bytes) {
+            None => self.memory.get(address, bytes),
+            some => some,
+        }
+    }
+
+    /// Notes that the loader fetches what a parameter held that lies at an address.
+    pub fn fetch(&mut self, address: u32, bytes: u32) {
+        if self.arrays.window(address, bytes).is_some() {
+            self.arrays.count_staged(self.program, bytes);
+        }
     }
 
     /// Writes the words of an argument to the frame.
@@ -102,42 +130,54 @@ impl<'a> Core<'a> {
         let frame = self.program.frame.frame;
         let cost: Vec<u64> = text.iter().map(|inst| cycles(machine, inst.latency())).collect();
         let taken = cycles(machine, Latency::Jump) - 1;
-        let mut trace = options.trace_events.map(Trace::new);
-        let lane = trace.as_mut().map(|trace| trace.lane("core", "instructions"));
+        self.trace = options.trace_events.map(Trace::new);
+        let lane = self.trace.as_mut().map(|trace| trace.lane("core", "instructions"));
+        if let Some(trace) = &mut self.trace {
+            let arrays = 0..machine.arrays.kinds.len();
+            let names = arrays.map(|array| machine.array_name(array));
+            self.lanes = names.map(|name| trace.lane("arrays", &name)).collect();
+        }
+        (self.now, self.max_cycles) = (0, options.max_cycles);
         self.registers = [0; REGISTERS as usize];
         self.registers[usize::from(RETURN)] = text.len() as u32 * BYTES;
         self.registers[usize::from(FRAME_POINTER)] = frame.address.wrapping_add(BIAS);
-        let (mut at, mut now, mut count) = (0_usize, 0_u64, 0_u64);
+        let (mut at, mut count) = (0_usize, 0_u64);
         let ended = loop {
             // One place behind the last instruction a call leads back.
             let Some(inst) = text.get(at) else { break Ok(()) };
-            if now > options.max_cycles {
+            if self.now > options.max_cycles {
                 break Err(Fault::Cycles { limit: options.max_cycles, at: at as u32 });
             }
             count += 1;
             if count.is_multiple_of(SIGN) {
-                let progress = Progress { cycles: now, instructions: count, blocks: None };
+                let progress = Progress { cycles: self.now, instructions: count, blocks: None };
                 (options.progress)(progress);
             }
             self.measures.issued[at] += 1;
-            let start = now;
-            now += cost[at];
+            let start = self.now;
+            self.now += cost[at];
             let next = match self.step(inst, at) {
                 Ok(next) => next,
                 Err(fault) => break Err(fault),
             };
             if matches!(inst.latency(), Latency::Branch) && next != at + 1 {
                 self.measures.taken[at] += 1;
-                now += taken;
+                self.now += taken;
             }
-            if let (Some(trace), Some(lane)) = (&mut trace, lane) {
-                trace.push(lane, inst.mnemonic(), start, now - start, at as u64 * u64::from(BYTES));
+            if let (Some(trace), Some(lane)) = (&mut self.trace, lane) {
+                let address = at as u64 * u64::from(BYTES);
+                trace.push(lane, inst.mnemonic(), start, self.now - start, address);
             }
             at = next;
         };
-        self.measures.cycles = now;
-        self.trace = trace;
+        // What arrays still do belongs to the call.
+        let idle = self.arrays.idle_at();
+        self.measures.drained = idle.saturating_sub(self.now);
+        self.measures.cycles = self.now.max(idle);
         ended?;
+        if self.measures.cycles > options.max_cycles {
+            return Err(Fault::Cycles { limit: options.max_cycles, at: at as u32 });
+        }
         let word = |at: u32| self.memory.word(at).unwrap_or(0);
         Ok(u64::from(word(frame.address)) | u64::from(word(frame.address.wrapping_add(4))) << 32)
     }
@@ -150,7 +190,6 @@ impl<'a> Core<'a> {
         let signed = |register: PhysReg| of(register) as i32;
         let wide = |register: PhysReg| i64::from(of(register) as i32);
         let address = |base: PhysReg, offset: i32| of(base).wrapping_add(offset as u32);
-        let fault = |address: u32, bytes: u32| Fault::Access { at: at as u32, address, bytes };
         let branch = |condition: bool, to: Imm| if condition { leads_to(at, to) } else { next };
         let (dst, value) = match *inst {
             Inst::Lui { dst, upper } => (dst, upper << 12),
@@ -193,44 +232,42 @@ impl<'a> Core<'a> {
             Inst::Remu { dst, a, b } => (dst, of(a).checked_rem(of(b)).unwrap_or(of(a))),
             Inst::Lb { dst, offset, base } => {
                 let from = address(base, offset.0);
-                let [byte] = self.memory.load(from).ok_or(fault(from, 1))?;
+                let [byte] = self.load(at, from)?;
                 (dst, byte as i8 as u32)
             }
             Inst::Lbu { dst, offset, base } => {
                 let from = address(base, offset.0);
-                let [byte] = self.memory.load(from).ok_or(fault(from, 1))?;
+                let [byte] = self.load(at, from)?;
                 (dst, byte.into())
             }
             Inst::Lh { dst, offset, base } => {
                 let from = address(base, offset.0);
-                let bytes = self.memory.load(from).ok_or(fault(from, 2))?;
+                let bytes = self.load(at, from)?;
                 (dst, i16::from_le_bytes(bytes) as u32)
             }
             Inst::Lhu { dst, offset, base } => {
                 let from = address(base, offset.0);
-                let bytes = self.memory.load(from).ok_or(fault(from, 2))?;
+                let bytes = self.load(at, from)?;
                 (dst, u16::from_le_bytes(bytes).into())
             }
             Inst::Lw { dst, offset, base } => {
                 let from = address(base, offset.0);
-                let bytes = self.memory.load(from).ok_or(fault(from, 4))?;
+                let bytes = self.load(at, from)?;
                 (dst, u32::from_le_bytes(bytes))
             }
             Inst::Sb { src, offset, base } => {
                 let to = address(base, offset.0);
-                let bytes = (of(src) as u8).to_le_bytes();
-                self.memory.store(to, bytes).ok_or(fault(to, 1))?;
+                self.store(at, to, (of(src) as u8).to_le_bytes())?;
                 return Ok(next);
             }
             Inst::Sh { src, offset, base } => {
                 let to = address(base, offset.0);
-                let bytes = (of(src) as u16).to_le_bytes();
-                self.memory.store(to, bytes).ok_or(fault(to, 2))?;
+                self.store(at, to, (of(src) as u16).to_le_bytes())?;
                 return Ok(next);
             }
             Inst::Sw { src, offset, base } => {
                 let (to, word) = (address(base, offset.0), of(src));
-                self.memory.set_word(to, word).ok_or(fault(to, 4))?;
+                self.store(at, to, word.to_le_bytes())?;
                 return Ok(next);
             }
             Inst::Beq { a, b, to } => return Ok(branch(of(a) == of(b), to)),
@@ -258,6 +295,65 @@ impl<'a> Core<'a> {
         };
         self.set(dst, value);
         Ok(next)
+    }
+
+    #[inline(always)]
+    fn load<const N: usize>(&mut self, at: usize, from: u32) -> Result<[u8; N], Fault> {
+        match self.memory.load(from) {
+            Some(bytes) => Ok(bytes),
+            None => self.load_of_array(at, from),
+        }
+    }
+
+    #[inline(always)]
+    fn store<const N: usize>(&mut self, at: usize, to: u32, bytes: [u8; N]) -> Result<(), Fault> {
+        match self.memory.store(to, bytes) {
+            Some(()) => Ok(()),
+            None => self.store_to_array(at, to, bytes),
+        }
+    }
+
+    #[cold]
+    fn load_of_array<const N: usize>(&mut self, at: usize, from: u32) -> Result<[u8; N], Fault> {
+        let before = self.now;
+        let bytes = self.arrays.load(from, &mut self.now);
+        self.measures.waited[at] += self.now - before;
+        bytes.ok_or(Fault::Access { at: at as u32, address: from, bytes: N as u32 })
+    }
+
+    #[cold]
+    fn store_to_array<const N: usize>(
+        &mut self,
+        at: usize,
+        to: u32,
+        bytes: [u8; N],
+    ) -> Result<(), Fault> {
+        let (before, limit) = (self.now, self.max_cycles);
+        let started = self.arrays.store(self.program, to, bytes, &mut self.now, limit);
+        self.measures.waited[at] += self.now - before;
+        match started {
+            Ok(None) => {}
+            Ok(Some(started)) => self.trace_loop(started),
+            Err(None) => {
+                return Err(Fault::Access { at: at as u32, address: to, bytes: N as u32 });
+            }
+            Err(Some(early)) => {
+                let mut word = [0; 4];
+                word[..N.min(4)].copy_from_slice(&bytes[..N.min(4)]);
+                let number = u32::from_le_bytes(word);
+                return Err(arrays::fault(self.program, early, at as u32, number, limit));
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts a loop into the timeline.
+    fn trace_loop(&mut self, started: Started) {
+        let Started { array, package, at, configuration, cycles } = started;
+        if let (Some(trace), Some(&lane)) = (&mut self.trace, self.lanes.get(array)) {
+            trace.push(lane, "configure", at, configuration, package.into());
+            trace.push(lane, "loop", at + configuration, cycles, package.into());
+        }
     }
 
     #[inline(always)]

@@ -1,5 +1,7 @@
 //! Why a run came to no end.
 
+use nbcc_isa::SourceLine;
+
 /// What ended a run, and the index of the instruction.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Fault {
@@ -43,6 +45,35 @@ pub enum Fault {
         /// The instruction.
         at: u32,
     },
+    /// A package that there is not, or that is for another array.
+    #[error("there is no package {number} for the array that is to start it")]
+    Package {
+        /// The instruction.
+        at: u32,
+        /// The number that was written.
+        number: u32,
+    },
+    /// An access of an array outside of its shared memory.
+    #[error(
+        "an access of {bytes} bytes at {address:#x}, outside of the shared memory of {array}, by PE \
+         {pe} in cycle {cycle} of `{package}`"
+    )]
+    Array {
+        /// The array.
+        array: String,
+        /// The package that it ran.
+        package: String,
+        /// The PE.
+        pe: u16,
+        /// The cycle, counted from the start of the package, without stalls.
+        cycle: u64,
+        /// The address in the shared memory.
+        address: u32,
+        /// How many bytes.
+        bytes: u32,
+        /// The source line of the access.
+        line: Option<SourceLine>,
+    },
     /// Data needs more memory than the machine has.
     #[error("the arrays take more than the {bytes} bytes of the memory")]
     Full {
@@ -65,8 +96,9 @@ impl Fault {
             | Fault::Cycles { at, .. }
             | Fault::Access { at, .. }
             | Fault::Jump { at, .. }
-            | Fault::Environment { at } => Some(at),
-            Fault::Full { .. } | Fault::HostMemory { .. } => None,
+            | Fault::Environment { at }
+            | Fault::Package { at, .. } => Some(at),
+            Fault::Array { .. } | Fault::Full { .. } | Fault::HostMemory { .. } => None,
         }
     }
 }

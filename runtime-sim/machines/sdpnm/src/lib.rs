@@ -1,14 +1,16 @@
-//! The simulated machine of SDPNM: its core, functional and timed in one run.
+//! The simulated machine of SDPNM: its core and its arrays, functional and timed in one run.
 //!
 //! The core is in order and does one instruction at a time, each for as many cycles as its latency
 //! class has in the machine file. It reaches the banks through the host controller: a load takes its
 //! cycles whichever bank it reaches, since the paper gives that way no timing (docs/fidelity.md).
 
+mod arrays;
 mod core;
 mod fault;
 mod memory;
 mod statistics;
 
+pub use arrays::{ArrayMeasures, Arrays, PackageMeasures, Traffic};
 pub use core::{Core, Options};
 pub use fault::{Fault, Stopped};
 pub use statistics::{DEFINITIONS, Measures, collect};

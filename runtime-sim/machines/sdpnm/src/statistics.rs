@@ -56,6 +56,10 @@ pub struct Measures {
     pub issued: Vec<u64>,
     /// How often each branch was taken.
     pub taken: Vec<u64>,
+    /// Cycles for which each instruction waited for an array.
+    pub waited: Vec<u64>,
+    /// Cycles from the return of the function to the end of the last array.
+    pub drained: u64,
     /// The length of the run.
     pub cycles: u64,
 }
@@ -63,7 +67,13 @@ pub struct Measures {
 impl Measures {
     /// Nothing has run, of so many instructions.
     pub fn new(instructions: usize) -> Measures {
-        Measures { issued: vec![0; instructions], taken: vec![0; instructions], cycles: 0 }
+        Measures {
+            issued: vec![0; instructions],
+            taken: vec![0; instructions],
+            waited: vec![0; instructions],
+            drained: 0,
+            cycles: 0,
+        }
     }
 
     /// Instructions issued.
@@ -75,10 +85,11 @@ impl Measures {
     pub fn stalled(&self, program: &CoreProgram) -> Vec<u64> {
         let taken = cycles(&program.machine, Latency::Jump) - 1;
         let each = program.code.text.iter().zip(self.issued.iter().zip(&self.taken));
-        each.map(|(inst, (issued, branches))| {
-            issued * (cycles(&program.machine, inst.latency()) - 1) + branches * taken
-        })
-        .collect()
+        each.zip(&self.waited)
+            .map(|((inst, (issued, branches)), waited)| {
+                issued * (cycles(&program.machine, inst.latency()) - 1) + branches * taken + waited
+            })
+            .collect()
     }
 }
 

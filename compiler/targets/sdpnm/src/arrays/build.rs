@@ -80,6 +80,7 @@ pub struct Builder<'a> {
     pub(super) span: Option<Span>,
     /// Iterations there must be at least.
     pub(super) least_trips: u32,
+    depth: u32,
     words: BTreeMap<Value, (Operand, Upper)>,
     truths: BTreeMap<Value, Truth>,
     equal: HashMap<(Opcode, Options, Operand, Operand, Option<usize>), usize>,
@@ -131,6 +132,7 @@ pub fn build(
         accesses: Vec::new(),
         span: None,
         least_trips: 1,
+        depth: 0,
         words: BTreeMap::new(),
         truths: BTreeMap::new(),
         equal: HashMap::new(),
@@ -169,6 +171,9 @@ pub fn build(
 
 /// Global registers of an array.
 const GLOBALS: usize = 16;
+
+/// Operations in a chain at most: each is a level of the builder's recursion.
+const MAX_DEPTH: u32 = 200;
 
 /// Operations of an iteration at most.
 const MAX_NODES: usize = 160;
@@ -293,10 +298,21 @@ impl Builder<'_> {
             return self.refuse(format!("values of type {ty}"));
         }
         let before = self.span;
+        self.enter()?;
         let made = self.make_word(value, ty)?;
+        self.depth -= 1;
         self.span = before;
         self.words.insert(value, made);
         Ok(made)
+    }
+
+    /// One operand deeper.
+    fn enter(&mut self) -> Building<()> {
+        self.depth += 1;
+        match self.depth > MAX_DEPTH {
+            true => Err(format!("its operations are chains of more than {MAX_DEPTH}")),
+            false => Ok(()),
+        }
     }
 
     fn make_word(&mut self, value: Value, ty: Type) -> Building<(Operand, Upper)> {
@@ -370,6 +386,7 @@ impl Builder<'_> {
             return Ok(known);
         }
         let before = self.span;
+        self.enter()?;
         let truth = match self.known(value) {
             Some(known) => Truth::Known(known != 0),
             None if !self.shape.defines(self.func, value) => {
@@ -386,6 +403,7 @@ impl Builder<'_> {
                 }
             },
         };
+        self.depth -= 1;
         self.span = before;
         self.truths.insert(value, truth);
         Ok(truth)

@@ -3,6 +3,7 @@
 //! only). Values of 64 bits have the evolution of their low word.
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 
 use nbcc_analysis::{Affine, AffineForms};
 use nbcc_ir::{BinaryOp, ConvertOp, Function, Op, Scalar, Type, UnaryOp, Value, ValueDef};
@@ -56,12 +57,13 @@ pub struct Evolutions<'a> {
     shape: &'a Shape,
     forms: &'a AffineForms,
     limits: RefCell<Vec<Limit>>,
+    known: RefCell<BTreeMap<Value, Option<Evolution>>>,
 }
 
 impl<'a> Evolutions<'a> {
     /// Those of a loop.
     pub fn new(func: &'a Function, shape: &'a Shape, forms: &'a AffineForms) -> Evolutions<'a> {
-        Evolutions { func, shape, forms, limits: RefCell::default() }
+        Evolutions { func, shape, forms, limits: RefCell::default(), known: RefCell::default() }
     }
 
     /// What the evolutions that were given hold under.
@@ -93,6 +95,15 @@ impl<'a> Evolutions<'a> {
     }
 
     fn within(&self, value: Value, depth: u32) -> Option<Evolution> {
+        if let Some(known) = self.known.borrow().get(&value) {
+            return known.clone();
+        }
+        let found = self.find(value, depth);
+        self.known.borrow_mut().insert(value, found.clone());
+        found
+    }
+
+    fn find(&self, value: Value, depth: u32) -> Option<Evolution> {
         let func = self.func;
         if !matches!(func.ty(value), Type::I32 | Type::I64) || depth == 0 {
             return None;

@@ -217,13 +217,14 @@ fn attempt(
 fn worthwhile(built: &build::Built, mapped: &Mapped, core_cycles: u32, machine: &Machine) -> u32 {
     let exports = built.results.len() as u64;
     let globals = built.body.globals.len() as u64;
-    let checks = built.accesses.len() as u64 * 6 + 10;
-    // Writes with their addresses, reads, the configuration's rows, the way in and out.
-    let overhead = 12
-        + 4 * globals
-        + (2 + u64::from(machine.core.load_cycles)) * exports
+    // Bounds are compared in 64 bits; control words have addresses of their own.
+    let checks = built.accesses.len() as u64 * 10 + built.limits.len() as u64 * 14 + 12;
+    let load = u64::from(machine.array.rows * machine.control.load_row_cycles * 2);
+    let overhead = 10
+        + 5 * globals
+        + (3 + u64::from(machine.core.load_cycles)) * exports
         + checks
-        + u64::from(machine.array.rows)
+        + load
         + mapped.depth;
     let saved = u64::from(core_cycles - u32::from(mapped.package.ii));
     u32::try_from(overhead / saved + 1).unwrap_or(u32::MAX).max(2)

@@ -11,7 +11,7 @@ use nbcc_ir::{
     IntrinsicCall, Mem, Op, Scalar, Terminator, Type, Value,
 };
 use nbcc_isa_sdpnm::core::arrays::{
-    BUSY, CONTROL, CONTROL_BYTES, GLOBALS, ITERATIONS, PLACES, PRESENT, START,
+    CONTROL, CONTROL_BYTES, GLOBALS, ITERATIONS, PLACES, PRESENT, START,
 };
 
 use super::access::Subscript;
@@ -88,24 +88,32 @@ pub fn can_count(func: &Function, shape: &Shape) -> bool {
 /// # Panics
 /// The number of iterations cannot be computed ([`can_count`]).
 pub fn add(func: &mut Function, shape: &Shape, built: &Built, used: &Use) {
-    let [on_core, on_array, join] = [(); 3].map(|()| func.add_block());
+    let [on_core, look, on_array, join] = [(); 4].map(|()| func.add_block());
     let mut b = Builder::at(func, shape.preheader);
     b.set_span(shape.span);
     let (trips, mut conditions) = iterations(&mut b, shape);
     let least = used.least.max(built.least_trips);
-    {
+    if !matches!(shape.trips, Trips::Known(_)) {
         let least = b.i32(least.min(i32::MAX as u32) as i32);
         conditions.push(b.value(Op::Icmp(IntCond::Uge, trips, least)));
     }
     present(&mut b, used, &mut conditions);
+    let to = |block| BlockCall { block, args: vec![] };
+    // Where there are too few iterations, the rest is not looked at.
+    if let Some(all) = all_of(&mut b, std::mem::take(&mut conditions)) {
+        b.terminate(Terminator::Branch(all, to(look), to(on_core)));
+    } else {
+        b.jump(look, vec![]);
+    }
+    b.switch_to(look);
     let one = b.i32(1);
     let last = b.binary(BinaryOp::Isub, trips, one);
     inside(&mut b, built, last, &mut conditions);
     limits(&mut b, built, last, &mut conditions);
-    let all = conditions.into_iter().reduce(|all, more| b.binary(BinaryOp::And, all, more));
-    let all = all.unwrap_or_else(|| b.constant(Type::I1, 1));
-    let to = |block| BlockCall { block, args: vec![] };
-    b.terminate(Terminator::Branch(all, to(on_array), to(on_core)));
+    match all_of(&mut b, conditions) {
+        Some(all) => b.terminate(Terminator::Branch(all, to(on_array), to(on_core))),
+        None => b.jump(on_array, vec![]),
+    }
     b.switch_to(on_core);
     b.jump(shape.header, shape.entry_args.clone());
 
@@ -130,7 +138,7 @@ pub fn add(func: &mut Function, shape: &Shape, built: &Built, used: &Use) {
     };
     let inside: BTreeSet<Block> = shape.blocks.iter().copied().collect();
     for &block in func.layout.clone().iter().filter(|block| !inside.contains(block)) {
-        if block == on_array {
+        if block == on_array || block == look {
             continue;
         }
         for inst in func.blocks[block].insts.clone() {
@@ -152,6 +160,11 @@ pub fn add(func: &mut Function, shape: &Shape, built: &Built, used: &Use) {
             }
         }
     }
+}
+
+/// All of several conditions, if there are some.
+fn all_of(b: &mut Builder<'_>, conditions: Vec<Value>) -> Option<Value> {
+    conditions.into_iter().reduce(|all, more| b.binary(BinaryOp::And, all, more))
 }
 
 /// The number of iterations, and when it is that.
@@ -376,7 +389,7 @@ fn address(b: &mut Builder<'_>, used: &Use, mem: Mem, index: &Affine) -> Value {
     b.iadd(base, offset)
 }
 
-/// Hands globals to the array, starts it and waits.
+/// Hands globals to the array and starts it. Whoever reads what it makes waits for it.
 fn start(b: &mut Builder<'_>, built: &Built, used: &Use, trips: Value) {
     let write = |b: &mut Builder<'_>, offset: u32, value: Value| {
         let at = control(used.array, offset);
@@ -401,7 +414,6 @@ fn start(b: &mut Builder<'_>, built: &Built, used: &Use, trips: Value) {
     write(b, ITERATIONS, trips);
     let package = b.i32(used.package as i32);
     write(b, START, package);
-    b.op(call(READ, Effect::Write, vec![], vec![], vec![control(used.array, BUSY)]));
 }
 
 /// What a value of the loop is behind it.
