@@ -123,7 +123,7 @@ fn packages() -> impl Strategy<Value = Vec<Package>> {
                 placed.context.control.keep = Some(2);
             }
         }
-        Package { name: "f:12".into(), array: 1, ii: 3, rings, contexts }
+        Package { name: "f:12".into(), array: 1, ii: 3, mii: 2, rings, contexts }
     });
     proptest::collection::vec(one, 0..3)
 }
@@ -202,7 +202,7 @@ fn add() -> Placed {
 }
 
 fn package(contexts: Vec<Placed>) -> Package {
-    Package { name: "f:1".into(), array: 1, ii: 2, rings: vec![(9, vec![2, 6])], contexts }
+    Package { name: "f:1".into(), array: 1, ii: 2, mii: 1, rings: vec![(9, vec![2, 6])], contexts }
 }
 
 /// Each fault by itself, in a package that is right without it.
@@ -267,7 +267,7 @@ fn slots_have_ports_multipliers_and_a_write_of_globals() {
             Placed { pe, slot: 0, context, line: None }
         };
         let contexts = (0..count).map(placed).collect();
-        let package = Package { name: String::new(), array, ii: 1, rings: Vec::new(), contexts };
+        let package = Package { name: String::new(), array, ii: 1, mii: 1, rings: Vec::new(), contexts };
         package.check(&machine).is_ok()
     };
     assert!(fill(ArrayKind::Fpea, 16, Opcode::Load, false));

@@ -69,6 +69,9 @@ pub struct Package {
     pub array: u8,
     /// The initiation interval, in cycles.
     pub ii: u16,
+    /// The least interval that the loop could have on the array, for reports: of its recurrences and of
+    /// what it uses; 0 where that is not known.
+    pub mii: u16,
     /// The own registers of each ring, PE by PE as they are used: (PE, registers of each ring in
     /// order). A ring of `n` registers holds the values of `n` successive iterations.
     pub rings: Vec<(u16, Vec<u8>)>,

@@ -27,6 +27,7 @@ struct Header {
     name: String,
     array: u8,
     ii: u16,
+    mii: u16,
     rings: Vec<(u16, Vec<u8>)>,
     /// How many contexts.
     contexts: u32,
@@ -76,6 +77,7 @@ pub(crate) fn write(
             name: package.name.clone(),
             array: package.array,
             ii: package.ii,
+            mii: package.mii,
             rings: package.rings.clone(),
             contexts: package.contexts.len() as u32,
         });
@@ -122,6 +124,7 @@ pub(crate) fn read(container: &Container) -> Result<Vec<Package>, LoadError> {
             name: header.name,
             array: header.array,
             ii: header.ii,
+            mii: header.mii,
             rings: header.rings,
             contexts: (at..end).map(context).collect::<Result<_, _>>()?,
         });

@@ -160,7 +160,7 @@ fn package(random: &mut Random, machine: &Machine) -> Package {
         }
     }
     contexts.sort_by_key(|placed| (placed.pe, placed.slot));
-    Package { name: "random:1".into(), array: number, ii, rings, contexts }
+    Package { name: "random:1".into(), array: number, ii, mii: 0, rings, contexts }
 }
 
 /// An output in reach of a PE of an 8 x 8 array.

@@ -124,5 +124,5 @@ pub fn placed(pe: u16, slot: u16, stage: u16, mut context: Context) -> Placed {
 }
 
 pub fn package(array: u8, ii: u16, rings: Vec<(u16, Vec<u8>)>, contexts: Vec<Placed>) -> Package {
-    Package { name: "f:1".into(), array, ii, rings, contexts }
+    Package { name: "f:1".into(), array, ii, mii: 1, rings, contexts }
 }
