@@ -267,7 +267,8 @@ fn slots_have_ports_multipliers_and_a_write_of_globals() {
             Placed { pe, slot: 0, context, line: None }
         };
         let contexts = (0..count).map(placed).collect();
-        let package = Package { name: String::new(), array, ii: 1, mii: 1, rings: Vec::new(), contexts };
+        let package =
+            Package { name: String::new(), array, ii: 1, mii: 1, rings: Vec::new(), contexts };
         package.check(&machine).is_ok()
     };
     assert!(fill(ArrayKind::Fpea, 16, Opcode::Load, false));

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use nbcc_isa::{Code, LineTable, TextSymbol};
+use nbcc_isa::{Code, LineTable, SourceLine, TextSymbol};
 
 /// What the parts of a program cost.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -45,6 +45,28 @@ impl Profile {
     /// Sums what each instruction of a program cost, in their order.
     pub fn new<I>(code: &Code<I>, costs: &[Cost]) -> Profile {
         Profile { functions: by_function(&code.symbols, costs), lines: by_line(&code.lines, costs) }
+    }
+
+    /// Adds operations beside the code, of lines in these files, each with how often it ran.
+    pub fn add_operations(
+        &mut self,
+        files: &[String],
+        operations: impl Iterator<Item = (Option<SourceLine>, u64)>,
+    ) {
+        let number = |name: &String| files.iter().position(|known| known == name);
+        let mut sums: BTreeMap<Option<(usize, u32)>, Cost> = BTreeMap::new();
+        for ProfileLine { place, cost } in &self.lines {
+            let key = place.as_ref().and_then(|(file, line)| Some((number(file)?, *line)));
+            sums.insert(key, *cost);
+        }
+        for (line, runs) in operations.filter(|(_, runs)| *runs > 0) {
+            let key = line.map(|line| (line.file as usize, line.line));
+            sums.entry(key).or_default().issued += runs;
+        }
+        let place = |(file, line): (usize, u32)| Some((files.get(file)?.clone(), line));
+        let lines = sums.into_iter();
+        self.lines =
+            lines.map(|(key, cost)| ProfileLine { place: key.and_then(place), cost }).collect();
     }
 }
 

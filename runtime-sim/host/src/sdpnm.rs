@@ -92,7 +92,7 @@ pub fn call(
     if let (Some(bits), Some(ty)) = (&mut returned.result, signature.result) {
         *bits &= u64::MAX >> (64 - 8 * ty.bytes());
     }
-    let Core { measures, trace, .. } = called.core;
+    let Core { measures, arrays, trace, .. } = called.core;
     let stalled = measures.stalled(program);
     let costs: Vec<Cost> = measures
         .issued
@@ -100,11 +100,17 @@ pub fn call(
         .zip(stalled)
         .map(|(&issued, stalled)| Cost { issued, stalled })
         .collect();
+    let mut profile = Profile::new(&program.code, &costs);
+    // What arrays do is on the lines of their operations, beside what the core does there.
+    let contexts = program.packages.iter().zip(&arrays.packages).flat_map(|(package, measured)| {
+        package.contexts.iter().zip(&measured.ran).map(|(placed, runs)| (placed.line, *runs))
+    });
+    profile.add_operations(&program.code.lines.files, contexts);
     Ok(Ran {
         returned,
         instructions: measures.instructions(),
-        statistics: collect(program, &measures),
-        profile: Profile::new(&program.code, &costs),
+        statistics: collect(program, &measures, &arrays),
+        profile,
         trace,
     })
 }

@@ -6,6 +6,7 @@ use nbcc_isa_sdpnm::core::{Category, CoreProgram, Inst, Latency, PhysReg};
 use nbcc_sim_engine::statistics::row;
 use nbcc_sim_engine::{Definition, EnergyLedger, Statistics};
 
+use crate::arrays::{self, Arrays};
 use crate::core::cycles;
 
 /// Every statistic of a run. Cycles are of the machine's one clock.
@@ -35,18 +36,76 @@ pub const DEFINITIONS: &[Definition] = &[
     row("stall.multiply", "cycles", "For products."),
     row("stall.divide", "cycles", "For quotients and remainders."),
     row("stall.branch", "cycles", "For jumps and branches that were taken."),
+    row("stall.array", "cycles", "For the end of arrays: by accesses to their pages and windows, and after the function's last instruction."),
 
     row("branches.executed", "instructions", "Branches that depend on a condition."),
     row("branches.taken", "instructions", "Those that did not fall through."),
     row("memory.loads", "instructions", "Loads."),
     row("memory.stores", "instructions", "Stores."),
-    row("bytes.loaded", "bytes", "By the core, through the host controller."),
+    row("bytes.loaded", "bytes", "By the core from the memory, through the host controller."),
     row("bytes.stored", "bytes", "As above."),
+    row("bytes.shared_loaded", "bytes", "By PEs from the shared memories of their arrays."),
+    row("bytes.shared_stored", "bytes", "As above."),
+    row("bytes.links", "bytes", "Operands of PEs from outputs of others, 4 bytes each."),
+    row("bytes.registers", "bytes", "Own registers of PEs, read and written, 4 bytes each."),
+
+    row("arrays.count", "arrays", "Of the machine."),
+    row("arrays.starts", "loops", "Started, on all arrays."),
+    row("arrays.busy_cycles", "cycles", "In which an array ran a loop, summed over arrays."),
+    row("arrays.conflict_cycles", "cycles", "Those of them in which an array waited for banks of its shared memory."),
+    row("arrays.configuration_cycles", "cycles", "In which an array was given contexts or changed to others, summed over arrays."),
+    row("arrays.operations", "operations", "Of PEs, loads and stores among them."),
+    row("arrays.routes", "operations", "Of PEs that only pass a value on."),
+    row("arrays.products", "products", "Of 16 x 16 bits; a complex one has four."),
+    row("shared.loads", "accesses", "Of PEs to shared memories."),
+    row("shared.stores", "accesses", "As above."),
+
+    row("utilisation.core", "-", "`core.issue_cycles` over `cycles`."),
+    row("utilisation.arrays", "-", "`arrays.busy_cycles` over arrays times `cycles`."),
+    row("utilisation.pes", "-", "`arrays.operations` over PEs of all arrays times `cycles`."),
+
+    row("communication.staged_bytes", "bytes", "Brought to shared memories before the call, and back after it."),
+    row("communication.staging_cycles", "cycles", "That this takes at `shared.staging_bytes` a cycle; not among `cycles`."),
+    row("communication.core_loaded", "bytes", "By the core from windows and control pages of arrays."),
+    row("communication.core_stored", "bytes", "As above."),
+    row("communication.globals", "registers", "Global registers that the core read or wrote."),
+
+    row("array.name", "-", "By array: its kind, with a number where there are several."),
+    row("array.starts", "loops", "By array."),
+    row("array.busy_cycles", "cycles", "By array."),
+    row("array.conflict_cycles", "cycles", "By array."),
+    row("array.configuration_cycles", "cycles", "By array."),
+    row("array.contexts_loaded", "contexts", "By array."),
+    row("array.operations", "operations", "By array, as `arrays.operations`."),
+    row("array.routes", "operations", "By array."),
+    row("array.utilisation", "-", "By array: `array.operations` over PEs times `cycles`."),
+    row("array.pe_runs", "operations", "By array, by PE, row after row, routes among them."),
+    row("opcode.name", "-", "The operations of PEs that ran."),
+    row("opcode.runs", "operations", "How often each of them."),
+
+    row("loop.name", "-", "By loop on an array: function and line."),
+    row("loop.line", "-", "By loop."),
+    row("loop.array", "-", "By loop."),
+    row("loop.ii", "cycles", "By loop: the initiation interval."),
+    row("loop.mii", "cycles", "By loop: the least that it could be, where the compiler knows."),
+    row("loop.operations", "operations", "By loop: contexts of all PEs."),
+    row("loop.mac_pes", "PEs", "By loop: those that have a product."),
+    row("loop.starts", "loops", "By loop: how often it was started."),
+    row("loop.iterations", "iterations", "By loop, of all starts."),
+    row("loop.cycles", "cycles", "By loop: in which it ran, stalls included."),
 
     row("energy.core", "pJ", "`energy.core_instruction_pj` an instruction."),
     row("energy.multiplier", "pJ", "`energy.core_multiply_pj` a product."),
     row("energy.divider", "pJ", "`energy.core_divide_pj` a quotient or remainder."),
-    row("energy.dram_bits", "pJ", "`energy.dram_bit_pj` a bit that was loaded or stored."),
+    row("energy.dram_bits", "pJ", "`energy.dram_bit_pj` a bit that the core loaded or stored, or that was staged."),
+    row("energy.pe_operations", "pJ", "`energy.pe_operation_pj` an operation or route."),
+    row("energy.pe_products", "pJ", "`energy.pe_multiply_pj` a product."),
+    row("energy.pe_links", "pJ", "`energy.pe_link_pj` an operand from another PE."),
+    row("energy.pe_registers", "pJ", "`energy.pe_register_pj` an own register, read or written."),
+    row("energy.pe_globals", "pJ", "`energy.pe_global_pj` a global register, read or written, by PEs or the core."),
+    row("energy.pe_contexts", "pJ", "`energy.pe_context_pj` a context and iteration."),
+    row("energy.pe_configuration", "pJ", "`energy.pe_configure_pj` a context that was loaded."),
+    row("energy.shared", "pJ", "`energy.shared_access_pj` an access to shared memory, of PEs, of the core, and a word that was staged."),
 ];
 
 /// What a run counted.
@@ -107,22 +166,28 @@ fn bytes(inst: &Inst<PhysReg>) -> (u64, u64) {
 }
 
 /// The statistics of a run.
-pub fn collect(program: &CoreProgram, measures: &Measures) -> Statistics {
+pub fn collect(program: &CoreProgram, measures: &Measures, arrays: &Arrays) -> Statistics {
     let machine = &program.machine;
     let stalled = measures.stalled(program);
     let text = || program.code.text.iter().zip(&measures.issued);
     let of = |wanted: &dyn Fn(&Inst<PhysReg>) -> bool| -> u64 {
         text().filter(|(inst, _)| wanted(inst)).map(|(_, issued)| issued).sum()
     };
+    let waited = measures.waited.iter().sum::<u64>();
     let stalls = |wanted: &[Latency]| -> u64 {
-        let each = program.code.text.iter().zip(&stalled);
-        each.filter(|(inst, _)| wanted.contains(&inst.latency())).map(|(_, stalled)| stalled).sum()
+        let each = program.code.text.iter().zip(stalled.iter().zip(&measures.waited));
+        let of = each.filter(|(inst, _)| wanted.contains(&inst.latency()));
+        of.map(|(_, (stalled, waited))| stalled - waited).sum()
     };
     let category = |wanted: Category| of(&|inst| inst.category() == wanted);
     let latency = |wanted: Latency| of(&|inst| inst.latency() == wanted);
     let instructions = measures.instructions();
+    let traffic = &arrays.traffic;
     let loaded: u64 = text().map(|(inst, issued)| bytes(inst).0 * issued).sum();
     let stored: u64 = text().map(|(inst, issued)| bytes(inst).1 * issued).sum();
+    // An access that ended the run is counted as issued, and reached nothing.
+    let loaded = loaded.saturating_sub(traffic.core_loaded);
+    let stored = stored.saturating_sub(traffic.core_stored);
 
     let mut energy = EnergyLedger::new();
     energy.add("core", instructions, machine.energy.core_instruction_pj);
@@ -131,6 +196,7 @@ pub fn collect(program: &CoreProgram, measures: &Measures) -> Statistics {
     energy.add("dram_bits", 8 * (loaded + stored), machine.energy.dram_bit_pj);
 
     let mut out = Statistics::new(DEFINITIONS);
+    arrays::statistics::collect(&mut out, &mut energy, program, arrays, measures.cycles);
     out.set("schema_version", 1);
     out.set("target", "sdpnm");
     out.set("machine.name", machine.name.clone());
@@ -153,6 +219,8 @@ pub fn collect(program: &CoreProgram, measures: &Measures) -> Statistics {
     out.set("stall.multiply", stalls(&[Latency::Multiply]));
     out.set("stall.divide", stalls(&[Latency::Divide]));
     out.set("stall.branch", stalls(&[Latency::Branch, Latency::Jump]));
+    out.set("utilisation.core", instructions as f64 / measures.cycles.max(1) as f64);
+    out.set("stall.array", waited + measures.drained);
     out.set("branches.executed", latency(Latency::Branch));
     out.set("branches.taken", measures.taken.iter().sum::<u64>());
     out.set("memory.loads", latency(Latency::Load));

@@ -4,6 +4,7 @@
 
 mod plan;
 mod run;
+pub(crate) mod statistics;
 
 use nbcc_isa_sdpnm::core::arrays::{
     BUSY, CONTROL, CONTROL_BYTES, GLOBALS, ITERATIONS, PLACES, PRESENT, PRESENT_WORDS, START,

@@ -4,4 +4,5 @@ mod core;
 mod loops;
 mod naive;
 mod random;
+mod statistics;
 mod support;
