@@ -2,7 +2,7 @@
 //! ports, registers and multipliers than there are. Loader and compiler call it; it knows nothing of
 //! what a package is to compute.
 
-use super::context::{Bit, Context, Memory, Source};
+use super::context::{Bit, Context, Control, Memory, Source};
 use super::opcode::{Opcode, Options, Part};
 use super::package::{ArrayKind, Package, Placed};
 use crate::Machine;
@@ -140,16 +140,19 @@ impl Package {
             let op = placed.context.op;
             slot.memory += u32::from(op.is_memory());
             slot.sines += u32::from(matches!(op, Opcode::Sine | Opcode::Cosine));
-            slot.exports += u32::from(placed.context.control.export.is_some());
+            let Control { stage, export, .. } = placed.context.control;
+            if export.is_some() {
+                if slot.exports.contains(&stage) {
+                    return fail("more than one global register is written in a cycle".into());
+                }
+                slot.exports.push(stage);
+            }
             if slot.memory > array.memory_ports {
                 return fail(format!("more than {} loads and stores a cycle", array.memory_ports));
             }
             if kind == ArrayKind::Npea && slot.sines > machine.control.npea_multipliers {
                 let most = machine.control.npea_multipliers;
                 return fail(format!("more than {most} sines and cosines a cycle"));
-            }
-            if slot.exports > 1 {
-                return fail("more than one global register is written in a cycle".into());
             }
             if let Some(ring) = placed.context.control.keep {
                 if kept.contains(&(placed.pe, ring)) {
@@ -234,5 +237,6 @@ impl Package {
 struct Slot {
     memory: u32,
     sines: u32,
-    exports: u32,
+    /// Stages of those that export.
+    exports: Vec<u16>,
 }

@@ -33,7 +33,7 @@ pub enum Bit {
     None,
     /// The 1-bit output of the PE at this offset, of the cycle before.
     Output(i8, i8),
-    /// The low bit of an own register, see [`Source::Register`].
+    /// The 1-bit output that was kept with an own register, see [`Source::Register`].
     Register {
         /// The number of the ring.
         ring: u8,
@@ -126,7 +126,7 @@ pub struct Control {
     pub initial: Option<u8>,
     /// The ring of own registers that keeps its result.
     pub keep: Option<u8>,
-    /// The global register that takes its result; the last iteration's remains.
+    /// The global register that takes its result in the last iteration.
     pub export: Option<u8>,
     /// The operation runs only where this bit is 1, where one is connected: a load gives 0 else, a
     /// store does nothing, accumulators and the global register of [`Control::export`] stay as they

@@ -50,7 +50,9 @@ struct Run<'a, 'b> {
     parts: &'a mut Parts<'b>,
     now: Vec<Output>,
     next: Vec<Output>,
-    registers: Vec<u32>,
+    registers: Vec<Output>,
+    /// The last iteration.
+    last: i64,
     states: Vec<State>,
     /// The number of the round modulo each length of rings.
     modulo: Vec<u32>,
@@ -74,7 +76,8 @@ pub(super) fn run(
     let mut run = Run {
         now: vec![Output::default(); parts.pes],
         next: vec![Output::default(); parts.pes],
-        registers: vec![0; plan.registers as usize],
+        registers: vec![Output::default(); plan.registers as usize],
+        last: i64::from(iterations) - 1,
         states: vec![State::default(); package.contexts.len()],
         modulo: vec![0; plan.lengths.len()],
         stores: Vec::new(),
@@ -116,11 +119,12 @@ impl Run<'_, '_> {
             for step in steps {
                 let Some(number) = step.initial else { continue };
                 let word = self.parts.globals[usize::from(number)];
+                let output = Output { word, bit: word & 1 == 1 };
                 if let Some(ring) = step.keep {
-                    self.registers[ring.first as usize..][..ring.length as usize].fill(word);
+                    self.registers[ring.first as usize..][..ring.length as usize].fill(output);
                 }
                 if slot + 1 == plan.slots.len() {
-                    self.now[usize::from(step.pe)] = Output { word, bit: word & 1 == 1 };
+                    self.now[usize::from(step.pe)] = output;
                 }
             }
         }
@@ -137,7 +141,7 @@ impl Run<'_, '_> {
         match word {
             Word::Immediate(value) => *value,
             Word::Output(pe) => self.now[usize::from(*pe)].word,
-            Word::Ring(ring) => self.registers[self.place(ring)],
+            Word::Ring(ring) => self.registers[self.place(ring)].word,
             Word::Global(number) => self.parts.globals[usize::from(*number)],
         }
     }
@@ -147,7 +151,7 @@ impl Run<'_, '_> {
         match flag {
             Flag::None => None,
             Flag::Output(pe) => Some(self.now[usize::from(*pe)].bit),
-            Flag::Ring(ring) => Some(self.registers[self.place(ring)] & 1 == 1),
+            Flag::Ring(ring) => Some(self.registers[self.place(ring)].bit),
         }
     }
 
@@ -184,13 +188,13 @@ impl Run<'_, '_> {
                     )
                 }
             };
-            if let Some(number) = step.export {
+            if let Some(number) = step.export.filter(|_| iteration == self.last) {
                 self.export = Some((number, output.word));
             }
         }
         if let Some(ring) = &step.keep {
             let at = self.place(ring);
-            self.registers[at] = output.word;
+            self.registers[at] = output;
         }
         self.next[usize::from(step.pe)] = output;
         Ok(())

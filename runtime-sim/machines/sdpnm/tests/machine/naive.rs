@@ -18,7 +18,7 @@ struct Naive<'a> {
     /// What PEs put out, by PE and the cycle in which it stands there.
     outputs: BTreeMap<(usize, i64), (u32, bool)>,
     /// What rings got, by PE, ring and iteration.
-    kept: BTreeMap<(u16, u8, i64), u32>,
+    kept: BTreeMap<(u16, u8, i64), (u32, bool)>,
     /// What rings held before.
     filled: BTreeMap<(u16, u8), u32>,
     states: BTreeMap<(u16, u16), State>,
@@ -95,12 +95,13 @@ pub fn run(
                         op.evaluate(&context.options, in1, in2, in3, state)
                     }
                 };
-                if let Some(number) = control.export {
+                let is_last = iteration == i64::from(iterations) - 1;
+                if let Some(number) = control.export.filter(|_| is_last) {
                     contents.globals[usize::from(number)] = out.0;
                 }
             }
             if let Some(ring) = control.keep {
-                naive.kept.insert((pe, ring, iteration), out.0);
+                naive.kept.insert((pe, ring, iteration), out);
             }
             naive.outputs.insert((pe.into(), cycle + 1), out);
         }
@@ -116,9 +117,9 @@ impl Naive<'_> {
         self.outputs.get(&(from, cycle)).copied().unwrap_or_default()
     }
 
-    fn ring(&self, pe: u16, ring: u8, iteration: i64) -> u32 {
-        let kept = self.kept.get(&(pe, ring, iteration));
-        kept.or(self.filled.get(&(pe, ring))).copied().unwrap_or(0)
+    fn ring(&self, pe: u16, ring: u8, iteration: i64) -> (u32, bool) {
+        let filled = self.filled.get(&(pe, ring)).map(|&word| (word, word % 2 == 1));
+        self.kept.get(&(pe, ring, iteration)).copied().or(filled).unwrap_or_default()
     }
 
     fn word(&self, source: Source, pe: u16, iteration: i64, cycle: i64, before: &Contents) -> u32 {
@@ -126,7 +127,7 @@ impl Naive<'_> {
             Source::None => 0,
             Source::Immediate(value) => value as u32,
             Source::Output(r, c) => self.output(pe, (r, c), cycle).0,
-            Source::Register { ring, ago } => self.ring(pe, ring, iteration - i64::from(ago)),
+            Source::Register { ring, ago } => self.ring(pe, ring, iteration - i64::from(ago)).0,
             Source::Global(number) => before.globals[usize::from(number)],
         }
     }
@@ -136,7 +137,7 @@ impl Naive<'_> {
             Bit::None => None,
             Bit::Output(r, c) => Some(self.output(pe, (r, c), cycle).1),
             Bit::Register { ring, ago } => {
-                Some(self.ring(pe, ring, iteration - i64::from(ago)) % 2 == 1)
+                Some(self.ring(pe, ring, iteration - i64::from(ago)).1)
             }
         }
     }
