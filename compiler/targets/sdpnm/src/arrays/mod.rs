@@ -192,7 +192,7 @@ fn attempt(
         (*home, number as u32)
     });
     let used = Use { array: array, package, homes: numbers.collect(), least };
-    let Mapped { package, mii, routes, is_proved: _, depth: _ } = mapped;
+    let Mapped { package, mii, routes, .. } = mapped;
     let on_array = OnArray {
         array: array,
         ii: package.ii.into(),

@@ -8,7 +8,7 @@ use nbcc_isa_sdpnm::config::context::{Bit, Control, Source};
 use nbcc_isa_sdpnm::config::{Context, Opcode, Package, Placed};
 use nbcc_isa_sdpnm::{Array, Machine, Edge as GraphEdge, Graph, Holder, Mapping, Node as GraphNode, Spot};
 
-use super::body::{Body, Edge, Operand, Order, Port};
+use super::body::{Body, Edge, Node, Operand, Order, Port};
 use crate::map::mappers::Mapper;
 use crate::map::mii::{Mii, mii};
 use crate::map::{self, NoMapping, Outcome, Request, dfg::Dfg};
@@ -26,6 +26,18 @@ pub struct Mapped {
     pub depth: u64,
     /// Whether no shorter interval exists.
     pub is_proved: bool,
+    /// Operations of which results are exported, and their cycles.
+    exports: Vec<(usize, u64)>,
+}
+
+/// What is known of a body that has a package.
+fn mapped(body: &Body, package: Package, outcome: Outcome) -> Mapped {
+    let Outcome { mapping, mii, is_proved, .. } = outcome;
+    let cycle = |node: usize| mapping.spots[node].map_or(0, |spot| spot.cycle);
+    let exporting = (0..body.nodes.len()).filter(|&node| body.nodes[node].export.is_some());
+    let depth = mapping.spots.iter().flatten().map(|spot| spot.cycle + 1).max().unwrap_or(0);
+    let exports = exporting.map(|node| (node, cycle(node))).collect();
+    Mapped { package, mii, routes: mapping.routes.len(), depth, is_proved, exports }
 }
 
 /// The graph of a body with those of its orders that `kept` names.
@@ -77,6 +89,39 @@ pub struct How<'a> {
 /// # Errors
 /// Why there is no mapping, in words.
 pub fn place(body: &Body, how: &How<'_>) -> Result<Mapped, String> {
+    let mut body = body.clone();
+    loop {
+        let mapped = map_body(&body, how)?;
+        // One global register is written a cycle: of results that come at once, one waits.
+        let mut cycles = BTreeMap::new();
+        let clash = mapped.exports.iter().find(|(node, cycle)| cycles.insert(*cycle, *node).is_some());
+        let Some(&(node, _)) = clash else { return Ok(mapped) };
+        if body.nodes.len() > MOST_NODES {
+            return Err("it has too many results at once".into());
+        }
+        let export = body.nodes[node].export.take();
+        body.nodes.push(Node {
+            op: Opcode::Pass,
+            options: Default::default(),
+            in1: Operand::node(node),
+            in2: Operand::None,
+            in3: None,
+            condition: None,
+            memory: Default::default(),
+            initial: None,
+            ahead: 0,
+            export,
+            name: format!("{}_late", body.nodes[node].name),
+            span: body.nodes[node].span,
+        });
+    }
+}
+
+/// Operations of a body at most, with those that let results wait.
+const MOST_NODES: usize = 240;
+
+/// Maps a body whose results come in different cycles, or not.
+fn map_body(body: &Body, how: &How<'_>) -> Result<Mapped, String> {
     // What is in order for memory's sake takes routes when a mapper knows of it, and mostly holds by
     // itself over several iterations: only what turns out wrong is told.
     let mut kept: Vec<Order> = body.orders.iter().copied().filter(|o| o.distance <= 1).collect();
@@ -109,13 +154,7 @@ pub fn place(body: &Body, how: &How<'_>) -> Result<Mapped, String> {
             continue;
         }
         match package(body, &edges, &outcome, how) {
-            Some(package) => {
-                let spots = outcome.mapping.spots.iter().flatten();
-                let depth = spots.map(|spot| spot.cycle + 1).max().unwrap_or(0);
-                let Outcome { mapping, mii, is_proved, .. } = outcome;
-                let routes = mapping.routes.len();
-                return Ok(Mapped { package, mii, routes, depth, is_proved });
-            }
+            Some(package) => return Ok(mapped(body, package, outcome)),
             // Rings are as long as whole intervals, which the mapper does not know.
             None => return relaxed(body, how),
         }
@@ -146,10 +185,7 @@ fn relaxed(body: &Body, how: &How<'_>) -> Result<Mapped, String> {
         return Err(gave_up());
     }
     let package = package(body, &edges, &outcome, how).ok_or_else(gave_up)?;
-    let spots = outcome.mapping.spots.iter().flatten();
-    let depth = spots.map(|spot| spot.cycle + 1).max().unwrap_or(0);
-    let Outcome { mapping, mii, is_proved, .. } = outcome;
-    Ok(Mapped { package, mii, routes: mapping.routes.len(), depth, is_proved })
+    Ok(mapped(body, package, outcome))
 }
 
 /// Whether a mapping keeps two accesses in order.
@@ -226,23 +262,19 @@ fn package(body: &Body, edges: &[Edge], outcome: &Outcome, how: &How<'_>) -> Opt
         let (ring, ago) = (ring_of[&held], ago as u8);
         (Source::Register { ring, ago }, Bit::Register { ring, ago })
     };
-    // A register keeps the word, not the bit beside it.
+    // Routes carry the bit as well where somebody reads it.
     let mut is_bit = vec![false; mapping.routes.len()];
-    let mut bits: Vec<(Held, u64)> = Vec::new();
-    for (edge, via) in edges.iter().zip(&mapping.via) {
-        if let (Port::In3 | Port::Condition, Some(via)) = (edge.port, *via) {
-            bits.push(((edge.from, via), spot((edge.to, Holder::Producer)).cycle));
-        }
-    }
-    while let Some((held, at)) = bits.pop() {
-        if at != spot(held).cycle + 1 {
-            return None;
-        }
-        if let Holder::Route(route) = held.1
+    let mut bits: Vec<Holder> = edges
+        .iter()
+        .zip(&mapping.via)
+        .filter(|(edge, _)| matches!(edge.port, Port::In3 | Port::Condition))
+        .filter_map(|(_, via)| *via)
+        .collect();
+    while let Some(holder) = bits.pop() {
+        if let Holder::Route(route) = holder
             && !std::mem::replace(&mut is_bit[route], true)
         {
-            let data = &mapping.routes[route];
-            bits.push(((data.value, data.from), data.spot.cycle));
+            bits.push(mapping.routes[route].from);
         }
     }
     let mut contexts = Vec::new();
@@ -322,8 +354,12 @@ fn package(body: &Body, edges: &[Edge], outcome: &Outcome, how: &How<'_>) -> Opt
         name: how.name.to_string(),
         array: how.number,
         ii: mapping.ii as u16,
+        mii: outcome.mii.mii as u16,
         rings: rings.into_iter().collect(),
         contexts,
     };
-    package.check(how.machine).is_ok().then_some(package)
+    // Results that come in one cycle are found behind this.
+    let mut without = package.clone();
+    without.contexts.iter_mut().for_each(|placed| placed.context.control.export = None);
+    without.check(how.machine).is_ok().then_some(package)
 }

@@ -7,5 +7,6 @@ mod generator;
 mod machine;
 
 mod kernels;
+mod loops;
 mod random;
 mod units;

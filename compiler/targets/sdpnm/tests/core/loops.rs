@@ -1,0 +1,192 @@
+//! Random loops on arrays: C functions of loops with dependences of several distances, narrow types,
+//! branches, reductions and aliases of one array, divided and on the core alone, against the
+//! interpreter. Many of them must come to run on an array.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use nbcc_interp::function::{self, Given};
+use nbcc_ir::IntType;
+use nbcc_ir::testing::Rng;
+use nbcc_pipeline::OptLevel;
+use nbcc_sim_sdpnm::Fault;
+
+use crate::common;
+use crate::common::runs::{Array, Random};
+use crate::machine::{compile, run};
+
+/// Elements of each array.
+const ELEMENTS: u32 = 48;
+
+/// The arrays: type, sign and bits.
+const ARRAYS: [(&str, char, u32); 6] = [
+    ("int32_t", 's', 32),
+    ("int32_t", 's', 32),
+    ("int16_t", 's', 16),
+    ("uint16_t", 'u', 16),
+    ("int8_t", 's', 8),
+    ("uint8_t", 'u', 8),
+];
+
+fn pick<'a>(rng: &mut Rng, of: &[&'a str]) -> &'a str {
+    of[rng.below(of.len() as u64) as usize]
+}
+
+/// An element near that of the counter.
+fn element(rng: &mut Rng) -> String {
+    let array = rng.below(ARRAYS.len() as u64);
+    let at = match rng.below(10) {
+        0 => "2 * i".to_string(),
+        1 => format!("{}", rng.below(ELEMENTS.into())),
+        2 => "n".to_string(),
+        _ => format!("i + {}", rng.below(5)),
+    };
+    format!("a{array}[{at}]")
+}
+
+fn expression(rng: &mut Rng, depth: u32) -> String {
+    if depth == 0 {
+        return match rng.below(8) {
+            0 => "i".to_string(),
+            1 => "n".to_string(),
+            2 => format!("{}", rng.below(200) as i64 - 100),
+            3 => "s".to_string(),
+            4 => "t".to_string(),
+            5 => "70000".to_string(),
+            _ => element(rng),
+        };
+    }
+    let (a, b) = (expression(rng, depth - 1), expression(rng, depth - 1));
+    match rng.below(12) {
+        0 => format!("({a} * {b})"),
+        1 => format!("({a} >> {})", rng.below(16)),
+        2 => format!("({a} << {})", rng.below(8)),
+        3 => format!("({a} < {b} ? {b} : {a})"),
+        4 => format!("({} ? {a} : {b})", condition(rng, 0)),
+        5 => format!("(int16_t)({a})"),
+        6 => format!("((uint32_t)({a}) >> {})", rng.below(31)),
+        7 => format!("({a} {} {b})", pick(rng, &["&", "|", "^"])),
+        8 => format!("(uint8_t)({a})"),
+        9 => format!("((({a}) * ({b})) >> {})", 1 + rng.below(15)),
+        _ => format!("({a} {} {b})", pick(rng, &["+", "-"])),
+    }
+}
+
+fn condition(rng: &mut Rng, depth: u32) -> String {
+    let (a, b) = (expression(rng, depth), expression(rng, depth));
+    let one = format!("{a} {} {b}", pick(rng, &["<", "<=", ">", ">=", "==", "!="]));
+    match rng.below(5) {
+        0 => format!("({one} && {} != 3)", expression(rng, 0)),
+        1 => format!("({one} || {} > 5)", expression(rng, 0)),
+        2 => format!("((uint32_t){a} < (uint32_t){b})"),
+        _ => one,
+    }
+}
+
+fn statement(rng: &mut Rng, depth: u32) -> String {
+    let depth_of_value = 1 + rng.below(2) as u32;
+    let value = expression(rng, depth_of_value);
+    match rng.below(9) {
+        0 | 1 => format!("s += {value};"),
+        2 => format!("t = {value};"),
+        3 => format!("s = {value};"),
+        4 if depth > 0 => {
+            let (then, other) = (statement(rng, depth - 1), statement(rng, depth - 1));
+            format!("if ({}) {{ {then} }} else {{ {other} }}", condition(rng, 1))
+        }
+        5 if depth > 0 => {
+            let then = statement(rng, depth - 1);
+            format!("if ({}) {{ {then} }}", condition(rng, 0))
+        }
+        6 => format!("{} += {value};", element(rng)),
+        _ => format!("{} = {value};", element(rng)),
+    }
+}
+
+/// A function of a loop or two.
+fn source(rng: &mut Rng) -> String {
+    let mut text = String::from("#include <stdint.h>\nint f(int n");
+    for (number, (ty, ..)) in ARRAYS.iter().enumerate() {
+        let _ = write!(text, ", {ty} a{number}[{ELEMENTS}]");
+    }
+    text.push_str(")\n{\n    int32_t s = n, t = 7;\n");
+    for _ in 0..1 + rng.below(2) {
+        let first = rng.below(3);
+        let head = match rng.below(6) {
+            0 => format!("for (int i = {}; i >= {first}; i--)", 20 + rng.below(8)),
+            1 => format!("for (unsigned i = {first}; i < (unsigned)(n & 31); i += 3)"),
+            2 => format!("for (long i = {first}; i < n % 40; i++)"),
+            3 => format!("for (int i = {first}; i <= {}; i += 2)", 20 + rng.below(26)),
+            _ => format!("for (int i = {first}; i < {}; i++)", 18 + rng.below(8)),
+        };
+        let _ = writeln!(text, "    {head} {{");
+        for _ in 0..1 + rng.below(4) {
+            let _ = writeln!(text, "        {}", statement(rng, 1));
+        }
+        text.push_str("    }\n");
+    }
+    text + "    return s ^ t;\n}\n"
+}
+
+fn arrays(seed: u64) -> Vec<Array> {
+    let array = |(number, &(_, sign, bits)): (usize, &(&str, char, u32))| Array {
+        name: format!("a{number}"),
+        ty: IntType::from_name(&format!("{sign}{bits}")).expect("a type"),
+        extents: vec![ELEMENTS],
+        bytes: Random(seed + number as u64).fill(
+            ELEMENTS.into(),
+            bits as usize / 8,
+            sign == 's',
+            -1,
+        ),
+    };
+    ARRAYS.iter().enumerate().map(array).collect()
+}
+
+/// Whether an array ran something of a function, which left behind what it leaves on the interpreter.
+fn agreed(source: &str, seed: u64) -> Result<bool, String> {
+    let (module, func) = common::compile(Path::new("loops.c"), source, Some("f"))?;
+    let (scalars, arrays) = ([seed % 45], arrays(seed));
+    let given: Vec<Given<'_>> = arrays
+        .iter()
+        .map(|array| Given { extents: array.extents.clone(), bytes: &array.bytes })
+        .collect();
+    let should = function::call(&module, func, &scalars, &given, &Default::default());
+    let program = compile(&module, func, OptLevel::O2)?;
+    let ran = run(&program, &scalars, &arrays);
+    match (should, ran) {
+        (Ok(should), Ok(ran)) => {
+            let is = (ran.returned.result, ran.returned.arrays);
+            let should = (should.result, should.arrays);
+            if is != should {
+                let number = is.1.iter().zip(&should.1).position(|(is, should)| is != should);
+                let (is, should) = (is.0, should.0);
+                return Err(format!("{is:x?} for {should:x?}, array {number:?}"));
+            }
+        }
+        // What ends the run does so on both.
+        (Err(_), Err(Fault::Trap { .. })) => {}
+        (Err(trap), Ok(_)) => return Err(format!("the interpreter ended with {trap}")),
+        (_, Err(fault)) => return Err(format!("{fault:?}")),
+    }
+    Ok(!program.packages.is_empty())
+}
+
+#[test]
+fn random_loops_do_on_arrays_what_they_mean() {
+    let setting = |name: &str, otherwise: u64| {
+        std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)
+    };
+    let (first, cases) = (setting("NBCC_FUZZ_SEED", 1), setting("NBCC_FUZZ_CASES", 60));
+    let mut on_array = 0;
+    let mut wrong = Vec::new();
+    for seed in first..first + cases {
+        let source = source(&mut Rng::new(seed));
+        match agreed(&source, seed) {
+            Ok(ran) => on_array += u64::from(ran),
+            Err(what) => wrong.push(format!("seed {seed}: {what}\n{source}")),
+        }
+    }
+    assert!(wrong.is_empty(), "{} of {cases} are wrong\n{}", wrong.len(), wrong[..wrong.len().min(5)].join("\n"));
+    assert!(on_array * 4 >= cases, "{on_array} of {cases} came to an array");
+}
