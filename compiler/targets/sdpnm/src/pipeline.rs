@@ -97,7 +97,10 @@ fn run_flatten(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Faile
     }
     let changed = flatten::run(&mut state.module.functions[state.func]);
     match changed {
-        true => each(state, &[fold::run, cse::run, licm::run, simplify_cfg::run, dce::run, params::run, dce::run]),
+        true => each(
+            state,
+            &[fold::run, cse::run, licm::run, simplify_cfg::run, dce::run, params::run, dce::run],
+        ),
         false => Ok(()),
     }
 }
@@ -143,13 +146,8 @@ fn too_large(state: &Compilation, what: &str, cx: &mut Context<'_>) -> Result<()
 
 fn run_objects(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {
     let func = &state.module.functions[state.func];
-    match objects::place(
-        &state.module,
-        func,
-        &signature(func),
-        &state.machine,
-        &state.arrays.homes,
-    ) {
+    match objects::place(&state.module, func, &signature(func), &state.machine, &state.arrays.homes)
+    {
         Ok(objects) => state.objects = objects,
         Err(what) => return too_large(state, &what, cx),
     }
@@ -198,7 +196,9 @@ fn loops(state: &Compilation, cx: &mut Context<'_>) {
                     .value("Least", on.least)
                     .text(" iterations on: one starts every ")
                     .value("II", on.ii)
-                    .text(" cycles, and the core takes about ")
+                    .text(" cycles, ")
+                    .value("Why", on.why())
+                    .text("; the core takes about ")
                     .value("Core", decision.core_cycles);
                 ("LoopOnArray", message)
             }

@@ -8,10 +8,11 @@ use nbcc_isa_sdpnm::core::asm;
 use nbcc_isa_sdpnm::machine::BUILT_IN;
 use nbcc_pipeline::{
     Artifact, Choice, Context, Emit, MachineInfo, PassDesc, PassInfo, Program, ProgramKind,
-    Request, State, Target, before, run_passes,
+    ReportInfo, Request, State, Target, before, run_passes,
 };
 use nbcc_stages::DirectiveInfo;
 
+use crate::arrays::ddg;
 use crate::codes;
 use crate::map::mappers::{self, MAPPERS};
 use crate::pipeline::PASSES;
@@ -26,6 +27,11 @@ pub struct Sdpnm;
 
 const MACHINES: [MachineInfo; BUILT_IN.len()] =
     MachineInfo::all(BUILT_IN, ["SDPNM at 200 MHz: a core, and arrays of 8 x 8"]);
+
+const DDG: ReportInfo = ReportInfo {
+    name: "ddg",
+    about: "Data-flow graphs of loops and the dependences between loops",
+};
 
 const CHOICES: &[Choice] = &[
     Choice {
@@ -57,6 +63,10 @@ impl Target for Sdpnm {
         CHOICES
     }
 
+    fn reports(&self) -> Vec<ReportInfo> {
+        vec![DDG]
+    }
+
     fn accepts(&self) -> ProgramKind {
         ProgramKind::Function
     }
@@ -82,8 +92,9 @@ impl Target for Sdpnm {
                 return cx.diagnostics.fail(error.help("use --emit ir"));
             }
             Emit::Ir => before(PASSES, "select"),
+            Emit::Report(_) => before(PASSES, "arrays"),
             Emit::MachineIr => before(PASSES, "allocate"),
-            Emit::Binary | Emit::Asm | Emit::Remarks | Emit::Report(_) => PASSES,
+            Emit::Binary | Emit::Asm | Emit::Remarks => PASSES,
         };
         let mut state = start(program, request, cx)?;
         run_passes(passes, &mut state, cx)?;
@@ -95,6 +106,9 @@ impl Target for Sdpnm {
             Emit::Ir => Ok(Artifact::Text(state.module.to_string())),
             Emit::Stages | Emit::MachineIr => Ok(Artifact::Text(state.text())),
             Emit::Remarks => Ok(Artifact::Text(String::new())),
+            Emit::Report(name) if name == DDG.name => {
+                Ok(Artifact::Text(ddg::listing(&mut state.module.functions[state.func])))
+            }
             Emit::Report(name) => panic!("{name} is no report of this target"),
             Emit::Asm => {
                 let text = |file: Vec<u8>| asm::disassemble_elf(&file).map_err(|e| e.to_string());
@@ -123,7 +137,27 @@ impl Target for Sdpnm {
         };
         let mut out = String::new();
         let _ = writeln!(out, "function {}", func.name);
-        let _ = writeln!(out, "  where         everything runs on the core");
+        let loops = &state.decisions;
+        let on_array = loops.iter().filter(|decision| decision.place.is_ok()).count();
+        let _ = writeln!(
+            out,
+            "  where         {on_array} of {} loops run on arrays, the rest on the core",
+            loops.len()
+        );
+        for decision in loops {
+            let line = decision.span.map(|span| cx.sources.start_of(span).line);
+            let line = line.map_or(String::new(), |line| format!("line {line}: "));
+            let _ = match &decision.place {
+                Err(why) => writeln!(out, "  loop          {line}on the core: {why}"),
+                Ok(on) => writeln!(
+                    out,
+                    "  loop          {line}on {}, an iteration every {} cycles ({})",
+                    state.machine.array_name(on.array.into()),
+                    on.ii,
+                    on.why()
+                ),
+            };
+        }
         let _ = writeln!(out, "  instructions  {}", program.code.text.len());
         let _ = writeln!(
             out,

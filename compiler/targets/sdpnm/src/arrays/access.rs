@@ -102,8 +102,7 @@ impl Builder<'_> {
                         }
                     },
                 };
-                let access =
-                    Access { inst, block, mem, subscript, bytes, is_store, node: None };
+                let access = Access { inst, block, mem, subscript, bytes, is_store, node: None };
                 self.accesses.push(access);
             }
         }
@@ -136,7 +135,8 @@ impl Builder<'_> {
                 }
             }
             // A store that may come back to where it was before.
-            let stays = matches!(meeting(&b.subscript, &b.subscript), Meeting::Any | Meeting::Always);
+            let stays =
+                matches!(meeting(&b.subscript, &b.subscript), Meeting::Any | Meeting::Always);
             if b.is_store && stays {
                 orders.push(Order { from: to, to, distance: 1 });
             }
@@ -146,9 +146,8 @@ impl Builder<'_> {
         // What data says already, and the order of an operation with its own next run.
         let edges = self.body.edges();
         orders.retain(|o| {
-            let is_known = edges
-                .iter()
-                .any(|e| (e.from, e.to) == (o.from, o.to) && e.distance <= o.distance);
+            let is_known =
+                edges.iter().any(|e| (e.from, e.to) == (o.from, o.to) && e.distance <= o.distance);
             !is_known && o.from != o.to
         });
         debug_assert!(orders.iter().all(|o| {

@@ -145,7 +145,8 @@ impl Body {
                 }
             }
         }
-        let order = |o: &Order| Edge { from: o.from, to: o.to, distance: o.distance, port: Port::Order };
+        let order =
+            |o: &Order| Edge { from: o.from, to: o.to, distance: o.distance, port: Port::Order };
         edges.extend(self.orders.iter().map(order));
         edges
     }

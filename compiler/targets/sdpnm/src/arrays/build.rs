@@ -6,7 +6,9 @@ use std::collections::{BTreeMap, HashMap};
 
 use nbcc_analysis::AffineForms;
 use nbcc_base::Span;
-use nbcc_ir::{Block, BlockCall, Function, Inst, Mem, Op, Scalar, Terminator, Type, Value, ValueDef};
+use nbcc_ir::{
+    Block, BlockCall, Function, Inst, Mem, Op, Scalar, Terminator, Type, Value, ValueDef,
+};
 use nbcc_isa_sdpnm::config::{Memory, Opcode, Options, Width};
 
 use super::access::{Access, Subscript};
@@ -160,7 +162,10 @@ pub fn build(
     let limits = builder.evolutions.limits();
     let Builder { body, accesses, least_trips, .. } = builder;
     if body.nodes.len() > MAX_NODES {
-        return Err(format!("it has {} operations, more than the {MAX_NODES} that are mapped", body.nodes.len()));
+        return Err(format!(
+            "it has {} operations, more than the {MAX_NODES} that are mapped",
+            body.nodes.len()
+        ));
     }
     if body.globals.len() > GLOBALS {
         let used = body.globals.len();
@@ -260,7 +265,8 @@ impl Builder<'_> {
         if let Global::Constant(0) = global {
             return Operand::None;
         }
-        let known = self.body.globals.iter().position(|other| *other == global && global != Global::Export);
+        let known =
+            self.body.globals.iter().position(|other| *other == global && global != Global::Export);
         let number = known.unwrap_or_else(|| {
             self.body.globals.push(global);
             self.body.globals.len() - 1
@@ -345,7 +351,10 @@ impl Builder<'_> {
         let number = number as usize;
         let carried =
             Carried { first: self.shape.entry_args[number], next: self.shape.back_args[number] };
-        let known = self.carried.iter().position(|other| other.next == carried.next && other.first == carried.first);
+        let known = self
+            .carried
+            .iter()
+            .position(|other| other.next == carried.next && other.first == carried.first);
         Operand::Carried(known.unwrap_or_else(|| {
             self.carried.push(carried);
             self.carried.len() - 1
@@ -363,7 +372,13 @@ impl Builder<'_> {
     }
 
     /// Extends a word of so many bits.
-    pub(super) fn extend(&mut self, word: Operand, upper: Upper, bits: u32, signed: bool) -> Operand {
+    pub(super) fn extend(
+        &mut self,
+        word: Operand,
+        upper: Upper,
+        bits: u32,
+        signed: bool,
+    ) -> Operand {
         if bits >= 32 || upper.has(signed) {
             return word;
         }
@@ -396,7 +411,9 @@ impl Builder<'_> {
                 ValueDef::Param(block, number) if block == self.shape.header => {
                     Truth::Word(self.carry(number))
                 }
-                ValueDef::Param(block, number) => Truth::Word(self.meeting(block, number, value)?.0),
+                ValueDef::Param(block, number) => {
+                    Truth::Word(self.meeting(block, number, value)?.0)
+                }
                 ValueDef::Result(inst, _) => {
                     self.span = self.func.insts[inst].span.or(self.span);
                     self.truth_operation(inst)?
@@ -445,9 +462,13 @@ impl Builder<'_> {
         match self.bit_of(truth) {
             (node, false) => node,
             // The bit of 0 or 1 says whether it is 0.
-            (node, true) => {
-                self.node(Opcode::Mux, Options::default(), Operand::Immediate(1), Operand::None, Some(node))
-            }
+            (node, true) => self.node(
+                Opcode::Mux,
+                Options::default(),
+                Operand::Immediate(1),
+                Operand::None,
+                Some(node),
+            ),
         }
     }
 
@@ -481,7 +502,11 @@ impl Builder<'_> {
         let neutral = op == Opcode::And;
         match (a, b) {
             (Truth::Known(known), other) | (other, Truth::Known(known)) => {
-                if known == neutral { other } else { Truth::Known(known) }
+                if known == neutral {
+                    other
+                } else {
+                    Truth::Known(known)
+                }
             }
             _ => {
                 let (a, b) = (self.word_of(a), self.word_of(b));
@@ -534,11 +559,14 @@ impl Builder<'_> {
                         continue;
                     }
                     let truth = self.truth(cond)?;
-                    edges.push((from, match ways {
-                        (true, true) => Truth::Known(true),
-                        (true, false) => truth,
-                        _ => self.not(truth),
-                    }));
+                    edges.push((
+                        from,
+                        match ways {
+                            (true, true) => Truth::Known(true),
+                            (true, false) => truth,
+                            _ => self.not(truth),
+                        },
+                    ));
                 }
                 Terminator::Switch(_, cases, default) => {
                     let is_it = |to: &BlockCall| to.block == block;
@@ -712,7 +740,8 @@ impl Builder<'_> {
                 let node = match known {
                     Some(node) => node,
                     None => {
-                        let node = self.fresh(Opcode::Add, Options::default(), Operand::None, step, None);
+                        let node =
+                            self.fresh(Opcode::Add, Options::default(), Operand::None, step, None);
                         self.body.nodes[node].in1 = Operand::Node { node, distance: 1 };
                         if let Operand::Global(number) = initial {
                             self.body.nodes[node].initial = Some(number);
@@ -809,7 +838,9 @@ impl Builder<'_> {
     /// Exports a word; the number of the global register.
     fn export(&mut self, operand: Operand) -> Building<usize> {
         let plain = match operand {
-            Operand::Node { node, distance: 0 } if self.body.nodes[node].op != Opcode::Store => node,
+            Operand::Node { node, distance: 0 } if self.body.nodes[node].op != Opcode::Store => {
+                node
+            }
             _ => self.fresh(Opcode::Pass, Options::default(), operand, Operand::None, None),
         };
         if let Some(number) = self.body.nodes[plain].export {

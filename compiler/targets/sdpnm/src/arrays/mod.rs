@@ -7,6 +7,7 @@
 pub mod access;
 pub mod body;
 pub mod build;
+pub mod ddg;
 pub mod evolution;
 pub mod flatten;
 pub mod place;
@@ -19,8 +20,9 @@ use nbcc_analysis::{AffineForms, LoopForest};
 use nbcc_base::Span;
 use nbcc_ir::{Block, Cfg, Dominators, Function, Mem, Module, Op, Storage};
 use nbcc_isa_sdpnm::Machine;
-use nbcc_isa_sdpnm::core::arrays::MAX_HOMES;
 use nbcc_isa_sdpnm::config::{ArrayKind, Package};
+use nbcc_isa_sdpnm::core::arrays::MAX_HOMES;
+use nbcc_opt::params;
 
 use crate::map::mappers::Mapper;
 use place::{How, Mapped};
@@ -72,6 +74,21 @@ pub struct OnArray {
     pub cycle: Vec<(String, Option<Span>)>,
 }
 
+impl OnArray {
+    /// What holds the interval where it is, in words.
+    pub fn why(&self) -> String {
+        if self.ii > self.mii {
+            return format!("the least possible is {}, which the mapper did not reach", self.mii);
+        }
+        match self.rec_mii >= self.res_mii && self.rec_mii > 0 {
+            true => {
+                let names: Vec<&str> = self.cycle.iter().map(|(name, _)| name.as_str()).collect();
+                format!("held by the recurrence {}", names.join(" -> "))
+            }
+            false => "held by PEs or ports of the shared memory".to_string(),
+        }
+    }
+}
 
 /// Gives loops of a function second versions on arrays; what became of each loop.
 pub fn run(
@@ -95,6 +112,8 @@ pub fn run(
         if forest.loops[l].inner.is_empty() {
             let inside = |block| forest.contains(l, block);
             module.functions[func].preheader(&cfg, header, inside);
+            // What a new block only hands on keeps its name.
+            params::run(&mut module.functions[func]);
         }
         let function = &module.functions[func];
         let cfg = Cfg::new(function);
@@ -247,7 +266,8 @@ fn homes(
         _ => None,
     };
     for &mem in &wanted {
-        let twin = |other: Mem| other != mem && object(mem).is_some() && object(other) == object(mem);
+        let twin =
+            |other: Mem| other != mem && object(mem).is_some() && object(other) == object(mem);
         if function.mems.keys().any(twin) {
             return Err(format!("`{}` has several names", function.mems[mem].name));
         }

@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use nbcc_isa_sdpnm::config::context::{Bit, Control, Source};
 use nbcc_isa_sdpnm::config::{Context, Opcode, Package, Placed};
-use nbcc_isa_sdpnm::{Array, Machine, Edge as GraphEdge, Graph, Holder, Mapping, Node as GraphNode, Spot};
+use nbcc_isa_sdpnm::{
+    Array, Edge as GraphEdge, Graph, Holder, Machine, Mapping, Node as GraphNode, Spot,
+};
 
 use super::body::{Body, Edge, Node, Operand, Order, Port};
 use crate::map::mappers::Mapper;
@@ -56,10 +58,8 @@ fn graph(body: &Body, kept: &[Order]) -> (Graph, Vec<Edge>) {
         edge.port != Port::Order || kept.contains(&order)
     };
     let edges: Vec<Edge> = body.edges().into_iter().filter(is_kept).collect();
-    let graph_edges = edges
-        .iter()
-        .map(|e| GraphEdge { from: e.from, to: e.to, distance: e.distance })
-        .collect();
+    let graph_edges =
+        edges.iter().map(|e| GraphEdge { from: e.from, to: e.to, distance: e.distance }).collect();
     (Graph { name: "loop".into(), nodes: nodes.collect(), edges: graph_edges }, edges)
 }
 
@@ -94,7 +94,8 @@ pub fn place(body: &Body, how: &How<'_>) -> Result<Mapped, String> {
         let mapped = map_body(&body, how)?;
         // One global register is written a cycle: of results that come at once, one waits.
         let mut cycles = BTreeMap::new();
-        let clash = mapped.exports.iter().find(|(node, cycle)| cycles.insert(*cycle, *node).is_some());
+        let clash =
+            mapped.exports.iter().find(|(node, cycle)| cycles.insert(*cycle, *node).is_some());
         let Some(&(node, _)) = clash else { return Ok(mapped) };
         if body.nodes.len() > MOST_NODES {
             return Err("it has too many results at once".into());
@@ -136,10 +137,14 @@ fn map_body(body: &Body, how: &How<'_>) -> Result<Mapped, String> {
         };
         let outcome = map::map(&graph, &request).map_err(|error| match error {
             NoMapping::MiiTooLong(mii) => {
-                format!("an iteration takes {mii} cycles at least on an array, more than it is worth")
+                format!(
+                    "an iteration takes {mii} cycles at least on an array, more than it is worth"
+                )
             }
             NoMapping::MaxIi => "no mapping was found at an interval that is worth it".to_string(),
-            NoMapping::TimeOver(ii) => format!("no mapping was found in time, up to an interval of {ii}"),
+            NoMapping::TimeOver(ii) => {
+                format!("no mapping was found in time, up to an interval of {ii}")
+            }
         })?;
         if let Err(faults) = nbcc_isa_sdpnm::check(&graph, &how.machine.array, &outcome.mapping) {
             return Err(format!("its mapping is wrong: {}", faults[0].0));
@@ -281,7 +286,8 @@ fn package(body: &Body, edges: &[Edge], outcome: &Outcome, how: &How<'_>) -> Opt
     for (number, node) in body.nodes.iter().enumerate() {
         let own = spot((number, Holder::Producer));
         let of = |port: Port| -> Option<(Source, Bit)> {
-            let mut found = edges.iter().zip(&mapping.via).filter(|(e, _)| e.to == number && e.port == port);
+            let mut found =
+                edges.iter().zip(&mapping.via).filter(|(e, _)| e.to == number && e.port == port);
             let (edge, via) = found.next()?;
             let at = own.cycle + u64::from(edge.distance) * ii;
             Some(read((edge.from, (*via)?), own.pe, at, edge.distance))
@@ -345,7 +351,8 @@ fn package(body: &Body, edges: &[Edge], outcome: &Outcome, how: &How<'_>) -> Opt
     }
     contexts.sort_by_key(|placed| (placed.pe, placed.slot));
     // Nothing runs before the array starts.
-    let late = contexts.iter().map(|p| p.context.control.ahead.saturating_sub(p.context.control.stage));
+    let late =
+        contexts.iter().map(|p| p.context.control.ahead.saturating_sub(p.context.control.stage));
     let late = late.max().unwrap_or(0);
     for placed in &mut contexts {
         placed.context.control.stage += late;

@@ -294,7 +294,8 @@ fn inside(b: &mut Builder<'_>, built: &Built, last: Value, conditions: &mut Vec<
         };
         let zero = b.i32(0);
         conditions.push(b.value(Op::Icmp(IntCond::Sge, low, zero)));
-        let wide = |b: &mut Builder<'_>, value: Value| b.convert(ConvertOp::SignExtend, value, Type::I64);
+        let wide =
+            |b: &mut Builder<'_>, value: Value| b.convert(ConvertOp::SignExtend, value, Type::I64);
         let first = wide(b, low);
         let apart = b.constant(Type::I64, (i64::from(greatest) - i64::from(least)) as u64);
         let high = b.iadd(first, apart);

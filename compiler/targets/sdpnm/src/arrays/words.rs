@@ -208,12 +208,8 @@ impl Builder<'_> {
         }
         let (x, y) = (self.factor(a)?, self.factor(b)?);
         if let (Some(first), Some(second)) = (self.half(a), self.half(b)) {
-            let options = Options {
-                unsigned1: !first,
-                unsigned2: !second,
-                scale,
-                ..Options::default()
-            };
+            let options =
+                Options { unsigned1: !first, unsigned2: !second, scale, ..Options::default() };
             return Ok(Operand::node(self.node(Opcode::MultS, options, x, y, None)));
         }
         if let Some(known) = self.known(b) {

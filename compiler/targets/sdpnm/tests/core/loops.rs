@@ -187,6 +187,11 @@ fn random_loops_do_on_arrays_what_they_mean() {
             Err(what) => wrong.push(format!("seed {seed}: {what}\n{source}")),
         }
     }
-    assert!(wrong.is_empty(), "{} of {cases} are wrong\n{}", wrong.len(), wrong[..wrong.len().min(5)].join("\n"));
+    assert!(
+        wrong.is_empty(),
+        "{} of {cases} are wrong\n{}",
+        wrong.len(),
+        wrong[..wrong.len().min(5)].join("\n")
+    );
     assert!(on_array * 4 >= cases, "{on_array} of {cases} came to an array");
 }

@@ -136,9 +136,7 @@ impl Naive<'_> {
         match bit {
             Bit::None => None,
             Bit::Output(r, c) => Some(self.output(pe, (r, c), cycle).1),
-            Bit::Register { ring, ago } => {
-                Some(self.ring(pe, ring, iteration - i64::from(ago)).1)
-            }
+            Bit::Register { ring, ago } => Some(self.ring(pe, ring, iteration - i64::from(ago)).1),
         }
     }
 }

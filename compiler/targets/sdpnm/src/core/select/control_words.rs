@@ -9,7 +9,11 @@ use super::{Selecting, Selector};
 use crate::arrays::version::{COUNT, READ, STATUS, WRITE};
 
 impl Selector<'_> {
-    pub(super) fn intrinsic(&mut self, call: &IntrinsicCall, result: Option<Value>) -> Selecting<()> {
+    pub(super) fn intrinsic(
+        &mut self,
+        call: &IntrinsicCall,
+        result: Option<Value>,
+    ) -> Selecting<()> {
         let made = match (call.name, &call.mems[..], &call.imms[..], &call.args[..]) {
             (COUNT, &[mem], &[dimension], []) => self.count(mem, dimension as usize),
             (STATUS | READ, [], &[address], []) => {
