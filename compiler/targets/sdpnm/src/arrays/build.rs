@@ -83,6 +83,7 @@ pub struct Builder<'a> {
     /// Iterations there must be at least.
     pub(super) least_trips: u32,
     depth: u32,
+    kept: usize,
     words: BTreeMap<Value, (Operand, Upper)>,
     truths: BTreeMap<Value, Truth>,
     equal: HashMap<(Opcode, Options, Operand, Operand, Option<usize>), usize>,
@@ -125,6 +126,30 @@ pub fn build(
     forms: &AffineForms,
     results: &[Value],
 ) -> Building<Built> {
+    let built = build_with(func, shape, forms, results, GLOBALS)?;
+    if built.body.globals.len() <= GLOBALS {
+        return Ok(built);
+    }
+    // What was loaded before the loop is loaded in it, where that leaves registers for the others.
+    let kept = (GLOBALS / 2..GLOBALS).rev().step_by(2).chain([0]);
+    for kept in kept {
+        let built = build_with(func, shape, forms, results, kept)?;
+        if built.body.globals.len() <= GLOBALS {
+            return Ok(built);
+        }
+    }
+    let used = built.body.globals.len();
+    Err(format!("it needs {used} global registers of {GLOBALS}"))
+}
+
+/// Builds the body of a loop. Loads from before it are kept in the first `kept` global registers.
+fn build_with(
+    func: &Function,
+    shape: &Shape,
+    forms: &AffineForms,
+    results: &[Value],
+    kept: usize,
+) -> Building<Built> {
     let mut builder = Builder {
         func,
         shape,
@@ -135,12 +160,13 @@ pub fn build(
         span: None,
         least_trips: 1,
         depth: 0,
+        kept,
         words: BTreeMap::new(),
         truths: BTreeMap::new(),
         equal: HashMap::new(),
         carried: Vec::new(),
         predicates: BTreeMap::new(),
-        signed_loads: signed_loads(func, shape),
+        signed_loads: signed_loads(func),
     };
     builder.collect_accesses()?;
     builder.stores()?;
@@ -167,10 +193,6 @@ pub fn build(
             body.nodes.len()
         ));
     }
-    if body.globals.len() > GLOBALS {
-        let used = body.globals.len();
-        return Err(format!("it needs {used} global registers of {GLOBALS}"));
-    }
     Ok(Built { body, accesses, results: outcomes, least_trips, limits })
 }
 
@@ -178,10 +200,10 @@ pub fn build(
 const GLOBALS: usize = 16;
 
 /// Operations in a chain at most: each is a level of the builder's recursion.
-const MAX_DEPTH: u32 = 200;
+const MAX_DEPTH: u32 = 300;
 
 /// Operations of an iteration at most.
-const MAX_NODES: usize = 160;
+const MAX_NODES: usize = 256;
 
 /// A value that the code behind the loop reads.
 enum Leaving {
@@ -190,9 +212,9 @@ enum Leaving {
 }
 
 /// The narrow loads whose values are sign extended somewhere.
-fn signed_loads(func: &Function, shape: &Shape) -> BTreeMap<Value, bool> {
+fn signed_loads(func: &Function) -> BTreeMap<Value, bool> {
     let mut signed = BTreeMap::new();
-    for inst in shape.blocks.iter().flat_map(|&block| &func.blocks[block].insts) {
+    for inst in func.layout.iter().flat_map(|&block| &func.blocks[block].insts) {
         if let Op::Convert(nbcc_ir::ConvertOp::SignExtend, a, _) = func.insts[*inst].op {
             signed.insert(a, true);
         }
@@ -332,6 +354,18 @@ impl Builder<'_> {
             return Ok((self.word_of(truth), Upper::Both));
         }
         if !self.shape.defines(self.func, value) {
+            if self.body.globals.len() >= self.kept
+                && let Some(inst) = self.reloads(value)
+            {
+                return self.load(inst, value);
+            }
+            // The same of what only extends such a value.
+            if self.body.globals.len() >= self.kept
+                && let Some(&Op::Convert(op, from, _)) = self.func.def_op(value)
+                && self.reloads(from).is_some()
+            {
+                return self.convert(op, from, value);
+            }
             return Ok((self.global(Global::Value(value)), Upper::Signs));
         }
         match self.func.values[value].def {
@@ -344,6 +378,32 @@ impl Builder<'_> {
                 self.operation(inst, value)
             }
         }
+    }
+
+    /// The load from before the loop that made a value and can be done again: nothing ever stores to
+    /// what it reads.
+    fn reloads(&mut self, value: Value) -> Option<Inst> {
+        let func = self.func;
+        let inst = func.def_inst(value)?;
+        let Op::Load(ty, mem, subscripts) = &func.insts[inst].op else { return None };
+        let &[index] = &subscripts[..] else { return None };
+        let stores = |inst: &Inst| matches!(&func.insts[*inst].op, Op::Store(to, ..) if to == mem);
+        let blocks = func.layout.iter();
+        if ty.is_vector() || blocks.flat_map(|&b| &func.blocks[b].insts).any(stores) {
+            return None;
+        }
+        let bytes = self.reachable(*mem).ok()?;
+        let subscript = Subscript::Linear(Evolution {
+            start: self.evolutions.fixed(index),
+            step: Default::default(),
+        });
+        let block = self.shape.header;
+        let is_known = self.accesses.iter().any(|access| access.inst == inst);
+        if !is_known {
+            let (mem, is_store, node) = (*mem, false, None);
+            self.accesses.push(Access { inst, block, mem, subscript, bytes, is_store, node });
+        }
+        Some(inst)
     }
 
     /// What a parameter of the header is.

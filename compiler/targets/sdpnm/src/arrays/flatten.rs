@@ -1,13 +1,15 @@
 //! Loops with loops inside become loops without: short inner loops are unrolled where what comes out
 //! fits an array, and small local arrays, whose subscripts are constants then, become values.
 
+use std::collections::BTreeSet;
+
 use nbcc_analysis::LoopForest;
-use nbcc_ir::{Cfg, Dominators, Function, Op};
+use nbcc_ir::{Block, Cfg, Dominators, Function, Inst, Op, Terminator, Value};
 use nbcc_opt::unroll::{self, Candidate};
 use nbcc_opt::{cse, dce, fold, promote, simplify_cfg};
 
-/// Instructions of an unrolled loop at most, constants aside.
-const MAX_INSTS: u64 = 200;
+/// Operations of an unrolled loop at most.
+const MAX_OPERATIONS: u64 = 260;
 
 /// Unrolls and makes values of arrays until nothing changes.
 pub fn run(func: &mut Function) -> bool {
@@ -24,15 +26,57 @@ pub fn run(func: &mut Function) -> bool {
 
 /// How often a loop is unrolled: wholly, where there is one around it and it stays short.
 fn factor(func: &Function, candidate: Candidate<'_>) -> u64 {
-    let is_work = |inst: &&nbcc_ir::Inst| !matches!(func.insts[**inst].op, Op::Const(..));
-    let insts = candidate.blocks.iter().flat_map(|&block| &func.blocks[block].insts);
-    let size = insts.filter(is_work).count() as u64;
     let forest = LoopForest::new(&Cfg::new(func), &Dominators::new(func));
     let is_inside = candidate
         .blocks
         .first()
         .and_then(|&header| forest.headed_by(header))
         .is_some_and(|l| forest.loops[l].parent.is_some());
-    let fits = size.saturating_mul(candidate.trips) <= MAX_INSTS;
+    let fits = operations(func, candidate.blocks).saturating_mul(candidate.trips) <= MAX_OPERATIONS;
     if is_inside && fits { candidate.trips } else { 1 }
+}
+
+/// About how many operations of PEs an iteration takes: accesses, and what leads to stored or carried
+/// values; subscripts are mostly made by accesses themselves.
+fn operations(func: &Function, blocks: &[Block]) -> u64 {
+    let mut values: Vec<Value> = Vec::new();
+    let mut count = 0;
+    for &block in blocks {
+        for &inst in &func.blocks[block].insts {
+            if let Op::Store(_, _, value) = func.insts[inst].op {
+                values.push(value);
+                count += 1;
+            }
+        }
+        match func.terminator(block) {
+            // What counts iterations is gone afterwards.
+            Terminator::Branch(_, then, other)
+                if [then, other].iter().any(|to| to.block == blocks[0]) =>
+            {
+                values.extend(then.args.iter().chain(&other.args));
+            }
+            terminator => terminator.for_each_arg(|value| values.push(value)),
+        }
+    }
+    let inside: BTreeSet<Inst> =
+        blocks.iter().flat_map(|&block| &func.blocks[block].insts).copied().collect();
+    let mut seen = BTreeSet::new();
+    while let Some(value) = values.pop() {
+        let Some(inst) = func.def_inst(value).filter(|inst| inside.contains(inst)) else {
+            continue;
+        };
+        if !seen.insert(inst) {
+            continue;
+        }
+        match &func.insts[inst].op {
+            Op::Const(..) => {}
+            Op::Load(..) => count += 1,
+            Op::Convert(_, from, _) => values.push(*from),
+            op => {
+                count += 1;
+                op.for_each_arg(|arg| values.push(arg));
+            }
+        }
+    }
+    count
 }

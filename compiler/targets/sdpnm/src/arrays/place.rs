@@ -119,7 +119,7 @@ pub fn place(body: &Body, how: &How<'_>) -> Result<Mapped, String> {
 }
 
 /// Operations of a body at most, with those that let results wait.
-const MOST_NODES: usize = 240;
+const MOST_NODES: usize = 300;
 
 /// Maps a body whose results come in different cycles, or not.
 fn map_body(body: &Body, how: &How<'_>) -> Result<Mapped, String> {

@@ -34,7 +34,12 @@ impl Builder<'_> {
         }
     }
 
-    fn convert(&mut self, op: ConvertOp, a: Value, result: Value) -> Building<(Operand, Upper)> {
+    pub(super) fn convert(
+        &mut self,
+        op: ConvertOp,
+        a: Value,
+        result: Value,
+    ) -> Building<(Operand, Upper)> {
         let (from, to) = (self.func.ty(a).scalar, self.func.ty(result).scalar);
         match op {
             ConvertOp::Truncate => {
