@@ -25,4 +25,10 @@ pub const ALL: &[BundledSuite] = &[
         sources: sources!("mpu": "axpy.ptx" "blur.ptx" "conv.ptx" "gemv.ptx" "hist.ptx" "kmeans.ptx" "knn.ptx"
             "maxp.ptx" "nw.ptx" "pr.ptx" "ttrans.ptx" "upsamp.ptx"),
     },
+    BundledSuite {
+        name: "sdpnm",
+        text: include_str!("../../data/bench/sdpnm.toml"),
+        sources: sources!("sdpnm": "nco.c" "cic.c" "fir.c" "fft.c" "gemm.c" "yolo.c" "ddc.c" "cap.c" "conv.c"
+            "matmul.c" "h2v2.c"),
+    },
 ];

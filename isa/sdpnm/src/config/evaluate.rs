@@ -82,6 +82,7 @@ impl Opcode {
     /// What one run of the operation puts out, and what it leaves in its context's state. `in3` is
     /// `None` where no bit is connected. Of loads and stores, that is the address and the word to
     /// store: the memory is the machine's.
+    #[inline]
     pub fn evaluate(
         self,
         options: &Options,

@@ -57,6 +57,7 @@ pub const DEFINITIONS: &[Definition] = &[
     row("arrays.operations", "operations", "Of PEs, loads and stores among them."),
     row("arrays.routes", "operations", "Of PEs that only pass a value on."),
     row("arrays.products", "products", "Of 16 x 16 bits; a complex one has four."),
+    row("arrays.mac_pes", "PEs", "With a product, in the loop that has most."),
     row("shared.loads", "accesses", "Of PEs to shared memories."),
     row("shared.stores", "accesses", "As above."),
 

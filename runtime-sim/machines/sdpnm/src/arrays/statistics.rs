@@ -155,6 +155,7 @@ pub(crate) fn collect(
     out.set("arrays.operations", sum(&|t| t.operations));
     out.set("arrays.routes", sum(&|t| t.routes));
     out.set("arrays.products", sum(&|t| t.products));
+    out.set("arrays.mac_pes", packages().map(multiplying).max().unwrap_or(0));
     let cycles_of_all = (count as u64 * cycles).max(1) as f64;
     out.set("utilisation.arrays", total(&|m| m.busy) as f64 / cycles_of_all);
     out.set("utilisation.pes", sum(&|t| t.operations) as f64 / (pes as f64 * cycles_of_all));

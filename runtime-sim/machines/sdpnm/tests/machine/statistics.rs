@@ -57,6 +57,7 @@ fn runs_are_counted_by_what_they_take() {
         ("arrays.operations", 30),
         ("arrays.routes", 10),
         ("arrays.products", 10),
+        ("arrays.mac_pes", 1),
         ("arrays.busy_cycles", 2 * 9 + 4 + 1),
         ("shared.loads", 10),
         ("shared.stores", 10),

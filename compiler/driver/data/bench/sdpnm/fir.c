@@ -1,0 +1,1 @@
+../../../../../examples/sdpnm/fir.c

@@ -1,0 +1,1 @@
+../../../../../examples/sdpnm/h2v2.c
