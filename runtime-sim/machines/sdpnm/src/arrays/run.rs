@@ -2,7 +2,7 @@
 
 use nbcc_isa_sdpnm::config::{Opcode, Package, State};
 
-use super::plan::{Flag, Plan, Ring, Step, Word};
+use super::plan::{Flag, OUTPUT, Plan, RINGS, Ring, Step, Word};
 
 /// What an array has beside its PEs while a loop runs.
 pub(super) struct Parts<'a> {
@@ -32,13 +32,6 @@ pub(crate) enum Early {
     Access { context: u32, cycle: u64, address: u32 },
 }
 
-/// What a PE puts out.
-#[derive(Clone, Copy, Default)]
-struct Output {
-    word: u32,
-    bit: bool,
-}
-
 /// A store, which memory takes at the end of its cycle.
 struct Pending {
     address: u32,
@@ -48,14 +41,18 @@ struct Pending {
 
 struct Run<'a, 'b> {
     parts: &'a mut Parts<'b>,
-    now: Vec<Output>,
-    next: Vec<Output>,
-    registers: Vec<Output>,
-    /// The last iteration.
-    last: i64,
+    /// [`Plan::values`] as they are now.
+    values: Vec<u32>,
+    /// The bits that PEs put out, of two cycles as [`Plan::values`] has their words.
+    bits: Vec<bool>,
+    /// The index of the first global register.
+    globals: usize,
     states: Vec<State>,
-    /// The number of the round modulo each length of rings.
-    modulo: Vec<u32>,
+    /// What is added to the places of words: by [`Word::moves`], nothing, the side of the outputs of the
+    /// last cycle, the number of the round modulo each length of rings.
+    moved: Vec<u32>,
+    /// The index of the output of the first PE of this cycle.
+    next: usize,
     stores: Vec<Pending>,
     /// The words that a cycle accesses.
     words: Vec<u32>,
@@ -74,12 +71,12 @@ pub(super) fn run(
     let total = package.cycles(iterations);
     let mut done = Done::default();
     let mut run = Run {
-        now: vec![Output::default(); parts.pes],
-        next: vec![Output::default(); parts.pes],
-        registers: vec![Output::default(); plan.registers as usize],
-        last: i64::from(iterations) - 1,
+        values: plan.values.clone(),
+        bits: vec![false; 2 * parts.pes],
+        globals: plan.globals,
         states: vec![State::default(); package.contexts.len()],
-        modulo: vec![0; plan.lengths.len()],
+        moved: vec![0; usize::from(RINGS) + plan.lengths.len()],
+        next: parts.pes,
         stores: Vec::new(),
         words: Vec::new(),
         export: None,
@@ -104,55 +101,61 @@ pub(super) fn run(
         if slot == plan.slots.len() {
             slot = 0;
             round += 1;
-            for (modulo, length) in run.modulo.iter_mut().zip(&plan.lengths) {
+            let moved = run.moved.iter_mut().skip(usize::from(RINGS));
+            for (modulo, length) in moved.zip(&plan.lengths) {
                 *modulo = if *modulo + 1 == *length { 0 } else { *modulo + 1 };
             }
         }
     }
+    let Run { values, parts, globals, .. } = run;
+    parts.globals.copy_from_slice(&values[globals..][..parts.globals.len()]);
     Ok(done)
 }
 
 impl Run<'_, '_> {
-    /// Outputs and registers as they stand before the first cycle.
+    /// Words as they stand before the first cycle.
     fn begin(&mut self, plan: &Plan) {
+        let globals = &mut self.values[self.globals..][..self.parts.globals.len()];
+        globals.copy_from_slice(self.parts.globals);
         for (slot, steps) in plan.slots.iter().enumerate() {
             for step in steps {
                 let Some(number) = step.initial else { continue };
-                let word = self.parts.globals[usize::from(number)];
-                let output = Output { word, bit: word & 1 == 1 };
+                let word = self.values[self.globals + usize::from(number)];
                 if let Some(ring) = step.keep {
-                    self.registers[ring.first as usize..][..ring.length as usize].fill(output);
+                    self.values[ring.first as usize..][..2 * ring.length as usize].fill(word);
                 }
                 if slot + 1 == plan.slots.len() {
-                    self.now[usize::from(step.pe)] = output;
+                    self.values[usize::from(step.pe)] = word;
+                    self.bits[usize::from(step.pe)] = word & 1 == 1;
                 }
             }
         }
     }
 
     #[inline(always)]
-    fn place(&self, ring: &Ring) -> usize {
-        let at = self.modulo[usize::from(ring.modulus)] + ring.offset;
-        (ring.first + if at >= ring.length { at - ring.length } else { at }) as usize
-    }
-
-    #[inline(always)]
-    fn word(&self, word: &Word) -> u32 {
-        match word {
-            Word::Immediate(value) => *value,
-            Word::Output(pe) => self.now[usize::from(*pe)].word,
-            Word::Ring(ring) => self.registers[self.place(ring)].word,
-            Word::Global(number) => self.parts.globals[usize::from(*number)],
-        }
+    fn word(&self, word: Word) -> u32 {
+        self.values[word.base.wrapping_add(self.moved[usize::from(word.moves)]) as usize]
     }
 
     #[inline(always)]
     fn flag(&self, flag: &Flag) -> Option<bool> {
-        match flag {
+        match *flag {
             Flag::None => None,
-            Flag::Output(pe) => Some(self.now[usize::from(*pe)].bit),
-            Flag::Ring(ring) => Some(self.registers[self.place(ring)].bit),
+            Flag::Output(pe) => {
+                let side = self.moved[usize::from(OUTPUT)] as usize;
+                Some(self.bits[side + usize::from(pe)])
+            }
+            Flag::Low(word) => Some(self.word(word) & 1 == 1),
         }
+    }
+
+    #[inline(always)]
+    fn keep(&mut self, ring: &Ring, word: u32) {
+        let at = self.moved[usize::from(RINGS + ring.modulus)].wrapping_add(ring.offset);
+        let at = if at >= ring.length { at.wrapping_sub(ring.length) } else { at };
+        let first = ring.first.wrapping_add(at);
+        self.values[first as usize] = word;
+        self.values[first.wrapping_add(ring.length) as usize] = word;
     }
 
     /// What a PE does in a cycle; memory and global registers take it at the end of the cycle.
@@ -164,15 +167,15 @@ impl Run<'_, '_> {
         cycle: u64,
         ran: &mut [u64],
     ) -> Result<(), Early> {
-        let mut output = Output::default();
+        let (mut word, mut bit) = (0, false);
         if iteration < step.first {
             let Some(number) = step.initial else { return Ok(()) };
-            let word = self.parts.globals[usize::from(number)];
-            output = Output { word, bit: word & 1 == 1 };
+            word = self.values[self.globals + usize::from(number)];
+            bit = word & 1 == 1;
         } else if self.flag(&step.condition) != Some(false) {
             ran[step.context as usize] += 1;
-            let (in1, in2) = (self.word(&step.in1), self.word(&step.in2));
-            (output.word, output.bit) = match step.op {
+            let (in1, in2) = (self.word(step.in1), self.word(step.in2));
+            (word, bit) = match step.op {
                 Opcode::Load | Opcode::Store => {
                     let word = self.access(step, iteration, cycle, in1, in2)?;
                     (word, word == 0)
@@ -188,15 +191,16 @@ impl Run<'_, '_> {
                     )
                 }
             };
-            if let Some(number) = step.export.filter(|_| iteration == self.last) {
-                self.export = Some((number, output.word));
+            if let Some(number) = step.export {
+                self.export = Some((number, word));
             }
         }
         if let Some(ring) = &step.keep {
-            let at = self.place(ring);
-            self.registers[at] = output;
+            self.keep(ring, word);
         }
-        self.next[usize::from(step.pe)] = output;
+        let at = self.next + usize::from(step.pe);
+        self.values[at] = word;
+        self.bits[at] = bit;
         Ok(())
     }
 
@@ -254,10 +258,13 @@ impl Run<'_, '_> {
             to.copy_from_slice(&word.to_le_bytes()[..bytes as usize]);
         }
         if let Some((number, word)) = self.export.take() {
-            self.parts.globals[usize::from(number)] = word;
+            self.values[self.globals + usize::from(number)] = word;
         }
-        std::mem::swap(&mut self.now, &mut self.next);
-        self.next.fill(Output::default());
+        let pes = self.parts.pes;
+        self.moved[usize::from(OUTPUT)] = self.next as u32;
+        self.next = pes - self.next;
+        self.values[self.next..][..pes].fill(0);
+        self.bits[self.next..][..pes].fill(false);
         stall
     }
 }
