@@ -685,13 +685,13 @@ impl Builder<'_> {
             };
             match terminator {
                 Terminator::Jump(to) => add(self, &to, Truth::Known(true)),
-                Terminator::Branch(cond, then, other) => {
-                    if then.block == block || other.block == block {
-                        let truth = self.truth(cond)?;
-                        add(self, &then, truth);
-                        let not = self.not(truth);
-                        add(self, &other, not);
-                    }
+                Terminator::Branch(cond, then, other)
+                    if then.block == block || other.block == block =>
+                {
+                    let truth = self.truth(cond)?;
+                    add(self, &then, truth);
+                    let not = self.not(truth);
+                    add(self, &other, not);
                 }
                 _ => {}
             }

@@ -193,10 +193,10 @@ fn attempt(
         });
         (*home, number as u32)
     });
-    let used = Use { array: array, package, homes: numbers.collect(), least };
+    let used = Use { array, package, homes: numbers.collect(), least };
     let Mapped { package, mii, routes, .. } = mapped;
     let on_array = OnArray {
-        array: array,
+        array,
         ii: package.ii.into(),
         mii: mii.mii,
         rec_mii: mii.rec,

@@ -168,6 +168,16 @@ impl Shape {
         (from == param && small).then_some(step as i32)
     }
 
+    /// What the value that counts is compared with first, where it is a constant.
+    pub fn first(&self, func: &Function) -> Option<i64> {
+        let Trips::While { value, .. } = self.trips else { return None };
+        let (param, sum) = self.offset(func, value)?;
+        let ValueDef::Param(_, number) = func.values[param].def else { return None };
+        let first = self.entry_args[number as usize];
+        let bits = func.splat_constant(first)?;
+        nbcc_analysis::sign_extend(func.ty(first).scalar, bits).checked_add(sum)
+    }
+
     /// The header parameter and the constant that make a value.
     fn offset(&self, func: &Function, mut value: Value) -> Option<(Value, i64)> {
         let mut sum = 0i64;

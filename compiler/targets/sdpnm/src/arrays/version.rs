@@ -41,6 +41,9 @@ pub struct Use {
     pub least: u32,
 }
 
+/// Iterations behind the first must be fewer.
+const MOST: u64 = 1 << 30;
+
 /// The address of a control word.
 fn control(array: u8, offset: u32) -> i64 {
     i64::from(CONTROL + u32::from(array) * CONTROL_BYTES + offset)
@@ -91,12 +94,8 @@ pub fn add(func: &mut Function, shape: &Shape, built: &Built, used: &Use) {
     let [on_core, look, on_array, join] = [(); 4].map(|()| func.add_block());
     let mut b = Builder::at(func, shape.preheader);
     b.set_span(shape.span);
-    let (trips, mut conditions) = iterations(&mut b, shape);
     let least = used.least.max(built.least_trips);
-    if !matches!(shape.trips, Trips::Known(_)) {
-        let least = b.i32(least.min(i32::MAX as u32) as i32);
-        conditions.push(b.value(Op::Icmp(IntCond::Uge, trips, least)));
-    }
+    let (trips, mut conditions) = iterations(&mut b, shape, least);
     present(&mut b, used, &mut conditions);
     let to = |block| BlockCall { block, args: vec![] };
     // Where there are too few iterations, the rest is not looked at.
@@ -167,8 +166,8 @@ fn all_of(b: &mut Builder<'_>, conditions: Vec<Value>) -> Option<Value> {
     conditions.into_iter().reduce(|all, more| b.binary(BinaryOp::And, all, more))
 }
 
-/// The number of iterations, and when it is that.
-fn iterations(b: &mut Builder<'_>, shape: &Shape) -> (Value, Vec<Value>) {
+/// The number of iterations, and when it is that and at least so many.
+fn iterations(b: &mut Builder<'_>, shape: &Shape, least: u32) -> (Value, Vec<Value>) {
     let (cond, value, step, limit) = match shape.trips {
         Trips::Known(trips) => return (b.i32(trips as i32), vec![]),
         Trips::While { cond, value, step, limit } => (cond, value, step, limit),
@@ -191,7 +190,13 @@ fn iterations(b: &mut Builder<'_>, shape: &Shape) -> (Value, Vec<Value>) {
         IntCond::Uge => (false, true, false),
         _ => (false, false, step > 0),
     };
-    let mut conditions = vec![b.value(Op::Icmp(cond, first, limit))];
+    let mut conditions = Vec::new();
+    // From a small constant on, a limit on the wrong side gives more iterations than are allowed.
+    let known = shape.first(b.func).filter(|first| first.unsigned_abs() < MOST / 4);
+    let is_clear = is_signed || (up && known.is_some_and(|first| first >= 0));
+    if known.is_none() || by > 1 || !is_clear {
+        conditions.push(b.value(Op::Icmp(cond, first, limit)));
+    }
     let apart = match up {
         true => b.binary(BinaryOp::Isub, limit, first),
         false => b.binary(BinaryOp::Isub, first, limit),
@@ -232,8 +237,11 @@ fn iterations(b: &mut Builder<'_>, shape: &Shape) -> (Value, Vec<Value>) {
         let up = if by == 1 { apart } else { b.binary(BinaryOp::Iadd, apart, up) };
         divided(b, up)
     };
-    let most = number(b, 1 << 30);
-    conditions.push(b.value(Op::Icmp(IntCond::Ult, more, most)));
+    // At least as many as are worth it, at most as many as subscripts bear: one comparison.
+    let least = u64::from(least.max(1) - 1).min(MOST - 1);
+    let (low, room) = (number(b, least), number(b, MOST - least));
+    let above = b.binary(BinaryOp::Isub, more, low);
+    conditions.push(b.value(Op::Icmp(IntCond::Ult, above, room)));
     let more = match bits {
         64 => b.convert(ConvertOp::Truncate, more, Type::I32),
         _ => more,

@@ -30,7 +30,7 @@ impl Builder<'_> {
                 Ok((self.choose(truth, a, b), upper))
             }
             Op::Convert(op, a, _) => self.convert(op, a, result),
-            other => self.refuse(format!("{}", name_of(&other))),
+            other => self.refuse(name_of(&other)),
         }
     }
 
@@ -311,7 +311,7 @@ impl Builder<'_> {
                 let (word, _) = self.load(inst, result)?;
                 Ok(Truth::Word(self.op(Opcode::And, word, Operand::Immediate(1))))
             }
-            other => self.refuse(format!("{}", name_of(&other))),
+            other => self.refuse(name_of(&other)),
         }
     }
 
