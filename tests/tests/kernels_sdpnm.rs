@@ -1,7 +1,7 @@
 //! Every case of `examples/sdpnm`, by the command: interpreted, and compiled and run on the simulated
-//! machine at -O0 and -O2. What comes out is compared byte by byte with what numpy computed.
+//! machine at -O0 and -O2, divided and all on the core. What comes out is compared byte by byte with what numpy computed.
 //!
-//! `NBCC_LEVELS=0,1,2,interp` chooses others than the default.
+//! `NBCC_LEVELS=0,1,2,core,interp` chooses others than the default.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -29,7 +29,7 @@ struct Case {
 
 fn main() {
     let arguments = Arguments::from_args();
-    let levels = std::env::var("NBCC_LEVELS").unwrap_or_else(|_| "0,2,interp".into());
+    let levels = std::env::var("NBCC_LEVELS").unwrap_or_else(|_| "0,2,core,interp".into());
     let folder = root().join("examples/sdpnm");
     let manifest = std::fs::read_to_string(folder.join("manifest.jsonl")).expect("the manifest");
     let mut trials = Vec::new();
@@ -38,6 +38,7 @@ fn main() {
         for level in levels.split(',') {
             let verb = match level {
                 "interp" => "interp".to_string(),
+                "core" => "run -O2 -X division=core --verify-each".to_string(),
                 _ => format!("run -O{level} --verify-each"),
             };
             let (folder, case) = (folder.clone(), case.clone());
