@@ -7,7 +7,7 @@
 use std::fmt::Write;
 
 use nbcc_base::SourceMap;
-use nbcc_sim_engine::Statistics;
+use nbcc_sim_engine::{Statistics, Value};
 
 use crate::console;
 use crate::style::BOLD;
@@ -112,6 +112,38 @@ pub fn table(statistics: &Statistics, core: &str) -> String {
         let _ = writeln!(text, "{}", line.trim_end());
     }
     text.push('\n');
+    text.push_str(&instances(statistics, "loop"));
+    text
+}
+
+/// Statistics of a group that are lists, as a table with a row an element and a column a statistic;
+/// nothing where there are none.
+fn instances(statistics: &Statistics, group: &str) -> String {
+    let mut columns: Vec<Vec<String>> = Vec::new();
+    for statistic in statistics.iter() {
+        let name = statistic.definition.key.strip_prefix(group).and_then(|k| k.strip_prefix('.'));
+        let (Some(name), Value::List(list)) = (name, &statistic.value) else { continue };
+        let shown = list.iter().map(|value| match value {
+            Value::Count(count) => grouped(*count),
+            Value::Real(real) => format!("{real:.3}"),
+            Value::Text(text) => text.clone(),
+            Value::List(_) | Value::None => "-".to_string(),
+        });
+        columns.push(std::iter::once(name.replace('_', " ")).chain(shown).collect());
+    }
+    let rows = columns.iter().map(Vec::len).min().unwrap_or(0);
+    let mut text = String::new();
+    for row in (0..rows).filter(|_| rows > 1) {
+        let mut line = String::new();
+        for column in &columns {
+            let width = column.iter().map(|cell| cell.chars().count()).max().unwrap_or(0);
+            let _ = write!(line, "{:>width$}  ", column[row]);
+        }
+        let _ = writeln!(text, "{}", line.trim_end());
+    }
+    if rows > 1 {
+        text.push('\n');
+    }
     text
 }
 

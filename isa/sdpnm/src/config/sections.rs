@@ -33,12 +33,15 @@ struct Header {
     contexts: u32,
 }
 
-/// A label that says what a package is called and that is not taken.
-fn label(name: &str, taken: &mut BTreeSet<String>) -> String {
+/// A label that says what the package of a number is called and that is not taken.
+fn label(name: &str, number: usize, taken: &mut BTreeSet<String>) -> String {
     let word = |c: char| if c.is_ascii_alphanumeric() || c == '$' { c } else { '_' };
     let mut label: String = name.chars().map(word).collect();
     if !is_label_name(&label) {
         label.insert(0, '_');
+    }
+    if taken.contains(&label) {
+        label = format!("{label}${number}");
     }
     while !taken.insert(label.clone()) {
         label.push('_');
@@ -62,9 +65,9 @@ pub(crate) fn write(
     };
     let mut taken = symbols.iter().map(|symbol| symbol.name.clone()).collect();
     let mut headers = Vec::new();
-    for package in packages {
+    for (number, package) in packages.iter().enumerate() {
         section.symbols.push(Symbol {
-            name: label(&package.name, &mut taken),
+            name: label(&package.name, number, &mut taken),
             kind: SymbolKind::Function,
             address: section.address + section.bytes.len() as u64,
             size: (package.contexts.len() * BYTES) as u64,

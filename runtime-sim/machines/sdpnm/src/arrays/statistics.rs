@@ -79,9 +79,13 @@ fn multiplying(package: &Package) -> u64 {
     pes.len() as u64
 }
 
-/// The line of a loop, which its name ends with.
+/// The line of a loop: what its name ends with, else the first of its operations, else its name.
 fn line(package: &Package) -> String {
-    package.name.rsplit(':').next().unwrap_or_default().to_string()
+    if let Some((_, line)) = package.name.rsplit_once(':') {
+        return line.to_string();
+    }
+    let lines = package.contexts.iter().filter_map(|placed| placed.line);
+    lines.map(|line| line.line).min().map_or(package.name.clone(), |line| line.to_string())
 }
 
 /// Sets what is reported of arrays, and adds what they took to the ledger; `cycles` is the length of

@@ -106,3 +106,31 @@ fn the_fit_is_what_it_says() {
     let watts = 0.908 * 4.0 * of_cycle * 1e-12 * f64::from(machine.clock.mhz) * 1e6;
     assert!((watts - 0.70).abs() < 0.005, "{watts}");
 }
+
+/// The timeline has a lane for the core and one an array, with what the array did and when.
+#[test]
+fn the_timeline_shows_loops() {
+    let program = program(vec![squares()], [start(1, 0, 10, &[64]), wait(1)].concat());
+    let mut core = nbcc_sim_sdpnm::Core::new(&program).unwrap();
+    let progress = &mut |_| {};
+    let options =
+        &mut nbcc_sim_sdpnm::Options { max_cycles: 1000, trace_events: Some(100), progress };
+    core.run(options).unwrap();
+    let mut text = Vec::new();
+    core.trace.as_ref().expect("a timeline").write(&mut text, 5.0).unwrap();
+    let trace: serde_json::Value = serde_json::from_slice(&text).expect("JSON");
+    let events = trace["traceEvents"].as_array().expect("events");
+    let named = |name: &str| events.iter().find(|event| event["name"] == name);
+    let lanes: Vec<&str> =
+        events.iter().filter_map(|event| event["args"]["name"].as_str()).collect();
+    for name in ["core", "arrays", "npea", "fpea0", "fpea1", "fpea2", "spea"] {
+        assert!(lanes.contains(&name), "{lanes:?}");
+    }
+    let (configure, ran) = (named("configure").expect("an event"), named("loop").expect("one"));
+    // 17 cycles of configuration, 23 of the loop, 5 ns each.
+    let micros = |event: &serde_json::Value, key: &str| event[key].as_f64().expect("a number");
+    assert!((micros(configure, "dur") - 17.0 * 0.005).abs() < 1e-9, "{configure}");
+    assert!((micros(ran, "dur") - 23.0 * 0.005).abs() < 1e-9, "{ran}");
+    let end = micros(configure, "ts") + micros(configure, "dur");
+    assert!((micros(ran, "ts") - end).abs() < 1e-9);
+}
