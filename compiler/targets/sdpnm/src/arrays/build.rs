@@ -6,9 +6,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use nbcc_analysis::AffineForms;
 use nbcc_base::Span;
-use nbcc_ir::{
-    Block, BlockCall, Function, Inst, Mem, Op, Scalar, Terminator, Type, Value, ValueDef,
-};
+use nbcc_ir::{Block, Function, Inst, Mem, Op, Scalar, Type, Value, ValueDef};
 use nbcc_isa_sdpnm::config::{Memory, Opcode, Options, Width};
 
 use super::access::{Access, Subscript};
@@ -82,13 +80,14 @@ pub struct Builder<'a> {
     pub(super) span: Option<Span>,
     /// Iterations there must be at least.
     pub(super) least_trips: u32,
-    depth: u32,
+    pub(super) depth: u32,
+    /// Global registers from which on loads from before the loop are done again.
     kept: usize,
-    words: BTreeMap<Value, (Operand, Upper)>,
-    truths: BTreeMap<Value, Truth>,
+    pub(super) words: BTreeMap<Value, (Operand, Upper)>,
+    pub(super) truths: BTreeMap<Value, Truth>,
     equal: HashMap<(Opcode, Options, Operand, Operand, Option<usize>), usize>,
     carried: Vec<Carried>,
-    predicates: BTreeMap<Block, Option<Truth>>,
+    pub(super) predicates: BTreeMap<Block, Option<Truth>>,
     signed_loads: BTreeMap<Value, bool>,
 }
 
@@ -339,7 +338,7 @@ impl Builder<'_> {
     }
 
     /// One operand deeper.
-    fn enter(&mut self) -> Building<()> {
+    pub(super) fn enter(&mut self) -> Building<()> {
         self.depth += 1;
         match self.depth > MAX_DEPTH {
             true => Err(format!("its operations are chains of more than {MAX_DEPTH}")),
@@ -411,7 +410,7 @@ impl Builder<'_> {
     }
 
     /// What a parameter of the header is.
-    fn carry(&mut self, number: u32) -> Operand {
+    pub(super) fn carry(&mut self, number: u32) -> Operand {
         let number = number as usize;
         let carried =
             Carried { first: self.shape.entry_args[number], next: self.shape.back_args[number] };
@@ -457,267 +456,6 @@ impl Builder<'_> {
                 self.op(Opcode::RSftS, up, amount)
             }
         }
-    }
-
-    /// A truth value.
-    pub(super) fn truth(&mut self, value: Value) -> Building<Truth> {
-        if let Some(&known) = self.truths.get(&value) {
-            return Ok(known);
-        }
-        let before = self.span;
-        self.enter()?;
-        let truth = match self.known(value) {
-            Some(known) => Truth::Known(known != 0),
-            None if !self.shape.defines(self.func, value) => {
-                Truth::Word(self.global(Global::Value(value)))
-            }
-            None => match self.func.values[value].def {
-                ValueDef::Param(block, number) if block == self.shape.header => {
-                    Truth::Word(self.carry(number))
-                }
-                ValueDef::Param(block, number) => {
-                    Truth::Word(self.meeting(block, number, value)?.0)
-                }
-                ValueDef::Result(inst, _) => {
-                    self.span = self.func.insts[inst].span.or(self.span);
-                    self.truth_operation(inst)?
-                }
-            },
-        };
-        self.depth -= 1;
-        self.span = before;
-        self.truths.insert(value, truth);
-        Ok(truth)
-    }
-
-    /// A truth value as a word, 0 or 1.
-    pub(super) fn word_of(&mut self, truth: Truth) -> Operand {
-        match truth {
-            Truth::Known(known) => Self::immediate(known.into()),
-            Truth::Word(word) => word,
-            Truth::Bit { node, inverted } => {
-                let (a, b) = match inverted {
-                    false => (Operand::Immediate(1), Operand::None),
-                    true => (Operand::None, Operand::Immediate(1)),
-                };
-                Operand::node(self.node(Opcode::Mux, Options::default(), a, b, Some(node)))
-            }
-        }
-    }
-
-    /// A truth value as the bit of an operation, or its opposite.
-    pub(super) fn bit_of(&mut self, truth: Truth) -> (usize, bool) {
-        let word = match truth {
-            Truth::Bit { node, inverted } => return (node, inverted),
-            Truth::Word(word) => word,
-            Truth::Known(known) => Self::immediate(known.into()),
-        };
-        if let Operand::Node { node, distance: 0 } = word
-            && has_zero_bit(&self.body.nodes[node])
-        {
-            return (node, true);
-        }
-        // The bit of a copy says whether it is zero.
-        (self.node(Opcode::Pass, Options::default(), word, Operand::None, None), true)
-    }
-
-    /// An operation whose bit is a truth value.
-    pub(super) fn straight_bit(&mut self, truth: Truth) -> usize {
-        match self.bit_of(truth) {
-            (node, false) => node,
-            // The bit of 0 or 1 says whether it is 0.
-            (node, true) => self.node(
-                Opcode::Mux,
-                Options::default(),
-                Operand::Immediate(1),
-                Operand::None,
-                Some(node),
-            ),
-        }
-    }
-
-    /// One of two words by a truth value.
-    pub(super) fn choose(&mut self, truth: Truth, then: Operand, other: Operand) -> Operand {
-        if then == other {
-            return then;
-        }
-        match truth {
-            Truth::Known(true) => then,
-            Truth::Known(false) => other,
-            _ => {
-                let (node, inverted) = self.bit_of(truth);
-                let (a, b) = if inverted { (other, then) } else { (then, other) };
-                Operand::node(self.node(Opcode::Mux, Options::default(), a, b, Some(node)))
-            }
-        }
-    }
-
-    /// The opposite.
-    pub(super) fn not(&mut self, truth: Truth) -> Truth {
-        match truth {
-            Truth::Known(known) => Truth::Known(!known),
-            Truth::Bit { node, inverted } => Truth::Bit { node, inverted: !inverted },
-            Truth::Word(word) => Truth::Word(self.op(Opcode::Xor, word, Operand::Immediate(1))),
-        }
-    }
-
-    /// Both, or one of both.
-    pub(super) fn join(&mut self, op: Opcode, a: Truth, b: Truth) -> Truth {
-        let neutral = op == Opcode::And;
-        match (a, b) {
-            (Truth::Known(known), other) | (other, Truth::Known(known)) => {
-                if known == neutral {
-                    other
-                } else {
-                    Truth::Known(known)
-                }
-            }
-            _ => {
-                let (a, b) = (self.word_of(a), self.word_of(b));
-                Truth::Word(self.op(op, a, b))
-            }
-        }
-    }
-
-    /// Under which condition a block runs; `None` where it always does.
-    pub(super) fn predicate(&mut self, block: Block) -> Building<Option<Truth>> {
-        if block == self.shape.header {
-            return Ok(None);
-        }
-        if let Some(&known) = self.predicates.get(&block) {
-            return Ok(known);
-        }
-        let predicate = if self.is_always(block) {
-            None
-        } else {
-            let mut any: Option<Truth> = None;
-            for (from, truth) in self.edges_into(block)? {
-                let before = self.predicate(from)?;
-                let here = match (before, truth) {
-                    (None, truth) => truth,
-                    (Some(before), truth) => self.join(Opcode::And, before, truth),
-                };
-                any = Some(match any {
-                    None => here,
-                    Some(any) => self.join(Opcode::Or, any, here),
-                });
-            }
-            any
-        };
-        self.predicates.insert(block, predicate);
-        Ok(predicate)
-    }
-
-    /// The blocks that lead to a block, and under which condition.
-    fn edges_into(&mut self, block: Block) -> Building<Vec<(Block, Truth)>> {
-        let mut edges = Vec::new();
-        for &from in &self.shape.blocks.clone() {
-            if from == self.shape.latch {
-                continue;
-            }
-            match self.func.terminator(from).clone() {
-                Terminator::Jump(to) if to.block == block => edges.push((from, Truth::Known(true))),
-                Terminator::Branch(cond, then, other) => {
-                    let ways = (then.block == block, other.block == block);
-                    if ways == (false, false) {
-                        continue;
-                    }
-                    let truth = self.truth(cond)?;
-                    edges.push((
-                        from,
-                        match ways {
-                            (true, true) => Truth::Known(true),
-                            (true, false) => truth,
-                            _ => self.not(truth),
-                        },
-                    ));
-                }
-                Terminator::Switch(_, cases, default) => {
-                    let is_it = |to: &BlockCall| to.block == block;
-                    if cases.iter().any(is_it) || is_it(&default) {
-                        return self.refuse("`switch`");
-                    }
-                }
-                _ => {}
-            }
-        }
-        Ok(edges)
-    }
-
-    /// Whether each way through an iteration goes through a block.
-    fn is_always(&self, block: Block) -> bool {
-        let mut seen = vec![self.shape.header];
-        let mut next = 0;
-        while let Some(&at) = seen.get(next) {
-            next += 1;
-            if at == block {
-                continue;
-            }
-            if at == self.shape.latch {
-                return false;
-            }
-            for to in nbcc_ir::cfg::successors(self.func, at) {
-                if self.shape.contains(to) && !seen.contains(&to) {
-                    seen.push(to);
-                }
-            }
-        }
-        true
-    }
-
-    /// The parameter of a block at which ways meet.
-    fn meeting(&mut self, block: Block, number: u32, value: Value) -> Building<(Operand, Upper)> {
-        let mut ways: Vec<(Truth, Value)> = Vec::new();
-        for &from in &self.shape.blocks.clone() {
-            if from == self.shape.latch {
-                continue;
-            }
-            let before = self.predicate(from)?;
-            let terminator = self.func.terminator(from).clone();
-            let mut add = |this: &mut Self, to: &BlockCall, truth: Truth| {
-                if to.block == block {
-                    let here = match before {
-                        None => truth,
-                        Some(before) => this.join(Opcode::And, before, truth),
-                    };
-                    ways.push((here, to.args[number as usize]));
-                }
-            };
-            match terminator {
-                Terminator::Jump(to) => add(self, &to, Truth::Known(true)),
-                Terminator::Branch(cond, then, other)
-                    if then.block == block || other.block == block =>
-                {
-                    let truth = self.truth(cond)?;
-                    add(self, &then, truth);
-                    let not = self.not(truth);
-                    add(self, &other, not);
-                }
-                _ => {}
-            }
-        }
-        let bits = self.func.ty(value).scalar.bits();
-        let mut words = Vec::new();
-        for &(_, way) in &ways {
-            words.push(self.word(way)?);
-        }
-        let signed = words.iter().all(|(_, upper)| upper.has(true));
-        let zeros = words.iter().all(|(_, upper)| upper.has(false));
-        let upper = match (signed, zeros) {
-            _ if bits >= 32 => Upper::Both,
-            (true, true) => Upper::Both,
-            (true, false) => Upper::Signs,
-            (false, true) => Upper::Zeros,
-            (false, false) => Upper::Any,
-        };
-        // The last way needs no condition: each iteration that looks comes on one of them.
-        let Some((mut chosen, _)) = words.last().copied() else {
-            return self.refuse("a block that nothing leads to");
-        };
-        for (&(truth, _), &(word, _)) in ways.iter().zip(&words).rev().skip(1) {
-            chosen = self.choose(truth, word, chosen);
-        }
-        Ok((chosen, upper))
     }
 
     /// Builds all stores, in the order of the source.
@@ -793,14 +531,12 @@ impl Builder<'_> {
                     return Ok((self.global(Global::Address(access.mem, start)), memory));
                 }
                 // A sum that grows by a global register: before the first iteration a step less.
-                let key = (access.mem, start.clone(), evolution.step.clone());
                 let before = start.plus(&evolution.step, -1);
                 let initial = self.global(Global::Address(access.mem, before));
                 let step = self.global(Global::Form(evolution.step.clone(), bytes));
                 let known = self.body.nodes.iter().position(|node| {
                     node.op == Opcode::Add && node.in2 == step && matches!((node.initial, initial), (Some(a), Operand::Global(b)) if a == b)
                 });
-                let _ = key;
                 let node = match known {
                     Some(node) => node,
                     None => {
@@ -926,14 +662,5 @@ impl Builder<'_> {
             Scalar::I8 | Scalar::I16 | Scalar::I32 | Scalar::I1 => Ok(data.element.bytes()),
             _ => Err(format!("elements of `{}` are no words of up to 32 bits", data.name)),
         }
-    }
-}
-
-/// Whether the bit of an operation says that its result is zero.
-fn has_zero_bit(node: &Node) -> bool {
-    match node.op {
-        Opcode::Mux | Opcode::And | Opcode::Or | Opcode::Xor => true,
-        Opcode::Pass => node.in3.is_none(),
-        _ => false,
     }
 }

@@ -13,6 +13,7 @@ pub mod flatten;
 pub mod place;
 pub mod range;
 pub mod shape;
+mod truth;
 pub mod version;
 mod words;
 

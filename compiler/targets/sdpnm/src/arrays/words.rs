@@ -305,9 +305,8 @@ impl Builder<'_> {
                 let (word, _) = self.word(a)?;
                 Ok(Truth::Word(self.op(Opcode::And, word, Operand::Immediate(1))))
             }
-            Op::Load(_, mem, _) => {
+            Op::Load(..) => {
                 let result = self.func.insts[inst].results[0];
-                let _ = mem;
                 let (word, _) = self.load(inst, result)?;
                 Ok(Truth::Word(self.op(Opcode::And, word, Operand::Immediate(1))))
             }

@@ -1,0 +1,285 @@
+//! Truth values, and values that depend on them: bits of operations, conditions under which blocks run,
+//! what is chosen where ways meet.
+
+use nbcc_ir::{Block, BlockCall, Terminator, Value, ValueDef};
+use nbcc_isa_sdpnm::config::{Opcode, Options};
+
+use super::body::{Global, Node, Operand};
+use super::build::{Builder, Building, Truth, Upper};
+
+impl Builder<'_> {
+    /// A truth value.
+    pub(super) fn truth(&mut self, value: Value) -> Building<Truth> {
+        if let Some(&known) = self.truths.get(&value) {
+            return Ok(known);
+        }
+        let before = self.span;
+        self.enter()?;
+        let truth = match self.known(value) {
+            Some(known) => Truth::Known(known != 0),
+            None if !self.shape.defines(self.func, value) => {
+                Truth::Word(self.global(Global::Value(value)))
+            }
+            None => match self.func.values[value].def {
+                ValueDef::Param(block, number) if block == self.shape.header => {
+                    Truth::Word(self.carry(number))
+                }
+                ValueDef::Param(block, number) => {
+                    Truth::Word(self.meeting(block, number, value)?.0)
+                }
+                ValueDef::Result(inst, _) => {
+                    self.span = self.func.insts[inst].span.or(self.span);
+                    self.truth_operation(inst)?
+                }
+            },
+        };
+        self.depth -= 1;
+        self.span = before;
+        self.truths.insert(value, truth);
+        Ok(truth)
+    }
+
+    /// A truth value as a word, 0 or 1.
+    pub(super) fn word_of(&mut self, truth: Truth) -> Operand {
+        match truth {
+            Truth::Known(known) => Self::immediate(known.into()),
+            Truth::Word(word) => word,
+            Truth::Bit { node, inverted } => {
+                let (a, b) = match inverted {
+                    false => (Operand::Immediate(1), Operand::None),
+                    true => (Operand::None, Operand::Immediate(1)),
+                };
+                Operand::node(self.node(Opcode::Mux, Options::default(), a, b, Some(node)))
+            }
+        }
+    }
+
+    /// A truth value as the bit of an operation, or its opposite.
+    pub(super) fn bit_of(&mut self, truth: Truth) -> (usize, bool) {
+        let word = match truth {
+            Truth::Bit { node, inverted } => return (node, inverted),
+            Truth::Word(word) => word,
+            Truth::Known(known) => Self::immediate(known.into()),
+        };
+        if let Operand::Node { node, distance: 0 } = word
+            && has_zero_bit(&self.body.nodes[node])
+        {
+            return (node, true);
+        }
+        // The bit of a copy says whether it is zero.
+        (self.node(Opcode::Pass, Options::default(), word, Operand::None, None), true)
+    }
+
+    /// An operation whose bit is a truth value.
+    pub(super) fn straight_bit(&mut self, truth: Truth) -> usize {
+        match self.bit_of(truth) {
+            (node, false) => node,
+            // The bit of 0 or 1 says whether it is 0.
+            (node, true) => self.node(
+                Opcode::Mux,
+                Options::default(),
+                Operand::Immediate(1),
+                Operand::None,
+                Some(node),
+            ),
+        }
+    }
+
+    /// One of two words by a truth value.
+    pub(super) fn choose(&mut self, truth: Truth, then: Operand, other: Operand) -> Operand {
+        if then == other {
+            return then;
+        }
+        match truth {
+            Truth::Known(true) => then,
+            Truth::Known(false) => other,
+            _ => {
+                let (node, inverted) = self.bit_of(truth);
+                let (a, b) = if inverted { (other, then) } else { (then, other) };
+                Operand::node(self.node(Opcode::Mux, Options::default(), a, b, Some(node)))
+            }
+        }
+    }
+
+    /// The opposite.
+    pub(super) fn not(&mut self, truth: Truth) -> Truth {
+        match truth {
+            Truth::Known(known) => Truth::Known(!known),
+            Truth::Bit { node, inverted } => Truth::Bit { node, inverted: !inverted },
+            Truth::Word(word) => Truth::Word(self.op(Opcode::Xor, word, Operand::Immediate(1))),
+        }
+    }
+
+    /// Both, or one of both.
+    pub(super) fn join(&mut self, op: Opcode, a: Truth, b: Truth) -> Truth {
+        let neutral = op == Opcode::And;
+        match (a, b) {
+            (Truth::Known(known), other) | (other, Truth::Known(known)) => {
+                if known == neutral {
+                    other
+                } else {
+                    Truth::Known(known)
+                }
+            }
+            _ => {
+                let (a, b) = (self.word_of(a), self.word_of(b));
+                Truth::Word(self.op(op, a, b))
+            }
+        }
+    }
+
+    /// Under which condition a block runs; `None` where it always does.
+    pub(super) fn predicate(&mut self, block: Block) -> Building<Option<Truth>> {
+        if block == self.shape.header {
+            return Ok(None);
+        }
+        if let Some(&known) = self.predicates.get(&block) {
+            return Ok(known);
+        }
+        let predicate = if self.is_always(block) {
+            None
+        } else {
+            let mut any: Option<Truth> = None;
+            for (from, truth) in self.edges_into(block)? {
+                let before = self.predicate(from)?;
+                let here = match (before, truth) {
+                    (None, truth) => truth,
+                    (Some(before), truth) => self.join(Opcode::And, before, truth),
+                };
+                any = Some(match any {
+                    None => here,
+                    Some(any) => self.join(Opcode::Or, any, here),
+                });
+            }
+            any
+        };
+        self.predicates.insert(block, predicate);
+        Ok(predicate)
+    }
+
+    /// The blocks that lead to a block, and under which condition.
+    fn edges_into(&mut self, block: Block) -> Building<Vec<(Block, Truth)>> {
+        let mut edges = Vec::new();
+        for &from in &self.shape.blocks.clone() {
+            if from == self.shape.latch {
+                continue;
+            }
+            match self.func.terminator(from).clone() {
+                Terminator::Jump(to) if to.block == block => edges.push((from, Truth::Known(true))),
+                Terminator::Branch(cond, then, other) => {
+                    let ways = (then.block == block, other.block == block);
+                    if ways == (false, false) {
+                        continue;
+                    }
+                    let truth = self.truth(cond)?;
+                    edges.push((
+                        from,
+                        match ways {
+                            (true, true) => Truth::Known(true),
+                            (true, false) => truth,
+                            _ => self.not(truth),
+                        },
+                    ));
+                }
+                Terminator::Switch(_, cases, default) => {
+                    let is_it = |to: &BlockCall| to.block == block;
+                    if cases.iter().any(is_it) || is_it(&default) {
+                        return self.refuse("`switch`");
+                    }
+                }
+                _ => {}
+            }
+        }
+        Ok(edges)
+    }
+
+    /// Whether each way through an iteration goes through a block.
+    fn is_always(&self, block: Block) -> bool {
+        let mut seen = vec![self.shape.header];
+        let mut next = 0;
+        while let Some(&at) = seen.get(next) {
+            next += 1;
+            if at == block {
+                continue;
+            }
+            if at == self.shape.latch {
+                return false;
+            }
+            for to in nbcc_ir::cfg::successors(self.func, at) {
+                if self.shape.contains(to) && !seen.contains(&to) {
+                    seen.push(to);
+                }
+            }
+        }
+        true
+    }
+
+    /// The parameter of a block at which ways meet.
+    pub(super) fn meeting(
+        &mut self,
+        block: Block,
+        number: u32,
+        value: Value,
+    ) -> Building<(Operand, Upper)> {
+        let mut ways: Vec<(Truth, Value)> = Vec::new();
+        for &from in &self.shape.blocks.clone() {
+            if from == self.shape.latch {
+                continue;
+            }
+            let before = self.predicate(from)?;
+            let terminator = self.func.terminator(from).clone();
+            let mut add = |this: &mut Self, to: &BlockCall, truth: Truth| {
+                if to.block == block {
+                    let here = match before {
+                        None => truth,
+                        Some(before) => this.join(Opcode::And, before, truth),
+                    };
+                    ways.push((here, to.args[number as usize]));
+                }
+            };
+            match terminator {
+                Terminator::Jump(to) => add(self, &to, Truth::Known(true)),
+                Terminator::Branch(cond, then, other)
+                    if then.block == block || other.block == block =>
+                {
+                    let truth = self.truth(cond)?;
+                    add(self, &then, truth);
+                    let not = self.not(truth);
+                    add(self, &other, not);
+                }
+                _ => {}
+            }
+        }
+        let bits = self.func.ty(value).scalar.bits();
+        let mut words = Vec::new();
+        for &(_, way) in &ways {
+            words.push(self.word(way)?);
+        }
+        let signed = words.iter().all(|(_, upper)| upper.has(true));
+        let zeros = words.iter().all(|(_, upper)| upper.has(false));
+        let upper = match (signed, zeros) {
+            _ if bits >= 32 => Upper::Both,
+            (true, true) => Upper::Both,
+            (true, false) => Upper::Signs,
+            (false, true) => Upper::Zeros,
+            (false, false) => Upper::Any,
+        };
+        // The last way needs no condition: each iteration that looks comes on one of them.
+        let Some((mut chosen, _)) = words.last().copied() else {
+            return self.refuse("a block that nothing leads to");
+        };
+        for (&(truth, _), &(word, _)) in ways.iter().zip(&words).rev().skip(1) {
+            chosen = self.choose(truth, word, chosen);
+        }
+        Ok((chosen, upper))
+    }
+}
+
+/// Whether the bit of an operation says that its result is zero.
+fn has_zero_bit(node: &Node) -> bool {
+    match node.op {
+        Opcode::Mux | Opcode::And | Opcode::Or | Opcode::Xor => true,
+        Opcode::Pass => node.in3.is_none(),
+        _ => false,
+    }
+}
