@@ -8,12 +8,12 @@ use std::path::Path;
 use nbcc_interp::function::{self, Given};
 use nbcc_ir::IntType;
 use nbcc_ir::testing::Rng;
-use nbcc_pipeline::OptLevel;
+use nbcc_pipeline::{Artifact, Emit, OptLevel};
 use nbcc_sim_sdpnm::Fault;
 
 use crate::common;
 use crate::common::runs::{Array, Random};
-use crate::machine::{compile, run};
+use crate::machine::{compile, compile_for, run};
 
 /// Elements of each array.
 const ELEMENTS: u32 = 48;
@@ -194,4 +194,44 @@ fn random_loops_do_on_arrays_what_they_mean() {
         wrong[..wrong.len().min(5)].join("\n")
     );
     assert!(on_array * 4 >= cases, "{on_array} of {cases} came to an array");
+}
+
+/// Loops of the shape of the paper's Algorithms 1 and 2: one hands values to the next, which hands some
+/// to itself.
+const MIXER: &str = "
+void mixer(const int phase[3], int cic_sin_add[8], int cic_cos_add[8], int out[8])
+{
+    for (int i = 0; i < 3; i++) {
+        cic_sin_add[i + 4] = phase[i] * 3;
+        cic_cos_add[i + 4] = phase[i] - 2;
+    }
+    for (int i = 0; i < 3; i++) {
+        cic_sin_add[i + 5] = cic_sin_add[i + 4] + (cic_sin_add[i + 5] << 2);
+        out[i] = cic_cos_add[i + 4];
+    }
+}
+";
+
+#[test]
+fn dependences_are_listed_as_in_the_paper() {
+    let (module, func) = common::compile(Path::new("mixer.c"), MIXER, None).expect("a function");
+    let listing = compile_for(&module, func, OptLevel::O2, Emit::Report("ddg"));
+    let Ok(Artifact::Text(listing)) = listing else { panic!("{listing:?}") };
+    let last = listing.split("--- innerloop = 2 ---").last().expect("a part");
+    let expected = "
+L1.I1 store5 -> L1.I2 load1 (cic_sin_add + 6)
+SM -> L1.I2 load2 (cic_sin_add + 7)
+L0.I2 store5 -> L1.I2 load6 (cic_cos_add + 6)
+";
+    assert_eq!(last.trim(), expected.trim(), "{listing}");
+    for line in [
+        "### loop0 ###",
+        "--- innerloop = 1 ---",
+        "load1, shl3 -> iadd4",
+        "L0.I0 store3 -> L1.I0 load1 (cic_sin_add + 4)",
+        "L0.I1 store3 -> L1.I0 load2 (cic_sin_add + 5)",
+        "SM -> L0.I1 load1 (phase + 1)",
+    ] {
+        assert!(listing.lines().any(|other| other == line), "{line} is missing\n{listing}");
+    }
 }
