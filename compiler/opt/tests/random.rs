@@ -160,7 +160,9 @@ fn each_transform_keeps_what_functions_do() {
         }
     }
     assert!(runs > 5_000, "{runs}");
-    assert!(changed.iter().all(|&n| n > 40), "{changed:?}");
+    // Random functions have no local arrays of constant subscripts.
+    let counts = PASSES.iter().zip(&changed).filter(|((name, _), _)| *name != "promote");
+    assert!(counts.into_iter().all(|(_, &n)| n > 40), "{changed:?}");
 }
 
 #[test]

@@ -192,10 +192,6 @@ fn build_with(
             body.nodes.len()
         ));
     }
-    if body.globals.len() > GLOBALS {
-        let used = body.globals.len();
-        return Err(format!("it needs {used} global registers of {GLOBALS}"));
-    }
     Ok(Built { body, accesses, results: outcomes, least_trips, limits })
 }
 

@@ -3,16 +3,20 @@
 
 use std::collections::BTreeSet;
 
-use nbcc_analysis::LoopForest;
-use nbcc_ir::{Block, Cfg, Dominators, Function, Inst, Op, Terminator, Value};
+use nbcc_analysis::{AffineForms, LoopForest};
+use nbcc_ir::{Block, Cfg, Dominators, Function, Inst, IntCond, Op, Terminator, Type, Value};
 use nbcc_opt::unroll::{self, Candidate};
 use nbcc_opt::{cse, dce, fold, promote, simplify_cfg};
+
+use super::evolution::Evolutions;
+use super::shape::{Shape, Trips};
 
 /// Operations of an unrolled loop at most.
 const MAX_OPERATIONS: u64 = 260;
 
 /// Unrolls and makes values of arrays until nothing changes.
 pub fn run(func: &mut Function) -> bool {
+    count(func);
     let mut changed = unroll::run_where(func, factor);
     if changed {
         fold::run(func);
@@ -22,6 +26,42 @@ pub fn run(func: &mut Function) -> bool {
     }
     changed |= promote::run(func);
     changed
+}
+
+/// Notes how often loops run where that is constant by now: a frontend did not know it of a function
+/// that was inlined.
+fn count(func: &mut Function) {
+    let cfg = Cfg::new(func);
+    let forest = LoopForest::new(&cfg, &Dominators::new(func));
+    let forms = AffineForms::new(func, &cfg);
+    let mut found = Vec::new();
+    for l in forest.loops.keys() {
+        let Ok(shape) = Shape::new(func, &cfg, &forest, l) else { continue };
+        let Trips::While { cond, value, step, limit } = shape.trips else { continue };
+        let limit = func.splat_constant(limit).filter(|_| func.ty(value) == Type::I32);
+        let evolutions = Evolutions::new(func, &shape, &forms);
+        let first = evolutions.of(value).and_then(|evolution| evolution.start.as_constant());
+        let (Some(first), Some(limit)) = (first, limit) else { continue };
+        let (first, limit, step) = (i64::from(first), i64::from(limit as i32), i64::from(step));
+        // Iterations behind the first.
+        let more = match cond {
+            IntCond::Slt if first < limit => (limit - first + step - 1) / step,
+            IntCond::Sle if first <= limit => (limit - first) / step + 1,
+            IntCond::Sgt if first > limit => (first - limit - step - 1) / -step,
+            IntCond::Sge if first >= limit => (first - limit) / -step + 1,
+            IntCond::Slt | IntCond::Sle | IntCond::Sgt | IntCond::Sge => 0,
+            _ => continue,
+        };
+        // The counter must not wrap.
+        if i32::try_from(first + more * step).is_ok() {
+            found.push((shape.header, more as u64 + 1));
+        }
+    }
+    for (header, trips) in found {
+        if let Some(info) = &mut func.blocks[header].loop_info {
+            info.trips = Some(trips);
+        }
+    }
 }
 
 /// How often a loop is unrolled: wholly, where there is one around it and it stays short.

@@ -23,6 +23,7 @@ use nbcc_ir::{Block, Cfg, Dominators, Function, Mem, Module, Op, Storage};
 use nbcc_isa_sdpnm::Machine;
 use nbcc_isa_sdpnm::config::{ArrayKind, Package};
 use nbcc_isa_sdpnm::core::arrays::MAX_HOMES;
+use nbcc_opt::params;
 
 use crate::map::mappers::Mapper;
 use place::{How, Mapped};
@@ -72,6 +73,22 @@ pub struct OnArray {
     pub least: u32,
     /// The operations of a cycle of dependences that gives the interval, with their places.
     pub cycle: Vec<(String, Option<Span>)>,
+}
+
+impl OnArray {
+    /// What holds the interval where it is, in words.
+    pub fn why(&self) -> String {
+        if self.ii > self.mii {
+            return format!("the least possible is {}, which the mapper did not reach", self.mii);
+        }
+        match self.rec_mii >= self.res_mii && self.rec_mii > 0 {
+            true => {
+                let names: Vec<&str> = self.cycle.iter().map(|(name, _)| name.as_str()).collect();
+                format!("held by the recurrence {}", names.join(" -> "))
+            }
+            false => "held by PEs or ports of the shared memory".to_string(),
+        }
+    }
 }
 
 /// Gives loops of a function second versions on arrays; what became of each loop.

@@ -20,17 +20,6 @@ pub(super) const OUTPUT: u16 = 1;
 /// [`Word::moves`] of rings of the first length.
 pub(super) const RINGS: u16 = 2;
 
-/// Where a bit comes from.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Flag {
-    /// Nothing is connected.
-    None,
-    /// The bit that a PE put out in the cycle before.
-    Output(u16),
-    /// The low bit of a word.
-    Low(Word),
-}
-
 /// Where a result is kept. A ring of n registers stands twice in the table, so that n words from any of
 /// its registers on are the whole ring.
 #[derive(Clone, Copy, Debug)]
@@ -55,9 +44,11 @@ pub(super) struct Step {
     pub options: Options,
     pub in1: Word,
     pub in2: Word,
-    pub in3: Flag,
+    /// The word whose bit it takes.
+    pub in3: Option<Word>,
     pub memory: Memory,
-    pub condition: Flag,
+    /// The word whose bit says whether it runs.
+    pub condition: Option<Word>,
     pub stage: i64,
     /// The first iteration in which it runs.
     pub first: i64,
@@ -140,12 +131,12 @@ impl Plan {
                 }
             };
             let (in1, in2) = (word(context.in1), word(context.in2));
-            let mut flag = |bit: Bit| match bit {
-                Bit::None => Flag::None,
-                Bit::Output(r, c) => Flag::Output(pe_at(r, c)),
-                Bit::Register { ring, ago } => Flag::Low(of_ring(lengths, ring, ago)),
+            let mut bit = |bit: Bit| match bit {
+                Bit::None => None,
+                Bit::Output(r, c) => Some(word(Source::Output(r, c))),
+                Bit::Register { ring, ago } => Some(word(Source::Register { ring, ago })),
             };
-            let (in3, condition) = (flag(context.in3), flag(condition));
+            let (in3, condition) = (bit(context.in3), bit(condition));
             let step = Step {
                 pe: placed.pe,
                 context: index as u32,

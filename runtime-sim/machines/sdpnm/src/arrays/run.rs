@@ -2,7 +2,7 @@
 
 use nbcc_isa_sdpnm::config::{Opcode, Package, State};
 
-use super::plan::{Flag, OUTPUT, Plan, RINGS, Ring, Step, Word};
+use super::plan::{OUTPUT, Plan, RINGS, Ring, Step, Word};
 
 /// What an array has beside its PEs while a loop runs.
 pub(super) struct Parts<'a> {
@@ -43,8 +43,10 @@ struct Run<'a, 'b> {
     parts: &'a mut Parts<'b>,
     /// [`Plan::values`] as they are now.
     values: Vec<u32>,
-    /// The bits that PEs put out, of two cycles as [`Plan::values`] has their words.
+    /// The bit that goes with each word.
     bits: Vec<bool>,
+    /// The last iteration.
+    last: i64,
     /// The index of the first global register.
     globals: usize,
     states: Vec<State>,
@@ -72,7 +74,8 @@ pub(super) fn run(
     let mut done = Done::default();
     let mut run = Run {
         values: plan.values.clone(),
-        bits: vec![false; 2 * parts.pes],
+        bits: vec![false; plan.values.len()],
+        last: i64::from(iterations) - 1,
         globals: plan.globals,
         states: vec![State::default(); package.contexts.len()],
         moved: vec![0; usize::from(RINGS) + plan.lengths.len()],
@@ -122,7 +125,9 @@ impl Run<'_, '_> {
                 let Some(number) = step.initial else { continue };
                 let word = self.values[self.globals + usize::from(number)];
                 if let Some(ring) = step.keep {
-                    self.values[ring.first as usize..][..2 * ring.length as usize].fill(word);
+                    let all = ring.first as usize..(ring.first + 2 * ring.length) as usize;
+                    self.values[all.clone()].fill(word);
+                    self.bits[all].fill(word & 1 == 1);
                 }
                 if slot + 1 == plan.slots.len() {
                     self.values[usize::from(step.pe)] = word;
@@ -133,29 +138,29 @@ impl Run<'_, '_> {
     }
 
     #[inline(always)]
+    fn place(&self, word: Word) -> usize {
+        word.base.wrapping_add(self.moved[usize::from(word.moves)]) as usize
+    }
+
+    #[inline(always)]
     fn word(&self, word: Word) -> u32 {
-        self.values[word.base.wrapping_add(self.moved[usize::from(word.moves)]) as usize]
+        self.values[self.place(word)]
     }
 
     #[inline(always)]
-    fn flag(&self, flag: &Flag) -> Option<bool> {
-        match *flag {
-            Flag::None => None,
-            Flag::Output(pe) => {
-                let side = self.moved[usize::from(OUTPUT)] as usize;
-                Some(self.bits[side + usize::from(pe)])
-            }
-            Flag::Low(word) => Some(self.word(word) & 1 == 1),
-        }
+    fn bit(&self, word: Option<Word>) -> Option<bool> {
+        word.map(|word| self.bits[self.place(word)])
     }
 
     #[inline(always)]
-    fn keep(&mut self, ring: &Ring, word: u32) {
+    fn keep(&mut self, ring: &Ring, word: u32, bit: bool) {
         let at = self.moved[usize::from(RINGS + ring.modulus)].wrapping_add(ring.offset);
         let at = if at >= ring.length { at.wrapping_sub(ring.length) } else { at };
-        let first = ring.first.wrapping_add(at);
-        self.values[first as usize] = word;
-        self.values[first.wrapping_add(ring.length) as usize] = word;
+        let at = ring.first.wrapping_add(at);
+        for at in [at, at.wrapping_add(ring.length)] {
+            self.values[at as usize] = word;
+            self.bits[at as usize] = bit;
+        }
     }
 
     /// What a PE does in a cycle; memory and global registers take it at the end of the cycle.
@@ -172,7 +177,7 @@ impl Run<'_, '_> {
             let Some(number) = step.initial else { return Ok(()) };
             word = self.values[self.globals + usize::from(number)];
             bit = word & 1 == 1;
-        } else if self.flag(&step.condition) != Some(false) {
+        } else if self.bit(step.condition) != Some(false) {
             ran[step.context as usize] += 1;
             let (in1, in2) = (self.word(step.in1), self.word(step.in2));
             (word, bit) = match step.op {
@@ -181,7 +186,7 @@ impl Run<'_, '_> {
                     (word, word == 0)
                 }
                 op => {
-                    let in3 = self.flag(&step.in3);
+                    let in3 = self.bit(step.in3);
                     op.evaluate(
                         &step.options,
                         in1,
@@ -191,12 +196,12 @@ impl Run<'_, '_> {
                     )
                 }
             };
-            if let Some(number) = step.export {
+            if let Some(number) = step.export.filter(|_| iteration == self.last) {
                 self.export = Some((number, word));
             }
         }
         if let Some(ring) = &step.keep {
-            self.keep(ring, word);
+            self.keep(ring, word, bit);
         }
         let at = self.next + usize::from(step.pe);
         self.values[at] = word;

@@ -48,7 +48,13 @@ fn what_is_no_place_is_a_fault() {
 
 fn param(name: &str, elements: u32, is_const: bool) -> SignatureParam {
     let array = ArrayParam { extents: vec![Extent::Fixed(elements)], is_const };
-    SignatureParam { name: name.into(), ty: ScalarType::U8, array: Some(array) }
+    SignatureParam {
+        name: name.into(),
+        ty: ScalarType::U8,
+        array: Some(array),
+        members: vec![],
+        value: None,
+    }
 }
 
 /// Three parameters: one with a home, one const with two, one whose home it does not fit.
