@@ -68,6 +68,12 @@ impl Layout {
         address >> self.line_bits
     }
 
+    /// The first address of a line.
+    #[inline]
+    pub fn address(&self, line: u64) -> u64 {
+        line << self.line_bits
+    }
+
     /// The stack of a line under a mapping.
     #[inline]
     pub fn stack(&self, mapping: Mapping, line: u64) -> u32 {

@@ -8,6 +8,7 @@ pub mod cost;
 pub mod layout;
 pub mod machine;
 pub mod offload;
+pub mod policy;
 pub mod time;
 
 use nbcc_isa_simt::Isa;
@@ -25,8 +26,11 @@ pub static ISA: Isa = Isa {
     version: 1,
     optional: &[REGION],
     hints: &[],
-    sections: &[offload::SECTION],
-    check: offload::check,
+    sections: &[offload::SECTION, policy::SECTION],
+    check: |program| {
+        offload::check(program)?;
+        policy::Policy::of(program).map(|_| ())
+    },
     machines: machine::BUILT_IN,
     read: |text, overrides| Ok(Machine::from_toml(text, overrides)?.as_simt()),
 };

@@ -275,8 +275,8 @@ pub struct Device {
     pub options: RunOptions,
     /// Whether time is simulated, where the machine has a model of it: by default not.
     pub timed: bool,
-    /// Events that the timeline of a timed launch keeps; none makes no timeline.
-    pub trace_events: Option<usize>,
+    /// What the model of time keeps from launch to launch.
+    pub session: timing::Session,
 }
 
 impl Device {
@@ -291,7 +291,7 @@ impl Device {
             simulated: Simulated::new(machine.clone(), limit),
             options: RunOptions::default(),
             timed: false,
-            trace_events: None,
+            session: timing::Session::default(),
         }
     }
 
@@ -480,8 +480,8 @@ impl Device {
         let (options, simulated) = (&self.options, &mut self.simulated);
         let out = &mut output;
         let ran = if self.timed && timing::has_timing(simulated.machine().isa) {
-            let events = self.trace_events;
-            timing::launch(simulated, module, &launch, options, events, out, progress)
+            let session = &mut self.session;
+            timing::launch(simulated, module, &launch, options, session, out, progress)
         } else {
             let ran = simulated.launch_watched(module, &launch, options, out, progress);
             ran.map(|counters| Ran { counters, timed: None, trace: None })

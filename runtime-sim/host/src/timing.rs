@@ -11,6 +11,15 @@ pub fn has_timing(isa: &Isa) -> bool {
     isa == &nbcc_isa_mpu::ISA || isa == &nbcc_isa_tom::ISA
 }
 
+/// What a model of time keeps from launch to launch of a program.
+#[derive(Debug, Default)]
+pub struct Session {
+    /// Events that the timeline of a launch keeps; none makes no timeline.
+    pub trace_events: Option<usize>,
+    /// TOM's.
+    pub tom: nbcc_sim_tom::Session,
+}
+
 /// What a model of time measured.
 #[derive(Clone, Debug)]
 pub enum Timed {
@@ -94,19 +103,20 @@ pub(crate) fn launch(
     module: &Module,
     launch: &Launch<'_>,
     options: &RunOptions,
-    trace_events: Option<usize>,
+    session: &mut Session,
     output: &mut Vec<u8>,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Ran, LaunchError> {
     assert!(has_timing(device.machine().isa), "a machine with a model of time");
     if device.machine().isa == &nbcc_isa_tom::ISA {
-        let ran =
-            nbcc_sim_tom::launch(device, module, launch, options, trace_events, output, progress)?;
+        let own = &mut session.tom;
+        own.trace_events = session.trace_events;
+        let ran = nbcc_sim_tom::launch(device, module, launch, options, own, output, progress)?;
         let timed = Some(Timed::Tom(Box::new(ran.measures)));
         return Ok(Ran { counters: ran.counters, timed, trace: ran.trace });
     }
-    let ran =
-        nbcc_sim_mpu::launch(device, module, launch, options, trace_events, output, progress)?;
+    let events = session.trace_events;
+    let ran = nbcc_sim_mpu::launch(device, module, launch, options, events, output, progress)?;
     let timed = Some(Timed::Mpu(Box::new(ran.measures)));
     Ok(Ran { counters: ran.counters, timed, trace: ran.trace })
 }

@@ -124,6 +124,11 @@ impl Memory {
         self.take(base).is_some()
     }
 
+    /// Address and size of each allocation, in ascending order.
+    pub fn allocations(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+        self.allocations.iter().map(|a| (a.base, a.bytes.len() as u64))
+    }
+
     fn index_of(&self, address: u64) -> Option<usize> {
         self.allocations.partition_point(|a| a.base <= address).checked_sub(1)
     }

@@ -36,6 +36,10 @@ pub struct Paths {
     blocked: Vec<u32>,
     live: Mask,
     changes: u64,
+    /// Whether the current path is kept where it is.
+    held: bool,
+    /// Threads that were woken meanwhile.
+    woken: Mask,
 }
 
 impl Paths {
@@ -49,6 +53,8 @@ impl Paths {
             blocked: Vec::new(),
             live: mask,
             changes: 0,
+            held: false,
+            woken: 0,
         }
     }
 
@@ -215,8 +221,39 @@ impl Paths {
         self.settle();
     }
 
+    /// The current path stays the current one, with all that it becomes, until it is let go: others
+    /// that are woken wait as long.
+    pub fn hold(&mut self) {
+        self.held = true;
+    }
+
+    /// Whether the current path is held.
+    pub fn is_held(&self) -> bool {
+        self.held
+    }
+
+    /// Ends what [`Paths::hold`] began.
+    pub fn let_go(&mut self) {
+        self.held = false;
+        let woken = std::mem::take(&mut self.woken);
+        if woken != 0 {
+            self.wake(woken);
+        }
+    }
+
+    /// All is as it was when `saved` was copied, except that what was woken since then is woken once
+    /// the path is let go.
+    pub fn restore(&mut self, saved: Paths) {
+        let woken = self.woken;
+        *self = Paths { held: true, woken, ..saved };
+    }
+
     /// Paths with threads of `lanes` wait no longer.
     pub fn wake(&mut self, lanes: Mask) {
+        if self.held {
+            self.woken |= lanes;
+            return;
+        }
         let mut index = 0;
         while index < self.blocked.len() {
             let slot = self.blocked[index];
@@ -359,6 +396,26 @@ mod tests {
             p.exit(mask);
         }
         assert_eq!((seen, p.live()), (0xf, 0));
+    }
+
+    /// A path that is held stays the current one, also where it is put back.
+    #[test]
+    fn held_paths_are_not_pushed_aside() {
+        let mut p = Paths::new(0, 0xf);
+        p.branch(0x3, 10, 1, 20);
+        p.block(11);
+        let saved = p.clone();
+        p.hold();
+        p.branch(0x4, 5, 2, 7);
+        p.wake(0x3);
+        assert_eq!(p.current(), Some((5, 0x4, 7)));
+        p.restore(saved);
+        assert_eq!(p.current(), Some((1, 0xc, 20)));
+        p.go(20);
+        p.let_go();
+        assert_eq!(p.current(), Some((11, 0x3, 20)));
+        p.go(20);
+        assert_eq!(p.current(), Some((20, 0xf, NEVER)));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use nbcc_host::device::{
     Arg, Config, Device, DeviceError, DevicePointer, FaultKind, LaunchError, LoadError,
     OutOfMemory, RunOptions,
 };
-use nbcc_host::timing::Ran;
+use nbcc_host::timing::{Ran, Session};
 use nbcc_isa_simt::{Isa, Program};
 
 use crate::kinds::grids::{
@@ -35,8 +35,19 @@ pub fn describe(isa: &'static Isa, binary: &[u8]) -> Result<GridProgram, nbcc_is
 
 /// Launches kernels of a binary of that instruction set.
 pub fn launch(isa: &'static Isa, binary: &[u8], request: GridRequest<'_>) -> GridRan {
+    launch_in(isa, binary, request, &mut Session::default())
+}
+
+/// Launches them with what is known from elsewhere of the program in time; what is known of it then is
+/// left in `session`.
+pub fn launch_in(
+    isa: &'static Isa,
+    binary: &[u8],
+    request: GridRequest<'_>,
+    session: &mut Session,
+) -> GridRan {
     let mut ran = GridRan::default();
-    ran.failure = run(isa, binary, request, &mut ran).err();
+    ran.failure = run(isa, binary, request, session, &mut ran).err();
     ran
 }
 
@@ -44,12 +55,14 @@ fn run(
     isa: &'static Isa,
     binary: &[u8],
     request: GridRequest<'_>,
+    session: &mut Session,
     ran: &mut GridRan,
 ) -> Result<(), RunError> {
     let program = Program::from_elf(isa, binary).map_err(RunError::Binary)?;
     let mut device = Device::new(&program.machine);
     device.timed = !request.options.fast;
-    device.trace_events = request.options.trace.then_some(TRACE_EVENTS);
+    device.session = std::mem::take(session);
+    device.session.trace_events = request.options.trace.then_some(TRACE_EVENTS);
     let module = device.load(program).map_err(error)?;
     for (name, bytes) in &request.symbols {
         let (pointer, size) = device.symbol(&module, name).map_err(error)?;
@@ -110,6 +123,7 @@ fn run(
             }
         }
     }
+    *session = std::mem::take(&mut device.session);
     for pointer in pointers {
         ran.buffers.push(device.take(pointer).map_err(error)?);
     }

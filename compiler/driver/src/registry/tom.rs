@@ -1,13 +1,16 @@
 //! TOM: programs of kernels, the machine that runs them, and its mappings of addresses to stacks.
 
+use nbcc_host::timing::Session;
 use nbcc_isa::machine::{Entry, MachineError, Override};
-use nbcc_isa_simt::asm;
+use nbcc_isa_simt::{Program, asm};
 use nbcc_isa_tom::address::StackBits;
+use nbcc_isa_tom::policy::{Mapping, Policy};
 use nbcc_isa_tom::{ISA, Machine};
 pub use nbcc_sim_tom::{analyzer, trace};
 
 use super::{RunReport, Runner, TargetEntry, simt};
-use crate::kinds::grids::GridRunner;
+use crate::kinds::RunOptions;
+use crate::kinds::grids::{GridRan, GridRequest, GridRunner};
 
 /// TOM with its tools.
 pub const ENTRY: TargetEntry = TargetEntry {
@@ -17,10 +20,7 @@ pub const ENTRY: TargetEntry = TargetEntry {
     assembly: ISA.name,
     disassemble: |binary| asm::disassemble_elf(&ISA, binary),
     assemble: |text| asm::assemble_elf(&ISA, text),
-    runner: Runner::Grids(GridRunner {
-        describe: |binary| simt::describe(&ISA, binary),
-        launch: |binary, request| simt::launch(&ISA, binary, request),
-    }),
+    runner: Runner::Grids(GridRunner { describe: |binary| simt::describe(&ISA, binary), launch }),
     report: RunReport {
         core: "multiprocessor",
         instructions: "warp instructions",
@@ -28,6 +28,31 @@ pub const ENTRY: TargetEntry = TargetEntry {
         has_trace: true,
     },
 };
+
+/// Launches kernels. For the best pair of bits over the whole run all of it runs twice: once to see where
+/// the instances of candidates go.
+fn launch(binary: &[u8], request: GridRequest<'_>) -> GridRan {
+    let maps = |program: &Program| Policy::of(program).map(|policy| policy.map);
+    let asked = Program::from_elf(&ISA, binary).and_then(|program| maps(&program));
+    let mut session = Session::default();
+    if asked.is_ok_and(|map| map == Mapping::Oracle) && !request.options.fast {
+        let RunOptions { fast, max_cycles, threads, .. } = request.options;
+        let progress = &mut *request.options.progress;
+        let watched = GridRequest {
+            symbols: request.symbols.clone(),
+            buffers: request.buffers.clone(),
+            launches: request.launches.clone(),
+            options: RunOptions { fast, max_cycles, trace: false, threads, progress },
+        };
+        session.tom = nbcc_sim_tom::Session::watching();
+        let ran = simt::launch_in(&ISA, binary, watched, &mut session);
+        if ran.failure.is_some() {
+            return ran;
+        }
+        session.tom = session.tom.given();
+    }
+    simt::launch_in(&ISA, binary, request, &mut session)
+}
 
 fn machine(text: &str, overrides: &[Override]) -> Result<Vec<Entry>, MachineError> {
     Ok(Machine::from_toml(text, overrides)?.list(text))

@@ -3,6 +3,7 @@
 //! are worth running beside memory ([`offload`]).
 
 mod code;
+mod codes;
 mod latch;
 mod markers;
 pub mod offload;
@@ -12,8 +13,8 @@ mod table;
 
 use nbcc_analysis::listing::Listing;
 use nbcc_isa_tom::machine::BUILT_IN;
-use nbcc_isa_tom::{ISA, Machine};
-use nbcc_pipeline::{Context, MachineInfo, OptLevel, ReportInfo};
+use nbcc_isa_tom::{ISA, Machine, policy};
+use nbcc_pipeline::{Choice, Context, MachineInfo, OptLevel, ReportInfo};
 use nbcc_simt::{Compilation, Report, Simt};
 
 pub use table::Candidates;
@@ -26,12 +27,31 @@ const MACHINES: [MachineInfo; BUILT_IN.len()] = MachineInfo::all(
     ],
 );
 
+/// The key of the choice of a policy.
+pub const OFFLOAD: &str = "offload";
+/// The key of the choice of a mapping.
+pub const MAP: &str = "map";
+
+/// What `-X` takes.
+const CHOICES: &[Choice] = &[
+    Choice {
+        key: OFFLOAD,
+        values: policy::OFFLOAD,
+        about: "which instances of candidates run beside memory",
+    },
+    Choice {
+        key: MAP,
+        values: &["transparent", "baseline", "oracle"],
+        about: "which stack holds which line",
+    },
+];
+
 /// The TOM target.
 pub static TOM: Simt<Candidates> = Simt {
     isa: &ISA,
     about: "TOM: grids of threads on a GPU with 3D-stacked memories that compute",
     machines: &MACHINES,
-    choices: &[],
+    choices: CHOICES,
     reports: &[Report {
         info: ReportInfo {
             name: "offload",
@@ -40,7 +60,7 @@ pub static TOM: Simt<Candidates> = Simt {
         text: offload_report,
     }],
     passes: pipeline::PASSES,
-    codes: &[],
+    codes: codes::ALL,
 };
 
 /// Candidates of the source as it is written where nothing is optimised, else of the code that runs.

@@ -3,20 +3,23 @@
 //! whose trips the hardware could not tell; remarks say so.
 
 use nbcc_analysis::listing::{Listing, Reg};
-use nbcc_base::Failed;
+use nbcc_base::{Diagnostic, Failed};
 use nbcc_isa_simt::Program;
 use nbcc_isa_tom::Machine;
 use nbcc_isa_tom::cost;
 use nbcc_isa_tom::offload::{
     self as binary, Checker, Condition, Constant, Entry, OffloadTable, Tag, Webs,
 };
+use nbcc_isa_tom::policy::Policy;
 use nbcc_pipeline::Context;
 use nbcc_simt::Compilation;
 
 use crate::code;
+use crate::codes;
 use crate::markers::{self, Places};
 use crate::offload::{self, Candidate, Found, Iterations, Range};
 use crate::remarks;
+use crate::{MAP, OFFLOAD};
 
 /// What was found in the code that runs.
 #[derive(Debug, Default)]
@@ -59,6 +62,30 @@ pub fn run(state: &mut Compilation<Candidates>, cx: &mut Context<'_>) -> Result<
         state.program = Some(make(program, &kernels, &webs, &mut chosen, &machine, cx));
     }
     state.own.kernels = kernels;
+    policy(state, &machine, cx)
+}
+
+/// Writes down by which policy the machine is to offload, where that is asked for.
+fn policy(
+    state: &mut Compilation<Candidates>,
+    machine: &Machine,
+    cx: &mut Context<'_>,
+) -> Result<(), Failed> {
+    let choice = |key: &str| state.choices.get(key).map(String::as_str);
+    let policy = match Policy::named(machine, choice(OFFLOAD), choice(MAP)) {
+        Ok(policy) => policy,
+        Err(why) => {
+            let error = Diagnostic::error(&codes::POLICY, why);
+            return cx.diagnostics.fail(error.help(
+                "use a machine with multiprocessors beside memory (--machine tom), or -X offload=none",
+            ));
+        }
+    };
+    if policy != Policy::default_of(machine)
+        && let Some(program) = &mut state.program
+    {
+        program.sections.push(policy.section());
+    }
     Ok(())
 }
 

@@ -59,10 +59,17 @@ fn main() {
         };
         let start = Instant::now();
         let options = RunOptions::default();
-        let out = &mut Vec::new();
-        let timing =
-            nbcc_sim_tom::launch(&mut device, &module, &launch, &options, None, out, &mut |_| ())
-                .expect("the example runs");
+        let (session, out) = (&mut nbcc_sim_tom::Session::default(), &mut Vec::new());
+        let timing = nbcc_sim_tom::launch(
+            &mut device,
+            &module,
+            &launch,
+            &options,
+            session,
+            out,
+            &mut |_| (),
+        )
+        .expect("the example runs");
         let seconds = start.elapsed().as_secs_f64();
         let instructions = timing.counters.instructions();
         println!(

@@ -14,7 +14,7 @@ use nbcc_sim_simt::{LANES, lanes_of};
 use crate::issue::Issue;
 use crate::message::{Ask, Request};
 use crate::plan::Plan;
-use crate::sm::{Env, Sm};
+use crate::sm::{Env, Event, Shared, Sm};
 use crate::stall::Stall;
 
 /// What an instruction reaches beside registers.
@@ -37,6 +37,8 @@ pub struct Flight {
     pub left: u32,
     /// The last cycle of those that have.
     pub latest: Cycle,
+    /// The number of a store or atomic operation.
+    pub store: Option<u64>,
 }
 
 /// A line that was asked for.
@@ -115,19 +117,13 @@ impl Sm {
         env: &Env<'_, '_>,
     ) {
         self.pieces.clear();
-        let words = u64::from(env.context.kernel.local_bytes / 4);
-        let places = u64::from(env.machine.sm.warps);
-        let slot = (go.slot * self.schedulers.len() + go.scheduler) as u64;
-        let base = (u64::from(self.number) * places + slot).wrapping_mul(words);
-        // The words of all lanes fill this many lines.
-        let per_line = (env.machine.cache.line_bytes / 4).max(1) as usize;
-        let each = LANES.div_ceil(per_line) as u64;
+        let home =
+            self.schedulers[go.scheduler].warps[go.slot].as_ref().map_or(0, |warp| warp.home);
         for lane in lanes_of(go.lanes) {
             let first = addresses[lane] / 4;
             let last = addresses[lane].saturating_add(u64::from(plan.bytes).max(1) - 1) / 4;
             for word in first..=last.min(first + 7) {
-                let line = base.wrapping_add(word).wrapping_mul(each) + (lane / per_line) as u64;
-                let number = LOCAL_LINES + line % LOCAL_LINES;
+                let number = Sm::local_line(home, word, lane, env);
                 match self.pieces.iter_mut().rev().find(|piece| piece.number == number) {
                     Some(piece) => piece.lanes |= 1 << lane,
                     None => self.pieces.push(Piece { number, lanes: 1 << lane }),
@@ -136,14 +132,42 @@ impl Sm {
         }
     }
 
+    /// The line of a word of a lane's local memory; `home` is that of its warp.
+    pub fn local_line(home: u64, word: u64, lane: usize, env: &Env<'_, '_>) -> u64 {
+        let words = u64::from(env.context.kernel.local_bytes / 4);
+        // The words of all lanes fill this many lines.
+        let per_line = (env.machine.cache.line_bytes / 4).max(1) as usize;
+        let each = LANES.div_ceil(per_line) as u64;
+        let word = home.wrapping_mul(words).wrapping_add(word);
+        let line = word.wrapping_mul(each).wrapping_add((lane / per_line) as u64);
+        LOCAL_LINES + line % LOCAL_LINES
+    }
+
+    /// Whether a line is one of local memory.
+    pub fn is_local(line: u64) -> bool {
+        line >= LOCAL_LINES
+    }
+
     /// A load, store or atomic operation of global or local memory.
-    pub fn memory_access(&mut self, go: &Issue, plan: &Plan, env: &Env<'_, '_>) {
+    pub fn memory_access(
+        &mut self,
+        go: &Issue,
+        plan: &Plan,
+        env: &Env<'_, '_>,
+        _shared: &mut Shared<'_, '_>,
+    ) {
         let begin = go.now + Cycle::from(plan.collect);
         self.counts.accesses += 1;
         self.counts.lines += self.pieces.len() as u64;
-        let flight = self.flights.insert(Flight { go: *go, left: 1, latest: begin });
+        let mut store = None;
+        if plan.store || plan.atomic {
+            self.store_number += 1;
+            store = Some(self.store_number);
+        }
+        let flight = self.flights.insert(Flight { go: *go, left: 1, latest: begin, store });
         let resident = self.blocks[go.block].as_mut().expect("its block");
         resident.pending += 1;
+        resident.stores.extend(store);
         let sched = &mut self.schedulers[go.scheduler];
         sched.warps[go.slot].as_mut().expect("the warp").pending += 1;
         self.write(go, plan, NEVER);
@@ -260,7 +284,13 @@ impl Sm {
     }
 
     /// A line has come.
-    pub fn line_came(&mut self, now: Cycle, number: u32, env: &Env<'_, '_>) {
+    pub fn line_came(
+        &mut self,
+        now: Cycle,
+        number: u32,
+        env: &Env<'_, '_>,
+        _shared: &mut Shared<'_, '_>,
+    ) {
         let miss = self.misses.remove(number);
         if miss.fills {
             self.cache.fill(miss.line);
@@ -294,7 +324,7 @@ impl Sm {
         if flight.left > 0 {
             return None;
         }
-        let Flight { go, latest, .. } = self.flights.remove(number);
+        let Flight { go, latest, store, .. } = self.flights.remove(number);
         let plan = env.plan(go.pc);
         let destinations = &plan.registers.destinations;
         let mut at = latest;
@@ -309,6 +339,14 @@ impl Sm {
         sched.warps[go.slot].as_mut().expect("a warp whose access ends").pending -= 1;
         let resident = self.blocks[go.block].as_mut().expect("its block");
         resident.pending -= 1;
+        if let Some(at) = store.and_then(|store| resident.stores.iter().position(|s| *s == store)) {
+            resident.stores.swap_remove(at);
+        }
+        for at in 0..resident.departures.len() {
+            let resident = self.blocks[go.block].as_ref().expect("its block");
+            let (scheduler, slot) = resident.departures[at];
+            self.schedule(now, Event::Depart(scheduler, slot));
+        }
         Some(go)
     }
 

@@ -83,6 +83,11 @@ impl Channel {
         Channel { unit, unit_bytes, latency, free: 0, bytes: 0, packets: 0, busy: 0 }
     }
 
+    /// Femtoseconds in which it was in use up to a time, at which all that was sent by then is known.
+    pub fn busy_until(&self, at: Time) -> Time {
+        self.busy - self.free.saturating_sub(at).min(self.busy)
+    }
+
     /// Sends bytes at a time or as soon as those before are sent: when that begins, and when all have
     /// arrived.
     #[inline]

@@ -9,6 +9,7 @@ use nbcc_sim_simt::timing::NEVER;
 
 use crate::access::Reach;
 use crate::plan::{Kind, Plan};
+use crate::residents::{Role, Stay};
 use crate::sm::{Env, Shared, Sm};
 use crate::stall::Stall;
 
@@ -50,6 +51,11 @@ impl Sm {
         let inst = &env.context.program.code.text[pc as usize];
         let lanes = threads.guarded(&inst.guard, mask);
         let go = Issue { now, scheduler, slot, block, pc, lanes };
+        if !matches!(warp.role, Role::Plain | Role::Visits { .. })
+            && self.in_candidate(&go, mask, plan, env, shared)
+        {
+            return Ok(());
+        }
 
         if lanes != 0
             && let Some((at, why)) = self.hindrance(&go, plan)
@@ -65,19 +71,30 @@ impl Sm {
             && let Kind::Access(space) = plan.kind
             && let Some((base, offset)) = inst.op.address()
         {
-            let addresses = threads.addresses(base, offset.0);
+            let resident = self.blocks[block].as_ref().expect("its block");
+            let addresses = resident.block.warps()[number].addresses(base, offset.0);
             reach = self.reach(&go, plan, space, addresses, env);
+            if reach == Reach::Memory {
+                self.observe(&go, plan, shared);
+            }
         }
 
         self.enter(&go, plan, shared);
         let resident = self.blocks[block].as_mut().expect("its block");
+        if let Some(token) = resident.task {
+            shared.tasks.get_mut(token).expect("a task").did.instructions += 1;
+        }
         let others = match resident.block.step(number, now, env.context, shared.state) {
             Ok(others) => others,
             Err(fault) => return Err(Sm::fault(env, resident.block.index(), fault)),
         };
         if lanes != 0 {
             shared.profile.executed[pc as usize] += 1;
-            self.execute(&go, plan, reach, env);
+            if plan.kind == Kind::Fence {
+                // What others wrote before is to be seen behind it.
+                self.clear_cache(shared.copies.as_mut());
+            }
+            self.execute(&go, plan, reach, env, shared);
         }
         let mut next = now + 1;
         let resident = self.blocks[block].as_ref().expect("its block");
@@ -87,18 +104,48 @@ impl Sm {
         }
         let warp = self.schedulers[scheduler].warps[slot].as_mut().expect("the warp");
         (warp.fetched, warp.why) = (next, Stall::Fetch);
+        if let Kind::Region(number) = plan.kind {
+            self.marked(&go, number, env, shared);
+        }
         self.prepare(scheduler, slot, env);
-        if others {
+        if others || self.blocks[block].as_ref().is_some_and(|resident| resident.done) {
             self.wake(block, number, next + Cycle::from(env.machine.latency.alu), env);
             self.settle(now, block);
         }
         Ok(())
     }
 
+    /// Notes the lines of an access, which are in `pieces`, where they are those of a candidate.
+    fn observe(&mut self, go: &Issue, plan: &Plan, shared: &mut Shared<'_, '_>) {
+        let resident = self.blocks[go.block].as_ref().expect("its block");
+        if let Some(token) = resident.task {
+            let task = shared.tasks.get_mut(token).expect("a task");
+            task.did.accesses += 1;
+            for piece in &self.pieces {
+                let stack = shared.map.stack(piece.number);
+                task.stacks |= 1 << (stack % 64);
+                task.did.lines += 1;
+                task.did.remote_lines += u64::from(stack != task.stack);
+                if plan.store {
+                    task.wrote(piece.number);
+                }
+            }
+        } else if let Some(learning) = &mut shared.learning
+            && let Some(warp) = &self.schedulers[go.scheduler].warps[go.slot]
+            && let Role::Stays(Stay { instance: Some(instance), lanes, .. }) = warp.role
+            && go.lanes & lanes != 0
+        {
+            for piece in self.pieces.iter().filter(|piece| !Sm::is_local(piece.number)) {
+                let address = shared.map.address(piece.number);
+                learning.access(instance, address, shared.state.memory);
+            }
+        }
+    }
+
     /// What keeps an instruction from issuing: until when, never where that is not known, and why.
     fn hindrance(&self, go: &Issue, plan: &Plan) -> Option<(Cycle, Stall)> {
         let (free, why) = match plan.kind {
-            Kind::Compute | Kind::Branch | Kind::Barrier | Kind::Fence => {
+            Kind::Compute | Kind::Branch | Kind::Barrier | Kind::Fence | Kind::Region(_) => {
                 (self.schedulers[go.scheduler].units, Stall::Units)
             }
             Kind::Special => (self.special, Stall::Units),
@@ -127,17 +174,20 @@ impl Sm {
     }
 
     /// Takes what the instruction needs.
-    fn execute(&mut self, go: &Issue, plan: &Plan, reach: Reach, env: &Env<'_, '_>) {
+    fn execute(
+        &mut self,
+        go: &Issue,
+        plan: &Plan,
+        reach: Reach,
+        env: &Env<'_, '_>,
+        shared: &mut Shared<'_, '_>,
+    ) {
         match reach {
             Reach::None => {
-                if plan.kind == Kind::Fence {
-                    // What others wrote before is to be seen behind it.
-                    self.cache.clear();
-                }
                 self.compute(go, plan, env);
             }
             Reach::Shared(passes) => self.shared_access(go, plan, passes, env),
-            Reach::Memory => self.memory_access(go, plan, env),
+            Reach::Memory => self.memory_access(go, plan, env, shared),
         }
     }
 
@@ -184,7 +234,7 @@ impl Sm {
     }
 
     /// Warps of a block that waited for the one that has just issued.
-    fn wake(&mut self, block: usize, but: usize, at: Cycle, env: &Env<'_, '_>) {
+    pub fn wake(&mut self, block: usize, but: usize, at: Cycle, env: &Env<'_, '_>) {
         let count = self.blocks[block].as_ref().map_or(0, |resident| resident.places.len());
         for number in (0..count).filter(|number| *number != but) {
             let resident = self.blocks[block].as_ref().expect("its block");

@@ -1,8 +1,11 @@
 //! A timed launch, as a host asks for it.
 
 use nbcc_isa_tom::Machine;
-use nbcc_isa_tom::layout::Layout;
+use nbcc_isa_tom::address::StackBits;
+use nbcc_isa_tom::offload::OffloadTable;
+use nbcc_isa_tom::policy::{self as asked, Mapping};
 use nbcc_sim_dram::Model;
+use nbcc_sim_engine::slab::Slab;
 use nbcc_sim_engine::{Progress, Trace};
 use nbcc_sim_simt::machine::context::{Context, State};
 use nbcc_sim_simt::machine::fault::Fault;
@@ -11,10 +14,13 @@ use nbcc_sim_simt::timing::occupancy::{Occupancy, Resource, occupancy};
 use nbcc_sim_simt::{Counters, Device, LANES, Launch, LaunchError, Module, RunOptions};
 
 use crate::clock::Clock;
+use crate::map::{Map, Session};
 use crate::measures::{Measures, Profile};
 use crate::plan::Plan;
+use crate::policy::{self, Policy};
 use crate::sm::{Env, Shared, warps_of};
 use crate::system::System;
+use crate::task::CandidateCounts;
 use crate::timeline::Timeline;
 use crate::vault;
 
@@ -29,8 +35,8 @@ pub struct Timing {
     pub trace: Option<Trace>,
 }
 
-/// Runs a kernel to its end on the machine that its program was compiled for. `trace_events` is how
-/// many events a timeline keeps; none makes no timeline.
+/// Runs a kernel to its end on the machine that its program was compiled for. `session` is kept from
+/// launch to launch of a program.
 ///
 /// # Errors
 /// As [`Device::launch`], and a machine whose banks the DRAM model refuses.
@@ -39,7 +45,7 @@ pub fn launch(
     module: &Module,
     launch: &Launch<'_>,
     options: &RunOptions,
-    trace_events: Option<usize>,
+    session: &mut Session,
     output: &mut Vec<u8>,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Timing, LaunchError> {
@@ -47,10 +53,18 @@ pub fn launch(
     let machine = Machine::from_toml(&module.program().machine.toml, &[])
         .map_err(|error| wrong(error.to_string()))?;
     let model = vault::model(&machine).map_err(wrong)?;
+    let program = module.program();
+    let table = OffloadTable::of(program).map_err(|error| wrong(error.to_string()))?;
+    let asked = asked::Policy::of(program).map_err(|error| wrong(error.to_string()))?;
+    let mut policy = policy::of(asked.offload);
+    if session.watches_all {
+        policy = policy::of("none");
+    }
     let mut measures = Measures::default();
     let mut trace = None;
     let mut counters = device.launch_by(module, launch, output, |context, state| {
-        (measures, trace) = run(&machine, &model, context, state, options, trace_events, progress)?;
+        let run = Run { machine: &machine, model: &model, table: &table, policy, maps: asked.map };
+        (measures, trace) = run.launch(context, state, options, session, progress)?;
         Ok(())
     })?;
     counters.finish(measures.cycles);
@@ -72,43 +86,104 @@ fn resident(machine: &Machine, context: &Context<'_>) -> Occupancy {
     ])
 }
 
-fn run(
-    machine: &Machine,
-    model: &std::sync::Arc<Model>,
-    context: &Context<'_>,
-    state: &mut State<'_>,
-    options: &RunOptions,
-    trace_events: Option<usize>,
-    progress: &mut dyn FnMut(Progress),
-) -> Result<(Measures, Option<Trace>), Box<Fault>> {
-    let kernel = context.kernel;
-    let text = &context.program.code.text;
-    let range = kernel.entry as usize..(kernel.entry + kernel.instructions) as usize;
-    let plans: Vec<Plan> = text[range].iter().map(|inst| Plan::new(machine, inst)).collect();
-    let held = resident(machine, context);
-    let env = Env {
-        machine,
-        clock: Clock::gigahertz(machine.gpu.clock),
-        layout: Layout::new(machine),
-        context,
-        plans: &plans,
-        blocks: held.blocks,
-        max_cycles: options.max_cycles,
-    };
-    let mut shared = Shared {
-        state,
-        dispatch: Dispatch::new(context.grid, 1),
-        profile: Profile::new(text.len()),
-        timeline: trace_events.map(|limit| Timeline::new(machine, limit)),
-    };
-    let mut system = System::new(&env, model);
-    let cycles = system.run(&env, &mut shared, progress)?;
-    let mut measures = Measures::new(text.len());
-    measures.cycles = cycles;
-    measures.time = env.clock.time(cycles);
-    measures.profile = shared.profile;
-    measures.occupancy = (held.blocks, held.limit);
-    system.sms.iter().for_each(|sm| measures.take_sm(sm));
-    measures.memory = system.memory.counts;
-    Ok((measures, shared.timeline.map(Timeline::into_trace)))
+/// What a launch is run on and by.
+struct Run<'a> {
+    machine: &'a Machine,
+    model: &'a std::sync::Arc<Model>,
+    table: &'a OffloadTable,
+    policy: Policy,
+    maps: Mapping,
+}
+
+impl Run<'_> {
+    /// Runs it to its end.
+    fn launch(
+        &self,
+        context: &Context<'_>,
+        state: &mut State<'_>,
+        options: &RunOptions,
+        session: &mut Session,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<(Measures, Option<Trace>), Box<Fault>> {
+        let machine = self.machine;
+        let kernel = context.kernel;
+        let text = &context.program.code.text;
+        let range = kernel.entry as usize..(kernel.entry + kernel.instructions) as usize;
+        let plan = |inst| Plan::in_table(machine, inst, self.table);
+        let plans: Vec<Plan> = text[range.clone()].iter().map(plan).collect();
+        let held = resident(machine, context);
+        let env = Env {
+            machine,
+            clock: Clock::gigahertz(machine.gpu.clock),
+            table: self.table,
+            policy: self.policy,
+            context,
+            plans: &plans,
+            blocks: held.blocks,
+            max_cycles: options.max_cycles,
+        };
+        // Multiprocessors in stacks issue, too, but blocks are not given to them.
+        state.counters.cores.resize(machine.sms() as usize, 0);
+        let dispatch = Dispatch::new(context.grid, 1);
+        let inside = |begin: u32| range.contains(&(begin as usize));
+        let own = self.table.entries.iter().filter(|entry| inside(entry.begin)).count() as u64;
+        let warps = u64::from(warps_of(context));
+        let expected = dispatch.total().saturating_mul(warps).saturating_mul(own);
+        let learns = session.watches_all
+            || self.maps == Mapping::Transparent && self.policy.decide.is_some();
+        let learning =
+            if learns { session.learning(machine, &kernel.name, expected) } else { None };
+        // While the mapping is learnt only as many blocks run as it takes.
+        let gate = match &learning {
+            Some(learning) if !session.watches_all => {
+                learning.wanted.div_ceil((warps * own).max(1)).max(1)
+            }
+            _ => u64::MAX,
+        };
+        let map = match self.maps {
+            Mapping::Baseline => Map::new(machine),
+            Mapping::Transparent | Mapping::Oracle => session.map(machine, state.memory),
+        };
+        let stacks = machine.stack.count as usize;
+        let faults = session.faults;
+        let mut system = System::new(&env, self.model);
+        system.memory.map = map.clone();
+        if learning.as_ref().is_some_and(|learning| learning.from_host) {
+            system.memory.use_host(machine, true);
+        }
+        let mut shared = Shared {
+            state,
+            dispatch,
+            profile: Profile::new(text.len()),
+            timeline: session.trace_events.map(|limit| Timeline::new(machine, limit)),
+            tasks: Slab::new(),
+            pending: vec![0; stacks],
+            busy: vec![[false; 2]; stacks],
+            map,
+            session,
+            learn_cycles: 0,
+            learning,
+            gate,
+            candidates: vec![CandidateCounts::default(); self.table.entries.len()],
+            faults,
+            copies: None,
+        };
+        let cycles = system.run(&env, &mut shared, progress)?;
+        let mut measures = Measures::new(text.len());
+        measures.cycles = cycles;
+        measures.time = env.clock.time(cycles);
+        measures.profile = shared.profile;
+        measures.occupancy = (held.blocks, held.limit);
+        measures.candidates = shared.candidates;
+        measures.learn_cycles = shared.learn_cycles;
+        measures.bits = match self.maps {
+            Mapping::Baseline => None,
+            Mapping::Transparent | Mapping::Oracle => shared.session.bits.map(StackBits::pair),
+        };
+        let cores = &shared.state.counters.cores[machine.gpu.sms as usize..];
+        measures.stack_instructions = cores.iter().sum();
+        system.sms.iter().for_each(|sm| measures.take_sm(sm));
+        measures.memory = system.memory.counts;
+        Ok((measures, shared.timeline.map(Timeline::into_trace)))
+    }
 }

@@ -6,6 +6,7 @@ use nbcc_sim_engine::Cycle;
 use crate::clock::Time;
 use crate::sm::Sm;
 use crate::stall::Stall;
+use crate::task::CandidateCounts;
 
 macro_rules! counts {
     ($(#[$about:meta])* $type:ident { $( $(#[$meta:meta])* $name:ident ),+ $(,)? }) => {
@@ -83,6 +84,8 @@ counts! {
         tsv_cycles,
         /// Lanes of atomic operations.
         atomic_lanes,
+        /// Bytes over the way to the host.
+        host_bytes,
     }
 }
 
@@ -126,6 +129,14 @@ pub struct Measures {
     pub memory: MemoryCounts,
     /// By instruction.
     pub profile: Profile,
+    /// By candidate, in the order of the table.
+    pub candidates: Vec<CandidateCounts>,
+    /// Instructions that multiprocessors in stacks issued.
+    pub stack_instructions: u64,
+    /// Cycles until the mapping was learnt.
+    pub learn_cycles: Cycle,
+    /// The bits that choose the stack of what candidates access, after the last launch.
+    pub bits: Option<[u32; 2]>,
     /// Blocks that a multiprocessor holds, and what keeps it from holding more, of the last launch.
     pub occupancy: (u32, &'static str),
 }
@@ -157,7 +168,19 @@ impl Measures {
         self.memory.dram.add(&other.memory.dram);
         add(&mut self.profile.executed, &other.profile.executed);
         add(&mut self.profile.stalled, &other.profile.stalled);
+        self.candidates.resize_with(other.candidates.len(), CandidateCounts::default);
+        self.candidates.iter_mut().zip(&other.candidates).for_each(|(a, b)| a.add(b));
+        self.stack_instructions += other.stack_instructions;
+        self.learn_cycles += other.learn_cycles;
+        self.bits = other.bits;
         self.occupancy = other.occupancy;
+    }
+
+    /// All candidates together.
+    pub fn offload(&self) -> CandidateCounts {
+        let mut sum = CandidateCounts::default();
+        self.candidates.iter().for_each(|counts| sum.add(counts));
+        sum
     }
 }
 

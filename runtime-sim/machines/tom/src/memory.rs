@@ -10,7 +10,7 @@ use std::collections::{BinaryHeap, VecDeque};
 use std::sync::Arc;
 
 use nbcc_isa_tom::Machine;
-use nbcc_isa_tom::layout::{Layout, Mapping, Place};
+use nbcc_isa_tom::layout::Place;
 use nbcc_sim_dram::{Completion, Kind, Model};
 use nbcc_sim_engine::Cycle;
 use nbcc_sim_engine::slab::Slab;
@@ -18,8 +18,10 @@ use nbcc_sim_simt::timing::NEVER;
 use nbcc_sim_simt::timing::cache::Cache;
 
 use crate::clock::{Channel, Clock, Time, nanoseconds};
+use crate::map::Map;
 use crate::measures::MemoryCounts;
 use crate::message::{Answer, Ask, Request};
+use crate::sm::Sm;
 use crate::timeline::Timeline;
 use crate::vault::{Pace, Vault};
 
@@ -32,6 +34,15 @@ struct Travel {
     next: Option<u32>,
     /// The second half of an atomic operation, which nobody waits for.
     silent: bool,
+    /// It goes to the host's memory.
+    to_host: bool,
+}
+
+/// The way to the host's memory, and back.
+#[derive(Debug)]
+struct Host {
+    up: Channel,
+    down: Channel,
 }
 
 /// What happens to a request next, or to a vault.
@@ -51,6 +62,8 @@ enum Step {
     Served,
     /// Its answer comes to the GPU.
     Back,
+    /// It comes to the multiprocessor that a block is of, at no cost.
+    Home,
     /// The banks of a vault do something.
     Banks,
 }
@@ -90,7 +103,12 @@ struct Port {
 /// Everything behind the multiprocessors.
 #[derive(Debug)]
 pub struct Memory {
-    layout: Layout,
+    /// Which stack holds which line.
+    pub map: Map,
+    /// The way to the host's memory, while data is there.
+    host: Option<Host>,
+    /// Whether requests and acknowledgments of blocks are free, and their accesses all served at home.
+    is_ideal: bool,
     sm_clock: Clock,
     l2_clock: Clock,
     l2_latency: Time,
@@ -141,7 +159,9 @@ impl Memory {
         let link = |share: f64| Channel::of_bandwidth(machine.link.bandwidth * share, link_latency);
         let stacks = machine.stack.count;
         Memory {
-            layout: Layout::new(machine),
+            map: Map::new(machine),
+            host: None,
+            is_ideal: false,
             sm_clock: Clock::gigahertz(machine.gpu.clock),
             l2_clock,
             l2_latency: Time::from(machine.l2.latency) * l2_clock.period,
@@ -208,14 +228,62 @@ impl Memory {
 
     /// Takes a request.
     pub fn ask(&mut self, request: Request) {
-        let place = self.layout.place(Mapping::Baseline, request.line);
-        let number = self.travels.insert(Travel { request, place, next: None, silent: false });
-        if request.sm < self.gpu_sms {
-            self.schedule(request.time, Step::Cluster, number, 0);
-            return;
+        let own = self.stack_of(request.sm);
+        let place = match (request.ask, own) {
+            (Ask::Offload | Ask::Return, _) => {
+                Place { stack: request.line as u32, ..Place::default() }
+            }
+            (_, Some(own)) if self.is_ideal => {
+                Place { stack: own as u32, ..self.map.place(request.line) }
+            }
+            _ => self.map.place(request.line),
+        };
+        let is_data = !matches!(request.ask, Ask::Offload | Ask::Return);
+        let to_host = self.host.is_some() && is_data && !Sm::is_local(request.line);
+        let travel = Travel { request, place, next: None, silent: false, to_host };
+        let number = self.travels.insert(travel);
+        match request.ask {
+            Ask::Offload if self.is_ideal => self.schedule(request.time, Step::Stack, number, 0),
+            Ask::Return if self.is_ideal => self.schedule(request.time, Step::Home, number, 0),
+            // Of a multiprocessor in a stack.
+            Ask::Return => self.schedule(request.time + self.switch, Step::Send, number, 0),
+            _ if own.is_some() => {
+                self.schedule(request.time + self.switch, Step::Send, number, 0);
+            }
+            _ => self.schedule(request.time, Step::Cluster, number, 0),
         }
-        // A multiprocessor of a stack.
-        self.schedule(request.time + self.switch, Step::Send, number, 0);
+    }
+
+    /// Requests and acknowledgments of blocks are free from now on, and their data is where they are.
+    pub fn idealise(&mut self) {
+        self.is_ideal = true;
+    }
+
+    /// From now on data is read from the host's memory, or no longer.
+    pub fn use_host(&mut self, machine: &Machine, is_used: bool) {
+        if let Some(host) = self.host.take() {
+            self.counts.flow.host_bytes += host.up.bytes + host.down.bytes;
+        }
+        let half = nanoseconds(machine.pcie.latency_us * 1000.0 / 2.0);
+        let way = || Channel::of_bandwidth(machine.pcie.bandwidth, half);
+        self.host = is_used.then(|| Host { up: way(), down: way() });
+    }
+
+    /// The links to and from a stack up to a time: femtoseconds in which they were in use.
+    pub fn link_use(&self, stack: usize, at: Time) -> [Time; 2] {
+        let Stack { tx, rx, .. } = &self.stacks[stack];
+        [tx.busy_until(at), rx.busy_until(at)]
+    }
+
+    /// A line of the shared cache is no longer valid.
+    pub fn drop_line(&mut self, line: u64) {
+        let index = self.slice_of(line, self.map.place(line));
+        self.slices[index].cache.drop_line(line);
+    }
+
+    /// The multiprocessor of a stack that takes the next block: they take turns.
+    fn host_of(&self, stack: u32, token: u32) -> u32 {
+        self.gpu_sms + stack * self.stack_sms + token % self.stack_sms
     }
 
     /// The stack in which a multiprocessor is, if it is in one.
@@ -243,9 +311,13 @@ impl Memory {
                 Step::Slice => self.at_slice(time, number),
                 Step::Found => self.send_to_cluster(time, number),
                 Step::Send => self.send(time, number, timeline),
-                Step::Stack => self.at_stack(time, number, timeline),
+                Step::Stack => self.at_stack(time, number, out, timeline),
                 Step::Served => self.served(time, number, out, timeline),
                 Step::Back => self.back(time, number, out),
+                Step::Home => {
+                    let Travel { request, .. } = self.travels.remove(number);
+                    self.answer(time + self.lookahead.max(self.switch), &request, out);
+                }
                 Step::Banks => self.banks(time, number, cycle),
             }
         }
@@ -274,13 +346,16 @@ impl Memory {
         match request.ask {
             Ask::Load => self.line_bytes,
             Ask::Store => 0,
-            Ask::Atomic => request.answer,
+            Ask::Atomic | Ask::Return => request.answer,
+            Ask::Offload => 0,
         }
     }
 
     /// Bytes of a request on a link.
     fn request_packet(&self, request: &Request) -> u32 {
-        self.packet.link_header + self.packet.address + request.bytes
+        // A request for a block has its addresses among its bytes.
+        let address = if request.ask == Ask::Offload { 0 } else { self.packet.address };
+        self.packet.link_header + address + request.bytes
     }
 
     /// Bytes of an answer on a link.
@@ -294,7 +369,8 @@ impl Memory {
         let bytes = self.packet.interconnect_header + request.bytes;
         self.counts.flow.interconnect_up += u64::from(bytes);
         let (_, end) = self.ports[(request.sm / self.cluster_sms) as usize].up.send(time, bytes);
-        self.schedule(end, Step::Slice, number, 0);
+        let next = if request.ask == Ask::Offload { Step::Send } else { Step::Slice };
+        self.schedule(end, next, number, 0);
     }
 
     /// A part of the shared cache takes a request a cycle.
@@ -349,6 +425,7 @@ impl Memory {
                 slice.cache.drop_line(request.line);
                 Step::Send
             }
+            Ask::Offload | Ask::Return => unreachable!("blocks pass the shared cache by"),
         };
         slice.free = start + self.l2_clock.period;
         self.schedule(ready, step, number, 0);
@@ -368,10 +445,22 @@ impl Memory {
 
     /// A request goes over a link, if one lies between.
     fn send(&mut self, time: Time, number: u32, timeline: &mut Option<Timeline>) {
-        let Travel { request, place, .. } = *self.travels.get(number).expect("a request");
+        let Travel { request, place, to_host, .. } = *self.travels.get(number).expect("a request");
         let bytes = self.request_packet(&request);
         let to = place.stack as usize;
         let from = self.stack_of(request.sm);
+        if request.ask == Ask::Return {
+            let bytes = self.answer_packet(&request);
+            let (start, end) = self.stacks[to].rx.send(time, bytes);
+            if let Some(timeline) = timeline {
+                timeline.link(to, 1, "return", start, end);
+            }
+            return self.schedule(end, Step::Back, number, 0);
+        }
+        if to_host && let Some(host) = &mut self.host {
+            let (_, end) = host.up.send(time, bytes);
+            return self.schedule(end, Step::Served, number, 0);
+        }
         if from == Some(to) {
             return self.schedule(time, Step::Stack, number, 0);
         }
@@ -383,20 +472,33 @@ impl Memory {
         if let Some(timeline) = timeline
             && from.is_none()
         {
-            timeline.link(to, 0, "request", start, end);
+            let name = if request.ask == Ask::Offload { "offload" } else { "request" };
+            timeline.link(to, 0, name, start, end);
         }
         self.schedule(end, Step::Stack, number, 0);
     }
 
     /// A request comes to its vault: what it brings crosses the vias first.
-    fn at_stack(&mut self, time: Time, number: u32, timeline: &mut Option<Timeline>) {
+    fn at_stack(
+        &mut self,
+        time: Time,
+        number: u32,
+        out: &mut Vec<Answer>,
+        timeline: &mut Option<Timeline>,
+    ) {
         let Travel { request, place, .. } = *self.travels.get(number).expect("a request");
+        if request.ask == Ask::Offload {
+            self.travels.remove(number);
+            let sm = self.host_of(place.stack, request.token);
+            let wait = if self.is_ideal { self.lookahead.max(self.switch) } else { self.switch };
+            return self.answer(time + wait, &Request { sm, ..request }, out);
+        }
         let pace = self.pace;
         let vault = &mut self.stacks[place.stack as usize].vaults[place.vault as usize];
         let at = time + self.controller;
         let (kind, at) = match request.ask {
             Ask::Store => (Kind::Write, vault.cross(&pace, at, request.bytes)),
-            Ask::Load | Ask::Atomic => (Kind::Read, at),
+            _ => (Kind::Read, at),
         };
         if let Some(timeline) = timeline {
             timeline.vault(place, if kind == Kind::Write { "write" } else { "read" }, at, pace);
@@ -449,7 +551,7 @@ impl Memory {
                 let changed = there + Time::from(request.lanes) * self.sm_clock.period;
                 self.counts.flow.atomic_lanes += u64::from(request.lanes);
                 let written = vault.cross(&self.pace, changed, bytes);
-                let write = Travel { request, place, next: None, silent: true };
+                let write = Travel { request, place, next: None, silent: true, to_host: false };
                 let id = self.travels.insert(write);
                 let pace = self.pace;
                 let vault = &mut self.stacks[place.stack as usize].vaults[place.vault as usize];
@@ -457,6 +559,7 @@ impl Memory {
                 self.look_at(place, next);
                 self.schedule(changed, Step::Served, number, 0);
             }
+            Ask::Offload | Ask::Return => unreachable!("blocks do not go to banks"),
         }
     }
 
@@ -468,9 +571,14 @@ impl Memory {
         out: &mut Vec<Answer>,
         timeline: &mut Option<Timeline>,
     ) {
-        let Travel { request, place, .. } = *self.travels.get(number).expect("a request");
+        let Travel { request, place, to_host, .. } = *self.travels.get(number).expect("a request");
         let bytes = self.answer_packet(&request);
         let from = place.stack as usize;
+        if to_host {
+            // What is still on its way when the data has been copied comes in time, too.
+            let end = self.host.as_mut().map_or(time, |host| host.down.send(time, bytes).1);
+            return self.schedule(end, Step::Back, number, 0);
+        }
         match self.stack_of(request.sm) {
             Some(to) if to == from => {
                 self.travels.remove(number);
@@ -496,6 +604,17 @@ impl Memory {
         if request.sm >= self.gpu_sms {
             self.travels.remove(number);
             return self.answer(time + self.switch, &request, out);
+        }
+        if request.ask == Ask::Return {
+            // To the port of the cluster of the warp that waits.
+            let bytes = self.packet.interconnect_header + request.answer;
+            self.counts.flow.interconnect_down += u64::from(bytes);
+            let each = (self.slices.len() / self.stacks.len()).max(1);
+            let index = (place.stack as usize * each) % self.slices.len();
+            let (_, end) = self.slices[index].out.send(time, bytes);
+            self.sequence += 1;
+            self.answers.push(Reverse((end, self.sequence, number)));
+            return;
         }
         if request.ask != Ask::Load {
             return self.send_to_cluster(time, number);

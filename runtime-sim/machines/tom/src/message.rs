@@ -13,6 +13,10 @@ pub enum Ask {
     Store,
     /// Bytes of a line are read, changed and written.
     Atomic,
+    /// A block is to run in a stack. `line` is the stack, `token` the task.
+    Offload,
+    /// It has run, and goes back to the multiprocessor `sm`. `line` and `token` as before.
+    Return,
 }
 
 /// A request for a line.

@@ -2,9 +2,10 @@
 
 use nbcc_isa::Instruction;
 use nbcc_isa_simt::operands::{Order, Space};
-use nbcc_isa_simt::{Category, Inst, Op, PhysReg, Unit};
+use nbcc_isa_simt::{Category, Inst, Op, PhysReg, RegClass, Unit};
 use nbcc_isa_tom::Machine;
-use nbcc_sim_simt::timing::operands::Operands;
+use nbcc_isa_tom::offload::{Condition, OffloadTable};
+use nbcc_sim_simt::timing::operands::{Operands, number as number_of};
 
 /// What an instruction is to the pipeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,6 +22,8 @@ pub enum Kind {
     Fence,
     /// Accesses memory.
     Access(Space),
+    /// Begins the candidate of that number.
+    Region(u32),
 }
 
 /// What is known of an instruction.
@@ -49,10 +52,28 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// The plan of an instruction in a program with these candidates: the condition of one is read with
+    /// its marker.
+    pub fn in_table(machine: &Machine, inst: &Inst<PhysReg>, table: &OffloadTable) -> Plan {
+        let mut plan = Plan::new(machine, inst);
+        if let Kind::Region(number) = plan.kind
+            && let Some(entry) = table.entries.get(number as usize)
+        {
+            let mut waits = Vec::new();
+            for reg in entry.condition.iter().flat_map(Condition::registers) {
+                let count = if reg.class == RegClass::Wide { 2 } else { 1 };
+                waits.extend((0..count).map(|part| number_of(reg.class, reg.index + part)));
+            }
+            plan.registers.waits = waits.into();
+        }
+        plan
+    }
+
     /// The plan of an instruction.
     pub fn new(machine: &Machine, inst: &Inst<PhysReg>) -> Plan {
         let kind = match (&inst.op, inst.unit()) {
             (Op::Fence { .. }, _) => Kind::Fence,
+            (Op::Region { number }, _) => Kind::Region(*number),
             (op, Unit::Lsu) => op.space().map_or(Kind::Compute, Kind::Access),
             (_, Unit::Sfu) => Kind::Special,
             (_, Unit::Sync) => Kind::Barrier,

@@ -1,7 +1,10 @@
 //! What a multiprocessor holds: warps in the places of its schedulers, and the blocks that they are of.
 
 use nbcc_sim_engine::Cycle;
+use nbcc_sim_simt::Mask;
 use nbcc_sim_simt::machine::block::Block;
+use nbcc_sim_simt::machine::warp::Warp as Threads;
+use nbcc_sim_simt::paths::Paths;
 use nbcc_sim_simt::timing::scoreboard::Scoreboard;
 use nbcc_sim_simt::timing::{NEVER, schedule};
 
@@ -26,6 +29,77 @@ pub struct Warp {
     pub pending: u32,
     /// Whether it waits for the load-store unit.
     pub parked: bool,
+    /// Where its words of local memory lie, in units of those of a warp.
+    pub home: u64,
+    /// What it has to do with offloading.
+    pub role: Role,
+}
+
+/// What a warp has to do with offloading.
+#[derive(Debug)]
+pub enum Role {
+    /// Nothing.
+    Plain,
+    /// In a candidate that it runs here.
+    Stays(Stay),
+    /// In a candidate, up to the first access of memory, which decides.
+    Tries(Box<Try>),
+    /// It will be offloaded once what it wrote and what it takes along is there.
+    Leaves(Box<Departure>),
+    /// Its block runs in a stack.
+    Away,
+    /// It runs a block of another multiprocessor.
+    Visits {
+        /// Where that ends.
+        end: u32,
+    },
+}
+
+/// An instance that runs where it came to its begin.
+#[derive(Clone, Copy, Debug)]
+pub struct Stay {
+    /// The candidate.
+    pub number: u32,
+    /// The lanes.
+    pub lanes: Mask,
+    /// From when.
+    pub since: Cycle,
+    /// Its number among the instances that are watched.
+    pub instance: Option<u64>,
+}
+
+/// An instance that is about to be decided on.
+#[derive(Debug)]
+pub struct Try {
+    /// The candidate.
+    pub number: u32,
+    /// The lanes.
+    pub lanes: Mask,
+    /// From when.
+    pub since: Cycle,
+    /// Where the warp's threads were at the begin.
+    pub paths: Paths,
+    /// What is sent, kept from before the first instruction; until one runs the warp itself has it.
+    pub packed: Option<Threads>,
+}
+
+/// An instance that will be offloaded.
+#[derive(Debug)]
+pub struct Departure {
+    /// The candidate.
+    pub number: u32,
+    /// The lanes.
+    pub lanes: Mask,
+    /// From when.
+    pub since: Cycle,
+    /// From when it only waits for what was written.
+    pub decided: Cycle,
+    /// The stack.
+    pub stack: u32,
+    /// What is sent.
+    pub packed: Threads,
+    /// The last store of its multiprocessor that must be over.
+    pub stores: u64,
 }
 
 /// A warp scheduler with its places and units.
@@ -95,4 +169,12 @@ pub struct Resident {
     pub since: Cycle,
     /// Whether its end is already scheduled.
     pub leaving: bool,
+    /// Stores and atomic operations that are not over, by their numbers.
+    pub stores: Vec<u64>,
+    /// Warps that wait to be offloaded.
+    pub departures: Vec<(u32, u32)>,
+    /// The task that a visitor is of.
+    pub task: Option<u32>,
+    /// Whether that has run to its end.
+    pub done: bool,
 }

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
 use nbcc_isa_tom::Machine;
-use nbcc_isa_tom::layout::Layout;
+use nbcc_isa_tom::offload::OffloadTable;
 use nbcc_sim_engine::Cycle;
 use nbcc_sim_engine::slab::Slab;
 use nbcc_sim_simt::LANES;
@@ -22,12 +22,17 @@ use nbcc_sim_simt::timing::scoreboard::Scoreboard;
 
 use crate::access::{Flight, Miss, Waiting};
 use crate::clock::Clock;
+use crate::coherence::{Copies, Faults};
+use crate::map::{Learning, Map, Session};
 use crate::measures::{Profile, SmCounts};
-use crate::message::{Answer, Request};
+use crate::message::{Answer, Ask, Request};
 use crate::plan::{Kind, Plan};
-use crate::residents::{Resident, Scheduler, Warp};
+use crate::policy::Policy;
+use crate::residents::{Resident, Role, Scheduler, Warp};
 use crate::stall::Stall;
+use crate::task::{CandidateCounts, Task};
 use crate::timeline::Timeline;
+use crate::visitors::is_at_end;
 
 /// What does not change while a launch runs.
 pub struct Env<'a, 'b> {
@@ -35,8 +40,10 @@ pub struct Env<'a, 'b> {
     pub machine: &'a Machine,
     /// The clock of multiprocessors.
     pub clock: Clock,
-    /// Which place holds which line.
-    pub layout: Layout,
+    /// Its candidates.
+    pub table: &'a OffloadTable,
+    /// When instances of them are offloaded.
+    pub policy: Policy,
     /// The launch.
     pub context: &'a Context<'b>,
     /// Its instructions, those of the kernel.
@@ -65,6 +72,28 @@ pub struct Shared<'a, 'b> {
     pub profile: Profile,
     /// The timeline, if one was asked for.
     pub timeline: Option<Timeline>,
+    /// Blocks on their way to stacks, there, and back.
+    pub tasks: Slab<Task>,
+    /// Requests for each stack that are not acknowledged.
+    pub pending: Vec<u32>,
+    /// Whether the channels to and from each stack are busy.
+    pub busy: Vec<[bool; 2]>,
+    /// Which stack holds which line.
+    pub map: Map,
+    /// What is known of the mapping.
+    pub session: &'a mut Session,
+    /// Cycles until the mapping was learnt.
+    pub learn_cycles: Cycle,
+    /// What is being learnt of the launch.
+    pub learning: Option<Learning>,
+    /// Blocks that may be started: not all while the mapping is learnt.
+    pub gate: u64,
+    /// What is counted of each candidate.
+    pub candidates: Vec<CandidateCounts>,
+    /// What is left out of coherence, in tests.
+    pub faults: Faults,
+    /// What caches hold that memory does not any more.
+    pub copies: Option<Copies>,
 }
 
 /// Something that a multiprocessor waits for.
@@ -72,6 +101,12 @@ pub struct Shared<'a, 'b> {
 pub enum Event {
     /// A line, or the end of a store or atomic operation, by its token.
     Answer(u32, bool),
+    /// A block comes to a stack.
+    Arrive(u32),
+    /// A block is back.
+    Return(u32),
+    /// A warp may leave for a stack, by its scheduler and place.
+    Depart(u32, u32),
     /// A block leaves.
     Leave(u32),
 }
@@ -115,6 +150,10 @@ pub struct Sm {
     pub end: Cycle,
     /// The lines of an access.
     pub pieces: Vec<Piece>,
+    /// The number of its last store or atomic operation.
+    pub store_number: u64,
+    /// Blocks that have come and find no place yet.
+    pub arrivals: VecDeque<u32>,
 }
 
 impl Sm {
@@ -122,12 +161,17 @@ impl Sm {
     pub fn new(number: u32, env: &Env<'_, '_>) -> Sm {
         let machine = env.machine;
         let schedulers = machine.pipeline.schedulers;
-        let places = machine.sm.warps.div_ceil(schedulers) as usize;
+        let in_stack = number >= machine.gpu.sms;
+        let (warps, blocks) = match in_stack {
+            true => (machine.stack.warps, machine.stack.warps),
+            false => (machine.sm.warps, env.blocks),
+        };
+        let places = warps.div_ceil(schedulers) as usize;
         let lines = machine.l1.bytes / machine.cache.line_bytes;
         Sm {
             number,
             schedulers: (0..schedulers).map(|_| Scheduler::new(places)).collect(),
-            blocks: (0..env.blocks).map(|_| None).collect(),
+            blocks: (0..blocks).map(|_| None).collect(),
             special: 0,
             lsu: 0,
             collectors: Pool::new(machine.pipeline.memory_collectors),
@@ -144,6 +188,8 @@ impl Sm {
             stalls: [0; Stall::ALL.len()],
             end: 0,
             pieces: Vec::new(),
+            store_number: 0,
+            arrivals: VecDeque::new(),
         }
     }
 
@@ -155,8 +201,13 @@ impl Sm {
 
     /// Memory answers.
     pub fn receive(&mut self, answer: &Answer) {
-        let is_load = answer.ask == crate::message::Ask::Load;
-        self.schedule(answer.cycle, Event::Answer(answer.token, is_load));
+        let event = match answer.ask {
+            Ask::Load => Event::Answer(answer.token, true),
+            Ask::Store | Ask::Atomic => Event::Answer(answer.token, false),
+            Ask::Offload => Event::Arrive(answer.token),
+            Ask::Return => Event::Return(answer.token),
+        };
+        self.schedule(answer.cycle, event);
     }
 
     /// The scheduler that can issue next, its cycle and the place of the warp.
@@ -206,8 +257,13 @@ impl Sm {
                     }
                     self.events.pop();
                     match event {
-                        Event::Answer(token, true) => self.line_came(now, token, env),
+                        Event::Answer(token, true) => self.line_came(now, token, env, shared),
                         Event::Answer(token, false) => self.store_over(now, token, env),
+                        Event::Arrive(token) => self.arrived(now, token, env, shared),
+                        Event::Return(token) => self.returned(now, token, env, shared)?,
+                        Event::Depart(scheduler, slot) => {
+                            self.depart(now, scheduler as usize, slot as usize, env, shared);
+                        }
                         Event::Leave(block) => self.leave(now, block as usize, env, shared),
                     }
                 }
@@ -224,6 +280,9 @@ impl Sm {
         env: &Env<'_, '_>,
         shared: &mut Shared<'_, '_>,
     ) -> bool {
+        if self.number >= env.machine.gpu.sms || shared.dispatch.started() >= shared.gate {
+            return false;
+        }
         let Some(place) = self.blocks.iter().position(Option::is_none) else { return false };
         let Some(index) = shared.dispatch.take(0) else { return false };
         self.start(now, place, index, env);
@@ -243,6 +302,9 @@ impl Sm {
             let scheduler = &mut self.schedulers[home];
             let free = scheduler.warps.iter().position(Option::is_none);
             let slot = free.expect("a multiprocessor takes blocks that fit");
+            let own = (slot * self.schedulers.len() + home) as u64;
+            let first = u64::from(self.number) * u64::from(env.machine.sm.warps);
+            let scheduler = &mut self.schedulers[home];
             scheduler.warps[slot] = Some(Warp {
                 block: place,
                 number,
@@ -252,12 +314,23 @@ impl Sm {
                 board: Scoreboard::new(operands::count(env.context.kernel.registers)),
                 pending: 0,
                 parked: false,
+                home: first + own,
+                role: Role::Plain,
             });
             places.push((home as u32, slot as u32));
         }
-        let resident =
-            Resident { block, places, pending: 0, until: now, since: now, leaving: false };
-        self.blocks[place] = Some(resident);
+        self.blocks[place] = Some(Resident {
+            block,
+            places,
+            pending: 0,
+            until: now,
+            since: now,
+            leaving: false,
+            stores: Vec::new(),
+            departures: Vec::new(),
+            task: None,
+            done: false,
+        });
         for number in 0..count {
             let (scheduler, slot) =
                 self.blocks[place].as_ref().expect("just put there").places[number];
@@ -272,7 +345,23 @@ impl Sm {
     pub fn prepare(&mut self, scheduler: usize, slot: usize, env: &Env<'_, '_>) {
         let sched = &mut self.schedulers[scheduler];
         let Some(warp) = &mut sched.warps[slot] else { return };
-        let block = self.blocks[warp.block].as_ref().expect("a warp's block is there");
+        let block = self.blocks[warp.block].as_mut().expect("a warp's block is there");
+        match warp.role {
+            Role::Leaves(_) | Role::Away => {
+                warp.why = Stall::Offload;
+                sched.set_ready(slot, NEVER);
+                return;
+            }
+            Role::Visits { end } => {
+                if is_at_end(&mut block.block.warp_mut(warp.number).paths, end) {
+                    block.done = true;
+                    warp.why = Stall::Memory;
+                    sched.set_ready(slot, NEVER);
+                    return;
+                }
+            }
+            Role::Plain | Role::Stays(_) | Role::Tries(_) => {}
+        }
         let Some((pc, ..)) = block.block.warps()[warp.number].paths.current() else {
             warp.why = Stall::Barrier;
             sched.set_ready(slot, NEVER);
@@ -290,7 +379,7 @@ impl Sm {
         // What memory answered is already known as its reason.
         if ready > warp.fetched && by.is_some() {
             warp.why = Stall::Dependence;
-        } else if warp.why != Stall::Memory && warp.why != Stall::Barrier {
+        } else if !matches!(warp.why, Stall::Memory | Stall::Barrier | Stall::Offload) {
             warp.why = Stall::Fetch;
         }
         let at = ready.max(warp.fetched);
@@ -315,19 +404,26 @@ impl Sm {
     fn leave(&mut self, now: Cycle, place: usize, env: &Env<'_, '_>, shared: &mut Shared<'_, '_>) {
         let resident = self.blocks[place].take().expect("a block that leaves");
         self.counts.warp_cycles += resident.places.len() as u64 * (now - resident.since);
-        for (scheduler, slot) in resident.places {
+        for &(scheduler, slot) in &resident.places {
             let scheduler = &mut self.schedulers[scheduler as usize];
             scheduler.warps[slot as usize] = None;
             scheduler.set_ready(slot as usize, NEVER);
         }
         self.end = self.end.max(now);
+        if let Some(token) = resident.task {
+            return self.go_back(now, resident, token, env, shared);
+        }
+        if let Some(learning) = &mut shared.learning {
+            learning.block_over(shared.gate);
+        }
         self.start_block(now, env, shared);
     }
 
     /// Lets a block leave once nothing of it is left.
     pub fn settle(&mut self, now: Cycle, place: usize) {
         let Some(resident) = &mut self.blocks[place] else { return };
-        if resident.leaving || resident.pending > 0 || !resident.block.is_over() {
+        let is_over = resident.done || resident.block.is_over();
+        if resident.leaving || resident.pending > 0 || !is_over {
             return;
         }
         resident.leaving = true;
@@ -355,6 +451,12 @@ impl Sm {
     #[cold]
     pub fn fault(env: &Env<'_, '_>, index: [u32; 3], fault: BlockFault) -> Box<Fault> {
         grid::fault(env.context, index, fault)
+    }
+
+    /// The fault of a launch in which nothing will happen any more, if a block is there.
+    pub fn stalled(&self, env: &Env<'_, '_>) -> Option<Box<Fault>> {
+        let resident = self.blocks.iter().flatten().next()?;
+        Some(Sm::fault(env, resident.block.index(), resident.block.stalled()))
     }
 
     /// The fault of a launch that takes too long, if a block is there.

@@ -18,11 +18,13 @@ pub enum Stall {
     Units,
     /// At a barrier, or for lanes of the warp.
     Barrier,
+    /// The offload controller decides, or a block runs in a stack.
+    Offload,
 }
 
 impl Stall {
     /// Every reason, in the order of their numbers.
-    pub const ALL: [Stall; 7] = [
+    pub const ALL: [Stall; 8] = [
         Stall::Empty,
         Stall::Fetch,
         Stall::Dependence,
@@ -30,6 +32,7 @@ impl Stall {
         Stall::Requests,
         Stall::Units,
         Stall::Barrier,
+        Stall::Offload,
     ];
 
     /// Its key among the statistics.
@@ -42,6 +45,7 @@ impl Stall {
             Stall::Requests => "stall.requests",
             Stall::Units => "stall.units",
             Stall::Barrier => "stall.barrier",
+            Stall::Offload => "stall.offload",
         }
     }
 }

@@ -12,6 +12,7 @@ use nbcc_sim_simt::{Counters, LANES};
 use crate::measures::Measures;
 use crate::plan::{Kind, Plan};
 use crate::stall::Stall;
+use crate::task::Refusal;
 
 /// The version of the names and meanings below.
 pub const SCHEMA_VERSION: u64 = 1;
@@ -50,6 +51,25 @@ const TIMED: &[Definition] = &[
     row("stall.requests", "cycles", "The load-store unit took no more."),
     row("stall.units", "cycles", "A unit was busy."),
     row("stall.barrier", "cycles", "At a barrier, or for lanes of the warp."),
+
+    row("stall.offload", "cycles", "The offload controller decided, or a block ran in a stack."),
+
+    row("offload.considered", "instances", "Warps that came to the begin of a candidate: those offloaded and those refused."),
+    row("offload.instances", "instances", "Those whose block ran in a stack."),
+    row("offload.refused_learning", "instances", "Refused: the mapping was being learnt."),
+    row("offload.refused_condition", "instances", "Refused: the loop makes too few trips, or the block accessed no memory."),
+    row("offload.refused_channel", "instances", "Refused: the block would use a busy channel more."),
+    row("offload.refused_warps", "instances", "Refused: the stack has enough to do."),
+    row("offload.instructions", "instructions", "Issued by multiprocessors in stacks."),
+    row("offload.share", "-", "Of `instructions`, those."),
+    row("offload.away_cycles", "cycles", "From marker to acknowledgment, summed over instances."),
+    row("offload.flush_cycles", "cycles", "Of these, waiting for writes before the request."),
+    row("offload.invalidated", "lines", "Lines that acknowledgments named, which the GPU's caches drop."),
+    row("offload.bytes", "bytes", "Of requests and acknowledgments."),
+
+    row("map.bits", "-", "Lowest and highest bit of those that choose the stack of what candidates access; null where the baseline mapping does."),
+    row("map.one_stack_share", "-", "Instances in stacks that accessed one stack only, over all of them."),
+    row("map.learn_cycles", "cycles", "Until the mapping was learnt, summed over launches."),
 
     row("occupancy.blocks", "blocks", "Blocks that a multiprocessor holds, of the last launch."),
     row("occupancy.limit", "-", "What keeps it from holding more."),
@@ -93,6 +113,7 @@ const TIMED: &[Definition] = &[
     row("bytes.interconnect_up", "bytes", "From clusters to the shared cache."),
     row("bytes.interconnect_down", "bytes", "Back."),
     row("bytes.tsv", "bytes", "Over the vias of vaults."),
+    row("bytes.host", "bytes", "To and from the host's memory while the mapping is learnt."),
 
     row("bandwidth.memory", "GB/s", "Over the vias of vaults over the time of the run."),
     row("bandwidth.tx", "GB/s", "From the GPU to stacks over the time of the run."),
@@ -148,6 +169,23 @@ pub fn collect(
     for stall in Stall::ALL {
         out.set(stall.key(), m.stalls[stall as usize]);
     }
+    let offload = m.offload();
+    out.set("offload.considered", offload.considered);
+    out.set("offload.instances", offload.instances);
+    for why in Refusal::ALL {
+        out.set(why.key(), offload.refused[why as usize]);
+    }
+    out.set("offload.instructions", m.stack_instructions);
+    out.set("offload.share", ratio(m.stack_instructions, instructions));
+    out.set("offload.away_cycles", offload.away_cycles);
+    out.set("offload.flush_cycles", offload.flush_cycles);
+    out.set("offload.invalidated", offload.invalidated);
+    out.set("offload.bytes", offload.did.bytes);
+    let bits =
+        |[low, high]: [u32; 2]| Value::List(vec![u64::from(low).into(), u64::from(high).into()]);
+    out.set("map.bits", m.bits.map_or(Value::None, bits));
+    out.set("map.one_stack_share", ratio(offload.one_stack, offload.instances));
+    out.set("map.learn_cycles", m.learn_cycles);
     out.set("occupancy.blocks", u64::from(m.occupancy.0));
     out.set("occupancy.limit", m.occupancy.1);
     let room = cycles * active * u64::from(machine.sm.warps);
@@ -190,6 +228,7 @@ pub fn collect(
     out.set("bytes.interconnect_up", flow.interconnect_up);
     out.set("bytes.interconnect_down", flow.interconnect_down);
     out.set("bytes.tsv", flow.tsv_bytes);
+    out.set("bytes.host", flow.host_bytes);
     // A byte a nanosecond is a GB/s.
     let rate = |bytes: u64| if time > 0.0 { bytes as f64 / time } else { 0.0 };
     out.set("bandwidth.memory", rate(flow.tsv_bytes));

@@ -8,7 +8,10 @@ use nbcc_sim_simt::machine::fault::Fault;
 use nbcc_sim_simt::timing::NEVER;
 
 use crate::clock::Time;
+use crate::map::Learning;
 use crate::memory::Memory;
+use crate::message::Ask;
+use crate::monitor::Monitor;
 use crate::sm::{Env, Shared, Sm};
 
 /// The machine while a launch runs.
@@ -28,9 +31,13 @@ impl System {
     /// Idle multiprocessors.
     pub fn new(env: &Env<'_, '_>, model: &std::sync::Arc<Model>) -> System {
         let count = env.machine.sms();
+        let mut memory = Memory::new(env.machine, model);
+        if env.policy.is_ideal {
+            memory.idealise();
+        }
         System {
             sms: (0..count).map(|number| Sm::new(number, env)).collect(),
-            memory: Memory::new(env.machine, model),
+            memory,
             next: vec![NEVER; count as usize],
         }
     }
@@ -45,7 +52,8 @@ impl System {
         shared: &mut Shared<'_, '_>,
         progress: &mut dyn FnMut(Progress),
     ) -> Result<Cycle, Box<Fault>> {
-        self.first_blocks(env, shared);
+        self.first_blocks(0, env, shared);
+        let mut monitor = Monitor::new(env);
         let window = self.memory.window();
         let mut answers = Vec::new();
         let (mut now, mut windows): (Time, u64) = (0, 0);
@@ -56,6 +64,7 @@ impl System {
                 break;
             }
             now = first.max(now);
+            monitor.look(now, &self.memory, shared);
             if env.clock.cycle(now) >= env.max_cycles
                 && let Some(fault) = self.sms.iter().find_map(|sm| sm.out_of_cycles(env))
             {
@@ -72,29 +81,58 @@ impl System {
             self.memory.run(end, &mut answers, &mut shared.timeline);
             for answer in answers.drain(..) {
                 let index = answer.sm as usize;
+                if answer.ask == Ask::Return && !shared.faults.keeps_lines {
+                    // The shared cache is the GPU's, too.
+                    let task = shared.tasks.get(answer.token).expect("a task");
+                    task.written.iter().for_each(|line| self.memory.drop_line(*line));
+                }
                 self.sms[index].receive(&answer);
                 self.next[index] = self.next[index].min(answer.cycle);
             }
             now = end;
+            if shared.learning.as_ref().is_some_and(Learning::is_over) {
+                self.stop_learning(env.clock.cycle(now), env, shared);
+            }
             windows += 1;
             if windows.is_multiple_of(REPORT) {
                 report(env.clock.cycle(now), shared, progress);
             }
         }
+        if let Some(fault) = self.sms.iter().find_map(|sm| sm.stalled(env)) {
+            return Err(fault);
+        }
         let end = self.sms.iter().map(|sm| sm.end).max().unwrap_or(0);
+        if shared.learning.is_some() {
+            self.stop_learning(end, env, shared);
+        }
         self.sms.iter_mut().for_each(|sm| sm.finish(end));
         self.memory.finish(env.clock.time(end));
         report(end, shared, progress);
         Ok(end)
     }
 
+    /// Enough was learnt: data is copied by the mapping that was found, and execution goes on. The copy
+    /// is not counted: without learning it would have been made before the launch.
+    fn stop_learning(&mut self, now: Cycle, env: &Env<'_, '_>, shared: &mut Shared<'_, '_>) {
+        let Some(learning) = shared.learning.take() else { return };
+        shared.session.take(learning);
+        if !shared.session.watches_all {
+            shared.map = shared.session.map(env.machine, shared.state.memory);
+            self.memory.map = shared.map.clone();
+        }
+        self.memory.use_host(env.machine, false);
+        shared.learn_cycles = now;
+        shared.gate = u64::MAX;
+        self.first_blocks(now, env, shared);
+    }
+
     /// Blocks go to the multiprocessors of the GPU in turn until all are full.
-    fn first_blocks(&mut self, env: &Env<'_, '_>, shared: &mut Shared<'_, '_>) {
+    fn first_blocks(&mut self, now: Cycle, env: &Env<'_, '_>, shared: &mut Shared<'_, '_>) {
         let gpu = env.machine.gpu.sms as usize;
         loop {
             let mut started = false;
             for sm in &mut self.sms[..gpu] {
-                started |= sm.start_block(0, env, shared);
+                started |= sm.start_block(now, env, shared);
             }
             if !started {
                 break;

@@ -16,6 +16,8 @@ pub struct Timeline {
     sms: Vec<Lane>,
     /// To and from each stack.
     links: Vec<[Lane; 2]>,
+    /// Blocks that each stack runs.
+    blocks: Vec<Lane>,
     /// Vaults of each stack.
     vaults: Vec<Vec<Lane>>,
 }
@@ -41,6 +43,9 @@ impl Timeline {
                 ["TX", "RX"].map(|way| trace.lane("links", &format!("{way} of stack {stack}")))
             })
             .collect();
+        let blocks = (0..machine.stack.count)
+            .map(|stack| trace.lane(&format!("stack {stack}"), "offloaded blocks"))
+            .collect();
         let vaults = (0..machine.stack.count)
             .map(|stack| {
                 (0..machine.stack.vaults)
@@ -48,12 +53,18 @@ impl Timeline {
                     .collect()
             })
             .collect();
-        Timeline { trace, clock: Clock::gigahertz(machine.gpu.clock), sms, links, vaults }
+        Timeline { trace, clock: Clock::gigahertz(machine.gpu.clock), sms, links, blocks, vaults }
     }
 
     /// An instruction issues.
     pub fn issue(&mut self, sm: u32, name: &'static str, now: Cycle, pc: u32) {
         self.trace.push(self.sms[sm as usize], name, now, 1, pc.into());
+    }
+
+    /// A block of a candidate from its marker to its acknowledgment.
+    pub fn offload(&mut self, stack: u32, candidate: u32, from: Cycle, to: Cycle) {
+        let lane = self.blocks[stack as usize];
+        self.trace.push(lane, "offload", from, (to - from).max(1), candidate.into());
     }
 
     /// A packet on the link to (0) or from (1) a stack.

@@ -67,6 +67,40 @@ impl Block {
         }
     }
 
+    /// A warp of a block that runs apart from it for a while: nothing of the block but its position is
+    /// there.
+    pub fn of_visitor(index: [u32; 3], core: u32, warp: Warp) -> Block {
+        Block {
+            index,
+            core,
+            shared: Vec::new(),
+            turns: vec![Turns::default()],
+            warps: vec![warp],
+            barriers: Barriers::new(LANES as u32),
+        }
+    }
+
+    /// The warps of a block that is no more.
+    pub fn into_warps(self) -> Vec<Warp> {
+        self.warps
+    }
+
+    /// A warp, to be changed.
+    pub fn warp_mut(&mut self, warp: usize) -> &mut Warp {
+        &mut self.warps[warp]
+    }
+
+    /// The path of a warp that was held goes on at `pc`.
+    ///
+    /// # Errors
+    /// The fault of the block where all of it waits for ever.
+    pub fn resume(&mut self, warp: usize, pc: u32) -> Result<(), BlockFault> {
+        let paths = &mut self.warps[warp].paths;
+        paths.go(pc);
+        paths.let_go();
+        self.unless_stuck(warp)
+    }
+
     /// Its position in the grid.
     pub fn index(&self) -> [u32; 3] {
         self.index
@@ -182,6 +216,14 @@ impl Block {
             *steps = 0;
             self.give_way(warp);
         }
+        self.unless_stuck(warp)?;
+        Ok(matches!(event, Event::Exited | Event::Barrier { .. } | Event::Idle)
+            || self.warps[warp].paths.current().is_none())
+    }
+
+    /// Lets threads go that wait at a meeting point where nothing else of the block can go on; `warp`
+    /// is the one that has changed.
+    fn unless_stuck(&mut self, warp: usize) -> Result<(), BlockFault> {
         if self.warps[warp].paths.current().is_none()
             && self.warps.iter().all(|warp| warp.paths.current().is_none())
             && !self.is_over()
@@ -189,8 +231,25 @@ impl Block {
         {
             return Err(self.deadlock());
         }
-        Ok(matches!(event, Event::Exited | Event::Barrier { .. } | Event::Idle)
-            || self.warps[warp].paths.current().is_none())
+        Ok(())
+    }
+
+    /// What stops a block for which nothing will happen any more: where its first warp is that has not
+    /// ended.
+    pub fn stalled(&self) -> BlockFault {
+        let waiting = self.warps.iter().map(|warp| warp.paths.live().count_ones()).sum();
+        let lives = |warp: &Warp| warp.paths.live() != 0;
+        let number = self.warps.iter().position(lives).unwrap_or(0);
+        let paths = &self.warps[number].paths;
+        let (pc, mask) = match paths.current() {
+            Some((pc, mask, _)) => (pc, mask),
+            None => {
+                paths.waiting().next().map_or((0, 1), |(pc, mask)| (pc.saturating_sub(1), mask))
+            }
+        };
+        let lane = mask.trailing_zeros() as usize % LANES;
+        let kind = FaultKind::Deadlock { waiting };
+        BlockFault { warp: number, stopped: Stopped { kind, pc, lane } }
     }
 
     /// What stops a block that has had its cycles: where its first warp is that can go on.
@@ -225,6 +284,7 @@ impl Block {
         let alone = paths.current().is_none_or(|(_, mask, _)| mask == paths.live());
         if polls
             && !alone
+            && !paths.is_held()
             && (turns.changes == paths.changes() || turns.count.is_multiple_of(PATIENCE))
         {
             paths.yield_to_others();

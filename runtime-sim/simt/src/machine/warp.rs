@@ -5,7 +5,7 @@ use crate::sparse::Sparse;
 use crate::{LANES, Mask, Words};
 use nbcc_isa_simt::PREDICATES;
 use nbcc_isa_simt::operands::{Base, Source};
-use nbcc_isa_simt::{Guard, Kernel, PhysReg};
+use nbcc_isa_simt::{Guard, Kernel, PhysReg, RegClass};
 
 use crate::machine::pending::Pending;
 
@@ -57,6 +57,30 @@ impl Warp {
             polls: false,
             words: vec![[0; LANES]; kernel.registers as usize],
             predicates: [0; PREDICATES as usize],
+        }
+    }
+
+    /// A warp that runs a part of this one apart from it: the lanes of `mask` at `pc`. Its registers hold
+    /// what nobody should rely on, its local memory is still to be moved.
+    pub fn visitor(&self, pc: u32, mask: Mask) -> Warp {
+        /// Neither a small number nor an address.
+        const NOTHING: u32 = 0xdead_beef;
+        Warp {
+            number: self.number,
+            paths: Paths::new(pc, mask),
+            pending: Vec::new(),
+            local: Sparse::default(),
+            polls: false,
+            words: vec![[NOTHING; LANES]; self.words.len()],
+            predicates: [NOTHING; PREDICATES as usize],
+        }
+    }
+
+    /// Takes a 32-bit register or a predicate from a warp of the same kernel, in the lanes of `mask`.
+    pub fn take_register(&mut self, from: &Warp, reg: PhysReg, mask: Mask) {
+        match reg.class {
+            RegClass::Pred => self.set_predicate(reg, mask, from.predicate(reg)),
+            RegClass::Word | RegClass::Wide => self.set_word(reg, mask, from.word(reg)),
         }
     }
 

@@ -8,7 +8,7 @@ use nbcc_isa_simt::{Kernel, Program};
 use nbcc_isa_tom::{ISA, Machine};
 use nbcc_sim_engine::Statistics;
 use nbcc_sim_simt::{Device, Launch, LaunchError, Module, RunOptions};
-use nbcc_sim_tom::{Timing, collect, launch};
+use nbcc_sim_tom::{Session, Timing, collect, launch};
 
 /// A program of one kernel `test` with 32 bytes of parameters.
 pub fn program(machine: &str, changes: &[(&str, &str)], text: &str) -> Program {
@@ -42,6 +42,7 @@ pub struct Bench {
     pub module: Module,
     pub buffer: u64,
     pub max_cycles: u64,
+    pub session: Session,
 }
 
 impl Bench {
@@ -55,7 +56,7 @@ impl Bench {
         let mut device = Device::new(program.machine.clone(), 1 << 26);
         let module = device.load(Arc::new(program)).unwrap();
         let buffer = device.memory().allocate(1 << 22, false).unwrap();
-        Bench { device, module, buffer, max_cycles: 10_000_000 }
+        Bench { device, module, buffer, max_cycles: 10_000_000, session: Session::default() }
     }
 
     pub fn launch(&mut self, grid: u32, block: u32) -> Result<Timing, LaunchError> {
@@ -70,7 +71,7 @@ impl Bench {
         };
         let options = RunOptions { max_cycles: self.max_cycles };
         let (module, device) = (&self.module, &mut self.device);
-        launch(device, module, &asked, &options, None, &mut Vec::new(), &mut |_| ())
+        launch(device, module, &asked, &options, &mut self.session, &mut Vec::new(), &mut |_| ())
     }
 
     pub fn run(&mut self, grid: u32, block: u32) -> Timing {

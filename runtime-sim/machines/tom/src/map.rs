@@ -1,0 +1,209 @@
+//! Which line lies in which stack, and how that is learnt (section 4.3): allocations that candidates
+//! access go by the best pair of bits, all others by the baseline mapping.
+//!
+//! What is known is kept from launch to launch of a program. The first launch of each kernel with
+//! candidates is watched until a share of its instances is over: until then nothing is offloaded, and
+//! data that was not copied yet is read over the way to the host.
+
+use std::collections::BTreeSet;
+
+use nbcc_isa_tom::Machine;
+use nbcc_isa_tom::address::StackBits;
+use nbcc_isa_tom::layout::{Layout, Mapping, Place};
+use nbcc_sim_simt::memory::{FIRST_ADDRESS, Memory};
+
+use crate::analyzer::{self, Analyzer};
+use crate::coherence::Faults;
+
+/// Lines and their places.
+#[derive(Clone, Debug)]
+pub struct Map {
+    layout: Layout,
+    /// First line and the one behind the last of ranges by a mapping of their own, in order.
+    ranges: Vec<(u64, u64, Mapping)>,
+}
+
+impl Map {
+    /// All by the baseline mapping.
+    pub fn new(machine: &Machine) -> Map {
+        Map { layout: Layout::new(machine), ranges: Vec::new() }
+    }
+
+    /// The mapping of a line.
+    #[inline]
+    fn of(&self, line: u64) -> Mapping {
+        let at = self.ranges.partition_point(|(first, ..)| *first <= line);
+        match at.checked_sub(1).map(|at| self.ranges[at]) {
+            Some((_, end, mapping)) if line < end => mapping,
+            _ => Mapping::Baseline,
+        }
+    }
+
+    /// Where a line lies.
+    #[inline]
+    pub fn place(&self, line: u64) -> Place {
+        self.layout.place(self.of(line), line)
+    }
+
+    /// The stack of a line.
+    #[inline]
+    pub fn stack(&self, line: u64) -> u32 {
+        self.layout.stack(self.of(line), line)
+    }
+
+    /// The address of a line from the begin of memory.
+    pub fn address(&self, line: u64) -> u64 {
+        self.layout.address(line)
+    }
+
+    /// The number of the line of an address.
+    #[inline]
+    pub fn line(&self, address: u64) -> u64 {
+        self.layout.line(address.wrapping_sub(FIRST_ADDRESS))
+    }
+}
+
+/// What is known of the mapping of a program, from launch to launch.
+#[derive(Debug, Default)]
+pub struct Session {
+    /// The instances that were seen.
+    analyzer: Option<Analyzer>,
+    /// Instances seen, over all launches.
+    seen: u64,
+    /// Begins of the allocations that candidates access.
+    marked: BTreeSet<u64>,
+    /// The pair of bits, once it is known.
+    pub bits: Option<StackBits>,
+    /// Kernels whose instances were seen.
+    learnt: BTreeSet<String>,
+    /// Whether data was copied to the stacks.
+    copied: bool,
+    /// Every instance is seen, none is offloaded: to find the best pair of a whole run.
+    pub watches_all: bool,
+    /// The pair is known from another run.
+    is_given: bool,
+    /// Events that a timeline of a launch keeps; none makes no timeline.
+    pub trace_events: Option<usize>,
+    /// What is left out of coherence, in tests.
+    pub faults: Faults,
+}
+
+impl Session {
+    /// A run that only watches where instances go.
+    pub fn watching() -> Session {
+        Session { watches_all: true, copied: true, ..Session::default() }
+    }
+
+    /// What a run that watched all instances knows, for another one of the same launches.
+    pub fn given(self) -> Session {
+        let scores = self.analyzer.as_ref().map(|analyzer| analyzer.scores(u64::MAX));
+        let bits = scores.filter(|_| self.seen > 0).and_then(|scores| analyzer::best(&scores));
+        Session { bits, marked: self.marked, copied: true, is_given: true, ..Session::default() }
+    }
+
+    /// The map as it is known.
+    pub fn map(&self, machine: &Machine, memory: &Memory) -> Map {
+        let mut map = Map::new(machine);
+        let Some(bits) = self.bits else { return map };
+        for (base, size) in memory.allocations() {
+            if self.marked.contains(&base) {
+                let first = map.line(base);
+                let end = map.line(base.saturating_add(size.max(1) - 1)) + 1;
+                map.ranges.push((first, end, Mapping::Bits(bits)));
+            }
+        }
+        map
+    }
+
+    /// What is to be learnt of a launch, if anything. `instances` is how many are expected.
+    pub fn learning(
+        &mut self,
+        machine: &Machine,
+        kernel: &str,
+        instances: u64,
+    ) -> Option<Learning> {
+        if self.is_given || machine.stack.count < 2 || instances == 0 {
+            return None;
+        }
+        if !self.watches_all && !self.learnt.insert(kernel.to_string()) {
+            return None;
+        }
+        let analyzer = self.analyzer.take();
+        let wanted = match self.watches_all {
+            true => u64::MAX,
+            false => analyzer::learned(machine.map.learn_share, instances),
+        };
+        Some(Learning {
+            analyzer: analyzer.unwrap_or_else(|| Analyzer::new(machine.mappings())),
+            wanted,
+            over: 0,
+            next: self.seen,
+            marked: std::mem::take(&mut self.marked),
+            entries: machine.map.entries as usize,
+            blocks: 0,
+            from_host: !self.copied,
+        })
+    }
+
+    /// Takes what was learnt; the pair of bits is chosen of it.
+    pub fn take(&mut self, learning: Learning) {
+        self.seen = learning.next;
+        self.marked = learning.marked;
+        self.copied = true;
+        if self.seen > 0 {
+            self.bits = analyzer::best(&learning.analyzer.scores(u64::MAX));
+        }
+        self.analyzer = Some(learning.analyzer);
+    }
+}
+
+/// A launch while it is watched.
+#[derive(Debug)]
+pub struct Learning {
+    analyzer: Analyzer,
+    /// Instances that are to be over.
+    pub wanted: u64,
+    /// Those that are.
+    pub over: u64,
+    next: u64,
+    marked: BTreeSet<u64>,
+    /// Allocations that the table holds.
+    entries: usize,
+    /// Blocks that are over.
+    blocks: u64,
+    /// Whether data is still in the host's memory.
+    pub from_host: bool,
+}
+
+impl Learning {
+    /// The number of another instance.
+    pub fn begin(&mut self) -> u64 {
+        self.next += 1;
+        self.next - 1
+    }
+
+    /// An instance accesses a line, by its address from the begin of memory.
+    pub fn access(&mut self, instance: u64, address: u64, memory: &Memory) {
+        self.analyzer.access(instance, address);
+        let all = memory.allocation_of(address.wrapping_add(FIRST_ADDRESS));
+        if let Some((base, _)) = all
+            && !self.marked.contains(&base)
+            && memory.allocations().take(self.entries).any(|(known, _)| known == base)
+        {
+            self.marked.insert(base);
+        }
+    }
+
+    /// A block is over. Once all that were to bring the instances are, no more are waited for.
+    pub fn block_over(&mut self, started: u64) {
+        self.blocks += 1;
+        if self.blocks >= started {
+            self.wanted = self.wanted.min(self.over);
+        }
+    }
+
+    /// Whether enough was seen.
+    pub fn is_over(&self) -> bool {
+        self.over >= self.wanted
+    }
+}

@@ -1,0 +1,48 @@
+//! The channel busy monitor (section 4.1): which links to and from stacks were in use for more than a
+//! share of the last cycles.
+
+use crate::clock::Time;
+use crate::memory::Memory;
+use crate::sm::{Env, Shared};
+
+/// The monitor.
+#[derive(Debug)]
+pub struct Monitor {
+    /// How long it looks.
+    window: Time,
+    /// The share from which a link is busy.
+    threshold: f64,
+    /// When it looked last.
+    since: Time,
+    /// What it saw then, by stack, to and from it.
+    seen: Vec<[Time; 2]>,
+}
+
+impl Monitor {
+    /// One that has seen nothing.
+    pub fn new(env: &Env<'_, '_>) -> Monitor {
+        Monitor {
+            window: env.clock.time(env.machine.offload.busy_window.into()),
+            threshold: env.machine.offload.busy_threshold,
+            since: 0,
+            seen: vec![[0; 2]; env.machine.stack.count as usize],
+        }
+    }
+
+    /// Says anew which links are busy, once it is time.
+    pub fn look(&mut self, now: Time, memory: &Memory, shared: &mut Shared<'_, '_>) {
+        let took = now - self.since;
+        if took < self.window {
+            return;
+        }
+        self.since = now;
+        for (stack, (seen, busy)) in self.seen.iter_mut().zip(&mut shared.busy).enumerate() {
+            let now = memory.link_use(stack, now);
+            for way in 0..2 {
+                let share = (now[way] - seen[way].min(now[way])) as f64 / took as f64;
+                busy[way] = share > self.threshold;
+            }
+            *seen = now;
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! A multiprocessor in a stack: blocks come, run, and go back (section 4.2). It holds as many as it has
+//! places for warps; more of them wait in their order.
+
+use std::cmp::Reverse;
+
+use nbcc_sim_engine::Cycle;
+use nbcc_sim_simt::machine::block::Block;
+use nbcc_sim_simt::paths::Paths;
+use nbcc_sim_simt::timing::operands;
+use nbcc_sim_simt::timing::scoreboard::Scoreboard;
+
+use crate::message::{Ask, Request};
+use crate::residents::{Resident, Role, Scheduler, Warp};
+use crate::sm::{Env, Shared, Sm};
+use crate::stall::Stall;
+use crate::task::answer_bytes;
+
+impl Sm {
+    /// A request has come.
+    pub fn arrived(
+        &mut self,
+        now: Cycle,
+        token: u32,
+        env: &Env<'_, '_>,
+        shared: &mut Shared<'_, '_>,
+    ) {
+        self.arrivals.push_back(token);
+        self.admit(now, env, shared);
+    }
+
+    /// Blocks begin as long as there is room.
+    fn admit(&mut self, now: Cycle, env: &Env<'_, '_>, shared: &mut Shared<'_, '_>) {
+        while let Some(place) = self.blocks.iter().position(Option::is_none)
+            && let Some(token) = self.arrivals.pop_front()
+        {
+            // The second step of section 4.4.2.
+            if !shared.faults.keeps_cache {
+                self.clear_cache(shared.copies.as_mut());
+            }
+            self.begin(now, place, token, env, shared);
+        }
+    }
+
+    fn begin(
+        &mut self,
+        now: Cycle,
+        place: usize,
+        token: u32,
+        env: &Env<'_, '_>,
+        shared: &mut Shared<'_, '_>,
+    ) {
+        let task = shared.tasks.get_mut(token).expect("a task");
+        let entry = &env.table.entries[task.number as usize];
+        let threads = task.warp.take().expect("a warp that was sent");
+        let block = Block::of_visitor(task.index, self.number, threads);
+        let room = |s: &Scheduler| s.warps.iter().filter(|warp| warp.is_none()).count();
+        let most =
+            (0..self.schedulers.len()).max_by_key(|&s| (room(&self.schedulers[s]), Reverse(s)));
+        let home = most.expect("a multiprocessor has schedulers");
+        let scheduler = &mut self.schedulers[home];
+        let free = scheduler.warps.iter().position(Option::is_none);
+        let slot = free.expect("there is a place for each warp");
+        let pipeline = &env.machine.pipeline;
+        scheduler.warps[slot] = Some(Warp {
+            block: place,
+            number: 0,
+            pc: entry.begin,
+            fetched: now + Cycle::from(pipeline.fetch + pipeline.decode),
+            why: Stall::Empty,
+            board: Scoreboard::new(operands::count(env.context.kernel.registers)),
+            pending: 0,
+            parked: false,
+            home: task.home,
+            role: Role::Visits { end: entry.end },
+        });
+        self.blocks[place] = Some(Resident {
+            block,
+            places: vec![(home as u32, slot as u32)],
+            pending: 0,
+            until: now,
+            since: now,
+            leaving: false,
+            stores: Vec::new(),
+            departures: Vec::new(),
+            task: Some(token),
+            done: false,
+        });
+        self.prepare(home, slot, env);
+    }
+
+    /// A block goes back; another takes its place.
+    pub fn go_back(
+        &mut self,
+        now: Cycle,
+        resident: Resident,
+        token: u32,
+        env: &Env<'_, '_>,
+        shared: &mut Shared<'_, '_>,
+    ) {
+        let task = shared.tasks.get_mut(token).expect("a task");
+        let entry = &env.table.entries[task.number as usize];
+        task.warp = resident.block.into_warps().pop();
+        let address = env.machine.link.address_bytes;
+        let answer = answer_bytes(entry, task.lanes, task.written.len(), address);
+        task.did.bytes += u64::from(answer.max(env.machine.link.acknowledgment_bytes));
+        let line = u64::from(task.stack);
+        let time = env.clock.time(now + 1);
+        let (sm, ask) = (task.sm, Ask::Return);
+        self.out.push(Request { time, sm, token, ask, line, bytes: 0, answer, lanes: 0 });
+        self.admit(now, env, shared);
+    }
+}
+
+/// Whether a visitor's threads are all at its end; paths that are there wait for the others.
+pub fn is_at_end(paths: &mut Paths, end: u32) -> bool {
+    loop {
+        match paths.current() {
+            Some((pc, ..)) if pc == end => paths.block(end),
+            Some(_) => return false,
+            None if paths.release() => {}
+            None => return true,
+        }
+    }
+}
