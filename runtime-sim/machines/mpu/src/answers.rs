@@ -175,7 +175,9 @@ impl Core {
         let machine = env.machine;
         let words = &message.words[..message.count];
         let Some(phase) = message.phase else {
-            words.iter().for_each(|word| self.cache.fill(word.line));
+            for word in words.iter() {
+                self.cache.fill(word.line);
+            }
             return self.answered(message.flight, now, env);
         };
         for word in words {

@@ -154,7 +154,7 @@ impl Sm {
         go: &Issue,
         plan: &Plan,
         env: &Env<'_, '_>,
-        _shared: &mut Shared<'_, '_>,
+        shared: &mut Shared<'_, '_>,
     ) {
         let begin = go.now + Cycle::from(plan.collect);
         self.counts.accesses += 1;
@@ -174,11 +174,11 @@ impl Sm {
         let mut access =
             Waiting { flight, lines: std::mem::take(&mut self.pieces), next: 0, at: begin };
         let starts = begin.max(self.lsu);
-        if self.waiting.is_empty() && self.look_up(&mut access, env) {
+        if self.waiting.is_empty() && self.look_up(&mut access, env, shared) {
             self.collectors.hold(starts);
             self.pieces = access.lines;
             // What issues looks at its warp again by itself.
-            self.part_over(flight, go.now, env);
+            self.part_over(flight, go.now, env, shared);
         } else {
             self.collectors.hold(NEVER);
             self.waiting.push_back(access);
@@ -186,7 +186,12 @@ impl Sm {
     }
 
     /// Looks lines of an access up until one finds no place; tells whether all did.
-    fn look_up(&mut self, access: &mut Waiting, env: &Env<'_, '_>) -> bool {
+    fn look_up(
+        &mut self,
+        access: &mut Waiting,
+        env: &Env<'_, '_>,
+        shared: &mut Shared<'_, '_>,
+    ) -> bool {
         let go = self.flights.get(access.flight).expect("an access").go;
         let plan = env.plan(go.pc);
         let machine = env.machine;
@@ -201,7 +206,7 @@ impl Sm {
                 let bytes = (count * plan.bytes).min(machine.cache.line_bytes);
                 let (ask, answer) = match plan.atomic {
                     true => {
-                        self.cache.drop_line(line);
+                        self.drop_line(line, shared.copies.as_mut());
                         self.counts.atomic_lines += 1;
                         let wanted = !plan.registers.destinations.is_empty();
                         (Ask::Atomic, if wanted { bytes } else { 0 })
@@ -239,7 +244,7 @@ impl Sm {
                     let number = self.misses.insert(Miss { line, flights, fills: plan.weak });
                     match plan.weak {
                         true => self.missing.push((line, number)),
-                        false => self.cache.drop_line(line),
+                        false => self.drop_line(line, shared.copies.as_mut()),
                     }
                     self.send(at, number, Ask::Load, line, [0; 3], env);
                 }
@@ -270,16 +275,16 @@ impl Sm {
     }
 
     /// Accesses that wait go on once there is a place.
-    fn go_on(&mut self, now: Cycle, env: &Env<'_, '_>) {
+    fn go_on(&mut self, now: Cycle, env: &Env<'_, '_>, shared: &mut Shared<'_, '_>) {
         while let Some(mut access) = self.waiting.pop_front() {
             access.at = access.at.max(now);
-            if !self.look_up(&mut access, env) {
+            if !self.look_up(&mut access, env, shared) {
                 self.waiting.push_front(access);
                 return;
             }
             self.collectors.release(now);
             self.unpark(now);
-            self.answered(now, access.flight, env);
+            self.answered(now, access.flight, env, shared);
         }
     }
 
@@ -289,35 +294,53 @@ impl Sm {
         now: Cycle,
         number: u32,
         env: &Env<'_, '_>,
-        _shared: &mut Shared<'_, '_>,
+        shared: &mut Shared<'_, '_>,
     ) {
         let miss = self.misses.remove(number);
         if miss.fills {
-            self.cache.fill(miss.line);
+            self.fill_line(miss.line, shared.copies.as_mut());
             let at = self.missing.iter().position(|(_, other)| *other == number);
             self.missing.swap_remove(at.expect("a line that was asked for"));
         }
         for flight in miss.flights {
-            self.answered(now, flight, env);
+            self.answered(now, flight, env, shared);
         }
-        self.go_on(now, env);
+        self.go_on(now, env, shared);
     }
 
     /// A store or atomic operation of a line is over.
-    pub fn store_over(&mut self, now: Cycle, flight: u32, env: &Env<'_, '_>) {
+    pub fn store_over(
+        &mut self,
+        now: Cycle,
+        flight: u32,
+        env: &Env<'_, '_>,
+        shared: &mut Shared<'_, '_>,
+    ) {
         self.stores -= 1;
-        self.answered(now, flight, env);
-        self.go_on(now, env);
+        self.answered(now, flight, env, shared);
+        self.go_on(now, env, shared);
     }
 
-    fn answered(&mut self, now: Cycle, flight: u32, env: &Env<'_, '_>) {
-        if let Some(go) = self.part_over(flight, now, env) {
+    fn answered(
+        &mut self,
+        now: Cycle,
+        flight: u32,
+        env: &Env<'_, '_>,
+        shared: &mut Shared<'_, '_>,
+    ) {
+        if let Some(go) = self.part_over(flight, now, env, shared) {
             self.look_again(now, &go, env);
         }
     }
 
     /// A part of an access is over; with the last one, all of it: its instruction.
-    fn part_over(&mut self, number: u32, now: Cycle, env: &Env<'_, '_>) -> Option<Issue> {
+    fn part_over(
+        &mut self,
+        number: u32,
+        now: Cycle,
+        env: &Env<'_, '_>,
+        shared: &mut Shared<'_, '_>,
+    ) -> Option<Issue> {
         let flight = self.flights.get_mut(number).expect("an access");
         flight.left -= 1;
         flight.latest = flight.latest.max(now);
@@ -340,7 +363,10 @@ impl Sm {
         let resident = self.blocks[go.block].as_mut().expect("its block");
         resident.pending -= 1;
         if let Some(at) = store.and_then(|store| resident.stores.iter().position(|s| *s == store)) {
-            resident.stores.swap_remove(at);
+            let store = resident.stores.swap_remove(at);
+            if let Some(copies) = &mut shared.copies {
+                copies.store_over(self.number, store, shared.state.memory);
+            }
         }
         for at in 0..resident.departures.len() {
             let resident = self.blocks[go.block].as_ref().expect("its block");

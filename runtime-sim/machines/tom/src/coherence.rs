@@ -1,5 +1,19 @@
-//! What caches hold that memory does not any more (section 4.4.2).
+//! What a multiprocessor sees of memory (section 4.4.2). Instructions are executed on one memory, but a
+//! private cache keeps the contents of a line as it came, and what the GPU writes takes its time to come
+//! to memory. Where that is not what memory holds, the difference is kept here: the old contents of a
+//! line that another multiprocessor writes while it is cached, and of one that is written by a store of
+//! the GPU which is not over, for multiprocessors in stacks. A load sees these; without the three steps
+//! of the section it would be wrong, which tests show by leaving each out.
+//!
+//! The shared cache's contents are not kept: that its lines are invalidated is a matter of time only.
 
+use std::collections::HashMap;
+
+use nbcc_sim_simt::lanes_of;
+use nbcc_sim_simt::memory::{FIRST_ADDRESS, Memory};
+
+use crate::issue::Issue;
+use crate::plan::Plan;
 use crate::sm::Sm;
 
 /// Steps of coherence that are left out: for tests, which show that each is needed.
@@ -13,18 +27,265 @@ pub struct Faults {
     pub keeps_lines: bool,
 }
 
-/// Contents of caches that differ from memory.
-#[derive(Debug, Default)]
-pub struct Copies {}
+/// Bytes of a line, or those of its beginning that are memory.
+type Contents = Box<[u8]>;
+
+/// A line that stores of the GPU write which are not over.
+#[derive(Debug)]
+struct Flying {
+    stores: u32,
+    old: Contents,
+}
+
+/// Bytes of a line that a store writes: the first and the one behind the last.
+type Written = (u64, u32, u32);
+
+/// Contents of caches, and of memory as stacks see it, that differ from what was executed.
+#[derive(Debug)]
+pub struct Copies {
+    line_bytes: u32,
+    /// Multiprocessors of the GPU.
+    gpu_sms: u32,
+    /// The private caches that hold a line, each with the number of times that it was emptied before.
+    holders: HashMap<u64, Vec<(u32, u32)>>,
+    emptied: Vec<u32>,
+    /// By multiprocessor: the lines of its cache that are not what memory holds.
+    stale: Vec<HashMap<u64, Contents>>,
+    flying: HashMap<u64, Flying>,
+    /// What stores write that are not over, by multiprocessor and number.
+    stores: HashMap<(u32, u64), Vec<Written>>,
+    /// Lines that were put into memory for an instruction, with what is there.
+    swapped: Vec<(u64, Contents)>,
+    /// What the instruction writes.
+    written: Vec<Written>,
+}
+
+/// The part of a line that is memory.
+fn line_of(memory: &mut Memory, line: u64, line_bytes: u32) -> Option<&mut [u8]> {
+    let address = line.wrapping_mul(line_bytes.into()).wrapping_add(FIRST_ADDRESS);
+    let (base, size) = memory.allocation_of(address)?;
+    let bytes = (base + size - address).min(line_bytes.into());
+    memory.host_slice(address, bytes).ok()
+}
+
+impl Copies {
+    /// Nothing is cached.
+    pub fn new(line_bytes: u32, gpu_sms: u32, sms: u32) -> Copies {
+        Copies {
+            line_bytes,
+            gpu_sms,
+            holders: HashMap::new(),
+            emptied: vec![0; sms as usize],
+            stale: (0..sms).map(|_| HashMap::new()).collect(),
+            flying: HashMap::new(),
+            stores: HashMap::new(),
+            swapped: Vec::new(),
+            written: Vec::new(),
+        }
+    }
+
+    /// A line comes into a private cache, and another one may leave.
+    fn filled(&mut self, sm: u32, line: u64, left: Option<u64>) {
+        if let Some(left) = left {
+            self.dropped(sm, left);
+        }
+        self.stale[sm as usize].remove(&line);
+        let entry = (sm, self.emptied[sm as usize]);
+        let holders = self.holders.entry(line).or_default();
+        if !holders.contains(&entry) {
+            holders.retain(|(other, _)| *other != sm);
+            holders.push(entry);
+        }
+        // From memory, where what is on its way has not come.
+        if sm >= self.gpu_sms
+            && let Some(flying) = self.flying.get(&line)
+        {
+            self.stale[sm as usize].insert(line, flying.old.clone());
+        }
+    }
+
+    fn dropped(&mut self, sm: u32, line: u64) {
+        self.stale[sm as usize].remove(&line);
+        if let Some(holders) = self.holders.get_mut(&line) {
+            holders.retain(|(other, _)| *other != sm);
+            if holders.is_empty() {
+                self.holders.remove(&line);
+            }
+        }
+    }
+
+    /// A store is over: what it wrote is in memory.
+    pub fn store_over(&mut self, sm: u32, store: u64, memory: &mut Memory) {
+        for (line, first, end) in self.stores.remove(&(sm, store)).unwrap_or_default() {
+            let Some(flying) = self.flying.get_mut(&line) else { continue };
+            let range = first as usize..end as usize;
+            if let Some(now) = line_of(memory, line, self.line_bytes)
+                && let (Some(old), Some(now)) = (flying.old.get_mut(range.clone()), now.get(range))
+            {
+                old.copy_from_slice(now);
+            }
+            flying.stores -= 1;
+            if flying.stores == 0 {
+                self.flying.remove(&line);
+            }
+        }
+    }
+
+    /// Before an instruction that accesses the lines of `sm.pieces` is executed.
+    pub fn before(
+        &mut self,
+        sm: &Sm,
+        go: &Issue,
+        plan: &Plan,
+        addresses: &[u64; 32],
+        memory: &mut Memory,
+    ) {
+        if plan.store || plan.atomic {
+            self.before_write(sm, go, plan, addresses, memory);
+        } else if plan.weak {
+            self.before_load(sm, memory);
+        }
+    }
+
+    /// Memory is for a moment what the multiprocessor sees.
+    fn before_load(&mut self, sm: &Sm, memory: &mut Memory) {
+        let in_stack = sm.number >= self.gpu_sms;
+        let stale = &self.stale[sm.number as usize];
+        if stale.is_empty() && (!in_stack || self.flying.is_empty()) {
+            return;
+        }
+        for line in sm.pieces.iter().map(|piece| piece.number).filter(|line| !Sm::is_local(*line)) {
+            let cached = sm.cache.peek(line);
+            let seen = match stale.get(&line).filter(|_| cached) {
+                Some(copy) => copy,
+                None if in_stack && !cached => match self.flying.get(&line) {
+                    Some(flying) => &flying.old,
+                    None => continue,
+                },
+                None => continue,
+            };
+            let mut seen = seen.clone();
+            if let Some(now) = line_of(memory, line, self.line_bytes) {
+                now.swap_with_slice(&mut seen);
+                self.swapped.push((line, seen));
+            }
+        }
+    }
+
+    /// Caches that hold a line keep what it was.
+    fn before_write(
+        &mut self,
+        sm: &Sm,
+        go: &Issue,
+        plan: &Plan,
+        addresses: &[u64; 32],
+        memory: &mut Memory,
+    ) {
+        let size = u64::from(self.line_bytes);
+        if sm.pieces.iter().any(|piece| Sm::is_local(piece.number)) {
+            // A warp's own, which it takes along.
+            return;
+        }
+        for piece in &sm.pieces {
+            let line = piece.number;
+            let flies = sm.number < self.gpu_sms && plan.store;
+            let others = self
+                .holders
+                .get(&line)
+                .is_some_and(|holders| holders.iter().any(|(other, _)| *other != sm.number));
+            if !others && !flies {
+                continue;
+            }
+            let Some(now) = line_of(memory, line, self.line_bytes) else { continue };
+            let holders = self.holders.get_mut(&line);
+            for &mut (other, since) in holders.into_iter().flatten() {
+                let at = other as usize;
+                if other != sm.number && since == self.emptied[at] {
+                    self.stale[at].entry(line).or_insert_with(|| (&*now).into());
+                }
+            }
+            if flies {
+                let new = || Flying { stores: 0, old: (&*now).into() };
+                // Once for each part that is noted below.
+                self.flying.entry(line).or_insert_with(new);
+            }
+        }
+        for lane in lanes_of(go.lanes) {
+            let address = addresses[lane].wrapping_sub(FIRST_ADDRESS);
+            let end = address.saturating_add(plan.bytes.into());
+            let mut at = address;
+            while at < end {
+                let (line, first) = (at / size, (at % size) as u32);
+                let last = (end - line * size).min(size) as u32;
+                match self.written.last_mut() {
+                    // Neighbours are mostly those of neighbours.
+                    Some((same, _, end)) if *same == line && *end == first => *end = last,
+                    _ => self.written.push((line, first, last)),
+                }
+                at = (line + 1) * size;
+            }
+        }
+    }
+
+    /// Behind it.
+    pub fn after(&mut self, sm: u32, plan: &Plan, store: u64, memory: &mut Memory) {
+        for (line, mut seen) in self.swapped.drain(..) {
+            if let Some(now) = line_of(memory, line, self.line_bytes) {
+                now.swap_with_slice(&mut seen);
+            }
+        }
+        if self.written.is_empty() {
+            return;
+        }
+        // What a cache holds is written with memory.
+        let stale = &mut self.stale[sm as usize];
+        if !stale.is_empty() {
+            for &(line, first, end) in &self.written {
+                let range = first as usize..end as usize;
+                if let Some(copy) = stale.get_mut(&line)
+                    && let Some(now) = line_of(memory, line, self.line_bytes)
+                    && let (Some(copy), Some(now)) = (copy.get_mut(range.clone()), now.get(range))
+                {
+                    copy.copy_from_slice(now);
+                }
+            }
+        }
+        if sm < self.gpu_sms && plan.store {
+            let parts: Vec<Written> = self.written.drain(..).collect();
+            for (line, ..) in &parts {
+                if let Some(flying) = self.flying.get_mut(line) {
+                    flying.stores += 1;
+                }
+            }
+            self.stores.insert((sm, store), parts);
+        }
+        self.written.clear();
+    }
+}
 
 impl Sm {
+    /// A line comes into the private cache.
+    pub fn fill_line(&mut self, line: u64, copies: Option<&mut Copies>) {
+        let left = self.cache.fill(line);
+        if let Some(copies) = copies.filter(|_| !Sm::is_local(line)) {
+            copies.filled(self.number, line, left);
+        }
+    }
+
     /// A line of the private cache is no longer valid.
-    pub fn drop_line(&mut self, line: u64, _copies: Option<&mut Copies>) {
+    pub fn drop_line(&mut self, line: u64, copies: Option<&mut Copies>) {
         self.cache.drop_line(line);
+        if let Some(copies) = copies {
+            copies.dropped(self.number, line);
+        }
     }
 
     /// No line of the private cache is valid any more.
-    pub fn clear_cache(&mut self, _copies: Option<&mut Copies>) {
+    pub fn clear_cache(&mut self, copies: Option<&mut Copies>) {
         self.cache.clear();
+        if let Some(copies) = copies {
+            copies.emptied[self.number as usize] += 1;
+            copies.stale[self.number as usize].clear();
+        }
     }
 }

@@ -233,11 +233,14 @@ impl Sm {
         let entry = &env.table.entries[departure.number as usize];
         let flushes = !env.policy.is_ideal && !shared.faults.keeps_writes;
         let before = departure.stores;
-        if warp.pending > 0 || flushes && resident.stores.iter().any(|store| *store <= before) {
+        if flushes && resident.stores.iter().any(|store| *store <= before) {
             return;
         }
         let numbers = entry.live_in.iter().map(|reg| operands::number(reg.class, reg.index));
         let ready = numbers.fold(0, |at, number| at.max(warp.board.ready(&[number], &[]).0));
+        if ready == NEVER {
+            return;
+        }
         if ready > now {
             self.schedule(ready, Event::Depart(scheduler as u32, slot as u32));
             return;
@@ -246,7 +249,7 @@ impl Sm {
         let departure = *departure;
         let place = (scheduler as u32, slot as u32);
         resident.departures.retain(|waits| *waits != place);
-        // It has no access on its way, but its block is not over before it is back.
+        // Its block is not over before it is back.
         resident.pending += 1;
         let mut threads = departure.packed;
         let home = resident.block.warp_mut(warp.number);
@@ -385,12 +388,4 @@ impl Sm {
     pub fn warp_mut(&mut self, scheduler: usize, slot: usize) -> &mut crate::residents::Warp {
         self.schedulers[scheduler].warps[slot].as_mut().expect("a warp that is there")
     }
-
-    /// Whether a warp cannot issue because its block runs elsewhere, or will.
-    pub fn is_gone(role: &Role) -> bool {
-        matches!(role, Role::Leaves(_) | Role::Away)
-    }
-
-    /// When nothing wakes a warp.
-    pub const ASLEEP: Cycle = NEVER;
 }

@@ -67,6 +67,7 @@ impl Sm {
             return Ok(());
         }
         let mut reach = Reach::None;
+        let mut copies = None;
         if lanes != 0
             && let Kind::Access(space) = plan.kind
             && let Some((base, offset)) = inst.op.address()
@@ -76,6 +77,10 @@ impl Sm {
             reach = self.reach(&go, plan, space, addresses, env);
             if reach == Reach::Memory {
                 self.observe(&go, plan, shared);
+                copies = shared.copies.take();
+                if let Some(copies) = &mut copies {
+                    copies.before(self, &go, plan, &addresses, shared.state.memory);
+                }
             }
         }
 
@@ -84,7 +89,12 @@ impl Sm {
         if let Some(token) = resident.task {
             shared.tasks.get_mut(token).expect("a task").did.instructions += 1;
         }
-        let others = match resident.block.step(number, now, env.context, shared.state) {
+        let stepped = resident.block.step(number, now, env.context, shared.state);
+        if let Some(mut copies) = copies {
+            copies.after(self.number, plan, self.store_number + 1, shared.state.memory);
+            shared.copies = Some(copies);
+        }
+        let others = match stepped {
             Ok(others) => others,
             Err(fault) => return Err(Sm::fault(env, resident.block.index(), fault)),
         };

@@ -14,6 +14,7 @@ use nbcc_sim_simt::timing::occupancy::{Occupancy, Resource, occupancy};
 use nbcc_sim_simt::{Counters, Device, LANES, Launch, LaunchError, Module, RunOptions};
 
 use crate::clock::Clock;
+use crate::coherence::Copies;
 use crate::map::{Map, Session};
 use crate::measures::{Measures, Profile};
 use crate::plan::Plan;
@@ -166,7 +167,11 @@ impl Run<'_> {
             gate,
             candidates: vec![CandidateCounts::default(); self.table.entries.len()],
             faults,
-            copies: None,
+            copies: self
+                .policy
+                .decide
+                .is_some()
+                .then(|| Copies::new(machine.cache.line_bytes, machine.gpu.sms, machine.sms())),
         };
         let cycles = system.run(&env, &mut shared, progress)?;
         let mut measures = Measures::new(text.len());

@@ -457,9 +457,13 @@ impl Memory {
             }
             return self.schedule(end, Step::Back, number, 0);
         }
-        if to_host && let Some(host) = &mut self.host {
-            let (_, end) = host.up.send(time, bytes);
-            return self.schedule(end, Step::Served, number, 0);
+        if to_host {
+            if let Some(host) = &mut self.host {
+                let (_, end) = host.up.send(time, bytes);
+                return self.schedule(end, Step::Served, number, 0);
+            }
+            // The data has been copied meanwhile.
+            self.travels.get_mut(number).expect("a request").to_host = false;
         }
         if from == Some(to) {
             return self.schedule(time, Step::Stack, number, 0);

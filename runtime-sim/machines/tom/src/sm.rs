@@ -258,7 +258,7 @@ impl Sm {
                     self.events.pop();
                     match event {
                         Event::Answer(token, true) => self.line_came(now, token, env, shared),
-                        Event::Answer(token, false) => self.store_over(now, token, env),
+                        Event::Answer(token, false) => self.store_over(now, token, env, shared),
                         Event::Arrive(token) => self.arrived(now, token, env, shared),
                         Event::Return(token) => self.returned(now, token, env, shared)?,
                         Event::Depart(scheduler, slot) => {

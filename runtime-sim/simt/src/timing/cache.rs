@@ -45,15 +45,22 @@ impl Cache {
         true
     }
 
-    /// A line has come.
-    pub fn fill(&mut self, line: u64) {
+    /// Whether a line is there, which changes nothing.
+    pub fn peek(&self, line: u64) -> bool {
+        let Some(set) = line.checked_rem(self.sets) else { return false };
+        let at = set as usize * self.ways;
+        self.lines[at..at + self.ways].contains(&line)
+    }
+
+    /// A line has come; the one that left for it.
+    pub fn fill(&mut self, line: u64) -> Option<u64> {
         if self.holds(line) {
-            return;
+            return None;
         }
-        if let Some(set) = self.set(line) {
-            set.rotate_right(1);
-            set[0] = line;
-        }
+        let set = self.set(line)?;
+        set.rotate_right(1);
+        let left = std::mem::replace(&mut set[0], line);
+        (left != u64::MAX).then_some(left)
     }
 
     /// A line is no longer valid.
@@ -76,9 +83,9 @@ mod tests {
     #[test]
     fn the_least_recently_used_line_leaves() {
         let mut cache = Cache::new(8);
-        (0..4).for_each(|n| cache.fill(2 * n));
-        assert!(cache.holds(0));
-        cache.fill(8);
+        (0..4).for_each(|n| assert_eq!(cache.fill(2 * n), None));
+        assert!(cache.holds(0) && cache.peek(2) && !cache.peek(8));
+        assert_eq!((cache.fill(8), cache.fill(8)), (Some(2), None));
         assert!(cache.holds(0) && !cache.holds(2) && cache.holds(4) && cache.holds(8));
         cache.drop_line(4);
         assert!(!cache.holds(4));
@@ -95,7 +102,8 @@ mod tests {
         for ways in [1, 2, 16] {
             let sets = 8;
             let mut cache = Cache::with_ways(sets * ways, ways);
-            (0..u64::from(ways)).for_each(|n| cache.fill(3 + n * u64::from(sets)));
+            (0..u64::from(ways))
+                .for_each(|n| assert_eq!(cache.fill(3 + n * u64::from(sets)), None));
             assert!((0..u64::from(ways)).all(|n| cache.holds(3 + n * u64::from(sets))));
             cache.fill(3 + u64::from(ways * sets));
             assert!(!cache.holds(3) && cache.holds(3 + u64::from(ways * sets)));

@@ -2,5 +2,6 @@
 
 mod identities;
 mod memory;
+mod offload;
 mod pipeline;
 mod support;

@@ -1,0 +1,304 @@
+//! Blocks that go to a stack and back: what they compute, the three steps of coherence (section 4.4.2),
+//! masks of lanes, and what is counted.
+
+use std::sync::Arc;
+
+use nbcc_isa_simt::{Op, Program};
+use nbcc_isa_tom::offload::{Entry, OffloadTable, RegisterSet, Tag, section};
+use nbcc_isa_tom::policy::Policy;
+use nbcc_sim_simt::Device;
+use nbcc_sim_tom::Session;
+use nbcc_sim_tom::coherence::Faults;
+
+use crate::support::{Bench, PLACE, program};
+
+/// A kernel with candidates: begin, end, registers in and out of each, in the order of their markers.
+fn with_table(
+    changes: &[(&str, &str)],
+    policy: (&str, &str),
+    text: &str,
+    ranges: &[(u32, u32, RegisterSet, RegisterSet)],
+) -> Program {
+    // The assembler asks for the table, which comes afterwards: a move holds the place of a marker.
+    let mut program = program("tom", changes, &text.replace("region ", "mov R31, "));
+    for (number, (begin, ..)) in ranges.iter().enumerate() {
+        let marker = Op::Region { number: number as u32 };
+        program.code.text[*begin as usize - 1] = marker.into();
+    }
+    let entries = ranges
+        .iter()
+        .map(|&(begin, end, live_in, live_out)| Entry {
+            kernel: 0,
+            begin,
+            end,
+            live_in,
+            live_out,
+            constants: Vec::new(),
+            inputs: 0,
+            tag: Tag { tx: true, rx: true },
+            trips: 1,
+            condition: None,
+        })
+        .collect();
+    program.sections.push(section(&OffloadTable { entries }, &["test"]));
+    let machine = nbcc_isa_tom::Machine::from_toml(&program.machine.toml, &[]).unwrap();
+    let policy = Policy::named(&machine, Some(policy.0), Some(policy.1)).unwrap();
+    program.sections.push(policy.section());
+    program
+}
+
+fn bench(program: Program) -> Bench {
+    let mut device = Device::new(program.machine.clone(), 1 << 26);
+    let module = device.load(Arc::new(program)).unwrap_or_else(|error| panic!("{error}"));
+    let buffer = device.memory().allocate(1 << 22, false).unwrap();
+    Bench { device, module, buffer, max_cycles: 10_000_000, session: Session::default() }
+}
+
+/// The 32-bit registers of those numbers.
+fn words(numbers: &[u32]) -> RegisterSet {
+    let bits = numbers.iter().fold([0; 4], |mut bits: [u64; 4], n| {
+        bits[*n as usize / 64] |= 1 << (n % 64);
+        bits
+    });
+    RegisterSet::from_bits(bits, 0)
+}
+
+/// Registers that [`PLACE`] leaves: the address of the thread's word.
+const ADDRESS: [u32; 2] = [2, 3];
+/// Instructions of [`PLACE`].
+const PLACED: u32 = 6;
+
+/// What one warp leaves behind if it runs `text` with these candidates and steps left out.
+fn run(
+    text: &str,
+    ranges: &[(u32, u32, RegisterSet, RegisterSet)],
+    faults: Faults,
+    at: usize,
+) -> u32 {
+    let text = format!("{PLACE}\n{text}");
+    let mut bench = bench(with_table(&[], ("always", "baseline"), &text, ranges));
+    bench.session.faults = faults;
+    let timing = bench.run(1, 32);
+    assert_eq!(timing.measures.offload().instances, ranges.len() as u64);
+    bench.words(at + 1)[at]
+}
+
+/// The first step: what the warp has written before is in memory when its block begins.
+#[test]
+fn writes_come_before_the_request() {
+    let text = "
+        mov R8, 7
+        st.global.b32.weak [D2], 0, R8
+        region 0
+        ld.global.b32.weak R9, [D2], 0
+        st.global.b32.weak [D2], 4096, R9
+        exit";
+    let begin = PLACED + 3;
+    let ranges = [(begin, begin + 2, words(&ADDRESS), words(&[]))];
+    assert_eq!(run(text, &ranges, Faults::default(), 1024), 7);
+    let faults = Faults { keeps_writes: true, ..Faults::default() };
+    assert_eq!(run(text, &ranges, faults, 1024), 0);
+}
+
+/// The second step: a block does not see what an earlier one left in the stack's cache.
+#[test]
+fn the_cache_of_a_stack_is_emptied() {
+    let text = "
+        region 0
+        ld.global.b32.weak R9, [D2], 0
+        st.global.b32.weak [D2], 4096, R9
+        mov R8, 7
+        st.global.b32.weak [D2], 0, R8
+        fence.gpu
+        region 1
+        ld.global.b32.weak R9, [D2], 0
+        st.global.b32.weak [D2], 4096, R9
+        exit";
+    let (first, second) = (PLACED + 1, PLACED + 7);
+    let of = |begin| (begin, begin + 2, words(&ADDRESS), words(&[]));
+    let ranges = [of(first), of(second)];
+    assert_eq!(run(text, &ranges, Faults::default(), 1024), 7);
+    let faults = Faults { keeps_cache: true, ..Faults::default() };
+    assert_eq!(run(text, &ranges, faults, 1024), 0);
+}
+
+/// The third step: the requester does not see what its cache held before the block.
+#[test]
+fn lines_that_a_block_wrote_are_invalidated() {
+    let text = "
+        ld.global.b32.weak R10, [D2], 0
+        int.add R8, R10, 7
+        region 0
+        st.global.b32.weak [D2], 0, R8
+        ld.global.b32.weak R11, [D2], 0
+        st.global.b32.weak [D2], 4096, R11
+        exit";
+    let begin = PLACED + 3;
+    let ranges = [(begin, begin + 1, words(&[2, 3, 8]), words(&[]))];
+    assert_eq!(run(text, &ranges, Faults::default(), 1024), 7);
+    let faults = Faults { keeps_lines: true, ..Faults::default() };
+    assert_eq!(run(text, &ranges, faults, 1024), 0);
+}
+
+/// Whatever lanes come to a candidate, they and no others run it, and what they do not write stays. The
+/// block overwrites a live-in before its first access, so that the GPU's try must leave nothing behind,
+/// and its threads part inside.
+#[test]
+fn every_mask_of_lanes_runs_elsewhere() {
+    let text = format!(
+        "{PLACE}
+        ld.global.b32.weak R5, [D2], 65536
+        mov R9, 1000
+        sreg.laneid R12
+        shl_by_lane
+        cmp.ne P0, R13, 0
+        if P0 bra in, out
+        bra out, -1
+        in:
+        region 0
+        int.add R9, R9, 1
+        cmp.lt_u P1, R12, 9
+        if P1 bra low, meet
+        int.add R9, R9, 100
+        low:
+        meet:
+        ld.global.b32.weak R14, [D2], 0
+        int.add R9, R9, R14
+        st.global.b32.weak [D2], 4096, R9
+        out:
+        st.global.b32.weak [D2], 8192, R9
+        exit"
+    )
+    .replace("shl_by_lane", "int.shr R13, R5, R12\nint.and R13, R13, 1");
+    let begin = PLACED + 9;
+    let range = (begin, begin + 7, words(&[2, 3, 9, 12]), words(&[9]));
+    let mut seed = 7_u64;
+    let mut random = || {
+        seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (seed >> 32) as u32
+    };
+    let masks: Vec<u32> = [0, 1, 1 << 31, 0x1ff, u32::MAX - 1, u32::MAX]
+        .into_iter()
+        .chain((0..26).map(|_| random()))
+        .collect();
+    for (offload, map) in
+        [("always", "baseline"), ("controlled", "baseline"), ("ideal", "baseline")]
+    {
+        let mut bench = bench(with_table(&[], (offload, map), &text, &[range]));
+        // A warp of its own for each mask: the word of each of its threads.
+        let contents: Vec<u8> =
+            masks.iter().flat_map(|mask| [*mask; 32]).flat_map(u32::to_le_bytes).collect();
+        let at = bench.buffer + 65536;
+        bench.device.write(at, &contents).unwrap();
+        let timing = bench.run(masks.len() as u32 / 4, 128);
+        let offload = timing.measures.offload();
+        let with_lanes = masks.iter().filter(|mask| **mask != 0).count() as u64;
+        assert_eq!((offload.considered, offload.instances), (with_lanes, with_lanes));
+        let out = bench.words(2048 + 32 * masks.len());
+        for (warp, mask) in masks.iter().enumerate() {
+            for lane in 0..32 {
+                let is_in = mask >> lane & 1 == 1;
+                let inside = if lane < 9 { 1001 } else { 1101 };
+                let word = 32 * warp + lane;
+                let expected = if is_in { inside } else { 1000 };
+                assert_eq!(out[2048 + word], expected, "mask {mask:#x}, lane {lane}");
+                assert_eq!(out[1024 + word], if is_in { inside } else { 0 });
+            }
+        }
+    }
+}
+
+/// What is counted of decisions, packets and instructions adds up.
+#[test]
+fn decisions_add_up() {
+    let text = format!(
+        "{PLACE}
+        mov R8, 0
+        next:
+        region 0
+        ld.global.b32.weak R9, [D2], 0
+        ld.global.b32.weak R10, [D2], 4096
+        int.add R9, R9, R10
+        st.global.b32.weak [D2], 0, R9
+        int.add R8, R8, 1
+        cmp.lt_u P0, R8, 6
+        if P0 bra next, -1
+        exit"
+    );
+    let begin = PLACED + 2;
+    let range = (begin, begin + 4, words(&ADDRESS), words(&[]));
+    for (offload, map) in [
+        ("none", "transparent"),
+        ("always", "baseline"),
+        ("always", "transparent"),
+        ("controlled", "transparent"),
+        ("best", "transparent"),
+        ("ideal", "baseline"),
+    ] {
+        let changes = [("stack.warps", "2"), ("map.learn_share", "0.01")];
+        let mut bench = bench(with_table(&changes, (offload, map), &text, &[range]));
+        let timing = bench.run(70, 96);
+        let s = bench.statistics(&timing);
+        let n = |key: &str| s.count(key);
+        let refused = n("offload.refused_learning")
+            + n("offload.refused_condition")
+            + n("offload.refused_channel")
+            + n("offload.refused_warps");
+        let all = &timing.measures.candidates;
+        assert_eq!(
+            n("offload.considered"),
+            n("offload.instances") + refused,
+            "{offload} {map}: {all:?}"
+        );
+        let cores = &timing.counters.cores;
+        assert_eq!(n("offload.instructions"), cores[64..].iter().sum::<u64>());
+        assert_eq!(cores.iter().sum::<u64>(), n("instructions"));
+        assert_eq!(n("link.tx_packets"), n("link.rx_packets"));
+        assert_eq!(n("link.cross_packets") % 2, 0);
+        assert_eq!(n("l1.accesses") + n("memory.ordered") + n("memory.atomic"), n("memory.lines"));
+        assert_eq!(n("dram.hits") + n("dram.misses") + n("dram.conflicts"), n("dram.requests"));
+        assert_eq!(n("core.issue_cycles") + n("core.stall_cycles"), n("core.cycles"));
+        assert_eq!(n("core.issue_cycles"), n("instructions"));
+        match offload {
+            "none" => {
+                let all = [n("offload.considered"), n("offload.instructions")];
+                assert_eq!((all, n("link.cross_bytes")), ([0, 0], 0));
+            }
+            "ideal" => assert_eq!(n("link.cross_bytes"), 0),
+            "always" => assert_eq!(n("offload.refused_warps") + n("offload.refused_channel"), 0),
+            _ => assert!(n("offload.refused_warps") > 0, "{offload}"),
+        }
+        assert_eq!(n("offload.refused_learning") > 0, map == "transparent" && offload != "none");
+        if offload != "none" {
+            assert!(n("offload.instances") > 0);
+            assert_eq!(n("offload.considered"), 70 * 3 * 6);
+            // Marker and branch stay, four instructions go.
+            assert_eq!(n("offload.instructions"), 4 * n("offload.instances"));
+        }
+        // The same again is the same again.
+        let out = bench.words(8000);
+        let program = with_table(&changes, (offload, map), &text, &[range]);
+        let mut again = crate::offload::bench(program);
+        assert_eq!(again.run(70, 96).measures, timing.measures);
+        assert_eq!(again.words(8000), out);
+    }
+}
+
+/// A block that never ends is given up, with its line; so is a launch that waits for it.
+#[test]
+fn blocks_without_end_are_given_up() {
+    let text = format!(
+        "{PLACE}
+        region 0
+        ld.global.b32.weak R9, [D2], 0
+        again:
+        bra again, -1
+        exit"
+    );
+    let begin = PLACED + 1;
+    let range = (begin, begin + 2, words(&ADDRESS), words(&[]));
+    let mut bench = bench(with_table(&[], ("always", "baseline"), &text, &[range]));
+    bench.max_cycles = 5000;
+    let error = bench.launch(1, 32).unwrap_err().to_string();
+    assert!(error.contains("5000"), "{error}");
+}
