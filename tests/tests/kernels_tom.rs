@@ -2,7 +2,9 @@
 //! at -O0 and -O2 with the table of candidates proven; and the applications of `examples/tom` by the
 //! interpreter and for the MPU.
 //!
-//! `NBCC_LEVELS=0,1,2,interp,mpu,timed` chooses others than the default; `timed` simulates time.
+//! `NBCC_LEVELS=0,1,2,interp,mpu,timed` chooses others than the default. `timed` simulates time; so does
+//! `POLICY-MAPPING`, as in `always-oracle`: the default has each policy and each mapping, and `forced`, which
+//! sends every instance of every candidate to a stack and back.
 
 use std::path::Path;
 
@@ -12,9 +14,13 @@ use nbcc_tests::{kernels, root};
 
 const NBCC: &str = env!("CARGO_BIN_EXE_nbcc-under-test");
 
+const LEVELS: &str = "0,2,interp,mpu,timed,none-transparent,forced-baseline,forced-transparent,\
+    always-baseline,always-transparent,controlled-baseline,controlled-oracle,ideal-baseline,\
+    best-transparent";
+
 fn main() {
     let arguments = Arguments::from_args();
-    let levels = std::env::var("NBCC_LEVELS").unwrap_or_else(|_| "0,2,interp,mpu,timed".into());
+    let levels = std::env::var("NBCC_LEVELS").unwrap_or_else(|_| LEVELS.into());
     let mut trials = Vec::new();
     for (folder, is_own) in [("tests/cuda", false), ("examples/tom", true)] {
         let folder = root().join(folder);
@@ -37,6 +43,10 @@ fn trial(folder: &Path, case: &Case, file: &str, level: &str) -> Trial {
         "interp" => "interp".to_string(),
         "mpu" => format!("run --target mpu --fast{limit}"),
         "timed" => format!("run --target tom{limit}"),
+        _ if level.contains('-') => {
+            let (offload, map) = level.split_once('-').unwrap_or_default();
+            format!("run --target tom -X offload={offload} -X map={map}{limit}")
+        }
         _ => format!("run --target tom -O{level} --fast --verify-each{limit}"),
     };
     let name = format!("{}::{level}", file.trim_end_matches(".ptx"));

@@ -31,4 +31,10 @@ pub const ALL: &[BundledSuite] = &[
         sources: sources!("sdpnm": "nco.c" "cic.c" "fir.c" "fft.c" "gemm.c" "yolo.c" "ddc.c" "cap.c" "conv.c"
             "matmul.c" "h2v2.c"),
     },
+    BundledSuite {
+        name: "tom",
+        text: include_str!("../../data/bench/tom.toml"),
+        sources: sources!("tom": "bp.ptx" "bfs.ptx" "km.ptx" "cfd.ptx" "hw.ptx" "lib.ptx" "ray.ptx" "fwt.ptx"
+            "sp.ptx" "rd.ptx"),
+    },
 ];

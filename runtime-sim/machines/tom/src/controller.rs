@@ -56,7 +56,7 @@ impl Sm {
         let threads = &mut self.blocks[go.block].as_mut().expect("its block").block;
         let index = self.schedulers[go.scheduler].warps[go.slot].as_ref().expect("the warp").number;
         let threads = threads.warp_mut(index);
-        let role = if condition_holds(entry, threads, go.lanes) {
+        let role = if !env.policy.checks_condition || condition_holds(entry, threads, go.lanes) {
             threads.paths.hold();
             let paths = threads.paths.clone();
             let (lanes, since) = (go.lanes, go.now);

@@ -59,18 +59,29 @@ pub struct Policy {
     pub name: &'static str,
     /// What becomes of an instance; `None` where nothing is asked because nothing is offloaded.
     pub decide: Option<fn(&Question<'_>) -> Verdict>,
+    /// Whether the condition of a loop must hold.
+    pub checks_condition: bool,
     /// Whether requests and acknowledgments are free and all data lies where it is wanted (Fig. 2).
     pub is_ideal: bool,
 }
 
 /// Every policy.
 pub const POLICIES: &[Policy] = &[
-    Policy { name: "controlled", decide: Some(controlled), is_ideal: false },
-    Policy { name: "none", decide: None, is_ideal: false },
-    Policy { name: "always", decide: Some(|_| Verdict::Offload), is_ideal: false },
-    Policy { name: "ideal", decide: Some(controlled), is_ideal: true },
-    Policy { name: "best", decide: Some(best), is_ideal: false },
+    Policy { name: "controlled", decide: Some(controlled), ..NONE },
+    NONE,
+    Policy { name: "always", decide: Some(always), ..NONE },
+    Policy { name: "ideal", decide: Some(controlled), is_ideal: true, ..NONE },
+    Policy { name: "best", decide: Some(best), ..NONE },
+    Policy { name: "forced", decide: Some(always), checks_condition: false, ..NONE },
 ];
+
+/// Nothing is offloaded.
+const NONE: Policy = Policy { name: "none", decide: None, checks_condition: true, is_ideal: false };
+
+/// "Uncontrolled" (section 6.1).
+fn always(_: &Question<'_>) -> Verdict {
+    Verdict::Offload
+}
 
 /// The policy of a name, one of `nbcc_isa_tom::policy::OFFLOAD`.
 ///

@@ -19,7 +19,7 @@ use crate::compile::{self, Tools};
 use crate::data::inputs::{Loaded, Origin};
 use crate::data::{arguments, by, gather, inputs};
 use crate::kinds::functions::FunctionRequest;
-use crate::kinds::grids::{Contents, GridRequest};
+use crate::kinds::grids::GridRequest;
 use crate::kinds::images::ImageRequest;
 use crate::kinds::{Measured, RunOptions};
 use crate::launch::{self, file::Plan, kernels_of, oracle};
@@ -204,7 +204,7 @@ impl Job<'_> {
             (runner.describe)(&binary).map_err(|error| objdump::broken(session, path, error))?;
         let launches = launch::resolve(session, suite, &plan, &described.kernels)?;
         let mut ran = self.timed(|options| {
-            let (symbols, buffers): (_, Vec<Contents>) = (Vec::new(), buffers);
+            let symbols = plan.symbols.iter().map(|s| (s.name.clone(), s.bytes.clone())).collect();
             (runner.launch)(&binary, GridRequest { symbols, buffers, launches, options })
         });
         if let Some(error) = ran.1.failure.take() {

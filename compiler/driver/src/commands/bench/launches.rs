@@ -9,7 +9,7 @@ use super::elements;
 use super::suite::{self, Numbers, Program};
 use crate::data::arrays::ArrayForm;
 use crate::kinds::grids::{Contents, Repeat};
-use crate::launch::file::{Arg, ArgValue, Buffer, Launch, Plan};
+use crate::launch::file::{Arg, ArgValue, Buffer, Launch, Plan, SymbolData};
 use crate::session::Stop;
 
 /// Launches of a program at most, repetitions not counted.
@@ -40,6 +40,10 @@ pub fn plan(numbers: &mut Numbers<'_>, program: &Program) -> Result<Plan, Stop> 
         };
         places.insert(name.as_str(), (plan.buffers.len(), elements.size()));
         plan.buffers.push(Buffer { name: name.clone(), contents, form: ArrayForm::Raw });
+    }
+    for (name, symbol) in &program.symbols {
+        let bytes = elements::of(numbers, name, symbol)?.bytes();
+        plan.symbols.push(SymbolData { name: name.clone(), bytes });
     }
     for launch in &program.launches {
         let each: Vec<(&String, &Spanned<Value>)> = launch.each.iter().collect();

@@ -61,6 +61,9 @@ pub struct Program {
     /// Scalar parameters.
     #[serde(default)]
     pub params: BTreeMap<String, Spanned<Value>>,
+    /// Variables of the module and what they hold before the first launch.
+    #[serde(default)]
+    pub symbols: BTreeMap<String, Buffer>,
     /// Buffers of kernels, inputs of pipelines, arrays of functions.
     #[serde(default)]
     pub buffers: BTreeMap<String, Buffer>,
