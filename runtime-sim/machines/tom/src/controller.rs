@@ -18,6 +18,7 @@ use nbcc_sim_simt::timing::{NEVER, operands};
 use nbcc_sim_simt::{LANES, Mask, lanes_of};
 
 use crate::issue::Issue;
+use crate::map::Learning;
 use crate::message::{Ask, Request};
 use crate::plan::{Kind, Plan};
 use crate::policy::{Question, Verdict};
@@ -35,8 +36,8 @@ impl Sm {
         env: &Env<'_, '_>,
         shared: &mut Shared<'_, '_>,
     ) {
-        let is_learning = shared.learning.is_some();
-        if go.lanes == 0 || (env.policy.decide.is_none() && !is_learning) {
+        let is_asked = env.policy.decide.is_some() || shared.learning.is_some();
+        if go.lanes == 0 || !is_asked {
             return;
         }
         let counts = &mut shared.candidates[number as usize];
@@ -44,11 +45,12 @@ impl Sm {
         if env.policy.decide.is_some() {
             counts.considered += 1;
         }
-        if let Some(learning) = &mut shared.learning {
+        let watched = shared.learning.as_mut().and_then(Learning::begin);
+        if watched.is_some() {
             if env.policy.decide.is_some() {
                 counts.refused[Refusal::Learning as usize] += 1;
             }
-            stay.instance = Some(learning.begin());
+            stay.instance = watched;
             self.warp_mut(go.scheduler, go.slot).role = Role::Stays(stay);
             return;
         }

@@ -134,9 +134,9 @@ impl Run<'_> {
             || self.maps == Mapping::Transparent && self.policy.decide.is_some();
         let learning =
             if learns { session.learning(machine, &kernel.name, expected) } else { None };
-        // While the mapping is learnt only as many blocks run as it takes.
+        // While data is in the host's memory only as many blocks run as learning takes.
         let gate = match &learning {
-            Some(learning) if !session.watches_all => {
+            Some(learning) if learning.from_host => {
                 learning.wanted.div_ceil((warps * own).max(1)).max(1)
             }
             _ => u64::MAX,

@@ -2,8 +2,8 @@
 //! access go by the best pair of bits, all others by the baseline mapping.
 //!
 //! What is known is kept from launch to launch of a program. The first launch of each kernel with
-//! candidates is watched until a share of its instances is over: until then nothing is offloaded, and
-//! data that was not copied yet is read over the way to the host.
+//! candidates is watched until a share of its instances is over. In the first of these data is read over
+//! the way to the host until then, and nothing is offloaded; later only what is watched is not.
 
 use std::collections::BTreeSet;
 
@@ -137,6 +137,7 @@ impl Session {
             analyzer: analyzer.unwrap_or_else(|| Analyzer::new(machine.mappings())),
             wanted,
             over: 0,
+            begun: 0,
             next: self.seen,
             marked: std::mem::take(&mut self.marked),
             entries: machine.map.entries as usize,
@@ -165,6 +166,8 @@ pub struct Learning {
     pub wanted: u64,
     /// Those that are.
     pub over: u64,
+    /// Those that have begun.
+    begun: u64,
     next: u64,
     marked: BTreeSet<u64>,
     /// Allocations that the table holds.
@@ -176,10 +179,15 @@ pub struct Learning {
 }
 
 impl Learning {
-    /// The number of another instance.
-    pub fn begin(&mut self) -> u64 {
+    /// The number of another instance that is watched, which is not offloaded. Once data is in the stacks
+    /// only as many are watched as are wanted.
+    pub fn begin(&mut self) -> Option<u64> {
+        if !self.from_host && self.begun >= self.wanted {
+            return None;
+        }
+        self.begun += 1;
         self.next += 1;
-        self.next - 1
+        Some(self.next - 1)
     }
 
     /// An instance accesses a line, by its address from the begin of memory.

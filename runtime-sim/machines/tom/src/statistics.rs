@@ -69,7 +69,7 @@ const TIMED: &[Definition] = &[
 
     row("map.bits", "-", "Lowest and highest bit of those that choose the stack of what candidates access; null where the baseline mapping does."),
     row("map.one_stack_share", "-", "Instances in stacks that accessed one stack only, over all of them."),
-    row("map.learn_cycles", "cycles", "Until the mapping was learnt, summed over launches."),
+    row("map.learn_cycles", "cycles", "Until the mapping was learnt, while data was in the host's memory."),
 
     row("occupancy.blocks", "blocks", "Blocks that a multiprocessor holds, of the last launch."),
     row("occupancy.limit", "-", "What keeps it from holding more."),

@@ -115,13 +115,16 @@ impl System {
     /// is not counted: without learning it would have been made before the launch.
     fn stop_learning(&mut self, now: Cycle, env: &Env<'_, '_>, shared: &mut Shared<'_, '_>) {
         let Some(learning) = shared.learning.take() else { return };
+        let learning_from_host = learning.from_host;
         shared.session.take(learning);
         if !shared.session.watches_all {
             shared.map = shared.session.map(env.machine, shared.state.memory);
             self.memory.map = shared.map.clone();
         }
         self.memory.use_host(env.machine, false);
-        shared.learn_cycles = now;
+        if learning_from_host {
+            shared.learn_cycles = now;
+        }
         shared.gate = u64::MAX;
         self.first_blocks(now, env, shared);
     }
