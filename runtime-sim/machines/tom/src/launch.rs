@@ -167,10 +167,8 @@ impl Run<'_> {
             gate,
             candidates: vec![CandidateCounts::default(); self.table.entries.len()],
             faults,
-            copies: self
-                .policy
-                .decide
-                .is_some()
+            // Ideally coherence is free as well: all see one memory.
+            copies: (self.policy.decide.is_some() && !self.policy.is_ideal)
                 .then(|| Copies::new(machine.cache.line_bytes, machine.gpu.sms, machine.sms())),
         };
         let cycles = system.run(&env, &mut shared, progress)?;

@@ -1,7 +1,7 @@
 //! What is measured of a run: its table of definitions, and where each number comes from.
 
 use nbcc_isa::Instruction;
-use nbcc_isa_simt::{Latency, Program, Unit};
+use nbcc_isa_simt::{Latency, Op, Program, Unit};
 use nbcc_isa_tom::Machine;
 use nbcc_sim_dram::Command;
 use nbcc_sim_engine::statistics::{Value, concat, row};
@@ -12,7 +12,7 @@ use nbcc_sim_simt::{Counters, LANES};
 use crate::measures::Measures;
 use crate::plan::{Kind, Plan};
 use crate::stall::Stall;
-use crate::task::Refusal;
+use crate::task::{CandidateCounts, Refusal};
 
 /// The version of the names and meanings below.
 pub const SCHEMA_VERSION: u64 = 1;
@@ -66,6 +66,17 @@ const TIMED: &[Definition] = &[
     row("offload.flush_cycles", "cycles", "Of these, waiting for writes before the request."),
     row("offload.invalidated", "lines", "Lines that acknowledgments named, which the GPU's caches drop."),
     row("offload.bytes", "bytes", "Of requests and acknowledgments."),
+
+    row("candidate.line", "-", "A list by the numbers of `region`, as all of `candidate`: source line of the begin, 0 where there is none."),
+    row("candidate.considered", "instances", "Warps that came to its begin."),
+    row("candidate.instances", "instances", "Those whose block ran in a stack."),
+    row("candidate.refused_learning", "instances", "Refused: the mapping was being learnt."),
+    row("candidate.refused_condition", "instances", "Refused: too few trips, or no access of memory."),
+    row("candidate.refused_channel", "instances", "Refused: a busy channel."),
+    row("candidate.refused_warps", "instances", "Refused: the stack had enough to do."),
+    row("candidate.instructions", "instructions", "Issued for it in stacks."),
+    row("candidate.away_cycles", "cycles", "From marker to acknowledgment of those that ran in a stack."),
+    row("candidate.stayed_cycles", "cycles", "From marker to end of those that were refused."),
 
     row("map.bits", "-", "Lowest and highest bit of those that choose the stack of what candidates access; null where the baseline mapping does."),
     row("map.one_stack_share", "-", "Instances in stacks that accessed one stack only, over all of them."),
@@ -181,6 +192,32 @@ pub fn collect(
     out.set("offload.flush_cycles", offload.flush_cycles);
     out.set("offload.invalidated", offload.invalidated);
     out.set("offload.bytes", offload.did.bytes);
+    let list = |of: &dyn Fn(&CandidateCounts) -> u64| {
+        Value::List(m.candidates.iter().map(|counts| of(counts).into()).collect())
+    };
+    let lines = &program.code.lines;
+    let line = |at: usize| lines.line(at).map_or(0, |(_, place)| u64::from(place.line));
+    let markers = program.code.text.iter().enumerate().filter_map(|(at, inst)| match inst.op {
+        Op::Region { number } => Some((number, line(at))),
+        _ => None,
+    });
+    let mut begins: Vec<(u32, u64)> = markers.collect();
+    begins.sort_unstable();
+    let begins = begins.into_iter().map(|(_, line)| line.into()).collect();
+    out.set("candidate.line", Value::List(begins));
+    out.set("candidate.considered", list(&|c| c.considered));
+    out.set("candidate.instances", list(&|c| c.instances));
+    for (key, why) in [
+        ("candidate.refused_learning", Refusal::Learning),
+        ("candidate.refused_condition", Refusal::Condition),
+        ("candidate.refused_channel", Refusal::Channel),
+        ("candidate.refused_warps", Refusal::Warps),
+    ] {
+        out.set(key, list(&|c| c.refused[why as usize]));
+    }
+    out.set("candidate.instructions", list(&|c| c.did.instructions));
+    out.set("candidate.away_cycles", list(&|c| c.away_cycles));
+    out.set("candidate.stayed_cycles", list(&|c| c.stayed_cycles));
     let bits =
         |[low, high]: [u32; 2]| Value::List(vec![u64::from(low).into(), u64::from(high).into()]);
     out.set("map.bits", m.bits.map_or(Value::None, bits));
