@@ -16,6 +16,7 @@ pub mod licm;
 mod loop_info;
 pub mod params;
 pub mod promote;
+pub mod ranges;
 pub mod simplify_cfg;
 pub mod strength;
 pub mod unreachable;
@@ -32,6 +33,7 @@ pub const PASSES: &[(&str, Pass)] = &[
     ("licm", licm::run),
     ("strength", strength::run),
     ("params", params::run),
+    ("ranges", ranges::run),
     ("promote", promote::run),
     ("simplify-cfg", simplify_cfg::run),
     ("unreachable", unreachable::run),

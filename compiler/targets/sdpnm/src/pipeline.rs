@@ -3,7 +3,7 @@
 use nbcc_base::{Diagnostic, Failed};
 use nbcc_isa_sdpnm::core::memory::PAGE;
 use nbcc_mach::regalloc::Allocation;
-use nbcc_opt::{cse, dce, fold, licm, params, simplify_cfg, unreachable};
+use nbcc_opt::{cse, dce, fold, licm, params, ranges, simplify_cfg, unreachable};
 use nbcc_pipeline::{Context, Fact, OptLevel, PassDesc, optional, pass, signature};
 use nbcc_placement::{Message, Remark, RemarkKind, Term};
 
@@ -87,7 +87,7 @@ fn run_licm(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> 
 }
 
 fn run_tidy(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {
-    each(state, &[fold::run, cse::run, simplify_cfg::run])?;
+    each(state, &[ranges::run, fold::run, cse::run, simplify_cfg::run])?;
     run_clean(state, cx)
 }
 
@@ -110,7 +110,11 @@ fn run_arrays(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Faile
     let (func, machine) = (state.func, &state.machine);
     state.decisions = arrays::run(&mut state.module, func, machine, mapper, &mut state.arrays);
     loops(state, cx);
-    each(state, &[fold::run, cse::run, licm::run, simplify_cfg::run, dce::run, params::run])
+    // Of the questions which version runs, loops around answer some.
+    each(
+        state,
+        &[ranges::run, fold::run, cse::run, licm::run, simplify_cfg::run, dce::run, params::run],
+    )
 }
 
 fn run_divide(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {

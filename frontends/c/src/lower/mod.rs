@@ -16,7 +16,6 @@ mod library;
 mod objects;
 mod place;
 mod pointers;
-mod ranges;
 mod ssa;
 mod stmt;
 
@@ -153,7 +152,8 @@ pub(crate) fn lower(
     clean(&mut func);
     pointers::resolve(&mut func, &objects, &written.unwrap_or_default().objects);
     clean(&mut func);
-    ranges::drop_limits(&mut func);
+    // Limits of subscripts that are never reached: counted by a loop with bounds, masked, narrow.
+    nbcc_opt::ranges::run(&mut func);
     clean(&mut func);
     let func = module.functions.push(func);
     Ok((module, func))

@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use nbcc_analysis::AffineForms;
+use nbcc_analysis::{AffineForms, ValueRanges};
 use nbcc_base::Span;
 use nbcc_ir::{Block, Function, Inst, Mem, Op, Scalar, Type, Value, ValueDef};
 use nbcc_isa_sdpnm::config::{Memory, Opcode, Options, Width};
@@ -12,7 +12,6 @@ use nbcc_isa_sdpnm::config::{Memory, Opcode, Options, Width};
 use super::access::{Access, Subscript};
 use super::body::{Body, Global, Node, Operand};
 use super::evolution::{Evolution, Evolutions, Limit};
-use super::range::Ranges;
 use super::shape::Shape;
 
 /// Why a loop is none for an array: words that follow "this loop stays on the core: ".
@@ -74,7 +73,7 @@ pub struct Builder<'a> {
     pub(super) func: &'a Function,
     pub(super) shape: &'a Shape,
     pub(super) evolutions: Evolutions<'a>,
-    pub(super) ranges: Ranges<'a>,
+    pub(super) ranges: ValueRanges<'a>,
     pub(super) body: Body,
     pub(super) accesses: Vec<Access>,
     pub(super) span: Option<Span>,
@@ -153,7 +152,7 @@ fn build_with(
         func,
         shape,
         evolutions: Evolutions::new(func, shape, forms),
-        ranges: Ranges::new(func),
+        ranges: ValueRanges::new(func),
         body: Body::default(),
         accesses: Vec::new(),
         span: None,

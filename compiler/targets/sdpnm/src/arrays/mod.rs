@@ -1,7 +1,7 @@
 //! Loops on arrays (paper 003, section 3): which loops, as which operations, where and when.
 //!
 //! A loop is looked at by itself (`shape`), its iteration becomes operations of PEs (`build`, `words`,
-//! with `evolution` and `range` for what is known of words, `access` for memory), a mapper places them
+//! with `evolution` for what is known of words, `access` for memory), a mapper places them
 //! (`place`), and the function gets a second version of the loop that starts the array (`version`).
 
 pub mod access;
@@ -11,7 +11,6 @@ pub mod ddg;
 pub mod evolution;
 pub mod flatten;
 pub mod place;
-pub mod range;
 pub mod shape;
 mod truth;
 pub mod version;

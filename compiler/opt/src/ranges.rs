@@ -1,0 +1,76 @@
+//! What ranges of values decide: comparisons that come out one way in any case, minima and maxima
+//! that are one of their operands (Patterson, "Accurate Static Branch Prediction by Value Range
+//! Propagation", PLDI 1995, for comparisons).
+
+use nbcc_analysis::{ValueRange, ValueRanges};
+use nbcc_ir::{BinaryOp, Constant, Function, IntCond, Op, Replacements, Type};
+
+/// Replaces them.
+pub fn run(func: &mut Function) -> bool {
+    let ranges = ValueRanges::new(func);
+    let mut replacements = Replacements::new();
+    let mut decided = Vec::new();
+    for &block in &func.layout {
+        for &inst in &func.blocks[block].insts {
+            match func.insts[inst].op {
+                Op::Icmp(cond, a, b) => {
+                    let ty = func.ty(a);
+                    if ty.is_vector() || ty == Type::I1 {
+                        continue;
+                    }
+                    if let Some(holds) = decide(cond, ranges.of(a), ranges.of(b)) {
+                        decided.push((inst, holds));
+                    }
+                }
+                Op::Binary(op, a, b) => {
+                    let Some(result) = func.result(inst).filter(|&v| !func.ty(v).is_vector())
+                    else {
+                        continue;
+                    };
+                    let is = |cond| decide(cond, ranges.of(a), ranges.of(b)) == Some(true);
+                    let is_first = match op {
+                        BinaryOp::Smin => is(IntCond::Sle),
+                        BinaryOp::Smax => is(IntCond::Sge),
+                        BinaryOp::Umin => is(IntCond::Ule),
+                        BinaryOp::Umax => is(IntCond::Uge),
+                        _ => false,
+                    };
+                    if is_first {
+                        replacements.replace(result, a);
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+    let changed = !decided.is_empty() || !replacements.is_empty();
+    for (inst, holds) in decided {
+        func.insts[inst].op = Op::Const(Type::I1, Constant::Splat(holds.into()));
+    }
+    replacements.apply(func);
+    changed
+}
+
+/// Whether a comparison holds, where it comes out one way for all values of two ranges.
+fn decide(cond: IntCond, a: ValueRange, b: ValueRange) -> Option<bool> {
+    let never = |negated: IntCond| decide_one(negated, a, b).then_some(false);
+    decide_one(cond, a, b).then_some(true).or_else(|| never(cond.negated()))
+}
+
+/// Whether a comparison holds for all values of two ranges.
+fn decide_one(cond: IntCond, a: ValueRange, b: ValueRange) -> bool {
+    // Without signs, numbers that have none compare as with them.
+    let positive = a.0 >= 0 && b.0 >= 0;
+    match cond {
+        IntCond::Eq => a.0 == a.1 && a == b,
+        IntCond::Ne => a.1 < b.0 || b.1 < a.0,
+        IntCond::Slt => a.1 < b.0,
+        IntCond::Sle => a.1 <= b.0,
+        IntCond::Sgt => a.0 > b.1,
+        IntCond::Sge => a.0 >= b.1,
+        IntCond::Ult => positive && a.1 < b.0,
+        IntCond::Ule => positive && a.1 <= b.0,
+        IntCond::Ugt => positive && a.0 > b.1,
+        IntCond::Uge => positive && a.0 >= b.1,
+    }
+}
