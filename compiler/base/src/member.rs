@@ -37,10 +37,12 @@ pub struct NoMember(String);
 impl Member {
     /// Scalars of a structure at most.
     pub const MAX_SCALARS: u64 = 1 << 24;
+    /// Bytes of a structure at most.
+    pub const MAX_BYTES: u64 = 1 << 30;
 
-    /// How many scalars it has in a structure.
+    /// How many scalars it has in a structure; the most there is where they are more.
     pub fn scalars(&self) -> u64 {
-        self.path.iter().map(Component::elements).product()
+        self.path.iter().map(Component::elements).fold(1, u64::saturating_mul)
     }
 
     /// The byte of each scalar in a structure, in the order of C; `width` is that of a scalar.
@@ -56,12 +58,11 @@ impl Member {
 
     /// Whether scalars of that width lie within the structure, and are not too many.
     pub fn is_sound(&self, width: u64) -> bool {
-        let counts = self.path.iter().flat_map(|component| &component.counts);
-        let scalars = counts.clone().try_fold(1_u64, |all, &count| all.checked_mul(count));
-        let few = scalars.is_some_and(|all| all > 0 && all <= Member::MAX_SCALARS);
+        let few =
+            (1..=Member::MAX_SCALARS).contains(&self.scalars()) && self.bytes <= Member::MAX_BYTES;
         let last = self.path.iter().try_fold(self.offset, |at, component| {
             let each = component.bytes.unwrap_or(width);
-            let steps = component.counts.iter().product::<u64>().checked_sub(1)?;
+            let steps = component.elements().checked_sub(1)?;
             at.checked_add(each.checked_mul(steps)?)
         });
         few && last.and_then(|at| at.checked_add(width)).is_some_and(|end| end <= self.bytes)
@@ -69,9 +70,9 @@ impl Member {
 }
 
 impl Component {
-    /// How many there are.
+    /// How many there are; the most there is where they are more.
     pub fn elements(&self) -> u64 {
-        self.counts.iter().product()
+        self.counts.iter().copied().fold(1, u64::saturating_mul)
     }
 }
 
@@ -157,6 +158,7 @@ mod tests {
         assert!(member.is_sound(2) && !member.is_sound(16));
         assert!(!"a 40 39 w".parse::<Member>().unwrap().is_sound(2));
         assert!(!"a 40 0 w[18446744073709551615][3]".parse::<Member>().unwrap().is_sound(2));
+        assert!(!"a 1099511627776 0 w".parse::<Member>().unwrap().is_sound(2));
         assert!(!"a 40 0 w[0]".parse::<Member>().unwrap().is_sound(2));
     }
 }

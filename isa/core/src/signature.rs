@@ -213,7 +213,7 @@ impl Signature {
             let array = param.array.as_ref().ok_or_else(fail)?;
             let (last, outer) = array.extents.split_last().ok_or_else(fail)?;
             let sound = members.iter().all(|member| member.is_sound(param.ty.bytes().into()));
-            let scalars: u64 = members.iter().map(Member::scalars).sum();
+            let scalars = members.iter().map(Member::scalars).fold(0, u64::saturating_add);
             if !sound || !matches!(last, Extent::Fixed(count) if u64::from(*count) == scalars) {
                 return Err(fail());
             }

@@ -11,7 +11,7 @@ use nbcc_isa::{ScalarType, Signature, SignatureParam};
 
 use super::{arrays, npy};
 use crate::session::{Session, Stop};
-use crate::{codes, files};
+use crate::{codes, files, limits};
 
 /// An array of structures as hosts know it.
 #[derive(Clone, Debug)]
@@ -162,7 +162,13 @@ impl Group<'_> {
         shape: &[u64],
         arrays: &[&[u8]],
     ) -> Result<(), Stop> {
-        let elements = self.together(arrays, shape.iter().product());
+        let count = shape.iter().fold(1, |all: u64, &n| all.saturating_mul(n));
+        if !nbcc_base::has_room(self.bytes.saturating_mul(count)) {
+            let message = format!("there is no memory for the structures of `{}`", self.name);
+            let error = Diagnostic::error(&codes::NO_MEMORY, message);
+            return Err(session.fail(error.help(limits::LESS_MEMORY)));
+        }
+        let elements = self.together(arrays, count);
         files::write_parts(session, path, &[&npy::header_of(&self.descr(), shape), &elements])
     }
 }

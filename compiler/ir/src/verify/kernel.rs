@@ -93,7 +93,8 @@ pub(super) fn check_interface(func: &Function, errors: &mut Vec<VerifierError>) 
             None => {}
             Some(array) => {
                 let width = u64::from(param.ty.ty().scalar.bytes());
-                let scalars: u64 = param.members.iter().map(Member::scalars).sum();
+                let scalars =
+                    param.members.iter().map(Member::scalars).fold(0, u64::saturating_add);
                 let is_sound = |member: &Member| member.is_sound(width);
                 let counts = array.shape.last().is_some_and(|last| {
                     *last == Extent::constant(i64::try_from(scalars).unwrap_or(i64::MAX))

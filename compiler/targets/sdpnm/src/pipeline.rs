@@ -107,8 +107,8 @@ fn run_flatten(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Faile
 
 fn run_arrays(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {
     let Some(mapper) = state.mapper else { return Ok(()) };
-    let (func, machine) = (state.func, &state.machine);
-    state.decisions = arrays::run(&mut state.module, func, machine, mapper, &mut state.arrays);
+    let tools = arrays::Tools { machine: &state.machine, mapper, sources: cx.sources };
+    state.decisions = arrays::run(&mut state.module, state.func, tools, &mut state.arrays);
     loops(state, cx);
     // Of the questions which version runs, loops around answer some.
     each(

@@ -17,7 +17,7 @@ pub mod version;
 mod words;
 
 use nbcc_analysis::{AffineForms, LoopForest};
-use nbcc_base::Span;
+use nbcc_base::{SourceMap, Span};
 use nbcc_ir::{Block, Cfg, Dominators, Function, Mem, Module, Op, Storage};
 use nbcc_isa_sdpnm::Machine;
 use nbcc_isa_sdpnm::config::{ArrayKind, Package};
@@ -90,12 +90,22 @@ impl OnArray {
     }
 }
 
+/// What loops are put on arrays with.
+#[derive(Clone, Copy)]
+pub struct Tools<'a> {
+    /// The machine.
+    pub machine: &'a Machine,
+    /// Who maps loops.
+    pub mapper: &'static Mapper,
+    /// The files that lines are of.
+    pub sources: &'a SourceMap,
+}
+
 /// Gives loops of a function second versions on arrays; what became of each loop.
 pub fn run(
     module: &mut Module,
     func: nbcc_ir::Func,
-    machine: &Machine,
-    mapper: &'static Mapper,
+    tools: Tools<'_>,
     arrays: &mut Arrays,
 ) -> Vec<Decision> {
     let mut decisions = Vec::new();
@@ -120,10 +130,10 @@ pub fn run(
         let forest = LoopForest::new(&cfg, &Dominators::new(function));
         let Some(l) = forest.headed_by(header) else { continue };
         let blocks = forest.blocks(l);
-        let core_cycles = blocks.iter().map(|&block| cycles(function, machine, block)).sum();
+        let core_cycles = blocks.iter().map(|&block| cycles(function, tools.machine, block)).sum();
         let span = span_of(function, header, &blocks);
         let attempt = Shape::new(function, &cfg, &forest, l)
-            .and_then(|shape| attempt(module, func, &shape, core_cycles, machine, mapper, arrays));
+            .and_then(|shape| attempt(module, func, &shape, (core_cycles, span), tools, arrays));
         decisions.push(Decision { span, depth, core_cycles, place: attempt });
     }
     decisions
@@ -159,11 +169,11 @@ fn attempt(
     module: &mut Module,
     func: nbcc_ir::Func,
     shape: &Shape,
-    core_cycles: u32,
-    machine: &Machine,
-    mapper: &'static Mapper,
+    (core_cycles, span): (u32, Option<Span>),
+    tools: Tools<'_>,
     arrays: &mut Arrays,
 ) -> Result<OnArray, String> {
+    let Tools { machine, mapper, sources } = tools;
     let array = machine.arrays.kinds.iter().position(|&kind| kind == ArrayKind::Fpea);
     let Some(array) = array.map(|array| array as u8) else {
         return Err("the machine has no array for filters".into());
@@ -184,9 +194,14 @@ fn attempt(
             bounds.mii
         ));
     }
-    let name = format!("{}_{}", function.name, arrays.packages.len());
+    let line = span.and_then(|span| place::line(sources, span));
+    let name = match line {
+        Some(line) => format!("{}:{}", function.name, line.line),
+        None => format!("{}_{}", function.name, arrays.packages.len()),
+    };
     let how = How {
         machine,
+        sources,
         number: array,
         mapper,
         max_ii: machine.array.contexts.min(core_cycles.saturating_sub(1)).max(1),

@@ -4,11 +4,14 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use nbcc_base::{SourceMap, Span};
+use nbcc_isa::SourceLine;
 use nbcc_isa_sdpnm::config::context::{Bit, Control, Source};
 use nbcc_isa_sdpnm::config::{Context, Opcode, Package, Placed};
 use nbcc_isa_sdpnm::{
     Array, Edge as GraphEdge, Graph, Holder, Machine, Mapping, Node as GraphNode, Spot,
 };
+use nbcc_mach::emit::source_place;
 
 use super::body::{Body, Edge, Node, Operand, Order, Port};
 use crate::map::mappers::Mapper;
@@ -76,12 +79,27 @@ pub struct How<'a> {
     pub machine: &'a Machine,
     /// The number of the array.
     pub number: u8,
+    /// The files that lines are of.
+    pub sources: &'a SourceMap,
     /// Who maps.
     pub mapper: &'static Mapper,
     /// The longest interval that is worth it.
     pub max_ii: u32,
     /// What assembly text calls it.
     pub name: &'a str,
+}
+
+impl How<'_> {
+    fn line(&self, span: Option<Span>) -> Option<SourceLine> {
+        span.and_then(|span| line(self.sources, span))
+    }
+}
+
+/// Where a span begins. The number of its file is that of the source, until the program has a table
+/// of files.
+pub fn line(sources: &SourceMap, span: Span) -> Option<SourceLine> {
+    let place = source_place(sources, span)?;
+    Some(SourceLine { file: span.source.0, line: place.line, column: place.column })
 }
 
 /// Maps a body.
@@ -321,7 +339,7 @@ fn package(body: &Body, edges: &[Edge], outcome: &Outcome, how: &How<'_>) -> Opt
                     condition: bit(node.condition.is_some(), Port::Condition),
                 },
             },
-            line: None,
+            line: how.line(node.span),
         });
     }
     for (number, route) in mapping.routes.iter().enumerate().filter(|(n, _)| is_used[*n]) {
@@ -346,7 +364,7 @@ fn package(body: &Body, edges: &[Edge], outcome: &Outcome, how: &How<'_>) -> Opt
                     condition: Bit::None,
                 },
             },
-            line: None,
+            line: how.line(value.span),
         });
     }
     contexts.sort_by_key(|placed| (placed.pe, placed.slot));

@@ -1,6 +1,6 @@
 //! Putting a program together.
 
-use nbcc_base::SourceMap;
+use nbcc_base::{SourceId, SourceMap};
 use nbcc_isa::Signature;
 use nbcc_isa_sdpnm::Machine;
 use nbcc_isa_sdpnm::config::Package;
@@ -38,16 +38,33 @@ pub fn emit(
         }
     }
     traps.sort_by_key(|trap| trap.at);
+    let mut code = code.finish();
+    let packages = with_files(packages, &mut code.lines.files, sources);
     CoreProgram {
         machine: machine.clone(),
-        code: code.finish(),
+        code,
         data: objects.data.clone(),
         signature: Some(signature),
         frame: objects.frame,
         traps,
-        packages: packages.to_vec(),
+        packages,
         homes: objects.homes.clone(),
     }
+}
+
+/// Packages whose lines are of the program's table of files, instead of the sources.
+fn with_files(packages: &[Package], files: &mut Vec<String>, sources: &SourceMap) -> Vec<Package> {
+    let mut packages = packages.to_vec();
+    let contexts = packages.iter_mut().flat_map(|package| &mut package.contexts);
+    for line in contexts.filter_map(|placed| placed.line.as_mut()) {
+        let name = &sources.get(SourceId(line.file)).name;
+        let known = files.iter().position(|file| file == name);
+        line.file = known.unwrap_or_else(|| {
+            files.push(name.clone());
+            files.len() - 1
+        }) as u32;
+    }
+    packages
 }
 
 /// A function's name as a label.
