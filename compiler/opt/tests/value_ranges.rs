@@ -84,7 +84,7 @@ fn last(text: &str) -> (i64, i64) {
     let module = module.unwrap_or_else(|_| panic!("{:?}", diagnostics.take()));
     let func = module.functions.values().next().expect("a function");
     let insts = func.layout.iter().flat_map(|&block| &func.blocks[block].insts);
-    let value = insts.filter_map(|&inst| func.result(inst)).last().expect("a value");
+    let value = insts.filter_map(|&inst| func.result(inst)).next_back().expect("a value");
     ValueRanges::new(func).of(value)
 }
 

@@ -142,16 +142,15 @@ impl Group<'_> {
         if !same {
             return fail(session, format!("`{file}` holds other structures than `{}`", self.name));
         }
-        let arrays = self.apart(&found.elements).into_iter();
-        let of = |(bytes, (offsets, (_, param, _))): (
-            Vec<u8>,
-            ((usize, Vec<u64>), &(usize, &SignatureParam, _)),
-        )| {
+        let mut arrays = Vec::new();
+        let offsets = self.offsets();
+        let parts = self.apart(&found.elements);
+        for (((_, param, _), (_, offsets)), bytes) in self.params.iter().zip(offsets).zip(parts) {
             let mut shape = found.shape.clone();
-            shape.push(offsets.1.len() as u64);
-            (param.name.clone(), GivenArray { ty: param.ty, shape, bytes })
-        };
-        Ok(arrays.zip(self.offsets().into_iter().zip(&self.params)).map(of).collect())
+            shape.push(offsets.len() as u64);
+            arrays.push((param.name.clone(), GivenArray { ty: param.ty, shape, bytes }));
+        }
+        Ok(arrays)
     }
 
     /// Writes the structures to a file.

@@ -99,7 +99,8 @@ pub(super) fn check_interface(func: &Function, errors: &mut Vec<VerifierError>) 
                 let counts = array.shape.last().is_some_and(|last| {
                     *last == Extent::constant(i64::try_from(scalars).unwrap_or(i64::MAX))
                 });
-                if !param.members.is_empty() && !(counts && param.members.iter().all(is_sound)) {
+                let holds = counts && param.members.iter().all(is_sound);
+                if !param.members.is_empty() && !holds {
                     fault(&param.name, "does not hold the members that it names");
                 }
                 let is_it = |mem: &MemData| {
