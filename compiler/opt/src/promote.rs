@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use cranelift_entity::SecondaryMap;
 use nbcc_ir::{
-    Block, Cfg, Constant, Function, Inst, Mem, Op, Replacements, Scalar, Space, Storage, Type,
-    Value,
+    Block, Cfg, Constant, Func, Function, Inst, Mem, MemData, Module, Object, Op, RelocationTarget,
+    Replacements, Scalar, Space, Storage, Type, Value,
 };
 
 use crate::params;
@@ -16,14 +16,51 @@ use crate::params;
 /// Elements of an array at most.
 const ELEMENTS: u32 = 64;
 
+/// What objects hold at the start, by the names that a function has for them: the first bytes, the
+/// rest is zero.
+pub type Contents = BTreeMap<Mem, Vec<u8>>;
+
+/// The objects of a module that only this function names, once each, and what they hold. What they
+/// hold at its end is lost where they become values: nobody may call it again.
+pub fn own_objects(module: &Module, func: Func) -> Contents {
+    let object = |data: &MemData| match data.storage {
+        Storage::Object(object) => Some(object),
+        _ => None,
+    };
+    let named = || {
+        let mems = module.functions.values().flat_map(|func| func.mems.values());
+        let relocations = module.objects.values().flat_map(|data| &data.relocations);
+        let pointed = relocations.filter_map(|relocation| match relocation.target {
+            RelocationTarget::Object(object) | RelocationTarget::Generic(object) => Some(object),
+            RelocationTarget::Function(_) => None,
+        });
+        mems.filter_map(object).chain(pointed)
+    };
+    let mut times: SecondaryMap<Object, u32> = SecondaryMap::new();
+    named().for_each(|object| times[object] += 1);
+    let func = &module.functions[func];
+    let own = func.mems.iter().filter_map(|(mem, data)| {
+        let object = object(data).filter(|&object| times[object] == 1)?;
+        let data = &module.objects[object];
+        (data.relocations.is_empty() && !data.dynamic).then(|| (mem, data.bytes.clone()))
+    });
+    own.collect()
+}
+
 /// Makes values of such arrays.
 pub fn run(func: &mut Function) -> bool {
-    let candidates = candidates(func);
+    run_with(func, &Contents::new())
+}
+
+/// The same for objects of the module as well, of which [`own_objects`] says what they hold.
+pub fn run_with(func: &mut Function, contents: &Contents) -> bool {
+    let candidates = candidates(func, contents);
     if candidates.is_empty() {
         return false;
     }
     let cfg = Cfg::new(func);
     let mut promotion = Promotion {
+        contents,
         at_end: BTreeMap::new(),
         at_start: BTreeMap::new(),
         params: Vec::new(),
@@ -102,7 +139,8 @@ pub fn run(func: &mut Function) -> bool {
 /// An element of an array.
 type Variable = (Mem, u32);
 
-struct Promotion {
+struct Promotion<'a> {
+    contents: &'a Contents,
     /// What a block leaves in a variable.
     at_end: BTreeMap<(Block, Variable), Value>,
     /// What it finds there.
@@ -112,7 +150,7 @@ struct Promotion {
     replacements: Replacements,
 }
 
-impl Promotion {
+impl Promotion<'_> {
     fn end(&mut self, func: &mut Function, cfg: &Cfg, block: Block, variable: Variable) -> Value {
         match self.at_end.get(&(block, variable)) {
             Some(&value) => value,
@@ -130,7 +168,7 @@ impl Promotion {
             }
             passed.push(at);
             if at == func.entry() {
-                break zero(func, variable);
+                break self.first(func, variable);
             }
             let before: Vec<Block> =
                 cfg.predecessors(at).iter().copied().filter(|&b| cfg.is_reachable(b)).collect();
@@ -152,19 +190,23 @@ impl Promotion {
         }
         value
     }
-}
 
-/// What a variable begins as: zero, in a constant at the start of the function.
-fn zero(func: &mut Function, (mem, _): Variable) -> Value {
-    let ty = Type { scalar: func.mems[mem].element, lanes: 1 };
-    let inst = func.make_inst(Op::Const(ty, Constant::Splat(0)), &[ty], None);
-    let entry = func.entry();
-    func.blocks[entry].insts.insert(0, inst);
-    func.insts[inst].results[0]
+    /// What a variable begins as, in a constant at the start of the function.
+    fn first(&self, func: &mut Function, (mem, element): Variable) -> Value {
+        let ty = Type { scalar: func.mems[mem].element, lanes: 1 };
+        let width = ty.scalar.bytes() as usize;
+        let bytes = self.contents.get(&mem).map_or(&[][..], |bytes| bytes);
+        let own = bytes.iter().skip(element as usize * width).take(width);
+        let bits = own.rev().fold(0, |bits, &byte| bits << 8 | u64::from(byte));
+        let inst = func.make_inst(Op::Const(ty, Constant::Splat(bits)), &[ty], None);
+        let entry = func.entry();
+        func.blocks[entry].insts.insert(0, inst);
+        func.insts[inst].results[0]
+    }
 }
 
 /// The arrays of which each access has one constant subscript that is inside.
-fn candidates(func: &Function) -> BTreeSet<Mem> {
+fn candidates(func: &Function, contents: &Contents) -> BTreeSet<Mem> {
     let is_small = |mem: &Mem| {
         let data = &func.mems[*mem];
         let extents = data.fixed_extents();
@@ -172,26 +214,31 @@ fn candidates(func: &Function) -> BTreeSet<Mem> {
             data.element,
             Scalar::I1 | Scalar::I8 | Scalar::I16 | Scalar::I32 | Scalar::I64
         );
-        data.storage == Storage::Own
-            && data.space == Space::Local
+        let is_own = data.storage == Storage::Own && data.space == Space::Local;
+        (is_own || contents.contains_key(mem))
             && is_integer
             && matches!(extents.as_deref(), Some([count]) if *count <= ELEMENTS)
     };
     let mut good: SecondaryMap<Mem, bool> = SecondaryMap::new();
     func.mems.keys().filter(is_small).for_each(|mem| good[mem] = true);
+    let mut used: SecondaryMap<Mem, bool> = SecondaryMap::new();
     for &block in &func.layout {
         for &inst in &func.blocks[block].insts {
             match &func.insts[inst].op {
                 Op::Load(ty, mem, subscripts) => {
+                    used[*mem] = true;
                     good[*mem] &= inside(func, *mem, subscripts) && !ty.is_vector();
                 }
-                Op::Store(mem, subscripts, _) => good[*mem] &= inside(func, *mem, subscripts),
+                Op::Store(mem, subscripts, _) => {
+                    used[*mem] = true;
+                    good[*mem] &= inside(func, *mem, subscripts);
+                }
                 Op::Intrinsic(call) => call.mems.iter().for_each(|&mem| good[mem] = false),
                 _ => {}
             }
         }
     }
-    func.mems.keys().filter(|&mem| good[mem]).collect()
+    func.mems.keys().filter(|&mem| good[mem] && used[mem]).collect()
 }
 
 fn constant(func: &Function, subscripts: &[Value]) -> Option<u32> {

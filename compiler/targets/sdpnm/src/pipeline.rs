@@ -95,7 +95,7 @@ fn run_flatten(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Faile
     if state.mapper.is_none() {
         return Ok(());
     }
-    let changed = flatten::run(&mut state.module.functions[state.func]);
+    let changed = flatten::run(&mut state.module, state.func);
     match changed {
         true => each(
             state,

@@ -4,7 +4,9 @@
 use std::collections::BTreeSet;
 
 use nbcc_analysis::{AffineForms, LoopForest};
-use nbcc_ir::{Block, Cfg, Dominators, Function, Inst, IntCond, Op, Terminator, Type, Value};
+use nbcc_ir::{
+    Block, Cfg, Dominators, Func, Function, Inst, IntCond, Module, Op, Terminator, Type, Value,
+};
 use nbcc_opt::unroll::{self, Candidate};
 use nbcc_opt::{cse, dce, fold, promote, simplify_cfg};
 
@@ -14,18 +16,28 @@ use super::shape::{Shape, Trips};
 /// Operations of an unrolled loop at most.
 const MAX_OPERATIONS: u64 = 260;
 
-/// Unrolls and makes values of arrays until nothing changes.
-pub fn run(func: &mut Function) -> bool {
-    count(func);
-    let mut changed = unroll::run_where(func, factor);
-    if changed {
-        fold::run(func);
-        cse::run(func);
-        simplify_cfg::run(func);
-        dce::run(func);
+/// Unrolls and makes values of arrays until nothing changes: what is a value takes no operations of
+/// its own, so that more fits an array. A program is called once a run, so that its statics may
+/// become values too.
+pub fn run(module: &mut Module, func: Func) -> bool {
+    let contents = promote::own_objects(module, func);
+    let func = &mut module.functions[func];
+    let mut changed = false;
+    loop {
+        count(func);
+        let unrolled = unroll::run_where(func, factor);
+        if unrolled {
+            fold::run(func);
+            cse::run(func);
+            simplify_cfg::run(func);
+            dce::run(func);
+        }
+        let promoted = promote::run_with(func, &contents);
+        changed |= unrolled | promoted;
+        if !promoted {
+            return changed;
+        }
     }
-    changed |= promote::run(func);
-    changed
 }
 
 /// Notes how often loops run where that is constant by now: a frontend did not know it of a function
