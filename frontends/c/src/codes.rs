@@ -52,7 +52,8 @@ nbcc_base::codes! {
     "#include \"missing.h\"\nint f(void) { return 1; }\n";
 
     IGNORED = "W3011", "ignored",
-    "Attributes and pragmas of other compilers change nothing here.",
+    "Attributes and pragmas of other compilers change nothing here. `#pragma nbcc` before a loop is \
+     checked, and not followed yet: loops go where they cost least.",
     "#pragma GCC unroll 4\nint f(void) { return 1; }\n";
 
     LIMIT = "E3012", "more than the compiler takes",

@@ -287,7 +287,12 @@ impl Sema<'_> {
             let message = "`#pragma nbcc` stands before no loop";
             let help = "write it before `for`, `while` or `do`";
             self.error(&codes::PRAGMA, inner.span, message, "no loop", help);
+            return;
         }
+        let message = format!("`#pragma nbcc {}` is not followed", words.concat());
+        let note = Diagnostic::note(&codes::IGNORED, message);
+        let help = "loops go where they cost least; -X division=core keeps all on the core";
+        self.diagnostics.push(note.at(inner.span, "placed by its cost").help(help));
     }
 }
 
