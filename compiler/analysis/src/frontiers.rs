@@ -10,7 +10,7 @@
 use cranelift_entity::SecondaryMap;
 use nbcc_ir::{Block, Cfg, Dominators, Function, cfg::successors};
 
-use crate::least::Least;
+use crate::min_tree::MinTree;
 
 /// The dominance frontiers of the reachable blocks.
 pub struct Frontiers {
@@ -22,7 +22,7 @@ pub struct Frontiers {
     targets: Vec<Block>,
     /// Of each edge the number of the immediate dominator of its target, or that of the source
     /// before it of the same target where it is larger.
-    outside: Least,
+    outside: MinTree,
 }
 
 impl Frontiers {
@@ -55,7 +55,7 @@ impl Frontiers {
             }
             first.push(targets.len());
         }
-        Frontiers { range, first, targets, outside: Least::new(&outside) }
+        Frontiers { range, first, targets, outside: MinTree::new(&outside) }
     }
 
     /// The frontier of a reachable block: the blocks to which an edge leads from what it dominates,

@@ -1,6 +1,6 @@
 //! Values that are equal in all threads or engines that compute them together: Coutinho, Sampaio,
 //! Pereira, Meira, "Divergence Analysis and Optimizations" (PACT 2011), with the joins of divergent
-//! branches as `meetings` finds them, and the cycles that threads leave apart as `cycles` does.
+//! branches as `joins` finds them, and the cycles that threads leave apart as `cycles` does.
 //!
 //! A value diverges where its instruction makes it so (a thread's number), where an operand
 //! diverges, where it is a parameter of a block at which paths from a divergent branch meet with
@@ -17,8 +17,8 @@ use nbcc_ir::{
 };
 
 use crate::cycles::{Cycle, Cycles};
-use crate::least::Least;
-use crate::meetings::Meetings;
+use crate::joins::Joins;
+use crate::min_tree::MinTree;
 use crate::postdominators::PostDominators;
 
 /// Which values and branches diverge. A snapshot: it does not follow later changes.
@@ -46,7 +46,7 @@ impl Uniformity {
         let mut solver = Solver {
             func,
             cfg,
-            meetings: Meetings::new(func, cfg, &post, &cycles),
+            joins: Joins::new(func, cfg, &post, &cycles),
             escapes: Escapes::new(func, &cycles, &users),
             cycles: &cycles,
             users,
@@ -74,7 +74,7 @@ impl Uniformity {
             }
         }
         solver.run();
-        solver.found.steps += solver.meetings.steps + cycles.steps;
+        solver.found.steps += solver.joins.steps + cycles.steps;
         solver.found
     }
 
@@ -155,7 +155,7 @@ struct Escapes {
     values: Vec<Value>,
     places: Vec<usize>,
     /// The number of cycles around each that do not count, the outermost: those that its use is in.
-    common: Least,
+    common: MinTree,
 }
 
 impl Escapes {
@@ -190,7 +190,7 @@ impl Escapes {
         all.sort();
         let common: Vec<u32> = all.iter().map(|&(.., common)| common).collect();
         let (places, values) = all.into_iter().map(|(place, value, _)| (place, value)).unzip();
-        Escapes { values, places, common: Least::new(&common) }
+        Escapes { values, places, common: MinTree::new(&common) }
     }
 
     /// What is carried out of a cycle, but for what was asked for before.
@@ -207,7 +207,7 @@ impl Escapes {
 struct Solver<'a> {
     func: &'a Function,
     cfg: &'a Cfg,
-    meetings: Meetings<'a>,
+    joins: Joins<'a>,
     cycles: &'a Cycles,
     escapes: Escapes,
     users: SecondaryMap<Value, Vec<User>>,
@@ -247,7 +247,7 @@ impl Solver<'_> {
                 }
             }
             let Some((_, branch)) = self.parted.pop_last() else { return };
-            for block in self.meetings.joins(branch) {
+            for block in self.joins.of(branch) {
                 self.join(block);
             }
             // A divergent branch comes back to itself: threads may leave that cycle after different

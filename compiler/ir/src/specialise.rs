@@ -12,12 +12,13 @@ use crate::{Constant, Extent, Function, IntType, NumType, Op, Replacements};
 pub fn specialise(func: &mut Function, bits: &[Option<u64>]) {
     let interface = func.interface.as_mut().expect("a function that hosts call");
     let scalars = interface.params.iter_mut().filter(|param| param.array.is_none());
+    let mut given: Vec<Option<u64>> = Vec::new();
     let mut values: Vec<Option<i64>> = Vec::new();
     for (param, bits) in scalars.zip(bits) {
         let unused = 64 - 8 * param.ty.ty().scalar.bytes();
-        let bits = bits.map(|bits| bits << unused >> unused);
-        param.value = bits;
-        values.push(bits.map(|bits| match param.ty {
+        param.value = bits.map(|bits| bits << unused >> unused);
+        given.push(param.value);
+        values.push(param.value.map(|bits| match param.ty {
             NumType::Int(IntType::S8 | IntType::S16 | IntType::S32 | IntType::S64) => {
                 (bits << unused) as i64 >> unused
             }
@@ -33,11 +34,10 @@ pub fn specialise(func: &mut Function, bits: &[Option<u64>]) {
     let entry = func.entry();
     let mut replaced = Replacements::new();
     let mut made = Vec::new();
-    for (value, bits) in func.blocks[entry].params.clone().into_iter().zip(bits) {
-        let Some(bits) = *bits else { continue };
+    for (value, bits) in func.blocks[entry].params.clone().into_iter().zip(given) {
+        let Some(bits) = bits else { continue };
         let ty = func.ty(value);
-        let unused = 64 - 8 * ty.scalar.bytes();
-        let op = Op::Const(ty, Constant::Splat(bits << unused >> unused));
+        let op = Op::Const(ty, Constant::Splat(bits));
         let inst = func.make_inst(op, &[ty], None);
         made.push(inst);
         replaced.replace(value, func.insts[inst].results[0]);

@@ -55,12 +55,11 @@ impl Group<'_> {
 
     /// The members with the types of their scalars, in the order of their bytes.
     fn members(&self) -> Vec<(&Member, ScalarType)> {
-        let of = |(_, param, members): &'_ (usize, &SignatureParam, Vec<Member>)| {
-            (param.ty, members.len())
-        };
-        let types = self.params.iter().map(of).flat_map(|(ty, n)| std::iter::repeat_n(ty, n));
-        let members = self.params.iter().flat_map(|(.., members)| members);
-        let mut all: Vec<(&Member, ScalarType)> = members.zip(types).collect();
+        let typed = self
+            .params
+            .iter()
+            .flat_map(|(_, param, members)| members.iter().map(|member| (member, param.ty)));
+        let mut all: Vec<(&Member, ScalarType)> = typed.collect();
         all.sort_by_key(|(member, _)| member.offset);
         all
     }

@@ -1,4 +1,4 @@
-//! Where threads that part at a branch meet again: labels as in Rosemann, Moll, Hack, "An Abstract
+//! Divergent joins, where threads that part at a branch meet again: labels as in Rosemann, Moll, Hack, "An Abstract
 //! Interpretation for SPMD Divergence" (POPL 2021), section 4.
 //!
 //! A block is a join of a branch where two ways from the branch lead to it that share no block but
@@ -31,8 +31,8 @@ enum Label {
     Join(Block),
 }
 
-/// Answers questions about the branches of one function.
-pub struct Meetings<'a> {
+/// The joins of the branches of one function, each computed when it is asked for.
+pub struct Joins<'a> {
     func: &'a Function,
     cfg: &'a Cfg,
     post: &'a PostDominators,
@@ -167,14 +167,14 @@ impl Walk<'_> {
     }
 }
 
-impl<'a> Meetings<'a> {
+impl<'a> Joins<'a> {
     /// Of a function without blocks under construction.
     pub fn new(
         func: &'a Function,
         cfg: &'a Cfg,
         post: &'a PostDominators,
         cycles: &'a Cycles,
-    ) -> Meetings<'a> {
+    ) -> Joins<'a> {
         let dominators = Dominators::new(func);
         let irreducible = cfg.reverse_postorder().any(|block| {
             let back = |&&from: &&Block| cfg.position(from) >= cfg.position(block);
@@ -183,7 +183,7 @@ impl<'a> Meetings<'a> {
         });
         let frontiers = Frontiers::new(func, cfg, &dominators);
         let asked = SecondaryMap::new();
-        Meetings { func, cfg, post, cycles, dominators, frontiers, irreducible, asked, steps: 0 }
+        Joins { func, cfg, post, cycles, dominators, frontiers, irreducible, asked, steps: 0 }
     }
 
     /// Whether all that is on its way in a walk stands at arms of another branch or where they lead
@@ -215,7 +215,7 @@ impl<'a> Meetings<'a> {
     }
 
     /// The joins of a reachable branch, but for some that are joins of branches asked for before.
-    pub fn joins(&mut self, branch: Block) -> BTreeSet<Block> {
+    pub fn of(&mut self, branch: Block) -> BTreeSet<Block> {
         self.asked[branch] = true;
         let end = self.post.immediate(branch);
         let mut walk = Walk {

@@ -1,24 +1,24 @@
-//! Numbers in a row, of which those below a limit in a range are found in logarithmic time each: a
-//! tree of minima over them.
+//! A segment tree of minima: of numbers in a row, those below a limit in a range are found in
+//! logarithmic time each.
 
 use std::ops::Range;
 
-/// The row.
-pub struct Least {
+/// The tree over a row of numbers.
+pub struct MinTree {
     /// A heap-shaped tree: the minimum of a node's two children, the numbers in the second half.
     tree: Vec<u32>,
 }
 
-impl Least {
+impl MinTree {
     /// A row of these numbers.
-    pub fn new(numbers: &[u32]) -> Least {
+    pub fn new(numbers: &[u32]) -> MinTree {
         let leaves = numbers.len().next_power_of_two();
         let mut tree = vec![u32::MAX; 2 * leaves];
         tree[leaves..leaves + numbers.len()].copy_from_slice(numbers);
         for node in (1..leaves).rev() {
             tree[node] = tree[2 * node].min(tree[2 * node + 1]);
         }
-        Least { tree }
+        MinTree { tree }
     }
 
     /// The places in a range whose numbers are below a limit, in ascending order.
@@ -61,7 +61,7 @@ mod tests {
     fn places_below_a_limit_are_found_until_they_are_removed() {
         for length in [0, 1, 2, 5, 8, 13] {
             let mut numbers: Vec<u32> = (0..length).map(|n| n * 7 % 10).collect();
-            let mut row = Least::new(&numbers);
+            let mut row = MinTree::new(&numbers);
             for limit in [0, 3, 5, 10, 11] {
                 for start in 0..numbers.len() {
                     for end in start..=numbers.len() {
