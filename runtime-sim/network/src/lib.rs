@@ -3,6 +3,7 @@
 
 pub mod mesh;
 pub mod tsv;
+mod wheel;
 
 pub use mesh::{Delivery, MeshConfig, Network, NetworkStats, Packet};
 pub use tsv::{Grant, Transfer, TsvArbiter, TsvStats};

@@ -21,6 +21,8 @@ use std::collections::{BinaryHeap, VecDeque};
 
 use nbcc_sim_engine::Cycle;
 
+use crate::wheel::Wheel;
+
 /// Shape and speed of a network. Nodes are numbered cube by cube, row by row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MeshConfig {
@@ -39,6 +41,58 @@ pub struct MeshConfig {
     pub serial_bytes: u32,
     /// Flits that the queue of a router's input holds.
     pub queue_flits: u32,
+}
+
+impl MeshConfig {
+    fn place(&self, node: u32) -> [u32; 4] {
+        let [columns, rows] = self.nodes;
+        let (cube, node) = (node / (columns * rows), node % (columns * rows));
+        let cube_columns = self.cubes[0];
+        [cube % cube_columns, cube / cube_columns, node % columns, node / columns]
+    }
+
+    fn node(&self, [cube_x, cube_y, x, y]: [u32; 4]) -> u32 {
+        let [columns, rows] = self.nodes;
+        (cube_y * self.cubes[0] + cube_x) * columns * rows + y * columns + x
+    }
+
+    /// The router in the middle of a side of a cube.
+    fn gateway(&self, direction: usize) -> [u32; 2] {
+        let [columns, rows] = self.nodes;
+        match direction {
+            WEST => [0, rows / 2],
+            EAST => [columns - 1, rows / 2],
+            NORTH => [columns / 2, 0],
+            _ => [columns / 2, rows - 1],
+        }
+    }
+
+    /// The router at the other end of an output; itself where there is none.
+    fn neighbour(&self, router: u32, output: usize) -> u32 {
+        let [cube_x, cube_y, x, y] = self.place(router);
+        let step = |x: u32, y: u32, [columns, rows]: [u32; 2], direction: usize| {
+            let [x, y] = match direction {
+                WEST => [x.wrapping_sub(1), y],
+                EAST => [x + 1, y],
+                NORTH => [x, y.wrapping_sub(1)],
+                _ => [x, y + 1],
+            };
+            (x < columns && y < rows).then_some([x, y])
+        };
+        let there = match output {
+            LOCAL => None,
+            0..LOCAL => {
+                step(x, y, self.nodes, output).map(|[x, y]| self.node([cube_x, cube_y, x, y]))
+            }
+            _ => {
+                let direction = output - SERIAL;
+                let [x, y] = self.gateway(opposite(direction));
+                let cube = step(cube_x, cube_y, self.cubes, direction);
+                cube.map(|[cube_x, cube_y]| self.node([cube_x, cube_y, x, y]))
+            }
+        };
+        there.unwrap_or(router)
+    }
 }
 
 /// A message.
@@ -107,6 +161,8 @@ struct Waiting {
     ready: Cycle,
     injected: Cycle,
     flits: u32,
+    /// Where it leaves the router.
+    output: usize,
 }
 
 #[derive(Clone, Debug)]
@@ -118,6 +174,8 @@ struct Router {
     free: [Cycle; PORTS],
     /// Cycles for which the router is to be looked at.
     wake: Cycle,
+    /// The router at the other end of each output; itself where there is none.
+    neighbours: [u32; PORTS],
 }
 
 /// A network with the packets in it.
@@ -125,8 +183,12 @@ struct Router {
 pub struct Network {
     config: MeshConfig,
     routers: Vec<Router>,
-    /// (cycle, router) to look at.
-    events: BinaryHeap<Reverse<(Cycle, u32)>>,
+    /// Routers to look at.
+    events: Wheel,
+    /// Those of this cycle.
+    due: Vec<u32>,
+    /// Cube and place in it of each node: columns and rows.
+    places: Vec<[u32; 4]>,
     /// Packets to enter: (cycle, node, rank, index in `packets`).
     entering: BinaryHeap<Reverse<(Cycle, u32, u64, u32)>>,
     packets: Vec<Option<Packet>>,
@@ -142,12 +204,19 @@ impl Network {
     /// An empty network at cycle 0.
     pub fn new(config: MeshConfig) -> Network {
         let count = config.cubes[0] * config.cubes[1] * config.nodes[0] * config.nodes[1];
-        let router =
-            Router { inputs: Default::default(), taken: [0; PORTS], free: [0; PORTS], wake: NEVER };
+        let router = |number| Router {
+            inputs: Default::default(),
+            taken: [0; PORTS],
+            free: [0; PORTS],
+            wake: NEVER,
+            neighbours: std::array::from_fn(|output| config.neighbour(number, output)),
+        };
         Network {
-            routers: vec![router; count as usize],
+            routers: (0..count).map(router).collect(),
+            places: (0..count).map(|node| config.place(node)).collect(),
             config,
-            events: BinaryHeap::new(),
+            events: Wheel::new(count as usize),
+            due: Vec::new(),
             entering: BinaryHeap::new(),
             packets: Vec::new(),
             free_packets: Vec::new(),
@@ -182,7 +251,7 @@ impl Network {
 
     /// The next cycle at which something happens to a packet.
     pub fn next_event(&self) -> Option<Cycle> {
-        let event = self.events.peek().map(|Reverse((cycle, _))| *cycle);
+        let event = self.events.next();
         let entry = self.entering.peek().map(|Reverse((cycle, ..))| *cycle);
         event.into_iter().chain(entry).min()
     }
@@ -230,16 +299,17 @@ impl Network {
                 self.entering.pop();
                 self.enter(now, node, slot);
             }
-            while let Some(Reverse((cycle, router))) = self.events.peek().copied()
-                && cycle == now
-            {
-                self.events.pop();
+            // What happens now wakes nothing before the next cycle.
+            let mut due = std::mem::take(&mut self.due);
+            self.events.take(now, &mut due);
+            for router in due.drain(..) {
                 let state = &mut self.routers[router as usize];
                 if state.wake == now {
                     state.wake = NEVER;
                     self.route(router, now);
                 }
             }
+            self.due = due;
         }
     }
 
@@ -248,8 +318,9 @@ impl Network {
         self.free_packets.push(slot);
         let flits = self.flits(packet.bytes);
         let ready = now + self.config.hop;
+        let output = self.output(node, packet.destination);
         let queue = &mut self.routers[node as usize].inputs[LOCAL];
-        queue.push_back(Waiting { packet, ready, injected: now, flits });
+        queue.push_back(Waiting { packet, ready, injected: now, flits, output });
         if queue.len() == 1 {
             self.wake(node, ready);
         }
@@ -264,64 +335,22 @@ impl Network {
         let state = &mut self.routers[router as usize];
         if cycle < state.wake {
             state.wake = cycle;
-            self.events.push(Reverse((cycle, router)));
-        }
-    }
-
-    fn place(&self, node: u32) -> [u32; 4] {
-        let [columns, rows] = self.config.nodes;
-        let (cube, node) = (node / (columns * rows), node % (columns * rows));
-        let cube_columns = self.config.cubes[0];
-        [cube % cube_columns, cube / cube_columns, node % columns, node / columns]
-    }
-
-    fn node(&self, [cube_x, cube_y, x, y]: [u32; 4]) -> u32 {
-        let [columns, rows] = self.config.nodes;
-        (cube_y * self.config.cubes[0] + cube_x) * columns * rows + y * columns + x
-    }
-
-    /// The router in the middle of a side of a cube.
-    fn gateway(&self, direction: usize) -> [u32; 2] {
-        let [columns, rows] = self.config.nodes;
-        match direction {
-            WEST => [0, rows / 2],
-            EAST => [columns - 1, rows / 2],
-            NORTH => [columns / 2, 0],
-            _ => [columns / 2, rows - 1],
+            self.events.push(cycle, router);
         }
     }
 
     /// The output that a packet takes at a router.
     fn output(&self, router: u32, destination: u32) -> usize {
-        let [cube_x, cube_y, x, y] = self.place(router);
-        let [to_cube_x, to_cube_y, to_x, to_y] = self.place(destination);
+        let [cube_x, cube_y, x, y] = self.places[router as usize];
+        let [to_cube_x, to_cube_y, to_x, to_y] = self.places[destination as usize];
         let toward =
             |from: u32, to: u32, less: usize| (from != to).then_some(less + usize::from(to > from));
         let cube_direction =
             toward(cube_x, to_cube_x, WEST).or_else(|| toward(cube_y, to_cube_y, NORTH));
-        let [to_x, to_y] = cube_direction.map_or([to_x, to_y], |d| self.gateway(d));
+        let [to_x, to_y] = cube_direction.map_or([to_x, to_y], |d| self.config.gateway(d));
         toward(x, to_x, WEST)
             .or_else(|| toward(y, to_y, NORTH))
             .unwrap_or_else(|| cube_direction.map_or(LOCAL, |d| SERIAL + d))
-    }
-
-    /// The router at the other end of an output.
-    fn neighbour(&self, router: u32, output: usize) -> u32 {
-        let [cube_x, cube_y, x, y] = self.place(router);
-        let step = |x: u32, y: u32, direction: usize| match direction {
-            WEST => [x - 1, y],
-            EAST => [x + 1, y],
-            NORTH => [x, y - 1],
-            _ => [x, y + 1],
-        };
-        if output < LOCAL {
-            let [x, y] = step(x, y, output);
-            return self.node([cube_x, cube_y, x, y]);
-        }
-        let direction = output - SERIAL;
-        let [cube_x, cube_y] = step(cube_x, cube_y, direction);
-        let [x, y] = self.gateway(opposite(direction));
-        self.node([cube_x, cube_y, x, y])
     }
 
     /// The input of the neighbour at which an output ends.
@@ -341,8 +370,7 @@ impl Network {
                 continue;
             }
             let candidate = (head.ready, input);
-            let output = self.output(router, head.packet.destination);
-            match &mut chosen[output] {
+            match &mut chosen[head.output] {
                 Some(best) => {
                     *best = candidate.min(*best);
                     again = again.min(now + 1);
@@ -383,7 +411,7 @@ impl Network {
             self.in_flight -= 1;
             self.delivered.push_back(Delivery { time, packet: head.packet });
         } else {
-            let next = self.neighbour(router, output);
+            let next = self.routers[router as usize].neighbours[output];
             let entrance = Network::entrance(output);
             let serial = output >= SERIAL;
             let taken = &mut self.routers[next as usize].taken[entrance];
@@ -400,8 +428,9 @@ impl Network {
             *byte_hops += u64::from(bytes);
             *busy += occupied;
             let ready = now + hop;
+            let output = self.output(next, head.packet.destination);
             let queue = &mut self.routers[next as usize].inputs[entrance];
-            queue.push_back(Waiting { ready, ..head });
+            queue.push_back(Waiting { ready, output, ..head });
             if queue.len() == 1 {
                 self.wake(next, ready);
             }
@@ -412,7 +441,7 @@ impl Network {
         if input < LOCAL {
             // The credit goes back to the router at the other end of this input.
             state.taken[input] -= flits;
-            let from = self.neighbour(router, input);
+            let from = self.routers[router as usize].neighbours[input];
             self.wake(from, now + 1);
         } else if input >= SERIAL {
             state.taken[input] -= flits;
@@ -553,8 +582,8 @@ mod tests {
         found.sort_unstable();
         assert_eq!(found, expected);
         for ((tag, time), (injected, packet)) in found.iter().zip(&packets) {
-            let [ax, ay, x, y] = by_cycle.place(packet.source);
-            let [bx, by, u, v] = by_cycle.place(packet.destination);
+            let [ax, ay, x, y] = by_cycle.config.place(packet.source);
+            let [bx, by, u, v] = by_cycle.config.place(packet.destination);
             let same_cube = [ax, ay] == [bx, by];
             let hops = if same_cube {
                 x.abs_diff(u) + y.abs_diff(v)
