@@ -27,6 +27,29 @@ pub struct Launch {
     pub scalar: Option<u32>,
 }
 
+/// What a kernel is compiled for.
+#[derive(Clone, Debug)]
+pub struct Build<'a> {
+    /// The target's name.
+    pub target: &'a str,
+    /// The number of one of its machines, modulo how many it has.
+    pub machine: usize,
+    /// Changes of that.
+    pub overrides: Vec<Override>,
+    /// What is chosen of what the target offers.
+    pub choices: &'a [(&'a str, &'a str)],
+    /// How passes run.
+    pub passes: PassOptions,
+}
+
+impl Build<'_> {
+    /// A target's first machine as it is, with every pass verified.
+    pub fn new(target: &str, level: OptLevel) -> Build<'_> {
+        let passes = PassOptions { level, disabled: vec![], verify_each: true };
+        Build { target, machine: 0, overrides: vec![], choices: &[], passes }
+    }
+}
+
 /// A PTX file that was read.
 pub struct Source {
     sources: SourceMap,
@@ -48,24 +71,23 @@ impl Source {
 
     /// Compiles for the MPU, verifying after each pass; what is wrong otherwise.
     pub fn compile(&self, level: OptLevel) -> Result<Vec<u8>, String> {
-        let passes = PassOptions { level, disabled: vec![], verify_each: true };
-        self.compile_for("mpu", vec![], &passes, &mut vec![])
+        self.compile_for(&Build::new("mpu", level), &mut vec![])
     }
 
-    /// Compiles for a target, by its name, with changes; what is wrong otherwise.
+    /// Compiles for a target; what is wrong otherwise.
     pub fn compile_for(
         &self,
-        target: &str,
-        overrides: Vec<Override>,
-        passes: &PassOptions,
+        build: &Build<'_>,
         remarks: &mut Vec<Remark>,
     ) -> Result<Vec<u8>, String> {
-        let target = registry::BUILT_IN.target(target).ok_or("there is no target")?.target;
-        let machine = target.machines()[0];
+        let target = registry::BUILT_IN.target(build.target).ok_or("there is no target")?.target;
+        let machine = target.machines()[build.machine % target.machines().len()];
+        let choice = |&(key, value): &(&str, &str)| (key.to_string(), value.to_string());
         let request = Request {
             machine: machine.text.to_string(),
             machine_name: machine.name.to_string(),
-            overrides,
+            overrides: build.overrides.clone(),
+            choices: build.choices.iter().map(choice).collect(),
             ..Request::default()
         };
         let mut diagnostics = Diagnostics::default();
@@ -73,7 +95,7 @@ impl Source {
             sources: &self.sources,
             diagnostics: &mut diagnostics,
             remarks,
-            passes,
+            passes: &build.passes,
             observer: &mut NoObserver,
         };
         match target.compile(Program::Grids(self.module.clone().into()), &request, &mut cx) {
@@ -106,8 +128,13 @@ impl Source {
     }
 }
 
-/// The buffers after a launch of a binary on its simulated machine, or why it has none.
-pub fn simulate(binary: &[u8], launch: &Launch, cycles: u64) -> Result<Vec<Vec<u8>>, String> {
+/// The buffers after a launch of a binary on its simulated machine, in time or not, or why it has none.
+pub fn simulate(
+    binary: &[u8],
+    launch: &Launch,
+    cycles: u64,
+    timed: bool,
+) -> Result<Vec<Vec<u8>>, String> {
     let (isa, _) = nbcc_isa::load::identify(binary).map_err(|error| error.to_string())?;
     let runner = match registry::BUILT_IN.by_isa(isa).map(|entry| &entry.runner) {
         Some(Runner::Grids(runner)) => runner,
@@ -127,7 +154,7 @@ pub fn simulate(binary: &[u8], launch: &Launch, cycles: u64) -> Result<Vec<Vec<u
             repeat: Repeat { times: 1, until: None },
         }],
         options: RunOptions {
-            fast: true,
+            fast: !timed,
             max_cycles: Some(cycles),
             trace: false,
             threads: 1,

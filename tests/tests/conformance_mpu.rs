@@ -36,7 +36,7 @@ fn run(family: &Family, level: Option<OptLevel>) -> Result<(), Failed> {
         for &block in &vector.blocks {
             let launch = launch(family, vector, block);
             let result = match &binary {
-                Some(binary) => grids::simulate(binary, &launch, LIMIT),
+                Some(binary) => grids::simulate(binary, &launch, LIMIT, false),
                 None => source.interpret(&launch, LIMIT),
             };
             let outcome = result.and_then(|buffers| vector.check(family, &buffers[1]));

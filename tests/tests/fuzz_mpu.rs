@@ -1,5 +1,6 @@
-//! Random kernels and the smallest ones that once failed, by the interpreter and by the compiler
-//! and the simulated machine; and for TOM, with whatever may run beside memory a candidate.
+//! Random kernels and the smallest ones that once failed, by the interpreter and by the compiler and
+//! the simulated machine, in time and not: on MPU each under one policy of locations on one of its
+//! machines, on TOM with whatever may run beside memory a candidate, and sent there.
 //!
 //! `NBCC_FUZZ_SEED` is the first seed, `NBCC_FUZZ_CASES` their number, `NBCC_FUZZ_SHRINK` the
 //! number of runs that a failure is shrunk in; `NBCC_FUZZ_PRINT` prints the sources.
@@ -41,7 +42,7 @@ fn replay(text: &str) -> Result<(), Failed> {
 }
 
 fn main() {
-    let (first, count) = (number("NBCC_FUZZ_SEED", 1), number("NBCC_FUZZ_CASES", 150));
+    let (first, count) = (number("NBCC_FUZZ_SEED", 1), number("NBCC_FUZZ_CASES", 100));
     let trials = vec![Trial::test("random", move || random(first, count))];
     fuzzing::run(trials, "ptx", replay)
 }

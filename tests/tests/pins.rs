@@ -7,8 +7,8 @@ use std::fmt::Write;
 use nbcc_host::RunOptions;
 use nbcc_isa::program::encode_text;
 use nbcc_isa::{MachineInstruction, Override};
-use nbcc_pipeline::PassOptions;
-use nbcc_tests::grids::Source;
+use nbcc_pipeline::{OptLevel, PassOptions};
+use nbcc_tests::grids::{Build, Source};
 use nbcc_tests::images::{self, For};
 use nbcc_tests::reference::{cases, compare};
 use nbcc_tests::root;
@@ -113,12 +113,9 @@ fn kernels(file: &str, overrides: Vec<Override>) -> Result<Vec<(String, Figures)
     let path = root().join("tests/cuda").join(file);
     let text = std::fs::read_to_string(&path).map_err(|error| error.to_string())?;
     let mut remarks = vec![];
-    let binary = Source::read(&text)?.compile_for(
-        "mpu",
-        overrides,
-        &PassOptions::default(),
-        &mut remarks,
-    )?;
+    let passes = PassOptions::default();
+    let build = Build { overrides, passes, ..Build::new("mpu", OptLevel::O2) };
+    let binary = Source::read(&text)?.compile_for(&build, &mut remarks)?;
     let program = nbcc_isa_simt::Program::from_elf(&nbcc_isa_mpu::ISA, &binary);
     let program = program.map_err(|error| error.to_string())?;
     let figures = program.kernels.iter().map(|kernel| {

@@ -1,11 +1,12 @@
 //! Runs a kernel by the interpreter and on each machine of kernels, and compares what is in memory afterwards, bit for bit.
 
+use nbcc::registry;
 use nbcc_isa::Override;
-use nbcc_pipeline::{OptLevel, PassOptions};
+use nbcc_pipeline::OptLevel;
 
 use super::model::{INPUT_WORDS, RESULT_WORDS};
 use crate::fuzz::random::Random;
-use crate::grids::{self, Launch, Source};
+use crate::grids::{self, Build, Launch, Source};
 use crate::guard::{Failure, failure, guarded};
 
 /// Steps that the interpreter takes at most.
@@ -91,28 +92,45 @@ fn run_here(text: &str, levels: &[OptLevel]) -> Result<(), Failure> {
         scalar: None,
     };
     let expected = source.interpret(&launch, STEPS).map_err(|what| failure("interpreter", what))?;
+    // Each seed has its policy of locations and its machine.
+    let seed = setup.seed as usize;
+    let policies = policies();
+    let location = [("location", policies[seed % policies.len()])];
+    // Registers cost next to nothing there: whatever may run beside memory is a candidate, each is
+    // proven, and every instance of each runs in a stack.
+    let cheap = Override { key: "cost.warp_words".into(), value: "1".into() };
+    let forced = [("offload", "forced")];
     for &level in levels {
-        let fail = |stage: &'static str| move |what| failure(format!("{stage} {level:?}"), what);
-        let binary = source.compile(level).map_err(fail("compile"))?;
-        let got = grids::simulate(&binary, &launch, MAX_CYCLES).map_err(fail("fault"))?;
-        compare(&expected, &got).map_err(fail("wrong"))?;
-    }
-    for &level in levels {
-        let fail =
-            |stage: &'static str| move |what| failure(format!("tom {stage} {level:?}"), what);
-        let binary = with_candidates(&source, level).map_err(fail("compile"))?;
-        let got = grids::simulate(&binary, &launch, MAX_CYCLES).map_err(fail("fault"))?;
-        compare(&expected, &got).map_err(fail("wrong"))?;
+        let mpu = Build::new("mpu", level);
+        let tom = Build { overrides: vec![cheap.clone()], ..Build::new("tom", level) };
+        let mut builds = vec![
+            (Build { choices: &location, machine: seed / policies.len(), ..mpu }, false),
+            (tom.clone(), false),
+        ];
+        if level != OptLevel::O0 {
+            builds[0].1 = true;
+            builds.push((Build { choices: &forced, ..tom }, true));
+        }
+        for (build, timed) in builds {
+            let on = build.choices.first().map_or("", |(_, value)| value);
+            let name = build.target;
+            let fail = |stage: &'static str| {
+                move |what| failure(format!("{name} {on} {stage} {level:?}"), what)
+            };
+            let binary = source.compile_for(&build, &mut vec![]).map_err(fail("compile"))?;
+            let got =
+                grids::simulate(&binary, &launch, MAX_CYCLES, timed).map_err(fail("fault"))?;
+            compare(&expected, &got).map_err(fail("wrong"))?;
+        }
     }
     Ok(())
 }
 
-/// The kernel for TOM, on a machine on which registers cost next to nothing: whatever may run beside
-/// memory is a candidate, and each is proven.
-fn with_candidates(source: &Source, level: OptLevel) -> Result<Vec<u8>, String> {
-    let cheap = Override { key: "cost.warp_words".into(), value: "1".into() };
-    let passes = PassOptions { level, disabled: vec![], verify_each: true };
-    source.compile_for("tom", vec![cheap], &passes, &mut vec![])
+/// MPU's policies of locations.
+fn policies() -> &'static [&'static str] {
+    let mpu = registry::BUILT_IN.target("mpu").expect("a target of nbcc's own").target;
+    let choice = mpu.choices().iter().find(|choice| choice.key == "location");
+    choice.expect("a choice of MPU's").values
 }
 
 fn compare(expected: &[Vec<u8>], got: &[Vec<u8>]) -> Result<(), String> {
