@@ -116,6 +116,9 @@ pub struct TargetArgs {
     /// A choice that the target offers
     #[arg(short = 'X', value_name = "KEY=VALUE", value_parser = key_value)]
     pub choice: Vec<(String, String)>,
+    /// Compile for what a run with --profile-out measured
+    #[arg(long, value_name = "FILE.json")]
+    pub profile_use: Option<PathBuf>,
 }
 
 /// How passes run, and what is shown of them.
@@ -287,6 +290,9 @@ pub struct RunArgs {
     /// Show the cycles of each function and each source line
     #[arg(long)]
     pub profile: bool,
+    /// Write the same as JSON, for --profile-use
+    #[arg(long, value_name = "FILE.json")]
+    pub profile_out: Option<PathBuf>,
     /// Stop after so many cycles; with --check, the interpreter after 65536 steps for each
     #[arg(long, value_name = "N")]
     pub max_cycles: Option<u64>,
@@ -294,7 +300,7 @@ pub struct RunArgs {
     #[arg(long)]
     pub check: bool,
     /// Leave timing out
-    #[arg(long, conflicts_with_all = ["trace", "profile"])]
+    #[arg(long, conflicts_with_all = ["trace", "profile", "profile_out"])]
     pub fast: bool,
     #[command(flatten)]
     pub target: TargetArgs,

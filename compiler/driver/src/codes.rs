@@ -183,6 +183,13 @@ nbcc_base::codes! {
      inside the device that the machine file describes.",
     "// nbcc memtrace example.txt --machine machines/reference.toml\nR 0 17 4\nread 0 17 5\n";
 
+    BROKEN_PROFILE = "E4213", "a file that is no profile",
+    "`--profile-use` reads what `nbcc run PROGRAM --profile-out FILE.json` writes: JSON with \
+     `schema_version` and a list of `lines`, each with its `file` and `line` and with `executed`, \
+     how often its most executed instruction was issued.",
+    "// nbcc compile example.ptx --profile-use example.ptx\n.version 8.0\n.target sm_80\n\
+     .address_size 64\n.visible .entry k() { ret; }\n";
+
     REFUSED = "E4208", "a program that the simulator does not take",
     "The program, its machine or its data need more memory than the simulator takes, or the data \
      is not what the program was compiled for.",

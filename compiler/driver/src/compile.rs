@@ -20,7 +20,7 @@ use crate::kinds::images::InputSpec;
 use crate::progress::waited;
 use crate::registry::{Language, TargetEntry, Translation, Translator};
 use crate::session::{Session, Stop};
-use crate::{codes, files, machine, registry};
+use crate::{codes, files, machine, profile, registry};
 use nbcc_base::nearest;
 
 /// What a source file is read with.
@@ -342,6 +342,7 @@ pub fn request(
         input_extents: BTreeMap::new(),
         size: size.map(|size| size.0.clone()).unwrap_or_default(),
         params: BTreeMap::new(),
+        profile: profile::to_use(session, entry, args)?,
     })
 }
 

@@ -26,6 +26,7 @@ mod limited;
 mod limits;
 mod machine;
 mod observe;
+mod profile;
 mod progress;
 mod records;
 pub mod registry;

@@ -17,7 +17,7 @@ mod target;
 pub use context::Context;
 pub use observer::{Dump, NoObserver, Observer, PassInfo, PassRecord};
 pub use pass::{Attempt, Fact, PassDesc, Retry, Run, State, Stop, attempt, before, optional, pass};
-pub use request::{Emit, OptLevel, PassOptions, Request};
+pub use request::{Emit, LineCounts, OptLevel, PassOptions, Request};
 pub use run::{run_attempts, run_passes};
 pub use signature::signature;
 pub use target::{

@@ -68,6 +68,31 @@ pub struct Request {
     /// Scalar parameters that are given, by name, as words. A target may need them where extents
     /// depend on them.
     pub params: BTreeMap<String, u32>,
+    /// `--profile-use`, for a target that [`uses_profiles`](crate::Target::uses_profiles).
+    pub profile: Option<LineCounts>,
+}
+
+/// How often source lines were executed when a program ran: by the file, without its folder, and the
+/// line, from 1, the most executions of one instruction of the line.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LineCounts(BTreeMap<String, BTreeMap<u32, u64>>);
+
+impl LineCounts {
+    /// Adds what is known of a line.
+    pub fn add(&mut self, file: &str, line: u32, executed: u64) {
+        let lines = self.0.entry(without_folder(file).to_string()).or_default();
+        let known = lines.entry(line).or_default();
+        *known = executed.max(*known);
+    }
+
+    /// How often a line was executed; `None` where nothing is known of it.
+    pub fn get(&self, file: &str, line: u32) -> Option<u64> {
+        self.0.get(without_folder(file))?.get(&line).copied()
+    }
+}
+
+fn without_folder(file: &str) -> &str {
+    file.rsplit(['/', '\\']).next().unwrap_or(file)
 }
 
 impl Request {

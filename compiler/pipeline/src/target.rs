@@ -208,6 +208,10 @@ pub trait Target: Sync {
     fn reports(&self) -> Vec<ReportInfo> {
         Vec::new()
     }
+    /// Whether it compiles for what [`Request::profile`] says of a run.
+    fn uses_profiles(&self) -> bool {
+        false
+    }
     /// The kind of programs that it compiles.
     fn accepts(&self) -> ProgramKind;
     /// Its passes, in order.

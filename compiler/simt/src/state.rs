@@ -8,7 +8,7 @@ use nbcc_base::Span;
 use nbcc_ir::{Func, Module, PrintOptions, print_function, verify_module};
 use nbcc_isa_simt::{Limits, Machine, Program};
 use nbcc_mach::VReg;
-use nbcc_pipeline::{Dump, State};
+use nbcc_pipeline::{Dump, LineCounts, State};
 
 use crate::backend::banks::Banks;
 use crate::backend::provenance::Origins;
@@ -72,6 +72,8 @@ pub struct Compilation<X = ()> {
     pub machine: Machine,
     /// What was chosen of what the target offers.
     pub choices: BTreeMap<String, String>,
+    /// How often source lines were executed in a run, if that is known.
+    pub profile: Option<LineCounts>,
     /// Its kernels.
     pub kernels: Vec<KernelState>,
     /// Messages of traps.

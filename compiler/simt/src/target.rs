@@ -37,6 +37,8 @@ pub struct Simt<X: 'static = ()> {
     pub reports: &'static [Report<X>],
     /// Its passes, in order. The last makes the program.
     pub passes: &'static [PassDesc<Compilation<X>>],
+    /// Whether a pass reads [`Compilation::profile`].
+    pub uses_profiles: bool,
     /// The diagnostic codes that it reports besides [`codes::ALL`].
     pub codes: &'static [&'static CodeInfo],
 }
@@ -68,6 +70,10 @@ impl<X: Default> Target for Simt<X> {
 
     fn reports(&self) -> Vec<ReportInfo> {
         self.reports.iter().map(|report| report.info).collect()
+    }
+
+    fn uses_profiles(&self) -> bool {
+        self.uses_profiles
     }
 
     fn passes(&self) -> Vec<PassInfo> {
@@ -199,6 +205,7 @@ impl<X: Default> Simt<X> {
             listings,
             machine,
             choices,
+            profile: request.profile.clone(),
             kernels,
             messages,
             program: None,

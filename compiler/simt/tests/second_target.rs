@@ -117,6 +117,7 @@ static TARGET: Simt<Regions> = Simt {
     choices: &[],
     reports: &[],
     passes: PASSES,
+    uses_profiles: false,
     codes: &[],
 };
 

@@ -39,6 +39,8 @@ pub struct ProfileLine {
     pub place: Option<(String, u32)>,
     /// What it cost.
     pub cost: Cost,
+    /// How often the one of its instructions was issued that was issued most.
+    pub executed: u64,
 }
 
 impl Profile {
@@ -54,29 +56,36 @@ impl Profile {
         operations: impl Iterator<Item = (Option<SourceLine>, u64)>,
     ) {
         let number = |name: &String| files.iter().position(|known| known == name);
-        let mut sums: BTreeMap<Option<(usize, u32)>, Cost> = BTreeMap::new();
-        for ProfileLine { place, cost } in &self.lines {
+        let mut sums: BTreeMap<Option<(usize, u32)>, (Cost, u64)> = BTreeMap::new();
+        for ProfileLine { place, cost, executed } in &self.lines {
             let key = place.as_ref().and_then(|(file, line)| Some((number(file)?, *line)));
-            sums.insert(key, *cost);
+            sums.insert(key, (*cost, *executed));
         }
         for (line, runs) in operations.filter(|(_, runs)| *runs > 0) {
             let key = line.map(|line| (line.file as usize, line.line));
-            sums.entry(key).or_default().issued += runs;
+            let (cost, executed) = sums.entry(key).or_default();
+            cost.issued += runs;
+            *executed = runs.max(*executed);
         }
         let place = |(file, line): (usize, u32)| Some((files.get(file)?.clone(), line));
-        let lines = sums.into_iter();
-        self.lines =
-            lines.map(|(key, cost)| ProfileLine { place: key.and_then(place), cost }).collect();
+        let line = |(key, (cost, executed)): (Option<_>, _)| ProfileLine {
+            place: key.and_then(place),
+            cost,
+            executed,
+        };
+        self.lines = sums.into_iter().map(line).collect();
     }
 }
 
-/// Sums costs under a key of each instruction, in the order of keys.
-fn sums<K: Ord>(costs: &[Cost], key: impl Fn(usize) -> K) -> BTreeMap<K, Cost> {
-    let mut sums: BTreeMap<K, Cost> = BTreeMap::new();
+/// Sums costs under a key of each instruction, in the order of keys, each with the most issues of one
+/// instruction.
+fn sums<K: Ord>(costs: &[Cost], key: impl Fn(usize) -> K) -> BTreeMap<K, (Cost, u64)> {
+    let mut sums: BTreeMap<K, (Cost, u64)> = BTreeMap::new();
     for (index, cost) in costs.iter().enumerate().filter(|(_, cost)| **cost != Cost::default()) {
-        let sum = sums.entry(key(index)).or_default();
+        let (sum, executed) = sums.entry(key(index)).or_default();
         sum.issued += cost.issued;
         sum.stalled += cost.stalled;
+        *executed = cost.issued.max(*executed);
     }
     sums
 }
@@ -86,7 +95,11 @@ fn by_line(lines: &LineTable, costs: &[Cost]) -> Vec<ProfileLine> {
     let name = |(file, line)| Some((lines.files.get(file as usize).cloned()?, line));
     sums(costs, |index| row(index).map(|row| (row.file, row.line)))
         .into_iter()
-        .map(|(place, cost)| ProfileLine { place: place.and_then(name), cost })
+        .map(|(place, (cost, executed))| ProfileLine {
+            place: place.and_then(name),
+            cost,
+            executed,
+        })
         .collect()
 }
 
@@ -99,7 +112,7 @@ fn by_function(symbols: &[TextSymbol], costs: &[Cost]) -> Vec<ProfileFunction> {
     }
     sums(costs, |index| owners[index])
         .into_iter()
-        .map(|(owner, cost)| ProfileFunction {
+        .map(|(owner, (cost, _))| ProfileFunction {
             name: owner.map(|(_, id)| symbols[id].name.clone()),
             cost,
         })

@@ -35,5 +35,6 @@ pub static MPU: Simt<Locations> = Simt {
     choices: &[location::CHOICE],
     reports: &[],
     passes: pipeline::PASSES,
+    uses_profiles: true,
     codes: &[],
 };

@@ -47,6 +47,7 @@ static SHUFFLED: Simt<Shuffles> = Simt {
         passes::layout(),
         passes::emit(),
     ],
+    uses_profiles: false,
     codes: &[],
 };
 

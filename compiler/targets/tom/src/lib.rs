@@ -60,6 +60,7 @@ pub static TOM: Simt<Candidates> = Simt {
         text: offload_report,
     }],
     passes: pipeline::PASSES,
+    uses_profiles: false,
     codes: codes::ALL,
 };
 

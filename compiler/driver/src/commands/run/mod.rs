@@ -19,14 +19,14 @@ use crate::kinds::{Measured, RunError, RunOptions};
 use crate::observe::Watcher;
 use crate::registry::{Runner, TargetEntry};
 use crate::session::{Session, Stop};
-use crate::{calls, compile, files, limits, records, report};
+use crate::{calls, compile, files, limits, profile, records, report};
 use nbcc_pipeline::{Artifact, PassOptions, Program, Request};
 
 /// Runs the command.
 pub fn run(session: &mut Session, args: &RunArgs) -> Result<(), Stop> {
     let record = compile_command::opt_record(None, &args.program);
     let record = args.passes.fsave_optimization_record.then_some(record);
-    for path in [&args.stats, &args.trace, &record].into_iter().flatten() {
+    for path in [&args.stats, &args.trace, &args.profile_out, &record].into_iter().flatten() {
         files::check_output(session, path)?;
     }
     let path = &args.program;
@@ -93,6 +93,7 @@ fn refuse_compile_options(session: &mut Session, args: &RunArgs) -> Result<(), S
         ("--machine", args.target.machine.is_some()),
         ("--set", !args.target.set.is_empty()),
         ("-X", !args.target.choice.is_empty()),
+        ("--profile-use", args.target.profile_use.is_some()),
         ("--target", args.target.target.is_some()),
         ("--disable-pass", !passes.disable_pass.is_empty()),
         ("--print-changed", passes.print_changed.is_some()),
@@ -159,7 +160,7 @@ fn options<'a>(args: &RunArgs, progress: &'a mut dyn FnMut(Progress)) -> RunOpti
     }
 }
 
-/// Writes what `--stats` and `--trace` ask for: where cycles and energy went, as text.
+/// Writes what `--stats`, `--profile-out` and `--trace` ask for: where cycles and energy went, as text.
 fn account(
     session: &mut Session,
     args: &RunArgs,
@@ -181,6 +182,10 @@ fn account(
                 })
             ),
         };
+        files::write(session, path, text.as_bytes())?;
+    }
+    if let Some(path) = &args.profile_out {
+        let text = profile::to_json(entry.target.name(), &measured.profile);
         files::write(session, path, text.as_bytes())?;
     }
     if let (Some(path), Some(trace)) = (&args.trace, &measured.trace) {

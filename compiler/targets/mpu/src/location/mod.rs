@@ -12,6 +12,7 @@ pub mod flow;
 pub mod mincut;
 pub mod model;
 mod remarks;
+pub mod weights;
 
 use cranelift_entity::SecondaryMap;
 use nbcc_base::Failed;
@@ -27,6 +28,7 @@ use nbcc_simt::backend::select::{MachFunction, Selected};
 
 use annotate::{Label, Labels};
 use model::Model;
+use weights::Weights;
 
 /// The key of the choice.
 pub const LOCATION: &str = "location";
@@ -107,7 +109,10 @@ pub fn run(state: &mut Compilation<Locations>, cx: &mut Context<'_>) -> Result<(
             continue;
         };
         let ir = &state.module.functions[kernel.func];
-        let located = locate(func, &machine, *policy, |_, depth| model::weight_of(depth));
+        let measured =
+            state.profile.as_ref().map(|counts| weights::measured(func, counts, cx.sources));
+        let weights = measured.clone().flatten().unwrap_or_else(|| weights::expected(func));
+        let located = locate(func, &machine, *policy, &weights);
         if cx.passes.verify_each
             && let Err(what) = check(func, Near::of(&machine), &located.places)
         {
@@ -129,6 +134,9 @@ pub fn run(state: &mut Compilation<Locations>, cx: &mut Context<'_>) -> Result<(
         let table = ir.kernel.clone().unwrap_or_default();
         kernel.banks = Some(budget::banks(&machine, &table));
         kernel.findings = remarks::of_kernel(name, ir, func, values, &located, cx);
+        if let Some(measured) = measured {
+            kernel.findings.push(("executions", remarks::of_profile(ir, measured.is_some(), cx)));
+        }
         state.own.0.push(Some(located));
     }
     Ok(())
@@ -161,10 +169,10 @@ pub fn locate(
     func: &mut MachFunction,
     machine: &Machine,
     policy: Policy,
-    weight: impl Fn(Option<nbcc_base::Span>, u32) -> u64,
+    weights: &Weights,
 ) -> Location {
     let near = Near::of(machine);
-    let model = Model::new(func, machine, weight);
+    let model = Model::new(func, machine, weights);
     let labels = annotate::label(func, near);
     let input = Input { func, near, model: &model, labels: &labels };
     let chosen = policy(&input);

@@ -15,10 +15,7 @@ use nbcc_isa_simt::{LANES, RegClass};
 use nbcc_mach::{Block, VReg};
 use nbcc_simt::backend::select::MachFunction;
 
-/// How much more often than what is around it the body of a loop is expected to execute.
-const LOOP: u64 = 10;
-/// Loops within each other that count.
-const DEPTH: u32 = 8;
+use super::weights::Weights;
 
 /// Where an operand is read or written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -137,25 +134,16 @@ pub fn bytes_of(class: RegClass) -> u64 {
     thread * LANES as u64
 }
 
-/// How often the instructions of a block execute, by its loops.
-pub fn weight_of(depth: u32) -> u64 {
-    LOOP.pow(depth.min(DEPTH))
-}
-
 impl Model {
-    /// The model of a function; `weight` says how often an instruction executes.
-    pub fn new(
-        func: &MachFunction,
-        machine: &Machine,
-        weight: impl Fn(Option<Span>, u32) -> u64,
-    ) -> Model {
+    /// The model of a function whose blocks execute so often.
+    pub fn new(func: &MachFunction, machine: &Machine, weights: &Weights) -> Model {
         let near = Near::of(machine);
         let request = 2 * u64::from(machine.network.request_bytes);
         let mut model = Model { nodes: Vec::with_capacity(func.len()), nets: SecondaryMap::new() };
         for (block, data) in &func.blocks {
             for (index, inst) in data.insts.iter().enumerate() {
                 let rule = rule(&inst.inst, near);
-                let weight = weight(inst.span, data.loop_depth);
+                let weight = weights[block];
                 let number = model.nodes.len();
                 // Where an operand is with the instruction on either side says whether it follows.
                 let mut sides: Vec<Side> = Vec::new();

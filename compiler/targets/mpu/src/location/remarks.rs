@@ -79,6 +79,21 @@ pub fn of_kernel(
     findings
 }
 
+/// The remark on a profile that was given, which knows the kernel or not, and what `explain` says.
+pub fn of_profile(ir: &Function, is_known: bool, cx: &mut Context<'_>) -> String {
+    let message = match is_known {
+        true => Message::of("weights of instructions are their executions in the profile"),
+        false => Message::of("the profile has no line of this kernel: loops decide the weights"),
+    };
+    let text = message.to_string();
+    let remark = remark("Profile", ir, ir.first_span(), message, vec![]);
+    cx.remarks.push(match is_known {
+        true => remark,
+        false => Remark { kind: RemarkKind::Missed, ..remark },
+    });
+    text
+}
+
 /// What is said of an instruction.
 fn of_instruction(
     number: usize,
