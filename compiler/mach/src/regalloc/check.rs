@@ -15,7 +15,7 @@ use std::ops::Range;
 use cranelift_entity::{PrimaryMap, SecondaryMap};
 use nbcc_isa::{Instruction, MachineInstruction, PhysReg, RegisterClass};
 
-use super::known::{Base, Form, Known, Place, Symbol, decoded, encoded};
+use super::known::{Base, Form, Known, Place, Symbol, Walk, decoded, encoded};
 use super::{Allocation, RegisterFile};
 use crate::{Block, Function, VReg, VRegData};
 
@@ -163,9 +163,9 @@ where
         at_start[entry] = Some(self.at_entry());
         let mut work = BTreeSet::from([entry]);
         while let Some(block) = work.pop_first() {
-            let Some(mut known) = at_start[block].clone() else { continue };
+            let Some(known) = at_start[block].clone() else { continue };
             // What is read is looked at once it is certain.
-            self.block(block, &mut known, false)?;
+            let known = self.block(block, known, false)?;
             for &successor in &self.after.blocks[block].successors {
                 let merged = match &at_start[successor] {
                     None => known.clone(),
@@ -178,8 +178,8 @@ where
             }
         }
         for block in self.after.blocks.keys() {
-            let Some(mut known) = at_start[block].clone() else { continue };
-            self.block(block, &mut known, true)?;
+            let Some(known) = at_start[block].take() else { continue };
+            self.block(block, known, true)?;
             if self.before.blocks[block].successors != self.after.blocks[block].successors {
                 return Err(format!("{block} goes on elsewhere"));
             }
@@ -189,7 +189,7 @@ where
 
     /// What the machine provides.
     fn at_entry(&self) -> Known {
-        let mut known = Known::default();
+        let mut known = Walk::new(Known::default());
         for (vreg, _) in self.before.vregs.iter().filter(|(_, data)| data.fixed.is_some()) {
             for (part, place) in self.places(vreg, self.before).unwrap_or_default() {
                 known.add(place, (self.symbols[vreg], part));
@@ -201,7 +201,7 @@ where
             let parts = (0..widest.clone().max().unwrap_or(1)).map(|part| (symbol, part));
             known.insert(Place::Constant(number), parts.collect());
         }
-        known
+        known.done()
     }
 
     /// The places of the parts of a register.
@@ -237,8 +237,11 @@ where
         Ok(places.map(|part| (part, Place::Memory(address / unit + u32::from(part)))).collect())
     }
 
-    /// Goes through a block of both functions; looks at reads if it is told to.
-    fn block(&self, block: Block, known: &mut Known, look: bool) -> Result<(), String> {
+    /// Goes through a block of both functions, with what is known at its begin; what is known at its
+    /// end. Looks at reads if it is told to.
+    fn block(&self, block: Block, known: Known, look: bool) -> Result<Known, String> {
+        let mut walk = Walk::new(known);
+        let known = &mut walk;
         let before = &self.before.blocks[block].insts;
         let after = &self.after.blocks[block].insts;
         let origins = &self.allocation.origins[block];
@@ -255,7 +258,7 @@ where
             }
         }
         let mut next = 0;
-        let mut leave = |known: &mut Known| {
+        let mut leave = |known: &mut Walk| {
             while next < before.len() && !stays[next] {
                 self.gone(&before[next].inst, known)?;
                 next += 1;
@@ -275,11 +278,11 @@ where
                 Some(_) => return Err(at("is not where it was".to_string())),
             }
         }
-        Ok(())
+        Ok(walk.done())
     }
 
     /// An instruction that the allocation left out: wherever its source is, there is its target.
-    fn gone(&self, inst: &I, known: &mut Known) -> Result<(), String> {
+    fn gone(&self, inst: &I, known: &mut Walk) -> Result<(), String> {
         let (to, from, form) = match (self.transfer)(inst) {
             Some(Transfer::Copy { to, from }) => (to, self.symbols[from], Form::Plain),
             Some(Transfer::Decode { to, from }) => (to, self.symbols[from], Form::Encoded),
@@ -303,7 +306,7 @@ where
     }
 
     /// An instruction that the allocation added.
-    fn inserted(&self, inst: &I, known: &mut Known) -> Result<(), String> {
+    fn inserted(&self, inst: &I, known: &mut Walk) -> Result<(), String> {
         let Some(transfer) = (self.transfer)(inst) else {
             return Err("is new, and does more than move a value".to_string());
         };
@@ -338,7 +341,7 @@ where
     }
 
     /// An instruction that stands in both functions.
-    fn kept(&self, before: &I, after: &I, known: &mut Known, look: bool) -> Result<(), String> {
+    fn kept(&self, before: &I, after: &I, known: &mut Walk, look: bool) -> Result<(), String> {
         if shape(before) != shape(after) {
             return Err("is another instruction".to_string());
         }
@@ -388,7 +391,8 @@ where
             for (part, place) in places {
                 let mut value = copied.get(usize::from(part)).cloned().unwrap_or_default();
                 value.retain(|((base, _), _)| *base != symbol.0);
-                value.insert((symbol, part));
+                let at = value.partition_point(|other| *other < (symbol, part));
+                value.insert(at, (symbol, part));
                 if written.insert(place, was).is_some_and(|other| other != was) {
                     return Err(format!("writes two registers to {place:?}"));
                 }
