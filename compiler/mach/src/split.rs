@@ -39,6 +39,9 @@ pub trait Splitter<I: Instruction<Reg = VReg>> {
     /// Cycles in which an instruction keeps the core or a unit that it shares with others.
     fn occupancy(&self, inst: &I) -> u32;
 
+    /// How often a block runs, compared with others.
+    fn runs(&self, func: &Function<I>, block: Block) -> f64;
+
     /// How the value of a register can do without it.
     fn way(&self, func: &Function<I>, vreg: VReg) -> Option<Way>;
 
@@ -101,11 +104,18 @@ impl Need {
     /// Cycles that the block takes by issue and by each file.
     fn time<C>(&self, files: &[(C, u32)]) -> f64 {
         let mut time = self.issue;
-        for (k, (_, entries)) in files.iter().enumerate() {
-            let left = f64::from(entries.saturating_sub(self.long[k])).max(0.5);
-            time += (self.cycles[k] / left - self.issue).max(0.0);
+        for (k, &(_, entries)) in files.iter().enumerate() {
+            time += (self.held(k, entries) - self.issue).max(0.0);
         }
         time * self.weight
+    }
+
+    /// Cycles that the block takes by a file of so many entries. Each value too many that is live
+    /// across the block costs as much as the last entry does: it has to be worth something to leave
+    /// out the first of many.
+    fn held(&self, file: usize, entries: u32) -> f64 {
+        let left = f64::from(entries) - f64::from(self.long[file]);
+        self.cycles[file] * if left >= 1.0 { left.recip() } else { 2.0 - left }
     }
 }
 
@@ -130,7 +140,7 @@ where
     let mut changes: BTreeMap<VReg, BTreeMap<Block, Change>> = BTreeMap::new();
     for (block, data) in &func.blocks {
         let mut need = Need {
-            weight: 10f64.powi(data.loop_depth.min(8) as i32),
+            weight: target.runs(func, block),
             long: vec![0; files.len()],
             cycles: vec![0.0; files.len()],
             ..Need::default()
@@ -188,10 +198,7 @@ where
     }
     let short = |file: usize| {
         let blocks = needs.values();
-        let mut short = blocks.filter(|need| {
-            let left = f64::from(files[file].1.saturating_sub(need.long[file])).max(0.5);
-            need.cycles[file] / left > need.issue
-        });
+        let mut short = blocks.filter(|need| need.held(file, files[file].1) > need.issue);
         short.next().is_some()
     };
     let short: Vec<bool> = (0..files.len()).map(short).collect();

@@ -7,7 +7,7 @@ use nbcc_ir::testing::Rng;
 use nbcc_mach::regalloc::{Allocation, Policy, RegisterFile, Slots, allocate, check};
 use nbcc_mach::rename::{Timing, rename};
 use nbcc_mach::split::{Split, Splitter, Way, split};
-use nbcc_mach::{Function, VReg};
+use nbcc_mach::{Block, BlockData, Function, InstData, VReg};
 
 use crate::toy::{Class, Inst, Toy, ToySpiller, WORD, generate, run, straight, transfer};
 
@@ -123,6 +123,10 @@ impl Splitter<Toy> for ToySplitter {
         1
     }
 
+    fn runs(&self, func: &Function<Toy>, block: Block) -> f64 {
+        10f64.powi(func.blocks[block].loop_depth as i32)
+    }
+
     fn way(&self, func: &Function<Toy>, vreg: VReg) -> Option<Way> {
         match func.vregs[vreg].class {
             Class::Flag => Some(Way::Moved { file: 1, source: None }),
@@ -216,4 +220,27 @@ fn nothing_is_split_without_need() {
         let done = split(&mut after, &files, &mut ToySplitter::new(&before, 2));
         assert_eq!((done.moved, done.remade), (0, 0), "seed {seed}");
     }
+}
+
+/// The first of many values too many is worth leaving out, though there are too many without it, too.
+#[test]
+fn far_too_many_values_are_split() {
+    let mut before: Function<Toy> = Function::new("many");
+    let constants: Vec<VReg> = (0..20).map(|_| before.vreg(Class::Word)).collect();
+    let own: Vec<VReg> = (0..10).map(|_| before.vreg(Class::Word)).collect();
+    let set = constants.iter().zip(0..).map(|(&dst, value)| Inst::Set { dst, value });
+    let shown = own.iter().flat_map(|&word| [Inst::Read { dst: word }, Inst::Show { src: word }]);
+    let late = constants.iter().map(|&src| Inst::Show { src });
+    let loops: [(Vec<Toy>, &[u32], u32); 3] =
+        [(set.collect(), &[1], 0), (shown.collect(), &[1, 2], 1), (late.collect(), &[], 0)];
+    for (insts, successors, loop_depth) in loops {
+        let insts = insts.into_iter().map(|inst| InstData::new(inst, None)).collect();
+        let successors = successors.iter().map(|&n| Block::from_u32(n)).collect();
+        before.blocks.push(BlockData { insts, successors, loop_depth });
+    }
+    let mut after = before.clone();
+    let files = [(Class::Flag, 4), (Class::Word, 8), (Class::Wide, 4)];
+    let done = split(&mut after, &files, &mut ToySplitter::new(&before, 2));
+    assert_eq!(check_split(&before, &after, &done), Ok(()));
+    assert!(done.remade > 12, "{} of 20 do not live through the loop", done.remade);
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use cranelift_entity::SecondaryMap;
 use nbcc_base::{Diagnostics, Severity, SourceMap};
 use nbcc_isa::Imm;
 use nbcc_isa_ipim::{Inst, IntOp, Machine, RegClass, SimbMask};
@@ -80,7 +81,8 @@ fn ipim_refuses_register_files() {
     let insts = insts.into_iter().map(|inst| InstData::new(inst, None)).collect();
     func.blocks.push(BlockData { insts, successors: vec![], loop_depth: 0 });
     let mask = SimbMask(machine.full_mask());
-    let mut kernel = Selected { func, recipes: BTreeMap::new(), mask, args: None };
+    let (recipes, runs) = (BTreeMap::new(), SecondaryMap::new());
+    let mut kernel = Selected { func, recipes, runs, mask, args: None };
     let refused = allocate(&mut kernel, &machine, Policy::Min, 1 << 16);
     assert_eq!(refused.expect_err("there are too few"), Shortage::Registers(0));
     assert_eq!(FILES[0], RegClass::Ctrl);

@@ -36,6 +36,8 @@ pub struct Selected {
     pub func: MachFunction,
     /// Registers that hold constants.
     pub recipes: BTreeMap<VReg, Recipe>,
+    /// How often each block runs when the kernel runs once, at most.
+    pub runs: SecondaryMap<Block, u64>,
     /// The engines that run it.
     pub mask: SimbMask,
     /// Its arguments, if it is called.

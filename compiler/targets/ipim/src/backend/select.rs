@@ -21,6 +21,7 @@ use super::code::{Args, LiteralPool, MachFunction, Recipe, Selected, constant_ad
 use super::provenance;
 use crate::intrinsics::*;
 use crate::kernel::Kernel;
+use crate::passes::frequency::block_runs;
 use crate::passes::place::{Places, immediate};
 
 /// Selects instructions for a kernel whose operations are all legal.
@@ -45,6 +46,7 @@ pub fn select(kernel: &Kernel, places: Places, pool: &mut LiteralPool) -> Select
         recipes: BTreeMap::new(),
         mask: SimbMask(kernel.mask),
         args,
+        runs: SecondaryMap::new(),
         at: MBlock::from_u32(0),
         span: kernel.place,
         place: kernel.place,
@@ -55,7 +57,13 @@ pub fn select(kernel: &Kernel, places: Places, pool: &mut LiteralPool) -> Select
     for &block in &func.layout {
         select.block(block);
     }
-    Selected { func: select.out, recipes: select.recipes, mask: select.mask, args: select.args }
+    Selected {
+        func: select.out,
+        recipes: select.recipes,
+        runs: select.runs,
+        mask: select.mask,
+        args: select.args,
+    }
 }
 
 /// The merged constant parameters that the control core reads.
@@ -83,6 +91,8 @@ struct Select<'a> {
     splits: BTreeMap<(Block, usize), MBlock>,
     pool: &'a mut LiteralPool,
     recipes: BTreeMap<VReg, Recipe>,
+    /// How often each block runs, at most.
+    runs: SecondaryMap<MBlock, u64>,
     mask: SimbMask,
     args: Option<Args>,
     at: MBlock,
@@ -94,22 +104,26 @@ struct Select<'a> {
 
 impl Select<'_> {
     fn make_blocks(&mut self, forest: &LoopForest, liveness: &Liveness) {
+        let runs = block_runs(self.func);
         for &block in &self.func.layout {
             let depth = forest.depth(block);
-            self.blocks[block] = self.new_block(depth);
+            self.blocks[block] = self.new_block(depth, runs[block]);
             let terminator = self.func.terminator(block);
             let Terminator::Branch(..) = terminator else { continue };
             for (k, to) in terminator.successors().iter().enumerate() {
                 if !to.args.is_empty() && !self.copies_before(terminator, k, liveness) {
-                    let split = self.new_block(depth);
+                    let split = self.new_block(depth, runs[block]);
                     self.splits.insert((block, k), split);
                 }
             }
         }
     }
 
-    fn new_block(&mut self, loop_depth: u32) -> MBlock {
-        self.out.blocks.push(BlockData { insts: vec![], successors: vec![], loop_depth })
+    fn new_block(&mut self, loop_depth: u32, runs: u64) -> MBlock {
+        let block =
+            self.out.blocks.push(BlockData { insts: vec![], successors: vec![], loop_depth });
+        self.runs[block] = runs;
+        block
     }
 
     /// Whether the copies for successor `k` may stand before the branch: nothing on the other way

@@ -8,10 +8,10 @@ use std::collections::BTreeMap;
 use cranelift_entity::SecondaryMap;
 use nbcc_isa::Instruction;
 use nbcc_isa_ipim::{Addr, Inst, Machine, RESERVED_ADDR_REGS, RegClass, SimbMask, Unit};
-use nbcc_mach::VReg;
 use nbcc_mach::regalloc::{self, Allocation, Policy, RegisterFile, Slots};
 use nbcc_mach::rename::Timing;
 use nbcc_mach::split::{self, Split, Splitter, Way};
+use nbcc_mach::{Block, VReg};
 
 use super::code::{MachFunction, RESERVED_CTRL_REGS, Recipe, Selected};
 use super::regalloc::{FILES, files, transfer};
@@ -70,6 +70,7 @@ pub fn run(kernel: &mut Selected, machine: &Machine) -> Split {
         machine,
         sources: sources(&kernel.func),
         recipes: &mut kernel.recipes,
+        runs: &kernel.runs,
         simb_mask: kernel.mask,
     };
     split::split(&mut kernel.func, &entries, &mut splitter)
@@ -135,6 +136,7 @@ struct KernelSplitter<'a> {
     machine: &'a Machine,
     sources: BTreeMap<VReg, VReg>,
     recipes: &'a mut BTreeMap<VReg, Recipe>,
+    runs: &'a SecondaryMap<Block, u64>,
     simb_mask: SimbMask,
 }
 
@@ -145,6 +147,10 @@ impl Splitter<Inst<VReg>> for KernelSplitter<'_> {
 
     fn occupancy(&self, inst: &Inst<VReg>) -> u32 {
         Times(self.machine).served(inst).map_or(1, |(_, cycles)| cycles)
+    }
+
+    fn runs(&self, _: &MachFunction, block: Block) -> f64 {
+        self.runs[block] as f64
     }
 
     fn way(&self, func: &MachFunction, vreg: VReg) -> Option<Way> {

@@ -1,7 +1,7 @@
 //! Passes on kernels in the shared IR. Transforms that help every target are those of `nbcc_opt`.
 
 pub mod addresses;
-mod frequency;
+pub mod frequency;
 pub mod fuse;
 pub mod increments;
 pub mod legalize;
