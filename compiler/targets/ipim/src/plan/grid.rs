@@ -1,19 +1,19 @@
 //! How tiles go to engines: the shape of the grid for a number of tiles.
 
-use nbcc_isa_ipim::Machine;
 use nbcc_isa_ipim::layout::{Grid, Tiled};
+use nbcc_isa_ipim::{LANES, Machine};
 use nbcc_stages::bounds::Interval;
 
 /// The grid that holds `cells` columns and rows of tiles with the least work for the busiest
 /// engine. Regions go to cubes and vaults in the shape of their meshes, so that neighbours are
 /// near, unless all vaults in one row have at most half of the work; among the shapes of groups in
-/// a vault with equal work the widest wins, since tiles of a row share the scratchpad of their
-/// group.
-pub fn grid_for(machine: &Machine, cells: [u32; 2]) -> Grid {
+/// a vault with equal work the one wins whose groups have the least to exchange with those around
+/// them, if tiles are `tile` wide and high.
+pub fn grid_for(machine: &Machine, cells: [u32; 2], tile: [u32; 2]) -> Grid {
     let (cubes, vaults) = (machine.cube_mesh(), machine.vault_mesh());
     let row = |[columns, rows]: [u32; 2]| [columns * rows, 1];
-    let mesh = grid_on(machine, (cubes, vaults), cells);
-    let flat = grid_on(machine, (row(cubes), row(vaults)), cells);
+    let mesh = grid_on(machine, (cubes, vaults), cells, tile);
+    let flat = grid_on(machine, (row(cubes), row(vaults)), cells, tile);
     if work(&flat) * 2 <= work(&mesh) { flat } else { mesh }
 }
 
@@ -22,8 +22,20 @@ fn work(grid: &Grid) -> u64 {
     u64::from(grid.strips) * u64::from(grid.rows)
 }
 
+/// Atoms at a side and above a group: an atom of each row goes to the group beside it, rows go to the
+/// one below.
+fn border(grid: &Grid, tile: [u32; 2]) -> u64 {
+    let [rows, columns] = [grid.rows, grid.strips * grid.engines].map(u64::from);
+    rows * u64::from(tile[1]) + columns * u64::from(tile[0]) / LANES as u64
+}
+
 /// The same for one arrangement of cubes and vaults.
-fn grid_on(machine: &Machine, (cubes, vaults): ([u32; 2], [u32; 2]), cells: [u32; 2]) -> Grid {
+fn grid_on(
+    machine: &Machine,
+    (cubes, vaults): ([u32; 2], [u32; 2]),
+    cells: [u32; 2],
+    tile: [u32; 2],
+) -> Grid {
     let pgs = 1 << machine.hierarchy.pgs.ilog2();
     let engines = machine.hierarchy.pes;
     let shapes = (0..=u32::ilog2(pgs)).map(|bits| [pgs >> bits, 1 << bits]);
@@ -35,7 +47,8 @@ fn grid_on(machine: &Machine, (cubes, vaults): ([u32; 2], [u32; 2]), cells: [u32
         strips: cells[0].div_ceil(cubes[0] * vaults[0] * groups[0] * engines).max(1),
         rows: cells[1].div_ceil(cubes[1] * vaults[1] * groups[1]).max(1),
     });
-    grids.min_by_key(work).expect("there is a shape for every power of two")
+    let key = |grid: &Grid| (work(grid), border(grid, tile));
+    grids.min_by_key(key).expect("there is a shape for every power of two")
 }
 
 /// Columns and rows of vaults that hold points of a region, given where regions of vaults begin:

@@ -17,6 +17,8 @@ use super::schedule::MAX_TILE;
 pub struct Families {
     /// For each family the first and last tile that any member needs, in x and in y.
     cells: Vec<[Option<(i64, i64)>; 2]>,
+    /// The tiles of the first member of each.
+    founders: Vec<[u32; 2]>,
 }
 
 /// A member of a family: its tiles.
@@ -32,6 +34,7 @@ impl Families {
     /// A new family with this member.
     pub fn found(&mut self, tile: [u32; 2]) -> Member {
         self.cells.push([None; 2]);
+        self.founders.push(tile);
         Member { family: self.cells.len() - 1, tile }
     }
 
@@ -64,7 +67,7 @@ impl Families {
         let counts = cells.map(|(first, last)| (last - first + 1) as u32);
         let origin = |k: usize| (cells[k].0 * i64::from(member.tile[k])) as i32;
         Tiled {
-            grid: grid_for(machine, counts),
+            grid: grid_for(machine, counts, self.founders[member.family]),
             tile: member.tile,
             origin: [origin(0), origin(1)],
             ghost_columns: [0, 0],
