@@ -2,10 +2,10 @@
 //! other coordinates are any expressions, as in a histogram for each tile of an image.
 //!
 //! Values go through the bank at every point of the reduction domain, since the next one may read
-//! or write any plane. Points of a vector have planes of their own: each lane is changed alone in
-//! the atom of its plane.
+//! or write any plane. Points of a vector have planes of their own: each lane is changed in the atom
+//! of its plane.
 
-use nbcc_ir::{BinaryOp, Builder, Mem, Op, Value};
+use nbcc_ir::{BinaryOp, Builder, IntCond, Mem, Op, Value};
 use nbcc_isa_ipim::LANES;
 use nbcc_stages::lower::ExprLowering;
 use nbcc_stages::{ElementType, Expr, Update};
@@ -102,24 +102,42 @@ impl Planes {
         b.load(nbcc_ir::Type { scalar: element, lanes: WIDTH }, self.mem, place)
     }
 
-    /// Stores words, those for which the condition does not hold as they were.
+    /// Stores words, those for which the condition does not hold as they were. Where lanes have planes
+    /// of their own, the atom of each gets the words of all lanes with the same plane: no lane has to
+    /// wait for what another has stored.
     fn store(&self, b: &mut Builder<'_>, word: Value, condition: Option<Value>) {
         let one = self.are_one();
-        for lane in 0..if one { 1 } else { WIDTH } {
-            let mut new = word;
-            if condition.is_some() || !one {
-                let old = self.load(b, lane);
-                if let Some(condition) = condition {
-                    new = b.value(Op::Select(condition, new, old));
+        let lanes = if one { 1 } else { WIDTH };
+        let conditions: Vec<Option<Value>> = (0..lanes)
+            .map(|lane| {
+                let same = self.inner.iter().filter_map(|plane| same_plane(b, plane, lane));
+                let all: Vec<Value> = same.chain(condition).collect();
+                all.into_iter().reduce(|x, y| b.binary(BinaryOp::And, x, y))
+            })
+            .collect();
+        let news: Vec<Value> = (0..lanes)
+            .zip(conditions)
+            .map(|(lane, condition)| match condition {
+                Some(condition) => {
+                    let old = self.load(b, lane);
+                    b.value(Op::Select(condition, word, old))
                 }
-                if !one {
-                    new = with_lane(b, old, new, lane);
-                }
-            }
+                None => word,
+            })
+            .collect();
+        for (lane, new) in (0..lanes).zip(news) {
             let place = self.place(b, lane);
             b.store(self.mem, place, new);
         }
     }
+}
+
+/// Which lanes have the same plane as one of them, where not all have.
+fn same_plane(b: &mut Builder<'_>, plane: &Plane, lane: u8) -> Option<Value> {
+    let Plane::Lanes(vector) = plane else { return None };
+    let own = b.value(Op::Extract(*vector, lane));
+    let own = b.value(Op::Splat(own, WIDTH));
+    Some(b.value(Op::Icmp(IntCond::Eq, *vector, own)))
 }
 
 /// Lowers an update of computed planes at the points of a vector.
