@@ -102,13 +102,15 @@ impl Configuration {
         Configuration { rematerialise: BTreeMap::new(), ..self.clone() }
     }
 
-    /// The next configuration, of smaller code. Merging does not help where a kernel alone is too
-    /// large.
-    pub fn smaller(&self, excess: Excess) -> Option<Configuration> {
+    /// The next configuration, of smaller code: without unrolling, if any loop was unrolled, else
+    /// of a smaller size, in which there may be room for that again. Merging does not help where a
+    /// kernel alone is too large.
+    pub fn smaller(&self, excess: Excess, unrolled: bool) -> Option<Configuration> {
         let other = self.of_other_kernels();
-        if self.size == Size::Fast && self.unroll {
+        if self.unroll && unrolled {
             return Some(Configuration { unroll: false, ..other });
         }
+        let other = Configuration { unroll: true, ..other };
         if excess != Excess::Program && self.size < Size::Compact {
             return Some(Configuration { size: Size::Compact, ..other });
         }
@@ -140,7 +142,7 @@ impl Configuration {
             _ if self.share && !other.share => {
                 ("Unshared", "registers are too few for the arguments of shared kernels")
             }
-            Size::Fast => (
+            _ if self.unroll && !other.unroll => (
                 "NotUnrolled",
                 "the program is too large: loops are unrolled only where accesses ask for it",
             ),
@@ -154,7 +156,9 @@ impl Configuration {
                 "the program is too large: all kernels that differ in constants are one",
             ),
             Size::Smallest => ("Smallest", "the program is too large: requests are made in loops"),
-            Size::Compact => ("Compact", "the program is too large: loops are not unrolled"),
+            Size::Fast | Size::Compact => {
+                ("Compact", "the program is too large: little is requested or exchanged at once")
+            }
         };
         Remark {
             kind: RemarkKind::Missed,

@@ -264,10 +264,12 @@ fn cse(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {
 
 fn unroll(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {
     use nbcc_opt::{cse, dce, fold, params};
-    if state.configuration.size > Size::Fast || !state.configuration.unroll {
+    if !state.configuration.unroll {
         return Ok(());
     }
-    let room = fit::room(state) * 3 / 4;
+    // Merged kernels have more instructions for each operation: what differs is in registers.
+    let part = if state.configuration.size == Size::Fast { 6 } else { 5 };
+    let room = fit::room(state) * part / 8;
     let rematerialise = &state.configuration.rematerialise;
     let skip = |number| rematerialise.contains_key(&number);
     state.transforms.unroll = unroll::run(&mut state.kernels, room, skip);

@@ -73,9 +73,7 @@ impl Compilation {
     /// The next configuration, of a smaller program: of smaller code, then with less inlined.
     fn smaller(&self, excess: Excess) -> Option<Configuration> {
         // Without unrolling nothing is smaller where there was no room for it.
-        let unroll = self.configuration.unroll && self.transforms.unroll;
-        let now = Configuration { unroll, ..self.configuration.clone() };
-        let code = || now.smaller(excess);
+        let code = || self.configuration.smaller(excess, self.transforms.unroll);
         match excess {
             Excess::FarKernel => self.inlining_less().or_else(code),
             Excess::Program | Excess::Kernel => code().or_else(|| self.inlining_less()),
