@@ -7,6 +7,7 @@ pub mod arrays;
 pub mod codes;
 pub mod core;
 pub mod map;
+mod narrow;
 pub mod pipeline;
 pub mod read;
 pub mod report;

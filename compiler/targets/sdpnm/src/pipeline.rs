@@ -7,7 +7,7 @@ use nbcc_opt::{cse, dce, fold, licm, params, ranges, simplify_cfg, unreachable};
 use nbcc_pipeline::{Context, Fact, OptLevel, PassDesc, optional, pass, signature};
 use nbcc_placement::{Message, Remark, RemarkKind, Term};
 
-use crate::arrays::{self, flatten};
+use crate::arrays::{self, flatten, merge};
 use crate::codes;
 use crate::core::{divide, emit, layout, objects, regalloc, select};
 use crate::state::Compilation;
@@ -39,6 +39,7 @@ pub const PASSES: &[PassDesc<Compilation>] = &[
         run_flatten,
         &[],
     ),
+    optional("merge", "join loops that stand one behind the other", OptLevel::O1, run_merge, &[]),
     optional("arrays", "put loops on arrays", OptLevel::O1, run_arrays, &[]),
     pass("divide", "make loops of 64-bit divisions", run_divide, &[], &[WORDS]),
     pass("objects", "give memory objects their addresses", run_objects, &[], &[PLACED]),
@@ -105,10 +106,32 @@ fn run_flatten(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Faile
     }
 }
 
+fn run_merge(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {
+    if state.mapper.is_none() || !state.merges {
+        return Ok(());
+    }
+    let before = state.module.clone();
+    let func = &mut state.module.functions[state.func];
+    let merged = merge::run(func);
+    if !merged.is_empty() {
+        state.unmerged = Some((before, merged));
+    }
+    Ok(())
+}
+
 fn run_arrays(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {
     let Some(mapper) = state.mapper else { return Ok(()) };
     let tools = arrays::Tools { machine: &state.machine, mapper, sources: cx.sources };
     state.decisions = arrays::run(&mut state.module, state.func, tools, &mut state.arrays);
+    if let Some((before, merged)) = state.unmerged.take() {
+        // What is too much for an array together may be enough for it one by one.
+        let is_lost = |d: &arrays::Decision| d.place.is_err() && merged.contains(&d.header);
+        if state.decisions.iter().any(is_lost) {
+            state.module = before;
+            state.arrays = arrays::Arrays::default();
+            state.decisions = arrays::run(&mut state.module, state.func, tools, &mut state.arrays);
+        }
+    }
     loops(state, cx);
     // Of the questions which version runs, loops around answer some.
     each(

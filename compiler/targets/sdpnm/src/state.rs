@@ -1,6 +1,6 @@
 //! What the passes work on: a function, then its instructions, then a program.
 
-use nbcc_ir::{Func, Module, PrintOptions, print_function, verify_module};
+use nbcc_ir::{Block, Func, Module, PrintOptions, print_function, verify_module};
 use nbcc_isa_sdpnm::Machine;
 use nbcc_isa_sdpnm::core::CoreProgram;
 use nbcc_mach::regalloc::Allocation;
@@ -24,6 +24,10 @@ pub struct Compilation {
     pub machine: Machine,
     /// Who maps loops on arrays; `None` where none are mapped.
     pub mapper: Option<&'static Mapper>,
+    /// Whether loops are merged.
+    pub merges: bool,
+    /// The module before loops were merged, if some were, and the headers of these.
+    pub unmerged: Option<(Module, Vec<Block>)>,
     /// What loops on arrays need.
     pub arrays: Arrays,
     /// What became of each loop.
@@ -53,6 +57,8 @@ impl Compilation {
             func,
             machine,
             mapper,
+            merges: true,
+            unmerged: None,
             arrays: Arrays::default(),
             decisions: Vec::new(),
             objects: Objects::default(),

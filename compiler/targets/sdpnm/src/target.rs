@@ -39,6 +39,11 @@ const CHOICES: &[Choice] = &[
         values: &["auto", "core"],
         about: "what runs on arrays: loops that gain by it, or nothing",
     },
+    Choice {
+        key: "merge",
+        values: &["on", "off"],
+        about: "whether loops that stand one behind the other become one",
+    },
     Choice { key: "mapper", values: &["search", "sat", "ilp"], about: "who maps loops on arrays" },
 ];
 
@@ -92,7 +97,7 @@ impl Target for Sdpnm {
                 return cx.diagnostics.fail(error.help("use --emit ir"));
             }
             Emit::Ir => before(PASSES, "select"),
-            Emit::Report(_) => before(PASSES, "arrays"),
+            Emit::Report(_) => before(PASSES, "merge"),
             Emit::MachineIr => before(PASSES, "allocate"),
             Emit::Binary | Emit::Asm | Emit::Remarks => PASSES,
         };
@@ -182,5 +187,7 @@ fn start(program: Program, request: &Request, cx: &mut Context<'_>) -> Result<Co
     let choice = |key: &str| request.choices.get(key).map(String::as_str);
     let mapper = mappers::find(choice("mapper").unwrap_or(MAPPERS[0].name));
     let divides = choice("division") != Some("core");
-    Ok(Compilation::new(module, func, machine, mapper.filter(|_| divides)))
+    let merges = choice("merge") != Some("off");
+    let state = Compilation::new(module, func, machine, mapper.filter(|_| divides));
+    Ok(Compilation { merges, ..state })
 }

@@ -32,6 +32,11 @@ impl Opcode {
         matches!(self, Pass | Add | Sub | Mux) || self.accumulates()
     }
 
+    /// Whether the bit that it puts out says that its result is zero; `in3` says whether a bit comes in.
+    pub fn has_zero_bit(self, in3: bool) -> bool {
+        !matches!((self, in3), (Opcode::Add | Opcode::Sub | Opcode::Cmp, _) | (Opcode::Pass, true))
+    }
+
     /// Whether it has accumulators.
     pub fn accumulates(self) -> bool {
         use Opcode::*;

@@ -2,9 +2,10 @@
 //! that the next iteration or the code behind the loop reads. Branches become bits: values that meet
 //! are chosen by `mux`, stores run under a condition.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use nbcc_analysis::{AffineForms, ValueRanges};
+use cranelift_entity::SecondaryMap;
+use nbcc_analysis::{Affine, AffineForms, ValueRanges};
 use nbcc_base::Span;
 use nbcc_ir::{Block, Function, Inst, Mem, Op, Scalar, Type, Value, ValueDef};
 use nbcc_isa_sdpnm::config::{Memory, Opcode, Options, Width};
@@ -12,38 +13,15 @@ use nbcc_isa_sdpnm::config::{Memory, Opcode, Options, Width};
 use super::access::{Access, Subscript};
 use super::body::{Body, Global, Node, Operand};
 use super::evolution::{Evolution, Evolutions, Limit};
+use super::reuse::{Reuse, reuses};
 use super::shape::Shape;
+use crate::narrow::{Upper, signed_loads};
 
 /// Why a loop is none for an array: words that follow "this loop stays on the core: ".
 pub type Refusal = String;
 
 /// A result or a refusal.
 pub type Building<T> = Result<T, Refusal>;
-
-/// What is known of the bits of a word above a narrow value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Upper {
-    /// Nothing.
-    Any,
-    /// They are zero.
-    Zeros,
-    /// They are the value's sign.
-    Signs,
-    /// Both, or there are none.
-    Both,
-}
-
-impl Upper {
-    /// Whether they are what an extension would make them.
-    pub fn has(self, signed: bool) -> bool {
-        match self {
-            Upper::Any => false,
-            Upper::Zeros => !signed,
-            Upper::Signs => signed,
-            Upper::Both => true,
-        }
-    }
-}
 
 /// A truth value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,10 +40,18 @@ pub enum Truth {
 }
 
 /// A parameter of the header.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 struct Carried {
-    first: Value,
+    first: First,
     next: Value,
+}
+
+/// What is carried into the first iteration.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum First {
+    Value(Value),
+    /// What an element holds before the loop.
+    Element(Mem, Affine),
 }
 
 /// What the builder knows and what it has built.
@@ -87,7 +73,22 @@ pub struct Builder<'a> {
     equal: HashMap<(Opcode, Options, Operand, Operand, Option<usize>), usize>,
     carried: Vec<Carried>,
     pub(super) predicates: BTreeMap<Block, Option<Truth>>,
-    signed_loads: BTreeMap<Value, bool>,
+    signed_loads: SecondaryMap<Value, bool>,
+    /// Loads that take what others loaded or stored.
+    reuses: BTreeMap<usize, Reuse>,
+    /// Objects of which nobody reads what is stored.
+    unread: BTreeSet<Mem>,
+}
+
+/// How a loop is built.
+#[derive(Clone, Copy, Debug)]
+pub struct Terms<'a> {
+    /// Global registers of an array.
+    pub globals: usize,
+    /// Objects of which nobody knows the contents behind the function.
+    pub own: &'a BTreeSet<Mem>,
+    /// How many loads take the value of one; `None` where all accesses stay.
+    pub reuse: Option<usize>,
 }
 
 /// A loop as a body, and how what leaves it gets out.
@@ -123,21 +124,24 @@ pub fn build(
     shape: &Shape,
     forms: &AffineForms,
     results: &[Value],
+    terms: Terms<'_>,
 ) -> Building<Built> {
-    let built = build_with(func, shape, forms, results, GLOBALS)?;
-    if built.body.globals.len() <= GLOBALS {
+    let globals = terms.globals;
+    let build = |kept: usize| build_with(func, shape, forms, results, kept, terms);
+    let built = build(globals)?;
+    if built.body.globals.len() <= globals {
         return Ok(built);
     }
     // What was loaded before the loop is loaded in it, where that leaves registers for the others.
-    let kept = (GLOBALS / 2..GLOBALS).rev().step_by(2).chain([0]);
+    let kept = (globals / 2..globals).rev().step_by(2).chain([0]);
     for kept in kept {
-        let built = build_with(func, shape, forms, results, kept)?;
-        if built.body.globals.len() <= GLOBALS {
+        let built = build(kept)?;
+        if built.body.globals.len() <= globals {
             return Ok(built);
         }
     }
     let used = built.body.globals.len();
-    Err(format!("it needs {used} global registers of {GLOBALS}"))
+    Err(format!("it needs {used} global registers of {globals}"))
 }
 
 /// Builds the body of a loop. Loads from before it are kept in the first `kept` global registers.
@@ -147,6 +151,7 @@ fn build_with(
     forms: &AffineForms,
     results: &[Value],
     kept: usize,
+    terms: Terms<'_>,
 ) -> Building<Built> {
     let mut builder = Builder {
         func,
@@ -165,8 +170,16 @@ fn build_with(
         carried: Vec::new(),
         predicates: BTreeMap::new(),
         signed_loads: signed_loads(func),
+        reuses: BTreeMap::new(),
+        unread: BTreeSet::new(),
     };
     builder.collect_accesses()?;
+    if let Some(most) = terms.reuse {
+        let is_signed = |value: Value| builder.is_signed(value);
+        let is_always = |block: Block| builder.is_always(block);
+        builder.reuses = reuses(func, &builder.accesses, is_signed, is_always, most);
+        builder.unread = builder.unread(terms.own);
+    }
     builder.stores()?;
     let mut outcomes = Vec::new();
     let mut exports = Vec::new();
@@ -194,9 +207,6 @@ fn build_with(
     Ok(Built { body, accesses, results: outcomes, least_trips, limits })
 }
 
-/// Global registers of an array.
-const GLOBALS: usize = 16;
-
 /// Operations in a chain at most: each is a level of the builder's recursion.
 const MAX_DEPTH: u32 = 300;
 
@@ -207,17 +217,6 @@ const MAX_NODES: usize = 256;
 enum Leaving {
     Known(Outcome),
     Word(Operand),
-}
-
-/// The narrow loads whose values are sign extended somewhere.
-fn signed_loads(func: &Function) -> BTreeMap<Value, bool> {
-    let mut signed = BTreeMap::new();
-    for inst in func.layout.iter().flat_map(|&block| &func.blocks[block].insts) {
-        if let Op::Convert(nbcc_ir::ConvertOp::SignExtend, a, _) = func.insts[*inst].op {
-            signed.insert(a, true);
-        }
-    }
-    signed
 }
 
 impl Builder<'_> {
@@ -407,12 +406,12 @@ impl Builder<'_> {
     /// What a parameter of the header is.
     pub(super) fn carry(&mut self, number: u32) -> Operand {
         let number = number as usize;
-        let carried =
-            Carried { first: self.shape.entry_args[number], next: self.shape.back_args[number] };
-        let known = self
-            .carried
-            .iter()
-            .position(|other| other.next == carried.next && other.first == carried.first);
+        let first = First::Value(self.shape.entry_args[number]);
+        self.carried(Carried { first, next: self.shape.back_args[number] })
+    }
+
+    fn carried(&mut self, carried: Carried) -> Operand {
+        let known = self.carried.iter().position(|other| *other == carried);
         Operand::Carried(known.unwrap_or_else(|| {
             self.carried.push(carried);
             self.carried.len() - 1
@@ -453,11 +452,34 @@ impl Builder<'_> {
         }
     }
 
+    /// The objects among those of which the function forgets the contents that are loaded nowhere but
+    /// where a load takes what a store of its iteration stored.
+    fn unread(&self, own: &BTreeSet<Mem>) -> BTreeSet<Mem> {
+        let is_handed = |inst: &Inst| {
+            let number = self.accesses.iter().position(|access| access.inst == *inst);
+            let reuse = number.and_then(|number| self.reuses.get(&number));
+            matches!(reuse, Some(Reuse::Stored { before: false, .. }))
+        };
+        let mut unread = own.clone();
+        for inst in self.func.layout.iter().flat_map(|&block| &self.func.blocks[block].insts) {
+            match &self.func.insts[*inst].op {
+                Op::Load(_, mem, _) if !is_handed(inst) => {
+                    unread.remove(mem);
+                }
+                Op::Intrinsic(call) => call.mems.iter().for_each(|mem| {
+                    unread.remove(mem);
+                }),
+                _ => {}
+            }
+        }
+        unread
+    }
+
     /// Builds all stores, in the order of the source.
     fn stores(&mut self) -> Building<()> {
         for number in 0..self.accesses.len() {
             let access = self.accesses[number].clone();
-            if !access.is_store {
+            if !access.is_store || self.unread.contains(&access.mem) {
                 continue;
             }
             let Op::Store(_, _, value) = self.func.insts[access.inst].op else { continue };
@@ -481,12 +503,43 @@ impl Builder<'_> {
         Ok(())
     }
 
+    fn is_signed(&self, load: Value) -> bool {
+        self.signed_loads[load]
+    }
+
     /// Builds a load.
     pub(super) fn load(&mut self, inst: Inst, value: Value) -> Building<(Operand, Upper)> {
         let number = self.accesses.iter().position(|access| access.inst == inst);
         let Some(number) = number else { return self.refuse("a load of this kind") };
+        match self.reuses.get(&number) {
+            Some(&Reuse::Loaded { leader, distance }) => {
+                let value = self.func.insts[self.accesses[leader].inst].results[0];
+                let (word, upper) = self.word(value)?;
+                let Operand::Node { node, .. } = word else { unreachable!("a load is a node") };
+                let ahead = &mut self.body.nodes[node].ahead;
+                *ahead = distance.max((*ahead).into()) as u16;
+                return Ok((Operand::Node { node, distance }, upper));
+            }
+            Some(&Reuse::Stored { store, before }) => {
+                let Op::Store(_, _, stored) = self.func.insts[self.accesses[store].inst].op else {
+                    unreachable!("a store stores")
+                };
+                if !before {
+                    return self.word(stored);
+                }
+                let access = &self.accesses[number];
+                let Subscript::Linear(evolution) = &access.subscript else {
+                    unreachable!("it meets the store")
+                };
+                let first = First::Element(access.mem, evolution.start.clone());
+                let upper =
+                    if self.func.ty(value).scalar.bits() < 32 { Upper::Any } else { Upper::Both };
+                return Ok((self.carried(Carried { first, next: stored }), upper));
+            }
+            None => {}
+        }
         let access = self.accesses[number].clone();
-        let signed = self.signed_loads.get(&value).copied().unwrap_or(false);
+        let signed = self.is_signed(value);
         let scalar = self.func.ty(value).scalar;
         let upper = match scalar {
             Scalar::I32 => Upper::Both,
@@ -576,14 +629,16 @@ impl Builder<'_> {
         // Words of next values may carry more.
         let mut next = Vec::new();
         while next.len() < self.carried.len() {
-            let carried = self.carried[next.len()];
-            next.push(self.word(carried.next)?.0);
+            let value = self.carried[next.len()].next;
+            next.push(self.word(value)?.0);
         }
         for (number, &word) in next.iter().enumerate() {
-            let first = self.carried[number].first;
-            let initial = match self.known(first) {
-                Some(known) => self.global_of(known as i32),
-                None => self.global_of_value(first),
+            let initial = match self.carried[number].first.clone() {
+                First::Value(first) => match self.known(first) {
+                    Some(known) => self.global_of(Global::Constant(known as i32)),
+                    None => self.global_of_value(first),
+                },
+                First::Element(mem, index) => self.global_of(Global::Element(mem, index)),
             };
             let plain = match word {
                 Operand::Node { node, distance: 0 } => {
@@ -615,10 +670,11 @@ impl Builder<'_> {
         Ok(())
     }
 
-    fn global_of(&mut self, constant: i32) -> usize {
-        let known = self.body.globals.iter().position(|g| *g == Global::Constant(constant));
+    /// The number of a global register, of 0 as well.
+    fn global_of(&mut self, global: Global) -> usize {
+        let known = self.body.globals.iter().position(|other| *other == global);
         known.unwrap_or_else(|| {
-            self.body.globals.push(Global::Constant(constant));
+            self.body.globals.push(global);
             self.body.globals.len() - 1
         })
     }

@@ -136,20 +136,18 @@ impl<'a> Evolutions<'a> {
                 Some(of(a)?.times(1i32 << amount))
             }
             // A frontend may keep subscripts from wrapping in that way.
-            Op::Binary(op @ (BinaryOp::Smin | BinaryOp::Umin), a, b)
+            Op::Binary(op @ (BinaryOp::Smin | BinaryOp::Smax | BinaryOp::Umin), a, b)
                 if func.ty(value) == Type::I32 =>
             {
-                let most = func.splat_constant(b)? as u32 as i32;
+                let bound = func.splat_constant(b)? as u32 as i32;
                 let of = of(a)?;
-                let least = (op == BinaryOp::Umin).then_some(0);
-                if most < 0 {
-                    return None;
-                }
-                let limit = Limit { of: of.clone(), least, most };
-                let mut limits = self.limits.borrow_mut();
-                if !limits.contains(&limit) {
-                    limits.push(limit);
-                }
+                let (least, most) = match op {
+                    BinaryOp::Smax => (Some(bound), i32::MAX),
+                    BinaryOp::Umin if bound >= 0 => (Some(0), bound),
+                    BinaryOp::Smin => (None, bound),
+                    _ => return None,
+                };
+                self.limit(Limit { of: of.clone(), least, most });
                 Some(of)
             }
             Op::Convert(ConvertOp::Truncate, a, Type::I32) => of(a),
@@ -159,6 +157,18 @@ impl<'a> Evolutions<'a> {
                 of(a)
             }
             _ => None,
+        }
+    }
+
+    /// Notes what an evolution holds under.
+    fn limit(&self, limit: Limit) {
+        let mut limits = self.limits.borrow_mut();
+        match limits.iter_mut().find(|other| other.of == limit.of) {
+            Some(known) => {
+                known.least = known.least.max(limit.least);
+                known.most = known.most.min(limit.most);
+            }
+            None => limits.push(limit),
         }
     }
 

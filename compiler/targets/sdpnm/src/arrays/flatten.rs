@@ -90,7 +90,7 @@ fn factor(func: &Function, candidate: Candidate<'_>) -> u64 {
 
 /// About how many operations of PEs an iteration takes: accesses, and what leads to stored or carried
 /// values; subscripts are mostly made by accesses themselves.
-fn operations(func: &Function, blocks: &[Block]) -> u64 {
+pub(super) fn operations(func: &Function, blocks: &[Block]) -> u64 {
     let mut values: Vec<Value> = Vec::new();
     let mut count = 0;
     for &block in blocks {

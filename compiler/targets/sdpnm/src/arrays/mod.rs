@@ -10,11 +10,16 @@ pub mod build;
 pub mod ddg;
 pub mod evolution;
 pub mod flatten;
+pub mod merge;
 pub mod place;
+mod reuse;
 pub mod shape;
 mod truth;
 pub mod version;
 mod words;
+
+use std::collections::BTreeSet;
+use std::time::Duration;
 
 use nbcc_analysis::{AffineForms, LoopForest};
 use nbcc_base::{SourceMap, Span};
@@ -22,9 +27,10 @@ use nbcc_ir::{Block, Cfg, Dominators, Function, Mem, Module, Op, Storage};
 use nbcc_isa_sdpnm::Machine;
 use nbcc_isa_sdpnm::config::{ArrayKind, Package};
 use nbcc_isa_sdpnm::core::arrays::MAX_HOMES;
-use nbcc_opt::params;
+use nbcc_opt::{params, promote};
 
 use crate::map::mappers::Mapper;
+use build::Terms;
 use place::{How, Mapped};
 use shape::{Shape, Trips};
 use version::Use;
@@ -41,6 +47,8 @@ pub struct Arrays {
 /// What became of a loop.
 #[derive(Clone, Debug)]
 pub struct Decision {
+    /// The block that it begins with.
+    pub header: Block,
     /// Where it is in the source.
     pub span: Option<Span>,
     /// Loops around it, itself included.
@@ -134,7 +142,7 @@ pub fn run(
         let span = span_of(function, header, &blocks);
         let attempt = Shape::new(function, &cfg, &forest, l)
             .and_then(|shape| attempt(module, func, &shape, (core_cycles, span), tools, arrays));
-        decisions.push(Decision { span, depth, core_cycles, place: attempt });
+        decisions.push(Decision { header, span, depth, core_cycles, place: attempt });
     }
     decisions
 }
@@ -164,6 +172,14 @@ fn cycles(func: &Function, machine: &Machine, block: Block) -> u32 {
     func.blocks[block].insts.iter().map(of).sum::<u32>() + core.taken_branch_cycles
 }
 
+/// How many loads take the value of one at most: what many operations read is hard to hand to all of
+/// them, so that the second is tried where the first fails.
+const FOLLOWERS: [usize; 2] = [12, 4];
+
+/// What a loop may take to be mapped, and with values that are handed on.
+const TIME: Duration = Duration::from_secs(2);
+const REUSE_TIME: Duration = Duration::from_secs(1);
+
 /// Puts a loop on an array.
 fn attempt(
     module: &mut Module,
@@ -184,11 +200,28 @@ fn attempt(
     }
     let forms = AffineForms::new(function, &Cfg::new(function));
     let results = version::results(function, shape);
-    let built = build::build(function, shape, &forms, &results)?;
-    let homes = homes(module, func, &built, arrays, machine)?;
+    let globals = machine.control.globals as usize;
+    let own = forgotten(module, func);
+    let build = |reuse: Option<usize>| {
+        let terms = Terms { globals, own: &own, reuse };
+        build::build(function, shape, &forms, &results, terms)
+    };
+    let plain = build(None)?;
+    let bounds = place::bounds(&plain.body, &machine.array);
+    // With fewer accesses, the fewest first.
+    let mut reusing: Vec<build::Built> = Vec::new();
+    for most in FOLLOWERS {
+        let Ok(built) = build(Some(most)) else { continue };
+        let gains = built.body.nodes.len() < plain.body.nodes.len()
+            || place::bounds(&built.body, &machine.array).mii < bounds.mii;
+        let is_new = reusing.last().is_none_or(|l| l.body.nodes.len() < built.body.nodes.len());
+        if gains && is_new {
+            reusing.push(built);
+        }
+    }
+    let homes = homes(module, func, &plain, arrays, machine)?;
     let function = &module.functions[func];
-    let bounds = place::bounds(&built.body, &machine.array);
-    if bounds.mii >= core_cycles {
+    if bounds.mii >= core_cycles && reusing.is_empty() {
         return Err(format!(
             "an iteration takes {} cycles at least on an array, and about {core_cycles} on the core",
             bounds.mii
@@ -205,9 +238,22 @@ fn attempt(
         number: array,
         mapper,
         max_ii: machine.array.contexts.min(core_cycles.saturating_sub(1)).max(1),
+        time_limit: TIME,
         name: &name,
     };
-    let mapped = place::place(&built.body, &how)?;
+    // Fewer accesses are worth it where values that wait take no longer interval.
+    let reused = reusing.into_iter().find_map(|built| {
+        let max_ii = how.max_ii.min(bounds.mii);
+        let how = How { max_ii, time_limit: REUSE_TIME, ..how };
+        place::place(&built.body, &how).ok().map(|mapped| (built, mapped))
+    });
+    let (built, mapped) = match reused {
+        Some(reused) => reused,
+        None => {
+            let mapped = place::place(&plain.body, &how)?;
+            (plain, mapped)
+        }
+    };
     let least = worthwhile(&built, &mapped, core_cycles, machine);
     if let Trips::Known(trips) = shape.trips
         && trips < least
@@ -310,4 +356,11 @@ fn homes(
         return Err("too many arrays are used by other loops".into());
     }
     Ok(wanted)
+}
+
+/// The objects of which nobody knows the contents behind a function that is called once.
+fn forgotten(module: &Module, func: nbcc_ir::Func) -> BTreeSet<Mem> {
+    let locals = module.functions[func].mems.iter();
+    let locals = locals.filter(|(_, data)| data.storage == Storage::Own).map(|(mem, _)| mem);
+    promote::own_objects(module, func).into_keys().chain(locals).collect()
 }

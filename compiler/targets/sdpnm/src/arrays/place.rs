@@ -40,7 +40,7 @@ fn mapped(body: &Body, package: Package, outcome: Outcome) -> Mapped {
     let Outcome { mapping, mii, is_proved, .. } = outcome;
     let cycle = |node: usize| mapping.spots[node].map_or(0, |spot| spot.cycle);
     let exporting = (0..body.nodes.len()).filter(|&node| body.nodes[node].export.is_some());
-    let depth = mapping.spots.iter().flatten().map(|spot| spot.cycle + 1).max().unwrap_or(0);
+    let depth = package.cycles(1);
     let exports = exporting.map(|node| (node, cycle(node))).collect();
     Mapped { package, mii, routes: mapping.routes.len(), depth, is_proved, exports }
 }
@@ -85,6 +85,8 @@ pub struct How<'a> {
     pub mapper: &'static Mapper,
     /// The longest interval that is worth it.
     pub max_ii: u32,
+    /// After which mapping is given up.
+    pub time_limit: Duration,
     /// What assembly text calls it.
     pub name: &'a str,
 }
@@ -149,7 +151,7 @@ fn map_body(body: &Body, how: &How<'_>) -> Result<Mapped, String> {
         let request = Request {
             array: &how.machine.array,
             max_ii: how.max_ii,
-            time_limit: Duration::from_secs(4),
+            time_limit: how.time_limit,
             is_patient: false,
             mapper: how.mapper,
         };
@@ -196,7 +198,7 @@ fn relaxed(body: &Body, how: &How<'_>) -> Result<Mapped, String> {
     let request = Request {
         array: &array,
         max_ii: how.max_ii,
-        time_limit: Duration::from_secs(4),
+        time_limit: how.time_limit,
         is_patient: false,
         mapper: how.mapper,
     };

@@ -4,8 +4,9 @@
 use nbcc_ir::{Block, BlockCall, Terminator, Value, ValueDef};
 use nbcc_isa_sdpnm::config::{Opcode, Options};
 
-use super::body::{Global, Node, Operand};
-use super::build::{Builder, Building, Truth, Upper};
+use super::body::{Global, Operand};
+use super::build::{Builder, Building, Truth};
+use crate::narrow::Upper;
 
 impl Builder<'_> {
     /// A truth value.
@@ -62,12 +63,18 @@ impl Builder<'_> {
             Truth::Known(known) => Self::immediate(known.into()),
         };
         if let Operand::Node { node, distance: 0 } = word
-            && has_zero_bit(&self.body.nodes[node])
+            && self.has_zero_bit(node)
         {
             return (node, true);
         }
         // The bit of a copy says whether it is zero.
         (self.node(Opcode::Pass, Options::default(), word, Operand::None, None), true)
+    }
+
+    /// Whether the bit of an operation says that its result is zero.
+    fn has_zero_bit(&self, node: usize) -> bool {
+        let node = &self.body.nodes[node];
+        node.op.has_zero_bit(node.in3.is_some())
     }
 
     /// An operation whose bit is a truth value.
@@ -194,7 +201,7 @@ impl Builder<'_> {
     }
 
     /// Whether each way through an iteration goes through a block.
-    fn is_always(&self, block: Block) -> bool {
+    pub(super) fn is_always(&self, block: Block) -> bool {
         let mut seen = vec![self.shape.header];
         let mut next = 0;
         while let Some(&at) = seen.get(next) {
@@ -272,14 +279,5 @@ impl Builder<'_> {
             chosen = self.choose(truth, word, chosen);
         }
         Ok((chosen, upper))
-    }
-}
-
-/// Whether the bit of an operation says that its result is zero.
-fn has_zero_bit(node: &Node) -> bool {
-    match node.op {
-        Opcode::Mux | Opcode::And | Opcode::Or | Opcode::Xor => true,
-        Opcode::Pass => node.in3.is_none(),
-        _ => false,
     }
 }

@@ -5,7 +5,8 @@ use nbcc_ir::{BinaryOp, ConvertOp, Inst, IntCond, Op, Scalar, UnaryOp, Value};
 use nbcc_isa_sdpnm::config::{Opcode, Options};
 
 use super::body::Operand;
-use super::build::{Builder, Building, Truth, Upper};
+use super::build::{Builder, Building, Truth};
+use crate::narrow::Upper;
 
 impl Builder<'_> {
     /// The word that an instruction makes.

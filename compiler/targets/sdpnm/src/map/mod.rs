@@ -85,7 +85,8 @@ pub fn map(graph: &Graph, request: &Request<'_>) -> Result<Outcome, NoMapping> {
     }
     let grid = Grid::new(request.array);
     let budget = Budget::new(request.time_limit);
-    let patience = if request.is_patient { request.time_limit } else { PATIENCE };
+    let patience =
+        if request.is_patient { request.time_limit } else { PATIENCE.min(request.time_limit) };
     let mut is_proved = true;
     let mut ii = mii.mii;
     loop {

@@ -8,6 +8,7 @@ use std::path::Path;
 use nbcc_interp::function::{self, Given};
 use nbcc_ir::IntType;
 use nbcc_ir::testing::Rng;
+use nbcc_isa_sdpnm::config::{Opcode, Package};
 use nbcc_pipeline::{Artifact, Emit, OptLevel};
 use nbcc_sim_sdpnm::Fault;
 
@@ -50,8 +51,8 @@ fn expression(rng: &mut Rng, depth: u32) -> String {
             0 => "i".to_string(),
             1 => "n".to_string(),
             2 => format!("{}", rng.below(200) as i64 - 100),
-            3 => "s".to_string(),
-            4 => "t".to_string(),
+            3 => "@s".to_string(),
+            4 => "@t".to_string(),
             5 => "70000".to_string(),
             _ => element(rng),
         };
@@ -87,9 +88,9 @@ fn statement(rng: &mut Rng, depth: u32) -> String {
     let depth_of_value = 1 + rng.below(2) as u32;
     let value = expression(rng, depth_of_value);
     match rng.below(9) {
-        0 | 1 => format!("s += {value};"),
-        2 => format!("t = {value};"),
-        3 => format!("s = {value};"),
+        0 | 1 => format!("@s += {value};"),
+        2 => format!("@t = {value};"),
+        3 => format!("@s = {value};"),
         4 if depth > 0 => {
             let (then, other) = (statement(rng, depth - 1), statement(rng, depth - 1));
             format!("if ({}) {{ {then} }} else {{ {other} }}", condition(rng, 1))
@@ -103,16 +104,25 @@ fn statement(rng: &mut Rng, depth: u32) -> String {
     }
 }
 
-/// A function of a loop or two.
+/// A function of a loop or two, the second sometimes as long as the first or twice as long, and with
+/// sums of its own.
 fn source(rng: &mut Rng) -> String {
     let mut text = String::from("#include <stdint.h>\nint f(int n");
     for (number, (ty, ..)) in ARRAYS.iter().enumerate() {
         let _ = write!(text, ", {ty} a{number}[{ELEMENTS}]");
     }
-    text.push_str(")\n{\n    int32_t s = n, t = 7;\n");
-    for _ in 0..1 + rng.below(2) {
-        let first = rng.below(3);
-        let head = match rng.below(6) {
+    text.push_str(")\n{\n    int32_t s = n, t = 7, u = 5, v = n;\n");
+    let rounds = 8 + rng.below(7);
+    for (is_second, sums) in [(false, ["s", "t"]), (true, ["u", "v"])] {
+        if is_second && rng.below(3) == 0 {
+            break;
+        }
+        let (first, kind) = (rng.below(3), rng.below(12));
+        let head = match kind {
+            6.. => {
+                let times = if kind < 9 { 1 } else { 2 };
+                format!("for (int i = {first}; i < {}; i++)", first + times * rounds)
+            }
             0 => format!("for (int i = {}; i >= {first}; i--)", 20 + rng.below(8)),
             1 => format!("for (unsigned i = {first}; i < (unsigned)(n & 31); i += 3)"),
             2 => format!("for (long i = {first}; i < n % 40; i++)"),
@@ -120,12 +130,14 @@ fn source(rng: &mut Rng) -> String {
             _ => format!("for (int i = {first}; i < {}; i++)", 18 + rng.below(8)),
         };
         let _ = writeln!(text, "    {head} {{");
+        let sums = if rng.below(4) == 0 { ["s", "t"] } else { sums };
         for _ in 0..1 + rng.below(4) {
-            let _ = writeln!(text, "        {}", statement(rng, 1));
+            let line = statement(rng, 1).replace("@s", sums[0]).replace("@t", sums[1]);
+            let _ = writeln!(text, "        {line}");
         }
         text.push_str("    }\n");
     }
-    text + "    return s ^ t;\n}\n"
+    text + "    return s ^ t ^ u ^ v;\n}\n"
 }
 
 fn arrays(seed: u64) -> Vec<Array> {
@@ -194,6 +206,130 @@ fn random_loops_do_on_arrays_what_they_mean() {
         wrong[..wrong.len().min(5)].join("\n")
     );
     assert!(on_array * 4 >= cases, "{on_array} of {cases} came to an array");
+}
+
+/// The program of a function that does on the machine what it does on the interpreter, for arguments
+/// from 0 on, and the loads and stores of each of its loops on arrays.
+fn accesses(source: &str, arguments: u64) -> Vec<[usize; 2]> {
+    let (module, func) = common::compile(Path::new("loops.c"), source, Some("f")).expect("C");
+    let program = compile(&module, func, OptLevel::O2).expect("a program");
+    for n in 0..arguments {
+        let arrays = arrays(n);
+        let given: Vec<Given<'_>> = arrays
+            .iter()
+            .map(|array| Given { extents: array.extents.clone(), bytes: &array.bytes })
+            .collect();
+        let should = function::call(&module, func, &[n], &given, &Default::default());
+        let (should, ran) =
+            (should.expect("no trap"), run(&program, &[n], &arrays).expect("it runs"));
+        let is = (ran.returned.result, ran.returned.arrays);
+        assert_eq!(is, (should.result, should.arrays), "for {n}\n{source}");
+    }
+    let count = |package: &Package, op: Opcode| {
+        package.contexts.iter().filter(|placed| placed.context.op == op).count()
+    };
+    let of = |package| [count(package, Opcode::Load), count(package, Opcode::Store)];
+    program.packages.iter().map(of).collect()
+}
+
+/// A function with these statements in it, of which arrays are parameters.
+fn function_of(body: &str) -> String {
+    let mut text = String::from("#include <stdint.h>\nint f(int n");
+    for (number, (ty, ..)) in ARRAYS.iter().enumerate() {
+        let _ = write!(text, ", {ty} a{number}[{ELEMENTS}]");
+    }
+    text + &format!(")\n{{\n    int s = 0;\n    {body}\n    return s;\n}}\n")
+}
+
+/// A loop for as many iterations as arguments say.
+fn loop_of(body: &str) -> String {
+    function_of(&format!("for (int i = 0; i < n; i++) {{ {body} }}"))
+}
+
+#[test]
+fn loads_hand_their_elements_on() {
+    for (body, expected) in [
+        ("a1[i] = a0[i] + a0[i + 1] * 3 + a0[i + 2] + a0[i + 3];", [1, 1]),
+        ("a1[i] = a0[30 - i] - a0[29 - i] * 5 + a0[28 - i];", [1, 1]),
+        ("a1[i] = a2[i] * a2[i + 1] - a2[i + 2];", [1, 1]),
+        // Steps of two: odd and even elements are two families.
+        ("a1[i] = a0[2 * i] + a0[2 * i + 1] + a0[2 * i + 2] + a0[2 * i + 3];", [2, 1]),
+        // Under a condition as well.
+        ("if (a4[i] > 0) s += a0[i]; else s -= a0[i + 2];", [2, 0]),
+    ] {
+        assert_eq!(accesses(&loop_of(body), 18), [expected], "{body}");
+    }
+}
+
+#[test]
+fn elements_that_are_stored_in_between_are_loaded_again() {
+    for (body, expected) in [
+        // Stored behind all loads of the element: they agree. Before: the first load finds it.
+        ("s += a0[i] * 5 + a0[i + 1] + a0[i + 2]; a0[i] = s;", [1, 1]),
+        ("a0[i + 2] = a1[i] + 3; s += a0[i] ^ a0[i + 1];", [2, 1]),
+        // In between, always or under a condition.
+        ("s += a0[i] * 5 + a0[i + 2]; a0[i + 1] = s;", [1, 1]),
+        ("s += a0[i] * 5 + a0[i + 2]; if (s & 1) a0[i + 1] = s;", [2, 1]),
+        ("s += a0[i] * 5 + a0[i + 1]; a0[a5[i] & 31] = s;", [3, 1]),
+    ] {
+        assert_eq!(accesses(&loop_of(body), 18), [expected], "{body}");
+    }
+}
+
+#[test]
+fn stored_values_are_handed_on() {
+    for (body, expected) in [
+        ("a0[i + 1] = a0[i] + a1[i];", [1, 1]),
+        // Narrow ones are what a load would make of them.
+        ("a2[i + 1] = a2[i] * 3 + 7;", [0, 1]),
+        ("a5[i + 1] = a5[i] * 3 - 7;", [0, 1]),
+        ("a2[i] = a1[i]; s += a2[i] * 3;", [1, 1]),
+        ("a3[i] = a1[i]; s += a3[i] * 3;", [1, 1]),
+        // Not where the store may not run.
+        ("if (a1[i] > 0) a0[i + 1] = a0[i] + 5;", [2, 1]),
+    ] {
+        assert_eq!(accesses(&loop_of(body), 18), [expected], "{body}");
+    }
+}
+
+#[test]
+fn loops_that_feed_each_other_are_merged() {
+    let (first, second) = ("for (int i = 0; i < 20; i++)", "for (int j = 0; j < 20; j++)");
+    for (body, expected) in [
+        // One array is read an element later, one not at all but by the second loop.
+        (format!("{first} a1[i] = a0[i] * 3; {second} s += a1[j];"), vec![[1, 1]]),
+        (
+            format!("static int t[20]; {first} t[i] = a0[i] * 3; {second} a1[j] = t[j] + n;"),
+            vec![[1, 1]],
+        ),
+        (
+            format!("int t[90]; {first} t[i] = a0[i]; for (int j = 1; j < 21; j++) s += t[j - 1];"),
+            vec![[1, 0]],
+        ),
+        // Twice as often as the other.
+        (
+            "for (int i = 0; i < 40; i++) a1[i] = a0[i] + 1;
+             for (int j = 0; j < 20; j++) a2[j] = a1[2 * j] - a1[2 * j + 1];"
+                .to_string(),
+            vec![[2, 3]],
+        ),
+        (
+            "for (int i = 0; i < 20; i++) a1[i] = a0[i] + 1;
+             for (int j = 0; j < 40; j++) a2[j] = a0[j];"
+                .to_string(),
+            vec![[3, 3]],
+        ),
+        // What the first makes and the second changes, before it or behind it.
+        (format!("{first} a1[i] = a0[i]; {second} a1[j + 1] = a0[j + 1] + 9;"), vec![[1, 1]; 2]),
+        (format!("{first} a1[i + 1] = a0[i]; {second} a1[j] = a0[j + 1] + 9;"), vec![[1, 2]]),
+        // The second needs what only the whole first one makes.
+        (format!("{first} a1[i] = a0[i]; {second} s += a1[j + 1];"), vec![[1, 1], [1, 0]]),
+        (format!("{first} s += a0[i]; {second} a1[j] = a0[j] * s;"), vec![[1, 0], [1, 1]]),
+        // What may end the run stays where it is.
+        (format!("{first} a1[i] = a0[i]; {second} s += a1[j] + a0[j + n];"), vec![[1, 1], [2, 0]]),
+    ] {
+        assert_eq!(accesses(&function_of(&body), 4), expected, "{body}");
+    }
 }
 
 /// Loops of the shape of the paper's Algorithms 1 and 2: one hands values to the next, which hands some

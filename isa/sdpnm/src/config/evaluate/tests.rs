@@ -303,3 +303,16 @@ fn sines_of_all_phases_are_exact() {
         }
     }
 }
+
+#[test]
+fn zero_bits_are_those_of_results_that_are_zero() {
+    for &op in Opcode::ALL {
+        for in3 in [None, Some(false), Some(true)] {
+            let all = pairs().chain([(0, 0)]).all(|(a, b)| {
+                let (word, bit) = run(op, Options::default(), a, b, in3);
+                bit == (word == 0)
+            });
+            assert_eq!(all, op.has_zero_bit(in3.is_some()), "{} with {in3:?}", op.mnemonic());
+        }
+    }
+}

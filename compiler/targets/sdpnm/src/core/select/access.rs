@@ -6,9 +6,9 @@ use nbcc_isa_sdpnm::core::traps::TrapExtent;
 use nbcc_isa_sdpnm::core::{I12, Inst, TrapKind};
 use nbcc_mach::{Block, InstData, VReg};
 
-use super::values::Upper;
 use super::{Recipe, Selecting, Selector, frame_offset};
 use crate::core::objects::Place;
+use crate::narrow::Upper;
 
 impl Selector<'_> {
     pub(super) fn load(&mut self, result: Value, mem: Mem, subscripts: &[Value]) -> Selecting<()> {

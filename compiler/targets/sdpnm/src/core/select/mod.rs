@@ -21,7 +21,7 @@ use nbcc_mach::{Block, BlockData, InstData, VReg};
 
 use super::MachFunction;
 use super::objects::Objects;
-use values::Upper;
+use crate::narrow::{Upper, signed_loads};
 
 /// A function in the core's instructions.
 #[derive(Clone, Debug)]
@@ -87,7 +87,7 @@ pub fn select(ir: &Function, objects: &Objects) -> Selecting<Selected> {
         order: Vec::new(),
         values: SecondaryMap::new(),
         upper: SecondaryMap::new(),
-        signed_loads: values::signed_loads(ir),
+        signed_loads: signed_loads(ir),
         bases: SecondaryMap::new(),
         counts: BTreeMap::new(),
         checked: BTreeMap::new(),

@@ -1,49 +1,11 @@
 //! Registers of values, constants, and the bits above narrow values.
 
-use cranelift_entity::SecondaryMap;
-use nbcc_ir::{ConvertOp, Function, Op, Scalar, Type, Value};
+use nbcc_ir::{Scalar, Type, Value};
 use nbcc_isa_sdpnm::core::{Class, I12, Inst};
 use nbcc_mach::{InstData, VReg};
 
 use super::{Recipe, Selector};
-
-/// What is known of the bits of a register above a narrow value. Truth values have zeros there.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Upper {
-    /// Nothing.
-    #[default]
-    Any,
-    /// They are zero.
-    Zeros,
-    /// They are the value's sign.
-    Signs,
-    /// Both.
-    Both,
-}
-
-impl Upper {
-    fn has(self, signed: bool) -> bool {
-        match self {
-            Upper::Any => false,
-            Upper::Zeros => !signed,
-            Upper::Signs => signed,
-            Upper::Both => true,
-        }
-    }
-}
-
-/// The narrow loads whose values are sign extended somewhere.
-pub fn signed_loads(ir: &Function) -> SecondaryMap<Value, bool> {
-    let mut signed = SecondaryMap::new();
-    for &block in &ir.layout {
-        for &inst in &ir.blocks[block].insts {
-            if let Op::Convert(ConvertOp::SignExtend, a, _) = ir.insts[inst].op {
-                signed[a] = true;
-            }
-        }
-    }
-    signed
-}
+use crate::narrow::Upper;
 
 impl Selector<'_> {
     pub(super) fn register(&mut self) -> VReg {

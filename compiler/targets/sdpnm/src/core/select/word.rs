@@ -4,8 +4,8 @@ use nbcc_ir::{BinaryOp, ConvertOp, IntCond, Op, Scalar, Type, UnaryOp, Value};
 use nbcc_isa_sdpnm::core::{I12, Inst, TrapKind};
 use nbcc_mach::VReg;
 
-use super::values::Upper;
 use super::{Selecting, Selector};
+use crate::narrow::Upper;
 
 impl Selector<'_> {
     pub(super) fn unary(&mut self, op: UnaryOp, a: Value, result: Value) -> Selecting<()> {

@@ -1,0 +1,147 @@
+//! Loads that need no memory: a load took their element in the same iteration or one before, and
+//! nothing was stored there since, or a store left a known value there (scalar replacement: Callahan,
+//! Carr, Kennedy, "Improving register allocation for subscripted variables", PLDI 1990). A load that
+//! hands its element on runs in as many iterations before the first as others look back, so that no
+//! loop needs a prologue.
+
+use std::collections::BTreeMap;
+
+use nbcc_ir::{Block, Function, Op, Scalar, Value};
+
+use super::access::{Access, Meeting, Subscript, meeting};
+
+/// What a load takes instead of its element.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reuse {
+    /// What the access of that number loaded so many iterations before.
+    Loaded {
+        /// The access.
+        leader: usize,
+        /// In iterations.
+        distance: u32,
+    },
+    /// What the access of that number stored in the same iteration, or in the one before: then, in the
+    /// first, what was there before the loop.
+    Stored {
+        /// The access.
+        store: usize,
+        /// Whether in the one before.
+        before: bool,
+    },
+}
+
+/// Iterations between two loads of an element at most: a value waits that long.
+const GAP: i64 = 8;
+
+/// Iterations between the first load of an element and the last one at most: so many more the array
+/// runs before the first.
+const MOST: i64 = 64;
+
+/// The loads that take values of others, by their numbers. `is_signed` says which extension a narrow
+/// load has, `is_always` whether a block runs in each iteration; at most `most` loads take the value of
+/// one.
+pub fn reuses(
+    func: &Function,
+    accesses: &[Access],
+    is_signed: impl Fn(Value) -> bool,
+    is_always: impl Fn(Block) -> bool,
+    most: usize,
+) -> BTreeMap<usize, Reuse> {
+    let mut found = BTreeMap::new();
+    let kind = |number: usize| {
+        let access = &accesses[number];
+        let (Op::Load(ty, ..), Subscript::Linear(_)) =
+            (&func.insts[access.inst].op, &access.subscript)
+        else {
+            return None;
+        };
+        let signed = is_signed(func.insts[access.inst].results[0]);
+        (ty.scalar != Scalar::I1).then_some((access.mem, ty.scalar, signed))
+    };
+    let stored = |load: usize, distance: i64| {
+        let is_it = |store: &usize| {
+            let access = &accesses[*store];
+            access.is_store
+                && access.mem == accesses[load].mem
+                && is_always(access.block)
+                && meeting(&access.subscript, &accesses[load].subscript) == Meeting::After(distance)
+                && (distance > 0 || *store < load)
+                && is_unchanged(accesses, *store, load, distance)
+        };
+        (0..accesses.len()).find(is_it)
+    };
+    let mut is_done = vec![false; accesses.len()];
+    for (load, is_done) in is_done.iter_mut().enumerate() {
+        if kind(load).is_some()
+            && let Some(store) = stored(load, 0)
+        {
+            found.insert(load, Reuse::Stored { store, before: false });
+            *is_done = true;
+        }
+    }
+    for first in 0..accesses.len() {
+        let Some(of) = kind(first).filter(|_| !is_done[first]) else { continue };
+        // Loads of the same elements, by the iterations in which they take that of the first one.
+        let mut family: Vec<(i64, usize)> = Vec::new();
+        for other in (first..accesses.len()).filter(|&other| kind(other) == Some(of)) {
+            let (a, b) = (&accesses[first].subscript, &accesses[other].subscript);
+            if let (Meeting::After(later), false) = (meeting(a, b), is_done[other]) {
+                is_done[other] = true;
+                family.push((later, other));
+            }
+        }
+        family.sort_unstable();
+        let mut leader: Option<(i64, usize)> = None;
+        let (mut before, mut followers) = (0, 0);
+        for (time, number) in family {
+            let taken = leader.filter(|&(since, leader)| {
+                let distance = time - since;
+                followers < most
+                    && time - before <= GAP
+                    && distance <= MOST
+                    && is_unchanged(accesses, leader, number, distance)
+            });
+            match taken {
+                Some((since, leader)) => {
+                    let distance = (time - since) as u32;
+                    found.insert(number, Reuse::Loaded { leader, distance });
+                    followers += 1;
+                }
+                None => (leader, followers) = (Some((time, number)), 0),
+            }
+            before = time;
+        }
+    }
+    let is_leader = |load: usize| {
+        let leads =
+            |reuse: &Reuse| matches!(reuse, Reuse::Loaded { leader, .. } if *leader == load);
+        found.values().any(leads)
+    };
+    let alone = (0..accesses.len())
+        .filter(|&load| kind(load).is_some() && !found.contains_key(&load) && !is_leader(load));
+    let before = alone.filter_map(|load| {
+        stored(load, 1).map(|store| (load, Reuse::Stored { store, before: true }))
+    });
+    let before: Vec<(usize, Reuse)> = before.collect();
+    found.extend(before);
+    found
+}
+
+/// Whether no store changes the element of an access until a load takes it, `distance` iterations
+/// later.
+fn is_unchanged(accesses: &[Access], from: usize, load: usize, distance: i64) -> bool {
+    let stores = accesses.iter().enumerate().filter(|&(number, access)| {
+        access.is_store && number != from && access.mem == accesses[from].mem
+    });
+    stores.into_iter().all(|(number, store)| {
+        match meeting(&accesses[from].subscript, &store.subscript) {
+            Meeting::Never => true,
+            Meeting::Any | Meeting::Always => false,
+            Meeting::After(later) => {
+                let is_behind = (later, number) > (0, from);
+                let is_before = (later, number) < (distance, load);
+                !(is_behind && is_before)
+            }
+        }
+    })
+}
