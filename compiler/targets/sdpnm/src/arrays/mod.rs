@@ -173,12 +173,12 @@ fn cycles(func: &Function, machine: &Machine, block: Block) -> u32 {
 }
 
 /// How many loads take the value of one at most: what many operations read is hard to hand to all of
-/// them, so that the second is tried where the first fails.
-const FOLLOWERS: [usize; 2] = [12, 4];
+/// them, so that each is tried where the one before fails.
+const FOLLOWERS: [usize; 3] = [12, 3, 1];
 
 /// What a loop may take to be mapped, and with values that are handed on.
 const TIME: Duration = Duration::from_secs(2);
-const REUSE_TIME: Duration = Duration::from_secs(1);
+const REUSE_TIME: Duration = Duration::from_millis(750);
 
 /// Puts a loop on an array.
 fn attempt(
@@ -212,9 +212,10 @@ fn attempt(
     let mut reusing: Vec<build::Built> = Vec::new();
     for most in FOLLOWERS {
         let Ok(built) = build(Some(most)) else { continue };
-        let gains = built.body.nodes.len() < plain.body.nodes.len()
-            || place::bounds(&built.body, &machine.array).mii < bounds.mii;
-        let is_new = reusing.last().is_none_or(|l| l.body.nodes.len() < built.body.nodes.len());
+        let size = |built: &build::Built| built.body.nodes.len();
+        let is_less = built.body.accesses() < plain.body.accesses() && size(&built) <= size(&plain);
+        let gains = is_less || place::bounds(&built.body, &machine.array).mii < bounds.mii;
+        let is_new = reusing.last().is_none_or(|last| size(last) < size(&built));
         if gains && is_new {
             reusing.push(built);
         }
