@@ -1,10 +1,12 @@
 //! Every case of `tests/cuda` and of `examples/tom`, compiled for TOM and run on the simulated machine
-//! at -O0 and -O2 with the table of candidates proven; and the applications of `examples/tom` by the
-//! interpreter and for the MPU.
+//! with the table of candidates proven; and the applications of `examples/tom` by the interpreter and for
+//! the MPU.
 //!
-//! `NBCC_LEVELS=0,1,2,interp,mpu,timed` chooses others than the default. `timed` simulates time; so does
-//! `POLICY-MAPPING`, as in `always-oracle`: the default has each policy and each mapping, and `forced`, which
-//! sends every instance of every candidate to a stack and back.
+//! The applications are run at every level of [`ALL`]. Of the corpus each program is run at -O2, with every
+//! instance of every candidate sent to a stack and back (`forced`), under each mapping in turn, and at one
+//! more level, the next of the list for each program. `NBCC_LEVELS=all` runs every program at every level;
+//! `NBCC_LEVELS=0,2,timed` at these. `timed` simulates time; so does `POLICY-MAPPING`, as in
+//! `always-oracle`.
 
 use std::path::Path;
 
@@ -14,23 +16,58 @@ use nbcc_tests::{kernels, root};
 
 const NBCC: &str = env!("CARGO_BIN_EXE_nbcc-under-test");
 
-const LEVELS: &str = "0,2,interp,mpu,timed,none-transparent,forced-baseline,forced-transparent,\
-    always-baseline,always-transparent,controlled-baseline,controlled-oracle,ideal-baseline,\
-    best-transparent";
+/// Each policy and each mapping.
+const ALL: &[&str] = &[
+    "0",
+    "2",
+    "interp",
+    "mpu",
+    "timed",
+    "none-transparent",
+    "forced-baseline",
+    "forced-transparent",
+    "forced-oracle",
+    "always-baseline",
+    "always-transparent",
+    "controlled-baseline",
+    "controlled-oracle",
+    "ideal-baseline",
+    "best-transparent",
+];
+
+/// The levels at which a program of the corpus is run by default.
+fn turn(number: usize) -> Vec<&'static str> {
+    let is_forced = |level: &&&str| level.starts_with("forced");
+    let forced: Vec<&str> = ALL.iter().filter(is_forced).copied().collect();
+    let rest = |level: &&&str| !is_forced(level) && **level != "2" && !is_elsewhere(level);
+    let others: Vec<&str> = ALL.iter().filter(rest).copied().collect();
+    // A step more each round, so that no two of both lists always meet.
+    let step = number + number / others.len();
+    vec!["2", forced[number % forced.len()], others[step % others.len()]]
+}
+
+/// The interpreter and the MPU have the corpus in tests of their own.
+fn is_elsewhere(level: &str) -> bool {
+    matches!(level, "interp" | "mpu")
+}
 
 fn main() {
     let arguments = Arguments::from_args();
-    let levels = std::env::var("NBCC_LEVELS").unwrap_or_else(|_| LEVELS.into());
+    let asked = std::env::var("NBCC_LEVELS").ok();
     let mut trials = Vec::new();
     for (folder, is_own) in [("tests/cuda", false), ("examples/tom", true)] {
         let folder = root().join(folder);
-        for case in kernels::cases(&folder) {
-            for ptx in &case.ptx {
-                // The interpreter and the MPU have the corpus in a test of their own.
-                let levels =
-                    levels.split(',').filter(|l| is_own || !matches!(*l, "interp" | "mpu"));
-                trials.extend(levels.map(|level| trial(&folder, &case, &ptx.file, level)));
-            }
+        let cases = kernels::cases(&folder);
+        let all = cases.iter().flat_map(|case| case.ptx.iter().map(move |ptx| (case, ptx)));
+        for (number, (case, ptx)) in all.enumerate() {
+            let levels: Vec<&str> = match asked.as_deref() {
+                Some("all") => ALL.to_vec(),
+                Some(levels) => levels.split(',').collect(),
+                None if is_own => ALL.to_vec(),
+                None => turn(number),
+            };
+            let levels = levels.into_iter().filter(|level| is_own || !is_elsewhere(level));
+            trials.extend(levels.map(|level| trial(&folder, case, &ptx.file, level)));
         }
     }
     libtest_mimic::run(&arguments, trials).exit();

@@ -22,6 +22,8 @@ pub struct Question<'a> {
     pub history: History,
     /// Lanes that run it.
     pub lanes: u32,
+    /// Bytes of a line.
+    pub line_bytes: u32,
 }
 
 /// What instances of a candidate did in stacks.
@@ -114,9 +116,8 @@ fn best(q: &Question<'_>) -> Verdict {
     if verdict != Verdict::Offload || seen.instances < ENOUGH {
         return verdict;
     }
-    /// Bytes of a line.
-    const LINE: u64 = 128;
-    if seen.bytes + seen.remote_lines * LINE > seen.lines * LINE {
+    let line = u64::from(q.line_bytes);
+    if seen.bytes + seen.remote_lines * line > seen.lines * line {
         return Verdict::Channel;
     }
     /// Instructions a line that a stack's multiprocessor issues while its vaults move the line.

@@ -6,8 +6,9 @@ use nbcc_sim_simt::machine::block::Block;
 use nbcc_sim_simt::machine::warp::Warp as Threads;
 use nbcc_sim_simt::paths::Paths;
 use nbcc_sim_simt::timing::scoreboard::Scoreboard;
-use nbcc_sim_simt::timing::{NEVER, schedule};
+use nbcc_sim_simt::timing::{NEVER, operands, schedule};
 
+use crate::sm::Env;
 use crate::stall::Stall;
 
 /// A warp in its place.
@@ -33,6 +34,32 @@ pub struct Warp {
     pub home: u64,
     /// What it has to do with offloading.
     pub role: Role,
+}
+
+impl Warp {
+    /// A warp that comes at `now` and begins at `pc`: the number of its block's place and its own there.
+    pub fn new(
+        env: &Env<'_, '_>,
+        now: Cycle,
+        (block, number): (usize, usize),
+        pc: u32,
+        home: u64,
+        role: Role,
+    ) -> Warp {
+        let pipeline = &env.machine.pipeline;
+        Warp {
+            block,
+            number,
+            pc,
+            fetched: now + Cycle::from(pipeline.fetch + pipeline.decode),
+            why: Stall::Empty,
+            board: Scoreboard::new(operands::count(env.context.kernel.registers)),
+            pending: 0,
+            parked: false,
+            home,
+            role,
+        }
+    }
 }
 
 /// What a warp has to do with offloading.
@@ -139,7 +166,8 @@ impl Scheduler {
     #[inline]
     pub fn set_ready(&mut self, place: usize, at: Cycle) {
         self.ready[place] = at;
-        self.next = None;
+        // What is known stands where another warp comes behind it.
+        self.next = self.next.filter(|&(cycle, next)| next != place && at > cycle);
     }
 
     /// When it issues next, and the place of the warp.
@@ -177,4 +205,22 @@ pub struct Resident {
     pub task: Option<u32>,
     /// Whether that has run to its end.
     pub done: bool,
+}
+
+impl Resident {
+    /// A block that comes at `now`, with its warps in these places; `task` is that of a visitor.
+    pub fn new(now: Cycle, block: Block, places: Vec<(u32, u32)>, task: Option<u32>) -> Resident {
+        Resident {
+            block,
+            places,
+            pending: 0,
+            until: now,
+            since: now,
+            leaving: false,
+            stores: Vec::new(),
+            departures: Vec::new(),
+            task,
+            done: false,
+        }
+    }
 }
