@@ -3,6 +3,8 @@
 //! stack any path may go ahead: where one waits for others of its warp, those are run first, and
 //! threads that wait at a meeting point for one that waits for them are let go.
 
+use smallvec::{SmallVec, smallvec};
+
 use crate::Mask;
 
 /// No meeting point.
@@ -28,10 +30,11 @@ struct Path {
 /// The paths of a warp.
 #[derive(Clone, Debug)]
 pub struct Paths {
-    slots: Vec<Path>,
+    /// Most warps have few at a time: those stay with the warp.
+    slots: SmallVec<[Path; 3]>,
     free: Vec<u32>,
     /// Paths that can go on; the last one is the current one.
-    ready: Vec<u32>,
+    ready: SmallVec<[u32; 4]>,
     /// Paths that wait for something.
     blocked: Vec<u32>,
     live: Mask,
@@ -47,9 +50,9 @@ impl Paths {
     pub fn new(entry: u32, mask: Mask) -> Paths {
         let root = Path { pc: entry, mask, reconverge: NEVER, parent: ROOT, expected: 0 };
         Paths {
-            slots: vec![root],
+            slots: smallvec![root],
             free: Vec::new(),
-            ready: if mask == 0 { Vec::new() } else { vec![0] },
+            ready: if mask == 0 { SmallVec::new() } else { smallvec![0] },
             blocked: Vec::new(),
             live: mask,
             changes: 0,

@@ -102,10 +102,16 @@ impl RegisterSet {
 
     /// Its registers: words by number, then predicates.
     pub fn iter(&self) -> impl Iterator<Item = PhysReg> + use<> {
-        let set = *self;
-        let words = (0..WORDS).map(|index| PhysReg::new(RegClass::Word, index));
-        let predicates = (0..64).map(|index| PhysReg::new(RegClass::Pred, index));
-        words.chain(predicates).filter(move |&reg| set.contains(reg))
+        let mut left = self.bits;
+        std::iter::from_fn(move || {
+            let at = left.iter().position(|word| *word != 0)?;
+            let slot = at as u16 * 64 + left[at].trailing_zeros() as u16;
+            left[at] &= left[at] - 1;
+            Some(match slot.checked_sub(WORDS) {
+                Some(index) => PhysReg::new(RegClass::Pred, index),
+                None => PhysReg::new(RegClass::Word, slot),
+            })
+        })
     }
 
     /// The first register that a thread with so many 32-bit registers does not have.

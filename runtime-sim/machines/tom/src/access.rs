@@ -240,7 +240,8 @@ impl Sm {
                     let miss = self.misses.get_mut(number).expect("a line that was asked for");
                     miss.flights.push(access.flight);
                 } else {
-                    let flights = vec![access.flight];
+                    let mut flights = self.spare.pop().unwrap_or_default();
+                    flights.push(access.flight);
                     let number = self.misses.insert(Miss { line, flights, fills: plan.weak });
                     match plan.weak {
                         true => self.missing.push((line, number)),
@@ -302,9 +303,11 @@ impl Sm {
             let at = self.missing.iter().position(|(_, other)| *other == number);
             self.missing.swap_remove(at.expect("a line that was asked for"));
         }
-        for flight in miss.flights {
+        let mut flights = miss.flights;
+        for flight in flights.drain(..) {
             self.answered(now, flight, env, shared);
         }
+        self.spare.push(flights);
         self.go_on(now, env, shared);
     }
 

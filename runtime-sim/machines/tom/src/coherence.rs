@@ -7,11 +7,10 @@
 //!
 //! The shared cache's contents are not kept: that its lines are invalidated is a matter of time only.
 
-use std::collections::HashMap;
-
 use nbcc_sim_simt::lanes_of;
 use nbcc_sim_simt::memory::{FIRST_ADDRESS, Memory};
 
+use crate::hash::Table;
 use crate::issue::Issue;
 use crate::plan::Plan;
 use crate::sm::Sm;
@@ -47,17 +46,19 @@ pub struct Copies {
     /// Multiprocessors of the GPU.
     gpu_sms: u32,
     /// The private caches that hold a line, each with the number of times that it was emptied before.
-    holders: HashMap<u64, Vec<(u32, u32)>>,
+    holders: Table<u64, Vec<(u32, u32)>>,
     emptied: Vec<u32>,
     /// By multiprocessor: the lines of its cache that are not what memory holds.
-    stale: Vec<HashMap<u64, Contents>>,
-    flying: HashMap<u64, Flying>,
+    stale: Vec<Table<u64, Contents>>,
+    flying: Table<u64, Flying>,
     /// What stores write that are not over, by multiprocessor and number.
-    stores: HashMap<(u32, u64), Vec<Written>>,
+    stores: Table<(u32, u64), Vec<Written>>,
     /// Lines that were put into memory for an instruction, with what is there.
     swapped: Vec<(u64, Contents)>,
     /// What the instruction writes.
     written: Vec<Written>,
+    /// Empty lists for the stores to come.
+    spare: Vec<Vec<Written>>,
 }
 
 /// The part of a line that is memory.
@@ -74,13 +75,14 @@ impl Copies {
         Copies {
             line_bytes,
             gpu_sms,
-            holders: HashMap::new(),
+            holders: Table::default(),
             emptied: vec![0; sms as usize],
-            stale: (0..sms).map(|_| HashMap::new()).collect(),
-            flying: HashMap::new(),
-            stores: HashMap::new(),
+            stale: (0..sms).map(|_| Table::default()).collect(),
+            flying: Table::default(),
+            stores: Table::default(),
             swapped: Vec::new(),
             written: Vec::new(),
+            spare: Vec::new(),
         }
     }
 
@@ -116,7 +118,8 @@ impl Copies {
 
     /// A store is over: what it wrote is in memory.
     pub fn store_over(&mut self, sm: u32, store: u64, memory: &mut Memory) {
-        for (line, first, end) in self.stores.remove(&(sm, store)).unwrap_or_default() {
+        let Some(mut parts) = self.stores.remove(&(sm, store)) else { return };
+        for (line, first, end) in parts.drain(..) {
             let Some(flying) = self.flying.get_mut(&line) else { continue };
             let range = first as usize..end as usize;
             if let Some(now) = line_of(memory, line, self.line_bytes)
@@ -129,6 +132,7 @@ impl Copies {
                 self.flying.remove(&line);
             }
         }
+        self.spare.push(parts);
     }
 
     /// Before an instruction that accesses the lines of `sm.pieces` is executed.
@@ -251,7 +255,8 @@ impl Copies {
             }
         }
         if sm < self.gpu_sms && plan.store {
-            let parts: Vec<Written> = self.written.drain(..).collect();
+            let empty = self.spare.pop().unwrap_or_default();
+            let parts = std::mem::replace(&mut self.written, empty);
             for (line, ..) in &parts {
                 if let Some(flying) = self.flying.get_mut(line) {
                     flying.stores += 1;

@@ -124,6 +124,7 @@ impl Sm {
                         history: shared.candidates[tries.number as usize].did,
                         lanes: tries.lanes.count_ones(),
                         line_bytes: env.machine.cache.line_bytes,
+                        line_bytes: env.machine.cache.line_bytes,
                     };
                     match decide(&question) {
                         Verdict::Offload => self.leave_for(go, index, *tries, stack, env, shared),

@@ -64,6 +64,9 @@ impl Sm {
             let warp = sched.warps[slot].as_mut().expect("the warp");
             (warp.why, warp.parked) = (why, at == NEVER);
             sched.set_ready(slot, at);
+            if at == NEVER {
+                self.parked.push((scheduler, slot));
+            }
             return Ok(());
         }
         let mut reach = Reach::None;

@@ -5,8 +5,7 @@
 //! port of the cluster. Of a multiprocessor in a stack: its switch and a vault of the stack, or a link
 //! between stacks before and behind.
 
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use nbcc_isa_tom::Machine;
@@ -14,13 +13,13 @@ use nbcc_isa_tom::layout::Place;
 use nbcc_sim_dram::{Completion, Kind, Model};
 use nbcc_sim_engine::Cycle;
 use nbcc_sim_engine::slab::Slab;
-use nbcc_sim_simt::timing::NEVER;
 use nbcc_sim_simt::timing::cache::Cache;
 
 use crate::clock::{Channel, Clock, Time, nanoseconds};
 use crate::map::Map;
 use crate::measures::MemoryCounts;
 use crate::message::{Answer, Ask, Request};
+use crate::queue::Queue;
 use crate::sm::Sm;
 use crate::timeline::Timeline;
 use crate::vault::{Pace, Vault};
@@ -67,8 +66,6 @@ enum Step {
     /// The banks of a vault do something.
     Banks,
 }
-
-type Event = Reverse<(Time, u64, Step, u32, Cycle)>;
 
 /// A part of the shared cache.
 #[derive(Debug)]
@@ -127,10 +124,10 @@ pub struct Memory {
     slices: Vec<Slice>,
     stacks: Vec<Stack>,
     travels: Slab<Travel>,
-    events: BinaryHeap<Event>,
+    /// What happens next to which request, or to which vault.
+    events: Queue<(Step, u32)>,
     /// Answers on their way to the ports of clusters.
-    answers: BinaryHeap<Reverse<(Time, u64, u32)>>,
-    sequence: u64,
+    answers: Queue<u32>,
     done: Vec<Completion>,
     /// What is counted.
     pub counts: MemoryCounts,
@@ -201,9 +198,8 @@ impl Memory {
                 })
                 .collect(),
             travels: Slab::new(),
-            events: BinaryHeap::new(),
-            answers: BinaryHeap::new(),
-            sequence: 0,
+            events: Queue::new(),
+            answers: Queue::new(),
             done: Vec::new(),
             counts: MemoryCounts::default(),
         }
@@ -216,14 +212,12 @@ impl Memory {
 
     /// When something happens next.
     pub fn next_event(&self) -> Time {
-        let event = self.events.peek().map_or(NEVER, |Reverse((time, ..))| *time);
-        let answer = self.answers.peek().map_or(NEVER, |Reverse((time, ..))| *time);
-        event.min(answer)
+        self.events.next_time().min(self.answers.next_time())
     }
 
-    fn schedule(&mut self, time: Time, step: Step, number: u32, cycle: Cycle) {
-        self.sequence += 1;
-        self.events.push(Reverse((time, self.sequence, step, number, cycle)));
+    #[inline]
+    fn schedule(&mut self, time: Time, step: Step, number: u32) {
+        self.events.push(time, (step, number));
     }
 
     /// Takes a request.
@@ -243,14 +237,14 @@ impl Memory {
         let travel = Travel { request, place, next: None, silent: false, to_host };
         let number = self.travels.insert(travel);
         match request.ask {
-            Ask::Offload if self.is_ideal => self.schedule(request.time, Step::Stack, number, 0),
-            Ask::Return if self.is_ideal => self.schedule(request.time, Step::Home, number, 0),
+            Ask::Offload if self.is_ideal => self.schedule(request.time, Step::Stack, number),
+            Ask::Return if self.is_ideal => self.schedule(request.time, Step::Home, number),
             // Of a multiprocessor in a stack.
-            Ask::Return => self.schedule(request.time + self.switch, Step::Send, number, 0),
+            Ask::Return => self.schedule(request.time + self.switch, Step::Send, number),
             _ if own.is_some() => {
-                self.schedule(request.time + self.switch, Step::Send, number, 0);
+                self.schedule(request.time + self.switch, Step::Send, number);
             }
-            _ => self.schedule(request.time, Step::Cluster, number, 0),
+            _ => self.schedule(request.time, Step::Cluster, number),
         }
     }
 
@@ -301,11 +295,7 @@ impl Memory {
     /// Does everything before a time; answers that come to multiprocessors in the window behind it are
     /// added to `out`.
     pub fn run(&mut self, until: Time, out: &mut Vec<Answer>, timeline: &mut Option<Timeline>) {
-        while let Some(&Reverse((time, _, step, number, cycle))) = self.events.peek() {
-            if time >= until {
-                break;
-            }
-            self.events.pop();
+        while let Some((time, (step, number))) = self.events.pop_before(until) {
             match step {
                 Step::Cluster => self.at_cluster(time, number),
                 Step::Slice => self.at_slice(time, number),
@@ -318,16 +308,12 @@ impl Memory {
                     let Travel { request, .. } = self.travels.remove(number);
                     self.answer(time + self.lookahead.max(self.switch), &request, out);
                 }
-                Step::Banks => self.banks(time, number, cycle),
+                Step::Banks => self.banks(time, number),
             }
         }
         // What comes to a port in the next window has been sent by now.
         let until = until + self.window();
-        while let Some(&Reverse((time, _, number))) = self.answers.peek() {
-            if time >= until {
-                break;
-            }
-            self.answers.pop();
+        while let Some((time, number)) = self.answers.pop_before(until) {
             let Travel { request, .. } = self.travels.remove(number);
             let bytes = self.packet.interconnect_header + self.answer_bytes(&request);
             let (_, end) =
@@ -370,7 +356,7 @@ impl Memory {
         self.counts.flow.interconnect_up += u64::from(bytes);
         let (_, end) = self.ports[(request.sm / self.cluster_sms) as usize].up.send(time, bytes);
         let next = if request.ask == Ask::Offload { Step::Send } else { Step::Slice };
-        self.schedule(end, next, number, 0);
+        self.schedule(end, next, number);
     }
 
     /// A part of the shared cache takes a request a cycle.
@@ -428,7 +414,7 @@ impl Memory {
             Ask::Offload | Ask::Return => unreachable!("blocks pass the shared cache by"),
         };
         slice.free = start + self.l2_clock.period;
-        self.schedule(ready, step, number, 0);
+        self.schedule(ready, step, number);
         true
     }
 
@@ -439,8 +425,7 @@ impl Memory {
         self.counts.flow.interconnect_down += u64::from(bytes);
         let index = self.slice_of(request.line, place);
         let (_, end) = self.slices[index].out.send(time, bytes);
-        self.sequence += 1;
-        self.answers.push(Reverse((end, self.sequence, number)));
+        self.answers.push(end, number);
     }
 
     /// A request goes over a link, if one lies between.
@@ -455,18 +440,18 @@ impl Memory {
             if let Some(timeline) = timeline {
                 timeline.link(to, 1, "return", start, end);
             }
-            return self.schedule(end, Step::Back, number, 0);
+            return self.schedule(end, Step::Back, number);
         }
         if to_host {
             if let Some(host) = &mut self.host {
                 let (_, end) = host.up.send(time, bytes);
-                return self.schedule(end, Step::Served, number, 0);
+                return self.schedule(end, Step::Served, number);
             }
             // The data has been copied meanwhile.
             self.travels.get_mut(number).expect("a request").to_host = false;
         }
         if from == Some(to) {
-            return self.schedule(time, Step::Stack, number, 0);
+            return self.schedule(time, Step::Stack, number);
         }
         let link = match from {
             None => &mut self.stacks[to].tx,
@@ -479,7 +464,7 @@ impl Memory {
             let name = if request.ask == Ask::Offload { "offload" } else { "request" };
             timeline.link(to, 0, name, start, end);
         }
-        self.schedule(end, Step::Stack, number, 0);
+        self.schedule(end, Step::Stack, number);
     }
 
     /// A request comes to its vault: what it brings crosses the vias first.
@@ -515,11 +500,12 @@ impl Memory {
         let Some(cycle) = next else { return };
         let vaults = self.stacks[0].vaults.len() as u32;
         let number = place.stack * vaults + place.vault;
-        self.schedule(self.pace.dram.time(cycle), Step::Banks, number, cycle);
+        self.schedule(self.pace.dram.time(cycle), Step::Banks, number);
     }
 
     /// The banks of a vault go on.
-    fn banks(&mut self, _time: Time, number: u32, cycle: Cycle) {
+    fn banks(&mut self, time: Time, number: u32) {
+        let cycle = self.pace.dram.cycle(time);
         let vaults = self.stacks[0].vaults.len() as u32;
         let (stack, index) = (number / vaults, number % vaults);
         let pace = self.pace;
@@ -545,9 +531,9 @@ impl Memory {
             }
             Ask::Load => {
                 let end = vault.cross(&self.pace, finish, self.line_bytes);
-                self.schedule(end, Step::Served, number, 0);
+                self.schedule(end, Step::Served, number);
             }
-            Ask::Store => self.schedule(finish, Step::Served, number, 0),
+            Ask::Store => self.schedule(finish, Step::Served, number),
             Ask::Atomic => {
                 let bytes = self.line_bytes.min(request.bytes.max(request.answer)).max(1);
                 let there = vault.cross(&self.pace, finish, bytes);
@@ -561,7 +547,7 @@ impl Memory {
                 let vault = &mut self.stacks[place.stack as usize].vaults[place.vault as usize];
                 let next = vault.ask(&pace, written, id, Kind::Write, place);
                 self.look_at(place, next);
-                self.schedule(changed, Step::Served, number, 0);
+                self.schedule(changed, Step::Served, number);
             }
             Ask::Offload | Ask::Return => unreachable!("blocks do not go to banks"),
         }
@@ -581,7 +567,7 @@ impl Memory {
         if to_host {
             // What is still on its way when the data has been copied comes in time, too.
             let end = self.host.as_mut().map_or(time, |host| host.down.send(time, bytes).1);
-            return self.schedule(end, Step::Back, number, 0);
+            return self.schedule(end, Step::Back, number);
         }
         match self.stack_of(request.sm) {
             Some(to) if to == from => {
@@ -590,14 +576,14 @@ impl Memory {
             }
             Some(to) => {
                 let (_, end) = self.stacks[from].cross[to].send(time, bytes);
-                self.schedule(end, Step::Back, number, 0);
+                self.schedule(end, Step::Back, number);
             }
             None => {
                 let (start, end) = self.stacks[from].rx.send(time, bytes);
                 if let Some(timeline) = timeline {
                     timeline.link(from, 1, "answer", start, end);
                 }
-                self.schedule(end, Step::Back, number, 0);
+                self.schedule(end, Step::Back, number);
             }
         }
     }
@@ -616,8 +602,7 @@ impl Memory {
             let each = (self.slices.len() / self.stacks.len()).max(1);
             let index = (place.stack as usize * each) % self.slices.len();
             let (_, end) = self.slices[index].out.send(time, bytes);
-            self.sequence += 1;
-            self.answers.push(Reverse((end, self.sequence, number)));
+            self.answers.push(end, number);
             return;
         }
         if request.ask != Ask::Load {

@@ -16,9 +16,7 @@ use nbcc_sim_simt::timing::NEVER;
 use nbcc_sim_simt::timing::cache::Cache;
 use nbcc_sim_simt::timing::coalesce::Piece;
 use nbcc_sim_simt::timing::dispatch::Dispatch;
-use nbcc_sim_simt::timing::operands;
 use nbcc_sim_simt::timing::pool::Pool;
-use nbcc_sim_simt::timing::scoreboard::Scoreboard;
 
 use crate::access::{Flight, Miss, Waiting};
 use crate::clock::Clock;
@@ -154,6 +152,10 @@ pub struct Sm {
     pub store_number: u64,
     /// Blocks that have come and find no place yet.
     pub arrivals: VecDeque<u32>,
+    /// Warps that wait for the load-store unit, by scheduler and place.
+    pub parked: Vec<(usize, usize)>,
+    /// Empty lists for the lines that will be asked for.
+    pub spare: Vec<Vec<u32>>,
 }
 
 impl Sm {
@@ -190,6 +192,8 @@ impl Sm {
             pieces: Vec::new(),
             store_number: 0,
             arrivals: VecDeque::new(),
+            parked: Vec::new(),
+            spare: Vec::new(),
         }
     }
 
@@ -293,44 +297,16 @@ impl Sm {
         let block = Block::new(env.context, index, self.number);
         let count = block.warps().len();
         let mut places = Vec::with_capacity(count);
-        let pipeline = &env.machine.pipeline;
+        let pc = env.context.kernel.entry;
         for number in 0..count {
-            let room = |s: &Scheduler| s.warps.iter().filter(|warp| warp.is_none()).count();
-            let most =
-                (0..self.schedulers.len()).max_by_key(|&s| (room(&self.schedulers[s]), Reverse(s)));
-            let home = most.expect("a multiprocessor has schedulers");
-            let scheduler = &mut self.schedulers[home];
-            let free = scheduler.warps.iter().position(Option::is_none);
-            let slot = free.expect("a multiprocessor takes blocks that fit");
-            let own = (slot * self.schedulers.len() + home) as u64;
+            let (scheduler, slot) = self.free_place();
+            let own = (slot * self.schedulers.len() + scheduler) as u64;
             let first = u64::from(self.number) * u64::from(env.machine.sm.warps);
-            let scheduler = &mut self.schedulers[home];
-            scheduler.warps[slot] = Some(Warp {
-                block: place,
-                number,
-                pc: env.context.kernel.entry,
-                fetched: now + Cycle::from(pipeline.fetch + pipeline.decode),
-                why: Stall::Empty,
-                board: Scoreboard::new(operands::count(env.context.kernel.registers)),
-                pending: 0,
-                parked: false,
-                home: first + own,
-                role: Role::Plain,
-            });
-            places.push((home as u32, slot as u32));
+            let warp = Warp::new(env, now, (place, number), pc, first + own, Role::Plain);
+            self.schedulers[scheduler].warps[slot] = Some(warp);
+            places.push((scheduler as u32, slot as u32));
         }
-        self.blocks[place] = Some(Resident {
-            block,
-            places,
-            pending: 0,
-            until: now,
-            since: now,
-            leaving: false,
-            stores: Vec::new(),
-            departures: Vec::new(),
-            task: None,
-            done: false,
-        });
+        self.blocks[place] = Some(Resident::new(now, block, places, None));
         for number in 0..count {
             let (scheduler, slot) =
                 self.blocks[place].as_ref().expect("just put there").places[number];
@@ -339,6 +315,16 @@ impl Sm {
                 warp.why = Stall::Empty;
             }
         }
+    }
+
+    /// A place for a warp in the scheduler that has most of them, the first of several.
+    pub fn free_place(&self) -> (usize, usize) {
+        let room = |s: &Scheduler| s.warps.iter().filter(|warp| warp.is_none()).count();
+        let most =
+            (0..self.schedulers.len()).max_by_key(|&s| (room(&self.schedulers[s]), Reverse(s)));
+        let home = most.expect("a multiprocessor has schedulers");
+        let free = self.schedulers[home].warps.iter().position(Option::is_none);
+        (home, free.expect("a multiprocessor takes warps that fit"))
     }
 
     /// Finds out what a warp does next and when.
@@ -388,14 +374,12 @@ impl Sm {
 
     /// Warps that wait for the load-store unit try again.
     pub fn unpark(&mut self, now: Cycle) {
-        for scheduler in &mut self.schedulers {
-            for (slot, warp) in scheduler.warps.iter_mut().enumerate() {
-                if let Some(warp) = warp
-                    && std::mem::take(&mut warp.parked)
-                {
-                    scheduler.ready[slot] = now;
-                    scheduler.next = None;
-                }
+        for (scheduler, slot) in self.parked.drain(..) {
+            let scheduler = &mut self.schedulers[scheduler];
+            if let Some(warp) = &mut scheduler.warps[slot]
+                && std::mem::take(&mut warp.parked)
+            {
+                scheduler.set_ready(slot, now);
             }
         }
     }
@@ -422,8 +406,10 @@ impl Sm {
     /// Lets a block leave once nothing of it is left.
     pub fn settle(&mut self, now: Cycle, place: usize) {
         let Some(resident) = &mut self.blocks[place] else { return };
-        let is_over = resident.done || resident.block.is_over();
-        if resident.leaving || resident.pending > 0 || !is_over {
+        if resident.leaving || resident.pending > 0 {
+            return;
+        }
+        if !resident.done && !resident.block.is_over() {
             return;
         }
         resident.leaving = true;

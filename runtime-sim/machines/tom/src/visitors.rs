@@ -1,18 +1,13 @@
 //! A multiprocessor in a stack: blocks come, run, and go back (section 4.2). It holds as many as it has
 //! places for warps; more of them wait in their order.
 
-use std::cmp::Reverse;
-
 use nbcc_sim_engine::Cycle;
 use nbcc_sim_simt::machine::block::Block;
 use nbcc_sim_simt::paths::Paths;
-use nbcc_sim_simt::timing::operands;
-use nbcc_sim_simt::timing::scoreboard::Scoreboard;
 
 use crate::message::{Ask, Request};
-use crate::residents::{Resident, Role, Scheduler, Warp};
+use crate::residents::{Resident, Role, Warp};
 use crate::sm::{Env, Shared, Sm};
-use crate::stall::Stall;
 use crate::task::answer_bytes;
 
 impl Sm {
@@ -53,38 +48,12 @@ impl Sm {
         let entry = &env.table.entries[task.number as usize];
         let threads = task.warp.take().expect("a warp that was sent");
         let block = Block::of_visitor(task.index, self.number, threads);
-        let room = |s: &Scheduler| s.warps.iter().filter(|warp| warp.is_none()).count();
-        let most =
-            (0..self.schedulers.len()).max_by_key(|&s| (room(&self.schedulers[s]), Reverse(s)));
-        let home = most.expect("a multiprocessor has schedulers");
-        let scheduler = &mut self.schedulers[home];
-        let free = scheduler.warps.iter().position(Option::is_none);
-        let slot = free.expect("there is a place for each warp");
-        let pipeline = &env.machine.pipeline;
-        scheduler.warps[slot] = Some(Warp {
-            block: place,
-            number: 0,
-            pc: entry.begin,
-            fetched: now + Cycle::from(pipeline.fetch + pipeline.decode),
-            why: Stall::Empty,
-            board: Scoreboard::new(operands::count(env.context.kernel.registers)),
-            pending: 0,
-            parked: false,
-            home: task.home,
-            role: Role::Visits { end: entry.end },
-        });
-        self.blocks[place] = Some(Resident {
-            block,
-            places: vec![(home as u32, slot as u32)],
-            pending: 0,
-            until: now,
-            since: now,
-            leaving: false,
-            stores: Vec::new(),
-            departures: Vec::new(),
-            task: Some(token),
-            done: false,
-        });
+        let (home, slot) = self.free_place();
+        let role = Role::Visits { end: entry.end };
+        let warp = Warp::new(env, now, (place, 0), entry.begin, task.home, role);
+        self.schedulers[home].warps[slot] = Some(warp);
+        let places = vec![(home as u32, slot as u32)];
+        self.blocks[place] = Some(Resident::new(now, block, places, Some(token)));
         self.prepare(home, slot, env);
     }
 

@@ -5,19 +5,25 @@ use nbcc_sim_engine::Cycle;
 
 use super::NEVER;
 
+/// Cycles of a register.
+#[derive(Clone, Copy, Debug, Default)]
+struct Use {
+    /// From when it can be read; [`NEVER`] while that is not known.
+    written: Cycle,
+    /// Until when it is still read.
+    read: Cycle,
+}
+
 /// Cycles of the registers of a warp.
 #[derive(Clone, Debug)]
 pub struct Scoreboard {
-    /// From when each can be read; [`NEVER`] while that is not known.
-    written: Box<[Cycle]>,
-    /// Until when it is still read.
-    read: Box<[Cycle]>,
+    uses: Box<[Use]>,
 }
 
 impl Scoreboard {
     /// All there.
     pub fn new(registers: usize) -> Scoreboard {
-        Scoreboard { written: vec![0; registers].into(), read: vec![0; registers].into() }
+        Scoreboard { uses: vec![Use::default(); registers].into() }
     }
 
     /// The first cycle at which an instruction with these sources and destinations may issue, and the
@@ -27,14 +33,14 @@ impl Scoreboard {
         let mut at = 0;
         let mut by = None;
         for &register in sources {
-            let written = self.written[usize::from(register)];
+            let written = self.uses[usize::from(register)].written;
             if written > at {
                 (at, by) = (written, Some(register));
             }
         }
         for &register in destinations {
-            let index = usize::from(register);
-            let free = self.written[index].max(self.read[index]);
+            let Use { written, read } = self.uses[usize::from(register)];
+            let free = written.max(read);
             if free > at {
                 (at, by) = (free, Some(register));
             }
@@ -45,26 +51,26 @@ impl Scoreboard {
     /// A register will be there at a cycle.
     #[inline]
     pub fn write(&mut self, register: u16, at: Cycle) {
-        self.written[usize::from(register)] = at;
+        self.uses[usize::from(register)].written = at;
     }
 
     /// A register will be there at a cycle, if not later.
     #[inline]
     pub fn delay(&mut self, register: u16, at: Cycle) {
-        let written = &mut self.written[usize::from(register)];
+        let written = &mut self.uses[usize::from(register)].written;
         *written = (*written).max(at);
     }
 
     /// A register is read until a cycle.
     #[inline]
     pub fn read(&mut self, register: u16, until: Cycle) {
-        let read = &mut self.read[usize::from(register)];
+        let read = &mut self.uses[usize::from(register)].read;
         *read = (*read).max(until);
     }
 
     /// Whether a register's value is on its way without a known end.
     pub fn is_unknown(&self, register: u16) -> bool {
-        self.written[usize::from(register)] == NEVER
+        self.uses[usize::from(register)].written == NEVER
     }
 }
 
