@@ -227,8 +227,7 @@ impl Sm {
                 let flight = self.flights.get_mut(access.flight).expect("an access");
                 flight.latest = flight.latest.max(at + Cycle::from(machine.l1.latency));
             } else {
-                let same = |(other, _): &&(u64, u32)| *other == line;
-                let pending = self.missing.iter().find(same).filter(|_| plan.weak).copied();
+                let pending = self.missing.get(&line).filter(|_| plan.weak).copied();
                 if pending.is_none() && self.misses.len() >= machine.l1.misses as usize {
                     break;
                 }
@@ -236,7 +235,7 @@ impl Sm {
                     true => self.counts.l1_misses += 1,
                     false => self.counts.ordered_lines += 1,
                 }
-                if let Some((_, number)) = pending {
+                if let Some(number) = pending {
                     let miss = self.misses.get_mut(number).expect("a line that was asked for");
                     miss.flights.push(access.flight);
                 } else {
@@ -244,7 +243,7 @@ impl Sm {
                     flights.push(access.flight);
                     let number = self.misses.insert(Miss { line, flights, fills: plan.weak });
                     match plan.weak {
-                        true => self.missing.push((line, number)),
+                        true => drop(self.missing.insert(line, number)),
                         false => self.drop_line(line, shared.copies.as_mut()),
                     }
                     self.send(at, number, Ask::Load, line, [0; 3], env);
@@ -300,8 +299,7 @@ impl Sm {
         let miss = self.misses.remove(number);
         if miss.fills {
             self.fill_line(miss.line, shared.copies.as_mut());
-            let at = self.missing.iter().position(|(_, other)| *other == number);
-            self.missing.swap_remove(at.expect("a line that was asked for"));
+            self.missing.remove(&miss.line).expect("a line that was asked for");
         }
         let mut flights = miss.flights;
         for flight in flights.drain(..) {

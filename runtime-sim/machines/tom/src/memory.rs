@@ -16,6 +16,7 @@ use nbcc_sim_engine::slab::Slab;
 use nbcc_sim_simt::timing::cache::Cache;
 
 use crate::clock::{Channel, Clock, Time, nanoseconds};
+use crate::hash::Table;
 use crate::map::Map;
 use crate::measures::MemoryCounts;
 use crate::message::{Answer, Ask, Request};
@@ -73,7 +74,7 @@ struct Slice {
     cache: Cache,
     free: Time,
     /// Lines that were asked for, each with the last request that waits for it.
-    misses: Vec<(u64, u32)>,
+    misses: Table<u64, u32>,
     /// Requests that wait for a place among them.
     waiting: VecDeque<u32>,
     /// The way to the clusters.
@@ -184,7 +185,7 @@ impl Memory {
                 .map(|_| Slice {
                     cache: Cache::with_ways(lines, machine.l2.ways),
                     free: 0,
-                    misses: Vec::new(),
+                    misses: Table::default(),
                     waiting: VecDeque::new(),
                     out: port(),
                 })
@@ -383,20 +384,18 @@ impl Memory {
                 Step::Found
             }
             Ask::Load => {
-                let pending = slice.misses.iter().position(|(line, _)| *line == request.line);
-                if pending.is_none() && slice.misses.len() >= self.l2_misses {
+                let pending = slice.misses.contains_key(&request.line);
+                if !pending && slice.misses.len() >= self.l2_misses {
                     slice.waiting.push_back(number);
                     return false;
                 }
                 self.counts.flow.l2_misses += 1;
                 slice.free = start + self.l2_clock.period;
-                if let Some(at) = pending {
+                if let Some(before) = slice.misses.insert(request.line, number) {
                     // It waits with those that ask for the same line.
-                    let before = std::mem::replace(&mut slice.misses[at].1, number);
                     self.travels.get_mut(number).expect("a request").next = Some(before);
                     return true;
                 }
-                slice.misses.push((request.line, number));
                 Step::Send
             }
             Ask::Store => {
@@ -611,9 +610,7 @@ impl Memory {
         let index = self.slice_of(request.line, place);
         let slice = &mut self.slices[index];
         slice.cache.fill(request.line);
-        let at = slice.misses.iter().position(|(line, _)| *line == request.line);
-        let at = at.expect("a line that was asked for");
-        let (_, last) = slice.misses.swap_remove(at);
+        let last = slice.misses.remove(&request.line).expect("a line that was asked for");
         // The chain begins with the last one.
         let mut chain = vec![last];
         while let Some(next) = self.travels.get(chain[chain.len() - 1]).and_then(|t| t.next) {

@@ -21,6 +21,7 @@ use nbcc_sim_simt::timing::pool::Pool;
 use crate::access::{Flight, Miss, Waiting};
 use crate::clock::Clock;
 use crate::coherence::{Copies, Faults};
+use crate::hash::Table;
 use crate::map::{Learning, Map, Session};
 use crate::measures::{Profile, SmCounts};
 use crate::message::{Answer, Ask, Request};
@@ -131,7 +132,7 @@ pub struct Sm {
     /// Lines that were asked for.
     pub misses: Slab<Miss>,
     /// The lines among them that go to the private cache, with their numbers.
-    pub missing: Vec<(u64, u32)>,
+    pub missing: Table<u64, u32>,
     /// Stores and atomic operations of lines on their way.
     pub stores: u32,
     events: BinaryHeap<Reverse<(Cycle, u64, Event)>>,
@@ -180,7 +181,7 @@ impl Sm {
             waiting: VecDeque::new(),
             cache: Cache::with_ways(lines, machine.l1.ways),
             misses: Slab::new(),
-            missing: Vec::new(),
+            missing: Table::default(),
             stores: 0,
             events: BinaryHeap::new(),
             sequence: 0,
