@@ -67,11 +67,13 @@ impl Paths {
     }
 
     /// Threads that have not ended.
+    #[inline]
     pub fn live(&self) -> Mask {
         self.live
     }
 
     /// The current path: its next instruction, its threads, and its meeting point.
+    #[inline]
     pub fn current(&self) -> Option<(u32, Mask, u32)> {
         let path = &self.slots[*self.ready.last()? as usize];
         Some((path.pc, path.mask, path.reconverge))
@@ -85,6 +87,7 @@ impl Paths {
         })
     }
 
+    #[inline]
     fn top(&mut self) -> &mut Path {
         let slot = *self.ready.last().expect("a warp has a path while it runs");
         &mut self.slots[slot as usize]
@@ -104,12 +107,14 @@ impl Paths {
     }
 
     /// The current path goes on at `pc`, which may be its meeting point.
+    #[inline]
     pub fn go(&mut self, pc: u32) {
         self.top().pc = pc;
         self.settle();
     }
 
     /// Ends paths that have come to their meeting point, until the current one has not.
+    #[inline]
     fn settle(&mut self) {
         while let Some(&slot) = self.ready.last() {
             let path = self.slots[slot as usize];

@@ -86,6 +86,7 @@ impl Block {
     }
 
     /// A warp, to be changed.
+    #[inline]
     pub fn warp_mut(&mut self, warp: usize) -> &mut Warp {
         &mut self.warps[warp]
     }
@@ -201,6 +202,7 @@ impl Block {
     ///
     /// # Errors
     /// The fault of the warp, or that of the block where all of it waits for ever.
+    #[inline]
     pub fn step(
         &mut self,
         warp: usize,
@@ -265,11 +267,13 @@ impl Block {
     }
 
     /// Whether all its threads have ended.
+    #[inline]
     pub fn is_over(&self) -> bool {
         self.warps.iter().all(|warp| warp.paths.live() == 0)
     }
 
     /// Its warps.
+    #[inline]
     pub fn warps(&self) -> &[Warp] {
         &self.warps
     }
