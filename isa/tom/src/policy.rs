@@ -14,7 +14,8 @@ pub const SECTION: &str = ".nbcc.policy";
 
 /// The policies of offloading, the default first. What each does is the simulator's
 /// (`runtime-sim/machines/tom/src/policy.rs`).
-pub const OFFLOAD: &[&str] = &["controlled", "none", "always", "ideal", "best", "forced"];
+pub const OFFLOAD: &[&str] =
+    &["controlled", "none", "always", "ideal", "best", "balanced", "scarce", "forced"];
 
 /// What maps addresses to stacks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -41,7 +41,8 @@ impl Sm {
             return;
         }
         let counts = &mut shared.candidates[number as usize];
-        let mut stay = Stay { number, lanes: go.lanes, since: go.now, instance: None };
+        let mut stay =
+            Stay { number, lanes: go.lanes, since: go.now, instance: None, asked: false };
         if env.policy.decide.is_some() {
             counts.considered += 1;
         }
@@ -115,16 +116,20 @@ impl Sm {
                     && let Some(stack) = self.destination(go, threads, space, plan, env, shared)
                 {
                     let decide = env.policy.decide.expect("a policy that offloads");
+                    let counts = &mut shared.candidates[tries.number as usize];
+                    counts.asked += 1;
                     let question = Question {
                         entry,
                         tx_busy: shared.busy[stack as usize][0],
                         rx_busy: shared.busy[stack as usize][1],
                         pending: shared.pending[stack as usize],
                         capacity: env.machine.stack.warps * env.machine.stack.sms,
-                        history: shared.candidates[tries.number as usize].did,
+                        history: counts.did,
                         lanes: tries.lanes.count_ones(),
                         line_bytes: env.machine.cache.line_bytes,
-                        line_bytes: env.machine.cache.line_bytes,
+                        number: counts.asked,
+                        experience: shared.session.experience(tries.number),
+                        quarters: shared.session.quarters_of(tries.number),
                     };
                     match decide(&question) {
                         Verdict::Offload => self.leave_for(go, index, *tries, stack, env, shared),
@@ -190,8 +195,9 @@ impl Sm {
         let block = &mut self.blocks[go.block].as_mut().expect("its block").block;
         block.warp_mut(index).paths.let_go();
         let Try { number, lanes, since, .. } = *tries;
+        let asked = why != Refusal::Condition;
         self.warp_mut(go.scheduler, go.slot).role =
-            Role::Stays(Stay { number, lanes, since, instance: None });
+            Role::Stays(Stay { number, lanes, since, instance: None, asked });
         self.prepare(go.scheduler, go.slot, env);
     }
 
@@ -214,8 +220,9 @@ impl Sm {
         let packed = before.unwrap_or_else(|| packed(entry, threads, lanes, env));
         resident.departures.push((go.scheduler as u32, go.slot as u32));
         shared.pending[stack as usize] += 1;
+        let ahead = shared.pending[stack as usize];
         let decided = go.now;
-        let departure = Departure { number, lanes, since, decided, stack, packed, stores };
+        let departure = Departure { number, lanes, since, decided, stack, ahead, packed, stores };
         let warp = self.warp_mut(go.scheduler, go.slot);
         warp.role = Role::Leaves(Box::new(departure));
         self.prepare(go.scheduler, go.slot, env);
@@ -272,6 +279,7 @@ impl Sm {
             home: warp.home,
             warp: Some(threads),
             since: departure.since,
+            ahead: departure.ahead,
             written: Vec::new(),
             stacks: 0,
             did: Default::default(),
@@ -303,6 +311,9 @@ impl Sm {
         counts.away_cycles += now - task.since;
         counts.did.add(&task.did);
         counts.did.instances += 1;
+        let experience = shared.session.experience_mut(task.number);
+        experience.away.add(now - task.since);
+        experience.ahead.add(task.ahead.into());
         if let Some(timeline) = &mut shared.timeline {
             timeline.offload(task.stack, task.number, task.since, now);
         }
@@ -344,6 +355,9 @@ impl Sm {
 
 /// An instance that stayed is at its end.
 fn stayed(stay: &Stay, now: Cycle, shared: &mut Shared<'_, '_>) {
+    if stay.asked {
+        shared.session.experience_mut(stay.number).home.add(now - stay.since);
+    }
     shared.candidates[stay.number as usize].stayed_cycles += now - stay.since;
     if let (Some(_), Some(learning)) = (stay.instance, &mut shared.learning) {
         learning.over += 1;

@@ -60,6 +60,8 @@ pub fn launch(
     let mut policy = policy::of(asked.offload);
     if session.watches_all {
         policy = policy::of("none");
+    } else if session.quarters.is_some() {
+        policy = policy::QUARTERS;
     }
     let mut measures = Measures::default();
     let mut trace = None;

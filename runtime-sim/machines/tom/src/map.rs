@@ -14,6 +14,7 @@ use nbcc_sim_simt::memory::{FIRST_ADDRESS, Memory};
 
 use crate::analyzer::{self, Analyzer};
 use crate::coherence::Faults;
+use crate::policy::Experience;
 
 /// Lines and their places.
 #[derive(Clone, Debug)]
@@ -86,6 +87,10 @@ pub struct Session {
     pub trace_events: Option<usize>,
     /// What is left out of coherence, in tests.
     pub faults: Faults,
+    /// By candidate: how long its instances took lately.
+    experience: Vec<Experience>,
+    /// By candidate: of four instances so many go, whatever the policy.
+    pub quarters: Option<Vec<u8>>,
 }
 
 impl Session {
@@ -99,6 +104,39 @@ impl Session {
         let scores = self.analyzer.as_ref().map(|analyzer| analyzer.scores(u64::MAX));
         let bits = scores.filter(|_| self.seen > 0).and_then(|scores| analyzer::best(&scores));
         Session { bits, marked: self.marked, copied: true, is_given: true, ..Session::default() }
+    }
+
+    /// What a run that watched all instances knows, for one under a pair of bits, or the baseline's map, in
+    /// which these quarters of the instances of each candidate go.
+    pub fn assigned(&self, bits: Option<StackBits>, quarters: Vec<u8>) -> Session {
+        Session {
+            bits,
+            marked: self.marked.clone(),
+            copied: true,
+            is_given: true,
+            quarters: Some(quarters),
+            ..Session::default()
+        }
+    }
+
+    /// How long instances of a candidate took lately.
+    pub fn experience(&self, candidate: u32) -> Experience {
+        self.experience.get(candidate as usize).copied().unwrap_or_default()
+    }
+
+    /// The same, to take more.
+    pub fn experience_mut(&mut self, candidate: u32) -> &mut Experience {
+        let at = candidate as usize;
+        if self.experience.len() <= at {
+            self.experience.resize(at + 1, Experience::default());
+        }
+        &mut self.experience[at]
+    }
+
+    /// Of four instances of a candidate so many go, where that is given.
+    pub fn quarters_of(&self, candidate: u32) -> u8 {
+        let given = self.quarters.as_ref().and_then(|all| all.get(candidate as usize));
+        given.copied().unwrap_or_default()
     }
 
     /// The map as it is known.

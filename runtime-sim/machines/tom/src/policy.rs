@@ -24,6 +24,40 @@ pub struct Question<'a> {
     pub lanes: u32,
     /// Bytes of a line.
     pub line_bytes: u32,
+    /// Instances of the candidate that came to this question so far, this one with them.
+    pub number: u64,
+    /// How long instances of this candidate took lately.
+    pub experience: Experience,
+    /// Of four instances of the candidate so many are to go, where a run says so.
+    pub quarters: u8,
+}
+
+/// How long instances of a candidate took lately, on either side.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Experience {
+    /// Cycles from marker to end of those that stayed although their condition held.
+    pub home: Mean,
+    /// Cycles from marker to acknowledgment of those that were offloaded.
+    pub away: Mean,
+    /// Requests that were pending at their stacks when these were sent, they themselves with them.
+    pub ahead: Mean,
+}
+
+/// A mean that forgets: over all numbers while they are few, then each counts a sixteenth.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Mean {
+    /// Numbers so far.
+    pub count: u64,
+    /// Their mean.
+    pub value: f64,
+}
+
+impl Mean {
+    /// Takes a number.
+    pub fn add(&mut self, number: u64) {
+        self.count += 1;
+        self.value += (number as f64 - self.value) / self.count.min(16) as f64;
+    }
 }
 
 /// What instances of a candidate did in stacks.
@@ -73,9 +107,14 @@ pub const POLICIES: &[Policy] = &[
     NONE,
     Policy { name: "always", decide: Some(always), ..NONE },
     Policy { name: "ideal", decide: Some(controlled), is_ideal: true, ..NONE },
-    Policy { name: "best", decide: Some(best), ..NONE },
+    Policy { name: "best", decide: Some(faster), ..NONE },
+    Policy { name: "balanced", decide: Some(balanced), ..NONE },
+    Policy { name: "scarce", decide: Some(scarce), ..NONE },
     Policy { name: "forced", decide: Some(always), checks_condition: false, ..NONE },
 ];
+
+/// What a run says for each candidate, under no name.
+pub const QUARTERS: Policy = Policy { name: "quarters", decide: Some(quarters), ..NONE };
 
 /// Nothing is offloaded.
 const NONE: Policy = Policy { name: "none", decide: None, checks_condition: true, is_ideal: false };
@@ -110,7 +149,7 @@ const ENOUGH: u64 = 8;
 /// asked for gets a smaller share of the stack: its multiprocessor is one against sixteen of the GPU, and
 /// arithmetic would keep it from the bandwidth that it is there for. One that mostly asks other stacks,
 /// or moves more than it asks for, stays.
-fn best(q: &Question<'_>) -> Verdict {
+fn balanced(q: &Question<'_>) -> Verdict {
     let verdict = controlled(q);
     let seen = q.history;
     if verdict != Verdict::Offload || seen.instances < ENOUGH {
@@ -127,13 +166,148 @@ fn best(q: &Question<'_>) -> Verdict {
     if u64::from(q.pending) >= share.max(1) { Verdict::Warps } else { Verdict::Offload }
 }
 
+/// As [`controlled`], but only while a link to the stack or from it is busy: what is not scarce need not
+/// be saved.
+fn scarce(q: &Question<'_>) -> Verdict {
+    if q.tx_busy || q.rx_busy { controlled(q) } else { Verdict::Channel }
+}
+
+/// Of so many instances one goes to the side that seems the slower one, to see whether it still is.
+const TRIAL: u64 = 32;
+
+/// To the side on which it will be over first. Warps are a fixed number of customers of two servers; where
+/// each goes to the one that answers sooner, both are kept as busy as they can be used (Wardrop,
+/// Proceedings of the Institution of Civil Engineers 1(3), 1952). The stack's answer is expected to take
+/// longer than lately as more requests are there than were then. Others gain as well by an instance that
+/// spares a busy link: it may take twice as long; and none by one that spares nothing scarce, which must be
+/// clearly faster. Before enough is known of both sides an eighth of the stack is tried.
+fn faster(q: &Question<'_>) -> Verdict {
+    let verdict = controlled(q);
+    if verdict != Verdict::Offload {
+        return verdict;
+    }
+    let Experience { home, away, ahead } = q.experience;
+    let few = 8 * q.pending < q.capacity;
+    let goes = if home.count < ENOUGH || away.count < ENOUGH {
+        few
+    } else {
+        let queue = f64::from(q.pending + 1) / ahead.value;
+        let worth = if q.tx_busy || q.rx_busy { 2.0 } else { 0.8 };
+        let is_faster = away.value * queue.max(1.0) < worth * home.value;
+        if q.number.is_multiple_of(TRIAL) { !is_faster && few } else { is_faster }
+    };
+    if goes { Verdict::Offload } else { Verdict::Warps }
+}
+
+/// A share of all instances, as evenly as it can be: what the best choice is compared with.
+fn quarters(q: &Question<'_>) -> Verdict {
+    let gone = |instances: u64| instances * u64::from(q.quarters) / 4;
+    if gone(q.number) > gone(q.number - 1) { Verdict::Offload } else { Verdict::Channel }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use nbcc_isa_tom::offload::{RegisterSet, Tag};
+
+    fn entry(tx: bool, rx: bool) -> Entry {
+        Entry {
+            kernel: 0,
+            begin: 1,
+            end: 2,
+            live_in: RegisterSet::default(),
+            live_out: RegisterSet::default(),
+            constants: Vec::new(),
+            inputs: 0,
+            tag: Tag { tx, rx },
+            trips: 1,
+            condition: None,
+        }
+    }
+
+    fn question(entry: &Entry) -> Question<'_> {
+        Question {
+            entry,
+            tx_busy: false,
+            rx_busy: false,
+            pending: 0,
+            capacity: 48,
+            history: History::default(),
+            lanes: 32,
+            line_bytes: 128,
+            number: 1,
+            experience: Experience::default(),
+            quarters: 0,
+        }
+    }
+
+    fn mean(count: u64, value: f64) -> Mean {
+        Mean { count, value }
+    }
 
     #[test]
     fn every_name_has_its_policy() {
         let names: Vec<&str> = POLICIES.iter().map(|policy| policy.name).collect();
         assert_eq!(names, nbcc_isa_tom::policy::OFFLOAD);
+    }
+
+    #[test]
+    fn control_spares_busy_channels_and_full_stacks() {
+        let saves = entry(false, true);
+        let q = question(&saves);
+        assert_eq!(controlled(&q), Verdict::Offload);
+        assert_eq!(controlled(&Question { rx_busy: true, ..q }), Verdict::Offload);
+        assert_eq!(controlled(&Question { tx_busy: true, ..q }), Verdict::Channel);
+        assert_eq!(controlled(&Question { pending: 48, ..q }), Verdict::Warps);
+        assert_eq!(scarce(&q), Verdict::Channel);
+        assert_eq!(scarce(&Question { rx_busy: true, ..q }), Verdict::Offload);
+    }
+
+    #[test]
+    fn the_faster_side_is_taken() {
+        let saves = entry(true, true);
+        let known = |away, home, ahead| Experience {
+            home: mean(ENOUGH, home),
+            away: mean(ENOUGH, away),
+            ahead: mean(ENOUGH, ahead),
+        };
+        let of = |pending, number, experience| {
+            faster(&Question { pending, number, experience, ..question(&saves) })
+        };
+        // An eighth of the stack while too little is known.
+        assert_eq!(of(5, 1, Experience::default()), Verdict::Offload);
+        assert_eq!(of(6, 1, Experience::default()), Verdict::Warps);
+        assert_eq!(of(9, 1, known(100.0, 200.0, 10.0)), Verdict::Offload);
+        // Twice the requests, twice the time.
+        assert_eq!(of(15, 1, known(100.0, 200.0, 10.0)), Verdict::Warps);
+        assert_eq!(of(0, 1, known(300.0, 200.0, 10.0)), Verdict::Warps);
+        // Somewhat faster will do where a link is busy only.
+        let close = Question { experience: known(190.0, 200.0, 10.0), ..question(&saves) };
+        assert_eq!(faster(&close), Verdict::Warps);
+        assert_eq!(faster(&Question { rx_busy: true, ..close }), Verdict::Offload);
+        assert_eq!(faster(&Question { rx_busy: true, pending: 48, ..close }), Verdict::Warps);
+        // One of many looks at the other side.
+        assert_eq!(of(0, TRIAL, known(300.0, 200.0, 10.0)), Verdict::Offload);
+        assert_eq!(of(0, TRIAL, known(100.0, 200.0, 10.0)), Verdict::Warps);
+    }
+
+    #[test]
+    fn quarters_are_spread_evenly() {
+        let saves = entry(true, true);
+        for share in 0..=4 {
+            let of = |number| quarters(&Question { number, quarters: share, ..question(&saves) });
+            let goes: Vec<bool> = (1..=8).map(|number| of(number) == Verdict::Offload).collect();
+            assert_eq!(goes.iter().filter(|goes| **goes).count(), 2 * usize::from(share));
+            assert_eq!(goes[..4], goes[4..]);
+        }
+    }
+
+    #[test]
+    fn a_mean_forgets() {
+        let mut seen = Mean::default();
+        (0..4).for_each(|number| seen.add(number));
+        assert_eq!((seen.count, seen.value), (4, 1.5));
+        (0..400).for_each(|_| seen.add(10));
+        assert!((seen.value - 10.0).abs() < 1e-6);
     }
 }

@@ -93,6 +93,8 @@ pub struct Stay {
     pub since: Cycle,
     /// Its number among the instances that are watched.
     pub instance: Option<u64>,
+    /// Whether it might have been offloaded.
+    pub asked: bool,
 }
 
 /// An instance that is about to be decided on.
@@ -123,6 +125,8 @@ pub struct Departure {
     pub decided: Cycle,
     /// The stack.
     pub stack: u32,
+    /// Requests for it that are pending, this one with them.
+    pub ahead: u32,
     /// What is sent.
     pub packed: Threads,
     /// The last store of its multiprocessor that must be over.

@@ -29,6 +29,8 @@ pub struct Task {
     pub warp: Option<Warp>,
     /// When it was asked for.
     pub since: Cycle,
+    /// Requests that were pending then at its stack, this one with them.
+    pub ahead: u32,
     /// Lines that it has written, for the requester to invalidate.
     pub written: Vec<u64>,
     /// The stacks that it accessed, a bit each.
@@ -103,6 +105,8 @@ impl Refusal {
 pub struct CandidateCounts {
     /// Instances.
     pub considered: u64,
+    /// Those of which the policy was asked.
+    pub asked: u64,
     /// Those that were offloaded.
     pub instances: u64,
     /// Those that were not, by [`Refusal`].
@@ -125,6 +129,7 @@ impl CandidateCounts {
     /// Adds others.
     pub fn add(&mut self, other: &CandidateCounts) {
         self.considered += other.considered;
+        self.asked += other.asked;
         self.instances += other.instances;
         self.refused.iter_mut().zip(other.refused).for_each(|(a, b)| *a += b);
         self.one_stack += other.one_stack;

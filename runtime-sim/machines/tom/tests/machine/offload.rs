@@ -302,3 +302,25 @@ fn blocks_without_end_are_given_up() {
     let error = bench.launch(1, 32).unwrap_err().to_string();
     assert!(error.contains("5000"), "{error}");
 }
+
+/// A run may say how many of four instances go, whatever the policy.
+#[test]
+fn quarters_of_the_instances_go() {
+    let text = format!(
+        "{PLACE}
+        region 0
+        ld.global.b32.weak R9, [D2], 0
+        int.add R9, R9, 1
+        st.global.b32.weak [D2], 0, R9
+        exit"
+    );
+    let begin = PLACED + 1;
+    let ranges = [(begin, begin + 3, words(&ADDRESS), words(&[]))];
+    for share in 0..=4 {
+        let mut bench = bench(with_table(&[], ("controlled", "baseline"), &text, &ranges));
+        bench.session = Session::default().assigned(None, vec![share]);
+        let timing = bench.run(1, 256);
+        assert_eq!(timing.measures.offload().instances, 2 * u64::from(share));
+        assert_eq!(bench.words(256), [1; 256]);
+    }
+}
