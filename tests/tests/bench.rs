@@ -64,3 +64,49 @@ fn figures_do_not_depend_on_threads() {
     assert_eq!(one, on("2"));
     assert_eq!(one, on("3"));
 }
+
+/// A suite of TOM's with one program, small.
+const STACKED: &str = "title = 't'\ntarget = 'tom'\n[[variant]]\nname = 'a'\nmachine = 'tom-baseline'\n\
+    [[variant]]\nname = 'b'\nmachine = 'tom'\nchoices = { offload = 'controlled' }\n\
+    [[program]]\nname = 'sp'\nsource = 'sp.ptx'\nquick = { n = 4 }\nsmall = { n = 2 }\n\
+    [program.buffers]\nout = { type = 'f32', shape = ['n'] }\n\
+    x = { type = 'f32', shape = ['n', 8192], value = 'random(-1, 1)' }\n\
+    [[program.launch]]\ngrid = ['n']\nblock = [256]\n\
+    args = ['buffer out', 'buffer x', 'buffer x', 'i32 n', 'i32 8192']\n\
+    [[figure]]\nname = 'speedup'\nvalue = 'cycles / cycles@b'\n";
+
+/// Every choice is tried, and every policy is compared with the best of them.
+#[test]
+fn policies_meet_the_best_choice() {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("s.toml"), STACKED).expect("a file");
+    std::fs::copy(nbcc_tests::root().join("examples/tom/sp.ptx"), folder.path().join("sp.ptx"))
+        .expect("a file");
+    let on = |threads: &str| {
+        let run = ["bench", "s.toml", "--tournament", "--quick", "--json", "--threads", threads];
+        let (code, out, err) = nbcc(folder.path(), &run);
+        assert_eq!(code, Some(0), "{err}");
+        serde_json::from_str::<Value>(&out).expect("JSON")
+    };
+    let data = on("2");
+    assert_eq!(data, on("1"));
+    let oracle = &data["programs"][0]["oracle"];
+    let best = oracle["cycles"].as_u64().expect("cycles");
+    assert!(oracle["quarters"].as_array().is_some_and(|all| !all.is_empty()));
+    let policies = data["policies"].as_array().expect("rows");
+    assert_eq!(policies.len(), 12);
+    for row in policies {
+        let cycles = row["programs"][0]["cycles"].as_u64().expect("cycles");
+        let regret = cycles as f64 / best as f64 - 1.0;
+        assert!((row["worst_regret"].as_f64().expect("a number") - regret).abs() < 1e-9, "{row}");
+        assert_eq!(row["worst_regret"], row["mean_regret"]);
+    }
+    // What is always offloaded is one of the choices that were tried.
+    let always = policies.iter().find(|row| row["policy"] == "always" && row["map"] == "baseline");
+    assert!(always.expect("a row")["worst_regret"].as_f64().is_some_and(|regret| regret >= 0.0));
+
+    let (code, _, err) =
+        nbcc(folder.path(), &["bench", "mpu", "--tournament", "--workload", "maxp"]);
+    assert_eq!(code, Some(2), "{err}");
+    assert!(err.contains("no variant of the suite has policies of offloading"), "{err}");
+}

@@ -421,6 +421,9 @@ pub struct BenchArgs {
     /// Small sizes
     #[arg(long)]
     pub quick: bool,
+    /// Policies of offloading against the best choice there is, instead of figures
+    #[arg(long, conflicts_with_all = ["figure", "plot"])]
+    pub tournament: bool,
     /// Only this program; may be given several times
     #[arg(long, value_name = "NAME")]
     pub workload: Vec<String>,

@@ -25,6 +25,55 @@ pub fn profile(profile: &Profile, sources: &SourceMap) -> String {
     costs("function", functions.collect()) + &costs("source line", lines.collect())
 }
 
+/// What became of the instances of each candidate for offloading: a row each, with the cycles that one
+/// took on either side. Reads the lists of the group `candidate`; nothing where a machine has none.
+pub fn candidates(statistics: &Statistics) -> String {
+    const COLUMNS: [(&str, &str); 7] = [
+        ("line", "candidate.line"),
+        ("considered", "candidate.considered"),
+        ("offloaded", "candidate.instances"),
+        ("learning", "candidate.refused_learning"),
+        ("condition", "candidate.refused_condition"),
+        ("channel", "candidate.refused_channel"),
+        ("warps", "candidate.refused_warps"),
+    ];
+    let list = |key: &str| match statistics.get(key)? {
+        Value::List(all) => Some(all.iter().map(count_of).collect::<Vec<u64>>()),
+        _ => None,
+    };
+    let columns: Vec<Vec<u64>> = COLUMNS.iter().filter_map(|(_, key)| list(key)).collect();
+    let times = ["candidate.away_cycles", "candidate.stayed_cycles"].map(list);
+    let (7, [Some(away), Some(stayed)]) = (columns.len(), times) else { return String::new() };
+    if away.is_empty() {
+        return String::new();
+    }
+    let mut text = "\n".to_string();
+    for (name, _) in COLUMNS {
+        let _ = write!(text, "{name:>11}");
+    }
+    text.push_str("  cycles there, here\n");
+    for number in 0..away.len() {
+        for column in &columns {
+            let _ = write!(text, "{:>11}", column[number]);
+        }
+        let (considered, gone) = (columns[1][number], columns[2][number]);
+        let each = |cycles: u64, instances: u64| match instances {
+            0 => "-".to_string(),
+            _ => grouped(cycles / instances),
+        };
+        let here = each(stayed[number], considered - gone.min(considered));
+        let _ = writeln!(text, "  {}, {here}", each(away[number], gone));
+    }
+    text
+}
+
+fn count_of(value: &Value) -> u64 {
+    match value {
+        Value::Count(count) => *count,
+        _ => 0,
+    }
+}
+
 fn cycles(cost: Cost) -> u64 {
     cost.issued + cost.stalled
 }
@@ -249,6 +298,42 @@ mod tests {
         row("energy.bank_read", "pJ", "Reads."),
         row("utilisation.bank", "-", "Busy."),
     ];
+
+    #[test]
+    fn each_candidate_has_a_row() {
+        const COUNTS: &[Definition] = &[
+            row("candidate.line", "-", "Line."),
+            row("candidate.considered", "instances", "All."),
+            row("candidate.instances", "instances", "Gone."),
+            row("candidate.refused_learning", "instances", "Stayed."),
+            row("candidate.refused_condition", "instances", "Stayed."),
+            row("candidate.refused_channel", "instances", "Stayed."),
+            row("candidate.refused_warps", "instances", "Stayed."),
+            row("candidate.away_cycles", "cycles", "There."),
+            row("candidate.stayed_cycles", "cycles", "Here."),
+        ];
+        assert_eq!(candidates(&Statistics::new(TABLE)), "");
+        let mut statistics = Statistics::new(COUNTS);
+        for (definition, values) in COUNTS.iter().zip([
+            [7, 9],
+            [4, 2],
+            [3, 0],
+            [0, 0],
+            [1, 0],
+            [0, 0],
+            [0, 2],
+            [3000, 0],
+            [500, 20],
+        ]) {
+            let values = values.map(|value: u64| Value::Count(value)).to_vec();
+            statistics.set(definition.key, Value::List(values));
+        }
+        let text = candidates(&statistics);
+        let rows: Vec<Vec<&str>> =
+            text.lines().skip(2).map(|line| line.split_whitespace().collect()).collect();
+        assert_eq!(rows[0], ["7", "4", "3", "0", "1", "0", "0", "1,000,", "500"]);
+        assert_eq!(rows[1], ["9", "2", "0", "0", "0", "0", "2", "-,", "10"]);
+    }
 
     #[test]
     fn shares_stand_beside_each_other() {

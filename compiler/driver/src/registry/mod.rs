@@ -55,9 +55,11 @@ pub static BUILT_IN: Registry = Registry {
 /// The headers of C that come with targets.
 const C_HEADERS: &[(&str, &str)] = &[("nbcc/sdpnm.h", include_str!("../../include/nbcc/sdpnm.h"))];
 
-/// The target whose machines have memory stacks, its mappings of addresses to them, and the analyzer
-/// that chooses among them.
-pub use tom::{ENTRY as STACKED, analyzer, mappings as stack_mappings, trace};
+/// The target whose machines have memory stacks, its mappings of addresses to them, the analyzer that
+/// chooses among them, and its policies of offloading with what a tournament of them runs.
+pub use tom::{
+    ENTRY as STACKED, POLICIES, analyzer, mappings as stack_mappings, tournament, trace,
+};
 
 /// The registry of this process: command lines are read, and codes explained, by one.
 static REGISTRY: OnceLock<&'static Registry> = OnceLock::new();

@@ -4,6 +4,7 @@ use nbcc_host::timing::Session;
 use nbcc_isa::machine::{Entry, MachineError, Override};
 use nbcc_isa_simt::{Program, asm};
 use nbcc_isa_tom::address::StackBits;
+pub use nbcc_isa_tom::policy::OFFLOAD as POLICIES;
 use nbcc_isa_tom::policy::{Mapping, Policy};
 use nbcc_isa_tom::{ISA, Machine};
 pub use nbcc_sim_tom::{analyzer, trace};
@@ -67,4 +68,34 @@ pub fn mappings(text: &str, overrides: &[Override]) -> Result<(Vec<StackBits>, f
         return Err(MachineError::at_key("stack.count", message));
     }
     Ok((machine.mappings(), machine.map.learn_share))
+}
+
+/// What a tournament of policies runs.
+pub mod tournament {
+    use super::*;
+
+    /// As the binary says.
+    pub fn run(binary: &[u8], request: GridRequest<'_>) -> GridRan {
+        launch(binary, request)
+    }
+
+    /// Nothing is offloaded; where the instances of candidates go is left in the session.
+    pub fn watch(binary: &[u8], request: GridRequest<'_>) -> (GridRan, nbcc_sim_tom::Session) {
+        let mut session = Session { tom: nbcc_sim_tom::Session::watching(), ..Session::default() };
+        let ran = simt::launch_in(&ISA, binary, request, &mut session);
+        (ran, session.tom)
+    }
+
+    /// Of four instances of each candidate so many are offloaded, under a pair of bits or the baseline's
+    /// mapping; `known` is what was watched.
+    pub fn assigned(
+        binary: &[u8],
+        request: GridRequest<'_>,
+        known: &nbcc_sim_tom::Session,
+        bits: Option<StackBits>,
+        quarters: Vec<u8>,
+    ) -> GridRan {
+        let mut session = Session { tom: known.assigned(bits, quarters), ..Session::default() };
+        simt::launch_in(&ISA, binary, request, &mut session)
+    }
 }

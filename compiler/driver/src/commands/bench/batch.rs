@@ -9,7 +9,7 @@ use nbcc_base::Diagnostic;
 
 use super::figures::Measured;
 use super::job::{self, How, Job, Outcome, Source};
-use super::suite::Checked;
+use super::suite::{Checked, Size};
 use crate::codes;
 use crate::progress::Steps;
 use crate::session::{Session, Stop};
@@ -22,8 +22,8 @@ pub struct Batch<'a> {
     pub sources: &'a [Option<Source>],
     /// The numbers of the variants, the first of the suite among them.
     pub variants: Vec<usize>,
-    /// Small sizes.
-    pub quick: bool,
+    /// The sizes of programs.
+    pub size: Size,
     /// Threads to simulate with.
     pub threads: usize,
 }
@@ -38,7 +38,7 @@ pub fn run(session: &mut Session, batch: &Batch<'_>) -> (Vec<Option<Measured>>, 
     for (number, source) in batch.sources.iter().enumerate() {
         if source.is_some() {
             jobs.extend(batch.variants.iter().map(|&variant| (number, How::Variant(variant))));
-            if batch.quick && suite.interpret_quick {
+            if batch.size == Size::Quick && suite.interpret_quick {
                 jobs.push((number, How::Interpreted));
             }
         }
@@ -69,7 +69,7 @@ pub fn run(session: &mut Session, batch: &Batch<'_>) -> (Vec<Option<Measured>>, 
                 program,
                 source,
                 how,
-                quick: batch.quick,
+                size: batch.size,
                 threads,
             };
             let mut own = taken(&sessions[index]).expect("a session is used once");

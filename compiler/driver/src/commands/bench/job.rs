@@ -11,7 +11,7 @@ use nbcc_placement::Remark;
 use nbcc_sim_engine::{Progress, Statistics, Value};
 use nbcc_stages::Image;
 
-use super::suite::{self, Checked, Numbers, Variant};
+use super::suite::{self, Checked, Numbers, Size, Variant};
 use super::{elements, launches};
 use crate::cli::{DataArgs, Extents, LanguageArgs, PassArgs, TargetArgs};
 use crate::commands::{interp, objdump, run};
@@ -19,7 +19,7 @@ use crate::compile::{self, Tools};
 use crate::data::inputs::{Loaded, Origin};
 use crate::data::{arguments, by, gather, inputs};
 use crate::kinds::functions::FunctionRequest;
-use crate::kinds::grids::GridRequest;
+use crate::kinds::grids::{Contents, GridLaunch, GridRequest};
 use crate::kinds::images::ImageRequest;
 use crate::kinds::{Measured, RunOptions};
 use crate::launch::{self, file::Plan, kernels_of, oracle};
@@ -61,6 +61,18 @@ pub struct Outcome {
     pub outputs: Outputs,
 }
 
+/// A compiled program of kernels with all that its launches need.
+pub struct Prepared {
+    /// The binary.
+    pub binary: Vec<u8>,
+    /// Contents of module variables, by name.
+    pub symbols: Vec<(String, Vec<u8>)>,
+    /// Contents of the buffers.
+    pub buffers: Vec<Contents>,
+    /// The launches.
+    pub launches: Vec<GridLaunch>,
+}
+
 /// A job.
 #[derive(Clone, Copy)]
 pub struct Job<'a> {
@@ -74,8 +86,8 @@ pub struct Job<'a> {
     pub source: &'a Source,
     /// What is done.
     pub how: How,
-    /// Small sizes.
-    pub quick: bool,
+    /// How large it is run.
+    pub size: Size,
     /// Threads to simulate with.
     pub threads: usize,
 }
@@ -84,16 +96,49 @@ pub struct Job<'a> {
 const MAX_STEPS: u64 = 1 << 40;
 
 impl Job<'_> {
-    /// Does it. The session has seen nothing yet.
-    pub fn run(&self, session: &mut Session) -> Result<Outcome, Stop> {
+    /// Shows the suite's file to a session that has seen nothing yet.
+    pub fn open(&self, session: &mut Session) {
         let suite = session.sources.add(self.file.clone());
         assert_eq!(suite, self.checked.source, "a session has the suite's file first");
+    }
+
+    /// A program of kernels, compiled as a variant says, with all that its launches need. The session has
+    /// seen the suite's file.
+    ///
+    /// # Panics
+    /// It is no program of kernels.
+    pub fn prepared(&self, session: &mut Session, variant: &Variant) -> Result<Prepared, Stop> {
+        let suite = self.checked.source;
+        let name = self.source.path.display().to_string();
+        let id = session.sources.add(SourceFile::new(name, self.source.text.clone()));
+        let target = &self.checked.suite.target;
+        let path = &self.source.path;
+        let language = LanguageArgs::default();
+        let tools = compile::tools(session, path, &language, Some(target))?;
+        let program = compile::parse_source(session, id, path, tools.reader, &[])?;
+        let names = self.program.names(self.size).clone();
+        let mut plan =
+            launches::plan(&mut Numbers { session, source: suite, names }, self.program)?;
+        let Runner::Grids(runner) = &tools.entry.runner else { panic!("a runner of kernels") };
+        let (binary, _) = self.compile(session, tools, variant, program, |_| ())?;
+        let described =
+            (runner.describe)(&binary).map_err(|error| objdump::broken(session, path, error))?;
+        let launches = launch::resolve(session, suite, &plan, &described.kernels)?;
+        let buffers = plan.take_contents();
+        let symbols = plan.symbols.iter().map(|s| (s.name.clone(), s.bytes.clone())).collect();
+        Ok(Prepared { binary, symbols, buffers, launches })
+    }
+
+    /// Does it. The session has seen nothing yet.
+    pub fn run(&self, session: &mut Session) -> Result<Outcome, Stop> {
+        self.open(session);
+        let suite = self.checked.source;
         let name = self.source.path.display().to_string();
         let id = session.sources.add(SourceFile::new(name, self.source.text.clone()));
         let target = &self.checked.suite.target;
         let language = LanguageArgs { entry: self.program.entry.clone(), ..Default::default() };
         let tools = compile::tools(session, &self.source.path, &language, Some(target))?;
-        let names = self.program.names(self.quick).clone();
+        let names = self.program.names(self.size).clone();
         let mut numbers = Numbers { session, source: suite, names };
         let data = data(&mut numbers, self.program)?;
         let params = match tools.entry.runner {
@@ -102,7 +147,7 @@ impl Job<'_> {
         };
         let path = &self.source.path;
         let program = compile::parse_source(session, id, path, tools.reader, params)?;
-        let names = self.program.names(self.quick).clone();
+        let names = self.program.names(self.size).clone();
         let mut numbers = Numbers { session, source: suite, names };
         match program {
             Program::Grids(grids) => {
@@ -305,7 +350,7 @@ impl Job<'_> {
         let all = measured.statistics.iter().flat_map(Statistics::iter);
         values.extend(all.map(|s| (s.definition.key.to_string(), s.value)));
         values.insert("host.run_seconds".into(), seconds.into());
-        let names = self.program.names(self.quick).iter();
+        let names = self.program.names(self.size).iter();
         values.extend(names.map(|(name, value)| (format!("size.{name}"), (*value).into())));
         values
     }

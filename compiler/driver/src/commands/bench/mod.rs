@@ -11,6 +11,7 @@ mod launches;
 mod plot;
 mod suite;
 mod table;
+mod tournament;
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -21,7 +22,7 @@ use serde_json::{Value, json};
 
 use self::figures::{Measured, Row};
 use self::job::Source;
-use self::suite::{Checked, Figure};
+use self::suite::{Checked, Figure, Size};
 use super::run;
 use crate::cli::{BenchArgs, LanguageArgs};
 use crate::registry::{self, BundledSuite};
@@ -59,13 +60,27 @@ pub fn bench(session: &mut Session, args: &BenchArgs) -> Result<(), Stop> {
     }
     let threads = args.threads.map_or_else(run::threads, |threads| threads as usize);
     session.flush();
+    if args.tournament {
+        let asked = tournament::Tournament {
+            checked: &checked,
+            sources: &sources,
+            quick: args.quick,
+            threads,
+        };
+        let (text, data) = tournament::run(session, &asked)?;
+        if let Some(path) = &args.stats {
+            files::write(session, path, format!("{data:#}\n").as_bytes())?;
+        }
+        tournament::show(&text, &data, args.json);
+        return Ok(());
+    }
     let (measured, failed) = batch::run(
         session,
         &batch::Batch {
             checked: &checked,
             sources: &sources,
             variants: variants(&checked, &figures),
-            quick: args.quick,
+            size: size(args),
             threads,
         },
     );
@@ -82,6 +97,11 @@ pub fn bench(session: &mut Session, args: &BenchArgs) -> Result<(), Stop> {
         false => console::print(&(heading(args, &checked, &programs) + &table::tables(&rows))),
     }
     if failed { Err(Stop::Failed) } else { Ok(()) }
+}
+
+/// How large programs are run.
+fn size(args: &BenchArgs) -> Size {
+    if args.quick { Size::Quick } else { Size::Whole }
 }
 
 fn known_suites() -> Vec<&'static str> {
@@ -208,7 +228,7 @@ fn heading(args: &BenchArgs, checked: &Checked, programs: &[bool]) -> String {
     let mut text = format!("{BOLD}{}{BOLD:#}, {which}\n", checked.suite.title);
     let run = checked.suite.programs.iter().zip(programs).filter(|(_, is_run)| **is_run);
     for (program, _) in run {
-        let sizes = program.names(args.quick).iter();
+        let sizes = program.names(size(args)).iter();
         let sizes: Vec<String> = sizes.map(|(name, value)| format!("{name} {value}")).collect();
         if !sizes.is_empty() {
             let _ = writeln!(text, "  {}: {}", program.name, sizes.join(", "));
@@ -238,7 +258,7 @@ fn json(
     });
     let programs = suite.programs.iter().zip(measured).filter(|(_, measured)| measured.is_some());
     let sizes =
-        programs.map(|(program, _)| (program.name.clone(), json!(program.names(args.quick))));
+        programs.map(|(program, _)| (program.name.clone(), json!(program.names(size(args)))));
     let mut runs = Vec::new();
     for (program, measured) in suite.programs.iter().zip(measured) {
         for (variant, values) in measured.iter().flatten() {

@@ -55,6 +55,9 @@ pub struct Program {
     /// The same, else.
     #[serde(default)]
     pub whole: BTreeMap<String, f64>,
+    /// The same for `--tournament`, those of `quick` where there are none.
+    #[serde(default)]
+    pub small: BTreeMap<String, f64>,
     /// Extents of the outputs where the source does not fix them.
     #[serde(default)]
     pub size: Vec<Spanned<Value>>,
@@ -70,6 +73,17 @@ pub struct Program {
     /// The launches of kernels, in order.
     #[serde(default, rename = "launch")]
     pub launches: Vec<Launch>,
+}
+
+/// How large programs are run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Size {
+    /// For a tournament, which runs them hundreds of times.
+    Small,
+    /// For `--quick`.
+    Quick,
+    /// Else.
+    Whole,
 }
 
 /// Memory and what it holds in the beginning.
@@ -116,7 +130,7 @@ pub struct Launch {
 }
 
 /// How programs are compiled, and for what.
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Variant {
     /// What formulas call it.
@@ -301,8 +315,12 @@ pub fn within(quoted: &Range<usize>, mistake: &Mistake) -> Range<usize> {
 
 impl Program {
     /// The values of its names at a size.
-    pub fn names(&self, quick: bool) -> &BTreeMap<String, f64> {
-        if quick { &self.quick } else { &self.whole }
+    pub fn names(&self, size: Size) -> &BTreeMap<String, f64> {
+        match size {
+            Size::Small if !self.small.is_empty() => &self.small,
+            Size::Small | Size::Quick => &self.quick,
+            Size::Whole => &self.whole,
+        }
     }
 }
 

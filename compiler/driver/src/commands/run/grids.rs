@@ -162,6 +162,9 @@ fn show(
     text.push_str(&write_reads(session, plan, &ran.buffers)?);
     if args.profile {
         text.push_str(&report::profile(&ran.measured.profile, &session.sources));
+        if let Some(statistics) = &ran.measured.statistics {
+            text.push_str(&report::candidates(statistics));
+        }
     }
     text.push_str(checked);
     // Nothing need stand behind the table: then it ends as any text does.
