@@ -199,8 +199,8 @@ impl Memory {
                 })
                 .collect(),
             travels: Slab::new(),
-            events: Queue::new(),
-            answers: Queue::new(),
+            events: Queue::default(),
+            answers: Queue::default(),
             done: Vec::new(),
             counts: MemoryCounts::default(),
         }

@@ -180,19 +180,20 @@ const TRIAL: u64 = 32;
 /// Proceedings of the Institution of Civil Engineers 1(3), 1952). The stack's answer is expected to take
 /// longer than lately as more requests are there than were then. Others gain as well by an instance that
 /// spares a busy link: it may take twice as long; and none by one that spares nothing scarce, which must be
-/// clearly faster. Before enough is known of both sides an eighth of the stack is tried.
+/// clearly faster. Before enough is known of both sides an eighth of the stack is tried while a link is busy.
 fn faster(q: &Question<'_>) -> Verdict {
     let verdict = controlled(q);
     if verdict != Verdict::Offload {
         return verdict;
     }
     let Experience { home, away, ahead } = q.experience;
-    let few = 8 * q.pending < q.capacity;
+    let busy = q.tx_busy || q.rx_busy;
+    let few = busy && 8 * q.pending < q.capacity;
     let goes = if home.count < ENOUGH || away.count < ENOUGH {
         few
     } else {
         let queue = f64::from(q.pending + 1) / ahead.value;
-        let worth = if q.tx_busy || q.rx_busy { 2.0 } else { 0.8 };
+        let worth = if busy { 2.0 } else { 0.8 };
         let is_faster = away.value * queue.max(1.0) < worth * home.value;
         if q.number.is_multiple_of(TRIAL) { !is_faster && few } else { is_faster }
     };
@@ -271,24 +272,27 @@ mod tests {
             away: mean(ENOUGH, away),
             ahead: mean(ENOUGH, ahead),
         };
-        let of = |pending, number, experience| {
-            faster(&Question { pending, number, experience, ..question(&saves) })
+        let of = |rx_busy, pending, number, experience| {
+            faster(&Question { rx_busy, pending, number, experience, ..question(&saves) })
         };
-        // An eighth of the stack while too little is known.
-        assert_eq!(of(5, 1, Experience::default()), Verdict::Offload);
-        assert_eq!(of(6, 1, Experience::default()), Verdict::Warps);
-        assert_eq!(of(9, 1, known(100.0, 200.0, 10.0)), Verdict::Offload);
+        // An eighth of the stack while too little is known, if something is scarce.
+        assert_eq!(of(true, 5, 1, Experience::default()), Verdict::Offload);
+        assert_eq!(of(true, 6, 1, Experience::default()), Verdict::Warps);
+        assert_eq!(of(false, 5, 1, Experience::default()), Verdict::Warps);
+        assert_eq!(of(false, 9, 1, known(100.0, 200.0, 10.0)), Verdict::Offload);
         // Twice the requests, twice the time.
-        assert_eq!(of(15, 1, known(100.0, 200.0, 10.0)), Verdict::Warps);
-        assert_eq!(of(0, 1, known(300.0, 200.0, 10.0)), Verdict::Warps);
+        assert_eq!(of(false, 15, 1, known(100.0, 200.0, 10.0)), Verdict::Warps);
+        assert_eq!(of(false, 0, 1, known(300.0, 200.0, 10.0)), Verdict::Warps);
+        assert_eq!(of(true, 0, 1, known(300.0, 200.0, 10.0)), Verdict::Offload);
+        // One of many looks at the other side.
+        assert_eq!(of(true, 0, TRIAL, known(500.0, 200.0, 10.0)), Verdict::Offload);
+        assert_eq!(of(false, 0, TRIAL, known(500.0, 200.0, 10.0)), Verdict::Warps);
+        assert_eq!(of(false, 0, TRIAL, known(100.0, 200.0, 10.0)), Verdict::Warps);
         // Somewhat faster will do where a link is busy only.
         let close = Question { experience: known(190.0, 200.0, 10.0), ..question(&saves) };
         assert_eq!(faster(&close), Verdict::Warps);
         assert_eq!(faster(&Question { rx_busy: true, ..close }), Verdict::Offload);
         assert_eq!(faster(&Question { rx_busy: true, pending: 48, ..close }), Verdict::Warps);
-        // One of many looks at the other side.
-        assert_eq!(of(0, TRIAL, known(300.0, 200.0, 10.0)), Verdict::Offload);
-        assert_eq!(of(0, TRIAL, known(100.0, 200.0, 10.0)), Verdict::Warps);
     }
 
     #[test]

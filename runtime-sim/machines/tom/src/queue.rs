@@ -34,9 +34,9 @@ pub struct Queue<T> {
     sequence: u64,
 }
 
-impl<T: Ord + Copy> Queue<T> {
-    /// Nothing is to come.
-    pub fn new() -> Queue<T> {
+/// Nothing is to come.
+impl<T: Ord + Copy> Default for Queue<T> {
+    fn default() -> Queue<T> {
         Queue {
             current: Vec::new(),
             now: 0,
@@ -46,7 +46,9 @@ impl<T: Ord + Copy> Queue<T> {
             sequence: 0,
         }
     }
+}
 
+impl<T: Ord + Copy> Queue<T> {
     /// Something happens at a time, no sooner than what was taken last.
     #[inline]
     pub fn push(&mut self, time: Time, event: T) {
@@ -125,7 +127,7 @@ impl<T: Ord + Copy> Queue<T> {
         if self.used[at / 64] >> (at % 64) & 1 == 1 && next - self.now < BUCKETS as u64 {
             self.used[at / 64] &= !(1 << (at % 64));
             std::mem::swap(&mut self.current, &mut self.buckets[at]);
-            self.current.sort_unstable_by(|a, b| (b.0, b.1).cmp(&(a.0, a.1)));
+            self.current.sort_unstable_by_key(|entry| Reverse((entry.0, entry.1)));
         }
         self.now = next;
         while let Some(&Reverse(entry)) = self.far.peek()
@@ -150,7 +152,7 @@ mod tests {
             seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
             (seed >> 33) % below
         };
-        let (mut queue, mut heap) = (Queue::new(), BinaryHeap::new());
+        let (mut queue, mut heap) = (Queue::default(), BinaryHeap::new());
         let (mut now, mut number) = (0, 0_u64);
         for round in 0..4000 {
             for _ in 0..random(8) {

@@ -235,7 +235,13 @@ fn decisions_add_up() {
         ("best", "transparent"),
         ("ideal", "baseline"),
     ] {
-        let changes = [("stack.warps", "2"), ("map.learn_share", "0.01")];
+        let changes = [
+            ("stack.warps", "2"),
+            ("map.learn_share", "0.01"),
+            // Links count as busy soon: `best` offloads nothing else at first.
+            ("offload.busy_threshold", "0.001"),
+            ("offload.busy_window", "50"),
+        ];
         let mut bench = bench(with_table(&changes, (offload, map), &text, &[range]));
         let timing = bench.run(70, 96);
         let s = bench.statistics(&timing);
