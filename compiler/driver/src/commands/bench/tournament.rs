@@ -337,7 +337,8 @@ mod tests {
             best: best.clone(),
             cycles: vec![cycles; contestants().len()],
         };
-        let (mean, worst, name) = summary(&[one("a", 220), one("b", 260)], 0).expect("two");
+        let both = [one("a", 220), one("b", 260)];
+        let (mean, worst, name) = summary(&both, 0).expect("two");
         assert!((mean - 0.2).abs() < 1e-9 && (worst - 0.3).abs() < 1e-9);
         assert_eq!(name, "b");
         assert!(summary(&[], 0).is_none());
