@@ -10,7 +10,7 @@ use nbcc_sim_engine::Cycle;
 /// Slots, as many as a word has bits.
 const SLOTS: Cycle = 64;
 
-/// Things to be looked at, from a cycle on that only grows.
+/// Things to be looked at, from a cycle on that grows while there are any.
 #[derive(Clone, Debug)]
 pub struct Wheel {
     /// The cycle that was taken last; everything is at it or later.
@@ -32,9 +32,13 @@ impl Wheel {
         Wheel { base: 0, occupied: 0, slots, words, far: BinaryHeap::new() }
     }
 
-    /// Looks at something in a cycle, which is none that was taken.
+    /// Looks at something in a cycle, which is not before one that was taken, unless nothing is left:
+    /// then time may begin anew.
     pub fn push(&mut self, cycle: Cycle, number: u32) {
-        debug_assert!(cycle >= self.base, "cycle {cycle} is over");
+        if cycle < self.base {
+            debug_assert!(self.next().is_none(), "cycle {cycle} is over");
+            self.base = cycle;
+        }
         if cycle - self.base < SLOTS {
             let slot = (cycle % SLOTS) as usize;
             self.occupied |= 1 << slot;
@@ -113,5 +117,10 @@ mod tests {
             set.retain(|(cycle, _)| *cycle > now);
         }
         assert!(now > 10_000);
+        while let Some(next) = wheel.next() {
+            wheel.take(next, &mut vec![]);
+        }
+        wheel.push(5, 1);
+        assert_eq!(wheel.next(), Some(5));
     }
 }
