@@ -46,22 +46,11 @@ pub(super) enum Place {
 /// Parts of values in ascending order, each once.
 pub(super) type Parts = Vec<Part>;
 
-/// The parts of values that each place is known to hold. States share what is the same in them.
-#[derive(Clone, Debug, Default)]
+/// The parts of values that each place is known to hold. States share what is the same in them, and
+/// what is shared is equal at a glance.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Known {
     held: BTreeMap<Place, Rc<Parts>>,
-}
-
-impl PartialEq for Known {
-    fn eq(&self, other: &Known) -> bool {
-        let same = |((place, parts), (other_place, others)): (
-            (&Place, &Rc<Parts>),
-            (&Place, &Rc<Parts>),
-        )| {
-            place == other_place && (Rc::ptr_eq(parts, others) || parts == others)
-        };
-        self.held.len() == other.held.len() && self.held.iter().zip(&other.held).all(same)
-    }
 }
 
 impl Known {
@@ -70,7 +59,7 @@ impl Known {
         let mut both = Known::default();
         for (&place, held) in &self.held {
             let Some(others) = other.held.get(&place) else { continue };
-            if Rc::ptr_eq(held, others) || held == others {
+            if held == others {
                 both.held.insert(place, held.clone());
                 continue;
             }
