@@ -5,7 +5,7 @@ use std::time::Duration;
 use nbcc_base::Diagnostic;
 
 use crate::cli::MapArgs;
-use crate::registry::arrays::{self, Array, Links, NoMapping, Request};
+use crate::registry::arrays::{self, Array, Effort, Links, NoMapping, Request};
 use crate::session::{Session, Stop};
 use crate::{console, files};
 
@@ -26,7 +26,7 @@ pub fn map(session: &mut Session, args: &MapArgs) -> Result<(), Stop> {
         array: &array,
         max_ii: args.max_ii.unwrap_or(array.contexts),
         time_limit: args.time_limit.unwrap_or(TIME_LIMIT),
-        is_patient: args.time_limit.is_some(),
+        effort: if args.time_limit.is_some() { Effort::Patient } else { Effort::Usual },
         mapper,
     };
     let outcome = arrays::map(&graph, &request).map_err(|why| {

@@ -2,7 +2,7 @@
 
 pub use nbcc_isa_sdpnm::{Array, Fault, Graph, Links, Mapping, check};
 pub use nbcc_target_sdpnm::map::mappers::{MAPPERS, find as mapper};
-pub use nbcc_target_sdpnm::map::{NoMapping, Outcome, Request, map};
+pub use nbcc_target_sdpnm::map::{Effort, NoMapping, Outcome, Request, map};
 pub use nbcc_target_sdpnm::{codes, read, report};
 
 /// The array that is mapped on where nobody says otherwise.

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use nbcc_isa_sdpnm::{Array, Graph, Machine, check};
 use nbcc_target_sdpnm::map::mappers::MAPPERS;
-use nbcc_target_sdpnm::map::{Request, map};
+use nbcc_target_sdpnm::map::{Effort, Request, map};
 
 /// What is summed up of the graphs of a kind.
 #[derive(Default)]
@@ -65,7 +65,7 @@ fn measure(array: &Array, graphs: Vec<(String, Graph)>, all: bool) -> Vec<(Strin
             array,
             max_ii: 64,
             time_limit: Duration::from_secs(60),
-            is_patient: false,
+            effort: Effort::Usual,
             mapper: &MAPPERS[0],
         };
         let begin = Instant::now();

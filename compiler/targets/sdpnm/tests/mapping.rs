@@ -11,7 +11,7 @@ use nbcc_isa_sdpnm::{Array, Edge, Graph, Links, Machine, Mapping, Node, check};
 use nbcc_target_sdpnm::map::dfg::{Dfg, Grid};
 use nbcc_target_sdpnm::map::mappers::{MAPPERS, find};
 use nbcc_target_sdpnm::map::random::Random;
-use nbcc_target_sdpnm::map::{NoMapping, Outcome, Request, map, mii, windows};
+use nbcc_target_sdpnm::map::{Effort, NoMapping, Outcome, Request, map, mii, windows};
 
 fn array(rows: u32, columns: u32, links: Links) -> Array {
     Array { rows, columns, links, ..Machine::built_in("sdpnm").array }
@@ -22,7 +22,7 @@ fn run(graph: &Graph, array: &Array, mapper: &str) -> Result<Outcome, NoMapping>
         array,
         max_ii: 64,
         time_limit: Duration::from_secs(60),
-        is_patient: false,
+        effort: Effort::Usual,
         mapper: find(mapper).expect("a mapper"),
     };
     let outcome = map(graph, &request)?;

@@ -19,7 +19,6 @@ pub mod version;
 mod words;
 
 use std::collections::BTreeSet;
-use std::time::Duration;
 
 use nbcc_analysis::{AffineForms, LoopForest};
 use nbcc_base::{SourceMap, Span};
@@ -176,9 +175,9 @@ fn cycles(func: &Function, machine: &Machine, block: Block) -> u32 {
 /// them, so that each is tried where the one before fails.
 const FOLLOWERS: [usize; 3] = [12, 3, 1];
 
-/// What a loop may take to be mapped, and with values that are handed on.
-const TIME: Duration = Duration::from_secs(2);
-const REUSE_TIME: Duration = Duration::from_millis(750);
+/// Rounds of the search for a loop, and with values that are handed on.
+const ROUNDS: u32 = 4;
+const REUSE_ROUNDS: u32 = 2;
 
 /// Puts a loop on an array.
 fn attempt(
@@ -239,13 +238,13 @@ fn attempt(
         number: array,
         mapper,
         max_ii: machine.array.contexts.min(core_cycles.saturating_sub(1)).max(1),
-        time_limit: TIME,
+        rounds: ROUNDS,
         name: &name,
     };
     // Fewer accesses are worth it where values that wait take no longer interval.
     let reused = reusing.into_iter().find_map(|built| {
         let max_ii = how.max_ii.min(bounds.mii);
-        let how = How { max_ii, time_limit: REUSE_TIME, ..how };
+        let how = How { max_ii, rounds: REUSE_ROUNDS, ..how };
         place::place(&built.body, &how).ok().map(|mapped| (built, mapped))
     });
     let (built, mapped) = match reused {

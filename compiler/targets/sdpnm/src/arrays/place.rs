@@ -16,7 +16,7 @@ use nbcc_mach::emit::source_place;
 use super::body::{Body, Edge, Node, Operand, Order, Port};
 use crate::map::mappers::Mapper;
 use crate::map::mii::{Mii, mii};
-use crate::map::{self, NoMapping, Outcome, Request, dfg::Dfg};
+use crate::map::{self, Effort, NoMapping, Outcome, Request, dfg::Dfg};
 
 /// A body on an array.
 #[derive(Debug)]
@@ -72,6 +72,10 @@ pub fn bounds(body: &Body, array: &Array) -> Mii {
     mii(&Dfg::new(&graph(body, &close).0), array)
 }
 
+/// After which mapping is given up: far beyond what rounds take, so that a program is the same on a
+/// busy machine.
+const TIME_LIMIT: Duration = Duration::from_secs(20);
+
 /// How a body is mapped.
 #[derive(Clone, Copy, Debug)]
 pub struct How<'a> {
@@ -85,8 +89,8 @@ pub struct How<'a> {
     pub mapper: &'static Mapper,
     /// The longest interval that is worth it.
     pub max_ii: u32,
-    /// After which mapping is given up.
-    pub time_limit: Duration,
+    /// Rounds of the search at the least interval.
+    pub rounds: u32,
     /// What assembly text calls it.
     pub name: &'a str,
 }
@@ -151,8 +155,8 @@ fn map_body(body: &Body, how: &How<'_>) -> Result<Mapped, String> {
         let request = Request {
             array: &how.machine.array,
             max_ii: how.max_ii,
-            time_limit: how.time_limit,
-            is_patient: false,
+            time_limit: TIME_LIMIT,
+            effort: Effort::Rounds(how.rounds),
             mapper: how.mapper,
         };
         let outcome = map::map(&graph, &request).map_err(|error| match error {
@@ -198,8 +202,8 @@ fn relaxed(body: &Body, how: &How<'_>) -> Result<Mapped, String> {
     let request = Request {
         array: &array,
         max_ii: how.max_ii,
-        time_limit: how.time_limit,
-        is_patient: false,
+        time_limit: TIME_LIMIT,
+        effort: Effort::Rounds(how.rounds),
         mapper: how.mapper,
     };
     let gave_up = || "values wait longer than registers allow".to_string();

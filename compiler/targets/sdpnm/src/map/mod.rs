@@ -36,11 +36,22 @@ pub struct Request<'a> {
     pub max_ii: u32,
     /// After which nothing is tried any more.
     pub time_limit: Duration,
-    /// Whether all of that time is to be used for the least interval; else the mapper gives up
-    /// earlier where it does not get on.
-    pub is_patient: bool,
+    /// How long one interval is tried.
+    pub effort: Effort,
     /// Who maps.
     pub mapper: &'static Mapper,
+}
+
+/// How long an interval is tried before the next one is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effort {
+    /// While the mapper gets on, within seconds.
+    Usual,
+    /// All of the time for the least interval.
+    Patient,
+    /// So many rounds at the least interval and one at others, whatever time that takes: what is found
+    /// depends on no clock.
+    Rounds(u32),
 }
 
 /// A mapping and what is known of it.
@@ -85,25 +96,33 @@ pub fn map(graph: &Graph, request: &Request<'_>) -> Result<Outcome, NoMapping> {
     }
     let grid = Grid::new(request.array);
     let budget = Budget::new(request.time_limit);
-    let patience =
-        if request.is_patient { request.time_limit } else { PATIENCE.min(request.time_limit) };
+    let patience = match request.effort {
+        Effort::Patient => request.time_limit,
+        Effort::Usual | Effort::Rounds(_) => PATIENCE.min(request.time_limit),
+    };
     let mut is_proved = true;
     let mut ii = mii.mii;
     loop {
         // Half of what is left of the patience is for this interval; after that, a quick try each.
         let spent = budget.spent();
         let left = patience.saturating_sub(spent);
-        let is_quick = left < patience / 8;
+        let is_quick = match request.effort {
+            Effort::Rounds(_) => ii > mii.mii,
+            Effort::Usual | Effort::Patient => left < patience / 8,
+        };
+        let counted = matches!(request.effort, Effort::Rounds(_));
         let problem = Problem {
             graph,
             dfg: &dfg,
             grid: &grid,
             ii: i64::from(ii),
-            budget: if is_quick { budget } else { budget.until(spent + left / 2) },
-            rounds: match (is_quick, request.is_patient) {
-                (true, _) => Some(2),
-                (false, true) => Some(u32::MAX),
-                (false, false) => None,
+            budget: if is_quick || counted { budget } else { budget.until(spent + left / 2) },
+            rounds: match (request.effort, is_quick) {
+                (Effort::Rounds(_), true) => Some(1),
+                (Effort::Rounds(rounds), false) => Some(rounds),
+                (_, true) => Some(2),
+                (Effort::Patient, false) => Some(u32::MAX),
+                (Effort::Usual, false) => None,
             },
         };
         match (request.mapper.place)(&problem) {
