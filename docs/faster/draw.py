@@ -62,14 +62,14 @@ def legend(y):
     body, x = [], 90
     for cause, colour in CAUSES.items():
         body += [rect(x, y - 10, 12, 12, colour), label(x + 16, y, cause.replace("_", " "))]
-        x += 110
+        x += 36 + 7 * len(cause)
     return body
 
 
 def bars(runs):
     """A bar a version, as long as its cycles, parted by causes; a line where the estimate is."""
     most = max(max(cycles, estimate) for cycles, estimate, _, _ in runs.values())
-    scale, body = (WIDTH - 180) / most, legend(20)
+    scale, body = (WIDTH - 220) / most, legend(20)
     for k, (version, (cycles, estimate, causes, _)) in enumerate(runs.items()):
         y, x = 40 + 36 * k, 90.0
         body.append(label(80, y + 17, version, "end"))
@@ -78,7 +78,8 @@ def bars(runs):
             x += share * cycles * scale
         at = 90 + estimate * scale
         body.append(f'<line x1="{at:.1f}" y1="{y - 4}" x2="{at:.1f}" y2="{y + 28}" stroke="black" stroke-width="2"/>')
-        body.append(label(max(x, at) + 6, y + 17, f"{cycles:,}"))
+        body.append(label(x + 6, y + 17, f"{cycles:,}"))
+        body.append(label(at + 6, y + 17, f"estimated {estimate:,}"))
     return svg(50 + 36 * len(runs), body)
 
 
