@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 use nbcc_isa::Instruction;
 
 use crate::dependence::{DependenceGraph, Edge};
-use crate::schedule::Turn;
+use crate::schedule::Priority;
 use crate::{InstData, VReg};
 
 /// Of those that are ready, so many are looked at.
@@ -27,13 +27,13 @@ pub struct Pressure<'a, C> {
 }
 
 /// An order of the instructions of a block in which few wait and few registers are live at once:
-/// no more than the limits, or than in the program's order where that is above. `latency` and `turn`
+/// no more than the limits, or than in the program's order where that is above. `latency` and `priority`
 /// are those of [`crate::schedule::list_schedule`].
 pub fn schedule<I: Instruction<Reg = VReg>>(
     insts: &[InstData<I>],
     graph: &DependenceGraph,
     latency: impl Fn(usize, &Edge) -> u32,
-    turn: impl Fn(usize) -> Turn,
+    priority: impl Fn(usize) -> Priority,
     pressure: &Pressure<'_, I::Class>,
 ) -> Vec<usize> {
     let count = insts.len();
@@ -48,9 +48,10 @@ pub fn schedule<I: Instruction<Reg = VReg>>(
     let mut waiting = BinaryHeap::new();
     waiting.extend((0..count).filter(|&at| degrees[at] == 0).map(|at| Reverse((0, at))));
     // How many wait that are not to come last.
-    let mut coming = (0..count).filter(|&at| degrees[at] == 0 && turn(at) < Turn::Last).count();
-    // By what is to come first: the turn, the longest way to the end, the program.
-    let mut ready: BTreeSet<(Turn, Reverse<u32>, usize)> = BTreeSet::new();
+    let mut coming =
+        (0..count).filter(|&at| degrees[at] == 0 && priority(at) < Priority::Last).count();
+    // By what is to come first: the priority, the longest way to the end, the program.
+    let mut ready: BTreeSet<(Priority, Reverse<u32>, usize)> = BTreeSet::new();
     let mut in_order: BTreeSet<usize> = BTreeSet::new();
     let mut order = Vec::with_capacity(count);
     let mut clock = 0;
@@ -59,13 +60,14 @@ pub fn schedule<I: Instruction<Reg = VReg>>(
             && cycle <= clock
         {
             waiting.pop();
-            coming -= usize::from(turn(at) < Turn::Last);
-            ready.insert((turn(at), Reverse(height[at]), at));
+            coming -= usize::from(priority(at) < Priority::Last);
+            ready.insert((priority(at), Reverse(height[at]), at));
             in_order.insert(at);
         }
-        let usual = ready.iter().take_while(|(turn, ..)| *turn < Turn::Last || coming == 0);
+        let usual =
+            ready.iter().take_while(|(priority, ..)| *priority < Priority::Last || coming == 0);
         let fits = usual.take(LOOK).find(|&&(.., at)| live.fits(at)).map(|&(.., at)| at);
-        let may = |at: &usize| turn(*at) < Turn::Last || live.is_full() || coming == 0;
+        let may = |at: &usize| priority(*at) < Priority::Last || live.is_full() || coming == 0;
         let in_turn: Vec<usize> = match fits {
             Some(_) => vec![],
             None => in_order.iter().copied().filter(may).take(LOOK).collect(),
@@ -81,7 +83,7 @@ pub fn schedule<I: Instruction<Reg = VReg>>(
             (None, None) if live.give_up() => continue,
             (None, None) => in_order.first().copied().expect("something is ready"),
         };
-        ready.remove(&(turn(at), Reverse(height[at]), at));
+        ready.remove(&(priority(at), Reverse(height[at]), at));
         in_order.remove(&at);
         live.issue(at);
         order.push(at);
@@ -89,7 +91,7 @@ pub fn schedule<I: Instruction<Reg = VReg>>(
             earliest[edge.to] = earliest[edge.to].max(clock + latency(at, edge));
             degrees[edge.to] -= 1;
             if degrees[edge.to] == 0 {
-                coming += usize::from(turn(edge.to) < Turn::Last);
+                coming += usize::from(priority(edge.to) < Priority::Last);
                 waiting.push(Reverse((earliest[edge.to], edge.to)));
             }
         }

@@ -17,10 +17,10 @@ use crate::{InstData, VReg};
 
 /// When an instruction is to come, among those that are ready.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Turn {
+pub enum Priority {
     /// Before all others.
     First,
-    /// When it is its turn.
+    /// When the longest way to the end says so.
     Usual,
     /// When nothing else is ready or will be by waiting.
     Last,
@@ -31,7 +31,7 @@ pub enum Turn {
 pub fn list_schedule(
     graph: &DependenceGraph,
     latency: impl Fn(usize, &Edge) -> u32,
-    turn: impl Fn(usize) -> Turn,
+    priority: impl Fn(usize) -> Priority,
 ) -> Vec<usize> {
     let count = graph.successors.len();
     // How long the instructions behind one take at least.
@@ -45,7 +45,8 @@ pub fn list_schedule(
     let mut waiting = BinaryHeap::new();
     let mut ready = BinaryHeap::new();
     // How many wait that are not to come last.
-    let mut coming = (0..count).filter(|&at| degrees[at] == 0 && turn(at) < Turn::Last).count();
+    let mut coming =
+        (0..count).filter(|&at| degrees[at] == 0 && priority(at) < Priority::Last).count();
     waiting.extend((0..count).filter(|&at| degrees[at] == 0).map(|at| Reverse((0, at))));
     let mut order = Vec::with_capacity(count);
     let mut clock = 0;
@@ -54,11 +55,13 @@ pub fn list_schedule(
             && cycle <= clock
         {
             waiting.pop();
-            coming -= usize::from(turn(at) < Turn::Last);
+            coming -= usize::from(priority(at) < Priority::Last);
             // The first of the program, where two are as far from the end.
-            ready.push((Reverse(turn(at)), height[at], Reverse(at)));
+            ready.push((Reverse(priority(at)), height[at], Reverse(at)));
         }
-        let now = |&(Reverse(turn), ..): &(Reverse<Turn>, u32, _)| turn < Turn::Last || coming == 0;
+        let now = |&(Reverse(priority), ..): &(Reverse<Priority>, u32, _)| {
+            priority < Priority::Last || coming == 0
+        };
         if !ready.peek().is_some_and(now) {
             clock = waiting.peek().map_or(clock + 1, |Reverse((cycle, _))| *cycle);
             continue;
@@ -69,7 +72,7 @@ pub fn list_schedule(
             earliest[edge.to] = earliest[edge.to].max(clock + latency(at, edge));
             degrees[edge.to] -= 1;
             if degrees[edge.to] == 0 {
-                coming += usize::from(turn(edge.to) < Turn::Last);
+                coming += usize::from(priority(edge.to) < Priority::Last);
                 waiting.push(Reverse((earliest[edge.to], edge.to)));
             }
         }

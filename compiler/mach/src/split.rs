@@ -2,7 +2,7 @@
 //! in-order core that waits for anti dependences runs a block no faster than its registers come free:
 //! by Little's law, a block whose own values take so many cycles of a register each needs at least
 //! their sum over the number of entries left. Values that are live across such a block, but rarely
-//! used, are made again at their uses, or kept in another file in between (splitting: Cooper,
+//! used, are rematerialised at their uses, or kept in another file in between (splitting: Cooper,
 //! Simpson, "Live Range Splitting in a Graph Coloring Register Allocator", CC 1998). The one whose
 //! absence is worth most goes first, until none is worth its instructions.
 
@@ -19,9 +19,9 @@ const REACH: usize = 12;
 
 /// How a value can do without a register between its uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
-    /// It is made again at each use.
-    Remade,
+pub enum SplitKind {
+    /// It is rematerialised at each use.
+    Rematerialised,
     /// It lies in a register of another file, by its number.
     Moved {
         /// The file.
@@ -43,7 +43,7 @@ pub trait Splitter<I: Instruction<Reg = VReg>> {
     fn runs(&self, func: &Function<I>, block: Block) -> f64;
 
     /// How the value of a register can do without it.
-    fn way(&self, func: &Function<I>, vreg: VReg) -> Option<Way>;
+    fn split_kind(&self, func: &Function<I>, vreg: VReg) -> Option<SplitKind>;
 
     /// The instruction that brings the value of `vreg` to a new register: from `home`, where it was
     /// moved.
@@ -57,13 +57,13 @@ pub trait Splitter<I: Instruction<Reg = VReg>> {
 }
 
 /// What splitting did: for each instruction of each block, its place before, `None` for new ones; how
-/// many values are made again, and how many lie in registers of another file.
+/// many values are rematerialised, and how many lie in registers of another file.
 #[derive(Clone, Debug, Default)]
 pub struct Split {
     /// Places before.
     pub origins: SecondaryMap<Block, Vec<Option<u32>>>,
-    /// Values that are made again.
-    pub remade: u32,
+    /// Values that are rematerialised.
+    pub rematerialised: u32,
     /// Values that lie in another file.
     pub moved: u32,
 }
@@ -79,8 +79,8 @@ where
     let mut done = Split::default();
     for way in ways.values() {
         match way {
-            Way::Remade => done.remade += 1,
-            Way::Moved { .. } => done.moved += 1,
+            SplitKind::Rematerialised => done.rematerialised += 1,
+            SplitKind::Moved { .. } => done.moved += 1,
         }
     }
     rewrite(func, &ways, target, &mut done);
@@ -129,7 +129,11 @@ struct Change {
     cycles: f64,
 }
 
-fn choose<I, S>(func: &Function<I>, files: &[(I::Class, u32)], target: &S) -> BTreeMap<VReg, Way>
+fn choose<I, S>(
+    func: &Function<I>,
+    files: &[(I::Class, u32)],
+    target: &S,
+) -> BTreeMap<VReg, SplitKind>
 where
     I: Instruction<Reg = VReg> + Copy,
     S: Splitter<I>,
@@ -202,10 +206,10 @@ where
         short.next().is_some()
     };
     let short: Vec<bool> = (0..files.len()).map(short).collect();
-    let mut ways: BTreeMap<VReg, (usize, Way)> = BTreeMap::new();
+    let mut ways: BTreeMap<VReg, (usize, SplitKind)> = BTreeMap::new();
     for &vreg in changes.keys() {
         if let Some(file) = file_of(vreg).filter(|&file| short[file])
-            && let Some(way) = target.way(func, vreg)
+            && let Some(way) = target.split_kind(func, vreg)
         {
             ways.insert(vreg, (file, way));
         }
@@ -219,15 +223,15 @@ fn greedy<C>(
     files: &[(C, u32)],
     needs: &mut SecondaryMap<Block, Need>,
     changes: &BTreeMap<VReg, BTreeMap<Block, Change>>,
-    ways: &BTreeMap<VReg, (usize, Way)>,
-) -> BTreeMap<VReg, Way> {
-    let changed = |need: &Need, change: &Change, file: usize, way: Way| {
+    ways: &BTreeMap<VReg, (usize, SplitKind)>,
+) -> BTreeMap<VReg, SplitKind> {
+    let changed = |need: &Need, change: &Change, file: usize, way: SplitKind| {
         let mut need = need.clone();
         need.issue += change.moves;
         need.cycles[file] += change.cycles;
         if change.long {
             need.long[file] -= 1;
-            if let Way::Moved { file: other, .. } = way {
+            if let SplitKind::Moved { file: other, .. } = way {
                 need.long[other] += 1;
             }
         }
@@ -264,7 +268,7 @@ fn greedy<C>(
 
 fn rewrite<I, S>(
     func: &mut Function<I>,
-    ways: &BTreeMap<VReg, Way>,
+    ways: &BTreeMap<VReg, SplitKind>,
     target: &mut S,
     done: &mut Split,
 ) where
@@ -273,14 +277,17 @@ fn rewrite<I, S>(
 {
     let mut homes: BTreeMap<VReg, VReg> = BTreeMap::new();
     for (&vreg, &way) in ways {
-        if let Way::Moved { source, .. } = way {
+        if let SplitKind::Moved { source, .. } = way {
             let home = source.unwrap_or_else(|| target.home(func, vreg));
             homes.insert(vreg, home);
         }
     }
-    // The definitions of what is made again go, and the copies of what stays where it was.
+    // The definitions of what is rematerialised go, and the copies of what stays where it was.
     let goes = |vreg: VReg| {
-        matches!(ways.get(&vreg), Some(Way::Remade | Way::Moved { source: Some(_), .. }))
+        matches!(
+            ways.get(&vreg),
+            Some(SplitKind::Rematerialised | SplitKind::Moved { source: Some(_), .. })
+        )
     };
     let blocks: Vec<Block> = func.blocks.keys().collect();
     for block in blocks {

@@ -6,7 +6,7 @@ use cranelift_entity::SecondaryMap;
 use nbcc_ir::testing::Rng;
 use nbcc_mach::regalloc::{Allocation, Policy, RegisterFile, Slots, allocate, check};
 use nbcc_mach::rename::{Timing, rename};
-use nbcc_mach::split::{Split, Splitter, Way, split};
+use nbcc_mach::split::{Split, SplitKind, Splitter, split};
 use nbcc_mach::{Block, BlockData, Function, InstData, VReg};
 
 use crate::toy::{Class, Inst, Toy, ToySpiller, WORD, generate, run, straight, transfer};
@@ -127,10 +127,10 @@ impl Splitter<Toy> for ToySplitter {
         10f64.powi(func.blocks[block].loop_depth as i32)
     }
 
-    fn way(&self, func: &Function<Toy>, vreg: VReg) -> Option<Way> {
+    fn split_kind(&self, func: &Function<Toy>, vreg: VReg) -> Option<SplitKind> {
         match func.vregs[vreg].class {
-            Class::Flag => Some(Way::Moved { file: 1, source: None }),
-            Class::Word => self.constants.contains_key(&vreg).then_some(Way::Remade),
+            Class::Flag => Some(SplitKind::Moved { file: 1, source: None }),
+            Class::Word => self.constants.contains_key(&vreg).then_some(SplitKind::Rematerialised),
             Class::Wide => None,
         }
     }
@@ -177,7 +177,7 @@ fn check_split(before: &Function<Toy>, after: &Function<Toy>, done: &Split) -> R
 
 #[test]
 fn split_functions_compute_what_they_computed() {
-    let (mut moved, mut remade, mut damaged) = (0, 0, 0);
+    let (mut moved, mut rematerialised, mut damaged) = (0, 0, 0);
     for seed in 0..5000 {
         let mut random = Rng::new(seed);
         let before = generate(&mut random);
@@ -195,7 +195,7 @@ fn split_functions_compute_what_they_computed() {
             assert_eq!(shown, run(&after, path, |vreg, part| (vreg, part)), "seed {seed}, {path}");
         }
         moved += done.moved;
-        remade += done.remade;
+        rematerialised += done.rematerialised;
         // Something that was brought is another value.
         for (block, data) in after.blocks.iter_mut() {
             for (data, origin) in data.insts.iter_mut().zip(&done.origins[block]) {
@@ -206,7 +206,7 @@ fn split_functions_compute_what_they_computed() {
         }
         damaged += u32::from(check_split(&before, &after, &done).is_err());
     }
-    assert!(moved > 100 && remade > 100, "{moved} moved, {remade} made again");
+    assert!(moved > 100 && rematerialised > 100, "{moved} moved, {rematerialised} rematerialised");
     assert!(damaged > 100, "{damaged} damages were found");
 }
 
@@ -218,7 +218,7 @@ fn nothing_is_split_without_need() {
         let mut after = before.clone();
         let files = [(Class::Flag, 4000), (Class::Word, 4000), (Class::Wide, 4000)];
         let done = split(&mut after, &files, &mut ToySplitter::new(&before, 2));
-        assert_eq!((done.moved, done.remade), (0, 0), "seed {seed}");
+        assert_eq!((done.moved, done.rematerialised), (0, 0), "seed {seed}");
     }
 }
 
@@ -242,5 +242,5 @@ fn far_too_many_values_are_split() {
     let files = [(Class::Flag, 4), (Class::Word, 8), (Class::Wide, 4)];
     let done = split(&mut after, &files, &mut ToySplitter::new(&before, 2));
     assert_eq!(check_split(&before, &after, &done), Ok(()));
-    assert!(done.remade > 12, "{} of 20 do not live through the loop", done.remade);
+    assert!(done.rematerialised > 12, "{} of 20 do not live through the loop", done.rematerialised);
 }

@@ -8,7 +8,7 @@ use nbcc_ir::testing::Rng;
 use nbcc_isa::RegisterClass;
 use nbcc_mach::dependence::{Dependence, DependenceGraph, Edge};
 use nbcc_mach::prepass::{self, Pressure};
-use nbcc_mach::schedule::{Turn, check, list_schedule};
+use nbcc_mach::schedule::{Priority, check, list_schedule};
 use nbcc_mach::{AffineAddress, InstData, MemoryAccess, VReg};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -203,19 +203,19 @@ fn reordered_blocks_compute_the_same() {
         let graph = DependenceGraph::new(&insts, units, is_fixed);
         // Any latencies give an order of the graph.
         let latencies: Vec<u32> = insts.iter().map(|_| random.below(12) as u32).collect();
-        let turn = |at: usize| match insts[at].inst {
-            Inst::Load { .. } => Turn::First,
-            Inst::Store { .. } => Turn::Last,
-            _ => Turn::Usual,
+        let priority = |at: usize| match insts[at].inst {
+            Inst::Load { .. } => Priority::First,
+            Inst::Store { .. } => Priority::Last,
+            _ => Priority::Usual,
         };
         let latency = |from: usize, _: &Edge| latencies[from];
-        let listed = list_schedule(&graph, latency, turn);
+        let listed = list_schedule(&graph, latency, priority);
         let pressure = Pressure {
             class: &|_| Some(Class::Word),
             limits: &[(Class::Word, random.below(8) as u32)],
             live: (&[], &[]),
         };
-        let within = prepass::schedule(&insts, &graph, latency, turn, &pressure);
+        let within = prepass::schedule(&insts, &graph, latency, priority, &pressure);
         for order in [listed, within] {
             assert_eq!(check(&insts, &order, units, is_fixed), Ok(()), "seed {seed}");
             assert_eq!(run(&insts, &program), run(&insts, &order), "seed {seed}: {order:?}");

@@ -8,7 +8,7 @@ use cranelift_entity::SecondaryMap;
 use nbcc_isa::Instruction;
 use nbcc_isa_simt::{Inst, Memory, RegClass, Unit};
 use nbcc_mach::dependence::{Dependence, DependenceGraph, Edge};
-use nbcc_mach::schedule::{self, Turn};
+use nbcc_mach::schedule::{self, Priority};
 use nbcc_mach::{Block, InstData, VReg};
 
 use super::dependence::is_fixed;
@@ -45,8 +45,8 @@ pub fn run(
             };
             let found =
                 schedule::list_schedule(&graph, latency, |at| match is_load(&window[at].inst) {
-                    true => Turn::First,
-                    false => Turn::Usual,
+                    true => Priority::First,
+                    false => Priority::Usual,
                 });
             order.extend(found.into_iter().map(|at| number * WINDOW + at));
         }

@@ -105,7 +105,7 @@ pub fn split_ranges(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(),
     for kernel in &mut state.selected {
         let before = cx.passes.verify_each.then(|| kernel.code.func.clone());
         let done = split::run(&mut kernel.code, &state.machine);
-        if done.remade + done.moved > 0 {
+        if done.rematerialised + done.moved > 0 {
             cx.remarks.push(split_remark(&kernel.code, &done));
         }
         kernel.unsplit = before.map(|before| (before, done));
@@ -121,8 +121,8 @@ fn split_remark(code: &Selected, done: &Split) -> Remark {
         name: "Split",
         function: code.func.name.clone(),
         span: code.func.first_span(),
-        message: Message::of_value("Remade", done.remade)
-            .text(" constants are made again at their uses, ")
+        message: Message::of_value("Rematerialised", done.rematerialised)
+            .text(" constants are rematerialised at their uses, ")
             .value("Moved", done.moved)
             .text(" addresses lie in DataRF between them: other values wait for registers"),
         terms: vec![],

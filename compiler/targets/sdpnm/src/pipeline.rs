@@ -250,7 +250,7 @@ fn run_allocate(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Fai
         .value("Spilled", spilled)
         .text(" values are kept in the frame, ")
         .value("Rematerialised", rematerialised)
-        .text(" are made again where they are used");
+        .text(" are rematerialised");
     let terms = vec![Term::new("Coalesced", coalesced)];
     let remark = remark(state, "allocate", "Registers", message);
     cx.remarks.push(Remark { terms, ..remark });

@@ -166,7 +166,7 @@ impl Target for Sdpnm {
         let _ = writeln!(out, "  instructions  {}", program.code.text.len());
         let _ = writeln!(
             out,
-            "  kept          {} values in the frame, {} made again where they are used",
+            "  kept          {} values in the frame, {} rematerialised",
             done.spilled, done.rematerialised
         );
         let data: usize = program.data.iter().map(|data| data.bytes.len()).sum();

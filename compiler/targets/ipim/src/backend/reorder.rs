@@ -17,7 +17,7 @@ use nbcc_mach::dependence::{Dependence, DependenceGraph, Edge};
 use nbcc_mach::liveness::Liveness;
 use nbcc_mach::prepass::{self, Pressure};
 use nbcc_mach::regalloc::{Allocation, RegisterFile};
-use nbcc_mach::schedule::{self, Turn};
+use nbcc_mach::schedule::{self, Priority};
 use nbcc_mach::{Block, InstData, VReg};
 
 use super::code::{MachFunction, Orders};
@@ -41,8 +41,8 @@ pub fn run(
         let units = |vreg| unit(func, registers, vreg);
         let graph = graph(insts, units, memory_order);
         let latency = |from: usize, edge: &Edge| latency(insts, from, edge, machine);
-        let turns = turns(insts, &graph, machine);
-        schedule::list_schedule(&graph, latency, |at| turns[at])
+        let priorities = priorities(insts, &graph, machine);
+        schedule::list_schedule(&graph, latency, |at| priorities[at])
     })
 }
 
@@ -73,8 +73,8 @@ pub fn run_before_allocation(
             limits: &limits,
             live: (&live.live_in[block], &live.live_out[block]),
         };
-        let turns = turns(insts, &graph, machine);
-        prepass::schedule(insts, &graph, latency, |at| turns[at], &pressure)
+        let priorities = priorities(insts, &graph, machine);
+        prepass::schedule(insts, &graph, latency, |at| priorities[at], &pressure)
     })
 }
 
@@ -175,22 +175,26 @@ pub fn check(
 
 /// Loads come first. Where banks take longer than the control core, stores to them and what makes their
 /// addresses come last: each change between loads and stores is one between rows.
-fn turns(insts: &[InstData<Inst<VReg>>], graph: &DependenceGraph, machine: &Machine) -> Vec<Turn> {
-    let mut turns = vec![Turn::Usual; insts.len()];
+fn priorities(
+    insts: &[InstData<Inst<VReg>>],
+    graph: &DependenceGraph,
+    machine: &Machine,
+) -> Vec<Priority> {
+    let mut priorities = vec![Priority::Usual; insts.len()];
     let count = |unit| insts.iter().filter(|data| data.inst.unit() == unit).count();
     let banks_are_slow = count(Unit::Bank) * machine.hierarchy.pes as usize > insts.len();
     for at in (0..insts.len()).rev() {
         let mut readers = graph.successors[at].iter().filter(|e| e.kind == Dependence::True);
-        let last = |edge: &Edge| turns[edge.to] == Turn::Last;
+        let last = |edge: &Edge| priorities[edge.to] == Priority::Last;
         let only_last = readers.clone().next().is_some() && readers.all(last);
-        turns[at] = match insts[at].inst {
-            ref inst if is_load(inst) => Turn::First,
-            Inst::StRf { .. } if banks_are_slow => Turn::Last,
-            Inst::CalcArf { .. } if only_last => Turn::Last,
-            _ => Turn::Usual,
+        priorities[at] = match insts[at].inst {
+            ref inst if is_load(inst) => Priority::First,
+            Inst::StRf { .. } if banks_are_slow => Priority::Last,
+            Inst::CalcArf { .. } if only_last => Priority::Last,
+            _ => Priority::Usual,
         };
     }
-    turns
+    priorities
 }
 
 /// What brings something from a bank.

@@ -1,6 +1,6 @@
 //! Which values of a kernel need no register between their uses, and what the backend knows of the
 //! time that instructions hold registers (`nbcc_mach::split`, `nbcc_mach::rename`). Constants of the
-//! control core are made again by one instruction. AddrRF is the scarce file: what addresses are made
+//! control core are rematerialised by one instruction. AddrRF is the scarce file: what addresses are made
 //! of lies in DataRF, one instruction away.
 
 use std::collections::BTreeMap;
@@ -10,7 +10,7 @@ use nbcc_isa::Instruction;
 use nbcc_isa_ipim::{Addr, Inst, Machine, RESERVED_ADDR_REGS, RegClass, SimbMask, Unit};
 use nbcc_mach::regalloc::{self, Allocation, Policy, RegisterFile, Slots};
 use nbcc_mach::rename::Timing;
-use nbcc_mach::split::{self, Split, Splitter, Way};
+use nbcc_mach::split::{self, Split, SplitKind, Splitter};
 use nbcc_mach::{Block, VReg};
 
 use super::code::{MachFunction, RESERVED_CTRL_REGS, Recipe, Selected};
@@ -153,15 +153,15 @@ impl Splitter<Inst<VReg>> for KernelSplitter<'_> {
         self.runs[block] as f64
     }
 
-    fn way(&self, func: &MachFunction, vreg: VReg) -> Option<Way> {
+    fn split_kind(&self, func: &MachFunction, vreg: VReg) -> Option<SplitKind> {
         match func.vregs[vreg].class {
             _ if func.vregs[vreg].fixed.is_some() => None,
             RegClass::Ctrl => {
                 let recipe = self.recipes.get(&vreg);
-                matches!(recipe, Some(Recipe::Set(_))).then_some(Way::Remade)
+                matches!(recipe, Some(Recipe::Set(_))).then_some(SplitKind::Rematerialised)
             }
             RegClass::Addr => {
-                Some(Way::Moved { file: 2, source: self.sources.get(&vreg).copied() })
+                Some(SplitKind::Moved { file: 2, source: self.sources.get(&vreg).copied() })
             }
             RegClass::Data => None,
         }

@@ -1,6 +1,6 @@
 //! The registers of the core, and where values are kept that find none: in the frame, behind its
 //! first page by way of a register with the address. Constants of one instruction, addresses and
-//! arguments are made again instead.
+//! arguments are rematerialised instead.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -160,7 +160,7 @@ impl Spiller<Inst<VReg>> for FrameSpiller {
         copy(inst, self.zero)
     }
 
-    /// What can be made again stays by itself.
+    /// What can be rematerialised stays by itself.
     fn coalesces(&self, to: VReg, from: VReg) -> bool {
         !self.recipes.contains_key(&from) && !self.recipes.contains_key(&to)
     }

@@ -28,7 +28,7 @@ use crate::narrow::{Upper, signed_loads};
 pub struct Selected {
     /// The instructions.
     pub func: MachFunction,
-    /// Registers that are made again more cheaply than they are kept.
+    /// Registers that are rematerialised more cheaply than they are kept.
     pub recipes: BTreeMap<VReg, Recipe>,
     /// The blocks that end the run, by their last instruction, and what they say.
     pub traps: Vec<(Block, TrapKind)>,
