@@ -6,6 +6,7 @@
 //! `--verify-each`) reads that list and watches [`run_passes`], or [`run_attempts`] where passes may
 //! ask for another attempt under another configuration.
 
+mod artifact;
 mod context;
 mod observer;
 mod pass;
@@ -14,6 +15,7 @@ mod run;
 mod signature;
 mod target;
 
+pub use artifact::Artifact;
 pub use context::Context;
 pub use observer::{Dump, NoObserver, Observer, PassInfo, PassRecord};
 pub use pass::{Attempt, Fact, PassDesc, Retry, Run, State, Stop, attempt, before, optional, pass};
@@ -21,6 +23,6 @@ pub use request::{Emit, LineCounts, OptLevel, PassOptions, Request};
 pub use run::{run_attempts, run_passes};
 pub use signature::signature;
 pub use target::{
-    Artifact, Choice, Frontend, Grids, Includes, MachineInfo, NotIncluded, ParseOptions, Program,
+    Choice, Frontend, Grids, Includes, MachineInfo, NotIncluded, ParseOptions, Program,
     ProgramKind, ReportInfo, Target,
 };

@@ -127,7 +127,7 @@ pub const fn optional<S, C>(
     run: fn(&mut S, &mut Context<'_>) -> Result<(), Failed>,
     requires: &'static [Fact],
 ) -> PassDesc<S, C> {
-    PassDesc { level, optional: true, ..pass(name, about, run, requires, &[]) }
+    pass(name, about, run, requires, &[]).optional_from(level)
 }
 
 /// The passes before the one of that name. Panics where there is none.
@@ -141,6 +141,11 @@ impl<S, C> PassDesc<S, C> {
     /// whether all passes before do the same under two configurations.
     pub const fn resuming(self, same: fn(&C, &C) -> bool) -> PassDesc<S, C> {
         PassDesc { resume: Some(same), ..self }
+    }
+
+    /// The same pass from a level on. It can be left out.
+    pub const fn optional_from(self, level: OptLevel) -> PassDesc<S, C> {
+        PassDesc { level, optional: true, ..self }
     }
 
     /// What `--print-passes` shows.

@@ -7,7 +7,7 @@ use nbcc_analysis::listing::Listing;
 use nbcc_base::{CodeInfo, Diagnostics, Failed, SourceFile, SourceId};
 use nbcc_stages::DirectiveInfo;
 
-use crate::{Context, PassInfo, Request};
+use crate::{Artifact, Context, PassInfo, Request};
 
 /// What a frontend makes of a source file.
 #[derive(Clone, Debug)]
@@ -183,15 +183,6 @@ pub struct ReportInfo {
     pub about: &'static str,
 }
 
-/// What a compilation produces.
-#[derive(Clone, Debug)]
-pub enum Artifact {
-    /// The contents of a `.nbx` file.
-    Binary(Vec<u8>),
-    /// Text of the form that was asked for.
-    Text(String),
-}
-
 /// A machine that programs are compiled for.
 pub trait Target: Sync {
     /// Its name, as in `--target NAME`.
@@ -199,11 +190,15 @@ pub trait Target: Sync {
     /// One sentence on it.
     fn about(&self) -> &'static str;
     /// Directives that it adds to schedules.
-    fn directives(&self) -> &'static [DirectiveInfo];
+    fn directives(&self) -> &'static [DirectiveInfo] {
+        &[]
+    }
     /// The machines that come with it; the first is the default.
     fn machines(&self) -> &'static [MachineInfo];
     /// What `-X` takes.
-    fn choices(&self) -> &'static [Choice];
+    fn choices(&self) -> &'static [Choice] {
+        &[]
+    }
     /// What it reports of programs besides remarks.
     fn reports(&self) -> Vec<ReportInfo> {
         Vec::new()

@@ -6,9 +6,8 @@ use nbcc_base::{CodeInfo, Diagnostic, Failed};
 use nbcc_isa_simt::{Isa, asm};
 use nbcc_pipeline::{
     Artifact, Choice, Context, Emit, Grids, MachineInfo, PassDesc, PassInfo, Program, ProgramKind,
-    ReportInfo, Request, State, Target, before, run_passes,
+    ReportInfo, Request, Target, run_passes,
 };
-use nbcc_stages::DirectiveInfo;
 
 use crate::backend::select::Messages;
 use crate::codes;
@@ -52,10 +51,6 @@ impl<X: Default> Target for Simt<X> {
         self.about
     }
 
-    fn directives(&self) -> &'static [DirectiveInfo] {
-        &[]
-    }
-
     fn machines(&self) -> &'static [MachineInfo] {
         self.machines
     }
@@ -97,24 +92,22 @@ impl<X: Default> Target for Simt<X> {
                     .diagnostics
                     .fail(Diagnostic::error(&codes::NOT_GRIDS, message).help("use --emit ir"));
             }
-            Emit::Ir => before(self.passes, "select"),
-            Emit::MachineIr => before(self.passes, "allocate"),
-            Emit::Binary | Emit::Asm | Emit::Remarks | Emit::Report(_) => self.passes,
+            emit => emit.passes(self.passes),
         };
         let mut state = self.start(program, request, cx)?;
         run_passes(passes, &mut state, cx)?;
         let program = || state.program.as_ref().expect("the last pass makes the program");
         let written = match request.emit {
             Emit::Ir => Ok(Artifact::Text(text_of(&state))),
-            Emit::Stages | Emit::MachineIr => Ok(Artifact::Text(state.text())),
-            Emit::Remarks => Ok(Artifact::Text(String::new())),
             Emit::Report(name) => {
                 let report = self.reports.iter().find(|report| report.info.name == name);
                 let report = report.expect("a report of this target");
                 Ok(Artifact::Text((report.text)(&state, cx)))
             }
-            Emit::Asm => asm::disassemble(program()).map(Artifact::Text),
-            Emit::Binary => program().to_elf().map(Artifact::Binary),
+            emit => {
+                let disassemble = |file: &[u8]| asm::disassemble_elf(self.isa, file);
+                emit.artifact(&state, || program().to_elf(), disassemble)
+            }
         };
         written.or_else(|error| {
             let message = format!("the program does not fit the binary format: {error}");

@@ -1,12 +1,12 @@
 //! iPIM as a [`Target`].
 
 use nbcc_base::{CodeInfo, Diagnostic, Diagnostics, Failed};
-use nbcc_isa_ipim::Machine;
 use nbcc_isa_ipim::machine::BUILT_IN;
+use nbcc_isa_ipim::{Machine, asm};
 use nbcc_mach::regalloc::Policy;
 use nbcc_pipeline::{
     Artifact, Choice, Context, Emit, MachineInfo, NoObserver, OptLevel, PassDesc, PassInfo,
-    Program, ProgramKind, Request, State, Target, run_attempts,
+    Program, ProgramKind, Request, Target, run_attempts,
 };
 use nbcc_stages::bounds::Extents;
 use nbcc_stages::{DirectiveInfo, ParamKind};
@@ -132,20 +132,12 @@ impl Target for Ipim {
     ) -> Result<Artifact, Failed> {
         let passes = match request.emit {
             Emit::Stages => until("lower"),
-            Emit::Ir => until("select"),
-            Emit::MachineIr => until("allocate"),
-            Emit::Binary | Emit::Asm | Emit::Remarks | Emit::Report(_) => PASSES,
+            emit => emit.passes(PASSES),
         };
         let mut state = start(program, request, cx)?;
         run_attempts(passes, &mut state, cx)?;
         let program = || state.program.as_ref().expect("the last pass makes the program");
-        let written = match request.emit {
-            Emit::Stages | Emit::Ir | Emit::MachineIr => Ok(Artifact::Text(state.text())),
-            Emit::Remarks => Ok(Artifact::Text(String::new())),
-            Emit::Report(name) => panic!("{name} is no report of this target"),
-            Emit::Asm => nbcc_isa_ipim::asm::disassemble(program()).map(Artifact::Text),
-            Emit::Binary => program().to_elf().map(Artifact::Binary),
-        };
+        let written = request.emit.artifact(&state, || program().to_elf(), asm::disassemble_elf);
         written.or_else(|error| {
             let message = format!("the program does not fit the binary format: {error}");
             cx.diagnostics.fail(Diagnostic::error(&codes::TOO_LARGE, message))

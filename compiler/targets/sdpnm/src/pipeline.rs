@@ -4,13 +4,13 @@ use nbcc_base::{Diagnostic, Failed};
 use nbcc_isa_sdpnm::core::memory::PAGE;
 use nbcc_mach::regalloc::Allocation;
 use nbcc_opt::{cse, dce, fold, licm, params, ranges, simplify_cfg, unreachable};
-use nbcc_pipeline::{Context, Fact, OptLevel, PassDesc, optional, pass, signature};
+use nbcc_pipeline::{Context, Fact, OptLevel, PassDesc, Stop, attempt, optional, pass, signature};
 use nbcc_placement::{Message, Remark, RemarkKind, Term};
 
 use crate::arrays::{self, flatten, merge};
 use crate::codes;
 use crate::core::{divide, emit, layout, objects, regalloc, select};
-use crate::state::Compilation;
+use crate::state::{Compilation, Configuration};
 
 const WORDS: Fact = Fact("no division of 64 bits");
 const PLACED: Fact = Fact("objects placed");
@@ -18,7 +18,7 @@ const MACHINE: Fact = Fact("machine instructions");
 const REGISTERS: Fact = Fact("registers");
 
 /// The pipeline.
-pub const PASSES: &[PassDesc<Compilation>] = &[
+pub const PASSES: &[PassDesc<Compilation, Configuration>] = &[
     pass("unreachable", "remove blocks that nothing reaches", run_unreachable, &[], &[]),
     optional("fold", "fold constants and simplify arithmetic", OptLevel::O1, run_fold, &[]),
     optional(
@@ -39,8 +39,9 @@ pub const PASSES: &[PassDesc<Compilation>] = &[
         run_flatten,
         &[],
     ),
-    optional("merge", "join loops that stand one behind the other", OptLevel::O1, run_merge, &[]),
-    optional("arrays", "put loops on arrays", OptLevel::O1, run_arrays, &[]),
+    optional("merge", "join loops that stand one behind the other", OptLevel::O1, run_merge, &[])
+        .resuming(|_, _| true),
+    attempt("arrays", "put loops on arrays", run_arrays, &[], &[]).optional_from(OptLevel::O1),
     pass("divide", "make loops of 64-bit divisions", run_divide, &[], &[WORDS]),
     pass("objects", "give memory objects their addresses", run_objects, &[], &[PLACED]),
     pass("select", "choose instructions", run_select, &[WORDS, PLACED], &[MACHINE]),
@@ -107,37 +108,33 @@ fn run_flatten(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Faile
 }
 
 fn run_merge(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {
-    if state.mapper.is_none() || !state.merges {
-        return Ok(());
-    }
-    let before = state.module.clone();
-    let func = &mut state.module.functions[state.func];
-    let merged = merge::run(func);
-    if !merged.is_empty() {
-        state.unmerged = Some((before, merged));
+    if state.mapper.is_some() && state.configuration.merges {
+        state.merged = merge::run(&mut state.module.functions[state.func]);
     }
     Ok(())
 }
 
-fn run_arrays(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {
+fn run_arrays(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Stop<Configuration>> {
     let Some(mapper) = state.mapper else { return Ok(()) };
     let tools = arrays::Tools { machine: &state.machine, mapper, sources: cx.sources };
     state.decisions = arrays::run(&mut state.module, state.func, tools, &mut state.arrays);
-    if let Some((before, merged)) = state.unmerged.take() {
-        // What is too much for an array together may be enough for it one by one.
-        let is_lost = |d: &arrays::Decision| d.place.is_err() && merged.contains(&d.header);
-        if state.decisions.iter().any(is_lost) {
-            state.module = before;
-            state.arrays = arrays::Arrays::default();
-            state.decisions = arrays::run(&mut state.module, state.func, tools, &mut state.arrays);
-        }
+    // What is too much for an array together may be enough for it one by one.
+    let is_lost = |d: &&arrays::Decision| d.place.is_err() && state.merged.contains(&d.header);
+    if let Some(lost) = state.decisions.iter().find(is_lost) {
+        let message = Message::of("loops that were merged here are too much for an array together");
+        let why = Remark {
+            kind: RemarkKind::Missed,
+            span: lost.span,
+            ..remark(state, "merge", "NotMerged", message)
+        };
+        return Err(Stop::retry(Configuration { merges: false }, Some(why)));
     }
     loops(state, cx);
     // Of the questions which version runs, loops around answer some.
-    each(
+    Ok(each(
         state,
         &[ranges::run, fold::run, cse::run, licm::run, simplify_cfg::run, dce::run, params::run],
-    )
+    )?)
 }
 
 fn run_divide(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {

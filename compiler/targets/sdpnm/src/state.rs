@@ -4,7 +4,7 @@ use nbcc_ir::{Block, Func, Module, PrintOptions, print_function, verify_module};
 use nbcc_isa_sdpnm::Machine;
 use nbcc_isa_sdpnm::core::CoreProgram;
 use nbcc_mach::regalloc::Allocation;
-use nbcc_pipeline::{Dump, State};
+use nbcc_pipeline::{Attempt, Dump, State};
 
 use crate::arrays::{Arrays, Decision};
 use crate::core::MachFunction;
@@ -13,8 +13,15 @@ use crate::core::regalloc;
 use crate::core::select::Selected;
 use crate::map::mappers::Mapper;
 
+/// What differs from attempt to attempt.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Configuration {
+    /// Whether loops are merged.
+    pub merges: bool,
+}
+
 /// The compilation state.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Compilation {
     /// The module as it stands.
     pub module: Module,
@@ -24,10 +31,10 @@ pub struct Compilation {
     pub machine: Machine,
     /// Who maps loops on arrays; `None` where none are mapped.
     pub mapper: Option<&'static Mapper>,
-    /// Whether loops are merged.
-    pub merges: bool,
-    /// The module before loops were merged, if some were, and the headers of these.
-    pub unmerged: Option<(Module, Vec<Block>)>,
+    /// What this attempt does.
+    pub configuration: Configuration,
+    /// The headers of loops that were made of several.
+    pub merged: Vec<Block>,
     /// What loops on arrays need.
     pub arrays: Arrays,
     /// What became of each loop.
@@ -57,8 +64,8 @@ impl Compilation {
             func,
             machine,
             mapper,
-            merges: true,
-            unmerged: None,
+            configuration: Configuration { merges: true },
+            merged: Vec::new(),
             arrays: Arrays::default(),
             decisions: Vec::new(),
             objects: Objects::default(),
@@ -67,6 +74,18 @@ impl Compilation {
             unallocated: None,
             program: None,
         }
+    }
+}
+
+impl Attempt for Compilation {
+    type Configuration = Configuration;
+
+    fn configuration(&self) -> &Configuration {
+        &self.configuration
+    }
+
+    fn configure(&mut self, configuration: Configuration) {
+        self.configuration = configuration;
     }
 }
 

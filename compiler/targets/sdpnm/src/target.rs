@@ -8,15 +8,14 @@ use nbcc_isa_sdpnm::core::asm;
 use nbcc_isa_sdpnm::machine::BUILT_IN;
 use nbcc_pipeline::{
     Artifact, Choice, Context, Emit, MachineInfo, PassDesc, PassInfo, Program, ProgramKind,
-    ReportInfo, Request, State, Target, before, run_passes,
+    ReportInfo, Request, Target, before, run_attempts,
 };
-use nbcc_stages::DirectiveInfo;
 
 use crate::arrays::ddg;
 use crate::codes;
 use crate::map::mappers::{self, MAPPERS};
 use crate::pipeline::PASSES;
-use crate::state::Compilation;
+use crate::state::{Compilation, Configuration};
 
 /// The SDPNM target.
 pub static SDPNM: Sdpnm = Sdpnm;
@@ -56,10 +55,6 @@ impl Target for Sdpnm {
         "SDPNM: C functions on a core beside 64 DRAM banks, RV32IM; graphs on its arrays (`nbcc map`)"
     }
 
-    fn directives(&self) -> &'static [DirectiveInfo] {
-        &[]
-    }
-
     fn machines(&self) -> &'static [MachineInfo] {
         &MACHINES
     }
@@ -96,30 +91,18 @@ impl Target for Sdpnm {
                 let error = Diagnostic::error(&codes::NO_STAGES, message);
                 return cx.diagnostics.fail(error.help("use --emit ir"));
             }
-            Emit::Ir => before(PASSES, "select"),
             Emit::Report(_) => before(PASSES, "merge"),
-            Emit::MachineIr => before(PASSES, "allocate"),
-            Emit::Binary | Emit::Asm | Emit::Remarks => PASSES,
+            emit => emit.passes(PASSES),
         };
         let mut state = start(program, request, cx)?;
-        run_passes(passes, &mut state, cx)?;
-        let binary = || {
-            let program = state.program.as_ref().expect("the last pass makes the program");
-            program.to_elf().map_err(|error| error.to_string())
-        };
+        run_attempts(passes, &mut state, cx)?;
+        let program = || state.program.as_ref().expect("the last pass makes the program");
         let written = match request.emit {
             Emit::Ir => Ok(Artifact::Text(state.module.to_string())),
-            Emit::Stages | Emit::MachineIr => Ok(Artifact::Text(state.text())),
-            Emit::Remarks => Ok(Artifact::Text(String::new())),
             Emit::Report(name) if name == DDG.name => {
                 Ok(Artifact::Text(ddg::listing(&mut state.module.functions[state.func])))
             }
-            Emit::Report(name) => panic!("{name} is no report of this target"),
-            Emit::Asm => {
-                let text = |file: Vec<u8>| asm::disassemble_elf(&file).map_err(|e| e.to_string());
-                binary().and_then(text).map(Artifact::Text)
-            }
-            Emit::Binary => binary().map(Artifact::Binary),
+            emit => emit.artifact(&state, || program().to_elf(), asm::disassemble_elf),
         };
         written.or_else(|error| {
             let message = format!("the program does not fit the binary format: {error}");
@@ -135,7 +118,7 @@ impl Target for Sdpnm {
         cx: &mut Context<'_>,
     ) -> Result<String, Failed> {
         let mut state = start(program, request, cx)?;
-        run_passes(PASSES, &mut state, cx)?;
+        run_attempts(PASSES, &mut state, cx)?;
         let func = &state.module.functions[state.func];
         let (Some(program), Some(done)) = (&state.program, &state.allocation) else {
             panic!("the last pass makes the program");
@@ -189,5 +172,5 @@ fn start(program: Program, request: &Request, cx: &mut Context<'_>) -> Result<Co
     let divides = choice("division") != Some("core");
     let merges = choice("merge") != Some("off");
     let state = Compilation::new(module, func, machine, mapper.filter(|_| divides));
-    Ok(Compilation { merges, ..state })
+    Ok(Compilation { configuration: Configuration { merges }, ..state })
 }
