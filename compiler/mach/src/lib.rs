@@ -5,6 +5,7 @@
 //! reads and writes, and code is put together with its labels and lines. Nothing here knows an
 //! instruction.
 
+pub mod copies;
 pub mod dependence;
 pub mod emit;
 mod function;

@@ -38,7 +38,9 @@ pub trait Spiller<I: Instruction<Reg = VReg>> {
     fn inspect(&mut self, _func: &Function<I>) {}
 
     /// How the value of a register is made, where that is cheaper than to keep it.
-    fn recipe(&self, vreg: VReg) -> Option<Self::Recipe>;
+    fn recipe(&self, _vreg: VReg) -> Option<Self::Recipe> {
+        None
+    }
 
     /// Whether a register can be spilled.
     fn spills(&self, _func: &Function<I>, _vreg: VReg) -> bool {
@@ -52,13 +54,21 @@ pub trait Spiller<I: Instruction<Reg = VReg>> {
 
     /// Chooses where the value of a register without a recipe is kept; `None` where there is no
     /// room.
-    fn home(&mut self, func: &mut Function<I>, vreg: VReg) -> Option<Home<Self::Recipe>>;
+    fn home(&mut self, _func: &mut Function<I>, _vreg: VReg) -> Option<Home<Self::Recipe>> {
+        None
+    }
 
-    /// Writes what brings a value from its home to a register.
-    fn reload(&self, home: Home<Self::Recipe>, to: VReg, out: &mut Insertion<'_, I>);
+    /// Writes what brings a value from its home to a register. Never called where there are neither
+    /// recipes nor homes.
+    fn reload(&self, _home: Home<Self::Recipe>, _to: VReg, _out: &mut Insertion<'_, I>) {
+        unreachable!("a spiller with homes or recipes reloads from them");
+    }
 
-    /// Writes what brings a value from a register to its home, which is no recipe.
-    fn store(&self, home: Home<Self::Recipe>, from: VReg, out: &mut Insertion<'_, I>);
+    /// Writes what brings a value from a register to its home, which is no recipe. Never called where
+    /// there are no homes.
+    fn store(&self, _home: Home<Self::Recipe>, _from: VReg, _out: &mut Insertion<'_, I>) {
+        unreachable!("a spiller with homes stores to them");
+    }
 }
 
 /// Instructions that are being inserted.

@@ -8,9 +8,9 @@ use nbcc_ir::{Block, BlockCall, Terminator, Value};
 use nbcc_isa::{Imm, Instruction};
 use nbcc_isa_simt::operands::{IntTest, NO_RECONVERGENCE, Source};
 use nbcc_isa_simt::{Inst, Op as MachOp, RegClass};
-use nbcc_mach::VReg;
+use nbcc_mach::{VReg, copies};
 
-use super::{MachFunction, Result, Selector, class_of, copies};
+use super::{MachFunction, Result, Selector, class_of};
 
 impl Selector<'_> {
     pub(super) fn terminator(&mut self, block: Block) -> Result<()> {

@@ -9,7 +9,6 @@
 mod arith;
 mod control;
 mod convert;
-mod copies;
 mod memory;
 mod simt;
 

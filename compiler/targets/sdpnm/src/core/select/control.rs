@@ -1,11 +1,10 @@
-//! Ends of blocks: branches, and the parallel copies that hand arguments to parameters (Boissinot and
-//! others, "Revisiting Out-of-SSA Translation", CGO 2009, section 5.2).
+//! Ends of blocks: branches, and the parallel copies that hand arguments to parameters.
 
 use cranelift_entity::SecondaryMap;
 use nbcc_ir::{BlockCall, IntCond, Op, Terminator, Value};
 use nbcc_isa::Imm;
 use nbcc_isa_sdpnm::core::{I12, Inst, TrapKind};
-use nbcc_mach::{Block, VReg};
+use nbcc_mach::{Block, VReg, copies};
 
 use super::{Selecting, Selector, frame_offset};
 use crate::core::NO_RESULT;
@@ -80,25 +79,10 @@ impl Selector<'_> {
         for (&param, &arg) in self.ir.blocks[to.block].params.iter().zip(&to.args) {
             let words = if self.is_wide(param) { 2 } else { 1 };
             let (dst, src) = (self.regs(param), self.regs(arg));
-            let pairs = dst.into_iter().zip(src).take(words);
-            moves.extend(pairs.filter(|(dst, src)| dst != src));
+            moves.extend(dst.into_iter().zip(src).take(words));
         }
-        while let Some(&(dst, src)) = moves.first() {
-            // What nothing reads any more can be written.
-            let free = moves.iter().position(|(dst, _)| moves.iter().all(|(_, src)| src != dst));
-            if let Some(free) = free {
-                let (dst, src) = moves.swap_remove(free);
-                self.copy(dst, src);
-                continue;
-            }
-            // Only circles are left.
-            let kept = self.register();
-            self.copy(kept, dst);
-            for (_, other) in moves.iter_mut().filter(|(_, other)| *other == dst) {
-                *other = kept;
-            }
+        for (dst, src) in copies::sequence(&moves, |_| self.register()) {
             self.copy(dst, src);
-            moves.swap_remove(0);
         }
     }
 

@@ -4,14 +4,11 @@
 
 use std::collections::BTreeMap;
 
-use nbcc_mach::VReg;
+use crate::VReg;
 
 /// The sequence for copies `(to, from)`, with all targets different. `fresh` makes a register like
 /// another one.
-pub(super) fn sequence(
-    copies: &[(VReg, VReg)],
-    mut fresh: impl FnMut(VReg) -> VReg,
-) -> Vec<(VReg, VReg)> {
+pub fn sequence(copies: &[(VReg, VReg)], mut fresh: impl FnMut(VReg) -> VReg) -> Vec<(VReg, VReg)> {
     let mut from_of: BTreeMap<VReg, VReg> = copies.iter().copied().collect();
     from_of.retain(|to, from| to != from);
     let mut readers: BTreeMap<VReg, u32> = BTreeMap::new();
