@@ -8,7 +8,7 @@ use nbcc_tests::root;
 
 const NBCC: &str = env!("CARGO_BIN_EXE_nbcc-minimal");
 
-const SOURCE: &str = "blend(n, k, a[n], b[n]): b =\n  (a + b) * k - 1\n";
+const SOURCE: &str = "blend(n, k, a[n], b[n]): b =\n  a + b * k - 1\n";
 
 fn nbcc(line: &str, folder: &Path) -> Outcome {
     run(command(NBCC, line, folder)).expect("the command runs")
@@ -112,7 +112,10 @@ fn a_mistake_has_a_place() {
     let folder = folder();
     std::fs::write(folder.path().join("wrong.tally"), "f(n, a[n]): a = a + c\n").expect("a file");
     let error = refused("nbcc wrong.tally --message-format short", folder.path());
-    assert!(error.starts_with("wrong.tally:1:22: error: `c` is no parameter"), "{error}");
+    assert!(
+        error.starts_with("wrong.tally:1:21: error: `c` is no number and no parameter"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -140,9 +143,11 @@ fn what_does_not_fit_is_refused() {
         let error = refused(&line, path);
         assert!(error.contains(what), "{line}\n{error}");
     }
-    let deep = format!("f(n, a[n]): a = {}a{}\n", "(a * 3 - (a + ".repeat(9), "))".repeat(9));
-    std::fs::write(path.join("deep.tally"), deep).expect("a file");
-    assert!(refused("nbcc deep.tally", path).contains("more than 8 registers"));
+    let (many, sum): (String, String) =
+        ('c'..'k').map(|name| (format!("{name}, "), format!(" + {name}"))).unzip();
+    std::fs::write(path.join("many.tally"), format!("f(n, {many}a[n]): a = a{sum}\n"))
+        .expect("a file");
+    assert!(refused("nbcc many.tally", path).contains("more than 8 registers"));
 }
 
 #[test]

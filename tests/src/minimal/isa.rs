@@ -84,7 +84,7 @@ nbcc_isa::isa! {
         value: u32 = immediate() @ 32..64,
     }
 
-    /// An argument of the call: a scalar, or the address of an array.
+    /// A scalar argument of the call.
     0x02 Arg "arg" [Compute, Core, Latency::One] reads [] writes [] {
         dst: R = writes(Word) @ 8..16,
         number: u32 = immediate() @ 32..64,
@@ -124,16 +124,18 @@ nbcc_isa::isa! {
         b: R = reads(Word) @ 24..32,
     }
 
-    /// Loads a word.
+    /// Loads an element of an array, which is an argument.
     0x08 Load "load" [Access, Core, Latency::Load] reads [Data] writes [] {
         dst: R = writes(Word) @ 8..16,
-        address: R = reads(Word) @ 16..24,
+        index: R = reads(Word) @ 16..24,
+        array: u32 = immediate() @ 32..64,
     }
 
-    /// Stores a word.
+    /// Stores an element of an array, which is an argument.
     0x09 Store "store" [Access, Core, Latency::One] reads [] writes [Data] {
         src: R = reads(Word) @ 8..16,
-        address: R = reads(Word) @ 16..24,
+        index: R = reads(Word) @ 16..24,
+        array: u32 = immediate() @ 32..64,
     }
 
     /// Goes on elsewhere.

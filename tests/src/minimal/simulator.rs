@@ -17,7 +17,6 @@ const DEFINITIONS: &[Definition] = &[
     row("machine.name", "-", "The machine."),
     row("cycles", "cycles", "Length of the run."),
     row("instructions", "instructions", "Instructions issued."),
-    row("ipc", "instructions/cycle", "Instructions over cycles."),
     row("core.count", "cores", "Cores."),
     row("core.active", "cores", "Cores that did work."),
     row("core.issue_cycles", "cycles", "Cycles in which the core issued."),
@@ -54,7 +53,6 @@ pub fn call(binary: &[u8], request: FunctionRequest<'_>) -> Result<FunctionRan, 
     statistics.set("machine.name", described.machine);
     statistics.set("cycles", core.cycles);
     statistics.set("instructions", instructions);
-    statistics.set("ipc", instructions as f64 / core.cycles.max(1) as f64);
     statistics.set("core.count", 1);
     statistics.set("core.active", 1);
     statistics.set("core.issue_cycles", instructions);
@@ -81,10 +79,11 @@ struct Core<'a> {
 }
 
 impl Core<'_> {
-    fn word(&mut self, address: u32) -> Result<&mut [u8], RunError> {
-        let at = address as usize;
-        let outside = || RunError::Fault(format!("there is no memory at {address:#x}"));
-        self.memory.get_mut(at..at.saturating_add(4)).ok_or_else(outside)
+    /// An element of an array of words.
+    fn element(&mut self, array: u64, index: u32) -> Result<&mut [u8], RunError> {
+        let at = array as usize + 4 * index as usize;
+        let outside = || RunError::Fault(format!("there is no memory at {at:#x}"));
+        self.memory.get_mut(at..at + 4).ok_or_else(outside)
     }
 }
 
@@ -103,6 +102,10 @@ impl Machine for Core<'_> {
     fn call(&mut self, arguments: &[Argument<'_>]) -> Result<Option<u64>, RunError> {
         let mut registers = [0_u32; REGISTERS as usize];
         let mut at = 0;
+        let argument = |number: u32| {
+            let missing = || RunError::Fault(format!("there is no argument {number}"));
+            arguments.get(number as usize).map(|argument| argument.word()).ok_or_else(missing)
+        };
         loop {
             let ended = || RunError::Fault(format!("there is no instruction {at}"));
             let inst = *self.program.code.text.get(at).ok_or_else(ended)?;
@@ -120,22 +123,20 @@ impl Machine for Core<'_> {
             let of = |register: PhysReg| registers[usize::from(register.index)];
             let (dst, value) = match inst {
                 Inst::Set { dst, value } => (dst, value),
-                Inst::Arg { dst, number } => {
-                    let missing = || RunError::Fault(format!("there is no argument {number}"));
-                    (dst, arguments.get(number as usize).ok_or_else(missing)?.word() as u32)
-                }
+                Inst::Arg { dst, number } => (dst, argument(number)? as u32),
                 Inst::Move { dst, src } => (dst, of(src)),
                 Inst::Add { dst, a, b } => (dst, of(a).wrapping_add(of(b))),
                 Inst::Sub { dst, a, b } => (dst, of(a).wrapping_sub(of(b))),
                 Inst::Mul { dst, a, b } => (dst, of(a).wrapping_mul(of(b))),
                 Inst::Less { dst, a, b } => (dst, u32::from((of(a) as i32) < of(b) as i32)),
-                Inst::Load { dst, address } => {
+                Inst::Load { dst, index, array } => {
                     let mut word = [0; 4];
-                    word.copy_from_slice(self.word(of(address))?);
+                    word.copy_from_slice(self.element(argument(array)?, of(index))?);
                     (dst, u32::from_le_bytes(word))
                 }
-                Inst::Store { src, address } => {
-                    self.word(of(address))?.copy_from_slice(&of(src).to_le_bytes());
+                Inst::Store { src, index, array } => {
+                    let element = self.element(argument(array)?, of(index))?;
+                    element.copy_from_slice(&of(src).to_le_bytes());
                     continue;
                 }
                 Inst::Jump { to } => {

@@ -4,18 +4,17 @@ use std::collections::BTreeMap;
 
 use nbcc_base::{CodeInfo, Diagnostic, Failed};
 use nbcc_ir::{
-    BinaryOp, BlockCall, Constant, Func, IntCond, Module, Op, PrintOptions, Terminator, Type,
-    Value, print_function, verify_module,
+    BinaryOp, BlockCall, Constant, Func, IntCond, InterfaceParam, Mem, Module, Op, PrintOptions,
+    Terminator, Type, Value, print_function, verify_module,
 };
 use nbcc_isa::Imm;
 use nbcc_mach::emit::{CodeBuilder, source_place};
-use nbcc_mach::regalloc::{self, Allocation, Home, Insertion, Policy, RegisterFile, Spiller};
-use nbcc_mach::{Block, BlockData, Function, InstData, VReg};
+use nbcc_mach::regalloc::{self, Allocation, Policy, RegisterFile, Spiller};
+use nbcc_mach::{Block, BlockData, Function, InstData, VReg, copies};
 use nbcc_pipeline::{
-    Artifact, Choice, Context, Dump, Emit, MachineInfo, PassDesc, PassInfo, Program as Source,
-    ProgramKind, Request, State, Target, before, pass, run_passes, signature,
+    Artifact, Context, Dump, MachineInfo, PassDesc, PassInfo, Program as Source, ProgramKind,
+    Request, State, Target, pass, run_passes, signature,
 };
-use nbcc_stages::DirectiveInfo;
 
 use super::isa::{self, Class, Inst, Machine, PhysReg, Program, REGISTERS};
 
@@ -77,18 +76,10 @@ impl Target for Tally {
         "Tally: a core of eight registers"
     }
 
-    fn directives(&self) -> &'static [DirectiveInfo] {
-        &[]
-    }
-
     fn machines(&self) -> &'static [MachineInfo] {
         const MACHINES: &[MachineInfo] =
             &[MachineInfo { name: "tally", about: "the only one", text: isa::TOML }];
         MACHINES
-    }
-
-    fn choices(&self) -> &'static [Choice] {
-        &[]
     }
 
     fn accepts(&self) -> ProgramKind {
@@ -109,30 +100,13 @@ impl Target for Tally {
         request: &Request,
         cx: &mut Context<'_>,
     ) -> Result<Artifact, Failed> {
-        let passes = match request.emit {
-            Emit::Stages | Emit::Ir => before(PASSES, "select"),
-            Emit::MachineIr => before(PASSES, "allocate"),
-            Emit::Binary | Emit::Asm | Emit::Remarks | Emit::Report(_) => PASSES,
-        };
         let Source::Function(module, func) = program else { panic!("Tally takes functions") };
         let machine = request.read_machine(Machine::from_toml, &BAD_MACHINE, cx.diagnostics)?;
         let (selected, allocation, program) = (None, None, None);
         let mut state = Compilation { module, func, machine, selected, allocation, program };
-        run_passes(passes, &mut state, cx)?;
-        let binary = || {
-            let program = state.program.as_ref().expect("the last pass makes the program");
-            program.to_elf().map_err(|error| error.to_string())
-        };
-        let made = match request.emit {
-            Emit::Binary => binary().map(Artifact::Binary),
-            Emit::Remarks => Ok(Artifact::Text(String::new())),
-            Emit::Report(name) => panic!("{name} is no report of this target"),
-            Emit::Asm => {
-                let text = |file: Vec<u8>| isa::disassemble(&file).map_err(|e| e.to_string());
-                binary().and_then(text).map(Artifact::Text)
-            }
-            _ => Ok(Artifact::Text(state.text())),
-        };
+        run_passes(request.emit.passes(PASSES), &mut state, cx)?;
+        let program = || state.program.as_ref().expect("the last pass makes the program");
+        let made = request.emit.artifact(&state, || program().to_elf(), isa::disassemble);
         made.or_else(|message| cx.diagnostics.fail(Diagnostic::error(&UNSUPPORTED, message)))
     }
 
@@ -192,16 +166,22 @@ impl Selector<'_> {
         self.func.blocks[at].insts.push(InstData::new(inst, span));
     }
 
-    /// The number of an argument of the call.
-    fn number(&self, is_it: impl Fn(&nbcc_ir::InterfaceParam) -> bool) -> u32 {
+    /// The parameters of the call, with their numbers.
+    fn params(&self) -> impl Iterator<Item = (u32, Option<Mem>)> {
         let params = self.ir.interface.iter().flat_map(|interface| &interface.params);
-        params.into_iter().position(is_it).expect("a parameter of the interface") as u32
+        let mem = |param: &InterfaceParam| param.array.as_ref().map(|array| array.mem);
+        (0..).zip(params.map(mem))
+    }
+
+    /// The number of the argument that is an array.
+    fn array(&self, mem: Mem) -> u32 {
+        let found = self.params().find(|(_, array)| *array == Some(mem));
+        found.expect("a parameter of the interface").0
     }
 
     fn arguments(&mut self, at: Block) {
-        let params = self.ir.interface.iter().flat_map(|interface| &interface.params).enumerate();
-        let scalars = params.filter(|(_, param)| param.array.is_none());
-        let scalars: Vec<u32> = scalars.map(|(number, _)| number as u32).collect();
+        let scalars = self.params().filter(|(_, array)| array.is_none());
+        let scalars: Vec<u32> = scalars.map(|(number, _)| number).collect();
         for (number, &param) in scalars.into_iter().zip(&self.ir.blocks[self.ir.entry()].params) {
             let dst = self.reg(param);
             self.push(at, Inst::Arg { dst, number }, None);
@@ -211,29 +191,18 @@ impl Selector<'_> {
     fn inst(&mut self, at: Block, inst: nbcc_ir::Inst) -> Result<(), String> {
         let data = &self.ir.insts[inst];
         let span = data.span;
-        let address = |this: &mut Self, mem, index: Value| {
-            let number =
-                this.number(|param| param.array.as_ref().is_some_and(|array| array.mem == mem));
-            let [base, four, offset, sum] = [(); 4].map(|()| this.func.vreg(Class::Word));
-            let index = this.reg(index);
-            this.push(at, Inst::Arg { dst: base, number }, span);
-            this.push(at, Inst::Set { dst: four, value: 4 }, span);
-            this.push(at, Inst::Mul { dst: offset, a: index, b: four }, span);
-            this.push(at, Inst::Add { dst: sum, a: base, b: offset }, span);
-            sum
-        };
         if let Op::Store(mem, subscripts, value) = &data.op {
-            let address = address(self, *mem, subscripts[0]);
-            let src = self.reg(*value);
-            self.push(at, Inst::Store { src, address }, span);
+            let array = self.array(*mem);
+            let [src, index] = [*value, subscripts[0]].map(|value| self.reg(value));
+            self.push(at, Inst::Store { src, index, array }, span);
             return Ok(());
         }
         let dst = self.reg(data.results[0]);
         let done = match &data.op {
             Op::Const(Type::I32, Constant::Splat(bits)) => Inst::Set { dst, value: *bits as u32 },
             Op::Load(Type::I32, mem, subscripts) => {
-                let address = address(self, *mem, subscripts[0]);
-                Inst::Load { dst, address }
+                let array = self.array(*mem);
+                Inst::Load { dst, index: self.reg(subscripts[0]), array }
             }
             Op::Icmp(IntCond::Slt, a, b) => {
                 let (a, b) = (self.reg(*a), self.reg(*b));
@@ -254,17 +223,12 @@ impl Selector<'_> {
         Ok(())
     }
 
-    /// Hands arguments to a block's parameters, all at once: through registers of their own.
+    /// Hands arguments to the parameters of a block, all at once; the number of the block.
     fn hand(&mut self, at: Block, to: &BlockCall) -> u32 {
         let params = &self.ir.blocks[to.block].params;
-        let mut held = Vec::new();
-        for &arg in &to.args {
-            let (dst, src) = (self.func.vreg(Class::Word), self.reg(arg));
-            self.push(at, Inst::Move { dst, src }, None);
-            held.push(dst);
-        }
-        for (&param, src) in params.iter().zip(held) {
-            let dst = self.reg(param);
+        let pairs = params.iter().zip(&to.args);
+        let copies: Vec<_> = pairs.map(|(&to, &from)| (self.reg(to), self.reg(from))).collect();
+        for (dst, src) in copies::sequence(&copies, |_| self.func.vreg(Class::Word)) {
             self.push(at, Inst::Move { dst, src }, None);
         }
         let number = self.ir.layout.iter().position(|&block| block == to.block);
@@ -309,18 +273,6 @@ impl Spiller<Inst<VReg>> for NoSpilling {
             _ => None,
         }
     }
-
-    fn recipe(&self, _: VReg) -> Option<()> {
-        None
-    }
-
-    fn home(&mut self, _: &mut Function<Inst<VReg>>, _: VReg) -> Option<Home<()>> {
-        None
-    }
-
-    fn reload(&self, _: Home<()>, _: VReg, _: &mut Insertion<'_, Inst<VReg>>) {}
-
-    fn store(&self, _: Home<()>, _: VReg, _: &mut Insertion<'_, Inst<VReg>>) {}
 }
 
 fn allocate(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {
@@ -340,7 +292,7 @@ fn allocate(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed>
         Err(_) => {
             let message = format!("the expression needs more than {REGISTERS} registers");
             let error = Diagnostic::error(&UNSUPPORTED, message);
-            cx.diagnostics.fail(error.help("use fewer parameters, and fewer parentheses"))
+            cx.diagnostics.fail(error.help("use fewer parameters"))
         }
     }
 }
