@@ -4,12 +4,11 @@
 //! Assignment Form", TOPLAS 1991, section 7.1, with all control flow kept).
 
 use cranelift_entity::SecondaryMap;
-use nbcc_ir::{Block, Cfg, Effect, Extent, Function, Op, Terminator, Value, ValueDef};
+use nbcc_ir::{Block, Cfg, Function, Terminator, Value, ValueDef};
 
-use crate::effects::effect;
+use crate::effects::has_to_stay;
 
-/// Removes dead instructions and block parameters. A dead load goes too, but for one that may end the
-/// run of a function that hosts call.
+/// Removes dead instructions and block parameters.
 pub fn run(func: &mut Function) -> bool {
     let needed = needed_values(func);
     let mut changed = false;
@@ -19,7 +18,7 @@ pub fn run(func: &mut Function) -> bool {
         let before = insts.len();
         insts.retain(|&inst| {
             let data = &func.insts[inst];
-            is_needed(func, &data.op) || data.results.iter().any(|&r| needed[r])
+            has_to_stay(func, &data.op) || data.results.iter().any(|&r| needed[r])
         });
         changed |= insts.len() != before;
         func.blocks[block].insts = insts;
@@ -35,23 +34,6 @@ pub fn run(func: &mut Function) -> bool {
     changed
 }
 
-/// Whether an operation is needed whatever becomes of its results.
-fn is_needed(func: &Function, op: &Op) -> bool {
-    effect(func, op) == Effect::Write || (func.interface.is_some() && may_be_outside(func, op))
-}
-
-/// Whether a load may be outside of its object. What kernels load outside is nobody's business, so that
-/// only functions are asked whose hosts are told.
-fn may_be_outside(func: &Function, op: &Op) -> bool {
-    let Op::Load(_, mem, subscripts) = op else { return false };
-    let inside =
-        |(&subscript, extent): (&Value, &Extent)| match (func.splat_constant(subscript), extent) {
-            (Some(at), &Extent::Fixed(count)) => at < u64::from(count),
-            _ => false,
-        };
-    !subscripts.iter().zip(&func.mems[*mem].extents).all(inside)
-}
-
 fn needed_values(func: &Function) -> SecondaryMap<Value, bool> {
     let cfg = Cfg::new(func);
     let mut needed: SecondaryMap<Value, bool> = SecondaryMap::with_capacity(func.values.len());
@@ -59,7 +41,7 @@ fn needed_values(func: &Function) -> SecondaryMap<Value, bool> {
     for &block in &func.layout {
         for &inst in &func.blocks[block].insts {
             let op = &func.insts[inst].op;
-            if is_needed(func, op) {
+            if has_to_stay(func, op) {
                 op.for_each_arg(|value| work.push(value));
             }
         }
