@@ -95,7 +95,7 @@ pub fn map(graph: &Graph, request: &Request<'_>) -> Result<Outcome, NoMapping> {
         return Err(NoMapping::MiiTooLong(mii.mii));
     }
     let grid = Grid::new(request.array);
-    let budget = Budget::new(request.time_limit);
+    let whole = Budget::new(request.time_limit);
     let patience = match request.effort {
         Effort::Patient => request.time_limit,
         Effort::Usual | Effort::Rounds(_) => PATIENCE.min(request.time_limit),
@@ -104,37 +104,27 @@ pub fn map(graph: &Graph, request: &Request<'_>) -> Result<Outcome, NoMapping> {
     let mut ii = mii.mii;
     loop {
         // Half of what is left of the patience is for this interval; after that, a quick try each.
-        let spent = budget.spent();
+        let spent = whole.spent();
         let left = patience.saturating_sub(spent);
-        let is_quick = match request.effort {
-            Effort::Rounds(_) => ii > mii.mii,
-            Effort::Usual | Effort::Patient => left < patience / 8,
+        let half = whole.until(spent + left / 2);
+        let (is_quick, budget, rounds) = match request.effort {
+            Effort::Rounds(_) if ii > mii.mii => (true, whole, Some(1)),
+            Effort::Rounds(rounds) => (false, whole, Some(rounds)),
+            Effort::Usual | Effort::Patient if left < patience / 8 => (true, whole, Some(2)),
+            Effort::Patient => (false, half, Some(u32::MAX)),
+            Effort::Usual => (false, half, None),
         };
-        let counted = matches!(request.effort, Effort::Rounds(_));
-        let problem = Problem {
-            graph,
-            dfg: &dfg,
-            grid: &grid,
-            ii: i64::from(ii),
-            budget: if is_quick || counted { budget } else { budget.until(spent + left / 2) },
-            rounds: match (request.effort, is_quick) {
-                (Effort::Rounds(_), true) => Some(1),
-                (Effort::Rounds(rounds), false) => Some(rounds),
-                (_, true) => Some(2),
-                (Effort::Patient, false) => Some(u32::MAX),
-                (Effort::Usual, false) => None,
-            },
-        };
+        let problem = Problem { graph, dfg: &dfg, grid: &grid, ii: i64::from(ii), budget, rounds };
         match (request.mapper.place)(&problem) {
             Answer::Placed(placement) => {
                 let mapping = placement.mapping(graph, &dfg);
-                let time = budget.spent();
+                let time = whole.spent();
                 return Ok(Outcome { mapping, mii, dfg, is_proved, time });
             }
             Answer::Impossible => {}
             Answer::Unknown => is_proved = false,
         }
-        if budget.is_over() {
+        if whole.is_over() {
             return Err(NoMapping::TimeOver(ii));
         }
         if ii == request.max_ii {
