@@ -3,13 +3,13 @@
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use nbcc_base::Diagnostic;
 
 use super::figures::Measured;
 use super::job::{self, How, Job, Outcome, Source};
 use super::suite::{Checked, Size};
+use super::workers;
 use crate::codes;
 use crate::progress::Steps;
 use crate::session::{Session, Stop};
@@ -43,11 +43,10 @@ pub fn run(session: &mut Session, batch: &Batch<'_>) -> (Vec<Option<Measured>>, 
             }
         }
     }
-    let workers = batch.threads.min(jobs.len()).max(1);
-    let threads = (batch.threads / workers).max(1);
+    let side_by_side = batch.threads.min(jobs.len()).max(1);
+    let threads = (batch.threads / side_by_side).max(1);
     let file = session.sources.get(batch.checked.source).clone();
     let steps = Steps::new(jobs.len() as u64);
-    let next = AtomicUsize::new(0);
     // By program: what its jobs left, until all of them are done.
     let left: Vec<Mutex<BTreeMap<usize, (How, Done)>>> =
         suite.programs.iter().map(|_| Mutex::default()).collect();
@@ -56,42 +55,30 @@ pub fn run(session: &mut Session, batch: &Batch<'_>) -> (Vec<Option<Measured>>, 
         suite.programs.iter().map(|_| Mutex::default()).collect();
     let sessions: Vec<Mutex<Option<Session>>> =
         jobs.iter().map(|_| Mutex::new(Some(session.another()))).collect();
-    let work = || {
-        loop {
-            let index = next.fetch_add(1, Ordering::Relaxed);
-            let Some(&(number, how)) = jobs.get(index) else { break };
-            let program = &suite.programs[number];
-            steps.begin(&format!("{}, {}", program.name, name(batch, how)));
-            let source = batch.sources[number].as_ref().expect("a job has a source");
-            let job = Job {
-                checked: batch.checked,
-                file: &file,
-                program,
-                source,
-                how,
-                size: batch.size,
-                threads,
-            };
-            let mut own = taken(&sessions[index]).expect("a session is used once");
-            let result = job.run(&mut own);
-            let mut all = left[number].lock().expect("no job panics here");
-            all.insert(index, (how, (own, result)));
-            if all.len() == of_program(number) {
-                let all = std::mem::take(&mut *all);
-                let done = finish(batch, &program.name, all);
-                *finished[number].lock().expect("no job panics here") = Some(done);
-            }
-            steps.done();
+    workers::each(side_by_side, jobs.len(), |index| {
+        let (number, how) = jobs[index];
+        let program = &suite.programs[number];
+        steps.begin(&format!("{}, {}", program.name, name(batch, how)));
+        let source = batch.sources[number].as_ref().expect("a job has a source");
+        let job = Job {
+            checked: batch.checked,
+            file: &file,
+            program,
+            source,
+            how,
+            size: batch.size,
+            threads,
+        };
+        let mut own = taken(&sessions[index]).expect("a session is used once");
+        let result = job.run(&mut own);
+        let mut all = left[number].lock().expect("no job panics here");
+        all.insert(index, (how, (own, result)));
+        if all.len() == of_program(number) {
+            let all = std::mem::take(&mut *all);
+            let done = finish(batch, &program.name, all);
+            *finished[number].lock().expect("no job panics here") = Some(done);
         }
-    };
-    std::thread::scope(|scope| {
-        // Grammars and passes go as deep as programs nest.
-        let spawn =
-            || std::thread::Builder::new().stack_size(crate::STACK).spawn_scoped(scope, work);
-        let started: Vec<_> = (0..workers).map_while(|_| spawn().ok()).collect();
-        if started.is_empty() {
-            work();
-        }
+        steps.done();
     });
     steps.end();
     let mut failed = false;

@@ -12,6 +12,7 @@ mod plot;
 mod suite;
 mod table;
 mod tournament;
+mod workers;
 
 use std::collections::BTreeSet;
 use std::fmt::Write;

@@ -3,8 +3,6 @@
 //! of addresses to stacks: all of that is run, and the fewest cycles are what every policy is compared with.
 
 use std::fmt::Write;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use nbcc_base::Diagnostic;
 use nbcc_sim_engine::Progress;
@@ -12,6 +10,7 @@ use serde_json::{Value, json};
 
 use super::job::{How, Job, Prepared, Source};
 use super::suite::{Checked, Size, Variant};
+use super::workers;
 use crate::kinds::RunOptions;
 use crate::kinds::grids::{GridRan, GridRequest};
 use crate::registry::{POLICIES, STACKED, stack_mappings, tournament};
@@ -127,7 +126,7 @@ fn play(
     for (policy, map) in contestants() {
         policies.push(job.prepared(session, &choose(policy, map))?);
     }
-    let runs = side_by_side(asked.threads, cells.len() + policies.len(), |index| {
+    let runs = workers::map(asked.threads, cells.len() + policies.len(), |index| {
         match (cells.get(index), index.checked_sub(cells.len())) {
             (Some((bits, quarters)), _) => {
                 let progress: &mut dyn FnMut(Progress) = &mut |_| ();
@@ -189,25 +188,6 @@ fn busiest(considered: &[u64], most: usize) -> Vec<usize> {
     numbers.truncate(most);
     numbers.sort_unstable();
     numbers
-}
-
-/// Does so many things on a few threads; what came of each, in their order.
-fn side_by_side<T: Send>(threads: usize, count: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
-    let next = AtomicUsize::new(0);
-    let done: Vec<Mutex<Option<T>>> = (0..count).map(|_| Mutex::new(None)).collect();
-    let all = || {
-        loop {
-            let index = next.fetch_add(1, Ordering::Relaxed);
-            let Some(slot) = done.get(index) else { break };
-            *slot.lock().expect("nothing panics here") = Some(work(index));
-        }
-    };
-    std::thread::scope(|scope| {
-        (1..threads).for_each(|_| drop(scope.spawn(all)));
-        all();
-    });
-    let taken = done.into_iter().map(|slot| slot.into_inner().ok().flatten());
-    taken.map(|value| value.expect("all are done")).collect()
 }
 
 /// More cycles than the best choice takes, as a share of these.
@@ -316,16 +296,6 @@ mod tests {
         assert_eq!(busiest(&[5, 0, 9, 7], 2), [2, 3]);
         assert_eq!(busiest(&[5, 0, 9, 7], 5), [0, 2, 3]);
         assert!(busiest(&[0, 0], 3).is_empty());
-    }
-
-    #[test]
-    fn work_is_done_once_and_kept_in_order() {
-        for threads in [1, 3] {
-            assert_eq!(
-                side_by_side(threads, 20, |n| n * n),
-                (0..20).map(|n| n * n).collect::<Vec<_>>()
-            );
-        }
     }
 
     #[test]
