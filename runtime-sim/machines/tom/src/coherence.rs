@@ -7,10 +7,12 @@
 //!
 //! The shared cache's contents are not kept: that its lines are invalidated is a matter of time only.
 
+use std::collections::HashMap;
+
+use foldhash::fast::FixedState;
 use nbcc_sim_simt::lanes_of;
 use nbcc_sim_simt::memory::{FIRST_ADDRESS, Memory};
 
-use crate::hash::Table;
 use crate::issue::Issue;
 use crate::plan::Plan;
 use crate::sm::Sm;
@@ -46,13 +48,13 @@ pub struct Copies {
     /// Multiprocessors of the GPU.
     gpu_sms: u32,
     /// The private caches that hold a line, each with the number of times that it was emptied before.
-    holders: Table<u64, Vec<(u32, u32)>>,
+    holders: HashMap<u64, Vec<(u32, u32)>, FixedState>,
     emptied: Vec<u32>,
     /// By multiprocessor: the lines of its cache that are not what memory holds.
-    stale: Vec<Table<u64, Contents>>,
-    flying: Table<u64, Flying>,
+    stale: Vec<HashMap<u64, Contents, FixedState>>,
+    flying: HashMap<u64, Flying, FixedState>,
     /// What stores write that are not over, by multiprocessor and number.
-    stores: Table<(u32, u64), Vec<Written>>,
+    stores: HashMap<(u32, u64), Vec<Written>, FixedState>,
     /// Lines that were put into memory for an instruction, with what is there.
     swapped: Vec<(u64, Contents)>,
     /// What the instruction writes.
@@ -75,11 +77,11 @@ impl Copies {
         Copies {
             line_bytes,
             gpu_sms,
-            holders: Table::default(),
+            holders: HashMap::default(),
             emptied: vec![0; sms as usize],
-            stale: (0..sms).map(|_| Table::default()).collect(),
-            flying: Table::default(),
-            stores: Table::default(),
+            stale: (0..sms).map(|_| HashMap::default()).collect(),
+            flying: HashMap::default(),
+            stores: HashMap::default(),
             swapped: Vec::new(),
             written: Vec::new(),
             spare: Vec::new(),

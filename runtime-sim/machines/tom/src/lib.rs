@@ -17,7 +17,6 @@ pub mod analyzer;
 pub mod clock;
 pub mod coherence;
 pub mod controller;
-pub mod hash;
 pub mod issue;
 pub mod launch;
 pub mod map;

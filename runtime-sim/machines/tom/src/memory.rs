@@ -5,9 +5,10 @@
 //! port of the cluster. Of a multiprocessor in a stack: its switch and a vault of the stack, or a link
 //! between stacks before and behind.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
+use foldhash::fast::FixedState;
 use nbcc_isa_tom::Machine;
 use nbcc_isa_tom::layout::Place;
 use nbcc_sim_dram::{Completion, Kind, Model};
@@ -16,7 +17,6 @@ use nbcc_sim_engine::slab::Slab;
 use nbcc_sim_simt::timing::cache::Cache;
 
 use crate::clock::{Channel, Clock, Time, nanoseconds};
-use crate::hash::Table;
 use crate::map::Map;
 use crate::measures::MemoryCounts;
 use crate::message::{Answer, Ask, Request};
@@ -74,7 +74,7 @@ struct Slice {
     cache: Cache,
     free: Time,
     /// Lines that were asked for, each with the last request that waits for it.
-    misses: Table<u64, u32>,
+    misses: HashMap<u64, u32, FixedState>,
     /// Requests that wait for a place among them.
     waiting: VecDeque<u32>,
     /// The way to the clusters.
@@ -185,7 +185,7 @@ impl Memory {
                 .map(|_| Slice {
                     cache: Cache::with_ways(lines, machine.l2.ways),
                     free: 0,
-                    misses: Table::default(),
+                    misses: HashMap::default(),
                     waiting: VecDeque::new(),
                     out: port(),
                 })

@@ -1,8 +1,9 @@
 //! A multiprocessor: what it is made of, and how it goes from one event to the next.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::{BinaryHeap, HashMap, VecDeque};
 
+use foldhash::fast::FixedState;
 use nbcc_isa_tom::Machine;
 use nbcc_isa_tom::offload::OffloadTable;
 use nbcc_sim_engine::Cycle;
@@ -21,7 +22,6 @@ use nbcc_sim_simt::timing::pool::Pool;
 use crate::access::{Flight, Miss, Waiting};
 use crate::clock::Clock;
 use crate::coherence::{Copies, Faults};
-use crate::hash::Table;
 use crate::map::{Learning, Map, Session};
 use crate::measures::{Profile, SmCounts};
 use crate::message::{Answer, Ask, Request};
@@ -132,7 +132,7 @@ pub struct Sm {
     /// Lines that were asked for.
     pub misses: Slab<Miss>,
     /// The lines among them that go to the private cache, with their numbers.
-    pub missing: Table<u64, u32>,
+    pub missing: HashMap<u64, u32, FixedState>,
     /// Stores and atomic operations of lines on their way.
     pub stores: u32,
     events: BinaryHeap<Reverse<(Cycle, u64, Event)>>,
@@ -181,7 +181,7 @@ impl Sm {
             waiting: VecDeque::new(),
             cache: Cache::with_ways(lines, machine.l1.ways),
             misses: Slab::new(),
-            missing: Table::default(),
+            missing: HashMap::default(),
             stores: 0,
             events: BinaryHeap::new(),
             sequence: 0,
