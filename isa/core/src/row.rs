@@ -28,7 +28,7 @@ pub struct Row {
 impl Row {
     /// The row with the bits that no field covers worked out.
     pub const fn with_fixed(self) -> Row {
-        Row { fixed: !crate::table::field_bits(self.fields), ..self }
+        Row { fixed: !field_bits(self.fields), ..self }
     }
 }
 
@@ -52,4 +52,33 @@ pub struct FieldRow {
     pub high: u32,
     /// The lowest bit, and one past the highest, of the second place where it lies, if in two.
     pub rest: Option<(u32, u32)>,
+}
+
+/// The bits `low..high`.
+pub const fn bit_mask(low: u32, high: u32) -> u128 {
+    assert!(low < high && high <= 128);
+    (u128::MAX >> (128 - (high - low))) << low
+}
+
+/// The bits of a field, its flag aside.
+pub(crate) const fn bits_of(field: &FieldRow) -> u128 {
+    let bits = bit_mask(field.low, field.high);
+    match field.rest {
+        Some((low, high)) => bits | bit_mask(low, high),
+        None => bits,
+    }
+}
+
+/// The bits that fields cover.
+pub const fn field_bits(fields: &[FieldRow]) -> u128 {
+    let mut covered = 0;
+    let mut i = 0;
+    while i < fields.len() {
+        covered |= bits_of(&fields[i]);
+        if let Some(flag) = fields[i].flag {
+            covered |= bit_mask(flag, flag + 1);
+        }
+        i += 1;
+    }
+    covered
 }

@@ -45,41 +45,12 @@
 use std::fmt;
 
 use crate::instruction::{DecodeError, EncodeError, Imm, PhysReg, RegOrImm, RegisterClass};
-use crate::row::{FieldRow, Row};
+use crate::row::{Row, bit_mask, bits_of, field_bits};
 use crate::text::{Cursor, Field, SyntaxError};
-
-/// The bits `low..high`.
-pub const fn bit_mask(low: u32, high: u32) -> u128 {
-    assert!(low < high && high <= 128);
-    (u128::MAX >> (128 - (high - low))) << low
-}
 
 /// The bits that a row's fields and the low byte cover.
 pub const fn covered_bits(row: &Row) -> u128 {
     0xff | field_bits(row.fields)
-}
-
-/// The bits of a field, its flag aside.
-const fn bits_of(field: &FieldRow) -> u128 {
-    let bits = bit_mask(field.low, field.high);
-    match field.rest {
-        Some((low, high)) => bits | bit_mask(low, high),
-        None => bits,
-    }
-}
-
-/// The bits that fields cover.
-pub const fn field_bits(fields: &[FieldRow]) -> u128 {
-    let mut covered = 0;
-    let mut i = 0;
-    while i < fields.len() {
-        covered |= bits_of(&fields[i]);
-        if let Some(flag) = fields[i].flag {
-            covered |= bit_mask(flag, flag + 1);
-        }
-        i += 1;
-    }
-    covered
 }
 
 /// The row that a word fits.

@@ -6,6 +6,9 @@
 //! in one for each member. A pointer is two values: the number of its object, and the number of the
 //! scalar in it. Which object it is, is mostly known; where not, [`pointers`] chooses among those
 //! that it may be.
+//!
+//! The state is here, what is done with it in the files below, which own the types of its parts: both
+//! name each other.
 
 mod access;
 mod checked;

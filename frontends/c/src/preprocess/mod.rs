@@ -1,6 +1,9 @@
 //! The preprocessor (C11, 6.10): directives, conditions, headers and macros, on tokens that keep
 //! their spans. What a macro makes stands where the outermost macro is used, so that diagnostics and
 //! source locations point at text that the user wrote; [`Preprocessed`] knows the definitions.
+//!
+//! The state is here, what is done with it in the files below, which own the types of its parts: both
+//! name each other.
 
 mod condition;
 mod expand;

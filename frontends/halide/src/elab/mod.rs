@@ -1,6 +1,7 @@
 //! Elaboration: runs the compile-time language and collects the pipeline that it builds. This
 //! file holds the state, scopes and bounds; statements, expressions, definitions and schedules
-//! have files of their own.
+//! have files of their own, which add methods to the state and own the types of its parts: this file
+//! and they name each other.
 //!
 //! An error ends the statement in which it occurs, and the rounds of loops and the calls around it
 //! once their bodies are checked; the names which that statement would have set are poisoned, and
@@ -31,6 +32,7 @@ use crate::elab::stmt::{Flow, outside_loop};
 use crate::pipeline::hir::{FuncId, FuncInfo, Hir, Node};
 use crate::syntax::TypeNames;
 use crate::syntax::ast::{Ast, Names, StmtId, Symbol, TypeWord};
+use crate::syntax::limits::too_deep;
 use crate::syntax::scan::Facts;
 use crate::value::{ArrayId, Value};
 
@@ -352,10 +354,10 @@ impl<'a> Elab<'a> {
             self.too_deep = true;
             return match self.running.last() {
                 Some(&(call, _)) if self.frame > 0 => self.fail(
-                    crate::syntax::too_deep(call, MAX_DEPTH)
+                    too_deep(call, MAX_DEPTH)
                         .help("functions that call themselves or each other must come to an end"),
                 ),
-                _ => self.fail(crate::syntax::too_deep(at, MAX_DEPTH)),
+                _ => self.fail(too_deep(at, MAX_DEPTH)),
             };
         }
         self.depth += 1;

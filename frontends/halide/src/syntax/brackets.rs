@@ -3,7 +3,7 @@
 use nbcc_base::{Diagnostic, Failed, Span};
 use nbcc_base::{Diagnostics, SourceId};
 
-use super::{MAX_NESTING, MAX_SYNTAX_ERRORS, too_deep};
+use super::limits::{MAX_NESTING, MAX_SYNTAX_ERRORS, too_deep};
 use crate::codes;
 use crate::syntax::recovery::{Spanned, names_set, opens_block};
 use crate::syntax::token::Token;

@@ -10,6 +10,7 @@ mod builder;
 mod grammar {
     include!(concat!(env!("OUT_DIR"), "/syntax/grammar.rs"));
 }
+pub(crate) mod limits;
 mod preprocessor;
 mod recovery;
 mod report;
@@ -29,16 +30,11 @@ use self::report::report;
 use crate::codes;
 use crate::syntax::ast::{Ast, Names, Symbol};
 use crate::syntax::builder::Builder;
+use crate::syntax::limits::MAX_SYNTAX_ERRORS;
 use crate::syntax::preprocessor::{Conditions, Line};
 use crate::syntax::recovery::{Spanned, Structure, names_set};
 use crate::syntax::token::{LexError, Token};
 pub(crate) use crate::syntax::type_names::TypeNames;
-
-/// Brackets and statements may nest this deep; C++ compilers set a like limit.
-pub(crate) const MAX_NESTING: u32 = 256;
-
-/// After this many syntax errors the rest of the file is not looked at.
-const MAX_SYNTAX_ERRORS: usize = 20;
 
 /// Tokens in a source file: what is made of them fits the memory of a small machine.
 const MAX_TOKENS: usize = 4_000_000;
@@ -219,11 +215,4 @@ fn lex_error(
         .at(span, "remove this line")
         .help("write `const int` for `#define`; conditions are numbers or `defined(NAME)`"),
     }
-}
-
-/// The error for something that nests too deep.
-pub(crate) fn too_deep(span: Span, limit: u32) -> Diagnostic {
-    Diagnostic::error(&codes::NESTING, format!("nested more than {limit} deep"))
-        .at(span, "too deep here")
-        .help("name a part of it as an Expr or put it into a function")
 }

@@ -1,4 +1,6 @@
-//! A core: what it is made of, and how it goes from one event to the next.
+//! A core: what it is made of, and how it goes from one event to the next. What issues, accesses and
+//! answers do to it stands in files of their own, which own what it holds of them: they and this one
+//! name each other.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -5,6 +5,9 @@
 //! For `f(a) = f(a) op e` over `r`, with reduction variables `p` kept as new Vars `v`:
 //! `intm(x, v) = identity`, then `intm(a[p := v], v) op= e[p := v]` over the variables that are
 //! left, then `f(x) = f(x) op intm(x, p)` over those that are kept.
+//!
+//! What is known of the update is put together here, of parts that the steps own which read it: both
+//! name each other.
 
 mod arguments;
 mod combination;
