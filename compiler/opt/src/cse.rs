@@ -2,9 +2,8 @@
 //! Numbering", SPE 1997, section 3.3). Loads and reading intrinsics are shared within a block,
 //! while nothing in between may write what they read.
 
-use std::collections::HashMap;
-
 use cranelift_entity::SecondaryMap;
+use foldhash::{HashMap, HashMapExt};
 use nbcc_ir::{BinaryOp, Block, Dominators, Effect, Function, Mem, Op, Replacements, Space, Value};
 
 /// Replaces an instruction by an equal one that runs before it.

@@ -3,10 +3,10 @@
 //! A substitution is made once for each Func and list of coordinates, and equal expressions are
 //! one, so stages that read each other at many places stay polynomial in size.
 
-use std::collections::HashMap;
 use std::rc::Rc;
 
 use cranelift_entity::{EntityRef, SecondaryMap};
+use foldhash::{HashMap, HashMapExt};
 use nbcc_base::{Diagnostic, Diagnostics};
 
 use crate::simplify::{Simplifier, rewrite_roots};

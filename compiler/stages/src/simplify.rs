@@ -3,9 +3,8 @@
 //! Only identities that hold bit for bit are applied. Floats are folded where every operand is a
 //! literal, and otherwise left alone.
 
-use std::collections::HashMap;
-
 use cranelift_entity::SecondaryMap;
+use foldhash::HashMap;
 use nbcc_base::Span;
 
 use crate::bounds::ParamValues;

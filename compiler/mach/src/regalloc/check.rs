@@ -8,11 +8,12 @@
 //! constant. Constants have places of their own, which nothing overwrites: a register that is one is
 //! known to be there. Where control flow meets, a place holds what it holds on every path.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::hash::Hash;
 use std::ops::Range;
 
 use cranelift_entity::{PrimaryMap, SecondaryMap};
+use foldhash::{HashMap, HashMapExt};
 use nbcc_isa::{Instruction, MachineInstruction, PhysReg, RegisterClass};
 
 use super::known::{Base, Form, Known, Place, Symbol, Walk, decoded, encoded};

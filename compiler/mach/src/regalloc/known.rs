@@ -3,8 +3,10 @@
 //! and not a look at every place; between blocks they do not, since most of the values that a function
 //! ever had are in no place any more.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::rc::Rc;
+
+use foldhash::{HashMap, HashMapExt};
 
 use crate::VReg;
 

@@ -4,8 +4,7 @@
 //! hold a value of their type, sign- or zero-extended. An operation on a narrower type computes in
 //! 32 bits and brings the result back into range.
 
-use std::collections::HashMap;
-
+use foldhash::{HashMap, HashMapExt};
 use nbcc_base::Span;
 use nbcc_ir::{
     BinaryOp as IrBinary, Builder, ConvertOp, FloatCond, IntCond, Op, Type, UnaryOp as IrUnary,

@@ -1,9 +1,8 @@
 //! Emits operations in the place of another: folds constants, drops operations that change
 //! nothing, and gives the same value for the same operation within a block.
 
-use std::collections::HashMap;
-
 use cranelift_entity::SecondaryMap;
+use foldhash::{HashMap, HashMapExt};
 use nbcc_analysis::evaluate;
 use nbcc_ir::{
     BinaryOp, Block, Builder, Constant, ConvertOp, Effect, Function, Op, Type, UnaryOp, Value,
