@@ -69,6 +69,11 @@ pub fn threshold(cost: &Cost, amounts: &Amounts) -> Option<u64> {
     if saved <= 0.0 {
         return None;
     }
+    // Beyond this, numbers of trips cannot be told from each other.
+    const MOST: f64 = (1_u64 << 52) as f64;
+    if fixed / saved > MOST {
+        return None;
+    }
     let mut trips = ((fixed / saved) as u64).saturating_sub(1).max(1);
     while !traffic(cost, amounts, trips).pays() {
         trips += 1;
@@ -98,5 +103,9 @@ mod tests {
         assert_eq!(traffic(&cost, &saxpy, 1).total(), 96.0 - 66.25);
         assert_eq!(traffic(&cost, &butterfly, 1).total(), 64.0 - 99.5);
         assert_eq!(threshold(&cost, &Amounts { registers_in: 1, ..Amounts::default() }), None);
+        // Next to nothing saved is nothing saved.
+        let least = Cost { load_misses: 1e-20, ..cost };
+        let load = Amounts { registers_in: 1, loads: 1, ..Amounts::default() };
+        assert_eq!(threshold(&least, &load), None);
     }
 }

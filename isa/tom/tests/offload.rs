@@ -174,6 +174,11 @@ fn what_the_instructions_do_not_prove_is_refused() {
         ),
         (with(|entry| entry.condition.as_mut().unwrap().initial.index = 5), "not that of its"),
         (with(|entry| entry.end = 17), "no loop that counts"),
+        (
+            with(|entry| entry.condition.as_mut().unwrap().threshold = 8),
+            "it pays from 5 trips on, not from 8",
+        ),
+        (with(|entry| entry.condition = None), "it pays from 5 trips on, not from 1"),
     ];
     for (program, reason) in reasons {
         let refused = refusal(&program);
@@ -213,8 +218,6 @@ fn sums_follow_from_the_instructions() {
         (with(|entry| entry.inputs = 1), "it reads 0 parameters"),
         (with(|entry| entry.trips = 8), "it is made for 5 trips"),
         (with(|entry| entry.tag = Tag { tx: false, rx: true }), "its tag does not follow"),
-        (with(|entry| entry.condition.as_mut().unwrap().threshold = 8), "it pays from"),
-        (with(|entry| entry.condition = None), "it is made for 1 trips"),
     ];
     for (program, reason) in reasons {
         program.validate().unwrap_or_else(|error| panic!("{error} for {reason}"));

@@ -47,6 +47,12 @@ impl<T> Slab<T> {
         self.values[number as usize].take().expect("a value with this number")
     }
 
+    /// The values with their numbers.
+    pub fn iter(&self) -> impl Iterator<Item = (u32, &T)> {
+        let numbered = self.values.iter().zip(0..);
+        numbered.filter_map(|(value, number)| Some((number, value.as_ref()?)))
+    }
+
     /// Number of values.
     #[inline]
     pub fn len(&self) -> usize {

@@ -11,7 +11,7 @@ use super::constants::{Held, constant, predecessors};
 use super::live::{Registers, needed};
 use super::record::{self, SECTION};
 use super::webs::Webs;
-use super::{Condition, Entry, OffloadTable, RegisterSet, condition};
+use super::{Condition, Entry, OffloadTable, RegisterSet, condition, sums};
 use crate::Machine;
 
 /// Checks the table of a program, whatever wrote it: places, markers, registers, control flow, what
@@ -30,7 +30,8 @@ pub fn check(program: &Program) -> Result<(), LoadError> {
         Err(LoadError::new(SECTION, offset, message))
     };
     markers(program, entries)?;
-    let most = Machine::from_toml(&program.machine.toml, &[])?.offload.entries;
+    let machine = Machine::from_toml(&program.machine.toml, &[])?;
+    let most = machine.offload.entries;
     let mut checker: Option<(u32, Checker<'_>)> = None;
     let (mut count, mut passed) = (0, 0);
     for (number, entry) in entries.iter().enumerate() {
@@ -51,7 +52,8 @@ pub fn check(program: &Program) -> Result<(), LoadError> {
             return fail(number, format!("the machine's table holds {most} entries of a kernel"));
         }
         let (_, checker) = checker.as_ref().expect("it was made above");
-        if let Some(reason) = checker.fault(entry, number as u32) {
+        let fault = checker.fault(entry, number as u32);
+        if let Some(reason) = fault.or_else(|| sums::trips_fault(checker, entry, &machine.cost)) {
             return fail(number, reason);
         }
     }

@@ -57,30 +57,17 @@ pub fn sums_fault(checker: &Checker<'_>, entry: &Entry, cost: &Cost) -> Option<S
             entry.inputs
         ));
     }
-    let (loads, stores) = accesses(checker, begin, end);
-    let amounts = Amounts {
-        registers_in: checker.webs.count_of(&entry.live_in, begin) + u64::from(inputs),
-        registers_out: checker.webs.count_of(&entry.live_out, end),
-        loads,
-        stores,
-    };
+    if let Some(reason) = trips_fault(checker, entry, cost) {
+        return Some(reason);
+    }
     let trips = match entry.condition {
-        Some(condition) => {
-            let least = cost::threshold(cost, &amounts);
-            if least != Some(condition.threshold) {
-                return Some(format!(
-                    "it pays from {least:?} trips on, not from {}",
-                    condition.threshold
-                ));
-            }
-            condition.threshold
-        }
+        Some(condition) => condition.threshold,
         None => static_trips(checker, begin, end).unwrap_or(1),
     };
     if entry.trips != trips {
         return Some(format!("it is made for {trips} trips, not {}", entry.trips));
     }
-    let traffic = cost::traffic(cost, &amounts, trips);
+    let traffic = cost::traffic(cost, &amounts(checker, entry), trips);
     if !traffic.pays() {
         return Some(format!("it does not pay: {} words more are moved", traffic.total()));
     }
@@ -91,6 +78,36 @@ pub fn sums_fault(checker: &Checker<'_>, entry: &Entry, cost: &Cost) -> Option<S
             traffic.tx, traffic.rx
         )
     })
+}
+
+/// What is wrong with the trips from which an entry is said to pay: a condition has the least of them, and a
+/// loop whose trips are known when it is entered has a condition unless it pays at once.
+pub(super) fn trips_fault(checker: &Checker<'_>, entry: &Entry, cost: &Cost) -> Option<String> {
+    let (begin, end) = (entry.begin, entry.end);
+    let said = match entry.condition {
+        Some(condition) => condition.threshold,
+        None if checker.condition(begin, end).is_none() => return None,
+        None if static_trips(checker, begin, end).is_some() => return None,
+        None => 1,
+    };
+    match cost::threshold(cost, &amounts(checker, entry)) {
+        Some(least) if least == said => None,
+        Some(least) => Some(format!("it pays from {least} trips on, not from {said}")),
+        None => Some("it never pays".into()),
+    }
+}
+
+/// The registers that an entry moves, and the accesses of a trip.
+fn amounts(checker: &Checker<'_>, entry: &Entry) -> Amounts {
+    let (begin, end) = (entry.begin, entry.end);
+    let (loads, stores) = accesses(checker, begin, end);
+    Amounts {
+        registers_in: checker.webs.count_of(&entry.live_in, begin)
+            + u64::from(inputs(checker, begin, end)),
+        registers_out: checker.webs.count_of(&entry.live_out, end),
+        loads,
+        stores,
+    }
 }
 
 /// The trips of the loop that a range is, if all of its numbers are known.

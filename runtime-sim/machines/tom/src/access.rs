@@ -55,7 +55,8 @@ pub struct Miss {
 /// An access whose lines are still to be looked up.
 #[derive(Clone, Debug)]
 pub struct Waiting {
-    flight: u32,
+    /// Its number.
+    pub flight: u32,
     lines: Vec<Piece>,
     next: usize,
     at: Cycle,

@@ -344,7 +344,7 @@ impl Sm {
             home.take_register(&visitor, reg, task.lanes);
         }
         if let Err(fault) = resident.block.resume(number, entry.end) {
-            return Err(Sm::fault(env, resident.block.index(), fault));
+            return Err(Sm::fault(env, self.number, resident.block.index(), fault));
         }
         self.prepare(scheduler, slot, env);
         self.wake(block, number, now + 1, env);

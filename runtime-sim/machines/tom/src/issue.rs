@@ -99,7 +99,7 @@ impl Sm {
         }
         let others = match stepped {
             Ok(others) => others,
-            Err(fault) => return Err(Sm::fault(env, resident.block.index(), fault)),
+            Err(fault) => return Err(Sm::fault(env, self.number, resident.block.index(), fault)),
         };
         if lanes != 0 {
             shared.profile.executed[pc as usize] += 1;

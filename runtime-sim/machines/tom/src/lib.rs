@@ -10,7 +10,8 @@
 //!
 //! A warp that comes to a candidate is decided on by the [`controller`] with a [`policy`] and what the
 //! [`monitor`] says of links; its block becomes a [`task`], which runs as one of the [`visitors`] of a
-//! stack. [`map`] says which line lies in which stack, and learns it. [`analyzer`] and [`mod@trace`] say where pages should go.
+//! stack. [`map`] says which line lies in which stack, and learns it. [`report`] tells
+//! why a launch does not end. [`analyzer`] and [`mod@trace`] say where pages should go.
 
 pub mod access;
 pub mod analyzer;
@@ -27,6 +28,7 @@ pub mod monitor;
 pub mod plan;
 pub mod policy;
 pub mod queue;
+pub mod report;
 pub mod residents;
 pub mod sm;
 pub mod stall;

@@ -9,10 +9,9 @@ use nbcc_isa_tom::offload::OffloadTable;
 use nbcc_sim_engine::Cycle;
 use nbcc_sim_engine::slab::Slab;
 use nbcc_sim_simt::LANES;
-use nbcc_sim_simt::machine::block::{Block, BlockFault};
+use nbcc_sim_simt::machine::block::Block;
 use nbcc_sim_simt::machine::context::{Context, State};
 use nbcc_sim_simt::machine::fault::Fault;
-use nbcc_sim_simt::machine::grid;
 use nbcc_sim_simt::timing::NEVER;
 use nbcc_sim_simt::timing::cache::Cache;
 use nbcc_sim_simt::timing::coalesce::Piece;
@@ -432,25 +431,6 @@ impl Sm {
         for scheduler in 0..self.schedulers.len() {
             self.account(scheduler, end, Stall::Empty);
         }
-    }
-
-    /// What a user is told of a fault.
-    #[cold]
-    pub fn fault(env: &Env<'_, '_>, index: [u32; 3], fault: BlockFault) -> Box<Fault> {
-        grid::fault(env.context, index, fault)
-    }
-
-    /// The fault of a launch in which nothing will happen any more, if a block is there.
-    pub fn stalled(&self, env: &Env<'_, '_>) -> Option<Box<Fault>> {
-        let resident = self.blocks.iter().flatten().next()?;
-        Some(Sm::fault(env, resident.block.index(), resident.block.stalled()))
-    }
-
-    /// The fault of a launch that takes too long, if a block is there.
-    pub fn out_of_cycles(&self, env: &Env<'_, '_>) -> Option<Box<Fault>> {
-        let resident = self.blocks.iter().flatten().next()?;
-        let fault = resident.block.out_of_cycles(env.max_cycles);
-        Some(Sm::fault(env, resident.block.index(), fault))
     }
 }
 

@@ -12,6 +12,8 @@ use crate::map::Learning;
 use crate::memory::Memory;
 use crate::message::Ask;
 use crate::monitor::Monitor;
+use crate::report;
+use crate::residents::Resident;
 use crate::sm::{Env, Shared, Sm};
 
 /// The machine while a launch runs.
@@ -65,10 +67,11 @@ impl System {
             }
             now = first.max(now);
             monitor.look(now, &self.memory, shared);
-            if env.clock.cycle(now) >= env.max_cycles
-                && let Some(fault) = self.sms.iter().find_map(|sm| sm.out_of_cycles(env))
-            {
-                return Err(fault);
+            if env.clock.cycle(now) >= env.max_cycles {
+                let stopped = |resident: &Resident| resident.block.out_of_cycles(env.max_cycles);
+                if let Some(fault) = report::unfinished(&self.sms, env, shared, stopped) {
+                    return Err(fault);
+                }
             }
             let end = now.saturating_add(window);
             let until = env.clock.cycle(end);
@@ -98,7 +101,8 @@ impl System {
                 report(env.clock.cycle(now), shared, progress);
             }
         }
-        if let Some(fault) = self.sms.iter().find_map(|sm| sm.stalled(env)) {
+        let stopped = |resident: &Resident| resident.block.stalled();
+        if let Some(fault) = report::unfinished(&self.sms, env, shared, stopped) {
             return Err(fault);
         }
         let end = self.sms.iter().map(|sm| sm.end).max().unwrap_or(0);

@@ -40,7 +40,7 @@ struct Turns {
 
 /// A fault of a block: what stopped which warp.
 pub struct BlockFault {
-    /// The warp.
+    /// The number of the warp in the block of its threads.
     pub warp: usize,
     /// What stopped it.
     pub stopped: Stopped,
@@ -183,14 +183,14 @@ impl Block {
         let (index, core) = (self.index, self.core);
         let mut place = Place { index, core, clock, shared: &mut self.shared };
         let event = run_warp(&mut self.warps[warp], &mut place, context, state, budget)
-            .map_err(|stopped| BlockFault { warp, stopped })?;
+            .map_err(|stopped| self.stopped(warp, stopped))?;
         match event {
             Event::Idle | Event::Paused => {}
             Event::Exited => self.after_exit(context),
             Event::Barrier { pc, lanes } => {
                 let lane = lanes.trailing_zeros() as usize % LANES;
                 self.barrier(warp, pc, lanes, context)
-                    .map_err(|kind| BlockFault { warp, stopped: Stopped { kind, pc, lane } })?;
+                    .map_err(|kind| self.stopped(warp, Stopped { kind, pc, lane }))?;
             }
         }
         Ok(event)
@@ -251,7 +251,12 @@ impl Block {
         };
         let lane = mask.trailing_zeros() as usize % LANES;
         let kind = FaultKind::Deadlock { waiting };
-        BlockFault { warp: number, stopped: Stopped { kind, pc, lane } }
+        self.stopped(number, Stopped { kind, pc, lane })
+    }
+
+    /// A fault of one of its warps: a visitor is not the first warp of its block.
+    fn stopped(&self, warp: usize, stopped: Stopped) -> BlockFault {
+        BlockFault { warp: self.warps[warp].number, stopped }
     }
 
     /// What stops a block that has had its cycles: where its first warp is that can go on.
@@ -263,7 +268,7 @@ impl Block {
     fn cycle_limit(&self, warp: usize, limit: u64) -> BlockFault {
         let (pc, mask, _) = self.warps[warp].paths.current().unwrap_or((0, 1, 0));
         let lane = mask.trailing_zeros() as usize % LANES;
-        BlockFault { warp, stopped: Stopped { kind: FaultKind::CycleLimit(limit), pc, lane } }
+        self.stopped(warp, Stopped { kind: FaultKind::CycleLimit(limit), pc, lane })
     }
 
     /// Whether all its threads have ended.
@@ -372,7 +377,7 @@ impl Block {
             if let Some((pc, mask)) = warp.paths.waiting().next() {
                 // It would go on behind the instruction that it waits at.
                 let lane = mask.trailing_zeros() as usize % LANES;
-                return BlockFault { warp: number, stopped: Stopped { kind, pc: pc - 1, lane } };
+                return self.stopped(number, Stopped { kind, pc: pc - 1, lane });
             }
         }
         panic!("a block whose threads neither run nor wait nor have ended");

@@ -84,6 +84,8 @@ pub struct Fault {
     pub block: [u32; 3],
     /// The thread in its block.
     pub thread: [u32; 3],
+    /// What a machine in time knows besides: where the warp is, what it waits for; a line each.
+    pub notes: Vec<String>,
 }
 
 impl fmt::Display for Fault {
@@ -95,7 +97,8 @@ impl fmt::Display for Fault {
             Some((file, line)) => write!(f, ", {file}:{line}")?,
             None => write!(f, ", instruction {}", self.instruction)?,
         }
-        write!(f, ", block ({bx}, {by}, {bz}), thread ({tx}, {ty}, {tz})")
+        write!(f, ", block ({bx}, {by}, {bz}), thread ({tx}, {ty}, {tz})")?;
+        self.notes.iter().try_for_each(|note| write!(f, "\n  {note}"))
     }
 }
 

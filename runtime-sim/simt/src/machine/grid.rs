@@ -69,6 +69,7 @@ pub fn fault(context: &Context<'_>, block: [u32; 3], fault: BlockFault) -> Box<F
         line: line.map(|(file, at)| (file.to_owned(), at.line)),
         block,
         thread: [thread % x, thread / x % y, thread / x / y],
+        notes: Vec::new(),
     })
 }
 

@@ -307,6 +307,29 @@ fn blocks_without_end_are_given_up() {
     bench.max_cycles = 5000;
     let error = bench.launch(1, 32).unwrap_err().to_string();
     assert!(error.contains("5000"), "{error}");
+    assert!(error.contains("on multiprocessor 0, warp 0 of the block"), "{error}");
+    assert!(error.contains("its request for stack 0 of cycle "), "{error}");
+    assert!(error.contains(" runs on multiprocessor 64, of stack 0, at "), "{error}");
+}
+
+/// A fault in a stack is that of the thread whose block it is.
+#[test]
+fn faults_in_stacks_name_their_thread() {
+    let text = format!(
+        "{PLACE}
+        int.shr R5, R0, 5
+        mad_wide.u D2, R5, 2147483392, D2
+        region 0
+        ld.global.b32.weak R9, [D2], 0
+        st.global.b32.weak [D2], 0, R9
+        exit"
+    );
+    let begin = PLACED + 3;
+    let range = (begin, begin + 2, words(&ADDRESS), words(&[]));
+    let mut bench = bench(with_table(&[], ("always", "baseline"), &text, &[range]));
+    let error = bench.launch(1, 64).unwrap_err().to_string();
+    assert!(error.contains("thread (32, 0, 0)"), "{error}");
+    assert!(error.contains(", of stack ") && error.contains("warp 1 of the block"), "{error}");
 }
 
 /// A run may say how many of four instances go, whatever the policy.
