@@ -3,7 +3,8 @@
 //! machines, on TOM with whatever may run beside memory a candidate, and sent there.
 //!
 //! `NBCC_FUZZ_SEED` is the first seed, `NBCC_FUZZ_CASES` their number, `NBCC_FUZZ_SHRINK` the
-//! number of runs that a failure is shrunk in; `NBCC_FUZZ_PRINT` prints the sources.
+//! number of runs that a failure is shrunk in; `NBCC_FUZZ_TARGET` leaves out all machines but one;
+//! `NBCC_FUZZ_PRINT` prints the sources.
 
 use libtest_mimic::{Failed, Trial};
 use nbcc_pipeline::OptLevel;
