@@ -97,14 +97,15 @@ pub(super) fn trips_fault(checker: &Checker<'_>, entry: &Entry, cost: &Cost) -> 
     }
 }
 
-/// The registers that an entry moves, and the accesses of a trip.
+/// The registers that an entry has to move, and the accesses of a trip.
 fn amounts(checker: &Checker<'_>, entry: &Entry) -> Amounts {
     let (begin, end) = (entry.begin, entry.end);
     let (loads, stores) = accesses(checker, begin, end);
+    let out = entry.live_out.and(&checker.registers_out(begin, end));
+    let sent = entry.live_in.and(&checker.registers_in(begin, end, &out));
     Amounts {
-        registers_in: checker.webs.count_of(&entry.live_in, begin)
-            + u64::from(inputs(checker, begin, end)),
-        registers_out: checker.webs.count_of(&entry.live_out, end),
+        registers_in: checker.webs.count_of(&sent, begin) + u64::from(inputs(checker, begin, end)),
+        registers_out: checker.webs.count_of(&out, end),
         loads,
         stores,
     }
