@@ -13,6 +13,7 @@ use foldhash::fast::FixedState;
 use nbcc_sim_simt::lanes_of;
 use nbcc_sim_simt::memory::{FIRST_ADDRESS, Memory};
 
+use crate::directory::Directory;
 use crate::issue::Issue;
 use crate::plan::Plan;
 use crate::sm::Sm;
@@ -47,9 +48,8 @@ pub struct Copies {
     line_bytes: u32,
     /// Multiprocessors of the GPU.
     gpu_sms: u32,
-    /// The private caches that hold a line, each with the number of times that it was emptied before.
-    holders: HashMap<u64, Vec<(u32, u32)>, FixedState>,
-    emptied: Vec<u32>,
+    /// The private caches that hold a line.
+    holders: Directory,
     /// By multiprocessor: the lines of its cache that are not what memory holds.
     stale: Vec<HashMap<u64, Contents, FixedState>>,
     flying: HashMap<u64, Flying, FixedState>,
@@ -77,8 +77,7 @@ impl Copies {
         Copies {
             line_bytes,
             gpu_sms,
-            holders: HashMap::default(),
-            emptied: vec![0; sms as usize],
+            holders: Directory::new(sms),
             stale: (0..sms).map(|_| HashMap::default()).collect(),
             flying: HashMap::default(),
             stores: HashMap::default(),
@@ -88,18 +87,10 @@ impl Copies {
         }
     }
 
-    /// A line comes into a private cache, and another one may leave.
-    fn filled(&mut self, sm: u32, line: u64, left: Option<u64>) {
-        if let Some(left) = left {
-            self.dropped(sm, left);
-        }
-        self.stale[sm as usize].remove(&line);
-        let entry = (sm, self.emptied[sm as usize]);
-        let holders = self.holders.entry(line).or_default();
-        if !holders.contains(&entry) {
-            holders.retain(|(other, _)| *other != sm);
-            holders.push(entry);
-        }
+    /// A line comes into a private cache.
+    fn filled(&mut self, sm: u32, line: u64) {
+        self.forget(sm, line);
+        self.holders.insert(line, sm);
         // From memory, where what is on its way has not come.
         if sm >= self.gpu_sms
             && let Some(flying) = self.flying.get(&line)
@@ -109,12 +100,15 @@ impl Copies {
     }
 
     fn dropped(&mut self, sm: u32, line: u64) {
-        self.stale[sm as usize].remove(&line);
-        if let Some(holders) = self.holders.get_mut(&line) {
-            holders.retain(|(other, _)| *other != sm);
-            if holders.is_empty() {
-                self.holders.remove(&line);
-            }
+        self.forget(sm, line);
+        self.holders.remove(line, sm);
+    }
+
+    /// A private cache no longer holds what a line was.
+    fn forget(&mut self, sm: u32, line: u64) {
+        let stale = &mut self.stale[sm as usize];
+        if !stale.is_empty() {
+            stale.remove(&line);
         }
     }
 
@@ -195,20 +189,14 @@ impl Copies {
         for piece in &sm.pieces {
             let line = piece.number;
             let flies = sm.number < self.gpu_sms && plan.store;
-            let others = self
-                .holders
-                .get(&line)
-                .is_some_and(|holders| holders.iter().any(|(other, _)| *other != sm.number));
-            if !others && !flies {
+            let mut others =
+                self.holders.holders(line).filter(|other| *other != sm.number).peekable();
+            if others.peek().is_none() && !flies {
                 continue;
             }
             let Some(now) = line_of(memory, line, self.line_bytes) else { continue };
-            let holders = self.holders.get_mut(&line);
-            for &mut (other, since) in holders.into_iter().flatten() {
-                let at = other as usize;
-                if other != sm.number && since == self.emptied[at] {
-                    self.stale[at].entry(line).or_insert_with(|| (&*now).into());
-                }
+            for other in others {
+                self.stale[other as usize].entry(line).or_insert_with(|| (&*now).into());
             }
             if flies {
                 let new = || Flying { stores: 0, old: (&*now).into() };
@@ -274,8 +262,12 @@ impl Sm {
     /// A line comes into the private cache.
     pub fn fill_line(&mut self, line: u64, copies: Option<&mut Copies>) {
         let left = self.cache.fill(line);
-        if let Some(copies) = copies.filter(|_| !Sm::is_local(line)) {
-            copies.filled(self.number, line, left);
+        let Some(copies) = copies else { return };
+        if let Some(left) = left {
+            copies.dropped(self.number, left);
+        }
+        if !Sm::is_local(line) {
+            copies.filled(self.number, line);
         }
     }
 
@@ -289,10 +281,11 @@ impl Sm {
 
     /// No line of the private cache is valid any more.
     pub fn clear_cache(&mut self, copies: Option<&mut Copies>) {
-        self.cache.clear();
         if let Some(copies) = copies {
-            copies.emptied[self.number as usize] += 1;
+            let held = self.cache.held().filter(|line| !Sm::is_local(*line));
+            held.for_each(|line| copies.holders.remove(line, self.number));
             copies.stale[self.number as usize].clear();
         }
+        self.cache.clear();
     }
 }

@@ -18,6 +18,7 @@ pub mod analyzer;
 pub mod clock;
 pub mod coherence;
 pub mod controller;
+pub mod directory;
 pub mod issue;
 pub mod launch;
 pub mod map;

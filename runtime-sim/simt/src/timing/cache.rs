@@ -70,6 +70,11 @@ impl Cache {
         }
     }
 
+    /// The lines that are there.
+    pub fn held(&self) -> impl Iterator<Item = u64> + '_ {
+        self.lines.iter().copied().filter(|line| *line != u64::MAX)
+    }
+
     /// No line is valid any more.
     pub fn clear(&mut self) {
         self.lines.fill(u64::MAX);
