@@ -177,6 +177,8 @@ pub struct Offload {
     pub busy_threshold: f64,
     /// Cycles over which that is measured.
     pub busy_window: u32,
+    /// Whether the three steps of coherence are taken (section 4.4.2); else all caches hold what memory does.
+    pub coherence: bool,
 }
 
 /// The constants of the cost of offloading (section 3.1.1).

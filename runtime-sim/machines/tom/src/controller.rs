@@ -242,7 +242,7 @@ impl Sm {
         let Role::Leaves(departure) = &warp.role else { return };
         let resident = self.blocks[warp.block].as_mut().expect("its block");
         let entry = &env.table.entries[departure.number as usize];
-        let flushes = !env.policy.is_ideal && !shared.faults.keeps_writes;
+        let flushes = env.is_coherent && !shared.faults.keeps_writes;
         let before = departure.stores;
         if flushes && resident.stores.iter().any(|store| *store <= before) {
             return;
@@ -318,7 +318,7 @@ impl Sm {
             timeline.offload(task.stack, task.number, task.since, now);
         }
         // The third step of section 4.4.2: lines that the block has written, one a cycle.
-        if !shared.faults.keeps_lines {
+        if env.is_coherent && !shared.faults.keeps_lines {
             counts.invalidated += task.written.len() as u64;
             self.lsu = self.lsu.max(now) + task.written.len() as Cycle;
             task.written.iter().for_each(|line| self.drop_line(*line, shared.copies.as_mut()));

@@ -124,6 +124,8 @@ impl Run<'_> {
             plans: &plans,
             blocks: held.blocks,
             max_cycles: options.max_cycles,
+            // Ideally coherence is free as well.
+            is_coherent: machine.offload.coherence && !self.policy.is_ideal,
         };
         // Multiprocessors in stacks issue, too, but blocks are not given to them.
         state.counters.cores.resize(machine.sms() as usize, 0);
@@ -169,8 +171,7 @@ impl Run<'_> {
             gate,
             candidates: vec![CandidateCounts::default(); self.table.entries.len()],
             faults,
-            // Ideally coherence is free as well: all see one memory.
-            copies: (self.policy.decide.is_some() && !self.policy.is_ideal)
+            copies: (self.policy.decide.is_some() && env.is_coherent)
                 .then(|| Copies::new(machine.cache.line_bytes, machine.gpu.sms, machine.sms())),
         };
         let cycles = system.run(&env, &mut shared, progress)?;

@@ -50,6 +50,8 @@ pub struct Env<'a, 'b> {
     pub blocks: u32,
     /// Cycles after which a launch is given up.
     pub max_cycles: Cycle,
+    /// Whether the steps of section 4.4.2 are taken; else they are not needed, as all see one memory.
+    pub is_coherent: bool,
 }
 
 impl Env<'_, '_> {

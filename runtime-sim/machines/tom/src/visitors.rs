@@ -29,7 +29,7 @@ impl Sm {
             && let Some(token) = self.arrivals.pop_front()
         {
             // The second step of section 4.4.2.
-            if !shared.faults.keeps_cache {
+            if env.is_coherent && !shared.faults.keeps_cache {
                 self.clear_cache(shared.copies.as_mut());
             }
             self.begin(now, place, token, env, shared);
@@ -70,7 +70,8 @@ impl Sm {
         let entry = &env.table.entries[task.number as usize];
         task.warp = resident.block.into_warps().pop();
         let address = env.machine.link.address_bytes;
-        let answer = answer_bytes(entry, task.lanes, task.written.len(), address);
+        let written = if env.is_coherent { task.written.len() } else { 0 };
+        let answer = answer_bytes(entry, task.lanes, written, address);
         task.did.bytes += u64::from(answer.max(env.machine.link.acknowledgment_bytes));
         let line = u64::from(task.stack);
         let time = env.clock.time(now + 1);

@@ -100,6 +100,37 @@ fn writes_come_before_the_request() {
     assert_eq!(run(text, &ranges, faults, 1024), 0);
 }
 
+/// Where coherence is said to be free nothing is waited for or invalidated, and results are the same.
+#[test]
+fn coherence_may_be_free() {
+    let text = format!(
+        "{PLACE}
+        mov R8, 7
+        st.global.b32.weak [D2], 0, R8
+        ld.global.b32.weak R10, [D2], 4096
+        region 0
+        ld.global.b32.weak R9, [D2], 0
+        st.global.b32.weak [D2], 4096, R9
+        ld.global.b32.weak R10, [D2], 4096
+        st.global.b32.weak [D2], 8192, R10
+        exit"
+    );
+    let begin = PLACED + 4;
+    let range = (begin, begin + 2, words(&ADDRESS), words(&[]));
+    let of = |is_kept: &str| {
+        let changes = [("offload.coherence", is_kept)];
+        let mut bench = bench(with_table(&changes, ("always", "baseline"), &text, &[range]));
+        let timing = bench.run(2, 64);
+        assert_eq!(bench.words(3072)[2048..2048 + 128], [7; 128]);
+        let offload = timing.measures.offload();
+        assert_eq!(offload.instances, 4);
+        (timing.measures.cycles, offload.flush_cycles, offload.invalidated, offload.did.bytes)
+    };
+    let (kept, free) = (of("true"), of("false"));
+    assert!(free.0 < kept.0 && free.1 < kept.1 && free.3 < kept.3, "{free:?} {kept:?}");
+    assert_eq!((free.2, kept.2), (0, 4));
+}
+
 /// The second step: a block does not see what an earlier one left in the stack's cache.
 #[test]
 fn the_cache_of_a_stack_is_emptied() {
