@@ -120,10 +120,11 @@ impl Sm {
                     counts.asked += 1;
                     let question = Question {
                         entry,
-                        tx_busy: shared.busy[stack as usize][0],
-                        rx_busy: shared.busy[stack as usize][1],
+                        tx: shared.links[stack as usize][0],
+                        rx: shared.links[stack as usize][1],
                         pending: shared.pending[stack as usize],
                         capacity: env.machine.stack.warps * env.machine.stack.sms,
+                        fair: shared.at_home * env.machine.stack.sms / env.machine.gpu.sms,
                         history: counts.did,
                         lanes: tries.lanes.count_ones(),
                         line_bytes: env.machine.cache.line_bytes,
@@ -196,6 +197,7 @@ impl Sm {
         block.warp_mut(index).paths.let_go();
         let Try { number, lanes, since, .. } = *tries;
         let asked = why != Refusal::Condition;
+        shared.at_home += u32::from(asked);
         self.warp_mut(go.scheduler, go.slot).role =
             Role::Stays(Stay { number, lanes, since, instance: None, asked });
         self.prepare(go.scheduler, go.slot, env);
@@ -356,6 +358,7 @@ impl Sm {
 /// An instance that stayed is at its end.
 fn stayed(stay: &Stay, now: Cycle, shared: &mut Shared<'_, '_>) {
     if stay.asked {
+        shared.at_home -= 1;
         shared.session.experience_mut(stay.number).home.add(now - stay.since);
     }
     shared.candidates[stay.number as usize].stayed_cycles += now - stay.since;

@@ -17,6 +17,7 @@ use crate::clock::Clock;
 use crate::coherence::Copies;
 use crate::map::{Map, Session};
 use crate::measures::{Measures, Profile};
+use crate::monitor::Load;
 use crate::plan::Plan;
 use crate::policy::{self, Policy};
 use crate::sm::{Env, Shared, warps_of};
@@ -163,7 +164,8 @@ impl Run<'_> {
             timeline: session.trace_events.map(|limit| Timeline::new(machine, limit)),
             tasks: Slab::new(),
             pending: vec![0; stacks],
-            busy: vec![[false; 2]; stacks],
+            at_home: 0,
+            links: vec![[Load::default(); 2]; stacks],
             map,
             session,
             learn_cycles: 0,

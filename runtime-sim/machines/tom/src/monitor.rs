@@ -5,6 +5,15 @@ use crate::clock::Time;
 use crate::memory::Memory;
 use crate::sm::{Env, Shared};
 
+/// How much a channel was in use lately.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Load {
+    /// The share of the time.
+    pub share: f64,
+    /// Whether that is more than the machine's threshold.
+    pub is_busy: bool,
+}
+
 /// The monitor.
 #[derive(Debug)]
 pub struct Monitor {
@@ -36,11 +45,11 @@ impl Monitor {
             return;
         }
         self.since = now;
-        for (stack, (seen, busy)) in self.seen.iter_mut().zip(&mut shared.busy).enumerate() {
+        for (stack, (seen, busy)) in self.seen.iter_mut().zip(&mut shared.links).enumerate() {
             let now = memory.link_use(stack, now);
             for way in 0..2 {
                 let share = (now[way] - seen[way].min(now[way])) as f64 / took as f64;
-                busy[way] = share > self.threshold;
+                busy[way] = Load { share, is_busy: share > self.threshold };
             }
             *seen = now;
         }

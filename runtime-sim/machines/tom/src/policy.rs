@@ -4,20 +4,25 @@
 
 use nbcc_isa_tom::offload::Entry;
 
+use crate::monitor::Load;
+
 /// What is known where a warp is to be offloaded or not: its condition holds, and its first access of
 /// memory is known.
 #[derive(Clone, Copy, Debug)]
 pub struct Question<'a> {
     /// The candidate.
     pub entry: &'a Entry,
-    /// Whether the channel to the stack of the first access is busy (section 3.3).
-    pub tx_busy: bool,
-    /// Whether the channel from there is.
-    pub rx_busy: bool,
+    /// How much the channel to the stack of the first access is in use (section 3.3).
+    pub tx: Load,
+    /// How much the channel from there is.
+    pub rx: Load,
     /// Requests for that stack that are not acknowledged.
     pub pending: u32,
     /// Warps that its multiprocessors hold.
     pub capacity: u32,
+    /// Instances that stayed and are not over, a multiprocessor of the GPU: as many as those of a stack would
+    /// have if it were one more.
+    pub fair: u32,
     /// What instances of this candidate did in stacks so far.
     pub history: History,
     /// Lanes that run it.
@@ -136,7 +141,7 @@ pub fn of(name: &str) -> Policy {
 /// Sections 3.3 and 4.2: not where the block would use a busy channel more, and not more than the stack's
 /// multiprocessor holds.
 fn controlled(q: &Question<'_>) -> Verdict {
-    if q.tx_busy && !q.entry.tag.tx || q.rx_busy && !q.entry.tag.rx {
+    if q.tx.is_busy && !q.entry.tag.tx || q.rx.is_busy && !q.entry.tag.rx {
         return Verdict::Channel;
     }
     if q.pending >= q.capacity { Verdict::Warps } else { Verdict::Offload }
@@ -169,7 +174,7 @@ fn balanced(q: &Question<'_>) -> Verdict {
 /// As [`controlled`], but only while a link to the stack or from it is busy: what is not scarce need not
 /// be saved.
 fn scarce(q: &Question<'_>) -> Verdict {
-    if q.tx_busy || q.rx_busy { controlled(q) } else { Verdict::Channel }
+    if q.tx.is_busy || q.rx.is_busy { controlled(q) } else { Verdict::Channel }
 }
 
 /// Of so many instances one goes to the side that seems the slower one, to see whether it still is.
@@ -177,27 +182,40 @@ const TRIAL: u64 = 32;
 
 /// To the side on which it will be over first. Warps are a fixed number of customers of two servers; where
 /// each goes to the one that answers sooner, both are kept as busy as they can be used (Wardrop,
-/// Proceedings of the Institution of Civil Engineers 1(3), 1952). The stack's answer is expected to take
-/// longer than lately as more requests are there than were then. Others gain as well by an instance that
-/// spares a busy link: it may take twice as long; and none by one that spares nothing scarce, which must be
-/// clearly faster. Before enough is known of both sides an eighth of the stack is tried while a link is busy.
+/// Proceedings of the Institution of Civil Engineers 1(3), 1952). The stack is expected to answer as soon as
+/// lately while at most twice as many requests are there as were then, and in proportion later beyond: where
+/// more of them do not slow it, it fills by doubling (Jacobson, SIGCOMM 1988). Others gain as well by an
+/// instance that spares a link, the more the less of that is left ([`worth`]).
+///
+/// Before both sides are known a stack gets as many as any multiprocessor has, so that launches all of whose
+/// instances begin at once gain by it too; up to half of what it holds while a link is busy. Later one of
+/// many sees whether the slower side still is, while a link is busy.
 fn faster(q: &Question<'_>) -> Verdict {
     let verdict = controlled(q);
     if verdict != Verdict::Offload {
         return verdict;
     }
     let Experience { home, away, ahead } = q.experience;
-    let busy = q.tx_busy || q.rx_busy;
-    let few = busy && 8 * q.pending < q.capacity;
-    let goes = if home.count < ENOUGH || away.count < ENOUGH {
-        few
+    let is_busy = q.tx.is_busy || q.rx.is_busy;
+    let goes = if home.count < ENOUGH || away.count == 0 {
+        let is_first = away.count == 0 && q.pending < q.fair;
+        is_first || is_busy && q.pending < q.capacity.div_ceil(2)
     } else {
-        let queue = f64::from(q.pending + 1) / ahead.value;
-        let worth = if busy { 2.0 } else { 0.8 };
-        let is_faster = away.value * queue.max(1.0) < worth * home.value;
+        let queue = f64::from(q.pending + 1) / (2.0 * ahead.value);
+        let is_faster = away.value * queue.max(1.0) < worth(q) * home.value;
+        let few = is_busy && q.pending < q.capacity.div_ceil(8);
         if q.number.is_multiple_of(TRIAL) { !is_faster && few } else { is_faster }
     };
     if goes { Verdict::Offload } else { Verdict::Warps }
+}
+
+/// How much longer than at home an instance may take in a stack: where links have nothing to do it must be
+/// clearly faster there; one that spares a link without any room may take twice as long. Between them it
+/// goes by the fourth power of what the link is in use for, since queues grow late.
+fn worth(q: &Question<'_>) -> f64 {
+    let spared = [(q.entry.tag.tx, q.tx.share), (q.entry.tag.rx, q.rx.share)];
+    let shares = spared.into_iter().filter_map(|(is_spared, share)| is_spared.then_some(share));
+    0.8 + 1.2 * shares.fold(0.0, f64::max).min(1.0).powi(4)
 }
 
 /// A share of all instances, as evenly as it can be: what the best choice is compared with.
@@ -229,10 +247,11 @@ mod tests {
     fn question(entry: &Entry) -> Question<'_> {
         Question {
             entry,
-            tx_busy: false,
-            rx_busy: false,
+            tx: Load::default(),
+            rx: Load::default(),
             pending: 0,
             capacity: 48,
+            fair: 0,
             history: History::default(),
             lanes: 32,
             line_bytes: 128,
@@ -241,6 +260,8 @@ mod tests {
             quarters: 0,
         }
     }
+
+    const BUSY: Load = Load { share: 1.0, is_busy: true };
 
     fn mean(count: u64, value: f64) -> Mean {
         Mean { count, value }
@@ -257,11 +278,11 @@ mod tests {
         let saves = entry(false, true);
         let q = question(&saves);
         assert_eq!(controlled(&q), Verdict::Offload);
-        assert_eq!(controlled(&Question { rx_busy: true, ..q }), Verdict::Offload);
-        assert_eq!(controlled(&Question { tx_busy: true, ..q }), Verdict::Channel);
+        assert_eq!(controlled(&Question { rx: BUSY, ..q }), Verdict::Offload);
+        assert_eq!(controlled(&Question { tx: BUSY, ..q }), Verdict::Channel);
         assert_eq!(controlled(&Question { pending: 48, ..q }), Verdict::Warps);
         assert_eq!(scarce(&q), Verdict::Channel);
-        assert_eq!(scarce(&Question { rx_busy: true, ..q }), Verdict::Offload);
+        assert_eq!(scarce(&Question { rx: BUSY, ..q }), Verdict::Offload);
     }
 
     #[test]
@@ -272,27 +293,35 @@ mod tests {
             away: mean(ENOUGH, away),
             ahead: mean(ENOUGH, ahead),
         };
-        let of = |rx_busy, pending, number, experience| {
-            faster(&Question { rx_busy, pending, number, experience, ..question(&saves) })
+        let of = |rx, pending, number, experience| {
+            faster(&Question { rx, pending, number, experience, ..question(&saves) })
         };
-        // An eighth of the stack while too little is known, if something is scarce.
-        assert_eq!(of(true, 5, 1, Experience::default()), Verdict::Offload);
-        assert_eq!(of(true, 6, 1, Experience::default()), Verdict::Warps);
-        assert_eq!(of(false, 5, 1, Experience::default()), Verdict::Warps);
-        assert_eq!(of(false, 9, 1, known(100.0, 200.0, 10.0)), Verdict::Offload);
-        // Twice the requests, twice the time.
-        assert_eq!(of(false, 15, 1, known(100.0, 200.0, 10.0)), Verdict::Warps);
-        assert_eq!(of(false, 0, 1, known(300.0, 200.0, 10.0)), Verdict::Warps);
-        assert_eq!(of(true, 0, 1, known(300.0, 200.0, 10.0)), Verdict::Offload);
+        let idle = Load::default();
+        // As many as a multiprocessor has while too little is known, half of the stack if a link is busy.
+        let fair = Question { fair: 5, ..question(&saves) };
+        assert_eq!(faster(&Question { pending: 4, ..fair }), Verdict::Offload);
+        assert_eq!(faster(&Question { pending: 5, ..fair }), Verdict::Warps);
+        assert_eq!(of(idle, 0, 1, Experience::default()), Verdict::Warps);
+        assert_eq!(of(BUSY, 23, 1, Experience::default()), Verdict::Offload);
+        assert_eq!(of(BUSY, 24, 1, Experience::default()), Verdict::Warps);
+        // Twice the requests take as long, four times as many twice that.
+        assert_eq!(of(idle, 19, 1, known(100.0, 200.0, 10.0)), Verdict::Offload);
+        assert_eq!(of(idle, 39, 1, known(100.0, 200.0, 10.0)), Verdict::Warps);
+        assert_eq!(of(idle, 0, 1, known(300.0, 200.0, 10.0)), Verdict::Warps);
+        assert_eq!(of(BUSY, 0, 1, known(300.0, 200.0, 10.0)), Verdict::Offload);
         // One of many looks at the other side.
-        assert_eq!(of(true, 0, TRIAL, known(500.0, 200.0, 10.0)), Verdict::Offload);
-        assert_eq!(of(false, 0, TRIAL, known(500.0, 200.0, 10.0)), Verdict::Warps);
-        assert_eq!(of(false, 0, TRIAL, known(100.0, 200.0, 10.0)), Verdict::Warps);
-        // Somewhat faster will do where a link is busy only.
+        assert_eq!(of(BUSY, 0, TRIAL, known(500.0, 200.0, 10.0)), Verdict::Offload);
+        assert_eq!(of(idle, 0, TRIAL, known(500.0, 200.0, 10.0)), Verdict::Warps);
+        assert_eq!(of(idle, 0, TRIAL, known(100.0, 200.0, 10.0)), Verdict::Warps);
+        // Somewhat faster will do where a link that it spares is in use, below the threshold as well.
         let close = Question { experience: known(190.0, 200.0, 10.0), ..question(&saves) };
+        let high = Load { share: 0.88, is_busy: false };
         assert_eq!(faster(&close), Verdict::Warps);
-        assert_eq!(faster(&Question { rx_busy: true, ..close }), Verdict::Offload);
-        assert_eq!(faster(&Question { rx_busy: true, pending: 48, ..close }), Verdict::Warps);
+        assert_eq!(faster(&Question { rx: BUSY, ..close }), Verdict::Offload);
+        assert_eq!(faster(&Question { rx: high, ..close }), Verdict::Offload);
+        assert_eq!(faster(&Question { rx: BUSY, pending: 48, ..close }), Verdict::Warps);
+        let spares_none = entry(false, false);
+        assert_eq!(faster(&Question { rx: high, entry: &spares_none, ..close }), Verdict::Warps);
     }
 
     #[test]

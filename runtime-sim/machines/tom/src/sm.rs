@@ -24,6 +24,7 @@ use crate::coherence::{Copies, Faults};
 use crate::map::{Learning, Map, Session};
 use crate::measures::{Profile, SmCounts};
 use crate::message::{Answer, Ask, Request};
+use crate::monitor::Load;
 use crate::plan::{Kind, Plan};
 use crate::policy::Policy;
 use crate::residents::{Resident, Role, Scheduler, Warp};
@@ -76,8 +77,10 @@ pub struct Shared<'a, 'b> {
     pub tasks: Slab<Task>,
     /// Requests for each stack that are not acknowledged.
     pub pending: Vec<u32>,
-    /// Whether the channels to and from each stack are busy.
-    pub busy: Vec<[bool; 2]>,
+    /// Instances that run on the GPU although they might have been offloaded.
+    pub at_home: u32,
+    /// How much the channels to and from each stack are in use.
+    pub links: Vec<[Load; 2]>,
     /// Which stack holds which line.
     pub map: Map,
     /// What is known of the mapping.
