@@ -93,6 +93,8 @@ pub struct Memories {
     pub bank_bytes: u32,
     /// Bytes of a group's scratchpad.
     pub pgsm_bytes: u32,
+    /// Ports of an engine into its group's scratchpad: one to read and one to write, or one for both.
+    pub pgsm_ports: u32,
     /// Bytes of a vault's scratchpad.
     pub vsm_bytes: u32,
 }
@@ -300,6 +302,7 @@ impl Machine {
             check_range(key, bytes, least, most)?;
             check_multiple(key, bytes, ATOM_BYTES)?;
         }
+        check_range("memory.pgsm_ports", m.pgsm_ports, 1, 2)?;
         let r = &self.registers;
         let engine = u64::from(r.addr) * 4 + u64::from(r.data) * u64::from(ATOM_BYTES);
         let group = u64::from(m.pgsm_bytes) + engine * u64::from(h.pes);

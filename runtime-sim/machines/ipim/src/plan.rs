@@ -61,10 +61,23 @@ pub struct Plan {
     pub opcode: u8,
     /// Memories that are ordered as a whole.
     pub pgsm: Access,
+    /// When it is at its engine's port of the group's scratchpad, where there is one to read and one
+    /// to write.
+    pub port: Option<Port>,
     /// As `pgsm`, for the vault's scratchpad.
     pub vsm: Access,
     /// Engines that execute it.
     pub mask: u32,
+}
+
+/// When an access takes its port of a scratchpad, in cycles from its issue; those of loads from banks
+/// are the least.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Port {
+    /// The access begins.
+    pub begins: u32,
+    /// It is over.
+    pub ends: u32,
 }
 
 /// What an instruction does to a scratchpad.
@@ -106,7 +119,8 @@ impl Plan {
 
     fn orders(&self, later: &Plan, first: Access, second: Access) -> bool {
         match (first, second) {
-            (Access::Write, Access::Read) | (Access::Read, Access::Write) => true,
+            (Access::Write, Access::Read) => true,
+            (Access::Read, Access::Write) => self.port.is_none(),
             (Access::Write, Access::Write) => self.opcode != later.opcode,
             _ => false,
         }
@@ -144,6 +158,7 @@ fn plan_step(step: &Step, machine: &Machine) -> Plan {
         broadcast: false,
         opcode: 0,
         pgsm: Access::None,
+        port: None,
         vsm: Access::None,
         mask: 0,
     };
@@ -183,6 +198,10 @@ fn plan_inst(inst: &Inst<u8>, machine: &Machine, plan: &mut Plan) {
     // On the base die, what a bank reads comes over the TSVs.
     let read_up = if machine.features.process_on_base_die { l.t_tsv } else { 0 };
     let fixed = |latency: u32| Route::Fixed { latency };
+    let port = |begins: u32| {
+        let ends = begins + l.t_pgsm;
+        (machine.memory.pgsm_ports > 1).then_some(Port { begins, ends })
+    };
     plan.route = match inst {
         Inst::Comp { .. } | Inst::CalcArf { .. } => {
             fixed(tsv + machine.latency(inst.unit(), inst.latency()))
@@ -202,14 +221,14 @@ fn plan_inst(inst: &Inst<u8>, machine: &Machine, plan: &mut Plan) {
         },
         Inst::LdPgsm { dram, pgsm, .. } => {
             plan.pgsm = Access::Write;
-            Route::Bank {
-                write: false,
-                before: tsv + addr(dram).max(addr(pgsm)),
-                after: read_up + l.t_pe_bus + l.t_pgsm,
-            }
+            let before = tsv + addr(dram).max(addr(pgsm));
+            let read = machine.dram.t_cl + machine.dram.t_bl;
+            plan.port = port(before + read + read_up + l.t_pe_bus);
+            Route::Bank { write: false, before, after: read_up + l.t_pe_bus + l.t_pgsm }
         }
         Inst::StPgsm { dram, pgsm, .. } => {
             plan.pgsm = Access::Read;
+            plan.port = port(tsv + addr(dram).max(addr(pgsm)));
             Route::Bank {
                 write: true,
                 before: tsv + addr(dram).max(addr(pgsm)) + l.t_pgsm + l.t_pe_bus,
@@ -218,13 +237,15 @@ fn plan_inst(inst: &Inst<u8>, machine: &Machine, plan: &mut Plan) {
         }
         Inst::RdPgsm { pgsm, .. } => {
             plan.pgsm = Access::Read;
+            plan.port = port(tsv + addr(pgsm));
             fixed(tsv + addr(pgsm) + machine.latency(inst.unit(), Latency::Pgsm))
         }
         Inst::WrPgsm { pgsm, .. } => {
             plan.pgsm = Access::Write;
             // The address and the data come out of their register files together.
-            let registers = addr(pgsm).max(l.t_data_rf);
-            fixed(tsv + registers + l.t_pe_bus + l.t_pgsm)
+            let begins = tsv + addr(pgsm).max(l.t_data_rf) + l.t_pe_bus;
+            plan.port = port(begins);
+            fixed(begins + l.t_pgsm)
         }
         Inst::RdVsm { vsm, .. } => {
             plan.vsm = Access::Read;

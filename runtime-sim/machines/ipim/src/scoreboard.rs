@@ -3,7 +3,7 @@
 
 use nbcc_sim_engine::Cycle;
 
-use crate::plan::Access;
+use crate::plan::{Access, Port};
 
 /// A scoreboard entry: when the instructions that use a register retire.
 #[derive(Clone, Copy, Debug, Default)]
@@ -18,10 +18,15 @@ pub struct Register {
     pub readers: u16,
 }
 
-/// As a register, for a scratchpad.
+/// As a register, for a scratchpad: a control core sees no addresses.
+///
+/// Where engines have one port to read and another one to write, each serves what comes to it in the
+/// order of issue, at a time that is known but for loads from banks. A write then waits for nothing
+/// but to come to its port after what it may overwrite has been read or written at another one.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Scratchpad {
     written: Cycle,
+    /// When all readers have retired or, with ports, have read.
     read: Cycle,
     writers: u16,
     readers: u16,
@@ -40,35 +45,49 @@ impl Scratchpad {
     }
 
     /// The first cycle at which an access may issue.
-    pub fn ready(&self, access: Access, opcode: u8) -> Cycle {
+    pub fn ready(&self, access: Access, opcode: u8, port: Option<Port>) -> Cycle {
         match access {
             Access::None => 0,
             Access::Read => self.written,
-            Access::Write if self.opcode == opcode => self.read,
-            Access::Write => self.read.max(self.written),
+            Access::Write => {
+                let others = if self.opcode == opcode { 0 } else { self.written };
+                let before = port.map_or(0, |port| Cycle::from(port.begins));
+                self.read.max(others).saturating_sub(before)
+            }
         }
     }
 
-    /// Enters an access, with its retirement if known.
-    pub fn issue(&mut self, access: Access, opcode: u8, retire: Option<Cycle>) {
-        let (time, count) = match access {
+    /// Enters an access that issues in cycle `issue`, with its retirement if known.
+    pub fn issue(
+        &mut self,
+        access: Access,
+        opcode: u8,
+        issue: Cycle,
+        port: Option<Port>,
+        retire: Option<Cycle>,
+    ) {
+        let (time, count, over) = match access {
             Access::None => return,
-            Access::Read => (&mut self.read, &mut self.readers),
+            Access::Read => {
+                let read = port.map(|port| issue + Cycle::from(port.ends));
+                (&mut self.read, &mut self.readers, read.or(retire))
+            }
             Access::Write => {
                 self.opcode = opcode;
-                (&mut self.written, &mut self.writers)
+                (&mut self.written, &mut self.writers, retire)
             }
         };
-        match retire {
-            Some(retire) => *time = (*time).max(retire),
+        match over {
+            Some(over) => *time = (*time).max(over),
             None => *count += 1,
         }
     }
 
     /// The retirement of an access that was entered without is known.
-    pub fn retire(&mut self, access: Access, retire: Cycle) {
+    pub fn retire(&mut self, access: Access, port: Option<Port>, retire: Cycle) {
         let (time, count) = match access {
             Access::None => return,
+            Access::Read if port.is_some() => return,
             Access::Read => (&mut self.read, &mut self.readers),
             Access::Write => (&mut self.written, &mut self.writers),
         };

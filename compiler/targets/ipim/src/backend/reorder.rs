@@ -212,19 +212,45 @@ pub fn retires(inst: &Inst<VReg>, machine: &Machine) -> u32 {
 /// How many cycles after an instruction the one that depends on it can issue.
 fn latency(insts: &[InstData<Inst<VReg>>], from: usize, edge: &Edge, machine: &Machine) -> u32 {
     let [inst, next] = [from, edge.to].map(|at| &insts[at].inst);
-    let retires = || retires(inst, machine);
+    // Each engine of a group has its turn at the commands of the controller.
+    let bank = machine.hierarchy.pes.max(machine.dram.t_ccd);
     let touches = |inst: &Inst<VReg>, memory| {
         inst.memory_reads().contains(&memory) || inst.memory_writes().contains(&memory)
     };
-    let scratchpad = [Memory::Pgsm, Memory::Vsm];
+    let both = |memory| touches(inst, memory) && touches(next, memory);
     match edge.kind {
-        Dependence::True | Dependence::Anti | Dependence::Output => retires(),
-        Dependence::Memory if scratchpad.iter().any(|&m| touches(inst, m) && touches(next, m)) => {
-            retires()
+        Dependence::True | Dependence::Anti | Dependence::Output => retires(inst, machine),
+        Dependence::Memory if both(Memory::Pgsm) || both(Memory::Vsm) => {
+            let waits = [Memory::Pgsm, Memory::Vsm]
+                .into_iter()
+                .any(|memory| both(memory) && scratchpad_waits(inst, next, memory, machine));
+            match waits {
+                true => retires(inst, machine),
+                false if both(Memory::Bank) => bank,
+                false => 1,
+            }
         }
-        // Each engine of a group has its turn at the commands of the controller.
-        Dependence::Memory | Dependence::Order => machine.hierarchy.pes.max(machine.dram.t_ccd),
+        Dependence::Memory | Dependence::Order => bank,
         Dependence::Control => 1,
+    }
+}
+
+/// Whether an access of a scratchpad has to wait until one before it has retired, of which one writes
+/// (docs/machine-ipim.md, "The control core").
+fn scratchpad_waits(
+    inst: &Inst<VReg>,
+    next: &Inst<VReg>,
+    memory: Memory,
+    machine: &Machine,
+) -> bool {
+    let ports = memory == Memory::Pgsm && machine.memory.pgsm_ports > 1;
+    let writes = |inst: &Inst<VReg>| inst.memory_writes().contains(&memory);
+    let from_bank = |inst: &Inst<VReg>| inst.memory_reads().contains(&Memory::Bank);
+    match (writes(inst), writes(next)) {
+        (true, false) => true,
+        (false, _) => !ports,
+        // What comes from a bank takes longer than what does not.
+        (true, true) => inst.opcode() != next.opcode() && !(ports && from_bank(next)),
     }
 }
 

@@ -38,8 +38,8 @@ impl TimedVault {
         after_output = after_output.max(after_true);
         after_anti = after_anti.max(after_output);
         let after_order = after_anti
-            .max(self.pgsm.ready(plan.pgsm, plan.opcode))
-            .max(self.vsm.ready(plan.vsm, plan.opcode));
+            .max(self.pgsm.ready(plan.pgsm, plan.opcode, plan.port))
+            .max(self.vsm.ready(plan.vsm, plan.opcode, None));
         let Some(after_queue) = self.queue_slot(after_order, horizon, cx) else { return false };
         let issue = if plan.broadcast { self.tsv.control_cycle(after_queue) } else { after_queue };
         if issue >= horizon {

@@ -268,8 +268,8 @@ impl TimedVault {
             register.writers -= 1;
             register.written = register.written.max(retire);
         }
-        self.pgsm.retire(plan.pgsm, retire);
-        self.vsm.retire(plan.vsm, retire);
+        self.pgsm.retire(plan.pgsm, plan.port, retire);
+        self.vsm.retire(plan.vsm, None, retire);
         self.note_retirement(retire);
     }
 
@@ -290,8 +290,10 @@ impl TimedVault {
                 None => register.writers += 1,
             }
         }
-        self.pgsm.issue(plan.pgsm, plan.opcode, retire);
-        self.vsm.issue(plan.vsm, plan.opcode, retire);
+        // The clock is past the issue.
+        let issue = self.clock - 1;
+        self.pgsm.issue(plan.pgsm, plan.opcode, issue, plan.port, retire);
+        self.vsm.issue(plan.vsm, plan.opcode, issue, None, retire);
     }
 
     #[inline]

@@ -93,9 +93,9 @@ fn scratchpads() {
         // Address and data come out of their files together.
         ("wr_pgsm [0], D1, simb=0xf", 4),
         ("wr_pgsm [A8], D1, simb=0xf", 4),
-        // A reader waits for the writer, a writer for the reader.
+        // A reader waits for the writer, a writer for its own port only.
         ("wr_pgsm [0], D1, simb=0xf\nrd_pgsm [0], D2, simb=0xf", 4 + 4),
-        ("rd_pgsm [0], D1, simb=0xf\nwr_pgsm [0], D2, simb=0xf", 4 + 4),
+        ("rd_pgsm [0], D1, simb=0xf\nwr_pgsm [0], D2, simb=0xf", 1 + 4),
         // Writers of one opcode follow each other.
         ("wr_pgsm [0], D1, simb=0xf\nwr_pgsm [0], D2, simb=0xf", 1 + 4),
         // Direct: read at 1, one slot, down, register file.
@@ -108,6 +108,33 @@ fn scratchpads() {
         ("seti_vsm 0, 1\nrd_vsm [0], D2, simb=0xf", 1 + 3),
         ("rd_vsm [0], D2, simb=0xf\nseti_vsm 0, 1", 3 + 1),
     ]);
+}
+
+#[test]
+fn engines_read_and_write_their_scratchpad_at_ports_of_their_own() {
+    let mut machine = small_vault();
+    let read_and_write = "rd_pgsm [0], D1, simb=0x1\nwr_pgsm [0], D2, simb=0x1";
+    let load_and_write = "ld_pgsm [0], [0], simb=0x1\nwr_pgsm [0], D2, simb=0x1";
+    let write_and_load = "wr_pgsm [0], D2, simb=0x1\nld_pgsm [0], [0], simb=0x1";
+    // The store reads at 1 and has its data in the bank at 24.
+    let store_and_write = "st_pgsm [0], [0], simb=0x1\nwr_pgsm [0], D2, simb=0x1";
+    // A word that is read at 1 to 2 may be written from 2 on; what is loaded is there at 34, and a
+    // write takes 3 cycles to its port.
+    assert_eq!(cycles(&machine, read_and_write), 1 + 4);
+    assert_eq!(cycles(&machine, load_and_write), 31 + 4);
+    assert_eq!(cycles(&machine, write_and_load), 1 + 34);
+    assert_eq!(cycles(&machine, store_and_write), 24);
+    // An address register that takes long: the read is over at 11, and the write, which needs none,
+    // would be at its port at 3.
+    machine.latency.t_addr_rf = 9;
+    let late = "rd_pgsm [A8], D1, simb=0x1\nwr_pgsm [0], D2, simb=0x1";
+    assert_eq!(cycles(&machine, late), 13);
+    machine.latency.t_addr_rf = 1;
+    machine.memory.pgsm_ports = 1;
+    assert_eq!(cycles(&machine, read_and_write), 4 + 4);
+    assert_eq!(cycles(&machine, load_and_write), 34 + 4);
+    assert_eq!(cycles(&machine, write_and_load), 4 + 34);
+    assert_eq!(cycles(&machine, store_and_write), 24 + 4);
 }
 
 #[test]
