@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use cranelift_entity::EntitySet;
+use cranelift_entity::{EntitySet, SecondaryMap};
 use nbcc_isa::Instruction;
 
 use crate::liveness::Liveness;
@@ -69,6 +69,8 @@ pub fn rename<I: Instruction<Reg = VReg>>(
         }
     }
     let mut renamed = 0;
+    // How long entries are still accessed when a block is over, by what blocks before it left.
+    let mut before: SecondaryMap<Block, Rests> = SecondaryMap::new();
     for (block, data) in &func.blocks {
         let mut own: BTreeMap<VReg, Span> = BTreeMap::new();
         let mut others: BTreeMap<VReg, Span> = BTreeMap::new();
@@ -102,7 +104,15 @@ pub fn rename<I: Instruction<Reg = VReg>>(
             others.extend(own.remove(&vreg).map(|span| (vreg, Span { first: 0, ..span })));
         }
         let mut walk = Walk { func, files, timing, allocation, own, others };
-        let Some(found) = walk.block(&data.insts) else { continue };
+        let Some((found, rests)) = walk.block(&data.insts, &before[block]) else { continue };
+        for &next in &data.successors {
+            let next = &mut before[next];
+            next.resize(rests.len(), vec![]);
+            for (next, file) in next.iter_mut().zip(&rests) {
+                next.resize(file.len(), 0);
+                next.iter_mut().zip(file).for_each(|(next, &cycles)| *next = cycles.max(*next));
+            }
+        }
         for (vreg, entry) in found {
             renamed += u32::from(allocation.entries[vreg] != entry);
             let class = func.vregs[vreg].class;
@@ -114,6 +124,9 @@ pub fn rename<I: Instruction<Reg = VReg>>(
     }
     renamed
 }
+
+/// When entries are accessed no longer, by file.
+type Rests = Vec<Vec<u32>>;
 
 struct Walk<'a, I: Instruction<Reg = VReg>, T> {
     func: &'a Function<I>,
@@ -131,8 +144,13 @@ impl<I: Instruction<Reg = VReg>, T: Timing<I>> Walk<'_, I, T> {
         self.files.iter().position(|file| file.width(class).is_some() && single(file))
     }
 
-    /// New entries of the registers of a block's own; `None` if they are too few.
-    fn block(&mut self, insts: &[InstData<I>]) -> Option<BTreeMap<VReg, u16>> {
+    /// New entries of the registers of a block's own, and how long entries are still accessed behind
+    /// it; `None` if they are too few. `before` says how long they are at its start.
+    fn block(
+        &mut self,
+        insts: &[InstData<I>],
+        before: &Rests,
+    ) -> Option<(BTreeMap<VReg, u16>, Rests)> {
         let count = |file: &RegisterFile<I::Class>| usize::from(file.entries.end);
         // Where each entry is taken by registers that keep theirs, and last by one that got it.
         let mut kept: Vec<Vec<Vec<Span>>> =
@@ -148,7 +166,10 @@ impl<I: Instruction<Reg = VReg>, T: Timing<I>> Walk<'_, I, T> {
             }
         }
         // When nothing in flight accesses an entry any longer.
-        let mut rested: Vec<Vec<u32>> = kept.iter().map(|file| vec![0; file.len()]).collect();
+        let mut rested: Rests = kept.iter().map(|file| vec![0; file.len()]).collect();
+        for (rested, before) in rested.iter_mut().zip(before) {
+            rested.iter_mut().zip(before).for_each(|(rested, &cycles)| *rested = cycles);
+        }
         let mut ready: BTreeMap<VReg, u32> = BTreeMap::new();
         let mut units: BTreeMap<usize, u32> = BTreeMap::new();
         let mut found: BTreeMap<VReg, u16> = BTreeMap::new();
@@ -198,6 +219,7 @@ impl<I: Instruction<Reg = VReg>, T: Timing<I>> Walk<'_, I, T> {
             }
             now += 1;
         }
-        Some(found)
+        rested.iter_mut().flatten().for_each(|cycle| *cycle = cycle.saturating_sub(now));
+        Some((found, rested))
     }
 }

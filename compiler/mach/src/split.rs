@@ -36,8 +36,9 @@ pub trait Splitter<I: Instruction<Reg = VReg>> {
     /// Cycles from issue until an instruction holds its registers no longer.
     fn latency(&self, inst: &I) -> u32;
 
-    /// Cycles in which an instruction keeps the core or a unit that it shares with others.
-    fn occupancy(&self, inst: &I) -> u32;
+    /// The unit that serves an instruction, if it serves one after another, and the cycles that it
+    /// takes for this one.
+    fn served(&self, inst: &I) -> Option<(usize, u32)>;
 
     /// How often a block runs, compared with others.
     fn runs(&self, func: &Function<I>, block: Block) -> f64;
@@ -92,7 +93,7 @@ where
 struct Need {
     /// How often it runs.
     weight: f64,
-    /// Cycles that it takes to issue.
+    /// Cycles that it takes to issue, or to be served, whichever takes longer.
     issue: f64,
     /// Registers that are live where it begins or ends.
     long: Vec<u32>,
@@ -162,9 +163,12 @@ where
         // How long values of the block take a register: while they are made, and while they are read.
         let mut own: BTreeMap<VReg, (u32, u32)> = BTreeMap::new();
         let mut brought: BTreeMap<VReg, usize> = BTreeMap::new();
+        let mut units: BTreeMap<usize, u32> = BTreeMap::new();
         for (at, data) in data.insts.iter().enumerate() {
             let latency = target.latency(&data.inst);
-            need.issue += f64::from(target.occupancy(&data.inst));
+            if let Some((unit, cycles)) = target.served(&data.inst) {
+                *units.entry(unit).or_default() += cycles;
+            }
             data.inst.for_each_operand(|operand| {
                 let vreg = *operand.reg;
                 if func.vregs[vreg].fixed.is_some() {
@@ -193,6 +197,8 @@ where
                 }
             });
         }
+        let slowest = units.into_values().max().unwrap_or(0);
+        need.issue = f64::from(slowest).max(data.insts.len() as f64);
         for (vreg, (made, read)) in own {
             if let Some(file) = file_of(vreg) {
                 need.cycles[file] += f64::from(made + read);

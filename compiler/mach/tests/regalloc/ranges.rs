@@ -119,8 +119,8 @@ impl Splitter<Toy> for ToySplitter {
         Slow.latency(inst).max(self.latency)
     }
 
-    fn occupancy(&self, _: &Toy) -> u32 {
-        1
+    fn served(&self, _: &Toy) -> Option<(usize, u32)> {
+        None
     }
 
     fn runs(&self, func: &Function<Toy>, block: Block) -> f64 {

@@ -551,6 +551,7 @@ impl Select<'_> {
 
     /// A control register that is not zero where the comparison holds.
     fn condition(&mut self, cond: IntCond, x: Value, y: Value) -> VReg {
+        let to_zero = self.func.splat_constant(y) == Some(0);
         let (x, y) = (self.reg(x, RegClass::Ctrl), self.reg(y, RegClass::Ctrl));
         let op = |this: &mut Self, op: IntOp, a: VReg, b: VReg| {
             let dst = this.out.vreg(RegClass::Ctrl);
@@ -581,7 +582,13 @@ impl Select<'_> {
             op(this, IntOp::Xor, v, sign)
         };
         match cond {
+            IntCond::Ne if to_zero => x,
             IntCond::Ne => op(self, IntOp::Sub, x, y),
+            IntCond::Slt | IntCond::Sge if to_zero => {
+                let amount = set(self, 31);
+                let bit = op(self, IntOp::Shr, x, amount);
+                if cond == IntCond::Slt { bit } else { not(self, bit) }
+            }
             IntCond::Eq => {
                 let difference = op(self, IntOp::Sub, x, y);
                 let zero = set(self, 0);

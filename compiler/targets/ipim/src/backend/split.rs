@@ -31,7 +31,9 @@ impl Timing<Inst<VReg>> for Times<'_> {
             Unit::Network => way * machine.network.t_noc + machine.dram.t_ras + machine.dram.t_rp,
             _ => 0,
         };
-        retires(inst, machine) + remote
+        // Where another row is open, that is closed first.
+        let row = if inst.unit() == Unit::Bank { machine.dram.t_rp } else { 0 };
+        retires(inst, machine) + remote + row
     }
 
     fn served(&self, inst: &Inst<VReg>) -> Option<(usize, u32)> {
@@ -145,8 +147,8 @@ impl Splitter<Inst<VReg>> for KernelSplitter<'_> {
         Times(self.machine).latency(inst)
     }
 
-    fn occupancy(&self, inst: &Inst<VReg>) -> u32 {
-        Times(self.machine).served(inst).map_or(1, |(_, cycles)| cycles)
+    fn served(&self, inst: &Inst<VReg>) -> Option<(usize, u32)> {
+        Times(self.machine).served(inst)
     }
 
     fn runs(&self, _: &MachFunction, block: Block) -> f64 {

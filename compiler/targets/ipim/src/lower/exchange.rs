@@ -9,6 +9,7 @@
 //! its neighbour.
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use nbcc_ir::{Block, BlockCall, Builder, Effect, IntCond, Mem, Op, Terminator, Type, Value};
 use nbcc_isa_ipim::layout::Tiled;
@@ -58,7 +59,8 @@ pub(crate) fn batch(plan: &Plan, machine: &Machine, size: Size) -> u32 {
             for (columns, rows) in list {
                 let mask = piece_mask(machine.full_mask(), grid.engines, columns.engine);
                 let engines = (0..grid.engines).filter(|pe| mask >> pe & 1 == 1).count() as u32;
-                parts.push((columns.atoms * rows.count, MOVE + REQUEST * remote * engines));
+                let atoms = columns.atoms * rows.count * columns.strips;
+                parts.push((atoms, MOVE + REQUEST * remote * engines));
             }
         }
     }
@@ -97,12 +99,55 @@ pub(crate) fn lower(cx: &mut Lowering<'_>, id: BufferId) -> Option<Kernel> {
     });
     skip_idle_of(b, busy, grid, exit);
     let exchange = Exchange { cx, buffer, mem, tiled, position: position(b, grid) };
-    for ((dx, dy), list) in &parts {
-        exchange.neighbour(b, (*dx, *dy), list);
+    let mut small = Vec::new();
+    for (&d, list) in &parts {
+        let is_small = |&&(columns, rows): &&(Columns, Rows)| {
+            cx.size == Size::Fast && exchange.is_small(d, &columns, &rows)
+        };
+        small.extend(list.iter().filter(is_small).map(|&(columns, rows)| (d, columns, rows)));
+        let large: Vec<_> = list.iter().filter(|part| !is_small(part)).collect();
+        if large.is_empty() {
+            continue;
+        }
+        let way = Rc::new(exchange.way(b, d));
+        large.into_iter().for_each(|(columns, rows)| exchange.part(b, &way, (columns, rows)));
     }
+    exchange.together(b, &small);
     finish_at(b, exit);
     b.terminate(Terminator::Return(vec![]));
     Some(kernel.finish(cx.full_mask()))
+}
+
+/// The greatest divisor of `n` up to `most`, 1 at least.
+fn greatest_divisor(n: u32, most: u32) -> u32 {
+    (1..=most).rev().find(|&k| n.is_multiple_of(k)).unwrap_or(1)
+}
+
+/// What is the same for all that comes from neighbours in one direction.
+struct Way {
+    /// Byte addresses in the scratchpad of this group's slot and of its neighbour's.
+    own_slot: Value,
+    their_slot: Value,
+    remote: Vec<RemoteVault>,
+    /// Bytes of the slots for an atom of each engine.
+    unit: i64,
+    /// Atoms that are exchanged together at most.
+    batch: u32,
+    /// From an address in the ghost zone to that of the element in its owner's bank.
+    to_source: i64,
+}
+
+/// Atoms that are exchanged together.
+struct Turn {
+    way: Rc<Way>,
+    /// The address in the ghost zone that they are counted from.
+    there: Value,
+    /// Bytes from there.
+    atoms: Vec<i64>,
+    /// The engines that have them.
+    mask: u32,
+    /// Bytes from the start of the scratchpad's data to their slots.
+    place: i64,
 }
 
 struct Exchange<'a> {
@@ -127,11 +172,22 @@ impl Exchange<'_> {
         i64::from(self.tiled.grid.engines * ATOM_BYTES)
     }
 
-    fn neighbour(&self, b: &mut Builder<'_>, d: (i64, i64), parts: &[(Columns, Rows)]) {
-        let (size, own) = self.slots(d);
+    /// Bytes of the scratchpad for what is exchanged.
+    fn room(&self) -> i64 {
+        i64::from(self.cx.machine.memory.vsm_bytes - self.cx.plan.vsm_data)
+    }
+
+    /// Bytes of the slots for an atom of each engine, and how many atoms are exchanged together at most.
+    fn unit_and_batch(&self, d: (i64, i64)) -> (i64, u32) {
+        let (size, _) = self.slots(d);
         let unit = size[0] * size[1] * self.slot_bytes();
-        let room = i64::from(self.cx.machine.memory.vsm_bytes - self.cx.plan.vsm_data);
-        let batch = (room / unit).clamp(1, self.cx.batch.into()) as u32;
+        (unit, (self.room() / unit).clamp(1, self.cx.batch.into()) as u32)
+    }
+
+    /// What is the same for all that comes from neighbours `d` groups away.
+    fn way(&self, b: &mut Builder<'_>, d: (i64, i64)) -> Way {
+        let (size, own) = self.slots(d);
+        let (unit, batch) = self.unit_and_batch(d);
         // Byte address of this group's slot and of its neighbour's.
         let row = times(b, self.position.group_y, size[0] * self.slot_bytes());
         let column = times(b, self.position.group_x, self.slot_bytes());
@@ -143,103 +199,144 @@ impl Exchange<'_> {
         let their = (own[1] + d.1) * size[0] + own[0] + d.0;
         let their_slot = plus(b, slot, vsm + their * self.slot_bytes());
         let remote = self.remote_vaults(b, d);
-        for (columns, rows) in parts {
-            let inner: u32 = self.buffer.inner_extents().iter().product();
-            b.counted_loop("plane", inner, |b, plane| {
-                b.counted_loop("strip", columns.strips, |b, strip| {
-                    self.run(
-                        b,
-                        d,
-                        (columns, rows),
-                        (plane, strip),
-                        (own_slot, their_slot),
-                        &remote,
-                        (unit, batch),
-                    );
-                });
-            });
-        }
+        let (tiled, grid) = (self.tiled, &self.tiled.grid);
+        let to_source = -d.0 * i64::from(grid.strips) * i64::from(tiled.column_stride_bytes())
+            - d.1 * i64::from(grid.rows * tiled.tile[1]) * i64::from(tiled.row_pitch_bytes());
+        Way { own_slot, their_slot, remote, unit, batch, to_source }
     }
 
-    #[allow(clippy::too_many_arguments)]
-    fn run(
-        &self,
-        b: &mut Builder<'_>,
-        (dx, dy): (i64, i64),
-        (columns, rows): (&Columns, &Rows),
-        (plane, strip): (Value, Value),
-        (own_slot, their_slot): (Value, Value),
-        remote: &[RemoteVault],
-        (unit, batch): (i64, u32),
-    ) {
-        let tiled = self.tiled;
-        let grid = &tiled.grid;
-        let mask = piece_mask(self.cx.full_mask(), grid.engines, columns.engine);
-        let to_source = -dx * i64::from(grid.strips) * i64::from(tiled.column_stride_bytes())
-            - dy * i64::from(grid.rows * tiled.tile[1]) * i64::from(tiled.row_pitch_bytes());
-        // The rows of a run of atoms follow each other: `atoms` of one row, then the next row.
-        // Every turn has as many rows, so that none beyond the last is touched.
-        let most = (batch / columns.atoms).clamp(1, rows.count);
-        let rows_a_batch = (1..=most).rev().find(|n| rows.count.is_multiple_of(*n)).unwrap_or(1);
-        let turns = rows.count / rows_a_batch;
+    fn mask(&self, columns: &Columns) -> u32 {
+        piece_mask(self.cx.full_mask(), self.tiled.grid.engines, columns.engine)
+    }
+
+    /// Where the first atom of a part lies.
+    fn start(&self, b: &mut Builder<'_>, columns: &Columns, rows: &Rows) -> Value {
         let start = base(b, self.mem);
-        let first = tiled.offset_bytes(0, columns.strip as i32, rows.first as i32, columns.first);
-        let start = plus(b, start, first);
-        let plane = times(b, plane, tiled.inner_stride_bytes().into());
-        let strip = times(b, strip, tiled.column_stride_bytes().into());
-        let offset = b.iadd(plane, strip);
-        b.counted_loop("rows", turns, |b, turn| {
-            let advance = i64::from(rows_a_batch) * i64::from(tiled.row_pitch_bytes());
-            let step = times(b, turn, advance);
-            let there = b.iadd(offset, step);
-            let there = b.iadd(there, start);
-            let mut done = 0;
-            let all: Vec<i64> = (0..rows_a_batch)
-                .flat_map(|r| (0..columns.atoms).map(move |a| (r, a)))
-                .map(|(r, a)| i64::from(r * tiled.row_pitch_bytes()) + i64::from(a * ATOM_BYTES))
-                .collect();
-            while done < all.len() {
-                let some = &all[done..(done + batch as usize).min(all.len())];
-                self.batch(b, there, some, mask, to_source, (own_slot, their_slot), remote, unit);
-                done += some.len();
+        let strip = columns.strip as i32;
+        plus(b, start, self.tiled.offset_bytes(0, strip, rows.first as i32, columns.first))
+    }
+
+    /// How far from the first the atoms of so many strips and rows are: row by row.
+    fn atoms(&self, columns: &Columns, strips: u32, rows: u32) -> Vec<i64> {
+        let [column, row] = [self.tiled.column_stride_bytes(), self.tiled.row_pitch_bytes()];
+        let mut atoms = Vec::new();
+        for (strip, row) in (0..strips).flat_map(|s| (0..rows).map(move |r| (s * column, r * row)))
+        {
+            let first = i64::from(strip) + i64::from(row);
+            atoms.extend((0..columns.atoms).map(|atom| first + i64::from(atom * ATOM_BYTES)));
+        }
+        atoms
+    }
+
+    fn planes(&self) -> u32 {
+        self.buffer.inner_extents().iter().product()
+    }
+
+    /// Whether all of a part can be exchanged at once.
+    fn is_small(&self, d: (i64, i64), columns: &Columns, rows: &Rows) -> bool {
+        let (_, batch) = self.unit_and_batch(d);
+        self.planes() == 1 && columns.strips * columns.atoms * rows.count <= batch
+    }
+
+    /// Exchanges small parts, with all neighbours at once as far as there is room in the scratchpad and
+    /// among the registers of the control core: whatever their number, the scratchpad is waited for
+    /// once.
+    fn together(&self, b: &mut Builder<'_>, parts: &[((i64, i64), Columns, Rows)]) {
+        let registers = self.cx.machine.registers.ctrl as usize / 2;
+        let (mut turns, mut count, mut place): (Vec<Turn>, usize, i64) = (vec![], 0, 0);
+        let mut known: Option<((i64, i64), Rc<Way>)> = None;
+        let mut held = 0;
+        for &(d, columns, rows) in parts {
+            let atoms = self.atoms(&columns, columns.strips, rows.count);
+            let bytes = self.unit_and_batch(d).0 * atoms.len() as i64;
+            let is_full = count + atoms.len() > self.cx.batch as usize
+                || place + bytes > self.room()
+                || held >= registers;
+            if is_full {
+                self.batch(b, &turns);
+                (turns, count, place, known, held) = (vec![], 0, 0, None, 0);
             }
+            let way = match known.take().filter(|(of, _)| *of == d) {
+                Some((_, way)) => way,
+                None => Rc::new(self.way(b, d)),
+            };
+            // A vault's place in the mesh, and whether there is one, for each; an address for each part.
+            held += 1 + 3 * way.remote.len();
+            known = Some((d, way.clone()));
+            count += atoms.len();
+            let there = self.start(b, &columns, &rows);
+            turns.push(Turn { way, there, atoms, mask: self.mask(&columns), place });
+            place += bytes;
+        }
+        self.batch(b, &turns);
+    }
+
+    /// Exchanges a part in as many turns as it takes.
+    fn part(&self, b: &mut Builder<'_>, way: &Rc<Way>, (columns, rows): (&Columns, &Rows)) {
+        let tiled = self.tiled;
+        // Strips of few atoms are exchanged together.
+        let most = (way.batch / (columns.atoms * rows.count)).clamp(1, columns.strips);
+        let strips = greatest_divisor(columns.strips, most);
+        // Every turn has as many rows, so that none beyond the last is touched.
+        let most = (way.batch / columns.atoms).clamp(1, rows.count);
+        let rows_a_turn = greatest_divisor(rows.count, most);
+        let mask = self.mask(columns);
+        b.counted_loop("plane", self.planes(), |b, plane| {
+            b.counted_loop("strip", columns.strips / strips, |b, strip| {
+                let start = self.start(b, columns, rows);
+                let plane = times(b, plane, tiled.inner_stride_bytes().into());
+                let stride = i64::from(strips) * i64::from(tiled.column_stride_bytes());
+                let strip = times(b, strip, stride);
+                let offset = b.iadd(plane, strip);
+                b.counted_loop("rows", rows.count / rows_a_turn, |b, turn| {
+                    let advance = i64::from(rows_a_turn) * i64::from(tiled.row_pitch_bytes());
+                    let step = times(b, turn, advance);
+                    let there = b.iadd(offset, step);
+                    let there = b.iadd(there, start);
+                    let all = self.atoms(columns, strips, rows_a_turn);
+                    for atoms in all.chunks(way.batch as usize) {
+                        let atoms = atoms.to_vec();
+                        let way = way.clone();
+                        self.batch(b, &[Turn { way, there, atoms, mask, place: 0 }]);
+                    }
+                });
+            });
         });
     }
 
-    #[allow(clippy::too_many_arguments)]
-    fn batch(
-        &self,
-        b: &mut Builder<'_>,
-        there: Value,
-        atoms: &[i64],
-        mask: u32,
-        to_source: i64,
-        (own_slot, their_slot): (Value, Value),
-        remote: &[RemoteVault],
-        unit: i64,
-    ) {
+    fn batch(&self, b: &mut Builder<'_>, turns: &[Turn]) {
         let scalar = super::cx::scalar(self.buffer.element);
         let vector = Type { scalar, lanes: LANES as u8 };
         let mut values = Vec::new();
-        for &atom in atoms {
-            let address = plus(b, there, atom + to_source);
-            values.push(read(b, LD_RF, address, mask, vector));
+        for Turn { way, there, atoms, mask, .. } in turns {
+            for atom in atoms {
+                let address = plus(b, *there, atom + way.to_source);
+                values.push(read(b, LD_RF, address, *mask, vector));
+            }
         }
-        for (k, &value) in values.iter().enumerate() {
-            let slot = plus(b, own_slot, k as i64 * unit);
-            write(b, WR_VSM, slot, value, mask);
+        let mut values = values.into_iter();
+        for Turn { way, atoms, mask, place, .. } in turns {
+            for (k, value) in (0..atoms.len()).zip(&mut values) {
+                let slot = plus(b, way.own_slot, place + k as i64 * way.unit);
+                write(b, WR_VSM, slot, value, *mask);
+            }
         }
-        for vault in remote {
-            vault.fetch(b, there, atoms, mask, to_source, unit, self);
+        for turn in turns {
+            turn.way.remote.iter().for_each(|vault| vault.fetch(b, turn, self));
         }
         let mut values = Vec::new();
-        for k in 0..atoms.len() {
-            let slot = plus(b, their_slot, k as i64 * unit);
-            values.push(read(b, RD_VSM, slot, mask, vector));
+        for Turn { way, atoms, mask, place, .. } in turns {
+            for k in 0..atoms.len() {
+                let slot = plus(b, way.their_slot, place + k as i64 * way.unit);
+                values.push(read(b, RD_VSM, slot, *mask, vector));
+            }
         }
-        for (&atom, &value) in atoms.iter().zip(&values) {
-            let address = plus(b, there, atom);
-            write(b, ST_RF, address, value, mask);
+        let mut values = values.into_iter();
+        for Turn { there, atoms, mask, .. } in turns {
+            for (atom, value) in atoms.iter().zip(&mut values) {
+                let address = plus(b, *there, *atom);
+                write(b, ST_RF, address, value, *mask);
+            }
         }
     }
 
@@ -304,17 +401,8 @@ impl RemoteVault {
         RemoteVault { chip, vault, exists: missing, slots }
     }
 
-    #[allow(clippy::too_many_arguments)]
-    fn fetch(
-        &self,
-        b: &mut Builder<'_>,
-        there: Value,
-        atoms: &[i64],
-        mask: u32,
-        to_source: i64,
-        unit: i64,
-        exchange: &Exchange<'_>,
-    ) {
+    fn fetch(&self, b: &mut Builder<'_>, turn: &Turn, exchange: &Exchange<'_>) {
+        let &Turn { ref way, there, ref atoms, mask, place } = turn;
         let zero = b.i32(0);
         let exists = b.value(Op::Icmp(IntCond::Sge, self.exists, zero));
         let [fetch, join]: [Block; 2] = std::array::from_fn(|_| b.func.add_block());
@@ -325,13 +413,13 @@ impl RemoteVault {
         let engines: Vec<u32> = engines.collect();
         let requests = |b: &mut Builder<'_>, pg: Value, pe: Value, to: Value| {
             for (k, &atom) in atoms.iter().enumerate() {
-                let address = plus(b, there, atom + to_source);
-                let to = plus(b, to, k as i64 * unit);
+                let address = plus(b, there, atom + way.to_source);
+                let to = plus(b, to, k as i64 * way.unit);
                 let args = vec![self.chip, self.vault, pg, pe, address, to];
                 call(b, REQ, Effect::Write, args, vec![], None);
             }
         };
-        let vsm = i64::from(exchange.cx.plan.vsm_data);
+        let vsm = i64::from(exchange.cx.plan.vsm_data) + place;
         if exchange.cx.size < Size::Smallest {
             for &(pg, slot) in &self.slots {
                 for &pe in &engines {

@@ -9,8 +9,9 @@ use super::frequency::block_runs;
 use crate::intrinsics::{LD_RF, ST_RF};
 use crate::kernel::Kernel;
 
-/// The most operations of a loop's body once it is unrolled.
-const BODY: u64 = 640;
+/// The most operations of a loop's body once it is unrolled, before what its copies have in common is
+/// computed once.
+const BODY: u64 = 960;
 
 /// The most accesses to banks of such a body: with more, registers are too few for all at once.
 const BANK_ACCESSES: u64 = 64;
