@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::array::Array;
 use crate::config::ArrayKind;
 use crate::core::arrays::WINDOW_BYTES;
+use crate::core::memory::ALIGNMENT;
 
 /// A whole machine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -165,6 +166,12 @@ impl Machine {
             1 => kind.name().to_string(),
             _ => format!("{}{}", kind.name(), alike(&kinds[..array])),
         }
+    }
+
+    /// What the address of a home in a shared memory is a multiple of: it begins at the first bank.
+    pub fn home_alignment(&self) -> u32 {
+        let row = 4 * self.shared.banks;
+        if row.is_multiple_of(ALIGNMENT) { row } else { 2 * row }
     }
 
     /// Bytes of the shared memory of an array.

@@ -19,8 +19,8 @@ pub struct Home {
 #[serde(rename_all = "lowercase", deny_unknown_fields)]
 pub enum Homed {
     /// An array parameter, by its number. The loader gives homes of parameters addresses behind those of
-    /// objects, at multiples of [`ALIGNMENT`](super::memory::ALIGNMENT), in the order of the parameters
-    /// and then of the list, where they fit. A parameter with one home that fitted lies there alone: its argument is the address in
+    /// objects, at multiples of [`Machine::home_alignment`](crate::Machine::home_alignment), in the order
+    /// of the parameters and then of the list, where they fit. A parameter with one home that fitted lies there alone: its argument is the address in
     /// the window, and its contents come back from there. One with several is `const`: each fitting one
     /// is a copy, and its argument stays an address of the memory.
     Parameter(u32),

@@ -8,7 +8,7 @@ use nbcc_isa::Signature;
 use nbcc_isa::container::Data;
 use nbcc_isa_sdpnm::Machine;
 use nbcc_isa_sdpnm::core::arrays::{WINDOW, WINDOW_BYTES};
-use nbcc_isa_sdpnm::core::memory::{ALIGNMENT, DATA, MAX_FRAME, PAGE, argument_offsets};
+use nbcc_isa_sdpnm::core::memory::{DATA, MAX_FRAME, PAGE, argument_offsets};
 use nbcc_isa_sdpnm::core::{Area, Frame, Home, Homed};
 
 /// Where an object begins.
@@ -136,7 +136,7 @@ pub fn place(
         let Some(Place::At(address)) = objects.places[mem] else { continue };
         let end = ends.entry(array).or_default();
         let at = *end;
-        *end = (at + bytes).next_multiple_of(ALIGNMENT);
+        *end = (at + bytes).next_multiple_of(machine.home_alignment());
         if *end > machine.shared_bytes() {
             return Err(format!("`{}` does not fit the memory of its array", data.name));
         }

@@ -10,7 +10,6 @@ use nbcc_isa_sdpnm::core::arrays::{
     BUSY, CONTROL, CONTROL_BYTES, GLOBALS, ITERATIONS, PLACES, PRESENT, PRESENT_WORDS, START,
     WINDOW, WINDOW_BYTES,
 };
-use nbcc_isa_sdpnm::core::memory::ALIGNMENT;
 use nbcc_isa_sdpnm::core::{CoreProgram, Homed};
 
 use crate::Fault;
@@ -175,7 +174,7 @@ impl Arrays {
         };
         for (number, home) in homes() {
             let array = &mut self.arrays[usize::from(home.array)];
-            let at = array.free.next_multiple_of(ALIGNMENT);
+            let at = array.free.next_multiple_of(program.machine.home_alignment());
             let room = (array.shared.len() as u64).saturating_sub(at.into());
             if bytes.len() as u64 > room {
                 continue;

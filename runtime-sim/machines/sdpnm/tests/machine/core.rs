@@ -85,19 +85,19 @@ fn homes_are_filled_and_found() {
     let mut core = Core::new(&program).unwrap();
     let [a, b, c] = [vec![1_u8; 20], vec![2; 12], vec![3; 65000]];
     // Behind the object, which ends at 806.
-    assert_eq!(core.place(0, &a).unwrap(), window(1, 808));
+    assert_eq!(core.place(0, &a).unwrap(), window(1, 832));
     let in_memory = core.place(1, &b).unwrap();
     let large = core.place(2, &c).unwrap();
     assert!(in_memory > DATA && large > in_memory);
     assert_eq!(core.read(window(1, 800), 6).unwrap(), b"object");
-    assert_eq!(core.read(window(1, 808), 20).unwrap(), a);
-    assert_eq!(core.read(window(1, 832), 12).unwrap(), b);
+    assert_eq!(core.read(window(1, 832), 20).unwrap(), a);
+    assert_eq!(core.read(window(1, 896), 12).unwrap(), b);
     assert_eq!(core.read(window(2, 0), 12).unwrap(), b);
     assert_eq!(core.read(in_memory, 12).unwrap(), b);
     assert_eq!(core.read(large, 65000).unwrap(), c);
     // 6, 20, 12 and 12 bytes, 16 a cycle.
     assert_eq!((core.arrays.traffic.staged, core.arrays.traffic.staging_cycles), (50, 5));
-    core.fetch(window(1, 808), 20);
+    core.fetch(window(1, 832), 20);
     core.fetch(large, 65000);
     assert_eq!((core.arrays.traffic.staged, core.arrays.traffic.staging_cycles), (70, 7));
 }
@@ -110,8 +110,8 @@ fn pages_say_which_homes_fitted_and_where() {
         (control(2, PRESENT), 0b100),
         (control(3, PRESENT), 0),
         (control(1, PRESENT + 28), 0),
-        (control(1, PLACES), 808),
-        (control(1, PLACES + 4), 832),
+        (control(1, PLACES), 832),
+        (control(1, PLACES + 4), 896),
         (control(2, PLACES + 4), 0),
         (control(1, PLACES + 16), 800),
     ] {
