@@ -62,6 +62,26 @@ pub struct Node {
     pub span: Option<Span>,
 }
 
+impl Node {
+    /// An operation of nothing, which nobody named.
+    pub fn new(op: Opcode) -> Node {
+        Node {
+            op,
+            options: Options::default(),
+            in1: Operand::None,
+            in2: Operand::None,
+            in3: None,
+            condition: None,
+            memory: Memory::default(),
+            initial: None,
+            ahead: 0,
+            export: None,
+            name: String::new(),
+            span: None,
+        }
+    }
+}
+
 /// What a global register holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Global {
@@ -69,8 +89,10 @@ pub enum Global {
     Value(Value),
     /// A form over such values times a factor.
     Form(Affine, i32),
-    /// The address of the element of that number.
-    Address(Mem, Affine),
+    /// The low halves of two values, the first one in the low half.
+    Pair(Value, Value),
+    /// The address of the element of that number; bytes of an element.
+    Address(Mem, Affine, u32),
     /// The contents of that element before the loop, its sign above it.
     Element(Mem, Affine),
     /// A constant.
@@ -151,9 +173,81 @@ impl Body {
         edges
     }
 
+    /// Removes operations and global registers that nothing needs.
+    pub fn sweep(&mut self) -> Numbers {
+        let is_root = |node: &Node| node.op == Opcode::Store || node.export.is_some();
+        let mut is_live: Vec<bool> = self.nodes.iter().map(is_root).collect();
+        let mut work: Vec<usize> = (0..is_live.len()).filter(|&node| is_live[node]).collect();
+        while let Some(number) = work.pop() {
+            let node = &self.nodes[number];
+            let words = [node.in1, node.in2].into_iter().filter_map(|word| match word {
+                Operand::Node { node, .. } => Some(node),
+                _ => None,
+            });
+            for from in words.chain(node.in3).chain(node.condition) {
+                if !std::mem::replace(&mut is_live[from], true) {
+                    work.push(from);
+                }
+            }
+        }
+        let numbers = numbered(is_live);
+        let mut nodes = std::mem::take(&mut self.nodes);
+        let mut number = 0..;
+        nodes.retain(|_| number.next().is_some_and(|number: usize| numbers[number].is_some()));
+        let mut is_read = vec![false; self.globals.len()];
+        for node in &nodes {
+            for word in [node.in1, node.in2] {
+                if let Operand::Global(number) = word {
+                    is_read[number] = true;
+                }
+            }
+            node.initial.iter().chain(&node.export).for_each(|&number| is_read[number] = true);
+        }
+        let registers = numbered(is_read);
+        for node in &mut nodes {
+            for word in [&mut node.in1, &mut node.in2] {
+                match word {
+                    Operand::Node { node, .. } => *node = numbers[*node].expect("it is read"),
+                    Operand::Global(number) => *number = registers[*number].expect("it is read"),
+                    _ => {}
+                }
+            }
+            for bit in node.in3.iter_mut().chain(&mut node.condition) {
+                *bit = numbers[*bit].expect("it is read");
+            }
+            for register in node.initial.iter_mut().chain(&mut node.export) {
+                *register = registers[*register].expect("it is used");
+            }
+        }
+        self.nodes = nodes;
+        let mut number = 0..;
+        self.globals
+            .retain(|_| number.next().is_some_and(|number: usize| registers[number].is_some()));
+        self.orders.retain_mut(|order| {
+            let ends = numbers[order.from].zip(numbers[order.to]);
+            ends.inspect(|&(from, to)| (order.from, order.to) = (from, to)).is_some()
+        });
+        Numbers { nodes: numbers, globals: registers }
+    }
+
     /// Loads and stores.
     pub fn accesses(&self) -> usize {
         let is_access = |node: &&Node| matches!(node.op, Opcode::Load | Opcode::Store);
         self.nodes.iter().filter(is_access).count()
     }
+}
+
+/// The new numbers of what stays of a body.
+#[derive(Clone, Debug)]
+pub struct Numbers {
+    /// By the old numbers of operations.
+    pub nodes: Vec<Option<usize>>,
+    /// By the old numbers of global registers.
+    pub globals: Vec<Option<usize>>,
+}
+
+/// The numbers of what is kept of a list.
+fn numbered(is_kept: Vec<bool>) -> Vec<Option<usize>> {
+    let mut next = 0..;
+    is_kept.into_iter().map(|is_kept| is_kept.then(|| next.next()).flatten()).collect()
 }

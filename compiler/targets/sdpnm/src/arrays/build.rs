@@ -13,6 +13,7 @@ use nbcc_isa_sdpnm::config::{Memory, Opcode, Options, Width};
 use super::access::{Access, Subscript};
 use super::body::{Body, Global, Node, Operand};
 use super::evolution::{Evolution, Evolutions, Limit};
+use super::pairs;
 use super::reuse::{Reuse, reuses};
 use super::shape::Shape;
 use crate::narrow::{Upper, signed_loads};
@@ -81,7 +82,7 @@ pub struct Builder<'a> {
 }
 
 /// How a loop is built.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct Terms<'a> {
     /// Global registers of an array.
     pub globals: usize,
@@ -89,6 +90,28 @@ pub struct Terms<'a> {
     pub own: &'a BTreeSet<Mem>,
     /// How many loads take the value of one; `None` where all accesses stay.
     pub reuse: Option<usize>,
+    /// Iterations that it runs at a time, about.
+    pub iterations: u32,
+    /// The least interval of a body.
+    pub interval: &'a dyn Fn(&Body) -> u32,
+    /// Whether a value is computed each time the loop is entered.
+    pub is_fresh: &'a dyn Fn(Value) -> bool,
+}
+
+/// How many loads from before the loop are kept where all of them would not be worth it.
+const FEW: [usize; 3] = [8, 4, 0];
+
+/// About the cycles that a loop takes, with the global registers that the core writes before: one, and
+/// four to put two halves together. An access to memory is the more in the way of others the more there
+/// are: of 4 to 16 in a slot each one adds about a sixth of a cycle.
+fn cost(built: &Built, terms: &Terms<'_>) -> u32 {
+    let write = |global: &Global| match *global {
+        Global::Pair(low, high) if (terms.is_fresh)(low) || (terms.is_fresh)(high) => 5,
+        _ => 1,
+    };
+    let writes: u32 = built.body.globals.iter().map(write).sum();
+    let sixths = 6 * (terms.interval)(&built.body) + built.body.accesses() as u32;
+    (sixths.saturating_mul(terms.iterations) / 6).saturating_add(writes)
 }
 
 /// A loop as a body, and how what leaves it gets out.
@@ -128,19 +151,16 @@ pub fn build(
 ) -> Building<Built> {
     let globals = terms.globals;
     let build = |kept: usize| build_with(func, shape, forms, results, kept, terms);
-    let built = build(globals)?;
-    if built.body.globals.len() <= globals {
-        return Ok(built);
+    let fits = |built: &Built| built.body.globals.len() <= globals;
+    // What was loaded before the loop is loaded in it, where that leaves registers for the others. Two
+    // halves may share one, so that more may be kept than there are registers.
+    let mut all = (globals / 2..=2 * globals).rev().map(&build);
+    let first = all.find(|built| built.as_ref().map_or(true, fits)).transpose()?;
+    let fewer = FEW.map(|kept| build(kept).ok()).into_iter().flatten().filter(fits);
+    if let Some(best) = first.into_iter().chain(fewer).min_by_key(|built| cost(built, &terms)) {
+        return Ok(best);
     }
-    // What was loaded before the loop is loaded in it, where that leaves registers for the others.
-    let kept = (globals / 2..globals).rev().step_by(2).chain([0]);
-    for kept in kept {
-        let built = build(kept)?;
-        if built.body.globals.len() <= globals {
-            return Ok(built);
-        }
-    }
-    let used = built.body.globals.len();
+    let used = build(0)?.body.globals.len();
     Err(format!("it needs {used} global registers of {globals}"))
 }
 
@@ -197,7 +217,16 @@ fn build_with(
     }
     builder.order()?;
     let limits = builder.evolutions.limits();
-    let Builder { body, accesses, least_trips, .. } = builder;
+    let Builder { mut body, mut accesses, least_trips, .. } = builder;
+    let numbers = pairs::run(&mut body);
+    for access in &mut accesses {
+        access.node = access.node.and_then(|node| numbers.nodes[node]);
+    }
+    for (_, outcome) in &mut outcomes {
+        if let Outcome::Export(number) = outcome {
+            *number = numbers.globals[*number].expect("what is exported stays");
+        }
+    }
     if body.nodes.len() > MAX_NODES {
         return Err(format!(
             "it has {} operations, more than the {MAX_NODES} that are mapped",
@@ -211,7 +240,7 @@ fn build_with(
 const MAX_DEPTH: u32 = 300;
 
 /// Operations of an iteration at most.
-const MAX_NODES: usize = 256;
+const MAX_NODES: usize = 420;
 
 /// A value that the code behind the loop reads.
 enum Leaving {
@@ -258,18 +287,13 @@ impl Builder<'_> {
         }
         let node = self.body.nodes.len();
         self.body.nodes.push(Node {
-            op,
             options,
             in1,
             in2,
             in3,
-            condition: None,
-            memory: Memory::default(),
-            initial: None,
-            ahead: 0,
-            export: None,
             name: format!("{}{node}", op.mnemonic()),
             span: self.span,
+            ..Node::new(op)
         });
         node
     }
@@ -576,11 +600,14 @@ impl Builder<'_> {
                 memory.offset = constant.wrapping_mul(bytes);
                 if let Some(step) = evolution.step.as_constant() {
                     memory.stride = step.wrapping_mul(bytes);
-                    return Ok((self.global(Global::Address(access.mem, start)), memory));
+                    return Ok((
+                        self.global(Global::Address(access.mem, start, access.bytes)),
+                        memory,
+                    ));
                 }
                 // A sum that grows by a global register: before the first iteration a step less.
                 let before = start.plus(&evolution.step, -1);
-                let initial = self.global(Global::Address(access.mem, before));
+                let initial = self.global(Global::Address(access.mem, before, access.bytes));
                 let step = self.global(Global::Form(evolution.step.clone(), bytes));
                 let known = self.body.nodes.iter().position(|node| {
                     node.op == Opcode::Add && node.in2 == step && matches!((node.initial, initial), (Some(a), Operand::Global(b)) if a == b)
@@ -605,7 +632,8 @@ impl Builder<'_> {
                     0 => index,
                     amount => self.op(Opcode::LSftS, index, Operand::Immediate(amount as i32)),
                 };
-                let base = self.global(Global::Address(access.mem, Default::default()));
+                let base =
+                    self.global(Global::Address(access.mem, Default::default(), access.bytes));
                 Ok((self.op(Opcode::Add, scaled, base), memory))
             }
         }

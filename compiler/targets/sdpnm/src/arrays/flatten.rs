@@ -49,24 +49,8 @@ fn count(func: &mut Function) {
     let mut found = Vec::new();
     for l in forest.loops.keys() {
         let Ok(shape) = Shape::new(func, &cfg, &forest, l) else { continue };
-        let Trips::While { cond, value, step, limit } = shape.trips else { continue };
-        let limit = func.splat_constant(limit).filter(|_| func.ty(value) == Type::I32);
-        let evolutions = Evolutions::new(func, &shape, &forms);
-        let first = evolutions.of(value).and_then(|evolution| evolution.start.as_constant());
-        let (Some(first), Some(limit)) = (first, limit) else { continue };
-        let (first, limit, step) = (i64::from(first), i64::from(limit as i32), i64::from(step));
-        // Iterations behind the first.
-        let more = match cond {
-            IntCond::Slt if first < limit => (limit - first + step - 1) / step,
-            IntCond::Sle if first <= limit => (limit - first) / step + 1,
-            IntCond::Sgt if first > limit => (first - limit - step - 1) / -step,
-            IntCond::Sge if first >= limit => (first - limit) / -step + 1,
-            IntCond::Slt | IntCond::Sle | IntCond::Sgt | IntCond::Sge => 0,
-            _ => continue,
-        };
-        // The counter must not wrap.
-        if i32::try_from(first + more * step).is_ok() {
-            found.push((shape.header, more as u64 + 1));
+        if let (Trips::While { .. }, Some(trips)) = (shape.trips, trips(func, &shape, &forms)) {
+            found.push((shape.header, trips));
         }
     }
     for (header, trips) in found {
@@ -74,6 +58,28 @@ fn count(func: &mut Function) {
             info.trips = Some(trips);
         }
     }
+}
+
+/// How often a loop runs, where that is constant.
+pub(super) fn trips(func: &Function, shape: &Shape, forms: &AffineForms) -> Option<u64> {
+    let (cond, value, step, limit) = match shape.trips {
+        Trips::Known(trips) => return Some(trips.into()),
+        Trips::While { cond, value, step, limit } => (cond, value, step, limit),
+    };
+    let limit = func.splat_constant(limit).filter(|_| func.ty(value) == Type::I32)?;
+    let first = Evolutions::new(func, shape, forms).of(value)?.start.as_constant()?;
+    let (first, limit, step) = (i64::from(first), i64::from(limit as i32), i64::from(step));
+    // Iterations behind the first.
+    let more = match cond {
+        IntCond::Slt if first < limit => (limit - first + step - 1) / step,
+        IntCond::Sle if first <= limit => (limit - first) / step + 1,
+        IntCond::Sgt if first > limit => (first - limit - step - 1) / -step,
+        IntCond::Sge if first >= limit => (first - limit) / -step + 1,
+        IntCond::Slt | IntCond::Sle | IntCond::Sgt | IntCond::Sge => 0,
+        _ => return None,
+    };
+    // The counter must not wrap.
+    i32::try_from(first + more * step).ok().map(|_| more as u64 + 1)
 }
 
 /// How often a loop is unrolled: wholly, where there is one around it and it stays short.

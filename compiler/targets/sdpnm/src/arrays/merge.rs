@@ -10,18 +10,18 @@ use std::collections::BTreeSet;
 
 use nbcc_analysis::{AffineForms, LoopForest, ValueRanges};
 use nbcc_ir::{
-    Block, BlockCall, Cfg, Dominators, Effect, Extent, Function, Mem, Op, Replacements, Terminator,
-    Value,
+    Block, BlockCall, Cfg, Dominators, Effect, Extent, Function, Inst, Mem, Op, Replacements,
+    Terminator, Value,
 };
 use nbcc_opt::{cse, dce, fold, licm, params, simplify_cfg, unreachable, unroll};
 
 use super::access::{Meeting, Subscript, meeting};
 use super::evolution::Evolutions;
-use super::flatten::operations;
-use super::shape::{Shape, Trips};
+use super::flatten::{operations, trips};
+use super::shape::Shape;
 
 /// Operations of a merged loop at most: about as many as are mapped.
-const MAX_OPERATIONS: u64 = 250;
+const MAX_OPERATIONS: u64 = 420;
 
 /// Blocks between two loops at most.
 const MAX_BETWEEN: usize = 16;
@@ -96,13 +96,9 @@ impl Pair {
             between.push(before);
         };
         between.reverse();
-        let (Trips::Known(a), Trips::Known(b)) = (first.trips, second.trips) else { return None };
-        (!first.contains(header)).then_some(Pair {
-            first,
-            second,
-            between,
-            trips: [a.into(), b.into()],
-        })
+        let forms = AffineForms::new(func, &cfg);
+        let trips = [trips(func, &first, &forms)?, trips(func, &second, &forms)?];
+        (!first.contains(header)).then_some(Pair { first, second, between, trips })
     }
 }
 
@@ -171,11 +167,20 @@ fn merge(func: &mut Function, pair: &Pair) -> Option<Block> {
     let (mut early_insts, mut late_insts) = (Vec::new(), Vec::new());
     for &inst in between.iter().flat_map(|&block| &func.blocks[block].insts) {
         let data = &func.insts[inst];
-        if data.op.effect() != Effect::Pure || matches!(data.op, Op::Load(..)) {
+        let is_load = matches!(data.op, Op::Load(..));
+        let may_move = match is_load {
+            true => may_be_early(func, inst, first),
+            false => data.op.effect() == Effect::Pure,
+        };
+        if !may_move {
             return None;
         }
         let args = data.op.args().into_iter().map(|arg| names.resolve(arg));
         let is_late = args.into_iter().any(|arg| late.contains(&arg) || first.defines(func, arg));
+        // The second loop may store to what a load behind it reads.
+        if is_late && is_load {
+            return None;
+        }
         if is_late {
             late.extend(data.results.iter().copied());
             late_insts.push(inst);
@@ -233,6 +238,18 @@ fn merge(func: &mut Function, pair: &Pair) -> Option<Block> {
     params::run(func);
     dce::run(func);
     Some(first.header)
+}
+
+/// Whether a load gives the same before a loop: it is inside, and the loop does not store to its object.
+fn may_be_early(func: &Function, inst: Inst, first: &Shape) -> bool {
+    let Op::Load(_, mem, subscripts) = &func.insts[inst].op else { return false };
+    let (&[index], &[Extent::Fixed(count)]) = (&subscripts[..], &func.mems[*mem].extents[..])
+    else {
+        return false;
+    };
+    let stores = |inst: &Inst| matches!(&func.insts[*inst].op, Op::Store(to, ..) if to == mem);
+    let is_stored = first.blocks.iter().flat_map(|&block| &func.blocks[block].insts).any(stores);
+    !is_stored && ValueRanges::new(func).fits(index, 0, i64::from(count) - 1)
 }
 
 /// Whether each iteration of the second loop may run before later ones of the first: no access

@@ -11,9 +11,11 @@ pub mod ddg;
 pub mod evolution;
 pub mod flatten;
 pub mod merge;
+mod pairs;
 pub mod place;
 mod reuse;
 pub mod shape;
+mod streams;
 mod truth;
 pub mod version;
 mod words;
@@ -22,7 +24,7 @@ use std::collections::BTreeSet;
 
 use nbcc_analysis::{AffineForms, LoopForest};
 use nbcc_base::{SourceMap, Span};
-use nbcc_ir::{Block, Cfg, Dominators, Function, Mem, Module, Op, Storage};
+use nbcc_ir::{Block, Cfg, Dominators, Function, Inst, Mem, Module, Op, Storage, Value};
 use nbcc_isa_sdpnm::Machine;
 use nbcc_isa_sdpnm::config::{ArrayKind, Package};
 use nbcc_isa_sdpnm::core::arrays::MAX_HOMES;
@@ -146,6 +148,18 @@ pub fn run(
     decisions
 }
 
+/// What the loop around a loop computes each time, or everything where there is none.
+fn fresh(func: &Function, shape: &Shape) -> BTreeSet<Inst> {
+    let forest = LoopForest::new(&Cfg::new(func), &Dominators::new(func));
+    let around = forest.headed_by(shape.header).and_then(|l| forest.loops[l].parent);
+    let is_around = |block: &&Block| around.is_none_or(|around| forest.contains(around, **block));
+    func.layout
+        .iter()
+        .filter(is_around)
+        .flat_map(|&b| func.blocks[b].insts.iter().copied())
+        .collect()
+}
+
 /// Where a loop is in the source.
 fn span_of(func: &Function, header: Block, blocks: &[Block]) -> Option<Span> {
     let data = &func.blocks[header];
@@ -157,7 +171,7 @@ fn span_of(func: &Function, header: Block, blocks: &[Block]) -> Option<Span> {
 /// What the core takes for a block, in cycles: about, since instructions are not selected yet.
 fn cycles(func: &Function, machine: &Machine, block: Block) -> u32 {
     let core = &machine.core;
-    let of = |inst: &nbcc_ir::Inst| {
+    let of = |inst: &Inst| {
         let op = &func.insts[*inst].op;
         match op {
             // A check, an address, the access.
@@ -173,7 +187,10 @@ fn cycles(func: &Function, machine: &Machine, block: Block) -> u32 {
 
 /// How many loads take the value of one at most: what many operations read is hard to hand to all of
 /// them, so that each is tried where the one before fails.
-const FOLLOWERS: [usize; 3] = [12, 3, 1];
+const FOLLOWERS: [usize; 3] = [24, 3, 1];
+
+/// Iterations of a loop of which nobody knows how often it runs.
+const USUAL_TRIPS: u32 = 32;
 
 /// Rounds of the search for a loop, and with values that are handed on.
 const ROUNDS: u32 = 4;
@@ -201,8 +218,13 @@ fn attempt(
     let results = version::results(function, shape);
     let globals = machine.control.globals as usize;
     let own = forgotten(module, func);
+    let iterations = shape.usual_trips(function).unwrap_or(USUAL_TRIPS);
+    let fresh = fresh(function, shape);
+    let is_fresh =
+        &|value: Value| function.def_inst(value).is_none_or(|inst| fresh.contains(&inst));
     let build = |reuse: Option<usize>| {
-        let terms = Terms { globals, own: &own, reuse };
+        let interval = &|body: &body::Body| place::bounds(body, &machine.array).mii;
+        let terms = Terms { globals, own: &own, reuse, iterations, interval, is_fresh };
         build::build(function, shape, &forms, &results, terms)
     };
     let plain = build(None)?;
@@ -219,7 +241,7 @@ fn attempt(
             reusing.push(built);
         }
     }
-    let homes = homes(module, func, &plain, arrays, machine)?;
+    homes(module, func, &plain, arrays, machine)?;
     let function = &module.functions[func];
     if bounds.mii >= core_cycles && reusing.is_empty() {
         return Err(format!(
@@ -238,23 +260,34 @@ fn attempt(
         number: array,
         mapper,
         max_ii: machine.array.contexts.min(core_cycles.saturating_sub(1)).max(1),
+        iterations,
         rounds: ROUNDS,
         name: &name,
     };
-    // Fewer accesses are worth it where values that wait take no longer interval.
-    let reused = reusing.into_iter().find_map(|built| {
-        let max_ii = how.max_ii.min(bounds.mii);
-        let how = How { max_ii, rounds: REUSE_ROUNDS, ..how };
-        place::place(&built.body, &how).ok().map(|mapped| (built, mapped))
-    });
-    let (built, mapped) = match reused {
+    let reused = |max_ii: u32, rounds: u32| {
+        let how = How { max_ii: how.max_ii.min(max_ii), rounds, ..how };
+        reusing.iter().find_map(|built| Some((built, place::place(&built.body, &how).ok()?)))
+    };
+    // Fewer accesses are worth it where values that wait take no longer interval, or where the others
+    // wait for banks as long.
+    let (built, mapped) = match reused(bounds.mii, REUSE_ROUNDS) {
         Some(reused) => reused,
         None => {
-            let mapped = place::place(&plain.body, &how)?;
-            (plain, mapped)
+            let mapped = place::place(&plain.body, &how);
+            let is_slow = |mapped: &Mapped| mapped.cycles > f64::from(bounds.mii + 1);
+            let other = match &mapped {
+                Ok(mapped) if !is_slow(mapped) => None,
+                _ => reused(bounds.mii + 1, 1),
+            };
+            match (mapped, other) {
+                (Err(_), Some(other)) => other,
+                (Ok(mapped), Some(other)) if other.1.cycles < mapped.cycles => other,
+                (mapped, _) => (&plain, mapped?),
+            }
         }
     };
-    let least = worthwhile(&built, &mapped, core_cycles, machine);
+    let homes = homes(module, func, built, arrays, machine)?;
+    let least = worthwhile(built, &mapped, core_cycles, machine);
     if let Trips::Known(trips) = shape.trips
         && trips < least
     {
@@ -289,7 +322,7 @@ fn attempt(
             .collect(),
     };
     arrays.packages.push(package);
-    version::add(&mut module.functions[func], shape, &built, &used);
+    version::add(&mut module.functions[func], shape, built, &used);
     Ok(on_array)
 }
 
@@ -347,7 +380,8 @@ fn homes(
     let is_new = |mem: &&Mem| !arrays.homes.iter().any(|home| home.0 == **mem);
     let known = arrays.homes.iter().map(|home| home.0);
     let fixed = known.chain(wanted.iter().filter(is_new).copied()).filter_map(bytes);
-    let all = fixed.map(|bytes| bytes.next_multiple_of(8)).sum::<u64>();
+    let alignment = u64::from(machine.home_alignment());
+    let all = fixed.map(|bytes| bytes.next_multiple_of(alignment)).sum::<u64>();
     if all > u64::from(machine.shared_bytes()) {
         let message = "its arrays are larger than the shared memory of an array";
         return Err(message.into());

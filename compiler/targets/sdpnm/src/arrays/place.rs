@@ -14,6 +14,8 @@ use nbcc_isa_sdpnm::{
 use nbcc_mach::emit::source_place;
 
 use super::body::{Body, Edge, Node, Operand, Order, Port};
+use super::streams::banks;
+use crate::map::banks::{Banks, STALL};
 use crate::map::mappers::Mapper;
 use crate::map::mii::{Mii, mii};
 use crate::map::{self, Effort, NoMapping, Outcome, Request, dfg::Dfg};
@@ -29,6 +31,8 @@ pub struct Mapped {
     pub routes: usize,
     /// Cycles from the beginning of an iteration to its end.
     pub depth: u64,
+    /// Cycles of an iteration, with those in which accesses wait for banks, about.
+    pub cycles: f64,
     /// Whether no shorter interval exists.
     pub is_proved: bool,
     /// Operations of which results are exported, and their cycles.
@@ -36,13 +40,27 @@ pub struct Mapped {
 }
 
 /// What is known of a body that has a package.
-fn mapped(body: &Body, package: Package, outcome: Outcome) -> Mapped {
+fn mapped(body: &Body, package: Package, outcome: Outcome, banks: &Banks) -> Mapped {
     let Outcome { mapping, mii, is_proved, .. } = outcome;
     let cycle = |node: usize| mapping.spots[node].map_or(0, |spot| spot.cycle);
     let exporting = (0..body.nodes.len()).filter(|&node| body.nodes[node].export.is_some());
     let depth = package.cycles(1);
     let exports = exporting.map(|node| (node, cycle(node))).collect();
-    Mapped { package, mii, routes: mapping.routes.len(), depth, is_proved, exports }
+    let cycles = f64::from(mapping.ii) + waits(&mapping, banks);
+    Mapped { package, mii, cycles, routes: mapping.routes.len(), depth, is_proved, exports }
+}
+
+/// Cycles of an iteration in which accesses wait for banks, about.
+fn waits(mapping: &Mapping, banks: &Banks) -> f64 {
+    let ii = u64::from(mapping.ii);
+    let mut slots: Vec<Vec<(usize, i64)>> = vec![Vec::new(); mapping.ii as usize];
+    for (node, spot) in mapping.spots.iter().enumerate() {
+        if let (Some(spot), Some(_)) = (spot, banks.streams[node]) {
+            slots[(spot.cycle % ii) as usize].push((node, (spot.cycle / ii) as i64));
+        }
+    }
+    let stalls: i64 = slots.iter().map(|accesses| banks.stalls(accesses)).sum();
+    stalls as f64 / STALL as f64
 }
 
 /// The graph of a body with those of its orders that `kept` names.
@@ -89,6 +107,8 @@ pub struct How<'a> {
     pub mapper: &'static Mapper,
     /// The longest interval that is worth it.
     pub max_ii: u32,
+    /// Iterations that it runs at a time, about.
+    pub iterations: u32,
     /// Rounds of the search at the least interval.
     pub rounds: u32,
     /// What assembly text calls it.
@@ -126,30 +146,24 @@ pub fn place(body: &Body, how: &How<'_>) -> Result<Mapped, String> {
         }
         let export = body.nodes[node].export.take();
         body.nodes.push(Node {
-            op: Opcode::Pass,
-            options: Default::default(),
             in1: Operand::node(node),
-            in2: Operand::None,
-            in3: None,
-            condition: None,
-            memory: Default::default(),
-            initial: None,
-            ahead: 0,
             export,
             name: format!("{}_late", body.nodes[node].name),
             span: body.nodes[node].span,
+            ..Node::new(Opcode::Pass)
         });
     }
 }
 
 /// Operations of a body at most, with those that let results wait.
-const MOST_NODES: usize = 300;
+const MOST_NODES: usize = 450;
 
 /// Maps a body whose results come in different cycles, or not.
 fn map_body(body: &Body, how: &How<'_>) -> Result<Mapped, String> {
     // What is in order for memory's sake takes routes when a mapper knows of it, and mostly holds by
     // itself over several iterations: only what turns out wrong is told.
     let mut kept: Vec<Order> = body.orders.iter().copied().filter(|o| o.distance <= 1).collect();
+    let banks = banks(body, how.machine, how.iterations);
     loop {
         let (graph, edges) = graph(body, &kept);
         let request = Request {
@@ -159,7 +173,7 @@ fn map_body(body: &Body, how: &How<'_>) -> Result<Mapped, String> {
             effort: Effort::Rounds(how.rounds),
             mapper: how.mapper,
         };
-        let outcome = map::map(&graph, &request).map_err(|error| match error {
+        let outcome = map::map_with(&graph, &request, Some(banks.clone())).map_err(|error| match error {
             NoMapping::MiiTooLong(mii) => {
                 format!(
                     "an iteration takes {mii} cycles at least on an array, more than it is worth"
@@ -183,7 +197,7 @@ fn map_body(body: &Body, how: &How<'_>) -> Result<Mapped, String> {
             continue;
         }
         match package(body, &edges, &outcome, how) {
-            Some(package) => return Ok(mapped(body, package, outcome)),
+            Some(package) => return Ok(mapped(body, package, outcome, &banks)),
             // Rings are as long as whole intervals, which the mapper does not know.
             None => return relaxed(body, how),
         }
@@ -206,15 +220,16 @@ fn relaxed(body: &Body, how: &How<'_>) -> Result<Mapped, String> {
         effort: Effort::Rounds(how.rounds),
         mapper: how.mapper,
     };
+    let banks = banks(body, how.machine, how.iterations);
     let gave_up = || "values wait longer than registers allow".to_string();
-    let outcome = map::map(&graph, &request).map_err(|_| gave_up())?;
+    let outcome = map::map_with(&graph, &request, Some(banks.clone())).map_err(|_| gave_up())?;
     if nbcc_isa_sdpnm::check(&graph, &array, &outcome.mapping).is_err()
         || body.orders.iter().any(|o| !holds(o, &outcome.mapping))
     {
         return Err(gave_up());
     }
     let package = package(body, &edges, &outcome, how).ok_or_else(gave_up)?;
-    Ok(mapped(body, package, outcome))
+    Ok(mapped(body, package, outcome, &banks))
 }
 
 /// Whether a mapping keeps two accesses in order.

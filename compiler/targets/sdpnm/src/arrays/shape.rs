@@ -178,6 +178,19 @@ impl Shape {
         nbcc_analysis::sign_extend(func.ty(first).scalar, bits).checked_add(sum)
     }
 
+    /// How often it runs where that is known, about: by the constants that it counts between.
+    pub fn usual_trips(&self, func: &Function) -> Option<u32> {
+        match self.trips {
+            Trips::Known(trips) => Some(trips),
+            Trips::While { step, limit, .. } => {
+                let bits = func.splat_constant(limit)?;
+                let limit = nbcc_analysis::sign_extend(func.ty(limit).scalar, bits);
+                let apart = limit.checked_sub(self.first(func)?)?;
+                u32::try_from(apart / i64::from(step)).ok().map(|trips| trips.max(1))
+            }
+        }
+    }
+
     /// The header parameter and the constant that make a value.
     fn offset(&self, func: &Function, mut value: Value) -> Option<(Value, i64)> {
         let mut sum = 0i64;

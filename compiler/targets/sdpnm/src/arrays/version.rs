@@ -409,8 +409,16 @@ fn start(b: &mut Builder<'_>, built: &Built, used: &Use, trips: Value) {
             Global::Export => continue,
             Global::Value(value) => word(b, *value),
             Global::Constant(constant) => b.i32(*constant),
+            Global::Pair(low, high) => {
+                let [low, high] = [*low, *high].map(|half| word(b, half));
+                let mask = b.i32(0xffff);
+                let low = b.binary(BinaryOp::And, low, mask);
+                let amount = b.i32(16);
+                let high = b.binary(BinaryOp::Shl, high, amount);
+                b.binary(BinaryOp::Or, low, high)
+            }
             Global::Form(affine, factor) => form(b, &affine.times(*factor)),
-            Global::Address(mem, index) => address(b, used, *mem, index),
+            Global::Address(mem, index, _) => address(b, used, *mem, index),
             Global::Element(mem, index) => {
                 let ty = Type { scalar: b.func.mems[*mem].element, ..Type::I32 };
                 let index = form(b, index);

@@ -2,6 +2,8 @@
 
 use nbcc_isa_sdpnm::{Array, Graph};
 
+use super::banks::Banks;
+
 /// The placed nodes of a graph and the edges between them.
 #[derive(Clone, Debug)]
 pub struct Dfg {
@@ -15,6 +17,8 @@ pub struct Dfg {
     pub out: Vec<Vec<usize>>,
     /// For each operation, the edges that reach it.
     pub into: Vec<Vec<usize>>,
+    /// What is known of the addresses of accesses, by their nodes in the graph.
+    pub banks: Option<Banks>,
 }
 
 /// A dependence between operations.
@@ -55,7 +59,7 @@ impl Dfg {
             into[edge.to].push(number);
         }
         let is_memory = node.iter().map(|&n| graph.nodes[n].is_memory()).collect();
-        Dfg { node, is_memory, edges, out, into }
+        Dfg { node, is_memory, edges, out, into, banks: None }
     }
 
     /// How many operations there are.

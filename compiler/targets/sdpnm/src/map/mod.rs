@@ -3,6 +3,7 @@
 //! the mapper proves that there is no mapping, or gives up; which of them, the outcome says.
 
 pub mod anneal;
+pub mod banks;
 pub mod budget;
 pub mod dfg;
 pub mod ilp;
@@ -21,6 +22,7 @@ use std::time::Duration;
 
 use nbcc_isa_sdpnm::{Array, Graph, Mapping};
 
+use banks::Banks;
 use budget::Budget;
 use dfg::{Dfg, Grid};
 use mappers::{Mapper, PATIENCE, Problem};
@@ -85,7 +87,19 @@ pub enum NoMapping {
 /// # Errors
 /// Why there is no mapping.
 pub fn map(graph: &Graph, request: &Request<'_>) -> Result<Outcome, NoMapping> {
-    let dfg = Dfg::new(graph);
+    map_with(graph, request, None)
+}
+
+/// Maps a graph of which the addresses of accesses are known.
+///
+/// # Errors
+/// Why there is no mapping.
+pub fn map_with(
+    graph: &Graph,
+    request: &Request<'_>,
+    banks: Option<Banks>,
+) -> Result<Outcome, NoMapping> {
+    let dfg = Dfg { banks, ..Dfg::new(graph) };
     let res = mii::resources(&dfg, request.array).bound();
     if res > request.max_ii {
         return Err(NoMapping::MiiTooLong(res));

@@ -3,6 +3,7 @@
 //! solution asks too much of a slot, operations move to others, each pushing aside what depends on
 //! it, as long as that improves (annealed).
 
+use super::banks::{Banks, STALL};
 use super::budget::Budget;
 use super::dfg::{Dfg, Grid};
 use super::lifetimes::Lifetimes;
@@ -15,12 +16,14 @@ pub struct Wishes {
     pub extra: Vec<i64>,
     /// For each operation, what a cycle of its value's life costs.
     pub weight: Vec<i64>,
+    /// What it costs where accesses wait for a bank a cycle in each iteration; 0 where nobody looks.
+    pub wait: i64,
 }
 
 impl Wishes {
     /// None: all values cost the same.
     pub fn none(dfg: &Dfg) -> Wishes {
-        Wishes { extra: vec![0; dfg.edges.len()], weight: vec![16; dfg.len()] }
+        Wishes { extra: vec![0; dfg.edges.len()], weight: vec![16; dfg.len()], wait: 0 }
     }
 }
 
@@ -38,7 +41,13 @@ pub fn schedule(
     let lifetimes = Lifetimes { dfg, ii, least: &least, weight: &wishes.weight, budget };
     let (time, _) = lifetimes.solve(random)?;
     let mut fit = Fit::new(dfg, grid, ii, &least, &wishes.weight, time);
-    fit.run(random).then_some(fit.time)
+    if !fit.run(random) {
+        return None;
+    }
+    if let Some(banks) = dfg.banks.as_ref().filter(|_| wishes.wait > 0) {
+        fit.spread(banks, wishes.wait, random);
+    }
+    Some(fit.time)
 }
 
 /// Cycles in which values have to be handed on at least, on an array without waiting: at an
@@ -154,6 +163,63 @@ impl<'a> Fit<'a> {
             }
         }
         over == 0
+    }
+
+    /// Moves accesses to slots where they meet fewer others at their banks, as long as that is worth
+    /// longer lives.
+    fn spread(&mut self, banks: &Banks, wait: i64, random: &mut Random) {
+        let is_memory = |op: &usize| self.dfg.is_memory[*op];
+        let accesses: Vec<usize> = (0..self.dfg.len()).filter(is_memory).collect();
+        let stalls_of = |fit: &Fit<'_>, slot: usize| {
+            let there = accesses.iter().filter(|&&op| fit.slot(op) == slot);
+            let there: Vec<(usize, i64)> =
+                there.map(|&op| (fit.dfg.node[op], fit.time[op].div_euclid(fit.ii))).collect();
+            banks.stalls(&there)
+        };
+        let mut stalls: Vec<i64> =
+            (0..self.ii as usize).map(|slot| stalls_of(self, slot)).collect();
+        let mut depth = self.depth_cost(banks, wait);
+        let rounds = 120 * accesses.len().min(200);
+        for round in 0..rounds {
+            if stalls.iter().all(|&stalls| stalls == 0) {
+                return;
+            }
+            let op = accesses[random.below(accesses.len())];
+            if stalls[self.slot(op)] == 0 && !random.chance(64) {
+                continue;
+            }
+            let by = 1 + random.below((2 * self.ii - 1).max(1) as usize) as i64;
+            let by = if random.chance(128) { by } else { -by };
+            let Some(moved) = self.push(op, by) else { continue };
+            let before = self.cost(&moved) + depth;
+            let mut slots: Vec<usize> = moved.iter().map(|&(op, _)| self.slot(op)).collect();
+            self.shift(&moved, 1);
+            slots.extend(moved.iter().map(|&(op, _)| self.slot(op)));
+            slots.sort_unstable();
+            slots.dedup();
+            let heat = 60 * (rounds - round) / rounds;
+            let threshold = random.below(heat + 1) as i64;
+            let longer = self.depth_cost(banks, wait);
+            let after = self.cost(&moved) + longer;
+            if self.overuse() > 0 || after - before > 16 * wait {
+                self.shift(&moved, -1);
+                continue;
+            }
+            let now: Vec<i64> = slots.iter().map(|&slot| stalls_of(self, slot)).collect();
+            let more: i64 = slots.iter().zip(&now).map(|(&slot, now)| now - stalls[slot]).sum();
+            if after - before + wait * more / STALL > threshold {
+                self.shift(&moved, -1);
+            } else {
+                slots.iter().zip(now).for_each(|(&slot, now)| stalls[slot] = now);
+                depth = longer;
+            }
+        }
+    }
+
+    /// What the cycles from the first operation to the last cost, which are waited for once.
+    fn depth_cost(&self, banks: &Banks, wait: i64) -> i64 {
+        let (first, last) = (self.time.iter().min(), self.time.iter().max());
+        wait * (last.unwrap_or(&0) - first.unwrap_or(&0)) / banks.iterations.max(1)
     }
 
     fn cost(&self, moved: &[(usize, i64)]) -> i64 {

@@ -19,6 +19,8 @@ const FIRST_STEPS: u64 = 4_000;
 const FIRST_MOVES: usize = 1_200;
 /// Temperatures of annealing, in units of its cost.
 const HEAT: Heat = Heat { from: 32.0, to: 3.0 };
+/// What a cycle of waiting for banks costs in the first rounds, beside lives of weight 16 a cycle.
+const WAITS: [i64; 2] = [1000, 320];
 /// Placed cells (operations times cycles times PEs) for which the exhausting search comes first.
 const SMALL: u64 = 3_000;
 
@@ -44,6 +46,8 @@ pub fn place(problem: &Problem<'_>) -> Answer {
             break;
         }
         let mut random = Random::new(u64::from(round) << 32 | ii as u64);
+        // Lives are longer for it: not where a mapping is hard to find.
+        wishes.wait = WAITS.get(round as usize).copied().unwrap_or(0);
         let Some(time) = schedule(dfg, grid, ii, &wishes, &problem.budget, &mut random) else {
             wishes = Wishes::none(dfg);
             continue;

@@ -87,8 +87,21 @@ fn condition(rng: &mut Rng, depth: u32) -> String {
 fn statement(rng: &mut Rng, depth: u32) -> String {
     let depth_of_value = 1 + rng.below(2) as u32;
     let value = expression(rng, depth_of_value);
-    match rng.below(9) {
-        0 | 1 => format!("@s += {value};"),
+    match rng.below(10) {
+        0 => {
+            let products = (0..2 + rng.below(4)).map(|tap| {
+                let sign = pick(rng, &["+", "+", "-"]);
+                let factor = match rng.below(4) {
+                    0 => format!("{}", rng.below(90) as i64 - 45),
+                    1 => format!("a2[{} - i]", 40 - tap),
+                    _ => format!("a2[{tap} + 3]"),
+                };
+                format!(" {sign} a2[i + {tap}] * {factor}")
+            });
+            let products: String = products.collect();
+            format!("{} = {value}{products};", element(rng))
+        }
+        1 => format!("@s += {value};"),
         2 => format!("@t = {value};"),
         3 => format!("@s = {value};"),
         4 if depth > 0 => {
@@ -293,6 +306,23 @@ fn stored_values_are_handed_on() {
 }
 
 #[test]
+fn factors_side_by_side_are_loaded_at_once() {
+    for (body, expected) in [
+        ("a1[i] = 7 + a2[i] * a2[40] + a2[i + 1] * a2[41];", [1, 1]),
+        ("a1[i] = a2[2 * i] * a2[2 * i] - a2[2 * i + 1] * a2[2 * i + 1];", [1, 1]),
+        ("a1[i] = a2[30 - i] * a2[41] + a2[31 - i] * a2[40] + a2[29 - i] * 5;", [1, 1]),
+        // Results are found behind what is put together.
+        ("a1[i] = a2[i] * a2[40] + a2[i + 1] * a2[41]; s += a0[i];", [2, 1]),
+        // Each by itself, as halves of one load.
+        ("a1[i] = (a2[2 * i] * 3 >> 2) ^ (a2[2 * i + 1] * 5 >> 1);", [1, 1]),
+        // What is stored in between is loaded by itself, what follows the store at once.
+        ("a1[i] = a2[i] * 3; a2[a5[i] & 31] = i; s += a2[i] * 3 + a2[i + 1] * 5;", [3, 2]),
+    ] {
+        assert_eq!(accesses(&loop_of(body), 18), [expected], "{body}");
+    }
+}
+
+#[test]
 fn loops_that_feed_each_other_are_merged() {
     let (first, second) = ("for (int i = 0; i < 20; i++)", "for (int j = 0; j < 20; j++)");
     for (body, expected) in [
@@ -318,6 +348,15 @@ fn loops_that_feed_each_other_are_merged() {
              for (int j = 0; j < 40; j++) a2[j] = a0[j];"
                 .to_string(),
             vec![[3, 3]],
+        ),
+        // What is loaded between them is loaded before, where the first does not store to it.
+        (
+            format!("{first} a1[i] = a0[i] * 3; int c = a5[3]; {second} s += a1[j] * c;"),
+            vec![[1, 1]],
+        ),
+        (
+            format!("{first} a1[i] = a0[i] * 3; int c = a1[3]; {second} s += a1[j] * c;"),
+            vec![[1, 1], [1, 0]],
         ),
         // What the first makes and the second changes, before it or behind it.
         (format!("{first} a1[i] = a0[i]; {second} a1[j + 1] = a0[j + 1] + 9;"), vec![[1, 1]; 2]),

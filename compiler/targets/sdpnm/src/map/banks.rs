@@ -1,0 +1,143 @@
+//! Accesses that meet at a bank of the shared memory make the array wait. How long they do in a slot,
+//! on average over iterations, follows from their addresses: where these differ by constants, or advance
+//! by as much in each iteration, it is known which banks they take at a time; others are taken to be
+//! anywhere.
+
+/// The addresses of an access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stream {
+    /// Of accesses of one region the addresses are known relative to each other; no word is in two.
+    pub region: usize,
+    /// At which bank the region begins.
+    pub begin: Begin,
+    /// Bytes from the beginning of the region, in iteration 0.
+    pub offset: i64,
+    /// Bytes an iteration.
+    pub stride: i64,
+    /// Bytes of the element, which may reach from one word into the next.
+    pub bytes: i64,
+}
+
+/// Where a region begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Begin {
+    /// At the first bank.
+    Bank0,
+    /// At some bank, the same in all iterations.
+    Fixed,
+    /// At another one in each.
+    Anywhere,
+}
+
+/// What is known of the accesses of a graph.
+#[derive(Clone, Debug)]
+pub struct Banks {
+    /// How many there are, of words of 4 bytes that go round.
+    pub count: i64,
+    /// Iterations that run at a time, about.
+    pub iterations: i64,
+    /// The addresses of each node that accesses memory.
+    pub streams: Vec<Option<Stream>>,
+}
+
+/// Iterations that are looked at, each for several places of regions that are not known.
+const ITERATIONS: i64 = 32;
+const SAMPLES: i64 = 2;
+
+/// A stall an iteration, in the units of [`Banks::stalls`].
+pub const STALL: i64 = ITERATIONS * SAMPLES;
+
+impl Banks {
+    /// How long the array waits in a slot an iteration, given nodes and how many intervals after the
+    /// start of their iterations they run.
+    pub fn stalls(&self, accesses: &[(usize, i64)]) -> i64 {
+        if accesses.len() < 2 {
+            return 0;
+        }
+        let mut all = 0;
+        let mut words: Vec<(i64, i64)> = Vec::with_capacity(accesses.len());
+        for sample in 0..SAMPLES {
+            for iteration in 0..ITERATIONS {
+                words.clear();
+                for &(node, stage) in accesses {
+                    let last = self.streams[node].map_or(0, |stream| stream.bytes - 1);
+                    words.push(self.word(node, 0, iteration - stage, sample));
+                    words.push(self.word(node, last, iteration - stage, sample));
+                }
+                words.sort_unstable();
+                words.dedup();
+                all += self.most(&words) - 1;
+            }
+        }
+        all
+    }
+
+    /// The bank of a byte of an access, and what tells its word from others of the bank.
+    fn word(&self, node: usize, byte: i64, iteration: i64, sample: i64) -> (i64, i64) {
+        let Some(stream) = self.streams[node] else { return (0, 0) };
+        let Stream { region, begin: begins, offset, stride, .. } = stream;
+        let begin = match begins {
+            Begin::Bank0 => 0,
+            Begin::Fixed => scattered(region as i64, !sample, self.count),
+            Begin::Anywhere => scattered(region as i64, iteration * SAMPLES + sample, self.count),
+        };
+        let word = begin + (offset + byte + stride * iteration).div_euclid(4);
+        // Of what is anywhere only the bank is known.
+        let name =
+            if begins == Begin::Anywhere { !(node as i64) } else { word << 16 | region as i64 };
+        (word.rem_euclid(self.count), name)
+    }
+
+    /// Words of the bank that has most, of words in the order of their banks.
+    fn most(&self, words: &[(i64, i64)]) -> i64 {
+        let of_bank = words.chunk_by(|a, b| a.0 == b.0);
+        of_bank.map(|words| words.len() as i64).max().unwrap_or(1)
+    }
+}
+
+/// A number below `count` that looks random (the finaliser of SplitMix64: Steele, Lea, Flood, OOPSLA 2014).
+fn scattered(what: i64, which: i64, count: i64) -> i64 {
+    let mut bits = (what as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ which as u64;
+    bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    ((bits ^ (bits >> 31)) % count as u64) as i64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stream(region: usize, offset: i64, stride: i64) -> Option<Stream> {
+        Some(Stream { region, begin: Begin::Bank0, offset, stride, bytes: 4 })
+    }
+
+    #[test]
+    fn equal_banks_wait_and_equal_words_do_not() {
+        let streams = vec![
+            stream(0, 0, 4),
+            stream(0, 64, 4),
+            Some(Stream { bytes: 2, ..stream(0, 66, 4).unwrap() }),
+            stream(0, 4, 4),
+            stream(1, 0, 4),
+        ];
+        let banks = Banks { count: 16, iterations: 64, streams };
+        assert_eq!(banks.stalls(&[(0, 0)]), 0);
+        assert_eq!(banks.stalls(&[(0, 0), (1, 0)]), STALL);
+        assert_eq!(banks.stalls(&[(1, 0), (2, 0)]), 0);
+        assert_eq!(banks.stalls(&[(0, 0), (3, 0)]), 0);
+        // An iteration later it is where the other one is.
+        assert_eq!(banks.stalls(&[(0, 0), (3, 1)]), 0);
+        assert_eq!(banks.stalls(&[(4, 0), (3, 1)]), STALL);
+        assert_eq!(banks.stalls(&[(0, 0), (1, 0), (4, 0)]), 2 * STALL);
+    }
+
+    #[test]
+    fn a_word_that_moves_past_one_that_stays_waits_now_and_then() {
+        let anywhere = Stream { region: 2, begin: Begin::Anywhere, offset: 0, stride: 0, bytes: 4 };
+        let streams = vec![stream(0, 0, 0), stream(1, 0, 4), Some(anywhere)];
+        let banks = Banks { count: 16, iterations: 64, streams };
+        assert_eq!(banks.stalls(&[(0, 0), (1, 0)]), STALL / 16);
+        let with_unknown = banks.stalls(&[(0, 0), (2, 0)]);
+        assert!(with_unknown < STALL / 4, "{with_unknown}");
+    }
+}
