@@ -1,6 +1,7 @@
 //! What the instructions prove of a table: that a warp which runs a range elsewhere, with the
 //! registers that the entry names and no others, does what the kernel does (section 3.1.4). It is
-//! found from the binary alone, by no code of the compiler.
+//! found from the binary alone, by no code of the compiler. What an entry costs is counted in
+//! [`super::sums`] with the [`Checker`] of its kernel, so that both name each other.
 
 use nbcc_isa::{Instruction, LoadError};
 use nbcc_isa_simt::operands::{Order, Space, Special, SpecialWide};

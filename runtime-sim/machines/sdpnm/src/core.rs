@@ -1,7 +1,6 @@
 //! The core: what each instruction does (the RISC-V manual, chapters 2 and 7), and how long it takes.
 
 use nbcc_isa::{Imm, Instruction};
-use nbcc_isa_sdpnm::Machine;
 use nbcc_isa_sdpnm::core::memory::{BIAS, argument_offsets};
 use nbcc_isa_sdpnm::core::program::{FRAME_POINTER, REGISTERS, RETURN};
 use nbcc_isa_sdpnm::core::traps::TrapExtent;
@@ -9,8 +8,8 @@ use nbcc_isa_sdpnm::core::{CoreProgram, Inst, Latency, PhysReg, TrapKind};
 use nbcc_sim_engine::{Lane, Progress, Trace};
 
 use crate::arrays::{self, Arrays, Started};
+use crate::measures::{Measures, cycles};
 use crate::memory::Memory;
-use crate::statistics::Measures;
 use crate::{Fault, Stopped};
 
 /// Bytes of an instruction.
@@ -45,18 +44,6 @@ pub struct Core<'a> {
     pub measures: Measures,
     /// The timeline, if one is kept.
     pub trace: Option<Trace>,
-}
-
-/// Cycles of an instruction, those of a branch where it falls through.
-pub(crate) fn cycles(machine: &Machine, latency: Latency) -> u64 {
-    let core = &machine.core;
-    u64::from(match latency {
-        Latency::Single | Latency::Branch => 1,
-        Latency::Load => core.load_cycles,
-        Latency::Multiply => core.multiply_cycles,
-        Latency::Divide => core.divide_cycles,
-        Latency::Jump => core.taken_branch_cycles,
-    })
 }
 
 impl<'a> Core<'a> {

@@ -7,10 +7,12 @@
 mod arrays;
 mod core;
 mod fault;
+mod measures;
 mod memory;
 mod statistics;
 
 pub use arrays::{ArrayMeasures, Arrays, PackageMeasures, Traffic};
 pub use core::{Core, Options};
 pub use fault::{Fault, Stopped};
-pub use statistics::{DEFINITIONS, Measures, collect};
+pub use measures::Measures;
+pub use statistics::{DEFINITIONS, collect};

@@ -1,5 +1,4 @@
-//! What is measured of a run. What an instruction costs is known before it runs, so the core counts
-//! only how often each issued, and how often each branch was taken.
+//! The statistics of a run, made of what was measured.
 
 use nbcc_isa::Instruction;
 use nbcc_isa_sdpnm::core::{Category, CoreProgram, Inst, Latency, PhysReg};
@@ -7,7 +6,7 @@ use nbcc_sim_engine::statistics::row;
 use nbcc_sim_engine::{Definition, EnergyLedger, Statistics};
 
 use crate::arrays::{self, Arrays};
-use crate::core::cycles;
+use crate::measures::Measures;
 
 /// Every statistic of a run. Cycles are of the machine's one clock.
 #[rustfmt::skip]
@@ -108,50 +107,6 @@ pub const DEFINITIONS: &[Definition] = &[
     row("energy.pe_configuration", "pJ", "`energy.pe_configure_pj` a context that was loaded."),
     row("energy.shared", "pJ", "`energy.shared_access_pj` an access to shared memory, of PEs, of the core, and a word that was staged."),
 ];
-
-/// What a run counted.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Measures {
-    /// How often each instruction issued.
-    pub issued: Vec<u64>,
-    /// How often each branch was taken.
-    pub taken: Vec<u64>,
-    /// Cycles for which each instruction waited for an array.
-    pub waited: Vec<u64>,
-    /// Cycles from the return of the function to the end of the last array.
-    pub drained: u64,
-    /// The length of the run.
-    pub cycles: u64,
-}
-
-impl Measures {
-    /// Nothing has run, of so many instructions.
-    pub fn new(instructions: usize) -> Measures {
-        Measures {
-            issued: vec![0; instructions],
-            taken: vec![0; instructions],
-            waited: vec![0; instructions],
-            drained: 0,
-            cycles: 0,
-        }
-    }
-
-    /// Instructions issued.
-    pub fn instructions(&self) -> u64 {
-        self.issued.iter().sum()
-    }
-
-    /// Cycles for which each instruction kept the core waiting.
-    pub fn stalled(&self, program: &CoreProgram) -> Vec<u64> {
-        let taken = cycles(&program.machine, Latency::Jump) - 1;
-        let each = program.code.text.iter().zip(self.issued.iter().zip(&self.taken));
-        each.zip(&self.waited)
-            .map(|((inst, (issued, branches)), waited)| {
-                issued * (cycles(&program.machine, inst.latency()) - 1) + branches * taken + waited
-            })
-            .collect()
-    }
-}
 
 /// Bytes that an instruction loads, and that it stores.
 fn bytes(inst: &Inst<PhysReg>) -> (u64, u64) {

@@ -1,4 +1,6 @@
-//! A multiprocessor: what it is made of, and how it goes from one event to the next.
+//! A multiprocessor: what it is made of, and how it goes from one event to the next. What issues, accesses,
+//! offloading and coherence do to it stands in files of their own, which own what it holds of them: they and
+//! this one name each other.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, VecDeque};

@@ -1,10 +1,7 @@
-//! Loads and stores of a loop: which elements they touch, and in which order they must run.
+//! Loads and stores of a loop: which elements they touch, and at which distances the same ones.
 
-use nbcc_ir::{Block, Extent, Inst, Mem, Op, Value};
-use nbcc_isa_sdpnm::config::Opcode;
+use nbcc_ir::{Block, Inst, Mem, Value};
 
-use super::body::Order;
-use super::build::{Builder, Building};
 use super::evolution::Evolution;
 
 /// A load or a store.
@@ -37,7 +34,7 @@ pub enum Subscript {
 
 /// In which iterations two accesses touch the same element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Meeting {
+pub enum Distance {
     /// In none.
     Never,
     /// In any.
@@ -50,112 +47,21 @@ pub enum Meeting {
 
 /// Where two accesses to one memory object meet, of which the elements are inside in each iteration,
 /// so that differences of subscripts are less than 2^31.
-pub fn meeting(a: &Subscript, b: &Subscript) -> Meeting {
-    let (Subscript::Linear(a), Subscript::Linear(b)) = (a, b) else { return Meeting::Any };
+pub fn distance_between(a: &Subscript, b: &Subscript) -> Distance {
+    let (Subscript::Linear(a), Subscript::Linear(b)) = (a, b) else { return Distance::Any };
     let apart = b.start.plus(&a.start, -1).as_constant();
-    let (Some(apart), true) = (apart, a.step == b.step) else { return Meeting::Any };
+    let (Some(apart), true) = (apart, a.step == b.step) else { return Distance::Any };
     match a.step.as_constant() {
-        None => Meeting::Any,
-        Some(0) if apart == 0 => Meeting::Always,
-        Some(0) => Meeting::Never,
+        None => Distance::Any,
+        Some(0) if apart == 0 => Distance::Always,
+        Some(0) => Distance::Never,
         Some(step) => {
             let (apart, step) = (i64::from(apart), i64::from(step));
             // b at iteration j is where a is at i: apart + step * j = step * i.
             match apart % step {
-                0 => Meeting::After(-apart / step),
-                _ => Meeting::Never,
+                0 => Distance::After(-apart / step),
+                _ => Distance::Never,
             }
         }
-    }
-}
-
-impl Builder<'_> {
-    /// Finds all accesses of the loop.
-    pub(super) fn collect_accesses(&mut self) -> Building<()> {
-        let func = self.func;
-        for &block in &self.shape.blocks {
-            for &inst in &func.blocks[block].insts {
-                let (mem, subscripts, is_store) = match &func.insts[inst].op {
-                    Op::Load(ty, mem, subscripts) if !ty.is_vector() => (*mem, subscripts, false),
-                    Op::Store(mem, subscripts, _) => (*mem, subscripts, true),
-                    op if op.effect() == nbcc_ir::Effect::Pure => continue,
-                    _ => return self.refuse("divisions, calls and the like"),
-                };
-                let bytes = self.reachable(mem)?;
-                let &[index] = &subscripts[..] else {
-                    return self.refuse("accesses with several subscripts");
-                };
-                let subscript = match self.evolutions.of(index) {
-                    Some(evolution) => Subscript::Linear(evolution),
-                    None => match func.mems[mem].extents[0] {
-                        Extent::Fixed(count)
-                            if self.ranges.fits(index, 0, i64::from(count) - 1) =>
-                        {
-                            Subscript::Inside(index)
-                        }
-                        _ => {
-                            let name = &func.mems[mem].name;
-                            return Err(format!(
-                                "which element of `{name}` it takes is known on the way only, and \
-                                 might be outside"
-                            ));
-                        }
-                    },
-                };
-                let access = Access { inst, block, mem, subscript, bytes, is_store, node: None };
-                self.accesses.push(access);
-            }
-        }
-        Ok(())
-    }
-
-    /// Puts stores and what might touch the same elements in the order of the source.
-    pub(super) fn order(&mut self) -> Building<()> {
-        let mut orders = Vec::new();
-        for (number, b) in self.accesses.iter().enumerate() {
-            let Some(to) = b.node else { continue };
-            for a in &self.accesses[..number] {
-                let Some(from) = a.node else { continue };
-                if a.mem != b.mem || !(a.is_store || b.is_store) {
-                    continue;
-                }
-                let mut add = |from: usize, to: usize, distance: i64| {
-                    if let Ok(distance) = u32::try_from(distance) {
-                        orders.push(Order { from, to, distance });
-                    }
-                };
-                match meeting(&a.subscript, &b.subscript) {
-                    Meeting::Never => {}
-                    Meeting::Any | Meeting::Always => {
-                        add(from, to, 0);
-                        add(to, from, 1);
-                    }
-                    Meeting::After(distance) if distance >= 0 => add(from, to, distance),
-                    Meeting::After(distance) => add(to, from, -distance),
-                }
-            }
-            // A store that may come back to where it was before.
-            let stays =
-                matches!(meeting(&b.subscript, &b.subscript), Meeting::Any | Meeting::Always);
-            if b.is_store && stays {
-                orders.push(Order { from: to, to, distance: 1 });
-            }
-        }
-        orders.sort();
-        orders.dedup();
-        // What data says already, and the order of an operation with its own next run.
-        let edges = self.body.edges();
-        orders.retain(|o| {
-            let is_known =
-                edges.iter().any(|e| (e.from, e.to) == (o.from, o.to) && e.distance <= o.distance);
-            !is_known && o.from != o.to
-        });
-        debug_assert!(orders.iter().all(|o| {
-            [o.from, o.to]
-                .iter()
-                .all(|&n| matches!(self.body.nodes[n].op, Opcode::Load | Opcode::Store))
-        }));
-        self.body.orders = orders;
-        Ok(())
     }
 }

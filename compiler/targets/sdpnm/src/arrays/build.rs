@@ -393,7 +393,7 @@ impl Builder<'_> {
             ValueDef::Param(block, number) if block == self.shape.header => {
                 Ok((self.carry(number), Upper::Any))
             }
-            ValueDef::Param(block, number) => self.meeting(block, number, value),
+            ValueDef::Param(block, number) => self.phi(block, number, value),
             ValueDef::Result(inst, _) => {
                 self.span = self.func.insts[inst].span.or(self.span);
                 self.operation(inst, value)

@@ -15,7 +15,7 @@ use nbcc_ir::{
 };
 use nbcc_opt::{cse, dce, fold, licm, params, simplify_cfg, unreachable, unroll};
 
-use super::access::{Meeting, Subscript, meeting};
+use super::access::{Distance, Subscript, distance_between};
 use super::evolution::Evolutions;
 use super::flatten::{operations, trips};
 use super::shape::Shape;
@@ -307,10 +307,10 @@ fn keeps_order(func: &Function, pair: &Pair) -> bool {
             |(_, b, _)| {
                 is_short(a)
                     && is_short(b)
-                    && match meeting(a, b) {
-                        Meeting::Never => true,
-                        Meeting::After(later) => later >= 0,
-                        Meeting::Any | Meeting::Always => false,
+                    && match distance_between(a, b) {
+                        Distance::Never => true,
+                        Distance::After(later) => later >= 0,
+                        Distance::Any | Distance::Always => false,
                     }
             },
         )

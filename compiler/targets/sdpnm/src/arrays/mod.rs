@@ -7,6 +7,7 @@
 pub mod access;
 pub mod body;
 pub mod build;
+mod collect;
 pub mod ddg;
 pub mod evolution;
 pub mod flatten;

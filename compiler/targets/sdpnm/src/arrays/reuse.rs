@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use nbcc_ir::{Block, Function, Op, Scalar, Value};
 
-use super::access::{Access, Meeting, Subscript, meeting};
+use super::access::{Access, Distance, Subscript, distance_between};
 
 /// What a load takes instead of its element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,7 +64,8 @@ pub fn reuses(
             access.is_store
                 && access.mem == accesses[load].mem
                 && is_always(access.block)
-                && meeting(&access.subscript, &accesses[load].subscript) == Meeting::After(distance)
+                && distance_between(&access.subscript, &accesses[load].subscript)
+                    == Distance::After(distance)
                 && (distance > 0 || *store < load)
                 && is_unchanged(accesses, *store, load, distance)
         };
@@ -85,7 +86,7 @@ pub fn reuses(
         let mut family: Vec<(i64, usize)> = Vec::new();
         for other in (first..accesses.len()).filter(|&other| kind(other) == Some(of)) {
             let (a, b) = (&accesses[first].subscript, &accesses[other].subscript);
-            if let (Meeting::After(later), false) = (meeting(a, b), is_done[other]) {
+            if let (Distance::After(later), false) = (distance_between(a, b), is_done[other]) {
                 is_done[other] = true;
                 family.push((later, other));
             }
@@ -134,10 +135,10 @@ fn is_unchanged(accesses: &[Access], from: usize, load: usize, distance: i64) ->
         access.is_store && number != from && access.mem == accesses[from].mem
     });
     stores.into_iter().all(|(number, store)| {
-        match meeting(&accesses[from].subscript, &store.subscript) {
-            Meeting::Never => true,
-            Meeting::Any | Meeting::Always => false,
-            Meeting::After(later) => {
+        match distance_between(&accesses[from].subscript, &store.subscript) {
+            Distance::Never => true,
+            Distance::Any | Distance::Always => false,
+            Distance::After(later) => {
                 let is_behind = (later, number) > (0, from);
                 let is_before = (later, number) < (distance, load);
                 !(is_behind && is_before)

@@ -25,9 +25,7 @@ impl Builder<'_> {
                 ValueDef::Param(block, number) if block == self.shape.header => {
                     Truth::Word(self.carry(number))
                 }
-                ValueDef::Param(block, number) => {
-                    Truth::Word(self.meeting(block, number, value)?.0)
-                }
+                ValueDef::Param(block, number) => Truth::Word(self.phi(block, number, value)?.0),
                 ValueDef::Result(inst, _) => {
                     self.span = self.func.insts[inst].span.or(self.span);
                     self.truth_operation(inst)?
@@ -222,7 +220,7 @@ impl Builder<'_> {
     }
 
     /// The parameter of a block at which ways meet.
-    pub(super) fn meeting(
+    pub(super) fn phi(
         &mut self,
         block: Block,
         number: u32,

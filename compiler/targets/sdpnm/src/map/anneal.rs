@@ -393,11 +393,18 @@ impl<'a> Board<'a> {
     }
 
     /// Anneals for that many moves, or until the time is over. True as soon as every reader reads.
-    pub fn run(&mut self, moves: usize, heat: Heat, budget: &Budget, random: &mut Random) -> bool {
+    pub fn run(
+        &mut self,
+        moves: usize,
+        cooling: Cooling,
+        budget: &Budget,
+        random: &mut Random,
+    ) -> bool {
         let quantiles = quantiles();
         let stages = 100;
         for stage in 0..stages {
-            let t = heat.from * (heat.to / heat.from).powf(stage as f64 / (stages - 1) as f64);
+            let t =
+                cooling.from * (cooling.to / cooling.from).powf(stage as f64 / (stages - 1) as f64);
             if budget.is_over() {
                 break;
             }
@@ -447,7 +454,7 @@ impl<'a> Board<'a> {
 
 /// Temperatures, in units of cost.
 #[derive(Clone, Copy, Debug)]
-pub struct Heat {
+pub struct Cooling {
     /// At first.
     pub from: f64,
     /// In the end.

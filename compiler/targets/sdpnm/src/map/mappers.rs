@@ -2,39 +2,11 @@
 
 use std::time::Duration;
 
-use nbcc_isa_sdpnm::Graph;
-
-use super::budget::Budget;
-use super::dfg::{Dfg, Grid};
-use super::placement::{Answer, Placement};
+use super::placement::Answer;
+use super::problem::Problem;
 use super::random::Random;
-use super::schedule::{Wishes, schedule};
+use super::schedule::{Preferences, schedule};
 use super::{ilp, search};
-
-/// What a mapper is asked: a mapping at one interval.
-pub struct Problem<'a> {
-    /// The graph.
-    pub graph: &'a Graph,
-    /// Its operations and dependences.
-    pub dfg: &'a Dfg,
-    /// The array.
-    pub grid: &'a Grid,
-    /// The initiation interval, at least the MII.
-    pub ii: i64,
-    /// When to give up.
-    pub budget: Budget,
-    /// How often to try, where not as often as the mapper likes.
-    pub rounds: Option<u32>,
-}
-
-impl Problem<'_> {
-    /// Whether a placement keeps all rules of the array, which the checker says. A mapper that does
-    /// not count registers finds out here.
-    pub fn is_right(&self, placement: &Placement) -> bool {
-        let mapping = placement.mapping(self.graph, self.dfg);
-        nbcc_isa_sdpnm::check(self.graph, &self.grid.array, &mapping).is_ok()
-    }
-}
 
 /// A mapper.
 #[derive(Debug)]
@@ -68,7 +40,7 @@ pub fn find(name: &str) -> Option<&'static Mapper> {
 fn by_ilp(problem: &Problem<'_>) -> Answer {
     let Problem { dfg, grid, ii, budget, .. } = *problem;
     let mut random = Random::new(0);
-    let Some(time) = schedule(dfg, grid, ii, &Wishes::none(dfg), &budget, &mut random) else {
+    let Some(time) = schedule(dfg, grid, ii, &Preferences::none(dfg), &budget, &mut random) else {
         return Answer::Unknown;
     };
     let windows: Vec<_> = time.iter().map(|&t| t..t + 1).collect();

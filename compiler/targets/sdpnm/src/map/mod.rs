@@ -11,6 +11,7 @@ pub mod lifetimes;
 pub mod mappers;
 pub mod mii;
 pub mod placement;
+pub mod problem;
 pub mod program;
 pub mod random;
 pub mod sat;
@@ -25,9 +26,10 @@ use nbcc_isa_sdpnm::{Array, Graph, Mapping};
 use banks::Banks;
 use budget::Budget;
 use dfg::{Dfg, Grid};
-use mappers::{Mapper, PATIENCE, Problem};
+use mappers::{Mapper, PATIENCE};
 use mii::Mii;
 use placement::Answer;
+use problem::Problem;
 
 /// What is asked for.
 #[derive(Debug)]

@@ -11,7 +11,7 @@ use super::random::Random;
 
 /// What is asked of a schedule beyond dependences.
 #[derive(Clone, Debug)]
-pub struct Wishes {
+pub struct Preferences {
     /// For each edge, cycles from producer to consumer beyond the one that the latency asks for.
     pub extra: Vec<i64>,
     /// For each operation, what a cycle of its value's life costs.
@@ -20,32 +20,32 @@ pub struct Wishes {
     pub wait: i64,
 }
 
-impl Wishes {
+impl Preferences {
     /// None: all values cost the same.
-    pub fn none(dfg: &Dfg) -> Wishes {
-        Wishes { extra: vec![0; dfg.edges.len()], weight: vec![16; dfg.len()], wait: 0 }
+    pub fn none(dfg: &Dfg) -> Preferences {
+        Preferences { extra: vec![0; dfg.edges.len()], weight: vec![16; dfg.len()], wait: 0 }
     }
 }
 
-/// The schedule of the shortest lifetimes that fits the slots, under `wishes`. `None` where the
-/// wishes contradict a recurrence or no fit was found.
+/// The schedule of the shortest lifetimes that fits the slots, under `preferences`. `None` where the
+/// preferences contradict a recurrence or no fit was found.
 pub fn schedule(
     dfg: &Dfg,
     grid: &Grid,
     ii: i64,
-    wishes: &Wishes,
+    preferences: &Preferences,
     budget: &Budget,
     random: &mut Random,
 ) -> Option<Vec<i64>> {
-    let least: Vec<i64> = wishes.extra.iter().map(|extra| 1 + extra).collect();
-    let lifetimes = Lifetimes { dfg, ii, least: &least, weight: &wishes.weight, budget };
+    let least: Vec<i64> = preferences.extra.iter().map(|extra| 1 + extra).collect();
+    let lifetimes = Lifetimes { dfg, ii, least: &least, weight: &preferences.weight, budget };
     let (time, _) = lifetimes.solve(random)?;
-    let mut fit = Fit::new(dfg, grid, ii, &least, &wishes.weight, time);
+    let mut fit = Fit::new(dfg, grid, ii, &least, &preferences.weight, time);
     if !fit.run(random) {
         return None;
     }
-    if let Some(banks) = dfg.banks.as_ref().filter(|_| wishes.wait > 0) {
-        fit.spread(banks, wishes.wait, random);
+    if let Some(banks) = dfg.banks.as_ref().filter(|_| preferences.wait > 0) {
+        fit.spread(banks, preferences.wait, random);
     }
     Some(fit.time)
 }
@@ -151,8 +151,8 @@ impl<'a> Fit<'a> {
             let by = if random.chance(128) { by } else { -by };
             let Some(moved) = self.push(op, by) else { continue };
             // Hot enough at first to move one operation for a life a few cycles longer.
-            let heat = 100 * (rounds - round) / rounds;
-            let threshold = random.below(heat + 1) as i64;
+            let temperature = 100 * (rounds - round) / rounds;
+            let threshold = random.below(temperature + 1) as i64;
             let before = self.cost(&moved);
             self.shift(&moved, 1);
             let after = self.cost(&moved);
@@ -197,8 +197,8 @@ impl<'a> Fit<'a> {
             slots.extend(moved.iter().map(|&(op, _)| self.slot(op)));
             slots.sort_unstable();
             slots.dedup();
-            let heat = 60 * (rounds - round) / rounds;
-            let threshold = random.below(heat + 1) as i64;
+            let temperature = 60 * (rounds - round) / rounds;
+            let threshold = random.below(temperature + 1) as i64;
             let longer = self.depth_cost(banks, wait);
             let after = self.cost(&moved) + longer;
             if self.overuse() > 0 || after - before > 16 * wait {

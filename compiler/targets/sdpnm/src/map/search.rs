@@ -2,14 +2,14 @@
 //! SAT solver where annealing stalls, with more effort a round. What no placement reached is given more
 //! time in the next schedule.
 
-use super::anneal::{Board, Heat};
+use super::anneal::{Board, Cooling};
 use super::budget::Cancel;
 use super::dfg::Dfg;
-use super::mappers::Problem;
 use super::placement::Answer;
+use super::problem::Problem;
 use super::random::Random;
 use super::sat;
-use super::schedule::{Wishes, least_routes_at_one, routes_at_one, schedule};
+use super::schedule::{Preferences, least_routes_at_one, routes_at_one, schedule};
 use super::windows;
 
 /// Rounds where nobody asked for patience, and decisions of the SAT solver in the first of them.
@@ -18,7 +18,7 @@ const FIRST_STEPS: u64 = 4_000;
 /// Moves of annealing in the first round, for each operation.
 const FIRST_MOVES: usize = 1_200;
 /// Temperatures of annealing, in units of its cost.
-const HEAT: Heat = Heat { from: 32.0, to: 3.0 };
+const COOLING: Cooling = Cooling { from: 32.0, to: 3.0 };
 /// What a cycle of waiting for banks costs in the first rounds, beside lives of weight 16 a cycle.
 const WAITS: [i64; 2] = [1000, 320];
 /// Placed cells (operations times cycles times PEs) for which the exhausting search comes first.
@@ -40,20 +40,20 @@ pub fn place(problem: &Problem<'_>) -> Answer {
     if ii == 1 && least_routes_at_one(dfg, &problem.budget).is_some_and(|least| least > free) {
         return Answer::Impossible;
     }
-    let mut wishes = Wishes::none(dfg);
+    let mut preferences = Preferences::none(dfg);
     for round in 0..problem.rounds.unwrap_or(ROUNDS) {
         if problem.budget.is_over() {
             break;
         }
         let mut random = Random::new(u64::from(round) << 32 | ii as u64);
         // Lives are longer for it: not where a mapping is hard to find.
-        wishes.wait = WAITS.get(round as usize).copied().unwrap_or(0);
-        let Some(time) = schedule(dfg, grid, ii, &wishes, &problem.budget, &mut random) else {
-            wishes = Wishes::none(dfg);
+        preferences.wait = WAITS.get(round as usize).copied().unwrap_or(0);
+        let Some(time) = schedule(dfg, grid, ii, &preferences, &problem.budget, &mut random) else {
+            preferences = Preferences::none(dfg);
             continue;
         };
         if ii == 1 && routes_at_one(dfg, &time) > free {
-            wishes = Wishes::none(dfg);
+            preferences = Preferences::none(dfg);
             continue;
         }
         let Some(board) = Board::new(dfg, grid, ii, &time, &mut random) else { continue };
@@ -62,7 +62,7 @@ pub fn place(problem: &Problem<'_>) -> Answer {
             return answer;
         }
         let is_impossible = matches!(answer, Answer::Impossible);
-        wishes = next_wishes(dfg, &board.missed_edges(), is_impossible, &mut random);
+        preferences = next_wishes(dfg, &board.missed_edges(), is_impossible, &mut random);
     }
     exhaust(problem)
 }
@@ -85,7 +85,7 @@ fn attempt<'a>(
     let cancel = Cancel::default();
     let clock = problem.budget.clock().or(&cancel);
     let mut anneal = || {
-        let placed = board.run(moves, HEAT, &problem.budget, random).then(|| board.placement());
+        let placed = board.run(moves, COOLING, &problem.budget, random).then(|| board.placement());
         placed.filter(|placed| problem.is_right(placed))
     };
     if round == 0 {
@@ -116,14 +116,14 @@ pub fn exhaust(problem: &Problem<'_>) -> Answer {
 
 /// Other weights for the next schedule; a cycle more for edges that were missed, where this schedule
 /// cannot be placed or by the way.
-fn next_wishes(dfg: &Dfg, missed: &[usize], must_change: bool, random: &mut Random) -> Wishes {
-    let mut wishes = Wishes::none(dfg);
-    for weight in &mut wishes.weight {
+fn next_wishes(dfg: &Dfg, missed: &[usize], must_change: bool, random: &mut Random) -> Preferences {
+    let mut preferences = Preferences::none(dfg);
+    for weight in &mut preferences.weight {
         *weight += random.below(5) as i64;
     }
     let stretched = if must_change { 2 } else { usize::from(random.chance(128)) };
     for _ in 0..stretched.min(missed.len()) {
-        wishes.extra[missed[random.below(missed.len())]] = 1;
+        preferences.extra[missed[random.below(missed.len())]] = 1;
     }
-    wishes
+    preferences
 }

@@ -1,0 +1,101 @@
+//! The loads and stores of a loop that is built, and in which order they must run.
+
+use nbcc_ir::{Extent, Op};
+use nbcc_isa_sdpnm::config::Opcode;
+
+use super::access::{Access, Distance, Subscript, distance_between};
+use super::body::Order;
+use super::build::{Builder, Building};
+
+impl Builder<'_> {
+    /// Finds all accesses of the loop.
+    pub(super) fn collect_accesses(&mut self) -> Building<()> {
+        let func = self.func;
+        for &block in &self.shape.blocks {
+            for &inst in &func.blocks[block].insts {
+                let (mem, subscripts, is_store) = match &func.insts[inst].op {
+                    Op::Load(ty, mem, subscripts) if !ty.is_vector() => (*mem, subscripts, false),
+                    Op::Store(mem, subscripts, _) => (*mem, subscripts, true),
+                    op if op.effect() == nbcc_ir::Effect::Pure => continue,
+                    _ => return self.refuse("divisions, calls and the like"),
+                };
+                let bytes = self.reachable(mem)?;
+                let &[index] = &subscripts[..] else {
+                    return self.refuse("accesses with several subscripts");
+                };
+                let subscript = match self.evolutions.of(index) {
+                    Some(evolution) => Subscript::Linear(evolution),
+                    None => match func.mems[mem].extents[0] {
+                        Extent::Fixed(count)
+                            if self.ranges.fits(index, 0, i64::from(count) - 1) =>
+                        {
+                            Subscript::Inside(index)
+                        }
+                        _ => {
+                            let name = &func.mems[mem].name;
+                            return Err(format!(
+                                "which element of `{name}` it takes is known on the way only, and \
+                                 might be outside"
+                            ));
+                        }
+                    },
+                };
+                let access = Access { inst, block, mem, subscript, bytes, is_store, node: None };
+                self.accesses.push(access);
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts stores and what might touch the same elements in the order of the source.
+    pub(super) fn order(&mut self) -> Building<()> {
+        let mut orders = Vec::new();
+        for (number, b) in self.accesses.iter().enumerate() {
+            let Some(to) = b.node else { continue };
+            for a in &self.accesses[..number] {
+                let Some(from) = a.node else { continue };
+                if a.mem != b.mem || !(a.is_store || b.is_store) {
+                    continue;
+                }
+                let mut add = |from: usize, to: usize, distance: i64| {
+                    if let Ok(distance) = u32::try_from(distance) {
+                        orders.push(Order { from, to, distance });
+                    }
+                };
+                match distance_between(&a.subscript, &b.subscript) {
+                    Distance::Never => {}
+                    Distance::Any | Distance::Always => {
+                        add(from, to, 0);
+                        add(to, from, 1);
+                    }
+                    Distance::After(distance) if distance >= 0 => add(from, to, distance),
+                    Distance::After(distance) => add(to, from, -distance),
+                }
+            }
+            // A store that may come back to where it was before.
+            let stays = matches!(
+                distance_between(&b.subscript, &b.subscript),
+                Distance::Any | Distance::Always
+            );
+            if b.is_store && stays {
+                orders.push(Order { from: to, to, distance: 1 });
+            }
+        }
+        orders.sort();
+        orders.dedup();
+        // What data says already, and the order of an operation with its own next run.
+        let edges = self.body.edges();
+        orders.retain(|o| {
+            let is_known =
+                edges.iter().any(|e| (e.from, e.to) == (o.from, o.to) && e.distance <= o.distance);
+            !is_known && o.from != o.to
+        });
+        debug_assert!(orders.iter().all(|o| {
+            [o.from, o.to]
+                .iter()
+                .all(|&n| matches!(self.body.nodes[n].op, Opcode::Load | Opcode::Store))
+        }));
+        self.body.orders = orders;
+        Ok(())
+    }
+}
