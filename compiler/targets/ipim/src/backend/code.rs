@@ -5,7 +5,9 @@ use std::collections::{BTreeMap, HashMap};
 
 use cranelift_entity::SecondaryMap;
 use nbcc_isa::Imm;
-use nbcc_isa_ipim::{ATOM_BYTES, Inst, RESERVED_ADDR_REGS, RegClass, SimbMask};
+use nbcc_isa_ipim::{
+    ATOM_BYTES, CompOp, Inst, IntOp, Mode, RESERVED_ADDR_REGS, RegClass, SimbMask, VecMask,
+};
 use nbcc_mach::regalloc::Allocation;
 use nbcc_mach::split::Split;
 use nbcc_mach::{Block, VReg};
@@ -115,5 +117,27 @@ impl LiteralPool {
             self.atoms.push(atom);
             next
         })
+    }
+}
+
+/// Target and source of an instruction that only copies.
+pub fn copy(inst: &Inst<VReg>) -> Option<(VReg, VReg)> {
+    match *inst {
+        Inst::Comp {
+            op: CompOp::Int(IntOp::Or),
+            mode: Mode::Vv,
+            dst,
+            src1,
+            src2,
+            vec_mask,
+            ..
+        } if src1 == src2 && vec_mask == VecMask::ALL => Some((dst, src1)),
+        Inst::CalcArf { op: IntOp::Or, dst, src1, src2, .. }
+        | Inst::CalcCrf { op: IntOp::Or, dst, src1, src2 }
+            if src1 == src2 =>
+        {
+            Some((dst, src1))
+        }
+        _ => None,
     }
 }

@@ -7,3 +7,4 @@ pub mod regalloc;
 pub mod reorder;
 pub mod select;
 pub mod split;
+pub mod times;

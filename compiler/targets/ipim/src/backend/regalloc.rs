@@ -6,19 +6,18 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use nbcc_isa_ipim::{
-    ATOM_BYTES, Addr, CompOp, Inst, IntOp, Machine, Mode, RESERVED_ADDR_REGS, RegClass, SimbMask,
-    VecMask,
-};
+use nbcc_isa_ipim::{ATOM_BYTES, Addr, Inst, Machine, RESERVED_ADDR_REGS, RegClass, SimbMask};
 use nbcc_mach::VReg;
 use nbcc_mach::regalloc::{
     self, Allocation, Home, Insertion, Policy, RegisterFile, Shortage, Slots, Spiller, Transfer,
 };
 use nbcc_mach::rename;
 
-use super::code::{Args, MachFunction, RESERVED_CTRL_REGS, Recipe, Selected, constant_address};
+use super::code::{
+    Args, MachFunction, RESERVED_CTRL_REGS, Recipe, Selected, constant_address, copy,
+};
 use super::provenance;
-use super::split::Times;
+use super::times::Times;
 use crate::kernel::MAX_CONSTANTS;
 use crate::plan::BANK_RESERVED;
 
@@ -111,28 +110,6 @@ pub fn check(
 pub fn least_insts(kernel: &Selected) -> usize {
     let insts = kernel.func.blocks.values().flat_map(|block| &block.insts);
     insts.filter(|inst| copy(&inst.inst).is_none()).count()
-}
-
-/// Target and source of an instruction that only copies.
-pub fn copy(inst: &Inst<VReg>) -> Option<(VReg, VReg)> {
-    match *inst {
-        Inst::Comp {
-            op: CompOp::Int(IntOp::Or),
-            mode: Mode::Vv,
-            dst,
-            src1,
-            src2,
-            vec_mask,
-            ..
-        } if src1 == src2 && vec_mask == VecMask::ALL => Some((dst, src1)),
-        Inst::CalcArf { op: IntOp::Or, dst, src1, src2, .. }
-        | Inst::CalcCrf { op: IntOp::Or, dst, src1, src2 }
-            if src1 == src2 =>
-        {
-            Some((dst, src1))
-        }
-        _ => None,
-    }
 }
 
 /// What an instruction moves. The reserved part of a bank holds, beside `slots`, what does not change

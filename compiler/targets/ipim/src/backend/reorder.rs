@@ -20,8 +20,7 @@ use nbcc_mach::regalloc::{Allocation, RegisterFile};
 use nbcc_mach::schedule::{self, Priority};
 use nbcc_mach::{Block, InstData, VReg};
 
-use super::code::{MachFunction, Orders};
-use super::regalloc::copy;
+use super::code::{MachFunction, Orders, copy};
 
 /// More entries than a register file has.
 const FILE: u32 = 1 << 16;

@@ -14,7 +14,7 @@ use nbcc_isa::Imm;
 use nbcc_isa_ipim::{
     Addr, CompOp, FloatOp, Inst, IntOp, Memory, Mode, RegClass, SimbMask, Source, VecMask,
 };
-use nbcc_mach::{Block as MBlock, BlockData, InstData, MemoryAccess, VReg};
+use nbcc_mach::{Block as MBlock, BlockData, InstData, MemoryAccess, VReg, copies};
 use nbcc_placement::Origin;
 
 use super::code::{Args, LiteralPool, MachFunction, Recipe, Selected, constant_address, first_arg};
@@ -620,36 +620,19 @@ impl Select<'_> {
     /// The copies of block arguments to parameters, all at once.
     fn copies(&mut self, to: &BlockCall) {
         let params = &self.func.blocks[to.block].params;
-        let mut moves: Vec<(RegClass, VReg, VReg)> = Vec::new();
+        let mut moves = Vec::new();
         for (&param, &arg) in params.iter().zip(&to.args) {
             for (place, origin) in self.places.all(param) {
                 // A copy is made from home at the start of the block.
                 if origin == Origin::Copied {
                     continue;
                 }
-                let (dst, src) = (self.reg(param, place), self.reg(arg, place));
-                if dst != src {
-                    moves.push((place, dst, src));
-                }
+                moves.push((self.reg(param, place), self.reg(arg, place)));
             }
         }
-        while !moves.is_empty() {
-            let free = moves.iter().position(|(_, dst, _)| moves.iter().all(|(_, _, s)| s != dst));
-            match free {
-                Some(k) => {
-                    let (place, dst, src) = moves.remove(k);
-                    self.copy(place, dst, src);
-                }
-                None => {
-                    // Only cycles are left: one value steps aside.
-                    let (place, _, src) = moves[0];
-                    let aside = self.out.vreg(place);
-                    self.copy(place, aside, src);
-                    for entry in moves.iter_mut().filter(|(_, _, s)| *s == src) {
-                        entry.2 = aside;
-                    }
-                }
-            }
+        let out = &mut self.out;
+        for (dst, src) in copies::sequence(&moves, |like| out.vreg(out.vregs[like].class)) {
+            self.copy(self.out.vregs[dst].class, dst, src);
         }
     }
 }

@@ -1,5 +1,4 @@
-//! Which values of a kernel need no register between their uses, and what the backend knows of the
-//! time that instructions hold registers (`nbcc_mach::split`, `nbcc_mach::rename`). Constants of the
+//! Which values of a kernel need no register between their uses (`nbcc_mach::split`). Constants of the
 //! control core are rematerialised by one instruction. AddrRF is the scarce file: what addresses are made
 //! of lies in DataRF, one instruction away.
 
@@ -7,7 +6,7 @@ use std::collections::BTreeMap;
 
 use cranelift_entity::SecondaryMap;
 use nbcc_isa::Instruction;
-use nbcc_isa_ipim::{Addr, Inst, Machine, RESERVED_ADDR_REGS, RegClass, SimbMask, Unit};
+use nbcc_isa_ipim::{Inst, Machine, RESERVED_ADDR_REGS, RegClass, SimbMask};
 use nbcc_mach::regalloc::{self, Allocation, Policy, RegisterFile, Slots};
 use nbcc_mach::rename::Timing;
 use nbcc_mach::split::{self, Split, SplitKind, Splitter};
@@ -15,53 +14,7 @@ use nbcc_mach::{Block, VReg};
 
 use super::code::{MachFunction, RESERVED_CTRL_REGS, Recipe, Selected};
 use super::regalloc::{FILES, files, transfer};
-use super::reorder::retires;
-
-/// How long instructions of a machine hold registers, and what serves them.
-pub struct Times<'a>(pub &'a Machine);
-
-impl Timing<Inst<VReg>> for Times<'_> {
-    fn latency(&self, inst: &Inst<VReg>) -> u32 {
-        let machine = self.0;
-        let hierarchy = &machine.hierarchy;
-        // A request goes part of the way across the mesh, and its answer back. Those of other vaults
-        // have other rows of the bank opened.
-        let way = hierarchy.vault_columns + hierarchy.vaults / hierarchy.vault_columns;
-        let remote = match inst.unit() {
-            Unit::Network => way * machine.network.t_noc + machine.dram.t_ras + machine.dram.t_rp,
-            _ => 0,
-        };
-        // Where another row is open, that is closed first.
-        let row = if inst.unit() == Unit::Bank { machine.dram.t_rp } else { 0 };
-        retires(inst, machine) + remote + row
-    }
-
-    fn served(&self, inst: &Inst<VReg>) -> Option<(usize, u32)> {
-        match inst.unit() {
-            Unit::Bank => Some((0, self.group(inst).max(self.0.dram.t_ccd))),
-            Unit::Vsm => Some((1, self.transfers(inst))),
-            _ => None,
-        }
-    }
-}
-
-impl Times<'_> {
-    /// Engines of a group that execute an instruction, the most of any.
-    fn group(&self, inst: &Inst<VReg>) -> u32 {
-        let pes = self.0.hierarchy.pes;
-        let SimbMask(mask) = inst.simb_mask().unwrap_or(SimbMask(0));
-        let of = |pg: u32| (0..pes).filter(|pe| mask >> (pg * pes + pe) & 1 == 1).count() as u32;
-        (0..self.0.hierarchy.pgs).map(of).max().unwrap_or(0)
-    }
-
-    /// Transfers over the TSVs for an access to the vault's scratchpad.
-    fn transfers(&self, inst: &Inst<VReg>) -> u32 {
-        match inst {
-            Inst::RdVsm { vsm: Addr::Direct(_), .. } => 1,
-            _ => inst.simb_mask().map_or(1, |SimbMask(mask)| mask.count_ones()),
-        }
-    }
-}
+use super::times::Times;
 
 /// Splits the live ranges of a kernel where registers limit it.
 pub fn run(kernel: &mut Selected, machine: &Machine) -> Split {
