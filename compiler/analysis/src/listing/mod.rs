@@ -16,7 +16,7 @@ use nbcc_base::Span;
 pub use constants::Constants;
 pub use flow::{Flow, NaturalLoop};
 pub use live::Live;
-pub use ranges::{Facts, Taken};
+pub use ranges::{Facts, LiveSets};
 pub use trips::{Trips, trips};
 
 /// A register of a listing, of whatever width.

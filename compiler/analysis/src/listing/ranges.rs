@@ -20,9 +20,9 @@ pub struct Facts<'a> {
     written: BTreeMap<Reg, BTreeSet<u32>>,
 }
 
-/// What a range takes and leaves.
+/// The live-ins and live-outs of a range, and the inputs that it reads.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Taken {
+pub struct LiveSets {
     /// Registers whose values it needs, ascending.
     pub registers_in: Vec<Reg>,
     /// Registers that it writes and that are live behind it, ascending.
@@ -60,7 +60,7 @@ impl<'a> Facts<'a> {
     /// one that the range does not write cannot be among those it leaves, so only reads need it; one
     /// that it writes is needed if a way through the range reads it first or leaves it as it was,
     /// which is to say if it is live. A constant that the range does not write stands in the range.
-    pub fn taken(&self, first: u32, last: u32) -> Taken {
+    pub fn live_sets(&self, first: u32, last: u32) -> LiveSets {
         let lines = &self.listing.code[first as usize..=last as usize];
         let reads: BTreeSet<Reg> =
             lines.iter().flat_map(|line| line.reads.iter().copied()).collect();
@@ -76,7 +76,7 @@ impl<'a> Facts<'a> {
         };
         let inputs: BTreeSet<Input> =
             lines.iter().flat_map(|line| line.inputs.iter().copied()).collect();
-        Taken {
+        LiveSets {
             registers_in: before.into_iter().filter(is_needed).collect(),
             registers_out: behind.into_iter().filter(|reg| writes.contains(reg)).collect(),
             inputs: inputs.into_iter().collect(),

@@ -285,16 +285,16 @@ fn ranges_need_what_liveness_inside_them_says() {
                     continue;
                 }
                 seen += 1;
-                let taken = facts.taken(first, last);
+                let live = facts.live_sets(first, last);
                 let writes: BTreeSet<Reg> = inside
                     .flat_map(|at| listing.code[at as usize].writes.iter().copied())
                     .collect();
-                let expected: Vec<Reg> = needed(&facts, first, last, &taken.registers_out)
+                let expected: Vec<Reg> = needed(&facts, first, last, &live.registers_out)
                     .into_iter()
                     .filter(|reg| facts.may_be_written(*reg, first))
                     .filter(|reg| writes.contains(reg) || !known.contains_key(reg))
                     .collect();
-                assert_eq!(taken.registers_in, expected, "seed {seed}: {first}..={last}");
+                assert_eq!(live.registers_in, expected, "seed {seed}: {first}..={last}");
             }
         }
     }

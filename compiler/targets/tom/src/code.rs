@@ -71,7 +71,7 @@ impl Names<'_> {
 
 /// What a kernel takes besides registers.
 #[derive(PartialEq)]
-enum Taken {
+enum InputSource {
     Param(u32, i32),
     Special(Special),
     SpecialWide(SpecialWide),
@@ -82,7 +82,7 @@ fn line(
     names: &Names<'_>,
     entry: u32,
     generic_shared: bool,
-    inputs: &mut Vec<Taken>,
+    inputs: &mut Vec<InputSource>,
 ) -> Line {
     let mut line = Line { falls: true, keeps: inst.guard.is_some(), ..Line::default() };
     line.reads.extend(inst.guard.iter().map(|guard| names.read(guard.reg)));
@@ -100,19 +100,19 @@ fn line(
     // The other half stays.
     line.keeps |= is_half;
     line.effect = effect(inst, generic_shared);
-    let mut take = |taken: Taken| {
-        let number = inputs.iter().position(|known| *known == taken).unwrap_or_else(|| {
-            inputs.push(taken);
+    let mut take = |source: InputSource| {
+        let number = inputs.iter().position(|known| *known == source).unwrap_or_else(|| {
+            inputs.push(source);
             inputs.len() - 1
         });
         line.inputs.push(Input::from_u32(number as u32));
     };
     match &inst.op {
-        Op::Sreg { special, .. } => take(Taken::Special(*special)),
-        Op::SregWide { special, .. } => take(Taken::SpecialWide(*special)),
+        Op::Sreg { special, .. } => take(InputSource::Special(*special)),
+        Op::SregWide { special, .. } => take(InputSource::SpecialWide(*special)),
         op if op.space() == Some(Space::Param) && op.category() == Category::Memory => {
             if let Some((&Base::Imm(base), offset)) = op.address() {
-                take(Taken::Param(base, offset.0));
+                take(InputSource::Param(base, offset.0));
             }
         }
         _ => {}

@@ -212,10 +212,10 @@ fn entry(
     let held = |set: &[Reg], at: u32| {
         webs.registers(|web| set.binary_search(&Reg::from_u32(web)).is_ok(), at)
     };
-    let (Range { first, last }, taken) = (one.range, &candidate.taken);
-    let live_out = held(&taken.registers_out, last + 1).and(&checker.registers_out(begin, end));
+    let (Range { first, last }, live) = (one.range, &candidate.live);
+    let live_out = held(&live.registers_out, last + 1).and(&checker.registers_out(begin, end));
     let needed = checker.registers_in(begin, end, &live_out);
-    let live_in = held(&taken.registers_in, first).and(&needed);
+    let live_in = held(&live.registers_in, first).and(&needed);
     // What it needs and is not sent is a constant.
     let constants = needed
         .without(&live_in)
@@ -229,7 +229,7 @@ fn entry(
         live_in,
         live_out,
         constants,
-        inputs: candidate.taken.inputs.len() as u32,
+        inputs: candidate.live.inputs.len() as u32,
         tag: Tag { tx: traffic.tx < 0.0, rx: traffic.rx < 0.0 },
         trips,
         condition,

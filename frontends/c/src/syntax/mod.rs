@@ -18,7 +18,7 @@ use nbcc_base::{Diagnostic, Diagnostics, Failed, Span};
 use self::ast::Item;
 use self::builder::Builder;
 use self::grammar::FileParser;
-use self::scopes::{Feed, Scopes};
+use self::scopes::{Scopes, TokenStream};
 use self::token::Token;
 use crate::codes;
 use crate::names::Names;
@@ -43,7 +43,7 @@ pub(crate) fn parse(
     let mut items = Vec::new();
     for _ in 0..MAX_ERRORS {
         let mut builder = Builder::new(&spans, names, &scopes, diagnostics);
-        let feed = Feed::new(&tokens, 0, &scopes);
+        let feed = TokenStream::new(&tokens, 0, &scopes);
         let parsed = FileParser::new().parse(&mut builder, feed);
         let Err(error) = parsed else {
             items.append(&mut builder.items);

@@ -60,8 +60,8 @@ impl Scopes {
     }
 }
 
-/// Gives the parser its tokens.
-pub(crate) struct Feed<'a> {
+/// The tokens that the parser reads.
+pub(crate) struct TokenStream<'a> {
     tokens: &'a [Token],
     at: usize,
     scopes: &'a RefCell<Scopes>,
@@ -72,14 +72,18 @@ pub(crate) struct Feed<'a> {
     braces: Vec<bool>,
 }
 
-impl<'a> Feed<'a> {
+impl<'a> TokenStream<'a> {
     /// The tokens from number `at` on.
-    pub(crate) fn new(tokens: &'a [Token], at: usize, scopes: &'a RefCell<Scopes>) -> Feed<'a> {
-        Feed { tokens, at, scopes, after_type: false, before: None, braces: Vec::new() }
+    pub(crate) fn new(
+        tokens: &'a [Token],
+        at: usize,
+        scopes: &'a RefCell<Scopes>,
+    ) -> TokenStream<'a> {
+        TokenStream { tokens, at, scopes, after_type: false, before: None, braces: Vec::new() }
     }
 }
 
-impl Iterator for Feed<'_> {
+impl Iterator for TokenStream<'_> {
     type Item = Result<(u32, Token, u32), ()>;
 
     fn next(&mut self) -> Option<Self::Item> {

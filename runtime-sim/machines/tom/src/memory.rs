@@ -23,7 +23,7 @@ use crate::message::{Answer, Ask, Request};
 use crate::queue::Queue;
 use crate::sm::Sm;
 use crate::timeline::Timeline;
-use crate::vault::{Pace, Vault};
+use crate::vault::{Vault, VaultTiming};
 
 /// A request on its way.
 #[derive(Clone, Copy, Debug)]
@@ -113,7 +113,7 @@ pub struct Memory {
     l2_misses: usize,
     line_bytes: u32,
     packet: Packets,
-    pace: Pace,
+    timing: VaultTiming,
     gpu_sms: u32,
     cluster_sms: u32,
     stack_sms: u32,
@@ -171,7 +171,7 @@ impl Memory {
                 acknowledgment: machine.link.acknowledgment_bytes,
                 interconnect_header: machine.interconnect.header_bytes,
             },
-            pace: Pace::new(machine),
+            timing: VaultTiming::new(machine),
             gpu_sms: machine.gpu.sms,
             cluster_sms: machine.gpu.cluster_sms,
             stack_sms: machine.stack.sms.max(1),
@@ -481,17 +481,17 @@ impl Memory {
             let wait = if self.is_ideal { self.lookahead.max(self.switch) } else { self.switch };
             return self.answer(time + wait, &Request { sm, ..request }, out);
         }
-        let pace = self.pace;
+        let timing = self.timing;
         let vault = &mut self.stacks[place.stack as usize].vaults[place.vault as usize];
         let at = time + self.controller;
         let (kind, at) = match request.ask {
-            Ask::Store => (Kind::Write, vault.cross(&pace, at, request.bytes)),
+            Ask::Store => (Kind::Write, vault.cross(&timing, at, request.bytes)),
             _ => (Kind::Read, at),
         };
         if let Some(timeline) = timeline {
-            timeline.vault(place, if kind == Kind::Write { "write" } else { "read" }, at, pace);
+            timeline.vault(place, if kind == Kind::Write { "write" } else { "read" }, at, timing);
         }
-        let next = vault.ask(&pace, at, number, kind, place);
+        let next = vault.ask(&timing, at, number, kind, place);
         self.look_at(place, next);
     }
 
@@ -499,18 +499,18 @@ impl Memory {
         let Some(cycle) = next else { return };
         let vaults = self.stacks[0].vaults.len() as u32;
         let number = place.stack * vaults + place.vault;
-        self.schedule(self.pace.dram.time(cycle), Step::Banks, number);
+        self.schedule(self.timing.dram.time(cycle), Step::Banks, number);
     }
 
     /// The banks of a vault go on.
     fn banks(&mut self, time: Time, number: u32) {
-        let cycle = self.pace.dram.cycle(time);
+        let cycle = self.timing.dram.cycle(time);
         let vaults = self.stacks[0].vaults.len() as u32;
         let (stack, index) = (number / vaults, number % vaults);
-        let pace = self.pace;
+        let timing = self.timing;
         let vault = &mut self.stacks[stack as usize].vaults[index as usize];
         let mut done = std::mem::take(&mut self.done);
-        let next = vault.advance(&pace, cycle, &mut done);
+        let next = vault.advance(&timing, cycle, &mut done);
         self.look_at(Place { stack, vault: index, ..Place::default() }, next);
         for completion in done.drain(..) {
             self.completed(completion);
@@ -520,7 +520,7 @@ impl Memory {
 
     fn completed(&mut self, completion: Completion) {
         let number = completion.id as u32;
-        let finish = self.pace.dram.time(completion.finish);
+        let finish = self.timing.dram.time(completion.finish);
         let Travel { request, place, silent, .. } =
             *self.travels.get(number).expect("a request of the banks");
         let vault = &mut self.stacks[place.stack as usize].vaults[place.vault as usize];
@@ -529,22 +529,22 @@ impl Memory {
                 self.travels.remove(number);
             }
             Ask::Load => {
-                let end = vault.cross(&self.pace, finish, self.line_bytes);
+                let end = vault.cross(&self.timing, finish, self.line_bytes);
                 self.schedule(end, Step::Served, number);
             }
             Ask::Store => self.schedule(finish, Step::Served, number),
             Ask::Atomic => {
                 let bytes = self.line_bytes.min(request.bytes.max(request.answer)).max(1);
-                let there = vault.cross(&self.pace, finish, bytes);
+                let there = vault.cross(&self.timing, finish, bytes);
                 // Lanes are served one after another, and the line is written again.
                 let changed = there + Time::from(request.lanes) * self.sm_clock.period;
                 self.counts.flow.atomic_lanes += u64::from(request.lanes);
-                let written = vault.cross(&self.pace, changed, bytes);
+                let written = vault.cross(&self.timing, changed, bytes);
                 let write = Travel { request, place, next: None, silent: true, to_host: false };
                 let id = self.travels.insert(write);
-                let pace = self.pace;
+                let timing = self.timing;
                 let vault = &mut self.stacks[place.stack as usize].vaults[place.vault as usize];
-                let next = vault.ask(&pace, written, id, Kind::Write, place);
+                let next = vault.ask(&timing, written, id, Kind::Write, place);
                 self.look_at(place, next);
                 self.schedule(changed, Step::Served, number);
             }
@@ -630,7 +630,7 @@ impl Memory {
 
     /// Goes on to the end of a launch: counts are complete then.
     pub fn finish(&mut self, end: Time) {
-        let cycle = end / self.pace.dram.period;
+        let cycle = end / self.timing.dram.period;
         let mut done = Vec::new();
         for stack in &mut self.stacks {
             for vault in &mut stack.vaults {

@@ -6,7 +6,7 @@ use nbcc_isa_tom::layout::Place;
 use nbcc_sim_engine::{Cycle, Lane, Trace};
 
 use crate::clock::{Clock, Time};
-use crate::vault::Pace;
+use crate::vault::VaultTiming;
 
 /// The timeline with its lanes.
 #[derive(Debug)]
@@ -73,9 +73,9 @@ impl Timeline {
     }
 
     /// A request comes to a vault.
-    pub fn vault(&mut self, place: Place, name: &'static str, at: Time, pace: Pace) {
+    pub fn vault(&mut self, place: Place, name: &'static str, at: Time, timing: VaultTiming) {
         let lane = self.vaults[place.stack as usize][place.vault as usize];
-        self.span(lane, name, at, at + pace.dram.period, place.row.into());
+        self.span(lane, name, at, at + timing.dram.period, place.row.into());
     }
 
     fn span(&mut self, lane: Lane, name: &'static str, from: Time, to: Time, detail: u64) {

@@ -27,7 +27,7 @@ pub fn model(machine: &Machine) -> Result<Arc<Model>, String> {
 
 /// What is the same for all vaults of a machine.
 #[derive(Clone, Copy, Debug)]
-pub struct Pace {
+pub struct VaultTiming {
     /// The clock of the banks.
     pub dram: Clock,
     /// The clock of the vias.
@@ -36,12 +36,12 @@ pub struct Pace {
     pub tsv_bytes: u32,
 }
 
-impl Pace {
+impl VaultTiming {
     /// Of a machine: its vias move a bit each a cycle, and as many cycles as the bandwidth asks for.
-    pub fn new(machine: &Machine) -> Pace {
+    pub fn new(machine: &Machine) -> VaultTiming {
         let bytes = machine.stack.vault_tsvs.div_ceil(8);
         let bandwidth = machine.stack.internal_bandwidth / f64::from(machine.stack.vaults);
-        Pace {
+        VaultTiming {
             dram: Clock::cycle_of(machine.dram.t_ck),
             tsv: Clock::gigahertz(bandwidth / f64::from(bytes)),
             tsv_bytes: bytes,
@@ -80,17 +80,17 @@ impl Vault {
     }
 
     /// Moves bytes over the vias from a time on; when all are there.
-    pub fn cross(&mut self, pace: &Pace, at: Time, bytes: u32) -> Time {
-        let cycles = bytes.div_ceil(pace.tsv_bytes).max(1);
+    pub fn cross(&mut self, timing: &VaultTiming, at: Time, bytes: u32) -> Time {
+        let cycles = bytes.div_ceil(timing.tsv_bytes).max(1);
         self.tsv_bytes += u64::from(bytes);
         self.tsv_cycles += u64::from(cycles);
-        pace.tsv.time(self.tsvs.take(pace.tsv.cycle(at), cycles))
+        timing.tsv.time(self.tsvs.take(timing.tsv.cycle(at), cycles))
     }
 
     /// Asks the banks at a time. A cycle of theirs to be looked at, if that is sooner than was known.
     pub fn ask(
         &mut self,
-        pace: &Pace,
+        timing: &VaultTiming,
         at: Time,
         id: u32,
         kind: Kind,
@@ -98,7 +98,7 @@ impl Vault {
     ) -> Option<Cycle> {
         let request =
             Request { id: id.into(), kind, bank: place.bank, row: place.row, column: place.column };
-        let cycle = pace.dram.cycle(at).max(self.banks.now());
+        let cycle = timing.dram.cycle(at).max(self.banks.now());
         self.banks.push(cycle, false, request);
         self.look()
     }
@@ -107,7 +107,7 @@ impl Vault {
     /// served, and the next cycle.
     pub fn advance(
         &mut self,
-        pace: &Pace,
+        timing: &VaultTiming,
         cycle: Cycle,
         done: &mut Vec<Completion>,
     ) -> Option<Cycle> {
@@ -115,7 +115,7 @@ impl Vault {
             return None;
         }
         self.banks.advance(cycle, done);
-        self.tsvs.forget(pace.tsv.cycle(pace.dram.time(cycle)).saturating_sub(1));
+        self.tsvs.forget(timing.tsv.cycle(timing.dram.time(cycle)).saturating_sub(1));
         self.next = NEVER;
         self.look()
     }

@@ -23,17 +23,22 @@ const COOLING: Cooling = Cooling { from: 32.0, to: 3.0 };
 const WAITS: [i64; 2] = [1000, 320];
 /// Placed cells (operations times cycles times PEs) for which the exhausting search comes first.
 const SMALL: u64 = 3_000;
+/// Those up to which it is the last resort where rounds are counted: the formula alone of one with many
+/// more takes seconds.
+const LARGE: u64 = 100_000;
 
 /// Searches a mapping at an interval.
 pub fn place(problem: &Problem<'_>) -> Answer {
     let Problem { dfg, grid, ii, .. } = *problem;
-    if let Some(windows) = windows::all(dfg, grid, ii) {
-        let cells: i64 = windows.iter().map(|w| w.end - w.start).sum();
-        if cells as u64 * grid.pes as u64 <= SMALL {
-            match sat::place(dfg, grid, ii, &windows, FIRST_STEPS * 8, problem.budget.clock()) {
-                Answer::Unknown => {}
-                answer => return answer,
-            }
+    let windows = windows::all(dfg, grid, ii);
+    let cells = windows.as_ref().map_or(u64::MAX, |windows| {
+        let cycles: i64 = windows.iter().map(|window| window.end - window.start).sum();
+        (cycles as u64).saturating_mul(grid.pes as u64)
+    });
+    if let Some(windows) = windows.filter(|_| cells <= SMALL) {
+        match sat::place(dfg, grid, ii, &windows, FIRST_STEPS * 8, problem.budget.clock()) {
+            Answer::Unknown => {}
+            answer => return answer,
         }
     }
     let free = (grid.pes as i64) * ii - dfg.len() as i64;
@@ -62,9 +67,12 @@ pub fn place(problem: &Problem<'_>) -> Answer {
             return answer;
         }
         let is_impossible = matches!(answer, Answer::Impossible);
-        preferences = next_wishes(dfg, &board.missed_edges(), is_impossible, &mut random);
+        preferences = next_preferences(dfg, &board.missed_edges(), is_impossible, &mut random);
     }
-    exhaust(problem)
+    match problem.rounds {
+        Some(1..ROUNDS) if cells > LARGE => Answer::Unknown,
+        _ => exhaust(problem),
+    }
 }
 
 /// Places one schedule: by annealing, and after the first round by SAT at the same time. Where both
@@ -116,7 +124,12 @@ pub fn exhaust(problem: &Problem<'_>) -> Answer {
 
 /// Other weights for the next schedule; a cycle more for edges that were missed, where this schedule
 /// cannot be placed or by the way.
-fn next_wishes(dfg: &Dfg, missed: &[usize], must_change: bool, random: &mut Random) -> Preferences {
+fn next_preferences(
+    dfg: &Dfg,
+    missed: &[usize],
+    must_change: bool,
+    random: &mut Random,
+) -> Preferences {
     let mut preferences = Preferences::none(dfg);
     for weight in &mut preferences.weight {
         *weight += random.below(5) as i64;

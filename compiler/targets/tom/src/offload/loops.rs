@@ -115,9 +115,9 @@ fn judge(
     number: usize,
     range: Range,
 ) -> (Candidate, Iterations, bool) {
-    let taken = facts.taken(range.first, range.last);
+    let live = facts.live_sets(range.first, range.last);
     let (loads, stores) = nest.accesses(facts, number);
-    let amounts: Amounts = amounts(&taken, loads, stores);
+    let amounts: Amounts = amounts(&live, loads, stores);
     let (iterations, pays) = match nest.trips[number] {
         Trips::Static(trips) => {
             (Iterations::Static(trips), cost::traffic(cost, &amounts, trips).pays())
@@ -125,5 +125,5 @@ fn judge(
         Trips::Runtime => (Iterations::Runtime, cost::threshold(cost, &amounts).is_some()),
         Trips::Unknown => (Iterations::Unknown, cost::traffic(cost, &amounts, 1).pays()),
     };
-    (Candidate { range, iterations: Some(iterations), taken, amounts }, iterations, pays)
+    (Candidate { range, iterations: Some(iterations), live, amounts }, iterations, pays)
 }

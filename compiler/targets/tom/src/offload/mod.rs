@@ -9,7 +9,7 @@ mod loops;
 mod report;
 mod tree;
 
-use nbcc_analysis::listing::{Effect, Facts, Listing, Taken};
+use nbcc_analysis::listing::{Effect, Facts, Listing, LiveSets};
 use nbcc_isa_tom::cost::{self, Amounts};
 use nbcc_isa_tom::machine::Cost;
 
@@ -34,7 +34,7 @@ pub struct Candidate {
     /// How often it runs, if it is a loop.
     pub iterations: Option<Iterations>,
     /// What it takes and leaves.
-    pub taken: Taken,
+    pub live: LiveSets,
     /// The numbers of the equations; of a loop, for one trip.
     pub amounts: Amounts,
 }
@@ -95,9 +95,9 @@ pub fn find(listing: &Listing, cost: &Cost) -> Found {
         let Range { first, last } = range;
         let lines = &listing.code[first as usize..=last as usize];
         let count = |effect| lines.iter().filter(|line| line.effect == effect).count() as u64;
-        let taken = facts.taken(first, last);
-        let amounts = amounts(&taken, count(Effect::Load), count(Effect::Store));
-        found.candidates.push(Candidate { range, iterations: None, taken, amounts });
+        let live = facts.live_sets(first, last);
+        let amounts = amounts(&live, count(Effect::Load), count(Effect::Store));
+        found.candidates.push(Candidate { range, iterations: None, live, amounts });
     }
     found.candidates.sort_by_key(|candidate| candidate.range);
     found.rejected.sort_by_key(|rejected| rejected.range);
@@ -105,10 +105,10 @@ pub fn find(listing: &Listing, cost: &Cost) -> Found {
 }
 
 /// The numbers of the equations.
-fn amounts(taken: &Taken, loads: u64, stores: u64) -> Amounts {
+fn amounts(live: &LiveSets, loads: u64, stores: u64) -> Amounts {
     Amounts {
-        registers_in: (taken.registers_in.len() + taken.inputs.len()) as u64,
-        registers_out: taken.registers_out.len() as u64,
+        registers_in: (live.registers_in.len() + live.inputs.len()) as u64,
+        registers_out: live.registers_out.len() as u64,
         loads,
         stores,
     }

@@ -66,8 +66,8 @@ fn best(facts: &Facts<'_>, cost: &Cost, barred: &[bool]) -> Worth {
             }
             let lines = &code[first..=last];
             let count = |effect| lines.iter().filter(|line| line.effect == effect).count() as u64;
-            let taken = facts.taken(range.first, range.last);
-            let amounts = amounts(&taken, count(Effect::Load), count(Effect::Store));
+            let live = facts.live_sets(range.first, range.last);
+            let amounts = amounts(&live, count(Effect::Load), count(Effect::Store));
             let saved = (-4.0 * cost::traffic(cost, &amounts, 1).total()) as i64;
             if saved > 0 {
                 let (sum, ranges, instructions) = best[first];
@@ -100,8 +100,8 @@ fn the_ranges_found_are_the_best() {
             assert_eq!(limits::of_range(&facts, *range), None, "seed {seed}: {range:?}");
             let lines = &listing.code[range.first as usize..=range.last as usize];
             let count = |effect| lines.iter().filter(|line| line.effect == effect).count() as u64;
-            let taken = facts.taken(range.first, range.last);
-            let amounts = amounts(&taken, count(Effect::Load), count(Effect::Store));
+            let live = facts.live_sets(range.first, range.last);
+            let amounts = amounts(&live, count(Effect::Load), count(Effect::Store));
             worth.0 += (-4.0 * cost::traffic(&cost, &amounts, 1).total()) as i64;
             worth.1 -= 1;
             worth.2 -= lines.len() as i64;

@@ -14,7 +14,7 @@ use nbcc_isa_sdpnm::core::{CoreProgram, Homed};
 
 use crate::Fault;
 use plan::Plan;
-use run::{Early, Parts};
+use run::{Abort, Parts};
 
 /// What an array did.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -253,7 +253,7 @@ impl Arrays {
         bytes: [u8; N],
         now: &mut u64,
         limit: u64,
-    ) -> Result<Option<Started>, Option<Early>> {
+    ) -> Result<Option<Started>, Option<Abort>> {
         let mut started = None;
         match self.place(address).ok_or(None)? {
             Place::Window(array, offset) => {
@@ -298,11 +298,11 @@ impl Arrays {
         index: u32,
         at: u64,
         limit: u64,
-    ) -> Result<Started, Option<Early>> {
+    ) -> Result<Started, Option<Abort>> {
         let machine = &program.machine;
         let package = program.packages.get(index as usize);
         let package = package.filter(|package| usize::from(package.array) == number);
-        let package = package.ok_or(Some(Early::Package { number: index }))?;
+        let package = package.ok_or(Some(Abort::Package { number: index }))?;
         let configuration = self.configure(program, number, index);
         let plan = self.plans[index as usize].get_or_insert_with(|| Plan::new(package, machine));
         let array = &mut self.arrays[number];
@@ -371,11 +371,11 @@ impl Array {
 }
 
 /// What ended a loop early, as a fault of the instruction that started it.
-pub(crate) fn fault(program: &CoreProgram, early: Early, at: u32, index: u32, limit: u64) -> Fault {
+pub(crate) fn fault(program: &CoreProgram, early: Abort, at: u32, index: u32, limit: u64) -> Fault {
     match early {
-        Early::Cycles => Fault::Cycles { limit, at },
-        Early::Package { number } => Fault::Package { at, number },
-        Early::Access { context, cycle, address } => {
+        Abort::Cycles => Fault::Cycles { limit, at },
+        Abort::Package { number } => Fault::Package { at, number },
+        Abort::Access { context, cycle, address } => {
             let package = &program.packages[index as usize];
             let placed = &package.contexts[context as usize];
             Fault::Array {

@@ -21,9 +21,9 @@ pub(super) struct Done {
     pub conflicts: u64,
 }
 
-/// Why a loop came to no end.
+/// Why a loop is given up.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Early {
+pub(crate) enum Abort {
     /// There is no such package for the array.
     Package { number: u32 },
     /// It took more cycles than it may.
@@ -69,7 +69,7 @@ pub(super) fn run(
     limit: u64,
     parts: &mut Parts<'_>,
     ran: &mut [u64],
-) -> Result<Done, Early> {
+) -> Result<Done, Abort> {
     let total = package.cycles(iterations);
     let mut done = Done::default();
     let mut run = Run {
@@ -89,7 +89,7 @@ pub(super) fn run(
     let (mut slot, mut round) = (0, 0_i64);
     for cycle in 0..total {
         if done.cycles > limit {
-            return Err(Early::Cycles);
+            return Err(Abort::Cycles);
         }
         for step in &plan.slots[slot] {
             let iteration = round - step.stage;
@@ -171,7 +171,7 @@ impl Run<'_, '_> {
         iteration: i64,
         cycle: u64,
         ran: &mut [u64],
-    ) -> Result<(), Early> {
+    ) -> Result<(), Abort> {
         let (mut word, mut bit) = (0, false);
         if iteration < step.first {
             let Some(number) = step.initial else { return Ok(()) };
@@ -217,12 +217,12 @@ impl Run<'_, '_> {
         cycle: u64,
         in1: u32,
         in2: u32,
-    ) -> Result<u32, Early> {
+    ) -> Result<u32, Abort> {
         let address = step.memory.address(in1, iteration);
         let bytes = step.memory.width.bytes();
         let end = u64::from(address) + u64::from(bytes);
         if end > self.parts.shared.len() as u64 {
-            return Err(Early::Access { context: step.context, cycle, address });
+            return Err(Abort::Access { context: step.context, cycle, address });
         }
         self.words.push(address / 4);
         let last = (address + bytes - 1) / 4;
