@@ -107,50 +107,21 @@ pub fn unary(op: UnaryOp, a: &Lanes) -> Lanes {
 
 /// An operation of two operands, lane by lane.
 pub fn binary(op: BinaryOp, a: &Lanes, b: &Lanes) -> Result<Lanes, DivisionTrap> {
-    // What is computed most has a loop of its own, so that which it is, is not asked for each lane.
-    macro_rules! lanes {
-        ($($often:ident)*) => {
-            match op {
-                $(BinaryOp::$often => lanes_of(a, b, |s, x, y| scalar_binary(BinaryOp::$often, s, x, y)),)*
-                _ => lanes_of(a, b, |s, x, y| scalar_binary(op, s, x, y)),
-            }
-        };
+    let scalar = a.ty().scalar;
+    if op.is_float() {
+        return Ok(Lanes::from_fn(a.ty(), |n| float_binary(op, scalar, a.lane(n), b.lane(n))));
     }
-    lanes!(Iadd Isub Imul And Or Xor Shl Lshr Ashr Smin Smax Fadd Fsub Fmul)
-}
-
-fn lanes_of(
-    a: &Lanes,
-    b: &Lanes,
-    f: impl Fn(Scalar, u64, u64) -> Result<u64, DivisionTrap>,
-) -> Result<Lanes, DivisionTrap> {
     let mut trap = false;
-    let mut each = |scalar| {
-        Lanes::from_fn(a.ty(), |n| {
-            f(scalar, a.lane(n), b.lane(n)).unwrap_or_else(|DivisionTrap| {
-                trap = true;
-                0
-            })
+    let result = Lanes::from_fn(a.ty(), |n| {
+        integer_binary(op, scalar, a.lane(n), b.lane(n)).unwrap_or_else(|DivisionTrap| {
+            trap = true;
+            0
         })
-    };
-    let result = match a.ty().scalar {
-        Scalar::I32 => each(Scalar::I32),
-        Scalar::F32 => each(Scalar::F32),
-        other => each(other),
-    };
+    });
     if trap { Err(DivisionTrap) } else { Ok(result) }
 }
 
-#[inline(always)]
-fn scalar_binary(op: BinaryOp, scalar: Scalar, a: u64, b: u64) -> Result<u64, DivisionTrap> {
-    if op.is_float() {
-        return Ok(float_binary(op, scalar, a, b));
-    }
-    integer_binary(op, scalar, a, b)
-}
-
 /// The result's upper bits are not meaningful.
-#[inline(always)]
 fn integer_binary(op: BinaryOp, scalar: Scalar, a: u64, b: u64) -> Result<u64, DivisionTrap> {
     let signed = |bits| sign_extend(scalar, bits);
     let (sa, sb) = (signed(a), signed(b));
@@ -184,7 +155,6 @@ fn integer_binary(op: BinaryOp, scalar: Scalar, a: u64, b: u64) -> Result<u64, D
     })
 }
 
-#[inline(always)]
 fn float_binary(op: BinaryOp, scalar: Scalar, a: u64, b: u64) -> u64 {
     let (x, y) = (decode(scalar, a), decode(scalar, b));
     let round = |value: f64| decode(scalar, encode(scalar, value));
