@@ -379,6 +379,22 @@ impl Buffer {
         }
     }
 
+    /// How many elements along the first dimension, from the one at `coords` on, lie one behind the
+    /// other in its bank: 1 at least. `coords` must be inside of the buffer, which must be valid.
+    pub fn contiguous(&self, coords: &[i32]) -> u32 {
+        let (Some(at), Some(0)) = (coords.first(), self.dim_at(0)) else { return 1 };
+        let at = i64::from(*at);
+        let left = i64::from(self.min[0]) + i64::from(self.extent[0]) - at;
+        let left = match &self.layout {
+            Layout::Tiled(tiled) => {
+                let width = i64::from(tiled.tile[0]);
+                left.min(width - (at - i64::from(tiled.origin[0])) % width)
+            }
+            Layout::Single { .. } | Layout::Replicated => left,
+        };
+        left as u32
+    }
+
     fn whole_address(&self, row: u64, x: u32) -> u32 {
         let element = row * self.whole_pitch() + u64::from(x);
         self.base + (element * u64::from(ELEMENT_BYTES)) as u32
@@ -565,6 +581,33 @@ mod tests {
         assert_eq!(buffer.locate(&[100, 0]), None);
         assert_eq!(buffer.locate(&[-1, 0]), None);
         assert_eq!(buffer.locate(&[0]), None);
+    }
+
+    /// Elements of a stretch lie at addresses that follow, in one bank, and the one behind it does not.
+    #[test]
+    fn stretches_are_contiguous() {
+        let mut stored = image([100, 90]);
+        stored.order = vec![Some(1), Some(0)];
+        let mut whole = image([100, 90]);
+        whole.layout = Layout::Single { cube: 0, vault: 0, pg: 0, pe: 0 };
+        for (buffer, longest) in [(image([100, 90]), 6), (stored, 1), (whole, 100)] {
+            let mut lengths = Vec::new();
+            for y in [0, 41, 89] {
+                let mut x = 0;
+                while x < 100 {
+                    let first = buffer.locate(&[x, y]).unwrap();
+                    let length = buffer.contiguous(&[x, y]);
+                    for more in 0..length {
+                        let place = Location { address: first.address + 4 * more, ..first };
+                        assert_eq!(buffer.locate(&[x + more as i32, y]), Some(place));
+                    }
+                    lengths.push(length);
+                    x += length as i32;
+                }
+                assert_eq!(x, 100);
+            }
+            assert_eq!(lengths.iter().max(), Some(&longest));
+        }
     }
 
     #[test]

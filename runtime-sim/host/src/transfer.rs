@@ -1,6 +1,8 @@
-//! Copies between host memory and banks, element by element where the layout says.
+//! Copies between host memory and banks, where the layout says, by elements that lie one behind the
+//! other in a bank.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use nbcc_isa_ipim::layout::Role;
 use nbcc_isa_ipim::{Buffer, ELEMENT_BYTES, LANES, Layout, Location, Machine, Program};
@@ -34,8 +36,11 @@ pub fn shared_image(
         if buffer.role != Role::Param || buffer.layout != Layout::Replicated {
             continue;
         }
-        for_each_element(buffer, |index, place| {
-            shared.write_word(place.address, params[&buffer.name].words[index]);
+        for_each_stretch(buffer, |elements, place| {
+            let words = &params[&buffer.name].words[elements];
+            for (address, word) in (place.address..).step_by(ELEMENT_BYTES as usize).zip(words) {
+                shared.write_word(address, *word);
+            }
             Ok(())
         })
         .map_err(|kind| HostError::Load { name: buffer.name.clone(), kind })?;
@@ -49,19 +54,19 @@ pub fn scatter(
     buffer: &Buffer,
     image: &Image,
 ) -> Result<(), FaultKind> {
-    for_each_element(buffer, |index, place| {
+    for_each_stretch(buffer, |elements, place| {
         let (vault, engine) = bank(simulation.machine(), &place);
-        simulation.banks_mut(vault).write_word(engine, place.address, image.words[index])
+        simulation.banks_mut(vault).write_words(engine, place.address, &image.words[elements])
     })
 }
 
 /// Reads an output from its banks.
 pub fn gather(simulation: &Simulation, buffer: &Buffer) -> Image {
     let mut image = Image::zeroed(buffer.element, &buffer.extent);
-    for_each_element(buffer, |index, place| {
+    for_each_stretch(buffer, |elements, place| {
         let (vault, engine) = bank(simulation.machine(), &place);
         let banks = &simulation.vaults()[vault as usize].banks;
-        image.words[index] = banks.read_word(engine, place.address);
+        banks.read_words(engine, place.address, &mut image.words[elements]);
         Ok(())
     })
     .expect("reading does not fail");
@@ -74,21 +79,26 @@ fn bank(machine: &Machine, place: &Location) -> (u32, usize) {
     (vault, (place.pg * machine.hierarchy.pes + place.pe) as usize)
 }
 
-/// Calls `f` with the index of each element, innermost dimension first, and its place.
-fn for_each_element(
+/// Calls `f` with the elements of each stretch that lies in one piece in a bank, innermost dimension
+/// first, and the place of the first.
+fn for_each_stretch(
     buffer: &Buffer,
-    mut f: impl FnMut(usize, Location) -> Result<(), FaultKind>,
+    mut f: impl FnMut(Range<usize>, Location) -> Result<(), FaultKind>,
 ) -> Result<(), FaultKind> {
     let mut coords = buffer.min.clone();
-    for index in 0..buffer.elements() as usize {
+    let mut index = 0;
+    while index < buffer.elements() as usize {
         let place = buffer.locate(&coords).expect("coordinates inside of a valid buffer");
-        f(index, place)?;
+        let mut step = buffer.contiguous(&coords);
+        f(index..index + step as usize, place)?;
+        index += step as usize;
         for (coord, (min, extent)) in coords.iter_mut().zip(buffer.min.iter().zip(&buffer.extent)) {
-            *coord += 1;
+            *coord += step as i32;
             if i64::from(*coord) < i64::from(*min) + i64::from(*extent) {
                 break;
             }
             *coord = *min;
+            step = 1;
         }
     }
     Ok(())

@@ -88,16 +88,20 @@ impl Banks {
     /// The 16 bytes at a byte address, a multiple of 16 within the bank.
     #[inline]
     pub fn read(&self, bank: usize, address: u32) -> [u32; 4] {
-        let number = (address / PAGE_BYTES) as usize;
         let word = (address % PAGE_BYTES / 4) as usize;
-        let page = match self.tables[bank].get(number) {
-            Some(&index) if index != 0 => &self.pages[index as usize - 1],
-            _ => match self.shared.page(number) {
-                Some(page) => page,
-                None => return [0; 4],
-            },
-        };
-        *page[word..].first_chunk().expect("an aligned atom lies in one page")
+        match self.page(bank, (address / PAGE_BYTES) as usize) {
+            Some(page) => *page[word..].first_chunk().expect("an aligned atom lies in one page"),
+            None => [0; 4],
+        }
+    }
+
+    /// A page of a bank, if anything was ever written to it.
+    #[inline]
+    fn page(&self, bank: usize, number: usize) -> Option<&[u32; PAGE_WORDS]> {
+        match self.tables[bank].get(number) {
+            Some(&index) if index != 0 => Some(&self.pages[index as usize - 1]),
+            _ => self.shared.page(number),
+        }
     }
 
     /// Replaces the 16 bytes at a byte address, a multiple of 16 within the bank.
@@ -112,18 +116,45 @@ impl Banks {
         Ok(())
     }
 
+    /// The words from a byte address on, a multiple of 4 within the bank.
+    pub fn read_words(&self, bank: usize, address: u32, mut words: &mut [u32]) {
+        let mut address = address;
+        while !words.is_empty() {
+            let at = (address % PAGE_BYTES / 4) as usize;
+            let (now, later) = words.split_at_mut(words.len().min(PAGE_WORDS - at));
+            match self.page(bank, (address / PAGE_BYTES) as usize) {
+                Some(page) => now.copy_from_slice(&page[at..at + now.len()]),
+                None => now.fill(0),
+            }
+            address += 4 * now.len() as u32;
+            words = later;
+        }
+    }
+
     /// The word at a byte address, a multiple of 4 within the bank.
     pub fn read_word(&self, bank: usize, address: u32) -> u32 {
         self.read(bank, address & !15)[(address % 16 / 4) as usize]
     }
 
-    /// Replaces the word at a byte address, a multiple of 4 within the bank.
+    /// Replaces the words from a byte address on, a multiple of 4 within the bank.
     ///
     /// # Errors
     /// As [`Banks::write`].
-    pub fn write_word(&mut self, bank: usize, address: u32, word: u32) -> Result<(), FaultKind> {
-        let page = self.page_mut(bank, (address / PAGE_BYTES) as usize)?;
-        page[(address % PAGE_BYTES / 4) as usize] = word;
+    pub fn write_words(
+        &mut self,
+        bank: usize,
+        address: u32,
+        mut words: &[u32],
+    ) -> Result<(), FaultKind> {
+        let mut address = address;
+        while !words.is_empty() {
+            let at = (address % PAGE_BYTES / 4) as usize;
+            let (now, later) = words.split_at(words.len().min(PAGE_WORDS - at));
+            let page = self.page_mut(bank, (address / PAGE_BYTES) as usize)?;
+            page[at..at + now.len()].copy_from_slice(now);
+            address += 4 * now.len() as u32;
+            words = later;
+        }
         Ok(())
     }
 
@@ -173,11 +204,22 @@ mod tests {
         shared.write_word(0x2008, 7);
         let mut banks = Banks::new(2, Arc::new(shared), 1 << 20);
         assert_eq!(banks.read(0, 0x2000), [0, 0, 7, 0]);
-        banks.write_word(0, 0x2000, 9).unwrap();
+        banks.write_words(0, 0x2000, &[9]).unwrap();
         assert_eq!(banks.read(0, 0x2000), [9, 0, 7, 0]);
         assert_eq!(banks.read(1, 0x2000), [0, 0, 7, 0]);
         assert_eq!(banks.read_word(0, 0x2008), 7);
         assert_eq!(banks.read(1, 0xff_fff0), [0; 4]);
+    }
+
+    #[test]
+    fn words_go_on_from_page_to_page() {
+        let mut banks = Banks::new(1, Arc::default(), 1 << 20);
+        let words: Vec<u32> = (1..2500).collect();
+        banks.write_words(0, 0x0ff8, &words).unwrap();
+        let mut read = vec![7; 2502];
+        banks.read_words(0, 0x0ff4, &mut read);
+        assert_eq!(read, [&[0], words.as_slice(), &[0, 0]].concat());
+        assert_eq!(banks.allocated_bytes() / u64::from(PAGE_BYTES), 4);
     }
 
     #[test]

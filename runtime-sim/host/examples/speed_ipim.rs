@@ -1,0 +1,38 @@
+//! How fast image pipelines are simulated: `cargo run --release -p nbcc-host --example speed_ipim
+//! FILE.nbx...` runs each binary of `nbcc compile` on images of zeros, without timing and with it, on
+//! one thread and on two, and prints the time of the whole run (inputs written to banks and outputs
+//! read included) and engine-instructions a second. Cycles must not depend on threads.
+
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+use nbcc_host::{Image, RunOptions};
+use nbcc_isa_ipim::Program;
+use nbcc_isa_ipim::layout::Role;
+
+fn main() {
+    for file in std::env::args().skip(1) {
+        let bytes = std::fs::read(&file).expect("a file that can be read");
+        let program = Program::from_elf(&bytes).expect("a binary of nbcc for iPIM");
+        let images = |role| -> BTreeMap<String, Image> {
+            let buffers = program.buffers.iter().filter(|buffer| buffer.role == role);
+            buffers
+                .map(|buffer| (buffer.name.clone(), Image::zeroed(buffer.element, &buffer.extent)))
+                .collect()
+        };
+        let (inputs, params) = (images(Role::Input), images(Role::Param));
+        let engines = f64::from(program.machine.engines());
+        for (timing, threads) in [(false, 1), (false, 2), (true, 1), (true, 2)] {
+            let mut options = RunOptions { timing, threads, ..RunOptions::default() };
+            let start = Instant::now();
+            let run = nbcc_host::run(&program, &inputs, &params, &mut options).expect("no fault");
+            let seconds = start.elapsed().as_secs_f64();
+            let rate = run.instructions as f64 * engines / seconds / 1e9;
+            let kind = if timing { "timed" } else { "fast" };
+            println!(
+                "{file} {kind:5} threads {threads}: {seconds:6.2} s, {rate:.3} G engine-instructions/s, {} cycles",
+                run.cycles
+            );
+        }
+    }
+}
