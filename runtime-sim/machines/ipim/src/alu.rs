@@ -20,6 +20,15 @@ pub type Words = [u32; ENGINES];
 /// The NaN that computations yield.
 const NAN: u32 = 0x7fc0_0000;
 
+/// Each engine's first lane in all its lanes.
+pub fn first_lanes(lanes: &Lanes) -> Lanes {
+    let mut out = [0; VAULT_LANES];
+    for (out, lanes) in out.as_chunks_mut().0.iter_mut().zip(lanes.as_chunks::<LANES>().0) {
+        *out = [lanes[0]; LANES];
+    }
+    out
+}
+
 /// `a` with all but its `n` least significant bits cleared.
 #[inline(always)]
 fn crop_lsb(a: u32, n: u32) -> u32 {

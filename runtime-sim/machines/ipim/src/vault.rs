@@ -265,19 +265,21 @@ impl Vault {
 
     fn comp(&mut self, op: CompOp, mode: Mode, regs: [u8; 3], lanes: u8, mask: u32) {
         let [dst, src1, src2] = regs.map(usize::from);
-        let mut out = if op.accumulates() { self.data[dst] } else { [0; VAULT_LANES] };
-        let b = &self.data[src2];
-        match mode {
-            Mode::Vv => alu::comp_lanes(op, &mut out, &self.data[src1], b),
-            Mode::Sv => {
-                let mut scalar = self.data[src1];
-                for engine in scalar.as_chunks_mut::<LANES>().0 {
-                    *engine = [engine[0]; LANES];
-                }
-                alu::comp_lanes(op, &mut out, &scalar, b);
-            }
+        let whole = mask == self.shape.full_mask && lanes == 0xf;
+        // Where all lanes of another register are written, nothing has to be kept.
+        if whole && let Ok([out, a, b]) = self.data.get_disjoint_mut([dst, src1, src2]) {
+            return match mode {
+                Mode::Vv => alu::comp_lanes(op, out, a, b),
+                Mode::Sv => alu::comp_lanes(op, out, &alu::first_lanes(a), b),
+            };
         }
-        if mask == self.shape.full_mask && lanes == 0xf {
+        let mut out = if op.accumulates() { self.data[dst] } else { [0; VAULT_LANES] };
+        let (a, b) = (&self.data[src1], &self.data[src2]);
+        match mode {
+            Mode::Vv => alu::comp_lanes(op, &mut out, a, b),
+            Mode::Sv => alu::comp_lanes(op, &mut out, &alu::first_lanes(a), b),
+        }
+        if whole {
             self.data[dst] = out;
             return;
         }
