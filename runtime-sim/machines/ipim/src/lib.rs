@@ -13,6 +13,7 @@ pub mod fault;
 pub mod functional;
 pub mod group;
 pub mod groups;
+mod jumps;
 pub mod lookahead;
 pub mod memory;
 pub mod plan;

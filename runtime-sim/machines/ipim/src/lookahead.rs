@@ -7,10 +7,10 @@
 
 use std::collections::VecDeque;
 
-use nbcc_isa::Imm;
-use nbcc_isa_ipim::{INSTRUCTION_BYTES, Inst};
+use nbcc_isa_ipim::Inst;
 
 use crate::code::{Code, Step};
+use crate::jumps::{self, Targets};
 
 /// No message can be reached.
 pub const NEVER: u32 = u32::MAX;
@@ -24,18 +24,6 @@ pub struct Lookahead {
     /// To the next `req` or `sync`.
     pub message: Vec<u32>,
 }
-
-/// Where a jump can go.
-#[derive(Clone, Debug)]
-enum Targets {
-    Known(Vec<u32>),
-    Anywhere,
-}
-
-/// A jump register with more targets than this can go anywhere.
-const MAX_TARGETS: usize = 64;
-/// Instructions before a jump among which the last set of its register is looked for.
-const MAX_SCAN: usize = 256;
 
 /// Works out the distances of a program.
 pub fn lookahead(code: &Code) -> Lookahead {
@@ -63,109 +51,20 @@ fn predecessors(code: &Code) -> Predecessors {
     let count = code.steps.len();
     let mut of = vec![Vec::new(); count + 1];
     let mut of_all = Vec::new();
-    let jumps = Jumps::new(code);
     for (index, step) in code.steps.iter().enumerate() {
-        let (target, falls) = match step {
-            Step::Run(Inst::Jump { target }) => (Some(*target), false),
-            Step::Run(Inst::CJump { target, .. }) => (Some(*target), true),
-            Step::Fault(_) => (None, false),
-            _ => (None, true),
-        };
-        if falls {
+        if !matches!(step, Step::Run(Inst::Jump { .. }) | Step::Fault(_)) {
             of[index + 1].push(index as u32);
         }
-        match target.map(|register| jumps.targets(code, index, register)) {
-            None => {}
-            Some(Targets::Known(targets)) => {
-                for target in targets {
-                    of[target as usize].push(index as u32);
-                }
+    }
+    for (index, targets) in jumps::targets(code) {
+        match targets {
+            Targets::Known(targets) => {
+                targets.iter().for_each(|target| of[*target as usize].push(index as u32));
             }
-            Some(Targets::Anywhere) => of_all.push(index as u32),
+            Targets::Anywhere => of_all.push(index as u32),
         }
     }
     Predecessors { of, of_all }
-}
-
-/// The instruction that an immediate is the address of.
-fn address_of(imm: &Imm, count: usize) -> Option<u32> {
-    let Imm::Value(value) = imm else { return None };
-    let value = *value as u32;
-    let index = value / INSTRUCTION_BYTES;
-    (value.is_multiple_of(INSTRUCTION_BYTES) && index as usize <= count).then_some(index)
-}
-
-/// What is known of jumps wherever they stand.
-struct Jumps {
-    /// By CtrlRF entry: what it is ever set to.
-    of_register: Vec<Targets>,
-    /// By instruction, whether some jump may go there.
-    labels: Vec<bool>,
-}
-
-impl Jumps {
-    fn new(code: &Code) -> Jumps {
-        let count = code.steps.len();
-        // Registers start as zero.
-        let mut of_register = vec![Targets::Known(vec![0]); 256];
-        let mut jumps_through = [false; 256];
-        for step in &code.steps {
-            match step {
-                Step::Run(Inst::Jump { target } | Inst::CJump { target, .. }) => {
-                    jumps_through[usize::from(*target)] = true;
-                }
-                Step::Run(Inst::SetiCrf { dst, imm }) => {
-                    let targets = &mut of_register[usize::from(*dst)];
-                    if let Targets::Known(known) = targets
-                        && let Some(target) = address_of(imm, count)
-                        && !known.contains(&target)
-                    {
-                        known.push(target);
-                        if known.len() > MAX_TARGETS {
-                            *targets = Targets::Anywhere;
-                        }
-                    }
-                }
-                Step::Run(Inst::CalcCrf { dst, .. }) | Step::Place { dst, .. } => {
-                    of_register[usize::from(*dst)] = Targets::Anywhere;
-                }
-                _ => {}
-            }
-        }
-        let mut labels = vec![false; count + 1];
-        for (targets, through) in of_register.iter().zip(jumps_through) {
-            match targets {
-                _ if !through => {}
-                Targets::Known(known) => known.iter().for_each(|at| labels[*at as usize] = true),
-                Targets::Anywhere => labels.fill(true),
-            }
-        }
-        Jumps { of_register, labels }
-    }
-
-    /// Where the jump at `index` through `register` can go: the immediate last set on
-    /// the way there, or any that the register is ever set to.
-    fn targets(&self, code: &Code, index: usize, register: u8) -> Targets {
-        for at in (index.saturating_sub(MAX_SCAN)..index).rev() {
-            if self.labels[at + 1] {
-                break;
-            }
-            match &code.steps[at] {
-                Step::Run(Inst::SetiCrf { dst, imm }) if *dst == register => {
-                    let target = address_of(imm, code.steps.len());
-                    return Targets::Known(target.into_iter().collect());
-                }
-                Step::Run(Inst::CalcCrf { dst, .. }) | Step::Place { dst, .. }
-                    if *dst == register =>
-                {
-                    break;
-                }
-                Step::Run(Inst::Jump { .. }) => break,
-                _ => {}
-            }
-        }
-        self.of_register[usize::from(register)].clone()
-    }
 }
 
 /// Breadth-first distances to `goals`, on ways that pass no instruction of `walls`.
@@ -246,7 +145,22 @@ mod tests {
                     near:\nsync 1\nhere:\nreset D1, simb=0x1\nfar:\nreset D1, simb=0x1";
         let found = of(text);
         assert_eq!(found.message, [NEVER, NEVER, NEVER, NEVER, 0, NEVER, NEVER, NEVER]);
-        let text = text.replace("\njump C4", "\nhere2:\njump C4").replace("C7, here", "C4, here2");
-        assert_eq!(of(&text).message[3], 1);
+        let text = text.replace("\njump C4", "\nhere2:\njump C4").replace("C7, here", "C7, here2");
+        assert_eq!(of(&text).message[3], NEVER, "nobody jumps there");
+        let text = text.replace("\nseti_crf C4, far", "\ncjump C6, C7\nseti_crf C4, far");
+        assert_eq!(of(&text).message[4], 1);
+    }
+
+    /// What is set to a register behind a long loop has nothing to do with the loop.
+    #[test]
+    fn a_loop_longer_than_its_surroundings_keeps_to_itself() {
+        let body = "reset D1, simb=0x1\n".repeat(1000);
+        let text = format!(
+            "seti_crf C4, first\nfirst:\nreq 0, 0, 0, 0, 0, 0\ncjump C5, C4\n\
+             seti_crf C4, second\nsecond:\n{body}cjump C5, C4\nreset D1, simb=0x1"
+        );
+        let found = of(&text);
+        assert_eq!(found.request[..3], [1, 0, 1]);
+        assert!(found.request[3..].iter().all(|distance| *distance == NEVER));
     }
 }
