@@ -77,7 +77,7 @@ pub struct Issued {
 }
 
 /// A request that has not had its column command.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Entry {
     id: u64,
     row: u32,
@@ -214,13 +214,15 @@ impl Controller {
         self.log.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
-    /// Whether this controller and another of the same model, both idle and at the
-    /// same tick, behave alike from now on. False where either is not idle.
+    /// Whether this controller and another of the same model, at the same tick and with the same
+    /// requests waiting, behave alike from now on. False where either has completed something
+    /// that was not taken yet.
     pub fn is_equivalent(&self, other: &Controller) -> bool {
-        let idle = |c: &Controller| c.queue.is_empty() && c.early.is_empty();
-        idle(self)
-            && idle(other)
-            && self.now == other.now
+        self.now == other.now
+            && self.early.is_empty()
+            && other.early.is_empty()
+            && self.queue == other.queue
+            && self.slots == other.slots
             && self.next_refresh == other.next_refresh
             && self.pending_refreshes == other.pending_refreshes
             && self.write_mode == other.write_mode
@@ -296,7 +298,7 @@ impl Controller {
         self.slots[usize::from(entry.write)] += 1;
         self.writes += u32::from(entry.write);
         self.queue.push(entry);
-        self.planned = false;
+        self.planned = self.planned && self.plan_youngest();
         true
     }
 

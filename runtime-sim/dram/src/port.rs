@@ -10,7 +10,7 @@ use crate::standard::Model;
 use crate::stats::Stats;
 
 /// A request on its way to the controller.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Arrival {
     time: Cycle,
     /// Of arrivals at one time those that are not local come first.
@@ -36,12 +36,10 @@ impl Port {
         self.controller.stats()
     }
 
-    /// Whether this port and another, both idle and at the same cycle, behave alike
-    /// from now on.
+    /// Whether this port and another, at the same cycle and with the same requests, behave
+    /// alike from now on.
     pub fn is_equivalent(&self, other: &Port) -> bool {
-        self.arrivals.is_empty()
-            && other.arrivals.is_empty()
-            && self.controller.is_equivalent(&other.controller)
+        self.arrivals == other.arrivals && self.controller.is_equivalent(&other.controller)
     }
 
     /// The cycle up to which everything is done.

@@ -8,6 +8,7 @@ use nbcc_sim_engine::Cycle;
 use super::{Controller, NEVER};
 use crate::command::Command;
 use crate::config::{QueueKind, Scheduler};
+use crate::standard::{SLOTS, slot};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Action {
@@ -54,6 +55,23 @@ impl Plan {
             self.action = Action::Serve;
             self.command = command;
         }
+    }
+}
+
+/// Which commands to which row buffers have been offered, of as many buffers as bits suffice for.
+#[derive(Default)]
+struct Offered(u64);
+
+impl Offered {
+    /// Whether a command to a buffer was not offered before, as far as is known.
+    #[inline]
+    fn is_new(&mut self, buffer: usize, command: Command) -> bool {
+        let bit = buffer * SLOTS + slot(command);
+        let new = bit >= 64 || self.0 >> bit & 1 == 0;
+        if bit < 64 {
+            self.0 |= 1 << bit;
+        }
+        new
     }
 }
 
@@ -108,7 +126,6 @@ impl Controller {
     fn plan_waiting(&mut self, first: Cycle, plan: &mut Plan) {
         let config = &self.device.model().config;
         let fcfs = config.scheduler == Scheduler::Fcfs;
-        let row_hit = config.scheduler == Scheduler::FrFcfsRowHit;
         let split = config.queue == QueueKind::Split;
         if split {
             plan.write_mode = self.next_write_mode();
@@ -117,32 +134,63 @@ impl Controller {
             return;
         }
         self.scan += 1;
-        for (index, entry) in self.queue.iter().enumerate() {
+        let mut offered = Offered::default();
+        for index in 0..self.queue.len() {
+            let entry = self.queue[index];
             // An entry that others wait for is served in either mode, or writes
             // that wait for reads could fill their queue for ever.
             if entry.active || (split && entry.write != plan.write_mode && !entry.blocks) {
                 continue;
             }
-            let buffer = entry.buffer as usize;
-            let command = self.device.next_column_step(entry.column_command(), buffer, entry.row);
-            let mut held = entry.hazards > 0;
-            if command == Command::Precharge {
-                let usage = self.buffers[buffer];
-                held |= usage.active > 0 || (row_hit && usage.hit_scan == self.scan);
-            } else if row_hit && command != Command::Activate {
-                self.buffers[buffer].hit_scan = self.scan;
-            }
-            if !held {
-                let at = self.device.earliest_at(command, entry.bank, buffer);
-                plan.offer(at.max(first), index, command);
-                if plan.cycle == first {
-                    return;
-                }
-            }
-            if fcfs {
+            self.offer_waiting(index, first, plan, &mut offered);
+            if plan.cycle == first || fcfs {
                 return;
             }
         }
+    }
+
+    /// Takes the next command of an entry that has not activated its row, if nothing forbids it and it
+    /// can issue earlier than what is planned; older entries have been looked at.
+    #[inline]
+    fn offer_waiting(
+        &mut self,
+        index: usize,
+        first: Cycle,
+        plan: &mut Plan,
+        offered: &mut Offered,
+    ) {
+        let entry = &self.queue[index];
+        let row_hit = self.device.model().config.scheduler == Scheduler::FrFcfsRowHit;
+        let buffer = entry.buffer as usize;
+        let command = self.device.next_column_step(entry.column_command(), buffer, entry.row);
+        let mut held = entry.hazards > 0;
+        if command == Command::Precharge {
+            let usage = self.buffers[buffer];
+            held |= usage.active > 0 || (row_hit && usage.hit_scan == self.scan);
+        } else if row_hit && command != Command::Activate {
+            self.buffers[buffer].hit_scan = self.scan;
+        }
+        // A younger entry can have the same command no earlier.
+        if !held && offered.is_new(buffer, command) {
+            let at = self.device.earliest_at(command, entry.bank, buffer);
+            plan.offer(at.max(first), index, command);
+        }
+    }
+
+    /// Whether what is planned still holds, or holds again, now that the youngest entry has come.
+    pub(super) fn plan_youngest(&mut self) -> bool {
+        let config = &self.device.model().config;
+        if config.scheduler == Scheduler::Fcfs || config.queue == QueueKind::Split {
+            return false;
+        }
+        // While a refresh is due, only entries that have activated their row are served.
+        if self.pending_refreshes == 0 {
+            let mut plan = self.plan;
+            let youngest = self.queue.len() - 1;
+            self.offer_waiting(youngest, self.now + 1, &mut plan, &mut Offered::default());
+            self.plan = plan;
+        }
+        true
     }
 
     /// Write-drain mode as a tick that looks at waiting requests leaves it.

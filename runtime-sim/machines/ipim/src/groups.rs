@@ -4,7 +4,7 @@
 //! the controllers of a vault mostly see the same requests in the same cycles. Groups
 //! that have seen the same form a class, and a class is simulated once. A class is
 //! split when its groups' requests differ, and classes are joined again when their
-//! controllers are idle and behave alike. Results are those of simulating every group.
+//! controllers have the same requests and behave alike. Results are those of simulating every group.
 
 use std::sync::Arc;
 
@@ -188,15 +188,15 @@ impl Groups {
         Split { from, to }
     }
 
-    /// Joins classes whose controllers are idle and behave alike. Nothing may be under
-    /// way, since the numbers of classes change, and whatever comes next comes after
-    /// cycle `now`.
-    pub fn join(&mut self, now: Cycle, done: &mut Vec<Completion>) {
-        let latest = self.classes.iter().map(|class| class.group.now()).max();
-        let now = latest.map_or(now, |latest| latest.max(now));
-        for class in &mut self.classes {
-            class.group.advance(now, done);
-        }
+    /// The cycle up to which everything is done of the class that has come furthest.
+    pub fn latest(&self) -> Cycle {
+        self.classes.iter().map(|class| class.group.now()).max().unwrap_or(0)
+    }
+
+    /// Joins classes that have come equally far and behave alike, also in what they still have to
+    /// do. Calls `note` with the number of each class that is no more: those behind it are one less
+    /// from then on.
+    pub fn join(&mut self, mut note: impl FnMut(usize)) {
         let mut at = 0;
         while at < self.classes.len() {
             let alike = |other: &Class| other.group.is_equivalent(&self.classes[at].group);
@@ -208,6 +208,7 @@ impl Groups {
             self.count(same);
             let class = self.classes.remove(at);
             self.classes[same].members |= class.members;
+            note(at);
         }
         for (number, class) in self.classes.iter().enumerate() {
             for group in bits(class.members) {

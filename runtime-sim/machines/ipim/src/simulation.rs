@@ -183,10 +183,12 @@ impl Simulation {
             &self.machine,
             &mut self.vaults,
             options.max_cycles,
+            options.threads,
             &mut report,
         )?;
         Ok(counts.instructions)
     }
+
     /// Runs the program to its end with timing.
     ///
     /// # Errors

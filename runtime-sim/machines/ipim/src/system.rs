@@ -25,8 +25,8 @@ use nbcc_sim_engine::slab::Slab;
 
 /// Vaults run at most this far before faults are looked at and progress is reported.
 pub const WINDOW: Cycle = 1 << 16;
-/// Shorter windows are not worth waking other threads.
-const PARALLEL_WINDOW: Cycle = 512;
+/// Windows of fewer cycles over all vaults are not worth waking other threads.
+const PARALLEL_WORK: Cycle = 1024;
 
 /// A message in the network.
 #[derive(Clone, Copy, Debug)]
@@ -101,41 +101,68 @@ impl<'a> System<'a> {
             0 | 1 => None,
             threads => rayon::ThreadPoolBuilder::new().num_threads(threads).build().ok(),
         };
-        let limit = control.max_cycles.saturating_add(1);
-        let hop = Cycle::from(self.cx.machine.network.t_noc);
-        let mut report = 0;
-        let mut horizon = self.horizon(Cycle::MAX, hop, control.window).min(limit);
+        let (max_cycles, window) = (control.max_cycles, control.window);
+        let mut horizon = self.horizon(Cycle::MAX, window).min(max_cycles.saturating_add(1));
         loop {
-            self.run_vaults(horizon, pool.as_ref());
+            let report = self.now + WINDOW;
+            let cycles = match &pool {
+                // What runs in the pool hands work to its other threads without waiting for one.
+                Some(pool) => {
+                    pool.install(|| self.run_to(report, &mut horizon, max_cycles, window, true))?
+                }
+                None => self.run_to(report, &mut horizon, max_cycles, window, false)?,
+            };
+            let instructions = self.instructions();
+            (control.progress)(Progress { cycles: self.now, instructions, blocks: None });
+            if let Some(cycles) = cycles {
+                return Ok(cycles);
+            }
+        }
+    }
+
+    fn hop(&self) -> Cycle {
+        Cycle::from(self.cx.machine.network.t_noc)
+    }
+
+    /// Runs up to cycle `report` or a little further, the first time up to `horizon`. Returns the number of
+    /// cycles if the program has come to its end.
+    fn run_to(
+        &mut self,
+        report: Cycle,
+        horizon: &mut Cycle,
+        max_cycles: Cycle,
+        window: Cycle,
+        parallel: bool,
+    ) -> Result<Option<Cycle>, Fault> {
+        let limit = max_cycles.saturating_add(1);
+        loop {
+            self.run_vaults(*horizon, parallel);
             self.check_faults()?;
             self.send();
-            self.now = horizon;
-            if self.now >= report {
-                report = self.now + WINDOW;
-                let instructions = self.instructions();
-                let (cycles, blocks) = (self.now, None);
-                (control.progress)(Progress { cycles, instructions, blocks });
-            }
+            self.now = *horizon;
 
             if self.vaults.iter().all(|vault| vault.state == State::Ended) {
                 let cycles = self.vaults.iter().map(TimedVault::clock).max().unwrap_or(0);
-                if cycles > control.max_cycles {
-                    return Err(self.limit_fault(control.max_cycles));
+                if cycles > max_cycles {
+                    return Err(self.limit_fault(max_cycles));
                 }
                 self.vaults.iter_mut().for_each(|vault| vault.finish(cycles));
-                return Ok(cycles);
+                return Ok(Some(cycles));
             }
             let send_bound = if self.vaults.iter().all(|vault| vault.state != State::Running) {
                 self.check_barrier()?;
                 self.pass_barrier();
                 Cycle::MAX
             } else {
-                self.move_network(hop)
+                self.move_network()
             };
             if self.now >= limit {
-                return Err(self.limit_fault(control.max_cycles));
+                return Err(self.limit_fault(max_cycles));
             }
-            horizon = self.horizon(send_bound, hop, control.window).min(limit);
+            *horizon = self.horizon(send_bound, window).min(limit);
+            if self.now >= report {
+                return Ok(None);
+            }
         }
     }
 
@@ -143,15 +170,13 @@ impl<'a> System<'a> {
         self.vaults.iter().flat_map(|vault| &vault.issued).sum()
     }
 
-    fn run_vaults(&mut self, horizon: Cycle, pool: Option<&rayon::ThreadPool>) {
+    fn run_vaults(&mut self, horizon: Cycle, parallel: bool) {
         let cx = self.cx;
-        match pool {
-            Some(pool) if horizon - self.now >= PARALLEL_WINDOW => {
-                pool.install(|| {
-                    self.vaults.par_iter_mut().for_each(|vault| vault.run(horizon, cx));
-                });
-            }
-            _ => self.vaults.iter_mut().for_each(|vault| vault.run(horizon, cx)),
+        let work = (horizon - self.now).saturating_mul(self.vaults.len() as Cycle);
+        if parallel && work >= PARALLEL_WORK {
+            self.vaults.par_iter_mut().for_each(|vault| vault.run(horizon, cx));
+        } else {
+            self.vaults.iter_mut().for_each(|vault| vault.run(horizon, cx));
         }
     }
 
@@ -218,7 +243,8 @@ impl<'a> System<'a> {
 
     /// Moves the network up to the earliest cycle at which anything can be sent, and
     /// returns that cycle.
-    fn move_network(&mut self, hop: Cycle) -> Cycle {
+    fn move_network(&mut self) -> Cycle {
+        let hop = self.hop();
         // Nothing is sent before `now` any more. What was on its way to a barrier while no
         // request was has waited; it must not pass for a request that is to be answered.
         while let Some(delivery) = self.network.step(self.now) {
@@ -261,7 +287,7 @@ impl<'a> System<'a> {
                     self.send_proceed(time);
                 }
             }
-            Flight::Proceed => to.proceed(time),
+            Flight::Proceed => to.proceed(time, self.cx),
         }
     }
 
@@ -277,7 +303,8 @@ impl<'a> System<'a> {
 
     /// The cycle before which no further message can reach a vault, when none is sent
     /// before `send_bound`.
-    fn horizon(&self, send_bound: Cycle, hop: Cycle, window: Cycle) -> Cycle {
+    fn horizon(&self, send_bound: Cycle, window: Cycle) -> Cycle {
+        let hop = self.hop();
         // A message takes a hop into the network and one out of it.
         let earliest = if self.fetches > 0 {
             let in_flight = self.network.next_event().map_or(Cycle::MAX, |event| event + hop);

@@ -6,7 +6,7 @@ use nbcc_sim_engine::Cycle;
 use nbcc_sim_network::Transfer;
 
 use super::{Context, JOIN_INTERVAL, LOCAL_RANK, Message, State, TimedVault, Transit};
-use super::{bank_request, note_split};
+use super::{bank_request, note_join, note_split};
 use crate::code::Step;
 use crate::fault::{Fault, FaultKind};
 use crate::plan::{Plan, Route, slots_of_atom};
@@ -149,14 +149,13 @@ impl TimedVault {
             self.join_countdown -= 1;
             if self.join_countdown == 0 {
                 // The clock is past the issue, and requests come later still.
-                self.join_groups(self.clock - 1);
+                self.join_groups(self.clock - 1, cx);
             }
             let (pending, order) = (&mut self.pending, &self.pending_order);
             let note = |split| note_split(pending, order, split);
             self.groups.part(plan.mask, &self.vault.addresses, note);
         }
         let number = self.add_pending(plan, pc, 0);
-        self.pending_bank += 1;
         let on_base_die = cx.machine.features.process_on_base_die;
         for class in 0..self.groups.classes() {
             let first = self.groups.first(class) * pes;
@@ -181,15 +180,19 @@ impl TimedVault {
         }
     }
 
-    /// Joins classes of groups, if nothing is under way to any of them.
-    pub(super) fn join_groups(&mut self, now: Cycle) {
+    /// Joins classes of groups that have become alike; whatever comes next comes after cycle `now`.
+    pub(super) fn join_groups(&mut self, now: Cycle, cx: &Context<'_>) {
         self.join_countdown = JOIN_INTERVAL;
-        let idle = self.pending_bank == 0 && self.remotes.is_empty();
-        if self.together && idle && self.groups.classes() > 1 {
-            self.groups.join(now, &mut self.completions);
-            debug_assert!(self.completions.is_empty(), "a request nobody waits for");
-            self.log_commands();
+        if !self.together || self.groups.classes() == 1 {
+            return;
         }
+        // What has moved one class so far has waited for nothing that could still come to another.
+        let now = self.groups.latest().max(now);
+        for class in 0..self.groups.classes() {
+            self.advance_class(class, now, cx);
+        }
+        let (pending, order) = (&mut self.pending, &self.pending_order);
+        self.groups.join(|class| note_join(pending, order, class));
     }
 
     pub(super) fn step_sync(&mut self, step: &Step, horizon: Cycle, cx: &Context<'_>) -> bool {

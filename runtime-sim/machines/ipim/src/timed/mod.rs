@@ -155,8 +155,6 @@ pub struct TimedVault {
     port: TsvArbiter,
     transits: Slab<Transit>,
     groups: Groups,
-    /// Pending instructions that access banks.
-    pending_bank: u32,
     /// Whether groups that see the same requests are simulated once.
     together: bool,
     /// Bank instructions until classes of groups are looked at again.
@@ -201,7 +199,6 @@ impl TimedVault {
             port: TsvArbiter::new(),
             transits: Slab::new(),
             groups,
-            pending_bank: 0,
             together: cx.together,
             join_countdown: JOIN_INTERVAL,
             remotes: Slab::new(),
@@ -280,9 +277,6 @@ impl TimedVault {
         let id = REMOTE | u64::from(remote);
         let request = bank_request(cx.machine, id, fetch.bank.engine, fetch.address, false);
         let group = fetch.bank.engine / cx.machine.hierarchy.pes;
-        let pending = &mut self.pending;
-        let order = &self.pending_order;
-        self.groups.isolate(group, |split| note_split(pending, order, split));
         let transit = Transit::Bank { group, local: false, request };
         let slots = slots_of_atom(cx.machine);
         let id = u64::from(self.transits.insert(transit));
@@ -296,10 +290,10 @@ impl TimedVault {
     }
 
     /// All vaults have come to the phase that this one waits at.
-    pub fn proceed(&mut self, time: Cycle) {
+    pub fn proceed(&mut self, time: Cycle, cx: &Context<'_>) {
         // Vaults that left the barrier earlier may ask for something before `time`, but
         // not before this one had come to the barrier.
-        self.join_groups(self.clock);
+        self.join_groups(self.clock, cx);
         self.stall(Stall::Sync, time, self.pc as usize - 1);
         self.next_free = time;
         self.state = State::Running;
@@ -323,6 +317,16 @@ fn note_split(pending: &mut Slab<Pending>, order: &[u32], split: Split) {
         let accesses = entry.of_class[split.from];
         entry.of_class[split.to] = accesses;
         entry.remaining += u32::from(accesses);
+    }
+}
+
+/// A class of groups is one with another that has the same to do for pending instructions.
+fn note_join(pending: &mut Slab<Pending>, order: &[u32], class: usize) {
+    for number in order {
+        let entry = pending.get_mut(*number).expect("a pending instruction");
+        entry.remaining -= u32::from(entry.of_class[class]);
+        entry.of_class.copy_within(class + 1.., class);
+        entry.of_class[31] = 0;
     }
 }
 

@@ -4,7 +4,7 @@
 use nbcc_isa_ipim::INSTRUCTION_BYTES;
 use nbcc_sim_engine::Cycle;
 
-use super::{Context, Message, Pending, REMOTE, Remote, TimedVault, Transit};
+use super::{Context, Message, Pending, REMOTE, Remote, TimedVault, Transit, note_split};
 use crate::plan::{Plan, Route};
 
 impl TimedVault {
@@ -187,6 +187,8 @@ impl TimedVault {
             match self.transits.remove(grant.id as u32) {
                 Transit::Bank { group, local, request } => {
                     let time = grant.last + Cycle::from(cx.machine.latency.t_tsv);
+                    let (pending, order) = (&mut self.pending, &self.pending_order);
+                    self.groups.isolate(group, |split| note_split(pending, order, split));
                     let class = self.groups.class_of(group);
                     self.groups.push(class, time, local, request);
                 }
@@ -226,7 +228,6 @@ impl TimedVault {
             entry.done = entry.done.max(completion.finish + Cycle::from(after));
             if entry.remaining == 0 {
                 let done = entry.done;
-                self.pending_bank -= 1;
                 self.complete(number, done, cx);
             }
         }

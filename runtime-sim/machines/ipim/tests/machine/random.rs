@@ -355,6 +355,12 @@ proptest! {
         let threads = time(&mut RunOptions { threads: 3, ..RunOptions::default() });
         prop_assert!(threads.2 == expected.2, "threads change contents");
         let apart = time(&mut RunOptions { together: false, ..RunOptions::default() });
+        let fast = |threads| {
+            let mut fast = simulation(&program, &initial());
+            fast.run_functional(&mut RunOptions { threads, ..RunOptions::default() }).unwrap();
+            contents(&fast)
+        };
+        prop_assert!(fast(1) == fast(3), "threads change contents without timing");
         let mut others = vec![("threads".to_owned(), threads), ("apart".to_owned(), apart)];
         for window in windows {
             let found = time(&mut RunOptions { window, ..RunOptions::default() });
