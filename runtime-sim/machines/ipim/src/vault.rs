@@ -67,6 +67,8 @@ pub struct Vault {
     pub banks: Banks,
     /// The bank address of each engine in the last bank access.
     pub addresses: Words,
+    /// Where in `pgsm` the scratchpad of each engine's group begins.
+    pads: Words,
     shape: Shape,
 }
 
@@ -126,6 +128,7 @@ impl Vault {
             vsm: vec![0; (memory.vsm_bytes / 4) as usize],
             banks: Banks::new(machine.engines(), shared, memory_limit),
             addresses: [0; ENGINES],
+            pads: std::array::from_fn(|engine| engine as u32 / h.pes * (memory.pgsm_bytes / 4)),
             shape: Shape {
                 cubes: h.cubes,
                 vaults: h.vaults,
@@ -381,8 +384,7 @@ impl Vault {
         let size = self.shape.pgsm_bytes;
         let (address, of) = self.engine_address(address, engine);
         check(Unit::Pgsm, address, 4, ATOM_BYTES, size, of)?;
-        let group = engine / self.shape.pes as usize;
-        Ok(group * (size / 4) as usize + (address / 4) as usize)
+        Ok((self.pads[engine] + address / 4) as usize)
     }
 
     /// The index in `vsm` of an engine's scratchpad address.
