@@ -1,14 +1,15 @@
 //! How long the simulator takes for an instruction of each kind, over all engines of
-//! a vault, with and without timing: `cargo run --release --example speed [KIND]`.
+//! a vault, with and without timing: `cargo bench -p nbcc-sim-ipim [KIND]`. What criterion calls elements
+//! are instructions of single engines.
 
-use std::time::Instant;
-
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use nbcc_isa_ipim::Program;
 use nbcc_isa_ipim::asm::assemble;
 use nbcc_sim_ipim::memory::SharedImage;
 use nbcc_sim_ipim::simulation::{RunOptions, Simulation};
 
-const REPEAT: usize = 4000;
+/// Rounds of 16 instructions.
+const REPEAT: usize = 400;
 
 fn body(name: &str) -> String {
     let all = "simb=0xffffffff";
@@ -52,7 +53,7 @@ fn program(name: &str, machine: &str) -> Program {
     assemble(&text).unwrap_or_else(|errors| panic!("{errors:?}"))
 }
 
-fn main() {
+fn instructions(criterion: &mut Criterion) {
     let kinds = [
         "comp.add.f32",
         "comp.mac.f32",
@@ -65,31 +66,32 @@ fn main() {
         "st_rf",
         "brighten",
     ];
-    let only = std::env::args().nth(1);
     for machine in ["ipim-vault", "ipim-cube"] {
-        for name in kinds {
-            if only.as_ref().is_some_and(|only| only != name) {
-                continue;
+        for timing in [false, true] {
+            let what = if timing { "timed" } else { "fast" };
+            let mut group = criterion.benchmark_group(format!("{machine} {what}"));
+            group.sample_size(10);
+            for name in kinds {
+                let program = program(name, machine);
+                let engines = program.machine.vaults() * program.machine.engines();
+                let count = 16 * REPEAT as u64 * u64::from(engines);
+                group.throughput(Throughput::Elements(count));
+                group.bench_function(name, |bencher| {
+                    let mut simulation =
+                        Simulation::new(&program, SharedImage::default(), 1 << 30).expect("fits");
+                    let mut options = RunOptions { timing, ..RunOptions::default() };
+                    bencher.iter(|| {
+                        if timing {
+                            simulation.run_timed(&mut options).expect("no fault").cycles
+                        } else {
+                            simulation.run_functional(&mut options).expect("no fault")
+                        }
+                    });
+                });
             }
-            let program = program(name, machine);
-            let run = |timing: bool| {
-                let mut simulation =
-                    Simulation::new(&program, SharedImage::default(), 1 << 30).expect("fits");
-                let start = Instant::now();
-                let mut options = RunOptions::default();
-                let (instructions, cycles) = if timing {
-                    let timing = simulation.run_timed(&mut options).expect("no fault");
-                    (timing.profile.iter().map(|entry| entry.issued).sum(), timing.cycles)
-                } else {
-                    (simulation.run_functional(&mut options).expect("no fault"), 0)
-                };
-                (start.elapsed().as_nanos() as f64 / instructions as f64, cycles)
-            };
-            let (fast, _) = run(false);
-            let (timed, cycles) = run(true);
-            println!(
-                "{machine:12} {name:14} {fast:7.1} ns without, {timed:7.1} ns with timing, {cycles} cycles"
-            );
         }
     }
 }
+
+criterion_group!(benches, instructions);
+criterion_main!(benches);
