@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 use nbcc_isa::Instruction;
 
 use crate::dependence::{DependenceGraph, Edge};
-use crate::schedule::Priority;
+use crate::schedule::{Hazards, InFlight, Priority};
 use crate::{InstData, VReg};
 
 /// Of those that are ready, so many are looked at.
@@ -27,13 +27,14 @@ pub struct Pressure<'a, C> {
 }
 
 /// An order of the instructions of a block in which few wait and few registers are live at once:
-/// no more than the limits, or than in the program's order where that is above. `latency` and `priority`
-/// are those of [`crate::schedule::list_schedule`].
+/// no more than the limits, or than in the program's order where that is above. `latency`, `priority`
+/// and `hazards` are those of [`crate::schedule::list_schedule_with`].
 pub fn schedule<I: Instruction<Reg = VReg>>(
     insts: &[InstData<I>],
     graph: &DependenceGraph,
     latency: impl Fn(usize, &Edge) -> u32,
     priority: impl Fn(usize) -> Priority,
+    hazards: &Hazards,
     pressure: &Pressure<'_, I::Class>,
 ) -> Vec<usize> {
     let count = insts.len();
@@ -53,6 +54,7 @@ pub fn schedule<I: Instruction<Reg = VReg>>(
     // By what is to come first: the priority, the longest way to the end, the program.
     let mut ready: BTreeSet<(Priority, Reverse<u32>, usize)> = BTreeSet::new();
     let mut in_order: BTreeSet<usize> = BTreeSet::new();
+    let mut in_flight = InFlight::new(hazards);
     let mut order = Vec::with_capacity(count);
     let mut clock = 0;
     while order.len() < count {
@@ -85,6 +87,13 @@ pub fn schedule<I: Instruction<Reg = VReg>>(
         };
         ready.remove(&(priority(at), Reverse(height[at]), at));
         in_order.remove(&at);
+        let free = in_flight.free_at(at);
+        if free > clock {
+            coming += usize::from(priority(at) < Priority::Last);
+            waiting.push(Reverse((free, at)));
+            continue;
+        }
+        in_flight.issue(at, clock);
         live.issue(at);
         order.push(at);
         for edge in &graph.successors[at] {

@@ -26,12 +26,61 @@ pub enum Priority {
     Last,
 }
 
+/// What instructions wait for though they do not depend on it: a unit that serves one kind of them only
+/// when all of another kind are done.
+#[derive(Clone, Debug, Default)]
+pub struct Hazards {
+    /// The kind of each instruction that takes part, and the cycles from its issue until it is done.
+    pub kinds: Vec<Option<(usize, u32)>>,
+    /// For each kind, those that it waits for.
+    pub waits_for: Vec<Vec<usize>>,
+}
+
+/// The instructions in flight that others wait for.
+pub(crate) struct InFlight<'a> {
+    hazards: &'a Hazards,
+    /// When the last of each kind is done.
+    until: Vec<u32>,
+}
+
+impl InFlight<'_> {
+    pub(crate) fn new(hazards: &Hazards) -> InFlight<'_> {
+        InFlight { hazards, until: vec![0; hazards.waits_for.len()] }
+    }
+
+    fn kind(&self, at: usize) -> Option<(usize, u32)> {
+        self.hazards.kinds.get(at).copied().flatten()
+    }
+
+    /// The first cycle at which nothing holds an instruction up.
+    pub(crate) fn free_at(&self, at: usize) -> u32 {
+        let kinds = self.kind(at).map(|(kind, _)| &self.hazards.waits_for[kind]);
+        kinds.into_iter().flatten().map(|&kind| self.until[kind]).max().unwrap_or(0)
+    }
+
+    pub(crate) fn issue(&mut self, at: usize, clock: u32) {
+        if let Some((kind, cycles)) = self.kind(at) {
+            self.until[kind] = self.until[kind].max(clock + cycles);
+        }
+    }
+}
+
 /// An order of the instructions of a block. `latency` says how many cycles after an instruction the
 /// one at the end of an edge can issue.
 pub fn list_schedule(
     graph: &DependenceGraph,
     latency: impl Fn(usize, &Edge) -> u32,
     priority: impl Fn(usize) -> Priority,
+) -> Vec<usize> {
+    list_schedule_with(graph, latency, priority, &Hazards::default())
+}
+
+/// The same where instructions wait for others by kind, too.
+pub fn list_schedule_with(
+    graph: &DependenceGraph,
+    latency: impl Fn(usize, &Edge) -> u32,
+    priority: impl Fn(usize) -> Priority,
+    hazards: &Hazards,
 ) -> Vec<usize> {
     let count = graph.successors.len();
     // How long the instructions behind one take at least.
@@ -48,6 +97,7 @@ pub fn list_schedule(
     let mut coming =
         (0..count).filter(|&at| degrees[at] == 0 && priority(at) < Priority::Last).count();
     waiting.extend((0..count).filter(|&at| degrees[at] == 0).map(|at| Reverse((0, at))));
+    let mut in_flight = InFlight::new(hazards);
     let mut order = Vec::with_capacity(count);
     let mut clock = 0;
     while order.len() < count {
@@ -67,6 +117,13 @@ pub fn list_schedule(
             continue;
         }
         let Some((.., Reverse(at))) = ready.pop() else { continue };
+        let free = in_flight.free_at(at);
+        if free > clock {
+            coming += usize::from(priority(at) < Priority::Last);
+            waiting.push(Reverse((free, at)));
+            continue;
+        }
+        in_flight.issue(at, clock);
         order.push(at);
         for edge in &graph.successors[at] {
             earliest[edge.to] = earliest[edge.to].max(clock + latency(at, edge));

@@ -8,7 +8,7 @@ use nbcc_ir::testing::Rng;
 use nbcc_isa::RegisterClass;
 use nbcc_mach::dependence::{Dependence, DependenceGraph, Edge};
 use nbcc_mach::prepass::{self, Pressure};
-use nbcc_mach::schedule::{Priority, check, list_schedule};
+use nbcc_mach::schedule::{Hazards, Priority, check, list_schedule_with};
 use nbcc_mach::{AffineAddress, InstData, MemoryAccess, VReg};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -209,13 +209,18 @@ fn reordered_blocks_compute_the_same() {
             _ => Priority::Usual,
         };
         let latency = |from: usize, _: &Edge| latencies[from];
-        let listed = list_schedule(&graph, latency, priority);
+        let mut kinds =
+            |_| (random.below(3) > 0).then(|| (random.below(3) as usize, random.below(20) as u32));
+        let kinds = (0..insts.len()).map(&mut kinds).collect();
+        let mut some = |_| (0..3).filter(|_| random.below(2) == 0).collect();
+        let hazards = Hazards { kinds, waits_for: (0..3).map(&mut some).collect() };
+        let listed = list_schedule_with(&graph, latency, priority, &hazards);
         let pressure = Pressure {
             class: &|_| Some(Class::Word),
             limits: &[(Class::Word, random.below(8) as u32)],
             live: (&[], &[]),
         };
-        let within = prepass::schedule(&insts, &graph, latency, priority, &pressure);
+        let within = prepass::schedule(&insts, &graph, latency, priority, &hazards, &pressure);
         for order in [listed, within] {
             assert_eq!(check(&insts, &order, units, is_fixed), Ok(()), "seed {seed}");
             assert_eq!(run(&insts, &program), run(&insts, &order), "seed {seed}: {order:?}");
@@ -223,6 +228,18 @@ fn reordered_blocks_compute_the_same() {
         }
     }
     assert!(moved > 2000, "{moved}");
+}
+
+#[test]
+fn what_waits_for_others_by_kind_lets_the_rest_pass() {
+    let graph = DependenceGraph { successors: vec![vec![]; 3] };
+    let order = |waits_for: [Vec<usize>; 2]| {
+        let kinds = vec![Some((0, 10)), Some((1, 1)), None];
+        let hazards = Hazards { kinds, waits_for: waits_for.to_vec() };
+        list_schedule_with(&graph, |_, _| 1, |_| Priority::Usual, &hazards)
+    };
+    assert_eq!(order([vec![], vec![]]), [0, 1, 2]);
+    assert_eq!(order([vec![], vec![0]]), [0, 2, 1]);
 }
 
 #[test]

@@ -272,7 +272,8 @@ fn unroll(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {
     let room = fit::room(state) * part / 8;
     let rematerialise = &state.configuration.rematerialise;
     let skip = |number| rematerialise.contains_key(&number);
-    state.transforms.unroll = unroll::run(&mut state.kernels, room, skip);
+    let engines = state.machine.hierarchy.pes;
+    state.transforms.unroll = unroll::run(&mut state.kernels, room, engines, skip);
     each(state, Some(Rematerialise::Invariants), &[params::run, fold::run, cse::run])?;
     state.kernels.iter_mut().for_each(reuse::run);
     each(state, Some(Rematerialise::Invariants), &[cse::run, dce::run])

@@ -17,7 +17,7 @@ use nbcc_mach::dependence::{Dependence, DependenceGraph, Edge};
 use nbcc_mach::liveness::Liveness;
 use nbcc_mach::prepass::{self, Pressure};
 use nbcc_mach::regalloc::{Allocation, RegisterFile};
-use nbcc_mach::schedule::{self, Priority};
+use nbcc_mach::schedule::{self, Hazards, Priority};
 use nbcc_mach::{Block, InstData, VReg};
 
 use super::code::{MachFunction, Orders, copy};
@@ -41,7 +41,8 @@ pub fn run(
         let graph = graph(insts, units, memory_order);
         let latency = |from: usize, edge: &Edge| latency(insts, from, edge, machine);
         let priorities = priorities(insts, &graph, machine);
-        schedule::list_schedule(&graph, latency, |at| priorities[at])
+        let hazards = hazards(insts, machine);
+        schedule::list_schedule_with(&graph, latency, |at| priorities[at], &hazards)
     })
 }
 
@@ -60,7 +61,10 @@ pub fn run_before_allocation(
     };
     let limits: Vec<_> = files.iter().map(limit).collect();
     each_block(func, |func, block| {
-        let insts = &func.blocks[block].insts;
+        let places = behind_readers(&func.blocks[block].insts);
+        let insts: Vec<InstData<Inst<VReg>>> =
+            places.iter().map(|&at| func.blocks[block].insts[at].clone()).collect();
+        let insts = &insts[..];
         let mut graph = graph(insts, |vreg| vreg.as_u32()..vreg.as_u32() + 1, memory_order);
         keep_copies(&mut graph, insts);
         let latency = |from: usize, edge: &Edge| latency(insts, from, edge, machine);
@@ -73,7 +77,10 @@ pub fn run_before_allocation(
             live: (&live.live_in[block], &live.live_out[block]),
         };
         let priorities = priorities(insts, &graph, machine);
-        prepass::schedule(insts, &graph, latency, |at| priorities[at], &pressure)
+        let hazards = hazards(insts, machine);
+        let order =
+            prepass::schedule(insts, &graph, latency, |at| priorities[at], &hazards, &pressure);
+        order.into_iter().map(|at| places[at]).collect()
     })
 }
 
@@ -110,6 +117,44 @@ fn graph(
         streams.into_values().for_each(|stream| graph.keep_order(stream.into_iter()));
     }
     graph
+}
+
+/// The instructions of a block in an order in which what is copied to another register is made behind
+/// what reads that, where it can be: a counter goes on when it was compared.
+fn behind_readers(insts: &[InstData<Inst<VReg>>]) -> Vec<usize> {
+    let mut places: Vec<usize> = (0..insts.len()).collect();
+    for (at, data) in insts.iter().enumerate() {
+        let Some((to, from)) = copy(&data.inst) else { continue };
+        let accesses = |other: usize, vreg: VReg, writes: bool| {
+            let mut any = false;
+            insts[other].inst.for_each_operand(|operand| {
+                let role = operand.role;
+                any |= *operand.reg == vreg && if writes { role.writes() } else { role.reads() };
+            });
+            any
+        };
+        let Some(made) = (0..at).rev().find(|&other| accesses(other, from, true)) else { continue };
+        let Some(last) = (made + 1..at).rev().find(|&other| accesses(other, to, false)) else {
+            continue;
+        };
+        let (uses, defs) = MachFunction::uses_and_defs(&insts[made].inst);
+        let meets = |other: usize| {
+            uses.iter().any(|&vreg| accesses(other, vreg, true))
+                || defs.iter().any(|&vreg| accesses(other, vreg, false))
+                || defs.iter().any(|&vreg| accesses(other, vreg, true))
+        };
+        let place = |other: usize| places.iter().position(|&place| place == other);
+        let (Some(from), Some(behind)) = (place(made), place(last)) else { continue };
+        let is_sum = matches!(insts[made].inst.unit(), Unit::Control | Unit::IntAlu | Unit::Simd);
+        if is_sum
+            && !is_fixed(&insts[made].inst)
+            && from < behind
+            && !places[from + 1..=behind].iter().any(|&other| meets(other))
+        {
+            places[from..=behind].rotate_left(1);
+        }
+    }
+    places
 }
 
 /// What is copied to another register at the end of a block stays behind what reads that: the copy
@@ -213,9 +258,6 @@ fn latency(insts: &[InstData<Inst<VReg>>], from: usize, edge: &Edge, machine: &M
     let [inst, next] = [from, edge.to].map(|at| &insts[at].inst);
     // Each engine of a group has its turn at the commands of the controller.
     let bank = machine.hierarchy.pes.max(machine.dram.t_ccd);
-    let touches = |inst: &Inst<VReg>, memory| {
-        inst.memory_reads().contains(&memory) || inst.memory_writes().contains(&memory)
-    };
     let both = |memory| touches(inst, memory) && touches(next, memory);
     match edge.kind {
         Dependence::True | Dependence::Anti | Dependence::Output => retires(inst, machine),
@@ -232,6 +274,39 @@ fn latency(insts: &[InstData<Inst<VReg>>], from: usize, edge: &Edge, machine: &M
         Dependence::Memory | Dependence::Order => bank,
         Dependence::Control => 1,
     }
+}
+
+/// What accesses to scratchpads wait for, each as a whole, wherever they go.
+fn hazards(insts: &[InstData<Inst<VReg>>], machine: &Machine) -> Hazards {
+    let memories = [Memory::Pgsm, Memory::Vsm];
+    let mut hazards = Hazards::default();
+    let mut examples: Vec<&Inst<VReg>> = Vec::new();
+    for data in insts {
+        let inst = &data.inst;
+        let kind = memories.iter().any(|&memory| touches(inst, memory)).then(|| {
+            let known = examples.iter().position(|known| known.opcode() == inst.opcode());
+            known.unwrap_or_else(|| {
+                examples.push(inst);
+                examples.len() - 1
+            })
+        });
+        hazards.kinds.push(kind.map(|kind| (kind, retires(inst, machine))));
+    }
+    let waits = |next: &Inst<VReg>, inst: &Inst<VReg>| {
+        memories.iter().any(|&memory| {
+            let both = touches(inst, memory) && touches(next, memory);
+            both && scratchpad_waits(inst, next, memory, machine)
+        })
+    };
+    let waits_for =
+        |next| (0..examples.len()).filter(|&kind| waits(next, examples[kind])).collect();
+    hazards.waits_for = examples.iter().map(|&next| waits_for(next)).collect();
+    hazards
+}
+
+/// Whether an instruction accesses a memory.
+fn touches(inst: &Inst<VReg>, memory: Memory) -> bool {
+    inst.memory_reads().contains(&memory) || inst.memory_writes().contains(&memory)
 }
 
 /// Whether an access of a scratchpad has to wait until one before it has retired, of which one writes
@@ -264,4 +339,29 @@ fn unit(func: &MachFunction, registers: &Allocation, vreg: VReg) -> Range<u32> {
 /// What nothing moves over.
 fn is_fixed(inst: &Inst<VReg>) -> bool {
     inst.is_branch() || matches!(inst, Inst::Sync { .. })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nbcc_isa_ipim::IntOp;
+
+    /// A counter that goes on, is compared with something, and is copied.
+    fn places(compared: usize) -> Vec<usize> {
+        let v = VReg::from_u32;
+        let values = [0, 1].map(v);
+        let calc = |op, dst, src1, src2| Inst::CalcCrf { op, dst, src1, src2 };
+        let insts = [
+            calc(IntOp::Add, values[1], values[0], v(2)),
+            calc(IntOp::Sub, v(3), values[compared], v(4)),
+            calc(IntOp::Or, values[0], values[1], values[1]),
+        ];
+        behind_readers(&insts.map(|inst| InstData::new(inst, None)))
+    }
+
+    #[test]
+    fn counters_go_on_behind_what_reads_them() {
+        assert_eq!(places(0), [1, 0, 2]);
+        assert_eq!(places(1), [0, 1, 2]);
+    }
 }

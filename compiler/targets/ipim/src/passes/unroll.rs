@@ -6,7 +6,7 @@ use nbcc_ir::{Block, Function, Inst, Op};
 use nbcc_opt::unroll::{Candidate, run_where};
 
 use super::frequency::block_runs;
-use crate::intrinsics::{LD_RF, ST_RF};
+use crate::intrinsics::{LD_PGSM, LD_RF, RD_VSM, REQ, ST_PGSM, ST_RF, WR_VSM};
 use crate::kernel::Kernel;
 
 /// The most operations of a loop's body once it is unrolled, before what its copies have in common is
@@ -16,9 +16,14 @@ const BODY: u64 = 960;
 /// The most accesses to banks of such a body: with more, registers are too few for all at once.
 const BANK_ACCESSES: u64 = 64;
 
+/// The same where nothing but banks limits the body: each turn from stores to loads that is saved is one
+/// between rows.
+const MOST_BANK_ACCESSES: u64 = 128;
+
 /// Unrolls the loops of kernels, those that run most first, while all together have at most `room`
-/// operations. `skip` says which are left alone. Whether any was unrolled.
-pub fn run(kernels: &mut [Kernel], room: u64, skip: impl Fn(usize) -> bool) -> bool {
+/// operations, for groups of `engines` whose accesses to banks are served one after another. `skip`
+/// says which are left alone. Whether any was unrolled.
+pub fn run(kernels: &mut [Kernel], room: u64, engines: u32, skip: impl Fn(usize) -> bool) -> bool {
     let mut free = room.saturating_sub(kernels.iter().map(|k| size_of(&k.func)).sum());
     let mut order: Vec<(u64, usize)> = Vec::new();
     for (number, kernel) in kernels.iter().enumerate().filter(|&(number, _)| !skip(number)) {
@@ -34,7 +39,11 @@ pub fn run(kernels: &mut [Kernel], room: u64, skip: impl Fn(usize) -> bool) -> b
         changed |= run_where(func, |func, candidate| {
             let one = size(func, candidate);
             let most = BODY.min(free + one) / one.max(1);
-            let most = most.min(BANK_ACCESSES / bank_accesses(func, candidate).max(1));
+            let accesses = match banks_limit(func, candidate, engines) {
+                true => MOST_BANK_ACCESSES,
+                false => BANK_ACCESSES,
+            };
+            let most = most.min(accesses / count(func, candidate, &[LD_RF, ST_RF]).max(1));
             let times = factor(candidate.trips, most);
             let copies = times + candidate.trips % times - 1;
             free = free.saturating_sub(copies * one);
@@ -60,13 +69,23 @@ fn size(func: &Function, candidate: Candidate<'_>) -> u64 {
     candidate.blocks.iter().map(|&block| operations(func, block)).sum()
 }
 
-fn bank_accesses(func: &Function, candidate: Candidate<'_>) -> u64 {
+/// Whether banks take longer for a body than the control core, of which copies share half of the
+/// operations (addresses, counters), and nothing else outside of engines takes
+/// part in it.
+fn banks_limit(func: &Function, candidate: Candidate<'_>, engines: u32) -> bool {
+    let accesses = count(func, candidate, &[LD_RF, ST_RF, LD_PGSM, ST_PGSM]);
+    2 * accesses * u64::from(engines) > size(func, candidate)
+        && count(func, candidate, &[RD_VSM, WR_VSM, REQ]) == 0
+}
+
+/// How many instructions of a body have one of these names.
+fn count(func: &Function, candidate: Candidate<'_>, names: &[&str]) -> u64 {
     let insts = candidate.blocks.iter().flat_map(|&block| &func.blocks[block].insts);
-    let accesses = |&&inst: &&Inst| match &func.insts[inst].op {
-        Op::Intrinsic(call) => [LD_RF, ST_RF].contains(&call.name),
+    let named = |&&inst: &&Inst| match &func.insts[inst].op {
+        Op::Intrinsic(call) => names.contains(&call.name),
         _ => false,
     };
-    insts.filter(accesses).count() as u64
+    insts.filter(named).count() as u64
 }
 
 fn size_of(func: &Function) -> u64 {
