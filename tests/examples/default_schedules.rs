@@ -3,13 +3,16 @@
 //! compiled and simulated on each machine.
 //!
 //!     cargo run --release -p nbcc-tests --example default_schedules -- \
-//!         [--machines ipim-vault,ipim-cube] [--cases NAME] [--most ELEMENTS] [--scale N]
+//!         [--machines ipim-vault,ipim-cube] [--cases NAME,NAME] [--most ELEMENTS] [--scale N] \
+//!         [--ways model,simple,root,author] [--kernels]
 //!
 //! `--scale` makes the first two dimensions of inputs and outputs N times as large, where the
-//! source does not say how large they are.
+//! source does not say how large they are. `--cases` takes those whose names hold any of the words.
 //!
-//! Prints a line for each case and machine, then geometric means, the worst cases, and the rank
-//! correlation of estimated and measured cycles.
+//! Prints a line for each case and machine, the estimate over the cycles behind each measurement;
+//! then geometric means, the worst cases, how far estimates are from what was measured, and their
+//! rank correlation. `--kernels` lists what each stage was estimated to take, and what each function
+//! of the program took.
 
 use std::collections::BTreeMap;
 
@@ -30,6 +33,16 @@ const WAYS: [&str; 4] = ["model", "simple", "root", "author"];
 
 /// A schedule's cycles: estimated, measured.
 type Cycles = (u64, u64);
+
+/// An estimate within this of what was measured, as a factor either way, counts as near.
+const NEAR: f64 = 1.3;
+
+/// What a program took.
+struct Measured {
+    cycles: Cycles,
+    /// What the stages and functions of the program took, as text.
+    kernels: Vec<String>,
+}
 
 /// Leaves bounds only.
 fn strip(pipeline: &mut Pipeline) {
@@ -53,7 +66,7 @@ fn enlarge(case: &mut Case, scale: u32) {
 }
 
 /// Compiles and runs a case; `None` where it does not compile or takes too long.
-fn run(case: &Case, machine: &str, way: &str) -> Option<Cycles> {
+fn run(case: &Case, machine: &str, way: &str) -> Option<Measured> {
     let text = std::fs::read_to_string(nbcc_tests::root().join(&case.halide)).ok()?;
     let mut sources = SourceMap::default();
     let id = sources.add(SourceFile::new(case.halide.clone(), text));
@@ -106,10 +119,30 @@ fn run(case: &Case, machine: &str, way: &str) -> Option<Cycles> {
     }
     let mut options = RunOptions { timing: true, max_cycles: MAX_CYCLES, ..RunOptions::default() };
     let result = nbcc_host::run(&program, &inputs, &params, &mut options).ok()?;
-    let terms = remarks.iter().filter(|r| r.name == "Kernel").flat_map(|r| &r.terms);
-    let estimates = terms.filter(|term| term.name == "EstimatedCycles");
-    let estimate = estimates.filter_map(|term| term.value.parse::<u64>().ok()).sum();
-    Some((estimate, result.cycles))
+    let number = |remark: &nbcc_placement::Remark, name: &str| {
+        let term = remark.terms.iter().find(|term| term.name == name);
+        term.and_then(|term| term.value.parse::<u64>().ok()).unwrap_or(0)
+    };
+    let stages: Vec<_> = remarks.iter().filter(|remark| remark.name == "Kernel").collect();
+    let estimate = stages.iter().map(|remark| number(remark, "EstimatedCycles")).sum();
+    let stage = |remark: &&nbcc_placement::Remark| {
+        let [all, moves] =
+            ["EstimatedCycles", "EstimatedMoveCycles"].map(|name| number(remark, name));
+        format!("estimated {:>10} of which {moves:>10} moving  {}", all, remark.function)
+    };
+    let vaults = u64::from(machine_vaults(&request));
+    let function = |f: &nbcc_host::ProfileFunction| {
+        let (issued, all) = (f.cost.issued / vaults, (f.cost.issued + f.cost.stalled) / vaults);
+        let name = f.name.as_deref().unwrap_or("(no function)");
+        format!("measured  {all:>10} of which {issued:>10} issue   {name}")
+    };
+    let kernels = stages.iter().map(stage).chain(result.profile.functions.iter().map(function));
+    Some(Measured { cycles: (estimate, result.cycles), kernels: kernels.collect() })
+}
+
+/// The vaults of a machine.
+fn machine_vaults(request: &Request) -> u32 {
+    nbcc_isa_ipim::Machine::from_toml(&request.machine, &[]).map_or(1, |machine| machine.vaults())
 }
 
 fn mean(ratios: &[f64]) -> f64 {
@@ -143,13 +176,14 @@ fn main() {
     let wanted = argument("--cases").unwrap_or_default();
     let most: u64 = argument("--most").and_then(|n| n.parse().ok()).unwrap_or(100_000);
     let scale: u32 = argument("--scale").and_then(|n| n.parse().ok()).unwrap_or(1);
+    let kernels = std::env::args().any(|argument| argument == "--kernels");
     let ways: Vec<String> = match argument("--ways") {
         Some(list) => list.split(',').map(str::to_string).collect(),
         None => WAYS.map(str::to_string).to_vec(),
     };
     for machine in machines.split(',') {
         println!("{machine}: cycles by schedule");
-        println!("{:42} {}", "case", ways.iter().map(|w| format!("{w:>12}")).collect::<String>());
+        println!("{:42} {}", "case", ways.iter().map(|w| format!("{w:>18}")).collect::<String>());
         let mut ratios: BTreeMap<&str, Vec<(f64, String)>> = BTreeMap::new();
         let mut pairs = Vec::new();
         let mut within = Vec::new();
@@ -160,16 +194,23 @@ fn main() {
                 .iter()
                 .map(|o| o.extent.iter().map(|&n| u64::from(n)).product::<u64>())
                 .sum();
-            if elements > most || !case.name.contains(&wanted) {
+            if elements > most || !wanted.split(',').any(|word| case.name.contains(word)) {
                 continue;
             }
-            let found: Vec<Option<Cycles>> = ways.iter().map(|w| run(&case, machine, w)).collect();
-            let text = |c: &Option<Cycles>| c.map_or("-".to_string(), |c| c.1.to_string());
+            let ran: Vec<Option<Measured>> = ways.iter().map(|w| run(&case, machine, w)).collect();
+            let found: Vec<Option<Cycles>> =
+                ran.iter().map(|ran| ran.as_ref().map(|ran| ran.cycles)).collect();
+            let text = |c: &Option<Cycles>| {
+                c.map_or("-".to_string(), |c| format!("{} {:5.2}", c.1, c.0 as f64 / c.1 as f64))
+            };
             println!(
                 "{:42} {}",
                 case.name,
-                found.iter().map(|c| format!("{:>12}", text(c))).collect::<String>()
+                found.iter().map(|c| format!("{:>18}", text(c))).collect::<String>()
             );
+            for ran in ran.iter().flatten().filter(|_| kernels) {
+                ran.kernels.iter().for_each(|line| println!("    {line}"));
+            }
             pairs.extend(found.iter().flatten().copied());
             for (k, way) in ways.iter().enumerate().skip(1) {
                 if let (Some(first), Some(other)) = (found[0], found[k]) {
@@ -194,7 +235,16 @@ fn main() {
             }
         }
         let right = within.iter().filter(|&&r| r).count();
-        println!("estimates: rank correlation {:.3} of {}", correlation(&pairs), pairs.len());
+        let off: Vec<f64> = pairs.iter().map(|&(e, m)| e as f64 / m as f64).collect();
+        let far: Vec<f64> = off.iter().map(|r| r.max(1.0 / r)).collect();
+        let near = far.iter().filter(|&&r| r <= NEAR).count();
+        println!(
+            "estimates: {:.2} of what was measured, off by a factor of {:.2} (geometric means)",
+            mean(&off),
+            mean(&far)
+        );
+        println!("           within {:.0} %: {near} of {}", (NEAR - 1.0) * 100.0, far.len());
+        println!("           rank correlation {:.3}", correlation(&pairs));
         println!("           of two schedules of a case, the faster: {right} of {}", within.len());
         println!();
     }
