@@ -16,7 +16,7 @@ use crate::configuration::Configuration;
 use crate::kernel::Size;
 use crate::pipeline::PASSES;
 use crate::plan;
-use crate::plan::schedule::defaults::Rule;
+use crate::plan::schedule::defaults::{Rule, is_scheduled, unscheduled};
 use crate::state::Compilation;
 
 /// The iPIM target.
@@ -86,8 +86,9 @@ const CHOICES: &[Choice] = &[
     },
     Choice {
         key: "schedule",
-        values: &["model", "simple", "root"],
-        about: "what has no schedule: by estimated cycles, computed at each use, or computed whole",
+        values: &["model", "simple", "root", "ignore"],
+        about: "what has no schedule: by estimated cycles, computed at each use, or computed whole; \
+                ignore sets the source's schedule aside, too, and goes by estimated cycles",
     },
 ];
 
@@ -164,8 +165,30 @@ impl Target for Ipim {
             state.configuration.inlining_budget = budget;
             run_attempts(passes, &mut state, cx)?;
         }
-        Ok(plan::explain(state.plan(), &state.machine, &first.pipeline, cx.sources))
+        let without = without_schedule(&first, cx);
+        Ok(plan::explain(state.plan(), &state.machine, &first.pipeline, without, cx.sources))
     }
+}
+
+/// The estimated cycles of a pipeline whose source schedules it, were that schedule ignored. `None`
+/// where it schedules nothing, or where no other plan can be made.
+fn without_schedule(first: &Compilation, cx: &Context<'_>) -> Option<u64> {
+    if first.rule != Rule::Model || !is_scheduled(&first.pipeline) {
+        return None;
+    }
+    let mut state = first.clone();
+    state.rule = Rule::Ignore;
+    state.pipeline = unscheduled(state.pipeline);
+    let (mut diagnostics, mut remarks) = (Diagnostics::default(), vec![]);
+    let mut quiet = Context {
+        sources: cx.sources,
+        diagnostics: &mut diagnostics,
+        remarks: &mut remarks,
+        passes: cx.passes,
+        observer: &mut NoObserver,
+    };
+    run_attempts(until("addresses"), &mut state, &mut quiet).ok()?;
+    Some(plan::cost::total(state.plan(), &state.machine).cycles())
 }
 
 /// The inlining budget under which a program fits the machine; `None` where it fits under none.
@@ -250,9 +273,13 @@ fn start(program: Program, request: &Request, cx: &mut Context<'_>) -> Result<Co
             None => {
                 let message = format!("`{name}` is no value of -X schedule");
                 let diagnostic = Diagnostic::error(&codes::BAD_CHOICE, message);
-                return cx.diagnostics.fail(diagnostic.help("model, simple or root"));
+                return cx.diagnostics.fail(diagnostic.help("model, simple, root or ignore"));
             }
         },
+    };
+    let pipeline = match rule {
+        Rule::Ignore => unscheduled(pipeline),
+        Rule::Model | Rule::Simple | Rule::Root => pipeline,
     };
     let first = Configuration::first(first_size(request, cx)?, &machine);
     Ok(Compilation {

@@ -11,6 +11,16 @@ use nbcc_target_ipim::IPIM;
 
 /// The text of `explain` and the remarks, on the machine of that name; or the first error.
 fn explain(source: &str, machine: &str, size: &[u32]) -> Result<(String, Vec<Remark>), String> {
+    explain_by(source, machine, size, None)
+}
+
+/// The same with a choice of `-X schedule`.
+fn explain_by(
+    source: &str,
+    machine: &str,
+    size: &[u32],
+    schedule: Option<&str>,
+) -> Result<(String, Vec<Remark>), String> {
     let mut sources = SourceMap::default();
     let id = sources.add(SourceFile::new("t.halide", source));
     let mut diagnostics = Diagnostics::default();
@@ -26,6 +36,10 @@ fn explain(source: &str, machine: &str, size: &[u32]) -> Result<(String, Vec<Rem
         machine: text.to_string(),
         emit: Emit::Stages,
         size: size.to_vec(),
+        choices: schedule
+            .map(|name| ("schedule".to_string(), name.to_string()))
+            .into_iter()
+            .collect(),
         ..Request::default()
     };
     let mut remarks = Vec::new();
@@ -116,6 +130,28 @@ fn directives_of_updates_have_remarks() {
     let found = directives(histogram);
     assert_eq!(found.len(), 2, "{found:?}");
     assert!(found[1].1.contains("parts are merged"), "{found:?}");
+}
+
+#[test]
+fn a_schedule_can_be_set_aside() {
+    let free = "ImageParam image(Float(32), 2);\nFunc in = BoundaryConditions::repeat_edge(image);\n\
+                Func f(x, y) = in(x - 1, y) + in(x, y) + in(x + 1, y);\n\
+                Func out(x, y) = f(x, y - 1) + f(x, y) + f(x, y + 1);\n";
+    let tiles = "compute_root().ipim_tile(x, y, xi, yi, 4, 1).vectorize(xi, 4);\n";
+    let slow = format!("{free}f.{tiles}out.{tiles}");
+    let word = "of the cycles without this schedule: -X schedule=ignore";
+    let by = |source: &str, schedule: Option<&str>| {
+        explain_by(source, "ipim-vault", &[256, 128], schedule).expect("it compiles").0
+    };
+    let costs = |text: &str| {
+        let line = text.lines().find(|line| line.starts_with("costs in all"));
+        line.expect("it is said").to_string()
+    };
+    let (written, ignored, default) = (by(&slow, None), by(&slow, Some("ignore")), by(free, None));
+    assert!(written.contains(word), "{written}");
+    assert!(!ignored.contains(word) && !default.contains(word), "{ignored}{default}");
+    assert_eq!(costs(&ignored), costs(&default));
+    assert_ne!(costs(&ignored), costs(&written));
 }
 
 #[test]

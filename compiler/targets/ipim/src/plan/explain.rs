@@ -18,8 +18,18 @@ use super::traffic::{Traffic, of_merge, of_move, of_nest};
 use super::verdict::{Share, used_engines, verdict};
 use super::{BufferPlan, Finding, FindingKind, Nest, Plan, Stage, Step};
 
-/// Explains a plan. `written` is the pipeline as the source has it.
-pub fn explain(plan: &Plan, machine: &Machine, written: &Pipeline, sources: &SourceMap) -> String {
+/// The part of the cycles from which on ignoring a schedule is worth a word.
+const WORTH_SAYING: f64 = 0.95;
+
+/// Explains a plan. `written` is the pipeline as the source has it, `without` the estimated cycles
+/// were its schedule ignored.
+pub fn explain(
+    plan: &Plan,
+    machine: &Machine,
+    written: &Pipeline,
+    without: Option<u64>,
+    sources: &SourceMap,
+) -> String {
     let mut out = String::new();
     let _ = writeln!(
         out,
@@ -104,6 +114,14 @@ pub fn explain(plan: &Plan, machine: &Machine, written: &Pipeline, sources: &Sou
     let _ = writeln!(out, "costs in all: {}", cost_text(&cycles));
     if let Some(verdict) = verdict {
         let _ = writeln!(out, "verdict: {verdict}");
+    }
+    let part = without.map(|other| other as f64 / cycles.cycles().max(1) as f64);
+    if let Some(part) = part.filter(|&part| part <= WORTH_SAYING) {
+        let part = if part < 0.01 { "less than 0.01".to_string() } else { format!("{part:.2}") };
+        let _ = writeln!(
+            out,
+            "by the model {part} of the cycles without this schedule: -X schedule=ignore"
+        );
     }
     let directives = plan.findings.iter().filter_map(|finding| match &finding.kind {
         FindingKind::Directive { verdict, .. } => {

@@ -32,6 +32,8 @@ pub enum Rule {
     /// By estimated cycles.
     #[default]
     Model,
+    /// The same, also for what the source schedules.
+    Ignore,
     /// Computed at each use wherever possible, tiles of one size.
     Simple,
     /// Computed whole, tiles of one size.
@@ -43,6 +45,7 @@ impl Rule {
     pub fn named(name: &str) -> Option<Rule> {
         match name {
             "model" => Some(Rule::Model),
+            "ignore" => Some(Rule::Ignore),
             "simple" => Some(Rule::Simple),
             "root" => Some(Rule::Root),
             _ => None,
@@ -59,6 +62,7 @@ pub fn schedule(
     rule: Rule,
     sources: &SourceMap,
 ) -> (Pipeline, Vec<Finding>) {
+    // What the source says is set aside before this.
     let free = !is_scheduled(pipeline);
     match rule {
         Rule::Root if free => {
@@ -72,13 +76,13 @@ pub fn schedule(
             }
             (new, vec![])
         }
-        Rule::Model if free || !all_tiled(pipeline) => {
+        Rule::Model | Rule::Ignore if free || !all_tiled(pipeline) => {
             let trial = Trial { pipeline, extents, machine };
             let sites = sites(pipeline, sources).filter(|_| free).unwrap_or_default();
             let found = search::search(&trial, &sites);
             (found.choice.apply(pipeline), found.findings(pipeline))
         }
-        Rule::Simple | Rule::Root | Rule::Model => (pipeline.clone(), vec![]),
+        Rule::Simple | Rule::Root | Rule::Model | Rule::Ignore => (pipeline.clone(), vec![]),
     }
 }
 
@@ -89,21 +93,32 @@ fn all_tiled(pipeline: &Pipeline) -> bool {
     })
 }
 
+/// Whether a directive is more than a bound and leaves the Funcs as they are.
+fn schedules(directive: &Directive) -> bool {
+    !matches!(
+        directive.kind,
+        DirectiveKind::Bound { .. } | DirectiveKind::SetEstimate { .. } | DirectiveKind::Rfactor(_)
+    )
+}
+
 /// Whether any Func has a directive that is more than a bound and leaves the Funcs as they are.
 pub fn is_scheduled(pipeline: &Pipeline) -> bool {
-    let any = |directives: &[Directive]| {
-        directives.iter().any(|d| {
-            !matches!(
-                d.kind,
-                DirectiveKind::Bound { .. }
-                    | DirectiveKind::SetEstimate { .. }
-                    | DirectiveKind::Rfactor(_)
-            )
-        })
-    };
+    let any = |directives: &[Directive]| directives.iter().any(schedules);
     let of = |data: &FuncData| {
         any(&data.schedule.directives)
             || data.updates.iter().any(|update| any(&update.schedule.directives))
     };
     pipeline.funcs.values().any(of)
+}
+
+/// The pipeline without those directives.
+pub fn unscheduled(mut pipeline: Pipeline) -> Pipeline {
+    for func in pipeline.funcs.keys().collect::<Vec<_>>() {
+        let data = &mut pipeline.funcs[func];
+        let updates = data.updates.iter_mut().map(|update| &mut update.schedule);
+        for schedule in updates.chain([&mut data.schedule]) {
+            schedule.directives.retain(|directive| !schedules(directive));
+        }
+    }
+    pipeline
 }
