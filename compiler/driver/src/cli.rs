@@ -193,7 +193,7 @@ pub struct CompileArgs {
     /// An input image that fixes the input's extents
     #[arg(long, value_name = "NAME=FILE", value_parser = key_value)]
     pub input: Vec<(String, String)>,
-    /// A value to compile for: a GeneratorParam of Halide, a scalar parameter of C
+    /// A value to compile for: a GeneratorParam or Param of Halide, a scalar parameter of C
     #[arg(long, value_name = "NAME=VALUE", value_parser = key_value)]
     pub param: Vec<(String, String)>,
     /// Extent of the outputs where the source does not fix it
@@ -373,7 +373,7 @@ pub struct DiffArgs {
     /// An input image that fixes the input's extents
     #[arg(long, value_name = "NAME=FILE", value_parser = key_value)]
     pub input: Vec<(String, String)>,
-    /// A value to compile for: a GeneratorParam of Halide, a scalar parameter of C
+    /// A value to compile for: a GeneratorParam or Param of Halide, a scalar parameter of C
     #[arg(long, value_name = "NAME=VALUE", value_parser = key_value)]
     pub param: Vec<(String, String)>,
     /// Extent of the outputs where the source does not fix it
@@ -397,7 +397,7 @@ pub struct ExplainArgs {
     /// An input image that fixes the input's extents
     #[arg(long, value_name = "NAME=FILE", value_parser = key_value)]
     pub input: Vec<(String, String)>,
-    /// A value to compile for: a GeneratorParam of Halide, a scalar parameter of C
+    /// A value to compile for: a GeneratorParam or Param of Halide, a scalar parameter of C
     #[arg(long, value_name = "NAME=VALUE", value_parser = key_value)]
     pub param: Vec<(String, String)>,
     /// Extent of the outputs where the source does not fix it

@@ -11,9 +11,10 @@ use nbcc_pipeline::{
     signature,
 };
 use nbcc_placement::Remark;
+use nbcc_stages::Pipeline;
 
 use crate::cli::{Extents, LanguageArgs, PassArgs, TargetArgs};
-use crate::data::{arguments, gather, inputs, names};
+use crate::data::{arguments, gather, inputs, names, params};
 use crate::included::Included;
 use crate::kind::{self, Kind};
 use crate::kinds::images::InputSpec;
@@ -259,8 +260,9 @@ pub fn target_entry(session: &mut Session, name: &str) -> Result<&'static Target
     })
 }
 
-/// Reads and parses a source file whose parameters, but for its constants, are not known yet. The
-/// scalars of a function that are given become constants.
+/// Reads and parses a source file to compile it for data that is not known yet. Of a pipeline, the
+/// values given for parameters become what these have where a run gives none, and what bounds that
+/// depend on them are for; the scalars of a function that are given become constants.
 pub fn parse_constants(
     session: &mut Session,
     path: &Path,
@@ -268,21 +270,35 @@ pub fn parse_constants(
     params: &[(String, String)],
 ) -> Result<Program, Stop> {
     let mut program = parse(session, path, tools.reader, params)?;
-    let constants: &[String] = match &mut program {
-        Program::Stages(pipeline) => &pipeline.constants,
-        Program::Grids(_) => &[],
-        Program::Function(module, func) => {
-            specialise(session, module, *func, params)?;
-            return Ok(program);
+    match &mut program {
+        Program::Stages(pipeline) => give_defaults(session, pipeline, params)?,
+        Program::Grids(_) => {
+            if let Some((name, _)) = params.first() {
+                return Err(names::unknown(session, "parameter", name, std::iter::empty()));
+            }
         }
-    };
-    for (name, _) in params {
-        if !constants.contains(name) {
-            let known = constants.iter().map(String::as_str);
-            return Err(names::unknown(session, "compile-time parameter", name, known));
-        }
+        Program::Function(module, func) => specialise(session, module, *func, params)?,
     }
     Ok(program)
+}
+
+/// Makes values of the command line, but for those of constants, the defaults of parameters.
+fn give_defaults(
+    session: &mut Session,
+    pipeline: &mut Pipeline,
+    args: &[(String, String)],
+) -> Result<(), Stop> {
+    let known: Vec<_> = pipeline.params.values().map(|data| (data.name.clone(), data.ty)).collect();
+    let names = pipeline.constants.iter().chain(known.iter().map(|(name, _)| name));
+    names::check(session, "parameter", names.map(String::as_str), args)?;
+    let constant = |name: &String| pipeline.constants.contains(name);
+    let args: Vec<_> = args.iter().filter(|(name, _)| !constant(name)).cloned().collect();
+    let values = params::read(session, &known, &args)?;
+    for param in pipeline.params.keys().collect::<Vec<_>>() {
+        let data = &mut pipeline.params[param];
+        data.default = values.get(&data.name).copied().or(data.default);
+    }
+    Ok(())
 }
 
 /// Makes constants of the scalars of a function that the command line gives.
