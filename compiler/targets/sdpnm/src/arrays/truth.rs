@@ -231,8 +231,12 @@ impl Builder<'_> {
             if from == self.shape.latch {
                 continue;
             }
-            let before = self.predicate(from)?;
+            // What runs behind the block may depend on the value.
             let terminator = self.func.terminator(from).clone();
+            if !terminator.successors().iter().any(|to| to.block == block) {
+                continue;
+            }
+            let before = self.predicate(from)?;
             let mut add = |this: &mut Self, to: &BlockCall, truth: Truth| {
                 if to.block == block {
                     let here = match before {

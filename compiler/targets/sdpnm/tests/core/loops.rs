@@ -410,3 +410,10 @@ L0.I2 store5 -> L1.I2 load6 (cic_cos_add + 6)
         assert!(listing.lines().any(|other| other == line), "{line} is missing\n{listing}");
     }
 }
+
+#[test]
+fn two_branches_behind_each_other_are_conditions() {
+    let body = "int v = a0[i]; v = v < 0 ? v >> 3 : v; v >>= 2;
+                a4[i] = v > 127 ? 127 : v < -128 ? -128 : v;";
+    assert_eq!(accesses(&loop_of(body), 30).len(), 1);
+}
