@@ -1,13 +1,14 @@
 //! The passes of this target, in order: the only place that says so.
 
 use nbcc_base::{Diagnostic, Failed};
+use nbcc_ir::{Block, Function};
 use nbcc_isa_sdpnm::core::memory::PAGE;
 use nbcc_mach::regalloc::Allocation;
 use nbcc_opt::{cse, dce, fold, licm, params, ranges, simplify_cfg, unreachable};
 use nbcc_pipeline::{Context, Fact, OptLevel, PassDesc, Stop, attempt, optional, pass, signature};
 use nbcc_placement::{Message, Remark, RemarkKind, Term};
 
-use crate::arrays::{self, flatten, merge};
+use crate::arrays::{self, collapse, flatten, merge};
 use crate::codes;
 use crate::core::{divide, emit, layout, objects, regalloc, select};
 use crate::state::{Compilation, Configuration};
@@ -41,6 +42,8 @@ pub const PASSES: &[PassDesc<Compilation, Configuration>] = &[
     ),
     optional("merge", "join loops that stand one behind the other", OptLevel::O1, run_merge, &[])
         .resuming(|_, _| true),
+    optional("collapse", "make one loop of nests of loops", OptLevel::O1, run_collapse, &[])
+        .resuming(Configuration::merges_as),
     attempt("arrays", "put loops on arrays", run_arrays, &[], &[]).optional_from(OptLevel::O1),
     pass("divide", "make loops of 64-bit divisions", run_divide, &[], &[WORDS]),
     pass("objects", "give memory objects their addresses", run_objects, &[], &[PLACED]),
@@ -109,9 +112,53 @@ fn run_flatten(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Faile
 
 fn run_merge(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {
     if state.mapper.is_some() && state.configuration.merges {
-        state.merged = merge::run(&mut state.module.functions[state.func]);
+        let func = &mut state.module.functions[state.func];
+        state.merged = merge::run(func, &state.configuration.unmerged);
     }
     Ok(())
+}
+
+fn run_collapse(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {
+    if state.mapper.is_some() && state.configuration.collapses {
+        let own = arrays::forgotten(&state.module, state.func);
+        type Headed<'a> = (&'a Function, Block);
+        let machine = &state.machine;
+        let is_worth = |(before, inner): Headed<'_>, (after, header): Headed<'_>, times: u64| {
+            let cycles = |func, header| arrays::estimate(func, header, &own, machine);
+            let whole = cycles(after, header);
+            whole.is_some_and(|whole| cycles(before, inner).is_none_or(|one| whole < times * one))
+        };
+        let func = &mut state.module.functions[state.func];
+        state.collapsed = collapse::run(func, &state.configuration.nests, is_worth);
+    }
+    Ok(())
+}
+
+/// Attempts that undo what was made of one pair of loops or one nest, before all is undone: each takes
+/// as long as the first.
+const ATTEMPTS: usize = 3;
+
+/// The configuration without what made a loop of several, and what that is called.
+fn without(state: &Compilation, header: Block) -> Option<(Configuration, &'static str)> {
+    let mut new = state.configuration.clone();
+    let nest = state.collapsed.iter().rfind(|(made, _)| *made == header);
+    let pair = state.merged.iter().rfind(|(made, _)| *made == header);
+    let is_last = new.nests.len() + new.unmerged.len() >= ATTEMPTS;
+    let what = match (nest, pair) {
+        (Some((_, outer)), _) => {
+            new.nests.extend(outer);
+            "NotCollapsed"
+        }
+        (None, Some(&(_, pair))) => {
+            new.unmerged.insert(pair);
+            "NotMerged"
+        }
+        (None, None) => return None,
+    };
+    if is_last {
+        (new.merges, new.collapses) = (false, false);
+    }
+    Some((new, what))
 }
 
 fn run_arrays(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Stop<Configuration>> {
@@ -119,15 +166,22 @@ fn run_arrays(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Stop<
     let tools = arrays::Tools { machine: &state.machine, mapper, sources: cx.sources };
     state.decisions = arrays::run(&mut state.module, state.func, tools, &mut state.arrays);
     // What is too much for an array together may be enough for it one by one.
-    let is_lost = |d: &&arrays::Decision| d.place.is_err() && state.merged.contains(&d.header);
-    if let Some(lost) = state.decisions.iter().find(is_lost) {
-        let message = Message::of("loops that were merged here are too much for an array together");
+    let lost = state.decisions.iter().filter(|d| d.place.is_err());
+    if let Some((lost, (new, what))) =
+        lost.filter_map(|d| Some((d, without(state, d.header)?))).next()
+    {
+        let (pass, message) = match what {
+            "NotMerged" => {
+                ("merge", "loops that were merged here are too much for an array together")
+            }
+            _ => ("collapse", "no array runs the loops here as one"),
+        };
         let why = Remark {
             kind: RemarkKind::Missed,
             span: lost.span,
-            ..remark(state, "merge", "NotMerged", message)
+            ..remark(state, pass, what, Message::of(message))
         };
-        return Err(Stop::retry(Configuration { merges: false }, Some(why)));
+        return Err(Stop::retry(new, Some(why)));
     }
     loops(state, cx);
     // Of the questions which version runs, loops around answer some.

@@ -1,5 +1,7 @@
 //! What the passes work on: a function, then its instructions, then a program.
 
+use std::collections::BTreeSet;
+
 use nbcc_ir::{Block, Func, Module, PrintOptions, print_function, verify_module};
 use nbcc_isa_sdpnm::Machine;
 use nbcc_isa_sdpnm::core::CoreProgram;
@@ -18,6 +20,19 @@ use crate::map::mappers::Mapper;
 pub struct Configuration {
     /// Whether loops are merged.
     pub merges: bool,
+    /// Whether nests are collapsed.
+    pub collapses: bool,
+    /// The headers of pairs of loops that are not merged.
+    pub unmerged: BTreeSet<[Block; 2]>,
+    /// The headers of the outer loops of nests that are not collapsed.
+    pub nests: BTreeSet<Block>,
+}
+
+impl Configuration {
+    /// Whether the same is tried with loops that stand one behind the other.
+    pub fn merges_as(&self, other: &Configuration) -> bool {
+        self.merges == other.merges && self.unmerged == other.unmerged
+    }
 }
 
 /// The compilation state.
@@ -33,8 +48,10 @@ pub struct Compilation {
     pub mapper: Option<&'static Mapper>,
     /// What this attempt does.
     pub configuration: Configuration,
-    /// The headers of loops that were made of several.
-    pub merged: Vec<Block>,
+    /// The headers of loops that were made of two, with those of the two.
+    pub merged: Vec<(Block, [Block; 2])>,
+    /// The headers of loops that were made of nests, with those of the outer loops.
+    pub collapsed: Vec<(Block, Vec<Block>)>,
     /// What loops on arrays need.
     pub arrays: Arrays,
     /// What became of each loop.
@@ -64,8 +81,14 @@ impl Compilation {
             func,
             machine,
             mapper,
-            configuration: Configuration { merges: true },
+            configuration: Configuration {
+                merges: true,
+                collapses: true,
+                unmerged: BTreeSet::new(),
+                nests: BTreeSet::new(),
+            },
             merged: Vec::new(),
+            collapsed: Vec::new(),
             arrays: Arrays::default(),
             decisions: Vec::new(),
             objects: Objects::default(),

@@ -172,5 +172,6 @@ fn start(program: Program, request: &Request, cx: &mut Context<'_>) -> Result<Co
     let divides = choice("division") != Some("core");
     let merges = choice("merge") != Some("off");
     let state = Compilation::new(module, func, machine, mapper.filter(|_| divides));
-    Ok(Compilation { configuration: Configuration { merges }, ..state })
+    let configuration = Configuration { merges, ..state.configuration.clone() };
+    Ok(Compilation { configuration, ..state })
 }

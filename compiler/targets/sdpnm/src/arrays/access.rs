@@ -2,7 +2,7 @@
 
 use nbcc_ir::{Block, Inst, Mem, Value};
 
-use super::evolution::Evolution;
+use super::evolution::{Digit, Evolution};
 
 /// A load or a store.
 #[derive(Clone, Debug)]
@@ -26,7 +26,7 @@ pub struct Access {
 /// The number of an element.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Subscript {
-    /// It grows by as much in each iteration.
+    /// It grows by as much in each iteration, or with the loops that the loop was made of.
     Linear(Evolution),
     /// It is never outside, whatever it is.
     Inside(Value),
@@ -50,7 +50,18 @@ pub enum Distance {
 pub fn distance_between(a: &Subscript, b: &Subscript) -> Distance {
     let (Subscript::Linear(a), Subscript::Linear(b)) = (a, b) else { return Distance::Any };
     let apart = b.start.plus(&a.start, -1).as_constant();
-    let (Some(apart), true) = (apart, a.step == b.step) else { return Distance::Any };
+    let is_same = a.step == b.step && a.quotients == b.quotients;
+    let (Some(apart), true) = (apart, is_same) else { return Distance::Any };
+    if !a.is_linear() {
+        let Some(mut digits) = a.digits(MOST) else { return Distance::Any };
+        digits.sort_unstable_by_key(|digit| digit.factor.abs());
+        return match ways(&digits, apart.into()) {
+            0 => Distance::Never,
+            1 if apart == 0 => Distance::After(0),
+            // As many iterations later in some iterations, but not in all.
+            _ => Distance::Any,
+        };
+    }
     match a.step.as_constant() {
         None => Distance::Any,
         Some(0) if apart == 0 => Distance::Always,
@@ -61,6 +72,88 @@ pub fn distance_between(a: &Subscript, b: &Subscript) -> Distance {
             match apart % step {
                 0 => Distance::After(-apart / step),
                 _ => Distance::Never,
+            }
+        }
+    }
+}
+
+/// Iterations of a nest at most ([`Evolution::quotients`]).
+const MOST: u32 = 1 << 15;
+
+/// In how many ways digits of two iterations can differ so that their words are so far apart; more
+/// than one way is 2. The digit of the greatest factor is the last.
+fn ways(digits: &[Digit], apart: i64) -> u32 {
+    let Some((digit, below)) = digits.split_last() else { return u32::from(apart == 0) };
+    let reach: i64 = below.iter().map(|digit| digit.factor.abs() * (digit.count - 1)).sum();
+    if digit.factor == 0 {
+        // All factors are.
+        let is_alone = digits.iter().all(|digit| digit.count == 1);
+        return if apart != 0 { 0 } else { 2 - u32::from(is_alone) };
+    }
+    let size = digit.factor.abs();
+    let most = digit.count - 1;
+    let (first, last) = ((apart - reach).div_euclid(size), (apart + reach).div_euclid(size));
+    let mut found = 0;
+    for times in first.max(-most)..=last.min(most) {
+        found += ways(below, apart - times * size);
+        if found > 1 {
+            return 2;
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use nbcc_analysis::Affine;
+
+    use super::*;
+
+    /// Where two subscripts of a nest of `counts[1]` times `counts[0]` iterations meet, by trying.
+    fn tried(counts: [i32; 2], factors: [i32; 2], apart: i32) -> Distance {
+        let mut found = Vec::new();
+        let at = |n: i32| factors[0] * (n % counts[0]) + factors[1] * (n / counts[0]);
+        let all = counts[0] * counts[1];
+        for i in 0..all {
+            found.extend((0..all).filter(|&j| at(j) + apart == at(i)).map(|j| j - i));
+        }
+        match &found[..] {
+            [] => Distance::Never,
+            found if found.len() == all as usize && found.iter().all(|&later| later == 0) => {
+                Distance::After(0)
+            }
+            _ => Distance::Any,
+        }
+    }
+
+    #[test]
+    fn subscripts_of_nests_meet_where_they_are_said_to() {
+        for (counts, factors) in [
+            ([5, 3], [1, 7]),
+            ([5, 3], [1, 4]),
+            ([5, 3], [3, 1]),
+            ([4, 6], [-2, 8]),
+            ([4, 6], [0, 1]),
+            ([3, 3], [6, 2]),
+        ] {
+            let quotient = factors[1] - factors[0] * counts[0];
+            let of = |start: i32| {
+                Subscript::Linear(Evolution {
+                    step: Affine::constant(factors[0]),
+                    quotients: [(counts[0] as u32, quotient)].into(),
+                    ..Evolution::fixed(Affine::constant(start))
+                })
+            };
+            for apart in -40..40 {
+                let said = distance_between(&of(3), &of(3 + apart));
+                let is = tried(counts, factors, apart);
+                // How often the outer loop runs is not known.
+                let is_fine = said == is || said == Distance::Any;
+                assert!(is_fine, "{counts:?} {factors:?} {apart}: {said:?}, not {is:?}");
+            }
+            if factors[1].abs() > factors[0].abs() {
+                let own = distance_between(&of(0), &of(0));
+                assert_eq!(own, tried(counts, factors, 0), "{counts:?} {factors:?}");
             }
         }
     }

@@ -12,7 +12,7 @@ use nbcc_isa_sdpnm::config::{Memory, Opcode, Options, Width};
 
 use super::access::{Access, Subscript};
 use super::body::{Body, Global, Node, Operand};
-use super::evolution::{Evolution, Evolutions, Limit};
+use super::evolution::{Evolution, Evolutions, Limit, reciprocal};
 use super::pairs;
 use super::reuse::{Reuse, reuses};
 use super::shape::Shape;
@@ -104,7 +104,7 @@ const FEW: [usize; 3] = [8, 4, 0];
 /// About the cycles that a loop takes, with the global registers that the core writes before: one, and
 /// four to put two halves together. An access to memory is the more in the way of others the more there
 /// are: of 4 to 16 in a slot each one adds about a sixth of a cycle.
-fn cost(built: &Built, terms: &Terms<'_>) -> u32 {
+pub(super) fn cost(built: &Built, terms: &Terms<'_>) -> u32 {
     let write = |global: &Global| match *global {
         Global::Pair(low, high) if (terms.is_fresh)(low) || (terms.is_fresh)(high) => 5,
         _ => 1,
@@ -127,6 +127,8 @@ pub struct Built {
     pub least_trips: u32,
     /// What must hold.
     pub limits: Vec<Limit>,
+    /// How often it runs, where that is constant.
+    pub trips: Option<u32>,
 }
 
 /// Where a value is after the loop.
@@ -216,7 +218,7 @@ fn build_with(
         outcomes.push((value, Outcome::Export(number)));
     }
     builder.order()?;
-    let limits = builder.evolutions.limits();
+    let (limits, trips) = (builder.evolutions.limits(), builder.evolutions.trips());
     let Builder { mut body, mut accesses, least_trips, .. } = builder;
     let numbers = pairs::run(&mut body);
     for access in &mut accesses {
@@ -233,7 +235,7 @@ fn build_with(
             body.nodes.len()
         ));
     }
-    Ok(Built { body, accesses, results: outcomes, least_trips, limits })
+    Ok(Built { body, accesses, results: outcomes, least_trips, limits, trips })
 }
 
 /// Operations in a chain at most: each is a level of the builder's recursion.
@@ -414,10 +416,7 @@ impl Builder<'_> {
             return None;
         }
         let bytes = self.reachable(*mem).ok()?;
-        let subscript = Subscript::Linear(Evolution {
-            start: self.evolutions.fixed(index),
-            step: Default::default(),
-        });
+        let subscript = Subscript::Linear(Evolution::fixed(self.evolutions.fixed(index)));
         let block = self.shape.header;
         let is_known = self.accesses.iter().any(|access| access.inst == inst);
         if !is_known {
@@ -600,10 +599,15 @@ impl Builder<'_> {
                 memory.offset = constant.wrapping_mul(bytes);
                 if let Some(step) = evolution.step.as_constant() {
                     memory.stride = step.wrapping_mul(bytes);
-                    return Ok((
-                        self.global(Global::Address(access.mem, start, access.bytes)),
-                        memory,
-                    ));
+                    let mut address = self.global(Global::Address(access.mem, start, access.bytes));
+                    for (&period, &factor) in &evolution.quotients {
+                        let part = self.quotient(period, factor.wrapping_mul(bytes))?;
+                        address = self.op(Opcode::Add, part, address);
+                    }
+                    return Ok((address, memory));
+                }
+                if !evolution.is_linear() {
+                    return self.refuse("subscripts of a nest that grow by no constant");
                 }
                 // A sum that grows by a global register: before the first iteration a step less.
                 let before = start.plus(&evolution.step, -1);
@@ -637,6 +641,45 @@ impl Builder<'_> {
                 Ok((self.op(Opcode::Add, scaled, base), memory))
             }
         }
+    }
+
+    /// The quotient of the iteration by a period, times a factor.
+    fn quotient(&mut self, period: u32, factor: i32) -> Building<Operand> {
+        let params = &self.func.blocks[self.shape.header].params;
+        let is_iteration = |&&param: &&Value| {
+            let evolution = self.evolutions.of(param);
+            evolution.is_some_and(|of| {
+                of.start.as_constant() == Some(0) && of.step.as_constant() == Some(1)
+            })
+        };
+        let (Some(&iteration), Some(trips)) =
+            (params.iter().find(is_iteration), self.evolutions.trips())
+        else {
+            return self.refuse("quotients of what counts iterations elsewhere");
+        };
+        let Some((by, amount)) = reciprocal(period, trips) else {
+            return self.refuse(format!("quotients by {period}"));
+        };
+        let (iteration, _) = self.word(iteration)?;
+        let quotient = match by {
+            1 => self.op(Opcode::Lrs, iteration, Operand::Immediate(amount as i32)),
+            by => {
+                let options = Options { scale: amount as u8, ..Options::default() };
+                let by = Operand::Immediate(by as i32);
+                Operand::node(self.node(Opcode::MultS, options, iteration, by, None))
+            }
+        };
+        // Quotients have 16 bits, and so must factors, but for powers of two.
+        let zeros = if i16::try_from(factor).is_ok() { 0 } else { factor.trailing_zeros() };
+        let part = match i16::try_from(factor >> zeros) {
+            Ok(1) => quotient,
+            Ok(factor) => self.op(Opcode::MultS, quotient, Operand::Immediate(factor.into())),
+            Err(_) => return self.refuse("subscripts of a nest that grow by so much"),
+        };
+        Ok(match zeros {
+            0 => part,
+            amount => self.op(Opcode::LSftS, part, Operand::Immediate(amount as i32)),
+        })
     }
 
     /// How a value that is used behind the loop gets there.

@@ -6,6 +6,10 @@ use nbcc_isa_sdpnm::config::Opcode;
 use super::access::{Access, Distance, Subscript, distance_between};
 use super::body::Order;
 use super::build::{Builder, Building};
+use super::evolution::Evolution;
+
+/// What words of a nest grow by less than.
+const FAR: i32 = 1 << 29;
 
 impl Builder<'_> {
     /// Finds all accesses of the loop.
@@ -23,7 +27,15 @@ impl Builder<'_> {
                 let &[index] = &subscripts[..] else {
                     return self.refuse("accesses with several subscripts");
                 };
-                let subscript = match self.evolutions.of(index) {
+                // Whether the ends of a nest are inside is asked in words.
+                let is_near = |evolution: &Evolution| {
+                    let trips = self.evolutions.trips().unwrap_or(u32::MAX);
+                    evolution.is_linear()
+                        || evolution.reach(trips).is_some_and(|(least, most)| {
+                            least > -i64::from(FAR) && most < i64::from(FAR)
+                        })
+                };
+                let subscript = match self.evolutions.in_nest(index).filter(is_near) {
                     Some(evolution) => Subscript::Linear(evolution),
                     None => match func.mems[mem].extents[0] {
                         Extent::Fixed(count)

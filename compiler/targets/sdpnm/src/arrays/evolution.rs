@@ -1,39 +1,127 @@
 //! How words of a loop grow: as `start + step * iteration`, modulo 2^32, with forms over values that
 //! the loop does not change (Bachmann, Wang, Zima, "Chains of Recurrences", ISSAC 1994, first order
 //! only). Values of 64 bits have the evolution of their low word.
+//!
+//! In a loop that was made of a nest, words grow with the loops that it was made of as well: by
+//! quotients of the iteration ([`Evolution::quotients`]).
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
 
 use nbcc_analysis::{Affine, AffineForms};
 use nbcc_ir::{BinaryOp, ConvertOp, Function, Op, Scalar, Type, UnaryOp, Value, ValueDef};
 
+use super::flatten::trips;
 use super::shape::Shape;
 
-/// `start + step * iteration`.
+/// `start + step * iteration`, and of each quotient `factor * (iteration / period)`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Evolution {
     /// The value in the first iteration.
     pub start: Affine,
     /// What each iteration adds.
     pub step: Affine,
+    /// Factors by periods. No factor is 0, no period less than 2.
+    pub quotients: BTreeMap<u32, i32>,
+}
+
+/// What a word grows by with one of the loops that a loop was made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Digit {
+    /// With each of its iterations.
+    pub factor: i64,
+    /// Its iterations.
+    pub count: i64,
 }
 
 impl Evolution {
-    fn fixed(start: Affine) -> Evolution {
-        Evolution { start, step: Affine::default() }
+    /// What stays as it is.
+    pub fn fixed(start: Affine) -> Evolution {
+        Evolution { start, step: Affine::default(), quotients: BTreeMap::new() }
+    }
+
+    /// Whether there are no quotients.
+    pub fn is_linear(&self) -> bool {
+        self.quotients.is_empty()
+    }
+
+    /// Whether it is the same in each iteration.
+    fn is_fixed(&self) -> bool {
+        self.step == Affine::default() && self.is_linear()
     }
 
     fn plus(&self, other: &Evolution, factor: i32) -> Evolution {
+        let mut quotients = self.quotients.clone();
+        for (&period, &more) in &other.quotients {
+            let own = quotients.entry(period).or_default();
+            *own = own.wrapping_add(more.wrapping_mul(factor));
+        }
+        quotients.retain(|_, factor| *factor != 0);
         Evolution {
             start: self.start.plus(&other.start, factor),
             step: self.step.plus(&other.step, factor),
+            quotients,
         }
     }
 
     fn times(&self, factor: i32) -> Evolution {
-        Evolution { start: self.start.times(factor), step: self.step.times(factor) }
+        let mut quotients = self.quotients.clone();
+        quotients.values_mut().for_each(|own| *own = own.wrapping_mul(factor));
+        quotients.retain(|_, factor| *factor != 0);
+        Evolution { start: self.start.times(factor), step: self.step.times(factor), quotients }
     }
+
+    /// The iteration as a number of several digits, the lowest first: each period divides the next
+    /// one, and each digit adds to the word what it is times a factor. `None` where periods or steps
+    /// are not of that kind.
+    pub fn digits(&self, trips: u32) -> Option<Vec<Digit>> {
+        let step = i64::from(self.step.as_constant()?);
+        let periods: Vec<u32> = [1].into_iter().chain(self.quotients.keys().copied()).collect();
+        let digit = |(number, &period): (usize, &u32)| {
+            let count = match periods.get(number + 1) {
+                Some(next) if next % period != 0 => return None,
+                Some(next) => next / period,
+                None => trips.div_ceil(period),
+            };
+            let below = self.quotients.range(..=period);
+            let parts = below.map(|(&p, &factor)| i64::from(factor) * i64::from(period / p));
+            let factor = step * i64::from(period) + parts.sum::<i64>();
+            Some(Digit { factor, count: count.into() })
+        };
+        periods.iter().enumerate().map(digit).collect()
+    }
+
+    /// The least and the greatest that is added to the start, in as many iterations.
+    pub fn reach(&self, trips: u32) -> Option<(i64, i64)> {
+        let ends = self.digits(trips)?.into_iter().map(|digit| digit.factor * (digit.count - 1));
+        Some(ends.fold((0, 0), |(least, most), end| (least + end.min(0), most + end.max(0))))
+    }
+}
+
+/// What a number is multiplied with and shifted right by for its quotient by a period: exact for all
+/// numbers below `count`, with factors of 16 bits (Granlund, Montgomery, "Division by invariant
+/// integers using multiplication", PLDI 1994).
+pub fn reciprocal(period: u32, count: u32) -> Option<(u32, u32)> {
+    if period.is_power_of_two() {
+        return Some((1, period.trailing_zeros()));
+    }
+    (8..31).find_map(|amount| {
+        let by = (1 << amount) / period + 1;
+        (by <= HALF && count <= HALF + 1 && divides(by, amount, period, count))
+            .then_some((by, amount))
+    })
+}
+
+/// The greatest number of 16 bits with a sign.
+const HALF: u32 = (1 << 15) - 1;
+
+fn divides(by: u32, amount: u32, period: u32, count: u32) -> bool {
+    // Quotients grow with numbers: wrong ones are found at the ends of periods.
+    let is_right = |n: u32| (u64::from(n) * u64::from(by)) >> amount == u64::from(n / period);
+    (1..=count.div_ceil(period)).all(|k| {
+        let end = (k * period).min(count) - 1;
+        is_right(end) && (k * period >= count || is_right(k * period))
+    })
 }
 
 /// What was assumed of an evolution: that it stays within limits, both inclusive.
@@ -58,12 +146,14 @@ pub struct Evolutions<'a> {
     forms: &'a AffineForms,
     limits: RefCell<Vec<Limit>>,
     known: RefCell<BTreeMap<Value, Option<Evolution>>>,
+    trips: OnceCell<Option<u32>>,
 }
 
 impl<'a> Evolutions<'a> {
     /// Those of a loop.
     pub fn new(func: &'a Function, shape: &'a Shape, forms: &'a AffineForms) -> Evolutions<'a> {
-        Evolutions { func, shape, forms, limits: RefCell::default(), known: RefCell::default() }
+        let (limits, known) = Default::default();
+        Evolutions { func, shape, forms, limits, known, trips: OnceCell::new() }
     }
 
     /// What the evolutions that were given hold under.
@@ -73,7 +163,18 @@ impl<'a> Evolutions<'a> {
 
     /// How a value evolves, if it does so linearly.
     pub fn of(&self, value: Value) -> Option<Evolution> {
+        self.in_nest(value).filter(Evolution::is_linear)
+    }
+
+    /// How a value evolves, be it with quotients.
+    pub fn in_nest(&self, value: Value) -> Option<Evolution> {
         self.within(value, DEPTH)
+    }
+
+    /// How often the loop runs, where that is constant.
+    pub fn trips(&self) -> Option<u32> {
+        let find = || trips(self.func, self.shape, self.forms).and_then(|n| u32::try_from(n).ok());
+        *self.trips.get_or_init(find)
     }
 
     /// A value that the loop does not change, as a form.
@@ -119,8 +220,8 @@ impl<'a> Evolutions<'a> {
                 let first = self.shape.entry_args[number as usize];
                 let next = self.shape.back_args[number as usize];
                 let step = self.growth(next, value, depth - 1)?;
-                let start = self.within(first, depth - 1)?.start;
-                return Some(Evolution { start, step });
+                let first = self.within(first, depth - 1)?;
+                return Some(Evolution { step, ..first });
             }
             ValueDef::Result(inst, _) => inst,
         };
@@ -135,12 +236,35 @@ impl<'a> Evolutions<'a> {
                 let amount = func.splat_constant(b).filter(|&amount| amount < 32)?;
                 Some(of(a)?.times(1i32 << amount))
             }
+            Op::Binary(BinaryOp::Lshr, a, b) if func.ty(value) == Type::I32 => {
+                let amount = func.splat_constant(b).filter(|&amount| amount < 32)? as u32;
+                let factor = |value: Value| {
+                    let by = func.splat_constant(value)? as u32;
+                    (by <= HALF).then_some(by)
+                };
+                if let Some(&Op::Binary(BinaryOp::Imul, x, y)) = func.def_op(a)
+                    && let Some(by) = factor(y)
+                {
+                    return self.quotient(&of(x)?, by, amount);
+                }
+                self.quotient(&of(a)?, 1, amount)
+            }
+            // What is left of a number but its multiples of a power of two.
+            Op::Binary(BinaryOp::And, a, b) if func.ty(value) == Type::I32 => {
+                let mask = func.splat_constant(b).filter(|&mask| mask < u64::from(HALF))? as u32;
+                let (a, period) = (of(a)?, mask + 1);
+                if !period.is_power_of_two() || mask == 0 {
+                    return None;
+                }
+                let quotient = self.quotient(&a, 1, period.trailing_zeros())?;
+                Some(a.plus(&quotient, -(period as i32)))
+            }
             // A frontend may keep subscripts from wrapping in that way.
             Op::Binary(op @ (BinaryOp::Smin | BinaryOp::Smax | BinaryOp::Umin), a, b)
                 if func.ty(value) == Type::I32 =>
             {
                 let bound = func.splat_constant(b)? as u32 as i32;
-                let of = of(a)?;
+                let of = of(a).filter(Evolution::is_linear)?;
                 let (least, most) = match op {
                     BinaryOp::Smax => (Some(bound), i32::MAX),
                     BinaryOp::Umin if bound >= 0 => (Some(0), bound),
@@ -158,6 +282,27 @@ impl<'a> Evolutions<'a> {
             }
             _ => None,
         }
+    }
+
+    /// A number times a factor and shifted right, where that is its quotient by a period, and the
+    /// number is the iteration without multiples of that.
+    fn quotient(&self, of: &Evolution, by: u32, amount: u32) -> Option<Evolution> {
+        let is_iteration =
+            of.start.as_constant() == Some(0) && of.step.as_constant() == Some(1) && by > 0;
+        let (0, greatest) = of.reach(self.trips().filter(|_| is_iteration)?)? else { return None };
+        let count = u32::try_from(greatest).ok().filter(|&greatest| greatest <= HALF)? + 1;
+        let period = (1u32 << amount).div_ceil(by);
+        let is_whole = |(&p, &factor): (&u32, &i32)| {
+            p % period == 0 && factor % i32::try_from(period).unwrap_or(i32::MAX) == 0
+        };
+        if period < 2 || !divides(by, amount, period, count) || !of.quotients.iter().all(is_whole) {
+            return None;
+        }
+        let mut quotients = of.quotients.clone();
+        quotients.values_mut().for_each(|factor| *factor /= period as i32);
+        *quotients.entry(period).or_default() += 1;
+        quotients.retain(|_, factor| *factor != 0);
+        Some(Evolution { quotients, ..Evolution::fixed(Affine::default()) })
     }
 
     /// Notes what an evolution holds under.
@@ -202,7 +347,7 @@ impl<'a> Evolutions<'a> {
 /// A product, where one factor is fixed: a constant, or a single value where the other starts and
 /// grows by constants.
 fn product(a: &Evolution, b: &Evolution) -> Option<Evolution> {
-    let (moving, fixed) = match (a.step == Affine::default(), b.step == Affine::default()) {
+    let (moving, fixed) = match (a.is_fixed(), b.is_fixed()) {
         (_, true) => (a, &b.start),
         (true, false) => (b, &a.start),
         _ => return None,
@@ -211,8 +356,9 @@ fn product(a: &Evolution, b: &Evolution) -> Option<Evolution> {
         return Some(moving.times(factor));
     }
     match (moving.start.as_constant(), moving.step.as_constant()) {
-        (Some(start), Some(step)) => {
-            Some(Evolution { start: fixed.times(start), step: fixed.times(step) })
+        (Some(start), Some(step)) if moving.is_linear() => {
+            let step = fixed.times(step);
+            Some(Evolution { step, ..Evolution::fixed(fixed.times(start)) })
         }
         _ => None,
     }

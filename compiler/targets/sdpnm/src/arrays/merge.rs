@@ -26,9 +26,10 @@ const MAX_OPERATIONS: u64 = 420;
 /// Blocks between two loops at most.
 const MAX_BETWEEN: usize = 16;
 
-/// Merges loops until nothing changes; the headers of those that came out.
-pub fn run(func: &mut Function) -> Vec<Block> {
-    let mut made: Vec<Block> = Vec::new();
+/// Merges loops until nothing changes, but for pairs of loops of these headers; the headers of those
+/// that came out, each with those of the pair.
+pub fn run(func: &mut Function, refused: &BTreeSet<[Block; 2]>) -> Vec<(Block, [Block; 2])> {
+    let mut made = Vec::new();
     'again: loop {
         let headers: Vec<Block> = {
             let forest = forest(func);
@@ -40,10 +41,14 @@ pub fn run(func: &mut Function) -> Vec<Block> {
         }
         for &header in &headers {
             let Some(pair) = Pair::new(func, header) else { continue };
+            let names = [pair.first.header, header];
+            if refused.contains(&names) {
+                continue;
+            }
             let mut trial = func.clone();
             if let Some(header) = merged(&mut trial, header, &pair) {
                 *func = trial;
-                made.push(header);
+                made.push((header, names));
                 continue 'again;
             }
         }
@@ -56,7 +61,7 @@ fn forest(func: &Function) -> LoopForest {
 }
 
 /// Gives a loop a block that enters it.
-fn enter_by_jump(func: &mut Function, header: Block) {
+pub(super) fn enter_by_jump(func: &mut Function, header: Block) {
     let cfg = Cfg::new(func);
     let forest = LoopForest::new(&cfg, &Dominators::new(func));
     if let Some(l) = forest.headed_by(header) {

@@ -7,6 +7,7 @@
 pub mod access;
 pub mod body;
 pub mod build;
+pub mod collapse;
 mod collect;
 pub mod ddg;
 pub mod evolution;
@@ -327,19 +328,51 @@ fn attempt(
     Ok(on_array)
 }
 
-/// From how many iterations on an array takes less time than the core.
-fn worthwhile(built: &build::Built, mapped: &Mapped, core_cycles: u32, machine: &Machine) -> u32 {
+/// About the cycles of an array for a loop each time that it is started, with what the core does for it;
+/// `own` as of [`forgotten`]. `None` where an array cannot run it or nobody knows how often it runs.
+pub fn estimate(
+    func: &Function,
+    header: Block,
+    own: &BTreeSet<Mem>,
+    machine: &Machine,
+) -> Option<u64> {
+    let cfg = Cfg::new(func);
+    let forest = LoopForest::new(&cfg, &Dominators::new(func));
+    let shape = Shape::new(func, &cfg, &forest, forest.headed_by(header)?).ok()?;
+    let trips = shape.usual_trips(func).filter(|_| version::can_count(func, &shape))?;
+    let forms = AffineForms::new(func, &cfg);
+    let results = version::results(func, &shape);
+    let fresh = fresh(func, &shape);
+    let cycles = |reuse: Option<usize>| {
+        let terms = Terms {
+            globals: machine.control.globals as usize,
+            own,
+            reuse,
+            iterations: trips,
+            interval: &|body: &body::Body| place::bounds(body, &machine.array).mii,
+            is_fresh: &|value| func.def_inst(value).is_none_or(|inst| fresh.contains(&inst)),
+        };
+        let built = build::build(func, &shape, &forms, &results, terms).ok()?;
+        let interval = place::bounds(&built.body, &machine.array);
+        let chain = 2 * interval.mii;
+        Some(u64::from(build::cost(&built, &terms)) + handing(&built, machine) + u64::from(chain))
+    };
+    [None, Some(FOLLOWERS[0])].into_iter().filter_map(cycles).min()
+}
+
+/// What the core takes to hand values to an array, to start it and to take results, in cycles.
+fn handing(built: &build::Built, machine: &Machine) -> u64 {
     let exports = built.results.len() as u64;
     let globals = built.body.globals.len() as u64;
+    10 + 5 * globals + (3 + u64::from(machine.core.load_cycles)) * exports
+}
+
+/// From how many iterations on an array takes less time than the core.
+fn worthwhile(built: &build::Built, mapped: &Mapped, core_cycles: u32, machine: &Machine) -> u32 {
     // Bounds are compared in 64 bits; control words have addresses of their own.
     let checks = built.accesses.len() as u64 * 10 + built.limits.len() as u64 * 14 + 12;
     let load = u64::from(machine.array.rows * machine.control.load_row_cycles * 2);
-    let overhead = 10
-        + 5 * globals
-        + (3 + u64::from(machine.core.load_cycles)) * exports
-        + checks
-        + load
-        + mapped.depth;
+    let overhead = handing(built, machine) + checks + load + mapped.depth;
     let saved = u64::from(core_cycles - u32::from(mapped.package.ii));
     u32::try_from(overhead / saved + 1).unwrap_or(u32::MAX).max(2)
 }
@@ -394,7 +427,7 @@ fn homes(
 }
 
 /// The objects of which nobody knows the contents behind a function that is called once.
-fn forgotten(module: &Module, func: nbcc_ir::Func) -> BTreeSet<Mem> {
+pub fn forgotten(module: &Module, func: nbcc_ir::Func) -> BTreeSet<Mem> {
     let locals = module.functions[func].mems.iter();
     let locals = locals.filter(|(_, data)| data.storage == Storage::Own).map(|(mem, _)| mem);
     promote::own_objects(module, func).into_keys().chain(locals).collect()

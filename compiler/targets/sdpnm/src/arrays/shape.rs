@@ -59,11 +59,24 @@ impl Shape {
     /// # Errors
     /// Why it is none of these loops, in words that follow "this loop stays on the core: ".
     pub fn new(func: &Function, cfg: &Cfg, forest: &LoopForest, l: Loop) -> Result<Shape, String> {
+        match forest.loops[l].inner.is_empty() {
+            true => Shape::around(func, cfg, forest, l),
+            false => Err("there is a loop inside it".to_string()),
+        }
+    }
+
+    /// The same of a loop with loops inside, of which `blocks` has no blocks.
+    ///
+    /// # Errors
+    /// Why it is none of these loops.
+    pub fn around(
+        func: &Function,
+        cfg: &Cfg,
+        forest: &LoopForest,
+        l: Loop,
+    ) -> Result<Shape, String> {
         let data = &forest.loops[l];
         let why = |text: &str| Err(text.to_string());
-        if !data.inner.is_empty() {
-            return why("there is a loop inside it");
-        }
         let &[latch] = &data.latches[..] else {
             return why("it goes back in more than one place");
         };
@@ -94,7 +107,8 @@ impl Shape {
             return why("it is entered by a branch");
         };
         let mut homes = BTreeMap::new();
-        for &block in &data.own {
+        let inside: BTreeSet<Block> = forest.blocks(l).into_iter().collect();
+        for &block in &inside {
             homes.extend(func.blocks[block].insts.iter().map(|&inst| (inst, block)));
         }
         let insts = func.blocks[header].insts.iter();
@@ -109,7 +123,7 @@ impl Shape {
             exit: exit.clone(),
             trips: Trips::Known(0),
             span: func.blocks[latch].span.or(first),
-            inside: data.own.iter().copied().collect(),
+            inside,
             homes,
         };
         let known = func.blocks[header].loop_info.as_ref().and_then(|info| info.trips);
@@ -163,9 +177,14 @@ impl Shape {
     fn step(&self, func: &Function, value: Value) -> Option<i32> {
         let (param, _) = self.offset(func, value)?;
         let ValueDef::Param(_, number) = func.values[param].def else { return None };
-        let (from, step) = self.offset(func, self.back_args[number as usize])?;
-        let small = step != 0 && step.unsigned_abs() <= MAX_STEP;
-        (from == param && small).then_some(step as i32)
+        self.growth(func, number as usize).filter(|&step| step != 0)
+    }
+
+    /// What each iteration adds to the parameter of the header of that number, if that is a constant.
+    pub fn growth(&self, func: &Function, number: usize) -> Option<i32> {
+        let (from, step) = self.offset(func, self.back_args[number])?;
+        let is_own = from == func.blocks[self.header].params[number];
+        (is_own && step.unsigned_abs() <= MAX_STEP).then_some(step as i32)
     }
 
     /// What the value that counts is compared with first, where it is a constant.

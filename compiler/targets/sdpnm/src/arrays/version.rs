@@ -288,9 +288,21 @@ fn inside(b: &mut Builder<'_>, built: &Built, last: Value, conditions: &mut Vec<
     for access in &built.accesses {
         let Subscript::Linear(evolution) = &access.subscript else { continue };
         let (start, step) = (&evolution.start, &evolution.step);
-        let key = (access.mem, start.terms.clone(), step.terms.clone(), step.constant);
-        let span = spans.entry(key).or_insert((start.constant, start.constant));
-        *span = (span.0.min(start.constant), span.1.max(start.constant));
+        // Words of a nest are lowest and highest in iterations that are known.
+        let in_nest = match evolution.is_linear() {
+            true => None,
+            false => built.trips.and_then(|trips| evolution.reach(trips)),
+        };
+        let (step, (least, most)) = match in_nest {
+            None => (step.clone(), (start.constant, start.constant)),
+            Some((least, most)) => {
+                let at = |more: i64| start.constant.saturating_add(more as i32);
+                (Affine::default(), (at(least), at(most)))
+            }
+        };
+        let key = (access.mem, start.terms.clone(), step.terms, step.constant);
+        let span = spans.entry(key).or_insert((least, most));
+        *span = (span.0.min(least), span.1.max(most));
     }
     for ((mem, terms, step_terms, step_constant), (least, greatest)) in spans {
         let step = Affine { terms: step_terms, constant: step_constant };

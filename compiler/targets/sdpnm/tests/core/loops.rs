@@ -197,11 +197,12 @@ fn agreed(source: &str, seed: u64) -> Result<bool, String> {
     Ok(!program.packages.is_empty())
 }
 
+fn setting(name: &str, otherwise: u64) -> u64 {
+    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)
+}
+
 #[test]
 fn random_loops_do_on_arrays_what_they_mean() {
-    let setting = |name: &str, otherwise: u64| {
-        std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)
-    };
     let (first, cases) = (setting("NBCC_FUZZ_SEED", 1), setting("NBCC_FUZZ_CASES", 60));
     let mut on_array = 0;
     let mut wrong = Vec::new();
@@ -408,6 +409,117 @@ L0.I2 store5 -> L1.I2 load6 (cic_cos_add + 6)
         "SM -> L0.I1 load1 (phase + 1)",
     ] {
         assert!(listing.lines().any(|other| other == line), "{line} is missing\n{listing}");
+    }
+}
+
+/// An element whose number is a sum of the counters `r`, `c` and, in a nest of three, `p`, of as many
+/// iterations.
+fn element_of_nest(rng: &mut Rng, trips: &[u64]) -> String {
+    let mut room = u64::from(ELEMENTS) - 1;
+    let mut terms = Vec::new();
+    for (counter, &trips) in ["c", "r", "p"].iter().zip(trips) {
+        let most = (room / (trips - 1)).min(12);
+        let factor = if *counter == "c" { most.min(1 + rng.below(2)) } else { rng.below(most + 1) };
+        room -= factor * (trips - 1);
+        terms.push(match rng.below(5) {
+            0 => format!("{factor} * ({} - {counter})", trips - 1),
+            _ => format!("{factor} * {counter}"),
+        });
+    }
+    let array = rng.below(ARRAYS.len() as u64);
+    format!("a{array}[{} + {}]", terms.join(" + "), rng.below(room + 1))
+}
+
+/// A function of a nest of two or three loops, of which the inner one is long enough to stay.
+fn nest(rng: &mut Rng) -> String {
+    let trips = [14 + rng.below(20), 2 + rng.below(4), 2 + rng.below(2)];
+    let trips = &trips[..2 + rng.below(2) as usize];
+    let mut text = function_of("@");
+    let mut body = String::from("int t = n;\n");
+    if let [.., planes] = trips
+        && trips.len() == 3
+    {
+        let _ = writeln!(body, "for (int p = 0; p < {planes}; p++)");
+    }
+    let _ = writeln!(body, "for (int r = 0; r < {}; r++) {{", trips[1]);
+    let before = match rng.below(3) {
+        0 => format!("a1[{} + r]", rng.below(40)),
+        1 => "r * 5 - n".to_string(),
+        _ => "n".to_string(),
+    };
+    let _ = writeln!(body, "int b = {before};\nfor (int c = 0; c < {}; c++) {{", trips[0]);
+    for _ in 0..2 + rng.below(3) {
+        let parts: Vec<String> = (0..3 + rng.below(8))
+            .map(|_| match rng.below(8) {
+                0 => "b".to_string(),
+                1 => "c".to_string(),
+                2 => "(r ^ 3)".to_string(),
+                3 => format!("({} >> 2)", element_of_nest(rng, trips)),
+                4 => format!("({} < b ? b : 9)", element_of_nest(rng, trips)),
+                _ => element_of_nest(rng, trips),
+            })
+            .collect();
+        let value = parts.join([" + ", " - ", " * "][rng.below(3) as usize]);
+        let _ = match rng.below(5) {
+            0 => writeln!(body, "s += {value};"),
+            1 => writeln!(body, "t ^= {value};"),
+            2 => writeln!(body, "if (({value}) & 1) {} = t;", element_of_nest(rng, trips)),
+            _ => writeln!(body, "{} = {value};", element_of_nest(rng, trips)),
+        };
+    }
+    body.push_str("}\n");
+    if rng.below(4) == 0 {
+        body.push_str("t += b;\n");
+    }
+    body.push_str("}\ns ^= t;\n");
+    text = text.replace('@', &body);
+    text
+}
+
+#[test]
+fn random_nests_do_on_arrays_what_they_mean() {
+    let (mut wrong, mut on_array) = (Vec::new(), 0);
+    let cases = setting("NBCC_FUZZ_CASES", 30);
+    let first = setting("NBCC_FUZZ_SEED", 1);
+    for seed in first..first + cases {
+        let source = nest(&mut Rng::new(seed));
+        match agreed(&source, seed) {
+            Ok(ran) => on_array += u64::from(ran),
+            Err(what) => wrong.push(format!("seed {seed}: {what}\n{source}")),
+        }
+    }
+    let shown = wrong[..wrong.len().min(3)].join("\n");
+    assert!(wrong.is_empty(), "{} of {cases} are wrong\n{shown}", wrong.len());
+    assert!(on_array * 4 >= cases, "{on_array} of {cases} came to an array");
+}
+
+/// How often the arrays of a function are started.
+fn starts(body: &str) -> u64 {
+    let source = function_of(body);
+    let (module, func) = common::compile(Path::new("loops.c"), &source, Some("f")).expect("C");
+    assert_eq!(agreed(&source, 3), Ok(true), "{source}");
+    let program = compile(&module, func, OptLevel::O2).expect("a program");
+    let ran = run(&program, &[3], &arrays(3)).expect("it runs");
+    ran.statistics.count("arrays.starts")
+}
+
+#[test]
+fn nests_start_an_array_once() {
+    // Too long to be unrolled.
+    let long = "a0[c + r] * a3[c + 17] + a2[c + 5] * a3[c] - a4[c + 2 * r] * a5[40 - c]";
+    let inner = |value: &str| format!("for (int c = 0; c < 30; c++) {{ {value} }}");
+    let nest = |body: &str| format!("for (int r = 0; r < 5; r++) {{ {body} }}");
+    for (body, expected) in [
+        (nest(&inner(&format!("a1[c + 3 * r] = {long};"))), 1),
+        (nest(&inner(&format!("s += {long};"))), 1),
+        // What is loaded before the inner loop, and not stored to.
+        (nest(&format!("int b = a5[r];{}", inner(&format!("s += {long} + b;")))), 1),
+        // Sums of each row are of no use behind another.
+        (nest(&format!("int b = 0; {} a0[r] = b;", inner(&format!("b += {long};")))), 5),
+        // What is loaded in each row may have been stored to.
+        (nest(&format!("int b = a1[r]; {}", inner(&format!("a1[c] = {long} + b;")))), 5),
+    ] {
+        assert_eq!(starts(&body), expected, "{body}");
     }
 }
 
