@@ -388,8 +388,8 @@ pub struct DiffArgs {
 /// `nbcc explain`.
 #[derive(Args, Debug)]
 pub struct ExplainArgs {
-    /// A source file, a line of it, or a diagnostic code
-    #[arg(value_name = "FILE[:LINE] | CODE", required_unless_present = "list")]
+    /// A source file, a line of it, a diagnostic code, or a word of the table that `run` prints
+    #[arg(value_name = "FILE[:LINE] | CODE | WORD", required_unless_present = "list")]
     pub what: Option<String>,
     /// List every diagnostic code with its title
     #[arg(long, conflicts_with = "what")]

@@ -37,6 +37,7 @@ pub static REGISTRY: Registry = Registry {
             instructions: "instructions",
             note: None,
             has_trace: false,
+            statistics: simulator::DEFINITIONS,
         },
     }],
 };

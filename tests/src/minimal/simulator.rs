@@ -11,7 +11,8 @@ use nbcc_sim_engine::statistics::row;
 use super::isa::{Inst, Latency, PhysReg, Program, REGISTERS};
 
 /// What is counted.
-const DEFINITIONS: &[Definition] = &[
+/// What its statistics mean.
+pub const DEFINITIONS: &[Definition] = &[
     row("schema_version", "-", "Version of this file's form."),
     row("target", "-", "The target."),
     row("machine.name", "-", "The machine."),

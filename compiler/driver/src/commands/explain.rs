@@ -1,4 +1,5 @@
-//! `nbcc explain`: a diagnostic code, or the decisions taken for a program or for a line of it.
+//! `nbcc explain`: a diagnostic code, a word of the table that follows a run, or the decisions taken for a
+//! program or for a line of it.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -12,7 +13,7 @@ use nbcc_placement::{Remark, RemarkKind};
 use crate::cli::ExplainArgs;
 use crate::session::{Session, Stop};
 use crate::style::{BOLD, CYAN, GREEN, YELLOW};
-use crate::{codes, compile, console};
+use crate::{codes, compile, console, registry};
 use nbcc_base::nearest;
 
 /// Runs the command.
@@ -23,6 +24,12 @@ pub fn explain(session: &mut Session, args: &ExplainArgs) -> Result<(), Stop> {
     };
     if is_code(what) {
         return explain_code(session, what);
+    }
+    if !Path::new(what).exists()
+        && let Some(text) = meaning(what)
+    {
+        console::print(&text);
+        return Ok(());
     }
     let (path, line) = split_line(what);
     let tools =
@@ -90,6 +97,29 @@ fn explain_code(session: &mut Session, code: &str) -> Result<(), Stop> {
         None => "`nbcc explain --list` lists all codes".to_string(),
     });
     Err(session.usage(error))
+}
+
+/// What a word of the table that follows a run means, or the key of a statistic, for each target that has
+/// it: a line each.
+fn meaning(what: &str) -> Option<String> {
+    let word = what.trim().to_lowercase().replace(' ', "_");
+    let is_it = |key: &str| {
+        key == word || key.split_once('.').is_some_and(|(_, name)| name.replace('.', "_") == word)
+    };
+    let mut text = String::new();
+    for entry in registry::get().targets {
+        let mut about = "";
+        for definition in entry.report.statistics {
+            if definition.about != "As above." {
+                about = definition.about;
+            }
+            if is_it(definition.key) {
+                let (target, key, unit) = (entry.target.name(), definition.key, definition.unit);
+                let _ = writeln!(text, "{target}: {BOLD}{key}{BOLD:#} ({unit}): {about}");
+            }
+        }
+    }
+    (!text.is_empty()).then_some(text)
 }
 
 /// Every code with its title, a line each.

@@ -29,6 +29,7 @@ pub const ENTRY: TargetEntry = TargetEntry {
         instructions: "instructions",
         note: None,
         has_trace: true,
+        statistics: nbcc_sim_ipim::statistics::DEFINITIONS,
     },
 };
 

@@ -20,6 +20,7 @@ use nbcc_isa::LoadError;
 use nbcc_isa::asm::AsmError;
 use nbcc_isa::machine::{Entry, MachineError, Override};
 use nbcc_pipeline::{Frontend, MachineInfo, ProgramKind, Target};
+use nbcc_sim_engine::Definition;
 
 use crate::kinds::functions::FunctionRunner;
 use crate::kinds::grids::GridRunner;
@@ -147,6 +148,8 @@ pub struct RunReport {
     pub note: Option<&'static str>,
     /// Whether it keeps a timeline.
     pub has_trace: bool,
+    /// What its statistics mean.
+    pub statistics: &'static [Definition],
 }
 
 /// A language that another compiler turns into one of ours.

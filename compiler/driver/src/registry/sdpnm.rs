@@ -24,7 +24,13 @@ pub const ENTRY: TargetEntry = TargetEntry {
     disassemble: asm::disassemble_elf,
     assemble: asm::assemble_elf,
     runner: Runner::Function(FunctionRunner { describe, call }),
-    report: RunReport { core: "core", instructions: "instructions", note: None, has_trace: true },
+    report: RunReport {
+        core: "core",
+        instructions: "instructions",
+        note: None,
+        has_trace: true,
+        statistics: nbcc_sim_sdpnm::DEFINITIONS,
+    },
 };
 
 /// Events that a timeline keeps: what viewers still open.

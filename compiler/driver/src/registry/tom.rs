@@ -27,6 +27,7 @@ pub const ENTRY: TargetEntry = TargetEntry {
         instructions: "warp instructions",
         note: None,
         has_trace: true,
+        statistics: nbcc_sim_tom::DEFINITIONS,
     },
 };
 
