@@ -3,7 +3,7 @@
 //! are found together, as constants are in the presence of branches (Wegman and Zadeck, TOPLAS 1991),
 //! with sets of immediates in the place of constants.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use nbcc_isa::Imm;
 use nbcc_isa_ipim::{INSTRUCTION_BYTES, Inst};
@@ -12,6 +12,10 @@ use crate::code::{Code, Step};
 
 /// A jump with more targets than this can go anywhere.
 const MAX_TARGETS: usize = 64;
+
+/// Looks at a stretch of code, on average, before all jumps are taken to go anywhere: those of compiled
+/// programs settle in three at most, and what does not settle soon is made to cost time.
+const MAX_LOOKS: usize = 16;
 
 /// The instructions that a register may hold the address of, the end of the program among them. What
 /// is no address of an instruction leads nowhere.
@@ -53,8 +57,13 @@ pub fn targets(code: &Code) -> BTreeMap<usize, Targets> {
     // Registers start as zero, the address of the first instruction.
     let start = vec![Targets::Known(vec![0]); registers.len()];
     leaders.insert(0, Some(start));
-    let mut work = vec![0];
-    while let Some(leader) = work.pop() {
+    let mut work = BTreeSet::from([0]);
+    let mut looks = 0;
+    while let Some(leader) = work.pop_first() {
+        looks += 1;
+        if looks > MAX_LOOKS * leaders.len() {
+            return anywhere(code);
+        }
         let Some(mut state) = leaders.get(&leader).cloned().flatten() else { continue };
         let mut flow = |leaders: &mut BTreeMap<usize, Option<State>>, to: usize, state: &State| {
             let Some(there) = leaders.get_mut(&to) else { return };
@@ -69,7 +78,7 @@ pub fn targets(code: &Code) -> BTreeMap<usize, Targets> {
                 }
             };
             if changed {
-                work.push(to);
+                work.insert(to);
             }
         };
         for (at, step) in code.steps.iter().enumerate().skip(leader) {
@@ -108,7 +117,8 @@ pub fn targets(code: &Code) -> BTreeMap<usize, Targets> {
     found
 }
 
-/// All jumps may go anywhere: one of them does, so that whatever is set may reach any other.
+/// All jumps may go anywhere: one of them does, so that whatever is set may reach any other, or nobody
+/// knows.
 fn anywhere(code: &Code) -> BTreeMap<usize, Targets> {
     let jumps = code
         .steps
