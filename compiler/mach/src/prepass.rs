@@ -87,13 +87,11 @@ pub fn schedule<I: Instruction<Reg = VReg>>(
         };
         ready.remove(&(priority(at), Reverse(height[at]), at));
         in_order.remove(&at);
-        let free = in_flight.free_at(at);
-        if free > clock {
+        if let Err(free) = in_flight.issue(at, clock) {
             coming += usize::from(priority(at) < Priority::Last);
             waiting.push(Reverse((free, at)));
             continue;
         }
-        in_flight.issue(at, clock);
         live.issue(at);
         order.push(at);
         for edge in &graph.successors[at] {

@@ -52,16 +52,16 @@ impl InFlight<'_> {
         self.hazards.kinds.get(at).copied().flatten()
     }
 
-    /// The first cycle at which nothing holds an instruction up.
-    pub(crate) fn free_at(&self, at: usize) -> u32 {
-        let kinds = self.kind(at).map(|(kind, _)| &self.hazards.waits_for[kind]);
-        kinds.into_iter().flatten().map(|&kind| self.until[kind]).max().unwrap_or(0)
-    }
-
-    pub(crate) fn issue(&mut self, at: usize, clock: u32) {
-        if let Some((kind, cycles)) = self.kind(at) {
-            self.until[kind] = self.until[kind].max(clock + cycles);
+    /// Issues an instruction; or the first cycle at which nothing holds it up, if that is to come.
+    pub(crate) fn issue(&mut self, at: usize, clock: u32) -> Result<(), u32> {
+        let Some((kind, cycles)) = self.kind(at) else { return Ok(()) };
+        let waits_for = self.hazards.waits_for[kind].iter();
+        let free = waits_for.map(|&other| self.until[other]).max().unwrap_or(0);
+        if free > clock {
+            return Err(free);
         }
+        self.until[kind] = self.until[kind].max(clock + cycles);
+        Ok(())
     }
 }
 
@@ -117,13 +117,11 @@ pub fn list_schedule_with(
             continue;
         }
         let Some((.., Reverse(at))) = ready.pop() else { continue };
-        let free = in_flight.free_at(at);
-        if free > clock {
+        if let Err(free) = in_flight.issue(at, clock) {
             coming += usize::from(priority(at) < Priority::Last);
             waiting.push(Reverse((free, at)));
             continue;
         }
-        in_flight.issue(at, clock);
         order.push(at);
         for edge in &graph.successors[at] {
             earliest[edge.to] = earliest[edge.to].max(clock + latency(at, edge));
