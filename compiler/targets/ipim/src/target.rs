@@ -179,20 +179,22 @@ fn without_schedule(first: &Compilation, cx: &Context<'_>) -> Option<u64> {
     let mut state = first.clone();
     state.rule = Rule::Ignore;
     state.pipeline = unscheduled(state.pipeline);
-    let (mut diagnostics, mut remarks) = (Diagnostics::default(), vec![]);
-    let mut quiet = Context {
-        sources: cx.sources,
-        diagnostics: &mut diagnostics,
-        remarks: &mut remarks,
-        passes: cx.passes,
-        observer: &mut NoObserver,
-    };
-    run_attempts(until("addresses"), &mut state, &mut quiet).ok()?;
+    run_quietly(until("addresses"), &mut state, cx).ok()?;
     Some(plan::cost::total(state.plan(), &state.machine).cycles())
 }
 
 /// The inlining budget under which a program fits the machine; `None` where it fits under none.
 fn inlining_budget(mut state: Compilation, cx: &Context<'_>) -> Option<u64> {
+    run_quietly(PASSES, &mut state, cx).ok()?;
+    Some(state.configuration.inlining_budget)
+}
+
+/// Runs passes whose diagnostics and remarks nobody is to see.
+fn run_quietly(
+    passes: &'static [PassDesc<Compilation, Configuration>],
+    state: &mut Compilation,
+    cx: &Context<'_>,
+) -> Result<(), Failed> {
     let (mut diagnostics, mut remarks) = (Diagnostics::default(), vec![]);
     let mut quiet = Context {
         sources: cx.sources,
@@ -201,8 +203,7 @@ fn inlining_budget(mut state: Compilation, cx: &Context<'_>) -> Option<u64> {
         passes: cx.passes,
         observer: &mut NoObserver,
     };
-    let done = run_attempts(PASSES, &mut state, &mut quiet);
-    done.ok().map(|()| state.configuration.inlining_budget)
+    run_attempts(passes, state, &mut quiet)
 }
 
 /// The passes before the one of that name.

@@ -70,8 +70,7 @@ fn size(func: &Function, candidate: Candidate<'_>) -> u64 {
 }
 
 /// Whether banks take longer for a body than the control core, of which copies share half of the
-/// operations (addresses, counters), and nothing else outside of engines takes
-/// part in it.
+/// operations (addresses, counters), and nothing else outside of engines takes part in it.
 fn banks_limit(func: &Function, candidate: Candidate<'_>, engines: u32) -> bool {
     let accesses = count(func, candidate, &[LD_RF, ST_RF, LD_PGSM, ST_PGSM]);
     2 * accesses * u64::from(engines) > size(func, candidate)
