@@ -129,7 +129,7 @@ fn run_collapse(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Fail
             whole.is_some_and(|whole| cycles(before, inner).is_none_or(|one| whole < times * one))
         };
         let func = &mut state.module.functions[state.func];
-        state.collapsed = collapse::run(func, &state.configuration.nests, is_worth);
+        state.collapsed = collapse::run(func, &state.configuration.uncollapsed, is_worth);
     }
     Ok(())
 }
@@ -138,20 +138,25 @@ fn run_collapse(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Fail
 /// as long as the first.
 const ATTEMPTS: usize = 3;
 
-/// The configuration without what made a loop of several, and what that is called.
-fn without(state: &Compilation, header: Block) -> Option<(Configuration, &'static str)> {
+/// What is said of a loop that was made of several and found no array: the pass that made it, the name
+/// of the remark, and its text.
+type Lost = [&'static str; 3];
+
+/// The configuration without what made a loop of several.
+fn without(state: &Compilation, header: Block) -> Option<(Configuration, Lost)> {
     let mut new = state.configuration.clone();
     let nest = state.collapsed.iter().rfind(|(made, _)| *made == header);
     let pair = state.merged.iter().rfind(|(made, _)| *made == header);
-    let is_last = new.nests.len() + new.unmerged.len() >= ATTEMPTS;
+    let is_last = new.uncollapsed.len() + new.unmerged.len() >= ATTEMPTS;
     let what = match (nest, pair) {
         (Some((_, outer)), _) => {
-            new.nests.extend(outer);
-            "NotCollapsed"
+            new.uncollapsed.extend(outer);
+            ["collapse", "NotCollapsed", "no array runs the loops here as one"]
         }
         (None, Some(&(_, pair))) => {
             new.unmerged.insert(pair);
-            "NotMerged"
+            let message = "loops that were merged here are too much for an array together";
+            ["merge", "NotMerged", message]
         }
         (None, None) => return None,
     };
@@ -167,19 +172,12 @@ fn run_arrays(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Stop<
     state.decisions = arrays::run(&mut state.module, state.func, tools, &mut state.arrays);
     // What is too much for an array together may be enough for it one by one.
     let lost = state.decisions.iter().filter(|d| d.place.is_err());
-    if let Some((lost, (new, what))) =
-        lost.filter_map(|d| Some((d, without(state, d.header)?))).next()
-    {
-        let (pass, message) = match what {
-            "NotMerged" => {
-                ("merge", "loops that were merged here are too much for an array together")
-            }
-            _ => ("collapse", "no array runs the loops here as one"),
-        };
+    let mut lost = lost.filter_map(|d| Some((d, without(state, d.header)?)));
+    if let Some((lost, (new, [pass, name, message]))) = lost.next() {
         let why = Remark {
             kind: RemarkKind::Missed,
             span: lost.span,
-            ..remark(state, pass, what, Message::of(message))
+            ..remark(state, pass, name, Message::of(message))
         };
         return Err(Stop::retry(new, Some(why)));
     }

@@ -25,7 +25,7 @@ pub struct Configuration {
     /// The headers of pairs of loops that are not merged.
     pub unmerged: BTreeSet<[Block; 2]>,
     /// The headers of the outer loops of nests that are not collapsed.
-    pub nests: BTreeSet<Block>,
+    pub uncollapsed: BTreeSet<Block>,
 }
 
 impl Configuration {
@@ -85,7 +85,7 @@ impl Compilation {
                 merges: true,
                 collapses: true,
                 unmerged: BTreeSet::new(),
-                nests: BTreeSet::new(),
+                uncollapsed: BTreeSet::new(),
             },
             merged: Vec::new(),
             collapsed: Vec::new(),
