@@ -603,6 +603,8 @@ mod tests {
                     }
                     lengths.push(length);
                     x += length as i32;
+                    let next = Location { address: first.address + 4 * length, ..first };
+                    assert_ne!(buffer.locate(&[x, y]), Some(next));
                 }
                 assert_eq!(x, 100);
             }

@@ -15,7 +15,7 @@ use crate::vault::{Fetch, Next, Vault};
 /// Where a vault stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stop {
-    /// It needs what it has asked for.
+    /// Before what it needs, if anything, has come; then it goes on.
     Fetch,
     Sync(u32),
     End,

@@ -168,3 +168,34 @@ fn address_of(imm: &Imm, count: usize) -> Option<u32> {
     let index = value / INSTRUCTION_BYTES;
     (value.is_multiple_of(INSTRUCTION_BYTES) && index as usize <= count).then_some(index)
 }
+
+#[cfg(test)]
+mod tests {
+    use nbcc_isa_ipim::asm::assemble;
+
+    use super::*;
+
+    /// Many registers that may each lead to many places are not followed to the end.
+    #[test]
+    fn what_does_not_settle_may_go_anywhere() {
+        let all = |lines: u32| -> bool {
+            // Multiplicative hashing spreads what follows over registers and places.
+            let pick = |at: u32, of: u32| (at.wrapping_mul(2_654_435_761) >> 16) % of;
+            let line = |at: u32| match pick(at, 2) {
+                0 => format!("l{at}:\ncjump C0, C{}\n", 4 + pick(at + lines, 50)),
+                _ => format!(
+                    "l{at}:\nseti_crf C{}, l{}\n",
+                    4 + pick(at + lines, 50),
+                    pick(at + 2 * lines, lines.min(60))
+                ),
+            };
+            let text: String = (0..lines).map(line).collect();
+            let text = format!(".isa simb 1\n.machine ipim-vault\n.section .text\n{text}sync 1\n");
+            let program = assemble(&text).unwrap_or_else(|errors| panic!("{errors:?}"));
+            let found = targets(&Code::new(&program));
+            found.values().all(|targets| *targets == Targets::Anywhere)
+        };
+        assert!(!all(20), "what settles is known");
+        assert!(all(4000));
+    }
+}

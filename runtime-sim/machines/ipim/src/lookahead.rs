@@ -151,23 +151,6 @@ mod tests {
         assert_eq!(of(&text).message[4], 1);
     }
 
-    /// Many registers that may each lead to many places are not followed to the end.
-    #[test]
-    fn what_does_not_settle_may_go_anywhere() {
-        let mut random = 1_u32;
-        let mut below = |count: u32| {
-            random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-            (random >> 8) % count
-        };
-        let line = |at: u32| match below(2) {
-            0 => format!("l{at}:\ncjump C0, C{}", 4 + below(50)),
-            _ => format!("l{at}:\nseti_crf C{}, l{}", 4 + below(50), below(60)),
-        };
-        let lines: Vec<String> = (0..4000).map(line).collect();
-        let found = of(&format!("{}\nsync 1", lines.join("\n")));
-        assert!(found.message[..4000].iter().all(|distance| *distance <= 4000));
-    }
-
     /// What is set to a register behind a long loop has nothing to do with the loop.
     #[test]
     fn a_loop_longer_than_its_surroundings_keeps_to_itself() {

@@ -117,8 +117,7 @@ impl Banks {
     }
 
     /// The words from a byte address on, a multiple of 4 within the bank.
-    pub fn read_words(&self, bank: usize, address: u32, mut words: &mut [u32]) {
-        let mut address = address;
+    pub fn read_words(&self, bank: usize, mut address: u32, mut words: &mut [u32]) {
         while !words.is_empty() {
             let at = (address % PAGE_BYTES / 4) as usize;
             let (now, later) = words.split_at_mut(words.len().min(PAGE_WORDS - at));
@@ -143,10 +142,9 @@ impl Banks {
     pub fn write_words(
         &mut self,
         bank: usize,
-        address: u32,
+        mut address: u32,
         mut words: &[u32],
     ) -> Result<(), FaultKind> {
-        let mut address = address;
         while !words.is_empty() {
             let at = (address % PAGE_BYTES / 4) as usize;
             let (now, later) = words.split_at(words.len().min(PAGE_WORDS - at));
