@@ -21,8 +21,8 @@ use nbcc_host::{Image as HostImage, RunOptions};
 use nbcc_isa_ipim::{Element, Program};
 use nbcc_pipeline::ParseOptions;
 use nbcc_pipeline::{Artifact, Context, NoObserver, PassOptions, Request, Target};
-use nbcc_stages::{DirectiveKind, Pipeline, Schedule};
 use nbcc_target_ipim::IPIM;
+use nbcc_target_ipim::plan::schedule::defaults::unscheduled;
 use nbcc_tests::reference::{Case, cases, input_image};
 
 /// Cycles of a run that is waited for.
@@ -42,19 +42,6 @@ struct Measured {
     cycles: Cycles,
     /// What the stages and functions of the program took, as text.
     kernels: Vec<String>,
-}
-
-/// Leaves bounds only.
-fn strip(pipeline: &mut Pipeline) {
-    let keep = |schedule: &mut Schedule| {
-        schedule.directives.retain(|d| {
-            matches!(d.kind, DirectiveKind::Bound { .. } | DirectiveKind::SetEstimate { .. })
-        });
-    };
-    for func in pipeline.funcs.keys().collect::<Vec<_>>() {
-        keep(&mut pipeline.funcs[func].schedule);
-        pipeline.funcs[func].updates.iter_mut().for_each(|update| keep(&mut update.schedule));
-    }
 }
 
 /// Makes the first two dimensions of a case's data `scale` times as large.
@@ -83,7 +70,7 @@ fn run(case: &Case, machine: &str, way: &str) -> Option<Measured> {
         ..Request::default()
     };
     if way != "author" {
-        strip(&mut pipeline);
+        pipeline = unscheduled(pipeline);
         request.choices.insert("schedule".to_string(), way.to_string());
     }
     let mut remarks = vec![];
