@@ -5,6 +5,7 @@
 //! port of the cluster. Of a multiprocessor in a stack: its switch and a vault of the stack, or a link
 //! between stacks before and behind.
 
+use nbcc_sim_simt::timing::NEVER;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
@@ -211,9 +212,12 @@ impl Memory {
         self.lookahead.min(self.switch).max(1)
     }
 
-    /// When something happens next.
+    /// When something happens next. An answer may come as soon as it is at its port, so that the window
+    /// before that has to end there.
     pub fn next_event(&self) -> Time {
-        self.events.next_time().min(self.answers.next_time())
+        let answer = self.answers.next_time();
+        let before = if answer == NEVER { NEVER } else { answer.saturating_sub(self.window()) };
+        self.events.next_time().min(before)
     }
 
     #[inline]

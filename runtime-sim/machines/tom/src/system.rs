@@ -84,6 +84,7 @@ impl System {
             self.memory.run(end, &mut answers, &mut shared.timeline);
             for answer in answers.drain(..) {
                 let index = answer.sm as usize;
+                debug_assert!(until <= answer.cycle, "{answer:?} comes to cycles before {until}");
                 if answer.ask == Ask::Return && env.is_coherent && !shared.faults.keeps_lines {
                     // The shared cache is the GPU's, too.
                     let task = shared.tasks.get(answer.token).expect("a task");
