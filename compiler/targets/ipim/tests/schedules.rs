@@ -305,3 +305,23 @@ fn a_copy_serves_all_that_it_holds_enough_for() {
     let (text, _) = explain(source, "ipim-cube", &[256, 256]).expect("it compiles");
     assert_eq!(text.matches("f is copied to").count(), 1, "{text}");
 }
+
+/// Where a picture is read beyond its edges, the banks that hold the edge serve that: nothing is copied.
+#[test]
+fn boundaries_move_nothing() {
+    for boundary in ["repeat_edge", "mirror_image", "mirror_interior"] {
+        for (at, size) in [("x", [100, 61]), ("2 * x", [50, 61])] {
+            let source = format!(
+                "ImageParam image(Float(32), 2, \"image\");\n\
+                 Func in = BoundaryConditions::{boundary}(image);\n\
+                 Func out; out(x, y) = in({at} - 2, y) + in({at} + 1, y - 1) + in({at}, y + 2);\n\
+                 image.dim(0).set_bounds(0, 100); image.dim(1).set_bounds(0, 61);\n"
+            );
+            for machine in ["ipim-vault", "ipim-cube"] {
+                let (text, _) = explain(&source, machine, &size).expect("a plan");
+                let copies = text.contains("copied") || text.contains("excerpt");
+                assert!(!copies, "{boundary}({at}) on {machine}:\n{text}");
+            }
+        }
+    }
+}

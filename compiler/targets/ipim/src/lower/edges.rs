@@ -1,5 +1,5 @@
-//! Clamped coordinates in windows: rows are clamped as addresses; columns beyond the limits are
-//! overwritten with the element at the limit, after the window was filled.
+//! Limits of coordinates in windows: rows are brought inside as addresses; columns beyond the limits
+//! are overwritten with what is read in their place, after the window was filled.
 
 use nbcc_ir::{BinaryOp, Builder, Mem, Type, Value};
 use nbcc_isa_ipim::{ELEMENT_BYTES, LANES};
@@ -8,7 +8,7 @@ use super::loops::Loops;
 use super::math::{choose, clamp, less_mask, min, plus, times};
 use super::position::vault_along;
 use crate::intrinsics::{RD_PGSM, WR_PGSM, read, write};
-use crate::plan::{Read, Window, dump_base};
+use crate::plan::{Limits, Read, Window, dump_base};
 
 /// One window being filled.
 pub(crate) struct Fill<'a> {
@@ -53,7 +53,7 @@ impl EdgeTest {
     /// Values that are negative where the window of some group of the vault reaches beyond a limit
     /// along dimension `k`; none where there is no limit.
     pub fn conditions(&self, b: &mut Builder<'_>, fill: &Fill<'_>, k: usize) -> Vec<Value> {
-        let Some((low, high)) = fill.read.clamp[k] else { return vec![] };
+        let Some(Limits { low, high, .. }) = fill.read.limits[k] else { return vec![] };
         let tiled = fill.loops.cx.plan.buffers[fill.read.buffer].tiled();
         let strip = i64::from(tiled.grid.engines * tiled.tile[0]);
         let vault = vault_along(b, &tiled.grid, k);
@@ -78,8 +78,8 @@ impl EdgeTest {
 
 /// Overwrites what lies beyond the limits along x in every row of a window. The engines of a group
 /// take a row each; a group whose window does not reach beyond writes where nothing reads.
-pub(crate) fn repeat_columns(b: &mut Builder<'_>, fill: &Fill<'_>) {
-    let Some((low, high)) = fill.read.clamp[0] else { return };
+pub(crate) fn columns_beyond(b: &mut Builder<'_>, fill: &Fill<'_>) {
+    let Some(limits) = fill.read.limits[0] else { return };
     let loops = fill.loops;
     let machine = loops.cx.machine;
     let tiled = loops.cx.plan.buffers[fill.read.buffer].tiled();
@@ -99,12 +99,17 @@ pub(crate) fn repeat_columns(b: &mut Builder<'_>, fill: &Fill<'_>) {
         let limit = b.i32(limit as i32);
         b.binary(BinaryOp::Isub, limit, start)
     };
-    let column_low = column(b, low);
-    let column_high = column(b, high);
+    let ends = [limits.low, limits.high].map(|limit| column(b, limit));
+    let sums = limits.sums().map(|sums| {
+        let twice = b.iadd(start, start);
+        sums.map(|sum| {
+            let sum = b.i32(sum as i32);
+            b.binary(BinaryOp::Isub, sum, twice)
+        })
+    });
     let own_dump = times(b, loops.position.pe, i64::from(LANES as u32 * ELEMENT_BYTES));
     let dump = plus(b, own_dump, dump_base(machine).into());
-    let writes = |beyond: i64| (beyond.min(width).max(0) as u32).div_ceil(LANES as u32);
-    let [below, above] = fill.read.beyond_x.map(writes);
+    let beyond = fill.read.beyond_x.map(|n| n.clamp(0, width));
     let lines = window.rows * planes;
     let full = loops.cx.full_mask();
     let vector = Type { scalar: element, lanes: LANES as u8 };
@@ -120,36 +125,83 @@ pub(crate) fn repeat_columns(b: &mut Builder<'_>, fill: &Fill<'_>) {
         };
         let line = times(b, line, i64::from(window.pitch * ELEMENT_BYTES));
         let line = plus(b, line, i64::from(window.base) + margin * i64::from(ELEMENT_BYTES));
-        for (count, limit, side) in [(below, column_low, -1i64), (above, column_high, 1)] {
-            if count == 0 {
-                continue;
-            }
-            let inside = clamp(b, limit, 0, width - 1);
-            let offset = times(b, inside, ELEMENT_BYTES.into());
-            let address = b.iadd(line, offset);
-            let value = read(b, RD_PGSM, address, full, vector);
-            let value = b.value(nbcc_ir::Op::Extract(value, 0));
-            let value = b.value(nbcc_ir::Op::Splat(value, LANES as u8));
-            for k in 0..i64::from(count) {
-                // First column that the write covers.
-                let lanes = LANES as i64;
-                let shift = if side < 0 { -lanes * (k + 1) } else { 1 + lanes * k };
-                let first = plus(b, limit, shift);
-                let wanted = within(b, first, limit, width, side);
-                let offset = times(b, first, ELEMENT_BYTES.into());
-                let address = b.iadd(line, offset);
-                let address = choose(b, wanted, address, dump);
-                write(b, WR_PGSM, address, value, full);
+        for (side, &beyond) in beyond.iter().enumerate() {
+            let at = Beyond { line, limit: ends[side], side, width, dump };
+            match sums {
+                None => at.repeat(b, beyond, full, vector),
+                Some(sums) => at.mirror(b, (beyond, sums[side]), full, vector),
             }
         }
     });
 }
 
+/// What lies beyond one limit in one row of a window.
+struct Beyond {
+    /// Address of column 0.
+    line: Value,
+    /// The column of the limit.
+    limit: Value,
+    /// 0 for what lies below it, 1 for what lies above.
+    side: usize,
+    /// Columns of the window.
+    width: i64,
+    /// Where writes go that are not wanted.
+    dump: Value,
+}
+
+impl Beyond {
+    /// Writes the element at the limit to `columns` columns.
+    fn repeat(&self, b: &mut Builder<'_>, columns: i64, full: u32, vector: Type) {
+        let lanes = LANES as i64;
+        let writes = (columns as u64).div_ceil(LANES as u64) as i64;
+        if writes == 0 {
+            return;
+        }
+        let value = self.element(b, self.limit, full, vector);
+        for k in 0..writes {
+            self.write(b, [-lanes * (k + 1), 1 + lanes * k][self.side], value, full);
+        }
+    }
+
+    /// Writes to each of `columns` columns the element with whose column its own has that sum, from
+    /// the limit outwards: a write covers columns further out, too.
+    fn mirror(&self, b: &mut Builder<'_>, (columns, sum): (i64, Value), full: u32, vector: Type) {
+        let lanes = LANES as i64;
+        for k in 0..columns {
+            let shift = [-(k + 1), k + 1][self.side];
+            let own = plus(b, self.limit, shift);
+            let from = b.binary(BinaryOp::Isub, sum, own);
+            let value = self.element(b, from, full, vector);
+            self.write(b, [shift - (lanes - 1), shift][self.side], value, full);
+        }
+    }
+
+    /// The element of a column in all lanes; of the nearest one that there is.
+    fn element(&self, b: &mut Builder<'_>, column: Value, full: u32, vector: Type) -> Value {
+        let inside = clamp(b, column, 0, self.width - 1);
+        let offset = times(b, inside, ELEMENT_BYTES.into());
+        let address = b.iadd(self.line, offset);
+        let value = read(b, RD_PGSM, address, full, vector);
+        let value = b.value(nbcc_ir::Op::Extract(value, 0));
+        b.value(nbcc_ir::Op::Splat(value, LANES as u8))
+    }
+
+    /// Writes four columns, the first `shift` from the limit, where any of them is wanted.
+    fn write(&self, b: &mut Builder<'_>, shift: i64, value: Value, full: u32) {
+        let first = plus(b, self.limit, shift);
+        let wanted = within(b, first, self.limit, self.width, self.side);
+        let offset = times(b, first, ELEMENT_BYTES.into());
+        let address = b.iadd(self.line, offset);
+        let address = choose(b, wanted, address, self.dump);
+        write(b, WR_PGSM, address, value, full);
+    }
+}
+
 /// All ones where a write of four columns from `first` covers columns of the window beyond
 /// `limit`, and nothing but them and the margins.
-fn within(b: &mut Builder<'_>, first: Value, limit: Value, width: i64, side: i64) -> Value {
+fn within(b: &mut Builder<'_>, first: Value, limit: Value, width: i64, side: usize) -> Value {
     let lanes = LANES as i64;
-    if side < 0 {
+    if side == 0 {
         // The limit is a column of the window, and some lane is.
         let above = b.i32(-lanes as i32);
         let some_lane = less_mask(b, above, first);

@@ -5,10 +5,10 @@
 //! to its local strip `strip + floor(c / E)`; columns left and right of the strip are read from the
 //! banks that hold them, which ghost columns extend beyond the group's region.
 
-use nbcc_ir::{Block, BlockCall, Builder, Op, Terminator, Value};
+use nbcc_ir::{BinaryOp, Block, BlockCall, Builder, Terminator, Value};
 use nbcc_isa_ipim::LANES;
 
-use super::edges::{EdgeTest, Fill, repeat_columns};
+use super::edges::{EdgeTest, Fill, columns_beyond};
 use super::loops::Loops;
 use super::math::{clamp, max, min, plus, times};
 use super::position::any_negative;
@@ -71,16 +71,24 @@ fn either(
     b.func.layout.push(join);
 }
 
+/// How rows of a group, in its own count, are brought inside.
+enum RowLimits {
+    /// The least and the greatest, of the image and of what the bank holds.
+    Repeated([Value; 2]),
+    /// The sums of rows and of what is read in their place, below and above.
+    Mirrored([Value; 2]),
+}
+
 impl Fill<'_> {
     fn run(&self, b: &mut Builder<'_>) {
         // Only vaults at the border of the image, and of them only strips and rows at the border,
-        // pay for clamping: for rows by addresses that are computed, for columns by what is
+        // pay for limits: for rows by addresses that are computed, for columns by what is
         // overwritten afterwards.
         let test = EdgeTest::of(self);
         let rows = test.conditions(b, self, 1);
         either(b, &rows, |b| self.copy_rows(b, true), |b| self.copy_rows(b, false));
         let columns = test.conditions(b, self, 0);
-        either(b, &columns, |b| repeat_columns(b, self), |_| {});
+        either(b, &columns, |b| columns_beyond(b, self), |_| {});
     }
 
     /// Every inner index of the window, as subscripts in the window and in the buffer.
@@ -147,14 +155,22 @@ impl Fill<'_> {
         let buffer_inner = self.buffer_inner(b, counters);
         let first_row = self.first_row(b);
         let limits = clamped.then(|| self.row_limits(b)).flatten();
+        let held = self.held_rows();
         let margin = self.window.left - self.left();
         let pieces = pieces(grid.engines, tiled.tile[0], self.left(), self.window.right);
         let row_at = |b: &mut Builder<'_>, counter: Value| {
             let row = b.iadd(first_row, counter);
             let row = match limits {
-                Some((low, high)) => {
+                Some(RowLimits::Repeated([low, high])) => {
                     let row = min(b, row, high);
                     max(b, row, low)
+                }
+                Some(RowLimits::Mirrored([low, high])) => {
+                    let mirrored = b.binary(BinaryOp::Isub, low, row);
+                    let row = max(b, row, mirrored);
+                    let mirrored = b.binary(BinaryOp::Isub, high, row);
+                    let row = min(b, row, mirrored);
+                    clamp(b, row, held.0, held.1)
                 }
                 None => row,
             };
@@ -206,22 +222,30 @@ impl Fill<'_> {
         reach.next_multiple_of(LANES as u32)
     }
 
-    /// The first and last row, in the group's own count, that rows are clamped to: the image's,
-    /// and never beyond what the bank holds.
-    fn row_limits(&self, b: &mut Builder<'_>) -> Option<(Value, Value)> {
-        let (low, high) = self.read.clamp[1]?;
-        let loops = self.loops;
-        let tiled = loops.cx.plan.buffers[self.read.buffer].tiled();
-        let start = self.source_start(b, 1);
+    /// The first and last row that the bank holds, in the group's own count.
+    fn held_rows(&self) -> (i64, i64) {
+        let tiled = self.loops.cx.plan.buffers[self.read.buffer].tiled();
         let rows = i64::from(tiled.grid.rows * tiled.tile[1]);
-        let first = -i64::from(tiled.ghost_rows[0]);
-        let last = rows + i64::from(tiled.ghost_rows[1]) - 1;
-        let limit = |b: &mut Builder<'_>, n: i64| {
-            let n = b.i32(n as i32);
-            let local = b.value(Op::Binary(nbcc_ir::BinaryOp::Isub, n, start));
+        (-i64::from(tiled.ghost_rows[0]), rows + i64::from(tiled.ghost_rows[1]) - 1)
+    }
+
+    /// How rows are brought inside.
+    fn row_limits(&self, b: &mut Builder<'_>) -> Option<RowLimits> {
+        let limits = self.read.limits[1]?;
+        let start = self.source_start(b, 1);
+        if let Some(sums) = limits.sums() {
+            let twice = b.iadd(start, start);
+            return Some(RowLimits::Mirrored(sums.map(|sum| {
+                let sum = b.i32(sum as i32);
+                b.binary(BinaryOp::Isub, sum, twice)
+            })));
+        }
+        let (first, last) = self.held_rows();
+        Some(RowLimits::Repeated([limits.low, limits.high].map(|limit| {
+            let limit = b.i32(limit as i32);
+            let local = b.binary(BinaryOp::Isub, limit, start);
             clamp(b, local, first, last)
-        };
-        Some((limit(b, low), limit(b, high)))
+        })))
     }
 
     /// The source's first coordinate in the group's region along dimension `k`.

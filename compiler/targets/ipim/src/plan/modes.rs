@@ -212,7 +212,7 @@ pub fn reduction(pipeline: &mut Pipeline, func: Func, k: usize) -> Option<Reduct
 }
 
 /// Whether two lists of expressions are the same expressions, or equal ones.
-fn same(pipeline: &Pipeline, a: &[Expr], b: &[Expr]) -> bool {
+pub(super) fn same(pipeline: &Pipeline, a: &[Expr], b: &[Expr]) -> bool {
     let mut stack: Vec<(Expr, Expr)> = a.iter().copied().zip(b.iter().copied()).collect();
     let mut seen = std::collections::BTreeSet::new();
     while let Some((x, y)) = stack.pop() {

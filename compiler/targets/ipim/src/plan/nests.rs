@@ -10,6 +10,7 @@ use nbcc_stages::{Expr, Func};
 use num_integer::lcm;
 
 use super::access::{Access, Source};
+use super::limits::Limits;
 use super::modes::TiledAccess;
 use super::planner::{Failure, NestShape, Planner};
 use super::reads::{Ratio, Read, aligned};
@@ -29,14 +30,17 @@ impl Planner<'_> {
         let mut read_of = BTreeMap::new();
         for access in accesses {
             let tiled = self.tiled_form(func, access, shape.dims);
-            match tiled.filter(|tiled| self.is_near(tiled, &shape)) {
+            let is_near = |of: &TiledAccess| {
+                self.is_near(of, &shape) && self.mirrors_nearby(access, of, &shape)
+            };
+            match tiled.filter(is_near) {
                 Some(tiled) => {
-                    let clamp = self.active_clamp(access, &tiled, &shape);
+                    let limits = self.active_limits(access, &tiled, &shape);
                     let key = GroupKey {
                         source: access.source,
                         value: access.value,
                         ratio: tiled.ratio(),
-                        clamp,
+                        limits,
                         inner: tiled
                             .inner
                             .iter()
@@ -49,7 +53,7 @@ impl Planner<'_> {
             }
         }
         let copy_of = self.elsewhere(func, &shape, &elsewhere)?;
-        self.merge_clamps(&mut groups, &shape);
+        self.merge_limits(&mut groups, &shape);
         let mut reads: Vec<(Read, Tiled)> = Vec::new();
         for (key, members) in &groups {
             let number = reads.len();
@@ -103,34 +107,39 @@ impl Planner<'_> {
         Some(rows)
     }
 
-    /// The limits that the coordinates of an access are clamped to, where they go beyond them.
-    fn active_clamp(
+    /// The limits of the coordinates of an access, where they go beyond them.
+    fn active_limits(
         &self,
         access: &Access,
         tiled: &TiledAccess,
         shape: &NestShape,
-    ) -> [Option<(i64, i64)>; 2] {
+    ) -> [Option<Limits>; 2] {
         [0, 1].map(|k| {
+            let range = self.range(tiled, k, shape);
+            let goes_beyond = |of: &Limits| range.0 < of.low || range.1 > of.high;
+            if let Some(limits) = tiled.index[k].limits.filter(|of| of.sums().is_some()) {
+                return Some(limits).filter(goes_beyond);
+            }
             let implicit = match access.source {
                 Source::Input(input) if self.plan.pipeline.inputs[input].repeat_edge => {
                     let extents = &self.plan.extents.inputs[input];
-                    extents.get(k).map(|&e| (0, i64::from(e) - 1))
+                    extents.get(k).map(|&e| Limits::clamp(0, i64::from(e) - 1))
                 }
                 _ => None,
             };
-            let limits = match (tiled.index[k].clamp, implicit) {
-                (Some((a, b)), Some((c, d))) => Some((a.clamp(c, d), b.clamp(c, d))),
+            let within = |of: Limits, (first, last): (i64, i64)| {
+                Limits::clamp(of.low.clamp(first, last), of.high.clamp(first, last))
+            };
+            let limits = match (tiled.index[k].limits, implicit) {
+                (Some(own), Some(all)) => Some(within(own, (all.low, all.high))),
                 (one, other) => one.or(other),
             };
             // A clamp may have one limit only; what is held limits the other side.
             let home = self.homes[&(access.source, access.value)];
             let held = self.plan.buffers[home].region.get(k);
-            let limits = limits.zip(held).map(|((a, b), held)| {
-                let (first, last) = (i64::from(held.min), i64::from(held.max));
-                (a.clamp(first, last), b.clamp(first, last))
-            });
-            let range = self.range(tiled, k, shape);
-            limits.filter(|(low, high)| range.0 < *low || range.1 > *high)
+            let limits = limits.zip(held);
+            let limits = limits.map(|(of, held)| within(of, (held.min.into(), held.max.into())));
+            limits.filter(goes_beyond)
         })
     }
 
@@ -149,8 +158,37 @@ impl Planner<'_> {
         })
     }
 
-    /// Accesses without clamping join those with, where clamping would not change them.
-    fn merge_clamps(
+    /// Whether an engine finds what an access reads in place of what lies beyond limits that mirror:
+    /// the bank holds as many elements behind a tile as before it, and no point of the nest is
+    /// further beyond a limit than elements are from the point that reads them.
+    fn mirrors_nearby(&self, access: &Access, tiled: &TiledAccess, shape: &NestShape) -> bool {
+        let mirrors = |of: &Limits| of.sums().is_some();
+        let limits = self.active_limits(access, tiled, shape);
+        if !limits.iter().flatten().any(mirrors) {
+            return true;
+        }
+        let buffer = &self.plan.buffers[self.homes[&(access.source, access.value)]];
+        let Layout::Tiled(tiles) = &buffer.layout else { return false };
+        let in_reach = |k: usize| {
+            let Some(of) = limits[k].filter(mirrors) else { return true };
+            let held = buffer.region.get(k).is_some_and(|held| {
+                i64::from(held.min) <= of.low && of.high <= i64::from(held.max)
+            });
+            let interval = |var: AffineVar| shape.interval(var);
+            let reach = tiled.index[k].reach(shape.tiles.tile[k].into(), &interval);
+            let range = self.range(tiled, k, shape);
+            let width = i64::from(tiles.tile[k]);
+            held && of.low - range.0 <= (-reach.0).clamp(0, of.high - of.low)
+                && range.1 - of.high <= (reach.1 - width + 1).clamp(0, of.high - of.low)
+        };
+        aligned(&shape.tiles, tiles, tiled.ratio())
+            && self.limits_in_reach(&limits, shape, &[(access.expr, tiled.clone())])
+            && in_reach(0)
+            && in_reach(1)
+    }
+
+    /// Accesses without limits join those with, where the limits would not change them.
+    fn merge_limits(
         &self,
         groups: &mut BTreeMap<GroupKey, Vec<(Expr, TiledAccess)>>,
         shape: &NestShape,
@@ -164,11 +202,11 @@ impl Planner<'_> {
             let fits = |to: &GroupKey| {
                 to != from
                     && (to.value, to.ratio, &to.inner) == (from.value, from.ratio, &from.inner)
-                    && (0..2).all(|k| match (from.clamp[k], to.clamp[k]) {
+                    && (0..2).all(|k| match (from.limits[k], to.limits[k]) {
                         (a, b) if a == b => true,
-                        (None, Some((low, high))) => members.iter().all(|(_, tiled)| {
+                        (None, Some(of)) => members.iter().all(|(_, tiled)| {
                             let (first, last) = self.range(tiled, k, shape);
-                            low <= first && last <= high
+                            of.low <= first && last <= of.high
                         }),
                         _ => false,
                     })
@@ -198,13 +236,22 @@ impl Planner<'_> {
                 needed[k] = (needed[k].0.min(r.0), needed[k].1.max(r.1));
             }
         }
+        for k in 0..2 {
+            if key.limits[k].is_some_and(|of| of.sums().is_some()) {
+                // What is mirrored lies as far on the other side.
+                let width = key.ratio[k].of(shape.tiles.tile[k].into()).expect("tiles are whole");
+                let most = (-reach[k].0).max(reach[k].1 - width + 1).max(0);
+                reach[k] = (-most, width - 1 + most);
+            }
+        }
         let home = self.homes[&(key.source, key.value)];
         let planes = &self.plan.buffers[home].region[2.min(self.plan.buffers[home].region.len())..];
         let (inner_base, inner_reach) = inner_parts(members, planes, &interval);
         let wanted = self.wanted(shape, key.ratio);
         let served = match &self.plan.buffers[home].layout {
             Layout::Tiled(tiled) => {
-                aligned(&shape.tiles, tiled, key.ratio) && self.clamp_in_reach(key, shape, members)
+                aligned(&shape.tiles, tiled, key.ratio)
+                    && self.limits_in_reach(&key.limits, shape, members)
             }
             _ => false,
         };
@@ -216,9 +263,9 @@ impl Planner<'_> {
             period: [0, 1]
                 .map(|k| members.iter().fold(1, |n, (_, tiled)| lcm(n, tiled.index[k].period()))),
             reach,
-            clamp: key.clamp,
-            beyond_x: key.clamp[0].map_or([0, 0], |(low, high)| {
-                [(low - needed[0].0).max(0), (needed[0].1 - high).max(0)]
+            limits: key.limits,
+            beyond_x: key.limits[0].map_or([0, 0], |of| {
+                [(of.low - needed[0].0).max(0), (needed[0].1 - of.high).max(0)]
             }),
             inner_reach,
             inner_base,
@@ -231,13 +278,14 @@ impl Planner<'_> {
             }
             let mut tiled = wanted;
             self.widen(&mut tiled, &read);
-            let clamp = if key.clamp == [None, None] { vec![] } else { key.clamp.to_vec() };
+            let clamp = key.limits.map(|of| of.map(|of| (of.low, of.high)));
+            let clamp = if clamp == [None, None] { vec![] } else { clamp.to_vec() };
             let width = i64::from(tiled.tile[0]);
             read.buffer = self.copy(home, Layout::Tiled(tiled), region, clamp, None);
             let reach = [-read.reach[0].0, read.reach[0].1 - width + 1].map(|n| n.max(0) as u32);
             let buffer = &mut self.plan.buffers[read.buffer];
             buffer.reach_x = [buffer.reach_x[0].max(reach[0]), buffer.reach_x[1].max(reach[1])];
-            read.clamp = [None, None];
+            read.limits = [None, None];
             read.beyond_x = [0, 0];
         }
         let tiled = self.plan.buffers[read.buffer].tiled().clone();
@@ -260,17 +308,19 @@ impl Planner<'_> {
         }
     }
 
-    /// Whether the limits that a read is clamped to are where windows find them: along x within
-    /// the strip that reads beyond them, along y within the rows of the group.
-    fn clamp_in_reach(
+    /// Whether the limits of a read are where windows find them: along x within the strip that
+    /// reads beyond them, along y within the rows of the group.
+    fn limits_in_reach(
         &self,
-        key: &GroupKey,
+        limits: &[Option<Limits>; 2],
         shape: &NestShape,
         members: &[(Expr, TiledAccess)],
     ) -> bool {
         let interval = |var: AffineVar| shape.interval(var);
         (0..2).all(|k| {
-            let Some((low, high)) = key.clamp[k] else { return true };
+            // Of limits that mirror, `mirrors_nearby` knows.
+            let clamps = limits[k].filter(|of| of.sums().is_none());
+            let Some(Limits { low, high, .. }) = clamps else { return true };
             let own = shape.region.get(k).copied().unwrap_or(Interval::new(0, 0));
             let grid = &shape.tiles.grid;
             let step = i64::from(shape.tiles.tile[k] * [grid.engines, grid.rows][k]);
@@ -340,7 +390,7 @@ struct GroupKey {
     source: Source,
     value: u32,
     ratio: [Ratio; 2],
-    clamp: [Option<(i64, i64)>; 2],
+    limits: [Option<Limits>; 2],
     /// The terms of the part of each inner index that stays the same in a tile.
     inner: Vec<Vec<(AffineVar, i64)>>,
 }

@@ -10,6 +10,7 @@ use nbcc_isa_ipim::layout::Tiled;
 use nbcc_stages::bounds::{Affine, AffineVar, IndexForm, Interval};
 use nbcc_stages::{Expr, Pipeline};
 
+use super::limits::{Limits, mirrored};
 use super::periodic::{Periodic, periodic};
 use super::{BufferId, Source};
 
@@ -55,9 +56,9 @@ pub struct Read {
     /// Producer elements relative to those of the tile's first row and column, least and greatest,
     /// along x and y, over a whole tile.
     pub reach: [(i64, i64); 2],
-    /// Where coordinates are clamped to along x and y, if that makes a difference.
-    pub clamp: [Option<(i64, i64)>; 2],
-    /// How far beyond the clamp's limits coordinates go: below and above, along x.
+    /// The limits of coordinates along x and y, if they make a difference.
+    pub limits: [Option<Limits>; 2],
+    /// How far beyond the limits coordinates go: below and above, along x.
     pub beyond_x: [i64; 2],
     /// For each inner dimension, elements relative to the part of the index that stays the same in
     /// a tile: least and greatest.
@@ -98,15 +99,15 @@ pub struct TiledIndex {
     pub own: Periodic,
     /// Coefficients of reduction variables.
     pub rvars: Vec<(AffineVar, i64)>,
-    /// Limits of a clamp around it.
-    pub clamp: Option<(i64, i64)>,
+    /// The limits that it is brought into.
+    pub limits: Option<Limits>,
 }
 
 impl TiledIndex {
     /// The dimension itself.
     pub fn one_to_one() -> TiledIndex {
         let own = Periodic { step: 1, table: vec![0] };
-        TiledIndex { ratio: Ratio::ONE, own, rvars: vec![], clamp: None }
+        TiledIndex { ratio: Ratio::ONE, own, rvars: vec![], limits: None }
     }
 
     /// Reads an index along tiled dimension `k` of a stage whose own dimension `k` is tiled. `None`
@@ -120,10 +121,17 @@ impl TiledIndex {
         match &forms[index] {
             Some(IndexForm::Clamp { of, low, high }) => {
                 let inner = TiledIndex::of_form(of, k)?;
-                Some(TiledIndex { clamp: Some((*low, *high)), ..inner })
+                Some(TiledIndex { limits: Some(Limits::clamp(*low, *high)), ..inner })
             }
             Some(form) => TiledIndex::of_form(form, k),
-            None => TiledIndex::new(periodic(pipeline, index, k)?, vec![]),
+            None => match mirrored(pipeline, forms, index) {
+                Some((coordinate, limits)) => {
+                    let mut inner = TiledIndex::of_form(forms[coordinate].as_ref()?, k)?;
+                    inner.own.table.iter_mut().for_each(|place| *place += limits.low);
+                    Some(TiledIndex { limits: Some(limits), ..inner })
+                }
+                None => TiledIndex::new(periodic(pipeline, index, k)?, vec![]),
+            },
         }
     }
 
@@ -131,7 +139,7 @@ impl TiledIndex {
         let period = own.table.len() as i64;
         let fits = (1..=MAX_RATIO).contains(&own.step) && period <= MAX_RATIO;
         let ratio = Ratio::new(own.step.max(1), period);
-        fits.then_some(TiledIndex { ratio, own, rvars, clamp: None })
+        fits.then_some(TiledIndex { ratio, own, rvars, limits: None })
     }
 
     fn of_form(form: &IndexForm, k: u32) -> Option<TiledIndex> {

@@ -40,7 +40,7 @@ pub fn dump_base(machine: &Machine) -> u32 {
 pub fn direct(read: &Read, producer: &Tiled) -> bool {
     (read.ratio[0], read.period[0]) == (Ratio::ONE, 1)
         && read.reach[0] == (0, i64::from(producer.tile[0]) - 1)
-        && read.clamp == [None, None]
+        && read.limits == [None, None]
 }
 
 /// Lays windows out for `block_rows` rows of the tile. `None` where they do not fit.

@@ -122,7 +122,7 @@ impl Estimate<'_> {
         let rows = u64::from(window.rows) * planes;
         // Two addresses and a load each; the load waits for its addresses.
         let atom = (t.address + 2).max(t.bank_step);
-        let edges = if read.clamp == [None, None] { 0 } else { 30 };
+        let edges = if read.limits == [None, None] { 0 } else { 30 };
         Cost {
             setup: 2 * atoms,
             windows: rows * (atoms * atom + t.jump + 4) + t.row + edges,

@@ -1,0 +1,82 @@
+//! Coordinates that are brought into an image, and what is read in place of what lies beyond it.
+
+use cranelift_entity::SecondaryMap;
+use nbcc_stages::bounds::{Affine, IndexForm};
+use nbcc_stages::{BinaryOp, Expr, ExprKind, Pipeline};
+
+use super::modes::same;
+
+/// What is read beyond a limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Beyond {
+    /// The element at the limit.
+    Repeated,
+    /// The elements inside in reverse, that at the limit first.
+    Mirrored,
+    /// The elements inside in reverse, that behind the limit first.
+    MirroredInterior,
+}
+
+/// The least and greatest coordinate along a dimension that is read itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Limits {
+    /// The least.
+    pub low: i64,
+    /// The greatest.
+    pub high: i64,
+    /// What is read beyond them.
+    pub beyond: Beyond,
+}
+
+impl Limits {
+    /// Limits that coordinates are clamped to.
+    pub fn clamp(low: i64, high: i64) -> Limits {
+        Limits { low, high, beyond: Beyond::Repeated }
+    }
+
+    /// Where elements beyond the limits are mirrored: the sum of a coordinate and of that which is
+    /// read in its place, beyond the lower and beyond the upper limit.
+    pub fn sums(self) -> Option<[i64; 2]> {
+        match self.beyond {
+            Beyond::Repeated => None,
+            Beyond::Mirrored => Some([2 * self.low - 1, 2 * self.high + 1]),
+            Beyond::MirroredInterior => Some([2 * self.low, 2 * self.high]),
+        }
+    }
+}
+
+/// Reads an index that is mirrored at two limits as `mirror_image` and `mirror_interior` do: with `p`
+/// the remainder of a coordinate by a period, `min(min(p, top - p), last)`. The coordinate, counted
+/// from the lower limit, and the limits.
+pub fn mirrored(
+    pipeline: &Pipeline,
+    forms: &SecondaryMap<Expr, Option<IndexForm>>,
+    index: Expr,
+) -> Option<(Expr, Limits)> {
+    let constant = |e: Expr| forms[e].as_ref()?.as_affine().and_then(Affine::as_constant);
+    let of = |e: Expr, op: BinaryOp| match pipeline.exprs[e].kind {
+        ExprKind::Binary(other, a, b) if other == op => Some((a, b)),
+        _ => None,
+    };
+    // A constant operand and the other one, in either order.
+    let split = |e: Expr, op: BinaryOp| {
+        let (a, b) = of(e, op)?;
+        let one = |a: Expr, b: Expr| Some((a, constant(b)?));
+        one(a, b).or_else(|| one(b, a))
+    };
+    let (index, low) = split(index, BinaryOp::Add).unwrap_or((index, 0));
+    let (folded, last) = split(index, BinaryOp::Min)?;
+    let (a, b) = of(folded, BinaryOp::Min)?;
+    let fold = |phase: Expr, back: Expr| {
+        let (coordinate, period) = of(phase, BinaryOp::Mod)?;
+        let (period, (top, other)) = (constant(period)?, of(back, BinaryOp::Sub)?);
+        let beyond = match (constant(top)?, period) {
+            (top, period) if top == 2 * last + 1 && period == top + 1 => Beyond::Mirrored,
+            (top, period) if top == 2 * last && period == top => Beyond::MirroredInterior,
+            _ => return None,
+        };
+        let limits = Limits { low, high: low.checked_add(last)?, beyond };
+        (last >= 1 && same(pipeline, &[phase], &[other])).then_some((coordinate, limits))
+    };
+    fold(a, b).or_else(|| fold(b, a))
+}
