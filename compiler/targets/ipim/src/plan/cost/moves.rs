@@ -14,7 +14,7 @@ const CONSTANTS: u64 = 24;
 /// Cycles of the control core for a request of an atom that has the same place in another vault.
 const REQUEST: u64 = 8;
 
-/// The same where the atom's home has to be found.
+/// Cycles of the control core to find the bank that holds an atom, or a row of a tile.
 const SEARCH: u64 = 32;
 
 /// Constants that a neighbour of an exchange needs in AddrRF.
@@ -88,43 +88,47 @@ impl Estimate<'_> {
         let extent = |k: usize| to.region.get(k).map_or(1, |i| u64::from(i.extent()));
         let lanes = LANES as u64;
         let engines = u64::from(self.machine.engines());
-        // Atoms that a vault requests, those that all its engines take, and those of one engine.
-        let (requests, taken, own, each) = match &to.layout {
+        // Atoms that a vault requests, those that all its engines take, those of one engine, and the
+        // cycles in which the control core requests them.
+        let (requested, taken, own, requesting) = match &to.layout {
             Layout::Tiled(tiles) => {
                 let ghosts: u64 = to.reach_x.iter().map(|&n| u64::from(n).div_ceil(lanes)).sum();
                 let grid = &tiles.grid;
-                let strip = u64::from(grid.strips) * u64::from(tiles.tile[0]) / lanes;
+                let width = u64::from(tiles.tile[0]) / lanes;
+                let strips = u64::from(grid.strips);
                 let rows = u64::from(tiles.height()) * planes;
-                let row = strip * u64::from(grid.engines) + ghosts;
-                (
-                    row * rows * groups(tiles),
-                    row * rows * groups(tiles),
-                    (strip + ghosts) * rows,
-                    SEARCH,
-                )
+                let run = width * u64::from(grid.engines);
+                let row = strips * run + ghosts;
+                let sought = strips * owners(from, run) + ghosts;
+                let all = row * rows * groups(tiles);
+                let requesting = requests(row, sought).saturating_mul(rows * groups(tiles));
+                (all, all, (strips * width + ghosts) * rows, requesting)
             }
             Layout::Replicated => {
-                let atoms = extent(0).div_ceil(lanes) * extent(1) * planes;
+                let row = extent(0).div_ceil(lanes);
+                let rows = extent(1) * planes;
+                let atoms = row * rows;
                 // The owner of each row of a tile has to be found.
-                let search = to
-                    .excerpt
-                    .as_ref()
-                    .map_or(0, |excerpt| SEARCH * lanes / u64::from(excerpt.along[0].ring.unit));
-                (atoms, atoms * engines, atoms, REQUEST + search)
+                let sought = match &to.excerpt {
+                    Some(excerpt) => atoms * lanes / u64::from(excerpt.along[0].ring.unit),
+                    None => owners(from, row) * rows,
+                };
+                (atoms, atoms * engines, atoms, requests(atoms, sought))
             }
             Layout::Single { .. } => {
-                let atoms = extent(0).div_ceil(lanes) * extent(1) * planes;
-                (atoms, atoms, atoms, REQUEST)
+                let row = extent(0).div_ceil(lanes);
+                let rows = extent(1) * planes;
+                let atoms = row * rows;
+                (atoms, atoms, atoms, requests(atoms, owners(from, row) * rows))
             }
         };
         // Vaults ask at once; where few hold what all ask for, they wait for those.
         let (asking, holding) = (self.holders(to), self.holders(from));
         let answered = match (asking, holding) {
             (1, 1) => 0,
-            (asking, holding) => self.answers(requests.saturating_mul(asking) / holding),
+            (asking, holding) => self.answers(requested.saturating_mul(asking) / holding),
         };
-        let moves = requests
-            .saturating_mul(each)
+        let moves = requesting
             .max(answered)
             .saturating_add(self.tsv(taken))
             .saturating_add(own * (2 * t.address));
@@ -152,6 +156,19 @@ impl Estimate<'_> {
             ..Cost::default()
         }
     }
+}
+
+/// Cycles of the control core to request so many atoms of so many banks.
+fn requests(atoms: u64, banks: u64) -> u64 {
+    atoms.saturating_mul(REQUEST).saturating_add(banks.saturating_mul(SEARCH))
+}
+
+/// How many banks have to be found for `atoms` atoms of a row that are requested together: that of each
+/// row of a tile where the atoms are whole ones (`lower/fetch.rs`), else that of each atom.
+fn owners(from: &BufferPlan, atoms: u64) -> u64 {
+    let Layout::Tiled(tiles) = &from.layout else { return 0 };
+    let width = u64::from(tiles.tile[0]) / LANES as u64;
+    if width > 0 && atoms.is_multiple_of(width) { atoms / width } else { atoms }
 }
 
 /// Columns or rows of groups whose neighbour `d` away is in another vault.

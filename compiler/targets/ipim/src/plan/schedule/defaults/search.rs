@@ -28,6 +28,12 @@ const MAX_WEIGHT: u64 = 20_000;
 /// Rounds over all decisions.
 const ROUNDS: usize = 3;
 
+/// What is left of it when what is not next to the best found so far is no longer tried.
+const FOR_FAR: u64 = BUDGET / 2;
+
+/// A tile that is tried wherever the search began: the steps on the way to it may not pay.
+const FAR_TILE: [u32; 2] = [8, 8];
+
 /// No tile that is tried is wider or higher.
 const MAX_SIDE: u32 = 256;
 
@@ -145,18 +151,21 @@ pub fn search<'a>(trial: &'a Trial<'a>, sites: &'a [Site]) -> Found<'a> {
         left: BUDGET,
     };
     let all = least.iter().zip(&decided).map(|(whole, free)| *whole || *free).collect();
-    for root in [guess.clone(), least, all] {
+    for root in [guess.clone(), least.clone(), all] {
         search.attempt(Choice { root, ..none.clone() });
     }
     let mut other = vec![None; sites.len()];
     if sites.is_empty() && search.outcome.as_ref().is_some_and(|o| o.founders.is_empty()) {
         return Found { choice: none, cycles: None, other, decided };
     }
-    for _ in 0..ROUNDS {
+    for round in 0..ROUNDS {
         let before = search.cycles();
         flips(&mut search, &decided, &mut other);
         staging(&mut search, sites);
         tiles(&mut search);
+        if round == 0 {
+            cuts(&mut search, &decided, &least);
+        }
         if search.cycles() == before || search.left == 0 {
             break;
         }
@@ -179,8 +188,20 @@ fn flips(search: &mut Search<'_>, decided: &[bool], other: &mut [Option<u64>]) {
         let mut choice = search.best.clone();
         choice.root[k] = !choice.root[k];
         if let Some(cycles) = search.attempt(choice) {
-            other[k] = Some(if cycles < before { before } else { cycles });
+            // What is better by too little to pay is not taken.
+            other[k] = Some(if pays(cycles, before) { before } else { cycles });
         }
+    }
+}
+
+/// Computes whole what is equally far from the outputs, and nothing else that need not be.
+fn cuts(search: &mut Search<'_>, decided: &[bool], least: &[bool]) {
+    for root in search.sizes.cuts(decided, least) {
+        if search.left < FOR_FAR {
+            break;
+        }
+        let choice = Choice { root, ..search.best.clone() };
+        search.attempt(choice);
     }
 }
 
@@ -214,10 +235,13 @@ fn tiles(search: &mut Search<'_>) {
         let Some(&start) = search.outcome.as_ref().and_then(|o| o.tiles.get(&func)) else {
             continue;
         };
-        let mut at = start;
-        let mut choice = search.best.clone();
-        choice.tiles.insert(func, at);
-        search.attempt(choice);
+        let far = Some(FAR_TILE).filter(|_| search.left >= FOR_FAR);
+        for tile in std::iter::once(start).chain(far) {
+            let mut choice = search.best.clone();
+            choice.tiles.insert(func, tile);
+            search.attempt(choice);
+        }
+        let mut at = search.best.tiles.get(&func).copied().unwrap_or(start);
         loop {
             let before = search.cycles();
             for next in neighbours(at, dims) {
@@ -310,6 +334,27 @@ impl Sizes {
             root[site]
         });
         root
+    }
+
+    /// Choices that compute whole what is equally many calls away from the outputs, and no other Func
+    /// that may be computed either way, the nearest first: flips of one Func at a time do not get from
+    /// one to the next where several Funcs read several.
+    fn cuts(&self, decided: &[bool], least: &[bool]) -> Vec<Vec<bool>> {
+        let mut away: BTreeMap<Func, usize> = BTreeMap::new();
+        let mut cuts: BTreeMap<usize, Vec<bool>> = BTreeMap::new();
+        for (func, (_, calls)) in self.funcs.iter().rev() {
+            let own = away.get(func).copied().unwrap_or(0);
+            for (callee, _) in calls {
+                let of = away.entry(*callee).or_default();
+                *of = (*of).max(own + 1);
+            }
+            if let Some(&site) = self.site_of.get(func)
+                && decided[site]
+            {
+                cuts.entry(own).or_insert_with(|| least.to_vec())[site] = true;
+            }
+        }
+        cuts.into_values().collect()
     }
 
     /// The Funcs that `free` names and whose expressions are repeated more often than that.
