@@ -10,8 +10,8 @@
 //! source does not say how large they are. `--cases` takes those whose names hold any of the words.
 //!
 //! Prints a line for each case and machine, the estimate over the cycles behind each measurement;
-//! then geometric means, the worst cases, how far estimates are from what was measured, and their
-//! rank correlation. `--kernels` lists what each stage was estimated to take, and what each function
+//! then geometric means, the worst cases, how far estimates are from what was measured, that of the
+//! plan and that of its code, and their rank correlation. `--kernels` lists what each stage was estimated to take, and what each function
 //! of the program took.
 
 use std::collections::BTreeMap;
@@ -34,12 +34,17 @@ const WAYS: [&str; 4] = ["model", "simple", "root", "author"];
 /// A schedule's cycles: estimated, measured.
 type Cycles = (u64, u64);
 
+/// What estimates are of.
+const ESTIMATES: [&str; 2] = ["plans", "code"];
+
 /// An estimate within this of what was measured, as a factor either way, counts as near.
 const NEAR: f64 = 1.3;
 
 /// What a program took.
 struct Measured {
     cycles: Cycles,
+    /// The estimate of its code, and what was measured.
+    code: Cycles,
     /// What the stages and functions of the program took, as text.
     kernels: Vec<String>,
 }
@@ -111,6 +116,16 @@ fn run(case: &Case, machine: &str, way: &str) -> Option<Measured> {
         term.and_then(|term| term.value.parse::<u64>().ok()).unwrap_or(0)
     };
     let stages: Vec<_> = remarks.iter().filter(|remark| remark.name == "Kernel").collect();
+    let codes: Vec<_> = remarks.iter().filter(|remark| remark.name == "Code").collect();
+    let code = codes.iter().map(|remark| number(remark, "EstimatedCycles")).sum();
+    let step = |remark: &&nbcc_placement::Remark| {
+        let parts = ["EstimatedCycles", "Issue", "Banks", "Tsvs"].map(|name| number(remark, name));
+        let [all, issue, banks, tsvs] = parts;
+        format!(
+            "of code   {all:>10} of which {issue:>10} issue   {} (banks {banks}, TSVs {tsvs})",
+            remark.function
+        )
+    };
     let estimate = stages.iter().map(|remark| number(remark, "EstimatedCycles")).sum();
     let stage = |remark: &&nbcc_placement::Remark| {
         let [all, moves] =
@@ -123,8 +138,13 @@ fn run(case: &Case, machine: &str, way: &str) -> Option<Measured> {
         let name = f.name.as_deref().unwrap_or("(no function)");
         format!("measured  {all:>10} of which {issued:>10} issue   {name}")
     };
-    let kernels = stages.iter().map(stage).chain(result.profile.functions.iter().map(function));
-    Some(Measured { cycles: (estimate, result.cycles), kernels: kernels.collect() })
+    let measured = result.profile.functions.iter().map(function);
+    let kernels = stages.iter().map(stage).chain(codes.iter().map(step)).chain(measured);
+    Some(Measured {
+        cycles: (estimate, result.cycles),
+        code: (code, result.cycles),
+        kernels: kernels.collect(),
+    })
 }
 
 /// The vaults of a machine.
@@ -172,7 +192,7 @@ fn main() {
         println!("{machine}: cycles by schedule");
         println!("{:42} {}", "case", ways.iter().map(|w| format!("{w:>18}")).collect::<String>());
         let mut ratios: BTreeMap<&str, Vec<(f64, String)>> = BTreeMap::new();
-        let mut pairs = Vec::new();
+        let (mut pairs, mut code) = (Vec::new(), Vec::new());
         let mut within = Vec::new();
         for mut case in cases() {
             enlarge(&mut case, scale);
@@ -190,6 +210,7 @@ fn main() {
             let text = |c: &Option<Cycles>| {
                 c.map_or("-".to_string(), |c| format!("{} {:5.2}", c.1, c.0 as f64 / c.1 as f64))
             };
+            code.extend(ran.iter().flatten().map(|ran| ran.code));
             println!(
                 "{:42} {}",
                 case.name,
@@ -222,16 +243,19 @@ fn main() {
             }
         }
         let right = within.iter().filter(|&&r| r).count();
-        let off: Vec<f64> = pairs.iter().map(|&(e, m)| e as f64 / m as f64).collect();
-        let far: Vec<f64> = off.iter().map(|r| r.max(1.0 / r)).collect();
-        let near = far.iter().filter(|&&r| r <= NEAR).count();
-        println!(
-            "estimates: {:.2} of what was measured, off by a factor of {:.2} (geometric means)",
-            mean(&off),
-            mean(&far)
-        );
-        println!("           within {:.0} %: {near} of {}", (NEAR - 1.0) * 100.0, far.len());
-        println!("           rank correlation {:.3}", correlation(&pairs));
+        for (of, pairs) in ESTIMATES.iter().zip([&pairs, &code]) {
+            let off: Vec<f64> = pairs.iter().map(|&(e, m)| e as f64 / m as f64).collect();
+            let far: Vec<f64> = off.iter().map(|r| r.max(1.0 / r)).collect();
+            let near = far.iter().filter(|&&r| r <= NEAR).count();
+            println!(
+                "estimates of {of}: {:.2} of what was measured, off by a factor of {:.2} \
+                 (geometric means)",
+                mean(&off),
+                mean(&far)
+            );
+            println!("           within {:.0} %: {near} of {}", (NEAR - 1.0) * 100.0, far.len());
+            println!("           rank correlation {:.3}", correlation(pairs));
+        }
         println!("           of two schedules of a case, the faster: {right} of {}", within.len());
         println!();
     }

@@ -9,6 +9,7 @@ use nbcc_isa_ipim::Program;
 use nbcc_isa_ipim::layout::Role;
 use nbcc_pipeline::ParseOptions;
 use nbcc_pipeline::{Artifact, Context, NoObserver, PassOptions, Request, Target};
+use nbcc_placement::Remark;
 use nbcc_stages::bounds::Interval;
 use nbcc_stages::{ElementType, Image};
 use nbcc_target_ipim::IPIM;
@@ -31,6 +32,11 @@ pub struct For {
 
 /// Compiles a case; what is wrong otherwise.
 pub fn compile(case: &Case, asked: &For) -> Result<Program, String> {
+    compile_for(case, asked, &mut vec![])
+}
+
+/// The same, with the remarks of the passes.
+pub fn compile_for(case: &Case, asked: &For, remarks: &mut Vec<Remark>) -> Result<Program, String> {
     let text = std::fs::read_to_string(crate::root().join(&case.halide))
         .map_err(|error| format!("{}: {error}", case.halide))?;
     let mut sources = SourceMap::default();
@@ -58,7 +64,7 @@ pub fn compile(case: &Case, asked: &For) -> Result<Program, String> {
     let mut cx = Context {
         sources: &sources,
         diagnostics: &mut diagnostics,
-        remarks: &mut vec![],
+        remarks,
         passes: &asked.passes,
         observer: &mut NoObserver,
     };

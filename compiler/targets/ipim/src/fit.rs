@@ -15,6 +15,7 @@ use crate::backend::code::{MachineKernel, Selected};
 use crate::backend::{emit, regalloc, reorder, select, split};
 use crate::codes;
 use crate::configuration::{Configuration, Excess};
+use crate::estimate;
 use crate::kernel::calls_in_order;
 use crate::plan::{BANK_RESERVED, element};
 use crate::state::Compilation;
@@ -341,5 +342,6 @@ pub fn put_together(
         return Err(too_large(message, cx));
     }
     state.program = Some(program);
+    cx.remarks.extend(estimate::remarks(state));
     Ok(())
 }

@@ -22,6 +22,8 @@ pub struct Kernel {
     /// Where it is called, the bank objects whose addresses are its arguments; `None` where it
     /// stands in the program where it runs.
     pub args: Option<Vec<Mem>>,
+    /// The step of the plan that it belongs to.
+    pub step: usize,
     /// The source that its instructions come from where they do not say.
     pub place: Option<Span>,
     /// What each engine has of the group's scratchpad for itself, once addresses are explicit.
@@ -37,6 +39,8 @@ pub struct KernelCall {
     pub name: String,
     /// The number of the kernel.
     pub kernel: usize,
+    /// The step of the plan that it belongs to.
+    pub step: usize,
     /// The barrier before it.
     pub sync: Option<u32>,
     /// The source that it belongs to.
@@ -45,6 +49,9 @@ pub struct KernelCall {
     pub bases: Vec<u32>,
     /// The constants that are its arguments, in every lane.
     pub constants: Vec<[u32; 4]>,
+    /// Where kernels were merged, the operations that this one ran, and those of the kernel that is
+    /// called, as far as it is known how often its loops run.
+    pub merged: Option<(u64, u64)>,
 }
 
 /// A call of every kernel in order, none of them shared.
@@ -53,9 +60,11 @@ pub fn calls_in_order(kernels: &[Kernel]) -> Vec<KernelCall> {
         name: k.func.name.clone(),
         kernel,
         sync: k.sync,
+        step: k.step,
         place: k.place,
         bases: vec![],
         constants: vec![],
+        merged: None,
     };
     kernels.iter().enumerate().map(call).collect()
 }

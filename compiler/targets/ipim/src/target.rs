@@ -13,6 +13,7 @@ use nbcc_stages::{DirectiveInfo, ParamKind};
 
 use crate::codes;
 use crate::configuration::Configuration;
+use crate::estimate;
 use crate::kernel::Size;
 use crate::pipeline::PASSES;
 use crate::plan;
@@ -155,18 +156,20 @@ impl Target for Ipim {
         let (first, said) = (state.clone(), cx.remarks.len());
         let passes = until("addresses");
         run_attempts(passes, &mut state, cx)?;
+        let mut compiled = first.clone();
+        let fits = run_quietly(PASSES, &mut compiled, cx).is_ok();
         // The program that fits the machine may have another plan, with less inlined.
-        if state.inlining_less().is_some()
-            && let Some(budget) = inlining_budget(first.clone(), cx)
-            && budget != state.configuration.inlining_budget
-        {
+        let budget = compiled.configuration.inlining_budget;
+        if fits && budget != state.configuration.inlining_budget {
             cx.remarks.truncate(said);
             state = first.clone();
             state.configuration.inlining_budget = budget;
             run_attempts(passes, &mut state, cx)?;
         }
+        let taken = fits.then(|| estimate::of_steps(&compiled));
         let without = without_schedule(&first, cx);
-        Ok(plan::explain(state.plan(), &state.machine, &first.pipeline, without, cx.sources))
+        let (plan, machine, taken) = (state.plan(), &state.machine, taken.as_deref());
+        Ok(plan::explain(plan, machine, &first.pipeline, taken, without, cx.sources))
     }
 }
 
@@ -181,12 +184,6 @@ fn without_schedule(first: &Compilation, cx: &Context<'_>) -> Option<u64> {
     state.pipeline = unscheduled(state.pipeline);
     run_quietly(until("addresses"), &mut state, cx).ok()?;
     Some(plan::cost::total(state.plan(), &state.machine).cycles())
-}
-
-/// The inlining budget under which a program fits the machine; `None` where it fits under none.
-fn inlining_budget(mut state: Compilation, cx: &Context<'_>) -> Option<u64> {
-    run_quietly(PASSES, &mut state, cx).ok()?;
-    Some(state.configuration.inlining_budget)
 }
 
 /// Runs passes whose diagnostics and remarks nobody is to see.

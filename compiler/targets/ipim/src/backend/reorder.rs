@@ -305,13 +305,13 @@ fn hazards(insts: &[InstData<Inst<VReg>>], machine: &Machine) -> Hazards {
 }
 
 /// Whether an instruction accesses a memory.
-fn touches(inst: &Inst<VReg>, memory: Memory) -> bool {
+pub fn touches(inst: &Inst<VReg>, memory: Memory) -> bool {
     inst.memory_reads().contains(&memory) || inst.memory_writes().contains(&memory)
 }
 
 /// Whether an access of a scratchpad has to wait until one before it has retired, of which one writes
 /// (docs/machine-ipim.md, "The control core").
-fn scratchpad_waits(
+pub fn scratchpad_waits(
     inst: &Inst<VReg>,
     next: &Inst<VReg>,
     memory: Memory,

@@ -111,7 +111,7 @@ impl KernelCx {
     pub fn finish(self, mask: u32) -> Kernel {
         let KernelCx { func, mem_base, sync, .. } = self;
         let (scratch, objects) = (None, SecondaryMap::new());
-        Kernel { func, mem_base, mask, sync, args: None, place: None, scratch, objects }
+        Kernel { func, mem_base, mask, sync, args: None, step: 0, place: None, scratch, objects }
     }
 }
 

@@ -51,7 +51,9 @@ pub fn lower_to(plan: &Plan, machine: &Machine, size: Size) -> Vec<Kernel> {
             Step::Serial(step) => kernels.push(serial::lower(&mut cx, step)),
         }
         let place = source::of_step(plan, number);
-        kernels[before..].iter_mut().for_each(|kernel| kernel.place = place);
+        for kernel in &mut kernels[before..] {
+            (kernel.step, kernel.place) = (number, place);
+        }
     }
     for (number, kernel) in kernels.iter_mut().enumerate() {
         kernel.func.name = format!("k{number}.{}", kernel.func.name);

@@ -11,7 +11,7 @@ use nbcc_placement::{Message, Remark, RemarkKind, Term};
 use nbcc_stages::print::directive_text;
 use nbcc_stages::{Directive, DirectiveKind, Func, FuncData, Pipeline};
 
-use super::cost::{Cost, costs};
+use super::cost::{self, Bounds, Cost, Taken, costs};
 use super::order::{NOWHERE, by_dimension};
 use super::schedule::defaults::{Site, inner_names, sites};
 use super::traffic::{Traffic, of_merge, of_move, of_nest};
@@ -21,12 +21,13 @@ use super::{BufferPlan, Finding, FindingKind, Nest, Plan, Stage, Step};
 /// The part of the cycles from which on ignoring a schedule is worth a word.
 const WORTH_SAYING: f64 = 0.95;
 
-/// Explains a plan. `written` is the pipeline as the source has it, `without` the estimated cycles
-/// were its schedule ignored.
+/// Explains a plan. `written` is the pipeline as the source has it, `taken` what the code of each step
+/// takes, if there is code, `without` the estimated cycles of the plan were its schedule ignored.
 pub fn explain(
     plan: &Plan,
     machine: &Machine,
     written: &Pipeline,
+    taken: Option<&[Taken]>,
     without: Option<u64>,
     sources: &SourceMap,
 ) -> String {
@@ -77,7 +78,7 @@ pub fn explain(
     let (mut total, mut cycles) = (Traffic::default(), Cost::default());
     let mut told = None;
     let mut kernels = Vec::new();
-    let works = works(plan, machine);
+    let works = works(plan, machine, taken);
     let shares: Vec<Share<'_>> = works.iter().map(Work::share).collect();
     let verdict = verdict(&shares);
     for work in works {
@@ -88,6 +89,7 @@ pub fn explain(
         }
         lines.extend(work.lines);
         lines.push(format!("costs {}", cost_text(&work.cost)));
+        lines.extend(work.bounds.map(|bounds| bounds_text(&bounds, &work.cost)));
         kernels.push(lines.join("\n"));
         total += work.traffic;
         cycles += work.cost;
@@ -115,7 +117,12 @@ pub fn explain(
     if let Some(verdict) = verdict {
         let _ = writeln!(out, "verdict: {verdict}");
     }
-    let part = without.map(|other| other as f64 / cycles.cycles().max(1) as f64);
+    if taken.is_none() {
+        let _ =
+            writeln!(out, "costs are those of the plan: there is no code that fits the machine");
+    }
+    let planned = cost::total(plan, machine).cycles().max(1);
+    let part = without.map(|other| other as f64 / planned as f64);
     if let Some(part) = part.filter(|&part| part <= WORTH_SAYING) {
         let part = if part < 0.01 { "less than 0.01".to_string() } else { format!("{part:.2}") };
         let _ = writeln!(
@@ -185,7 +192,7 @@ pub fn remarks(plan: &Plan, machine: &Machine, sources: &SourceMap) -> Vec<Remar
 }
 
 fn kernel_remarks(plan: &Plan, machine: &Machine) -> Vec<Remark> {
-    let works = works(plan, machine).into_iter();
+    let works = works(plan, machine, None).into_iter();
     let remark = |work: Work| {
         let bytes = [
             Term::new("WindowBytes", work.traffic.window),
@@ -366,6 +373,8 @@ struct Work {
     lines: Vec<String>,
     traffic: Traffic,
     cost: Cost,
+    /// What its code takes at least, if there is code.
+    bounds: Option<Bounds>,
     /// Cycles of the cost in which ghost zones are filled and copies made.
     moving: u64,
     /// The name of the stage.
@@ -380,8 +389,14 @@ impl Work {
     }
 }
 
-fn works(plan: &Plan, machine: &Machine) -> Vec<Work> {
+/// What is done, with what its code takes or else what it is estimated to take by the plan.
+fn works(plan: &Plan, machine: &Machine, taken: Option<&[Taken]>) -> Vec<Work> {
     let mut works = Vec::new();
+    let estimates = match taken {
+        Some(taken) => taken.iter().map(|taken| (taken.cost, Some(taken.bounds))).collect(),
+        None => costs(plan, machine).into_iter().map(|cost| (cost, None)).collect::<Vec<_>>(),
+    };
+    let mut bounds: Option<Bounds> = None;
     let (mut lines, mut traffic) = (Vec::new(), Traffic::default());
     let (mut cost, mut moving) = (Cost::default(), 0);
     let name = |func: Func, stage: Stage| {
@@ -391,9 +406,12 @@ fn works(plan: &Plan, machine: &Machine) -> Vec<Work> {
             Stage::Update(k) => format!("update {k} of {name}"),
         }
     };
-    for (step, estimate) in plan.steps.iter().zip(costs(plan, machine)) {
+    for (step, (estimate, least)) in plan.steps.iter().zip(estimates) {
         let moved = of_move(plan, machine, step);
         cost += estimate;
+        if let Some(least) = least {
+            *bounds.get_or_insert_default() += least;
+        }
         let (func, stage, engines, text) = match step {
             Step::Exchange(id) => {
                 lines.push(format!(
@@ -446,6 +464,7 @@ fn works(plan: &Plan, machine: &Machine) -> Vec<Work> {
             lines: std::mem::take(&mut lines),
             traffic: std::mem::take(&mut traffic),
             cost: std::mem::take(&mut cost),
+            bounds: bounds.take(),
             moving: std::mem::take(&mut moving),
         });
     }
@@ -497,6 +516,19 @@ fn cost_text(cost: &Cost) -> String {
     let parts: Vec<String> =
         parts.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")).collect();
     format!("about {} cycles: {}", cost.cycles(), parts.join(", "))
+}
+
+/// What code takes at least, the largest first, and how far from that it is.
+fn bounds_text(bounds: &Bounds, cost: &Cost) -> String {
+    let mut each = bounds.each();
+    each.sort_by_key(|&(cycles, _)| std::cmp::Reverse(cycles));
+    let parts: Vec<String> = each
+        .iter()
+        .filter(|(cycles, _)| *cycles > 0)
+        .map(|(cycles, what)| format!("{cycles} {what}"))
+        .collect();
+    let times = cost.cycles() as f64 / each[0].0.max(1) as f64;
+    format!("at least: {}; the code takes {times:.2} times the largest", parts.join(", "))
 }
 
 fn traffic_text(traffic: Traffic) -> String {

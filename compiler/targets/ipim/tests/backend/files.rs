@@ -213,6 +213,7 @@ fn kernel(func: Function, options: &Options) -> Kernel {
         mask: MASK,
         sync: None,
         args: options.called.then_some(args),
+        step: 0,
         place: None,
         scratch: None,
         objects: SecondaryMap::new(),

@@ -23,7 +23,7 @@ use nbcc_opt::{cse, dce, fold, params};
 
 use self::constants::{Constants, Source, control_values, counts, differing, replace};
 use self::shape::{Shape, Site, shape_of};
-use self::work::busiest;
+use self::work::{busiest, work};
 use crate::kernel::{Kernel, KernelCall, MAX_CONSTANTS};
 
 /// Merges kernels, each of which is called once. The control core reads at most `most` of the
@@ -132,8 +132,10 @@ impl Group {
         forget_trips(&mut kernel.func, &trips.collect::<Vec<_>>());
         let passed = all.iter().filter(|c| matches!(c.source, Source::Passed(_)));
         let passed: Vec<&Constants> = passed.collect();
+        let of_all = work(&kernel.func);
         for (k, &(number, _)) in self.members.iter().enumerate() {
             calls[number].kernel = merged.len();
+            calls[number].merged = Some((work(&kernels[number].func), of_all));
             calls[number].constants = passed.iter().map(|constants| constants.values[k]).collect();
         }
         merged.push(kernel);

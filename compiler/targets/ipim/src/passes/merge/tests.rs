@@ -33,6 +33,7 @@ fn kernel(base: i32, [turns, count]: [u32; 2], step: f32, divide: bool) -> Kerne
         mask: 1,
         sync: None,
         args: None,
+        step: 0,
         place: None,
         scratch: None,
         objects: SecondaryMap::new(),

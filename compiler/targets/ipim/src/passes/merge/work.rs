@@ -33,7 +33,7 @@ fn insts(func: &Function, block: Block) -> usize {
 }
 
 /// How many instructions a function runs.
-fn work(func: &Function) -> u64 {
+pub fn work(func: &Function) -> u64 {
     let runs = block_runs(func);
     let work = |&block: &Block| runs[block].saturating_mul(insts(func, block) as u64);
     func.layout.iter().map(work).fold(0, u64::saturating_add)

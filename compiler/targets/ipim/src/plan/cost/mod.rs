@@ -6,6 +6,7 @@
 //! between banks, bound by instructions, TSVs or the network.
 
 mod body;
+mod bounds;
 mod moves;
 mod nest;
 mod operations;
@@ -15,7 +16,8 @@ use nbcc_isa_ipim::Machine;
 use nbcc_stages::Walker;
 
 use super::{Plan, Step};
-use times::Times;
+pub use bounds::{Bounds, Taken};
+pub use times::Times;
 
 /// What a step is estimated to take.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,0 +1,177 @@
+//! The banks of a group and their controller, as far as they decide when accesses are done: rows, the
+//! queue of requests, of which those to the open row go first (docs/dram.md). All engines of the group
+//! access the same places, so that one bank stands for all.
+
+use std::collections::VecDeque;
+
+use nbcc_isa::Instruction;
+use nbcc_isa_ipim::{Addr, Inst, Machine, Memory};
+use nbcc_mach::{AffineAddress, InstData, VReg};
+
+/// A row of banks, as far as it is known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Row {
+    /// The one of that number.
+    Number(u32),
+    /// That of an object, at an address.
+    Of(u32, AffineAddress),
+    /// Any.
+    Unknown,
+}
+
+/// An access that has been asked for.
+#[derive(Clone, Debug)]
+struct Request {
+    number: usize,
+    row: Row,
+    arrives: u64,
+    /// Cycles in which it holds the commands of the group.
+    served: u64,
+    writes: bool,
+}
+
+/// The banks of a group.
+pub struct Banks<'a> {
+    machine: &'a Machine,
+    requests: VecDeque<Request>,
+    /// When each access is done, by number, once that is known.
+    done: Vec<Option<u64>>,
+    open: Option<Row>,
+    /// When the next access can start.
+    free: u64,
+    activated: u64,
+    /// The end of the data of the last access that wrote.
+    written: u64,
+    /// The last access that read.
+    read: u64,
+}
+
+impl<'a> Banks<'a> {
+    /// Banks whose rows are closed.
+    pub fn new(machine: &'a Machine) -> Banks<'a> {
+        Banks {
+            machine,
+            requests: VecDeque::new(),
+            done: vec![],
+            open: None,
+            free: 0,
+            activated: 0,
+            written: 0,
+            read: 0,
+        }
+    }
+
+    /// Asks for the access of an instruction that issues at `at`, which holds the commands of the group
+    /// for `served` cycles. Gives its number.
+    pub fn request(&mut self, data: &InstData<Inst<VReg>>, at: u64, served: u64) -> usize {
+        let latency = &self.machine.latency;
+        self.done.push(None);
+        let number = self.done.len() - 1;
+        self.requests.push_back(Request {
+            number,
+            row: row(data, self.machine.dram.row_bytes),
+            arrives: at + u64::from(latency.t_tsv + latency.t_addr_rf),
+            served,
+            writes: data.inst.memory_writes().contains(&Memory::Bank),
+        });
+        number
+    }
+
+    /// When an access is done. All that come before that must have been asked for.
+    pub fn done(&mut self, number: usize) -> u64 {
+        loop {
+            match self.done[number] {
+                Some(at) => return at,
+                None => self.serve(self.next()),
+            }
+        }
+    }
+
+    /// When an access is done, if that is before `at` or known.
+    pub fn done_by(&mut self, number: usize, at: u64) -> Option<u64> {
+        while self.done[number].is_none() && self.start_of(&self.requests[self.next()]) < at {
+            self.serve(self.next());
+        }
+        self.done[number]
+    }
+
+    /// The request that is served next: the first, or one to the open row that can start before that
+    /// row may be closed.
+    fn next(&self) -> usize {
+        let queue = self.machine.dram.request_queue / self.machine.hierarchy.pes;
+        let queued = self.requests.iter().take(queue.max(1) as usize).enumerate();
+        let Some(first) = self.requests.front() else { return 0 };
+        let hits =
+            |request: &Request| self.open.as_ref().is_some_and(|row| same(row, &request.row));
+        let closed = self.closable().max(first.arrives);
+        let before = |request: &Request| hits(request) && self.start_of(request) < closed;
+        let mut hit = queued.filter(|(_, request)| before(request)).map(|(place, _)| place);
+        if self.open.is_none() || hits(first) { 0 } else { hit.next().unwrap_or(0) }
+    }
+
+    /// When the open row may be closed.
+    fn closable(&self) -> u64 {
+        let dram = &self.machine.dram;
+        (self.read + u64::from(dram.t_rtp))
+            .max(self.written + u64::from(dram.t_wr))
+            .max(self.activated + u64::from(dram.t_ras))
+    }
+
+    fn start_of(&self, request: &Request) -> u64 {
+        self.free.max(request.arrives)
+    }
+
+    fn serve(&mut self, place: usize) {
+        let Some(request) = self.requests.remove(place) else { return };
+        let (latency, dram) = (&self.machine.latency, &self.machine.dram);
+        let mut start = self.start_of(&request);
+        if !self.open.as_ref().is_some_and(|open| same(open, &request.row)) {
+            let closed = match self.open {
+                None => 0,
+                Some(_) => self.closable().max(request.arrives) + u64::from(dram.t_rp),
+            };
+            self.activated = closed.max(request.arrives);
+            let last = u64::from(dram.t_rrd_l) * u64::from(self.machine.hierarchy.pes - 1);
+            start = start.max(self.activated + last + u64::from(dram.t_rcd));
+        } else if !request.writes {
+            start = start.max(self.written + u64::from(dram.t_wtr_l));
+        }
+        self.free = start + request.served;
+        let last = start + request.served.saturating_sub(1);
+        let done = if request.writes {
+            self.written = last + u64::from(dram.t_cwl + dram.t_bl);
+            self.written
+        } else {
+            self.read = last;
+            last + u64::from(dram.t_cl + dram.t_bl + latency.t_pe_bus + latency.t_data_rf)
+        };
+        self.open = Some(request.row);
+        self.done[request.number] = Some(done);
+    }
+}
+
+/// The row that an access goes to.
+fn row(data: &InstData<Inst<VReg>>, row_bytes: u32) -> Row {
+    if let Inst::LdRf { dram: Addr::Direct(address), .. }
+    | Inst::StRf { dram: Addr::Direct(address), .. } = data.inst
+    {
+        return Row::Number(address / row_bytes);
+    }
+    let Some(access) = data.access_of(Memory::Bank) else { return Row::Unknown };
+    match (access.object, &access.address) {
+        (Some(object), Some(address)) => {
+            let constant = address.constant / row_bytes;
+            Row::Of(object, AffineAddress { terms: address.terms.clone(), constant })
+        }
+        (Some(object), None) => Row::Of(object, AffineAddress::default()),
+        (None, _) => Row::Unknown,
+    }
+}
+
+/// Whether two rows are taken to be one: those of one object are unless their addresses say more.
+fn same(a: &Row, b: &Row) -> bool {
+    match (a, b) {
+        (Row::Of(one, x), Row::Of(other, y)) if one == other => x.terms != y.terms || x == y,
+        _ => a == b,
+    }
+}

@@ -1,0 +1,104 @@
+//! What the code of a program takes, estimated from its instructions: each kernel is issued as a
+//! control core would issue it ([`control_core`]), loops a few times around and then by what the last round
+//! took. Unlike the estimate of a plan (`plan/cost`), by which schedules are chosen, it knows the order
+//! of the instructions and their registers. And what no order could take less than: one instruction a
+//! cycle, what banks serve, what the TSVs carry.
+
+mod banks;
+mod control_core;
+mod walk;
+
+use nbcc_isa_ipim::Machine;
+use nbcc_placement::{Message, Remark, RemarkKind, Term};
+
+use crate::kernel::KernelCall;
+use crate::plan::cost::{Cost, Taken, Times};
+use crate::plan::{Plan, Step};
+use crate::state::Compilation;
+
+/// What each step of the plan takes. The program must have been made.
+pub fn of_steps(state: &Compilation) -> Vec<Taken> {
+    let steps = &state.plan().steps;
+    let mut taken = vec![Taken::default(); steps.len()];
+    let barrier = Times::of(&state.machine).barrier;
+    let mut known: Vec<Option<walk::Sums>> = vec![None; state.selected.len()];
+    for call in &state.calls {
+        let sums = *known[call.kernel]
+            .get_or_insert_with(|| walk::kernel(&state.selected[call.kernel], &state.machine));
+        let Some(of) = taken.get_mut(call.step) else { continue };
+        let moving = matches!(steps[call.step], Step::Exchange(_) | Step::Redistribute { .. });
+        let sums = call.merged.map_or(sums, |(own, all)| sums.part(own, all));
+        of.cost += cost(&sums, moving, &state.machine);
+        of.cost.setup += calling(call) + if call.sync.is_some() { barrier } else { 0 };
+        of.bounds += sums.bounds;
+    }
+    taken
+}
+
+/// A remark for each step of the plan: what its code takes.
+pub fn remarks(state: &Compilation) -> Vec<Remark> {
+    let plan = state.plan();
+    let remark = |(number, (step, taken)): (usize, (&Step, Taken))| {
+        let bounds = taken.bounds;
+        let (largest, what) = bounds.largest();
+        let cycles = taken.cost.cycles();
+        Remark {
+            kind: RemarkKind::Analysis,
+            pass: "emit",
+            name: "Code",
+            function: name(plan, step),
+            span: state.calls.iter().find(|call| call.step == number).and_then(|call| call.place),
+            message: Message::of(format!("about {cycles} cycles, no less than "))
+                .value("Bound", largest)
+                .text(format!(" for the {what}")),
+            terms: vec![
+                Term::new("EstimatedCycles", cycles),
+                Term::new("Issue", bounds.issue),
+                Term::new("Banks", bounds.banks),
+                Term::new("Simd", bounds.simd),
+                Term::new("IntAlu", bounds.int_alu),
+                Term::new("Tsvs", bounds.tsvs),
+            ],
+        }
+    };
+    plan.steps.iter().zip(of_steps(state)).enumerate().map(remark).collect()
+}
+
+/// The Func or the buffer that a step is for.
+fn name(plan: &Plan, step: &Step) -> String {
+    let func = |func| plan.pipeline.funcs[func].name.clone();
+    match step {
+        Step::Exchange(id) | Step::Redistribute { to: id, .. } => plan.buffers[*id].name.clone(),
+        Step::Tiles(step) => func(step.func),
+        Step::Reduce(step) => func(step.func),
+        Step::Serial(step) => func(step.func),
+    }
+}
+
+/// Cycles of a kernel by what they are for. One that only moves elements computes nothing.
+fn cost(sums: &walk::Sums, moving: bool, machine: &Machine) -> Cost {
+    // Banks that are refreshed serve nothing.
+    let dram = &machine.dram;
+    let refreshed =
+        if dram.refresh { (u64::from(dram.t_rfc), u64::from(dram.t_refi)) } else { (0, 1) };
+    let all = |cycles: u64| cycles + sums.waiting_banks(cycles) * refreshed.0 / refreshed.1.max(1);
+    let (moves, compute) = match moving {
+        true => (sums.moves + sums.compute, 0),
+        false => (sums.moves, sums.compute),
+    };
+    Cost {
+        setup: sums.setup,
+        windows: all(sums.windows),
+        compute: all(compute),
+        moves: all(moves),
+        code: sums.code,
+    }
+}
+
+/// Cycles in which the arguments of a kernel are set and it is called.
+fn calling(call: &KernelCall) -> u64 {
+    match call.bases.len() + call.constants.len() {
+        0 => 0,
+        arguments => 2 * arguments as u64 + 8,
+    }
+}
