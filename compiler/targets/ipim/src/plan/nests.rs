@@ -236,12 +236,12 @@ impl Planner<'_> {
                 needed[k] = (needed[k].0.min(r.0), needed[k].1.max(r.1));
             }
         }
-        for k in 0..2 {
+        for (k, reach) in reach.iter_mut().enumerate() {
             if key.limits[k].is_some_and(|of| of.sums().is_some()) {
                 // What is mirrored lies as far on the other side.
                 let width = key.ratio[k].of(shape.tiles.tile[k].into()).expect("tiles are whole");
-                let most = (-reach[k].0).max(reach[k].1 - width + 1).max(0);
-                reach[k] = (-most, width - 1 + most);
+                let most = (-reach.0).max(reach.1 - width + 1).max(0);
+                *reach = (-most, width - 1 + most);
             }
         }
         let home = self.homes[&(key.source, key.value)];
