@@ -1,5 +1,8 @@
 //! The way of a control core through a kernel: blocks in the order in which they run, loops a few times.
 
+use std::cmp::Ordering;
+use std::collections::HashMap;
+
 use nbcc_isa::{Imm, Instruction};
 use nbcc_isa_ipim::{Addr, Inst, Machine, Unit};
 use nbcc_mach::rename::Timing;
@@ -79,6 +82,7 @@ pub fn kernel(kernel: &MachineKernel, machine: &Machine) -> Sums {
         kernel,
         machine,
         core: Core::new(machine),
+        labels: labels(kernel),
         sums: Sums { code: kernel.code.func.len() as u64, ..Sums::default() },
     };
     if blocks > 0 {
@@ -89,10 +93,22 @@ pub fn kernel(kernel: &MachineKernel, machine: &Machine) -> Sums {
     walk.sums
 }
 
+/// The blocks that control registers name, each of which is set to one.
+fn labels(kernel: &MachineKernel) -> HashMap<VReg, u32> {
+    let insts = kernel.code.func.blocks.values().flat_map(|block| &block.insts);
+    let label = |data: &InstData<Inst<VReg>>| match data.inst {
+        Inst::SetiCrf { dst, imm: Imm::Label(to) } => Some((dst, to)),
+        _ => None,
+    };
+    insts.filter_map(label).collect()
+}
+
 struct Walk<'a> {
     kernel: &'a MachineKernel,
     machine: &'a Machine,
     core: Core<'a>,
+    /// The blocks that control registers name.
+    labels: HashMap<VReg, u32>,
     sums: Sums,
 }
 
@@ -101,10 +117,17 @@ impl Walk<'_> {
         &self.kernel.code.func.blocks[Block::from_u32(block)].successors
     }
 
-    /// The last block of the loop that begins at a block, if one does: loops are laid out together.
+    fn runs(&self, block: u32) -> u64 {
+        self.kernel.code.runs[Block::from_u32(block)]
+    }
+
+    /// The last block of the loop that begins at a block, if one does: loops are laid out together, but
+    /// for what runs more rarely than the block that it goes back to.
     fn latch(&self, header: u32, last: u32) -> Option<u32> {
-        let goes_back =
-            |&block: &u32| self.successors(block).iter().any(|to| to.as_u32() == header);
+        let goes_back = |&block: &u32| {
+            let back = self.successors(block).iter().any(|to| to.as_u32() == header);
+            back && self.runs(block) >= self.runs(header)
+        };
         (header..=last).rev().find(goes_back)
     }
 
@@ -116,7 +139,7 @@ impl Walk<'_> {
             let latch = self.latch(at, last).filter(|_| inside != Some(at));
             let (from, next) = match latch {
                 Some(latch) => {
-                    let each = self.kernel.code.runs[Block::from_u32(at)];
+                    let each = self.runs(at);
                     let trips = (each / runs.max(1)).max(1);
                     self.trips(at, latch, trips, each);
                     let after = (at..=latch).flat_map(|block| self.successors(block));
@@ -145,15 +168,21 @@ impl Walk<'_> {
         self.sums.repeat(&before, trips - issued);
     }
 
-    /// The block that comes next. Of two arms that meet again the shorter one is taken, the usual case
-    /// beside that at an edge; what is left out or not is not left out.
+    /// The block that comes next: the one that runs more often. Of two arms that meet again the shorter
+    /// one is taken, the usual case beside that at an edge; what may be left out is not left out.
     fn next(&self, block: u32, last: u32) -> Option<u32> {
         let mut on: Vec<u32> = self.successors(block).iter().map(|to| to.as_u32()).collect();
         on.retain(|&to| to > block && to <= last);
         on.sort_unstable();
         let (&first, &other) = (on.first()?, on.last()?);
         let insts = |block: u32| self.kernel.code.func.blocks[Block::from_u32(block)].insts.len();
-        Some(if self.reaches(first, other) || insts(first) <= insts(other) { first } else { other })
+        let usual = match self.runs(first).cmp(&self.runs(other)) {
+            Ordering::Less => other,
+            Ordering::Greater => first,
+            Ordering::Equal if self.reaches(first, other) || insts(first) <= insts(other) => first,
+            Ordering::Equal => other,
+        };
+        Some(usual)
     }
 
     /// Whether control can go on from one block to another, ahead.
@@ -174,17 +203,18 @@ impl Walk<'_> {
     fn block(&mut self, block: u32, next: Option<u32>) {
         let data = &self.kernel.code.func.blocks[Block::from_u32(block)];
         let Some(registers) = &self.kernel.registers else { return };
-        let mut label = None;
         for inst in &data.insts {
             let before = self.core.clock();
             self.core.issue(inst, &registers.entries);
             self.count(&inst.inst);
             let mut leaves = false;
             match inst.inst {
-                Inst::SetiCrf { imm: Imm::Label(to), .. } => label = Some(to),
                 Inst::Jump { .. } => leaves = true,
-                // The last label that was set is where it goes, usually.
-                Inst::CJump { .. } => leaves = label.is_some() && label == next,
+                Inst::CJump { target, .. } => {
+                    let to = self.labels.get(&target).copied();
+                    // Loops go back, but for the last time.
+                    leaves = to.is_some_and(|to| next.map_or(to <= block, |next| to == next));
+                }
                 _ => {}
             }
             if leaves {
