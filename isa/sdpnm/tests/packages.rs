@@ -303,6 +303,17 @@ fn homes_are_checked() {
     assert!(said(vec![object(1, data, 16, 4)]).is_err());
     assert!(said(vec![Home { array: 1, what: Homed::Parameter(0) }]).is_err());
     assert!(said(vec![object(1, data, 0, 0); 257]).is_err());
+    let twin = |array: u8, of: u32| Home { array, what: Homed::Twin { of, filled: true } };
+    let homes = [object(1, data, 16, 0), object(1, data, 8, 16)];
+    let with = |more: &[Home]| said([homes.as_slice(), more].concat());
+    assert_eq!(with(&[twin(2, 0), twin(2, 1), twin(4, 1)]), Ok(()));
+    // Of itself, of a twin, of none, beside another home or twins of another array's.
+    assert!(with(&[twin(1, 0)]).is_err());
+    assert!(with(&[twin(2, 0), twin(3, 2)]).is_err());
+    assert!(with(&[twin(2, 9)]).is_err());
+    assert!(with(&[twin(5, 0)]).is_err());
+    assert!(with(&[twin(2, 0), object(2, data, 8, 32)]).is_err());
+    assert!(with(&[object(3, data, 8, 0), twin(2, 0), twin(2, 2)]).is_err());
 }
 
 #[test]

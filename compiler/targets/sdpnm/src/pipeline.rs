@@ -168,7 +168,8 @@ fn without(state: &Compilation, header: Block) -> Option<(Configuration, Lost)> 
 
 fn run_arrays(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Stop<Configuration>> {
     let Some(mapper) = state.mapper else { return Ok(()) };
-    let tools = arrays::Tools { machine: &state.machine, mapper, sources: cx.sources };
+    let splits = state.splits;
+    let tools = arrays::Tools { machine: &state.machine, mapper, sources: cx.sources, splits };
     state.decisions = arrays::run(&mut state.module, state.func, tools, &mut state.arrays);
     // What is too much for an array together may be enough for it one by one.
     let lost = state.decisions.iter().filter(|d| d.place.is_err());
@@ -222,8 +223,7 @@ fn too_large(state: &Compilation, what: &str, cx: &mut Context<'_>) -> Result<()
 
 fn run_objects(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {
     let func = &state.module.functions[state.func];
-    match objects::place(&state.module, func, &signature(func), &state.machine, &state.arrays.homes)
-    {
+    match objects::place(&state.module, func, &signature(func), &state.machine, &state.arrays) {
         Ok(objects) => state.objects = objects,
         Err(what) => return too_large(state, &what, cx),
     }
@@ -265,7 +265,7 @@ fn loops(state: &Compilation, cx: &mut Context<'_>) {
                     Term::new("Operations", on.operations),
                     Term::new("Routes", on.routes),
                 ]);
-                let array = state.machine.array_name(on.array.into());
+                let array = on.names(&state.machine);
                 let message = Message::of("this loop runs on ")
                     .value("Array", array)
                     .text(" from ")

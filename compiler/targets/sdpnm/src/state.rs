@@ -46,6 +46,8 @@ pub struct Compilation {
     pub machine: Machine,
     /// Who maps loops on arrays; `None` where none are mapped.
     pub mapper: Option<&'static Mapper>,
+    /// Whether several arrays may share a loop.
+    pub splits: bool,
     /// What this attempt does.
     pub configuration: Configuration,
     /// The headers of loops that were made of two, with those of the two.
@@ -81,6 +83,7 @@ impl Compilation {
             func,
             machine,
             mapper,
+            splits: true,
             configuration: Configuration {
                 merges: true,
                 collapses: true,

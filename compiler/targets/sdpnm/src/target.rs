@@ -43,6 +43,7 @@ const CHOICES: &[Choice] = &[
         values: &["on", "off"],
         about: "whether loops that stand one behind the other become one",
     },
+    Choice { key: "split", values: &["on", "off"], about: "whether several arrays share a loop" },
     Choice { key: "mapper", values: &["search", "sat", "ilp"], about: "who maps loops on arrays" },
 ];
 
@@ -140,7 +141,7 @@ impl Target for Sdpnm {
                 Ok(on) => writeln!(
                     out,
                     "  loop          {line}on {}, an iteration every {} cycles ({})",
-                    state.machine.array_name(on.array.into()),
+                    on.names(&state.machine),
                     on.ii,
                     on.why()
                 ),
@@ -173,5 +174,6 @@ fn start(program: Program, request: &Request, cx: &mut Context<'_>) -> Result<Co
     let merges = choice("merge") != Some("off");
     let state = Compilation::new(module, func, machine, mapper.filter(|_| divides));
     let configuration = Configuration { merges, ..state.configuration.clone() };
-    Ok(Compilation { configuration, ..state })
+    let splits = choice("split") != Some("off");
+    Ok(Compilation { configuration, splits, ..state })
 }

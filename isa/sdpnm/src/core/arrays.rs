@@ -11,6 +11,11 @@
 //! fit; the loader places them before the call and takes parameters back after it. [`PRESENT`] of an
 //! array is a bit set of the homes in it that fitted, by their place in `.nbcc.homes`: code tests it and
 //! stays on the core where something is missing. [`PLACES`] has the address of each in the shared memory.
+//!
+//! Several arrays take parts of one loop: each begins at an iteration of its own ([`FIRST`]) on twins of
+//! the homes ([`Homed::Twin`](super::Homed::Twin)), and what they stored is copied to where the homes are
+//! ([`COPY`]). What global registers of all of them have in common is written once, to the page
+//! [`GROUP`].
 
 /// The control page of array 0.
 pub const CONTROL: u32 = 0x0001_0000;
@@ -33,6 +38,20 @@ pub const MAX_HOMES: usize = 32 * PRESENT_WORDS as usize;
 /// Offset of the first of the words with the address of each home in the shared memory; 0 of those that
 /// are not in this array.
 pub const PLACES: u32 = 0x900;
+/// Offset of the number that the first iteration has for loads and stores; 0 again with each start.
+pub const FIRST: u32 = 0x840;
+/// Offset of the address in the shared memory from which on bytes are copied.
+pub const COPY_AT: u32 = 0x844;
+/// Offset of the number of bytes that are copied.
+pub const COPY_BYTES: u32 = 0x848;
+/// Offset of the word whose writing copies bytes of the shared memory of the array of that number, to
+/// the same place in that of this array, after the ends of both; both are busy as long.
+pub const COPY: u32 = 0x84c;
+/// A page whose global registers are those of several arrays: who writes one writes it in all, after
+/// the ends of all.
+pub const GROUP: u32 = 0x000f_f000;
+/// Offset in [`GROUP`] of a word with a bit for each of these arrays.
+pub const MEMBERS: u32 = 0x800;
 /// The window on the shared memory of array 0.
 pub const WINDOW: u32 = 0x0010_0000;
 /// From one window to the next.

@@ -33,4 +33,13 @@ pub enum Homed {
         /// [`ALIGNMENT`](super::memory::ALIGNMENT).
         at: u32,
     },
+    /// Room for as many bytes at the same address as another home has, which is no twin and in another
+    /// array. An array with twins has nothing else, and these are of homes of one array: so they are
+    /// there wherever those are.
+    Twin {
+        /// The number of the other home.
+        of: u32,
+        /// Whether it holds before the call what the other one holds.
+        filled: bool,
+    },
 }

@@ -249,6 +249,23 @@ impl CoreProgram {
                     }
                     taken.push((home.array, place));
                 }
+                Homed::Twin { of, .. } => {
+                    let other = self.homes.get(*of as usize);
+                    let other = other.filter(|other| !matches!(other.what, Homed::Twin { .. }));
+                    let Some(other) = other.filter(|other| other.array != home.array) else {
+                        return fail("a home is a twin of none in another array");
+                    };
+                    let is_alike = |one: &&Home| match one.what {
+                        Homed::Twin { of, .. } => {
+                            self.homes.get(of as usize).is_some_and(|of| of.array == other.array)
+                        }
+                        _ => false,
+                    };
+                    let mut beside = self.homes.iter().filter(|one| one.array == home.array);
+                    if !beside.all(|one| is_alike(&one)) {
+                        return fail("beside a twin there is what may be in its place");
+                    }
+                }
             }
         }
         Ok(())

@@ -66,6 +66,7 @@ pub const DEFINITIONS: &[Definition] = &[
 
     row("communication.staged_bytes", "bytes", "Brought to shared memories before the call, and back after it."),
     row("communication.staging_cycles", "cycles", "That this takes at `shared.staging_bytes` a cycle; not among `cycles`."),
+    row("communication.copied_bytes", "bytes", "From one shared memory to another one."),
     row("communication.core_loaded", "bytes", "By the core from windows and control pages of arrays."),
     row("communication.core_stored", "bytes", "As above."),
     row("communication.globals", "registers", "Global registers that the core read or wrote."),
@@ -105,7 +106,7 @@ pub const DEFINITIONS: &[Definition] = &[
     row("energy.pe_globals", "pJ", "`energy.pe_global_pj` a global register, read or written, by PEs or the core."),
     row("energy.pe_contexts", "pJ", "`energy.pe_context_pj` a context and iteration."),
     row("energy.pe_configuration", "pJ", "`energy.pe_configure_pj` a context that was loaded."),
-    row("energy.shared", "pJ", "`energy.shared_access_pj` an access to shared memory, of PEs, of the core, and a word that was staged."),
+    row("energy.shared", "pJ", "`energy.shared_access_pj` an access to shared memory, of PEs, of the core, and a word that was staged; two for one that was copied."),
 ];
 
 /// Bytes that an instruction loads, and that it stores.

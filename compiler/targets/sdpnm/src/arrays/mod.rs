@@ -17,12 +17,13 @@ mod pairs;
 pub mod place;
 mod reuse;
 pub mod shape;
+mod split;
 mod streams;
 mod truth;
 pub mod version;
 mod words;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use nbcc_analysis::{AffineForms, LoopForest};
 use nbcc_base::{SourceMap, Span};
@@ -36,6 +37,7 @@ use crate::map::mappers::Mapper;
 use build::Terms;
 use place::{How, Mapped};
 use shape::{Shape, Trips};
+use split::Parts;
 use version::Use;
 
 /// What loops on arrays need beside the code of the core.
@@ -45,6 +47,8 @@ pub struct Arrays {
     pub packages: Vec<Package>,
     /// The memory objects that live in a shared memory, and in which array's.
     pub homes: Vec<(Mem, u8)>,
+    /// What has a twin: its place among the homes, the other array, whether its contents are there too.
+    pub twins: BTreeMap<(u32, u8), bool>,
 }
 
 /// What became of a loop.
@@ -65,8 +69,8 @@ pub struct Decision {
 /// A loop on an array.
 #[derive(Clone, Debug)]
 pub struct OnArray {
-    /// The number of the array.
-    pub array: u8,
+    /// The numbers of the arrays that share it.
+    pub arrays: Vec<u8>,
     /// The interval.
     pub ii: u32,
     /// Its least value.
@@ -86,6 +90,16 @@ pub struct OnArray {
 }
 
 impl OnArray {
+    /// The arrays in words.
+    pub fn names(&self, machine: &Machine) -> String {
+        let names = self.arrays.iter().map(|&array| machine.array_name(array.into()));
+        let names: Vec<String> = names.map(|name| name.to_string()).collect();
+        match &names[..] {
+            [one] => one.clone(),
+            all => format!("{}, a part each,", all.join(", ")),
+        }
+    }
+
     /// What holds the interval where it is, in words.
     pub fn why(&self) -> String {
         if self.ii > self.mii {
@@ -110,6 +124,8 @@ pub struct Tools<'a> {
     pub mapper: &'static Mapper,
     /// The files that lines are of.
     pub sources: &'a SourceMap,
+    /// Whether several arrays may share a loop.
+    pub splits: bool,
 }
 
 /// Gives loops of a function second versions on arrays; what became of each loop.
@@ -207,7 +223,7 @@ fn attempt(
     tools: Tools<'_>,
     arrays: &mut Arrays,
 ) -> Result<OnArray, String> {
-    let Tools { machine, mapper, sources } = tools;
+    let Tools { machine, mapper, sources, .. } = tools;
     let array = machine.arrays.kinds.iter().position(|&kind| kind == ArrayKind::Fpea);
     let Some(array) = array.map(|array| array as u8) else {
         return Err("the machine has no array for filters".into());
@@ -306,10 +322,21 @@ fn attempt(
         });
         (*home, number as u32)
     });
-    let used = Use { array, package, homes: numbers.collect(), least };
+    let homes: BTreeMap<Mem, u32> = numbers.collect();
+    let parts = Parts::new(&module.functions[func], built).filter(|_| tools.splits);
+    let shared = match &parts {
+        Some(parts) => parts.best(&mapped, &split::arrays(machine, array), machine).to_vec(),
+        None => vec![array],
+    };
+    let parts = parts.filter(|_| {
+        let function = &module.functions[func];
+        shared.len() > 1 && twins(function, arrays, &homes, &shared)
+    });
+    let shared = if parts.is_some() { shared } else { vec![array] };
+    let used = Use { array, package, homes, least, parts, arrays: shared.clone() };
     let Mapped { package, mii, routes, .. } = mapped;
     let on_array = OnArray {
-        array,
+        arrays: shared,
         ii: package.ii.into(),
         mii: mii.mii,
         rec_mii: mii.rec,
@@ -323,7 +350,9 @@ fn attempt(
             .map(|&node| (built.body.nodes[node].name.clone(), built.body.nodes[node].span))
             .collect(),
     };
-    arrays.packages.push(package);
+    for &array in &on_array.arrays {
+        arrays.packages.push(Package { array, ..package.clone() });
+    }
     version::add(&mut module.functions[func], shape, built, &used);
     Ok(on_array)
 }
@@ -420,10 +449,28 @@ fn homes(
         let message = "its arrays are larger than the shared memory of an array";
         return Err(message.into());
     }
-    if wanted.iter().filter(is_new).count() + arrays.homes.len() > MAX_HOMES {
+    let taken = arrays.homes.len() + arrays.twins.len();
+    if wanted.iter().filter(is_new).count() + taken > MAX_HOMES {
         return Err("too many arrays are used by other loops".into());
     }
     Ok(wanted)
+}
+
+/// Gives the homes of a loop twins in the arrays that share it, as far as there is room in the table of
+/// homes; whether there is.
+fn twins(func: &Function, arrays: &mut Arrays, homes: &BTreeMap<Mem, u32>, shared: &[u8]) -> bool {
+    let mut all = arrays.twins.clone();
+    for (&mem, &home) in homes {
+        let is_filled = split::is_never_stored(func, mem);
+        for &array in &shared[1..] {
+            *all.entry((home, array)).or_default() |= is_filled;
+        }
+    }
+    let fits = arrays.homes.len() + all.len() <= MAX_HOMES;
+    if fits {
+        arrays.twins = all;
+    }
+    fits
 }
 
 /// The objects of which nobody knows the contents behind a function that is called once.

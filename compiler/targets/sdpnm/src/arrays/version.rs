@@ -11,13 +11,15 @@ use nbcc_ir::{
     IntrinsicCall, Mem, Op, Scalar, Terminator, Type, Value,
 };
 use nbcc_isa_sdpnm::core::arrays::{
-    CONTROL, CONTROL_BYTES, GLOBALS, ITERATIONS, PLACES, PRESENT, START,
+    CONTROL, CONTROL_BYTES, COPY, COPY_AT, COPY_BYTES, FIRST, GLOBALS, GROUP, ITERATIONS, MEMBERS,
+    PLACES, PRESENT, START,
 };
 
 use super::access::Subscript;
-use super::body::Global;
+use super::body::{Global, Operand};
 use super::build::{Built, Outcome};
 use super::shape::{Shape, Trips};
+use super::split::Parts;
 
 /// The extent of an object in a dimension.
 pub const COUNT: &str = "sdpnm.count";
@@ -33,12 +35,16 @@ pub const WRITE: &str = "sdpnm.write";
 pub struct Use {
     /// The number of the array.
     pub array: u8,
-    /// The number of the package.
+    /// The number of the package; those of the parts behind the first are behind it.
     pub package: u32,
     /// The objects that must have their homes in it, and the numbers of these.
     pub homes: BTreeMap<Mem, u32>,
     /// From so many iterations on it is worth it.
     pub least: u32,
+    /// How it is shared, where several arrays do.
+    pub parts: Option<Parts>,
+    /// The arrays that share it.
+    pub arrays: Vec<u8>,
 }
 
 /// Iterations behind the first must be fewer.
@@ -410,39 +416,99 @@ fn address(b: &mut Builder<'_>, used: &Use, mem: Mem, index: &Affine) -> Value {
     b.iadd(base, offset)
 }
 
+/// Writes a control word.
+fn write(b: &mut Builder<'_>, at: i64, value: Value) {
+    b.op(call(WRITE, Effect::Write, vec![value], vec![], vec![at]));
+}
+
+/// What the core writes to a global register; nothing where the array does.
+fn global(b: &mut Builder<'_>, used: &Use, global: &Global) -> Option<Value> {
+    Some(match global {
+        Global::Export => return None,
+        Global::Value(value) => word(b, *value),
+        Global::Constant(constant) => b.i32(*constant),
+        Global::Pair(low, high) => {
+            let [low, high] = [*low, *high].map(|half| word(b, half));
+            let mask = b.i32(0xffff);
+            let low = b.binary(BinaryOp::And, low, mask);
+            let amount = b.i32(16);
+            let high = b.binary(BinaryOp::Shl, high, amount);
+            b.binary(BinaryOp::Or, low, high)
+        }
+        Global::Form(affine, factor) => form(b, &affine.times(*factor)),
+        Global::Address(mem, index, _) => address(b, used, *mem, index),
+        Global::Element(mem, index) => {
+            let ty = Type { scalar: b.func.mems[*mem].element, ..Type::I32 };
+            let index = form(b, index);
+            let value = b.load(ty, *mem, vec![index]);
+            word(b, value)
+        }
+    })
+}
+
 /// Hands globals to the array and starts it. Whoever reads what it makes waits for it.
 fn start(b: &mut Builder<'_>, built: &Built, used: &Use, trips: Value) {
-    let write = |b: &mut Builder<'_>, offset: u32, value: Value| {
-        let at = control(used.array, offset);
-        b.op(call(WRITE, Effect::Write, vec![value], vec![], vec![at]));
-    };
-    for (number, global) in built.body.globals.iter().enumerate() {
-        let value = match global {
-            Global::Export => continue,
-            Global::Value(value) => word(b, *value),
-            Global::Constant(constant) => b.i32(*constant),
-            Global::Pair(low, high) => {
-                let [low, high] = [*low, *high].map(|half| word(b, half));
-                let mask = b.i32(0xffff);
-                let low = b.binary(BinaryOp::And, low, mask);
-                let amount = b.i32(16);
-                let high = b.binary(BinaryOp::Shl, high, amount);
-                b.binary(BinaryOp::Or, low, high)
-            }
-            Global::Form(affine, factor) => form(b, &affine.times(*factor)),
-            Global::Address(mem, index, _) => address(b, used, *mem, index),
-            Global::Element(mem, index) => {
-                let ty = Type { scalar: b.func.mems[*mem].element, ..Type::I32 };
-                let index = form(b, index);
-                let value = b.load(ty, *mem, vec![index]);
-                word(b, value)
-            }
-        };
-        write(b, GLOBALS + 4 * number as u32, value);
+    if let Some(parts) = &used.parts {
+        return share(b, built, used, parts);
     }
-    write(b, ITERATIONS, trips);
+    for (number, of) in built.body.globals.iter().enumerate() {
+        if let Some(value) = global(b, used, of) {
+            write(b, control(used.array, GLOBALS + 4 * number as u32), value);
+        }
+    }
+    write(b, control(used.array, ITERATIONS), trips);
     let package = b.i32(used.package as i32);
-    write(b, START, package);
+    write(b, control(used.array, START), package);
+}
+
+/// Starts a loop on several arrays, each with its part, and copies what they store to its home.
+fn share(b: &mut Builder<'_>, built: &Built, used: &Use, parts: &Parts) {
+    let members = used.arrays.iter().fold(0, |mask, &array| mask | 1 << array);
+    let members = b.i32(members);
+    write(b, i64::from(GROUP + MEMBERS), members);
+    let ranges = parts.of(&used.arrays);
+    for (number, of) in built.body.globals.iter().enumerate() {
+        let Some(value) = global(b, used, of) else { continue };
+        let offset = GLOBALS + 4 * number as u32;
+        let Some(step) = parts.counters.get(&number) else {
+            write(b, i64::from(GROUP + offset), value);
+            continue;
+        };
+        let step = match *step {
+            Operand::Immediate(step) => b.i32(step),
+            Operand::Global(number) => {
+                let step = global(b, used, &built.body.globals[number]);
+                step.unwrap_or_else(|| b.i32(0))
+            }
+            _ => b.i32(0),
+        };
+        for &(array, first, _) in &ranges {
+            let way = b.imul_imm(step, first as i32);
+            let own = b.iadd(value, way);
+            write(b, control(array, offset), own);
+        }
+    }
+    for (number, &(array, first, count)) in ranges.iter().enumerate() {
+        let words = [(FIRST, first), (ITERATIONS, count), (START, used.package + number as u32)];
+        for (offset, word) in words.into_iter().filter(|word| *word != (FIRST, 0)) {
+            let word = b.i32(word as i32);
+            write(b, control(array, offset), word);
+        }
+    }
+    for &(array, first, count) in &ranges[1..] {
+        for stretch in &parts.stretches {
+            let lowest = if stretch.step > 0 { first } else { first + count - 1 };
+            let mut element = stretch.start.clone();
+            let way = stretch.step.wrapping_mul(lowest as i32);
+            element.constant = element.constant.wrapping_add(way);
+            let at = address(b, used, stretch.mem, &element);
+            let bytes = count * stretch.step.unsigned_abs() * stretch.bytes;
+            let (bytes, from) = (b.i32(bytes as i32), b.i32(array.into()));
+            for (offset, word) in [(COPY_AT, at), (COPY_BYTES, bytes), (COPY, from)] {
+                write(b, control(used.array, offset), word);
+            }
+        }
+    }
 }
 
 /// What a value of the loop is behind it.

@@ -11,6 +11,8 @@ use nbcc_isa_sdpnm::core::arrays::{WINDOW, WINDOW_BYTES};
 use nbcc_isa_sdpnm::core::memory::{DATA, MAX_FRAME, PAGE, argument_offsets};
 use nbcc_isa_sdpnm::core::{Area, Frame, Home, Homed};
 
+use crate::arrays::Arrays;
+
 /// Where an object begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
@@ -49,7 +51,7 @@ pub fn place(
     func: &Function,
     signature: &Signature,
     machine: &Machine,
-    homes: &[(Mem, u8)],
+    arrays: &Arrays,
 ) -> Result<Objects, String> {
     let mut objects = Objects::default();
     let memory = machine.memory_bytes();
@@ -116,7 +118,7 @@ pub fn place(
     }
     // What has a home is reached there, and its first contents come from the memory.
     let mut ends: BTreeMap<u8, u32> = BTreeMap::new();
-    for &(mem, array) in homes {
+    for &(mem, array) in &arrays.homes {
         let data = &func.mems[mem];
         let bytes = match data.storage {
             Storage::Param => {
@@ -145,6 +147,11 @@ pub fn place(
         let window = WINDOW + u32::from(array) * WINDOW_BYTES;
         objects.places[mem] = Some(Place::At(window + at));
     }
+    let twin = |(&(of, array), &filled): (&(u32, u8), &bool)| Home {
+        array,
+        what: Homed::Twin { of, filled },
+    };
+    objects.homes.extend(arrays.twins.iter().map(twin));
     let last = take(0)?;
     objects.frame.zeroed = Area { address: first, bytes: last - first };
     let scalars = interface.clone().zip(&offsets).filter(|(param, _)| param.array.is_none());

@@ -8,5 +8,6 @@ mod machine;
 
 mod kernels;
 mod loops;
+mod parts;
 mod random;
 mod units;

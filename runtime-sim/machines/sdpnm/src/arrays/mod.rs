@@ -7,8 +7,8 @@ mod run;
 pub(crate) mod statistics;
 
 use nbcc_isa_sdpnm::core::arrays::{
-    BUSY, CONTROL, CONTROL_BYTES, GLOBALS, ITERATIONS, PLACES, PRESENT, PRESENT_WORDS, START,
-    WINDOW, WINDOW_BYTES,
+    BUSY, CONTROL, CONTROL_BYTES, COPY, COPY_AT, COPY_BYTES, FIRST, GLOBALS, GROUP, ITERATIONS,
+    MEMBERS, PLACES, PRESENT, PRESENT_WORDS, START, WINDOW, WINDOW_BYTES,
 };
 use nbcc_isa_sdpnm::core::{CoreProgram, Homed};
 
@@ -57,6 +57,8 @@ pub struct Traffic {
     pub core_loaded: u64,
     /// Bytes that the core stored to them.
     pub core_stored: u64,
+    /// Bytes that were copied from one shared memory to another.
+    pub copied: u64,
 }
 
 /// An array.
@@ -65,6 +67,10 @@ struct Array {
     shared: Vec<u8>,
     globals: Vec<u32>,
     iterations: u32,
+    /// The number of the first iteration.
+    first: u32,
+    /// What is copied next: from which address on, and how many bytes.
+    copy: [u32; 2],
     /// Packages in the configuration memory, the one used last at the end.
     loaded: Vec<u32>,
     /// The first cycle in which it is idle again.
@@ -89,6 +95,8 @@ pub(crate) struct Started {
 #[derive(Clone, Debug)]
 pub struct Arrays {
     arrays: Vec<Array>,
+    /// A bit for each array that the page of a group reaches.
+    members: u32,
     plans: Vec<Option<Plan>>,
     /// By the numbers of arrays.
     pub measures: Vec<ArrayMeasures>,
@@ -104,6 +112,8 @@ enum Place {
     Control(usize, u32),
     /// An offset in the shared memory of an array.
     Window(usize, u32),
+    /// An offset in the page of a group.
+    Group(u32),
 }
 
 impl Arrays {
@@ -115,6 +125,8 @@ impl Arrays {
             shared: Vec::new(),
             globals: vec![0; machine.control.globals as usize],
             iterations: 0,
+            first: 0,
+            copy: [0; 2],
             loaded: Vec::new(),
             until: 0,
             free: 0,
@@ -134,6 +146,7 @@ impl Arrays {
         };
         Arrays {
             arrays,
+            members: 0,
             plans: vec![None; program.packages.len()],
             measures: vec![ArrayMeasures::default(); count],
             packages: program.packages.iter().map(measured).collect(),
@@ -156,6 +169,24 @@ impl Arrays {
             }
             array.take(number, at, from.bytes);
             self.count_staged(program, from.bytes);
+            self.place_twins(program, number, at, memory(from.address, from.bytes).unwrap_or(&[]));
+        }
+    }
+
+    /// Makes room for the twins of a home that begins at an address and holds these bytes.
+    fn place_twins(&mut self, program: &CoreProgram, of: usize, at: u32, bytes: &[u8]) {
+        for (number, home) in program.homes.iter().enumerate() {
+            let Homed::Twin { of: other, filled } = home.what else { continue };
+            if other as usize != of {
+                continue;
+            }
+            // Shared memories are of one size, and where a home is, there is nothing else of its twins.
+            let array = &mut self.arrays[usize::from(home.array)];
+            array.take(number, at, bytes.len() as u32);
+            if filled {
+                array.shared[at as usize..][..bytes.len()].copy_from_slice(bytes);
+                self.count_staged(program, bytes.len() as u32);
+            }
         }
     }
 
@@ -183,6 +214,7 @@ impl Arrays {
             array.take(number, at, bytes.len() as u32);
             only = Some(WINDOW + u32::from(home.array) * WINDOW_BYTES + at);
             self.count_staged(program, bytes.len() as u32);
+            self.place_twins(program, number, at, bytes);
         }
         only.filter(|_| homes().count() == 1)
     }
@@ -201,6 +233,9 @@ impl Arrays {
     }
 
     fn place(&self, address: u32) -> Option<Place> {
+        if let Some(offset) = address.checked_sub(GROUP).filter(|&offset| offset < CONTROL_BYTES) {
+            return Some(Place::Group(offset));
+        }
         let part = |first: u32, bytes: u32| {
             let offset = address.checked_sub(first)?;
             let array = (offset / bytes) as usize;
@@ -236,6 +271,7 @@ impl Arrays {
                 self.measures[number].globals += u64::from(is_global);
                 bytes
             }
+            Place::Group(_) => return None,
         };
         self.traffic.core_loaded += N as u64;
         Some(bytes)
@@ -274,9 +310,18 @@ impl Arrays {
                         array.globals[global] = word;
                         self.measures[number].globals += 1;
                     }
-                    ITERATIONS => {
+                    ITERATIONS | FIRST | COPY_AT | COPY_BYTES => {
                         *now = (*now).max(array.until);
-                        array.iterations = word;
+                        *match offset {
+                            ITERATIONS => &mut array.iterations,
+                            FIRST => &mut array.first,
+                            COPY_AT => &mut array.copy[0],
+                            _ => &mut array.copy[1],
+                        } = word;
+                    }
+                    COPY => {
+                        *now = (*now).max(array.until);
+                        self.copy(program, number, word as usize, *now).ok_or(None)?;
                     }
                     START => {
                         *now = (*now).max(array.until);
@@ -285,9 +330,42 @@ impl Arrays {
                     _ => return Err(None),
                 }
             }
+            Place::Group(offset) => {
+                let word: [u8; 4] = bytes.as_slice().try_into().map_err(|_| None)?;
+                let word = u32::from_le_bytes(word);
+                let global = (offset - GLOBALS) as usize / 4;
+                let count = program.machine.control.globals as usize;
+                match offset {
+                    _ if !offset.is_multiple_of(4) => return Err(None),
+                    _ if global < count => {
+                        let all = self.arrays.iter_mut().zip(&mut self.measures).enumerate();
+                        let is_member = |number: usize| self.members >> number.min(31) & 1 == 1;
+                        for (_, (array, measures)) in all.filter(|(number, _)| is_member(*number)) {
+                            *now = (*now).max(array.until);
+                            array.globals[global] = word;
+                            measures.globals += 1;
+                        }
+                    }
+                    MEMBERS => self.members = word,
+                    _ => return Err(None),
+                }
+            }
         }
         self.traffic.core_stored += N as u64;
         Ok(started)
+    }
+
+    /// Copies bytes of one shared memory to another one; `None` where there are none.
+    fn copy(&mut self, program: &CoreProgram, to: usize, from: usize, at: u64) -> Option<()> {
+        let [first, bytes] = self.arrays[to].copy;
+        let source = self.arrays.get(from).filter(|_| from != to)?;
+        let copied = source.shared.get(first as usize..)?.get(..bytes as usize)?.to_vec();
+        let begin = at.max(source.until);
+        self.arrays[to].shared.get_mut(first as usize..)?[..copied.len()].copy_from_slice(&copied);
+        let end = begin + u64::from(bytes.div_ceil(program.machine.shared.staging_bytes));
+        (self.arrays[to].until, self.arrays[from].until) = (end, end);
+        self.traffic.copied += u64::from(bytes);
+        Some(())
     }
 
     /// Loads a package where that is needed and runs it.
@@ -314,7 +392,8 @@ impl Arrays {
         };
         let left = limit.saturating_sub(at.saturating_add(configuration));
         let measured = &mut self.packages[index as usize];
-        let done = run::run(package, plan, array.iterations, left, &mut parts, &mut measured.ran);
+        let iterations = (std::mem::take(&mut array.first), array.iterations);
+        let done = run::run(package, plan, iterations, left, &mut parts, &mut measured.ran);
         let done = done.map_err(Some)?;
         measured.starts += 1;
         measured.iterations += u64::from(array.iterations);

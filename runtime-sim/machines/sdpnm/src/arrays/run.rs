@@ -47,6 +47,8 @@ struct Run<'a, 'b> {
     bits: Vec<bool>,
     /// The last iteration.
     last: i64,
+    /// The number of the first one for loads and stores.
+    first: i64,
     /// The index of the first global register.
     globals: usize,
     states: Vec<State>,
@@ -61,11 +63,12 @@ struct Run<'a, 'b> {
     export: Option<(u8, u32)>,
 }
 
-/// Runs a loop to its end. `ran` counts how often the operation of each context ran.
+/// Runs a loop to its end, of so many iterations from a number on. `ran` counts how often the operation
+/// of each context ran.
 pub(super) fn run(
     package: &Package,
     plan: &Plan,
-    iterations: u32,
+    (first, iterations): (u32, u32),
     limit: u64,
     parts: &mut Parts<'_>,
     ran: &mut [u64],
@@ -76,6 +79,7 @@ pub(super) fn run(
         values: plan.values.clone(),
         bits: vec![false; plan.values.len()],
         last: i64::from(iterations) - 1,
+        first: first.into(),
         globals: plan.globals,
         states: vec![State::default(); package.contexts.len()],
         moved: vec![0; usize::from(RINGS) + plan.lengths.len()],
@@ -218,7 +222,7 @@ impl Run<'_, '_> {
         in1: u32,
         in2: u32,
     ) -> Result<u32, Abort> {
-        let address = step.memory.address(in1, iteration);
+        let address = step.memory.address(in1, self.first + iteration);
         let bytes = step.memory.width.bytes();
         let end = u64::from(address) + u64::from(bytes);
         if end > self.parts.shared.len() as u64 {

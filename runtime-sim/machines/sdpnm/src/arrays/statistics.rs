@@ -118,6 +118,8 @@ pub(crate) fn collect(
     let total = |of: &dyn Fn(&super::ArrayMeasures) -> u64| measures.iter().map(of).sum::<u64>();
     let traffic = &arrays.traffic;
     let staged_words = traffic.staged.div_ceil(4);
+    // Loaded from one memory and stored to the other.
+    let copied_words = 2 * traffic.copied.div_ceil(4);
 
     out.set("array.name", list((0..count).map(|array| machine.array_name(array))));
     out.set("array.starts", list(measures.iter().map(|m| m.starts)));
@@ -166,6 +168,7 @@ pub(crate) fn collect(
     out.set("shared.loads", sum(&|t| t.loads));
     out.set("shared.stores", sum(&|t| t.stores));
     out.set("communication.staged_bytes", traffic.staged);
+    out.set("communication.copied_bytes", traffic.copied);
     out.set("communication.staging_cycles", traffic.staging_cycles);
     out.set("communication.core_loaded", traffic.core_loaded);
     out.set("communication.core_stored", traffic.core_stored);
@@ -187,7 +190,7 @@ pub(crate) fn collect(
     energy.add("pe_globals", globals, cost.pe_global_pj);
     energy.add("pe_contexts", followed, cost.pe_context_pj);
     energy.add("pe_configuration", total(&|m| m.loaded), cost.pe_configure_pj);
-    energy.add("shared", accesses + by_core + staged_words, cost.shared_access_pj);
+    energy.add("shared", accesses + by_core + staged_words + copied_words, cost.shared_access_pj);
     energy.add("dram_bits", 8 * traffic.staged, cost.dram_bit_pj);
     for (key, part) in [
         ("energy.pe_operations", "pe_operations"),

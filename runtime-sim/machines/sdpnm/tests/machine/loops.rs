@@ -1,6 +1,7 @@
 //! Loops on an array: what they compute, and in how many cycles.
 
 use nbcc_isa_sdpnm::config::{Bit, Control, Opcode, Options, Package, Source, Width};
+use nbcc_isa_sdpnm::core::arrays::{COPY, COPY_AT, COPY_BYTES, FIRST, GROUP, MEMBERS};
 use nbcc_sim_sdpnm::Fault;
 
 use crate::support::*;
@@ -71,6 +72,44 @@ fn two_arrays_run_at_a_time() {
     let program = program(vec![chain(), other], [starts, wait(1), wait(2)].concat());
     let (_, core) = run(&program).unwrap();
     assert_eq!(core.measures.cycles, 30 + 9 + 102);
+}
+
+/// Words that one array stored come to the same place in another one, after the ends of both.
+#[test]
+fn parts_come_together() {
+    let other = Package { array: 2, ..chain() };
+    let group = [
+        store(GROUP + MEMBERS, 1 << 1 | 1 << 2),
+        store(GROUP, 0),
+        store(control(2, FIRST), 2),
+        start(1, 0, 2, &[]),
+        start(2, 1, 2, &[]),
+    ]
+    .concat();
+    let copy = |at: u32, bytes: u32, from: u32| {
+        let words = [(COPY_AT, at), (COPY_BYTES, bytes), (COPY, from)];
+        words.map(|(offset, word)| store(control(1, offset), word)).concat()
+    };
+    let values = [1, 2, 3, 4];
+    let text = [fill(1, &values), fill(2, &values), group, copy(256 + 8, 8, 2), wait(1)].concat();
+    let whole = program(vec![chain(), other], text.clone());
+    let (_, core) = run(&whole).unwrap();
+    assert_eq!(words(&core, 1, 256, 4), [8, 9, 10, 11]);
+    assert_eq!(words(&core, 2, 256, 4), [0, 0, 10, 11]);
+    assert_eq!(core.arrays.traffic.copied, 8);
+    // 16 bytes a cycle, and the array that they come from is busy as long.
+    let long = [copy(0, 1024, 2), wait(2)].concat();
+    let both = program(whole.packages.clone(), [text.clone(), long].concat());
+    let (cycles, before) = (run(&both).unwrap().1.measures.cycles, core.measures.cycles);
+    assert_eq!(cycles, before + 3 * 5 + 64);
+    // A second start begins at 0 again.
+    let again = [store(control(2, FIRST), 2), start(2, 1, 0, &[]), start(2, 1, 2, &[])].concat();
+    let again = program(whole.packages.clone(), [fill(2, &values), again, wait(2)].concat());
+    assert_eq!(words(&run(&again).unwrap().1, 2, 256, 4), [8, 9, 0, 0]);
+    for wrong in [copy(65536 - 8, 16, 2), copy(0, u32::MAX, 2), copy(0, 8, 1), copy(0, 8, 5)] {
+        let fault = run(&program(Vec::new(), [wrong, wait(1)].concat())).map(|_| ());
+        assert!(matches!(fault, Err(Fault::Access { .. })), "{fault:?}");
+    }
 }
 
 /// `s = s + x[i]` from g1 on, exported to g2.

@@ -24,11 +24,11 @@ struct Naive<'a> {
     states: BTreeMap<(u16, u16), State>,
 }
 
-/// Runs a loop; `None` where an access leaves the memory.
+/// Runs a loop whose first iteration has that number for memory; `None` where an access leaves it.
 pub fn run(
     package: &Package,
     array: &Array,
-    iterations: u32,
+    (first, iterations): (u32, u32),
     contents: &mut Contents,
 ) -> Option<()> {
     let mut naive = Naive {
@@ -76,7 +76,8 @@ pub fn run(
                 let (in1, in2) = (word(context.in1), word(context.in2));
                 let in3 = naive.bit(context.in3, pe, iteration, cycle);
                 let (memory, width) = (context.memory, context.memory.width);
-                let moved = i64::from(memory.offset) + i64::from(memory.stride) * iteration;
+                let moved = i64::from(memory.offset)
+                    + i64::from(memory.stride) * (i64::from(first) + iteration);
                 let address = (i64::from(in1) + moved).rem_euclid(1 << 32) as usize;
                 let bytes = width.bytes() as usize;
                 out = match context.op {

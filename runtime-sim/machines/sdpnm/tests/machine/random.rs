@@ -7,6 +7,7 @@ use nbcc_isa_sdpnm::Machine;
 use nbcc_isa_sdpnm::config::{
     ArrayKind, Bit, Context, Control, Memory, Opcode, Options, Package, Part, Placed, Source, Width,
 };
+use nbcc_isa_sdpnm::core::arrays::FIRST;
 use nbcc_sim_sdpnm::Fault;
 
 use crate::naive::{self, Contents};
@@ -183,6 +184,7 @@ fn machines_agree_on_random_packages() {
         let random = &mut Random(seed * 7919 + 17);
         let package = package(random, &machine);
         let iterations = random.below(12) as u32;
+        let first = if random.one_in(2) { 0 } else { random.below(9) as u32 };
         let globals: Vec<u32> = (0..16).map(|_| random.below(1 << 32) as u32).collect();
         let array = u32::from(package.array);
         let mut contents = Contents { shared: vec![0; 65536], globals: globals.clone() };
@@ -192,6 +194,7 @@ fn machines_agree_on_random_packages() {
             contents.shared[4096 + 4 * at as usize..][..4].copy_from_slice(&word.to_le_bytes());
             text.extend(store(window(array, 4096 + 4 * at), word));
         }
+        text.extend(store(control(array, FIRST), first));
         text.extend(start(array, 0, iterations, &globals));
         // Exports, behind everything that loops reach.
         for number in 0..16 {
@@ -204,7 +207,7 @@ fn machines_agree_on_random_packages() {
             });
         }
         let program = program(vec![package.clone()], text);
-        let reference = naive::run(&package, &machine.array, iterations, &mut contents);
+        let reference = naive::run(&package, &machine.array, (first, iterations), &mut contents);
         match (run(&program), reference) {
             (Ok((_, core)), Some(())) => {
                 ended += 1;

@@ -1,0 +1,188 @@
+//! A loop in parts on several arrays at a time: each runs a range of its iterations on copies of what
+//! is loaded; what is stored is one stretch of elements a part, which is copied to where the home is.
+//! (Paper 003, section 2: four arrays form a 2x2; which iterations go where it leaves open.)
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use nbcc_analysis::Affine;
+use nbcc_ir::{Function, Mem, Op, Storage};
+use nbcc_isa_sdpnm::Machine;
+use nbcc_isa_sdpnm::config::{ArrayKind, Opcode};
+
+use super::access::Subscript;
+use super::body::{Body, Operand};
+use super::build::{Built, Outcome};
+use super::place::Mapped;
+
+/// What a loop stores to an object: each iteration the elements behind those of the one before.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stretch {
+    /// The object.
+    pub mem: Mem,
+    /// The lowest element of the first iteration.
+    pub start: Affine,
+    /// Elements that each iteration adds, upwards or downwards.
+    pub step: i32,
+    /// Bytes of an element.
+    pub bytes: u32,
+}
+
+/// What parts of a loop differ in, and what they leave.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Parts {
+    /// Global registers with what words begin from that grow by as much in each iteration, and by what.
+    pub counters: BTreeMap<usize, Operand>,
+    /// What is copied at the end.
+    pub stretches: Vec<Stretch>,
+    /// How often all parts together run.
+    pub trips: u32,
+}
+
+/// A part: the array, the first iteration, how many.
+pub type Part = (u8, u32, u32);
+
+impl Parts {
+    /// The parts of a loop, if its iterations do not depend on each other, and if it loads only what
+    /// the function never stores.
+    pub fn new(func: &Function, built: &Built) -> Option<Parts> {
+        let trips = built.trips?;
+        let counters = counters(&built.body)?;
+        let is_known = |(_, outcome): &(_, Outcome)| matches!(outcome, Outcome::Last(_));
+        let is_apart = built.body.orders.iter().all(|order| order.distance == 0);
+        let reads = built.accesses.iter().filter(|access| !access.is_store);
+        let is_ready = reads.map(|access| access.mem).all(|mem| is_never_stored(func, mem));
+        let whole = built.results.iter().all(is_known) && is_apart && is_ready;
+        let stretches = stretches(built).filter(|_| whole)?;
+        Some(Parts { counters, stretches, trips })
+    }
+
+    /// The iterations of each of several arrays.
+    pub fn of(&self, arrays: &[u8]) -> Vec<Part> {
+        let count = arrays.len() as u64;
+        let first = |number: u64| (u64::from(self.trips) * number / count) as u32;
+        let part = |(number, &array): (usize, &u8)| {
+            let number = number as u64;
+            (array, first(number), first(number + 1) - first(number))
+        };
+        arrays.iter().enumerate().map(part).collect()
+    }
+
+    /// On how many of the arrays the loop takes the fewest cycles, about.
+    pub fn best<'a>(&self, mapped: &Mapped, arrays: &'a [u8], machine: &Machine) -> &'a [u8] {
+        let cycles = |&count: &usize| {
+            let parts = self.of(&arrays[..count]);
+            let longest = parts.iter().map(|part| part.2).max().unwrap_or(0);
+            let run = f64::from(longest) * mapped.cycles;
+            if count == 1 {
+                return run as u64;
+            }
+            // Each word for one array is made, and written; the mask of the arrays is.
+            let words = count * (2 * self.counters.len() + 5) + 2;
+            let copies = parts[1..].iter().map(|part| {
+                let of = |stretch: &Stretch| {
+                    let bytes = part.2 * stretch.step.unsigned_abs() * stretch.bytes;
+                    u64::from(bytes.div_ceil(machine.shared.staging_bytes)) + 8
+                };
+                self.stretches.iter().map(of).sum::<u64>()
+            });
+            run as u64 + words as u64 + copies.sum::<u64>()
+        };
+        let most = arrays.len().min(self.trips.max(1) as usize);
+        let best = (1..=most).min_by_key(cycles).unwrap_or(1);
+        &arrays[..best]
+    }
+}
+
+/// The arrays that parts may run on, first the one that has the homes.
+pub fn arrays(machine: &Machine, first: u8) -> Vec<u8> {
+    let kinds = machine.arrays.kinds.iter().enumerate();
+    let others = kinds.filter(|(number, kind)| {
+        matches!(kind, ArrayKind::Fpea | ArrayKind::Spea) && *number != usize::from(first)
+    });
+    // As many as a mask has bits.
+    let others = others.map(|(number, _)| number as u8).filter(|number| *number < 32);
+    [first].into_iter().chain(others).collect()
+}
+
+/// Whether no store of the function is to an object whose contents are known before the call.
+pub fn is_never_stored(func: &Function, mem: Mem) -> bool {
+    let storage = func.mems[mem].storage;
+    let is_it = |other: Mem| {
+        let is_object = matches!(storage, Storage::Object(_));
+        other == mem || is_object && func.mems[other].storage == storage
+    };
+    let mut insts = func.layout.iter().flat_map(|&block| &func.blocks[block].insts);
+    storage != Storage::Own
+        && !insts.any(|&inst| match &func.insts[inst].op {
+            Op::Load(..) => false,
+            Op::Store(other, ..) => is_it(*other),
+            op => op.effect() != nbcc_ir::Effect::Pure && !matches!(op, Op::Intrinsic(_)),
+        })
+}
+
+/// The registers with first values of words that grow by constants or by what does not change; `None`
+/// where other values go from iteration to iteration, but for those that are computed ahead.
+fn counters(body: &Body) -> Option<BTreeMap<usize, Operand>> {
+    let mut counters = BTreeMap::new();
+    for (number, node) in body.nodes.iter().enumerate() {
+        let Some(initial) = node.initial else { continue };
+        let own = Operand::Node { node: number, distance: 1 };
+        let step = match (node.op, node.in1, node.in2) {
+            (Opcode::Add, word, step) | (Opcode::Add, step, word) if word == own => step,
+            _ => return None,
+        };
+        let is_fixed = matches!(step, Operand::Immediate(_) | Operand::Global(_) | Operand::None);
+        let is_plain = node.ahead == 0 && node.condition.is_none() && node.in3.is_none();
+        let known = counters.insert(initial, step);
+        if !is_fixed || !is_plain || known.is_some_and(|known| known != step) {
+            return None;
+        }
+    }
+    // Nobody else reads these registers.
+    let is_counter = |word: Operand| match word {
+        Operand::Global(number) => counters.contains_key(&number),
+        _ => false,
+    };
+    let mut edges = body.edges().into_iter();
+    let is_free = edges.all(|edge| {
+        let from = &body.nodes[edge.from];
+        edge.distance == 0 || from.initial.is_some() || u32::from(from.ahead) >= edge.distance
+    });
+    let fine = is_free && !body.nodes.iter().any(|n| is_counter(n.in1) || is_counter(n.in2));
+    fine.then_some(counters)
+}
+
+/// What a loop stores, if that is a stretch of elements of each object.
+fn stretches(built: &Built) -> Option<Vec<Stretch>> {
+    let stores = || built.accesses.iter().filter(|access| access.is_store && access.node.is_some());
+    let of_body = built.body.nodes.iter().filter(|node| node.op == Opcode::Store);
+    let mut mems: BTreeMap<Mem, (Affine, i32, u32, BTreeSet<i32>)> = BTreeMap::new();
+    if of_body.count() != stores().count() {
+        return None;
+    }
+    for store in stores() {
+        let Subscript::Linear(evolution) = &store.subscript else { return None };
+        let step = evolution.step.as_constant().filter(|_| evolution.is_linear())?;
+        let is_always = store.node.is_some_and(|node| built.body.nodes[node].condition.is_none());
+        let constant = evolution.start.constant;
+        let form = Affine { constant: 0, ..evolution.start.clone() };
+        let new = (form.clone(), step, store.bytes, BTreeSet::new());
+        let known = mems.entry(store.mem).or_insert(new);
+        if !is_always || (&known.0, known.1) != (&form, step) {
+            return None;
+        }
+        known.3.insert(constant);
+    }
+    let stretch =
+        |(mem, (form, step, bytes, constants)): (_, (Affine, i32, u32, BTreeSet<i32>))| {
+            let (least, most) = (*constants.first()?, *constants.last()?);
+            let count = step.unsigned_abs();
+            let is_dense = constants.len() as u64 == u64::from(count)
+                && i64::from(most) - i64::from(least) == i64::from(count) - 1;
+            let start = Affine { constant: least, ..form };
+            is_dense.then_some(Stretch { mem, start, step, bytes })
+        };
+    let found: Vec<Stretch> = mems.into_iter().map(stretch).collect::<Option<_>>()?;
+    let is_read = |mem: Mem| built.accesses.iter().any(|a| !a.is_store && a.mem == mem);
+    (!found.is_empty() && !found.iter().any(|stretch| is_read(stretch.mem))).then_some(found)
+}
