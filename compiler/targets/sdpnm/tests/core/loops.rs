@@ -6,9 +6,10 @@ use std::fmt::Write;
 use std::path::Path;
 
 use nbcc_interp::function::{self, Given};
-use nbcc_ir::IntType;
 use nbcc_ir::testing::Rng;
+use nbcc_ir::{Func, IntType, Module};
 use nbcc_isa_sdpnm::config::{Opcode, Package};
+use nbcc_isa_sdpnm::core::CoreProgram;
 use nbcc_pipeline::{Artifact, Emit, OptLevel};
 use nbcc_sim_sdpnm::Fault;
 
@@ -153,33 +154,37 @@ fn source(rng: &mut Rng) -> String {
     text + "    return s ^ t ^ u ^ v;\n}\n"
 }
 
-fn arrays(seed: u64) -> Vec<Array> {
-    let array = |(number, &(_, sign, bits)): (usize, &(&str, char, u32))| Array {
-        name: format!("a{number}"),
-        ty: IntType::from_name(&format!("{sign}{bits}")).expect("a type"),
-        extents: vec![ELEMENTS],
-        bytes: Random(seed + number as u64).fill(
-            ELEMENTS.into(),
-            bits as usize / 8,
-            sign == 's',
-            -1,
-        ),
+/// Arrays of so many elements of each of the types, filled at random.
+pub fn filled(types: &[(&str, char, u32)], elements: u32, seed: u64) -> Vec<Array> {
+    let array = |(number, &(_, sign, bits)): (usize, &(&str, char, u32))| {
+        let mut random = Random(seed + number as u64);
+        Array {
+            name: format!("a{number}"),
+            ty: IntType::from_name(&format!("{sign}{bits}")).expect("a type"),
+            extents: vec![elements],
+            bytes: random.fill(elements.into(), bits as usize / 8, sign == 's', -1),
+        }
     };
-    ARRAYS.iter().enumerate().map(array).collect()
+    types.iter().enumerate().map(array).collect()
 }
 
-/// Whether an array ran something of a function, which left behind what it leaves on the interpreter.
-fn agreed(source: &str, seed: u64) -> Result<bool, String> {
-    let (module, func) = common::compile(Path::new("loops.c"), source, Some("f"))?;
-    let (scalars, arrays) = ([seed % 45], arrays(seed));
+fn arrays(seed: u64) -> Vec<Array> {
+    filled(&ARRAYS, ELEMENTS, seed)
+}
+
+/// Whether a program of a function leaves behind what the function leaves on the interpreter.
+pub fn compared(
+    (module, func): (&Module, Func),
+    program: &CoreProgram,
+    scalars: &[u64],
+    arrays: &[Array],
+) -> Result<(), String> {
     let given: Vec<Given<'_>> = arrays
         .iter()
         .map(|array| Given { extents: array.extents.clone(), bytes: &array.bytes })
         .collect();
-    let should = function::call(&module, func, &scalars, &given, &Default::default());
-    let program = compile(&module, func, OptLevel::O2)?;
-    let ran = run(&program, &scalars, &arrays);
-    match (should, ran) {
+    let should = function::call(module, func, scalars, &given, &Default::default());
+    match (should, run(program, scalars, arrays)) {
         (Ok(should), Ok(ran)) => {
             let is = (ran.returned.result, ran.returned.arrays);
             let should = (should.result, should.arrays);
@@ -188,12 +193,20 @@ fn agreed(source: &str, seed: u64) -> Result<bool, String> {
                 let (is, should) = (is.0, should.0);
                 return Err(format!("{is:x?} for {should:x?}, array {number:?}"));
             }
+            Ok(())
         }
         // What ends the run does so on both.
-        (Err(_), Err(Fault::Trap { .. })) => {}
-        (Err(trap), Ok(_)) => return Err(format!("the interpreter ended with {trap}")),
-        (_, Err(fault)) => return Err(format!("{fault:?}")),
+        (Err(_), Err(Fault::Trap { .. })) => Ok(()),
+        (Err(trap), Ok(_)) => Err(format!("the interpreter ended with {trap}")),
+        (_, Err(fault)) => Err(format!("{fault:?}")),
     }
+}
+
+/// Whether an array ran something of a function, which left behind what it leaves on the interpreter.
+fn agreed(source: &str, seed: u64) -> Result<bool, String> {
+    let (module, func) = common::compile(Path::new("loops.c"), source, Some("f"))?;
+    let program = compile(&module, func, OptLevel::O2)?;
+    compared((&module, func), &program, &[seed % 45], &arrays(seed))?;
     Ok(!program.packages.is_empty())
 }
 

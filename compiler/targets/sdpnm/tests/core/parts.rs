@@ -5,17 +5,13 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::Path;
 
-use nbcc_interp::function::{self, Given};
-use nbcc_ir::IntType;
 use nbcc_ir::testing::Rng;
 use nbcc_isa_sdpnm::core::{CoreProgram, Homed};
 use nbcc_pipeline::OptLevel;
-use nbcc_sim_sdpnm::Fault;
 
 use crate::common;
-use crate::common::runs::{Array, Random};
-use crate::loops::setting;
-use crate::machine::{compile, run};
+use crate::loops::{compared, filled, setting};
+use crate::machine::compile;
 
 /// Elements of each array.
 const ELEMENTS: u32 = 720;
@@ -119,47 +115,15 @@ fn source(rng: &mut Rng) -> String {
     text + "    return s ^ (int)p;\n}\n"
 }
 
-fn arrays(seed: u64) -> Vec<Array> {
-    let array = |(number, &(_, sign, bits)): (usize, &(&str, char, u32))| Array {
-        name: format!("a{number}"),
-        ty: IntType::from_name(&format!("{sign}{bits}")).expect("a type"),
-        extents: vec![ELEMENTS],
-        bytes: Random(seed + number as u64).fill(
-            ELEMENTS.into(),
-            bits as usize / 8,
-            sign == 's',
-            -1,
-        ),
-    };
-    ARRAYS.iter().enumerate().map(array).collect()
-}
-
 fn compiled(source: &str) -> Result<CoreProgram, String> {
     let (module, func) = common::compile(Path::new("parts.c"), source, Some("f"))?;
     compile(&module, func, OptLevel::O2)
 }
 
-/// Whether a program leaves behind what its function leaves on the interpreter.
 fn agrees(source: &str, program: &CoreProgram, seed: u64) -> Result<(), String> {
     let (module, func) = common::compile(Path::new("parts.c"), source, Some("f"))?;
-    let (scalars, arrays) = ([seed % 45], arrays(seed));
-    let given: Vec<Given<'_>> = arrays
-        .iter()
-        .map(|array| Given { extents: array.extents.clone(), bytes: &array.bytes })
-        .collect();
-    let should = function::call(&module, func, &scalars, &given, &Default::default());
-    match (should, run(program, &scalars, &arrays)) {
-        (Ok(should), Ok(ran)) => {
-            let is = (ran.returned.result, ran.returned.arrays);
-            let should = (should.result, should.arrays);
-            let number = is.1.iter().zip(&should.1).position(|(is, should)| is != should);
-            let message = || Err(format!("{:x?} for {:x?}, array {number:?}", is.0, should.0));
-            if is == should { Ok(()) } else { message() }
-        }
-        (Err(_), Err(Fault::Trap { .. })) => Ok(()),
-        (Err(trap), Ok(_)) => Err(format!("the interpreter ended with {trap}")),
-        (_, Err(fault)) => Err(format!("{fault:?}")),
-    }
+    let arrays = filled(&ARRAYS, ELEMENTS, seed);
+    compared((&module, func), program, &[seed % 45], &arrays)
 }
 
 fn arrays_of(program: &CoreProgram) -> usize {
