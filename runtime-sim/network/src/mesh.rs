@@ -168,6 +168,10 @@ struct Waiting {
 #[derive(Clone, Debug)]
 struct Router {
     inputs: [VecDeque<Waiting>; PORTS],
+    /// Inputs whose queue is not empty, a bit each.
+    waiting: u16,
+    /// When the head of each of these can leave, and where.
+    heads: [(Cycle, usize); PORTS],
     /// Flits in each input queue, counting packets on their way to it.
     taken: [u32; PORTS],
     /// The cycle from which each output is free.
@@ -176,6 +180,40 @@ struct Router {
     wake: Cycle,
     /// The router at the other end of each output; itself where there is none.
     neighbours: [u32; PORTS],
+}
+
+impl Router {
+    /// Adds a packet to a queue; tells whether it is the first there.
+    #[inline]
+    fn push(&mut self, input: usize, waiting: Waiting) -> bool {
+        let first = self.waiting >> input & 1 == 0;
+        if first {
+            self.waiting |= 1 << input;
+            self.heads[input] = (waiting.ready, waiting.output);
+        }
+        self.inputs[input].push_back(waiting);
+        first
+    }
+
+    /// Takes the first packet from a queue.
+    #[inline]
+    fn pop(&mut self, input: usize) {
+        self.inputs[input].pop_front();
+        match self.inputs[input].front() {
+            Some(head) => self.heads[input] = (head.ready, head.output),
+            None => self.waiting &= !(1 << input),
+        }
+    }
+}
+
+/// The numbers of the bits of a set, in ascending order.
+#[inline]
+fn bits(mut set: u16) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let next = (set != 0).then(|| set.trailing_zeros() as usize);
+        set &= set.wrapping_sub(1);
+        next
+    })
 }
 
 /// A network with the packets in it.
@@ -206,6 +244,8 @@ impl Network {
         let count = config.cubes[0] * config.cubes[1] * config.nodes[0] * config.nodes[1];
         let router = |number| Router {
             inputs: Default::default(),
+            waiting: 0,
+            heads: [(NEVER, 0); PORTS],
             taken: [0; PORTS],
             free: [0; PORTS],
             wake: NEVER,
@@ -319,9 +359,8 @@ impl Network {
         let flits = self.flits(packet.bytes);
         let ready = now + self.config.hop;
         let output = self.output(node, packet.destination);
-        let queue = &mut self.routers[node as usize].inputs[LOCAL];
-        queue.push_back(Waiting { packet, ready, injected: now, flits, output });
-        if queue.len() == 1 {
+        let waiting = Waiting { packet, ready, injected: now, flits, output };
+        if self.routers[node as usize].push(LOCAL, waiting) {
             self.wake(node, ready);
         }
     }
@@ -360,26 +399,24 @@ impl Network {
 
     /// Sends what can leave a router at `now`.
     fn route(&mut self, router: u32, now: Cycle) {
-        // (ready, input) of the best head an output.
-        let mut chosen: [Option<(Cycle, usize)>; PORTS] = [None; PORTS];
-        let mut again = NEVER;
-        for input in 0..PORTS {
-            let Some(head) = self.routers[router as usize].inputs[input].front() else { continue };
-            if head.ready > now {
-                again = again.min(head.ready);
+        // (ready, input) of the best head an output, where one is wanted.
+        let mut chosen: [(Cycle, usize); PORTS] = [(NEVER, 0); PORTS];
+        let (mut wanted, mut again) = (0_u16, NEVER);
+        let state = &self.routers[router as usize];
+        for input in bits(state.waiting) {
+            let (ready, output) = state.heads[input];
+            if ready > now {
+                again = again.min(ready);
                 continue;
             }
-            let candidate = (head.ready, input);
-            match &mut chosen[head.output] {
-                Some(best) => {
-                    *best = candidate.min(*best);
-                    again = again.min(now + 1);
-                }
-                none => *none = Some(candidate),
+            if wanted >> output & 1 != 0 {
+                again = again.min(now + 1);
             }
+            wanted |= 1 << output;
+            chosen[output] = (ready, input).min(chosen[output]);
         }
-        for (output, choice) in chosen.into_iter().enumerate() {
-            let Some((_, input)) = choice else { continue };
+        for output in bits(wanted) {
+            let (_, input) = chosen[output];
             let free = self.routers[router as usize].free[output];
             if free > now {
                 again = again.min(free);
@@ -429,14 +466,13 @@ impl Network {
             *busy += occupied;
             let ready = now + hop;
             let output = self.output(next, head.packet.destination);
-            let queue = &mut self.routers[next as usize].inputs[entrance];
-            queue.push_back(Waiting { ready, output, ..head });
-            if queue.len() == 1 {
+            let waiting = Waiting { ready, output, ..head };
+            if self.routers[next as usize].push(entrance, waiting) {
                 self.wake(next, ready);
             }
         }
         let state = &mut self.routers[router as usize];
-        state.inputs[input].pop_front();
+        state.pop(input);
         state.free[output] = now + occupied;
         if input < LOCAL {
             // The credit goes back to the router at the other end of this input.

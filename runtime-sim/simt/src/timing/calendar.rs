@@ -9,8 +9,9 @@ use nbcc_sim_engine::Cycle;
 /// Slots that are taken, a bit each.
 #[derive(Clone, Debug)]
 pub struct Calendar {
-    /// Slots of a cycle.
+    /// Slots of a cycle, and by how much a shift divides by them where one does.
     rate: u64,
+    shift: Option<u32>,
     /// The word that `words` begins with.
     first: u64,
     /// 64 slots each.
@@ -23,7 +24,9 @@ const WORD: u64 = 64;
 impl Calendar {
     /// All free, `rate` slots a cycle.
     pub fn new(rate: u32) -> Calendar {
-        Calendar { rate: rate.max(1).into(), first: 0, words: VecDeque::new(), taken: 0 }
+        let rate = u64::from(rate.max(1));
+        let shift = rate.is_power_of_two().then(|| rate.trailing_zeros());
+        Calendar { rate, shift, first: 0, words: VecDeque::new(), taken: 0 }
     }
 
     /// Slots that were ever taken.
@@ -58,15 +61,21 @@ impl Calendar {
             let word = &mut self.words[index];
             let mut free = !*word & u64::MAX << (at % WORD);
             while free != 0 && left > 0 {
-                let bit = free & free.wrapping_neg();
-                *word |= bit;
-                free &= !bit;
-                left -= 1;
-                last = at / WORD * WORD + u64::from(bit.trailing_zeros());
+                // As many as stand together.
+                let low = free.trailing_zeros();
+                let run = (free >> low).trailing_ones().min(left);
+                let bits = u64::MAX >> (WORD as u32 - run) << low;
+                *word |= bits;
+                free &= !bits;
+                left -= run;
+                last = at / WORD * WORD + u64::from(low + run - 1);
             }
             at = (at / WORD + 1) * WORD;
         }
-        last / self.rate + 1
+        match self.shift {
+            Some(shift) => (last >> shift) + 1,
+            None => last / self.rate + 1,
+        }
     }
 }
 

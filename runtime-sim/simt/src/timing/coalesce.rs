@@ -16,6 +16,23 @@ pub struct Piece {
 /// `bytes`, in the order of lanes.
 pub fn pieces(addresses: &[u64; LANES], mask: Mask, bytes: u32, size: u32, out: &mut Vec<Piece>) {
     let shift = size.trailing_zeros();
+    let run = size / bytes.max(1);
+    if out.is_empty()
+        && bytes.is_power_of_two()
+        && (1..LANES as u32).contains(&run)
+        && addresses[0].is_multiple_of(size.into())
+        && addresses[0].checked_add(LANES as u64 * u64::from(bytes)).is_some()
+        && is_contiguous(addresses, mask, bytes)
+    {
+        // Whole pieces, each of as many lanes.
+        let first = addresses[0] >> shift;
+        let lanes = Mask::MAX >> (LANES as u32 - run);
+        out.extend((0..LANES as u32 / run).map(|piece| Piece {
+            number: first + u64::from(piece),
+            lanes: lanes << (piece * run),
+        }));
+        return;
+    }
     // Addresses mostly ascend, and then no piece has to be looked for.
     let mut highest = out.iter().map(|piece| piece.number).max();
     for lane in lanes_of(mask) {

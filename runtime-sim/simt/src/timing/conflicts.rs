@@ -9,7 +9,36 @@ pub fn passes(addresses: &[u64; LANES], mask: Mask, bytes: u32, banks: u32, atom
     if mask == 0 {
         return 0;
     }
-    let mut words = [0_u64; LANES * 8];
+    let banks = u64::from(banks.clamp(1, 256));
+    if bytes == 4 && !atomic && mask == Mask::MAX && banks >= LANES as u64 {
+        // As most accesses are: a word a lane side by side, or the same one for all.
+        let away = |lane: usize| addresses[lane].wrapping_sub(addresses[0]);
+        let simple = addresses[0] % 4 == 0 && addresses[0] <= addresses[LANES - 1];
+        let mut alike = [simple; 2];
+        for lane in 0..LANES {
+            alike[0] &= away(lane) == 4 * lane as u64;
+            alike[1] &= away(lane) == 0;
+        }
+        if alike[0] || alike[1] {
+            return 1;
+        }
+    }
+    if bytes <= 4 && addresses.iter().all(|address| address % 4 + u64::from(bytes) <= 4) {
+        return most_asked(&mut [0; LANES], addresses, mask, bytes, banks, atomic);
+    }
+    most_asked(&mut [0; LANES * 8], addresses, mask, bytes, banks, atomic)
+}
+
+/// The words of one bank at most, with `words` as room for all of them.
+#[inline(always)]
+fn most_asked(
+    words: &mut [u64],
+    addresses: &[u64; LANES],
+    mask: Mask,
+    bytes: u32,
+    banks: u64,
+    atomic: bool,
+) -> u32 {
     let mut count = 0;
     for lane in lanes_of(mask) {
         let first = addresses[lane] / 4;
@@ -27,7 +56,7 @@ pub fn passes(addresses: &[u64; LANES], mask: Mask, bytes: u32, banks: u32, atom
     let mut last = None;
     for &word in words.iter() {
         if atomic || last != Some(word) {
-            asked[(word % u64::from(banks.clamp(1, 256))) as usize] += 1;
+            asked[(word % banks) as usize] += 1;
         }
         last = Some(word);
     }

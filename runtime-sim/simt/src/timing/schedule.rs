@@ -8,18 +8,18 @@ use super::NEVER;
 /// each can. None where none can.
 #[inline]
 pub fn next(ready: &[Cycle], last: usize, now: Cycle) -> Option<(Cycle, usize)> {
-    let mut best = (NEVER, 0);
-    let after = last + 1;
-    for at in (after..ready.len()).chain(0..after.min(ready.len())) {
-        if ready[at] == NEVER {
-            continue;
-        }
-        let cycle = ready[at].max(now);
-        if cycle < best.0 {
-            best = (cycle, at);
-        }
+    let first = ready.iter().copied().fold(NEVER, Cycle::min);
+    if first == NEVER {
+        return None;
     }
-    (best.0 != NEVER).then_some(best)
+    let cycle = first.max(now);
+    let can = |ready: &[Cycle]| ready.iter().position(|&from| from <= cycle);
+    let after = (last + 1).min(ready.len());
+    let at = match can(&ready[after..]) {
+        Some(at) => after + at,
+        None => can(&ready[..after])?,
+    };
+    (cycle != NEVER).then_some((cycle, at))
 }
 
 #[cfg(test)]
