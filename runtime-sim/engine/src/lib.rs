@@ -5,11 +5,13 @@ pub mod energy;
 pub mod progress;
 pub mod slab;
 pub mod statistics;
+pub mod team;
 pub mod trace;
 
 pub use energy::EnergyLedger;
 pub use progress::Progress;
 pub use statistics::{Definition, Statistics, Value};
+pub use team::Team;
 pub use trace::{Lane, Trace};
 
 /// A point in simulated time, in cycles of the unit's clock domain.

@@ -88,7 +88,7 @@ fn run(
     while let Some((asked, times)) =
         again.take().or_else(|| launches.next().map(|asked| (asked, asked.repeat.times)))
     {
-        device.options = RunOptions { max_cycles: left };
+        device.options = RunOptions { max_cycles: left, threads: request.options.threads };
         let config = Config {
             grid: asked.grid,
             block: asked.block,

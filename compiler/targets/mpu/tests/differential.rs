@@ -160,7 +160,7 @@ fn simulate(program: Program, input: &[u8]) -> Result<Vec<u8>, String> {
     let params = [from, to].map(u64::to_le_bytes).concat();
     let launch =
         Launch { kernel: "main", grid: GRID, block: BLOCK, dynamic_shared: 0, params: &params };
-    let options = RunOptions { max_cycles: 50_000_000 };
+    let options = RunOptions { max_cycles: 50_000_000, ..RunOptions::default() };
     device.launch(&module, &launch, &options, &mut Vec::new()).map_err(|e| e.to_string())?;
     let mut out = vec![0; bytes];
     device.read(to, &mut out).map_err(|e| format!("{e:?}"))?;

@@ -313,18 +313,18 @@ impl Core {
             let empty = || Message::request(self.number, flight, phase, answers, bytes);
             let room = per_packet(machine, bytes);
             let index = open.iter().position(|(core, message)| {
-                *core == place.core && message.count < room && message.data == bytes
+                *core == place.core && message.words.len() < room && message.data == bytes
             });
             let index = index.unwrap_or_else(|| {
                 open.push((place.core, empty()));
                 open.len() - 1
             });
-            open[index].1.push(request);
+            open[index].1.words.push(request);
         }
         for (to, message) in open {
             let flit = machine.network.flit_bytes;
             let each = if phase == Phase::Read { machine.network.request_bytes } else { 0 };
-            let bytes = flit + message.count as u32 * (each + message.data);
+            let bytes = flit + message.words.len() as u32 * (each + message.data);
             self.out.push(Outgoing { time: start + interface, to, bytes, message });
         }
         self.flights.get_mut(flight).expect("a new flight").left = left;

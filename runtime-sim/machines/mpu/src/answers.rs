@@ -4,6 +4,7 @@
 use nbcc_isa_mpu::layout::Place;
 use nbcc_sim_engine::Cycle;
 use nbcc_sim_simt::LANES;
+use smallvec::SmallVec;
 
 use crate::core::{Core, Env, Event, Outgoing};
 use crate::issue::Issue;
@@ -90,7 +91,7 @@ pub struct Service {
 pub const MOST: usize = 8;
 
 /// What a packet says.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Message {
     /// The core whose access it is about.
     pub from: u32,
@@ -102,23 +103,14 @@ pub struct Message {
     pub answers: u32,
     /// Bytes that each word brings along.
     pub data: u32,
-    /// The words.
-    pub words: [WordRequest; MOST],
-    /// How many of them there are.
-    pub count: usize,
+    /// The words. Answers, and requests that bring data along, have one.
+    pub words: SmallVec<[WordRequest; 1]>,
 }
 
 impl Message {
     /// A request without words.
     pub fn request(from: u32, flight: u32, phase: Phase, answers: u32, data: u32) -> Message {
-        let words = Default::default();
-        Message { from, flight, phase: Some(phase), answers, data, words, count: 0 }
-    }
-
-    /// Adds a word.
-    pub fn push(&mut self, word: WordRequest) {
-        self.words[self.count] = word;
-        self.count += 1;
+        Message { from, flight, phase: Some(phase), answers, data, words: SmallVec::new() }
     }
 }
 
@@ -160,7 +152,7 @@ impl Core {
                     Message::request(service.from, service.flight, Phase::Read, 0, bytes);
                 message.phase = None;
                 if let Some(line) = service.line {
-                    message.push(WordRequest { line, ..WordRequest::default() });
+                    message.words.push(WordRequest { line, ..WordRequest::default() });
                 }
                 let data = if word.phase == Phase::Write { 0 } else { bytes };
                 let bytes = machine.network.flit_bytes + data;
@@ -173,7 +165,7 @@ impl Core {
     /// A packet has come.
     pub fn received(&mut self, now: Cycle, message: &Message, env: &Env<'_, '_>) {
         let machine = env.machine;
-        let words = &message.words[..message.count];
+        let words = &message.words[..];
         let Some(phase) = message.phase else {
             for word in words.iter() {
                 self.cache.fill(word.line);

@@ -11,7 +11,6 @@ use nbcc_isa_mpu::layout::Layout;
 use nbcc_sim_dram::{Completion, Model, Port};
 use nbcc_sim_engine::slab::Slab;
 use nbcc_sim_engine::{Cycle, Lane, Trace};
-use nbcc_sim_simt::LANES;
 use nbcc_sim_simt::machine::block::{Block, BlockFault};
 use nbcc_sim_simt::machine::context::{Context, State};
 use nbcc_sim_simt::machine::fault::Fault;
@@ -23,6 +22,7 @@ use nbcc_sim_simt::timing::coalesce::Piece;
 use nbcc_sim_simt::timing::dispatch::Dispatch;
 use nbcc_sim_simt::timing::pool::Pool;
 use nbcc_sim_simt::timing::scoreboard::Scoreboard;
+use nbcc_sim_simt::{LANES, Mask, lanes_of};
 
 use crate::answers::{Flight, Message, Service, Word};
 use crate::measures::{Cause, Counts, Profile};
@@ -60,16 +60,51 @@ impl Env<'_, '_> {
     }
 }
 
-/// What all cores change.
+/// What cores that are simulated one after the other change.
 pub struct Shared<'a, 'b> {
     /// Memory, counts, output.
-    pub state: &'a mut State<'b>,
+    pub state: State<'b>,
     /// Blocks that are still to be started.
-    pub dispatch: Dispatch,
+    pub dispatch: &'a mut Dispatch,
     /// Counts by instruction.
-    pub profile: Profile,
+    pub profile: &'a mut Profile,
     /// The timeline, and the lanes of all subcores.
-    pub trace: Option<(Trace, Vec<Lane>)>,
+    pub trace: Option<&'a mut (Trace, Vec<Lane>)>,
+}
+
+/// A load of global memory that was executed while other cores might have stored.
+#[derive(Clone, Debug)]
+pub struct Loaded {
+    /// The place of the block.
+    pub block: usize,
+    /// The number of the warp in it.
+    pub warp: usize,
+    /// The instruction, and the threads that it was for.
+    pub what: (u32, Mask),
+    /// What it loaded.
+    pub addresses: [u64; LANES],
+}
+
+impl Loaded {
+    /// First and last byte, all between them included.
+    pub fn range(&self, env: &Env<'_, '_>) -> [u64; 2] {
+        let bytes = u64::from(env.plan(self.what.0).bytes);
+        let of = |lane: usize| self.addresses[lane];
+        let (mut first, mut last) = (u64::MAX, 0);
+        for lane in lanes_of(self.what.1) {
+            (first, last) = (first.min(of(lane)), last.max(of(lane)));
+        }
+        [first, last.saturating_add(bytes.max(1) - 1)]
+    }
+}
+
+/// How far a core has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Came {
+    /// To the end of the window; the next cycle at which something happens.
+    Through(Cycle),
+    /// To an instruction that has to see all of memory.
+    Before(Cycle),
 }
 
 /// Something that a core waits for.
@@ -84,7 +119,7 @@ pub enum Event {
 }
 
 /// A packet on its way to the network.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Outgoing {
     /// When it enters.
     pub time: Cycle,
@@ -139,6 +174,10 @@ pub struct Core {
     pub tsv: [u64; Cause::ALL.len()],
     /// The end of its last block.
     pub end: Cycle,
+    /// Warps that were parked, by subcore and place there; some may not be any more.
+    pub parked: Vec<(u32, u32)>,
+    /// What it has loaded in this window, where others run beside it.
+    pub loaded: Vec<Loaded>,
     /// The pieces of an access.
     pub pieces: Vec<Piece>,
     done: Vec<Completion>,
@@ -177,6 +216,8 @@ impl Core {
             stalls: [0; Stall::ALL.len()],
             tsv: [0; Cause::ALL.len()],
             end: 0,
+            parked: Vec::new(),
+            loaded: Vec::new(),
             pieces: Vec::new(),
             done: Vec::new(),
             forgotten: 0,
@@ -224,7 +265,8 @@ impl Core {
         self.next_answer().min(self.next_issue().0)
     }
 
-    /// Runs up to a cycle, which is not run itself; the next cycle at which something happens.
+    /// Runs up to a cycle, which is not run itself, or up to an instruction that needs more of memory
+    /// than is there.
     ///
     /// # Errors
     /// A fault of a warp.
@@ -233,23 +275,40 @@ impl Core {
         until: Cycle,
         env: &Env<'_, '_>,
         shared: &mut Shared<'_, '_>,
-    ) -> Result<Cycle, Box<Fault>> {
+    ) -> Result<Came, Box<Fault>> {
         loop {
             let answer = self.next_answer();
             let (issue, subcore, place) = self.next_issue();
             let now = answer.min(issue);
             if now >= until {
-                return Ok(now);
+                return Ok(Came::Through(now));
             }
             if now >= self.forgotten + FORGET {
                 self.forget(now);
             }
             if answer <= issue {
                 self.answer(now, env, shared);
-            } else {
-                self.issue(now, subcore, place, env, shared)?;
+            } else if !self.issue(now, subcore, place, env, shared)? {
+                return Ok(Came::Before(now));
             }
         }
+    }
+
+    /// Loads again what a core that goes before in this window may have stored.
+    ///
+    /// # Errors
+    /// The fault of the load.
+    pub fn load_again(
+        &mut self,
+        load: &Loaded,
+        env: &Env<'_, '_>,
+        shared: &mut Shared<'_, '_>,
+    ) -> Result<(), Box<Fault>> {
+        let block = &mut self.blocks[load.block].as_mut().expect("a block that loads").block;
+        let (state, index) = (&mut shared.state, block.index());
+        block
+            .load_again(load.warp, load.what, &load.addresses, env.context, state)
+            .map_err(|fault| Core::fault(env, index, fault))
     }
 
     fn forget(&mut self, now: Cycle) {
@@ -384,14 +443,12 @@ impl Core {
 
     /// Warps that wait for a place in a table try again.
     pub fn unpark(&mut self, now: Cycle) {
-        for subcore in &mut self.subcores {
-            for (slot, warp) in subcore.warps.iter_mut().enumerate() {
-                if let Some(warp) = warp
-                    && std::mem::take(&mut warp.parked)
-                {
-                    subcore.ready[slot] = now;
-                    subcore.next = None;
-                }
+        for (subcore, slot) in self.parked.drain(..) {
+            let subcore = &mut self.subcores[subcore as usize];
+            if let Some(warp) = &mut subcore.warps[slot as usize]
+                && std::mem::take(&mut warp.parked)
+            {
+                subcore.set_ready(slot as usize, now);
             }
         }
     }

@@ -6,13 +6,15 @@ use nbcc_isa_mpu::Machine;
 use nbcc_isa_simt::operands::Space;
 use nbcc_sim_engine::Cycle;
 use nbcc_sim_simt::machine::fault::Fault;
+use nbcc_sim_simt::machine::view::View;
 use nbcc_sim_simt::timing::NEVER;
 use nbcc_sim_simt::{LANES, Mask};
 
 use crate::access::Reach;
-use crate::core::{Core, Env, Shared};
+use crate::core::{Core, Env, Loaded, Shared};
 use crate::measures::Cause;
 use crate::plan::{Kind, Plan, is_predicate};
+use crate::residents::Warp;
 use crate::side::{Side, Tracks};
 use crate::stall::Stall;
 
@@ -54,7 +56,8 @@ fn register_bytes(machine: &Machine, register: u16) -> u32 {
 }
 
 impl Core {
-    /// Issues the next instruction of a warp, unless a buffer or table has no place for it.
+    /// Issues the next instruction of a warp, unless a buffer or table has no place for it. False, and
+    /// nothing is done, where it needs more of memory than is there.
     pub fn issue(
         &mut self,
         now: Cycle,
@@ -62,7 +65,7 @@ impl Core {
         slot: usize,
         env: &Env<'_, '_>,
         shared: &mut Shared<'_, '_>,
-    ) -> Result<(), Box<Fault>> {
+    ) -> Result<bool, Box<Fault>> {
         let sub = &self.subcores[subcore];
         let warp = sub.warps[slot].as_ref().expect("a warp that is ready");
         let (block, number, pc) = (warp.block, warp.number, warp.pc);
@@ -79,11 +82,8 @@ impl Core {
             && let Some((at, (why, parked))) = self.hindrance(&go, place, &reach)
         {
             // Still the same.
-            let sub = &mut self.subcores[subcore];
-            let warp = sub.warps[slot].as_mut().expect("the warp");
-            (warp.why, warp.parked) = (why, parked);
-            sub.set_ready(slot, at);
-            return Ok(());
+            self.hinder(&go, at, why, parked);
+            return Ok(true);
         }
         let mut reach = Reach::None;
         if lanes != 0
@@ -94,19 +94,30 @@ impl Core {
             reach = self.reach(&go, plan, space, addresses, env);
         }
         if lanes != 0
-            && let Some(at) = self.hindrance(&go, place, &reach)
+            && let Some((at, (why, parked))) = self.hindrance(&go, place, &reach)
         {
-            let sub = &mut self.subcores[subcore];
-            let warp = sub.warps[slot].as_mut().expect("the warp");
-            (warp.why, warp.parked) = at.1;
+            let warp = self.hinder(&go, at, why, parked);
             warp.reach = matches!(reach, Reach::Memory(_)).then_some(reach);
-            sub.set_ready(slot, at.0);
-            return Ok(());
+            return Ok(true);
+        }
+        if lanes != 0
+            && let View::Before(_, log) = &shared.state.memory
+        {
+            let loads =
+                matches!(plan.kind, Kind::Access(Space::Global | Space::Const)) && !plan.store;
+            if plan.alone || (loads && !log.is_empty()) {
+                return Ok(false);
+            }
+            if loads && let Some((base, offset)) = inst.op.address() {
+                let resident = self.blocks[block].as_ref().expect("its block");
+                let addresses = resident.block.warps()[number].addresses(base, offset.0);
+                self.loaded.push(Loaded { block, warp: number, what: (pc, lanes), addresses });
+            }
         }
 
         self.enter(&go, plan, env.machine.core.issue_ports, shared);
         let resident = self.blocks[block].as_mut().expect("its block");
-        let others = match resident.block.step(number, now, env.context, shared.state) {
+        let others = match resident.block.step(number, now, env.context, &mut shared.state) {
             Ok(others) => others,
             Err(fault) => return Err(Core::fault(env, resident.block.index(), fault)),
         };
@@ -128,7 +139,19 @@ impl Core {
             self.wake(block, number, at, env);
             self.settle(now, block);
         }
-        Ok(())
+        Ok(true)
+    }
+
+    /// Makes a warp wait until a cycle, or for a place that is given back.
+    fn hinder(&mut self, go: &Issue, at: Cycle, why: Stall, parked: bool) -> &mut Warp {
+        if parked {
+            self.parked.push((go.subcore as u32, go.slot as u32));
+        }
+        let sub = &mut self.subcores[go.subcore];
+        sub.set_ready(go.slot, at);
+        let warp = sub.warps[go.slot].as_mut().expect("the warp");
+        (warp.why, warp.parked) = (why, parked);
+        warp
     }
 
     /// What keeps an instruction from issuing: until when, why, and whether it waits for a place

@@ -6,12 +6,11 @@ use nbcc_sim_dram::{Banks, DramConfig, Model};
 use nbcc_sim_engine::{Progress, Trace};
 use nbcc_sim_simt::machine::context::{Context, State};
 use nbcc_sim_simt::machine::fault::Fault;
-use nbcc_sim_simt::timing::dispatch::Dispatch;
 use nbcc_sim_simt::timing::occupancy::{Occupancy, Resource, occupancy};
 use nbcc_sim_simt::{Counters, Device, LANES, Launch, LaunchError, Module, RunOptions};
 
-use crate::core::{Env, Shared, warps_of};
-use crate::measures::{Measures, Profile};
+use crate::core::{Env, warps_of};
+use crate::measures::Measures;
 use crate::plan::{Plan, registers_by_side};
 use crate::system::System;
 
@@ -109,23 +108,16 @@ fn run(
         blocks: held.blocks,
         max_cycles: options.max_cycles,
     };
-    let mut shared = Shared {
-        state,
-        dispatch: Dispatch::new(context.grid, machine.cores()),
-        profile: Profile::new(text.len()),
-        trace: trace_events.map(|limit| timeline(machine, limit)),
-    };
-    let mut system = System::new(&env, model);
-    let cycles = system.run(&env, &mut shared, progress)?;
+    let mut trace = trace_events.map(|limit| timeline(machine, limit));
+    // A timeline is written in the order of cores.
+    let threads = if trace.is_some() { 1 } else { options.threads };
+    let mut system = System::new(&env, model, state.counters, threads);
+    let cycles = system.run(&env, state, trace.as_mut(), progress)?;
     let mut measures = Measures::new(text.len());
     measures.cycles = cycles;
-    measures.profile = shared.profile;
     measures.occupancy = (held.blocks, held.limit);
-    for core in &system.cores {
-        measures.take_core(core);
-    }
-    measures.take_network(system.network.stats(), machine.network.router_rate);
-    Ok((measures, shared.trace.map(|(trace, _)| trace)))
+    system.count(machine, state.counters, &mut measures);
+    Ok((measures, trace.map(|(trace, _)| trace)))
 }
 
 /// A timeline with a group a core, and in it a lane a subcore.

@@ -6,7 +6,8 @@
 //! An instruction is executed at the cycle at which it issues, and what it takes of the machine from
 //! there on is decided then ([`issue`]): calendars say when buses and units are free. Only what banks
 //! and other cores answer is waited for ([`access`], [`answers`]). [`core`] runs a core from event to
-//! event, [`system`] all of them in short windows, within which no core can notice another.
+//! event, [`system`] all of them in short windows, within which no core can notice another, [`parts`]
+//! of them on threads of their own.
 //! [`launch()`] is what a host calls.
 
 pub mod access;
@@ -15,6 +16,7 @@ pub mod core;
 pub mod issue;
 pub mod launch;
 pub mod measures;
+pub mod parts;
 pub mod plan;
 pub mod residents;
 pub mod side;

@@ -177,6 +177,16 @@ impl Profile {
         let zeros = || vec![0; instructions];
         Profile { executed: zeros(), near: zeros(), stalled: zeros() }
     }
+
+    /// Adds others.
+    pub fn add(&mut self, other: &Profile) {
+        let add = |into: &mut [u64], from: &[u64]| {
+            into.iter_mut().zip(from).for_each(|(a, b)| *a += b);
+        };
+        add(&mut self.executed, &other.executed);
+        add(&mut self.near, &other.near);
+        add(&mut self.stalled, &other.stalled);
+    }
 }
 
 /// What is counted of one launch, or of several of one program.
@@ -241,9 +251,7 @@ impl Measures {
         add(&mut self.byte_hops, &other.byte_hops);
         self.packets += other.packets;
         self.packet_cycles += other.packet_cycles;
-        add(&mut self.profile.executed, &other.profile.executed);
-        add(&mut self.profile.near, &other.profile.near);
-        add(&mut self.profile.stalled, &other.profile.stalled);
+        self.profile.add(&other.profile);
         self.occupancy = other.occupancy;
     }
 }

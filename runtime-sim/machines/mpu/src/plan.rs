@@ -55,6 +55,9 @@ pub struct Plan {
     pub atomic: bool,
     /// Whether it may take what the remote cache holds.
     pub weak: bool,
+    /// Whether it is to be executed in its order with those of all other cores: it changes what they
+    /// see at once, or what it loads may be used before a window is over.
+    pub alone: bool,
     /// What it is called.
     pub mnemonic: &'static str,
 }
@@ -153,6 +156,11 @@ impl Plan {
             store: inst.category() == Category::Memory && inst.op.memory_reads().is_empty(),
             atomic: inst.category() == Category::Atomic,
             weak: inst.op.order().is_none_or(|order| order == Order::Weak),
+            alone: match kind {
+                Kind::Access(Space::Generic) => true,
+                Kind::Access(Space::Global | Space::Const) => inst.category() == Category::Atomic,
+                _ => inst.unit() == Unit::Host,
+            },
             mnemonic: inst.op.mnemonic(),
         }
     }

@@ -108,7 +108,8 @@ impl Subcore {
     #[inline]
     pub fn set_ready(&mut self, slot: usize, at: Cycle) {
         self.ready[slot] = at;
-        self.next = None;
+        // What is known stands where another warp comes behind it.
+        self.next = self.next.filter(|&(cycle, next)| next != slot && at > cycle);
     }
 
     /// When it issues next, and the place of the warp.

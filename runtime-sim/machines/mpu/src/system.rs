@@ -1,31 +1,39 @@
 //! All cores of the machine with the network between them. Time goes on in windows that are so short
 //! that what a core sends within one reaches nobody before its end: cores are simulated one after the
-//! other in each, which is exact, and everything happens in one order.
+//! other in each, which is exact, and everything happens in one order; [`crate::parts`] does that on
+//! several threads.
 
-use std::sync::Arc;
+use std::sync::{Arc, MutexGuard};
 
 use nbcc_isa_mpu::Machine;
 use nbcc_sim_dram::Model;
 use nbcc_sim_engine::slab::Slab;
-use nbcc_sim_engine::{Cycle, Progress};
-use nbcc_sim_network::mesh::{MeshConfig, Network, Packet};
+use nbcc_sim_engine::{Cycle, Lane, Progress, Team, Trace};
+use nbcc_sim_network::mesh::{MeshConfig, Network, NetworkStats, Packet};
+use nbcc_sim_simt::Counters;
+use nbcc_sim_simt::machine::context::State;
 use nbcc_sim_simt::machine::fault::Fault;
 use nbcc_sim_simt::timing::NEVER;
 
 use crate::answers::Message;
-use crate::core::{Core, Env, Shared};
+use crate::core::{Core, Env};
+use crate::measures::Measures;
+use crate::parts::{Common, Part, Parts};
 
 /// The machine while a launch runs.
 pub struct System {
-    /// The cores, by their numbers.
-    pub cores: Vec<Core>,
-    /// What is between them.
-    pub network: Network,
+    parts: Parts,
+    between: Between,
+}
+
+/// What is between cores.
+struct Between {
+    network: Network,
     messages: Slab<Message>,
-    /// When something happens next, by core.
-    next: Vec<Cycle>,
     /// Packets that were sent: what is sent in one cycle goes in this order.
     sent: u64,
+    /// Ticks of routers a cycle.
+    rate: Cycle,
 }
 
 /// The network of a machine; its time is counted in ticks of routers.
@@ -44,19 +52,35 @@ fn mesh(machine: &Machine) -> MeshConfig {
     }
 }
 
-/// Cycles between two reports of progress.
+/// Windows between two reports of progress.
 const REPORT: u64 = 1 << 12;
+/// Windows one after another in which no other thread helped, after which there is one for a while.
+const MISSED: u64 = 8;
+/// For so many windows.
+const ALONE: u64 = 1 << 8;
 
 impl System {
-    /// Idle cores.
-    pub fn new(env: &Env<'_, '_>, model: &Arc<Model>) -> System {
-        let count = env.machine.cores();
+    /// Idle cores, to be simulated on so many threads.
+    pub fn new(
+        env: &Env<'_, '_>,
+        model: &Arc<Model>,
+        counters: &Counters,
+        threads: usize,
+    ) -> System {
+        let loads_wait = {
+            // From an issue until what is loaded may be used: see [`Core::memory_access`].
+            let latency = &env.machine.latency;
+            1 + Cycle::from(latency.register) + Cycle::from(latency.coalesce)
+        };
+        let threads = if loads_wait < window(env.machine) { 1 } else { threads };
         System {
-            cores: (0..count).map(|number| Core::new(number, env, model)).collect(),
-            network: Network::new(mesh(env.machine)),
-            messages: Slab::new(),
-            next: vec![NEVER; count as usize],
-            sent: 0,
+            parts: Parts::new(env, model, counters, threads),
+            between: Between {
+                network: Network::new(mesh(env.machine)),
+                messages: Slab::new(),
+                sent: 0,
+                rate: env.machine.network.router_rate.into(),
+            },
         }
     }
 
@@ -67,67 +91,124 @@ impl System {
     pub fn run(
         &mut self,
         env: &Env<'_, '_>,
-        shared: &mut Shared<'_, '_>,
+        state: &mut State<'_>,
+        trace: Option<&mut (Trace, Vec<Lane>)>,
         progress: &mut dyn FnMut(Progress),
     ) -> Result<Cycle, Box<Fault>> {
-        for (core, next) in self.cores.iter_mut().zip(&mut self.next) {
-            core.start_blocks(0, env, shared);
-            *next = core.next_event();
+        let (parts, between) = (&self.parts, &mut self.between);
+        let common = Common::new(state.memory.whole(), state.output, trace);
+        let team = Team::new(parts.workers().len());
+        std::thread::scope(|scope| {
+            let _lead = team.lead();
+            for (worker, part) in parts.workers().iter().enumerate() {
+                let (team, common) = (&team, &common);
+                let go_ahead = move |end| Part::go_ahead(part, end, env, common);
+                scope.spawn(move || team.work(worker, go_ahead));
+            }
+            windows(parts, between, &team, env, &common, progress)
+        })
+    }
+
+    /// Adds what was counted.
+    pub fn count(self, machine: &Machine, counters: &mut Counters, measures: &mut Measures) {
+        for part in self.parts.into_inner() {
+            counters.take_part(&part.counters);
+            measures.profile.add(&part.profile);
+            part.cores.iter().for_each(|core| measures.take_core(core));
         }
-        let rate = Cycle::from(env.machine.network.router_rate);
-        let window = window(env.machine);
-        let (mut now, mut windows) = (0, 0_u64);
-        loop {
-            let packet = self.network.next_event().map_or(NEVER, |tick| tick / rate);
-            let first = self.next.iter().copied().fold(packet, Cycle::min);
-            if first == NEVER {
-                break;
-            }
-            now = first.max(now);
-            if now >= env.max_cycles
-                && let Some(fault) = self.cores.iter().find_map(|core| core.out_of_cycles(env))
-            {
-                return Err(fault);
-            }
-            while let Some(delivery) = self.network.step(now * rate) {
-                let message = self.messages.remove(delivery.packet.tag as u32);
-                let to = delivery.packet.destination as usize;
-                let time =
-                    (delivery.time + 1).div_ceil(rate) + Cycle::from(env.machine.latency.interface);
-                self.cores[to].receive(time.max(now), message);
-                self.next[to] = self.next[to].min(time.max(now));
-            }
-            let end = now.saturating_add(window);
-            for number in 0..self.cores.len() {
-                if self.next[number] < end {
-                    self.next[number] = self.cores[number].run(end, env, shared)?;
-                    self.send(number, rate);
-                }
-            }
-            now = end;
-            windows += 1;
-            if windows.is_multiple_of(REPORT) {
-                report(now, shared, progress);
+        let stats: NetworkStats = self.between.network.stats();
+        measures.take_network(stats, machine.network.router_rate);
+    }
+}
+
+/// Goes from window to window.
+fn windows(
+    parts: &Parts,
+    between: &mut Between,
+    team: &Team,
+    env: &Env<'_, '_>,
+    common: &Common<'_>,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Cycle, Box<Fault>> {
+    let mut all = parts.lock();
+    all.iter_mut().for_each(|part| part.start(env, common));
+    let window = window(env.machine);
+    let (mut now, mut windows) = (0, 0_u64);
+    let (mut missed, mut alone) = (0, 0);
+    loop {
+        let packet = between.network.next_event().map_or(NEVER, |tick| tick / between.rate);
+        let first = all.iter().map(|part| part.next_event()).fold(packet, Cycle::min);
+        if first == NEVER {
+            break;
+        }
+        now = first.max(now);
+        if now >= env.max_cycles
+            && let Some(fault) =
+                all.iter().flat_map(|part| &part.cores).find_map(|core| core.out_of_cycles(env))
+        {
+            return Err(fault);
+        }
+        between.deliver(now, env, &mut all, parts.each);
+        let end = now.saturating_add(window);
+        if windows >= alone && parts.are_busy(&all, end) {
+            drop(all);
+            let part = |part| Part::go_ahead(part, end, env, common);
+            let workers = parts.workers();
+            let helped = team.round(end, || part(parts.leader()), |worker| part(&workers[worker]));
+            all = parts.lock();
+            (missed, alone) = match (helped, missed) {
+                (0, MISSED..) => (0, windows + ALONE),
+                (0, _) => (missed + 1, 0),
+                _ => (0, 0),
+            };
+            parts.settle(&mut all, end, env, common, |core| between.send(core))?;
+        } else {
+            for part in &mut all {
+                part.run(end, env, common, |core| between.send(core))?;
             }
         }
-        let end = self.cores.iter().map(|core| core.end).max().unwrap_or(0);
-        self.cores.iter_mut().for_each(|core| core.finish(end));
-        report(end, shared, progress);
-        Ok(end)
+        now = end;
+        windows += 1;
+        if windows.is_multiple_of(REPORT) {
+            report(now, &all, progress);
+        }
+    }
+    let end = all.iter().flat_map(|part| &part.cores).map(|core| core.end).max().unwrap_or(0);
+    all.iter_mut().flat_map(|part| &mut part.cores).for_each(|core| core.finish(end));
+    report(end, &all, progress);
+    Ok(end)
+}
+
+impl Between {
+    /// Hands cores what comes out of the network up to a cycle.
+    fn deliver(
+        &mut self,
+        now: Cycle,
+        env: &Env<'_, '_>,
+        all: &mut [MutexGuard<'_, Part>],
+        each: usize,
+    ) {
+        while let Some(delivery) = self.network.step(now * self.rate) {
+            let message = self.messages.remove(delivery.packet.tag as u32);
+            let to = delivery.packet.destination as usize;
+            let time = (delivery.time + 1).div_ceil(self.rate)
+                + Cycle::from(env.machine.latency.interface);
+            all[to / each].receive(to % each, time.max(now), message);
+        }
     }
 
     /// Hands what a core sends to the network.
-    fn send(&mut self, number: usize, rate: Cycle) {
-        for out in std::mem::take(&mut self.cores[number].out) {
+    fn send(&mut self, core: &mut Core) {
+        for out in core.out.drain(..) {
             self.sent += 1;
             let packet = Packet {
-                source: number as u32,
+                source: core.number,
                 destination: out.to,
                 bytes: out.bytes,
                 rank: self.sent,
                 tag: self.messages.insert(out.message).into(),
             };
-            self.network.inject(out.time * rate, packet);
+            self.network.inject(out.time * self.rate, packet);
         }
     }
 }
@@ -143,10 +224,11 @@ fn window(machine: &Machine) -> Cycle {
     Cycle::from(n.router_ticks / n.router_rate + machine.latency.interface)
 }
 
-fn report(now: Cycle, shared: &Shared<'_, '_>, progress: &mut dyn FnMut(Progress)) {
+fn report(now: Cycle, all: &[MutexGuard<'_, Part>], progress: &mut dyn FnMut(Progress)) {
+    let started = all.iter().map(|part| part.dispatch.started()).sum();
     progress(Progress {
         cycles: now,
-        instructions: shared.state.counters.cores.iter().sum(),
-        blocks: Some((shared.dispatch.started(), shared.dispatch.total())),
+        instructions: all.iter().flat_map(|part| &part.counters.cores).sum(),
+        blocks: Some((started, all[0].dispatch.total())),
     });
 }

@@ -367,7 +367,7 @@ impl Sm {
         if let Some(at) = store.and_then(|store| resident.stores.iter().position(|s| *s == store)) {
             let store = resident.stores.swap_remove(at);
             if let Some(copies) = &mut shared.copies {
-                copies.store_over(self.number, store, shared.state.memory);
+                copies.store_over(self.number, store, shared.state.memory.whole());
             }
         }
         for at in 0..resident.departures.len() {

@@ -82,7 +82,7 @@ impl Sm {
                 self.observe(&go, plan, shared);
                 copies = shared.copies.take();
                 if let Some(copies) = &mut copies {
-                    copies.before(self, &go, plan, &addresses, shared.state.memory);
+                    copies.before(self, &go, plan, &addresses, shared.state.memory.whole());
                 }
             }
         }
@@ -94,7 +94,7 @@ impl Sm {
         }
         let stepped = resident.block.step(number, now, env.context, shared.state);
         if let Some(mut copies) = copies {
-            copies.after(self.number, plan, self.store_number + 1, shared.state.memory);
+            copies.after(self.number, plan, self.store_number + 1, shared.state.memory.whole());
             shared.copies = Some(copies);
         }
         let others = match stepped {
@@ -150,7 +150,7 @@ impl Sm {
         {
             for piece in self.pieces.iter().filter(|piece| !Sm::is_local(piece.number)) {
                 let address = shared.map.address(piece.number);
-                learning.access(instance, address, shared.state.memory);
+                learning.access(instance, address, shared.state.memory.whole());
             }
         }
     }

@@ -148,7 +148,7 @@ impl Run<'_> {
         };
         let map = match self.maps {
             Mapping::Baseline => Map::new(machine),
-            Mapping::Transparent | Mapping::Oracle => session.map(machine, state.memory),
+            Mapping::Transparent | Mapping::Oracle => session.map(machine, state.memory.whole()),
         };
         let stacks = machine.stack.count as usize;
         let faults = session.faults;

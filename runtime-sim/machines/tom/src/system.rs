@@ -123,7 +123,7 @@ impl System {
         let learning_from_host = learning.from_host;
         shared.session.take(learning);
         if !shared.session.watches_all {
-            shared.map = shared.session.map(env.machine, shared.state.memory);
+            shared.map = shared.session.map(env.machine, shared.state.memory.whole());
             self.memory.map = shared.map.clone();
         }
         self.memory.use_host(env.machine, false);

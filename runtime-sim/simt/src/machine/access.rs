@@ -3,19 +3,20 @@
 
 use crate::atomic::{self, Operation, Type};
 use crate::format::Format;
-use crate::memory::{AccessError, Memory};
+use crate::memory::AccessError;
 use crate::sparse::Sparse;
 use crate::{LANES, Mask, Words, lanes_of};
 use nbcc_isa_simt::operands::{AtomOp, AtomType, AtomWideType, Space};
 use nbcc_isa_simt::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, WINDOW_BYTES};
 
 use crate::machine::fault::FaultKind;
+use crate::machine::view::View;
 use crate::machine::warp::{ALL, Wides, local_stride};
 
 /// The memories that a warp sees.
 pub struct Spaces<'a> {
     /// That of the machine.
-    pub memory: &'a mut Memory,
+    pub memory: View<'a>,
     /// That of the block.
     pub shared: &'a mut [u8],
     /// Those of the threads, one after another.

@@ -9,6 +9,7 @@ use nbcc_isa_simt::{Op, PhysReg};
 use crate::machine::context::{Context, Place, State};
 use crate::machine::execute::{Event, Stopped, run_warp};
 use crate::machine::fault::FaultKind;
+use crate::machine::transfer::load_again;
 use crate::machine::warp::{ALL, Warp};
 
 /// Instructions that a warp issues before the next one has its turn.
@@ -221,6 +222,27 @@ impl Block {
         self.unless_stuck(warp)?;
         Ok(matches!(event, Event::Exited | Event::Barrier { .. } | Event::Idle)
             || self.warps[warp].paths.current().is_none())
+    }
+
+    /// Does a load of a warp again that it has executed, with the addresses that it had: its registers
+    /// get what memory holds now.
+    ///
+    /// # Errors
+    /// The fault of the load.
+    pub fn load_again(
+        &mut self,
+        warp: usize,
+        (pc, lanes): (u32, Mask),
+        addresses: &[u64; LANES],
+        context: &Context<'_>,
+        state: &mut State<'_>,
+    ) -> Result<(), BlockFault> {
+        let op = &context.program.code.text[pc as usize].op;
+        let (index, core) = (self.index, self.core);
+        let mut place = Place { index, core, clock: 0, shared: &mut self.shared };
+        let warps = &mut self.warps[warp];
+        load_again(warps, op, lanes, addresses, context, &mut place, state)
+            .map_err(|(lane, kind)| self.stopped(warp, Stopped { kind, pc, lane }))
     }
 
     /// Lets threads go that wait at a meeting point where nothing else of the block can go on; `warp`

@@ -1,10 +1,10 @@
 //! What a warp's instructions see besides the warp: the launch, its block, what all may change.
 
-use crate::memory::Memory;
 use crate::{LANES, Mask};
 use nbcc_isa_simt::{Kernel, Program};
 
 use crate::machine::statistics::Counters;
+use crate::machine::view::View;
 
 /// What all blocks of a launch share.
 pub struct Context<'a> {
@@ -29,7 +29,7 @@ pub struct Context<'a> {
 /// What a launch changes.
 pub struct State<'a> {
     /// Memory of the machine.
-    pub memory: &'a mut Memory,
+    pub memory: View<'a>,
     /// What is counted.
     pub counters: &'a mut Counters,
     /// What the program prints.

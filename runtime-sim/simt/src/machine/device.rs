@@ -12,6 +12,7 @@ use crate::machine::fault::Fault;
 use crate::machine::grid;
 use crate::machine::launch::Launch;
 use crate::machine::statistics::Counters;
+use crate::machine::view::View;
 
 /// A machine with its memory.
 #[derive(Debug)]
@@ -33,11 +34,13 @@ pub struct Module {
 pub struct RunOptions {
     /// Cycles of a core after which it is given up.
     pub max_cycles: u64,
+    /// Threads of the host that a model of time may run on; what happens does not depend on them.
+    pub threads: usize,
 }
 
 impl Default for RunOptions {
     fn default() -> RunOptions {
-        RunOptions { max_cycles: 1_000_000_000 }
+        RunOptions { max_cycles: 1_000_000_000, threads: 1 }
     }
 }
 
@@ -302,8 +305,8 @@ impl Device {
             number: self.launches,
         };
         let mut counters = Counters::new(&module.program, launch);
-        let mut state =
-            State { memory: &mut self.memory, counters: &mut counters, output, near: 0 };
+        let memory = View::Whole(&mut self.memory);
+        let mut state = State { memory, counters: &mut counters, output, near: 0 };
         run(&context, &mut state)?;
         Ok(counters)
     }

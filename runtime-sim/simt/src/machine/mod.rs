@@ -24,6 +24,7 @@ mod pending;
 mod printf;
 pub mod statistics;
 mod transfer;
+pub mod view;
 pub mod warp;
 
 pub use device::{Device, LaunchError, LoadError, Module, RunOptions};

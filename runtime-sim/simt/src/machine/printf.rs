@@ -311,6 +311,7 @@ fn hexadecimal(value: f64, precision: Option<usize>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::machine::view::View;
     use crate::memory::Memory;
     use crate::sparse::Sparse;
 
@@ -331,7 +332,7 @@ mod tests {
             at += bytes;
         }
         let mut spaces = Spaces {
-            memory: &mut memory,
+            memory: View::Whole(&mut memory),
             shared: &mut [],
             local: &mut Sparse::default(),
             local_bytes: 0,

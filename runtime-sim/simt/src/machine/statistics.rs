@@ -124,6 +124,17 @@ impl Counters {
         self.cycles = cycles;
     }
 
+    /// Adds what was counted of a part of the same launch by itself.
+    pub fn take_part(&mut self, part: &Counters) {
+        let add = |into: &mut [u64], from: &[u64]| {
+            into.iter_mut().zip(from).for_each(|(a, b)| *a += b);
+        };
+        add(&mut self.issued, &part.issued);
+        add(&mut self.threads, &part.threads);
+        add(&mut self.cores, &part.cores);
+        self.divergent += part.divergent;
+    }
+
     /// Adds the counts of another launch of the same program.
     ///
     /// # Panics

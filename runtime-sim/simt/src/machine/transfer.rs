@@ -32,17 +32,46 @@ pub fn transfer(
     place: &mut Place<'_>,
     state: &mut State<'_>,
 ) -> Result<bool, LaneFault> {
+    with_spaces(warp, context, place, state, |warp, spaces, output| {
+        access_memory(warp, op, act, spaces, output)
+    })
+}
+
+/// Executes a load again whose addresses are known: its registers get what is there now.
+pub fn load_again(
+    warp: &mut Warp,
+    op: &Op<PhysReg>,
+    act: Mask,
+    addresses: &Wides,
+    context: &Context<'_>,
+    place: &mut Place<'_>,
+    state: &mut State<'_>,
+) -> Result<(), LaneFault> {
+    with_spaces(warp, context, place, state, |warp, spaces, _| {
+        load_from(warp, op, act, spaces, addresses)
+    })
+}
+
+/// Gives the memories that a warp sees.
+#[inline(always)]
+fn with_spaces<T>(
+    warp: &mut Warp,
+    context: &Context<'_>,
+    place: &mut Place<'_>,
+    state: &mut State<'_>,
+    access: impl FnOnce(&mut Warp, &mut Spaces<'_>, &mut Vec<u8>) -> T,
+) -> T {
     // Local memory is taken out so that registers and memory can be seen together.
     let mut local = std::mem::take(&mut warp.local);
     let mut spaces = Spaces {
-        memory: state.memory,
+        memory: state.memory.again(),
         shared: place.shared,
         local: &mut local,
         local_bytes: context.kernel.local_bytes,
         params: context.params,
         near: &mut state.near,
     };
-    let result = access_memory(warp, op, act, &mut spaces, state.output);
+    let result = access(warp, &mut spaces, state.output);
     warp.local = local;
     result
 }
@@ -65,36 +94,15 @@ fn access_memory(
 ) -> Result<bool, LaneFault> {
     warp.polls |= polls(op);
     match op {
-        Op::Ld { space, access, dst, base, offset, .. } => {
+        Op::Ld { base, offset, .. }
+        | Op::Ld2 { base, offset, .. }
+        | Op::Ld4 { base, offset, .. }
+        | Op::Ld8 { base, offset, .. }
+        | Op::LdWide { base, offset, .. }
+        | Op::LdWide2 { base, offset, .. }
+        | Op::LdWide4 { base, offset, .. } => {
             let addresses = warp.addresses(base, offset.0);
-            load(warp, spaces, *space, *access, &addresses, act, [*dst])?;
-        }
-        Op::Ld2 { space, access, dst0, dst1, base, offset, .. } => {
-            let addresses = warp.addresses(base, offset.0);
-            load(warp, spaces, *space, *access, &addresses, act, [*dst0, *dst1])?;
-        }
-        Op::Ld4 { space, access, dst0, dst1, dst2, dst3, base, offset, .. } => {
-            let addresses = warp.addresses(base, offset.0);
-            let dsts = [*dst0, *dst1, *dst2, *dst3];
-            load(warp, spaces, *space, *access, &addresses, act, dsts)?;
-        }
-        Op::Ld8 { space, access, dst0, dst1, dst2, dst3, dst4, dst5, dst6, dst7, base, offset } => {
-            let addresses = warp.addresses(base, offset.0);
-            let dsts = [*dst0, *dst1, *dst2, *dst3, *dst4, *dst5, *dst6, *dst7];
-            load(warp, spaces, *space, *access, &addresses, act, dsts)?;
-        }
-        Op::LdWide { space, dst, base, offset, .. } => {
-            let addresses = warp.addresses(base, offset.0);
-            load_wide(warp, spaces, *space, &addresses, act, [*dst])?;
-        }
-        Op::LdWide2 { space, dst0, dst1, base, offset, .. } => {
-            let addresses = warp.addresses(base, offset.0);
-            load_wide(warp, spaces, *space, &addresses, act, [*dst0, *dst1])?;
-        }
-        Op::LdWide4 { space, dst0, dst1, dst2, dst3, base, offset, .. } => {
-            let addresses = warp.addresses(base, offset.0);
-            let dsts = [*dst0, *dst1, *dst2, *dst3];
-            load_wide(warp, spaces, *space, &addresses, act, dsts)?;
+            load_from(warp, op, act, spaces, &addresses)?;
         }
         Op::St { space, access, base, offset, src, .. } => {
             let addresses = warp.addresses(base, offset.0);
@@ -206,6 +214,44 @@ fn access_memory(
         _ => return Ok(false),
     }
     Ok(true)
+}
+
+/// Executes a load with its addresses.
+fn load_from(
+    warp: &mut Warp,
+    op: &Op<PhysReg>,
+    act: Mask,
+    spaces: &mut Spaces<'_>,
+    addresses: &Wides,
+) -> Result<(), LaneFault> {
+    match op {
+        Op::Ld { space, access, dst, .. } => {
+            load(warp, spaces, *space, *access, addresses, act, [*dst])?;
+        }
+        Op::Ld2 { space, access, dst0, dst1, .. } => {
+            load(warp, spaces, *space, *access, addresses, act, [*dst0, *dst1])?;
+        }
+        Op::Ld4 { space, access, dst0, dst1, dst2, dst3, .. } => {
+            let dsts = [*dst0, *dst1, *dst2, *dst3];
+            load(warp, spaces, *space, *access, addresses, act, dsts)?;
+        }
+        Op::Ld8 { space, access, dst0, dst1, dst2, dst3, dst4, dst5, dst6, dst7, .. } => {
+            let dsts = [*dst0, *dst1, *dst2, *dst3, *dst4, *dst5, *dst6, *dst7];
+            load(warp, spaces, *space, *access, addresses, act, dsts)?;
+        }
+        Op::LdWide { space, dst, .. } => {
+            load_wide(warp, spaces, *space, addresses, act, [*dst])?;
+        }
+        Op::LdWide2 { space, dst0, dst1, .. } => {
+            load_wide(warp, spaces, *space, addresses, act, [*dst0, *dst1])?;
+        }
+        Op::LdWide4 { space, dst0, dst1, dst2, dst3, .. } => {
+            let dsts = [*dst0, *dst1, *dst2, *dst3];
+            load_wide(warp, spaces, *space, addresses, act, dsts)?;
+        }
+        op => panic!("`{op}` is no load"),
+    }
+    Ok(())
 }
 
 fn load<const N: usize>(

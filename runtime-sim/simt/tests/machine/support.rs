@@ -65,7 +65,7 @@ impl Bench {
             dynamic_shared: 0,
             params: &params,
         };
-        let options = RunOptions { max_cycles: self.max_cycles };
+        let options = RunOptions { max_cycles: self.max_cycles, ..RunOptions::default() };
         self.device.launch(&self.module, &launch, &options, &mut self.output)
     }
 

@@ -6,3 +6,4 @@ mod identities;
 mod pipeline;
 mod remote;
 mod support;
+mod threads;

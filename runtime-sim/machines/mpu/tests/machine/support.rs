@@ -42,6 +42,8 @@ pub struct Bench {
     pub module: Module,
     pub buffer: u64,
     pub max_cycles: u64,
+    /// Threads of the host.
+    pub threads: usize,
 }
 
 impl Bench {
@@ -55,7 +57,7 @@ impl Bench {
         let mut device = Device::new(program.machine.clone(), 1 << 26);
         let module = device.load(Arc::new(program)).unwrap();
         let buffer = device.memory().allocate(1 << 22, false).unwrap();
-        Bench { device, module, buffer, max_cycles: 1_000_000 }
+        Bench { device, module, buffer, max_cycles: 1_000_000, threads: 1 }
     }
 
     pub fn launch(&mut self, grid: u32, block: u32) -> Result<Timing, LaunchError> {
@@ -68,7 +70,7 @@ impl Bench {
             dynamic_shared: 0,
             params: &params,
         };
-        let options = RunOptions { max_cycles: self.max_cycles };
+        let options = RunOptions { max_cycles: self.max_cycles, threads: self.threads };
         let (module, device) = (&self.module, &mut self.device);
         launch(device, module, &asked, &options, None, &mut Vec::new(), &mut |_| ())
     }

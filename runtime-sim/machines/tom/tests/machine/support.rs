@@ -69,7 +69,7 @@ impl Bench {
             dynamic_shared: 0,
             params: &params,
         };
-        let options = RunOptions { max_cycles: self.max_cycles };
+        let options = RunOptions { max_cycles: self.max_cycles, ..RunOptions::default() };
         let (module, device) = (&self.module, &mut self.device);
         launch(device, module, &asked, &options, &mut self.session, &mut Vec::new(), &mut |_| ())
     }
