@@ -141,13 +141,7 @@ impl Counters {
     /// The other one is of another program.
     pub fn add(&mut self, other: &Counters) {
         assert_eq!(self.issued.len(), other.issued.len(), "counts of two programs");
-        let add = |into: &mut Vec<u64>, from: &[u64]| {
-            into.iter_mut().zip(from).for_each(|(a, b)| *a += b);
-        };
-        add(&mut self.issued, &other.issued);
-        add(&mut self.threads, &other.threads);
-        add(&mut self.cores, &other.cores);
-        self.divergent += other.divergent;
+        self.take_part(other);
         self.cycles += other.cycles;
         self.launches += other.launches;
         self.blocks += other.blocks;

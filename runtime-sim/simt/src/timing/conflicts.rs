@@ -13,7 +13,7 @@ pub fn passes(addresses: &[u64; LANES], mask: Mask, bytes: u32, banks: u32, atom
     if bytes == 4 && !atomic && mask == Mask::MAX && banks >= LANES as u64 {
         // As most accesses are: a word a lane side by side, or the same one for all.
         let away = |lane: usize| addresses[lane].wrapping_sub(addresses[0]);
-        let simple = addresses[0] % 4 == 0 && addresses[0] <= addresses[LANES - 1];
+        let simple = addresses[0].is_multiple_of(4) && addresses[0] <= addresses[LANES - 1];
         let mut alike = [simple; 2];
         for lane in 0..LANES {
             alike[0] &= away(lane) == 4 * lane as u64;
