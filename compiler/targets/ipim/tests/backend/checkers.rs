@@ -122,6 +122,7 @@ block0:
         mask: machine.full_mask(),
         sync: None,
         args: None,
+        step: 0,
         place: None,
         scratch: None,
         objects: SecondaryMap::new(),

@@ -80,8 +80,9 @@ impl Parts {
             let words = count * (2 * self.counters.len() + 5) + 2;
             let copies = parts[1..].iter().map(|part| {
                 let of = |stretch: &Stretch| {
-                    let bytes = part.2 * stretch.step.unsigned_abs() * stretch.bytes;
-                    u64::from(bytes.div_ceil(machine.shared.staging_bytes)) + 8
+                    let bytes = u64::from(stretch.step.unsigned_abs()) * u64::from(stretch.bytes);
+                    let all = u64::from(part.2).saturating_mul(bytes);
+                    all.div_ceil(machine.shared.staging_bytes.into()) + 8
                 };
                 self.stretches.iter().map(of).sum::<u64>()
             });
