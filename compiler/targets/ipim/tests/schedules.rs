@@ -325,3 +325,17 @@ fn boundaries_move_nothing() {
         }
     }
 }
+
+#[test]
+fn loops_of_any_length_have_a_cost() {
+    let source = "ImageParam in(Float(32), 2);
+RDom r(0, 2000000000, 0, 2000000000, 0, 2000000000);
+Func out;
+out(x, y) = 0.0f;
+out(x, y) += in(x, y) * cast<float>(r.x + r.y + r.z);
+";
+    let (text, _) = explain(source, "ipim-vault", &[64, 64]).expect("it compiles");
+    let (_, cost) = text.split_once("costs in all: about ").expect("a cost");
+    let cycles = cost.split(' ').next().and_then(|n| n.parse::<u64>().ok());
+    assert!(cycles.is_some_and(|cycles| cycles >= 1 << 56), "{text}");
+}

@@ -162,7 +162,7 @@ impl<'a> Core<'a> {
     fn remember(&mut self, inst: &Inst<VReg>, until: Until, at: u64) {
         let known = |(kind, _): &Accesses| kind.opcode() == inst.opcode();
         let place = self.scratchpads.iter().position(known).unwrap_or_else(|| {
-            self.scratchpads.push((inst.clone(), vec![]));
+            self.scratchpads.push((*inst, vec![]));
             self.scratchpads.len() - 1
         });
         let banks = &mut self.banks;

@@ -29,7 +29,8 @@ pub fn of_steps(state: &Compilation) -> Vec<Taken> {
         let moving = matches!(steps[call.step], Step::Exchange(_) | Step::Redistribute { .. });
         let sums = call.merged.map_or(sums, |(own, all)| sums.part(own, all));
         of.cost += cost(&sums, moving, &state.machine);
-        of.cost.setup += calling(call) + if call.sync.is_some() { barrier } else { 0 };
+        let around = calling(call) + if call.sync.is_some() { barrier } else { 0 };
+        of.cost += Cost { setup: around, ..Cost::default() };
         of.bounds += sums.bounds;
     }
     taken
@@ -81,7 +82,8 @@ fn cost(sums: &walk::Sums, moving: bool, machine: &Machine) -> Cost {
     let dram = &machine.dram;
     let refreshed =
         if dram.refresh { (u64::from(dram.t_rfc), u64::from(dram.t_refi)) } else { (0, 1) };
-    let all = |cycles: u64| cycles + sums.waiting_banks(cycles) * refreshed.0 / refreshed.1.max(1);
+    let all =
+        |cycles: u64| cycles + walk::part_of(sums.waiting_banks(cycles), refreshed.0, refreshed.1);
     let (moves, compute) = match moving {
         true => (sums.moves + sums.compute, 0),
         false => (sums.moves, sums.compute),

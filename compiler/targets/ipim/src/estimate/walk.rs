@@ -16,6 +16,9 @@ use crate::plan::cost::Bounds;
 /// Rounds of a loop that are issued; the others take what the last of these took.
 const ROUNDS: u64 = 3;
 
+/// More is as much: sums of a few do not leave 64 bits.
+const MOST: u64 = 1 << 56;
+
 /// Cycles of a kernel by what they are for, and its bounds.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Sums {
@@ -40,8 +43,7 @@ impl Sums {
 
     /// The part of some of its cycles in which it would wait for banks that serve nothing.
     pub fn waiting_banks(&self, cycles: u64) -> u64 {
-        let share = self.bounds.banks.saturating_mul(cycles) / self.cycles().max(1);
-        share.min(cycles)
+        part_of(self.bounds.banks, cycles, self.cycles()).min(cycles)
     }
 
     /// Adds what came between two states, so many times.
@@ -51,8 +53,7 @@ impl Sums {
 
     /// So much of it: `part` of `all`.
     pub fn part(mut self, part: u64, all: u64) -> Sums {
-        let scaled = |n: u64| u128::from(n) * u128::from(part) / u128::from(all.max(1));
-        self.each(&Sums::default(), |n, _| u64::try_from(scaled(n)).unwrap_or(u64::MAX));
+        self.each(&Sums::default(), |n, _| part_of(n, part, all));
         self
     }
 
@@ -70,9 +71,15 @@ impl Sums {
             (&mut bounds.int_alu, others.int_alu),
             (&mut bounds.tsvs, others.tsvs),
         ] {
-            *now = make(*now, other);
+            *now = make(*now, other).min(MOST);
         }
     }
+}
+
+/// `part` of `all` of a number.
+pub fn part_of(n: u64, part: u64, all: u64) -> u64 {
+    let scaled = u128::from(n) * u128::from(part) / u128::from(all.max(1));
+    u64::try_from(scaled).unwrap_or(MOST).min(MOST)
 }
 
 /// What a kernel with its registers takes when it runs once.

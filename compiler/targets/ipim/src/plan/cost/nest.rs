@@ -41,7 +41,8 @@ impl Estimate<'_> {
         for x_step in 0..step.nest.unroll[0] {
             let mut issue = Issue::new(self.plan, &self.times, Some(&step.nest), own, x_step);
             if let Some((_, intervals)) = &step.nest.rdom {
-                let rounds: u64 = intervals.iter().map(|i| u64::from(i.extent())).product();
+                let extents = intervals.iter().map(|i| u64::from(i.extent()));
+                let rounds = extents.fold(1, u64::saturating_mul);
                 issue.values(walker, &values);
                 let mut each = issue.end();
                 each.cycles += self.times.jump + each.of_row;
@@ -49,7 +50,7 @@ impl Estimate<'_> {
                     each.cycles += self.times.bank + self.times.write_row;
                 }
                 each.cycles = each.cycles.saturating_mul(rounds.max(1));
-                each.cycles += 2 * self.times.bank;
+                each.cycles = each.cycles.saturating_add(2 * self.times.bank);
                 add(&mut sum, each);
             } else {
                 let ready = issue.values(walker, &values);
@@ -82,15 +83,16 @@ impl Estimate<'_> {
         let spilled = offsets.saturating_sub(free);
         let literals = body.literals.saturating_sub(u64::from(self.machine.registers.data) / 2);
         let again = (spilled * t.constant + literals * t.bank) / (repeat * uy).max(1);
-        let row = trips * (body.cycles + again) + jumps + body.of_row * t.add / 2 + t.jump;
+        let around = jumps + body.of_row * t.add / 2 + t.jump;
+        let row = trips.saturating_mul(body.cycles.saturating_add(again)).saturating_add(around);
         let fills = self.fills(nest);
         let blocks = height / rows.max(1);
-        let block = fills.cycles() + rows * row + if blocks > 1 { t.jump } else { 0 };
+        let filling = fills.cycles() + if blocks > 1 { t.jump } else { 0 };
         let around = tiles.saturating_mul(2 * t.jump);
-        let compute = rows * row;
+        let compute = rows.saturating_mul(row);
         Cost {
             setup: (POSITION + offsets.min(free) + fills.setup) * t.constant,
-            windows: tiles.saturating_mul(blocks).saturating_mul(block - compute),
+            windows: tiles.saturating_mul(blocks).saturating_mul(filling),
             compute: tiles.saturating_mul(blocks).saturating_mul(compute).saturating_add(around),
             moves: 0,
             code: 2 * POSITION + body.instructions * repeat * uy + 2 * offsets + fills.code + 40,
