@@ -14,12 +14,9 @@ pub struct Times<'a>(pub &'a Machine);
 impl Timing<Inst<VReg>> for Times<'_> {
     fn latency(&self, inst: &Inst<VReg>) -> u32 {
         let machine = self.0;
-        let hierarchy = &machine.hierarchy;
-        // A request goes part of the way across the mesh, and its answer back. Those of other vaults
-        // have other rows of the bank opened.
-        let way = hierarchy.vault_columns + hierarchy.vaults / hierarchy.vault_columns;
+        // Requests of other vaults have other rows of the bank opened.
         let remote = match inst.unit() {
-            Unit::Network => way * machine.network.t_noc + machine.dram.t_ras + machine.dram.t_rp,
+            Unit::Network => self.way() + machine.dram.t_ras + machine.dram.t_rp,
             _ => 0,
         };
         // Where another row is open, that is closed first.
@@ -37,6 +34,13 @@ impl Timing<Inst<VReg>> for Times<'_> {
 }
 
 impl Times<'_> {
+    /// Cycles in which a request goes half of the way across the mesh, and its answer back.
+    pub fn way(&self) -> u32 {
+        let hierarchy = &self.0.hierarchy;
+        let columns = hierarchy.vault_columns;
+        (columns + hierarchy.vaults / columns) * self.0.network.t_noc
+    }
+
     /// Engines of a group that execute an instruction, the most of any.
     fn group(&self, inst: &Inst<VReg>) -> u32 {
         let pes = self.0.hierarchy.pes;

@@ -197,11 +197,7 @@ impl<'a> Core<'a> {
                 let start = self.network.max(at);
                 self.network = start + 2 * u64::from(bytes.div_ceil(network.noc_bytes));
                 self.transfers = self.transfers.max(start) + 1;
-                // Half of the way across the mesh, and back.
-                let hierarchy = &machine.hierarchy;
-                let columns = hierarchy.vault_columns;
-                let way = columns + hierarchy.vaults / columns;
-                start + u64::from(retires(inst, machine) + way * network.t_noc)
+                start + u64::from(retires(inst, machine) + times.way())
             }
             _ => at + u64::from(retires(inst, machine)),
         })
