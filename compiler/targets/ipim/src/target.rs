@@ -168,8 +168,10 @@ impl Target for Ipim {
         }
         let taken = fits.then(|| estimate::of_steps(&compiled));
         let without = without_schedule(&first, cx);
-        let (plan, machine, taken) = (state.plan(), &state.machine, taken.as_deref());
-        Ok(plan::explain(plan, machine, &first.pipeline, taken, without, cx.sources))
+        // What the code takes goes with the plan that the code is of.
+        let plan = if fits { compiled.plan() } else { state.plan() };
+        let taken = taken.as_deref();
+        Ok(plan::explain(plan, &state.machine, &first.pipeline, taken, without, cx.sources))
     }
 }
 
