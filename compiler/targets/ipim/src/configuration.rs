@@ -17,8 +17,8 @@ pub struct Configuration {
     pub size: Size,
     /// Whether kernels that are the same are shared.
     pub share: bool,
-    /// Whether loops are unrolled beyond what their accesses ask for.
-    pub unroll: bool,
+    /// How much loops are unrolled beyond what their accesses ask for.
+    pub unroll: Unrolling,
     /// The most merged constant parameters of a kernel that the control core reads.
     pub merged_constants: usize,
     /// Whether kernels that run much are not merged.
@@ -27,6 +27,18 @@ pub struct Configuration {
     pub inlining_budget: u64,
     /// What kernels rematerialise for which registers are too few, by their numbers.
     pub rematerialise: BTreeMap<usize, Rematerialise>,
+}
+
+/// How much of the room that is left in the instruction memory unrolled loops may take, by an estimate
+/// of what operations become.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unrolling {
+    /// All.
+    All,
+    /// A third: the estimate was too low.
+    Third,
+    /// None.
+    None,
 }
 
 /// What a kernel rematerialises.
@@ -78,7 +90,7 @@ impl Configuration {
         Configuration {
             size,
             share: true,
-            unroll: true,
+            unroll: Unrolling::All,
             merged_constants: machine.registers.ctrl as usize / 4,
             apart: true,
             inlining_budget: UNLIMITED,
@@ -93,7 +105,8 @@ impl Configuration {
 
     /// Whether two configurations have the same kernels until values share registers.
     pub fn same_kernels(&self, other: &Configuration) -> bool {
-        let kernels = |of: &Configuration| Configuration { unroll: true, ..of.of_other_kernels() };
+        let kernels =
+            |of: &Configuration| Configuration { unroll: Unrolling::All, ..of.of_other_kernels() };
         kernels(self) == kernels(other)
     }
 
@@ -102,17 +115,22 @@ impl Configuration {
         Configuration { rematerialise: BTreeMap::new(), ..self.clone() }
     }
 
-    /// The next configuration, of smaller code: without unrolling, if any loop was unrolled, else
+    /// The next configuration, of smaller code: with less unrolling, if any loop was unrolled, else
     /// of a smaller size, in which there may be room for that again. Merging does not help where a
     /// kernel alone is too large.
     pub fn smaller(&self, excess: Excess, unrolled: bool) -> Option<Configuration> {
         let other = self.of_other_kernels();
-        if self.unroll && unrolled {
-            return Some(Configuration { unroll: false, ..other });
+        let less = match self.unroll {
+            Unrolling::All => Some(Unrolling::Third),
+            Unrolling::Third => Some(Unrolling::None),
+            Unrolling::None => None,
+        };
+        if let Some(unroll) = less.filter(|_| unrolled) {
+            return Some(Configuration { unroll, ..other });
         }
-        let other = Configuration { unroll: true, ..other };
-        if excess != Excess::Program && self.size < Size::Compact {
-            return Some(Configuration { size: Size::Compact, ..other });
+        let other = Configuration { unroll: Unrolling::All, ..other };
+        if excess != Excess::Program && self.size < Size::Rolled {
+            return Some(Configuration { size: Size::Rolled, ..other });
         }
         if self.size == Size::Merged && self.apart {
             return Some(Configuration { apart: false, ..other });
@@ -142,7 +160,10 @@ impl Configuration {
             _ if self.share && !other.share => {
                 ("Unshared", "registers are too few for the arguments of shared kernels")
             }
-            _ if self.unroll && !other.unroll => (
+            _ if other.unroll == Unrolling::Third && self.unroll == Unrolling::All => {
+                ("LessUnrolled", "the program is too large: fewer loops are unrolled")
+            }
+            _ if other.unroll == Unrolling::None && self.unroll != Unrolling::None => (
                 "NotUnrolled",
                 "the program is too large: loops are unrolled only where accesses ask for it",
             ),
@@ -155,6 +176,9 @@ impl Configuration {
                 "AllMerged",
                 "the program is too large: all kernels that differ in constants are one",
             ),
+            Size::Rolled => {
+                ("Rolled", "the program is too large: loops are not unrolled when code is written")
+            }
             Size::Smallest => ("Smallest", "the program is too large: requests are made in loops"),
             Size::Fast | Size::Compact => {
                 ("Compact", "the program is too large: little is requested or exchanged at once")

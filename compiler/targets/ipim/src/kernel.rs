@@ -77,7 +77,9 @@ pub enum Size {
     Fast,
     /// Kernels that differ in constants only are one, of which they are parameters.
     Merged,
-    /// Loops are not unrolled, and little is exchanged at once, too.
+    /// Loops over tiles and their elements are written as loops, and little is exchanged at once, too.
+    Rolled,
+    /// Little is requested at once, too.
     Compact,
     /// Requests to other vaults are loops, too.
     Smallest,
@@ -88,7 +90,8 @@ impl Size {
     pub fn smaller(self) -> Option<Size> {
         match self {
             Size::Fast => Some(Size::Merged),
-            Size::Merged => Some(Size::Compact),
+            Size::Merged => Some(Size::Rolled),
+            Size::Rolled => Some(Size::Compact),
             Size::Compact => Some(Size::Smallest),
             Size::Smallest => None,
         }

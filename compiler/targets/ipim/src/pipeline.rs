@@ -5,7 +5,7 @@ use nbcc_pipeline::{Context, Fact, OptLevel, PassDesc, attempt, optional, pass};
 use nbcc_placement::{Message, Remark, RemarkKind};
 
 use crate::backend::provenance;
-use crate::configuration::{Configuration, Rematerialise};
+use crate::configuration::{Configuration, Rematerialise, Unrolling};
 use crate::kernel::{KernelCall, Size};
 use crate::passes::{addresses, fuse, increments, legalize, merge, place, reuse, share, unroll};
 use crate::state::Compilation;
@@ -264,16 +264,22 @@ fn cse(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {
 
 fn unroll(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {
     use nbcc_opt::{cse, dce, fold, params};
-    if !state.configuration.unroll {
-        return Ok(());
-    }
-    // Merged kernels have more instructions for each operation: what differs is in registers.
-    let part = if state.configuration.size == Size::Fast { 6 } else { 5 };
+    let share = match state.configuration.unroll {
+        Unrolling::All => 1,
+        Unrolling::Third => 3,
+        Unrolling::None => return Ok(()),
+    };
+    // Merged kernels have more instructions for each operation: what differs is in registers. Where
+    // loops are left as they are written, those that run most are worth the attempt.
+    let part = match state.configuration.size {
+        Size::Fast | Size::Rolled => 6,
+        _ => 5,
+    };
     let room = fit::room(state) * part / 8;
     let rematerialise = &state.configuration.rematerialise;
     let skip = |number| rematerialise.contains_key(&number);
     let engines = state.machine.hierarchy.pes;
-    state.transforms.unroll = unroll::run(&mut state.kernels, room, engines, skip);
+    state.transforms.unroll = unroll::run(&mut state.kernels, (room, share), engines, skip);
     each(state, Some(Rematerialise::Invariants), &[params::run, fold::run, cse::run])?;
     state.kernels.iter_mut().for_each(reuse::run);
     each(state, Some(Rematerialise::Invariants), &[cse::run, dce::run])

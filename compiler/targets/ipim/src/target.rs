@@ -82,7 +82,7 @@ const CHOICES: &[Choice] = &[
     },
     Choice {
         key: "code",
-        values: &["fast", "merged", "compact", "smallest"],
+        values: &["fast", "merged", "rolled", "compact", "smallest"],
         about: "how small code is to be; what is too large is made smaller than this",
     },
     Choice {
@@ -215,13 +215,14 @@ fn first_size(request: &Request, cx: &mut Context<'_>) -> Result<Size, Failed> {
     Ok(match request.choices.get("code").map(String::as_str) {
         None | Some("fast") => Size::Fast,
         Some("merged") => Size::Merged,
+        Some("rolled") => Size::Rolled,
         Some("compact") => Size::Compact,
         Some("smallest") => Size::Smallest,
         Some(other) => {
             let message = format!("`{other}` is no value of -X code");
             return cx.diagnostics.fail(
                 Diagnostic::error(&codes::BAD_CHOICE, message)
-                    .help("fast, merged, compact or smallest"),
+                    .help("fast, merged, rolled, compact or smallest"),
             );
         }
     })

@@ -112,7 +112,7 @@ fn a_smaller_program_says_why_and_is_seen_alone() {
     let (seen, remarks) = compile(&source, &small, "fast");
     assert!(seen.attempts);
     is_one_attempt(&seen, &remarks);
-    assert_eq!(reasons(&remarks), ["Merged", "AllMerged", "Compact"]);
+    assert_eq!(reasons(&remarks), ["Merged", "AllMerged", "Rolled", "LessUnrolled"]);
     let (seen, remarks) = compile(&source, &small, "compact");
     is_one_attempt(&seen, &remarks);
     assert_eq!(reasons(&remarks), [""; 0]);

@@ -6,6 +6,7 @@
 use nbcc_ir::{BinaryOp, Builder, Op, Value};
 use nbcc_isa_ipim::{ATOM_BYTES, LANES};
 
+use super::home::Affine;
 use super::math::{div_rem, min, plus, times};
 use super::position::{Position, vault_along};
 use super::redistribute::{Batch, Copy};
@@ -97,11 +98,12 @@ impl Copy<'_> {
                                 let x = plus(b, x, k);
                                 let x = on_ring(b, x, columns.ring.around * scale, wraps[0]);
                                 let unit = plus(b, x, first);
+                                let unit = Affine::multiple(unit, atoms.into());
                                 let to = plus(b, slot, k * i64::from(unit_bytes));
                                 if tiles {
-                                    self.home.request_tile(b, &row, unit, to, self.unroll);
+                                    self.home.request_tile(b, &row, &unit, to, self.unroll);
                                 } else {
-                                    self.home.request(b, &row, unit, to);
+                                    self.home.request(b, &row, &unit, to);
                                 }
                             }
                         });

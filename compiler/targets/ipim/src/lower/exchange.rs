@@ -9,17 +9,17 @@
 //! its neighbour.
 
 use std::collections::BTreeMap;
-use std::rc::Rc;
 
-use nbcc_ir::{Block, BlockCall, Builder, Effect, IntCond, Mem, Op, Terminator, Type, Value};
+use nbcc_ir::{Builder, Mem, Terminator, Type, Value};
 use nbcc_isa_ipim::layout::Tiled;
 use nbcc_isa_ipim::{ATOM_BYTES, INSTRUCTION_BYTES, LANES, Machine};
 
 use super::cx::{KernelCx, Lowering};
-use super::math::{div_rem, plus, times};
-use super::position::{Position, finish_at, position, skip_idle_of, vault_along};
+use super::math::{plus, times};
+use super::position::{Position, finish_at, position, skip_idle_of};
+use super::remote::RemoteVault;
 use super::window::piece_mask;
-use crate::intrinsics::{LD_RF, RD_VSM, REQ, ST_RF, WR_VSM, base, call, read, write};
+use crate::intrinsics::{LD_RF, RD_VSM, ST_RF, WR_VSM, base, read, write};
 use crate::kernel::{Kernel, Size};
 use crate::plan::{BufferId, BufferPlan, Columns, Plan, Rows, Step, parts_of, used};
 
@@ -41,7 +41,7 @@ pub(crate) fn batch(plan: &Plan, machine: &Machine, size: Size) -> u32 {
     match size {
         Size::Fast => {}
         Size::Merged => return BATCH,
-        Size::Compact | Size::Smallest => return COMPACT_BATCH,
+        Size::Rolled | Size::Compact | Size::Smallest => return COMPACT_BATCH,
     }
     let exchanged = |step: &Step| match step {
         Step::Exchange(buffer) => Some(&plan.buffers[*buffer]),
@@ -99,20 +99,24 @@ pub(crate) fn lower(cx: &mut Lowering<'_>, id: BufferId) -> Option<Kernel> {
     });
     skip_idle_of(b, busy, grid, exit);
     let exchange = Exchange { cx, buffer, mem, tiled, position: position(b, grid) };
-    let mut small = Vec::new();
+    let (mut round, mut place) = (Vec::new(), 0);
     for (&d, list) in &parts {
-        let is_small = |&&(columns, rows): &&(Columns, Rows)| {
-            cx.size == Size::Fast && exchange.is_small(d, &columns, &rows)
-        };
-        small.extend(list.iter().filter(is_small).map(|&(columns, rows)| (d, columns, rows)));
-        let large: Vec<_> = list.iter().filter(|part| !is_small(part)).collect();
-        if large.is_empty() {
-            continue;
+        for &(columns, rows) in list {
+            let part = Part { d, columns, rows, place: 0, whole: false };
+            let bytes = exchange.bytes(&part);
+            if cx.size > Size::Fast || bytes > exchange.room() {
+                exchange.by_turns(b, &part);
+                continue;
+            }
+            if place + bytes > exchange.room() {
+                exchange.round(b, &std::mem::take(&mut round));
+                place = 0;
+            }
+            round.push(Part { place, whole: true, ..part });
+            place += bytes;
         }
-        let way = Rc::new(exchange.way(b, d));
-        large.into_iter().for_each(|(columns, rows)| exchange.part(b, &way, (columns, rows)));
     }
-    exchange.together(b, &small);
+    exchange.round(b, &round);
     finish_at(b, exit);
     b.terminate(Terminator::Return(vec![]));
     Some(kernel.finish(cx.full_mask()))
@@ -123,31 +127,35 @@ fn greatest_divisor(n: u32, most: u32) -> u32 {
     (1..=most).rev().find(|&k| n.is_multiple_of(k)).unwrap_or(1)
 }
 
-/// What is the same for all that comes from neighbours in one direction.
-struct Way {
-    /// Byte addresses in the scratchpad of this group's slot and of its neighbour's.
-    own_slot: Value,
-    their_slot: Value,
-    remote: Vec<RemoteVault>,
-    /// Bytes of the slots for an atom of each engine.
-    unit: i64,
-    /// Atoms that are exchanged together at most.
-    batch: u32,
-    /// From an address in the ghost zone to that of the element in its owner's bank.
-    to_source: i64,
+/// What a neighbour owns of a ghost zone.
+#[derive(Clone, Copy)]
+struct Part {
+    /// Groups to the neighbour, along x and y.
+    d: (i64, i64),
+    columns: Columns,
+    rows: Rows,
+    /// Bytes from the start of the scratchpad's data to its slots.
+    place: i64,
+    /// Whether each of its atoms has slots of its own, not only each of a turn.
+    whole: bool,
 }
 
-/// Atoms that are exchanged together.
-struct Turn {
-    way: Rc<Way>,
+/// Atoms of a part that are exchanged without a loop.
+pub(super) struct Turn {
     /// The address in the ghost zone that they are counted from.
-    there: Value,
+    pub there: Value,
     /// Bytes from there.
-    atoms: Vec<i64>,
+    pub atoms: Vec<i64>,
+    /// From an address in the ghost zone to that of the element in its owner's bank.
+    pub to_source: i64,
     /// The engines that have them.
-    mask: u32,
-    /// Bytes from the start of the scratchpad's data to their slots.
-    place: i64,
+    pub mask: u32,
+    /// Bytes from the start of the scratchpad's data to their slots, and bytes beyond that.
+    pub place: i64,
+    pub advance: Value,
+    /// Bytes of a slot, and of all slots for an atom of each engine.
+    pub slot: i64,
+    pub unit: i64,
 }
 
 struct Exchange<'a> {
@@ -167,9 +175,10 @@ impl Exchange<'_> {
         (size, [(-dx).max(0), (-dy).max(0)])
     }
 
-    /// Bytes of all slots for one atom of each engine.
-    fn slot_bytes(&self) -> i64 {
-        i64::from(self.tiled.grid.engines * ATOM_BYTES)
+    /// Bytes of a slot: an atom of each engine that has some of the part.
+    fn slot_bytes(&self, columns: &Columns) -> i64 {
+        let engines = if columns.engine.is_some() { 1 } else { self.tiled.grid.engines };
+        i64::from(engines * ATOM_BYTES)
     }
 
     /// Bytes of the scratchpad for what is exchanged.
@@ -177,36 +186,42 @@ impl Exchange<'_> {
         i64::from(self.cx.machine.memory.vsm_bytes - self.cx.plan.vsm_data)
     }
 
-    /// Bytes of the slots for an atom of each engine, and how many atoms are exchanged together at most.
-    fn unit_and_batch(&self, d: (i64, i64)) -> (i64, u32) {
-        let (size, _) = self.slots(d);
-        let unit = size[0] * size[1] * self.slot_bytes();
+    /// Bytes of all slots for one atom of each engine, and how many atoms are exchanged together at most.
+    fn unit_and_batch(&self, part: &Part) -> (i64, u32) {
+        let (size, _) = self.slots(part.d);
+        let unit = size[0] * size[1] * self.slot_bytes(&part.columns);
         (unit, (self.room() / unit).clamp(1, self.cx.batch.into()) as u32)
     }
 
-    /// What is the same for all that comes from neighbours `d` groups away.
-    fn way(&self, b: &mut Builder<'_>, d: (i64, i64)) -> Way {
-        let (size, own) = self.slots(d);
-        let (unit, batch) = self.unit_and_batch(d);
-        // Byte address of this group's slot and of its neighbour's.
-        let row = times(b, self.position.group_y, size[0] * self.slot_bytes());
-        let column = times(b, self.position.group_x, self.slot_bytes());
-        let engine = times(b, self.position.pe, ATOM_BYTES.into());
-        let slot = b.iadd(row, column);
-        let slot = b.iadd(slot, engine);
+    /// Byte addresses in the scratchpad of this group's slot, and of that of its neighbour.
+    fn own_and_their_slot(&self, b: &mut Builder<'_>, part: &Part) -> [Value; 2] {
+        let (size, own) = self.slots(part.d);
+        let bytes = self.slot_bytes(&part.columns);
+        let row = times(b, self.position.group_y, size[0] * bytes);
+        let column = times(b, self.position.group_x, bytes);
+        let mut slot = b.iadd(row, column);
+        if part.columns.engine.is_none() {
+            let engine = times(b, self.position.pe, ATOM_BYTES.into());
+            slot = b.iadd(slot, engine);
+        }
         let vsm = i64::from(self.cx.plan.vsm_data);
-        let own_slot = plus(b, slot, vsm + (own[1] * size[0] + own[0]) * self.slot_bytes());
-        let their = (own[1] + d.1) * size[0] + own[0] + d.0;
-        let their_slot = plus(b, slot, vsm + their * self.slot_bytes());
-        let remote = self.remote_vaults(b, d);
-        let (tiled, grid) = (self.tiled, &self.tiled.grid);
-        let to_source = -d.0 * i64::from(grid.strips) * i64::from(tiled.column_stride_bytes())
-            - d.1 * i64::from(grid.rows * tiled.tile[1]) * i64::from(tiled.row_pitch_bytes());
-        Way { own_slot, their_slot, remote, unit, batch, to_source }
+        let own = own[1] * size[0] + own[0];
+        let their = own + part.d.1 * size[0] + part.d.0;
+        [own, their].map(|number| plus(b, slot, vsm + number * bytes))
     }
 
-    fn mask(&self, columns: &Columns) -> u32 {
-        piece_mask(self.cx.full_mask(), self.tiled.grid.engines, columns.engine)
+    /// From an address in the ghost zone to that of the element in its owner's bank.
+    fn to_source(&self, d: (i64, i64)) -> i64 {
+        let (tiled, grid) = (self.tiled, &self.tiled.grid);
+        -d.0 * i64::from(grid.strips) * i64::from(tiled.column_stride_bytes())
+            - d.1 * i64::from(grid.rows * tiled.tile[1]) * i64::from(tiled.row_pitch_bytes())
+    }
+
+    /// Bytes of the slots for all atoms of a part.
+    fn bytes(&self, part: &Part) -> i64 {
+        let (unit, _) = self.unit_and_batch(part);
+        let atoms = part.columns.strips * part.columns.atoms * part.rows.count;
+        unit * i64::from(atoms) * i64::from(self.planes())
     }
 
     /// Where the first atom of a part lies.
@@ -232,116 +247,142 @@ impl Exchange<'_> {
         self.buffer.inner_extents().iter().product()
     }
 
-    /// Whether all of a part can be exchanged at once.
-    fn is_small(&self, d: (i64, i64), columns: &Columns, rows: &Rows) -> bool {
-        let (_, batch) = self.unit_and_batch(d);
-        self.planes() == 1 && columns.strips * columns.atoms * rows.count <= batch
-    }
-
-    /// Exchanges small parts, with all neighbours at once as far as there is room in the scratchpad and
-    /// among the registers of the control core: whatever their number, the scratchpad is waited for
-    /// once.
-    fn together(&self, b: &mut Builder<'_>, parts: &[((i64, i64), Columns, Rows)]) {
-        let registers = self.cx.machine.registers.ctrl as usize / 2;
-        let (mut turns, mut count, mut place): (Vec<Turn>, usize, i64) = (vec![], 0, 0);
-        let mut known: Option<((i64, i64), Rc<Way>)> = None;
-        let mut held = 0;
-        for &(d, columns, rows) in parts {
-            let atoms = self.atoms(&columns, columns.strips, rows.count);
-            let bytes = self.unit_and_batch(d).0 * atoms.len() as i64;
-            let is_full = count + atoms.len() > self.cx.batch as usize
-                || place + bytes > self.room()
-                || held >= registers;
-            if is_full {
-                self.batch(b, &turns);
-                (turns, count, place, known, held) = (vec![], 0, 0, None, 0);
-            }
-            let way = match known.take().filter(|(of, _)| *of == d) {
-                Some((_, way)) => way,
-                None => Rc::new(self.way(b, d)),
-            };
-            // A vault's place in the mesh, and whether there is one, for each; an address for each part.
-            held += 1 + 3 * way.remote.len();
-            known = Some((d, way.clone()));
-            count += atoms.len();
-            let there = self.start(b, &columns, &rows);
-            turns.push(Turn { way, there, atoms, mask: self.mask(&columns), place });
-            place += bytes;
-        }
-        self.batch(b, &turns);
-    }
-
-    /// Exchanges a part in as many turns as it takes.
-    fn part(&self, b: &mut Builder<'_>, way: &Rc<Way>, (columns, rows): (&Columns, &Rows)) {
+    /// Does something with a part, in as many turns as it takes.
+    fn turns(
+        &self,
+        b: &mut Builder<'_>,
+        part: &Part,
+        mut each: impl FnMut(&mut Builder<'_>, Turn),
+    ) {
+        let Part { d, columns, rows, place, whole } = *part;
         let tiled = self.tiled;
+        let (unit, batch) = self.unit_and_batch(part);
         // Strips of few atoms are exchanged together.
-        let most = (way.batch / (columns.atoms * rows.count)).clamp(1, columns.strips);
+        let most = (batch / (columns.atoms * rows.count)).clamp(1, columns.strips);
         let strips = greatest_divisor(columns.strips, most);
         // Every turn has as many rows, so that none beyond the last is touched.
-        let most = (way.batch / columns.atoms).clamp(1, rows.count);
+        let most = (batch / columns.atoms).clamp(1, rows.count);
         let rows_a_turn = greatest_divisor(rows.count, most);
-        let mask = self.mask(columns);
+        let [strip_turns, row_turns] = [columns.strips / strips, rows.count / rows_a_turn];
+        let all = self.atoms(&columns, strips, rows_a_turn);
+        let slot = self.slot_bytes(&columns);
+        let slots = if whole { unit * all.len() as i64 } else { 0 };
+        let mask = piece_mask(self.cx.full_mask(), tiled.grid.engines, columns.engine);
         b.counted_loop("plane", self.planes(), |b, plane| {
-            b.counted_loop("strip", columns.strips / strips, |b, strip| {
-                let start = self.start(b, columns, rows);
-                let plane = times(b, plane, tiled.inner_stride_bytes().into());
+            b.counted_loop("strip", strip_turns, |b, strip| {
+                let start = self.start(b, &columns, &rows);
                 let stride = i64::from(strips) * i64::from(tiled.column_stride_bytes());
-                let strip = times(b, strip, stride);
-                let offset = b.iadd(plane, strip);
-                b.counted_loop("rows", rows.count / rows_a_turn, |b, turn| {
+                let offset = times(b, plane, tiled.inner_stride_bytes().into());
+                let along = times(b, strip, stride);
+                let offset = b.iadd(offset, along);
+                let before = times(b, plane, slots * i64::from(strip_turns * row_turns));
+                let along = times(b, strip, slots * i64::from(row_turns));
+                let before = b.iadd(before, along);
+                b.counted_loop("rows", row_turns, |b, turn| {
                     let advance = i64::from(rows_a_turn) * i64::from(tiled.row_pitch_bytes());
                     let step = times(b, turn, advance);
                     let there = b.iadd(offset, step);
                     let there = b.iadd(there, start);
-                    let all = self.atoms(columns, strips, rows_a_turn);
-                    for atoms in all.chunks(way.batch as usize) {
-                        let atoms = atoms.to_vec();
-                        let way = way.clone();
-                        self.batch(b, &[Turn { way, there, atoms, mask, place: 0 }]);
+                    let step = times(b, turn, slots);
+                    let advance = b.iadd(before, step);
+                    for (k, atoms) in all.chunks(batch as usize).enumerate() {
+                        let chunk = if whole { i64::from(batch) * unit * k as i64 } else { 0 };
+                        let to_source = self.to_source(d);
+                        let (atoms, place) = (atoms.to_vec(), place + chunk);
+                        each(b, Turn { there, atoms, to_source, mask, place, advance, slot, unit });
                     }
                 });
             });
         });
     }
 
-    fn batch(&self, b: &mut Builder<'_>, turns: &[Turn]) {
+    /// Exchanges parts that all have slots: what is asked of other vaults is under way while groups
+    /// write what they own, and the scratchpad is waited for once.
+    fn round(&self, b: &mut Builder<'_>, parts: &[Part]) {
+        for part in parts {
+            let remote = self.remote_vaults(b, part);
+            self.turns(b, part, |b, turn| {
+                remote.iter().for_each(|vault| vault.fetch(b, &turn, self.cx, self.tiled))
+            });
+        }
+        for part in parts {
+            let offered = self.offered(part.d);
+            if offered == 0 {
+                continue;
+            }
+            let [own, _] = self.own_and_their_slot(b, part);
+            self.turns(b, part, |b, turn| self.offer(b, &turn, own, offered));
+        }
+        for part in parts {
+            let [_, their] = self.own_and_their_slot(b, part);
+            self.turns(b, part, |b, turn| self.take(b, &turn, their));
+        }
+    }
+
+    /// Exchanges a part for which there is less room in the scratchpad.
+    fn by_turns(&self, b: &mut Builder<'_>, part: &Part) {
+        let [own, their] = self.own_and_their_slot(b, part);
+        let remote = self.remote_vaults(b, part);
+        let offered = self.offered(part.d);
+        self.turns(b, part, |b, turn| {
+            if offered != 0 {
+                self.offer(b, &turn, own, offered);
+            }
+            remote.iter().for_each(|vault| vault.fetch(b, &turn, self.cx, self.tiled));
+            self.take(b, &turn, their);
+        });
+    }
+
+    /// The address of the slots of the atoms of a turn, from that of the first atom of all.
+    fn slots_of(&self, b: &mut Builder<'_>, turn: &Turn, first: Value) -> Vec<Value> {
+        let first = b.iadd(first, turn.advance);
+        let slot = |k: usize| turn.place + k as i64 * turn.unit;
+        (0..turn.atoms.len()).map(|k| plus(b, first, slot(k))).collect()
+    }
+
+    /// The engines of groups that have what others of their vault read, which are `d` groups before them.
+    fn offered(&self, (dx, dy): (i64, i64)) -> u32 {
+        let grid = &self.tiled.grid;
+        let [columns, rows] = grid.groups.map(i64::from);
+        let is_read = |group: i64| {
+            let (x, y) = (group % columns - dx, group / columns - dy);
+            (0..columns).contains(&x) && (0..rows).contains(&y)
+        };
+        let engines = (0..columns * rows * i64::from(grid.engines))
+            .filter(|engine| is_read(engine / i64::from(grid.engines)));
+        engines.fold(0, |mask, engine| mask | 1 << engine)
+    }
+
+    /// Groups write the atoms they own to their slots.
+    fn offer(&self, b: &mut Builder<'_>, turn: &Turn, own_slot: Value, engines: u32) {
+        let mask = turn.mask & engines;
         let scalar = super::cx::scalar(self.buffer.element);
         let vector = Type { scalar, lanes: LANES as u8 };
-        let mut values = Vec::new();
-        for Turn { way, there, atoms, mask, .. } in turns {
-            for atom in atoms {
-                let address = plus(b, *there, atom + way.to_source);
-                values.push(read(b, LD_RF, address, *mask, vector));
-            }
+        let addresses = turn.atoms.iter().map(|atom| plus(b, turn.there, atom + turn.to_source));
+        let addresses: Vec<_> = addresses.collect();
+        let values: Vec<_> =
+            addresses.into_iter().map(|a| read(b, LD_RF, a, mask, vector)).collect();
+        for (slot, value) in self.slots_of(b, turn, own_slot).into_iter().zip(values) {
+            write(b, WR_VSM, slot, value, mask);
         }
-        let mut values = values.into_iter();
-        for Turn { way, atoms, mask, place, .. } in turns {
-            for (k, value) in (0..atoms.len()).zip(&mut values) {
-                let slot = plus(b, way.own_slot, place + k as i64 * way.unit);
-                write(b, WR_VSM, slot, value, *mask);
-            }
-        }
-        for turn in turns {
-            turn.way.remote.iter().for_each(|vault| vault.fetch(b, turn, self));
-        }
-        let mut values = Vec::new();
-        for Turn { way, atoms, mask, place, .. } in turns {
-            for k in 0..atoms.len() {
-                let slot = plus(b, way.their_slot, place + k as i64 * way.unit);
-                values.push(read(b, RD_VSM, slot, *mask, vector));
-            }
-        }
-        let mut values = values.into_iter();
-        for Turn { there, atoms, mask, .. } in turns {
-            for (atom, value) in atoms.iter().zip(&mut values) {
-                let address = plus(b, *there, *atom);
-                write(b, ST_RF, address, value, *mask);
-            }
+    }
+
+    /// Every group reads the slots of its neighbour into its ghost zone.
+    fn take(&self, b: &mut Builder<'_>, turn: &Turn, their_slot: Value) {
+        let scalar = super::cx::scalar(self.buffer.element);
+        let vector = Type { scalar, lanes: LANES as u8 };
+        let slots = self.slots_of(b, turn, their_slot);
+        let values: Vec<_> =
+            slots.into_iter().map(|slot| read(b, RD_VSM, slot, turn.mask, vector)).collect();
+        for (atom, value) in turn.atoms.iter().zip(values) {
+            let address = plus(b, turn.there, *atom);
+            write(b, ST_RF, address, value, turn.mask);
         }
     }
 
     /// The vaults that hold neighbours of this vault's groups, but itself.
-    fn remote_vaults(&self, b: &mut Builder<'_>, d: (i64, i64)) -> Vec<RemoteVault> {
+    fn remote_vaults(&self, b: &mut Builder<'_>, part: &Part) -> Vec<RemoteVault> {
+        let d = part.d;
         let grid = &self.tiled.grid;
         let groups = grid.groups.map(i64::from);
         let (size, own) = self.slots(d);
@@ -366,122 +407,4 @@ impl Exchange<'_> {
             .map(|(offset, slots)| RemoteVault::new(b, grid, offset, slots))
             .collect()
     }
-}
-
-/// Another vault at a fixed distance in the mesh, as the control core sees it.
-struct RemoteVault {
-    chip: Value,
-    vault: Value,
-    /// Negative where there is no vault at that distance.
-    exists: Value,
-    /// Group in that vault, and slot here.
-    slots: Vec<(u32, i64)>,
-}
-
-impl RemoteVault {
-    fn new(
-        b: &mut Builder<'_>,
-        grid: &nbcc_isa_ipim::layout::Grid,
-        (dx, dy): (i64, i64),
-        slots: Vec<(u32, i64)>,
-    ) -> RemoteVault {
-        let mesh = [grid.cubes[0] * grid.vaults[0], grid.cubes[1] * grid.vaults[1]];
-        let x = vault_along(b, grid, 0);
-        let y = vault_along(b, grid, 1);
-        let x = plus(b, x, dx);
-        let y = plus(b, y, dy);
-        // Negative where a coordinate is negative or behind the last.
-        let mut missing = b.binary(nbcc_ir::BinaryOp::Or, x, y);
-        for (coordinate, count) in [(x, mesh[0]), (y, mesh[1])] {
-            let last = b.i32(count as i32 - 1);
-            let behind = b.binary(nbcc_ir::BinaryOp::Isub, last, coordinate);
-            missing = b.binary(nbcc_ir::BinaryOp::Or, missing, behind);
-        }
-        let (chip, vault) = vault_id(b, grid, x, y);
-        RemoteVault { chip, vault, exists: missing, slots }
-    }
-
-    fn fetch(&self, b: &mut Builder<'_>, turn: &Turn, exchange: &Exchange<'_>) {
-        let &Turn { ref way, there, ref atoms, mask, place } = turn;
-        let zero = b.i32(0);
-        let exists = b.value(Op::Icmp(IntCond::Sge, self.exists, zero));
-        let [fetch, join]: [Block; 2] = std::array::from_fn(|_| b.func.add_block());
-        let to = |block| BlockCall { block, args: vec![] };
-        b.terminate(Terminator::Branch(exists, to(fetch), to(join)));
-        b.switch_to(fetch);
-        let engines = (0..exchange.tiled.grid.engines).filter(|pe| mask >> pe & 1 == 1);
-        let engines: Vec<u32> = engines.collect();
-        let requests = |b: &mut Builder<'_>, pg: Value, pe: Value, to: Value| {
-            for (k, &atom) in atoms.iter().enumerate() {
-                let address = plus(b, there, atom + way.to_source);
-                let to = plus(b, to, k as i64 * way.unit);
-                let args = vec![self.chip, self.vault, pg, pe, address, to];
-                call(b, REQ, Effect::Write, args, vec![], None);
-            }
-        };
-        let vsm = i64::from(exchange.cx.plan.vsm_data) + place;
-        if exchange.cx.size < Size::Smallest {
-            for &(pg, slot) in &self.slots {
-                for &pe in &engines {
-                    let to = vsm + slot * exchange.slot_bytes() + i64::from(pe * ATOM_BYTES);
-                    let [pg, pe, to] = [i64::from(pg), pe.into(), to].map(|n| b.i32(n as i32));
-                    requests(b, pg, pe, to);
-                }
-            }
-        } else {
-            let slot = i64::from(engines[0] * ATOM_BYTES) + vsm;
-            self.each_slot(b, |b, pg, number| {
-                let first = times(b, number, exchange.slot_bytes());
-                let first = plus(b, first, slot);
-                b.counted_loop("engine", engines.len() as u32, |b, counter| {
-                    let offset = times(b, counter, ATOM_BYTES.into());
-                    let to = b.iadd(first, offset);
-                    let pe = plus(b, counter, engines[0].into());
-                    requests(b, pg, pe, to);
-                });
-            });
-        }
-        b.jump(join, vec![]);
-        b.func.layout.retain(|&block| block != join);
-        b.func.layout.push(join);
-        b.switch_to(join);
-    }
-
-    /// Loops over the groups and their slots, which are those of a rectangle of groups, row by row.
-    fn each_slot(&self, b: &mut Builder<'_>, mut body: impl FnMut(&mut Builder<'_>, Value, Value)) {
-        let (first_pg, first_slot) = self.slots[0];
-        let next = |(pg, slot): (u32, i64)| (pg + 1, slot + 1);
-        let row = self.slots.windows(2).position(|two| two[1] != next(two[0]));
-        let columns = row.map_or(self.slots.len(), |last| last + 1);
-        let (pg, slot) = self.slots.get(columns).copied().unwrap_or(self.slots[0]);
-        let pitch = [i64::from(pg) - i64::from(first_pg), slot - first_slot];
-        b.counted_loop("row", (self.slots.len() / columns) as u32, |b, y| {
-            let [pg, slot] = pitch.map(|pitch| times(b, y, pitch));
-            let pg = plus(b, pg, first_pg.into());
-            let slot = plus(b, slot, first_slot);
-            b.counted_loop("column", columns as u32, |b, x| {
-                let pg = b.iadd(pg, x);
-                let slot = b.iadd(slot, x);
-                body(b, pg, slot);
-            });
-        });
-    }
-}
-
-/// Cube and vault id of the vault at a place of the mesh of all vaults.
-pub(crate) fn vault_id(
-    b: &mut Builder<'_>,
-    grid: &nbcc_isa_ipim::layout::Grid,
-    x: Value,
-    y: Value,
-) -> (Value, Value) {
-    // Places outside the mesh are never used; they only have to stay small.
-    let small = b.i32(0xfff);
-    let x = b.binary(nbcc_ir::BinaryOp::And, x, small);
-    let y = b.binary(nbcc_ir::BinaryOp::And, y, small);
-    let (cube_x, vault_x) = div_rem(b, x, grid.vaults[0], 0xfff);
-    let (cube_y, vault_y) = div_rem(b, y, grid.vaults[1], 0xfff);
-    let cubes = times(b, cube_y, grid.cubes[0].into());
-    let vaults = times(b, vault_y, grid.vaults[0].into());
-    (b.iadd(cubes, cube_x), b.iadd(vaults, vault_x))
 }

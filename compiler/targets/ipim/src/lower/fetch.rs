@@ -7,14 +7,8 @@
 use nbcc_ir::{Builder, Value};
 use nbcc_isa_ipim::ATOM_BYTES;
 
-use super::home::{Home, Row};
+use super::home::{Affine, Home, Row};
 use super::math::{plus, times};
-
-/// The first atom of a run: a constant and multiples of counters.
-pub(crate) struct First<'a> {
-    pub constant: i64,
-    pub terms: &'a [(Value, i64)],
-}
 
 /// How a run of atoms is requested.
 #[derive(Clone, Copy, Debug)]
@@ -53,10 +47,25 @@ impl Run {
             let tiles = (lead + atoms).div_ceil(width);
             let turns = tiles.div_ceil((unroll / width).max(1));
             let together = tiles.div_ceil(turns);
-            let all = u64::from(together) * u64::from(turns) * u64::from(width);
             let known = factors.iter().all(|factor| factor % whole == 0);
-            if known && all <= u64::from(most) && all <= 2 * u64::from(atoms) {
-                return Run { lead, atoms: all as u32, unit: Unit::Tile(width), together, turns };
+            let fits = |together: u32| {
+                let all = u64::from(tiles.next_multiple_of(together)) * u64::from(width);
+                all <= u64::from(most) && all <= 2 * u64::from(atoms)
+            };
+            // The engines that have tiles are known where there is one turn, or as many in each as
+            // there are engines.
+            let is_small = |tiles: &u32| tiles * width <= 2 * unroll;
+            let strips = together.next_multiple_of(home.engines());
+            let is_spare = |strips: &u32| {
+                4 * tiles.next_multiple_of(*strips) <= 5 * tiles.next_multiple_of(together)
+            };
+            let strips = Some(strips).filter(is_small).filter(is_spare);
+            let choices = [Some(tiles).filter(is_small), strips, Some(together)];
+            let choice = choices.into_iter().flatten().find(|together| fits(*together));
+            if let Some(together) = choice.filter(|_| known) {
+                let turns = tiles.div_ceil(together);
+                let atoms = together * turns * width;
+                return Run { lead, atoms, unit: Unit::Tile(width), together, turns };
             }
         }
         // Finding the owner of an atom takes a while in itself.
@@ -76,7 +85,7 @@ impl Run {
         b: &mut Builder<'_>,
         home: &Home<'_>,
         row: &Row,
-        first: &First<'_>,
+        first: &Affine,
         slot: Value,
         unroll: u32,
     ) {
@@ -84,24 +93,22 @@ impl Run {
             Unit::Atom => 1,
             Unit::Tile(width) => width,
         };
-        let mut start = b.i32(0);
-        for &(value, factor) in first.terms {
-            let term = times(b, value, factor / i64::from(size));
-            start = b.iadd(start, term);
-        }
-        let start = plus(b, start, first.constant.div_euclid(size.into()));
-        let bytes = i64::from(size * ATOM_BYTES);
+        let size = i64::from(size);
+        let bytes = size * i64::from(ATOM_BYTES);
+        let first = first.plus(-i64::from(self.lead));
         b.counted_loop("request", self.turns, |b, turn| {
-            let skipped = times(b, turn, self.together.into());
-            let start = b.iadd(start, skipped);
+            let mut first = first.clone();
+            if self.turns > 1 {
+                first.terms.push((turn, i64::from(self.together) * size));
+            }
             let offset = times(b, turn, i64::from(self.together) * bytes);
             let slot = b.iadd(slot, offset);
             for k in 0..i64::from(self.together) {
-                let unit = plus(b, start, k);
+                let first = first.plus(k * size);
                 let to = plus(b, slot, k * bytes);
                 match self.unit {
-                    Unit::Atom => home.request(b, row, unit, to),
-                    Unit::Tile(width) => home.request_tile(b, row, unit, to, width.min(unroll)),
+                    Unit::Atom => home.request(b, row, &first, to),
+                    Unit::Tile(width) => home.request_tile(b, row, &first, to, width.min(unroll)),
                 }
             }
         });

@@ -53,6 +53,14 @@ impl<'a> Home<'a> {
         }
     }
 
+    /// Engines of a group, which have its tiles in turn.
+    pub fn engines(&self) -> u32 {
+        match &self.buffer.layout {
+            Layout::Tiled(tiled) => tiled.grid.engines,
+            _ => 1,
+        }
+    }
+
     /// The row at `y`, which must be one of the buffer.
     pub fn row(&self, b: &mut Builder<'_>, plane: Value, y: Value) -> Row {
         let buffer = self.buffer;
@@ -102,14 +110,15 @@ impl<'a> Home<'a> {
         }
     }
 
-    /// Requests an atom of a row, or the nearest one that there is, into the vault's scratchpad at
-    /// `to`.
-    pub fn request(&self, b: &mut Builder<'_>, row: &Row, atom: Value, to: Value) {
-        let atom = clamp(b, atom, self.atoms.0, self.atoms.1);
-        let Some(width) = self.tile_atoms() else {
+    /// Requests an atom of a row into the vault's scratchpad at `to`; instead of one that there is not,
+    /// some other.
+    pub fn request(&self, b: &mut Builder<'_>, row: &Row, atom: &Affine, to: Value) {
+        let Some(_) = self.tile_atoms() else {
             let Layout::Single { pe, .. } = self.buffer.layout else {
                 panic!("{} has no home", self.buffer.name)
             };
+            let atom = atom.value(b);
+            let atom = clamp(b, atom, self.atoms.0, self.atoms.1);
             let pe = b.i32(pe as i32);
             let offset = times(b, atom, ATOM_BYTES.into());
             let address = b.iadd(row.address, offset);
@@ -117,26 +126,23 @@ impl<'a> Home<'a> {
             call(b, REQ, Effect::Write, args, vec![], None);
             return;
         };
-        let (tile, atom) = div_rem(b, atom, width, self.atoms.1 as u32);
-        let owner = self.owner(b, row, tile, self.atoms.1 as u32 / width);
+        let (owner, atom) = self.owner(b, row, atom);
         let offset = times(b, atom, ATOM_BYTES.into());
         owner.request(b, offset, to);
     }
 
-    /// Requests the atoms of a row of a tile, or of the nearest one that there is, `unroll` of them
-    /// at once.
+    /// Requests the atoms of a row of a tile from `first` on, which begins a tile, or those of some
+    /// other where there is none, `unroll` of them at once.
     pub fn request_tile(
         &self,
         b: &mut Builder<'_>,
         row: &Row,
-        tile: Value,
+        first: &Affine,
         to: Value,
         unroll: u32,
     ) {
         let width = self.tile_atoms().expect("there are tiles");
-        let [first, last] = [self.atoms.0, self.atoms.1].map(|n| n / i64::from(width));
-        let tile = clamp(b, tile, first, last);
-        let owner = self.owner(b, row, tile, last as u32);
+        let (owner, _) = self.owner(b, row, first);
         let unroll = (1..=unroll.max(1)).rev().find(|n| width.is_multiple_of(*n)).unwrap_or(1);
         b.counted_loop("atoms", width / unroll, |b, turn| {
             let start = times(b, turn, i64::from(unroll * ATOM_BYTES));
@@ -148,30 +154,106 @@ impl<'a> Home<'a> {
         });
     }
 
-    /// The bank that holds a row of a tile, `most` being the last tile.
-    fn owner(&self, b: &mut Builder<'_>, row: &Row, tile: Value, mut most: u32) -> Owner {
+    /// The bank that holds an atom of a row, and the atom's number in its tile.
+    fn owner(&self, b: &mut Builder<'_>, row: &Row, atom: &Affine) -> (Owner, Value) {
         let Layout::Tiled(tiled) = &self.buffer.layout else {
             panic!("{} has no tiles", self.buffer.name)
         };
         let grid = &tiled.grid;
-        let mut value = tile;
-        let mut digit = |b: &mut Builder<'_>, n: u32| {
-            let (quotient, rest) = div_rem(b, value, n, most);
-            (value, most) = (quotient, most / n);
-            rest
-        };
-        let pe = digit(b, grid.engines);
-        let strip = digit(b, grid.strips);
-        let group = digit(b, grid.groups[0]);
-        let vault = digit(b, grid.vaults[0]);
-        let chip = b.iadd(row.chip, value);
+        let mut digits = Digits::new(atom.clone(), self.atoms);
+        let atom = digits.next(b, tiled.tile[0] / LANES as u32);
+        let pe = digits.next(b, grid.engines);
+        let strip = digits.next(b, grid.strips);
+        let group = digits.next(b, grid.groups[0]);
+        let vault = digits.next(b, grid.vaults[0]);
+        let cube = digits.rest(b);
         let strips = times(b, strip, tiled.column_stride_bytes().into());
-        Owner {
-            chip,
+        let owner = Owner {
+            chip: b.iadd(row.chip, cube),
             vault: b.iadd(row.vault, vault),
             pg: b.iadd(row.pg, group),
             pe,
             address: b.iadd(row.address, strips),
+        };
+        (owner, atom)
+    }
+}
+
+/// A constant and multiples of values.
+#[derive(Clone)]
+pub(crate) struct Affine {
+    pub constant: i64,
+    pub terms: Vec<(Value, i64)>,
+}
+
+impl Affine {
+    /// A multiple of a value.
+    pub fn multiple(value: Value, factor: i64) -> Affine {
+        Affine { constant: 0, terms: vec![(value, factor)] }
+    }
+
+    /// The sum with a constant.
+    pub fn plus(&self, constant: i64) -> Affine {
+        Affine { constant: self.constant + constant, terms: self.terms.clone() }
+    }
+
+    fn value(&self, b: &mut Builder<'_>) -> Value {
+        let mut sum = b.i32(0);
+        for &(value, factor) in &self.terms {
+            let term = times(b, value, factor);
+            sum = b.iadd(sum, term);
+        }
+        plus(b, sum, self.constant)
+    }
+}
+
+/// The digits of a number in a mixed radix, the lowest first. As long as the radix divides what values
+/// are multiplied by, a digit is a constant, whatever the values are: it costs nothing to find, and
+/// neighbours share what follows. What is left then is limited to what there is, so that numbers
+/// outside have the digits of others.
+struct Digits {
+    number: Affine,
+    /// First and last number, and where there is one the value of what is left.
+    range: (i64, i64),
+    left: Option<Value>,
+}
+
+impl Digits {
+    fn new(number: Affine, range: (i64, i64)) -> Digits {
+        Digits { number, range, left: None }
+    }
+
+    fn next(&mut self, b: &mut Builder<'_>, radix: u32) -> Value {
+        let n = i64::from(radix);
+        let last = self.range.1;
+        self.range = (self.range.0 / n, last / n);
+        let Affine { constant, terms } = &mut self.number;
+        let is_known = self.left.is_none() && terms.iter().all(|(_, factor)| factor % n == 0);
+        if is_known {
+            let digit = constant.rem_euclid(n);
+            *constant = constant.div_euclid(n);
+            terms.iter_mut().for_each(|(_, factor)| *factor /= n);
+            return b.i32(digit as i32);
+        }
+        let left = match self.left {
+            Some(left) => left,
+            None => {
+                let value = self.number.value(b);
+                clamp(b, value, self.range.0 * n, last)
+            }
+        };
+        let (quotient, digit) = div_rem(b, left, radix, last as u32);
+        self.left = Some(quotient);
+        digit
+    }
+
+    fn rest(&mut self, b: &mut Builder<'_>) -> Value {
+        match self.left {
+            Some(left) => left,
+            None => {
+                let value = self.number.value(b);
+                clamp(b, value, self.range.0, self.range.1)
+            }
         }
     }
 }

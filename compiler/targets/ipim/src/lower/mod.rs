@@ -19,6 +19,7 @@ mod point;
 mod position;
 mod redistribute;
 mod reduce;
+mod remote;
 mod serial;
 mod source;
 mod window;

@@ -10,9 +10,9 @@ use nbcc_isa_ipim::ATOM_BYTES;
 
 use super::combine::Combine;
 use super::cx::{KernelCx, Lowering};
-use super::exchange::vault_id;
 use super::math::{plus, times};
 use super::position::{skip_idle_of, vault_along};
+use super::remote::vault_id;
 use crate::intrinsics::{LD_RF, PE, PG, RD_VSM, REQ, ST_RF, WR_VSM, call, id, read, write};
 use crate::kernel::Kernel;
 use crate::plan::{BufferPlan, ReduceStep};

@@ -12,8 +12,8 @@ use nbcc_isa_ipim::{ATOM_BYTES, ELEMENT_BYTES, LANES, Machine};
 use nbcc_stages::bounds::Interval;
 
 use super::cx::{KernelCx, Lowering};
-use super::fetch::{First, Run};
-use super::home::Home;
+use super::fetch::Run;
+use super::home::{Affine, Home};
 use super::math::{div_rem, min, plus, ramp, times};
 use super::position::{finish_at, mesh_of, position, skip_idle, skip_idle_of, vault_along};
 use super::window::piece_mask;
@@ -25,6 +25,8 @@ use crate::plan::{BufferId, BufferPlan, Columns, busy, columns_of};
 const UNROLL: u32 = 8;
 /// Atoms that are requested in straight-line code.
 const REQUESTS: u32 = 16;
+/// The same where loops over tiles are not unrolled.
+const ROLLED_REQUESTS: u32 = 8;
 
 /// Lowers a copy of `from` into `to`. `clamp` says where coordinates along the tiled dimensions are
 /// clamped to.
@@ -52,7 +54,11 @@ pub(crate) fn lower(
         into,
         limits: std::array::from_fn(|k| limits(source, clamp.get(k).copied().flatten(), k)),
         repeats: clamp.first().is_some_and(|c| c.is_some()),
-        unroll: if cx.size <= Size::Merged { REQUESTS } else { 1 },
+        unroll: match cx.size {
+            Size::Fast | Size::Merged => REQUESTS,
+            Size::Rolled => ROLLED_REQUESTS,
+            Size::Compact | Size::Smallest => 1,
+        },
     };
     let mask = match &target.layout {
         Layout::Tiled(tiled) => {
@@ -183,8 +189,8 @@ impl Copy<'_> {
                         let slot = times(b, r, row_bytes.into());
                         let slot = plus(b, slot, self.vsm);
                         let row = self.home.row(b, plane, y);
-                        let terms = if chunks > 1 { &[(start, 1)][..] } else { &[] };
-                        let first = First { constant: first, terms };
+                        let terms = if chunks > 1 { vec![(start, 1)] } else { vec![] };
+                        let first = Affine { constant: first, terms };
                         run.fetch(b, &self.home, &row, &first, slot, self.unroll);
                     });
                     b.counted_loop("take", batch.rows, |b, r| {
@@ -350,7 +356,10 @@ impl Strip<'_> {
         let row = b.iadd(row, group_y);
         let (constant, _) = copy.home.atom_of(start_of(self.tiled, &self.columns));
         let [of_group, of_strip] = factors(self.tiled, &self.columns);
-        let first = First { constant, terms: &[(column, of_group), (strip, of_strip)] };
+        let mut first = Affine { constant, terms: vec![(column, of_group)] };
+        if self.columns.strips > 1 {
+            first.terms.push((strip, of_strip));
+        }
         let height = i64::from(grid.rows * self.tiled.tile[1]);
         let top = times(b, row, height);
         let top =
@@ -369,9 +378,9 @@ impl Strip<'_> {
                 let (low, high) = copy.limits[0];
                 for (n, limit) in [low, high].into_iter().enumerate() {
                     let (atom, _) = copy.home.atom_of(limit);
-                    let atom = b.i32(atom as i32);
+                    let atom = Affine { constant: atom, terms: vec![] };
                     let slot = plus(b, slot, n as i64 * i64::from(ATOM_BYTES));
-                    copy.home.request(b, &row, atom, slot);
+                    copy.home.request(b, &row, &atom, slot);
                 }
             }
             let slot = plus(b, slot, self.edges.into());

@@ -20,11 +20,16 @@ const BANK_ACCESSES: u64 = 64;
 /// between rows.
 const MOST_BANK_ACCESSES: u64 = 128;
 
-/// Unrolls the loops of kernels, those that run most first, while all together have at most `room`
-/// operations, for groups of `engines` whose accesses to banks are served one after another. `skip`
+/// Unrolls the loops of kernels, those that run most first, into one of `share` parts of what is left
+/// of `room` operations, for groups of `engines` whose accesses to banks are served one after another. `skip`
 /// says which are left alone. Whether any was unrolled.
-pub fn run(kernels: &mut [Kernel], room: u64, engines: u32, skip: impl Fn(usize) -> bool) -> bool {
-    let mut free = room.saturating_sub(kernels.iter().map(|k| size_of(&k.func)).sum());
+pub fn run(
+    kernels: &mut [Kernel],
+    (room, share): (u64, u64),
+    engines: u32,
+    skip: impl Fn(usize) -> bool,
+) -> bool {
+    let mut free = room.saturating_sub(kernels.iter().map(|k| size_of(&k.func)).sum()) / share;
     let mut order: Vec<(u64, usize)> = Vec::new();
     for (number, kernel) in kernels.iter().enumerate().filter(|&(number, _)| !skip(number)) {
         let runs = block_runs(&kernel.func);
