@@ -164,6 +164,9 @@ pub struct BlockData {
     pub terminator: Option<Terminator>,
     /// What is known of the loop that it heads, if it heads one.
     pub loop_info: Option<LoopInfo>,
+    /// Whether it runs rarely beside what branches to it, and what it dominates with it: such code
+    /// stands out of the way of the rest.
+    pub cold: bool,
     /// The source that the terminator comes from.
     pub span: Option<Span>,
 }
@@ -225,6 +228,7 @@ impl Function {
             insts: Vec::new(),
             terminator: None,
             loop_info: None,
+            cold: false,
             span: None,
         });
         self.layout.push(block);

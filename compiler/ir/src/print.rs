@@ -242,6 +242,9 @@ impl Printer<'_> {
             write!(self.out, ")")?;
         }
         write!(self.out, ":")?;
+        if data.cold {
+            write!(self.out, " cold")?;
+        }
         if let Some(info) = &data.loop_info {
             write!(self.out, " loop {}", quoted_unless_word(&info.name))?;
             if let Some(trips) = info.trips {

@@ -21,6 +21,9 @@ fn random_functions_verify_and_come_back_from_their_text() {
         module.functions.push(structured_function(seed));
         module.functions.push(graph_function(seed));
         module.functions[nbcc_ir::Func::from_u32(1)].name = "graph".to_string();
+        for func in module.functions.values_mut() {
+            func.blocks.values_mut().step_by(3).for_each(|block| block.cold = true);
+        }
         assert_eq!(verify_module(&module), [], "seed {seed}\n{module}");
         let text = print_module(&module, &options);
         let (again, diagnostics) = parse(&text);

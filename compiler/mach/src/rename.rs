@@ -24,6 +24,9 @@ pub trait Timing<I> {
     fn served(&self, inst: &I) -> Option<(usize, u32)>;
 }
 
+/// How often blocks are walked: the second time it is known what blocks that go back leave in flight.
+const ROUNDS: usize = 2;
+
 /// The accesses to a register in a block, by the places of its instructions.
 #[derive(Clone, Copy, Debug)]
 struct Span {
@@ -68,65 +71,91 @@ pub fn rename<I: Instruction<Reg = VReg>>(
             });
         }
     }
-    let mut renamed = 0;
-    // How long entries are still accessed when a block is over, by what blocks before it left.
-    let mut before: SecondaryMap<Block, Rests> = SecondaryMap::new();
-    for (block, data) in &func.blocks {
-        let mut own: BTreeMap<VReg, Span> = BTreeMap::new();
-        let mut others: BTreeMap<VReg, Span> = BTreeMap::new();
-        for (at, inst) in data.insts.iter().enumerate() {
-            inst.inst.for_each_operand(|operand| {
-                let (reads, writes) = (operand.role.reads(), operand.role.writes());
-                let new = Span { first: at, last: at, begins: !reads, ends: !writes };
-                let own = if shared.contains(*operand.reg) { &mut others } else { &mut own };
-                let span = own.entry(*operand.reg).or_insert(new);
-                // An instruction may name a register several times.
-                span.begins &= span.first < at || !reads;
-                span.ends = !writes && (span.last < at || span.ends);
-                span.last = at;
-            });
-        }
-        let (live_in, live_out) = (&live.live_in[block], &live.live_out[block]);
-        for &vreg in live_in.iter().chain(live_out) {
-            let known = own.remove(&vreg).or_else(|| others.get(&vreg).copied());
-            let mut span = known.unwrap_or(Span { first: 0, last: 0, begins: false, ends: true });
-            if live_in.binary_search(&vreg).is_ok() {
-                (span.first, span.begins) = (0, false);
+    let colours = allocation.entries.clone();
+    let mut before: SecondaryMap<Block, InFlight> = SecondaryMap::new();
+    for _ in 0..ROUNDS {
+        for (block, data) in &func.blocks {
+            let [own, others] = spans(func, block, &live, &shared);
+            let mut walk = Walk { func, files, timing, allocation, own, others };
+            let Some((found, left)) = walk.block(&data.insts, &before[block]) else { continue };
+            data.successors.iter().for_each(|&next| before[next].join(&left));
+            for (vreg, entry) in found {
+                let class = func.vregs[vreg].class;
+                if let Some(file) = files.iter().position(|file| file.width(class).is_some()) {
+                    allocation.used[file] = allocation.used[file].max(u32::from(entry) + 1);
+                }
+                allocation.entries[vreg] = entry;
             }
-            if live_out.binary_search(&vreg).is_ok() {
-                (span.last, span.ends) = (data.insts.len(), false);
-            }
-            others.insert(vreg, span);
-        }
-        let unwritten: Vec<VReg> =
-            own.iter().filter(|(_, span)| !span.begins).map(|(&vreg, _)| vreg).collect();
-        for vreg in unwritten {
-            others.extend(own.remove(&vreg).map(|span| (vreg, Span { first: 0, ..span })));
-        }
-        let mut walk = Walk { func, files, timing, allocation, own, others };
-        let Some((found, rests)) = walk.block(&data.insts, &before[block]) else { continue };
-        for &next in &data.successors {
-            let next = &mut before[next];
-            next.resize(rests.len(), vec![]);
-            for (next, file) in next.iter_mut().zip(&rests) {
-                next.resize(file.len(), 0);
-                next.iter_mut().zip(file).for_each(|(next, &cycles)| *next = cycles.max(*next));
-            }
-        }
-        for (vreg, entry) in found {
-            renamed += u32::from(allocation.entries[vreg] != entry);
-            let class = func.vregs[vreg].class;
-            if let Some(file) = files.iter().position(|file| file.width(class).is_some()) {
-                allocation.used[file] = allocation.used[file].max(u32::from(entry) + 1);
-            }
-            allocation.entries[vreg] = entry;
         }
     }
-    renamed
+    let renamed = |&vreg: &VReg| allocation.entries[vreg] != colours[vreg];
+    func.vregs.keys().filter(renamed).count() as u32
 }
 
-/// When entries are accessed no longer, by file.
-type Rests = Vec<Vec<u32>>;
+/// Where a block accesses the registers that are its own, and those of others.
+fn spans<I: Instruction<Reg = VReg>>(
+    func: &Function<I>,
+    block: Block,
+    live: &Liveness,
+    shared: &EntitySet<VReg>,
+) -> [BTreeMap<VReg, Span>; 2] {
+    let data = &func.blocks[block];
+    let mut own: BTreeMap<VReg, Span> = BTreeMap::new();
+    let mut others: BTreeMap<VReg, Span> = BTreeMap::new();
+    for (at, inst) in data.insts.iter().enumerate() {
+        inst.inst.for_each_operand(|operand| {
+            let (reads, writes) = (operand.role.reads(), operand.role.writes());
+            let new = Span { first: at, last: at, begins: !reads, ends: !writes };
+            let own = if shared.contains(*operand.reg) { &mut others } else { &mut own };
+            let span = own.entry(*operand.reg).or_insert(new);
+            // An instruction may name a register several times.
+            span.begins &= span.first < at || !reads;
+            span.ends = !writes && (span.last < at || span.ends);
+            span.last = at;
+        });
+    }
+    let (live_in, live_out) = (&live.live_in[block], &live.live_out[block]);
+    for &vreg in live_in.iter().chain(live_out) {
+        let known = own.remove(&vreg).or_else(|| others.get(&vreg).copied());
+        let mut span = known.unwrap_or(Span { first: 0, last: 0, begins: false, ends: true });
+        if live_in.binary_search(&vreg).is_ok() {
+            (span.first, span.begins) = (0, false);
+        }
+        if live_out.binary_search(&vreg).is_ok() {
+            (span.last, span.ends) = (data.insts.len(), false);
+        }
+        others.insert(vreg, span);
+    }
+    let unwritten: Vec<VReg> =
+        own.iter().filter(|(_, span)| !span.begins).map(|(&vreg, _)| vreg).collect();
+    for vreg in unwritten {
+        others.extend(own.remove(&vreg).map(|span| (vreg, Span { first: 0, ..span })));
+    }
+    [own, others]
+}
+
+/// What is in flight where a block begins or ends, in cycles from there.
+#[derive(Clone, Default)]
+struct InFlight {
+    /// When entries are accessed no longer, by file.
+    rests: Vec<Vec<u32>>,
+    /// When units have served what they were given.
+    units: BTreeMap<usize, u32>,
+}
+
+impl InFlight {
+    /// Takes the later of the times of both.
+    fn join(&mut self, other: &InFlight) {
+        self.rests.resize(other.rests.len(), vec![]);
+        for (rests, others) in self.rests.iter_mut().zip(&other.rests) {
+            rests.resize(others.len(), 0);
+            rests.iter_mut().zip(others).for_each(|(rest, &other)| *rest = other.max(*rest));
+        }
+        for (&unit, &cycles) in &other.units {
+            self.units.entry(unit).and_modify(|now| *now = cycles.max(*now)).or_insert(cycles);
+        }
+    }
+}
 
 struct Walk<'a, I: Instruction<Reg = VReg>, T> {
     func: &'a Function<I>,
@@ -144,13 +173,13 @@ impl<I: Instruction<Reg = VReg>, T: Timing<I>> Walk<'_, I, T> {
         self.files.iter().position(|file| file.width(class).is_some() && single(file))
     }
 
-    /// New entries of the registers of a block's own, and how long entries are still accessed behind
-    /// it; `None` if they are too few. `before` says how long they are at its start.
+    /// New entries of the registers of a block's own, and what it leaves in flight; `None` if they are
+    /// too few. `before` is in flight at its start.
     fn block(
         &mut self,
         insts: &[InstData<I>],
-        before: &Rests,
-    ) -> Option<(BTreeMap<VReg, u16>, Rests)> {
+        before: &InFlight,
+    ) -> Option<(BTreeMap<VReg, u16>, InFlight)> {
         let count = |file: &RegisterFile<I::Class>| usize::from(file.entries.end);
         // Where each entry is taken by registers that keep theirs, and last by one that got it.
         let mut kept: Vec<Vec<Vec<Span>>> =
@@ -166,12 +195,12 @@ impl<I: Instruction<Reg = VReg>, T: Timing<I>> Walk<'_, I, T> {
             }
         }
         // When nothing in flight accesses an entry any longer.
-        let mut rested: Rests = kept.iter().map(|file| vec![0; file.len()]).collect();
-        for (rested, before) in rested.iter_mut().zip(before) {
+        let mut rested: Vec<Vec<u32>> = kept.iter().map(|file| vec![0; file.len()]).collect();
+        for (rested, before) in rested.iter_mut().zip(&before.rests) {
             rested.iter_mut().zip(before).for_each(|(rested, &cycles)| *rested = cycles);
         }
         let mut ready: BTreeMap<VReg, u32> = BTreeMap::new();
-        let mut units: BTreeMap<usize, u32> = BTreeMap::new();
+        let mut units = before.units.clone();
         let mut found: BTreeMap<VReg, u16> = BTreeMap::new();
         let mut now = 0;
         for (at, data) in insts.iter().enumerate() {
@@ -219,7 +248,8 @@ impl<I: Instruction<Reg = VReg>, T: Timing<I>> Walk<'_, I, T> {
             }
             now += 1;
         }
-        rested.iter_mut().flatten().for_each(|cycle| *cycle = cycle.saturating_sub(now));
-        Some((found, rested))
+        let times = rested.iter_mut().flatten().chain(units.values_mut());
+        times.for_each(|cycle| *cycle = cycle.saturating_sub(now));
+        Some((found, InFlight { rests: rested, units }))
     }
 }

@@ -175,6 +175,7 @@ impl Copy {
             }
             func.blocks[new].terminator = func.blocks[block].terminator.clone();
             func.blocks[new].loop_info = func.blocks[block].loop_info.clone();
+            func.blocks[new].cold = func.blocks[block].cold;
             func.blocks[new].span = func.blocks[block].span;
         }
         let rename = |value: &mut Value| {

@@ -202,6 +202,10 @@ impl Parser<'_, '_> {
             body.func.blocks[block].params.push(Value::from_u32(value));
         }
         self.expect(":")?;
+        if self.is_word("cold") && !self.tokens[self.at].first {
+            self.next();
+            body.func.blocks[block].cold = true;
+        }
         if self.is_word("loop") && !self.tokens[self.at].first {
             self.next();
             let name = match self.peek().clone() {

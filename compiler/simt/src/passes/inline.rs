@@ -259,6 +259,7 @@ fn copy_body(
             copy.block_of.insert(old, new);
             blocks.push(new);
             func.blocks[new].loop_info = data.loop_info.clone();
+            func.blocks[new].cold = data.cold;
             for &param in &data.params {
                 copy.value_of[param] = Some(func.add_param(new, callee.ty(param)));
             }

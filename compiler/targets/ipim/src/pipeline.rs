@@ -7,7 +7,9 @@ use nbcc_placement::{Message, Remark, RemarkKind};
 use crate::backend::provenance;
 use crate::configuration::{Configuration, Rematerialise, Unrolling};
 use crate::kernel::{KernelCall, Size};
-use crate::passes::{addresses, fuse, increments, legalize, merge, place, reuse, share, unroll};
+use crate::passes::{
+    addresses, fuse, increments, legalize, merge, place, reuse, share, sink, unroll,
+};
 use crate::state::Compilation;
 use crate::{fit, front};
 
@@ -116,6 +118,13 @@ pub const PASSES: &[PassDesc<Compilation, Configuration>] = &[
     optional("clean", "remove what nothing uses", OptLevel::O1, clean, &[LEGAL]),
     pass("relegalize", "legalize what the transforms made", make_legal, &[LEGAL], &[]),
     optional("fuse", "multiply and add in one instruction", OptLevel::O2, fuse, &[LEGAL]),
+    optional(
+        "sink",
+        "compute what a round has read while windows are filled for the next one",
+        OptLevel::O2,
+        sink_behind_fills,
+        &[LEGAL],
+    ),
     optional(
         "increments",
         "make addresses of each other where registers are too few for all of them",
@@ -306,6 +315,25 @@ fn fuse(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {
         fuse::run(&mut kernel.func);
     }
     each(state, None, &[nbcc_opt::dce::run])
+}
+
+fn sink_behind_fills(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {
+    for kernel in &mut state.kernels {
+        let count = sink::run(kernel, state.machine.registers.data as usize);
+        if count > 0 {
+            cx.remarks.push(Remark {
+                kind: RemarkKind::Passed,
+                pass: "sink",
+                name: "Sunk",
+                function: kernel.func.name.clone(),
+                span: kernel.func.first_span().or(kernel.place),
+                message: Message::of_value("Instructions", count)
+                    .text(" instructions stand behind the fill of the next windows"),
+                terms: vec![],
+            });
+        }
+    }
+    Ok(())
 }
 
 fn make_increments(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {

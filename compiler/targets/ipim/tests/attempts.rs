@@ -108,7 +108,7 @@ fn a_smaller_program_says_why_and_is_seen_alone() {
         reasons.map(|remark| remark.name).collect::<Vec<_>>()
     };
     // Half of it is room for code, of which the unrolled program needs more.
-    let small = [("memory.vsm_bytes", 46080)];
+    let small = [("memory.vsm_bytes", 44032)];
     let (seen, remarks) = compile(&source, &small, "fast");
     assert!(seen.attempts);
     is_one_attempt(&seen, &remarks);

@@ -21,14 +21,18 @@ use super::code::{Args, LiteralPool, MachFunction, Recipe, Selected, constant_ad
 use super::provenance;
 use crate::intrinsics::*;
 use crate::kernel::Kernel;
-use crate::passes::frequency::block_runs;
+use crate::passes::frequency::{block_runs, cold};
 use crate::passes::place::{Places, immediate};
+
+/// A block that runs so many times finds the addresses to which it jumps in registers.
+const OFTEN: u64 = 4;
 
 /// Selects instructions for a kernel whose operations are all legal.
 pub fn select(kernel: &Kernel, places: Places, pool: &mut LiteralPool) -> Selected {
     let func = &kernel.func;
     let cfg = Cfg::new(func);
-    let forest = LoopForest::new(&cfg, &Dominators::new(func));
+    let dominators = Dominators::new(func);
+    let forest = LoopForest::new(&cfg, &dominators);
     let liveness = Liveness::new(func, &cfg);
     let args = kernel.args.as_ref().map(|args| Args {
         addresses: args.len() as u16,
@@ -42,6 +46,8 @@ pub fn select(kernel: &Kernel, places: Places, pool: &mut LiteralPool) -> Select
         regs: BTreeMap::new(),
         blocks: SecondaryMap::with_default(MBlock::from_u32(0)),
         splits: BTreeMap::new(),
+        labels: BTreeMap::new(),
+        keeps_labels: !requests(func),
         pool,
         recipes: BTreeMap::new(),
         mask: SimbMask(kernel.mask),
@@ -52,11 +58,13 @@ pub fn select(kernel: &Kernel, places: Places, pool: &mut LiteralPool) -> Select
         place: kernel.place,
         zero: None,
     };
-    select.make_blocks(&forest, &liveness);
+    let layout = cold_behind(func, &dominators);
+    select.make_blocks(&layout, &forest, &liveness);
     select.make_params();
-    for &block in &func.layout {
+    for &block in &layout {
         select.block(block);
     }
+    select.set_labels();
     Selected {
         func: select.out,
         recipes: select.recipes,
@@ -64,6 +72,27 @@ pub fn select(kernel: &Kernel, places: Places, pool: &mut LiteralPool) -> Select
         mask: select.mask,
         args: select.args,
     }
+}
+
+/// The order in which blocks are laid out: those that run rarely behind the others, but before the
+/// last one, in which a kernel ends.
+fn cold_behind(func: &Function, dominators: &Dominators) -> Vec<Block> {
+    let is_cold = cold(func, dominators);
+    let Some((&last, others)) = func.layout.split_last() else { return vec![] };
+    let (cold, mut order): (Vec<Block>, Vec<Block>) =
+        others.iter().copied().partition(|&block| is_cold(block));
+    order.extend(cold);
+    order.push(last);
+    order
+}
+
+/// Whether a function asks other vaults for anything.
+fn requests(func: &Function) -> bool {
+    let mut insts = func.layout.iter().flat_map(|&block| &func.blocks[block].insts);
+    insts.any(|&inst| match &func.insts[inst].op {
+        Op::Intrinsic(call) => call.name == REQ,
+        _ => false,
+    })
 }
 
 /// The merged constant parameters that the control core reads.
@@ -89,6 +118,10 @@ struct Select<'a> {
     blocks: SecondaryMap<Block, MBlock>,
     /// Blocks on the edge to the given successor of a block, where copies stand.
     splits: BTreeMap<(Block, usize), MBlock>,
+    /// Registers with the addresses of blocks to which something jumps often.
+    labels: BTreeMap<MBlock, VReg>,
+    /// Whether there are: requests under way need all control registers there are.
+    keeps_labels: bool,
     pool: &'a mut LiteralPool,
     recipes: BTreeMap<VReg, Recipe>,
     /// How often each block runs, at most.
@@ -103,9 +136,9 @@ struct Select<'a> {
 }
 
 impl Select<'_> {
-    fn make_blocks(&mut self, forest: &LoopForest, liveness: &Liveness) {
+    fn make_blocks(&mut self, layout: &[Block], forest: &LoopForest, liveness: &Liveness) {
         let runs = block_runs(self.func);
-        for &block in &self.func.layout {
+        for &block in layout {
             let depth = forest.depth(block);
             self.blocks[block] = self.new_block(depth, runs[block]);
             let terminator = self.func.terminator(block);
@@ -534,10 +567,29 @@ impl Select<'_> {
         }
     }
 
+    /// A control register with the address of a block: what jumps often finds it in a register.
     fn label(&mut self, block: MBlock) -> VReg {
+        let imm = Imm::Label(block.as_u32());
+        if self.keeps_labels && self.runs[self.at] >= OFTEN {
+            return *self.labels.entry(block).or_insert_with(|| {
+                let dst = self.out.vreg(RegClass::Ctrl);
+                self.recipes.insert(dst, Recipe::Set(imm));
+                dst
+            });
+        }
         let dst = self.out.vreg(RegClass::Ctrl);
-        self.emit(Inst::SetiCrf { dst, imm: Imm::Label(block.as_u32()) });
+        self.emit(Inst::SetiCrf { dst, imm });
         dst
+    }
+
+    /// Sets the labels that are kept in registers where the kernel begins.
+    fn set_labels(&mut self) {
+        let set = |(&block, &dst): (&MBlock, &VReg)| {
+            let inst = Inst::SetiCrf { dst, imm: Imm::Label(block.as_u32()) };
+            InstData { inst, span: self.place, accesses: vec![] }
+        };
+        let all: Vec<_> = self.labels.iter().map(set).collect();
+        self.out.blocks[MBlock::from_u32(0)].insts.splice(0..0, all);
     }
 
     /// Goes on in a block: by falling through where it is the next.

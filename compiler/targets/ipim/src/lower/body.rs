@@ -101,12 +101,12 @@ impl<'a> Body<'a> {
             _ => {
                 let tiled = buffer.tiled();
                 let block = iy.ratio.of(nest.block_rows.into()).expect("blocks are whole");
-                let tile = times(b, self.point.row, tiled.tile[1].into());
-                let blocks = times(b, self.point.block, block);
+                let tile = times(b, self.point.at.row, tiled.tile[1].into());
+                let blocks = times(b, self.point.at.block, block);
                 let y = b.iadd(y, tile);
                 let y = b.iadd(y, blocks);
                 let row = plus(b, y, tiled.ghost_rows[0].into());
-                let column = plus(b, self.point.strip, tiled.ghost_columns[0].into());
+                let column = plus(b, self.point.at.strip, tiled.ghost_columns[0].into());
                 (self.loops.mems[&read.buffer], x, vec![row, column])
             }
         };
@@ -137,7 +137,7 @@ impl<'a> Body<'a> {
                 AffineVar::Dim(n) => {
                     let d = *n as usize;
                     constant += c * i64::from(self.loops.nest.region[d].min);
-                    self.point.inner[d - 2]
+                    self.point.at.inner[d - 2]
                 }
             };
             let term = times(b, value, c);
@@ -158,7 +158,7 @@ impl<'a> Body<'a> {
         match dim {
             0 => {
                 let width = loops.nest.tiles.tile[0];
-                let strip = loops.strip_start(b, self.point.strip, loops.start[0], width);
+                let strip = loops.strip_start(b, self.point.at.strip, loops.start[0], width);
                 let tile = times(b, loops.position.pe, width.into());
                 let start = b.iadd(strip, tile);
                 let in_tile = loops.x_in_tile(b, self.point);
@@ -170,7 +170,7 @@ impl<'a> Body<'a> {
             }
             n => {
                 let min = loops.nest.region[n as usize].min;
-                plus(b, self.point.inner[n as usize - 2], min.into())
+                plus(b, self.point.at.inner[n as usize - 2], min.into())
             }
         }
     }

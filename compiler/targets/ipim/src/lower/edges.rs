@@ -4,7 +4,7 @@
 use nbcc_ir::{BinaryOp, Builder, Mem, Type, Value};
 use nbcc_isa_ipim::{ELEMENT_BYTES, LANES};
 
-use super::loops::Loops;
+use super::loops::{BlockOfRows, Loops};
 use super::math::{choose, clamp, less_mask, min, plus, times};
 use super::position::vault_along;
 use crate::intrinsics::{RD_PGSM, WR_PGSM, read, write};
@@ -16,10 +16,7 @@ pub(crate) struct Fill<'a> {
     pub read: &'a Read,
     pub window: &'a Window,
     pub mem: Mem,
-    pub strip: Value,
-    pub row: Value,
-    pub inner: &'a [Value],
-    pub block: Value,
+    pub rows: &'a BlockOfRows,
 }
 
 /// Tests, by the place of the vault and by loop counters, whether any group's window may reach
@@ -59,7 +56,7 @@ impl EdgeTest {
         let vault = vault_along(b, &tiled.grid, k);
         let start = times(b, vault, self.vault[k]);
         let local = match k {
-            0 => times(b, fill.strip, strip),
+            0 => times(b, fill.rows.strip, strip),
             _ => fill.first_row(b),
         };
         let size = if k == 0 { strip } else { i64::from(fill.window.rows) };
@@ -91,7 +88,7 @@ pub(crate) fn columns_beyond(b: &mut Builder<'_>, fill: &Fill<'_>) {
     let margin = i64::from(window.left - fill.left());
     let width = i64::from(fill.left() + engines * tiled.tile[0] + window.right);
     let start = fill.source_start(b, 0);
-    let strip = times(b, fill.strip, i64::from(engines * tiled.tile[0]));
+    let strip = times(b, fill.rows.strip, i64::from(engines * tiled.tile[0]));
     let start = b.iadd(start, strip);
     let start = plus(b, start, -i64::from(fill.left()));
     // Column of the limit in this window.

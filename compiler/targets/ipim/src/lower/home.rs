@@ -113,10 +113,7 @@ impl<'a> Home<'a> {
     /// Requests an atom of a row into the vault's scratchpad at `to`; instead of one that there is not,
     /// some other.
     pub fn request(&self, b: &mut Builder<'_>, row: &Row, atom: &Affine, to: Value) {
-        let Some(_) = self.tile_atoms() else {
-            let Layout::Single { pe, .. } = self.buffer.layout else {
-                panic!("{} has no home", self.buffer.name)
-            };
+        if let Layout::Single { pe, .. } = self.buffer.layout {
             let atom = atom.value(b);
             let atom = clamp(b, atom, self.atoms.0, self.atoms.1);
             let pe = b.i32(pe as i32);
@@ -125,7 +122,7 @@ impl<'a> Home<'a> {
             let args = vec![row.chip, row.vault, row.pg, pe, address, to];
             call(b, REQ, Effect::Write, args, vec![], None);
             return;
-        };
+        }
         let (owner, atom) = self.owner(b, row, atom);
         let offset = times(b, atom, ATOM_BYTES.into());
         owner.request(b, offset, to);

@@ -24,17 +24,24 @@ pub(crate) struct Loops<'a> {
     pub start: [Value; 2],
 }
 
-/// A point of the loops: which vectors one loop body computes.
+/// A block of rows of a strip of tiles, for which windows are filled.
 #[derive(Clone, Debug)]
-pub(crate) struct Point {
+pub(crate) struct BlockOfRows {
     /// The strip.
     pub strip: Value,
     /// The row of tiles.
     pub row: Value,
     /// Counters of the inner dimensions.
     pub inner: Vec<Value>,
-    /// The block of rows.
+    /// The block among those of the row of tiles.
     pub block: Value,
+}
+
+/// A point of the loops: which vectors one loop body computes.
+#[derive(Clone, Debug)]
+pub(crate) struct Point {
+    /// The block of rows that it is in.
+    pub at: BlockOfRows,
     /// Counter of groups of rows in the block, each `unroll[1]` high.
     pub y: Value,
     /// Counter of groups of vectors in the row, each `unroll[0]` vectors wide.
@@ -71,8 +78,8 @@ impl Loops<'_> {
     /// The row of the point in its tile column, ghost rows not counted.
     pub fn row_in_column(&self, b: &mut Builder<'_>, point: &Point) -> Value {
         let nest = self.nest;
-        let tiles = times(b, point.row, nest.tiles.tile[1].into());
-        let blocks = times(b, point.block, nest.block_rows.into());
+        let tiles = times(b, point.at.row, nest.tiles.tile[1].into());
+        let blocks = times(b, point.at.block, nest.block_rows.into());
         let groups = times(b, point.y, nest.unroll[1].into());
         let sum = b.iadd(tiles, blocks);
         let sum = b.iadd(sum, groups);
@@ -111,9 +118,9 @@ pub(crate) fn own_place(
     let x = loops.x_in_tile(b, point);
     let row = loops.row_in_column(b, point);
     let row = plus(b, row, tiled.ghost_rows[0].into());
-    let column = plus(b, point.strip, tiled.ghost_columns[0].into());
+    let column = plus(b, point.at.strip, tiled.ghost_columns[0].into());
     let mut place = vec![x, row, column];
-    for (k, &counter) in point.inner.iter().enumerate() {
+    for (k, &counter) in point.at.inner.iter().enumerate() {
         let shift = i64::from(loops.nest.region[k + 2].min) - i64::from(buffer.region[k + 2].min);
         place.push(plus(b, counter, shift));
     }

@@ -3,88 +3,149 @@
 
 use std::collections::BTreeMap;
 
-use nbcc_ir::{Builder, Mem, Value};
+use nbcc_ir::{BinaryOp, Builder, Mem, Value};
 use nbcc_isa_ipim::LANES;
 use nbcc_stages::Expr;
 
 use super::body::{Body, lower_values};
 use super::cx::{KernelCx, Lowering};
-use super::loops::{Loops, Point, own_place};
+use super::loops::{BlockOfRows, Loops, Point, own_place};
 use super::math::plus;
 use super::planes::update_planes;
 use super::position::{finish_at, group_start, position, skip_idle_of};
-use super::window::fill_windows;
+use super::window::{fill_columns, fill_rows, loads_to_fill};
 use crate::kernel::{Kernel, Size};
 use crate::plan::{BufferId, Nest, Stage, TileStep, in_place, used};
 
+/// Rounds of a loop for which it is worth it that the first one fills windows by itself.
+const OFTEN: u32 = 4;
+
+/// A loop around what windows are filled for.
+struct Level {
+    name: String,
+    trips: u32,
+}
+
 impl Loops<'_> {
     /// All loops around `body`.
+    ///
+    /// Where its loads fit the registers, a round of the innermost loop ends with filling windows for
+    /// the next one: what it computes of what it has read needs windows no longer, and can stand
+    /// behind that (`passes/sink.rs`).
     pub fn run(
         &self,
         b: &mut Builder<'_>,
         unroll: bool,
         body: &mut dyn FnMut(&mut Builder<'_>, &Point),
     ) {
-        let grid = &self.nest.tiles.grid;
-        b.counted_loop("strip", grid.strips, |b, strip| {
-            b.counted_loop("row", grid.rows, |b, row| {
-                self.inner(b, (strip, row), &mut vec![], unroll, body);
-            });
+        let levels = self.levels();
+        let ahead = self.filled_ahead(&levels);
+        self.level(b, (&levels, ahead), &mut vec![], &mut |b, rows| {
+            if ahead.is_none() {
+                fill_rows(b, self, &rows, None);
+            }
+            fill_columns(b, self, &rows);
+            self.points(b, &rows, unroll, body);
         });
     }
 
-    fn inner(
-        &self,
-        b: &mut Builder<'_>,
-        at: (Value, Value),
-        inner: &mut Vec<Value>,
-        unroll: bool,
-        body: &mut dyn FnMut(&mut Builder<'_>, &Point),
-    ) {
+    /// The loop that fills windows for its next round, if there is one.
+    fn filled_ahead(&self, levels: &[Level]) -> Option<usize> {
+        let innermost = levels.iter().rposition(|level| level.trips > 1)?;
+        // The first round of each loop fills its own; each load has two addresses while it is under way.
+        let often = levels[innermost].trips >= OFTEN;
+        let loads = loads_to_fill(self);
+        let fits = loads > 0 && 2 * loads <= self.cx.machine.registers.addr / 2;
+        (self.cx.size == Size::Fast && often && fits).then_some(innermost)
+    }
+
+    /// The loops around a block of rows, the outermost first.
+    fn levels(&self) -> Vec<Level> {
+        let nest = self.nest;
+        let grid = &nest.tiles.grid;
+        let level = |name: &str, trips| Level { name: name.to_string(), trips };
+        let mut levels = vec![level("strip", grid.strips), level("row", grid.rows)];
         // Dimension 2 runs fastest: the last dimension is the outermost loop.
-        let dims = self.nest.region.len().saturating_sub(2);
-        if inner.len() == dims {
-            let mut counters = inner.clone();
-            counters.reverse();
-            return self.blocks(b, at, &counters, unroll, body);
+        let inner = nest.region.iter().enumerate().skip(2).rev();
+        levels.extend(inner.map(|(d, interval)| level(&format!("d{d}"), interval.extent())));
+        levels.push(level("block", nest.tiles.tile[1] / nest.block_rows));
+        levels
+    }
+
+    /// The loops that `counters` does not count yet; `ahead` is the one that fills windows for its next
+    /// round.
+    fn level(
+        &self,
+        b: &mut Builder<'_>,
+        (levels, ahead): (&[Level], Option<usize>),
+        counters: &mut Vec<Value>,
+        each: &mut dyn FnMut(&mut Builder<'_>, BlockOfRows),
+    ) {
+        let depth = counters.len();
+        let Some(Level { name, trips }) = levels.get(depth) else {
+            return each(b, block_of_rows(counters));
+        };
+        // Loops inside the one that fills windows ahead run once.
+        let round = |b: &mut Builder<'_>, counters: &[Value], counter: Value| {
+            let mut all = counters.to_vec();
+            all.push(counter);
+            all.resize_with(levels.len(), || b.i32(0));
+            block_of_rows(&all)
+        };
+        let ahead_here = ahead == Some(depth);
+        if ahead_here {
+            let zero = b.i32(0);
+            let first = round(b, counters, zero);
+            fill_rows(b, self, &first, None);
         }
-        let d = self.nest.region.len() - 1 - inner.len();
-        b.counted_loop(&format!("d{d}"), self.nest.region[d].extent(), |b, counter| {
-            inner.push(counter);
-            self.inner(b, at, inner, unroll, body);
-            inner.pop();
+        b.counted_loop(name, *trips, |b, counter| {
+            counters.push(counter);
+            self.level(b, (levels, ahead), counters, each);
+            counters.pop();
+            if ahead_here {
+                let next = plus(b, counter, 1);
+                let before_last = b.i32(*trips as i32 - 2);
+                let none = b.binary(BinaryOp::Isub, before_last, counter);
+                let next = round(b, counters, next);
+                fill_rows(b, self, &next, Some(none));
+            }
         });
     }
 
-    fn blocks(
+    /// The loops inside a block of rows.
+    fn points(
         &self,
         b: &mut Builder<'_>,
-        (strip, row): (Value, Value),
-        inner: &[Value],
+        at: &BlockOfRows,
         unroll: bool,
         body: &mut dyn FnMut(&mut Builder<'_>, &Point),
     ) {
         let nest = self.nest;
         let [ux, uy] = nest.unroll;
         let vectors = nest.tiles.tile[0] / LANES as u32;
-        b.counted_loop("block", nest.tiles.tile[1] / nest.block_rows, |b, block| {
-            fill_windows(b, self, strip, row, inner, block);
-            b.counted_loop("y", nest.block_rows / uy, |b, y| {
-                let whole_row = unroll && vectors / ux <= 2;
-                let (trips, repeat) = if whole_row { (1, vectors / ux) } else { (vectors / ux, 1) };
-                b.counted_loop("x", trips, |b, x| {
-                    for (group, y_step, x_step) in steps(repeat, uy, ux) {
-                        let x = plus(b, x, group.into());
-                        let inner = inner.to_vec();
-                        let point = Point { strip, row, inner, block, y, x, y_step, x_step };
-                        body(b, &point);
-                        // The loops around it are the stage's.
-                        b.set_span(None);
-                    }
-                });
+        b.counted_loop("y", nest.block_rows / uy, |b, y| {
+            let whole_row = unroll && vectors / ux <= 2;
+            let (trips, repeat) = if whole_row { (1, vectors / ux) } else { (vectors / ux, 1) };
+            b.counted_loop("x", trips, |b, x| {
+                for (group, y_step, x_step) in steps(repeat, uy, ux) {
+                    let x = plus(b, x, group.into());
+                    let point = Point { at: at.clone(), y, x, y_step, x_step };
+                    body(b, &point);
+                    // The loops around it are the stage's.
+                    b.set_span(None);
+                }
             });
         });
     }
+}
+
+/// A block of rows by the counters of the loops around it.
+fn block_of_rows(counters: &[Value]) -> BlockOfRows {
+    let [strip, row, inner @ .., block] = counters else {
+        panic!("{} loops around a block of rows", counters.len())
+    };
+    let inner = inner.iter().rev().copied().collect();
+    BlockOfRows { strip: *strip, row: *row, inner, block: *block }
 }
 
 fn steps(repeat: u32, uy: u32, ux: u32) -> Vec<(u32, u32, u32)> {

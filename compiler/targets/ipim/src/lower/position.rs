@@ -126,6 +126,8 @@ pub fn any_negative(b: &mut Builder<'_>, conditions: &[Value]) -> Value {
     for &c in &conditions[1..] {
         all = b.binary(BinaryOp::Or, all, c);
     }
-    let zero = b.i32(0);
-    b.value(Op::Icmp(IntCond::Slt, all, zero))
+    // The sign as a bit: where the conditions do not change in a loop, it is found outside.
+    let (bits, zero) = (b.i32(31), b.i32(0));
+    let sign = b.binary(BinaryOp::Lshr, all, bits);
+    b.value(Op::Icmp(IntCond::Ne, sign, zero))
 }

@@ -2,8 +2,8 @@
 //! from wherever they lie into its scratchpad, and engines take their part from there.
 //!
 //! The control core finds the owner of an atom with scalar arithmetic, the inverse of how tiles go
-//! to engines (`isa/ipim/src/layout.rs`); atoms outside the source are replaced by its first or
-//! last, so that every request is valid. Several rows are requested before the first is read, so
+//! to engines (`isa/ipim/src/layout.rs`); atoms outside the source are replaced by others of its
+//! tiles, so that every request is valid. Several rows are requested before the first is read, so
 //! that their latencies overlap.
 
 use nbcc_ir::{Builder, IntCond, Mem, Op, Terminator, Type, Value};

@@ -9,13 +9,13 @@ use nbcc_ir::{BinaryOp, Block, BlockCall, Builder, Terminator, Value};
 use nbcc_isa_ipim::LANES;
 
 use super::edges::{EdgeTest, Fill, columns_beyond};
-use super::loops::Loops;
+use super::loops::{BlockOfRows, Loops};
 use super::math::{clamp, max, min, plus, times};
 use super::position::any_negative;
 use super::source;
 use crate::intrinsics::stage;
 use crate::kernel::Size;
-use crate::plan::{Piece, pieces};
+use crate::plan::{Piece, Read, Window, pieces};
 
 /// The engines of every group that a piece is for.
 pub(crate) fn piece_mask(full: u32, engines: u32, engine: Option<u32>) -> u32 {
@@ -27,20 +27,79 @@ pub(crate) fn piece_mask(full: u32, engines: u32, engine: Option<u32>) -> u32 {
     }
 }
 
-/// Fills every window of the nest for a block of rows of a strip.
-pub(crate) fn fill_windows(
+/// The windows of the nest, filled for a block of rows.
+fn fills<'a>(
+    loops: &'a Loops<'a>,
+    rows: &'a BlockOfRows,
+) -> impl Iterator<Item = Fill<'a>> + use<'a> {
+    loops.nest.reads.iter().zip(&loops.windows).filter_map(move |(read, mem)| {
+        Some(Fill { loops, read, window: read.window.as_ref()?, mem: (*mem)?, rows })
+    })
+}
+
+/// How many loads fill all windows of the nest.
+pub(crate) fn loads_to_fill(loops: &Loops<'_>) -> u32 {
+    let of_read = |(read, window): (&Read, &Window)| {
+        let tiled = loops.cx.plan.buffers[read.buffer].tiled();
+        let pieces = pieces(tiled.grid.engines, tiled.tile[0], left_of(read), window.right);
+        let atoms: u32 = pieces.iter().map(|piece| piece.atoms).sum();
+        let planes: u32 = read.inner_reach.iter().map(|(a, b)| (b - a + 1) as u32).product();
+        atoms.saturating_mul(window.rows).saturating_mul(planes)
+    };
+    let windows = loops.nest.reads.iter().filter_map(|read| Some((read, read.window.as_ref()?)));
+    windows.map(of_read).fold(0, u32::saturating_add)
+}
+
+/// Elements of a row before the first tile of a strip that are filled.
+fn left_of(read: &Read) -> u32 {
+    let reach = (-read.reach[0].0).max(0) as u32;
+    reach.next_multiple_of(LANES as u32)
+}
+
+/// Fills every window of the nest for a block of rows, but for columns beyond limits; where `none`
+/// is negative there is nothing to fill.
+pub(crate) fn fill_rows(
     b: &mut Builder<'_>,
     loops: &Loops<'_>,
-    strip: Value,
-    row: Value,
-    inner: &[Value],
-    block: Value,
+    rows: &BlockOfRows,
+    none: Option<Value>,
 ) {
-    for (read, mem) in loops.nest.reads.iter().zip(&loops.windows) {
-        let (Some(window), Some(mem)) = (&read.window, mem) else { continue };
-        b.set_span(source::of_read(loops.cx.plan, loops.nest, read));
-        let fill = Fill { loops, read, window, mem: *mem, strip, row, inner, block };
-        fill.run(b);
+    // Only vaults at the border of the image, and of them only rows at the border, pay for limits.
+    let mut conditions: Vec<Value> = none.into_iter().collect();
+    for fill in fills(loops, rows) {
+        conditions.extend(EdgeTest::of(&fill).conditions(b, &fill, 1));
+    }
+    let copy = |b: &mut Builder<'_>, limited: bool, clamped: bool| {
+        for fill in fills(loops, rows).filter(|fill| fill.read.limits[1].is_some() == limited) {
+            b.set_span(source::of_read(loops.cx.plan, loops.nest, fill.read));
+            fill.copy_rows(b, clamped);
+        }
+        b.set_span(None);
+    };
+    let Some(none) = none else {
+        copy(b, false, false);
+        either(b, &conditions, |b| copy(b, true, true), |b| copy(b, true, false));
+        return;
+    };
+    let all = |b: &mut Builder<'_>, clamped: bool| {
+        copy(b, false, false);
+        copy(b, true, clamped);
+    };
+    let limited = conditions.len() > 1;
+    let at_edge = |b: &mut Builder<'_>| {
+        if limited {
+            either(b, &[none], |_| {}, |b| all(b, true));
+        }
+    };
+    either(b, &conditions, at_edge, |b| all(b, false));
+}
+
+/// Overwrites the columns of windows that lie beyond limits: only strips at the border pay for that.
+pub(crate) fn fill_columns(b: &mut Builder<'_>, loops: &Loops<'_>, rows: &BlockOfRows) {
+    for fill in fills(loops, rows) {
+        b.set_span(source::of_read(loops.cx.plan, loops.nest, fill.read));
+        let columns = EdgeTest::of(&fill).conditions(b, &fill, 0);
+        either(b, &columns, |b| columns_beyond(b, &fill), |_| {});
     }
     b.set_span(None);
 }
@@ -59,6 +118,7 @@ fn either(
     let [edge, plain, join]: [Block; 3] = std::array::from_fn(|_| b.func.add_block());
     let to = |block| BlockCall { block, args: vec![] };
     b.terminate(Terminator::Branch(negative, to(edge), to(plain)));
+    b.func.blocks[edge].cold = true;
     b.switch_to(edge);
     at_edge(b);
     b.jump(join, vec![]);
@@ -80,17 +140,6 @@ enum RowLimits {
 }
 
 impl Fill<'_> {
-    fn run(&self, b: &mut Builder<'_>) {
-        // Only vaults at the border of the image, and of them only strips and rows at the border,
-        // pay for limits: for rows by addresses that are computed, for columns by what is
-        // overwritten afterwards.
-        let test = EdgeTest::of(self);
-        let rows = test.conditions(b, self, 1);
-        either(b, &rows, |b| self.copy_rows(b, true), |b| self.copy_rows(b, false));
-        let columns = test.conditions(b, self, 0);
-        either(b, &columns, |b| columns_beyond(b, self), |_| {});
-    }
-
     /// Every inner index of the window, as subscripts in the window and in the buffer.
     fn copy_rows(&self, b: &mut Builder<'_>, clamped: bool) {
         let mut counters = Vec::new();
@@ -100,7 +149,7 @@ impl Fill<'_> {
     fn inner_loops(&self, b: &mut Builder<'_>, clamped: bool, counters: &mut Vec<Value>) {
         let done = counters.len();
         if done == self.read.inner_reach.len() {
-            return self.rows(b, clamped, counters);
+            return self.copy_plane(b, clamped, counters);
         }
         let (low, high) = self.read.inner_reach[done];
         b.counted_loop(&format!("w{done}"), (high - low + 1) as u32, |b, counter| {
@@ -121,7 +170,7 @@ impl Fill<'_> {
                 let nbcc_stages::bounds::AffineVar::Dim(n) = var else { continue };
                 let d = *n as usize;
                 constant += c * i64::from(nest.region[d].min);
-                let term = times(b, self.inner[d - 2], c);
+                let term = times(b, self.rows.inner[d - 2], c);
                 sum = b.iadd(sum, term);
             }
             let subscript = plus(b, sum, constant);
@@ -140,13 +189,13 @@ impl Fill<'_> {
     pub fn first_row(&self, b: &mut Builder<'_>) -> Value {
         let tiled = self.loops.cx.plan.buffers[self.read.buffer].tiled();
         let block_rows = self.read.ratio[1].of(self.loops.nest.block_rows.into());
-        let tile = times(b, self.row, tiled.tile[1].into());
-        let block = times(b, self.block, block_rows.expect("blocks are whole"));
+        let tile = times(b, self.rows.row, tiled.tile[1].into());
+        let block = times(b, self.rows.block, block_rows.expect("blocks are whole"));
         let row = b.iadd(tile, block);
         plus(b, row, -i64::from(self.window.top))
     }
 
-    fn rows(&self, b: &mut Builder<'_>, clamped: bool, counters: &[Value]) {
+    fn copy_plane(&self, b: &mut Builder<'_>, clamped: bool, counters: &[Value]) {
         let loops = self.loops;
         let buffer = &loops.cx.plan.buffers[self.read.buffer];
         let tiled = buffer.tiled();
@@ -178,7 +227,7 @@ impl Fill<'_> {
         };
         let fill = |b: &mut Builder<'_>, counter: Value, row: Value, piece: &Piece| {
             let mask = piece_mask(loops.cx.full_mask(), grid.engines, piece.engine);
-            let column = plus(b, self.strip, piece.strip + i64::from(tiled.ghost_columns[0]));
+            let column = plus(b, self.rows.strip, piece.strip + i64::from(tiled.ghost_columns[0]));
             let start = i64::from(margin + self.left()) + piece.column * i64::from(tiled.tile[0]);
             for atom in 0..piece.atoms {
                 let x = i64::from(piece.first + atom * LANES as u32);
@@ -218,8 +267,7 @@ impl Fill<'_> {
 
     /// Elements of a row before the first tile of the strip that are filled.
     pub fn left(&self) -> u32 {
-        let reach = (-self.read.reach[0].0).max(0) as u32;
-        reach.next_multiple_of(LANES as u32)
+        left_of(self.read)
     }
 
     /// The first and last row that the bank holds, in the group's own count.

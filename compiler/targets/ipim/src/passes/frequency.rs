@@ -7,11 +7,16 @@ use nbcc_ir::{Block, Cfg, Dominators, Function};
 /// How often a loop runs of which that is not known.
 const UNKNOWN_TRIPS: u64 = 8;
 
-/// How often each block runs when its function runs once, at most: the product of the trips of the
-/// loops around it.
+/// A cold block runs once in so many times.
+const COLD: u64 = 8;
+
+/// How often each block runs when its function runs once: the product of the trips of the loops
+/// around it, at most, and a part of that where a cold block dominates it.
 pub fn block_runs(func: &Function) -> SecondaryMap<Block, u64> {
     let cfg = Cfg::new(func);
-    let forest = LoopForest::new(&cfg, &Dominators::new(func));
+    let dominators = Dominators::new(func);
+    let forest = LoopForest::new(&cfg, &dominators);
+    let is_cold = cold(func, &dominators);
     let mut all = SecondaryMap::new();
     for &block in &func.layout {
         let mut at = forest.innermost(block);
@@ -22,7 +27,14 @@ pub fn block_runs(func: &Function) -> SecondaryMap<Block, u64> {
             runs = runs.saturating_mul(trips);
             at = forest.loops[l].parent;
         }
-        all[block] = runs;
+        all[block] = if is_cold(block) { (runs / COLD).max(1) } else { runs };
     }
     all
+}
+
+/// Tells which blocks run rarely: those that a cold block dominates.
+pub fn cold<'a>(func: &Function, dominators: &'a Dominators) -> impl Fn(Block) -> bool + use<'a> {
+    let marked: Vec<Block> =
+        func.layout.iter().copied().filter(|&block| func.blocks[block].cold).collect();
+    move |block| marked.iter().any(|&cold| dominators.dominates(cold, block))
 }

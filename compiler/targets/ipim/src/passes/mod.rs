@@ -10,4 +10,5 @@ pub mod place;
 pub mod reuse;
 mod rewrite;
 pub mod share;
+pub mod sink;
 pub mod unroll;

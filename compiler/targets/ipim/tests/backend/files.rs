@@ -7,6 +7,7 @@
 //! | `addresses` | IR without memory objects; they lie behind each other in their memories |
 //! | `legalize` | IR of operations that there are instructions for |
 //! | `reuse` | IR in which what is known of memory is not read again |
+//! | `sink` | IR that computes behind the fill of windows what it can |
 //! | `fuse` | IR of products and sums in one operation |
 //! | `increments` | IR whose addresses are made of each other |
 //! | `place` | IR with the register files of each value |
@@ -33,7 +34,7 @@ use nbcc_target_ipim::backend::code::{LiteralPool, Selected};
 use nbcc_target_ipim::backend::{emit, provenance, regalloc, select, split};
 use nbcc_target_ipim::intrinsics::{self, BANK};
 use nbcc_target_ipim::kernel::{Kernel, KernelCall, calls_in_order};
-use nbcc_target_ipim::passes::{addresses, fuse, increments, legalize, place, reuse};
+use nbcc_target_ipim::passes::{addresses, fuse, increments, legalize, place, reuse, sink};
 use nbcc_target_ipim::plan::BANK_RESERVED;
 
 /// The engines that run the kernels.
@@ -107,12 +108,13 @@ fn result(input: &str) -> String {
     if pass == "legalize" {
         return kernels.iter().map(|kernel| printed(&kernel.func)).collect();
     }
-    if ["reuse", "fuse", "increments"].contains(&pass) {
+    if ["reuse", "sink", "fuse", "increments"].contains(&pass) {
         for kernel in &mut kernels {
             kernel.objects = provenance::objects(kernel, &[]);
             nbcc_opt::cse::run(&mut kernel.func);
             match pass {
                 "reuse" => reuse::run(kernel),
+                "sink" => _ = sink::run(kernel, options.machine.registers.data as usize),
                 "fuse" => fuse::run(&mut kernel.func),
                 _ => increments::run(&mut kernel.func),
             }
