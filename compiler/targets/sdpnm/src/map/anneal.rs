@@ -14,6 +14,8 @@ const NONE: u32 = u32::MAX;
 const FAR: i32 = 16;
 /// The cost of a route.
 const ROUTE: i32 = 2;
+/// The cost of a register that a PE does not have.
+const REGISTER: i32 = 12;
 
 /// An operation or a route.
 #[derive(Clone, Copy, Debug)]
@@ -22,6 +24,14 @@ struct Item {
     time: i64,
     /// The operation whose value it computes or carries.
     value: usize,
+}
+
+/// Where a value waits: who put it there when, and in how many registers.
+#[derive(Clone, Copy, Debug)]
+struct Ring {
+    pe: usize,
+    held: i64,
+    registers: i32,
 }
 
 /// Operations and routes on the cells (slot, PE).
@@ -36,8 +46,8 @@ pub struct Board<'a> {
     cells: Vec<u32>,
     /// Who holds each value: its operation first.
     holders: Vec<Vec<u32>>,
-    /// Who reads each value: the operation, and when.
-    readers: Vec<Vec<(u32, i64)>>,
+    /// Who reads each value: the operation, when, and of how many iterations before.
+    readers: Vec<Vec<(u32, i64, i64)>>,
     /// When each value is read last.
     last: Vec<i64>,
     /// The values whose cost an operation's place enters.
@@ -49,6 +59,11 @@ pub struct Board<'a> {
     total: i64,
     routes: Vec<u32>,
     route_at: Vec<u32>,
+    /// Where each value waits, and in how many registers there.
+    rings: Vec<Vec<Ring>>,
+    /// Registers that values wait in, by PE, and those that there are too many.
+    kept: Vec<i32>,
+    over: i32,
 }
 
 /// What a move did, to take it back.
@@ -86,6 +101,9 @@ impl<'a> Board<'a> {
             total: 0,
             routes: Vec::new(),
             route_at: vec![NONE; n],
+            rings: vec![Vec::new(); n],
+            kept: vec![0; grid.pes],
+            over: 0,
         };
         let mut free: Vec<Vec<usize>> = vec![(0..grid.pes).collect(); ii as usize];
         for (op, &time) in time.iter().enumerate() {
@@ -101,8 +119,8 @@ impl<'a> Board<'a> {
         for e in &dfg.edges {
             let at = time[e.to] + e.distance * ii;
             board.last[e.from] = board.last[e.from].max(at);
-            if !board.readers[e.from].contains(&(e.to as u32, at)) {
-                board.readers[e.from].push((e.to as u32, at));
+            if !board.readers[e.from].contains(&(e.to as u32, at, e.distance)) {
+                board.readers[e.from].push((e.to as u32, at, e.distance));
             }
         }
         for op in 0..n {
@@ -186,10 +204,11 @@ impl<'a> Board<'a> {
         item
     }
 
-    /// How far a reader of `value` on `pe` at `time` is from the closest holder.
+    /// How far a reader of `value` on `pe` at `time` is from the closest holder, and which one it reads, the
+    /// latest.
     #[inline]
-    fn miss(&self, value: usize, pe: usize, time: i64) -> i32 {
-        let mut best = i32::MAX;
+    fn miss(&self, value: usize, pe: usize, time: i64) -> (i32, i64) {
+        let (mut best, mut latest) = (i32::MAX, i64::MIN);
         for &holder in &self.holders[value] {
             let h = &self.items[holder as usize];
             let wait = time - h.time;
@@ -199,24 +218,61 @@ impl<'a> Board<'a> {
             let d = self.grid.distance(h.pe, pe);
             let miss = if wait == 1 { (d - self.grid.radius).max(0) } else { d };
             best = best.min(miss);
+            if miss == 0 {
+                latest = latest.max(h.time);
+            }
         }
-        best
+        (best, latest)
     }
 
-    fn cost_of(&self, value: usize) -> i32 {
+    /// What a value costs by itself, and the registers that it waits in.
+    fn cost_of(&self, value: usize, rings: &mut Vec<Ring>) -> i32 {
         let mut cost = 0;
-        for &(reader, time) in &self.readers[value] {
-            cost += self.miss(value, self.items[reader as usize].pe, time);
+        let mut read = |pe: usize, time: i64, ago: i64| {
+            let (miss, held) = self.miss(value, pe, time);
+            cost += miss;
+            let wait = time.wrapping_sub(held);
+            if miss > 0 || wait == 1 {
+                return;
+            }
+            // A ring has a register for each iteration that begins meanwhile.
+            let registers = ((wait + self.ii - 1) / self.ii).max(ago + 1) as i32;
+            match rings.iter_mut().find(|ring| (ring.pe, ring.held) == (pe, held)) {
+                Some(ring) => ring.registers = ring.registers.max(registers),
+                None => rings.push(Ring { pe, held, registers }),
+            }
+        };
+        for &(reader, time, ago) in &self.readers[value] {
+            read(self.items[reader as usize].pe, time, ago);
         }
         for &route in &self.holders[value][1..] {
             let r = &self.items[route as usize];
-            cost += self.miss(value, r.pe, r.time);
+            read(r.pe, r.time, 0);
         }
         cost * FAR
     }
 
+    /// Takes registers of a PE, or gives them back.
+    fn keep(&mut self, pe: usize, by: i32) {
+        let registers = self.grid.array.registers as i32;
+        let over = |kept: i32| (kept - registers).max(0);
+        let more = over(self.kept[pe] + by) - over(self.kept[pe]);
+        self.kept[pe] += by;
+        self.over += more;
+        self.total += i64::from(REGISTER * more);
+    }
+
+    fn is_done(&self) -> bool {
+        self.bad.is_empty() && self.over == 0
+    }
+
     fn update(&mut self, value: usize) {
-        let cost = self.cost_of(value);
+        let mut rings = std::mem::take(&mut self.rings[value]);
+        rings.iter().for_each(|ring| self.keep(ring.pe, -ring.registers));
+        rings.clear();
+        let cost = self.cost_of(value, &mut rings);
+        rings.iter().for_each(|ring| self.keep(ring.pe, ring.registers));
+        self.rings[value] = rings;
         self.total += i64::from(cost - self.cost[value]);
         self.cost[value] = cost;
         let at = self.bad_at[value];
@@ -295,6 +351,17 @@ impl<'a> Board<'a> {
     /// An item of a value that some reader misses, or any.
     fn pick(&self, random: &mut Random) -> u32 {
         let n = self.dfg.len();
+        if self.over > 0 && random.chance(64) {
+            // What waits where there are too few registers.
+            for _ in 0..8 {
+                let value = random.below(n);
+                let registers = self.grid.array.registers as i32;
+                if self.rings[value].iter().any(|ring| self.kept[ring.pe] > registers) {
+                    let holders = &self.holders[value];
+                    return holders[random.below(holders.len())];
+                }
+            }
+        }
         if self.bad.is_empty() || random.chance(128) {
             let any = random.below(n + self.routes.len());
             return if any < n { any as u32 } else { self.routes[any - n] };
@@ -338,7 +405,7 @@ impl<'a> Board<'a> {
         if life < 2 {
             return None;
         }
-        let (reader, read) = self.readers[value][random.below(self.readers[value].len())];
+        let (reader, read, _) = self.readers[value][random.below(self.readers[value].len())];
         let holders = &self.holders[value];
         let holder = &self.items[holders[random.below(holders.len())] as usize];
         let kind = random.below(4);
@@ -409,7 +476,7 @@ impl<'a> Board<'a> {
                 break;
             }
             for _ in 0..moves / stages {
-                if self.bad.is_empty() {
+                if self.is_done() {
                     return true;
                 }
                 let before = self.total;
@@ -420,7 +487,7 @@ impl<'a> Board<'a> {
                 }
             }
         }
-        self.bad.is_empty()
+        self.is_done()
     }
 
     /// The sum of all misses, in hops.
@@ -433,7 +500,7 @@ impl<'a> Board<'a> {
         let missed = |e: &usize| {
             let edge = &self.dfg.edges[*e];
             let reader = self.items[edge.to];
-            self.miss(edge.from, reader.pe, reader.time + edge.distance * self.ii) > 0
+            self.miss(edge.from, reader.pe, reader.time + edge.distance * self.ii).0 > 0
         };
         (0..self.dfg.edges.len()).filter(missed).collect()
     }
