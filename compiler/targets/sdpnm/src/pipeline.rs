@@ -44,6 +44,13 @@ pub const PASSES: &[PassDesc<Compilation, Configuration>] = &[
         .resuming(|_, _| true),
     optional("collapse", "make one loop of nests of loops", OptLevel::O1, run_collapse, &[])
         .resuming(Configuration::merges_as),
+    optional(
+        "reassociate",
+        "let recurrences of sums be shorter, where arrays gain by it",
+        OptLevel::O1,
+        run_reassociate,
+        &[],
+    ),
     attempt("arrays", "put loops on arrays", run_arrays, &[], &[]).optional_from(OptLevel::O1),
     pass("divide", "make loops of 64-bit divisions", run_divide, &[], &[WORDS]),
     pass("objects", "give memory objects their addresses", run_objects, &[], &[PLACED]),
@@ -134,6 +141,11 @@ fn run_collapse(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Fail
     Ok(())
 }
 
+fn run_reassociate(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {
+    state.reassociates = true;
+    Ok(())
+}
+
 /// Attempts that undo what was made of one pair of loops or one nest, before all is undone: each takes
 /// as long as the first.
 const ATTEMPTS: usize = 3;
@@ -168,8 +180,13 @@ fn without(state: &Compilation, header: Block) -> Option<(Configuration, Lost)> 
 
 fn run_arrays(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Stop<Configuration>> {
     let Some(mapper) = state.mapper else { return Ok(()) };
-    let splits = state.splits;
-    let tools = arrays::Tools { machine: &state.machine, mapper, sources: cx.sources, splits };
+    let tools = arrays::Tools {
+        machine: &state.machine,
+        mapper,
+        sources: cx.sources,
+        splits: state.splits,
+        reassociates: state.reassociates,
+    };
     state.decisions = arrays::run(&mut state.module, state.func, tools, &mut state.arrays);
     // What is too much for an array together may be enough for it one by one.
     let lost = state.decisions.iter().filter(|d| d.place.is_err());
@@ -279,8 +296,19 @@ fn loops(state: &Compilation, cx: &mut Context<'_>) {
                 ("LoopOnArray", message)
             }
         };
-        let remark = remark(state, "arrays", name, message);
-        cx.remarks.push(Remark { span: Some(span), terms, ..remark });
+        let said = remark(state, "arrays", name, message);
+        cx.remarks.push(Remark { span: Some(span), terms, ..said });
+        let Some(shortened) = decision.place.as_ref().ok().and_then(|on| on.shortened) else {
+            continue;
+        };
+        let message = Message::of("recurrences of sums here would take ")
+            .value("RecMII", shortened.rec_mii)
+            .text(
+                " cycles an iteration; put together otherwise they take no more than the interval",
+            );
+        let terms = vec![Term::new("Operations", shortened.operations)];
+        let said = remark(state, "reassociate", "Shortened", message);
+        cx.remarks.push(Remark { span: Some(span), terms, ..said });
     }
 }
 

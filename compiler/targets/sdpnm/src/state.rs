@@ -48,6 +48,8 @@ pub struct Compilation {
     pub mapper: Option<&'static Mapper>,
     /// Whether several arrays may share a loop.
     pub splits: bool,
+    /// Whether recurrences of sums are made shorter.
+    pub reassociates: bool,
     /// What this attempt does.
     pub configuration: Configuration,
     /// The headers of loops that were made of two, with those of the two.
@@ -84,6 +86,7 @@ impl Compilation {
             machine,
             mapper,
             splits: true,
+            reassociates: false,
             configuration: Configuration {
                 merges: true,
                 collapses: true,

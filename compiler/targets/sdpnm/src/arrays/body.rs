@@ -230,6 +230,12 @@ impl Body {
         Numbers { nodes: numbers, globals: registers }
     }
 
+    /// The numbers that all there is has.
+    pub fn numbers(&self) -> Numbers {
+        let of = |count: usize| (0..count).map(Some).collect();
+        Numbers { nodes: of(self.nodes.len()), globals: of(self.globals.len()) }
+    }
+
     /// Loads and stores.
     pub fn accesses(&self) -> usize {
         let is_access = |node: &&Node| matches!(node.op, Opcode::Load | Opcode::Store);
@@ -244,6 +250,19 @@ pub struct Numbers {
     pub nodes: Vec<Option<usize>>,
     /// By the old numbers of global registers.
     pub globals: Vec<Option<usize>>,
+}
+
+impl Numbers {
+    /// The numbers after another change.
+    pub fn then(self, later: &Numbers) -> Numbers {
+        let follow = |numbers: Vec<Option<usize>>, later: &[Option<usize>]| {
+            numbers.into_iter().map(|number| number.and_then(|number| later[number])).collect()
+        };
+        Numbers {
+            nodes: follow(self.nodes, &later.nodes),
+            globals: follow(self.globals, &later.globals),
+        }
+    }
 }
 
 /// The numbers of what is kept of a list.

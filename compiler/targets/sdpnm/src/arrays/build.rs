@@ -8,12 +8,16 @@ use cranelift_entity::SecondaryMap;
 use nbcc_analysis::{Affine, AffineForms, ValueRanges};
 use nbcc_base::Span;
 use nbcc_ir::{Block, Function, Inst, Mem, Op, Scalar, Type, Value, ValueDef};
+use nbcc_isa_sdpnm::Array;
 use nbcc_isa_sdpnm::config::{Memory, Opcode, Options, Width};
 
 use super::access::{Access, Subscript};
 use super::body::{Body, Global, Node, Operand};
 use super::evolution::{Evolution, Evolutions, Limit, reciprocal};
+use super::fuse;
+use super::lines;
 use super::pairs;
+use super::reassociate;
 use super::reuse::{Reuse, reuses};
 use super::shape::Shape;
 use crate::narrow::{Upper, signed_loads};
@@ -45,6 +49,8 @@ pub enum Truth {
 struct Carried {
     first: First,
     next: Value,
+    /// Iterations after which it is read.
+    distance: u32,
 }
 
 /// What is carried into the first iteration.
@@ -53,6 +59,8 @@ enum First {
     Value(Value),
     /// What an element holds before the loop.
     Element(Mem, Affine),
+    /// Zero.
+    Zero,
 }
 
 /// What the builder knows and what it has built.
@@ -92,10 +100,15 @@ pub struct Terms<'a> {
     pub reuse: Option<usize>,
     /// Iterations that it runs at a time, about.
     pub iterations: u32,
+    /// The array for which recurrences are reassociated; `None` where they stay as they are.
+    pub array: Option<&'a Array>,
     /// The least interval of a body.
     pub interval: &'a dyn Fn(&Body) -> u32,
     /// Whether a value is computed each time the loop is entered.
     pub is_fresh: &'a dyn Fn(Value) -> bool,
+    /// Whether so many elements of an object, from one on at a distance, are zero at the start of the
+    /// function, and the loop is entered once.
+    pub is_zero: &'a dyn Fn(Mem, i32, i32, u32) -> bool,
 }
 
 /// How many loads from before the loop are kept where all of them would not be worth it.
@@ -199,7 +212,8 @@ fn build_with(
     if let Some(most) = terms.reuse {
         let is_signed = |value: Value| builder.is_signed(value);
         let is_always = |block: Block| builder.is_always(block);
-        builder.reuses = reuses(func, &builder.accesses, is_signed, is_always, most);
+        let is_zero = |access: &Access, iterations: u32| builder.is_zero(access, iterations, terms);
+        builder.reuses = reuses(func, &builder.accesses, is_signed, is_always, is_zero, most);
         builder.unread = builder.unread(terms.own);
     }
     builder.stores()?;
@@ -220,7 +234,19 @@ fn build_with(
     builder.order()?;
     let (limits, trips) = (builder.evolutions.limits(), builder.evolutions.trips());
     let Builder { mut body, mut accesses, least_trips, .. } = builder;
-    let numbers = pairs::run(&mut body);
+    fuse::shorten(&mut body);
+    let paired = pairs::run(&mut body);
+    let later = match terms.array.and_then(|array| reassociate::run(&body, array)) {
+        Some((shorter, later)) => {
+            body = shorter;
+            later
+        }
+        None => fuse::run(&mut body),
+    };
+    let numbers = paired.then(&later);
+    if (terms.interval)(&body) > 1 {
+        lines::run(&mut body);
+    }
     for access in &mut accesses {
         access.node = access.node.and_then(|node| numbers.nodes[node]);
     }
@@ -430,7 +456,7 @@ impl Builder<'_> {
     pub(super) fn carry(&mut self, number: u32) -> Operand {
         let number = number as usize;
         let first = First::Value(self.shape.entry_args[number]);
-        self.carried(Carried { first, next: self.shape.back_args[number] })
+        self.carried(Carried { first, next: self.shape.back_args[number], distance: 1 })
     }
 
     fn carried(&mut self, carried: Carried) -> Operand {
@@ -475,13 +501,36 @@ impl Builder<'_> {
         }
     }
 
+    /// Whether what an access takes in the first iterations is zero, unless the loop stores there: nobody
+    /// else stores to its object, which is zero at the start.
+    fn is_zero(&self, access: &Access, iterations: u32, terms: Terms<'_>) -> bool {
+        let Subscript::Linear(evolution) = &access.subscript else { return false };
+        let (start, step) = (evolution.start.as_constant(), evolution.step.as_constant());
+        let (Some(start), Some(step), true) = (start, step, evolution.is_linear()) else {
+            return false;
+        };
+        let is_known = (terms.is_zero)(access.mem, start, step, iterations);
+        let touches = |inst: &Inst| match &self.func.insts[*inst].op {
+            Op::Store(mem, ..) => {
+                *mem == access.mem && !self.accesses.iter().any(|own| own.inst == *inst)
+            }
+            Op::Intrinsic(call) => call.mems.contains(&access.mem),
+            _ => false,
+        };
+        let mut insts = self.func.layout.iter().flat_map(|&block| &self.func.blocks[block].insts);
+        is_known && !insts.any(touches)
+    }
+
     /// The objects among those of which the function forgets the contents that are loaded nowhere but
     /// where a load takes what a store of its iteration stored.
     fn unread(&self, own: &BTreeSet<Mem>) -> BTreeSet<Mem> {
         let is_handed = |inst: &Inst| {
             let number = self.accesses.iter().position(|access| access.inst == *inst);
             let reuse = number.and_then(|number| self.reuses.get(&number));
-            matches!(reuse, Some(Reuse::Stored { before: false, .. }))
+            match reuse {
+                Some(&Reuse::Stored { distance, is_zero, .. }) => distance == 0 || is_zero,
+                _ => false,
+            }
         };
         let mut unread = own.clone();
         for inst in self.func.layout.iter().flat_map(|&block| &self.func.blocks[block].insts) {
@@ -543,21 +592,24 @@ impl Builder<'_> {
                 *ahead = distance.max((*ahead).into()) as u16;
                 return Ok((Operand::Node { node, distance }, upper));
             }
-            Some(&Reuse::Stored { store, before }) => {
+            Some(&Reuse::Stored { store, distance, is_zero }) => {
                 let Op::Store(_, _, stored) = self.func.insts[self.accesses[store].inst].op else {
                     unreachable!("a store stores")
                 };
-                if !before {
+                if distance == 0 {
                     return self.word(stored);
                 }
                 let access = &self.accesses[number];
                 let Subscript::Linear(evolution) = &access.subscript else {
                     unreachable!("it meets the store")
                 };
-                let first = First::Element(access.mem, evolution.start.clone());
+                let first = match is_zero {
+                    true => First::Zero,
+                    false => First::Element(access.mem, evolution.start.clone()),
+                };
                 let upper =
                     if self.func.ty(value).scalar.bits() < 32 { Upper::Any } else { Upper::Both };
-                return Ok((self.carried(Carried { first, next: stored }), upper));
+                return Ok((self.carried(Carried { first, next: stored, distance }), upper));
             }
             None => {}
         }
@@ -697,6 +749,7 @@ impl Builder<'_> {
     /// Replaces what is carried by what computes it an iteration before.
     fn close(&mut self, exports: &mut [(Value, Operand)]) -> Building<()> {
         let mut done: Vec<Operand> = Vec::new();
+        let mut copies: HashMap<(Operand, usize), usize> = HashMap::new();
         // Words of next values may carry more.
         let mut next = Vec::new();
         while next.len() < self.carried.len() {
@@ -710,6 +763,7 @@ impl Builder<'_> {
                     None => self.global_of_value(first),
                 },
                 First::Element(mem, index) => self.global_of(Global::Element(mem, index)),
+                First::Zero => self.global_of(Global::Constant(0)),
             };
             let plain = match word {
                 Operand::Node { node, distance: 0 } => {
@@ -722,11 +776,15 @@ impl Builder<'_> {
                 }
                 _ => None,
             };
-            let node = plain.unwrap_or_else(|| {
+            let node = plain.or_else(|| copies.get(&(word, initial)).copied());
+            let node = node.unwrap_or_else(|| {
                 self.fresh(Opcode::Pass, Options::default(), word, Operand::None, None)
             });
+            if plain.is_none() {
+                copies.insert((word, initial), node);
+            }
             self.body.nodes[node].initial = Some(initial);
-            done.push(Operand::Node { node, distance: 1 });
+            done.push(Operand::Node { node, distance: self.carried[number].distance });
         }
         let replace = |operand: &mut Operand| {
             if let Operand::Carried(number) = *operand {

@@ -5,6 +5,7 @@
 //! (`place`), and the function gets a second version of the loop that starts the array (`version`).
 
 pub mod access;
+mod addresses;
 pub mod body;
 pub mod build;
 pub mod collapse;
@@ -12,9 +13,12 @@ mod collect;
 pub mod ddg;
 pub mod evolution;
 pub mod flatten;
+mod fuse;
+mod lines;
 pub mod merge;
 mod pairs;
 pub mod place;
+mod reassociate;
 mod reuse;
 pub mod shape;
 mod split;
@@ -81,6 +85,8 @@ pub struct OnArray {
     pub res_mii: u32,
     /// Operations of an iteration.
     pub operations: usize,
+    /// Where recurrences of sums were made shorter.
+    pub shortened: Option<Shortened>,
     /// Those that hand values on.
     pub routes: usize,
     /// From how many iterations on the array runs it.
@@ -115,6 +121,15 @@ impl OnArray {
     }
 }
 
+/// What became of the recurrences of a loop.
+#[derive(Clone, Copy, Debug)]
+pub struct Shortened {
+    /// The interval that they asked for before.
+    pub rec_mii: u32,
+    /// Operations of an iteration now.
+    pub operations: usize,
+}
+
 /// What loops are put on arrays with.
 #[derive(Clone, Copy)]
 pub struct Tools<'a> {
@@ -126,6 +141,8 @@ pub struct Tools<'a> {
     pub sources: &'a SourceMap,
     /// Whether several arrays may share a loop.
     pub splits: bool,
+    /// Whether recurrences of sums are made shorter.
+    pub reassociates: bool,
 }
 
 /// Gives loops of a function second versions on arrays; what became of each loop.
@@ -176,6 +193,31 @@ fn fresh(func: &Function, shape: &Shape) -> BTreeSet<Inst> {
         .filter(is_around)
         .flat_map(|&b| func.blocks[b].insts.iter().copied())
         .collect()
+}
+
+/// Whether so many elements of an object, from one on at a distance, are zero at the start of a function
+/// that is called once, of which a loop is entered once.
+fn zeros(
+    func: &Function,
+    shape: &Shape,
+    contents: promote::Contents,
+) -> impl Fn(Mem, i32, i32, u32) -> bool + use<> {
+    let forest = LoopForest::new(&Cfg::new(func), &Dominators::new(func));
+    let l = forest.headed_by(shape.header);
+    let is_once = l.is_some_and(|l| forest.loops[l].parent.is_none());
+    let sizes: BTreeMap<Mem, i64> =
+        contents.keys().map(|&mem| (mem, func.mems[mem].element.bytes().into())).collect();
+    move |mem, first, step, count| {
+        let (Some(bytes), true) = (contents.get(&mem), is_once) else { return false };
+        let is_zero = |number: u32| {
+            let element = i64::from(first) + i64::from(step) * i64::from(number);
+            let from = element.saturating_mul(sizes[&mem]);
+            (from..from + sizes[&mem]).all(|at| {
+                usize::try_from(at).is_ok_and(|at| bytes.get(at).is_none_or(|byte| *byte == 0))
+            })
+        };
+        (0..count).all(is_zero)
+    }
 }
 
 /// Where a loop is in the source.
@@ -240,11 +282,14 @@ fn attempt(
     let fresh = fresh(function, shape);
     let is_fresh =
         &|value: Value| function.def_inst(value).is_none_or(|inst| fresh.contains(&inst));
-    let build = |reuse: Option<usize>| {
+    let is_zero = zeros(function, shape, promote::own_objects(module, func));
+    let build_for = |reuse: Option<usize>, array| {
         let interval = &|body: &body::Body| place::bounds(body, &machine.array).mii;
-        let terms = Terms { globals, own: &own, reuse, iterations, interval, is_fresh };
+        let (own, is_zero) = (&own, &is_zero);
+        let terms = Terms { globals, own, reuse, array, iterations, interval, is_fresh, is_zero };
         build::build(function, shape, &forms, &results, terms)
     };
+    let build = |reuse: Option<usize>| build_for(reuse, None);
     let plain = build(None)?;
     let bounds = place::bounds(&plain.body, &machine.array);
     // With fewer accesses, the fewest first.
@@ -257,6 +302,15 @@ fn attempt(
         let is_new = reusing.last().is_none_or(|last| size(last) < size(&built));
         if gains && is_new {
             reusing.push(built);
+        }
+    }
+    let mut shorter: Vec<build::Built> = Vec::new();
+    let ways = FOLLOWERS.into_iter().map(Some).chain([None]).filter(|_| tools.reassociates);
+    for built in ways.filter_map(|reuse| build_for(reuse, Some(&machine.array)).ok()) {
+        let size = |built: &build::Built| built.body.nodes.len();
+        let gains = place::bounds(&built.body, &machine.array).mii < bounds.mii;
+        if gains && !shorter.iter().any(|other| size(other) == size(&built)) {
+            shorter.push(built);
         }
     }
     homes(module, func, &plain, arrays, machine)?;
@@ -286,10 +340,19 @@ fn attempt(
         let how = How { max_ii: how.max_ii.min(max_ii), rounds, ..how };
         reusing.iter().find_map(|built| Some((built, place::place(&built.body, &how).ok()?)))
     };
+    // Shorter recurrences are worth it where the interval is shorter, waiting for banks included.
+    let shorter = shorter.iter().find_map(|built| {
+        let how = How { max_ii: how.max_ii.min(bounds.mii - 1), ..how };
+        let mapped = place::place(&built.body, &how).ok()?;
+        (mapped.cycles < f64::from(bounds.mii)).then_some((built, mapped))
+    });
+    let shortened = shorter
+        .as_ref()
+        .map(|(built, _)| Shortened { rec_mii: bounds.rec, operations: built.body.nodes.len() });
     // Fewer accesses are worth it where values that wait take no longer interval, or where the others
     // wait for banks as long.
-    let (built, mapped) = match reused(bounds.mii, REUSE_ROUNDS) {
-        Some(reused) => reused,
+    let (built, mapped) = match shorter.or_else(|| reused(bounds.mii, REUSE_ROUNDS)) {
+        Some(found) => found,
         None => {
             let mapped = place::place(&plain.body, &how);
             let is_slow = |mapped: &Mapped| mapped.cycles > f64::from(bounds.mii + 1);
@@ -342,6 +405,7 @@ fn attempt(
         rec_mii: mii.rec,
         res_mii: mii.res,
         operations: built.body.nodes.len(),
+        shortened,
         routes,
         least,
         cycle: mii
@@ -377,9 +441,11 @@ pub fn estimate(
             globals: machine.control.globals as usize,
             own,
             reuse,
+            array: None,
             iterations: trips,
             interval: &|body: &body::Body| place::bounds(body, &machine.array).mii,
             is_fresh: &|value| func.def_inst(value).is_none_or(|inst| fresh.contains(&inst)),
+            is_zero: &|_, _, _, _| false,
         };
         let built = build::build(func, &shape, &forms, &results, terms).ok()?;
         let interval = place::bounds(&built.body, &machine.array);

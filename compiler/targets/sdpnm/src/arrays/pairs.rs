@@ -242,11 +242,20 @@ fn pack(body: &Body, low: Operand, high: Operand) -> Option<Read> {
                         && u32::from(body.nodes[node].ahead) >= distance)
             };
             let pack = Pack::Joined { low: (low, before - both), high: (high, distance - both) };
-            let runs_ahead = both == 0 || (runs(low, before) && runs(high, distance));
+            // Before the first iteration they are zero, and so is what joins them.
+            let rests = is_zero_before(body, low) && is_zero_before(body, high);
+            let runs_ahead = both == 0 || rests || (runs(low, before) && runs(high, distance));
             (runs_ahead && (low, before) != (high, distance)).then_some((pack, both))
         }
         _ => None,
     }
+}
+
+/// Whether an operation puts out zero before the first iteration.
+fn is_zero_before(body: &Body, number: usize) -> bool {
+    let node = &body.nodes[number];
+    let is_zero = |number: usize| body.globals[number] == Global::Constant(0);
+    node.ahead == 0 && node.initial.is_some_and(is_zero)
 }
 
 /// Whether two loads, of as many iterations before, take elements that lie side by side, and one load
@@ -299,8 +308,10 @@ fn word(body: &mut Body, made: &mut BTreeMap<Pack, Operand>, (pack, distance): R
     });
     let Operand::Node { node, .. } = operand else { return operand };
     // It runs before the first iteration where its operands do.
-    let ahead = &mut body.nodes[node].ahead;
-    *ahead = (*ahead).max(distance as u16);
+    if body.nodes[node].initial.is_none() {
+        let ahead = &mut body.nodes[node].ahead;
+        *ahead = (*ahead).max(distance as u16);
+    }
     Operand::Node { node, distance }
 }
 
@@ -341,9 +352,12 @@ fn make(body: &mut Body, pack: Pack) -> Operand {
         Pack::Joined { low, high } => {
             let span = body.nodes[low.0].span;
             let read = |(node, distance): (usize, u32)| Operand::Node { node, distance };
+            let rests = is_zero_before(body, low.0) && is_zero_before(body, high.0);
+            let initial = body.nodes[low.0].initial.filter(|_| rests);
             body.nodes.push(Node {
                 in1: read(low),
                 in2: read(high),
+                initial,
                 name: format!("cat{number}"),
                 span,
                 ..Node::new(Opcode::Cat)

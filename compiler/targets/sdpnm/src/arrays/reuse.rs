@@ -20,13 +20,15 @@ pub enum Reuse {
         /// In iterations.
         distance: u32,
     },
-    /// What the access of that number stored in the same iteration, or in the one before: then, in the
-    /// first, what was there before the loop.
+    /// What the access of that number stored so many iterations before. In the first of them, what was
+    /// there before the loop.
     Stored {
         /// The access.
         store: usize,
-        /// Whether in the one before.
-        before: bool,
+        /// In iterations.
+        distance: u32,
+        /// Whether that is known to be zero; else it is not more than one iteration.
+        is_zero: bool,
     },
 }
 
@@ -37,14 +39,18 @@ const GAP: i64 = 8;
 /// runs before the first.
 const MOST: i64 = 64;
 
+/// From how many loads of a value on those count that take what was stored long ago.
+const MANY: usize = 24;
+
 /// The loads that take values of others, by their numbers. `is_signed` says which extension a narrow
-/// load has, `is_always` whether a block runs in each iteration; at most `most` loads take the value of
-/// one.
+/// load has, `is_always` whether a block runs in each iteration, `is_zero` whether what an access takes in
+/// so many iterations is zero unless the loop stores there; at most `most` loads take the value of one.
 pub fn reuses(
     func: &Function,
     accesses: &[Access],
     is_signed: impl Fn(Value) -> bool,
     is_always: impl Fn(Block) -> bool,
+    is_zero: impl Fn(&Access, u32) -> bool,
     most: usize,
 ) -> BTreeMap<usize, Reuse> {
     let mut found = BTreeMap::new();
@@ -71,12 +77,32 @@ pub fn reuses(
         };
         (0..accesses.len()).find(is_it)
     };
+    // What stood there before is zero.
+    let stored_before = |load: usize| {
+        let distance = |store: usize| {
+            let (a, b) = (&accesses[store], &accesses[load]);
+            let is_store = a.is_store && a.mem == b.mem;
+            match is_store.then(|| distance_between(&a.subscript, &b.subscript))? {
+                Distance::After(distance @ 1..=MOST) => Some(distance),
+                _ => None,
+            }
+        };
+        let mut distances = (0..accesses.len()).filter_map(distance);
+        let distance = distances.find(|&distance| is_zero(&accesses[load], distance as u32))?;
+        stored(load, distance).map(|store| (store, distance as u32))
+    };
     let mut is_done = vec![false; accesses.len()];
     for (load, is_done) in is_done.iter_mut().enumerate() {
         if kind(load).is_some()
             && let Some(store) = stored(load, 0)
         {
-            found.insert(load, Reuse::Stored { store, before: false });
+            found.insert(load, Reuse::Stored { store, distance: 0, is_zero: false });
+            *is_done = true;
+        } else if kind(load).is_some()
+            && most >= MANY
+            && let Some((store, distance)) = stored_before(load)
+        {
+            found.insert(load, Reuse::Stored { store, distance, is_zero: true });
             *is_done = true;
         }
     }
@@ -121,7 +147,8 @@ pub fn reuses(
     let alone = (0..accesses.len())
         .filter(|&load| kind(load).is_some() && !found.contains_key(&load) && !is_leader(load));
     let before = alone.filter_map(|load| {
-        stored(load, 1).map(|store| (load, Reuse::Stored { store, before: true }))
+        let reuse = |store| Reuse::Stored { store, distance: 1, is_zero: false };
+        stored(load, 1).map(|store| (load, reuse(store)))
     });
     let before: Vec<(usize, Reuse)> = before.collect();
     found.extend(before);

@@ -6,16 +6,19 @@
 use nbcc_analysis::Affine;
 use nbcc_ir::Mem;
 use nbcc_isa_sdpnm::Machine;
-use nbcc_isa_sdpnm::config::Opcode;
+use nbcc_isa_sdpnm::config::{Opcode, Options};
 
+use super::addresses;
 use super::body::{Body, Global, Operand};
-use crate::map::banks::{Banks, Begin, Stream};
+use crate::map::banks::{Banks, Begin, LISTED, Stream};
 
 /// What addresses are relative to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Region {
     /// The element of that number, of bytes as given.
     Object(Mem, Affine, u32),
+    /// What is computed of constants and the beginning of an object, which that register holds.
+    Listed(usize),
     /// A sum of words, each times a factor, modulo the bytes of a row of banks.
     Residue(Vec<(Operand, u32)>),
 }
@@ -25,6 +28,8 @@ enum Region {
 pub fn banks(body: &Body, machine: &Machine, iterations: u32) -> Banks {
     let row = 4 * machine.shared.banks;
     let mut regions: Vec<Region> = Vec::new();
+    let sequences = addresses::sequences(body, LISTED);
+    let mut lists: Vec<Vec<i64>> = Vec::new();
     let stream = |node: &super::body::Node| {
         if !node.op.is_memory() {
             return None;
@@ -38,6 +43,13 @@ pub fn banks(body: &Body, machine: &Machine, iterations: u32) -> Banks {
                 let index = Affine { constant: 0, ..index.clone() };
                 let begin = if is_aligned { Begin::Bank0 } else { Begin::Fixed };
                 (Region::Object(*mem, index, *bytes), begin, first)
+            }
+            Operand::Node { node: from, distance: 0 }
+                if let (Some(list), Some(base)) =
+                    (&sequences[from], addresses::base(body, node.in1)) =>
+            {
+                lists.push(list.iter().map(|&address| address.into()).collect());
+                (Region::Listed(base), Begin::Listed(lists.len() - 1), 0)
             }
             address if row.is_power_of_two() => {
                 let mut terms = Vec::new();
@@ -60,7 +72,12 @@ pub fn banks(body: &Body, machine: &Machine, iterations: u32) -> Banks {
         })
     };
     let streams = body.nodes.iter().map(stream).collect();
-    Banks { count: machine.shared.banks.into(), iterations: iterations.into(), streams }
+    Banks { count: machine.shared.banks.into(), iterations: iterations.into(), streams, lists }
+}
+
+/// Whether a product of a coefficient takes the low half of a word, and is not shifted.
+fn is_low_product(options: &Options) -> bool {
+    !options.high1 && !options.halves && options.scale == 0
 }
 
 fn is_address(global: &Global) -> bool {
@@ -111,6 +128,11 @@ fn residue(
             let negated = factor.wrapping_neg();
             of(node.in1, factor).wrapping_add(of(node.in2, negated)) % modulo
         }
+        // Of the half the low bits are those of the word.
+        (Opcode::RFa, _) if is_low_product(&node.options) => {
+            let by = node.options.coefficient;
+            of(node.in1, factor.wrapping_mul(by)).wrapping_add(of(node.in2, factor)) % modulo
+        }
         (Opcode::LSftS | Opcode::Lls, Operand::Immediate(amount))
             if !node.options.halves && (0..32).contains(&amount) =>
         {
@@ -125,21 +147,23 @@ fn residue(
 
 #[cfg(test)]
 mod tests {
+    use nbcc_ir::Value;
     use nbcc_isa_sdpnm::config::Memory;
 
     use super::*;
     use crate::arrays::body::Node;
 
-    /// Loads from `table[(x + more) & mask]` of halves, where `x` is the same.
-    fn table(mask: i32) -> Body {
+    /// Loads from `table[(x + more) & mask]` of halves, where `x` is the same, made of an operand.
+    fn table(mask: i32, of: Operand) -> Body {
         let mem = Mem::from_u32(0);
         let global = Global::Address(mem, Affine::default(), 2);
-        let mut body = Body { globals: vec![global], ..Body::default() };
+        let value = Global::Value(Value::from_u32(0));
+        let mut body = Body { globals: vec![global, value], ..Body::default() };
         let mut add = |op: Opcode, in1: Operand, in2: Operand| {
             body.nodes.push(Node { in1, in2, memory: Memory::default(), ..Node::new(op) });
             Operand::node(body.nodes.len() - 1)
         };
-        let x = add(Opcode::Lrs, Operand::None, Operand::Immediate(5));
+        let x = add(Opcode::Lrs, of, Operand::Immediate(5));
         for more in [0, 256, 32, 33] {
             let sum = add(Opcode::Add, x, Operand::Immediate(more));
             let index = add(Opcode::And, sum, Operand::Immediate(mask));
@@ -154,7 +178,7 @@ mod tests {
     fn masks_that_keep_the_low_bits_keep_the_bank() {
         let machine = Machine::built_in("sdpnm");
         let streams = |mask| {
-            let banks = banks(&table(mask), &machine, 64);
+            let banks = banks(&table(mask, Operand::Global(1)), &machine, 64);
             banks.streams.into_iter().flatten().collect::<Vec<_>>()
         };
         let known = streams(1023);
@@ -164,5 +188,27 @@ mod tests {
         // Four bits are less than a row of 32 halves.
         let unknown = streams(15);
         assert!(unknown[1..].iter().all(|stream| stream.region != unknown[0].region));
+    }
+
+    #[test]
+    fn addresses_made_of_constants_are_listed() {
+        let machine = Machine::built_in("sdpnm");
+        // x grows by 64 an iteration, from 0 on.
+        let mut body = table(1023, Operand::None);
+        body.globals.push(Global::Constant(0));
+        let x = body.nodes.len();
+        body.nodes.push(Node {
+            in1: Operand::Node { node: x, distance: 1 },
+            in2: Operand::Immediate(64),
+            initial: Some(2),
+            ..Node::new(Opcode::Add)
+        });
+        body.nodes[0].in1 = Operand::Node { node: x, distance: 1 };
+        let banks = banks(&body, &machine, 64);
+        let lists: Vec<&[i64]> = banks.lists.iter().map(|list| &list[..3]).collect();
+        // Of iteration 0 what was there before: (x >> 5) + more, in halves.
+        assert_eq!(lists, [[0, 4, 8], [512, 516, 520], [64, 68, 72], [66, 70, 74]]);
+        let known: Vec<_> = banks.streams.iter().flatten().map(|stream| stream.region).collect();
+        assert!(known.iter().all(|region| *region == known[0]));
     }
 }

@@ -27,6 +27,8 @@ pub enum Begin {
     Fixed,
     /// At another one in each.
     Anywhere,
+    /// Where that list says, of which the first entry is that of iteration 0.
+    Listed(usize),
 }
 
 /// What is known of the accesses of a graph.
@@ -38,11 +40,22 @@ pub struct Banks {
     pub iterations: i64,
     /// The addresses of each node that accesses memory.
     pub streams: Vec<Option<Stream>>,
+    /// Addresses by iteration, [`LISTED`] of them.
+    pub lists: Vec<Vec<i64>>,
 }
 
 /// Iterations that are looked at, each for several places of regions that are not known.
 const ITERATIONS: i64 = 32;
 const SAMPLES: i64 = 2;
+
+/// Iterations between the beginnings of two samples.
+const APART: i64 = 512;
+
+/// The iteration that is looked at first, which is far enough for operations many intervals late.
+const FIRST: i64 = 64;
+
+/// Iterations of which addresses are listed.
+pub const LISTED: usize = (FIRST + APART * (SAMPLES - 1) + ITERATIONS) as usize;
 
 /// A stall an iteration, in the units of [`Banks::stalls`].
 pub const STALL: i64 = ITERATIONS * SAMPLES;
@@ -77,11 +90,16 @@ impl Banks {
         let Some(stream) = self.streams[node] else { return (0, 0) };
         let Stream { region, begin: begins, offset, stride, .. } = stream;
         let begin = match begins {
-            Begin::Bank0 => 0,
+            Begin::Bank0 | Begin::Listed(_) => 0,
             Begin::Fixed => scattered(region as i64, !sample, self.count),
             Begin::Anywhere => scattered(region as i64, iteration * SAMPLES + sample, self.count),
         };
-        let word = begin + (offset + byte + stride * iteration).div_euclid(4);
+        let iteration = iteration + FIRST + APART * sample;
+        let listed = match begins {
+            Begin::Listed(list) => self.lists[list][iteration.clamp(0, LISTED as i64 - 1) as usize],
+            _ => 0,
+        };
+        let word = begin + (listed + offset + byte + stride * iteration).div_euclid(4);
         // Of what is anywhere only the bank is known.
         let name =
             if begins == Begin::Anywhere { !(node as i64) } else { word << 16 | region as i64 };
@@ -120,7 +138,7 @@ mod tests {
             stream(0, 4, 4),
             stream(1, 0, 4),
         ];
-        let banks = Banks { count: 16, iterations: 64, streams };
+        let banks = Banks { count: 16, iterations: 64, streams, lists: vec![] };
         assert_eq!(banks.stalls(&[(0, 0)]), 0);
         assert_eq!(banks.stalls(&[(0, 0), (1, 0)]), STALL);
         assert_eq!(banks.stalls(&[(1, 0), (2, 0)]), 0);
@@ -135,7 +153,7 @@ mod tests {
     fn a_word_that_moves_past_one_that_stays_waits_now_and_then() {
         let anywhere = Stream { region: 2, begin: Begin::Anywhere, offset: 0, stride: 0, bytes: 4 };
         let streams = vec![stream(0, 0, 0), stream(1, 0, 4), Some(anywhere)];
-        let banks = Banks { count: 16, iterations: 64, streams };
+        let banks = Banks { count: 16, iterations: 64, streams, lists: vec![] };
         assert_eq!(banks.stalls(&[(0, 0), (1, 0)]), STALL / 16);
         let with_unknown = banks.stalls(&[(0, 0), (2, 0)]);
         assert!(with_unknown < STALL / 4, "{with_unknown}");

@@ -80,6 +80,9 @@ struct Fit<'a> {
     used: Vec<[i64; 2]>,
 }
 
+/// Accesses as if of which many places are tried where there are fewer.
+const FEW: usize = 16;
+
 /// What an operation too many in a slot costs, beside lifetimes of weight 16.
 const OVERUSE: i64 = 400;
 
@@ -179,7 +182,7 @@ impl<'a> Fit<'a> {
         let mut stalls: Vec<i64> =
             (0..self.ii as usize).map(|slot| stalls_of(self, slot)).collect();
         let mut depth = self.depth_cost(banks, wait);
-        let rounds = 120 * accesses.len().min(200);
+        let rounds = 120 * accesses.len().clamp(FEW, 200);
         for round in 0..rounds {
             if stalls.iter().all(|&stalls| stalls == 0) {
                 return;

@@ -35,10 +35,27 @@ pub fn compile_on(
     level: OptLevel,
     emit: Emit,
 ) -> Result<Artifact, String> {
+    let passes = PassOptions { level, verify_each: true, ..PassOptions::default() };
+    compile_with(machine, module, func, &passes, emit)
+}
+
+/// The program of a function that is compiled without a pass.
+pub fn compile_without(pass: &str, module: &Module, func: Func) -> Result<CoreProgram, String> {
+    let disabled = vec![pass.to_string()];
+    let passes = PassOptions { level: OptLevel::O2, disabled, ..PassOptions::default() };
+    program(compile_with(BUILT_IN[0].1, module, func, &passes, Emit::Binary)?)
+}
+
+fn compile_with(
+    machine: &str,
+    module: &Module,
+    func: Func,
+    passes: &PassOptions,
+    emit: Emit,
+) -> Result<Artifact, String> {
     let mut sources = SourceMap::default();
     sources.add(SourceFile::new("test.c", ""));
     let (mut diagnostics, mut remarks) = (Diagnostics::default(), Vec::new());
-    let passes = PassOptions { level, verify_each: true, ..PassOptions::default() };
     let request = Request {
         machine: machine.to_string(),
         machine_name: BUILT_IN[0].0.to_string(),
@@ -49,7 +66,7 @@ pub fn compile_on(
         sources: &sources,
         diagnostics: &mut diagnostics,
         remarks: &mut remarks,
-        passes: &passes,
+        passes,
         observer: &mut NoObserver,
     };
     let program = Program::Function(module.clone(), func);
@@ -61,9 +78,11 @@ pub fn compile_on(
 
 /// The program of a function, read back from its binary.
 pub fn compile(module: &Module, func: Func, level: OptLevel) -> Result<CoreProgram, String> {
-    let Artifact::Binary(binary) = compile_for(module, func, level, Emit::Binary)? else {
-        return Err("a text".into());
-    };
+    program(compile_for(module, func, level, Emit::Binary)?)
+}
+
+fn program(artifact: Artifact) -> Result<CoreProgram, String> {
+    let Artifact::Binary(binary) = artifact else { return Err("a text".into()) };
     CoreProgram::from_elf(&binary).map_err(|error| error.to_string())
 }
 

@@ -10,4 +10,5 @@ mod kernels;
 mod loops;
 mod parts;
 mod random;
+mod sums;
 mod units;
