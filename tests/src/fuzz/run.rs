@@ -50,6 +50,8 @@ struct Setup {
     /// Values of parameters, as text.
     params: BTreeMap<String, String>,
     inexact: bool,
+    /// How small code is, where that is not asked for from outside.
+    code: Option<String>,
 }
 
 fn setup(text: &str) -> Result<Setup, String> {
@@ -58,10 +60,13 @@ fn setup(text: &str) -> Result<Setup, String> {
         inputs: BTreeMap::new(),
         params: BTreeMap::new(),
         inexact: text.contains("// inexact"),
+        code: None,
     };
     for line in text.lines() {
         if let Some(machine) = line.strip_prefix("// run: machine=") {
             setup.machine = machine.trim().to_string();
+        } else if let Some(code) = line.strip_prefix("// code: ") {
+            setup.code = Some(code.trim().to_string());
         } else if let Some(rest) = line.strip_prefix("// input ") {
             let fault = || format!("`{line}` is not `// input NAME: WxH seed N`");
             let (name, rest) = rest.split_once(": ").ok_or_else(fault)?;
@@ -183,8 +188,9 @@ fn reference(text: &str) -> Result<Reference, Outcome> {
 
 /// Accesses of banks may pass each other, so that results depend on what is known of them (the
 /// reference cases keep their order); `NBCC_CODE` says how small code is.
-fn choices() -> BTreeMap<String, String> {
-    let code = std::env::var("NBCC_CODE").ok().map(|code| ("code".to_string(), code));
+fn choices(setup: &Setup) -> BTreeMap<String, String> {
+    let code = std::env::var("NBCC_CODE").ok().or_else(|| setup.code.clone());
+    let code = code.map(|code| ("code".to_string(), code));
     let order = ("memory-order".to_string(), "off".to_string());
     code.into_iter().chain([order]).collect()
 }
@@ -198,7 +204,7 @@ fn check(r: &Reference, level: OptLevel) -> Result<Outcome, Failure> {
         machine_name: machine.name.to_string(),
         input_extents: r.images.iter().map(|(n, i)| (n.clone(), i.extent.clone())).collect(),
         params: r.params.clone(),
-        choices: choices(),
+        choices: choices(&r.setup),
         ..Request::default()
     };
     let passes = PassOptions { level, disabled: vec![], verify_each: true };

@@ -105,8 +105,15 @@ impl Configuration {
 
     /// Whether two configurations have the same kernels until values share registers.
     pub fn same_kernels(&self, other: &Configuration) -> bool {
-        let kernels =
-            |of: &Configuration| Configuration { unroll: Unrolling::All, ..of.of_other_kernels() };
+        // Of kernels that may be merged, equal values are one from the start.
+        let apart = |&(_, most): &(&usize, &Rematerialise)| {
+            self.size >= Size::Merged && *most == Rematerialise::Everything
+        };
+        let kernels = |of: &Configuration| {
+            let apart =
+                of.rematerialise.iter().filter(apart).map(|(&number, &most)| (number, most));
+            Configuration { unroll: Unrolling::All, rematerialise: apart.collect(), ..of.clone() }
+        };
         kernels(self) == kernels(other)
     }
 

@@ -233,6 +233,10 @@ fn merge_kernels(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Fa
         let room = if apart { fit::room(state) as usize / APART } else { 0 };
         (state.kernels, state.calls) =
             merge::merge(kernels, calls, state.configuration.merged_constants, room);
+        // Code has to be small at every level.
+        state.transforms.cse = true;
+        each(state, Some(Rematerialise::Everything), &[nbcc_opt::cse::run])?;
+        each(state, None, &[nbcc_opt::dce::run])?;
         say_shared(state, cx, "merge");
     }
     Ok(())

@@ -19,7 +19,7 @@ use std::collections::HashMap;
 
 use cranelift_entity::{EntitySet, SecondaryMap};
 use nbcc_ir::{Block, Function, Terminator, Value};
-use nbcc_opt::{cse, dce, fold, params};
+use nbcc_opt::{fold, params};
 
 use self::constants::{Constants, Source, control_values, counts, differing, replace};
 use self::shape::{Shape, Site, shape_of};
@@ -182,6 +182,4 @@ fn simplify(func: &mut Function) {
     }
     params::run(func);
     fold::run(func);
-    cse::run(func);
-    dce::run(func);
 }
