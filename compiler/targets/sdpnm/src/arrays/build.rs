@@ -84,7 +84,7 @@ pub struct Builder<'a> {
     pub(super) predicates: BTreeMap<Block, Option<Truth>>,
     signed_loads: SecondaryMap<Value, bool>,
     /// Loads that take what others loaded or stored.
-    reuses: BTreeMap<usize, Reuse>,
+    pub(super) reuses: BTreeMap<usize, Reuse>,
     /// Objects of which nobody reads what is stored.
     unread: BTreeSet<Mem>,
 }
@@ -499,52 +499,6 @@ impl Builder<'_> {
                 self.op(Opcode::RSftS, up, amount)
             }
         }
-    }
-
-    /// Whether what an access takes in the first iterations is zero, unless the loop stores there: nobody
-    /// else stores to its object, which is zero at the start.
-    fn is_zero(&self, access: &Access, iterations: u32, terms: Terms<'_>) -> bool {
-        let Subscript::Linear(evolution) = &access.subscript else { return false };
-        let (start, step) = (evolution.start.as_constant(), evolution.step.as_constant());
-        let (Some(start), Some(step), true) = (start, step, evolution.is_linear()) else {
-            return false;
-        };
-        let is_known = (terms.is_zero)(access.mem, start, step, iterations);
-        let touches = |inst: &Inst| match &self.func.insts[*inst].op {
-            Op::Store(mem, ..) => {
-                *mem == access.mem && !self.accesses.iter().any(|own| own.inst == *inst)
-            }
-            Op::Intrinsic(call) => call.mems.contains(&access.mem),
-            _ => false,
-        };
-        let mut insts = self.func.layout.iter().flat_map(|&block| &self.func.blocks[block].insts);
-        is_known && !insts.any(touches)
-    }
-
-    /// The objects among those of which the function forgets the contents that are loaded nowhere but
-    /// where a load takes what a store of its iteration stored.
-    fn unread(&self, own: &BTreeSet<Mem>) -> BTreeSet<Mem> {
-        let is_handed = |inst: &Inst| {
-            let number = self.accesses.iter().position(|access| access.inst == *inst);
-            let reuse = number.and_then(|number| self.reuses.get(&number));
-            match reuse {
-                Some(&Reuse::Stored { distance, is_zero, .. }) => distance == 0 || is_zero,
-                _ => false,
-            }
-        };
-        let mut unread = own.clone();
-        for inst in self.func.layout.iter().flat_map(|&block| &self.func.blocks[block].insts) {
-            match &self.func.insts[*inst].op {
-                Op::Load(_, mem, _) if !is_handed(inst) => {
-                    unread.remove(mem);
-                }
-                Op::Intrinsic(call) => call.mems.iter().for_each(|mem| {
-                    unread.remove(mem);
-                }),
-                _ => {}
-            }
-        }
-        unread
     }
 
     /// Builds all stores, in the order of the source.

@@ -10,6 +10,7 @@ pub mod body;
 pub mod build;
 pub mod collapse;
 mod collect;
+mod contents;
 pub mod ddg;
 pub mod evolution;
 pub mod flatten;
@@ -195,31 +196,6 @@ fn fresh(func: &Function, shape: &Shape) -> BTreeSet<Inst> {
         .collect()
 }
 
-/// Whether so many elements of an object, from one on at a distance, are zero at the start of a function
-/// that is called once, of which a loop is entered once.
-fn zeros(
-    func: &Function,
-    shape: &Shape,
-    contents: promote::Contents,
-) -> impl Fn(Mem, i32, i32, u32) -> bool + use<> {
-    let forest = LoopForest::new(&Cfg::new(func), &Dominators::new(func));
-    let l = forest.headed_by(shape.header);
-    let is_once = l.is_some_and(|l| forest.loops[l].parent.is_none());
-    let sizes: BTreeMap<Mem, i64> =
-        contents.keys().map(|&mem| (mem, func.mems[mem].element.bytes().into())).collect();
-    move |mem, first, step, count| {
-        let (Some(bytes), true) = (contents.get(&mem), is_once) else { return false };
-        let is_zero = |number: u32| {
-            let element = i64::from(first) + i64::from(step) * i64::from(number);
-            let from = element.saturating_mul(sizes[&mem]);
-            (from..from + sizes[&mem]).all(|at| {
-                usize::try_from(at).is_ok_and(|at| bytes.get(at).is_none_or(|byte| *byte == 0))
-            })
-        };
-        (0..count).all(is_zero)
-    }
-}
-
 /// Where a loop is in the source.
 fn span_of(func: &Function, header: Block, blocks: &[Block]) -> Option<Span> {
     let data = &func.blocks[header];
@@ -282,7 +258,7 @@ fn attempt(
     let fresh = fresh(function, shape);
     let is_fresh =
         &|value: Value| function.def_inst(value).is_none_or(|inst| fresh.contains(&inst));
-    let is_zero = zeros(function, shape, promote::own_objects(module, func));
+    let is_zero = contents::zeros(function, shape, promote::own_objects(module, func));
     let build_for = |reuse: Option<usize>, array| {
         let interval = &|body: &body::Body| place::bounds(body, &machine.array).mii;
         let (own, is_zero) = (&own, &is_zero);
