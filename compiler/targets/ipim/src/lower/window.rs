@@ -104,7 +104,7 @@ pub(crate) fn fill_columns(b: &mut Builder<'_>, loops: &Loops<'_>, rows: &BlockO
     b.set_span(None);
 }
 
-/// Does one thing where a condition is negative, else the other.
+/// Does one thing where a condition is negative, which it rarely is, else the other.
 fn either(
     b: &mut Builder<'_>,
     conditions: &[Value],

@@ -156,67 +156,86 @@ fn sinkable(kernel: &Kernel, block: Block, between: &Between) -> BTreeSet<Inst> 
 /// order of the block, as it takes for `most` vectors to be left.
 fn leave(func: &Function, block: Block, sinking: &mut BTreeSet<Inst>, most: usize) {
     let insts = &func.blocks[block].insts;
-    let is_vector = |value: Value| func.ty(value).lanes > 1;
-    let mut made: SecondaryMap<Value, bool> = SecondaryMap::new();
-    insts.iter().flat_map(|&inst| &func.insts[inst].results).for_each(|&v| made[v] = true);
-    // How many instructions that sink use a vector that the block makes.
-    let operands = |inst: Inst| {
-        let mut all = BTreeSet::new();
-        func.insts[inst].op.for_each_arg(|value| _ = made[value].then(|| all.insert(value)));
-        all
-    };
-    let mut users: BTreeMap<Value, usize> = BTreeMap::new();
-    for value in sinking.iter().flat_map(|&inst| operands(inst)) {
-        *users.entry(value).or_default() += 1;
-    }
-    let mut stays: SecondaryMap<Value, bool> = SecondaryMap::new();
-    for &inst in insts.iter().filter(|inst| !sinking.contains(inst)) {
-        func.insts[inst].results.iter().for_each(|&value| stays[value] = true);
-    }
+    let mut cut = Cut::new(func, insts, sinking);
     loop {
         let mut changed = true;
         while std::mem::take(&mut changed) {
             for &inst in insts {
-                let operands = operands(inst);
-                if !sinking.contains(&inst) || operands.iter().any(|&value| !stays[value]) {
-                    continue;
-                }
-                let last = |value: &&Value| is_vector(**value) && users[value] == 1;
-                let ends = operands.iter().filter(last).count();
-                let results = &func.insts[inst].results;
-                let begins = results.iter().filter(|&&value| is_vector(value)).count();
-                if ends > begins {
-                    leave_one(func, inst, (sinking, &mut users, &mut stays), &operands);
+                if cut.shrinks_without(inst) {
+                    cut.leave(inst);
                     changed = true;
                 }
             }
         }
-        let waiting =
-            users.iter().filter(|&(&value, &n)| n > 0 && is_vector(value) && stays[value]);
-        let first = insts.iter().copied().find(|inst| sinking.contains(inst));
-        match first {
-            Some(first) if waiting.count() > most => {
-                let operands = operands(first);
-                leave_one(func, first, (sinking, &mut users, &mut stays), &operands);
-            }
+        match insts.iter().find(|inst| cut.sinking.contains(inst)) {
+            Some(&first) if cut.waiting() > most => cut.leave(first),
             _ => return,
         }
     }
 }
 
-fn leave_one(
-    func: &Function,
-    inst: Inst,
-    (sinking, users, stays): (
-        &mut BTreeSet<Inst>,
-        &mut BTreeMap<Value, usize>,
-        &mut SecondaryMap<Value, bool>,
-    ),
-    operands: &BTreeSet<Value>,
-) {
-    sinking.remove(&inst);
-    for value in operands {
-        users.entry(*value).and_modify(|n| *n -= 1);
+/// What sinks, and what that needs of the rest.
+struct Cut<'a> {
+    func: &'a Function,
+    sinking: &'a mut BTreeSet<Inst>,
+    /// The values of the block that each of its instructions uses.
+    operands: BTreeMap<Inst, BTreeSet<Value>>,
+    /// How many instructions that sink use a value of the block.
+    users: BTreeMap<Value, usize>,
+    /// What is made by what stays.
+    stays: SecondaryMap<Value, bool>,
+}
+
+impl<'a> Cut<'a> {
+    fn new(func: &'a Function, insts: &[Inst], sinking: &'a mut BTreeSet<Inst>) -> Cut<'a> {
+        let results = |&inst: &Inst| func.insts[inst].results.iter().copied();
+        let made: BTreeSet<Value> = insts.iter().flat_map(results).collect();
+        let operands_of = |&inst: &Inst| {
+            let mut all = BTreeSet::new();
+            func.insts[inst].op.for_each_arg(|value| _ = all.insert(value));
+            all.retain(|value| made.contains(value));
+            (inst, all)
+        };
+        let operands: BTreeMap<Inst, BTreeSet<Value>> = insts.iter().map(operands_of).collect();
+        let mut users: BTreeMap<Value, usize> = BTreeMap::new();
+        for &value in sinking.iter().flat_map(|inst| &operands[inst]) {
+            *users.entry(value).or_default() += 1;
+        }
+        let mut stays: SecondaryMap<Value, bool> = SecondaryMap::new();
+        let staying = insts.iter().filter(|inst| !sinking.contains(inst));
+        staying.flat_map(results).for_each(|value| stays[value] = true);
+        Cut { func, sinking, operands, users, stays }
     }
-    func.insts[inst].results.iter().for_each(|&value| stays[value] = true);
+
+    fn is_vector(&self, value: Value) -> bool {
+        self.func.ty(value).lanes > 1
+    }
+
+    /// Whether an instruction that sinks could stay, and fewer vectors would wait then.
+    fn shrinks_without(&self, inst: Inst) -> bool {
+        let operands = &self.operands[&inst];
+        if !self.sinking.contains(&inst) || operands.iter().any(|&value| !self.stays[value]) {
+            return false;
+        }
+        let is_last = |value: &&Value| self.is_vector(**value) && self.users[value] == 1;
+        let results = &self.func.insts[inst].results;
+        let begin = results.iter().filter(|&&value| self.is_vector(value)).count();
+        operands.iter().filter(is_last).count() > begin
+    }
+
+    /// How many vectors wait for what sinks.
+    fn waiting(&self) -> usize {
+        let waits = |&(&value, &users): &(&Value, &usize)| {
+            users > 0 && self.is_vector(value) && self.stays[value]
+        };
+        self.users.iter().filter(waits).count()
+    }
+
+    fn leave(&mut self, inst: Inst) {
+        self.sinking.remove(&inst);
+        for value in &self.operands[&inst] {
+            self.users.entry(*value).and_modify(|users| *users -= 1);
+        }
+        self.func.insts[inst].results.iter().for_each(|&value| self.stays[value] = true);
+    }
 }
