@@ -4,24 +4,15 @@
 
 use cranelift_entity::SecondaryMap;
 use nbcc_isa::Instruction;
-use petgraph::unionfind::UnionFind;
 
 use super::graph::{Graph, Seen};
+use super::merged::Merged;
 use super::spill::Spiller;
-use super::{Allocation, RegisterFile};
+use super::{Allocation, RegisterFile, bias};
 use crate::{Function, VReg};
 
 /// Registers with more neighbours than this are left alone, to bound the work.
 const MANY: usize = 4096;
-
-/// Which registers have become one.
-struct Merged(UnionFind<u32>);
-
-impl Merged {
-    fn find(&mut self, vreg: VReg) -> VReg {
-        VReg::from_u32(self.0.find_mut(vreg.as_u32()))
-    }
-}
 
 /// Merges what can be, rewrites the function, and removes copies of a register to itself.
 pub fn coalesce<I, S>(
@@ -34,37 +25,12 @@ pub fn coalesce<I, S>(
     I: Instruction<Reg = VReg>,
     S: Spiller<I>,
 {
-    let mut copies: Vec<(u32, VReg, VReg)> = Vec::new();
-    for data in func.blocks.values() {
-        for inst in &data.insts {
-            let Some((to, from)) = spiller.copy(&inst.inst) else { continue };
-            let kind = |vreg| (func.vregs[vreg].class, func.vregs[vreg].bank);
-            let same = kind(to) == kind(from);
-            let chosen = [to, from].iter().all(|&vreg| func.vregs[vreg].fixed.is_none());
-            let ours = file.width_of(func, to).is_some();
-            if same && chosen && ours && spiller.coalesces(to, from) {
-                copies.push((data.loop_depth, to, from));
-            }
-        }
-    }
-    copies.sort_by_key(|(depth, ..)| std::cmp::Reverse(*depth));
     let mut merging = Merging::new(func, file, graph);
-    for (_, to, from) in copies {
+    for (to, from) in bias::copies(func, file, spiller) {
         merging.try_merge(to, from);
     }
     let Merging { mut merged, any: true, .. } = merging else { return };
-    for (block, data) in func.blocks.iter_mut() {
-        for inst in &mut data.insts {
-            inst.inst.for_each_operand_mut(|operand| *operand.reg = merged.find(*operand.reg));
-        }
-        let itself = |inst: &I| spiller.copy(inst).is_some_and(|(to, from)| to == from);
-        let stays: Vec<bool> = data.insts.iter().map(|inst| !itself(&inst.inst)).collect();
-        let mut stay = stays.iter();
-        data.insts.retain(|_| *stay.next().unwrap_or(&true));
-        let mut stay = stays.iter();
-        done.origins[block].retain(|_| *stay.next().unwrap_or(&true));
-        done.coalesced += stays.iter().filter(|stays| !**stays).count() as u32;
-    }
+    merged.rewrite(func, spiller, done);
     graph.nodes.retain(|&node| merged.find(node) == node);
     let mut seen = Seen::default();
     for &node in &graph.nodes {
@@ -104,7 +70,7 @@ impl Merging<'_> {
         let widest = file.classes.iter().map(|&(_, width)| width).max().unwrap_or(1);
         Merging {
             graph,
-            merged: Merged(UnionFind::new(func.vregs.len())),
+            merged: Merged::new(func.vregs.len()),
             degree,
             entries: file.entries.len() as u32,
             widest: widest.into(),
@@ -135,7 +101,7 @@ impl Merging<'_> {
             std::mem::swap(&mut own, &mut other);
         }
         own.extend(other);
-        self.merged.0.union(a.as_u32(), b.as_u32());
+        self.merged.unite(a, b);
         let one = self.merged.find(a);
         self.graph.neighbours[one] = own;
         self.degree[one] = degree;

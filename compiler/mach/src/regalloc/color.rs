@@ -21,11 +21,13 @@ pub enum Colors {
 }
 
 /// Colours the nodes. `may` says which may be spilled, at which `cost`; others leave the graph
-/// last. Registers that are fixed to an entry have it from the start.
+/// last. Registers that are fixed to an entry have it from the start; others take that of one of
+/// their `partners` where they can.
 pub fn color<I: Instruction<Reg = VReg>>(
     func: &Function<I>,
     file: &RegisterFile<I::Class>,
     graph: &Graph,
+    partners: &SecondaryMap<VReg, Vec<VReg>>,
     cost: &SecondaryMap<VReg, f64>,
     may: impl Fn(VReg) -> bool,
 ) -> Colors {
@@ -55,6 +57,11 @@ pub fn color<I: Instruction<Reg = VReg>>(
             let mut groups = file.groups(width).filter(|&at| at >= from);
             groups.find(|&at| taken.is_free(at, width))
         };
+        let of_partner = partners[node].iter().filter_map(|&other| entry[other]);
+        if let Some(at) = of_partner.into_iter().find(|&at| taken.is_free(at, width)) {
+            entry[node] = Some(at);
+            continue;
+        }
         let found = match file.policy {
             Policy::Min => free(0),
             Policy::Spread => free(next).or_else(|| free(0)),

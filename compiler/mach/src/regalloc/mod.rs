@@ -1,7 +1,7 @@
 //! Register allocation by graph colouring, one register file after the other: pressure is brought
-//! down, copies are coalesced, registers are coloured, and what finds no entry is spilled, until
-//! all have one (Chaitin; Briggs, Cooper, Torczon, "Improvements to graph coloring register
-//! allocation", TOPLAS 1994).
+//! down, copies are coalesced, registers are coloured, both sides of a copy alike where that costs
+//! nothing, and what finds no entry is spilled, until all have one (Chaitin; Briggs, Cooper, Torczon,
+//! "Improvements to graph coloring register allocation", TOPLAS 1994).
 //!
 //! A file has one class of registers or several that alias: a value takes one entry, or an aligned
 //! group of several. What a target adds is a [`Spiller`]: which instructions only copy, where a
@@ -11,11 +11,13 @@
 //! interference graph is built, so that no instruction adds more edges than there are entries: time
 //! stays near linear in functions of many registers.
 
+mod bias;
 mod check;
 mod coalesce;
 mod color;
 mod graph;
 mod known;
+mod merged;
 mod pressure;
 mod spill;
 
@@ -32,6 +34,7 @@ pub use spill::{Home, Insertion, Spiller};
 
 use color::Colors;
 use graph::Graph;
+use merged::Merged;
 
 /// How an entry is chosen among those that are free.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -187,13 +190,20 @@ where
             }
             let cost = spill::costs(func, spiller);
             let may = |vreg| !temporaries.contains(vreg) && spiller.spills(func, vreg);
-            match color::color(func, file, &graph, &cost, may) {
+            let copies = if coalescing { bias::copies(func, file, spiller) } else { Vec::new() };
+            match color::color(func, file, &graph, &bias::partners(&copies), &cost, may) {
                 Colors::Found(entries) => {
                     for &node in &graph.nodes {
                         done.entries[node] = entries[node];
                         let end = u32::from(entries[node] + graph.width[node]);
                         done.used[number] = end.max(done.used[number]);
                     }
+                    let mut merged = Merged::new(func.vregs.len());
+                    let alike = |&(to, from): &(VReg, VReg)| entries[to] == entries[from];
+                    for (to, from) in copies.into_iter().filter(alike) {
+                        merged.unite(to, from);
+                    }
+                    merged.rewrite(func, spiller, &mut done);
                     break;
                 }
                 Colors::Spill(mut victims) => {

@@ -96,6 +96,42 @@ fn a_copy_that_goes_before_its_store_is_followed() {
     assert!(case.computes());
 }
 
+/// A copy between registers of many neighbours, which might cost an entry if they were one, goes
+/// where they happen to get the same entry.
+#[test]
+fn a_copy_goes_where_entries_agree() {
+    let mut func: Function<Toy> = Function::new("agree");
+    let mut fresh = |count| -> Vec<VReg> { (0..count).map(|_| func.vreg(Class::Word)).collect() };
+    let [a, b] = [(); 2].map(|()| fresh(1)[0]);
+    let mut insts = Vec::new();
+    let read = |dst: &VReg| Inst::Read { dst: *dst };
+    let show = |src: &VReg| Inst::Show { src: *src };
+    // Three values that interfere with each other, with two short ones, and with one side.
+    let (before, behind) = (fresh(3), fresh(3));
+    insts.extend(before.iter().map(read));
+    fresh(2).iter().for_each(|short| insts.extend([read(short), show(short)]));
+    insts.push(read(&a));
+    insts.extend(before.iter().map(show));
+    insts.push(Inst::Move { dst: b, src: a });
+    insts.extend(behind.iter().map(read));
+    insts.push(show(&b));
+    fresh(2).iter().for_each(|short| insts.extend([read(short), show(short)]));
+    insts.extend(behind.iter().map(show));
+    let before = straight(func, insts);
+    let slots = Slots { range: 0..8 * WORD, unit: WORD };
+    for policy in [Policy::Min, Policy::Spread] {
+        let files = files(4, 2, policy, false);
+        let mut after = before.clone();
+        let mut spiller = ToySpiller::new(slots.range.clone());
+        let allocation = allocate(&mut after, &files, &mut spiller, true).expect("there is room");
+        assert_eq!((allocation.spilled, allocation.coalesced), (0, 1), "{allocation:?}");
+        let before = before.clone();
+        let case = Case { before, after, allocation, files, slots: slots.clone() };
+        assert_eq!(case.check(), Ok(()));
+        assert!(case.computes());
+    }
+}
+
 /// Damages an allocation in one way.
 fn damage(case: &mut Case, random: &mut Rng) {
     let block = Block::from_u32(random.below(case.after.blocks.len() as u64) as u32);
