@@ -16,6 +16,17 @@ use crate::{InstData, VReg};
 /// Of those that are ready, so many are looked at.
 const LOOK: usize = 48;
 
+/// How far before its turn in the program an instruction may come, in instructions: each is tried, and
+/// what takes least time is taken. Where a block computes the same of many values, a short way ahead
+/// keeps as many of them under way as there are registers for.
+const WINDOWS: [usize; 4] = [usize::MAX, 256, 128, 64];
+
+/// Of the cycles of an order, the part that another one has to save.
+const MUCH: u32 = 16;
+
+/// How many times as far what is to come first may come.
+const EARLY: usize = 2;
+
 /// What of registers matters to the order of a block.
 pub struct Pressure<'a, C> {
     /// The class of a register; `None` for one that is not counted.
@@ -37,6 +48,28 @@ pub fn schedule<I: Instruction<Reg = VReg>>(
     hazards: &Hazards,
     pressure: &Pressure<'_, I::Class>,
 ) -> Vec<usize> {
+    let windows = WINDOWS.iter().filter(|&&window| window == usize::MAX || window < insts.len());
+    let orders = windows.map(|&window| {
+        let latency = |from: usize, edge: &Edge| latency(from, edge);
+        within(window, insts, graph, latency, &priority, hazards, pressure)
+    });
+    // The times are estimates: a shorter way ahead has to save something.
+    let best =
+        orders.reduce(|best, other| if other.1 < best.1 - best.1 / MUCH { other } else { best });
+    best.map(|(order, _)| order).unwrap_or_default()
+}
+
+/// An order in which no instruction comes further than `window` before its turn, and the cycles that it
+/// takes.
+fn within<I: Instruction<Reg = VReg>>(
+    window: usize,
+    insts: &[InstData<I>],
+    graph: &DependenceGraph,
+    latency: impl Fn(usize, &Edge) -> u32,
+    priority: impl Fn(usize) -> Priority,
+    hazards: &Hazards,
+    pressure: &Pressure<'_, I::Class>,
+) -> (Vec<usize>, u32) {
     let count = insts.len();
     let mut height = vec![0u32; count];
     for from in (0..count).rev() {
@@ -54,6 +87,11 @@ pub fn schedule<I: Instruction<Reg = VReg>>(
     // By what is to come first: the priority, the longest way to the end, the program.
     let mut ready: BTreeSet<(Priority, Reverse<u32>, usize)> = BTreeSet::new();
     let mut in_order: BTreeSet<usize> = BTreeSet::new();
+    // Ready, but too far ahead of the first instruction that is left: what is to come first, and others.
+    let mut ahead: [BTreeSet<usize>; 2] = Default::default();
+    let reaches = [window.saturating_mul(EARLY), window];
+    let mut issued = vec![false; count];
+    let mut first = 0;
     let mut in_flight = InFlight::new(hazards);
     let mut order = Vec::with_capacity(count);
     let mut clock = 0;
@@ -63,8 +101,14 @@ pub fn schedule<I: Instruction<Reg = VReg>>(
         {
             waiting.pop();
             coming -= usize::from(priority(at) < Priority::Last);
-            ready.insert((priority(at), Reverse(height[at]), at));
-            in_order.insert(at);
+            ahead[usize::from(priority(at) > Priority::First)].insert(at);
+        }
+        for (ahead, reach) in ahead.iter_mut().zip(reaches) {
+            while let Some(at) = ahead.first().copied().filter(|at| at - first < reach) {
+                ahead.remove(&at);
+                ready.insert((priority(at), Reverse(height[at]), at));
+                in_order.insert(at);
+            }
         }
         let usual =
             ready.iter().take_while(|(priority, ..)| *priority < Priority::Last || coming == 0);
@@ -94,6 +138,8 @@ pub fn schedule<I: Instruction<Reg = VReg>>(
         }
         live.issue(at);
         order.push(at);
+        issued[at] = true;
+        first += issued[first..].iter().take_while(|issued| **issued).count();
         for edge in &graph.successors[at] {
             earliest[edge.to] = earliest[edge.to].max(clock + latency(at, edge));
             degrees[edge.to] -= 1;
@@ -104,7 +150,7 @@ pub fn schedule<I: Instruction<Reg = VReg>>(
         }
         clock += 1;
     }
-    order
+    (order, clock)
 }
 
 /// A register of the block.
@@ -124,6 +170,8 @@ struct Live {
     writes: Vec<Vec<usize>>,
     now: Vec<u32>,
     limits: Vec<u32>,
+    /// Of each class, those that are live from the start to the end: no order frees them.
+    through: Vec<u32>,
     /// Whether a class was full and is not half empty yet.
     full: Vec<bool>,
 }
@@ -164,14 +212,16 @@ impl Live {
                 now[states[n].class] += 1;
             }
         }
+        let mut through = vec![0; pressure.limits.len()];
         for &vreg in pressure.live.1 {
             if let Some(n) = number(&mut states, vreg) {
                 states[n].reads += 1;
+                through[states[n].class] += u32::from(states[n].live);
             }
         }
         let limits = pressure.limits.iter().map(|&(_, limit)| limit).collect();
         let full = vec![false; pressure.limits.len()];
-        Live { states, reads, writes, now, limits, full }
+        Live { states, reads, writes, now, limits, through, full }
     }
 
     /// How many registers of a class more are live once an instruction has issued.
@@ -240,7 +290,8 @@ impl Live {
             }
         }
         for class in 0..self.limits.len() {
-            self.full[class] &= self.now[class] > self.limits[class] / 2;
+            let [now, limit, through] = [&self.now, &self.limits, &self.through].map(|n| n[class]);
+            self.full[class] &= now > through + limit.saturating_sub(through) / 2;
         }
     }
 }

@@ -4,10 +4,17 @@
 
 use cranelift_entity::SecondaryMap;
 use foldhash::{HashMap, HashMapExt};
-use nbcc_ir::{BinaryOp, Block, Dominators, Effect, Function, Mem, Op, Replacements, Space, Value};
+use nbcc_ir::{
+    BinaryOp, Block, Dominators, Effect, Function, Inst, Mem, Op, Replacements, Space, Value,
+};
 
 /// Replaces an instruction by an equal one that runs before it.
 pub fn run(func: &mut Function) -> bool {
+    run_where(func, |_, _| true)
+}
+
+/// The same for those of which `only` holds.
+pub fn run_where(func: &mut Function, only: impl Fn(&Function, Inst) -> bool) -> bool {
     let dominators = Dominators::new(func);
     let blocks: Vec<Block> = dominators.preorder().collect();
     // The results of equal operations. Behind the subtree of a block its entries are never of use
@@ -20,8 +27,8 @@ pub fn run(func: &mut Function) -> bool {
         insts.retain(|&inst| {
             func.insts[inst].op.for_each_arg_mut(|v| *v = replacements.resolve(*v));
             let op = &func.insts[inst].op;
-            let Some(value) = func.result(inst).filter(|_| func.insts[inst].results.len() == 1)
-            else {
+            let single = func.insts[inst].results.len() == 1 && only(func, inst);
+            let Some(value) = func.result(inst).filter(|_| single) else {
                 reads.pass(op);
                 return true;
             };

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use nbcc_ir::testing::Rng;
-use nbcc_isa::RegisterClass;
+use nbcc_isa::{Instruction, RegisterClass};
 use nbcc_mach::dependence::{Dependence, DependenceGraph, Edge};
 use nbcc_mach::prepass::{self, Pressure};
 use nbcc_mach::schedule::{Hazards, Priority, check, list_schedule_with};
@@ -228,6 +228,99 @@ fn reordered_blocks_compute_the_same() {
         }
     }
     assert!(moved > 2000, "{moved}");
+}
+
+/// When the last of instructions that issue in order and take `latency` cycles is done.
+fn cycles(insts: &[InstData<Toy>], order: &[usize], latency: u32) -> u32 {
+    let mut written: BTreeMap<VReg, u32> = BTreeMap::new();
+    let mut clock = 0;
+    for &at in order {
+        let issue = |clock: u32, vreg: VReg| clock.max(written.get(&vreg).copied().unwrap_or(0));
+        let (mut start, mut defs) = (clock, vec![]);
+        insts[at].inst.for_each_operand(|operand| {
+            start = issue(start, *operand.reg);
+            defs.extend(operand.role.writes().then_some(*operand.reg));
+        });
+        written.extend(defs.into_iter().map(|vreg| (vreg, start + latency)));
+        clock = start + 1;
+    }
+    clock
+}
+
+/// The most registers that are live at once, but those that are not written.
+fn most_live(insts: &[InstData<Toy>], order: &[usize]) -> usize {
+    let mut live: BTreeMap<VReg, ()> = BTreeMap::new();
+    let mut most = 0;
+    for &at in order.iter().rev() {
+        let mut reads = vec![];
+        insts[at].inst.for_each_operand(|operand| match operand.role.reads() {
+            true => reads.push(*operand.reg),
+            false => drop(live.remove(operand.reg)),
+        });
+        live.extend(reads.into_iter().filter(|vreg| vreg.as_u32() >= WORDS).map(|v| (v, ())));
+        most = most.max(live.len());
+    }
+    most
+}
+
+/// A block that computes the same of many values, more than there are registers for at once, keeps as
+/// many under way as there are: else they come one after another, and each waits for itself.
+#[test]
+fn as_many_values_are_under_way_as_there_are_registers_for() {
+    let [c, at] = [0, 1].map(VReg::from_u32);
+    let mut insts = Vec::new();
+    let mut last = WORDS;
+    let mut fresh = || {
+        last += 1;
+        VReg::from_u32(last)
+    };
+    for value in 0..16 {
+        let first = fresh();
+        insts.push(Inst::Load { dst: first, at, offset: value * BYTES });
+        let mut chain = first;
+        for _ in 0..8 {
+            let [a, b, sum] = [(); 3].map(|()| fresh());
+            insts.push(Inst::Mix { dst: a, a: chain, b: c });
+            insts.push(Inst::Mix { dst: b, a: chain, b: first });
+            insts.push(Inst::Mix { dst: sum, a, b });
+            chain = sum;
+        }
+        insts.push(Inst::Store { src: chain, at, offset: (16 + value) * BYTES });
+    }
+    let access = |offset, bytes| MemoryAccess {
+        memory: Memory::Near,
+        object: Some(0),
+        address: Some(AffineAddress::new([(at.as_u32(), 1)].into_iter(), offset)),
+        bytes,
+    };
+    let insts: Vec<InstData<Toy>> = insts
+        .into_iter()
+        .map(|inst| {
+            let mut data = InstData::new(inst, None);
+            if let Inst::Load { offset, .. } | Inst::Store { offset, .. } = inst {
+                data.accesses.push(access(offset, BYTES));
+            }
+            data
+        })
+        .collect();
+    let graph = DependenceGraph::new(&insts, units, is_fixed);
+    let limit = 14;
+    let pressure = Pressure {
+        class: &|vreg| (vreg.as_u32() >= WORDS).then_some(Class::Word),
+        limits: &[(Class::Word, limit)],
+        live: (&[], &[]),
+    };
+    let priority = |at: usize| match insts[at].inst {
+        Inst::Load { .. } => Priority::First,
+        _ => Priority::Usual,
+    };
+    let latency = 6;
+    let hazards = Hazards::default();
+    let order = prepass::schedule(&insts, &graph, |_, _| latency, priority, &hazards, &pressure);
+    assert_eq!(check(&insts, &order, units, is_fixed), Ok(()));
+    assert!(most_live(&insts, &order) <= limit as usize);
+    let taken = cycles(&insts, &order, latency);
+    assert!(taken < 2 * insts.len() as u32, "{taken} cycles for {} instructions", insts.len());
 }
 
 #[test]

@@ -1,12 +1,13 @@
 //! The passes of this target, in order: the only place that says so.
 
 use nbcc_base::Failed;
+use nbcc_ir::Op;
 use nbcc_pipeline::{Context, Fact, OptLevel, PassDesc, attempt, optional, pass};
 use nbcc_placement::{Message, Remark, RemarkKind};
 
 use crate::backend::provenance;
 use crate::configuration::{Configuration, Rematerialise, Unrolling};
-use crate::kernel::{KernelCall, Size};
+use crate::kernel::{Kernel, KernelCall, Size};
 use crate::passes::{
     addresses, fuse, increments, legalize, merge, place, reuse, share, sink, unroll,
 };
@@ -73,6 +74,13 @@ pub const PASSES: &[PassDesc<Compilation, Configuration>] = &[
         share_kernels,
         &[KERNELS],
         &[],
+    ),
+    optional(
+        "cse-lanes",
+        "compute vectors once of which lanes are picked",
+        OptLevel::O1,
+        cse_lanes,
+        &[KERNELS],
     ),
     pass(
         "addresses",
@@ -212,6 +220,18 @@ fn say_shared(state: &Compilation, cx: &mut Context<'_>, pass: &'static str) {
             terms: vec![],
         });
     }
+}
+
+/// Values of the control core are left alone: registers for those may be too few.
+fn cse_lanes(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {
+    let picking = |kernel: &&mut Kernel| addresses::picks_lanes(&kernel.func);
+    for kernel in state.kernels.iter_mut().filter(picking) {
+        nbcc_opt::cse::run_where(&mut kernel.func, |func, inst| {
+            let vector = func.result(inst).is_some_and(|value| func.ty(value).lanes > 1);
+            vector || matches!(func.insts[inst].op, Op::Extract(..))
+        });
+    }
+    Ok(())
 }
 
 fn make_addresses(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {

@@ -10,7 +10,8 @@ use nbcc_stages::{ElementType, Expr, ExprKind, Func, Param, RDom};
 
 use super::loops::{Loops, Point, own_place};
 use super::math::{plus, ramp, times};
-use crate::intrinsics::{PARAM, RANGE, at_most, call};
+use super::planes::with_lane;
+use crate::intrinsics::{PARAM, PGSM, RANGE, at_most, call};
 use crate::plan::{TiledIndex, inner_index};
 
 /// Lanes of a vector.
@@ -353,7 +354,8 @@ pub(super) fn within(b: &mut Builder<'_>, index: Value, start: i64, count: u32) 
     at_most(b, local, last)
 }
 
-/// Four elements, each of a plane of its own.
+/// Four elements, each of a plane of its own. Where four may be read at once, what a lane wants is
+/// read into that lane.
 fn load_planes(
     b: &mut Builder<'_>,
     element: Element,
@@ -361,10 +363,13 @@ fn load_planes(
     (x, lanes): (Value, [i64; 4]),
     (rest, inner): (&[Value], &[Plane]),
 ) -> Value {
-    let ty = Type { scalar: super::cx::scalar(element), lanes: 1 };
+    let scalar = super::cx::scalar(element);
     let mut value: Option<Value> = None;
     for (lane, shift) in (0u8..).zip(lanes) {
-        let mut place = vec![plus(b, x, shift)];
+        let begin = shift - i64::from(lane);
+        // Banks are read in atoms, scratchpads from any word on.
+        let together = b.func.mems[mem].space == PGSM || begin % LANES as i64 == 0;
+        let mut place = vec![plus(b, x, if together { begin } else { shift })];
         place.extend(rest);
         for plane in inner {
             place.push(match plane {
@@ -372,9 +377,12 @@ fn load_planes(
                 Plane::Lanes(vector) => b.value(Op::Extract(*vector, lane)),
             });
         }
+        let ty = Type { scalar, lanes: if together { WIDTH } else { 1 } };
         let loaded = b.load(ty, mem, place);
         value = Some(match value {
+            None if together => loaded,
             None => b.value(Op::Splat(loaded, WIDTH)),
+            Some(old) if together => with_lane(b, old, loaded, lane),
             Some(old) => b.value(Op::Insert(old, loaded, lane)),
         });
     }

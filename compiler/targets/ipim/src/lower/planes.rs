@@ -64,7 +64,7 @@ impl Body<'_> {
 }
 
 /// `all` with one lane of `other`.
-fn with_lane(b: &mut Builder<'_>, all: Value, other: Value, lane: u8) -> Value {
+pub(super) fn with_lane(b: &mut Builder<'_>, all: Value, other: Value, lane: u8) -> Value {
     let pick = (0..WIDTH).map(|l| if l == lane { WIDTH + l } else { l });
     b.value(Op::Shuffle(all, other, pick.collect()))
 }

@@ -4,6 +4,8 @@
 //! multiple of 4. What is not known to be aligned therefore goes through the engine's scratch in
 //! the scratchpad of its group, and so does a lane that has to move to lane 0.
 
+use std::collections::BTreeMap;
+
 use cranelift_entity::{PrimaryMap, SecondaryMap};
 use nbcc_ir::{BinaryOp, Block, Builder, Effect, Function, Mem, MemData, Op, Scalar, Type, Value};
 use nbcc_isa_ipim::{ATOM_BYTES, ELEMENT_BYTES, LANES, Machine};
@@ -33,9 +35,25 @@ pub fn run(kernel: &mut Kernel, machine: &Machine, params: &[u32]) {
         scratch,
         scratch_base,
         params,
-        extracted: None,
+        known: Known::default(),
     };
-    rewrite(&mut kernel.func, |b, _, op| pass.one(b, op));
+    let picks = picks_lanes(&kernel.func);
+    rewrite(&mut kernel.func, |b, _, op| pass.access(b, op));
+    if !picks {
+        return;
+    }
+    // Lanes of subscripts that became lanes of distances are picked no longer.
+    nbcc_opt::dce::run(&mut kernel.func);
+    pass.known = Known::default();
+    rewrite(&mut kernel.func, |b, _, op| match op {
+        Op::Extract(vector, lane) if *lane > 0 => Rewrite::Replace(pass.pick(b, *vector, *lane)),
+        _ => Rewrite::Keep,
+    });
+}
+
+/// Whether lanes have to move to lane 0.
+pub fn picks_lanes(func: &Function) -> bool {
+    func.insts.values().any(|data| matches!(data.op, Op::Extract(_, lane) if lane > 0))
 }
 
 struct Addresses<'a> {
@@ -49,12 +67,32 @@ struct Addresses<'a> {
     /// Where that of the first engine begins.
     scratch_base: u32,
     params: &'a [u32],
-    /// The vector that the engine's scratch holds for picking lanes, in this block.
-    extracted: Option<(Block, Value)>,
+    known: Known,
+}
+
+/// What was computed before in a block.
+#[derive(Default)]
+struct Known {
+    block: Option<Block>,
+    /// Distances in bytes by the subscripts of lanes, each with its stride.
+    distances: BTreeMap<Vec<(Value, u32)>, Value>,
+    /// The vector that the engine's scratch holds for picking lanes.
+    held: Option<Value>,
+    /// Lanes that were picked.
+    lanes: BTreeMap<(Value, u8), Value>,
+}
+
+impl Known {
+    /// Forgets what was computed in another block.
+    fn enter(&mut self, block: Block) {
+        if self.block != Some(block) {
+            *self = Known { block: Some(block), ..Known::default() };
+        }
+    }
 }
 
 impl Addresses<'_> {
-    fn one(&mut self, b: &mut Builder<'_>, op: &Op) -> Rewrite {
+    fn access(&mut self, b: &mut Builder<'_>, op: &Op) -> Rewrite {
         match op {
             Op::Load(ty, mem, subscripts) => {
                 let address = self.address(b, *mem, subscripts);
@@ -86,25 +124,31 @@ impl Addresses<'_> {
                 let value = call(b, LD_CONST, Effect::Pure, vec![], vec![address], Some(ty));
                 Rewrite::Replace(value.expect("constants have a value"))
             }
-            Op::Extract(vector, lane) if *lane > 0 => {
-                Rewrite::Replace(self.extract(b, *vector, *lane))
-            }
             _ => Rewrite::Keep,
         }
     }
 
-    fn address(&self, b: &mut Builder<'_>, mem: Mem, subscripts: &[Value]) -> Value {
-        let data = &self.mems[mem];
+    /// Subscripts that are lanes of vectors are multiplied and added as vectors, so that it is done once
+    /// for all lanes and for all accesses with the same ones.
+    fn address(&mut self, b: &mut Builder<'_>, mem: Mem, subscripts: &[Value]) -> Value {
+        let extents = extents(&self.mems[mem]);
         let mut stride = ELEMENT_BYTES;
-        let mut sum: Option<Value> = None;
-        for (&subscript, extent) in subscripts.iter().zip(extents(data)) {
-            let term = b.imul_imm(subscript, stride as i32);
-            sum = Some(match sum {
-                None => term,
-                Some(sum) => b.iadd(sum, term),
-            });
+        let mut terms: Vec<Value> = Vec::new();
+        let mut picks: BTreeMap<u8, Vec<(Value, u32)>> = BTreeMap::new();
+        for (&subscript, extent) in subscripts.iter().zip(extents) {
+            match b.func.def_op(subscript) {
+                Some(&Op::Extract(vector, lane)) => {
+                    picks.entry(lane).or_default().push((vector, stride));
+                }
+                _ => terms.push(b.imul_imm(subscript, stride as i32)),
+            }
             stride = stride.wrapping_mul(extent);
         }
+        for (lane, vectors) in picks {
+            let distances = self.distances(b, vectors);
+            terms.push(b.value(Op::Extract(distances, lane)));
+        }
+        let sum = terms.into_iter().reduce(|sum, term| b.iadd(sum, term));
         if !self.args.contains(&mem) {
             let base = self.mem_base[mem] as i32;
             return match sum {
@@ -273,19 +317,41 @@ impl Addresses<'_> {
         self.copy(b, ST_PGSM, mem, atom, scratch);
     }
 
+    /// The sum of vectors of subscripts times strides.
+    fn distances(&mut self, b: &mut Builder<'_>, vectors: Vec<(Value, u32)>) -> Value {
+        self.known.enter(b.block());
+        if let Some(&known) = self.known.distances.get(&vectors) {
+            return known;
+        }
+        let product = |b: &mut Builder<'_>, &(vector, stride): &(Value, u32)| {
+            let stride = b.constant(b.func.ty(vector), stride.into());
+            b.imul(vector, stride)
+        };
+        let products: Vec<Value> = vectors.iter().map(|term| product(b, term)).collect();
+        let sum = products.into_iter().reduce(|x, y| b.iadd(x, y)).expect("a subscript");
+        self.known.distances.insert(vectors, sum);
+        sum
+    }
+
     /// Brings a lane to lane 0: the vector goes to the second half of the scratch and is read back
     /// from that lane on.
-    fn extract(&mut self, b: &mut Builder<'_>, vector: Value, lane: u8) -> Value {
+    fn pick(&mut self, b: &mut Builder<'_>, vector: Value, lane: u8) -> Value {
+        self.known.enter(b.block());
+        if let Some(&known) = self.known.lanes.get(&(vector, lane)) {
+            return known;
+        }
         let half = (SCRATCH_BYTES / 2) as i32;
         let scratch = self.scratch(b);
         let place = b.iadd_imm(scratch, half);
-        if self.extracted != Some((b.block(), vector)) {
+        if self.known.held != Some(vector) {
             self.write(b, WR_PGSM, self.scratch, place, vector);
-            self.extracted = Some((b.block(), vector));
+            self.known.held = Some(vector);
         }
         let place = b.iadd_imm(place, i32::from(lane) * ELEMENT_BYTES as i32);
         let ty = b.func.ty(vector).with_lanes(1);
-        self.read(b, RD_PGSM, self.scratch, place, ty)
+        let picked = self.read(b, RD_PGSM, self.scratch, place, ty);
+        self.known.lanes.insert((vector, lane), picked);
+        picked
     }
 }
 
@@ -307,6 +373,7 @@ fn low_bits(func: &Function, value: Value, depth: u32) -> (u32, u32) {
     }
     let (op, x, y) = match func.def_op(value) {
         Some(Op::Binary(op, x, y)) => (op, x, y),
+        Some(Op::Extract(vector, _)) => return low_bits(func, *vector, depth - 1),
         // Objects begin with an atom.
         Some(Op::Intrinsic(call)) if call.name == ARG => return (ATOM_BYTES.ilog2(), 0),
         _ => return UNKNOWN,

@@ -61,7 +61,8 @@ impl Files {
 /// Decides where every value that is wanted lives. Panics where control flow depends on data: the
 /// front half makes no such kernel.
 pub fn place(func: &Function) -> Places {
-    let (uniform, scalar) = capabilities(func);
+    let (uniform, mut scalar) = capabilities(func);
+    add_address_sums(func, &mut scalar);
     let home = |value: Value| if scalar.contains(value) { Addr } else { Data };
     let mut wanted: SecondaryMap<Value, Files> = SecondaryMap::new();
     let mut work: Vec<(Value, RegClass)> = Vec::new();
@@ -296,6 +297,49 @@ fn capabilities(func: &Function) -> (EntitySet<Value>, EntitySet<Value>) {
         }
     }
     (uniform, scalar)
+}
+
+/// Adds what is computed of data and of something in AddrRF, and only to be an address: then the data
+/// is copied to AddrRF, once for all that is computed of it, instead of each result.
+fn add_address_sums(func: &Function, scalar: &mut EntitySet<Value>) {
+    let mut elsewhere: EntitySet<Value> = EntitySet::new();
+    let mut sums: Vec<(Value, Value, Value)> = Vec::new();
+    for &block in &func.layout {
+        for &inst in &func.blocks[block].insts {
+            let op = &func.insts[inst].op;
+            match (op, func.result(inst)) {
+                (&Op::Binary(op, x, y), Some(result)) if integer(op) => {
+                    let ty = func.ty(result);
+                    match ty.scalar == Scalar::I32 && !ty.is_vector() {
+                        true => sums.push((result, x, y)),
+                        false => elsewhere.extend([x, y]),
+                    }
+                }
+                _ => {
+                    let pure = op.effect() == Effect::Pure;
+                    for (k, arg) in op.args().into_iter().enumerate() {
+                        if pure || operand_place(op, k, || Data) != Addr {
+                            elsewhere.insert(arg);
+                        }
+                    }
+                }
+            }
+        }
+        func.terminator(block).for_each_arg(|arg| {
+            elsewhere.insert(arg);
+        });
+    }
+    // Operands come before what is computed of them, but where blocks are laid out otherwise.
+    for &(result, x, y) in sums.iter().rev() {
+        if elsewhere.contains(result) {
+            elsewhere.extend([x, y]);
+        }
+    }
+    for &(result, x, y) in &sums {
+        if !elsewhere.contains(result) && (scalar.contains(x) || scalar.contains(y)) {
+            scalar.insert(result);
+        }
+    }
 }
 
 fn closed(set: &EntitySet<Value>, op: &Op, ids: &[&str]) -> bool {
