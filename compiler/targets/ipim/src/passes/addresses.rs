@@ -49,6 +49,8 @@ pub fn run(kernel: &mut Kernel, machine: &Machine, params: &[u32]) {
         Op::Extract(vector, lane) if *lane > 0 => Rewrite::Replace(pass.pick(b, *vector, *lane)),
         _ => Rewrite::Keep,
     });
+    // Not all of them are wanted.
+    nbcc_opt::dce::run(&mut kernel.func);
 }
 
 /// Whether lanes have to move to lane 0.
@@ -76,8 +78,6 @@ struct Known {
     block: Option<Block>,
     /// Distances in bytes by the subscripts of lanes, each with its stride.
     distances: BTreeMap<Vec<(Value, u32)>, Value>,
-    /// The vector that the engine's scratch holds for picking lanes.
-    held: Option<Value>,
     /// Lanes that were picked.
     lanes: BTreeMap<(Value, u8), Value>,
 }
@@ -334,7 +334,7 @@ impl Addresses<'_> {
     }
 
     /// Brings a lane to lane 0: the vector goes to the second half of the scratch and is read back
-    /// from that lane on.
+    /// from that lane on. The other lanes are read with it, so that it goes there once.
     fn pick(&mut self, b: &mut Builder<'_>, vector: Value, lane: u8) -> Value {
         self.known.enter(b.block());
         if let Some(&known) = self.known.lanes.get(&(vector, lane)) {
@@ -343,15 +343,14 @@ impl Addresses<'_> {
         let half = (SCRATCH_BYTES / 2) as i32;
         let scratch = self.scratch(b);
         let place = b.iadd_imm(scratch, half);
-        if self.known.held != Some(vector) {
-            self.write(b, WR_PGSM, self.scratch, place, vector);
-            self.known.held = Some(vector);
+        self.write(b, WR_PGSM, self.scratch, place, vector);
+        let ty = b.func.ty(vector);
+        for lane in 1..ty.lanes {
+            let place = b.iadd_imm(place, i32::from(lane) * ELEMENT_BYTES as i32);
+            let picked = self.read(b, RD_PGSM, self.scratch, place, ty.with_lanes(1));
+            self.known.lanes.insert((vector, lane), picked);
         }
-        let place = b.iadd_imm(place, i32::from(lane) * ELEMENT_BYTES as i32);
-        let ty = b.func.ty(vector).with_lanes(1);
-        let picked = self.read(b, RD_PGSM, self.scratch, place, ty);
-        self.known.lanes.insert((vector, lane), picked);
-        picked
+        self.known.lanes[&(vector, lane)]
     }
 }
 

@@ -3,16 +3,18 @@
 //! have in common (Allen, Cocke, Kennedy, "Reduction of Operator Strength", 1981, applied along a
 //! block). The addresses of an unrolled loop then take a handful of registers, not one each.
 //!
-//! There are no immediates in `calc_arf`: every distance is a register, too.
+//! There are no immediates in `calc_arf`: every distance is a register, too. Nor are there in `calc_crf`:
+//! addresses of requests are made of each other in the same way.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 use nbcc_analysis::sum::sum_of;
 use nbcc_ir::{
     BinaryOp, Block, Constant, Dominators, Function, Inst, Mem, Op, Positions, Type, Value,
 };
 
-use crate::intrinsics::{LD_PGSM, LD_RF, RD_PGSM, RD_VSM, ST_PGSM, ST_RF, WR_PGSM, WR_VSM};
+use crate::intrinsics::{LD_PGSM, LD_RF, RD_PGSM, RD_VSM, REQ, ST_PGSM, ST_RF, WR_PGSM, WR_VSM};
 
 /// How many registers for addresses and distances the blocks of a kernel may take from outside before
 /// addresses are made of each other.
@@ -52,12 +54,33 @@ struct Base {
     block: Option<Block>,
 }
 
-/// Makes addresses of each other in the blocks that have many.
+/// Makes addresses of each other in the blocks that have many: those that engines take, and those of
+/// requests, which the control core takes.
 pub fn run(func: &mut Function) {
+    for operands in [of_engines, of_requests] {
+        run_for(func, operands);
+    }
+}
+
+/// The operands of an access of engines that are addresses.
+fn of_engines(name: &str) -> Range<usize> {
+    match name {
+        LD_PGSM | ST_PGSM => 0..2,
+        LD_RF | ST_RF | RD_PGSM | WR_PGSM | RD_VSM | WR_VSM => 0..1,
+        _ => 0..0,
+    }
+}
+
+/// The operands of a request that are addresses.
+fn of_requests(name: &str) -> Range<usize> {
+    if name == REQ { 4..6 } else { 0..0 }
+}
+
+fn run_for(func: &mut Function, operands: fn(&str) -> Range<usize>) {
     let positions = Positions::new(func);
     let mut distances: BTreeMap<u32, Value> = BTreeMap::new();
     let blocks: Vec<(Block, Vec<Use>)> =
-        func.layout.iter().map(|&block| (block, uses(func, block))).collect();
+        func.layout.iter().map(|&block| (block, uses(func, block, operands))).collect();
     let mut all = BTreeSet::new();
     for (block, uses) in &blocks {
         held(func, &positions, *block, uses, &mut all);
@@ -74,17 +97,12 @@ pub fn run(func: &mut Function) {
     }
 }
 
-/// The addresses in AddrRF that a block takes, in its order.
-fn uses(func: &Function, block: Block) -> Vec<Use> {
+/// The addresses that a block takes, in its order.
+fn uses(func: &Function, block: Block, operands: fn(&str) -> Range<usize>) -> Vec<Use> {
     let mut uses = Vec::new();
     for &inst in &func.blocks[block].insts {
         let Op::Intrinsic(call) = &func.insts[inst].op else { continue };
-        let addresses = match call.name {
-            LD_PGSM | ST_PGSM => 2,
-            LD_RF | ST_RF | RD_PGSM | WR_PGSM | RD_VSM | WR_VSM => 1,
-            _ => 0,
-        };
-        for operand in 0..addresses {
+        for operand in operands(call.name) {
             let value = call.args[operand];
             if func.splat_constant(value).is_none() && func.ty(value) == Type::I32 {
                 uses.push(Use { inst, operand, value });
