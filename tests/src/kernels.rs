@@ -115,7 +115,7 @@ pub fn check(
 
 /// The launch file in a folder of its own, so that results are written there; data is found where
 /// it is.
-fn prepare(place: &Path, folder: &Path, case: &Case) -> Result<PathBuf, String> {
+pub fn prepare(place: &Path, folder: &Path, case: &Case) -> Result<PathBuf, String> {
     let text = std::fs::read_to_string(folder.join(&case.launch)).map_err(|e| e.to_string())?;
     let data = folder.join("data");
     let text = text.replace("\"data/", &format!("\"{}/", data.display()));

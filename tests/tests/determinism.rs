@@ -1,6 +1,6 @@
 //! The same program, data and machine give the same bytes, whatever the number of threads.
 
-use nbcc_tests::{case, command};
+use nbcc_tests::{case, command, kernels, root};
 
 const NBCC: &str = env!("CARGO_BIN_EXE_nbcc-under-test");
 
@@ -36,4 +36,47 @@ fn compilation_gives_the_same_bytes() {
         std::fs::read(folder.path().join("out")).expect("an output")
     };
     assert!(compile() == compile());
+}
+
+/// Kernels without time: what they write, print and count, and how they fail.
+#[test]
+fn kernels_do_not_depend_on_threads() {
+    let mut count = 0;
+    for (target, folder) in
+        [("mpu", "tests/cuda"), ("mpu", "examples/mpu"), ("tom", "examples/tom")]
+    {
+        let folder = root().join(folder);
+        for case in kernels::cases(&folder) {
+            let place = tempfile::tempdir().expect("a folder");
+            let launch = kernels::prepare(place.path(), &folder, &case).expect("a launch file");
+            let run = |line: &str| {
+                command::run(command::command(NBCC, line, place.path())).expect("nbcc runs")
+            };
+            let source = folder.join(&case.ptx[0].file);
+            let compiled =
+                run(&format!("nbcc compile {} --target {target} -o k.nbx", source.display()));
+            assert_eq!(compiled.code, Some(0), "{}: {}", case.name, compiled.stderr);
+            let run = |threads: u32| {
+                let outcome = run(&format!(
+                    "NBCC_THREADS={threads} nbcc run k.nbx --fast --max-cycles 1000000 --launch {} \
+                     --stats stats.json",
+                    launch.display()
+                ));
+                let read = |name: &str| std::fs::read(place.path().join(name)).ok();
+                let output = |buffer: &str| read(&format!("{}.{buffer}.out.npy", case.name));
+                let outputs: Vec<_> = case.outputs.iter().map(|of| output(&of.buffer)).collect();
+                (outcome, read("stats.json"), outputs)
+            };
+            let one = run(1);
+            for threads in [2, 3] {
+                assert!(
+                    run(threads) == one,
+                    "{}: {threads} threads give something else",
+                    case.name
+                );
+            }
+            count += 1;
+        }
+    }
+    assert!(count > 100, "{count} cases");
 }

@@ -152,12 +152,17 @@ impl Memory {
             && self.index_of(address).is_some_and(|index| self.allocations[index].read_only)
     }
 
-    /// The bytes of an access. `near` remembers the allocation from call to call.
+    /// Where an access begins in its allocation, whose number is in `near` then.
     ///
     /// # Errors
     /// It is not in one allocation.
     #[inline]
-    pub fn read(&self, address: u64, bytes: usize, near: &mut usize) -> Result<&[u8], AccessError> {
+    pub(crate) fn locate(
+        &self,
+        address: u64,
+        bytes: usize,
+        near: &mut usize,
+    ) -> Result<usize, AccessError> {
         let inside = |a: &Allocation| {
             let offset = address.wrapping_sub(a.base);
             (offset < a.bytes.len() as u64).then_some(offset as usize)
@@ -168,7 +173,49 @@ impl Memory {
             at = inside(&self.allocations[*near]);
         }
         let offset = at.ok_or(AccessError::OutOfBounds)?;
-        self.allocations[*near].bytes.get(offset..offset + bytes).ok_or(AccessError::OutOfBounds)
+        match offset + bytes <= self.allocations[*near].bytes.len() {
+            true => Ok(offset),
+            false => Err(AccessError::OutOfBounds),
+        }
+    }
+
+    /// The same of one that writes.
+    ///
+    /// # Errors
+    /// It is not in one allocation, or in one that may only be read.
+    #[inline]
+    pub(crate) fn locate_write(
+        &self,
+        address: u64,
+        bytes: usize,
+        near: &mut usize,
+    ) -> Result<usize, AccessError> {
+        let offset = self.locate(address, bytes, near)?;
+        match self.allocations[*near].read_only {
+            true => Err(AccessError::ReadOnly),
+            false => Ok(offset),
+        }
+    }
+
+    /// What an allocation holds.
+    #[inline]
+    pub(crate) fn contents(&self, number: usize) -> &[u8] {
+        &self.allocations[number].bytes
+    }
+
+    /// The same, to be changed.
+    pub(crate) fn contents_mut(&mut self, number: usize) -> &mut [u8] {
+        &mut self.allocations[number].bytes
+    }
+
+    /// The bytes of an access. `near` remembers the allocation from call to call.
+    ///
+    /// # Errors
+    /// It is not in one allocation.
+    #[inline]
+    pub fn read(&self, address: u64, bytes: usize, near: &mut usize) -> Result<&[u8], AccessError> {
+        let offset = self.locate(address, bytes, near)?;
+        Ok(&self.allocations[*near].bytes[offset..offset + bytes])
     }
 
     /// The bytes of an access, to be changed.
@@ -182,13 +229,8 @@ impl Memory {
         bytes: usize,
         near: &mut usize,
     ) -> Result<&mut [u8], AccessError> {
-        self.read(address, bytes, near)?;
-        let a = &mut self.allocations[*near];
-        if a.read_only {
-            return Err(AccessError::ReadOnly);
-        }
-        let offset = (address - a.base) as usize;
-        Ok(&mut a.bytes[offset..offset + bytes])
+        let offset = self.locate_write(address, bytes, near)?;
+        Ok(&mut self.allocations[*near].bytes[offset..offset + bytes])
     }
 
     /// The bytes of a copy by the host, which may write constant data too.

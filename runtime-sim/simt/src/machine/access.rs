@@ -9,6 +9,7 @@ use crate::{LANES, Mask, Words, lanes_of};
 use nbcc_isa_simt::operands::{AtomOp, AtomType, AtomWideType, Space};
 use nbcc_isa_simt::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, WINDOW_BYTES};
 
+use crate::machine::ahead::Change;
 use crate::machine::fault::FaultKind;
 use crate::machine::view::View;
 use crate::machine::warp::{ALL, Wides, local_stride};
@@ -207,8 +208,18 @@ impl Spaces<'_> {
             }
         }
         let total = shape.bytes();
+        // Lanes beside each other often want the same; local memory is another one for each.
+        let alike = !matches!(space, Space::Local | Space::Generic);
+        let mut before = None;
         for lane in lanes_of(mask) {
             let address = addresses[lane];
+            if let Some((same, at)) = before
+                && same == address
+            {
+                out.iter_mut().for_each(|word| word[lane] = word[at]);
+                continue;
+            }
+            before = alike.then_some((address, lane));
             let bytes = match self.bytes(space, lane, address, total) {
                 Ok(bytes) => bytes,
                 Err(error) => {
@@ -292,6 +303,9 @@ impl Spaces<'_> {
         for lane in lanes_of(mask) {
             let address = addresses[lane];
             let seen = if space == Space::Generic { resolve(address).0 } else { space };
+            if matches!(seen, Space::Global | Space::Const) {
+                self.memory.see(address, bytes, self.near);
+            }
             let error = match self.bytes_mut(space, lane, address, bytes) {
                 Ok(place) => {
                     let mut old = [0; 8];
@@ -308,6 +322,37 @@ impl Spaces<'_> {
             return Err((lane, self.fault(error, what, (space, address, bytes))));
         }
         Ok(out)
+    }
+
+    /// As [`Spaces::atomic`], where nobody looks at the old contents.
+    pub fn reduce(
+        &mut self,
+        space: Space,
+        addresses: &Wides,
+        mask: Mask,
+        of_lane: impl Fn(usize) -> Change,
+    ) -> Result<(), LaneFault> {
+        for lane in lanes_of(mask) {
+            let (address, change) = (addresses[lane], of_lane(lane));
+            let seen = if space == Space::Generic { resolve(address).0 } else { space };
+            if matches!(seen, Space::Global | Space::Const) {
+                let done = aligned(address, change.bytes)
+                    .and_then(|()| self.memory.change(address, change, self.near));
+                match done {
+                    Ok(true) => continue,
+                    Ok(false) => {}
+                    Err(error) => {
+                        let what = "atomic operation";
+                        let fault = self.fault(error, what, (space, address, change.bytes));
+                        return Err((lane, fault));
+                    }
+                }
+            }
+            self.atomic(space, change.bytes, addresses, 1 << lane, |_, global, old| {
+                atomic_result(change.op, change.ty, global, old, change.operand)
+            })?;
+        }
+        Ok(())
     }
 
     /// The bytes at a generic address of a lane up to a zero.

@@ -9,8 +9,8 @@ use nbcc_sim_engine::Progress;
 
 use crate::machine::context::{Context, State};
 use crate::machine::fault::Fault;
-use crate::machine::grid;
 use crate::machine::launch::Launch;
+use crate::machine::parallel::{self, Kept};
 use crate::machine::statistics::Counters;
 use crate::machine::view::View;
 
@@ -20,6 +20,7 @@ pub struct Device {
     machine: Machine,
     memory: Memory,
     launches: u64,
+    kept: Kept,
 }
 
 /// A program that a device has loaded: its variables have addresses.
@@ -34,7 +35,7 @@ pub struct Module {
 pub struct RunOptions {
     /// Cycles of a core after which it is given up.
     pub max_cycles: u64,
-    /// Threads of the host that a model of time may run on; what happens does not depend on them.
+    /// Threads of the host that it may run on; what happens does not depend on them.
     pub threads: usize,
 }
 
@@ -167,7 +168,7 @@ impl Device {
     /// has.
     pub fn new(machine: Machine, memory_limit: u64) -> Device {
         let limit = memory_limit.min(machine.limits.memory_bytes);
-        Device { memory: Memory::new(limit), machine, launches: 0 }
+        Device { memory: Memory::new(limit), machine, launches: 0, kept: Kept::default() }
     }
 
     /// Bytes that its memory may take of the host's when nothing else is said.
@@ -271,12 +272,15 @@ impl Device {
         output: &mut Vec<u8>,
         progress: &mut dyn FnMut(Progress),
     ) -> Result<Counters, LaunchError> {
-        self.launch_by(module, launch, output, |context, state| {
-            grid::run(context, state, options.max_cycles, progress)?;
+        let mut kept = std::mem::take(&mut self.kept);
+        let ran = self.launch_by(module, launch, output, |context, state| {
+            parallel::run(context, state, options, &mut kept, progress)?;
             let cycles = state.counters.cores.iter().copied().max().unwrap_or(0);
             state.counters.finish(cycles);
             Ok(())
-        })
+        });
+        self.kept = kept;
+        ran
     }
 
     /// Checks a launch and has `run` run it, which may say when what happens. Cycles are for it to

@@ -6,9 +6,11 @@
 //! (`grid`); a block runs its warps in turn (`block`); a warp executes instructions one by
 //! one for the threads of its current path (`execute`): those that compute (`compute`,
 //! `float`), that access memory (`transfer`), and those among lanes (`collective`).
-//! Everything is done in one order, so that the same launch always ends the same way.
+//! Everything is done in one order, so that the same launch always ends the same way; on several threads
+//! blocks run beside those before them where that cannot be told from it (`parallel`, `ahead`).
 
 pub mod access;
+pub mod ahead;
 mod alu;
 pub mod block;
 mod collective;
@@ -20,6 +22,7 @@ pub mod fault;
 mod float;
 pub mod grid;
 pub mod launch;
+pub mod parallel;
 mod pending;
 mod printf;
 pub mod statistics;

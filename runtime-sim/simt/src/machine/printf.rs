@@ -23,7 +23,7 @@ struct Spec {
 const MAX_WIDTH: usize = 4096;
 
 /// What a launch prints beyond so many bytes is dropped, as a device's buffer does.
-const MAX_OUTPUT: usize = 1 << 26;
+pub const MAX_OUTPUT: usize = 1 << 26;
 
 struct Arguments<'a, 'b> {
     spaces: &'a mut Spaces<'b>,

@@ -111,6 +111,21 @@ impl Counters {
         }
     }
 
+    /// Zeros for a part of the same launch.
+    pub(crate) fn zeros(&self) -> Counters {
+        let mut zeros = self.clone();
+        zeros.clear();
+        zeros
+    }
+
+    /// Forgets what a part of a launch has counted.
+    pub(crate) fn clear(&mut self) {
+        self.issued.fill(0);
+        self.threads.fill(0);
+        self.cores.fill(0);
+        self.divergent = 0;
+    }
+
     /// An instruction is issued for some threads.
     #[inline(always)]
     pub(crate) fn issue(&mut self, pc: u32, lanes: Mask) {

@@ -7,6 +7,7 @@ use nbcc_isa_simt::{Op, PhysReg};
 use crate::machine::access::{
     self, LaneFault, Shape, Spaces, atomic_operation, atomic_result, atomic_type, atomic_wide_type,
 };
+use crate::machine::ahead::Change;
 use crate::machine::alu::{map, map2, truncate};
 use crate::machine::context::{Context, Place, State, first};
 use crate::machine::fault::FaultKind;
@@ -77,7 +78,7 @@ fn with_spaces<T>(
 }
 
 /// Whether a loop of such accesses may wait for other threads.
-fn polls(op: &Op<PhysReg>) -> bool {
+pub fn polls(op: &Op<PhysReg>) -> bool {
     match op {
         Op::Ld { order, .. } | Op::LdWide { order, .. } => *order != Order::Weak,
         Op::Atom { .. } | Op::AtomWide { .. } | Op::AtomCas { .. } | Op::AtomCasWide { .. } => true,
@@ -140,7 +141,16 @@ fn access_memory(
             warp.set_word(*dst, act, &truncate(&old));
         }
         Op::Red { op, ty, space, base, offset, src, .. } => {
-            change(warp, spaces, (*op, *ty, *space), base, offset.0, act, *src)?;
+            let (bytes, op, ty) = (ty.bytes() as usize, atomic_operation(*op), atomic_type(*ty));
+            let addresses = warp.addresses(base, offset.0);
+            let operand = warp.word(*src);
+            let cut = u64::MAX >> (64 - 8 * bytes);
+            spaces.reduce(*space, &addresses, act, |lane| Change {
+                op,
+                ty,
+                bytes,
+                operand: u64::from(operand[lane]) & cut,
+            })?;
         }
         Op::AtomWide { op, ty, space, dst, base, offset, src, .. } => {
             let (op, ty) = (atomic_operation(*op), atomic_wide_type(*ty));
@@ -155,8 +165,11 @@ fn access_memory(
             let (op, ty) = (atomic_operation(*op), atomic_wide_type(*ty));
             let addresses = warp.addresses(base, offset.0);
             let operand = warp.wide(*src);
-            spaces.atomic(*space, 8, &addresses, act, |lane, global, old| {
-                atomic_result(op, ty, global, old, operand[lane])
+            spaces.reduce(*space, &addresses, act, |lane| Change {
+                op,
+                ty,
+                bytes: 8,
+                operand: operand[lane],
             })?;
         }
         Op::AtomCas { ty, space, dst, base, offset, expected, new, .. } => {

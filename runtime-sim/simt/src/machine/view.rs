@@ -1,6 +1,8 @@
 //! Memory of the machine as an instruction sees it: all of it, or, where several cores go ahead at once,
-//! what it was before them, with a log of what is stored.
+//! what it was before them, with a log of what is stored, or, where blocks do, with what they store over
+//! it.
 
+use crate::machine::ahead::{Ahead, Change};
 use crate::memory::{AccessError, Memory};
 
 /// What was stored and is still to come to memory, in its order.
@@ -49,6 +51,8 @@ pub enum View<'a> {
     Whole(&'a mut Memory),
     /// What it was, while others see it too. What is stored is not seen in it.
     Before(&'a Memory, &'a mut Log),
+    /// What it was, while others see it too, with what is stored over it.
+    Ahead(&'a Memory, &'a mut Ahead),
 }
 
 impl View<'_> {
@@ -58,15 +62,16 @@ impl View<'_> {
         match self {
             View::Whole(memory) => View::Whole(memory),
             View::Before(memory, log) => View::Before(memory, log),
+            View::Ahead(memory, ahead) => View::Ahead(memory, ahead),
         }
     }
 
-    /// What is there.
+    /// Which allocations are there.
     #[inline]
-    pub fn memory(&self) -> &Memory {
+    fn memory(&self) -> &Memory {
         match self {
             View::Whole(memory) => memory,
-            View::Before(memory, _) => memory,
+            View::Before(memory, _) | View::Ahead(memory, _) => memory,
         }
     }
 
@@ -77,7 +82,7 @@ impl View<'_> {
     pub fn whole(&mut self) -> &mut Memory {
         match self {
             View::Whole(memory) => memory,
-            View::Before(..) => panic!("memory that others see too"),
+            View::Before(..) | View::Ahead(..) => panic!("memory that others see too"),
         }
     }
 
@@ -86,8 +91,44 @@ impl View<'_> {
     /// # Errors
     /// As there.
     #[inline]
-    pub fn read(&self, address: u64, bytes: usize, near: &mut usize) -> Result<&[u8], AccessError> {
-        self.memory().read(address, bytes, near)
+    pub fn read(
+        &mut self,
+        address: u64,
+        bytes: usize,
+        near: &mut usize,
+    ) -> Result<&[u8], AccessError> {
+        match self {
+            View::Whole(memory) => memory.read(address, bytes, near),
+            View::Before(memory, _) => memory.read(address, bytes, near),
+            View::Ahead(memory, ahead) => ahead.read(memory, address, bytes, near),
+        }
+    }
+
+    /// What is written next depends on what these bytes hold.
+    #[inline]
+    pub fn see(&mut self, address: u64, bytes: usize, near: &mut usize) {
+        if let View::Ahead(memory, ahead) = self {
+            // What is wrong with the access is told when it writes.
+            let _ = ahead.read(memory, address, bytes, near);
+        }
+    }
+
+    /// Makes a change later whose result nobody looks at, if that is how this memory is changed.
+    ///
+    /// # Errors
+    /// As of [`View::write`].
+    pub fn change(
+        &mut self,
+        address: u64,
+        change: Change,
+        near: &mut usize,
+    ) -> Result<bool, AccessError> {
+        match self {
+            View::Whole(_) | View::Before(..) => Ok(false),
+            View::Ahead(memory, ahead) => {
+                ahead.change(memory, address, change, near).map(|()| true)
+            }
+        }
     }
 
     /// As [`Memory::write`], for all of the bytes to be set: of a log they are not what memory holds.
@@ -113,6 +154,7 @@ impl View<'_> {
                 log.bytes.resize(from + bytes, 0);
                 Ok(&mut log.bytes[from..])
             }
+            View::Ahead(memory, ahead) => ahead.write(memory, address, bytes, near),
         }
     }
 

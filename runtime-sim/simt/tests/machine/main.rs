@@ -8,3 +8,4 @@ mod operands;
 mod random;
 mod statistics;
 mod support;
+mod threads;

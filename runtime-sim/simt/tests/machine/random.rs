@@ -63,11 +63,11 @@ fn instruction(random: &mut Random, length: u64) -> Inst<PhysReg> {
     }
 }
 
-#[test]
-fn launches_of_random_programs_end() {
-    let mut random = Random(0x1234_5678_9abc_def1);
+/// Runs random programs on so many blocks, with each of these numbers of threads.
+fn run_programs(seed: u64, count: u32, grid: u32, threads: &[usize]) {
+    let mut random = Random(seed);
     let (mut ended, mut faults) = (0, 0);
-    for _ in 0..3000 {
+    for _ in 0..count {
         let mut random_program = program("ld64.param.weak D12, [0x0], 0\nexit");
         let length = 4 + random.below(20);
         let first = random_program.code.text[0];
@@ -85,18 +85,29 @@ fn launches_of_random_programs_end() {
         if random_program.validate().is_err() {
             continue;
         }
-        let run = || {
+        let run = |threads: &usize| {
             let mut bench = Bench::with(random_program.clone(), 4096);
-            bench.max_cycles = 5000;
-            let result = bench.launch(2, 45).map_err(|error| error.to_string());
+            (bench.max_cycles, bench.threads) = (5000, *threads);
+            let result = bench.launch(grid, 45).map_err(|error| error.to_string());
             (result, bench.words(1024), bench.output)
         };
-        let first = run();
-        assert_eq!(first, run());
+        let first = run(&1);
+        assert!(threads.iter().all(|threads| run(threads) == first), "{random_program:?}");
         match first.0 {
             Ok(_) => ended += 1,
             Err(_) => faults += 1,
         }
     }
-    assert!(ended > 100 && faults > 100, "{ended} ended, {faults} with faults");
+    let enough = count / 30;
+    assert!(ended > enough && faults > enough, "{ended} ended, {faults} with faults");
+}
+
+#[test]
+fn launches_of_random_programs_end() {
+    run_programs(0x1234_5678_9abc_def1, 3000, 2, &[1]);
+}
+
+#[test]
+fn random_programs_do_the_same_on_any_threads() {
+    run_programs(0xfedc_ba98_7654_3210, 300, 1500, &[2, 3]);
 }

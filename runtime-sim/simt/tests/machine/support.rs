@@ -41,6 +41,9 @@ pub struct Bench {
     pub buffer: u64,
     pub output: Vec<u8>,
     pub max_cycles: u64,
+    pub threads: usize,
+    /// How often the last launch said how far it is.
+    pub reports: u64,
 }
 
 impl Bench {
@@ -52,7 +55,15 @@ impl Bench {
         let mut device = Device::new(ISA.built_in("mpu"), 1 << 24);
         let module = device.load(Arc::new(program)).unwrap();
         let buffer = device.memory().allocate(bytes, false).unwrap();
-        Bench { device, module, buffer, output: Vec::new(), max_cycles: 1_000_000 }
+        Bench {
+            device,
+            module,
+            buffer,
+            output: Vec::new(),
+            max_cycles: 1_000_000,
+            threads: 1,
+            reports: 0,
+        }
     }
 
     pub fn launch(&mut self, grid: u32, block: u32) -> Result<Counters, LaunchError> {
@@ -65,8 +76,12 @@ impl Bench {
             dynamic_shared: 0,
             params: &params,
         };
-        let options = RunOptions { max_cycles: self.max_cycles, ..RunOptions::default() };
-        self.device.launch(&self.module, &launch, &options, &mut self.output)
+        let options = RunOptions { max_cycles: self.max_cycles, threads: self.threads };
+        self.reports = 0;
+        let reports = &mut self.reports;
+        let mut count = |_| *reports += 1;
+        let output = &mut self.output;
+        self.device.launch_watched(&self.module, &launch, &options, output, &mut count)
     }
 
     pub fn run(&mut self, grid: u32, block: u32) -> Counters {
