@@ -178,6 +178,9 @@ struct Router {
     free: [Cycle; PORTS],
     /// Cycles for which the router is to be looked at.
     wake: Cycle,
+    /// Whether a head waits for room in a queue of a neighbour, as far as was seen when the router was
+    /// looked at last.
+    starved: bool,
     /// The router at the other end of each output; itself where there is none.
     neighbours: [u32; PORTS],
 }
@@ -249,6 +252,7 @@ impl Network {
             taken: [0; PORTS],
             free: [0; PORTS],
             wake: NEVER,
+            starved: false,
             neighbours: std::array::from_fn(|output| config.neighbour(number, output)),
         };
         Network {
@@ -398,10 +402,13 @@ impl Network {
     }
 
     /// Sends what can leave a router at `now`.
+    ///
+    /// It is looked at again when a head is ready whose output is free. While one waits for room it is
+    /// looked at whenever anything changes, since of two that become ready meanwhile the order counts.
     fn route(&mut self, router: u32, now: Cycle) {
         // (ready, input) of the best head an output, where one is wanted.
         let mut chosen: [(Cycle, usize); PORTS] = [(NEVER, 0); PORTS];
-        let (mut wanted, mut again) = (0_u16, NEVER);
+        let (mut wanted, mut contended, mut again) = (0_u16, 0_u16, NEVER);
         let state = &self.routers[router as usize];
         for input in bits(state.waiting) {
             let (ready, output) = state.heads[input];
@@ -409,22 +416,34 @@ impl Network {
                 again = again.min(ready);
                 continue;
             }
-            if wanted >> output & 1 != 0 {
-                again = again.min(now + 1);
-            }
+            contended |= wanted & 1 << output;
             wanted |= 1 << output;
             chosen[output] = (ready, input).min(chosen[output]);
         }
+        let (mut starved, mut sent) = (false, false);
         for output in bits(wanted) {
             let (_, input) = chosen[output];
             let free = self.routers[router as usize].free[output];
             if free > now {
                 again = again.min(free);
             } else if self.forward(router, input, output, now) {
-                again = again.min(now + 1);
+                sent = true;
+                let state = &self.routers[router as usize];
+                if state.waiting >> input & 1 != 0 {
+                    again = again.min(state.heads[input].0.max(now + 1));
+                }
+                if contended >> output & 1 != 0 {
+                    again = again.min(state.free[output]);
+                }
+            } else {
+                // The neighbour wakes this router when it has room.
+                starved = true;
             }
-            // Without credit the neighbour wakes this router when it has room.
         }
+        if starved && (sent || contended != 0) {
+            again = again.min(now + 1);
+        }
+        self.routers[router as usize].starved = starved;
         if again != NEVER {
             self.wake(router, again);
         }
@@ -478,7 +497,9 @@ impl Network {
             // The credit goes back to the router at the other end of this input.
             state.taken[input] -= flits;
             let from = self.routers[router as usize].neighbours[input];
-            self.wake(from, now + 1);
+            if self.routers[from as usize].starved {
+                self.wake(from, now + 1);
+            }
         } else if input >= SERIAL {
             state.taken[input] -= flits;
         }
