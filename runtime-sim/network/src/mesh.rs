@@ -20,6 +20,7 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
 use nbcc_sim_engine::Cycle;
+use nbcc_sim_engine::slab::Slab;
 
 use crate::wheel::Wheel;
 
@@ -65,6 +66,20 @@ impl MeshConfig {
             NORTH => [columns / 2, 0],
             _ => [columns / 2, rows - 1],
         }
+    }
+
+    /// The output that a packet takes at a router.
+    fn output(&self, router: u32, destination: u32) -> usize {
+        let [cube_x, cube_y, x, y] = self.place(router);
+        let [to_cube_x, to_cube_y, to_x, to_y] = self.place(destination);
+        let toward =
+            |from: u32, to: u32, less: usize| (from != to).then_some(less + usize::from(to > from));
+        let cube_direction =
+            toward(cube_x, to_cube_x, WEST).or_else(|| toward(cube_y, to_cube_y, NORTH));
+        let [to_x, to_y] = cube_direction.map_or([to_x, to_y], |d| self.gateway(d));
+        toward(x, to_x, WEST)
+            .or_else(|| toward(y, to_y, NORTH))
+            .unwrap_or_else(|| cube_direction.map_or(LOCAL, |d| SERIAL + d))
     }
 
     /// The router at the other end of an output; itself where there is none.
@@ -154,15 +169,25 @@ fn opposite(direction: usize) -> usize {
     direction ^ 1
 }
 
+/// A packet in the network, since when.
+#[derive(Clone, Copy, Debug)]
+struct Travelling {
+    packet: Packet,
+    injected: Cycle,
+}
+
+/// A packet in a queue: what routers ask for on its way.
 #[derive(Clone, Copy, Debug)]
 struct Waiting {
-    packet: Packet,
     /// The cycle at which its head can leave.
     ready: Cycle,
-    injected: Cycle,
+    /// Its number among the packets in the network.
+    number: u32,
+    destination: u32,
+    bytes: u32,
     flits: u32,
     /// Where it leaves the router.
-    output: usize,
+    output: u8,
 }
 
 #[derive(Clone, Debug)]
@@ -170,8 +195,10 @@ struct Router {
     inputs: [VecDeque<Waiting>; PORTS],
     /// Inputs whose queue is not empty, a bit each.
     waiting: u16,
-    /// When the head of each of these can leave, and where.
-    heads: [(Cycle, usize); PORTS],
+    /// When the head of each of these can leave.
+    ready: [Cycle; PORTS],
+    /// And where.
+    outputs: [u8; PORTS],
     /// Flits in each input queue, counting packets on their way to it.
     taken: [u32; PORTS],
     /// The cycle from which each output is free.
@@ -192,7 +219,7 @@ impl Router {
         let first = self.waiting >> input & 1 == 0;
         if first {
             self.waiting |= 1 << input;
-            self.heads[input] = (waiting.ready, waiting.output);
+            (self.ready[input], self.outputs[input]) = (waiting.ready, waiting.output);
         }
         self.inputs[input].push_back(waiting);
         first
@@ -203,7 +230,7 @@ impl Router {
     fn pop(&mut self, input: usize) {
         self.inputs[input].pop_front();
         match self.inputs[input].front() {
-            Some(head) => self.heads[input] = (head.ready, head.output),
+            Some(head) => (self.ready[input], self.outputs[input]) = (head.ready, head.output),
             None => self.waiting &= !(1 << input),
         }
     }
@@ -228,13 +255,11 @@ pub struct Network {
     events: Wheel,
     /// Those of this cycle.
     due: Vec<u32>,
-    /// Cube and place in it of each node: columns and rows.
-    places: Vec<[u32; 4]>,
     /// Packets to enter: (cycle, node, rank, index in `packets`).
     entering: BinaryHeap<Reverse<(Cycle, u32, u64, u32)>>,
-    packets: Vec<Option<Packet>>,
-    free_packets: Vec<u32>,
-    in_flight: usize,
+    packets: Slab<Travelling>,
+    /// The output that a packet takes at a router, router by router for each destination.
+    ways: Box<[u8]>,
     delivered: VecDeque<Delivery>,
     stats: NetworkStats,
 }
@@ -248,23 +273,25 @@ impl Network {
         let router = |number| Router {
             inputs: Default::default(),
             waiting: 0,
-            heads: [(NEVER, 0); PORTS],
+            ready: [NEVER; PORTS],
+            outputs: [0; PORTS],
             taken: [0; PORTS],
             free: [0; PORTS],
             wake: NEVER,
             starved: false,
             neighbours: std::array::from_fn(|output| config.neighbour(number, output)),
         };
+        let way = |router| (0..count).map(move |to| (router, to));
+        let ways = (0..count).flat_map(way).map(|(from, to)| config.output(from, to) as u8);
+        let ways = ways.collect();
         Network {
             routers: (0..count).map(router).collect(),
-            places: (0..count).map(|node| config.place(node)).collect(),
             config,
             events: Wheel::new(count as usize),
             due: Vec::new(),
             entering: BinaryHeap::new(),
-            packets: Vec::new(),
-            free_packets: Vec::new(),
-            in_flight: 0,
+            packets: Slab::new(),
+            ways,
             delivered: VecDeque::new(),
             stats: NetworkStats::default(),
         }
@@ -290,7 +317,7 @@ impl Network {
 
     /// Packets that have not been delivered.
     pub fn in_flight(&self) -> usize {
-        self.in_flight
+        self.packets.len()
     }
 
     /// The next cycle at which something happens to a packet.
@@ -313,15 +340,7 @@ impl Network {
             packet.source,
             packet.destination
         );
-        let slot = match self.free_packets.pop() {
-            Some(slot) => slot,
-            None => {
-                self.packets.push(None);
-                self.packets.len() as u32 - 1
-            }
-        };
-        self.packets[slot as usize] = Some(packet);
-        self.in_flight += 1;
+        let slot = self.packets.insert(Travelling { packet, injected: time });
         self.entering.push(Reverse((time, packet.source, packet.rank, slot)));
     }
 
@@ -357,13 +376,12 @@ impl Network {
         }
     }
 
-    fn enter(&mut self, now: Cycle, node: u32, slot: u32) {
-        let packet = self.packets[slot as usize].take().expect("an injected packet");
-        self.free_packets.push(slot);
-        let flits = self.flits(packet.bytes);
-        let ready = now + self.config.hop;
-        let output = self.output(node, packet.destination);
-        let waiting = Waiting { packet, ready, injected: now, flits, output };
+    fn enter(&mut self, now: Cycle, node: u32, number: u32) {
+        let Packet { bytes, destination, .. } =
+            self.packets.get(number).expect("an injected packet").packet;
+        let (flits, ready) = (self.flits(bytes), now + self.config.hop);
+        let output = self.output(node, destination);
+        let waiting = Waiting { ready, number, destination, bytes, flits, output };
         if self.routers[node as usize].push(LOCAL, waiting) {
             self.wake(node, ready);
         }
@@ -383,17 +401,9 @@ impl Network {
     }
 
     /// The output that a packet takes at a router.
-    fn output(&self, router: u32, destination: u32) -> usize {
-        let [cube_x, cube_y, x, y] = self.places[router as usize];
-        let [to_cube_x, to_cube_y, to_x, to_y] = self.places[destination as usize];
-        let toward =
-            |from: u32, to: u32, less: usize| (from != to).then_some(less + usize::from(to > from));
-        let cube_direction =
-            toward(cube_x, to_cube_x, WEST).or_else(|| toward(cube_y, to_cube_y, NORTH));
-        let [to_x, to_y] = cube_direction.map_or([to_x, to_y], |d| self.config.gateway(d));
-        toward(x, to_x, WEST)
-            .or_else(|| toward(y, to_y, NORTH))
-            .unwrap_or_else(|| cube_direction.map_or(LOCAL, |d| SERIAL + d))
+    #[inline]
+    fn output(&self, router: u32, destination: u32) -> u8 {
+        self.ways[router as usize * self.routers.len() + destination as usize]
     }
 
     /// The input of the neighbour at which an output ends.
@@ -406,23 +416,30 @@ impl Network {
     /// It is looked at again when a head is ready whose output is free. While one waits for room it is
     /// looked at whenever anything changes, since of two that become ready meanwhile the order counts.
     fn route(&mut self, router: u32, now: Cycle) {
-        // (ready, input) of the best head an output, where one is wanted.
-        let mut chosen: [(Cycle, usize); PORTS] = [(NEVER, 0); PORTS];
+        // The input of the best head an output, where one is wanted.
+        let mut chosen = [0_u8; PORTS];
         let (mut wanted, mut contended, mut again) = (0_u16, 0_u16, NEVER);
         let state = &self.routers[router as usize];
         for input in bits(state.waiting) {
-            let (ready, output) = state.heads[input];
+            let (ready, output) = (state.ready[input], state.outputs[input]);
             if ready > now {
                 again = again.min(ready);
                 continue;
             }
-            contended |= wanted & 1 << output;
-            wanted |= 1 << output;
-            chosen[output] = (ready, input).min(chosen[output]);
+            let (bit, chosen) = (1 << output, &mut chosen[usize::from(output)]);
+            if wanted & bit == 0 {
+                (wanted, *chosen) = (wanted | bit, input as u8);
+            } else {
+                contended |= bit;
+                // Of equals the first.
+                if ready < state.ready[usize::from(*chosen)] {
+                    *chosen = input as u8;
+                }
+            }
         }
         let (mut starved, mut sent) = (false, false);
         for output in bits(wanted) {
-            let (_, input) = chosen[output];
+            let input = usize::from(chosen[output]);
             let free = self.routers[router as usize].free[output];
             if free > now {
                 again = again.min(free);
@@ -430,7 +447,7 @@ impl Network {
                 sent = true;
                 let state = &self.routers[router as usize];
                 if state.waiting >> input & 1 != 0 {
-                    again = again.min(state.heads[input].0.max(now + 1));
+                    again = again.min(state.ready[input].max(now + 1));
                 }
                 if contended >> output & 1 != 0 {
                     again = again.min(state.free[output]);
@@ -453,7 +470,7 @@ impl Network {
     /// at the other end.
     fn forward(&mut self, router: u32, input: usize, output: usize, now: Cycle) -> bool {
         let head = *self.routers[router as usize].inputs[input].front().expect("a chosen head");
-        let (bytes, flits) = (head.packet.bytes, head.flits);
+        let (bytes, flits) = (head.bytes, head.flits);
         let occupied = if output >= SERIAL {
             Cycle::from(bytes.div_ceil(self.config.serial_bytes).max(1))
         } else {
@@ -463,9 +480,9 @@ impl Network {
             let time = now + self.config.hop + occupied - 1;
             self.stats.packets += 1;
             self.stats.bytes += u64::from(bytes);
-            self.stats.latency += time - head.injected;
-            self.in_flight -= 1;
-            self.delivered.push_back(Delivery { time, packet: head.packet });
+            let Travelling { packet, injected } = self.packets.remove(head.number);
+            self.stats.latency += time - injected;
+            self.delivered.push_back(Delivery { time, packet });
         } else {
             let next = self.routers[router as usize].neighbours[output];
             let entrance = Network::entrance(output);
@@ -484,7 +501,7 @@ impl Network {
             *byte_hops += u64::from(bytes);
             *busy += occupied;
             let ready = now + hop;
-            let output = self.output(next, head.packet.destination);
+            let output = self.output(next, head.destination);
             let waiting = Waiting { ready, output, ..head };
             if self.routers[next as usize].push(entrance, waiting) {
                 self.wake(next, ready);
