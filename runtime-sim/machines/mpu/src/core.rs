@@ -144,6 +144,8 @@ pub struct Core {
     pub banks: Vec<Port>,
     /// When something happens there next.
     bank_next: Vec<Cycle>,
+    /// The first of these.
+    banks_next: Cycle,
     /// The TSVs from the base die.
     pub down: Calendar,
     /// The TSVs to the base die.
@@ -200,6 +202,7 @@ impl Core {
             blocks: (0..env.blocks).map(|_| None).collect(),
             banks: (0..units).map(|_| Port::new(model)).collect(),
             bank_next: vec![NEVER; units],
+            banks_next: NEVER,
             down: Calendar::new(machine.network.tsv_ticks),
             up: Calendar::new(machine.network.tsv_ticks),
             smem: Calendar::new(1),
@@ -239,6 +242,7 @@ impl Core {
     /// Looks again at what the banks of a unit do next.
     pub fn look_at(&mut self, unit: usize) {
         self.bank_next[unit] = self.banks[unit].next_event().unwrap_or(NEVER);
+        self.banks_next = self.bank_next.iter().copied().fold(NEVER, Cycle::min);
     }
 
     /// The subcore that can issue next, its cycle and the place of the warp.
@@ -257,7 +261,7 @@ impl Core {
     #[inline]
     fn next_answer(&self) -> Cycle {
         let event = self.events.peek().map_or(NEVER, |Reverse((cycle, ..))| *cycle);
-        self.bank_next.iter().copied().fold(event, Cycle::min)
+        self.banks_next.min(event)
     }
 
     /// The next cycle at which something happens.
@@ -322,6 +326,9 @@ impl Core {
     /// Does what banks, packets and events say at a cycle.
     fn answer(&mut self, now: Cycle, env: &Env<'_, '_>, shared: &mut Shared<'_, '_>) {
         for unit in 0..self.banks.len() {
+            if self.banks_next > now {
+                break;
+            }
             if self.bank_next[unit] > now {
                 continue;
             }

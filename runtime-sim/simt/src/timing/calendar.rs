@@ -2,8 +2,6 @@
 //! pipelined. Requests come in the order in which they are decided and may be for later; each takes
 //! the first slots that are free from its time on, so that one for later keeps nobody waiting.
 
-use std::collections::VecDeque;
-
 use nbcc_sim_engine::Cycle;
 
 /// Slots that are taken, a bit each.
@@ -15,7 +13,7 @@ pub struct Calendar {
     /// The word that `words` begins with.
     first: u64,
     /// 64 slots each.
-    words: VecDeque<u64>,
+    words: Vec<u64>,
     taken: u64,
 }
 
@@ -26,7 +24,7 @@ impl Calendar {
     pub fn new(rate: u32) -> Calendar {
         let rate = u64::from(rate.max(1));
         let shift = rate.is_power_of_two().then(|| rate.trailing_zeros());
-        Calendar { rate, shift, first: 0, words: VecDeque::new(), taken: 0 }
+        Calendar { rate, shift, first: 0, words: Vec::new(), taken: 0 }
     }
 
     /// Slots that were ever taken.
@@ -50,8 +48,35 @@ impl Calendar {
     #[inline]
     pub fn take(&mut self, from: Cycle, slots: u32) -> Cycle {
         self.taken += u64::from(slots);
+        let slot = match self.shift {
+            Some(shift) => from << shift,
+            None => from * self.rate,
+        };
+        let at = slot.max(self.first * WORD);
+        if slots == 1
+            && let Some(word) = self.words.get_mut((at / WORD - self.first) as usize)
+        {
+            let free = !*word & u64::MAX << (at % WORD);
+            if free != 0 {
+                *word |= free & free.wrapping_neg();
+                return self.behind(at / WORD * WORD + u64::from(free.trailing_zeros()));
+            }
+        }
+        self.take_some(at, slots)
+    }
+
+    /// The first cycle after a slot.
+    #[inline]
+    fn behind(&self, slot: u64) -> Cycle {
+        match self.shift {
+            Some(shift) => (slot >> shift) + 1,
+            None => slot / self.rate + 1,
+        }
+    }
+
+    /// Takes the first free slots from one on.
+    fn take_some(&mut self, mut at: u64, slots: u32) -> Cycle {
         let mut left = slots;
-        let mut at = (from * self.rate).max(self.first * WORD);
         let mut last = at;
         while left > 0 {
             let index = (at / WORD - self.first) as usize;
@@ -72,10 +97,7 @@ impl Calendar {
             }
             at = (at / WORD + 1) * WORD;
         }
-        match self.shift {
-            Some(shift) => (last >> shift) + 1,
-            None => last / self.rate + 1,
-        }
+        self.behind(last)
     }
 }
 

@@ -8,18 +8,22 @@ use super::NEVER;
 /// each can. None where none can.
 #[inline]
 pub fn next(ready: &[Cycle], last: usize, now: Cycle) -> Option<(Cycle, usize)> {
-    let first = ready.iter().copied().fold(NEVER, Cycle::min);
-    if first == NEVER {
-        return None;
-    }
-    let cycle = first.max(now);
-    let can = |ready: &[Cycle]| ready.iter().position(|&from| from <= cycle);
     let after = (last + 1).min(ready.len());
-    let at = match can(&ready[after..]) {
-        Some(at) => after + at,
-        None => can(&ready[..after])?,
-    };
-    (cycle != NEVER).then_some((cycle, at))
+    let (before, behind) = ready.split_at(after);
+    let mut best = (NEVER, 0);
+    for (from, part) in [(after, behind), (0, before)] {
+        for (at, &ready) in part.iter().enumerate() {
+            let cycle = ready.max(now);
+            if cycle < best.0 {
+                best = (cycle, from + at);
+                if cycle == now {
+                    // None can before it.
+                    return Some(best);
+                }
+            }
+        }
+    }
+    (best.0 != NEVER).then_some(best)
 }
 
 #[cfg(test)]
