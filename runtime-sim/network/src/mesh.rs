@@ -131,6 +131,8 @@ pub struct Packet {
 pub struct Delivery {
     /// When its last flit left the network.
     pub time: Cycle,
+    /// When its head left the last router.
+    pub left: Cycle,
     /// The packet.
     pub packet: Packet,
 }
@@ -482,7 +484,7 @@ impl Network {
             self.stats.bytes += u64::from(bytes);
             let Travelling { packet, injected } = self.packets.remove(head.number);
             self.stats.latency += time - injected;
-            self.delivered.push_back(Delivery { time, packet });
+            self.delivered.push_back(Delivery { time, left: now, packet });
         } else {
             let next = self.routers[router as usize].neighbours[output];
             let entrance = Network::entrance(output);

@@ -1,4 +1,4 @@
-//! The cores in parts, each for a thread, and what of a window they do at the same time.
+//! The cores in parts for several threads, and what of a window they do at the same time.
 //!
 //! In a window no core notices another but by memory, in which cores see each other in the order of
 //! their numbers. So all go ahead on what memory was before the window: what they store goes to a log
@@ -8,6 +8,7 @@
 //! there, which is in time since nothing uses it within the window; the log is done; who stopped goes
 //! on. So all is as if they had been simulated one after another, whatever the threads.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, RwLock};
 
 use nbcc_sim_dram::Model;
@@ -26,6 +27,8 @@ use crate::measures::Profile;
 
 /// Cores that are worth another thread in a window.
 const WORTH: usize = 12;
+/// Parts for each thread, since none knows how long the others take.
+const SHARES: usize = 4;
 
 /// What all parts share.
 pub struct Common<'a> {
@@ -74,6 +77,10 @@ pub struct Part {
 /// All of them.
 pub struct Parts {
     parts: Vec<Mutex<Part>>,
+    /// The next part of a window that is not begun.
+    begun: AtomicUsize,
+    /// Threads that simulate.
+    pub threads: usize,
     /// Cores of each but the last.
     pub each: usize,
 }
@@ -156,7 +163,7 @@ impl Part {
     }
 
     /// Runs the cores of a part as far as they can go on what memory was before the window.
-    pub fn go_ahead(part: &Mutex<Part>, end: Cycle, env: &Env<'_, '_>, common: &Common<'_>) {
+    fn go_ahead(part: &Mutex<Part>, end: Cycle, env: &Env<'_, '_>, common: &Common<'_>) {
         let (mut part, memory) = (part.lock().expect(LOCK), common.memory.read().expect(LOCK));
         for number in 0..part.cores.len() {
             if part.next[number] >= end {
@@ -194,7 +201,7 @@ impl Stored {
 }
 
 impl Parts {
-    /// Idle cores in as many parts as there are threads.
+    /// Idle cores, in parts for so many threads.
     pub fn new(
         env: &Env<'_, '_>,
         model: &Arc<Model>,
@@ -202,7 +209,9 @@ impl Parts {
         threads: usize,
     ) -> Parts {
         let count = env.machine.cores() as usize;
-        let each = count.div_ceil(threads.clamp(1, count));
+        let threads = threads.clamp(1, count);
+        let shares = if threads == 1 { 1 } else { threads * SHARES };
+        let each = count.div_ceil(shares.min(count));
         let numbers: Vec<u32> = (0..count as u32).collect();
         let text = env.context.program.code.text.len();
         let part = |numbers: &[u32]| Part {
@@ -217,18 +226,22 @@ impl Parts {
         };
         Parts {
             parts: numbers.chunks(each).map(|part_of| Mutex::new(part(part_of))).collect(),
+            begun: AtomicUsize::new(0),
+            threads,
             each,
         }
     }
 
-    /// The part of the thread that leads.
-    pub fn leader(&self) -> &Mutex<Part> {
-        &self.parts[0]
+    /// Before threads go ahead in a window.
+    pub fn begin(&self) {
+        self.begun.store(0, Ordering::Relaxed);
     }
 
-    /// Those of the others.
-    pub fn workers(&self) -> &[Mutex<Part>] {
-        &self.parts[1..]
+    /// What each thread does in a window: as many parts as it comes to.
+    pub fn go_ahead(&self, end: Cycle, env: &Env<'_, '_>, common: &Common<'_>) {
+        while let Some(part) = self.parts.get(self.begun.fetch_add(1, Ordering::Relaxed)) {
+            Part::go_ahead(part, end, env, common);
+        }
     }
 
     /// All of them, in their order.
@@ -244,7 +257,7 @@ impl Parts {
     /// Whether a window has so much to do that threads are worth it.
     pub fn are_busy(&self, all: &[MutexGuard<'_, Part>], end: Cycle) -> bool {
         let cores = |part: &MutexGuard<'_, Part>| part.next.iter().filter(|at| **at < end).count();
-        self.parts.len() > 1 && all.iter().map(cores).sum::<usize>() >= WORTH
+        self.threads > 1 && all.iter().map(cores).sum::<usize>() >= WORTH
     }
 
     /// Ends a window in which all have gone ahead.

@@ -3,13 +3,14 @@
 //! other in each, which is exact, and everything happens in one order; [`crate::parts`] does that on
 //! several threads.
 
+use std::collections::VecDeque;
 use std::sync::{Arc, MutexGuard};
 
 use nbcc_isa_mpu::Machine;
 use nbcc_sim_dram::Model;
 use nbcc_sim_engine::slab::Slab;
 use nbcc_sim_engine::{Cycle, Lane, Progress, Team, Trace};
-use nbcc_sim_network::mesh::{MeshConfig, Network, NetworkStats, Packet};
+use nbcc_sim_network::mesh::{Delivery, MeshConfig, Network, NetworkStats, Packet};
 use nbcc_sim_simt::Counters;
 use nbcc_sim_simt::machine::context::State;
 use nbcc_sim_simt::machine::fault::Fault;
@@ -29,6 +30,12 @@ pub struct System {
 /// What is between cores.
 struct Between {
     network: Network,
+    /// What has come out of it ahead of time.
+    early: VecDeque<Delivery>,
+    /// The first cycle of what it did ahead of time.
+    ahead: Option<Cycle>,
+    /// All before this cycle is done.
+    until: Cycle,
     messages: Slab<Message>,
     /// Packets that were sent: what is sent in one cycle goes in this order.
     sent: u64,
@@ -77,6 +84,9 @@ impl System {
             parts: Parts::new(env, model, counters, threads),
             between: Between {
                 network: Network::new(mesh(env.machine)),
+                early: VecDeque::new(),
+                ahead: None,
+                until: 0,
                 messages: Slab::new(),
                 sent: 0,
                 rate: env.machine.network.router_rate.into(),
@@ -97,13 +107,13 @@ impl System {
     ) -> Result<Cycle, Box<Fault>> {
         let (parts, between) = (&self.parts, &mut self.between);
         let common = Common::new(state.memory.whole(), state.output, trace);
-        let team = Team::new(parts.workers().len());
+        let workers = parts.threads - 1;
+        let team = Team::new(workers);
         std::thread::scope(|scope| {
             let _lead = team.lead();
-            for (worker, part) in parts.workers().iter().enumerate() {
+            for worker in 0..workers {
                 let (team, common) = (&team, &common);
-                let go_ahead = move |end| Part::go_ahead(part, end, env, common);
-                scope.spawn(move || team.work(worker, go_ahead));
+                scope.spawn(move || team.work(worker, |end| parts.go_ahead(end, env, common)));
             }
             windows(parts, between, &team, env, &common, progress)
         })
@@ -136,7 +146,7 @@ fn windows(
     let (mut now, mut windows) = (0, 0_u64);
     let (mut missed, mut alone) = (0, 0);
     loop {
-        let packet = between.network.next_event().map_or(NEVER, |tick| tick / between.rate);
+        let packet = between.next_event();
         let first = all.iter().map(|part| part.next_event()).fold(packet, Cycle::min);
         if first == NEVER {
             break;
@@ -152,9 +162,12 @@ fn windows(
         let end = now.saturating_add(window);
         if windows >= alone && parts.are_busy(&all, end) {
             drop(all);
-            let part = |part| Part::go_ahead(part, end, env, common);
-            let workers = parts.workers();
-            let helped = team.round(end, || part(parts.leader()), |worker| part(&workers[worker]));
+            parts.begin();
+            let own = || {
+                between.go_ahead(now, end, env.machine);
+                parts.go_ahead(end, env, common);
+            };
+            let helped = team.round(end, own, |_| ());
             all = parts.lock();
             (missed, alone) = match (helped, missed) {
                 (0, MISSED..) => (0, windows + ALONE),
@@ -180,6 +193,34 @@ fn windows(
 }
 
 impl Between {
+    /// When something happens next.
+    fn next_event(&self) -> Cycle {
+        let next = || self.network.next_event().map_or(NEVER, |tick| tick / self.rate);
+        self.ahead.unwrap_or_else(next)
+    }
+
+    /// Does what happens in the network in a window before what cores send in it can enter.
+    fn go_ahead(&mut self, now: Cycle, end: Cycle, machine: &Machine) {
+        let until = end.min(now + sent_after(machine));
+        self.until = until;
+        let next = self.next_event();
+        if next < until {
+            self.ahead = Some(next);
+            while let Some(delivery) = self.network.step(until * self.rate) {
+                self.early.push_back(delivery);
+            }
+        }
+    }
+
+    /// What leaves the network before a tick.
+    fn step(&mut self, until: Cycle) -> Option<Delivery> {
+        match self.early.front() {
+            Some(delivery) if delivery.left < until => self.early.pop_front(),
+            Some(_) => None,
+            None => self.network.step(until),
+        }
+    }
+
     /// Hands cores what comes out of the network up to a cycle.
     fn deliver(
         &mut self,
@@ -188,7 +229,8 @@ impl Between {
         all: &mut [MutexGuard<'_, Part>],
         each: usize,
     ) {
-        while let Some(delivery) = self.network.step(now * self.rate) {
+        (self.ahead, self.until) = (None, self.until.max(now));
+        while let Some(delivery) = self.step(now * self.rate) {
             let message = self.messages.remove(delivery.packet.tag as u32);
             let to = delivery.packet.destination as usize;
             let time = (delivery.time + 1).div_ceil(self.rate)
@@ -200,6 +242,7 @@ impl Between {
     /// Hands what a core sends to the network.
     fn send(&mut self, core: &mut Core) {
         for out in core.out.drain(..) {
+            debug_assert!(self.until <= out.time, "{out:?} comes behind {}", self.until);
             self.sent += 1;
             let packet = Packet {
                 source: core.number,
@@ -211,6 +254,12 @@ impl Between {
             self.network.inject(out.time * self.rate, packet);
         }
     }
+}
+
+/// Cycles from what makes a core send until it does, at least: an instruction issues, or TSVs bring what a
+/// bank answers; and the interface needs time.
+fn sent_after(machine: &Machine) -> Cycle {
+    1 + Cycle::from(machine.latency.interface)
 }
 
 /// The length of a window. A packet that the network has not looked at by its begin leaves its last
