@@ -26,7 +26,7 @@ use crate::core::{Came, Core, Env, Shared};
 use crate::measures::Profile;
 
 /// Cores that are worth another thread in a window.
-const WORTH: usize = 12;
+pub const WORTH: usize = 12;
 /// Parts for each thread, since none knows how long the others take.
 const SHARES: usize = 4;
 

@@ -19,7 +19,7 @@ use nbcc_sim_simt::timing::NEVER;
 use crate::answers::Message;
 use crate::core::{Core, Env};
 use crate::measures::Measures;
-use crate::parts::{Common, Part, Parts};
+use crate::parts::{Common, Part, Parts, WORTH};
 
 /// The machine while a launch runs.
 pub struct System {
@@ -79,7 +79,9 @@ impl System {
             let latency = &env.machine.latency;
             1 + Cycle::from(latency.register) + Cycle::from(latency.coalesce)
         };
-        let threads = if loads_wait < window(env.machine) { 1 } else { threads };
+        let blocks: u64 = env.context.grid.iter().map(|n| u64::from(*n)).product();
+        let alone = loads_wait < window(env.machine) || blocks < WORTH as u64;
+        let threads = if alone { 1 } else { threads };
         System {
             parts: Parts::new(env, model, counters, threads),
             between: Between {
