@@ -68,18 +68,26 @@ impl Banks {
             return 0;
         }
         let mut all = 0;
-        let mut words: Vec<(i64, i64)> = Vec::with_capacity(accesses.len());
+        // Words of each bank, and how many.
+        let mut words: Vec<i64> = vec![0; self.count as usize * 2 * accesses.len()];
+        let mut counts: Vec<usize> = vec![0; self.count as usize];
         for sample in 0..SAMPLES {
             for iteration in 0..ITERATIONS {
-                words.clear();
+                counts.fill(0);
                 for &(node, stage) in accesses {
                     let last = self.streams[node].map_or(0, |stream| stream.bytes - 1);
-                    words.push(self.word(node, 0, iteration - stage, sample));
-                    words.push(self.word(node, last, iteration - stage, sample));
+                    let first = self.word(node, 0, iteration - stage, sample);
+                    let end = self.word(node, last, iteration - stage, sample);
+                    for (bank, word) in [first, end] {
+                        let begin = bank as usize * 2 * accesses.len();
+                        let count = &mut counts[bank as usize];
+                        if !words[begin..begin + *count].contains(&word) {
+                            words[begin + *count] = word;
+                            *count += 1;
+                        }
+                    }
                 }
-                words.sort_unstable();
-                words.dedup();
-                all += self.most(&words) - 1;
+                all += counts.iter().max().map_or(0, |&most| most.max(1) as i64 - 1);
             }
         }
         all
@@ -99,17 +107,13 @@ impl Banks {
             Begin::Listed(list) => self.lists[list][iteration.clamp(0, LISTED as i64 - 1) as usize],
             _ => 0,
         };
-        let word = begin + (listed + offset + byte + stride * iteration).div_euclid(4);
+        let word = begin + ((listed + offset + byte + stride * iteration) >> 2);
         // Of what is anywhere only the bank is known.
         let name =
             if begins == Begin::Anywhere { !(node as i64) } else { word << 16 | region as i64 };
-        (word.rem_euclid(self.count), name)
-    }
-
-    /// Words of the bank that has most, of words in the order of their banks.
-    fn most(&self, words: &[(i64, i64)]) -> i64 {
-        let of_bank = words.chunk_by(|a, b| a.0 == b.0);
-        of_bank.map(|words| words.len() as i64).max().unwrap_or(1)
+        let is_power = self.count & (self.count - 1) == 0;
+        let bank = if is_power { word & (self.count - 1) } else { word.rem_euclid(self.count) };
+        (bank, name)
     }
 }
 

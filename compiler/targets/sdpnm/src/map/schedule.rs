@@ -18,12 +18,19 @@ pub struct Preferences {
     pub weight: Vec<i64>,
     /// What it costs where accesses wait for a bank a cycle in each iteration; 0 where nobody looks.
     pub wait: i64,
+    /// From how many such cycles an iteration on somebody looks.
+    pub waits: i64,
 }
 
 impl Preferences {
     /// None: all values cost the same.
     pub fn none(dfg: &Dfg) -> Preferences {
-        Preferences { extra: vec![0; dfg.edges.len()], weight: vec![16; dfg.len()], wait: 0 }
+        Preferences {
+            extra: vec![0; dfg.edges.len()],
+            weight: vec![16; dfg.len()],
+            wait: 0,
+            waits: 0,
+        }
     }
 }
 
@@ -45,7 +52,7 @@ pub fn schedule(
         return None;
     }
     if let Some(banks) = dfg.banks.as_ref().filter(|_| preferences.wait > 0) {
-        fit.spread(banks, preferences.wait, random);
+        fit.spread(banks, (preferences.wait, preferences.waits), random);
     }
     Some(fit.time)
 }
@@ -169,8 +176,8 @@ impl<'a> Fit<'a> {
     }
 
     /// Moves accesses to slots where they meet fewer others at their banks, as long as that is worth
-    /// longer lives.
-    fn spread(&mut self, banks: &Banks, wait: i64, random: &mut Random) {
+    /// longer lives, where they wait `waits` cycles an iteration at least.
+    fn spread(&mut self, banks: &Banks, (wait, waits): (i64, i64), random: &mut Random) {
         let is_memory = |op: &usize| self.dfg.is_memory[*op];
         let accesses: Vec<usize> = (0..self.dfg.len()).filter(is_memory).collect();
         let stalls_of = |fit: &Fit<'_>, slot: usize| {
@@ -181,6 +188,9 @@ impl<'a> Fit<'a> {
         };
         let mut stalls: Vec<i64> =
             (0..self.ii as usize).map(|slot| stalls_of(self, slot)).collect();
+        if stalls.iter().sum::<i64>() < waits * STALL {
+            return;
+        }
         let mut depth = self.depth_cost(banks, wait);
         let rounds = 120 * accesses.len().clamp(FEW, 200);
         for round in 0..rounds {

@@ -19,8 +19,9 @@ const FIRST_STEPS: u64 = 4_000;
 const FIRST_MOVES: usize = 1_200;
 /// Temperatures of annealing, in units of its cost.
 const COOLING: Cooling = Cooling { from: 32.0, to: 3.0 };
-/// What a cycle of waiting for banks costs in the first rounds, beside lives of weight 16 a cycle.
-const WAITS: [i64; 2] = [1000, 320];
+/// What a cycle of waiting for banks costs in the first rounds, beside lives of weight 16 a cycle; from
+/// how many such cycles an iteration on.
+const WAITS: [(i64, i64); 3] = [(1000, 0), (320, 0), (320, 1)];
 /// Placed cells (operations times cycles times PEs) for which the exhausting search comes first.
 const SMALL: u64 = 3_000;
 /// Those up to which it is the last resort where rounds are counted: the formula alone of one with many
@@ -52,7 +53,8 @@ pub fn place(problem: &Problem<'_>) -> Answer {
         }
         let mut random = Random::new(u64::from(round) << 32 | ii as u64);
         // Lives are longer for it: not where a mapping is hard to find.
-        preferences.wait = WAITS.get(round as usize).copied().unwrap_or(0);
+        (preferences.wait, preferences.waits) =
+            WAITS.get(round as usize).copied().unwrap_or((0, 0));
         let Some(time) = schedule(dfg, grid, ii, &preferences, &problem.budget, &mut random) else {
             preferences = Preferences::none(dfg);
             continue;
