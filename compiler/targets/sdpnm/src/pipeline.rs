@@ -51,6 +51,13 @@ pub const PASSES: &[PassDesc<Compilation, Configuration>] = &[
         run_reassociate,
         &[],
     ),
+    optional(
+        "jam",
+        "let arrays do several iterations of a loop at a time, where they gain by it",
+        OptLevel::O1,
+        run_jam,
+        &[],
+    ),
     attempt("arrays", "put loops on arrays", run_arrays, &[], &[]).optional_from(OptLevel::O1),
     pass("divide", "make loops of 64-bit divisions", run_divide, &[], &[WORDS]),
     pass("objects", "give memory objects their addresses", run_objects, &[], &[PLACED]),
@@ -146,6 +153,11 @@ fn run_reassociate(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), F
     Ok(())
 }
 
+fn run_jam(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {
+    state.jams = true;
+    Ok(())
+}
+
 /// Attempts that undo what was made of one pair of loops or one nest, before all is undone: each takes
 /// as long as the first.
 const ATTEMPTS: usize = 3;
@@ -186,6 +198,7 @@ fn run_arrays(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Stop<
         sources: cx.sources,
         splits: state.splits,
         reassociates: state.reassociates,
+        jams: state.jams,
     };
     state.decisions = arrays::run(&mut state.module, state.func, tools, &mut state.arrays);
     // What is too much for an array together may be enough for it one by one.
@@ -287,7 +300,12 @@ fn loops(state: &Compilation, cx: &mut Context<'_>) {
                     .value("Array", array)
                     .text(" from ")
                     .value("Least", on.least)
-                    .text(" iterations on: one starts every ")
+                    .text(" iterations on: ");
+                let message = match on.times {
+                    1 => message.text("one starts every "),
+                    times => message.value("Times", times).text(" start every "),
+                };
+                let message = message
                     .value("II", on.ii)
                     .text(" cycles, ")
                     .value("Why", on.why())

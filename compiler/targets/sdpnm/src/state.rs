@@ -50,6 +50,8 @@ pub struct Compilation {
     pub splits: bool,
     /// Whether recurrences of sums are made shorter.
     pub reassociates: bool,
+    /// Whether arrays do several iterations of a loop at a time.
+    pub jams: bool,
     /// What this attempt does.
     pub configuration: Configuration,
     /// The headers of loops that were made of two, with those of the two.
@@ -87,6 +89,7 @@ impl Compilation {
             mapper,
             splits: true,
             reassociates: false,
+            jams: false,
             configuration: Configuration {
                 merges: true,
                 collapses: true,

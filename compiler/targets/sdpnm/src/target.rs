@@ -140,8 +140,9 @@ impl Target for Sdpnm {
                 Err(why) => writeln!(out, "  loop          {line}on the core: {why}"),
                 Ok(on) => writeln!(
                     out,
-                    "  loop          {line}on {}, an iteration every {} cycles ({})",
-                    on.names(&state.machine),
+                    "  loop          {line}on {}, {} every {} cycles ({})",
+                    on.names(&state.machine).trim_end_matches(','),
+                    on.iterations(),
                     on.ii,
                     on.why()
                 ),

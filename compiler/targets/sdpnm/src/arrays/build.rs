@@ -13,7 +13,7 @@ use nbcc_isa_sdpnm::config::{Memory, Opcode, Options, Width};
 
 use super::access::{Access, Subscript};
 use super::body::{Body, Global, Node, Operand};
-use super::evolution::{Evolution, Evolutions, Limit, reciprocal};
+use super::evolution::{Evolution, Evolutions, Limit};
 use super::fuse;
 use super::lines;
 use super::pairs;
@@ -169,8 +169,14 @@ pub fn build(
     let fits = |built: &Built| built.body.globals.len() <= globals;
     // What was loaded before the loop is loaded in it, where that leaves registers for the others. Two
     // halves may share one, so that more may be kept than there are registers.
-    let mut all = (globals / 2..=2 * globals).rev().map(&build);
-    let first = all.find(|built| built.as_ref().map_or(true, fits)).transpose()?;
+    let mut first = None;
+    let mut kept = 2 * globals;
+    while first.is_none() && kept >= globals / 2 {
+        let built = build(kept)?;
+        // Each value that is not kept leaves one register at most.
+        kept = kept.saturating_sub(built.body.globals.len().saturating_sub(globals).max(1));
+        first = Some(built).filter(fits);
+    }
     let fewer = FEW.map(|kept| build(kept).ok()).into_iter().flatten().filter(fits);
     if let Some(best) = first.into_iter().chain(fewer).min_by_key(|built| cost(built, &terms)) {
         return Ok(best);
@@ -569,6 +575,10 @@ impl Builder<'_> {
         }
         let access = self.accesses[number].clone();
         let signed = self.is_signed(value);
+        if let Some((node, other)) = self.equal_load(number) {
+            self.accesses[number].node = Some(node);
+            return self.word(other);
+        }
         let scalar = self.func.ty(value).scalar;
         let upper = match scalar {
             Scalar::I32 => Upper::Both,
@@ -587,6 +597,23 @@ impl Builder<'_> {
         self.body.nodes[node].memory = memory;
         self.accesses[number].node = Some(node);
         Ok((Operand::node(node), upper))
+    }
+
+    /// A load that was built of the same element, of an object that the loop does not change: that they are
+    /// equal shows only in how quotients evolve.
+    fn equal_load(&self, number: usize) -> Option<(usize, Value)> {
+        let value = |access: &Access| self.func.insts[access.inst].results[0];
+        let of = &self.accesses[number];
+        let kind = |value: Value| (self.func.ty(value), self.is_signed(value));
+        let is_changed = self.accesses.iter().any(|other| other.is_store && other.mem == of.mem);
+        let is_equal = |other: &&Access| {
+            (other.mem, &other.subscript) == (of.mem, &of.subscript)
+                && kind(value(other)) == kind(value(of))
+        };
+        let is_built = |other: &&Access| !other.is_store && other.node.is_some();
+        let mut built = self.accesses.iter().filter(is_built);
+        let other = built.find(is_equal).filter(|_| !is_changed)?;
+        Some((other.node?, value(other)))
     }
 
     /// Where an access goes: in1 and what is added.
@@ -647,45 +674,6 @@ impl Builder<'_> {
                 Ok((self.op(Opcode::Add, scaled, base), memory))
             }
         }
-    }
-
-    /// The quotient of the iteration by a period, times a factor.
-    fn quotient(&mut self, period: u32, factor: i32) -> Building<Operand> {
-        let params = &self.func.blocks[self.shape.header].params;
-        let is_iteration = |&&param: &&Value| {
-            let evolution = self.evolutions.of(param);
-            evolution.is_some_and(|of| {
-                of.start.as_constant() == Some(0) && of.step.as_constant() == Some(1)
-            })
-        };
-        let (Some(&iteration), Some(trips)) =
-            (params.iter().find(is_iteration), self.evolutions.trips())
-        else {
-            return self.refuse("quotients of what counts iterations elsewhere");
-        };
-        let Some((by, amount)) = reciprocal(period, trips) else {
-            return self.refuse(format!("quotients by {period}"));
-        };
-        let (iteration, _) = self.word(iteration)?;
-        let quotient = match by {
-            1 => self.op(Opcode::Lrs, iteration, Operand::Immediate(amount as i32)),
-            by => {
-                let options = Options { scale: amount as u8, ..Options::default() };
-                let by = Operand::Immediate(by as i32);
-                Operand::node(self.node(Opcode::MultS, options, iteration, by, None))
-            }
-        };
-        // Quotients have 16 bits, and so must factors, but for powers of two.
-        let zeros = if i16::try_from(factor).is_ok() { 0 } else { factor.trailing_zeros() };
-        let part = match i16::try_from(factor >> zeros) {
-            Ok(1) => quotient,
-            Ok(factor) => self.op(Opcode::MultS, quotient, Operand::Immediate(factor.into())),
-            Err(_) => return self.refuse("subscripts of a nest that grow by so much"),
-        };
-        Ok(match zeros {
-            0 => part,
-            amount => self.op(Opcode::LSftS, part, Operand::Immediate(amount as i32)),
-        })
     }
 
     /// How a value that is used behind the loop gets there.

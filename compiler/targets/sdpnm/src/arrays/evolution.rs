@@ -285,24 +285,37 @@ impl<'a> Evolutions<'a> {
     }
 
     /// A number times a factor and shifted right, where that is its quotient by a period, and the
-    /// number is the iteration without multiples of that.
+    /// number is the iteration, or what steps of a divisor of that period lead through, without multiples
+    /// of it.
     fn quotient(&self, of: &Evolution, by: u32, amount: u32) -> Option<Evolution> {
-        let is_iteration =
-            of.start.as_constant() == Some(0) && of.step.as_constant() == Some(1) && by > 0;
-        let (0, greatest) = of.reach(self.trips().filter(|_| is_iteration)?)? else { return None };
-        let count = u32::try_from(greatest).ok().filter(|&greatest| greatest <= HALF)? + 1;
+        let start = u32::try_from(of.start.as_constant()?).ok()?;
+        let step = u32::try_from(of.step.as_constant()?).ok().filter(|&step| start < step)?;
+        let (0, greatest) = of.reach(self.trips().filter(|_| by > 0)?)? else { return None };
+        let greatest = u32::try_from(greatest).ok()?.checked_add(start)?;
+        let count = Some(greatest).filter(|&greatest| greatest <= HALF)? + 1;
         let period = (1u32 << amount).div_ceil(by);
+        // In iterations.
+        let turn = period / step;
         let is_whole = |(&p, &factor): (&u32, &i32)| {
-            p % period == 0 && factor % i32::try_from(period).unwrap_or(i32::MAX) == 0
+            p % turn == 0 && factor % i32::try_from(period).unwrap_or(i32::MAX) == 0
         };
-        if period < 2 || !divides(by, amount, period, count) || !of.quotients.iter().all(is_whole) {
+        if period < 2
+            || turn * step != period
+            || !divides(by, amount, period, count)
+            || !of.quotients.iter().all(is_whole)
+        {
             return None;
         }
         let mut quotients = of.quotients.clone();
         quotients.values_mut().for_each(|factor| *factor /= period as i32);
-        *quotients.entry(period).or_default() += 1;
+        let mut found = Evolution::fixed(Affine::default());
+        if turn == 1 {
+            found.step = Affine::constant(1);
+        } else {
+            *quotients.entry(turn).or_default() += 1;
+        }
         quotients.retain(|_, factor| *factor != 0);
-        Some(Evolution { quotients, ..Evolution::fixed(Affine::default()) })
+        Some(Evolution { quotients, ..found })
     }
 
     /// Notes what an evolution holds under.

@@ -1,13 +1,15 @@
 //! Loops on arrays (paper 003, section 3): which loops, as which operations, where and when.
 //!
 //! A loop is looked at by itself (`shape`), its iteration becomes operations of PEs (`build`, `words`,
-//! with `evolution` for what is known of words, `access` for memory), a mapper places them
-//! (`place`), and the function gets a second version of the loop that starts the array (`version`).
+//! with `evolution` for what is known of words, `access` for memory), or several do (`jam`), a mapper
+//! places those of one of the ways to do that (`choose`, `place`), and the function gets a second version of the loop that starts the array (`version`).
 
 pub mod access;
 mod addresses;
+mod again;
 pub mod body;
 pub mod build;
+mod choose;
 pub mod collapse;
 mod collect;
 mod contents;
@@ -15,10 +17,12 @@ pub mod ddg;
 pub mod evolution;
 pub mod flatten;
 mod fuse;
+mod jam;
 mod lines;
 pub mod merge;
 mod pairs;
 pub mod place;
+mod quotients;
 mod reassociate;
 mod reuse;
 pub mod shape;
@@ -32,7 +36,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use nbcc_analysis::{AffineForms, LoopForest};
 use nbcc_base::{SourceMap, Span};
-use nbcc_ir::{Block, Cfg, Dominators, Function, Inst, Mem, Module, Op, Storage, Value};
+use nbcc_ir::{Block, Cfg, Dominators, Function, Inst, Mem, Module, Op, Storage};
 use nbcc_isa_sdpnm::Machine;
 use nbcc_isa_sdpnm::config::{ArrayKind, Package};
 use nbcc_isa_sdpnm::core::arrays::MAX_HOMES;
@@ -40,7 +44,8 @@ use nbcc_opt::{params, promote};
 
 use crate::map::mappers::Mapper;
 use build::Terms;
-use place::{How, Mapped};
+use choose::{Candidate, Chosen, FOLLOWERS};
+use place::Mapped;
 use shape::{Shape, Trips};
 use split::Parts;
 use version::Use;
@@ -84,6 +89,8 @@ pub struct OnArray {
     pub rec_mii: u32,
     /// By resources.
     pub res_mii: u32,
+    /// Iterations of the source that are one on the array.
+    pub times: u32,
     /// Operations of an iteration.
     pub operations: usize,
     /// Where recurrences of sums were made shorter.
@@ -104,6 +111,14 @@ impl OnArray {
         match &names[..] {
             [one] => one.clone(),
             all => format!("{}, a part each,", all.join(", ")),
+        }
+    }
+
+    /// What starts each interval, in words.
+    pub fn iterations(&self) -> String {
+        match self.times {
+            1 => "an iteration".to_string(),
+            times => format!("{times} iterations at a time"),
         }
     }
 
@@ -144,6 +159,8 @@ pub struct Tools<'a> {
     pub splits: bool,
     /// Whether recurrences of sums are made shorter.
     pub reassociates: bool,
+    /// Whether several iterations of a loop may be one.
+    pub jams: bool,
 }
 
 /// Gives loops of a function second versions on arrays; what became of each loop.
@@ -221,17 +238,6 @@ fn cycles(func: &Function, machine: &Machine, block: Block) -> u32 {
     func.blocks[block].insts.iter().map(of).sum::<u32>() + core.taken_branch_cycles
 }
 
-/// How many loads take the value of one at most: what many operations read is hard to hand to all of
-/// them, so that each is tried where the one before fails.
-const FOLLOWERS: [usize; 3] = [24, 3, 1];
-
-/// Iterations of a loop of which nobody knows how often it runs.
-const USUAL_TRIPS: u32 = 32;
-
-/// Rounds of the search for a loop, and with values that are handed on.
-const ROUNDS: u32 = 4;
-const REUSE_ROUNDS: u32 = 2;
-
 /// Puts a loop on an array.
 fn attempt(
     module: &mut Module,
@@ -241,108 +247,15 @@ fn attempt(
     tools: Tools<'_>,
     arrays: &mut Arrays,
 ) -> Result<OnArray, String> {
-    let Tools { machine, mapper, sources, .. } = tools;
+    let machine = tools.machine;
     let array = machine.arrays.kinds.iter().position(|&kind| kind == ArrayKind::Fpea);
     let Some(array) = array.map(|array| array as u8) else {
         return Err("the machine has no array for filters".into());
     };
-    let function = &module.functions[func];
-    if !version::can_count(function, shape) {
-        return Err("the number of its iterations is no simple difference".into());
-    }
-    let forms = AffineForms::new(function, &Cfg::new(function));
-    let results = version::results(function, shape);
-    let globals = machine.control.globals as usize;
-    let own = forgotten(module, func);
-    let iterations = shape.usual_trips(function).unwrap_or(USUAL_TRIPS);
-    let fresh = fresh(function, shape);
-    let is_fresh =
-        &|value: Value| function.def_inst(value).is_none_or(|inst| fresh.contains(&inst));
-    let is_zero = contents::zeros(function, shape, promote::own_objects(module, func));
-    let build_for = |reuse: Option<usize>, array| {
-        let interval = &|body: &body::Body| place::bounds(body, &machine.array).mii;
-        let (own, is_zero) = (&own, &is_zero);
-        let terms = Terms { globals, own, reuse, array, iterations, interval, is_fresh, is_zero };
-        build::build(function, shape, &forms, &results, terms)
-    };
-    let build = |reuse: Option<usize>| build_for(reuse, None);
-    let plain = build(None)?;
-    let bounds = place::bounds(&plain.body, &machine.array);
-    // With fewer accesses, the fewest first.
-    let mut reusing: Vec<build::Built> = Vec::new();
-    for most in FOLLOWERS {
-        let Ok(built) = build(Some(most)) else { continue };
-        let size = |built: &build::Built| built.body.nodes.len();
-        let is_less = built.body.accesses() < plain.body.accesses() && size(&built) <= size(&plain);
-        let gains = is_less || place::bounds(&built.body, &machine.array).mii < bounds.mii;
-        let is_new = reusing.last().is_none_or(|last| size(last) < size(&built));
-        if gains && is_new {
-            reusing.push(built);
-        }
-    }
-    let mut shorter: Vec<build::Built> = Vec::new();
-    let ways = FOLLOWERS.into_iter().map(Some).chain([None]).filter(|_| tools.reassociates);
-    for built in ways.filter_map(|reuse| build_for(reuse, Some(&machine.array)).ok()) {
-        let size = |built: &build::Built| built.body.nodes.len();
-        let gains = place::bounds(&built.body, &machine.array).mii < bounds.mii;
-        if gains && !shorter.iter().any(|other| size(other) == size(&built)) {
-            shorter.push(built);
-        }
-    }
-    homes(module, func, &plain, arrays, machine)?;
-    let function = &module.functions[func];
-    if bounds.mii >= core_cycles && reusing.is_empty() {
-        return Err(format!(
-            "an iteration takes {} cycles at least on an array, and about {core_cycles} on the core",
-            bounds.mii
-        ));
-    }
-    let line = span.and_then(|span| place::line(sources, span));
-    let name = match line {
-        Some(line) => format!("{}:{}", function.name, line.line),
-        None => format!("{}_{}", function.name, arrays.packages.len()),
-    };
-    let how = How {
-        machine,
-        sources,
-        number: array,
-        mapper,
-        max_ii: machine.array.contexts.min(core_cycles.saturating_sub(1)).max(1),
-        iterations,
-        rounds: ROUNDS,
-        name: &name,
-    };
-    let reused = |max_ii: u32, rounds: u32| {
-        let how = How { max_ii: how.max_ii.min(max_ii), rounds, ..how };
-        reusing.iter().find_map(|built| Some((built, place::place(&built.body, &how).ok()?)))
-    };
-    // Shorter recurrences are worth it where the interval is shorter, waiting for banks included.
-    let shorter = shorter.iter().find_map(|built| {
-        let how = How { max_ii: how.max_ii.min(bounds.mii - 1), ..how };
-        let mapped = place::place(&built.body, &how).ok()?;
-        (mapped.cycles < f64::from(bounds.mii)).then_some((built, mapped))
-    });
-    let shortened = shorter
-        .as_ref()
-        .map(|(built, _)| Shortened { rec_mii: bounds.rec, operations: built.body.nodes.len() });
-    // Fewer accesses are worth it where values that wait take no longer interval, or where the others
-    // wait for banks as long.
-    let (built, mapped) = match shorter.or_else(|| reused(bounds.mii, REUSE_ROUNDS)) {
-        Some(found) => found,
-        None => {
-            let mapped = place::place(&plain.body, &how);
-            let is_slow = |mapped: &Mapped| mapped.cycles > f64::from(bounds.mii + 1);
-            let other = match &mapped {
-                Ok(mapped) if !is_slow(mapped) => None,
-                _ => reused(bounds.mii + 1, 1),
-            };
-            match (mapped, other) {
-                (Err(_), Some(other)) => other,
-                (Ok(mapped), Some(other)) if other.1.cycles < mapped.cycles => other,
-                (mapped, _) => (&plain, mapped?),
-            }
-        }
-    };
+    let of = Candidate { shape: shape.clone(), core_cycles, span, array, times: 1 };
+    let (of, chosen) = jam::choose(module, func, of, tools, arrays)?;
+    let Chosen { built, mapped, shortened } = chosen;
+    let (shape, built, core_cycles) = (&of.shape, &built, of.core_cycles);
     let homes = homes(module, func, built, arrays, machine)?;
     let least = worthwhile(built, &mapped, core_cycles, machine);
     if let Trips::Known(trips) = shape.trips
@@ -380,10 +293,11 @@ fn attempt(
         mii: mii.mii,
         rec_mii: mii.rec,
         res_mii: mii.res,
+        times: of.times,
         operations: built.body.nodes.len(),
         shortened,
         routes,
-        least,
+        least: least.saturating_mul(of.times),
         cycle: mii
             .cycle
             .iter()

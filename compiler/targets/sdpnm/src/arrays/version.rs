@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use nbcc_analysis::Affine;
 use nbcc_ir::{
-    BinaryOp, Block, BlockCall, Builder, ConvertOp, Effect, Extent, Function, IntCond,
+    BinaryOp, Block, BlockCall, Builder, ConvertOp, Effect, Extent, Function, Inst, IntCond,
     IntrinsicCall, Mem, Op, Scalar, Terminator, Type, Value,
 };
 use nbcc_isa_sdpnm::core::arrays::{
@@ -16,6 +16,7 @@ use nbcc_isa_sdpnm::core::arrays::{
 };
 
 use super::access::Subscript;
+use super::again;
 use super::body::{Global, Operand};
 use super::build::{Built, Outcome};
 use super::shape::{Shape, Trips};
@@ -123,7 +124,8 @@ pub fn add(func: &mut Function, shape: &Shape, built: &Built, used: &Use) {
     b.jump(shape.header, shape.entry_args.clone());
 
     b.switch_to(on_array);
-    start(&mut b, built, used, trips);
+    let of_loop = again::of_loop(b.func, shape, on_core);
+    start(&mut b, &of_loop, built, used, trips);
     let mut args = Vec::new();
     for (value, outcome) in &built.results {
         args.push(result(&mut b, *value, outcome, used.array, last));
@@ -165,6 +167,7 @@ pub fn add(func: &mut Function, shape: &Shape, built: &Built, used: &Use) {
             }
         }
     }
+    again::sink(func, shape, on_core);
 }
 
 /// All of several conditions, if there are some.
@@ -422,13 +425,24 @@ fn write(b: &mut Builder<'_>, at: i64, value: Value) {
 }
 
 /// What the core writes to a global register; nothing where the array does.
-fn global(b: &mut Builder<'_>, used: &Use, global: &Global) -> Option<Value> {
+fn global(
+    b: &mut Builder<'_>,
+    of_loop: &BTreeSet<Inst>,
+    used: &Use,
+    global: &Global,
+) -> Option<Value> {
     Some(match global {
         Global::Export => return None,
-        Global::Value(value) => word(b, *value),
+        Global::Value(value) => {
+            let value = again::again(b, of_loop, *value);
+            word(b, value)
+        }
         Global::Constant(constant) => b.i32(*constant),
         Global::Pair(low, high) => {
-            let [low, high] = [*low, *high].map(|half| word(b, half));
+            let [low, high] = [*low, *high].map(|half| {
+                let half = again::again(b, of_loop, half);
+                word(b, half)
+            });
             let mask = b.i32(0xffff);
             let low = b.binary(BinaryOp::And, low, mask);
             let amount = b.i32(16);
@@ -447,12 +461,12 @@ fn global(b: &mut Builder<'_>, used: &Use, global: &Global) -> Option<Value> {
 }
 
 /// Hands globals to the array and starts it. Whoever reads what it makes waits for it.
-fn start(b: &mut Builder<'_>, built: &Built, used: &Use, trips: Value) {
+fn start(b: &mut Builder<'_>, of_loop: &BTreeSet<Inst>, built: &Built, used: &Use, trips: Value) {
     if let Some(parts) = &used.parts {
-        return share(b, built, used, parts);
+        return share(b, of_loop, built, used, parts);
     }
     for (number, of) in built.body.globals.iter().enumerate() {
-        if let Some(value) = global(b, used, of) {
+        if let Some(value) = global(b, of_loop, used, of) {
             write(b, control(used.array, GLOBALS + 4 * number as u32), value);
         }
     }
@@ -462,13 +476,13 @@ fn start(b: &mut Builder<'_>, built: &Built, used: &Use, trips: Value) {
 }
 
 /// Starts a loop on several arrays, each with its part, and copies what they store to its home.
-fn share(b: &mut Builder<'_>, built: &Built, used: &Use, parts: &Parts) {
+fn share(b: &mut Builder<'_>, of_loop: &BTreeSet<Inst>, built: &Built, used: &Use, parts: &Parts) {
     let members = used.arrays.iter().fold(0, |mask, &array| mask | 1 << array);
     let members = b.i32(members);
     write(b, i64::from(GROUP + MEMBERS), members);
     let ranges = parts.of(&used.arrays);
     for (number, of) in built.body.globals.iter().enumerate() {
-        let Some(value) = global(b, used, of) else { continue };
+        let Some(value) = global(b, of_loop, used, of) else { continue };
         let offset = GLOBALS + 4 * number as u32;
         let Some(step) = parts.counters.get(&number) else {
             write(b, i64::from(GROUP + offset), value);
@@ -477,7 +491,7 @@ fn share(b: &mut Builder<'_>, built: &Built, used: &Use, parts: &Parts) {
         let step = match *step {
             Operand::Immediate(step) => b.i32(step),
             Operand::Global(number) => {
-                let step = global(b, used, &built.body.globals[number]);
+                let step = global(b, of_loop, used, &built.body.globals[number]);
                 step.unwrap_or_else(|| b.i32(0))
             }
             _ => b.i32(0),

@@ -15,7 +15,7 @@ use nbcc_sim_sdpnm::Fault;
 
 use crate::common;
 use crate::common::runs::{Array, Random};
-use crate::machine::{compile, compile_for, run};
+use crate::machine::{compile, compile_for, compile_without, run};
 
 /// Elements of each array.
 const ELEMENTS: u32 = 48;
@@ -236,10 +236,10 @@ fn random_loops_do_on_arrays_what_they_mean() {
 }
 
 /// The program of a function that does on the machine what it does on the interpreter, for arguments
-/// from 0 on, and the loads and stores of each of its loops on arrays.
+/// from 0 on, an iteration at a time, and the loads and stores of each of its loops on arrays.
 fn accesses(source: &str, arguments: u64) -> Vec<[usize; 2]> {
     let (module, func) = common::compile(Path::new("loops.c"), source, Some("f")).expect("C");
-    let program = compile(&module, func, OptLevel::O2).expect("a program");
+    let program = compile_without("jam", &module, func).expect("a program");
     for n in 0..arguments {
         let arrays = arrays(n);
         let given: Vec<Given<'_>> = arrays

@@ -39,9 +39,9 @@ pub fn compile_on(
     compile_with(machine, module, func, &passes, emit)
 }
 
-/// The program of a function that is compiled without a pass.
-pub fn compile_without(pass: &str, module: &Module, func: Func) -> Result<CoreProgram, String> {
-    let disabled = vec![pass.to_string()];
+/// The program of a function that is compiled without some passes, with commas between.
+pub fn compile_without(passes: &str, module: &Module, func: Func) -> Result<CoreProgram, String> {
+    let disabled = passes.split(',').map(str::to_string).collect();
     let passes = PassOptions { level: OptLevel::O2, disabled, ..PassOptions::default() };
     program(compile_with(BUILT_IN[0].1, module, func, &passes, Emit::Binary)?)
 }

@@ -6,6 +6,7 @@ mod common;
 mod generator;
 mod machine;
 
+mod jam;
 mod kernels;
 mod loops;
 mod parts;

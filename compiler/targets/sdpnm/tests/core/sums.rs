@@ -94,14 +94,15 @@ fn source(rng: &mut Rng) -> String {
     function(&body)
 }
 
-/// The packages of a function with and without the pass, which leave behind what the function leaves on
-/// the interpreter.
+/// The packages of a function with and without the pass, an iteration at a time, which leave behind what
+/// the function leaves on the interpreter.
 fn agreed(source: &str, seed: u64) -> Result<[Vec<Package>; 2], String> {
     let (module, func) = common::compile(Path::new("sums.c"), source, Some("f"))?;
     let arrays = filled(&ARRAYS, ELEMENTS, seed);
-    let with = compile(&module, func, OptLevel::O2)?;
-    let without = compile_without("reassociate", &module, func)?;
-    for program in [&with, &without] {
+    let whole = compile(&module, func, OptLevel::O2)?;
+    let with = compile_without("jam", &module, func)?;
+    let without = compile_without("jam,reassociate", &module, func)?;
+    for program in [&whole, &with, &without] {
         compared((&module, func), program, &[seed % 45], &arrays)?;
     }
     Ok([with.packages, without.packages])
