@@ -276,6 +276,7 @@ fn attempt(
     });
     let homes: BTreeMap<Mem, u32> = numbers.collect();
     let parts = Parts::new(&module.functions[func], built).filter(|_| tools.splits);
+    let parts = parts.map(|parts| parts.paced(&mapped, machine));
     let shared = match &parts {
         Some(parts) => parts.best(&mapped, &split::arrays(machine, array), machine).to_vec(),
         None => vec![array],

@@ -36,7 +36,16 @@ pub struct Parts {
     pub stretches: Vec<Stretch>,
     /// How often all parts together run.
     pub trips: u32,
+    /// How much longer each part is than the one before, from the third on, in 256ths: while it runs, the
+    /// results of that one are copied.
+    pub growth: u32,
 }
+
+/// A part as long as the one before, in the units of [`Parts::growth`].
+const EVEN: u32 = 256;
+
+/// Iterations a part from which on parts differ.
+const MANY: u64 = 32;
 
 /// A part: the array, the first iteration, how many.
 pub type Part = (u8, u32, u32);
@@ -53,43 +62,64 @@ impl Parts {
         let is_ready = reads.map(|access| access.mem).all(|mem| is_never_stored(func, mem));
         let whole = built.results.iter().all(is_known) && is_apart && is_ready;
         let stretches = stretches(built).filter(|_| whole)?;
-        Some(Parts { counters, stretches, trips })
+        Some(Parts { counters, stretches, trips, growth: EVEN })
+    }
+
+    /// The same parts of a loop that is mapped: each one is as much longer as copies take.
+    pub fn paced(self, mapped: &Mapped, machine: &Machine) -> Parts {
+        let bytes = |stretch: &Stretch| f64::from(stretch.step.unsigned_abs() * stretch.bytes);
+        let all: f64 = self.stretches.iter().map(bytes).sum();
+        let copying = all / f64::from(machine.shared.staging_bytes);
+        let growth = f64::from(EVEN) * (1.0 + copying / mapped.cycles).min(2.0);
+        Parts { growth: growth as u32, ..self }
     }
 
     /// The iterations of each of several arrays.
     pub fn of(&self, arrays: &[u8]) -> Vec<Part> {
         let count = arrays.len() as u64;
-        let first = |number: u64| (u64::from(self.trips) * number / count) as u32;
+        let is_even = u64::from(self.trips) < MANY * count;
+        let growth = u64::from(if is_even { EVEN } else { self.growth });
+        // How long parts are, and all before each.
+        let mut size = 1 << 20;
+        let mut ends = vec![0];
+        for number in 0..count {
+            if number > 1 {
+                size = size * growth / u64::from(EVEN);
+            }
+            ends.push(ends[number as usize] + size);
+        }
+        let first =
+            |number: usize| (u64::from(self.trips) * ends[number] / ends[count as usize]) as u32;
         let part = |(number, &array): (usize, &u8)| {
-            let number = number as u64;
             (array, first(number), first(number + 1) - first(number))
         };
         arrays.iter().enumerate().map(part).collect()
     }
 
-    /// On how many of the arrays the loop takes the fewest cycles, about.
+    /// On how many of the arrays the loop takes the fewest cycles, about: the most that do.
     pub fn best<'a>(&self, mapped: &Mapped, arrays: &'a [u8], machine: &Machine) -> &'a [u8] {
         let cycles = |&count: &usize| {
             let parts = self.of(&arrays[..count]);
-            let longest = parts.iter().map(|part| part.2).max().unwrap_or(0);
-            let run = f64::from(longest) * mapped.cycles;
+            let run = |part: &Part| f64::from(part.2) * mapped.cycles;
             if count == 1 {
-                return run as u64;
+                return run(&parts[0]) as u64;
             }
             // Each word for one array is made, and written; the mask of the arrays is.
             let words = count * (2 * self.counters.len() + 5) + 2;
-            let copies = parts[1..].iter().map(|part| {
-                let of = |stretch: &Stretch| {
-                    let bytes = u64::from(stretch.step.unsigned_abs()) * u64::from(stretch.bytes);
-                    let all = u64::from(part.2).saturating_mul(bytes);
-                    all.div_ceil(machine.shared.staging_bytes.into()) + 8
-                };
-                self.stretches.iter().map(of).sum::<u64>()
+            let of = |part: &Part, stretch: &Stretch| {
+                let bytes = u64::from(stretch.step.unsigned_abs()) * u64::from(stretch.bytes);
+                let all = u64::from(part.2).saturating_mul(bytes);
+                all.div_ceil(machine.shared.staging_bytes.into()) + 8
+            };
+            // What a part stored is copied when it has ended, and what was before it is there.
+            let end = parts[1..].iter().fold(run(&parts[0]) as u64, |end, part| {
+                let copies = self.stretches.iter().map(|stretch| of(part, stretch));
+                end.max(run(part) as u64) + copies.sum::<u64>()
             });
-            run as u64 + words as u64 + copies.sum::<u64>()
+            end + words as u64
         };
         let most = arrays.len().min(self.trips.max(1) as usize);
-        let best = (1..=most).min_by_key(cycles).unwrap_or(1);
+        let best = (1..=most).rev().min_by_key(cycles).unwrap_or(1);
         &arrays[..best]
     }
 }

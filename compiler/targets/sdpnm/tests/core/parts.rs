@@ -180,7 +180,8 @@ fn a_part_without_its_contents_is_seen() {
 /// Parts that began elsewhere, or packages on one array only, would not do.
 #[test]
 fn parts_end_where_the_next_begin() {
-    for trips in [97, 150, 151, 152, 153] {
+    // From 128 iterations on parts differ.
+    for trips in [97, 127, 128, 150, 151, 152, 153] {
         let source = SUMS.replace("700", &trips.to_string());
         agrees(&source, &compiled(&source).unwrap(), 9).unwrap();
     }
