@@ -2,7 +2,8 @@
 //!
 //! A loop is looked at by itself (`shape`), its iteration becomes operations of PEs (`build`, `words`,
 //! with `evolution` for what is known of words, `access` for memory), or several do (`jam`), a mapper
-//! places those of one of the ways to do that (`choose`, `place`), and the function gets a second version of the loop that starts the array (`version`).
+//! places those of one of the ways to do that (`choose`, `place`), and the function gets a second
+//! version of the loop that starts the array (`version`).
 
 pub mod access;
 mod addresses;
