@@ -49,10 +49,8 @@ pub fn schedule<I: Instruction<Reg = VReg>>(
     pressure: &Pressure<'_, I::Class>,
 ) -> Vec<usize> {
     let windows = WINDOWS.iter().filter(|&&window| window == usize::MAX || window < insts.len());
-    let orders = windows.map(|&window| {
-        let latency = |from: usize, edge: &Edge| latency(from, edge);
-        within(window, insts, graph, latency, &priority, hazards, pressure)
-    });
+    let orders =
+        windows.map(|&window| within(window, insts, graph, &latency, &priority, hazards, pressure));
     // The times are estimates: a shorter way ahead has to save something.
     let best =
         orders.reduce(|best, other| if other.1 < best.1 - best.1 / MUCH { other } else { best });
