@@ -335,7 +335,12 @@ impl Selector<'_> {
                 let (space, offset) = (access.space, access.offset);
                 return self.store(space, args[0], offset, args[1], ordering, guard);
             }
-            SimtOp::Atom(atomic) => self.atomic(atomic, args, Some(results[0])),
+            SimtOp::Atom(atomic) => {
+                // Where nobody looks at what was there, no answer has to come back.
+                let needs_answer = matches!(atomic.op, AtomOp::Cas | AtomOp::Exch);
+                let is_read = needs_answer || self.uses[results[0]] > 0;
+                self.atomic(atomic, args, is_read.then_some(results[0]))
+            }
             SimtOp::Red(atomic) => self.atomic(atomic, args, None),
             SimtOp::Shfl(mode, legacy) => {
                 let src = self.reg(args[0]);
