@@ -1,5 +1,5 @@
 //! Biased colouring: a register takes the entry of one that it is copied from or to where that is
-//! free, so that the copy goes away (Briggs, Cooper, Torczon, TOPLAS 1994, section 5). That costs
+//! free, so that the copy goes away (Briggs, Cooper, Torczon, "Rematerialization", PLDI 1992). That costs
 //! nothing, unlike coalescing, which has to prove first that the merged register finds an entry.
 
 use cranelift_entity::SecondaryMap;
