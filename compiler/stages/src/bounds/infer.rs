@@ -52,6 +52,8 @@ pub struct Bounds {
     pub inputs: SecondaryMap<Input, Option<Region>>,
     /// Expressions evaluated to find the values of Funcs that serve as indices.
     pub evaluated: usize,
+    /// The Funcs, producers first, where that is not the order in which they were made.
+    pub order: Vec<Func>,
 }
 
 impl Bounds {
@@ -65,7 +67,8 @@ impl Bounds {
         &'a self,
         pipeline: &'a Pipeline,
     ) -> impl Iterator<Item = (Func, &'a FuncBounds)> {
-        pipeline.funcs.keys().filter_map(|f| Some((f, self.funcs[f].as_ref()?)))
+        let made = pipeline.funcs.keys().filter(|_| self.order.is_empty());
+        made.chain(self.order.iter().copied()).filter_map(|f| Some((f, self.funcs[f].as_ref()?)))
     }
 }
 

@@ -158,8 +158,12 @@ impl State for Compilation {
             };
             return self.kernels.iter().enumerate().map(text).collect();
         }
-        let pipeline = self.plan.as_ref().map_or(&self.pipeline, |p| &p.pipeline);
-        let text = nbcc_stages::print::print(pipeline, self.bounds.as_ref());
+        // A plan has Funcs and orders of its own.
+        let (pipeline, bounds) = match &self.plan {
+            Some(plan) => (&plan.pipeline, Some(&plan.bounds)),
+            None => (&self.pipeline, self.bounds.as_ref()),
+        };
+        let text = nbcc_stages::print::print(pipeline, bounds);
         vec![Dump { function: pipeline.name.clone(), text }]
     }
 

@@ -67,8 +67,9 @@ impl<'a> Body<'a> {
         let read = &nest.reads[number];
         let buffer = &plan.buffers[read.buffer];
         let element = buffer.element;
-        let index = |k: usize| match args.get(k) {
-            Some(&arg) => TiledIndex::of(&plan.pipeline, &plan.forms, arg, k as u32)
+        let args = read.places(args);
+        let index = |k: usize| match args.get(k).copied().flatten() {
+            Some(arg) => TiledIndex::of(&plan.pipeline, &plan.forms, arg, k as u32)
                 .unwrap_or_else(|| panic!("{expr} is not tiled")),
             None => TiledIndex::one_to_one(),
         };
@@ -82,6 +83,7 @@ impl<'a> Body<'a> {
         let lanes = [0, 1, 2, 3].map(|l| ix.own.at(first + l));
         let mut inner = Vec::new();
         for (k, &arg) in args.iter().enumerate().skip(2) {
+            let arg = arg.expect("only a second place may be no dimension");
             let first = i64::from(buffer.region[k].min);
             let windowed = read.window.is_some();
             let start = if windowed { read.inner_reach[k - 2].0 } else { first };

@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 use cranelift_entity::SecondaryMap;
 use nbcc_ir::{Builder, ExecutionModel, Function, Mem, MemData, Scalar, Type};
 use nbcc_isa_ipim::Machine;
-use nbcc_isa_ipim::layout::{Element, Layout};
+use nbcc_isa_ipim::layout::{Element, Layout, Tiled};
+use nbcc_stages::bounds::Interval;
 
 use crate::intrinsics::{BANK, PGSM};
 use crate::kernel::{Kernel, Size};
-use crate::plan::{BufferId, Plan};
+use crate::plan::{BufferId, Plan, groups_in_use};
 
 /// What lowering a plan needs and hands out.
 pub(crate) struct Lowering<'a> {
@@ -42,6 +43,19 @@ impl Lowering<'_> {
         let mut b = Builder::at(func, entry);
         b.keep_identities(self.size >= Size::Merged);
         b
+    }
+
+    /// The engines of a vault that have tiles which reach `reach` behind a region, or all where kernels
+    /// are to be merged.
+    pub fn mask_of(&self, tiled: &Tiled, region: &[Interval], reach: [u32; 2]) -> u32 {
+        if self.size >= Size::Merged {
+            return self.full_mask();
+        }
+        let [columns, rows] = groups_in_use(tiled, region, reach);
+        let engines = self.machine.hierarchy.pes;
+        let of_group = ((1u64 << engines) - 1) as u32;
+        let groups = (0..rows).flat_map(|y| (0..columns).map(move |x| (x, y)));
+        groups.fold(0, |mask, (x, y)| mask | of_group << ((y * tiled.grid.groups[0] + x) * engines))
     }
 
     /// All engines of a vault.

@@ -108,7 +108,7 @@ pub(crate) fn columns_beyond(b: &mut Builder<'_>, fill: &Fill<'_>) {
     let dump = plus(b, own_dump, dump_base(machine).into());
     let beyond = fill.read.beyond_x.map(|n| n.clamp(0, width));
     let lines = window.rows * planes;
-    let full = loops.cx.full_mask();
+    let full = loops.mask;
     let vector = Type { scalar: element, lanes: LANES as u8 };
     b.counted_loop("edge", lines.div_ceil(engines), |b, counter| {
         let line = times(b, counter, engines.into());

@@ -3,7 +3,7 @@
 
 use nbcc_ir::{Builder, Effect, Mem, Value};
 use nbcc_isa_ipim::layout::Layout;
-use nbcc_isa_ipim::{ATOM_BYTES, LANES};
+use nbcc_isa_ipim::{ATOM_BYTES, ELEMENT_BYTES, LANES};
 
 use super::math::{clamp, div_rem, plus, times};
 use crate::intrinsics::{REQ, base, call};
@@ -32,6 +32,11 @@ impl<'a> Home<'a> {
     pub fn new(buffer: &'a BufferPlan, mem: Mem) -> Home<'a> {
         let (origin, atoms) = buffer.atoms();
         Home { buffer, mem, origin, atoms: (atoms.min.into(), atoms.max.into()) }
+    }
+
+    /// The coordinate of the first element of atom 0.
+    pub fn origin(&self) -> i64 {
+        self.origin
     }
 
     /// Points of the dimensions beyond x and y.
@@ -96,8 +101,7 @@ impl<'a> Home<'a> {
                 let rows = times(b, plane, span.extent().into());
                 let row = plus(b, y, -i64::from(span.min));
                 let row = b.iadd(rows, row);
-                let pitch = buffer.span(0).extent().next_multiple_of(LANES as u32);
-                let offset = times(b, row, i64::from(pitch * ATOM_BYTES / LANES as u32));
+                let offset = times(b, row, self.row_bytes().into());
                 let base = base(b, self.mem);
                 Row {
                     chip: b.i32(*cube as i32),
@@ -113,19 +117,36 @@ impl<'a> Home<'a> {
     /// Requests an atom of a row into the vault's scratchpad at `to`; instead of one that there is not,
     /// some other.
     pub fn request(&self, b: &mut Builder<'_>, row: &Row, atom: &Affine, to: Value) {
-        if let Layout::Single { pe, .. } = self.buffer.layout {
-            let atom = atom.value(b);
-            let atom = clamp(b, atom, self.atoms.0, self.atoms.1);
-            let pe = b.i32(pe as i32);
-            let offset = times(b, atom, ATOM_BYTES.into());
-            let address = b.iadd(row.address, offset);
-            let args = vec![row.chip, row.vault, row.pg, pe, address, to];
-            call(b, REQ, Effect::Write, args, vec![], None);
-            return;
-        }
-        let (owner, atom) = self.owner(b, row, atom);
-        let offset = times(b, atom, ATOM_BYTES.into());
+        let (owner, offset) = self.place(b, row, atom);
         owner.request(b, offset, to);
+    }
+
+    /// The bank that holds an atom of a row, and the atom's byte offset to its owner's address.
+    pub fn place(&self, b: &mut Builder<'_>, row: &Row, atom: &Affine) -> (Owner, Value) {
+        let (owner, atom) = match self.buffer.layout {
+            Layout::Single { pe, .. } => {
+                let atom = atom.value(b);
+                let atom = clamp(b, atom, self.atoms.0, self.atoms.1);
+                let Row { chip, vault, pg, address } = *row;
+                (Owner { chip, vault, pg, pe: b.i32(pe as i32), address }, atom)
+            }
+            _ => self.owner(b, row, atom),
+        };
+        let offset = times(b, atom, ATOM_BYTES.into());
+        (owner, offset)
+    }
+
+    /// Bytes of a bank from one point of the dimensions beyond x and y to the next.
+    pub fn plane_bytes(&self) -> i64 {
+        match &self.buffer.layout {
+            Layout::Tiled(tiled) => tiled.inner_stride_bytes().into(),
+            _ => i64::from(self.buffer.span(1).extent() * self.row_bytes()),
+        }
+    }
+
+    /// Bytes of a row that lies whole in a bank.
+    fn row_bytes(&self) -> u32 {
+        self.buffer.span(0).extent().next_multiple_of(LANES as u32) * ELEMENT_BYTES
     }
 
     /// Requests the atoms of a row of a tile from `first` on, which begins a tile, or those of some
@@ -256,7 +277,7 @@ impl Digits {
 }
 
 /// A bank, and an address in it.
-struct Owner {
+pub(crate) struct Owner {
     chip: Value,
     vault: Value,
     pg: Value,
@@ -265,7 +286,8 @@ struct Owner {
 }
 
 impl Owner {
-    fn request(&self, b: &mut Builder<'_>, offset: Value, to: Value) {
+    /// Requests the atom at a byte offset.
+    pub fn request(&self, b: &mut Builder<'_>, offset: Value, to: Value) {
         let address = b.iadd(self.address, offset);
         let args = vec![self.chip, self.vault, self.pg, self.pe, address, to];
         call(b, REQ, Effect::Write, args, vec![], None);

@@ -18,6 +18,8 @@ pub(crate) struct Loops<'a> {
     pub mems: BTreeMap<BufferId, Mem>,
     /// The memory objects of windows, one a read.
     pub windows: Vec<Option<Mem>>,
+    /// The engines that run it.
+    pub mask: u32,
     /// Where the engine is.
     pub position: Position,
     /// First coordinate of the group's region along x and y.

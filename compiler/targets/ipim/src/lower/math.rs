@@ -48,6 +48,26 @@ pub fn clamp(b: &mut Builder<'_>, value: Value, low: i64, high: i64) -> Value {
     max(b, at_most, low)
 }
 
+/// A value that lies in `known`, limited to `low..=high`.
+pub fn limit(
+    b: &mut Builder<'_>,
+    value: Value,
+    known: (i64, i64),
+    (low, high): (i64, i64),
+) -> Value {
+    let all = b.keeps_identities();
+    let mut value = value;
+    if known.1 > high || all {
+        let high = b.i32(high as i32);
+        value = min(b, value, high);
+    }
+    if known.0 < low || all {
+        let low = b.i32(low as i32);
+        value = max(b, value, low);
+    }
+    value
+}
+
 /// `chosen` where the mask is all ones, `other` where it is zero.
 pub fn choose(b: &mut Builder<'_>, mask: Value, chosen: Value, other: Value) -> Value {
     let differing = b.binary(BinaryOp::Xor, chosen, other);

@@ -22,6 +22,7 @@ mod reduce;
 mod remote;
 mod serial;
 mod source;
+mod transpose;
 mod window;
 
 use nbcc_isa_ipim::Machine;
@@ -45,8 +46,8 @@ pub fn lower_to(plan: &Plan, machine: &Machine, size: Size) -> Vec<Kernel> {
         match step {
             Step::Exchange(buffer) => kernels.extend(exchange::lower(&mut cx, *buffer)),
             Step::Tiles(step) => kernels.push(nest::lower_tiles(&mut cx, step)),
-            Step::Redistribute { from, to, clamp } => {
-                kernels.push(redistribute::lower(&mut cx, *from, *to, clamp));
+            Step::Redistribute { from, to, order, clamp } => {
+                kernels.push(redistribute::lower(&mut cx, [*from, *to], order, clamp));
             }
             Step::Reduce(step) => kernels.extend(reduce::lower(&mut cx, step)),
             Step::Serial(step) => kernels.push(serial::lower(&mut cx, step)),

@@ -160,13 +160,13 @@ fn steps(repeat: u32, uy: u32, ux: u32) -> Vec<(u32, u32, u32)> {
     all
 }
 
-/// The start of a kernel over the tiles of a nest: idle vaults skip it.
+/// The start of a kernel over the tiles of a nest, which engines of `mask` run: idle vaults skip it.
 pub(crate) fn start_nest<'a>(
     b: &mut Builder<'_>,
     cx: &'a Lowering<'a>,
     nest: &'a Nest,
-    objects: (BTreeMap<BufferId, Mem>, Vec<Option<Mem>>),
-    exit: nbcc_ir::Block,
+    (mems, windows): (BTreeMap<BufferId, Mem>, Vec<Option<Mem>>),
+    (mask, exit): (u32, nbcc_ir::Block),
 ) -> Loops<'a> {
     let tiles = &nest.tiles;
     let grid = &tiles.grid;
@@ -185,8 +185,7 @@ pub(crate) fn start_nest<'a>(
         group_start(b, group_x, group[0], tiles.origin[0].into()),
         group_start(b, group_y, group[1], tiles.origin[1].into()),
     ];
-    let (mems, windows) = objects;
-    Loops { cx, nest, mems, windows, position, start }
+    Loops { cx, nest, mems, windows, mask, position, start }
 }
 
 /// Lowers a stage computed tile by tile.
@@ -196,14 +195,15 @@ pub(crate) fn lower_tiles(cx: &mut Lowering<'_>, step: &TileStep) -> Kernel {
     let objects = Loops::objects(cx, &mut kernel, &step.nest, &step.targets);
     let exit = kernel.func.add_block();
     let mut b = cx.builder(&mut kernel.func);
-    let loops = start_nest(&mut b, cx, &step.nest, objects, exit);
+    let mask = cx.mask_of(&step.nest.tiles, &step.nest.region, [0, 0]);
+    let loops = start_nest(&mut b, cx, &step.nest, objects, (mask, exit));
     let targets: Vec<Mem> = step.targets.iter().map(|id| loops.mems[id]).collect();
     loops.run(&mut b, cx.size <= Size::Merged, &mut |b, point| {
         store_point(b, &loops, step, &targets, point)
     });
     finish_at(&mut b, exit);
     b.terminate(nbcc_ir::Terminator::Return(vec![]));
-    kernel.finish(cx.full_mask())
+    kernel.finish(mask)
 }
 
 /// Computes and stores one vector.

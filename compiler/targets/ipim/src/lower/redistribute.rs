@@ -13,13 +13,13 @@ use nbcc_stages::bounds::Interval;
 
 use super::cx::{KernelCx, Lowering};
 use super::fetch::Run;
-use super::home::{Affine, Home};
+use super::home::{Affine, Home, Row};
 use super::math::{div_rem, min, plus, ramp, times};
 use super::position::{finish_at, mesh_of, position, skip_idle, skip_idle_of, vault_along};
 use super::window::piece_mask;
 use crate::intrinsics::{PE, PG, RD_VSM, ST_RF, base, id, read, write};
 use crate::kernel::{Kernel, Size};
-use crate::plan::{BufferId, BufferPlan, Columns, busy, columns_of};
+use crate::plan::{BufferId, BufferPlan, Columns, Order, busy, columns_of, groups_in_use};
 
 /// Atoms that an engine takes from a row in straight-line code; more become a loop.
 const UNROLL: u32 = 8;
@@ -28,12 +28,12 @@ const REQUESTS: u32 = 16;
 /// The same where loops over tiles are not unrolled.
 const ROLLED_REQUESTS: u32 = 8;
 
-/// Lowers a copy of `from` into `to`. `clamp` says where coordinates along the tiled dimensions are
-/// clamped to.
+/// Lowers a copy of `from` into `to`, whose dimensions stand in an `order` of their own. `clamp` says
+/// where coordinates along the tiled dimensions are clamped to.
 pub(crate) fn lower(
     cx: &mut Lowering<'_>,
-    from: BufferId,
-    to: BufferId,
+    [from, to]: [BufferId; 2],
+    order: &Order,
     clamp: &[Option<(i64, i64)>],
 ) -> Kernel {
     let plan = cx.plan;
@@ -45,14 +45,23 @@ pub(crate) fn lower(
     let [from, into] = [from, to].map(|id| kernel.buffer(plan, id));
     let exit = kernel.func.add_block();
     let b = &mut cx.builder(&mut kernel.func);
-    let copy = Copy {
+    let mut copy = Copy {
         machine: cx.machine,
+        mask: cx.full_mask(),
         vsm: i64::from(plan.vsm_data),
         room: cx.machine.memory.vsm_bytes - plan.vsm_data,
         home: Home::new(source, from),
+        from: source,
         to: target,
         into,
-        limits: std::array::from_fn(|k| limits(source, clamp.get(k).copied().flatten(), k)),
+        order,
+        limits: std::array::from_fn(|k| {
+            let clamp = clamp.get(k).copied().flatten();
+            match order.get(k).unwrap_or(&Some(k)) {
+                Some(place) => limits(source, clamp, *place),
+                None => limits(target, None, k),
+            }
+        }),
         repeats: clamp.first().is_some_and(|c| c.is_some()),
         unroll: match cx.size {
             Size::Fast | Size::Merged => REQUESTS,
@@ -66,8 +75,12 @@ pub(crate) fn lower(
             // Ghost zones of the vault behind the last element may be read too.
             let reach = [target.reach_x[0], tiled.ghost_rows[0]];
             skip_idle_of(b, busy(tiled, &target.region, reach), grid, exit);
-            copy.to_tiles(b, tiled);
-            cx.full_mask()
+            copy.mask = cx.mask_of(tiled, &target.region, reach);
+            match order.iter().position(|place| *place == Some(0)) {
+                None | Some(0) => copy.to_tiles(b, tiled),
+                Some(across) => copy.to_transposed(b, tiled, across),
+            }
+            copy.mask
         }
         Layout::Single { pg, pe, .. } => {
             let mask = 1 << (pg * cx.machine.hierarchy.pes + pe);
@@ -99,19 +112,33 @@ fn limits(source: &BufferPlan, clamp: Option<(i64, i64)>, k: usize) -> (i64, i64
 }
 
 pub(super) struct Copy<'a> {
-    machine: &'a Machine,
+    pub(super) machine: &'a Machine,
+    /// The engines that take something.
+    pub(super) mask: u32,
     /// Where rows are put in the vault's scratchpad, and bytes there.
     pub(super) vsm: i64,
     pub(super) room: u32,
     pub(super) home: Home<'a>,
-    to: &'a BufferPlan,
+    pub(super) from: &'a BufferPlan,
+    pub(super) to: &'a BufferPlan,
     pub(super) into: Mem,
+    /// The place of the source at each of the copy, where that is another.
+    pub(super) order: &'a Order,
     /// First and last coordinate taken along x and y.
     pub(super) limits: [(i64, i64); 2],
     /// Whether elements beyond the limits along x are those at the limits.
     repeats: bool,
     /// Atoms requested in straight-line code.
     pub(super) unroll: u32,
+}
+
+/// A group of a vault.
+#[derive(Clone, Copy)]
+pub(super) struct Group {
+    pub(super) number: Value,
+    /// Its column and row among those of the vault.
+    pub(super) x: Value,
+    pub(super) y: Value,
 }
 
 /// Rows of the copy that are requested together.
@@ -145,15 +172,99 @@ impl Batch {
 }
 
 impl Copy<'_> {
-    fn vector(&self) -> Type {
+    pub(super) fn vector(&self) -> Type {
         Type { scalar: super::cx::scalar(self.to.element), lanes: LANES as u8 }
     }
 
     /// Planes: points of the dimensions that are not tiled, alike in source and copy.
     pub(super) fn planes(&self) -> u32 {
         let planes = self.to.inner_extents().iter().product();
-        assert_eq!(planes, self.home.planes(), "planes of {}", self.to.name);
+        let alike = !self.order.is_empty() || planes == self.home.planes();
+        assert!(alike, "planes of {}", self.to.name);
         planes
+    }
+
+    /// Columns and rows of groups of a vault that have tiles which the copy fills.
+    fn in_use(&self, tiled: &Tiled) -> [u32; 2] {
+        groups_in_use(tiled, &self.to.region, [self.to.reach_x[0], tiled.ghost_rows[0]])
+    }
+
+    /// How many groups of a vault have tiles which the copy fills.
+    pub(super) fn groups(&self, tiled: &Tiled) -> u32 {
+        self.in_use(tiled).iter().product()
+    }
+
+    /// One of those groups.
+    pub(super) fn group(&self, b: &mut Builder<'_>, tiled: &Tiled, n: Value) -> Group {
+        let (y, x) = div_rem(b, n, self.in_use(tiled)[0], 1 << 10);
+        let before = times(b, y, tiled.grid.groups[0].into());
+        Group { number: b.iadd(before, x), x, y }
+    }
+
+    /// The coordinates of a plane of the copy along the dimensions that are not tiled, with their
+    /// places, but for one that planes do not count.
+    pub(super) fn inner(
+        &self,
+        b: &mut Builder<'_>,
+        plane: Value,
+        but: Option<usize>,
+    ) -> Vec<(usize, Value)> {
+        let places = self.to.region.iter().enumerate().skip(2);
+        let places: Vec<_> = places.filter(|(k, _)| Some(*k) != but).collect();
+        let mut most = places.iter().map(|(_, i)| i.extent()).product::<u32>() - 1;
+        let mut rest = plane;
+        let mut found = Vec::new();
+        for (n, &(k, interval)) in places.iter().enumerate() {
+            let digit = if n + 1 == places.len() {
+                rest
+            } else {
+                let (quotient, digit) = div_rem(b, rest, interval.extent(), most);
+                (rest, most) = (quotient, most / interval.extent());
+                digit
+            };
+            found.push((k, plus(b, digit, interval.min.into())));
+        }
+        found
+    }
+
+    /// The row of the source that has the element at coordinates of a copy in another order.
+    pub(super) fn row_at(
+        &self,
+        b: &mut Builder<'_>,
+        x: Value,
+        y: Value,
+        inner: &[(usize, Value)],
+    ) -> Row {
+        let mut row = b.i32(self.from.span(1).min);
+        let mut plane = b.i32(0);
+        let mut stride = 1;
+        for (place, interval) in self.from.region.iter().enumerate().skip(1) {
+            let to = self.order.iter().position(|of| *of == Some(place));
+            let coordinate = match to.expect("a copy has all dimensions") {
+                0 => x,
+                1 => y,
+                k => inner.iter().find(|(at, _)| *at == k).expect("planes have all of them").1,
+            };
+            if place == 1 {
+                row = coordinate;
+                continue;
+            }
+            let inside = plus(b, coordinate, -i64::from(interval.min));
+            let term = times(b, inside, stride);
+            plane = b.iadd(plane, term);
+            stride *= i64::from(interval.extent());
+        }
+        self.home.row(b, plane, row)
+    }
+
+    /// The row of the source that is row `y` of a plane of the copy.
+    fn row(&self, b: &mut Builder<'_>, plane: Value, y: Value) -> Row {
+        if self.order.is_empty() {
+            return self.home.row(b, plane, y);
+        }
+        let inner = self.inner(b, plane, None);
+        let x = b.i32(0);
+        self.row_at(b, x, y, &inner)
     }
 
     /// Copies to buffers that are whole in banks, row by row.
@@ -245,7 +356,7 @@ impl Copy<'_> {
     /// Copies to tiles: every group takes the columns of its region and of its ghost zones.
     fn to_tiles(&self, b: &mut Builder<'_>, tiled: &Tiled) {
         assert!(tiled.tile[0].is_multiple_of(LANES as u32), "tiles of {}", self.to.name);
-        let groups = tiled.grid.groups[0] * tiled.grid.groups[1];
+        let groups = self.groups(tiled);
         let slots = self.machine.hierarchy.pgs;
         let edges = if self.repeats { 2 } else { 0 };
         let most = (self.room / ATOM_BYTES / slots).saturating_sub(edges + 1).max(1);
@@ -282,7 +393,7 @@ impl Copy<'_> {
 }
 
 /// Splits columns whose rows, one for each group, do not fit the scratchpad of a vault.
-fn narrow(all: Vec<Columns>, tiled: &Tiled, most: u32) -> Vec<Columns> {
+pub(super) fn narrow(all: Vec<Columns>, tiled: &Tiled, most: u32) -> Vec<Columns> {
     let split = |c: Columns| {
         let engines = match c.engine {
             None if c.atoms * tiled.grid.engines > most => {
@@ -325,13 +436,13 @@ fn widths(tiled: &Tiled) -> [i64; 2] {
 }
 
 /// Atoms from one group to the next, and from one strip to the next where there are several.
-fn factors(tiled: &Tiled, columns: &Columns) -> [i64; 2] {
+pub(super) fn factors(tiled: &Tiled, columns: &Columns) -> [i64; 2] {
     let [strip, group] = widths(tiled).map(|n| n / LANES as i64);
     [group, if columns.strips > 1 { strip } else { 0 }]
 }
 
 /// First column of the copy that is taken, in the group and the strip at the origin.
-fn start_of(tiled: &Tiled, columns: &Columns) -> i64 {
+pub(super) fn start_of(tiled: &Tiled, columns: &Columns) -> i64 {
     let engine = columns.engine.unwrap_or(0);
     i64::from(tiled.origin[0])
         + columns.strip * widths(tiled)[0]
@@ -347,7 +458,7 @@ impl Strip<'_> {
     fn fetch(&self, b: &mut Builder<'_>, plane: Value, strip: Value, turn: Value, group: Value) {
         let copy = self.copy;
         let grid = &self.tiled.grid;
-        let (group_y, group_x) = div_rem(b, group, grid.groups[0], 1 << 10);
+        let Group { number: group, x: group_x, y: group_y } = copy.group(b, self.tiled, group);
         let column = vault_along(b, grid, 0);
         let column = times(b, column, grid.groups[0].into());
         let column = b.iadd(column, group_x);
@@ -373,7 +484,7 @@ impl Strip<'_> {
             let y = super::math::clamp(b, y, low, high);
             let offset = times(b, r, self.row_bytes.into());
             let slot = b.iadd(slot, offset);
-            let row = copy.home.row(b, plane, y);
+            let row = copy.row(b, plane, y);
             if copy.repeats {
                 let (low, high) = copy.limits[0];
                 for (n, limit) in [low, high].into_iter().enumerate() {
@@ -393,7 +504,7 @@ impl Strip<'_> {
         let copy = self.copy;
         let tiled = self.tiled;
         let grid = &tiled.grid;
-        let mask = piece_mask(copy.machine.full_mask(), grid.engines, self.columns.engine);
+        let mask = piece_mask(copy.mask, grid.engines, self.columns.engine);
         let pg = id(b, PG);
         let pe = id(b, PE);
         // Elements by which this engine's part begins behind that of the first engine.

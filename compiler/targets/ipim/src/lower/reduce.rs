@@ -57,7 +57,7 @@ fn parts(cx: &mut Lowering<'_>, merge: &Merge<'_>) -> Kernel {
     let target = kernel.buffer(cx.plan, step.target);
     let exit = kernel.func.add_block();
     let b = &mut cx.builder(&mut kernel.func);
-    let loops = start_nest(b, cx, &step.nest, objects, exit);
+    let loops = start_nest(b, cx, &step.nest, objects, (cx.full_mask(), exit));
     let store = Store::new(b, merge);
     store.clear(b);
     let pipeline = &cx.plan.pipeline;

@@ -226,7 +226,7 @@ impl Fill<'_> {
             plus(b, row, tiled.ghost_rows[0].into())
         };
         let fill = |b: &mut Builder<'_>, counter: Value, row: Value, piece: &Piece| {
-            let mask = piece_mask(loops.cx.full_mask(), grid.engines, piece.engine);
+            let mask = piece_mask(loops.mask, grid.engines, piece.engine);
             let column = plus(b, self.rows.strip, piece.strip + i64::from(tiled.ghost_columns[0]));
             let start = i64::from(margin + self.left()) + piece.column * i64::from(tiled.tile[0]);
             for atom in 0..piece.atoms {

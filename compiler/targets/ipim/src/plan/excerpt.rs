@@ -17,6 +17,7 @@ use super::access::{Access, Source};
 use super::copies::{Follows, finds_owners, follows, most_copied};
 use super::evaluate::{Coordinate, Run};
 use super::planner::{Failure, NestShape, Planner};
+use super::steps::Holding;
 use super::{BufferId, BufferPlan};
 
 /// What the banks of each vault hold of an image, along its first two dimensions.
@@ -201,11 +202,12 @@ impl Planner<'_> {
                 let pays = words <= most && words.saturating_mul(2) <= whole;
                 let buffer = match excerpt.filter(|_| pays) {
                     Some(excerpt) => {
-                        self.copy(home, Layout::Replicated, region, vec![], Some(excerpt))
+                        let all = Holding::all(Layout::Replicated, region);
+                        self.copy(home, Holding { excerpt: Some(excerpt), ..all })
                     }
                     None if whole <= most => {
                         let region = self.plan.buffers[home].region.clone();
-                        self.copy(home, Layout::Replicated, region, vec![], None)
+                        self.copy(home, Holding::all(Layout::Replicated, region))
                     }
                     None => return Err(Failure::Copies(func)),
                 };

@@ -14,7 +14,8 @@ pub fn grid_for(machine: &Machine, cells: [u32; 2], tile: [u32; 2]) -> Grid {
     let row = |[columns, rows]: [u32; 2]| [columns * rows, 1];
     let mesh = grid_on(machine, (cubes, vaults), cells, tile);
     let flat = grid_on(machine, (row(cubes), row(vaults)), cells, tile);
-    if work(&flat) * 2 <= work(&mesh) { flat } else { mesh }
+    let one_row = cells[1] == 1 && work(&flat) <= work(&mesh);
+    if one_row || work(&flat) * 2 <= work(&mesh) { flat } else { mesh }
 }
 
 /// Tiles of an engine.
@@ -47,7 +48,9 @@ fn grid_on(
         strips: cells[0].div_ceil(cubes[0] * vaults[0] * groups[0] * engines).max(1),
         rows: cells[1].div_ceil(cubes[1] * vaults[1] * groups[1]).max(1),
     });
-    let key = |grid: &Grid| (work(grid), border(grid, tile));
+    // Of one row of tiles, what vaults share is the way in and out of them.
+    let shared = |grid: &Grid| if cells[1] == 1 { grid.groups[0] } else { 0 };
+    let key = |grid: &Grid| (work(grid), shared(grid), border(grid, tile));
     grids.min_by_key(key).expect("there is a shape for every power of two")
 }
 
@@ -55,6 +58,18 @@ fn grid_on(
 /// `origin + vault * size`.
 pub fn used(origin: i64, size: i64, last: i64) -> u32 {
     ((last - origin).div_euclid(size) + 1).max(1) as u32
+}
+
+/// Columns and rows of groups that hold points of a region in some vault, or points that are at most
+/// `reach` behind one.
+pub fn groups_in_use(tiles: &Tiled, region: &[Interval], reach: [u32; 2]) -> [u32; 2] {
+    let grid = &tiles.grid;
+    [0, 1].map(|k| {
+        let size = i64::from([grid.strips * grid.engines, grid.rows][k] * tiles.tile[k]);
+        let last = region.get(k).map_or(tiles.origin[k], |i| i.max);
+        used(tiles.origin[k].into(), size, i64::from(last) + i64::from(reach[k]))
+            .min(grid.groups[k])
+    })
 }
 
 /// Columns and rows of vaults that hold points of a region, or points that are at most `reach`

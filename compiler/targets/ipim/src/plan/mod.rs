@@ -25,6 +25,7 @@ mod periodic;
 mod planner;
 mod reads;
 pub mod schedule;
+mod split;
 mod steps;
 mod tiling;
 mod traffic;
@@ -43,11 +44,11 @@ pub use excerpt::{Arc, Excerpt, Ring};
 pub use explain::{explain, remarks, span_of};
 pub use findings::{Finding, FindingKind};
 pub(crate) use ghosts::{Columns, Piece, Rows, columns_of, ghost_atoms, parts_of, pieces};
-pub(crate) use grid::{busy, used};
+pub(crate) use grid::{busy, groups_in_use, used};
 pub use limits::Limits;
 pub use modes::in_place;
-pub use order::NOWHERE;
-use order::{Order, by_dimension};
+use order::by_dimension;
+pub use order::{NOWHERE, Order};
 pub use planner::PlanError;
 pub use reads::{Ratio, Read, TiledIndex, Window, inner_index};
 pub use steps::{BANK_RESERVED, make_plan};
@@ -110,13 +111,13 @@ impl BufferPlan {
         (origin.into(), Interval::new(atom(span.min), atom(span.max)))
     }
 
-    /// Coordinates along x or y; a dimension that it lacks has one.
+    /// Coordinates along a dimension; of the first two, one that it lacks has one.
     pub fn span(&self, k: usize) -> Interval {
-        let lacking = match &self.layout {
+        let lacking = || match &self.layout {
             Layout::Tiled(tiled) => tiled.origin[k],
             _ => 0,
         };
-        self.region.get(k).copied().unwrap_or(Interval::new(lacking, lacking))
+        self.region.get(k).copied().unwrap_or_else(|| Interval::new(lacking(), lacking()))
     }
 
     /// Words of its storage where it is whole in a bank: rows are padded to atoms.
@@ -165,6 +166,9 @@ pub enum Step {
         from: BufferId,
         /// The copy.
         to: BufferId,
+        /// The place in its home that what stands at each place of the copy has, where dimensions
+        /// stand in another order.
+        order: Order,
         /// Where coordinates are clamped to, a dimension each.
         clamp: Vec<Option<(i64, i64)>>,
     },

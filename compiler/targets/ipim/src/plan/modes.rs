@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 
 use cranelift_entity::SecondaryMap;
 use nbcc_isa_ipim::Machine;
-use nbcc_stages::bounds::{Affine, Bounds, IndexForm};
+use nbcc_stages::bounds::{Affine, Bounds, IndexForm, Interval};
 use nbcc_stages::{BinaryOp, ElementType, Expr, ExprKind, Func, Pipeline};
 
 use super::access::{Access, Source, accesses};
 use super::copies::{in_parts, most_copied};
+use super::order::{Order, is_plain, with_first};
 use super::reads::{Ratio, TiledIndex, inner_index};
 use super::{Stage, stage_roots};
 
@@ -19,6 +20,8 @@ pub struct TiledAccess {
     pub index: [TiledIndex; 2],
     /// Along further dimensions; `None` where any plane may be meant, as when data decides.
     pub inner: Vec<Option<Affine>>,
+    /// The dimension of the producer at each place, where it is read in another order than its own.
+    pub order: Order,
 }
 
 impl TiledAccess {
@@ -45,7 +48,42 @@ pub fn tiled_access(
     };
     let index = [index(0)?, index(1)?];
     let inner = |&arg: &Expr| forms[arg].as_ref().and_then(inner_index).cloned();
-    Some(TiledAccess { index, inner: args.iter().skip(2).map(inner).collect() })
+    let inner = args.iter().skip(2).map(inner).collect();
+    Some(TiledAccess { index, inner, order: Order::new() })
+}
+
+/// Reads an access as one that a copy of the producer with its dimensions in another order serves
+/// tile by tile, as of a transposed image: those that run along the tiled dimensions of the consumer
+/// first. A `flat` consumer has one element along its second.
+pub fn permuted_access(
+    pipeline: &Pipeline,
+    forms: &SecondaryMap<Expr, Option<IndexForm>>,
+    args: &[Expr],
+    flat: bool,
+) -> Option<TiledAccess> {
+    let along = |k: u32, other: Option<usize>| {
+        let others = (0..args.len()).filter(|&d| Some(d) != other);
+        let mut found = others.filter_map(|d| {
+            let index = TiledIndex::of(pipeline, forms, args[d], k)?;
+            let mirrored = index.limits.is_some_and(|of| of.sums().is_some());
+            (!mirrored).then_some((d, index))
+        });
+        found.next()
+    };
+    let (x, along_x) = along(0, None)?;
+    let (first, along_y) = match along(1, Some(x)) {
+        Some((y, index)) => (vec![x, y], index),
+        None if flat => (vec![x], TiledIndex::one_to_one()),
+        None => return None,
+    };
+    let order = with_first(&first, args.len());
+    if is_plain(&order) {
+        return None;
+    }
+    let inner = order.iter().skip(2).flatten();
+    let inner: Option<Vec<Option<Affine>>> =
+        inner.map(|&d| Some(Some(inner_index(forms[args[d]].as_ref()?)?.clone()))).collect();
+    Some(TiledAccess { index: [along_x, along_y], inner: inner?, order })
 }
 
 /// How a Func's stages are computed.
@@ -97,7 +135,10 @@ pub fn mode_of(
             let tiled = tiled_access(pipeline, forms, &access.args, data.vars.len());
             let count = elements(bounds, access.source);
             let most = most_copied(machine);
-            if tiled.is_none() && count > most && !in_parts(pipeline, machine, &access) {
+            let flat = bounds.region(func).is_some_and(is_flat);
+            let permuted = || permuted_access(pipeline, forms, &access.args, flat).is_some();
+            let anywhere = tiled.is_none() && !in_parts(pipeline, machine, &access);
+            if anywhere && count > most && !permuted() {
                 return Mode::Single(format!(
                     "a tile of it reads no tile of `{}`, of which {count} elements are too many \
                      to be whole in every bank ({most} are the most)",
@@ -107,6 +148,11 @@ pub fn mode_of(
         }
     }
     Mode::Tiled
+}
+
+/// Whether a region has one element along its second dimension, if any.
+pub(super) fn is_flat(region: &[Interval]) -> bool {
+    region.get(1).is_none_or(|second| second.extent() == 1)
 }
 
 /// Whether a coordinate is the dimension of its own position.

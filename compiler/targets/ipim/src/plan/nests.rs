@@ -12,8 +12,10 @@ use num_integer::lcm;
 use super::access::{Access, Source};
 use super::limits::Limits;
 use super::modes::TiledAccess;
+use super::order::{Order, placed};
 use super::planner::{Failure, NestShape, Planner};
 use super::reads::{Ratio, Read, aligned};
+use super::steps::Holding;
 use super::windows::place_windows;
 use super::{Finding, FindingKind, Nest, Step, Window};
 
@@ -33,7 +35,8 @@ impl Planner<'_> {
             let is_near = |of: &TiledAccess| {
                 self.is_near(of, &shape) && self.mirrors_nearby(access, of, &shape)
             };
-            match tiled.filter(is_near) {
+            let tiled = tiled.filter(is_near);
+            match tiled.or_else(|| self.permuted_form(func, access, &shape)) {
                 Some(tiled) => {
                     let limits = self.active_limits(access, &tiled, &shape);
                     let key = GroupKey {
@@ -41,6 +44,7 @@ impl Planner<'_> {
                         value: access.value,
                         ratio: tiled.ratio(),
                         limits,
+                        order: tiled.order.clone(),
                         inner: tiled
                             .inner
                             .iter()
@@ -66,7 +70,9 @@ impl Planner<'_> {
         });
         let unroll_y = reads.iter().fold(1, |n, (r, _)| lcm(n, r.period[1]));
         let Some(block_rows) = self.place_windows(&shape, &mut reads) else {
-            return Err(Failure::Windows(func, by_window(&reads)));
+            let permuted = reads.iter().filter(|(read, _)| !read.order.is_empty());
+            let permuted = permuted.map(|(read, _)| read.source).collect();
+            return Err(Failure::Windows { func, sources: by_window(&reads), permuted });
         };
         for (read, _) in &reads {
             self.want_ghosts(read);
@@ -82,6 +88,19 @@ impl Planner<'_> {
             block_rows,
             unroll: [unroll_x as u32, unroll_y as u32],
         })
+    }
+
+    /// An access that a copy in another order of dimensions serves, in tiles that meet the nest's.
+    fn permuted_form(&self, func: Func, access: &Access, shape: &NestShape) -> Option<TiledAccess> {
+        let tiled = self.permuted(func, access, &shape.region)?;
+        let size = |k: usize| tiled.ratio()[k].of(shape.tiles.tile[k].into());
+        let whole = size(0).is_some_and(|width| width % LANES as i64 == 0) && size(1).is_some();
+        let origins = (0..2).all(|k| tiled.ratio()[k].of(shape.tiles.origin[k].into()).is_some());
+        // What runs along the atoms of the source is not clamped one by one.
+        let clamped = self.active_limits(access, &tiled, shape)[1].is_some();
+        let across = tiled.order.get(1) == Some(&Some(0));
+        let serves = whole && origins && !(across && clamped) && self.is_near(&tiled, shape);
+        serves.then_some(tiled)
     }
 
     /// Gives reads their windows. Where all reads are to be staged but do not fit, only those are
@@ -115,6 +134,7 @@ impl Planner<'_> {
         shape: &NestShape,
     ) -> [Option<Limits>; 2] {
         [0, 1].map(|k| {
+            let place = if tiled.order.is_empty() { k } else { tiled.order[k]? };
             let range = self.range(tiled, k, shape);
             let goes_beyond = |of: &Limits| range.0 < of.low || range.1 > of.high;
             if let Some(limits) = tiled.index[k].limits.filter(|of| of.sums().is_some()) {
@@ -123,7 +143,7 @@ impl Planner<'_> {
             let implicit = match access.source {
                 Source::Input(input) if self.plan.pipeline.inputs[input].repeat_edge => {
                     let extents = &self.plan.extents.inputs[input];
-                    extents.get(k).map(|&e| Limits::clamp(0, i64::from(e) - 1))
+                    extents.get(place).map(|&e| Limits::clamp(0, i64::from(e) - 1))
                 }
                 _ => None,
             };
@@ -136,7 +156,7 @@ impl Planner<'_> {
             };
             // A clamp may have one limit only; what is held limits the other side.
             let home = self.homes[&(access.source, access.value)];
-            let held = self.plan.buffers[home].region.get(k);
+            let held = self.plan.buffers[home].region.get(place);
             let limits = limits.zip(held);
             let limits = limits.map(|(of, held)| within(of, (held.min.into(), held.max.into())));
             limits.filter(goes_beyond)
@@ -201,7 +221,8 @@ impl Planner<'_> {
             let Some(members) = groups.get(from) else { continue };
             let fits = |to: &GroupKey| {
                 to != from
-                    && (to.value, to.ratio, &to.inner) == (from.value, from.ratio, &from.inner)
+                    && (to.value, to.ratio) == (from.value, from.ratio)
+                    && (&to.inner, &to.order) == (&from.inner, &from.order)
                     && (0..2).all(|k| match (from.limits[k], to.limits[k]) {
                         (a, b) if a == b => true,
                         (None, Some(of)) => members.iter().all(|(_, tiled)| {
@@ -245,12 +266,20 @@ impl Planner<'_> {
             }
         }
         let home = self.homes[&(key.source, key.value)];
-        let planes = &self.plan.buffers[home].region[2.min(self.plan.buffers[home].region.len())..];
+        let mut region = self.plan.buffers[home].region.clone();
+        if !key.order.is_empty() {
+            region = placed(&key.order, &region, Interval::new(0, 0));
+            for (d, held) in region.iter_mut().skip(2).enumerate() {
+                *held = planes_read(members, d, *held, &interval);
+            }
+        }
+        let planes = &region[2.min(region.len())..];
         let (inner_base, inner_reach) = inner_parts(members, planes, &interval);
         let wanted = self.wanted(shape, key.ratio);
         let served = match &self.plan.buffers[home].layout {
             Layout::Tiled(tiled) => {
-                aligned(&shape.tiles, tiled, key.ratio)
+                key.order.is_empty()
+                    && aligned(&shape.tiles, tiled, key.ratio)
                     && self.limits_in_reach(&key.limits, shape, members)
             }
             _ => false,
@@ -259,6 +288,7 @@ impl Planner<'_> {
             source: key.source,
             value: key.value,
             buffer: home,
+            order: key.order.clone(),
             ratio: key.ratio,
             period: [0, 1]
                 .map(|k| members.iter().fold(1, |n, (_, tiled)| lcm(n, tiled.index[k].period()))),
@@ -272,7 +302,6 @@ impl Planner<'_> {
             window: None,
         };
         if !served {
-            let mut region = self.plan.buffers[home].region.clone();
             for (k, interval) in region.iter_mut().enumerate().take(2) {
                 *interval = Interval::new(needed[k].0 as i32, needed[k].1 as i32);
             }
@@ -281,7 +310,8 @@ impl Planner<'_> {
             let clamp = key.limits.map(|of| of.map(|of| (of.low, of.high)));
             let clamp = if clamp == [None, None] { vec![] } else { clamp.to_vec() };
             let width = i64::from(tiled.tile[0]);
-            read.buffer = self.copy(home, Layout::Tiled(tiled), region, clamp, None);
+            let all = Holding::all(Layout::Tiled(tiled), region);
+            read.buffer = self.copy(home, Holding { order: key.order.clone(), clamp, ..all });
             let reach = [-read.reach[0].0, read.reach[0].1 - width + 1].map(|n| n.max(0) as u32);
             let buffer = &mut self.plan.buffers[read.buffer];
             buffer.reach_x = [buffer.reach_x[0].max(reach[0]), buffer.reach_x[1].max(reach[1])];
@@ -391,6 +421,7 @@ struct GroupKey {
     value: u32,
     ratio: [Ratio; 2],
     limits: [Option<Limits>; 2],
+    order: Order,
     /// The terms of the part of each inner index that stays the same in a tile.
     inner: Vec<Vec<(AffineVar, i64)>>,
 }
@@ -399,6 +430,26 @@ struct GroupKey {
 fn inner_terms(index: &Affine) -> Vec<(AffineVar, i64)> {
     let dims = index.terms.iter().filter(|(var, _)| matches!(var, AffineVar::Dim(_)));
     dims.map(|(&var, &c)| (var, c)).collect()
+}
+
+/// The planes of those held along an inner dimension that accesses read.
+fn planes_read(
+    members: &[(Expr, TiledAccess)],
+    d: usize,
+    held: Interval,
+    interval: &dyn Fn(AffineVar) -> Interval,
+) -> Interval {
+    let ends = |i: Interval| (i64::from(i.min), i64::from(i.max));
+    let ranges = members.iter().map(|(_, tiled)| {
+        let index = tiled.inner[d].as_ref();
+        index.map_or(ends(held), |index| {
+            let (low, high) = index.range(|var| ends(interval(var)));
+            (low as i64, high as i64)
+        })
+    });
+    let hull = ranges.fold((i64::MAX, i64::MIN), |h, r| (h.0.min(r.0), h.1.max(r.1)));
+    let within = |at: i64| at.clamp(held.min.into(), held.max.into()) as i32;
+    Interval::new(within(hull.0), within(hull.1))
 }
 
 /// Splits inner indices into the part that all accesses share and the reach around it: every plane

@@ -37,18 +37,25 @@ fn stages(pipeline: &Pipeline, func: Func) -> impl Iterator<Item = Stage> {
 /// The dimensions of a Func along which every point keeps to itself.
 fn free(pipeline: &Pipeline, func: Func) -> Vec<bool> {
     let data = &pipeline.funcs[func];
-    let mut free = vec![true; data.vars.len()];
-    let mut keep = |args: &[Expr]| {
-        for (d, (free, &arg)) in free.iter_mut().zip(args).enumerate() {
-            *free &= pipeline.exprs[arg].kind == ExprKind::Dim(d as u32);
-        }
+    let all = vec![true; data.vars.len()];
+    (0..data.updates.len()).fold(all, |free, k| both(&free, &free_in(pipeline, func, k)))
+}
+
+/// The dimensions of a Func along which every point keeps to itself in update `k`.
+pub fn free_in(pipeline: &Pipeline, func: Func, k: usize) -> Vec<bool> {
+    let update = &pipeline.funcs[func].updates[k];
+    let own = accesses(pipeline, func, Stage::Update(k));
+    let own = own.iter().filter(|a| a.source == Source::Func(func)).map(|a| &a.args);
+    let is_free = |d: usize| {
+        let stays = |args: &Vec<Expr>| pipeline.exprs[args[d]].kind == ExprKind::Dim(d as u32);
+        std::iter::once(&update.args).chain(own.clone()).all(stays)
     };
-    for (k, update) in data.updates.iter().enumerate() {
-        keep(&update.args);
-        let own = accesses(pipeline, func, Stage::Update(k)).into_iter();
-        own.filter(|a| a.source == Source::Func(func)).for_each(|a| keep(&a.args));
-    }
-    free
+    (0..update.args.len()).map(is_free).collect()
+}
+
+/// What is free in both.
+pub fn both(a: &[bool], b: &[bool]) -> Vec<bool> {
+    a.iter().zip(b).map(|(&a, &b)| a && b).collect()
 }
 
 /// The order that distributes a Func which is not distributed in the source's.
@@ -67,7 +74,7 @@ fn constrained(pipeline: &Pipeline, bounds: &Bounds, func: Func) -> Option<Order
 }
 
 /// All of `dims` dimensions, these first.
-fn with_first(first: &[usize], dims: usize) -> Order {
+pub fn with_first(first: &[usize], dims: usize) -> Order {
     let rest = (0..dims).filter(|d| !first.contains(d)).map(Some);
     let unit = (first.len() == 1).then_some(None);
     first.iter().copied().map(Some).chain(unit).chain(rest).collect()
@@ -112,8 +119,9 @@ fn offered(pipeline: &Pipeline, access: &Access, producer: &Order, dims: usize) 
     apart.then(|| with_first(&first, dims))
 }
 
-/// Chooses orders. Empty where the source's serve.
-pub fn choose(pipeline: &Pipeline, bounds: &Bounds) -> Orders {
+/// Orders to choose from: those of what is read by Funcs that need one, and the same with those of what
+/// reads them. None where the source's serve.
+pub fn choices(pipeline: &Pipeline, bounds: &Bounds) -> Vec<Orders> {
     let needed: Vec<Func> = bounds.needed(pipeline).map(|(func, _)| func).collect();
     let mut orders = Orders::new();
     for &func in &needed {
@@ -121,13 +129,39 @@ pub fn choose(pipeline: &Pipeline, bounds: &Bounds) -> Orders {
             orders.insert(Source::Func(func), order);
         }
     }
-    if orders.is_empty() {
-        return orders;
-    }
     let follows = |source: Source| match source {
         Source::Input(_) => true,
         Source::Func(func) => free(pipeline, func).into_iter().all(|free| free),
     };
+    ask(pipeline, &needed, &follows, &mut orders);
+    let mut handed_on = orders.clone();
+    hand_on(pipeline, &needed, &follows, &mut handed_on);
+    let mut all = [handed_on, orders];
+    for orders in &mut all {
+        agree(pipeline, &needed, &follows, orders);
+        orders.retain(|_, order| !is_plain(order));
+    }
+    let [handed_on, orders] = all;
+    let mut all = vec![handed_on];
+    if all[0] != orders {
+        all.push(orders);
+    }
+    all.retain(|orders| !orders.is_empty());
+    all
+}
+
+/// Whether dimensions stand in the order of the image.
+pub fn is_plain(order: &Order) -> bool {
+    order.iter().enumerate().all(|(k, dim)| *dim == Some(k))
+}
+
+/// What Funcs with orders read takes those.
+fn ask(
+    pipeline: &Pipeline,
+    needed: &[Func],
+    follows: &dyn Fn(Source) -> bool,
+    orders: &mut Orders,
+) {
     // Consumers come first; the first that reads a source decides.
     let mut decided: BTreeSet<Source> = orders.keys().copied().collect();
     for &func in needed.iter().rev() {
@@ -141,7 +175,16 @@ pub fn choose(pipeline: &Pipeline, bounds: &Bounds) -> Orders {
             }
         }
     }
-    for &func in &needed {
+}
+
+/// What reads Funcs with orders takes those.
+fn hand_on(
+    pipeline: &Pipeline,
+    needed: &[Func],
+    follows: &dyn Fn(Source) -> bool,
+    orders: &mut Orders,
+) {
+    for &func in needed {
         let source = Source::Func(func);
         if !follows(source) || orders.contains_key(&source) {
             continue;
@@ -152,13 +195,52 @@ pub fn choose(pipeline: &Pipeline, bounds: &Bounds) -> Orders {
             all.find_map(|access| offered(pipeline, &access, orders.get(&access.source)?, dims));
         orders.extend(found.map(|order| (source, order)));
     }
-    orders.retain(|_, order| !order.iter().enumerate().all(|(k, dim)| *dim == Some(k)));
-    orders
+}
+
+/// What all its consumers read in one order that is not its own is kept in it, as a transposed image.
+fn agree(
+    pipeline: &Pipeline,
+    needed: &[Func],
+    follows: &dyn Fn(Source) -> bool,
+    orders: &mut Orders,
+) {
+    // By source: what those read that were looked at.
+    let mut asks: BTreeMap<Source, Option<Order>> = BTreeMap::new();
+    let decide = |source: Source, asks: &BTreeMap<_, Option<Order>>, orders: &mut Orders| {
+        let asked = asks.get(&source).cloned().flatten().filter(|order| !is_plain(order));
+        if let Some(order) = asked.filter(|_| follows(source)) {
+            orders.entry(source).or_insert(order);
+        }
+    };
+    for &func in needed.iter().rev() {
+        decide(Source::Func(func), &asks, orders);
+        let plain = || (0..pipeline.funcs[func].vars.len()).map(Some).collect();
+        let own = orders.get(&Source::Func(func)).cloned().unwrap_or_else(plain);
+        for access in stages(pipeline, func).flat_map(|stage| accesses(pipeline, func, stage)) {
+            let asked = asked(pipeline, &access, &own);
+            let all = asks.entry(access.source).or_insert_with(|| asked.clone());
+            if *all != asked {
+                *all = None;
+            }
+        }
+    }
+    for input in pipeline.inputs.keys() {
+        decide(Source::Input(input), &asks, orders);
+    }
 }
 
 /// Values by dimension, by place instead.
 pub fn placed<T: Clone>(order: &Order, by_dim: &[T], nowhere: T) -> Vec<T> {
     order.iter().map(|dim| dim.map_or(nowhere.clone(), |d| by_dim[d].clone())).collect()
+}
+
+/// The dimension at each place of a copy in an order of the places of what has an order itself.
+pub fn compose(of: &Order, order: &Order) -> Order {
+    match (of.is_empty(), order.is_empty()) {
+        (true, _) => order.clone(),
+        (_, true) => of.clone(),
+        _ => placed(order, of, None),
+    }
 }
 
 /// Values by place, by dimension instead.

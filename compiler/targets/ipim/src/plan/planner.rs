@@ -28,8 +28,8 @@ pub struct PlanError {
 /// Why an attempt at a plan failed.
 pub(super) enum Failure {
     /// The windows of a nest of this Func do not fit the scratchpad. What it reads through them,
-    /// the largest window first.
-    Windows(Func, Vec<Source>),
+    /// the largest window first, and which of it in another order of dimensions.
+    Windows { func: Func, sources: Vec<Source>, permuted: Vec<Source> },
     /// What this Func reads at places that tiles do not serve is too much for a copy in every bank.
     Copies(Func),
     /// There is no plan at all.
@@ -50,19 +50,29 @@ pub(super) struct Limits {
     /// What is read from a whole copy in every bank, by which Func, since windows of the
     /// narrowest tiles do not fit.
     pub(super) whole: BTreeSet<(Func, Source)>,
+    /// Whether everything is read in the order of its own dimensions.
+    pub(super) all_in_order: bool,
+    /// What is read in the order of its own dimensions, by which Func, since windows of a copy in
+    /// another do not fit.
+    pub(super) in_order: BTreeSet<(Func, Source)>,
     /// Funcs that are computed on one engine, since not even whole copies help.
     pub(super) single: BTreeSet<Func>,
 }
 
 impl Limits {
-    /// What to try instead where windows of `func` do not fit: narrower tiles of everything, then
-    /// whole copies of what it reads through the largest windows, at last one engine.
+    /// What to try instead where windows of `func` do not fit: dimensions in their order, then
+    /// narrower tiles of everything, then whole copies of what it reads through the largest windows,
+    /// at last one engine.
     pub(super) fn tighten(
         &mut self,
         func: Func,
-        sources: &[Source],
+        (sources, permuted): (&[Source], &[Source]),
         small: impl Fn(Source) -> bool,
     ) {
+        if !permuted.is_empty() {
+            self.in_order.extend(permuted.iter().map(|&source| (func, source)));
+            return;
+        }
         if self.width > LANES as u32 {
             self.width = (self.width / 2).clamp(LANES as u32, 16);
             return;

@@ -11,6 +11,7 @@ use nbcc_stages::bounds::{Affine, AffineVar, IndexForm, Interval};
 use nbcc_stages::{Expr, Pipeline};
 
 use super::limits::{Limits, mirrored};
+use super::order::{Order, placed};
 use super::periodic::{Periodic, periodic};
 use super::{BufferId, Source};
 
@@ -49,6 +50,8 @@ pub struct Read {
     pub value: u32,
     /// The buffer that serves it: the source's home or a copy.
     pub buffer: BufferId,
+    /// The dimension of the source at each place of the buffer, where that is a copy in another order.
+    pub order: Order,
     /// Along x and y.
     pub ratio: [Ratio; 2],
     /// After how many elements of the consumer places repeat, along x and y.
@@ -67,6 +70,14 @@ pub struct Read {
     pub inner_base: Vec<Affine>,
     /// The window in the group's scratchpad; `None` where elements are read from the bank.
     pub window: Option<Window>,
+}
+
+impl Read {
+    /// The coordinate of an access at each place of the buffer; `None` at a place of one element.
+    pub fn places(&self, args: &[Expr]) -> Vec<Option<Expr>> {
+        let args: Vec<Option<Expr>> = args.iter().copied().map(Some).collect();
+        if self.order.is_empty() { args } else { placed(&self.order, &args, None) }
+    }
 }
 
 /// A window in the scratchpad of a group: what the tiles of a strip read of a source.

@@ -15,8 +15,9 @@ use super::copies::most_copied;
 use super::excerpt::Excerpt;
 use super::layouts::Families;
 use super::modes::{Mode, Reduction, elements, foreign_accesses, reduction};
-use super::order::{self, Orders, Reordered};
+use super::order::{self, Order, Orders, Reordered};
 use super::planner::{Failure, Limits, NestShape, PlanError, Planner};
+use super::split::split;
 use super::windows::parts_in_scratchpad;
 use super::{
     BufferId, BufferPlan, Finding, FindingKind, Parts, Plan, ReduceStep, SerialStep, Stage, Step,
@@ -27,8 +28,8 @@ use super::{
 pub const BANK_RESERVED: u32 = 1 << 16;
 
 /// Makes the plan of a pipeline whose extents are literals and whose Funcs are inlined: with
-/// dimensions in the source's order, or in that which distributes more, where that is the cheaper
-/// by the estimate.
+/// dimensions in the source's order, or in that which distributes more, also with updates that have
+/// nothing in common apart from each other, whichever is the cheapest by the estimate.
 ///
 /// # Errors
 /// What exceeds the machine's memory.
@@ -38,35 +39,69 @@ pub fn make_plan(
     bounds: Bounds,
     machine: &Machine,
 ) -> Result<Plan, PlanError> {
-    let orders = order::choose(&pipeline, &bounds);
-    let plain = plan_in_order(&pipeline, extents, &bounds, machine, &Orders::new());
-    if orders.is_empty() {
-        return plain;
+    let whole = distributed(&pipeline, extents, &bounds, machine);
+    let Some((apart, bounds)) = split(&pipeline, &bounds) else { return whole };
+    let mut split = distributed(&apart, extents, &bounds, machine);
+    if cycles(&whole, machine) <= cycles(&split, machine) {
+        return whole;
     }
-    let Some(reordered) = order::reorder(&pipeline, extents, &bounds, &orders) else {
-        return plain;
-    };
-    let Reordered { pipeline, extents, bounds, findings } = reordered;
-    let other = plan_in_order(&pipeline, &extents, &bounds, machine, &orders);
-    let cycles = |plan: &Result<Plan, PlanError>| {
-        plan.as_ref().map_or(u64::MAX, |plan| cost::total(plan, machine).cycles())
-    };
-    if cycles(&plain) <= cycles(&other) {
-        return plain;
+    if let Ok(plan) = &mut split {
+        // Whoever chooses tiles knows the Funcs of the source.
+        plan.founders.retain(|func| pipeline.funcs.is_valid(*func));
     }
-    let mut plan = other?;
-    let alone = |finding: &Finding| match finding.kind {
-        FindingKind::Reordered { func, .. } => plan.findings.iter().any(
-            |f| matches!(f.kind, FindingKind::NotDistributed { func: other, .. } if other == func),
-        ),
-        _ => false,
-    };
-    let distributed: Vec<Finding> = findings.into_iter().filter(|f| !alone(f)).collect();
-    plan.findings.splice(..0, distributed);
-    Ok(plan)
+    split
 }
 
-/// Makes the plan of a pipeline whose dimensions are in these orders.
+/// What a plan is estimated to take; no plan, more than any.
+fn cycles(plan: &Result<Plan, PlanError>, machine: &Machine) -> u64 {
+    plan.as_ref().map_or(u64::MAX, |plan| cost::total(plan, machine).cycles())
+}
+
+/// The same for the Funcs that there are.
+fn distributed(
+    pipeline: &Pipeline,
+    extents: &Extents,
+    bounds: &Bounds,
+    machine: &Machine,
+) -> Result<Plan, PlanError> {
+    let mut best = plan_in_order(pipeline, extents, bounds, machine, &Orders::new());
+    for orders in order::choices(pipeline, bounds) {
+        let other = reordered(pipeline, extents, bounds, machine, &orders);
+        if let Some(other) = other.filter(|other| cycles(other, machine) < cycles(&best, machine)) {
+            best = other;
+        }
+    }
+    best
+}
+
+/// The same with dimensions in these orders. `None` where they cannot be.
+fn reordered(
+    pipeline: &Pipeline,
+    extents: &Extents,
+    bounds: &Bounds,
+    machine: &Machine,
+    orders: &Orders,
+) -> Option<Result<Plan, PlanError>> {
+    let Reordered { pipeline, extents, bounds, findings } =
+        order::reorder(pipeline, extents, bounds, orders)?;
+    let mut plan = plan_in_order(&pipeline, &extents, &bounds, machine, orders);
+    if let Ok(plan) = &mut plan {
+        let alone = |finding: &Finding| {
+            match finding.kind {
+            FindingKind::Reordered { func, .. } => plan.findings.iter().any(|f| {
+                matches!(f.kind, FindingKind::NotDistributed { func: other, .. } if other == func)
+            }),
+            _ => false,
+        }
+        };
+        let distributed: Vec<Finding> = findings.into_iter().filter(|f| !alone(f)).collect();
+        plan.findings.splice(..0, distributed);
+    }
+    Some(plan)
+}
+
+/// Makes the plan of a pipeline whose dimensions are in these orders: with copies in other orders, or
+/// without where that is the cheaper by the estimate.
 fn plan_in_order(
     pipeline: &Pipeline,
     extents: &Extents,
@@ -74,7 +109,29 @@ fn plan_in_order(
     machine: &Machine,
     orders: &Orders,
 ) -> Result<Plan, PlanError> {
-    let mut limits = Limits { width: u32::MAX, whole: BTreeSet::new(), single: BTreeSet::new() };
+    let all = (pipeline, extents, bounds, machine, orders);
+    let Ok(permuted) = plan_within(all, false) else { return plan_within(all, true) };
+    let is_copy =
+        |step: &Step| matches!(step, Step::Redistribute { order, .. } if !order.is_empty());
+    if !permuted.steps.iter().any(is_copy) {
+        return Ok(permuted);
+    }
+    let (plain, permuted) = (plan_within(all, true), Ok(permuted));
+    if cycles(&plain, machine) < cycles(&permuted, machine) { plain } else { permuted }
+}
+
+/// The same, where everything may have to be read in the order of its own dimensions.
+fn plan_within(
+    (pipeline, extents, bounds, machine, orders): (&Pipeline, &Extents, &Bounds, &Machine, &Orders),
+    all_in_order: bool,
+) -> Result<Plan, PlanError> {
+    let mut limits = Limits {
+        all_in_order,
+        width: u32::MAX,
+        whole: BTreeSet::new(),
+        in_order: BTreeSet::new(),
+        single: BTreeSet::new(),
+    };
     loop {
         match attempt(pipeline, extents, bounds, machine, (&limits, orders)) {
             Ok(plan) => return Ok(plan),
@@ -82,8 +139,8 @@ fn plan_in_order(
             Err(Failure::Copies(func)) => {
                 limits.single.insert(func);
             }
-            Err(Failure::Windows(func, sources)) => {
-                limits.tighten(func, &sources, |source| {
+            Err(Failure::Windows { func, sources, permuted }) => {
+                limits.tighten(func, (&sources, &permuted), |source| {
                     let elements = match source {
                         Source::Input(input) => {
                             extents.inputs[input].iter().map(|&n| u64::from(n)).product()
@@ -169,6 +226,27 @@ fn pays_in_parts(bounds: &Bounds, func: Func, k: usize) -> bool {
     let Some(loops) = &bounds.stages[k + 1] else { return false };
     let elements = nbcc_stages::bounds::points(&bounds.region);
     elements <= MAX_PARTS && elements <= nbcc_stages::bounds::points(&loops.rvars)
+}
+
+/// What a copy holds of a buffer, and how.
+pub(super) struct Holding {
+    /// Which bank holds what.
+    pub(super) layout: Layout,
+    /// The coordinates it holds, in the order of its places.
+    pub(super) region: Region,
+    /// The place of the buffer at each of its places, where that is another.
+    pub(super) order: Order,
+    /// Where coordinates are clamped to.
+    pub(super) clamp: Vec<Option<(i64, i64)>>,
+    /// The part of each vault, where they differ.
+    pub(super) excerpt: Option<Excerpt>,
+}
+
+impl Holding {
+    /// A region as it is.
+    pub(super) fn all(layout: Layout, region: Region) -> Holding {
+        Holding { layout, region, order: Order::new(), clamp: vec![], excerpt: None }
+    }
 }
 
 impl Planner<'_> {
@@ -285,7 +363,8 @@ impl Planner<'_> {
             let buffer = if self.plan.buffers[home].layout == layout {
                 home
             } else {
-                self.copy(home, layout, self.plan.buffers[home].region.clone(), vec![], None)
+                let region = self.plan.buffers[home].region.clone();
+                self.copy(home, Holding::all(layout, region))
             };
             sources.insert(key, buffer);
         }
@@ -295,20 +374,14 @@ impl Planner<'_> {
 
     /// A copy of a buffer that is distributed otherwise; made once, also where one that is there holds
     /// more: tiles with wider ghost zones, elements further out.
-    pub(super) fn copy(
-        &mut self,
-        from: BufferId,
-        layout: Layout,
-        region: Region,
-        clamp: Vec<Option<(i64, i64)>>,
-        excerpt: Option<Excerpt>,
-    ) -> BufferId {
+    pub(super) fn copy(&mut self, from: BufferId, holding: Holding) -> BufferId {
+        let Holding { layout, region, order, clamp, excerpt } = holding;
         for step in &self.plan.steps {
-            if let Step::Redistribute { from: f, to, clamp: c } = step {
+            if let Step::Redistribute { from: f, to, order: o, clamp: c } = step {
                 let b = &self.plan.buffers[*to];
                 let holds = b.layout == layout && b.region == region
                     || contains(&b.layout, &layout) && covers(&b.region, &region);
-                if *f == from && holds && b.excerpt == excerpt && *c == clamp {
+                if *f == from && holds && b.excerpt == excerpt && (o, c) == (&order, &clamp) {
                     return *to;
                 }
             }
@@ -323,7 +396,7 @@ impl Planner<'_> {
             region,
             layout,
             reach_x: [0, 0],
-            order: vec![],
+            order: order::compose(&home.order, &order),
             excerpt,
             base: 0,
         };
@@ -331,7 +404,7 @@ impl Planner<'_> {
         let (about, span) = (home.name.clone(), self.defined_at(from));
         self.plan.findings.push(Finding { about, span, kind });
         let to = self.plan.buffers.push(buffer);
-        self.plan.steps.push(Step::Redistribute { from, to, clamp });
+        self.plan.steps.push(Step::Redistribute { from, to, order, clamp });
         to
     }
 

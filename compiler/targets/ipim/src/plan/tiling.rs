@@ -10,7 +10,9 @@ use super::access::{Access, Source};
 use super::copies::finds_owners;
 use super::excerpt::WIDE;
 use super::layouts::{Families, Member, default_tile};
-use super::modes::{Mode, TiledAccess, foreign_accesses, has_stage, mode_of, tiled_access};
+use super::modes::{
+    Mode, TiledAccess, foreign_accesses, has_stage, is_flat, mode_of, permuted_access, tiled_access,
+};
 use super::planner::Planner;
 use super::reads::Ratio;
 use super::schedule::{MAX_TILE, scheduled_tile, within};
@@ -82,11 +84,38 @@ impl Planner<'_> {
         tiled_access(&self.plan.pipeline, &self.plan.forms, &access.args, dims)
     }
 
+    /// Reads an access of a nest over a region as one that a copy in another order serves.
+    pub(super) fn permuted(
+        &self,
+        func: Func,
+        access: &Access,
+        region: &[Interval],
+    ) -> Option<TiledAccess> {
+        let as_it_is = [&self.limits.whole, &self.limits.in_order];
+        if self.limits.all_in_order
+            || !finds_owners(self.machine)
+            || as_it_is.iter().any(|of| of.contains(&(func, access.source)))
+        {
+            return None;
+        }
+        let (pipeline, forms) = (&self.plan.pipeline, &self.plan.forms);
+        let tiled = permuted_access(pipeline, forms, &access.args, is_flat(region))?;
+        // Only coordinates along x and y are clamped on the way to a tile.
+        let mut inner = tiled.order.iter().skip(2).flatten();
+        if let Source::Input(input) = access.source
+            && inner.any(|&d| self.plan.repeated(input, d).is_some())
+        {
+            return None;
+        }
+        Some(tiled)
+    }
+
     /// What the tiles of a nest must be multiples of, so that producers can have whole atoms.
-    fn multiple(&self, func: Func, accesses: &[Access], dims: usize) -> [u32; 2] {
+    fn multiple(&self, func: Func, accesses: &[Access], region: &[Interval]) -> [u32; 2] {
         let mut multiple = [LANES as i64, 1];
         for access in accesses {
-            if let Some(tiled) = self.tiled_form(func, access, dims) {
+            let tiled = self.tiled_form(func, access, region.len());
+            if let Some(tiled) = tiled.or_else(|| self.permuted(func, access, region)) {
                 let [x, y] = tiled.ratio();
                 // A tile of the producer must be whole atoms wide: n * a / d = 4 * k.
                 let atoms = Ratio::new(x.a, x.d * LANES as i64);
@@ -107,7 +136,7 @@ impl Planner<'_> {
                     .flat_map(|s| self.nest_accesses(func, s))
                     .collect();
                 let region = self.region(Source::Func(func));
-                let member = self.member_for(func, &accesses, dims, &region);
+                let member = self.member_for(func, &accesses, &region);
                 self.members.insert(Source::Func(func), member);
                 self.ask(func, member, &accesses, dims);
             } else {
@@ -165,7 +194,7 @@ impl Planner<'_> {
             let stage = Stage::Update(k);
             let Some(region) = self.reduction_region(func, k) else { continue };
             let accesses = self.nest_accesses(func, stage);
-            let multiple = self.multiple(func, &accesses, region.len());
+            let multiple = self.multiple(func, &accesses, &region);
             let tile = self.default_tile(&region, multiple);
             let member = self.families.found(tile);
             self.families.cover(member, &region);
@@ -192,14 +221,8 @@ impl Planner<'_> {
 
     /// The tiles of a Func: those its schedule names, else those that a consumer asks for, else
     /// the default.
-    fn member_for(
-        &mut self,
-        func: Func,
-        accesses: &[Access],
-        dims: usize,
-        region: &[Interval],
-    ) -> Member {
-        let multiple = self.multiple(func, accesses, dims);
+    fn member_for(&mut self, func: Func, accesses: &[Access], region: &[Interval]) -> Member {
+        let multiple = self.multiple(func, accesses, region);
         let data = &self.plan.pipeline.funcs[func];
         let mut asked = self.asked.get(&Source::Func(func)).cloned().unwrap_or_default();
         asked.retain(|m| (0..2).all(|k| m.tile[k].is_multiple_of(multiple[k])));

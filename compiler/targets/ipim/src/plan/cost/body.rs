@@ -35,7 +35,7 @@ enum Change {
 }
 
 /// A load: its read, where it begins along x, its other coordinates.
-type Load = (usize, (Option<Expr>, i64), Vec<Expr>);
+type Load = (usize, (Option<Expr>, i64), Vec<Option<Expr>>);
 
 /// Issues the instructions of a stage.
 pub struct Issue<'a> {
@@ -217,7 +217,8 @@ impl<'a> Issue<'a> {
             return self.lanes(index, accesses, self.times.bank + self.times.pgsm);
         };
         let read = &nest.reads[number];
-        let planes: Vec<Expr> = args.iter().skip(2).copied().collect();
+        let places = read.places(args);
+        let planes: Vec<Expr> = places.iter().skip(2).copied().flatten().collect();
         let computed = planes.into_iter().filter(|&arg| {
             let form = self.plan.forms[arg].as_ref();
             form.and_then(crate::plan::inner_index).is_none()
@@ -230,8 +231,8 @@ impl<'a> Issue<'a> {
             return self.lanes(index, LANES as u64, latency);
         }
         let mut ready = 0;
-        for (k, begin) in self.begins(args).into_iter().enumerate() {
-            let key = (number, begin, args[1..].to_vec());
+        for (k, begin) in self.begins(places[0]).into_iter().enumerate() {
+            let key = (number, begin, places[1..].to_vec());
             let loaded = match self.loads.get(&key) {
                 Some(&loaded) => loaded,
                 None => match read.window {
@@ -246,8 +247,7 @@ impl<'a> Issue<'a> {
     }
 
     /// Where loads begin that put the elements of a vector in place. Equal ones are one load.
-    fn begins(&self, args: &[Expr]) -> Vec<(Option<Expr>, i64)> {
-        let first = args.first().copied();
+    fn begins(&self, first: Option<Expr>) -> Vec<(Option<Expr>, i64)> {
         let index =
             first.and_then(|arg| TiledIndex::of(&self.plan.pipeline, &self.plan.forms, arg, 0));
         let Some(index) = index else { return vec![(first, 0)] };

@@ -61,8 +61,8 @@ pub fn costs(plan: &Plan, machine: &Machine) -> Vec<Cost> {
         .iter()
         .map(|step| match step {
             Step::Exchange(id) => cx.exchange(&plan.buffers[*id]),
-            Step::Redistribute { from, to, .. } => {
-                cx.copy(&plan.buffers[*from], &plan.buffers[*to])
+            Step::Redistribute { from, to, order, .. } => {
+                cx.copy(&plan.buffers[*from], &plan.buffers[*to], order)
             }
             Step::Tiles(step) => cx.tiles(step, &mut walker),
             Step::Reduce(step) => cx.reduce(step, &mut walker),

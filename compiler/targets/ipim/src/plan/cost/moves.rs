@@ -4,7 +4,7 @@ use nbcc_isa_ipim::layout::{Layout, Tiled};
 use nbcc_isa_ipim::{ATOM_BYTES, LANES};
 
 use super::{Cost, Estimate};
-use crate::plan::{BufferPlan, ReduceStep, busy, ghost_atoms};
+use crate::plan::{BufferPlan, Order, ReduceStep, busy, ghost_atoms, groups_in_use};
 
 const ATOM: u64 = ATOM_BYTES as u64;
 
@@ -82,7 +82,40 @@ impl Estimate<'_> {
         atoms.saturating_mul(2 * flits)
     }
 
-    pub(super) fn copy(&self, from: &BufferPlan, to: &BufferPlan) -> Cost {
+    /// What tiles take whose rows lie across those of the source, which comes first at place `across`:
+    /// atoms that a vault requests, those that all its engines take, those of one engine, cycles in
+    /// which the control core requests them.
+    fn transposed(&self, to: &BufferPlan, order: &Order, across: usize) -> [u64; 4] {
+        let tiles = to.tiled();
+        let lanes = LANES as u64;
+        let whole = |n: u32| u64::from(n.next_multiple_of(LANES as u32));
+        let own = u64::from(tiles.grid.strips) * u64::from(tiles.tile[0]);
+        let width = own * u64::from(tiles.grid.engines) + to.reach_x.map(whole).iter().sum::<u64>();
+        let points = |k: usize| match k {
+            1 => u64::from(tiles.height()),
+            k => u64::from(to.region[k].extent()),
+        };
+        let places = (1..to.region.len()).filter(|&k| k != across);
+        let lines: u64 = places.map(points).product();
+        let stretch = points(across);
+        // Where it is not whole atoms, it begins anywhere in one.
+        let atoms = stretch.div_ceil(lanes) + u64::from(!stretch.is_multiple_of(lanes));
+        let reach = [to.reach_x[0], tiles.ghost_rows[0]];
+        let groups: u64 = groups_in_use(tiles, &to.region, reach).map(u64::from).iter().product();
+        let requested = width * atoms * lines * groups;
+        let sought = match order[0] {
+            Some(1) => width * atoms.div_ceil(lanes) * lines * groups,
+            _ => atoms * lines * groups,
+        };
+        [
+            requested,
+            width * stretch * lines * groups,
+            own * stretch * lines,
+            requests(requested, sought),
+        ]
+    }
+
+    pub(super) fn copy(&self, from: &BufferPlan, to: &BufferPlan, order: &Order) -> Cost {
         let t = &self.times;
         let planes: u64 = to.inner_extents().iter().map(|&n| u64::from(n)).product();
         let extent = |k: usize| to.region.get(k).map_or(1, |i| u64::from(i.extent()));
@@ -90,7 +123,11 @@ impl Estimate<'_> {
         let engines = u64::from(self.machine.engines());
         // Atoms that a vault requests, those that all its engines take, those of one engine, and the
         // cycles in which the control core requests them.
-        let (requested, taken, own, requesting) = match &to.layout {
+        let across = order.iter().position(|place| *place == Some(0)).filter(|&k| k > 0);
+        let [requested, taken, own, requesting] = match &to.layout {
+            Layout::Tiled(_) if across.is_some() => {
+                self.transposed(to, order, across.expect("it was asked for"))
+            }
             Layout::Tiled(tiles) => {
                 let ghosts: u64 = to.reach_x.iter().map(|&n| u64::from(n).div_ceil(lanes)).sum();
                 let grid = &tiles.grid;
@@ -102,7 +139,7 @@ impl Estimate<'_> {
                 let sought = strips * owners(from, run) + ghosts;
                 let all = row * rows * groups(tiles);
                 let requesting = requests(row, sought).saturating_mul(rows * groups(tiles));
-                (all, all, (strips * width + ghosts) * rows, requesting)
+                [all, all, (strips * width + ghosts) * rows, requesting]
             }
             Layout::Replicated => {
                 let row = extent(0).div_ceil(lanes);
@@ -113,13 +150,13 @@ impl Estimate<'_> {
                     Some(excerpt) => atoms * lanes / u64::from(excerpt.along[0].ring.unit),
                     None => owners(from, row) * rows,
                 };
-                (atoms, atoms * engines, atoms, requests(atoms, sought))
+                [atoms, atoms * engines, atoms, requests(atoms, sought)]
             }
             Layout::Single { .. } => {
                 let row = extent(0).div_ceil(lanes);
                 let rows = extent(1) * planes;
                 let atoms = row * rows;
-                (atoms, atoms, atoms, requests(atoms, owners(from, row) * rows))
+                [atoms, atoms, atoms, requests(atoms, owners(from, row) * rows)]
             }
         };
         // Vaults ask at once; where few hold what all ask for, they wait for those.

@@ -1,0 +1,137 @@
+//! Funcs whose updates have no dimension in common along which every point keeps to itself, such as an
+//! integral image of a scan along the rows and one along the columns: each run of updates that do have
+//! one becomes a Func of its own, which begins with the values of the one before, so that each is
+//! distributed along its own dimensions and what moves between them is one copy.
+
+use std::collections::BTreeMap;
+
+use nbcc_base::Span;
+use nbcc_stages::bounds::{Bounds, FuncBounds, StageLoops};
+use nbcc_stages::{
+    Definition, ElementType, Expr, ExprKind, Func, FuncData, Pipeline, Schedule, Update, Walker,
+};
+
+use super::order::{both, free_in};
+
+/// The pipeline with such Funcs split, and its bounds. `None` where there is none.
+pub fn split(pipeline: &Pipeline, bounds: &Bounds) -> Option<(Pipeline, Bounds)> {
+    let needed: Vec<Func> = bounds.needed(pipeline).map(|(func, _)| func).collect();
+    let mut split = (pipeline.clone(), bounds.clone());
+    let mut order = Vec::new();
+    for &func in &needed {
+        let runs = runs(pipeline, func);
+        if runs.len() > 1 && !conditions_call(pipeline, func) {
+            order.extend(split_off(&mut split, func, &runs));
+        }
+        order.push(func);
+    }
+    let (pipeline, mut bounds) = split;
+    if order.len() == needed.len() {
+        return None;
+    }
+    bounds.order = order;
+    Some((pipeline, bounds))
+}
+
+/// The first update of each run of updates that have a free dimension in common, or none at all. One
+/// run where all have.
+fn runs(pipeline: &Pipeline, func: Func) -> Vec<usize> {
+    let any = |free: &[bool]| free.iter().any(|&free| free);
+    let mut begins = Vec::new();
+    let mut common: Vec<bool> = vec![];
+    for k in 0..pipeline.funcs[func].updates.len() {
+        let own = free_in(pipeline, func, k);
+        let joint = both(&common, &own);
+        if k > 0 && any(&joint) == (any(&common) || any(&own)) {
+            common = joint;
+        } else {
+            begins.push(k);
+            common = own;
+        }
+    }
+    begins
+}
+
+/// Whether conditions of a domain that a Func's updates run over depend on it.
+fn conditions_call(pipeline: &Pipeline, func: Func) -> bool {
+    let rdoms = pipeline.funcs[func].updates.iter().filter_map(|update| update.rdom);
+    let conditions = rdoms.flat_map(|rdom| pipeline.rdoms[rdom].predicates.iter().copied());
+    let all = Walker::default().reachable(pipeline, conditions);
+    all.iter()
+        .any(|&e| matches!(pipeline.exprs[e].kind, ExprKind::Call(callee, ..) if callee == func))
+}
+
+/// Makes Funcs of all runs of updates but the last, which stays with the Func.
+fn split_off((pipeline, bounds): &mut (Pipeline, Bounds), func: Func, runs: &[usize]) -> Vec<Func> {
+    let all = pipeline.funcs[func].clone();
+    let of_all = bounds.funcs[func].clone().expect("it is needed");
+    let ends = runs[1..].iter().copied().chain([all.updates.len()]);
+    let mut made: Vec<Func> = Vec::new();
+    for (&first, end) in runs.iter().zip(ends) {
+        let is_last = end == all.updates.len();
+        let this = if is_last {
+            func
+        } else {
+            let name = format!("{}.after{}", all.name, end - 1);
+            let begun = FuncData { name, schedule: Schedule::default(), ..all.clone() };
+            pipeline.funcs.push(begun)
+        };
+        let mut stages = of_all.stages.clone();
+        if let Some(&before) = made.last() {
+            let loops = StageLoops { dims: of_all.region.clone(), rvars: vec![] };
+            stages[0] = Some(loops);
+            let span = all.updates[first - 1].span;
+            let values = (0..all.types.len()).map(|v| at_point(pipeline, before, v, span));
+            pipeline.funcs[this].pure = Some(Definition { values: values.collect(), span });
+        }
+        for (k, update) in all.updates.iter().enumerate() {
+            let update = if (first..end).contains(&k) {
+                calling(pipeline, update, (func, this))
+            } else {
+                stages[k + 1] = None;
+                unchanged(pipeline, update, this)
+            };
+            pipeline.funcs[this].updates[k] = update;
+        }
+        bounds.funcs[this] = Some(FuncBounds { region: of_all.region.clone(), stages });
+        made.push(this);
+    }
+    made.pop();
+    made
+}
+
+fn dims(pipeline: &mut Pipeline, func: Func, span: Span) -> Vec<Expr> {
+    let count = pipeline.funcs[func].vars.len() as u32;
+    (0..count).map(|d| pipeline.expr(ExprKind::Dim(d), ElementType::I32, span)).collect()
+}
+
+/// A value of a Func at the point.
+fn at_point(pipeline: &mut Pipeline, func: Func, value: usize, span: Span) -> Expr {
+    let args = dims(pipeline, func, span);
+    let ty = pipeline.funcs[func].types[value];
+    pipeline.expr(ExprKind::Call(func, value as u32, args), ty, span)
+}
+
+/// In place of an update that another Func makes: every element stays as it is.
+fn unchanged(pipeline: &mut Pipeline, update: &Update, func: Func) -> Update {
+    let span = update.span;
+    let values = (0..update.values.len()).map(|v| at_point(pipeline, func, v, span)).collect();
+    let args = dims(pipeline, func, span);
+    Update { args, values, rdom: None, schedule: Schedule::default(), span }
+}
+
+/// An update with calls of one Func made calls of another.
+fn calling(pipeline: &mut Pipeline, update: &Update, (from, to): (Func, Func)) -> Update {
+    let roots = update.args.iter().chain(&update.values).copied();
+    let mut new: BTreeMap<Expr, Expr> = BTreeMap::new();
+    for expr in Walker::default().reachable(pipeline, roots) {
+        let data = pipeline.exprs[expr].clone();
+        let kind = match data.kind.map_operands(|operand| new[&operand]) {
+            ExprKind::Call(func, value, args) if func == from => ExprKind::Call(to, value, args),
+            kind => kind,
+        };
+        new.insert(expr, pipeline.expr(kind, data.ty, data.span));
+    }
+    let renamed = |list: &[Expr]| list.iter().map(|e| new[e]).collect();
+    Update { args: renamed(&update.args), values: renamed(&update.values), ..update.clone() }
+}
