@@ -56,7 +56,10 @@ pub fn scatter(
 ) -> Result<(), FaultKind> {
     for_each_stretch(buffer, |elements, place| {
         let (vault, engine) = bank(simulation.machine(), &place);
-        simulation.banks_mut(vault).write_words(engine, place.address, &image.words[elements])
+        simulation
+            .banks_mut(vault)
+            .write_words(engine, place.address, &image.words[elements])
+            .map_err(|kind| *kind)
     })
 }
 

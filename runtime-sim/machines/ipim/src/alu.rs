@@ -5,6 +5,8 @@
 //! one exception: a NaN result is always the same NaN, since the host's choice among
 //! NaNs depends on how the loop was compiled.
 
+use std::ops::{Deref, DerefMut};
+
 use nbcc_isa_ipim::{CompOp, FloatOp, IntOp, LANES};
 
 /// Engines of a vault: bits of the engine mask.
@@ -12,8 +14,31 @@ pub const ENGINES: usize = 32;
 /// Lanes of a vault: lane `l` of engine `e` is `e * LANES + l`.
 pub const VAULT_LANES: usize = ENGINES * LANES;
 
-/// A DataRF entry of every engine.
-pub type Lanes = [u32; VAULT_LANES];
+/// A DataRF entry of every engine, where the widest registers of hosts find it in whole lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(align(64))]
+pub struct Lanes(pub [u32; VAULT_LANES]);
+
+impl Lanes {
+    /// Zero everywhere.
+    pub const ZERO: Lanes = Lanes([0; VAULT_LANES]);
+}
+
+impl Deref for Lanes {
+    type Target = [u32; VAULT_LANES];
+
+    #[inline(always)]
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
+}
+
+impl DerefMut for Lanes {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut self.0
+    }
+}
 /// An AddrRF entry of every engine.
 pub type Words = [u32; ENGINES];
 
@@ -21,8 +46,9 @@ pub type Words = [u32; ENGINES];
 const NAN: u32 = 0x7fc0_0000;
 
 /// Each engine's first lane in all its lanes.
+#[inline(always)]
 pub fn first_lanes(lanes: &Lanes) -> Lanes {
-    let mut out = [0; VAULT_LANES];
+    let mut out = Lanes::ZERO;
     for (out, lanes) in out.as_chunks_mut().0.iter_mut().zip(lanes.as_chunks::<LANES>().0) {
         *out = [lanes[0]; LANES];
     }
@@ -85,6 +111,26 @@ pub fn int_op(op: IntOp, old: u32, a: u32, b: u32) -> u32 {
     }
 }
 
+/// Lanes that are computed together: as many as the widest registers of a host hold. They are read
+/// before any is written, so that the compiler need not know whether the three are one.
+const TOGETHER: usize = 16;
+
+#[inline(always)]
+fn map3<const N: usize>(
+    out: &mut [u32; N],
+    a: &[u32; N],
+    b: &[u32; N],
+    f: impl Fn(u32, u32, u32) -> u32,
+) {
+    let (a, b) = (a.as_chunks::<TOGETHER>().0, b.as_chunks::<TOGETHER>().0);
+    for (out, (a, b)) in out.as_chunks_mut::<TOGETHER>().0.iter_mut().zip(a.iter().zip(b)) {
+        let (old, a, b) = (*out, *a, *b);
+        for lane in 0..TOGETHER {
+            out[lane] = f(old[lane], a[lane], b[lane]);
+        }
+    }
+}
+
 #[inline(always)]
 fn map<const N: usize>(
     out: &mut [u32; N],
@@ -92,9 +138,7 @@ fn map<const N: usize>(
     b: &[u32; N],
     f: impl Fn(u32, u32) -> u32,
 ) {
-    for lane in 0..N {
-        out[lane] = f(a[lane], b[lane]);
-    }
+    map3(out, a, b, |_, a, b| f(a, b));
 }
 
 /// As `map`, for operations whose second operand the host can only take from a
@@ -114,22 +158,17 @@ fn map_amount<const N: usize>(
     if difference != 0 {
         return map(out, a, b, f);
     }
-    for lane in 0..N {
-        out[lane] = f(a[lane], amount);
-    }
+    map(out, a, b, |a, _| f(a, amount));
 }
 
 /// An integer operation on all lanes; `out` holds what the destination held.
+#[inline(always)]
 pub fn int_lanes<const N: usize>(op: IntOp, out: &mut [u32; N], a: &[u32; N], b: &[u32; N]) {
     match op {
         IntOp::Add => map(out, a, b, u32::wrapping_add),
         IntOp::Sub => map(out, a, b, u32::wrapping_sub),
         IntOp::Mul => map(out, a, b, u32::wrapping_mul),
-        IntOp::Mac => {
-            for lane in 0..N {
-                out[lane] = out[lane].wrapping_add(a[lane].wrapping_mul(b[lane]));
-            }
-        }
+        IntOp::Mac => map3(out, a, b, |old, a, b| old.wrapping_add(a.wrapping_mul(b))),
         IntOp::Shl => map_amount(out, a, b, shl),
         IntOp::Shr => map_amount(out, a, b, shr),
         IntOp::Sra => map_amount(out, a, b, sra),
@@ -142,17 +181,35 @@ pub fn int_lanes<const N: usize>(op: IntOp, out: &mut [u32; N], a: &[u32; N], b:
 }
 
 /// An operation of `comp` on all lanes; `out` holds what the destination held.
+#[inline(always)]
 pub fn comp_lanes(op: CompOp, out: &mut Lanes, a: &Lanes, b: &Lanes) {
     match op {
         CompOp::Int(op) => int_lanes(op, out, a, b),
         CompOp::Float(FloatOp::Add) => map(out, a, b, float(|a, b| a + b)),
         CompOp::Float(FloatOp::Sub) => map(out, a, b, float(|a, b| a - b)),
         CompOp::Float(FloatOp::Mul) => map(out, a, b, float(|a, b| a * b)),
-        CompOp::Float(FloatOp::Mac) => {
-            for lane in 0..VAULT_LANES {
-                let product = f32::from_bits(a[lane]) * f32::from_bits(b[lane]);
-                out[lane] = canonical(f32::from_bits(out[lane]) + product);
-            }
-        }
+        CompOp::Float(FloatOp::Mac) => map3(out, a, b, |old, a, b| {
+            let product = f32::from_bits(a) * f32::from_bits(b);
+            canonical(f32::from_bits(old) + product)
+        }),
     }
+}
+
+/// By set of lanes, the bits that an operation on these lanes keeps.
+static KEPT: [Lanes; 1 << LANES] = {
+    let mut kept = [Lanes::ZERO; 1 << LANES];
+    let mut at = 0;
+    while at < VAULT_LANES << LANES {
+        let (lanes, lane) = (at / VAULT_LANES, at % VAULT_LANES);
+        kept[lanes].0[lane] = if lanes >> (lane % LANES) & 1 != 0 { 0 } else { u32::MAX };
+        at += 1;
+    }
+    kept
+};
+
+/// Puts into `out` what `old` has in the lanes of every engine that are not among `lanes`.
+#[inline(always)]
+pub fn keep_lanes(out: &mut Lanes, old: &Lanes, lanes: u8) {
+    let kept = &KEPT[usize::from(lanes)];
+    map3(out, old, kept, |new, old, kept| new & !kept | old & kept);
 }

@@ -27,7 +27,7 @@ struct Core {
     pc: u32,
     issued: u64,
     stop: Stop,
-    fault: Option<FaultKind>,
+    fault: Option<Box<FaultKind>>,
     /// What it has asked for, in the order of the program.
     fetches: Vec<Fetch>,
 }
@@ -74,7 +74,7 @@ pub fn run(
         };
         for (vault, core) in cores.iter_mut().enumerate() {
             if let Some(kind) = core.fault.take() {
-                return fault(vault, core.pc, kind);
+                return fault(vault, core.pc, *kind);
             }
             for fetch in core.fetches.drain(..) {
                 let from = &vaults[fetch.bank.vault as usize].banks;
@@ -141,7 +141,7 @@ impl Core {
                 break Ok(Stop::Fetch);
             }
             if self.issued >= limit {
-                break Err(FaultKind::Limit { limit, unit: "instructions" });
+                break Err(Box::new(FaultKind::Limit { limit, unit: "instructions" }));
             }
             let next = match step {
                 Step::Run(inst) => vault.execute(inst),
@@ -149,16 +149,19 @@ impl Core {
                     vault.set_place(*dst, *coordinate, machine);
                     Ok(Next::Fall)
                 }
-                Step::Fault(kind) => Err(kind.clone()),
+                Step::Fault(kind) => Err(Box::new(kind.clone())),
             };
             let mut to = self.pc + 1;
             match next {
                 Ok(Next::Fall) => {}
                 Ok(Next::Jump(target)) => to = target,
-                Ok(Next::Fetch(fetch)) if fetch.bank.vault != vault.id => self.fetches.push(fetch),
+                Ok(Next::Fetch) if vault.fetch.bank.vault != vault.id => {
+                    self.fetches.push(vault.fetch);
+                }
                 // What it asks of itself it gets at once, but not before what it asked for before.
-                Ok(Next::Fetch(_)) if !self.fetches.is_empty() => break Ok(Stop::Fetch),
-                Ok(Next::Fetch(fetch)) => {
+                Ok(Next::Fetch) if !self.fetches.is_empty() => break Ok(Stop::Fetch),
+                Ok(Next::Fetch) => {
+                    let fetch = vault.fetch;
                     let atom = vault.banks.read(fetch.bank.engine as usize, fetch.address);
                     vault.receive(fetch.vsm, atom);
                 }

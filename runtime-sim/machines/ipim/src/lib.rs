@@ -9,6 +9,7 @@
 pub mod alu;
 pub mod code;
 pub mod decode;
+pub mod engines;
 pub mod fault;
 pub mod functional;
 pub mod group;

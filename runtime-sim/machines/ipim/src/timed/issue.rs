@@ -8,10 +8,11 @@ use nbcc_sim_network::Transfer;
 use super::{Context, JOIN_INTERVAL, LOCAL_RANK, Message, State, TimedVault, Transit};
 use super::{bank_request, note_join, note_split};
 use crate::code::Step;
+use crate::engines::engines;
 use crate::fault::{Fault, FaultKind};
 use crate::plan::{Plan, Route, slots_of_atom};
 use crate::stall::Stall;
-use crate::vault::{Next, engines};
+use crate::vault::Next;
 
 impl TimedVault {
     /// Issues the next instruction if it issues before `horizon`.
@@ -52,12 +53,12 @@ impl TimedVault {
                 self.vault.set_place(*dst, *coordinate, cx.machine);
                 Ok(Next::Fall)
             }
-            Step::Fault(kind) => Err(kind.clone()),
+            Step::Fault(kind) => Err(Box::new(kind.clone())),
         };
         let next = match next {
             Ok(next) => next,
             Err(kind) => {
-                self.fail(issue, kind);
+                self.fail(issue, *kind);
                 return false;
             }
         };
@@ -84,7 +85,7 @@ impl TimedVault {
         if let Some(timeline) = &mut self.timeline {
             timeline.issue(step, plan, issue, at as u32 * INSTRUCTION_BYTES, cx.machine);
         }
-        self.dispatch(plan, at as u32, issue, &next, cx);
+        self.dispatch(plan, at as u32, issue, cx);
         if let Next::Jump(target) = next {
             self.pc = target;
             self.next_free += Cycle::from(cx.machine.control.branch_penalty);
@@ -93,14 +94,7 @@ impl TimedVault {
     }
 
     /// Sends an issued instruction where it goes.
-    pub(super) fn dispatch(
-        &mut self,
-        plan: &Plan,
-        pc: u32,
-        issue: Cycle,
-        next: &Next,
-        cx: &Context<'_>,
-    ) {
+    pub(super) fn dispatch(&mut self, plan: &Plan, pc: u32, issue: Cycle, cx: &Context<'_>) {
         match plan.route {
             Route::Fixed { latency } => {
                 let retire = issue + Cycle::from(latency);
@@ -122,7 +116,7 @@ impl TimedVault {
                 arbiter.push(Transfer { id, ready, rank: LOCAL_RANK, slots });
             }
             Route::Fetch => {
-                let Next::Fetch(fetch) = *next else { unreachable!("a request fetches") };
+                let fetch = self.vault.fetch;
                 let pending = self.add_pending(plan, pc, 1);
                 if fetch.bank.vault == self.vault.id {
                     let bank = fetch.bank.engine as usize;
