@@ -172,11 +172,16 @@ impl<'a> System<'a> {
 
     fn run_vaults(&mut self, horizon: Cycle, parallel: bool) {
         let cx = self.cx;
+        let run = |vault: &mut TimedVault| {
+            if vault.wakes() < horizon {
+                vault.run(horizon, cx);
+            }
+        };
         let work = (horizon - self.now).saturating_mul(self.vaults.len() as Cycle);
         if parallel && work >= PARALLEL_WORK {
-            self.vaults.par_iter_mut().for_each(|vault| vault.run(horizon, cx));
+            self.vaults.par_iter_mut().for_each(run);
         } else {
-            self.vaults.iter_mut().for_each(|vault| vault.run(horizon, cx));
+            self.vaults.iter_mut().for_each(run);
         }
     }
 
@@ -265,6 +270,10 @@ impl<'a> System<'a> {
         }
         while let Some(delivery) = self.network.step(bound) {
             self.deliver(delivery.time, delivery.packet);
+            // Who waited for a response may send something now.
+            let to = &self.vaults[delivery.packet.destination as usize];
+            let [_, message] = to.next_messages(self.now, self.cx);
+            bound = bound.min(message);
         }
         bound
     }

@@ -15,7 +15,8 @@ use crate::stall::Stall;
 use crate::vault::Next;
 
 impl TimedVault {
-    /// Issues the next instruction if it issues before `horizon`.
+    /// Issues the next instruction if it issues before `horizon`; otherwise `core_wakes` says until when
+    /// that remains so.
     pub(super) fn step(&mut self, horizon: Cycle, cx: &Context<'_>) -> bool {
         let at = self.pc as usize;
         let Some(step) = cx.code.steps.get(at) else { return self.end(horizon, cx) };
@@ -44,6 +45,7 @@ impl TimedVault {
         let Some(after_queue) = self.queue_slot(after_order, horizon, cx) else { return false };
         let issue = if plan.broadcast { self.tsv.control_cycle(after_queue) } else { after_queue };
         if issue >= horizon {
+            self.core_wakes = issue;
             return false;
         }
 
@@ -196,6 +198,7 @@ impl TimedVault {
         let start = self.clock.max(self.next_free);
         let issue = start.max(self.last_retirement);
         if issue >= horizon {
+            self.core_wakes = issue;
             return false;
         }
         let at = self.pc as usize;

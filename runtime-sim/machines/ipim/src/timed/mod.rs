@@ -139,6 +139,11 @@ pub struct TimedVault {
     clock: Cycle,
     /// First cycle at which fetch and decode have an instruction.
     next_free: Cycle,
+    /// Before this cycle the core issues nothing, unless a message comes: what it waits for happens
+    /// then, or is a response that has not come.
+    core_wakes: Cycle,
+    /// As `core_wakes`, for everything that happens in the vault.
+    wakes: Cycle,
     registers: Box<[Register; SCOREBOARD]>,
     pgsm: Scratchpad,
     vsm: Scratchpad,
@@ -187,6 +192,8 @@ impl TimedVault {
             pc: 0,
             clock: 0,
             next_free: 0,
+            core_wakes: 0,
+            wakes: 0,
             registers: Box::new([Register::default(); SCOREBOARD]),
             pgsm: Scratchpad::default(),
             vsm: Scratchpad::default(),
@@ -239,29 +246,50 @@ impl TimedVault {
         !self.remotes.is_empty()
     }
 
+    /// The cycle before which nothing happens in the vault, unless a message comes to it.
+    pub fn wakes(&self) -> Cycle {
+        self.wakes
+    }
+
     /// The earliest cycle, not before `now`, at which the core can issue the next
-    /// `req`, and the next `req` or `sync`, given that it has run up to `now`.
+    /// `req`, and the next `req` or `sync`, given that it has run up to `now` and no message comes.
     pub fn next_messages(&self, now: Cycle, cx: &Context<'_>) -> [Cycle; 2] {
         if self.state != State::Running {
             return [Cycle::MAX; 2];
         }
-        let start = self.clock.max(self.next_free).max(now);
+        let start = self.clock.max(self.next_free).max(self.core_wakes).max(now);
         let at = self.pc as usize;
         [cx.lookahead.request[at], cx.lookahead.message[at]].map(|distance| match distance {
             u32::MAX => Cycle::MAX,
-            distance => start + Cycle::from(distance),
+            distance => start.saturating_add(Cycle::from(distance)),
         })
     }
 
     /// Runs everything that happens before cycle `horizon`.
     pub fn run(&mut self, horizon: Cycle, cx: &Context<'_>) {
         while self.state == State::Running && self.fault.is_none() && self.step(horizon, cx) {}
+        self.wakes = if self.state == State::Running { self.core_wakes } else { Cycle::MAX };
         while !self.remotes.is_empty() {
             match self.next_event() {
-                Some(event) if event < horizon => self.process(event, cx),
-                _ => break,
+                Some(event) if event < horizon => {
+                    self.process(event, cx);
+                    self.disturb(horizon);
+                }
+                event => {
+                    self.wakes = self.wakes.min(event.unwrap_or(Cycle::MAX));
+                    break;
+                }
             }
         }
+    }
+
+    /// Something happens at `time` that the core did not reckon with, but no response.
+    fn disturb(&mut self, time: Cycle) {
+        // Only a response ends the wait for one.
+        if self.core_wakes != Cycle::MAX {
+            self.core_wakes = self.core_wakes.min(time);
+        }
+        self.wakes = self.wakes.min(time);
     }
 
     /// A request has come to this vault.
@@ -282,11 +310,14 @@ impl TimedVault {
         let id = u64::from(self.transits.insert(transit));
         self.tsv.push(Transfer { id, ready: time, rank: REMOTE_RANK, slots });
         self.served += 1;
+        self.disturb(time);
     }
 
     /// The atom that a `req` asked for has come.
     pub fn receive_response(&mut self, time: Cycle, pending: u32, cx: &Context<'_>) {
         self.complete(pending, time + Cycle::from(cx.machine.latency.t_vsm), cx);
+        self.core_wakes = self.core_wakes.min(time);
+        self.wakes = self.wakes.min(time);
     }
 
     /// All vaults have come to the phase that this one waits at.
@@ -297,6 +328,7 @@ impl TimedVault {
         self.stall(Stall::Sync, time, self.pc as usize - 1);
         self.next_free = time;
         self.state = State::Running;
+        (self.core_wakes, self.wakes) = (time, time);
     }
 
     /// Finishes the banks' accounts when the machine stops at `cycle`.

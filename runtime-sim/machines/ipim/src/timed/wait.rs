@@ -57,7 +57,7 @@ impl TimedVault {
     }
 
     /// Moves what a pending instruction waits for forward until its retirement is
-    /// known. The core cannot issue before that retirement, so nothing that it might
+    /// known; false when that lies beyond the horizon, and `core_wakes` says how far at least. The core cannot issue before that retirement, so nothing that it might
     /// still send can come too late for what is moved here.
     pub(super) fn resolve(&mut self, number: u32, horizon: Cycle, cx: &Context<'_>) -> bool {
         let pc = self.pending.get(number).expect("a pending instruction").pc;
@@ -75,7 +75,11 @@ impl TimedVault {
                                 self.advance_class(class, event, cx);
                             }
                             (_, Some(grant)) if grant < horizon => self.advance_tsv(grant, cx),
-                            _ => return false,
+                            _ => {
+                                let next = event.into_iter().chain(grant).min();
+                                self.core_wakes = next.expect("what it waits for");
+                                return false;
+                            }
                         }
                     }
                 }
@@ -91,12 +95,18 @@ impl TimedVault {
                             self.take_grants(cx);
                         }
                         Some(grant) if grant < horizon => self.advance_tsv(grant, cx),
-                        _ => return false,
+                        grant => {
+                            self.core_wakes = grant.expect("what it waits for");
+                            return false;
+                        }
                     }
                 }
                 true
             }
-            Route::Fetch => false,
+            Route::Fetch => {
+                self.core_wakes = Cycle::MAX;
+                false
+            }
             Route::Fixed { .. } | Route::Sync => unreachable!("it is never pending"),
         }
     }
@@ -140,12 +150,16 @@ impl TimedVault {
             match (self.next_event(), retire) {
                 (Some(event), _) if event <= time || retire.is_none_or(|r| event < r) => {
                     if event >= horizon {
+                        self.core_wakes = event;
                         return None;
                     }
                     self.process(event, cx);
                 }
                 (_, Some(retire)) if retire < horizon => time = retire,
-                _ => return None,
+                (_, retire) => {
+                    self.core_wakes = retire.unwrap_or(Cycle::MAX);
+                    return None;
+                }
             }
         }
     }
