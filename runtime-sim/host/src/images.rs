@@ -183,7 +183,7 @@ pub fn run(
             (Role::Param, Layout::Replicated) | (Role::Output, _) => continue,
             (Role::Param, _) => &params[&buffer.name],
         };
-        transfer::scatter(&mut simulation, buffer, image)
+        transfer::scatter(&mut simulation, buffer, image, options.threads)
             .map_err(|kind| HostError::Load { name: buffer.name.clone(), kind })?;
     }
 
@@ -203,7 +203,7 @@ pub fn run(
         .buffers
         .iter()
         .filter(|buffer| buffer.role == Role::Output)
-        .map(|buffer| (buffer.name.clone(), transfer::gather(&simulation, buffer)))
+        .map(|buffer| (buffer.name.clone(), transfer::gather(&simulation, buffer, options.threads)))
         .collect();
     let mut result = RunResult {
         outputs,

@@ -19,6 +19,8 @@ use crate::fault::FaultKind;
 
 /// Atoms of a page.
 const PAGE_ATOMS: usize = 64;
+/// Words of a page.
+const PAGE_WORDS: usize = PAGE_ATOMS * LANES;
 /// Bytes of a page.
 pub const PAGE_BYTES: u32 = PAGE_ATOMS as u32 * ATOM_BYTES;
 /// Bytes of an entry of the table of pages.
@@ -46,6 +48,11 @@ fn zeroed<T: Copy>(zero: T) -> Box<[T; PAGE_ATOMS]> {
 #[inline]
 fn split(address: u32) -> (usize, usize) {
     ((address / PAGE_BYTES) as usize, (address % PAGE_BYTES / ATOM_BYTES) as usize)
+}
+
+/// The page of a byte address, and the word in it.
+fn word_of_page(address: u32) -> (usize, usize) {
+    ((address / PAGE_BYTES) as usize, (address % PAGE_BYTES / 4) as usize)
 }
 
 /// What every bank holds when the program starts.
@@ -98,6 +105,14 @@ enum Row<'a> {
     Own(u32, Atom, Atom),
     /// Of each bank its own.
     Wide(&'a Lanes),
+}
+
+/// A page that is written to.
+enum Writable<'a> {
+    /// Of one bank.
+    Own(&'a mut [Atom; PAGE_ATOMS]),
+    /// Of all.
+    Wide(&'a mut [Lanes; PAGE_ATOMS]),
 }
 
 /// The banks of a vault.
@@ -165,7 +180,10 @@ impl Banks {
     #[inline]
     pub fn write(&mut self, bank: usize, address: u32, value: Atom) -> Result<(), Box<FaultKind>> {
         let (number, atom) = split(address);
-        *self.atom_mut(bank, number, atom)? = value;
+        match self.entry_to_write(bank, number)? {
+            Writable::Own(page) => page[atom] = value,
+            Writable::Wide(page) => atoms_mut(&mut page[atom])[bank] = value,
+        }
         Ok(())
     }
 
@@ -234,10 +252,30 @@ impl Banks {
     /// The words from a byte address on, a multiple of 4 within the bank.
     pub fn read_words(&self, bank: usize, mut address: u32, mut words: &mut [u32]) {
         while !words.is_empty() {
-            let at = (address % ATOM_BYTES / 4) as usize;
-            let (now, later) = words.split_at_mut(words.len().min(LANES - at));
-            let atom = self.read(bank, address & !(ATOM_BYTES - 1));
-            now.copy_from_slice(&atom[at..at + now.len()]);
+            let (number, at) = word_of_page(address);
+            let (now, later) = words.split_at_mut(words.len().min(PAGE_WORDS - at));
+            match self.entry(number) {
+                Entry::Wide(page) => {
+                    let rows = self.wide[page as usize][at / LANES..].iter();
+                    let mut atoms = rows.map(|row| &atoms(row)[bank]);
+                    let head = now.len().min((LANES - at % LANES) % LANES);
+                    let (head, rest) = now.split_at_mut(head);
+                    if !head.is_empty() {
+                        let atom = atoms.next().expect("an atom of the page");
+                        head.copy_from_slice(&atom[at % LANES..][..head.len()]);
+                    }
+                    for (words, atom) in rest.chunks_mut(LANES).zip(atoms) {
+                        words.copy_from_slice(&atom[..words.len()]);
+                    }
+                }
+                Entry::Own(owner, page) if owner as usize == bank => {
+                    now.copy_from_slice(&self.own[page as usize].as_flattened()[at..][..now.len()]);
+                }
+                _ => match self.shared.page(number) {
+                    Some(page) => now.copy_from_slice(&page.as_flattened()[at..][..now.len()]),
+                    None => now.fill(0),
+                },
+            }
             address += 4 * now.len() as u32;
             words = later;
         }
@@ -259,36 +297,50 @@ impl Banks {
         mut words: &[u32],
     ) -> Result<(), Box<FaultKind>> {
         while !words.is_empty() {
-            let (number, atom) = split(address);
-            let at = (address % ATOM_BYTES / 4) as usize;
-            let (now, later) = words.split_at(words.len().min(LANES - at));
-            let atom = self.atom_mut(bank, number, atom)?;
-            atom[at..at + now.len()].copy_from_slice(now);
+            let (number, at) = word_of_page(address);
+            let (now, later) = words.split_at(words.len().min(PAGE_WORDS - at));
+            match self.entry_to_write(bank, number)? {
+                Writable::Own(page) => {
+                    page.as_flattened_mut()[at..][..now.len()].copy_from_slice(now);
+                }
+                Writable::Wide(page) => {
+                    let rows = page[at / LANES..].iter_mut();
+                    let mut atoms = rows.map(|row| &mut atoms_mut(row)[bank]);
+                    let (head, rest) = now.split_at(now.len().min((LANES - at % LANES) % LANES));
+                    if !head.is_empty() {
+                        let atom = atoms.next().expect("an atom of the page");
+                        atom[at % LANES..][..head.len()].copy_from_slice(head);
+                    }
+                    for (words, atom) in rest.chunks(LANES).zip(atoms) {
+                        atom[..words.len()].copy_from_slice(words);
+                    }
+                }
+            }
             address += 4 * now.len() as u32;
             words = later;
         }
         Ok(())
     }
 
+    /// The page that a bank writes to.
     #[inline]
-    fn atom_mut(
+    fn entry_to_write(
         &mut self,
         bank: usize,
         number: usize,
-        atom: usize,
-    ) -> Result<&mut Atom, Box<FaultKind>> {
+    ) -> Result<Writable<'_>, Box<FaultKind>> {
         let page = match self.entry(number) {
             Entry::Wide(page) => page,
             Entry::Own(owner, page) if owner as usize == bank => {
-                return Ok(&mut self.own[page as usize][atom]);
+                return Ok(Writable::Own(&mut self.own[page as usize]));
             }
             Entry::Own(..) => self.widen(number)?,
             Entry::Untouched => {
                 let page = self.allocate(bank, number)?;
-                return Ok(&mut self.own[page as usize][atom]);
+                return Ok(Writable::Own(&mut self.own[page as usize]));
             }
         };
-        Ok(&mut atoms_mut(&mut self.wide[page as usize][atom])[bank])
+        Ok(Writable::Wide(&mut self.wide[page as usize]))
     }
 
     /// Makes room for a page with its entry in the table.

@@ -163,9 +163,9 @@ impl Simulation {
         &self.vaults
     }
 
-    /// The banks of a vault, by its global number.
-    pub fn banks_mut(&mut self, vault: u32) -> &mut Banks {
-        &mut self.vaults[vault as usize].banks
+    /// The banks of all vaults, by their global numbers.
+    pub fn banks_mut(&mut self) -> impl Iterator<Item = &mut Banks> {
+        self.vaults.iter_mut().map(|vault| &mut vault.banks)
     }
 
     /// Runs the program to its end without timing.
