@@ -11,7 +11,8 @@ use nbcc_opt::unroll::{self, Candidate};
 use nbcc_opt::{cse, dce, fold, promote, simplify_cfg};
 
 use super::evolution::Evolutions;
-use super::shape::{Shape, Trips};
+use super::keep;
+use super::shape::{MAX_BLOCKS, Shape, Trips};
 
 /// Operations of an unrolled loop at most.
 const MAX_OPERATIONS: u64 = 260;
@@ -22,7 +23,7 @@ const MAX_OPERATIONS: u64 = 260;
 pub fn run(module: &mut Module, func: Func) -> bool {
     let contents = promote::own_objects(module, func);
     let func = &mut module.functions[func];
-    let mut changed = false;
+    let mut changed = keep::run(func);
     loop {
         count(func);
         let unrolled = unroll::run_where(func, factor);
@@ -90,7 +91,9 @@ fn factor(func: &Function, candidate: Candidate<'_>) -> u64 {
         .first()
         .and_then(|&header| forest.headed_by(header))
         .is_some_and(|l| forest.loops[l].parent.is_some());
-    let fits = operations(func, candidate.blocks).saturating_mul(candidate.trips) <= MAX_OPERATIONS;
+    let ways = (candidate.blocks.len() as u64 - 1).saturating_mul(candidate.trips);
+    let fits = operations(func, candidate.blocks).saturating_mul(candidate.trips) <= MAX_OPERATIONS
+        && ways < MAX_BLOCKS as u64;
     if is_inside && fits { candidate.trips } else { 1 }
 }
 

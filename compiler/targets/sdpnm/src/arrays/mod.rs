@@ -19,6 +19,7 @@ pub mod evolution;
 pub mod flatten;
 mod fuse;
 mod jam;
+mod keep;
 mod lines;
 pub mod merge;
 mod pairs;

@@ -150,6 +150,35 @@ impl Shape {
         self.inside.contains(&block)
     }
 
+    /// Whether each way from a block to the end of an iteration goes through another one.
+    pub fn is_passed(&self, func: &Function, from: Block, block: Block) -> bool {
+        !self.leads(func, from, self.latch, block)
+    }
+
+    /// Whether a way leads from a block to another in an iteration, not through a third.
+    pub fn leads(&self, func: &Function, from: Block, to: Block, past: Block) -> bool {
+        let mut seen = vec![from];
+        let mut next = 0;
+        while let Some(&at) = seen.get(next) {
+            next += 1;
+            if at == past {
+                continue;
+            }
+            if at == to {
+                return true;
+            }
+            if at == self.latch {
+                continue;
+            }
+            for block in nbcc_ir::cfg::successors(func, at) {
+                if self.contains(block) && !seen.contains(&block) {
+                    seen.push(block);
+                }
+            }
+        }
+        false
+    }
+
     fn counted(&self, func: &Function, cond: Value, again: bool) -> Option<Trips> {
         let Some(&Op::Icmp(cond, a, b)) = func.def_op(cond) else { return None };
         let cond = if again { cond } else { cond.negated() };
@@ -281,7 +310,7 @@ impl Shape {
 }
 
 /// Blocks of a loop at most.
-const MAX_BLOCKS: usize = 64;
+pub(super) const MAX_BLOCKS: usize = 64;
 
 /// What a counter grows by in an iteration at most.
 const MAX_STEP: u64 = 1 << 20;
