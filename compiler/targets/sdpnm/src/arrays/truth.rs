@@ -4,7 +4,7 @@
 use nbcc_ir::{Block, BlockCall, Terminator, Value, ValueDef};
 use nbcc_isa_sdpnm::config::{Opcode, Options};
 
-use super::body::{Global, Operand};
+use super::body::{Global, Node, Operand};
 use super::build::{Builder, Building, Truth};
 use crate::narrow::Upper;
 
@@ -101,6 +101,17 @@ impl Builder<'_> {
             _ => {
                 let (node, inverted) = self.bit_of(truth);
                 let (a, b) = if inverted { (other, then) } else { (then, other) };
+                // The smaller or larger one of two words that were compared.
+                let Node { op, options, in1, in2, .. } = self.body.nodes[node];
+                if op == Opcode::Cmp && in1 != in2 {
+                    if (a, b) == (in1, in2) {
+                        return Operand::node(node);
+                    }
+                    if (b, a) == (in1, in2) {
+                        let options = Options { larger: !options.larger, ..options };
+                        return Operand::node(self.node(op, options, in1, in2, None));
+                    }
+                }
                 Operand::node(self.node(Opcode::Mux, Options::default(), a, b, Some(node)))
             }
         }
@@ -200,23 +211,7 @@ impl Builder<'_> {
 
     /// Whether each way through an iteration goes through a block.
     pub(super) fn is_always(&self, block: Block) -> bool {
-        let mut seen = vec![self.shape.header];
-        let mut next = 0;
-        while let Some(&at) = seen.get(next) {
-            next += 1;
-            if at == block {
-                continue;
-            }
-            if at == self.shape.latch {
-                return false;
-            }
-            for to in nbcc_ir::cfg::successors(self.func, at) {
-                if self.shape.contains(to) && !seen.contains(&to) {
-                    seen.push(to);
-                }
-            }
-        }
-        true
+        self.shape.is_passed(self.func, self.shape.header, block)
     }
 
     /// The parameter of a block at which ways meet.
