@@ -143,14 +143,18 @@ fn unroll(
 }
 
 /// A copy of a loop's blocks, its way back included, before the loop in the layout.
-struct Copy {
-    blocks: BTreeMap<Block, Block>,
+#[derive(Debug)]
+pub struct Copy {
+    /// Blocks by those that they are copies of.
+    pub blocks: BTreeMap<Block, Block>,
     made: BTreeSet<Block>,
-    values: SecondaryMap<Value, Option<Value>>,
+    /// Values by those that they are copies of.
+    pub values: SecondaryMap<Value, Option<Value>>,
 }
 
 impl Copy {
-    fn new(func: &mut Function, blocks: &[Block], header: Block) -> Copy {
+    /// Copies blocks, and puts the copies before `header`.
+    pub fn new(func: &mut Function, blocks: &[Block], header: Block) -> Copy {
         let mut copy =
             Copy { blocks: BTreeMap::new(), made: BTreeSet::new(), values: SecondaryMap::new() };
         let order: Vec<Block> =

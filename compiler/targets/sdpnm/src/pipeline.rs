@@ -8,6 +8,7 @@ use nbcc_opt::{cse, dce, fold, licm, params, ranges, simplify_cfg, unreachable};
 use nbcc_pipeline::{Context, Fact, OptLevel, PassDesc, Stop, attempt, optional, pass, signature};
 use nbcc_placement::{Message, Remark, RemarkKind, Term};
 
+use crate::arrays::collapse::MOST_OPERATIONS;
 use crate::arrays::{self, collapse, flatten, merge};
 use crate::codes;
 use crate::core::{divide, emit, layout, objects, regalloc, select};
@@ -135,15 +136,14 @@ fn run_merge(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed>
 fn run_collapse(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {
     if state.mapper.is_some() && state.configuration.collapses {
         let own = arrays::forgotten(&state.module, state.func);
-        type Headed<'a> = (&'a Function, Block);
         let machine = &state.machine;
-        let is_worth = |(before, inner): Headed<'_>, (after, header): Headed<'_>, times: u64| {
-            let cycles = |func, header| arrays::estimate(func, header, &own, machine);
-            let whole = cycles(after, header);
-            whole.is_some_and(|whole| cycles(before, inner).is_none_or(|one| whole < times * one))
+        let (most, splits) = (state.configuration.operations, state.splits);
+        let cycles = |func: &Function, header, rows, is_several| {
+            let most = if is_several { most } else { usize::MAX };
+            arrays::estimate(func, arrays::Guess { header, rows, most, own: &own, splits }, machine)
         };
         let func = &mut state.module.functions[state.func];
-        state.collapsed = collapse::run(func, &state.configuration.uncollapsed, is_worth);
+        state.collapsed = collapse::run(func, &state.configuration.uncollapsed, cycles);
     }
     Ok(())
 }
@@ -162,6 +162,9 @@ fn run_jam(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {
 /// as long as the first.
 const ATTEMPTS: usize = 3;
 
+/// Operations of a nest's loop from which on fewer are tried where no array runs it.
+const LEAST_OPERATIONS: usize = MOST_OPERATIONS / 2;
+
 /// What is said of a loop that was made of several and found no array: the pass that made it, the name
 /// of the remark, and its text.
 type Lost = [&'static str; 3];
@@ -169,12 +172,16 @@ type Lost = [&'static str; 3];
 /// The configuration without what made a loop of several.
 fn without(state: &Compilation, header: Block) -> Option<(Configuration, Lost)> {
     let mut new = state.configuration.clone();
-    let nest = state.collapsed.iter().rfind(|(made, _)| *made == header);
+    let nest = state.collapsed.iter().rfind(|made| made.header == header);
     let pair = state.merged.iter().rfind(|(made, _)| *made == header);
     let is_last = new.uncollapsed.len() + new.unmerged.len() >= ATTEMPTS;
     let what = match (nest, pair) {
-        (Some((_, outer)), _) => {
-            new.uncollapsed.extend(outer);
+        (Some(nest), _) if nest.is_several && new.operations > LEAST_OPERATIONS => {
+            new.operations /= 2;
+            ["collapse", "Smaller", "no array runs so many iterations of the loops here as one"]
+        }
+        (Some(nest), _) => {
+            new.uncollapsed.extend(&nest.around);
             ["collapse", "NotCollapsed", "no array runs the loops here as one"]
         }
         (None, Some(&(_, pair))) => {
@@ -199,6 +206,7 @@ fn run_arrays(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Stop<
         splits: state.splits,
         reassociates: state.reassociates,
         jams: state.jams,
+        nests: &state.collapsed,
     };
     state.decisions = arrays::run(&mut state.module, state.func, tools, &mut state.arrays);
     // What is too much for an array together may be enough for it one by one.

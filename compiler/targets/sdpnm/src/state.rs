@@ -8,6 +8,7 @@ use nbcc_isa_sdpnm::core::CoreProgram;
 use nbcc_mach::regalloc::Allocation;
 use nbcc_pipeline::{Attempt, Dump, State};
 
+use crate::arrays::collapse::{MOST_OPERATIONS, Made};
 use crate::arrays::{Arrays, Decision};
 use crate::core::MachFunction;
 use crate::core::objects::Objects;
@@ -24,6 +25,8 @@ pub struct Configuration {
     pub collapses: bool,
     /// The headers of pairs of loops that are not merged.
     pub unmerged: BTreeSet<[Block; 2]>,
+    /// Operations of a loop that is made of a nest at most.
+    pub operations: usize,
     /// The headers of the outer loops of nests that are not collapsed.
     pub uncollapsed: BTreeSet<Block>,
 }
@@ -56,8 +59,8 @@ pub struct Compilation {
     pub configuration: Configuration,
     /// The headers of loops that were made of two, with those of the two.
     pub merged: Vec<(Block, [Block; 2])>,
-    /// The headers of loops that were made of nests, with those of the outer loops.
-    pub collapsed: Vec<(Block, Vec<Block>)>,
+    /// The loops that were made of nests.
+    pub collapsed: Vec<Made>,
     /// What loops on arrays need.
     pub arrays: Arrays,
     /// What became of each loop.
@@ -93,6 +96,7 @@ impl Compilation {
             configuration: Configuration {
                 merges: true,
                 collapses: true,
+                operations: MOST_OPERATIONS,
                 unmerged: BTreeSet::new(),
                 uncollapsed: BTreeSet::new(),
             },

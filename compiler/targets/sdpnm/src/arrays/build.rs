@@ -12,6 +12,7 @@ use nbcc_isa_sdpnm::Array;
 use nbcc_isa_sdpnm::config::{Memory, Opcode, Options, Width};
 
 use super::access::{Access, Subscript};
+use super::accumulate;
 use super::body::{Body, Global, Node, Operand};
 use super::evolution::{Evolution, Evolutions, Limit};
 use super::fuse;
@@ -20,6 +21,7 @@ use super::pairs;
 use super::reassociate;
 use super::reuse::{Reuse, reuses};
 use super::shape::Shape;
+use super::spread;
 use crate::narrow::{Upper, signed_loads};
 
 /// Why a loop is none for an array: words that follow "this loop stays on the core: ".
@@ -102,6 +104,8 @@ pub struct Terms<'a> {
     pub iterations: u32,
     /// The array for which recurrences are reassociated; `None` where they stay as they are.
     pub array: Option<&'a Array>,
+    /// Through how many groups of readers values go; `None` where they do not.
+    pub groups: Option<usize>,
     /// The least interval of a body.
     pub interval: &'a dyn Fn(&Body) -> u32,
     /// Whether a value is computed each time the loop is entered.
@@ -242,6 +246,7 @@ fn build_with(
     let Builder { mut body, mut accesses, least_trips, .. } = builder;
     fuse::shorten(&mut body);
     let paired = pairs::run(&mut body);
+    let paired = paired.then(&accumulate::run(&mut body));
     let later = match terms.array.and_then(|array| reassociate::run(&body, array)) {
         Some((shorter, later)) => {
             body = shorter;
@@ -252,6 +257,9 @@ fn build_with(
     let numbers = paired.then(&later);
     if (terms.interval)(&body) > 1 {
         lines::run(&mut body);
+    }
+    if let Some(groups) = terms.groups {
+        spread::run(&mut body, groups);
     }
     for access in &mut accesses {
         access.node = access.node.and_then(|node| numbers.nodes[node]);

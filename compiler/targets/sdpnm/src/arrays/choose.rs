@@ -15,6 +15,12 @@ use crate::map::mii::Mii;
 /// them, so that each is tried where the one before fails.
 pub(super) const FOLLOWERS: [usize; 3] = [24, 3, 1];
 
+/// Cycles of an iteration over its least interval with which a mapping is good enough.
+const GOOD: f64 = 1.3;
+
+/// Groups of readers that are tried.
+const GROUPS: [usize; 2] = [4, 8];
+
 /// Iterations of a loop of which nobody knows how often it runs.
 const USUAL_TRIPS: u32 = 32;
 
@@ -35,6 +41,8 @@ pub(super) struct Candidate {
     pub array: u8,
     /// Iterations of the source that are one.
     pub times: u32,
+    /// Whether it was made of a nest.
+    pub is_nest: bool,
 }
 
 /// The bodies that a loop may be.
@@ -48,6 +56,8 @@ pub(super) struct Bodies {
     pub reusing: Vec<Built>,
     /// With shorter recurrences.
     shorter: Vec<Built>,
+    /// With values that go from group to group of their readers.
+    spread: Vec<Built>,
     iterations: u32,
 }
 
@@ -87,11 +97,13 @@ pub(super) fn bodies(
         &|value: Value| function.def_inst(value).is_none_or(|inst| fresh.contains(&inst));
     let is_zero = contents::zeros(function, shape, promote::own_objects(module, func));
     let interval = |body: &body::Body| place::bounds(body, &machine.array).mii;
-    let build = |reuse: Option<usize>, array| {
+    let build_in = |reuse: Option<usize>, array, groups: Option<usize>| {
         let (interval, own, is_zero) = (&interval, &own, &is_zero);
-        let terms = Terms { globals, own, reuse, array, iterations, interval, is_fresh, is_zero };
+        let terms =
+            Terms { globals, own, reuse, array, iterations, groups, interval, is_fresh, is_zero };
         build::build(function, shape, &forms, &results, terms)
     };
+    let build = |reuse: Option<usize>, array| build_in(reuse, array, None);
     let plain = build(None, None)?;
     let bounds = place::bounds(&plain.body, &machine.array);
     let size = |built: &Built| built.body.nodes.len();
@@ -115,7 +127,15 @@ pub(super) fn bodies(
             shorter.push(built);
         }
     }
-    Ok(Bodies { plain, bounds, reusing, shorter, iterations })
+    let mut spread: Vec<Built> = Vec::new();
+    for groups in GROUPS.into_iter().filter(|_| of.is_nest) {
+        let Ok(built) = build_in(None, None, Some(groups)) else { continue };
+        let is_new = |other: &Built| size(other) < size(&built);
+        if [&plain].into_iter().chain(spread.last()).all(is_new) {
+            spread.push(built);
+        }
+    }
+    Ok(Bodies { plain, bounds, reusing, shorter, spread, iterations })
 }
 
 /// Maps one of the bodies of a loop. Where another mapping takes `known` cycles an iteration, less is
@@ -133,7 +153,7 @@ pub(super) fn choose(
     arrays: &Arrays,
 ) -> Result<Chosen, String> {
     let Tools { machine, mapper, sources, .. } = tools;
-    let Bodies { plain, bounds, reusing, shorter, iterations } = bodies;
+    let Bodies { plain, bounds, reusing, shorter, spread, iterations } = bodies;
     let core_cycles = of.core_cycles;
     homes(module, func, plain, arrays, machine)?;
     let function = &module.functions[func];
@@ -167,6 +187,26 @@ pub(super) fn choose(
         let how = How { max_ii: how.max_ii.min(max_ii), rounds, ..how };
         reusing.iter().find_map(|built| Some((built, place::place(&built.body, &how).ok()?)))
     };
+    // What is hard to hand to many readers: the best of several ways counts.
+    let mut found: Option<(&Built, Mapped)> = None;
+    for built in spread.iter().filter(|_| shorter.is_empty()) {
+        let best = found.as_ref().map_or(f64::INFINITY, |(_, mapped)| mapped.cycles);
+        if best <= f64::from(bounds.mii) * GOOD {
+            break;
+        }
+        let max_ii = how.max_ii.min(best.ceil() as u32 - 1).max(1);
+        let how = How { max_ii, rounds: FEW_ROUNDS, ..how };
+        let mapped = place::place(&built.body, &how).ok();
+        found = match (found, mapped.map(|mapped| (built, mapped))) {
+            (Some(one), Some(two)) if two.1.cycles < one.1.cycles => Some(two),
+            (one, two) => one.or(two),
+        };
+    }
+    if let Some((built, mapped)) =
+        found.filter(|(_, mapped)| mapped.cycles < f64::from(core_cycles))
+    {
+        return Ok(Chosen { built: built.clone(), mapped, shortened: None });
+    }
     // Shorter recurrences are worth it where the interval is shorter, waiting for banks included.
     let shorter = shorter.iter().find_map(|built| {
         let how = How { max_ii: how.max_ii.min(bounds.mii - 1), ..how };

@@ -2,40 +2,65 @@
 //! compiler transformation for parallel machines", ICPP 1987), so that an array is started once for
 //! the whole nest. What the outer loop counts becomes a quotient of the iteration, what the inner one
 //! counts the rest of it; what the outer loop computes on its way to the inner one is computed in each
-//! iteration.
+//! iteration. Sums of the inner loop begin anew where it does; what stands behind it runs where it ends.
 //!
-//! Both run a known number of times. What they carry either grows by constants or goes through both.
+//! Where the inner loop has such sums, several of its iterations become one, and several iterations of
+//! the outer loop are done at a time (unroll and jam: Callahan, Cocke, Kennedy, "Estimating interlock and
+//! improving balance for pipelined architectures", JPDC 1988): they share what they load, and what is
+//! behind the inner loop takes its operations in fewer iterations.
+//!
+//! Both run a known number of times.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-use nbcc_analysis::{AffineForms, LoopForest};
-use nbcc_ir::{
-    BinaryOp, Block, BlockCall, Builder, Cfg, Counter, Dominators, Effect, Function, Inst, IntCond,
-    LoopInfo, Mem, Op, Replacements, Storage, Terminator, Type, Value,
-};
+use nbcc_analysis::{AffineForms, LoopForest, ValueRanges};
+use nbcc_ir::{Block, Cfg, Dominators, Extent, Function, Op};
 use nbcc_opt::{cse, dce, fold, licm, params, simplify_cfg};
 
-use super::evolution::reciprocal;
-use super::flatten::trips;
+use super::coalesce::coalesce;
+use super::evolution::Evolutions;
+use super::flatten::operations;
+use super::jam::unrolled;
 use super::merge::enter_by_jump;
+use super::nest::Nest;
 use super::shape::Shape;
+use super::sums::begin_at_zero;
 
-/// Iterations of a nest at most: numbers of 16 bits.
-const MOST: u64 = (1 << 15) - 1;
+/// Iterations of the inner loop that become one at most, those of the outer loop, and how often all stand
+/// there times what is counted of one as operations.
+const MOST_INNER: u64 = 16;
+const MOST_OUTER: u64 = 8;
+const MOST_SIZE: u64 = 224;
 
-/// Blocks on the way to the inner loop, or back from it, at most.
-const MAX_BLOCKS: usize = 16;
+/// Operations of a loop at most of which several iterations of a nest are one: what many sums read is hard
+/// to hand to all of them.
+pub const MOST_OPERATIONS: usize = 100;
 
-/// Makes one loop of nests, from the inside out, where `is_worth` says so of the function before and
-/// after, the header of the inner loop before, that of the new one, and the iterations of the outer
-/// loop. `refused` are headers of outer loops that stay. Gives the headers of the new loops, each
-/// with those of all the loops around that it was made of.
+/// A loop that was made of a nest.
+#[derive(Clone, Debug)]
+pub struct Made {
+    /// Its header.
+    pub header: Block,
+    /// The headers of all the loops that were around the inner one.
+    pub around: Vec<Block>,
+    /// Its iterations from one to the next that does not see what iterations before left; `None` where
+    /// there are none.
+    pub rows: Option<u32>,
+    /// Whether several iterations of a loop are one.
+    pub is_several: bool,
+    /// About the cycles that the loops take one by one, where that is known.
+    pub before: Option<u64>,
+}
+
+/// Makes one loop of nests, from the inside out, where it takes fewer cycles than the inner one does as
+/// often as the outer one runs; `cycles` says about how many a loop takes, if an array can run it, given
+/// its header, its rows, and whether several iterations of a nest are one. `refused` are headers of outer loops that stay. Gives the new loops.
 pub fn run(
     func: &mut Function,
     refused: &BTreeSet<Block>,
-    is_worth: impl Fn((&Function, Block), (&Function, Block), u64) -> bool,
-) -> Vec<(Block, Vec<Block>)> {
-    let mut made: Vec<(Block, Vec<Block>)> = Vec::new();
+    cycles: impl Fn(&Function, Block, Option<u32>, bool) -> Option<u64>,
+) -> Vec<Made> {
+    let mut made: Vec<Made> = Vec::new();
     let mut refused = refused.clone();
     'again: loop {
         for (outer, inner) in pairs(func) {
@@ -46,19 +71,30 @@ pub fn run(
             enter_by_jump(func, inner);
             refused.insert(outer);
             let Some(nest) = Nest::new(func, outer) else { continue };
-            let mut trial = func.clone();
-            let header = collapse(&mut trial, &nest);
-            for clean in [fold::run, cse::run, licm::run, simplify_cfg::run, dce::run, params::run]
-            {
-                clean(&mut trial);
-            }
-            dce::run(&mut trial);
-            if is_worth((func, inner), (&trial, header), nest.trips[0]) {
+            let known = made.iter().position(|other| other.header == inner);
+            let rows = known.and_then(|known| made[known].rows);
+            let before = cycles(func, inner, rows, false);
+            let before = before.map(|one| one.saturating_mul(nest.trips[0]));
+            let best = ways(func, &nest)
+                .into_iter()
+                .filter_map(|way| {
+                    let (trial, header, nest) = made_one(func, &nest, way)?;
+                    let rows = nest.rows(rows);
+                    let is_several = way != (1, 1);
+                    let cycles = cycles(&trial, header, rows, is_several)?;
+                    Some((cycles, trial, Made { header, around: vec![], rows, is_several, before }))
+                })
+                .min_by_key(|(cycles, ..)| *cycles);
+            let Some((after, trial, mut new)) = best else { continue };
+            if before.is_none_or(|before| after < before) {
                 *func = trial;
-                let known = made.iter().position(|(other, _)| *other == inner);
-                let mut around = known.map_or(vec![], |known| made.swap_remove(known).1);
-                around.push(outer);
-                made.push((header, around));
+                if let Some(within) = known.map(|known| made.swap_remove(known)) {
+                    new.around = within.around;
+                    new.is_several |= within.is_several;
+                    new.before = within.before.map(|before| before.saturating_mul(nest.trips[0]));
+                }
+                new.around.push(outer);
+                made.push(new);
                 continue 'again;
             }
         }
@@ -78,242 +114,83 @@ fn pairs(func: &Function) -> Vec<(Block, Block)> {
     forest.loops.values().filter_map(pair).collect()
 }
 
-/// What a loop does with a parameter of its header.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Carried {
-    /// Adds so much in each iteration.
-    Grows(i32),
-    /// It is the same in both loops: the inner parameter, or the outer one, of that number.
-    Through(usize),
-}
+/// Iterations of the inner loop that become one, and of the outer one that are done at a time.
+type Way = (u64, u64);
 
-/// A loop and the one inside it.
-struct Nest {
-    outer: Shape,
-    inner: Shape,
-    /// How often the outer one runs, and the inner one each time.
-    trips: [u64; 2],
-    /// By the parameters of the outer header.
-    outside: Vec<Carried>,
-    /// By those of the inner one.
-    within: Vec<Carried>,
-}
-
-impl Nest {
-    /// The loop of that header and the one inside it, where one can be made of both.
-    fn new(func: &Function, header: Block) -> Option<Nest> {
-        let cfg = Cfg::new(func);
-        let forest = LoopForest::new(&cfg, &Dominators::new(func));
-        let l = forest.headed_by(header)?;
-        let outer = Shape::around(func, &cfg, &forest, l).ok()?;
-        let inner = Shape::new(func, &cfg, &forest, *forest.loops[l].inner.first()?).ok()?;
-        let forms = AffineForms::new(func, &cfg);
-        let trips = [trips(func, &outer, &forms)?, trips(func, &inner, &forms)?];
-        if trips.contains(&0) || trips.iter().product::<u64>() > MOST {
-            return None;
-        }
-        reciprocal(trips[1] as u32, trips.iter().product::<u64>() as u32)?;
-        let mut names = BTreeMap::new();
-        let there = chain(func, header, inner.preheader, &mut names)?;
-        let handed = func.blocks[inner.exit.block].params.iter().copied();
-        names.extend(handed.zip(inner.exit.args.clone()));
-        let back = chain(func, inner.exit.block, outer.latch, &mut names)?;
-        if there.len() + back.len() != outer.blocks.len()
-            || !is_repeatable(func, &inner, &there, &back)
-        {
-            return None;
-        }
-        let grows = |shape: &Shape, number: usize| {
-            let param = func.blocks[shape.header].params[number];
-            let step = shape.growth(func, number);
-            step.filter(|_| func.ty(param) == Type::I32).map(Carried::Grows)
-        };
-        let named = |mut value: Value| {
-            while let Some(&name) = names.get(&value) {
-                value = name;
+/// The ways to make one loop of a nest that are tried.
+fn ways(func: &Function, nest: &Nest) -> Vec<Way> {
+    if !nest.resets() {
+        return vec![(1, 1)];
+    }
+    let size = operations(func, &nest.inner.blocks).max(1);
+    let most_outer = if nest.is_parallel(func) { MOST_OUTER } else { 1 };
+    let divisors =
+        |of: u64, most: u64| (1..=most.min(of)).filter(move |times| of.is_multiple_of(*times));
+    let mut ways = Vec::new();
+    for outer in divisors(nest.trips[0], most_outer) {
+        for inner in divisors(nest.trips[1], MOST_INNER) {
+            if inner * outer == 1 || inner * outer * size <= MOST_SIZE {
+                ways.push((inner, outer));
             }
-            value
+        }
+    }
+    ways
+}
+
+/// The function in which a nest is one loop, the header of that, and the nest as it was then.
+fn made_one(func: &Function, nest: &Nest, (inner, outer): Way) -> Option<(Function, Block, Nest)> {
+    let mut trial = func.clone();
+    let mut shorter = None;
+    if inner > 1 {
+        let times = u32::try_from(inner).ok()?;
+        trial = unrolled(&trial, nest.inner.header, nest.trips[1], times)?.0;
+        enter_by_jump(&mut trial, nest.outer.header);
+        shorter = Some(Nest::new(&trial, nest.outer.header)?);
+    }
+    begin_at_zero(&mut trial, shorter.as_ref().unwrap_or(nest));
+    let nest = Nest::new(&trial, nest.outer.header)?;
+    let header = coalesce(&mut trial, &nest, outer);
+    for clean in [fold::run, cse::run, licm::run, simplify_cfg::run, dce::run, params::run] {
+        clean(&mut trial);
+    }
+    dce::run(&mut trial);
+    // Iterations of the outer loop are in another order: nothing may end the run in between.
+    (outer == 1 || is_inside(&trial, header)).then_some((trial, header, nest))
+}
+
+/// Whether all accesses of a loop are inside.
+fn is_inside(func: &Function, header: Block) -> bool {
+    let cfg = Cfg::new(func);
+    let forest = LoopForest::new(&cfg, &Dominators::new(func));
+    let shape = forest.headed_by(header).map(|l| Shape::new(func, &cfg, &forest, l));
+    let Some(Ok(shape)) = shape else { return false };
+    let forms = AffineForms::new(func, &cfg);
+    let evolutions = Evolutions::new(func, &shape, &forms);
+    let ranges = ValueRanges::new(func);
+    let mut insts = shape.blocks.iter().flat_map(|&block| &func.blocks[block].insts);
+    let is_fine = insts.all(|&inst| {
+        let (mem, subscripts) = match &func.insts[inst].op {
+            Op::Load(_, mem, subscripts) | Op::Store(mem, subscripts, _) => (*mem, subscripts),
+            _ => return true,
         };
-        let through = |number: usize| {
-            let param = func.blocks[header].params[number];
-            let is_it = |&other: &usize| {
-                named(inner.entry_args[other]) == param
-                    && named(outer.back_args[number]) == named(inner.back_args[other])
-            };
-            let mut found = (0..inner.entry_args.len()).filter(is_it);
-            let only = found.next().filter(|_| found.next().is_none());
-            // The outer one is in the first inner iteration only what the inner one is.
-            only.filter(|_| is_handed_only(func, param, named, &there, inner.header))
-                .map(Carried::Through)
+        let (&[index], &[Extent::Fixed(count)]) = (&subscripts[..], &func.mems[mem].extents[..])
+        else {
+            return false;
         };
-        let count = func.blocks[header].params.len();
-        let outside: Option<Vec<Carried>> =
-            (0..count).map(|number| grows(&outer, number).or_else(|| through(number))).collect();
-        let outside = outside?;
-        let of =
-            |number: usize| outside.iter().position(|carried| *carried == Carried::Through(number));
-        let within: Option<Vec<Carried>> = (0..inner.entry_args.len())
-            .map(|number| match of(number) {
-                Some(outer) => Some(Carried::Through(outer)),
-                None => grows(&inner, number),
-            })
-            .collect();
-        Some(Nest { outer, inner, trips, outside, within: within? })
-    }
-}
-
-/// The blocks from one to another, both included, that jumps lead through. What is handed to the
-/// parameters of those behind the first is noted.
-fn chain(
-    func: &Function,
-    from: Block,
-    to: Block,
-    names: &mut BTreeMap<Value, Value>,
-) -> Option<Vec<Block>> {
-    let mut blocks = vec![from];
-    while let Some(&last) = blocks.last().filter(|&&last| last != to) {
-        let Terminator::Jump(call) = func.terminator(last) else { return None };
-        if blocks.len() == MAX_BLOCKS {
-            return None;
-        }
-        names.extend(func.blocks[call.block].params.iter().copied().zip(call.args.clone()));
-        blocks.push(call.block);
-    }
-    Some(blocks)
-}
-
-/// Whether what stands before the inner loop may run in each iteration, and what stands behind it only
-/// once: it is pure, and of what is loaded before nothing is stored inside.
-fn is_repeatable(func: &Function, inner: &Shape, there: &[Block], back: &[Block]) -> bool {
-    let insts = |blocks: &[Block]| -> Vec<Inst> {
-        blocks.iter().flat_map(|&block| func.blocks[block].insts.clone()).collect()
-    };
-    let mut stored: Vec<Mem> = Vec::new();
-    for inst in insts(&inner.blocks) {
-        match &func.insts[inst].op {
-            Op::Store(mem, ..) => stored.push(*mem),
-            Op::Load(..) => {}
-            op if op.effect() == Effect::Pure => {}
-            _ => return false,
-        }
-    }
-    let is_stored = |mem: Mem| {
-        let storage = func.mems[mem].storage;
-        let is_object = matches!(storage, Storage::Object(_));
-        stored.iter().any(|&other| other == mem || is_object && func.mems[other].storage == storage)
-    };
-    let is_pure = |inst: &Inst| func.insts[*inst].op.effect() == Effect::Pure;
-    insts(back).iter().all(is_pure)
-        && insts(there).iter().all(|inst| match &func.insts[*inst].op {
-            Op::Load(_, mem, _) => !is_stored(*mem),
-            _ => is_pure(inst),
-        })
-}
-
-/// Whether a value is only handed to blocks that lead to a loop.
-fn is_handed_only(
-    func: &Function,
-    value: Value,
-    named: impl Fn(Value) -> Value,
-    there: &[Block],
-    header: Block,
-) -> bool {
-    let is_it = |&other: &Value| named(other) == value;
-    func.layout.iter().all(|&block| {
-        let mut insts = func.blocks[block].insts.iter();
-        let terminator = func.terminator(block);
-        let mut is_read = insts.any(|&inst| func.insts[inst].op.args().iter().any(is_it));
-        if let Terminator::Branch(cond, ..) = terminator {
-            is_read |= is_it(cond);
-        }
-        let successors = terminator.successors();
-        let handed: usize =
-            successors.iter().map(|to| to.args.iter().filter(|v| is_it(v)).count()).sum();
-        let mut all = 0;
-        terminator.for_each_arg(|arg| all += usize::from(is_it(&arg)));
-        let is_way = |to: &BlockCall| to.block == header || there[1..].contains(&to.block);
-        let is_fine = successors.iter().all(|to| is_way(to) || !to.args.iter().any(is_it));
-        !is_read && handed == all && is_fine
-    })
-}
-
-/// Makes one loop of a nest; its header.
-fn collapse(func: &mut Function, nest: &Nest) -> Block {
-    let Nest { outer, inner, trips, outside, within } = nest;
-    let total = (trips[0] * trips[1]) as u32;
-    let mut names = Replacements::new();
-    let header = func.add_block();
-    func.layout.pop();
-    let at = func.layout.iter().position(|&block| block == outer.header);
-    func.layout.insert(at.unwrap_or(func.layout.len()), header);
-    let iteration = func.add_param(header, Type::I32);
-    let (params, ours) = (func.blocks[outer.header].params.clone(), outer.entry_args.clone());
-    let mut first = vec![Builder::at(func, outer.preheader).i32(0)];
-    let mut next = Vec::new();
-    let mut through = BTreeMap::new();
-    for (number, carried) in outside.iter().enumerate() {
-        if let Carried::Through(other) = *carried {
-            let param = func.add_param(header, func.ty(params[number]));
-            names.replace(params[number], param);
-            through.insert(other, param);
-            first.push(ours[number]);
-            next.push(inner.back_args[other]);
-        }
-    }
-    func.blocks[outer.preheader].terminator =
-        Some(Terminator::Jump(BlockCall { block: header, args: first }));
-    // What both loops count.
-    let mut b = Builder::at(func, header);
-    b.set_span(inner.span);
-    let (by, amount) = reciprocal(trips[1] as u32, total).expect("a nest that was looked at");
-    let scaled = b.imul_imm(iteration, by as i32);
-    let amount = b.i32(amount as i32);
-    let row = b.binary(BinaryOp::Lshr, scaled, amount);
-    let before = b.imul_imm(row, trips[1] as i32);
-    let column = b.binary(BinaryOp::Isub, iteration, before);
-    let grown = |b: &mut Builder<'_>, first: Value, by: Value, step: i32| {
-        let more = b.imul_imm(by, step);
-        b.iadd(first, more)
-    };
-    for (number, carried) in outside.iter().enumerate() {
-        if let Carried::Grows(step) = *carried {
-            names.replace(params[number], grown(&mut b, ours[number], row, step));
-        }
-    }
-    b.jump(outer.header, vec![]);
-    let mut b = Builder::at(func, inner.preheader);
-    b.set_span(inner.span);
-    for (number, carried) in within.iter().enumerate() {
-        let param = b.func.blocks[inner.header].params[number];
-        let new = match *carried {
-            Carried::Grows(step) => grown(&mut b, inner.entry_args[number], column, step),
-            Carried::Through(_) => through[&number],
-        };
-        names.replace(param, new);
-    }
-    let to = BlockCall { block: inner.header, args: vec![] };
-    func.blocks[inner.preheader].terminator = Some(Terminator::Jump(to));
-    let mut b = Builder::at(func, inner.latch);
-    b.set_span(inner.span);
-    let more = b.iadd_imm(iteration, 1);
-    let end = b.i32(total as i32);
-    let again = b.value(Op::Icmp(IntCond::Slt, more, end));
-    let args = [more].into_iter().chain(next).collect();
-    let back = BlockCall { block: header, args };
-    func.blocks[inner.latch].terminator = Some(Terminator::Branch(again, back, inner.exit.clone()));
-    func.blocks[outer.latch].terminator = Some(Terminator::Jump(outer.exit.clone()));
-    for block in [outer.header, inner.header] {
-        func.blocks[block].params.clear();
-    }
-    let info = func.blocks[outer.header].loop_info.take();
-    let own = func.blocks[inner.header].loop_info.take();
-    let name = own.or(info).map_or(String::new(), |info| info.name);
-    func.blocks[header].loop_info = Some(LoopInfo {
-        name,
-        trips: Some(total.into()),
-        counter: Some(Counter { value: iteration, step: 1 }),
+        let last = i64::from(count) - 1;
+        let ends = evolutions.in_nest(index).zip(evolutions.trips()).and_then(|(of, trips)| {
+            let constant = i64::from(of.start.constant);
+            let (mut least, mut most) = of.reach(trips)?;
+            (least, most) = (least.checked_add(constant)?, most.checked_add(constant)?);
+            for &(value, factor) in &of.start.terms {
+                let range = ranges.of(value);
+                let ends = [range.0, range.1].map(|end| end.checked_mul(factor.into()));
+                let [Some(a), Some(b)] = ends else { return None };
+                (least, most) = (least.checked_add(a.min(b))?, most.checked_add(a.max(b))?);
+            }
+            Some((least, most))
+        });
+        ends.is_some_and(|(least, most)| least >= 0 && most <= last) || ranges.fits(index, 0, last)
     });
-    func.blocks[header].span = func.blocks[outer.header].span;
-    names.apply(func);
-    header
+    is_fine && evolutions.limits().is_empty()
 }

@@ -99,7 +99,7 @@ impl Evolution {
 }
 
 /// What a number is multiplied with and shifted right by for its quotient by a period: exact for all
-/// numbers below `count`, with factors of 16 bits (Granlund, Montgomery, "Division by invariant
+/// numbers below `count`, with numbers of 15 bits and factors of 16 (Granlund, Montgomery, "Division by invariant
 /// integers using multiplication", PLDI 1994).
 pub fn reciprocal(period: u32, count: u32) -> Option<(u32, u32)> {
     if period.is_power_of_two() {
@@ -107,13 +107,16 @@ pub fn reciprocal(period: u32, count: u32) -> Option<(u32, u32)> {
     }
     (8..31).find_map(|amount| {
         let by = (1 << amount) / period + 1;
-        (by <= HALF && count <= HALF + 1 && divides(by, amount, period, count))
+        (by <= FACTOR && count <= HALF + 1 && divides(by, amount, period, count))
             .then_some((by, amount))
     })
 }
 
 /// The greatest number of 16 bits with a sign.
 const HALF: u32 = (1 << 15) - 1;
+
+/// The greatest one without.
+const FACTOR: u32 = (1 << 16) - 1;
 
 fn divides(by: u32, amount: u32, period: u32, count: u32) -> bool {
     // Quotients grow with numbers: wrong ones are found at the ends of periods.
@@ -240,7 +243,7 @@ impl<'a> Evolutions<'a> {
                 let amount = func.splat_constant(b).filter(|&amount| amount < 32)? as u32;
                 let factor = |value: Value| {
                     let by = func.splat_constant(value)? as u32;
-                    (by <= HALF).then_some(by)
+                    (by <= FACTOR).then_some(by)
                 };
                 if let Some(&Op::Binary(BinaryOp::Imul, x, y)) = func.def_op(a)
                     && let Some(by) = factor(y)

@@ -5,6 +5,7 @@
 use nbcc_isa_sdpnm::config::{Opcode, Options, Part, Width};
 
 use super::body::{Body, Node, Numbers, Operand};
+use super::readers::{Readers, is_bare};
 
 /// Who takes only the low half of a word takes it as it was before it was extended.
 pub fn shorten(body: &mut Body) {
@@ -36,44 +37,6 @@ fn is_extension(body: &Body, number: usize) -> bool {
         && node.options == Options::default()
         && node.in2 == Operand::Immediate(1)
         && is_bare(node)
-}
-
-/// Whether an operation runs in each iteration and never before, and nothing leads out of the loop.
-fn is_bare(node: &Node) -> bool {
-    node.in3.is_none()
-        && node.condition.is_none()
-        && node.initial.is_none()
-        && node.export.is_none()
-        && node.ahead == 0
-}
-
-/// Who reads an operation: each reader, and how many times in all.
-struct Readers {
-    words: Vec<Vec<(usize, u32)>>,
-    has_bit: Vec<bool>,
-}
-
-impl Readers {
-    fn new(body: &Body) -> Readers {
-        let n = body.nodes.len();
-        let mut readers = Readers { words: vec![Vec::new(); n], has_bit: vec![false; n] };
-        for (reader, node) in body.nodes.iter().enumerate() {
-            for operand in [node.in1, node.in2] {
-                if let Operand::Node { node, distance } = operand {
-                    readers.words[node].push((reader, distance));
-                }
-            }
-            for bit in [node.in3, node.condition].into_iter().flatten() {
-                readers.has_bit[bit] = true;
-            }
-        }
-        readers
-    }
-
-    /// Whether nobody but that operation reads another one, once and in the same iteration.
-    fn is_only(&self, number: usize, reader: usize) -> bool {
-        self.words[number] == [(reader, 0)] && !self.has_bit[number]
-    }
 }
 
 /// Makes one operation of several; the new numbers of those that stay.

@@ -124,7 +124,12 @@ fn expected(bodies: &Bodies, array: &Array) -> (u32, usize) {
 
 /// The function in which a loop of so many trips does as many iterations at a time as given, a divisor of
 /// that number, and the loop.
-fn unrolled(func: &Function, header: Block, trips: u64, times: u32) -> Option<(Function, Shape)> {
+pub(super) fn unrolled(
+    func: &Function,
+    header: Block,
+    trips: u64,
+    times: u32,
+) -> Option<(Function, Shape)> {
     let mut func = func.clone();
     let info = func.blocks[header].loop_info.take();
     let (name, counter) = info.map_or((String::new(), None), |info| (info.name, info.counter));

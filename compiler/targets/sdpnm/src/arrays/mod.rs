@@ -6,11 +6,13 @@
 //! version of the loop that starts the array (`version`).
 
 pub mod access;
+mod accumulate;
 mod addresses;
 mod again;
 pub mod body;
 pub mod build;
 mod choose;
+mod coalesce;
 pub mod collapse;
 mod collect;
 mod contents;
@@ -22,14 +24,19 @@ mod jam;
 mod keep;
 mod lines;
 pub mod merge;
+mod nest;
 mod pairs;
 pub mod place;
 mod quotients;
+mod readers;
 mod reassociate;
 mod reuse;
+mod rows;
 pub mod shape;
 mod split;
+mod spread;
 mod streams;
+mod sums;
 mod truth;
 pub mod version;
 mod words;
@@ -47,6 +54,7 @@ use nbcc_opt::{params, promote};
 use crate::map::mappers::Mapper;
 use build::Terms;
 use choose::{Candidate, Chosen, FOLLOWERS};
+use collapse::Made;
 use place::Mapped;
 use shape::{Shape, Trips};
 use split::Parts;
@@ -163,6 +171,8 @@ pub struct Tools<'a> {
     pub reassociates: bool,
     /// Whether several iterations of a loop may be one.
     pub jams: bool,
+    /// The loops that were made of nests.
+    pub nests: &'a [Made],
 }
 
 /// Gives loops of a function second versions on arrays; what became of each loop.
@@ -240,6 +250,12 @@ fn cycles(func: &Function, machine: &Machine, block: Block) -> u32 {
     func.blocks[block].insts.iter().map(of).sum::<u32>() + core.taken_branch_cycles
 }
 
+/// The first array with filter operations.
+fn filtering(machine: &Machine) -> Option<u8> {
+    let array = machine.arrays.kinds.iter().position(|&kind| kind == ArrayKind::Fpea);
+    array.map(|array| array as u8)
+}
+
 /// Puts a loop on an array.
 fn attempt(
     module: &mut Module,
@@ -250,11 +266,13 @@ fn attempt(
     arrays: &mut Arrays,
 ) -> Result<OnArray, String> {
     let machine = tools.machine;
-    let array = machine.arrays.kinds.iter().position(|&kind| kind == ArrayKind::Fpea);
-    let Some(array) = array.map(|array| array as u8) else {
+    let Some(array) = filtering(machine) else {
         return Err("the machine has no array for filters".into());
     };
-    let of = Candidate { shape: shape.clone(), core_cycles, span, array, times: 1 };
+    let made = tools.nests.iter().find(|made| made.header == shape.header);
+    let (rows, before) = (made.and_then(|made| made.rows), made.and_then(|made| made.before));
+    let is_nest = made.is_some();
+    let of = Candidate { shape: shape.clone(), core_cycles, span, array, times: 1, is_nest };
     let (of, chosen) = jam::choose(module, func, of, tools, arrays)?;
     let Chosen { built, mapped, shortened } = chosen;
     let (shape, built, core_cycles) = (&of.shape, &built, of.core_cycles);
@@ -277,7 +295,8 @@ fn attempt(
         (*home, number as u32)
     });
     let homes: BTreeMap<Mem, u32> = numbers.collect();
-    let parts = Parts::new(&module.functions[func], built).filter(|_| tools.splits);
+    let rows = rows.filter(|rows| rows % of.times == 0).map(|rows| rows / of.times);
+    let parts = Parts::new(&module.functions[func], shape, built, rows).filter(|_| tools.splits);
     let parts = parts.map(|parts| parts.paced(&mapped, machine));
     let shared = match &parts {
         Some(parts) => parts.best(&mapped, &split::arrays(machine, array), machine).to_vec(),
@@ -288,6 +307,12 @@ fn attempt(
         shared.len() > 1 && twins(function, arrays, &homes, &shared)
     });
     let shared = if parts.is_some() { shared } else { vec![array] };
+    // What a mapping takes is known now.
+    let trips = f64::from(built.trips.unwrap_or(0));
+    let cycles = mapped.cycles * trips / shared.len() as f64;
+    if before.is_some_and(|before| cycles > before as f64) {
+        return Err("as one they take longer than one by one".into());
+    }
     let used = Use { array, package, homes, least, parts, arrays: shared.clone() };
     let Mapped { package, mii, routes, .. } = mapped;
     let on_array = OnArray {
@@ -314,14 +339,25 @@ fn attempt(
     Ok(on_array)
 }
 
-/// About the cycles of an array for a loop each time that it is started, with what the core does for it;
-/// `own` as of [`forgotten`]. `None` where an array cannot run it or nobody knows how often it runs.
-pub fn estimate(
-    func: &Function,
-    header: Block,
-    own: &BTreeSet<Mem>,
-    machine: &Machine,
-) -> Option<u64> {
+/// What is known of a loop of which the cycles are estimated.
+#[derive(Clone, Copy, Debug)]
+pub struct Guess<'a> {
+    /// Its header.
+    pub header: Block,
+    /// Its rows, as of [`Made`].
+    pub rows: Option<u32>,
+    /// Operations that it has at most.
+    pub most: usize,
+    /// As of [`forgotten`].
+    pub own: &'a BTreeSet<Mem>,
+    /// Whether several arrays may share it.
+    pub splits: bool,
+}
+
+/// About the cycles of arrays for a loop each time that it is started, with what the core does for it.
+/// `None` where an array cannot run it, it has too many operations, or nobody knows how often it runs.
+pub fn estimate(func: &Function, of: Guess<'_>, machine: &Machine) -> Option<u64> {
+    let Guess { header, rows, most, own, splits } = of;
     let cfg = Cfg::new(func);
     let forest = LoopForest::new(&cfg, &Dominators::new(func));
     let shape = Shape::new(func, &cfg, &forest, forest.headed_by(header)?).ok()?;
@@ -329,24 +365,50 @@ pub fn estimate(
     let forms = AffineForms::new(func, &cfg);
     let results = version::results(func, &shape);
     let fresh = fresh(func, &shape);
-    let cycles = |reuse: Option<usize>| {
+    let array = &machine.array;
+    let arrays = split::arrays(machine, filtering(machine)?).len() as u64;
+    let interval = |body: &body::Body| place::bounds(body, array).mii;
+    let cycles = |(reuse, shortens): (Option<usize>, bool)| {
         let terms = Terms {
             globals: machine.control.globals as usize,
             own,
             reuse,
-            array: None,
+            array: shortens.then_some(array),
             iterations: trips,
-            interval: &|body: &body::Body| place::bounds(body, &machine.array).mii,
+            groups: None,
+            interval: &interval,
             is_fresh: &|value| func.def_inst(value).is_none_or(|inst| fresh.contains(&inst)),
             is_zero: &|_, _, _, _| false,
         };
         let built = build::build(func, &shape, &forms, &results, terms).ok()?;
-        let interval = place::bounds(&built.body, &machine.array);
-        let chain = 2 * interval.mii;
-        Some(u64::from(build::cost(&built, &terms)) + handing(&built, machine) + u64::from(chain))
+        let size = built.body.nodes.len();
+        if size > most {
+            return None;
+        }
+        let bounds = place::bounds(&built.body, array);
+        let filled = (size + size / ROUTED).div_ceil(array.pes()) as u32;
+        let interval = bounds.mii.max(filled);
+        let each = f64::from(interval).max(streams::busiest(&built.body, machine, trips));
+        let started = handing(&built, machine) + u64::from(2 * interval);
+        let parts = if splits { Parts::new(func, &shape, &built, rows) } else { None };
+        let count = parts.map_or(1, |_| arrays);
+        let cost = (each * f64::from(trips)) as u64 / count + started + (count - 1) * SHARED;
+        Some((cost, bounds.rec > 1 && bounds.rec > bounds.res.max(filled)))
     };
-    [None, Some(FOLLOWERS[0])].into_iter().filter_map(cycles).min()
+    let mut least = None;
+    for reuse in [None, Some(FOLLOWERS[0])] {
+        let Some((cost, is_recurrence)) = cycles((reuse, false)) else { continue };
+        let shorter = if is_recurrence { cycles((reuse, true)) } else { None };
+        least = [least, Some(cost), shorter.map(|(cost, _)| cost)].into_iter().flatten().min();
+    }
+    least
 }
+
+/// What the core takes to let another array share a loop, and to wait for its results, in cycles.
+const SHARED: u64 = 30;
+
+/// Of so many operations there is about one more that hands a value on.
+const ROUTED: usize = 4;
 
 /// What the core takes to hand values to an array, to start it and to take results, in cycles.
 fn handing(built: &build::Built, machine: &Machine) -> u64 {

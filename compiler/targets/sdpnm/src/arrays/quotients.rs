@@ -30,7 +30,9 @@ impl Builder<'_> {
         let quotient = match by {
             1 => self.op(Opcode::Lrs, iteration, Operand::Immediate(amount as i32)),
             by => {
-                let options = Options { scale: amount as u8, ..Options::default() };
+                // The iteration has 15 bits.
+                let unsigned2 = i16::try_from(by).is_err();
+                let options = Options { scale: amount as u8, unsigned2, ..Options::default() };
                 let by = Operand::Immediate(by as i32);
                 Operand::node(self.node(Opcode::MultS, options, iteration, by, None))
             }

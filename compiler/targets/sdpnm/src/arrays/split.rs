@@ -4,15 +4,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use nbcc_analysis::Affine;
-use nbcc_ir::{Function, Mem, Op, Storage};
+use nbcc_analysis::{Affine, AffineForms};
+use nbcc_ir::{Cfg, Function, Mem, Op, Storage};
 use nbcc_isa_sdpnm::Machine;
 use nbcc_isa_sdpnm::config::{ArrayKind, Opcode};
 
 use super::access::Subscript;
-use super::body::{Body, Operand};
+use super::body::{Body, Node, Operand};
 use super::build::{Built, Outcome};
+use super::evolution::Evolutions;
 use super::place::Mapped;
+use super::rows;
+use super::shape::Shape;
 
 /// What a loop stores to an object: each iteration the elements behind those of the one before.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,7 +24,7 @@ pub struct Stretch {
     pub mem: Mem,
     /// The lowest element of the first iteration.
     pub start: Affine,
-    /// Elements that each iteration adds, upwards or downwards.
+    /// Elements that each iteration adds, or each row, upwards or downwards.
     pub step: i32,
     /// Bytes of an element.
     pub bytes: u32,
@@ -36,6 +39,8 @@ pub struct Parts {
     pub stretches: Vec<Stretch>,
     /// How often all parts together run.
     pub trips: u32,
+    /// Iterations that stay together: a row of a nest.
+    pub period: u32,
     /// How much longer each part is than the one before, from the third on, in 256ths: while it runs, the
     /// results of that one are copied.
     pub growth: u32,
@@ -51,18 +56,22 @@ const MANY: u64 = 32;
 pub type Part = (u8, u32, u32);
 
 impl Parts {
-    /// The parts of a loop, if its iterations do not depend on each other, and if it loads only what
-    /// the function never stores.
-    pub fn new(func: &Function, built: &Built) -> Option<Parts> {
+    /// The parts of a loop, if its iterations do not depend on each other, or those of different rows of so
+    /// many do not, and if it loads only what the function never stores.
+    pub fn new(func: &Function, shape: &Shape, built: &Built, rows: Option<u32>) -> Option<Parts> {
         let trips = built.trips?;
-        let counters = counters(&built.body)?;
+        let counters = counters(&built.body, rows.is_some())?;
         let is_known = |(_, outcome): &(_, Outcome)| matches!(outcome, Outcome::Last(_));
         let is_apart = built.body.orders.iter().all(|order| order.distance == 0);
         let reads = built.accesses.iter().filter(|access| !access.is_store);
         let is_ready = reads.map(|access| access.mem).all(|mem| is_never_stored(func, mem));
         let whole = built.results.iter().all(is_known) && is_apart && is_ready;
-        let stretches = stretches(built).filter(|_| whole)?;
-        Some(Parts { counters, stretches, trips, growth: EVEN })
+        let period = rows.unwrap_or(1);
+        if !whole || trips % period != 0 {
+            return None;
+        }
+        let stretches = stretches(func, shape, built, (trips, period))?;
+        Some(Parts { counters, stretches, trips, period, growth: EVEN })
     }
 
     /// The same parts of a loop that is mapped: each one is as much longer as copies take.
@@ -70,14 +79,16 @@ impl Parts {
         let bytes = |stretch: &Stretch| f64::from(stretch.step.unsigned_abs() * stretch.bytes);
         let all: f64 = self.stretches.iter().map(bytes).sum();
         let copying = all / f64::from(machine.shared.staging_bytes);
-        let growth = f64::from(EVEN) * (1.0 + copying / mapped.cycles).min(2.0);
+        let cycles = mapped.cycles * f64::from(self.period);
+        let growth = f64::from(EVEN) * (1.0 + copying / cycles).min(2.0);
         Parts { growth: growth as u32, ..self }
     }
 
     /// The iterations of each of several arrays.
     pub fn of(&self, arrays: &[u8]) -> Vec<Part> {
         let count = arrays.len() as u64;
-        let is_even = u64::from(self.trips) < MANY * count;
+        let rows = u64::from(self.trips / self.period);
+        let is_even = rows < MANY * count;
         let growth = u64::from(if is_even { EVEN } else { self.growth });
         // How long parts are, and all before each.
         let mut size = 1 << 20;
@@ -89,7 +100,7 @@ impl Parts {
             ends.push(ends[number as usize] + size);
         }
         let first =
-            |number: usize| (u64::from(self.trips) * ends[number] / ends[count as usize]) as u32;
+            |number: usize| (rows * ends[number] / ends[count as usize]) as u32 * self.period;
         let part = |(number, &array): (usize, &u8)| {
             (array, first(number), first(number + 1) - first(number))
         };
@@ -108,7 +119,7 @@ impl Parts {
             let words = count * (2 * self.counters.len() + 5) + 2;
             let of = |part: &Part, stretch: &Stretch| {
                 let bytes = u64::from(stretch.step.unsigned_abs()) * u64::from(stretch.bytes);
-                let all = u64::from(part.2).saturating_mul(bytes);
+                let all = u64::from(part.2 / self.period).saturating_mul(bytes);
                 all.div_ceil(machine.shared.staging_bytes.into()) + 8
             };
             // What a part stored is copied when it has ended, and what was before it is there.
@@ -118,7 +129,7 @@ impl Parts {
             });
             end + words as u64
         };
-        let most = arrays.len().min(self.trips.max(1) as usize);
+        let most = arrays.len().min((self.trips / self.period).max(1) as usize);
         let best = (1..=most).rev().min_by_key(cycles).unwrap_or(1);
         &arrays[..best]
     }
@@ -152,14 +163,21 @@ pub fn is_never_stored(func: &Function, mem: Mem) -> bool {
 }
 
 /// The registers with first values of words that grow by constants or by what does not change; `None`
-/// where other values go from iteration to iteration, but for those that are computed ahead.
-fn counters(body: &Body) -> Option<BTreeMap<usize, Operand>> {
+/// where other values go from iteration to iteration, but for those that are computed ahead, and those
+/// that rows begin with anew.
+fn counters(body: &Body, has_rows: bool) -> Option<BTreeMap<usize, Operand>> {
     let mut counters = BTreeMap::new();
+    // Accumulators hold what the iterations before left.
+    let goes_on = |node: &Node| node.op.accumulates() && !node.options.begin;
+    if !has_rows && body.nodes.iter().any(goes_on) {
+        return None;
+    }
     for (number, node) in body.nodes.iter().enumerate() {
         let Some(initial) = node.initial else { continue };
         let own = Operand::Node { node: number, distance: 1 };
         let step = match (node.op, node.in1, node.in2) {
             (Opcode::Add, word, step) | (Opcode::Add, step, word) if word == own => step,
+            _ if has_rows => continue,
             _ => return None,
         };
         let is_fixed = matches!(step, Operand::Immediate(_) | Operand::Global(_) | Operand::None);
@@ -184,22 +202,38 @@ fn counters(body: &Body) -> Option<BTreeMap<usize, Operand>> {
 }
 
 /// What a loop stores, if that is a stretch of elements of each object.
-fn stretches(built: &Built) -> Option<Vec<Stretch>> {
+fn stretches(
+    func: &Function,
+    shape: &Shape,
+    built: &Built,
+    (trips, period): (u32, u32),
+) -> Option<Vec<Stretch>> {
     let stores = || built.accesses.iter().filter(|access| access.is_store && access.node.is_some());
     let of_body = built.body.nodes.iter().filter(|node| node.op == Opcode::Store);
     let mut mems: BTreeMap<Mem, (Affine, i32, u32, BTreeSet<i32>)> = BTreeMap::new();
     if of_body.count() != stores().count() {
         return None;
     }
+    let forms = AffineForms::new(func, &Cfg::new(func));
+    let evolutions = Evolutions::new(func, shape, &forms);
     for store in stores() {
         let Subscript::Linear(evolution) = &store.subscript else { return None };
-        let step = evolution.step.as_constant().filter(|_| evolution.is_linear())?;
         let is_always = store.node.is_some_and(|node| built.body.nodes[node].condition.is_none());
-        let constant = evolution.start.constant;
+        let turn = match (is_always, period) {
+            (true, 1) => 0,
+            (false, 2..) => rows::turn(func, shape, &evolutions, store.block, period)?,
+            _ => return None,
+        };
+        // The elements of all rows.
+        let element = |row: u32| rows::at(evolution, row * period + turn);
+        let (constant, next) = (element(0)?, element(1)?);
+        let step = next.wrapping_sub(constant);
+        let is_even =
+            |row: u32| element(row) == Some(constant.wrapping_add(step.wrapping_mul(row as i32)));
         let form = Affine { constant: 0, ..evolution.start.clone() };
         let new = (form.clone(), step, store.bytes, BTreeSet::new());
         let known = mems.entry(store.mem).or_insert(new);
-        if !is_always || (&known.0, known.1) != (&form, step) {
+        if (&known.0, known.1) != (&form, step) || !(0..trips / period).all(is_even) {
             return None;
         }
         known.3.insert(constant);

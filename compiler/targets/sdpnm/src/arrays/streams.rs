@@ -75,6 +75,18 @@ pub fn banks(body: &Body, machine: &Machine, iterations: u32) -> Banks {
     Banks { count: machine.shared.banks.into(), iterations: iterations.into(), streams, lists }
 }
 
+/// How many words an iteration takes of the bank that it takes most of, about, but for accesses that only
+/// some iterations make.
+pub fn busiest(body: &Body, machine: &Machine, iterations: u32) -> f64 {
+    let mut banks = banks(body, machine, iterations);
+    for (stream, node) in banks.streams.iter_mut().zip(&body.nodes) {
+        if node.condition.is_some() {
+            *stream = None;
+        }
+    }
+    banks.busiest()
+}
+
 /// Whether a product of a coefficient takes the low half of a word, and is not shifted.
 fn is_low_product(options: &Options) -> bool {
     !options.high1 && !options.halves && options.scale == 0

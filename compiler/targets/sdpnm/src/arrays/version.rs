@@ -49,7 +49,11 @@ pub struct Use {
 }
 
 /// Iterations behind the first must be fewer.
-const MOST: u64 = 1 << 30;
+const MOST: u64 = 1 << 24;
+
+/// Elements from one iteration to the next, up or down, up to which words show whether all are inside;
+/// all iterations together are then fewer than 2^30 elements.
+const NEAR: u32 = 1 << 6;
 
 /// The address of a control word.
 fn control(array: u8, offset: u32) -> i64 {
@@ -99,6 +103,12 @@ pub fn can_count(func: &Function, shape: &Shape) -> bool {
 /// The number of iterations cannot be computed ([`can_count`]).
 pub fn add(func: &mut Function, shape: &Shape, built: &Built, used: &Use) {
     let [on_core, look, on_array, join] = [(); 4].map(|()| func.add_block());
+    // Where nobody knows whether there are enough iterations, the core's version may be the usual one: it
+    // gets the registers.
+    let is_rare = shape.usual_trips(func).is_none();
+    for block in [look, on_array] {
+        func.blocks[block].cold = is_rare;
+    }
     let mut b = Builder::at(func, shape.preheader);
     b.set_span(shape.span);
     let least = used.least.max(built.least_trips);
@@ -114,7 +124,8 @@ pub fn add(func: &mut Function, shape: &Shape, built: &Built, used: &Use) {
     b.switch_to(look);
     let one = b.i32(1);
     let last = b.binary(BinaryOp::Isub, trips, one);
-    inside(&mut b, built, last, &mut conditions);
+    let is_short = !matches!(shape.trips, Trips::Known(trips) if u64::from(trips) > MOST);
+    inside(&mut b, built, (last, is_short), &mut conditions);
     limits(&mut b, built, last, &mut conditions);
     match all_of(&mut b, conditions) {
         Some(all) => b.terminate(Terminator::Branch(all, to(on_array), to(on_core))),
@@ -291,8 +302,14 @@ fn present(b: &mut Builder<'_>, used: &Use, conditions: &mut Vec<Value>) {
 /// Accesses to one object that differ by constants: their form, the least and the greatest constant.
 type Spans = BTreeMap<(Mem, Vec<(Value, i32)>, Vec<(Value, i32)>, i32), (i32, i32)>;
 
-/// That no access is outside in any iteration, of which `last` is the last.
-fn inside(b: &mut Builder<'_>, built: &Built, last: Value, conditions: &mut Vec<Value>) {
+/// That no access is outside in any iteration, of which `last` is the last; whether that is less than
+/// [`MOST`].
+fn inside(
+    b: &mut Builder<'_>,
+    built: &Built,
+    (last, is_short): (Value, bool),
+    conditions: &mut Vec<Value>,
+) {
     let mut spans: Spans = BTreeMap::new();
     for access in &built.accesses {
         let Subscript::Linear(evolution) = &access.subscript else { continue };
@@ -323,10 +340,29 @@ fn inside(b: &mut Builder<'_>, built: &Built, last: Value, conditions: &mut Vec<
         };
         let zero = b.i32(0);
         conditions.push(b.value(Op::Icmp(IntCond::Sge, low, zero)));
+        let known = step.as_constant();
+        let apart = i64::from(greatest) - i64::from(least);
+        let is_near = |step: &i32| is_short && step.unsigned_abs() <= NEAR && apart < 1 << 30;
+        if let Some(step) = known.filter(is_near) {
+            // The first element is 0 or more, so that no sum wraps without its sign.
+            let way = b.imul_imm(last, step);
+            let high = b.iadd_imm(low, apart as i32);
+            let (high, lowest) = match step {
+                0 => (high, None),
+                1.. => (b.iadd(high, way), None),
+                _ => (high, Some(b.iadd(low, way))),
+            };
+            let count = count.map_or_else(|count| count, |count| b.i32(count as i32));
+            conditions.push(b.value(Op::Icmp(IntCond::Ult, high, count)));
+            if let Some(lowest) = lowest {
+                conditions.push(b.value(Op::Icmp(IntCond::Sge, lowest, zero)));
+            }
+            continue;
+        }
         let wide =
             |b: &mut Builder<'_>, value: Value| b.convert(ConvertOp::SignExtend, value, Type::I64);
         let first = wide(b, low);
-        let apart = b.constant(Type::I64, (i64::from(greatest) - i64::from(least)) as u64);
+        let apart = b.constant(Type::I64, apart as u64);
         let high = b.iadd(first, apart);
         let count = match count {
             Ok(count) => b.constant(Type::I64, count.into()),
@@ -335,15 +371,10 @@ fn inside(b: &mut Builder<'_>, built: &Built, last: Value, conditions: &mut Vec<
         let below = |b: &mut Builder<'_>, value: Value, conditions: &mut Vec<Value>| {
             conditions.push(b.value(Op::Icmp(IntCond::Slt, value, count)));
         };
-        if step == Affine::default() {
-            below(b, high, conditions);
-            continue;
-        }
-        // `last` is less than 2^31: no product wraps.
+        // `last` is less than 2^32: no product wraps.
         let by = form(b, &step);
         let (by, last) = (wide(b, by), wide(b, last));
         let way = b.imul(by, last);
-        let known = step.as_constant();
         if known.is_none_or(|step| step > 0) {
             let end = b.iadd(high, way);
             below(b, end, conditions);
@@ -511,6 +542,7 @@ fn share(b: &mut Builder<'_>, of_loop: &BTreeSet<Inst>, built: &Built, used: &Us
     }
     for &(array, first, count) in &ranges[1..] {
         for stretch in &parts.stretches {
+            let (first, count) = (first / parts.period, count / parts.period);
             let lowest = if stretch.step > 0 { first } else { first + count - 1 };
             let mut element = stretch.start.clone();
             let way = stretch.step.wrapping_mul(lowest as i32);

@@ -93,6 +93,26 @@ impl Banks {
         all
     }
 
+    /// How many words an iteration takes of the bank that it takes most of, on average.
+    pub fn busiest(&self) -> f64 {
+        let nodes = (0..self.streams.len()).filter(|&node| self.streams[node].is_some());
+        let nodes: Vec<usize> = nodes.collect();
+        let mut all = 0;
+        for sample in 0..SAMPLES {
+            for iteration in 0..ITERATIONS {
+                let of = |&node: &usize| {
+                    let last = self.streams[node].map_or(0, |stream| stream.bytes - 1);
+                    [0, last].map(|byte| self.word(node, byte, iteration, sample))
+                };
+                let mut words: Vec<(i64, i64)> = nodes.iter().flat_map(of).collect();
+                words.sort_unstable();
+                words.dedup();
+                all += words.chunk_by(|a, b| a.0 == b.0).map(<[_]>::len).max().unwrap_or(0);
+            }
+        }
+        all as f64 / STALL as f64
+    }
+
     /// The bank of a byte of an access, and what tells its word from others of the bank.
     fn word(&self, node: usize, byte: i64, iteration: i64, sample: i64) -> (i64, i64) {
         let Some(stream) = self.streams[node] else { return (0, 0) };

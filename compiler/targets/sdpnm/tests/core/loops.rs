@@ -527,7 +527,7 @@ fn nests_start_an_array_once() {
         (nest(&inner(&format!("s += {long};"))), 1),
         // What is loaded before the inner loop, and not stored to.
         (nest(&format!("int b = a5[r];{}", inner(&format!("s += {long} + b;")))), 1),
-        // Sums of each row are of no use behind another.
+        // What a row leaves in memory, the next ones may load.
         (nest(&format!("int b = 0; {} a0[r] = b;", inner(&format!("b += {long};")))), 5),
         // What is loaded in each row may have been stored to.
         (nest(&format!("int b = a1[r]; {}", inner(&format!("a1[c] = {long} + b;")))), 5),

@@ -9,6 +9,7 @@ mod machine;
 mod jam;
 mod kernels;
 mod loops;
+mod nests;
 mod parts;
 mod random;
 mod sums;
