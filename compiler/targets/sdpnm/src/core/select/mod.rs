@@ -97,9 +97,14 @@ pub fn select(ir: &Function, objects: &Objects) -> Selecting<Selected> {
         traps: Vec::new(),
     };
     let blocks: Vec<nbcc_ir::Block> = cfg.reverse_postorder().collect();
+    // What runs rarely counts as if it stood in few loops.
+    let depth = |block: nbcc_ir::Block| match ir.blocks[block].cold {
+        true => forest.depth(block).min(COLD_DEPTH),
+        false => forest.depth(block),
+    };
     let mut starts = SecondaryMap::new();
     for &block in &blocks {
-        starts[block] = Some(selector.new_block(forest.depth(block)));
+        starts[block] = Some(selector.new_block(depth(block)));
         for &param in &ir.blocks[block].params {
             let regs = selector.fresh(ir.ty(param));
             selector.values[param] = Some(regs);
@@ -108,7 +113,7 @@ pub fn select(ir: &Function, objects: &Objects) -> Selecting<Selected> {
     for &block in &ir.layout {
         // What nothing reaches has no code.
         let Some(start) = starts[block] else { continue };
-        selector.block(block, start, forest.depth(block), &starts)?;
+        selector.block(block, start, depth(block), &starts)?;
     }
     Ok(selector.finish())
 }
@@ -276,6 +281,9 @@ impl Selector<'_> {
         Selected { func, recipes, traps, zero, frame }
     }
 }
+
+/// In how many loops what runs rarely counts to be at most: the inner ones of many are mostly short.
+const COLD_DEPTH: u32 = 2;
 
 /// The offset from the register that points to the frame.
 pub fn frame_offset(offset: u32) -> nbcc_isa_sdpnm::core::I12 {
