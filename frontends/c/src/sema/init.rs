@@ -110,14 +110,19 @@ impl Sema<'_> {
 
     /// Sets a scalar, or those of a structure.
     fn put(&mut self, at: u64, value: Expr, values: &mut BTreeMap<u64, Expr>) {
-        let count = self.types.leaves(value.ty);
+        self.forget(value.ty, at, values);
+        values.insert(at, value);
+    }
+
+    /// An initialiser of a whole object takes the place of those before it of its parts (6.7.9, 19).
+    fn forget(&self, ty: Ty, at: u64, values: &mut BTreeMap<u64, Expr>) {
+        let count = self.types.leaves(ty);
         if count > 1 {
             let covered: Vec<u64> = values.range(at..at + count).map(|(&at, _)| at).collect();
             for at in covered {
                 values.remove(&at);
             }
         }
-        values.insert(at, value);
     }
 
     fn text_into(
@@ -239,11 +244,13 @@ impl Sema<'_> {
             (filler.followed, filler.value) = (0, None);
         };
         let ast::Init::Expr(expr) = init else {
+            self.forget(of, start, values);
             self.init_into(of, start, init, values);
             return done(filler);
         };
         let is_text = matches!(self.types.kind(of), Kind::Array(..)) && text_of(init).is_some();
         if is_text {
+            self.forget(of, start, values);
             self.init_into(of, start, init, values);
             return done(filler);
         }
