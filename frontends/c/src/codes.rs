@@ -252,4 +252,9 @@ nbcc_base::codes! {
     UNREACHABLE = "W3071", "unreachable code",
     "What stands behind `return`, `break` or `continue` is never reached.",
     "int f(int n) { return n; n = 2; return n; }\n";
+
+    UNDEFINED = "E3072", "declared and never defined",
+    "A run has nothing but the file and what it includes: each function that is called has its body \
+     there, and each `extern` variable that is used its definition.",
+    "int g(int a);\nint f(int n) { return g(n); }\n";
 }

@@ -404,6 +404,11 @@ impl Lower<'_> {
             // What is left out is reported already.
             return self.nothing(self.program.functions[number].result);
         }
+        let function = &self.program.functions[number];
+        if function.body.is_none() {
+            self.refuse_undefined(function.name);
+            return self.nothing(function.result);
+        }
         self.inlined(number, args)
     }
 

@@ -22,7 +22,7 @@ mod pointers;
 mod ssa;
 mod stmt;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use nbcc_base::{Diagnostic, Diagnostics, Failed, Span};
 use nbcc_ir::{
@@ -33,7 +33,7 @@ use nbcc_ir::{
 use self::objects::{Object, Variable};
 use self::ssa::{Ssa, Var};
 use crate::codes;
-use crate::names::Names;
+use crate::names::{Name, Names};
 use crate::sema::tree::Program;
 use crate::types::{Int, Types};
 
@@ -114,6 +114,8 @@ struct Lower<'a> {
     /// What was written to, where reads of what was not end the run.
     written: Option<checked::Written>,
     too_large: bool,
+    /// Names without a definition that are reported.
+    undefined: HashSet<Name>,
 }
 
 /// Makes the IR of a function of the program, and what it calls. Where it is `checked`, the function
@@ -146,9 +148,10 @@ pub(crate) fn lower(
         mem_names: HashMap::new(),
         written: checked.then(checked::Written::default),
         too_large: false,
+        undefined: HashSet::new(),
     };
     lower.entry(entry)?;
-    if lower.too_large {
+    if lower.too_large || !lower.undefined.is_empty() {
         return Err(Failed);
     }
     let Lower { mut module, mut func, objects, written, .. } = lower;
@@ -284,6 +287,16 @@ impl Lower<'_> {
     fn write(&mut self, var: Var, value: Value) {
         self.ssa.write(self.block, var, value);
         self.mark_variable(var, true);
+    }
+
+    /// Refuses what is needed and only declared.
+    fn refuse_undefined(&mut self, name: Name) {
+        if self.undefined.insert(name) {
+            let message = format!("`{}` is declared and never defined", self.names.text(name));
+            let error = Diagnostic::error(&codes::UNDEFINED, message);
+            let error = error.at(self.span.unwrap_or_default(), "needed here");
+            self.diagnostics.push(error.help("define it in this file, or in one that is included"));
+        }
     }
 
     /// The memory object of a number; `None` for null and for numbers of whole structures.

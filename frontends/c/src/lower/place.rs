@@ -6,7 +6,7 @@ use nbcc_ir::{Op, Type, Value};
 use super::objects::{Holder, Variable};
 use super::ssa::Var;
 use super::{Lower, Offset, Pointer, Val, Which, ir_type};
-use crate::sema::tree::{Expr, ExprKind, Init, Place, PlaceKind};
+use crate::sema::tree::{Defined, Expr, ExprKind, Init, Place, PlaceKind};
 use crate::types::{Kind, Ty, Types};
 
 /// Where a place is.
@@ -49,6 +49,9 @@ impl Lower<'_> {
     fn global(&mut self, number: usize) -> Located {
         let program = self.program;
         let data = &program.globals[number];
+        if data.defined == Defined::No {
+            self.refuse_undefined(data.name);
+        }
         let variable = match &self.globals[number] {
             Some(variable) => variable.clone(),
             None if data.in_memory => {

@@ -4,7 +4,7 @@ use nbcc_base::{Diagnostic, Span};
 
 use super::{MAX_STATIC, Scope, Sema, Symbol};
 use crate::codes;
-use crate::sema::tree::{ExprKind, Function, Global, Param, Stmt, StmtKind};
+use crate::sema::tree::{Defined, ExprKind, Function, Global, Param, Stmt, StmtKind};
 use crate::syntax::ast::{
     self, Declaration, Declarator, Ident, Part, SpecItem, Specs, Storage, Word,
 };
@@ -619,60 +619,111 @@ impl Sema<'_> {
     }
 
     fn global(&mut self, name: Ident, of: Qual, storage: Option<Storage>, init: Option<ast::Init>) {
-        let is_tentative = init.is_none() && self.scopes.len() == 1;
-        let of = if is_tentative
-            && matches!(self.types.kind(of.ty), Kind::Array(_, Len::Unknown))
-            && storage == Some(Storage::Extern)
-        {
-            of
-        } else {
-            self.checked_variable(of, name, init.is_some())
+        let is_extern = storage == Some(Storage::Extern);
+        let in_file = self.scopes.len() == 1;
+        let defined = match &init {
+            Some(_) => Defined::Wholly,
+            None if is_extern => Defined::No,
+            None if in_file => Defined::Tentatively,
+            None => Defined::Wholly,
+        };
+        if is_extern && !in_file && init.is_some() {
+            let help = "leave out `extern`, or give the value where the file defines it";
+            let message =
+                format!("`{}` of another place is initialised here", self.name(name.name));
+            self.error(&codes::INITIALISER, name.span, message, "an `extern` with a value", help);
+        }
+        // The length may come with another declaration.
+        let may_be_open = init.is_none() && (is_extern || in_file && storage.is_none());
+        let of = match self.types.kind(of.ty) {
+            Kind::Array(_, Len::Unknown) if may_be_open => of,
+            _ => self.checked_variable(of, name, init.is_some()),
         };
         let known = self.scopes.last().and_then(|scope| scope.symbols.get(&name.name)).copied();
-        let number = match known {
-            Some((Symbol::Global(number), first)) if self.scopes.len() == 1 => {
-                let defined = !self.globals[number].values.is_empty()
-                    || self.globals[number].pointer.is_some();
-                if !self.types.compatible(self.globals[number].ty, of.ty)
-                    || defined && !is_tentative
-                {
-                    self.duplicate(name.name, name.span, first);
-                }
-                if !matches!(self.types.kind(of.ty), Kind::Array(_, Len::Unknown)) {
-                    self.globals[number].ty = of.ty;
-                }
-                number
-            }
-            Some((_, first)) => {
+        // What the name of a file's variable means in the file, wherever that is declared.
+        let linked = match self.linked.get(&name.name) {
+            _ if !in_file && !is_extern => None,
+            Some(&(number, first)) => Some((Symbol::Global(number), first)),
+            None => self.scopes[0].symbols.get(&name.name).copied(),
+        };
+        let number = match (known, linked) {
+            (Some((Symbol::Global(own), first)), Some((Symbol::Global(number), _)))
+                if own != number =>
+            {
                 self.duplicate(name.name, name.span, first);
                 return;
             }
-            None => {
+            (None | Some((Symbol::Global(_), _)), Some((Symbol::Global(number), first))) => {
+                self.redeclared(number, of, defined, name, first);
+                number
+            }
+            (Some((_, first)), _) | (_, Some((_, first))) => {
+                self.duplicate(name.name, name.span, first);
+                return;
+            }
+            (None, None) => {
                 self.globals.push(Global {
                     name: name.name,
                     ty: of.ty,
                     is_const: of.is_const,
-                    in_memory: self.has_array(of.ty),
+                    in_memory: false,
                     written: false,
+                    defined,
                     values: Default::default(),
                     pointer: None,
                 });
                 let number = self.globals.len() - 1;
-                self.declare(name.name, Symbol::Global(number), name.span);
+                if in_file || is_extern {
+                    self.linked.insert(name.name, (number, name.span));
+                }
+                self.count_static(of.ty, name);
                 number
             }
         };
+        if known.is_none() {
+            self.declare(name.name, Symbol::Global(number), name.span);
+        }
         if let Some(init) = init {
             let ty = self.static_init(number, of, &init);
             self.globals[number].ty = ty;
         }
         let ty = self.globals[number].ty;
-        self.globals[number].in_memory = self.has_array(ty);
-        if known.is_none() {
-            self.static_bytes = self.static_bytes.saturating_add(self.types.size(ty).unwrap_or(0));
-            if self.static_bytes > MAX_STATIC {
-                self.static_bytes = 0;
-                self.too_large(name);
+        self.globals[number].in_memory |= self.has_array(ty);
+    }
+
+    /// Brings together two declarations of one variable.
+    fn redeclared(&mut self, number: usize, of: Qual, defined: Defined, name: Ident, first: Span) {
+        let data = &self.globals[number];
+        let (before, twice) = (data.ty, data.defined.min(defined) == Defined::Wholly);
+        if twice || !self.types.compatible(before, of.ty) {
+            self.duplicate(name.name, name.span, first);
+        }
+        let is_open = |types: &Types, ty| matches!(types.kind(ty), Kind::Array(_, Len::Unknown));
+        if !is_open(&self.types, of.ty) {
+            if is_open(&self.types, before) {
+                self.count_static(of.ty, name);
+            }
+            self.globals[number].ty = of.ty;
+        }
+        self.globals[number].defined = self.globals[number].defined.max(defined);
+    }
+
+    /// Refuses more variables that live as long as the program than there is room for.
+    fn count_static(&mut self, ty: Ty, name: Ident) {
+        self.static_bytes = self.static_bytes.saturating_add(self.types.size(ty).unwrap_or(0));
+        if self.static_bytes > MAX_STATIC {
+            self.static_bytes = 0;
+            self.too_large(name);
+        }
+    }
+
+    /// Arrays whose length no declaration said have one element (6.9.2).
+    pub(super) fn complete_tentative(&mut self) {
+        for global in &mut self.globals {
+            if let Kind::Array(of, Len::Unknown) = self.types.kind(global.ty)
+                && global.defined == Defined::Tentatively
+            {
+                global.ty = self.types.make(Kind::Array(of, Len::Fixed(1)));
             }
         }
     }

@@ -71,6 +71,8 @@ pub(crate) struct Sema<'a> {
     scopes: Vec<Scope>,
     functions: Vec<Function>,
     globals: Vec<Global>,
+    /// The variables of the file by their names, those too that only blocks declare (6.2.2).
+    linked: HashMap<Name, (usize, Span)>,
     current: Current,
     /// Whether what is read is never evaluated.
     dead: u32,
@@ -93,6 +95,7 @@ pub(crate) fn check(
         scopes: vec![Scope::default()],
         functions: Vec::new(),
         globals: Vec::new(),
+        linked: HashMap::new(),
         current: Current::default(),
         dead: 0,
         takes_address: false,
@@ -102,6 +105,7 @@ pub(crate) fn check(
     for item in items {
         sema.item(item);
     }
+    sema.complete_tentative();
     sema.no_recursion();
     (Program { functions: sema.functions, globals: sema.globals }, sema.types)
 }

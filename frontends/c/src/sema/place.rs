@@ -129,6 +129,7 @@ impl Sema<'_> {
             is_const: true,
             in_memory: true,
             written: false,
+            defined: super::tree::Defined::Wholly,
             values: values.map(|(at, &byte)| (at as u64, i64::from(byte as i8))).collect(),
             pointer: None,
         });

@@ -67,6 +67,14 @@ pub(crate) struct Local {
     pub(crate) span: Span,
 }
 
+/// How far a variable is defined by the declarations that were read (6.9.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Defined {
+    No,
+    Tentatively,
+    Wholly,
+}
+
 /// A variable that lives as long as the program.
 #[derive(Debug)]
 pub(crate) struct Global {
@@ -75,6 +83,7 @@ pub(crate) struct Global {
     pub(crate) is_const: bool,
     pub(crate) in_memory: bool,
     pub(crate) written: bool,
+    pub(crate) defined: Defined,
     /// The scalars that are not zero, by their number.
     pub(crate) values: BTreeMap<u64, i64>,
     /// What a pointer holds at the start.
