@@ -52,8 +52,8 @@ nbcc_base::codes! {
     "#include \"missing.h\"\nint f(void) { return 1; }\n";
 
     IGNORED = "W3011", "ignored",
-    "Attributes and pragmas of other compilers change nothing here. `#pragma nbcc` before a loop is \
-     checked, and not followed yet: loops go where they cost least.",
+    "Pragmas of other compilers, and attributes for them, change nothing here. `#pragma nbcc` before a \
+     loop is checked, and not followed yet: loops go where they cost least.",
     "#pragma GCC unroll 4\nint f(void) { return 1; }\n";
 
     LIMIT = "E3012", "more than the compiler takes",
@@ -164,6 +164,11 @@ nbcc_base::codes! {
     MEMORY_FUNCTION = "E3043", "bytes of several types",
     "`memcpy`, `memmove`, `memset` and `memcmp` work on elements of one size.",
     "#include <string.h>\nvoid f(int a[4], short b[8]) { memcpy(a, b, 16); }\n";
+
+    ATTRIBUTE = "E3044", "attribute",
+    "Attributes that say how to compile, or what to warn of, are ignored. Others may change sizes, \
+     places or what is called, and are refused.",
+    "struct __attribute__((packed)) s { char a; int b; };\nint f(void) { return sizeof(struct s); }\n";
 
     SYNTAX = "E3050", "syntax error",
     "The source is no C here. The help says what may be missing.",

@@ -133,6 +133,11 @@ fn what_is_wrong_is_named() {
         ("int f(int n) { é = 1; return n; }", &["E3001", "E3050"]),
         ("int f(int n) { return n; } }", &["E3050"]),
         ("int f(int n) { return 1.5f * n; }", &["E3020"]),
+        ("__attribute__((noinline, __unused__)) int f(int n) { return n; }", &["W3011", "W3011"]),
+        ("__attribute__((section(\"a,b\"))) int f(int n) { return n; }", &["W3011"]),
+        ("__attribute__((aligned(16))) int f(int n) { return n; }", &["E3044"]),
+        ("typedef int w __attribute__((mode(DI))); int f(w n) { return n; }", &["E3044"]),
+        ("__attribute__(()) int f(int n) { return __extension__ (n + 1); }", &["W3011"]),
     ];
     let mut wrong = Vec::new();
     for (text, expected) in cases {

@@ -2,6 +2,7 @@
 //! at fault, so that several errors are found in one run.
 
 pub(crate) mod ast;
+mod attributes;
 mod builder;
 #[allow(clippy::all, clippy::pedantic, missing_docs, unused, unused_qualifications)]
 mod grammar {

@@ -5,6 +5,7 @@
 use nbcc_base::lexical::{self, shorten};
 use nbcc_base::{CodeInfo, Diagnostic, Diagnostics, Span};
 
+use super::attributes::{self, parenthesis};
 use crate::codes;
 use crate::literal::{self, Fault, Integer};
 use crate::names::{Name, Names};
@@ -269,10 +270,10 @@ pub(crate) fn convert(
             pre::Kind::Name => {
                 if let Some(token_of) = keyword(text) {
                     out.push((token_of, token.span));
-                } else if text == "__attribute__" || text == "__extension__" {
-                    let message = format!("`{text}` is ignored");
-                    at = parenthesis(list, at, names);
-                    let note = Diagnostic::note(&codes::IGNORED, message);
+                } else if text == "__attribute__" || text == "__attribute" {
+                    at = attributes::read(list, at, names, diagnostics);
+                } else if text == "__extension__" {
+                    let note = Diagnostic::note(&codes::IGNORED, "`__extension__` is ignored");
                     diagnostics.push(note.at(token.span, "changes nothing"));
                 } else if text == "_Pragma" {
                     at = pragma(list, at, token, names, diagnostics, &mut out);
@@ -322,23 +323,6 @@ pub(crate) fn convert(
         }
     }
     out
-}
-
-/// The place behind what stands in parentheses from `at` on, if anything does.
-fn parenthesis(list: &[pre::Token], mut at: usize, names: &Names) -> usize {
-    let mut depth = 0_u32;
-    while let Some(token) = list.get(at) {
-        match names.text(token.text) {
-            "(" => depth += 1,
-            ")" if depth > 0 => depth -= 1,
-            _ => {}
-        }
-        if depth == 0 {
-            return if names.text(token.text) == ")" { at + 1 } else { at };
-        }
-        at += 1;
-    }
-    at
 }
 
 /// `_Pragma("...")`, as `#pragma` (6.10.9).
