@@ -100,7 +100,7 @@ fn the_table_is_kept_by_elf_and_assembly() {
 fn entries_are_where_they_say() {
     let no_such = [
         (with(|entry| entry.begin = 0), "no `region 0`"),
-        (with(|entry| entry.end = 18), "not those of the kernel"),
+        (with(|entry| entry.end = 19), "not those of the kernel"),
         (with(|entry| entry.end = 0x0fff_ffff), "not those of the kernel"),
         (with(|entry| entry.end = entry.begin), "not those of the kernel"),
         (with(|entry| entry.begin = 8), "no entry of the table begins behind it"),

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::live::step_back;
 use super::{Constants, Flow, Input, Listing, Live, Number, Reg};
 
 /// Everything that is known of a listing.
@@ -59,7 +60,8 @@ impl<'a> Facts<'a> {
     /// A register is needed if its value before the range is live there and the range accesses it:
     /// one that the range does not write cannot be among those it leaves, so only reads need it; one
     /// that it writes is needed if a way through the range reads it first or leaves it as it was,
-    /// which is to say if it is live. A constant that the range does not write stands in the range.
+    /// which is to say if it is live. What is written on ways that never leave the range is left to
+    /// nobody. A constant that the range does not write stands in the range.
     pub fn live_sets(&self, first: u32, last: u32) -> LiveSets {
         let lines = &self.listing.code[first as usize..=last as usize];
         let reads: BTreeSet<Reg> =
@@ -67,8 +69,19 @@ impl<'a> Facts<'a> {
         let writes: BTreeSet<Reg> =
             lines.iter().flat_map(|line| line.writes.iter().copied()).collect();
         let known: BTreeMap<Reg, Number> = self.constants.before(self.listing, &self.flow, first);
-        let before = self.live.before(self.listing, &self.flow, first);
+        let leaving = self.leaving(first, last);
+        let left: BTreeSet<Reg> = lines
+            .iter()
+            .zip(&leaving)
+            .filter(|(_, leaves)| **leaves)
+            .flat_map(|(line, _)| line.writes.iter().copied())
+            .collect();
         let behind = self.live.before(self.listing, &self.flow, last + 1);
+        let registers_out: Vec<Reg> = behind.into_iter().filter(|reg| left.contains(reg)).collect();
+        let before = match leaving.contains(&false) {
+            true => self.needed(first, last, &registers_out),
+            false => self.live.before(self.listing, &self.flow, first),
+        };
         let is_needed = |reg: &Reg| {
             let is_written = writes.contains(reg);
             (is_written || reads.contains(reg) && !known.contains_key(reg))
@@ -78,8 +91,47 @@ impl<'a> Facts<'a> {
             lines.iter().flat_map(|line| line.inputs.iter().copied()).collect();
         LiveSets {
             registers_in: before.into_iter().filter(is_needed).collect(),
-            registers_out: behind.into_iter().filter(|reg| writes.contains(reg)).collect(),
+            registers_out,
             inputs: inputs.into_iter().collect(),
+        }
+    }
+
+    /// For each instruction of a range whether some way from it leaves the range to what is behind.
+    fn leaving(&self, first: u32, last: u32) -> Vec<bool> {
+        let mut leaves = vec![false; (last - first) as usize + 1];
+        loop {
+            let before = leaves.clone();
+            for at in (first..=last).rev() {
+                let leads_out = |&to: &u32| {
+                    to == last + 1 || (first..=last).contains(&to) && leaves[(to - first) as usize]
+                };
+                let out = self.flow.successors[at as usize].iter().any(leads_out);
+                leaves[(at - first) as usize] = out;
+            }
+            if leaves == before {
+                return leaves;
+            }
+        }
+    }
+
+    /// The registers that a range needs so that those of `out` are right behind it: liveness within
+    /// the range alone. It differs from liveness where ways in the range never end.
+    fn needed(&self, first: u32, last: u32, out: &[Reg]) -> Vec<Reg> {
+        let mut live = vec![BTreeSet::new(); (last - first) as usize + 2];
+        live[(last - first) as usize + 1].extend(out);
+        loop {
+            let before = live.clone();
+            for at in (first..=last).rev() {
+                let inside = |to: &&u32| (first..=last + 1).contains(*to);
+                let next = self.flow.successors[at as usize].iter().filter(inside);
+                let mut here: BTreeSet<Reg> =
+                    next.flat_map(|to| live[(to - first) as usize].iter().copied()).collect();
+                step_back(&self.listing.code[at as usize], &mut here);
+                live[(at - first) as usize] = here;
+            }
+            if live == before {
+                return live.swap_remove(0).into_iter().collect();
+            }
         }
     }
 }

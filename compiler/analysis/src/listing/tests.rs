@@ -300,3 +300,26 @@ fn ranges_need_what_liveness_inside_them_says() {
     }
     assert!(seen > 10_000, "{seen}");
 }
+
+#[test]
+fn loops_without_end_leave_nothing() {
+    let jump = |to: u32| Line { targets: vec![to], falls: false, ..Line::default() };
+    // r0 is written in a loop without end, and lives past it on another way.
+    let code = vec![set(0, 1), branch(1, 4), line(&[0], &[0]), jump(2), line(&[0], &[]), leave()];
+    let listing = self::listing(code);
+    let live = Facts::new(&listing).live_sets(2, 3);
+    assert_eq!((live.registers_in, live.registers_out), (vec![reg(0)], vec![]));
+    // Within a range that is left on another way: only what leaves it counts.
+    let code = vec![
+        line(&[], &[0]),
+        branch(1, 4),
+        line(&[], &[0]),
+        jump(2),
+        line(&[], &[2]),
+        line(&[0, 2], &[]),
+        leave(),
+    ];
+    let listing = self::listing(code);
+    let live = Facts::new(&listing).live_sets(1, 4);
+    assert_eq!((live.registers_in, live.registers_out), (vec![], vec![reg(2)]));
+}

@@ -53,10 +53,19 @@ block4:
 ";
 
 fn compile(machine: usize, level: OptLevel, set: &[(&str, &str)]) -> (Program, Vec<Remark>) {
+    compile_text(KERNEL, machine, level, set)
+}
+
+fn compile_text(
+    text: &str,
+    machine: usize,
+    level: OptLevel,
+    set: &[(&str, &str)],
+) -> (Program, Vec<Remark>) {
     let mut sources = SourceMap::default();
-    sources.add(SourceFile::new("k.nbir", KERNEL));
+    sources.add(SourceFile::new("k.nbir", text));
     let mut diagnostics = Diagnostics::default();
-    let module = parse_module(SourceId(0), KERNEL, &[], &mut diagnostics);
+    let module = parse_module(SourceId(0), text, &[], &mut diagnostics);
     let module = module.unwrap_or_else(|_| panic!("{diagnostics:?}"));
     assert_eq!(verify_module(&module), []);
     let overrides = set
@@ -148,4 +157,61 @@ fn the_baseline_has_no_table() {
     let (program, _) = compile(1, OptLevel::O2, &[]);
     assert!(markers(&program).is_empty());
     assert!(program.sections.iter().all(|(name, _)| name != SECTION));
+}
+
+/// Loops without end: at the end of a kernel, and before code that another way leads to, which reads
+/// what the loop writes for itself.
+#[test]
+fn loops_without_end_leave_nothing() {
+    let last = "\
+define grid @k() {
+  kernel
+  param %x: u64 size 8 align 8 at 0
+block0:
+  v0: i64 = const 0
+  v1: i64 = load param [v0]
+  jump block1
+block1:
+  store global [v1], v0
+  store global [v1 + 8], v0
+  jump block1
+}
+";
+    let before = "\
+define grid @k() {
+  kernel
+  param %x: u64 size 8 align 8 at 0
+block0:
+  v0: i64 = const 0
+  v1: i64 = load param [v0]
+  v2: i32 = simt \"special.tid_x\"()
+  v3: i32 = const 5
+  v4: i1 = icmp ult v2, v3
+  branch v4, block1(v2), block2
+block1(v5: i32):
+  v6: i32 = iadd v5, v3
+  store global [v1], v6
+  store global [v1 + 4], v6
+  store global [v1 + 8], v6
+  jump block1(v6)
+block2:
+  v7: i32 = imul v2, v3
+  store global [v1], v7
+  store global [v1 + 4], v2
+  return
+}
+";
+    for text in [last, before] {
+        for level in [OptLevel::O0, OptLevel::O1, OptLevel::O2] {
+            let (program, _) = compile_text(text, 0, level, &[]);
+            prove(&program).unwrap();
+            let table = OffloadTable::of(&program).unwrap();
+            let endless = |entry: &&nbcc_isa_tom::offload::Entry| {
+                let latch = &program.code.text[entry.end as usize - 1];
+                matches!(latch.op, Op::Bra { .. }) && latch.guard.is_none()
+            };
+            let entry = table.entries.iter().find(endless).expect("the loop is a candidate");
+            assert_eq!(entry.live_out.count(), 0, "{level:?}");
+        }
+    }
 }

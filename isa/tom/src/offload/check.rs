@@ -119,7 +119,7 @@ impl<'a> Checker<'a> {
 
     fn place_fault(&self, entry: &Entry, number: u32) -> Option<String> {
         let KernelCode { entry: first, end, .. } = self.code;
-        if entry.begin <= first || entry.begin >= entry.end || entry.end >= end {
+        if entry.begin <= first || entry.begin >= entry.end || entry.end > end {
             return Some("its instructions are not those of the kernel".into());
         }
         let marker = self.code.at(entry.begin - 1);
@@ -255,14 +255,13 @@ impl<'a> Checker<'a> {
         &self.before[(at - self.code.entry) as usize]
     }
 
-    /// The registers that instructions from `begin` to the one before `end` write.
-    fn writes(&self, begin: u32, end: u32) -> RegisterSet {
-        (begin..end).fold(RegisterSet::default(), |all, at| all.or(&self.code.accesses(at).1))
-    }
-
-    /// The registers that a range writes and that are read behind it.
+    /// The registers that a range writes and that are read behind it. What is written where no way
+    /// leads out of the range, as in a loop without end, is not.
     pub fn registers_out(&self, begin: u32, end: u32) -> RegisterSet {
-        self.writes(begin, end).and(&self.registers.live_before(end))
+        let leaving = (begin..end).zip(self.code.leaving(begin, end));
+        let writes = leaving.filter(|(_, leaves)| *leaves).map(|(at, _)| self.code.accesses(at).1);
+        let writes = writes.fold(RegisterSet::default(), |all, more| all.or(&more));
+        writes.and(&self.registers.live_before(end))
     }
 
     /// The registers that a range needs so that those of `out` are right behind it, of those that hold

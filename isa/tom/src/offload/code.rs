@@ -106,6 +106,23 @@ impl<'a> KernelCode<'a> {
         false
     }
 
+    /// For each instruction of a range whether some way from it leaves the range to its end.
+    pub fn leaving(&self, begin: u32, end: u32) -> Vec<bool> {
+        let mut leaves = vec![false; (end - begin) as usize];
+        loop {
+            let before = leaves.clone();
+            for at in (begin..end).rev() {
+                let leads_out = |to: u32| {
+                    to == end || (begin..end).contains(&to) && leaves[(to - begin) as usize]
+                };
+                leaves[(at - begin) as usize] = self.successors(at).any(leads_out);
+            }
+            if leaves == before {
+                return leaves;
+            }
+        }
+    }
+
     /// Whether every way from the begin of a range to `b` passes `a`.
     pub fn dominates(&self, range: (u32, u32), a: u32, b: u32) -> bool {
         a == range.0 || a == b || range.0 != b && !self.leads(range, range.0, b, a)

@@ -83,8 +83,11 @@ impl<'a> Registers<'a> {
         self.starts.partition_point(|&start| start <= at) - 1
     }
 
-    /// The registers that are live before an instruction.
+    /// The registers that are live before an instruction; behind the last none are.
     pub fn live_before(&self, at: u32) -> RegisterSet {
+        if at == self.code.end {
+            return RegisterSet::default();
+        }
         let block = self.block(at);
         let mut live = self.live[block];
         for at in (at..self.starts[block + 1]).rev() {
