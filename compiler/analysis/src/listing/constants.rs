@@ -59,6 +59,7 @@ impl Constants {
         }
         let block = flow.block[at as usize];
         let from = flow.starts[block as usize] as usize;
+        let asked = reg;
         let (mut reg, mut kept) = (reg, None);
         for line in listing.code[from..at as usize].iter().rev() {
             if !line.writes.contains(&reg) {
@@ -69,6 +70,10 @@ impl Constants {
                 Meaning::Copy(Operand::Reg(copied)) if !line.keeps => {
                     reg = copied;
                     continue;
+                }
+                // Two registers are to be followed from here on.
+                Meaning::Copy(Operand::Reg(_)) => {
+                    return self.before(listing, flow, at).get(&asked).copied();
                 }
                 _ => return None,
             };
@@ -99,7 +104,7 @@ impl Constants {
 pub(super) fn step(line: &Line, known: &mut Known) {
     let number = match line.meaning {
         Meaning::Copy(Operand::Number(number)) => Some(number),
-        Meaning::Copy(Operand::Reg(from)) if !line.keeps => known.get(&from).copied(),
+        Meaning::Copy(Operand::Reg(from)) => known.get(&from).copied(),
         _ => None,
     };
     for reg in &line.writes {

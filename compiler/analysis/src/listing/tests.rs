@@ -323,3 +323,14 @@ fn loops_without_end_leave_nothing() {
     let live = Facts::new(&listing).live_sets(1, 4);
     assert_eq!((live.registers_in, live.registers_out), (vec![], vec![reg(2)]));
 }
+
+#[test]
+fn a_copy_in_some_threads_of_what_all_hold_is_a_constant() {
+    let some = |line: Line| Line { keeps: true, ..line };
+    for (other, expected) in [(7, Some(Number::Bits(7))), (8, None)] {
+        let code = vec![set(0, 7), set(1, other), some(copy(0, 1)), line(&[0], &[]), leave()];
+        let listing = self::listing(code);
+        let facts = Facts::new(&listing);
+        assert_eq!(facts.constants.number(&listing, &facts.flow, reg(0), 3), expected);
+    }
+}

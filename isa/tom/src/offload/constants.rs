@@ -55,22 +55,23 @@ pub fn constant(
         }
         let ways = before[(at - code.entry) as usize].iter();
         for &from in ways.filter(|from| !is_first || !(begin..end).contains(*from)) {
-            let next = match written(code, from, reg) {
+            let source = match written(code, from, reg) {
                 Written::Not => Some(reg),
                 Written::Constant(held) => {
                     if *found.get_or_insert(held) != held {
                         return None;
                     }
-                    // Threads that it is not for keep what was there.
-                    code.at(from).guard.is_some().then_some(reg)
+                    None
                 }
-                Written::Copy(source) if code.at(from).guard.is_none() => Some(source),
-                Written::Copy(_) | Written::Other => return None,
+                Written::Copy(source) => Some(source),
+                Written::Other => return None,
             };
-            if let Some(reg) = next
-                && seen.insert((from, reg))
-            {
-                work.push((from, reg, false));
+            // Threads that a guarded instruction is not for keep what was there.
+            let kept = code.at(from).guard.map(|_| reg);
+            for reg in source.into_iter().chain(kept) {
+                if seen.insert((from, reg)) {
+                    work.push((from, reg, false));
+                }
             }
         }
         if seen.len() > STEPS {
