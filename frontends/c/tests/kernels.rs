@@ -101,3 +101,15 @@ fn kernels_do_what_gcc_makes_them_do() {
     }
     assert!(wrong.is_empty(), "{} of {} differ\n{}", wrong.len(), paths.len(), wrong.join("\n"));
 }
+
+/// Whatever their constants are.
+#[test]
+fn hosts_give_enumerations_as_int32() {
+    let path = common::root().join("tests/c/enum_arrays.c");
+    let text = std::fs::read_to_string(&path).expect("a source");
+    let (module, func) = common::compile(&path, &text, Some("enum_arrays")).expect("it compiles");
+    let interface = module.functions[func].interface.as_ref().expect("an interface");
+    for param in &interface.params[1..] {
+        assert_eq!(param.ty, nbcc_ir::NumType::Int(nbcc_ir::IntType::S32), "{}", param.name);
+    }
+}

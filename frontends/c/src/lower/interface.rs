@@ -42,7 +42,7 @@ impl Lower<'_> {
                 scalars.push((param.local, scalars.len() as u32));
                 params.push(InterfaceParam {
                     name,
-                    ty: NumType::Int(int.ir()),
+                    ty: self.given_as(param.ty, int),
                     array: None,
                     members: vec![],
                     value: None,
@@ -75,7 +75,7 @@ impl Lower<'_> {
             _ => vec![],
         };
         self.terminate(Terminator::Return(values));
-        let result = result.map(|int| NumType::Int(int.ir()));
+        let result = result.map(|int| self.given_as(function.result, int));
         self.func.interface = Some(Interface { params, result });
         Ok(())
     }
@@ -130,12 +130,32 @@ impl Lower<'_> {
         let shape = if shape.len() == 1 { vec![] } else { shape };
         params.push(InterfaceParam {
             name: self.func.mems[mem].name.clone(),
-            ty: NumType::Int(int.ir()),
+            ty: self.given_as(inner, int),
             array: Some(ArrayParam { mem, is_const, shape }),
             members: vec![],
             value: None,
         });
         Ok(whole(number))
+    }
+
+    /// The type by which hosts give what is computed with as `int`: enumerations are signed for them,
+    /// whatever their constants are.
+    fn given_as(&self, ty: Ty, int: Int) -> NumType {
+        let int = if self.is_enum(ty) { Int::Int } else { int };
+        NumType::Int(int.ir())
+    }
+
+    /// Whether all scalars of a type are of enumerations.
+    fn is_enum(&self, ty: Ty) -> bool {
+        match self.types.kind(ty) {
+            Kind::Enum(_) => true,
+            Kind::Array(of, _) => self.is_enum(of.ty),
+            Kind::Struct(_) => {
+                let members = self.types.members(ty).unwrap_or_default();
+                members.iter().all(|member| self.is_enum(member.of.ty))
+            }
+            _ => false,
+        }
     }
 
     /// A memory object that hosts give, and its number.
@@ -198,7 +218,7 @@ impl Lower<'_> {
             let (_, mem) = self.given(&name, int, product(&shape));
             params.push(InterfaceParam {
                 name: self.func.mems[mem].name.clone(),
-                ty: NumType::Int(int.ir()),
+                ty: self.given_as(of, int),
                 array: Some(ArrayParam { mem, is_const: outer.is_const, shape }),
                 members,
                 value: None,
