@@ -92,7 +92,7 @@ pub struct LanguageArgs {
     #[arg(long, value_name = "NAME")]
     pub entry: Option<String>,
     /// Define a macro, where the language has a preprocessor
-    #[arg(short = 'D', value_name = "NAME[=VALUE]")]
+    #[arg(short = 'D', value_name = "NAME[=VALUE]", value_parser = definition)]
     pub define: Vec<String>,
     /// A folder in which included files are looked for
     #[arg(short = 'I', value_name = "DIR")]
@@ -596,6 +596,16 @@ pub struct ManArgs {
 /// Extents in elements, the fastest dimension first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Extents(pub Vec<u32>);
+
+fn definition(text: &str) -> Result<String, String> {
+    let name = text.split('=').next().unwrap_or_default();
+    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    match name.starts_with(|c: char| is_part(c) && !c.is_ascii_digit()) && name.chars().all(is_part)
+    {
+        true => Ok(text.to_string()),
+        false => Err("expected NAME or NAME=VALUE, the name of a macro".to_string()),
+    }
+}
 
 fn key_value(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
