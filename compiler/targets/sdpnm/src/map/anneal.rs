@@ -3,6 +3,7 @@
 //! operations: they are moved, inserted and removed, and take cells. The cost is how far readers are
 //! from where they could read; at 0 every reader reads, and the board is a mapping.
 
+use super::broadcast::Seating;
 use super::budget::Budget;
 use super::dfg::{Dfg, Grid};
 use super::placement::{Carrier, Hop, Placement};
@@ -75,12 +76,14 @@ enum Undo {
 }
 
 impl<'a> Board<'a> {
-    /// Operations at their times on random PEs. `None` where a slot has more than there are.
+    /// Operations at their times on the PEs where they are seated, or on random ones. `None` where a
+    /// slot has more than there are.
     pub fn new(
         dfg: &'a Dfg,
         grid: &'a Grid,
         ii: i64,
         time: &[i64],
+        seating: Option<&Seating>,
         random: &mut Random,
     ) -> Option<Board<'a>> {
         let n = dfg.len();
@@ -106,12 +109,18 @@ impl<'a> Board<'a> {
             over: 0,
         };
         let mut free: Vec<Vec<usize>> = vec![(0..grid.pes).collect(); ii as usize];
+        let seated = |op: usize| seating.and_then(|seating| seating.pe[op]);
+        for (op, &time) in time.iter().enumerate() {
+            if let Some(seat) = seated(op) {
+                free[time.rem_euclid(ii) as usize].retain(|&pe| pe != seat);
+            }
+        }
         for (op, &time) in time.iter().enumerate() {
             let free = &mut free[time.rem_euclid(ii) as usize];
-            if free.is_empty() {
+            if free.is_empty() && seated(op).is_none() {
                 return None;
             }
-            let pe = free.swap_remove(random.below(free.len()));
+            let pe = seated(op).unwrap_or_else(|| free.swap_remove(random.below(free.len())));
             board.items.push(Item { pe, time, value: op });
             let cell = board.cell(time, pe);
             board.cells[cell] = op as u32;
@@ -131,6 +140,11 @@ impl<'a> Board<'a> {
             touches.dedup();
             board.touches[op] = touches;
         }
+        for &(value, pe, time) in seating.iter().flat_map(|seating| &seating.routes) {
+            if board.cells[board.cell(time, pe)] == NONE {
+                board.insert(Item { pe, time, value });
+            }
+        }
         board.first_routes(random);
         for value in 0..n {
             board.update(value);
@@ -142,6 +156,9 @@ impl<'a> Board<'a> {
     /// each value that lives longer than a cycle.
     fn first_routes(&mut self, random: &mut Random) {
         for value in 0..self.dfg.len() {
+            if self.holders[value].len() > 1 {
+                continue;
+            }
             let born = self.items[value].time;
             let others = self.readers[value].iter().filter(|r| r.0 as usize != value);
             let last = others.map(|r| r.1).max().unwrap_or(born);
@@ -472,12 +489,12 @@ impl<'a> Board<'a> {
         for stage in 0..stages {
             let t =
                 cooling.from * (cooling.to / cooling.from).powf(stage as f64 / (stages - 1) as f64);
-            if budget.is_over() {
-                break;
-            }
-            for _ in 0..moves / stages {
+            for step in 0..moves / stages {
                 if self.is_done() {
                     return true;
+                }
+                if step % 4096 == 0 && budget.is_over() {
+                    return false;
                 }
                 let before = self.total;
                 let Some(undo) = self.step(random) else { continue };

@@ -40,7 +40,8 @@ pub fn find(name: &str) -> Option<&'static Mapper> {
 fn by_ilp(problem: &Problem<'_>) -> Answer {
     let Problem { dfg, grid, ii, budget, .. } = *problem;
     let mut random = Random::new(0);
-    let Some(time) = schedule(dfg, grid, ii, &Preferences::none(dfg), &budget, &mut random) else {
+    let none = Preferences::none(dfg);
+    let Some(time) = schedule(dfg, grid, ii, &none, &[], &budget, &mut random) else {
         return Answer::Unknown;
     };
     let windows: Vec<_> = time.iter().map(|&t| t..t + 1).collect();
@@ -52,3 +53,6 @@ fn by_ilp(problem: &Problem<'_>) -> Answer {
 
 /// The time that a mapper may take where nobody said.
 pub const PATIENCE: Duration = Duration::from_secs(6);
+
+/// After which nothing is tried any more where nobody said.
+pub const LONGEST: Duration = Duration::from_millis(8500);

@@ -4,6 +4,7 @@
 
 pub mod anneal;
 pub mod banks;
+pub mod broadcast;
 pub mod budget;
 pub mod dfg;
 pub mod ilp;
@@ -26,7 +27,7 @@ use nbcc_isa_sdpnm::{Array, Graph, Mapping};
 use banks::Banks;
 use budget::Budget;
 use dfg::{Dfg, Grid};
-use mappers::{Mapper, PATIENCE};
+use mappers::{LONGEST, Mapper, PATIENCE};
 use mii::Mii;
 use placement::Answer;
 use problem::Problem;
@@ -111,7 +112,10 @@ pub fn map_with(
         return Err(NoMapping::MiiTooLong(mii.mii));
     }
     let grid = Grid::new(request.array);
-    let whole = Budget::new(request.time_limit);
+    let whole = Budget::new(match request.effort {
+        Effort::Usual => LONGEST.min(request.time_limit),
+        Effort::Patient | Effort::Rounds(_) => request.time_limit,
+    });
     let patience = match request.effort {
         Effort::Patient => request.time_limit,
         Effort::Usual | Effort::Rounds(_) => PATIENCE.min(request.time_limit),

@@ -33,8 +33,8 @@ pub fn place(
     }
     let mut solver = BasicSolver::default();
     let mut variables = BasicVarManager::from_next_free(Var::new(program.variables));
-    // Only memory can run out here, and then nothing is known.
-    if write(&program, &mut solver, &mut variables).is_none() {
+    // Only memory or time can run out here, and then nothing is known.
+    if write(&program, &mut solver, &mut variables, &clock).is_none() {
         return Answer::Unknown;
     }
     let left = Rc::new(Cell::new(steps));
@@ -58,13 +58,20 @@ fn write(
     program: &Program<'_>,
     solver: &mut BasicSolver,
     variables: &mut BasicVarManager,
+    clock: &Clock,
 ) -> Option<()> {
     solver.reserve(Var::new(program.variables)).ok()?;
     let lit = |l: &Literal| Lit::new(l.variable, l.is_negated);
-    for clause in &program.clauses {
+    for (number, clause) in program.clauses.iter().enumerate() {
+        if number % 4096 == 0 && clock.is_over() {
+            return None;
+        }
         solver.add_clause(clause.iter().map(lit).collect::<Clause>()).ok()?;
     }
     for AtMost { literals, bound } in &program.at_most {
+        if clock.is_over() {
+            return None;
+        }
         let literals = literals.iter().map(lit);
         match bound {
             1 if literals.len() <= 80 => {

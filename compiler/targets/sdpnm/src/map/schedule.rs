@@ -27,28 +27,46 @@ impl Preferences {
     pub fn none(dfg: &Dfg) -> Preferences {
         Preferences {
             extra: vec![0; dfg.edges.len()],
-            weight: vec![16; dfg.len()],
+            weight: vec![LIFE as i64; dfg.len()],
             wait: 0,
             waits: 0,
         }
     }
 }
 
-/// The schedule of the shortest lifetimes that fits the slots, under `preferences`. `None` where the
-/// preferences contradict a recurrence or no fit was found.
+/// Edges of which only so many may take the same number of cycles.
+#[derive(Clone, Debug)]
+pub struct Crowd {
+    /// The edges.
+    pub edges: Vec<usize>,
+    /// How many may take one cycle, two and so on; the last one holds of longer edges too.
+    pub most: Vec<i64>,
+}
+
+impl Crowd {
+    fn most(&self, cycles: i64) -> i64 {
+        let last = self.most.len() as i64 - 1;
+        self.most[(cycles - 1).clamp(0, last) as usize]
+    }
+}
+
+/// The schedule of the shortest lifetimes that fits the slots, under `preferences`, and as far as it
+/// finds out how without too large crowds. `None` where the preferences contradict a recurrence or no
+/// fit was found.
 pub fn schedule(
     dfg: &Dfg,
     grid: &Grid,
     ii: i64,
     preferences: &Preferences,
+    crowds: &[Crowd],
     budget: &Budget,
     random: &mut Random,
 ) -> Option<Vec<i64>> {
     let least: Vec<i64> = preferences.extra.iter().map(|extra| 1 + extra).collect();
     let lifetimes = Lifetimes { dfg, ii, least: &least, weight: &preferences.weight, budget };
     let (time, _) = lifetimes.solve(random)?;
-    let mut fit = Fit::new(dfg, grid, ii, &least, &preferences.weight, time);
-    if !fit.run(random) {
+    let mut fit = Fit::new(dfg, grid, ii, &least, &preferences.weight, crowds, time);
+    if !fit.run(budget, random) {
         return None;
     }
     if let Some(banks) = dfg.banks.as_ref().filter(|_| preferences.wait > 0) {
@@ -85,12 +103,18 @@ struct Fit<'a> {
     time: Vec<i64>,
     /// Operations, and those that take a memory port, of each slot.
     used: Vec<[i64; 2]>,
+    crowds: &'a [Crowd],
+    /// The crowds that each operation is in, with the edge by which it is.
+    crowds_of: Vec<Vec<(usize, usize)>>,
 }
 
 /// Accesses as if of which many places are tried where there are fewer.
 const FEW: usize = 16;
 
-/// What an operation too many in a slot costs, beside lifetimes of weight 16.
+/// What a cycle of a life costs where all values cost the same.
+const LIFE: usize = 16;
+
+/// What an operation too many in a slot costs beside that.
 const OVERUSE: i64 = 400;
 
 impl<'a> Fit<'a> {
@@ -100,8 +124,16 @@ impl<'a> Fit<'a> {
         ii: i64,
         least: &'a [i64],
         weight: &'a [i64],
+        crowds: &'a [Crowd],
         time: Vec<i64>,
     ) -> Fit<'a> {
+        let mut crowds_of = vec![Vec::new(); dfg.len()];
+        for (number, crowd) in crowds.iter().enumerate() {
+            for &e in &crowd.edges {
+                crowds_of[dfg.edges[e].from].push((number, e));
+                crowds_of[dfg.edges[e].to].push((number, e));
+            }
+        }
         let ports = i64::from(grid.array.memory_ports);
         let mut fit = Fit {
             dfg,
@@ -112,6 +144,8 @@ impl<'a> Fit<'a> {
             ports,
             time,
             used: vec![[0; 2]; ii as usize],
+            crowds,
+            crowds_of,
         };
         for op in 0..dfg.len() {
             fit.count(op, 1);
@@ -136,43 +170,77 @@ impl<'a> Fit<'a> {
         self.used.iter().map(over).sum()
     }
 
+    /// Edges of the same crowd that take as long.
+    fn beside(&self, crowd: &Crowd, cycles: i64) -> i64 {
+        let as_long = |&&e: &&usize| self.dfg.slack(e, &self.time, self.ii) == cycles;
+        crowd.edges.iter().filter(as_long).count() as i64
+    }
+
+    /// Edges that are too many in their crowds.
+    fn crowding(&self) -> i64 {
+        let mut over = 0;
+        for crowd in self.crowds {
+            let mut cycles: Vec<i64> =
+                crowd.edges.iter().map(|&e| self.dfg.slack(e, &self.time, self.ii)).collect();
+            cycles.sort_unstable();
+            let same = cycles.chunk_by(|a, b| a == b);
+            over += same.map(|c| (c.len() as i64 - crowd.most(c[0])).max(0)).sum::<i64>();
+        }
+        over
+    }
+
+    fn is_crowded(&self, op: usize) -> bool {
+        self.crowds_of[op].iter().any(|&(crowd, e)| {
+            let crowd = &self.crowds[crowd];
+            let cycles = self.dfg.slack(e, &self.time, self.ii);
+            self.beside(crowd, cycles) > crowd.most(cycles)
+        })
+    }
+
     fn life(&self, op: usize) -> i64 {
         let cycles = self.dfg.out[op].iter().map(|&e| self.dfg.slack(e, &self.time, self.ii));
         cycles.max().unwrap_or(0) * self.weight[op]
     }
 
-    /// Whether all slots are within their limits, after moves where they were not.
-    fn run(&mut self, random: &mut Random) -> bool {
+    /// Whether all slots are within their limits, after moves where they or crowds were not.
+    fn run(&mut self, budget: &Budget, random: &mut Random) -> bool {
         let n = self.dfg.len();
-        let mut over = self.overuse();
+        let mut over = self.overuse() + self.crowding();
         let rounds = 400 * n.min(500);
+        // Hot enough at first to move one operation for a life a few cycles longer; but what only a
+        // crowd has to make room for is not worth a longer life elsewhere.
+        let hottest = if self.overuse() > 0 { 100 } else { LIFE - 1 };
         for round in 0..rounds {
             if over == 0 {
                 return true;
             }
+            if round % 1024 == 1023 && budget.is_over() {
+                return false;
+            }
             let op = random.below(n);
             let slot = self.slot(op);
             let full = self.used[slot][0] > self.pes
-                || (self.used[slot][1] > self.ports && self.dfg.is_memory[op]);
+                || (self.used[slot][1] > self.ports && self.dfg.is_memory[op])
+                || self.is_crowded(op);
             if !full && !random.chance(32) {
                 continue;
             }
             let by = 1 + random.below((2 * self.ii - 1).max(1) as usize) as i64;
             let by = if random.chance(128) { by } else { -by };
             let Some(moved) = self.push(op, by) else { continue };
-            // Hot enough at first to move one operation for a life a few cycles longer.
-            let temperature = 100 * (rounds - round) / rounds;
+            let temperature = hottest * (rounds - round) / rounds;
             let threshold = random.below(temperature + 1) as i64;
             let before = self.cost(&moved);
             self.shift(&moved, 1);
             let after = self.cost(&moved);
-            if after - before + OVERUSE * (self.overuse() - over) > threshold {
+            let then = self.overuse() + self.crowding();
+            if after - before + OVERUSE * (then - over) > threshold {
                 self.shift(&moved, -1);
             } else {
-                over = self.overuse();
+                over = then;
             }
         }
-        over == 0
+        self.overuse() == 0
     }
 
     /// Moves accesses to slots where they meet fewer others at their banks, as long as that is worth
@@ -192,6 +260,7 @@ impl<'a> Fit<'a> {
             return;
         }
         let mut depth = self.depth_cost(banks, wait);
+        let crowding = self.crowding();
         let rounds = 120 * accesses.len().clamp(FEW, 200);
         for round in 0..rounds {
             if stalls.iter().all(|&stalls| stalls == 0) {
@@ -214,7 +283,8 @@ impl<'a> Fit<'a> {
             let threshold = random.below(temperature + 1) as i64;
             let longer = self.depth_cost(banks, wait);
             let after = self.cost(&moved) + longer;
-            if self.overuse() > 0 || after - before > 16 * wait {
+            let is_wrong = self.overuse() > 0 || self.crowding() > crowding;
+            if is_wrong || after - before > 16 * wait {
                 self.shift(&moved, -1);
                 continue;
             }

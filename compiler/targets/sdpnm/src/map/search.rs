@@ -3,6 +3,7 @@
 //! time in the next schedule.
 
 use super::anneal::{Board, Cooling};
+use super::broadcast;
 use super::budget::Cancel;
 use super::dfg::Dfg;
 use super::placement::Answer;
@@ -22,6 +23,10 @@ const COOLING: Cooling = Cooling { from: 32.0, to: 3.0 };
 /// What a cycle of waiting for banks costs in the first rounds, beside lives of weight 16 a cycle; from
 /// how many such cycles an iteration on.
 const WAITS: [(i64, i64); 3] = [(1000, 0), (320, 0), (320, 1)];
+/// Seats beyond those that the readers of a value need, in sixteenths of these, round by round.
+const SPARE: [usize; 4] = [0, 1, 2, 4];
+/// Rounds without room for these seats after which there seems to be none.
+const MOST_WITHOUT_ROOM: u32 = 4;
 /// Placed cells (operations times cycles times PEs) for which the exhausting search comes first.
 const SMALL: u64 = 3_000;
 /// Those up to which it is the last resort where rounds are counted: the formula alone of one with many
@@ -43,10 +48,15 @@ pub fn place(problem: &Problem<'_>) -> Answer {
         }
     }
     let free = (grid.pes as i64) * ii - dfg.len() as i64;
+    let least = broadcast::least_routes(dfg, grid, ii);
+    if least.is_none_or(|least| least as i64 > free) || broadcast::reads_too_many(dfg, grid, ii) {
+        return Answer::Impossible;
+    }
     if ii == 1 && least_routes_at_one(dfg, &problem.budget).is_some_and(|least| least > free) {
         return Answer::Impossible;
     }
     let mut preferences = Preferences::none(dfg);
+    let mut without_room = 0;
     for round in 0..problem.rounds.unwrap_or(ROUNDS) {
         if problem.budget.is_over() {
             break;
@@ -55,7 +65,18 @@ pub fn place(problem: &Problem<'_>) -> Answer {
         // Lives are longer for it: not where a mapping is hard to find.
         (preferences.wait, preferences.waits) =
             WAITS.get(round as usize).copied().unwrap_or((0, 0));
-        let Some(time) = schedule(dfg, grid, ii, &preferences, &problem.budget, &mut random) else {
+        let spare = SPARE[round as usize % SPARE.len()];
+        let mut grow = |spare| broadcast::trees(dfg, grid, ii, spare, &mut random);
+        let Some(trees) = grow(spare).or_else(|| grow(0)) else {
+            without_room += 1;
+            if without_room == MOST_WITHOUT_ROOM {
+                return Answer::Unknown;
+            }
+            continue;
+        };
+        let crowds = broadcast::crowds(dfg, grid, ii, &trees);
+        let time = schedule(dfg, grid, ii, &preferences, &crowds, &problem.budget, &mut random);
+        let Some(time) = time else {
             preferences = Preferences::none(dfg);
             continue;
         };
@@ -63,7 +84,9 @@ pub fn place(problem: &Problem<'_>) -> Answer {
             preferences = Preferences::none(dfg);
             continue;
         }
-        let Some(board) = Board::new(dfg, grid, ii, &time, &mut random) else { continue };
+        let seating = broadcast::seat(dfg, grid, ii, &trees, &time);
+        let board = Board::new(dfg, grid, ii, &time, Some(&seating), &mut random);
+        let Some(board) = board else { continue };
         let (answer, board) = attempt(problem, round, &time, board, &mut random);
         if let Answer::Placed(_) = answer {
             return answer;

@@ -35,6 +35,7 @@ pub fn plans() -> Vec<Plan> {
             memory,
             recurrence,
             stages: 2,
+            hot: 0,
         })
     };
     kinds.into_iter().enumerate().flat_map(of_kind).collect()
@@ -56,5 +57,6 @@ pub fn random_plan(seed: u64) -> Plan {
         memory: random.below(17),
         recurrence: recurrence.min(nodes),
         stages: random.below(3) as u32,
+        hot: 0,
     }
 }

@@ -23,6 +23,8 @@ pub struct Plan {
     pub recurrence: usize,
     /// Later iterations that operations may lie in, and distances that follow.
     pub stages: u32,
+    /// The first so many operations have about half of all routes and edges.
+    pub hot: usize,
 }
 
 #[derive(Clone, Copy)]
@@ -82,12 +84,20 @@ pub fn planted(plan: &Plan, array: &Array) -> Graph {
             cells.push(Cell { pe, time, value: cells.len() });
         }
     }
+    let source = |cells: &[Cell], random: &mut Random| {
+        let hot: Vec<Cell> = match plan.hot > 0 && random.chance(128) {
+            true => cells.iter().copied().filter(|cell| cell.value < plan.hot).collect(),
+            false => Vec::new(),
+        };
+        let among = if hot.is_empty() { cells } else { &hot };
+        among[random.below(among.len())]
+    };
     let mut routes = 0;
     for _ in 0..plan.routes * 50 {
         if routes == plan.routes {
             break;
         }
-        let from = cells[random.below(cells.len())];
+        let from = source(&cells, &mut random);
         let near: Vec<usize> = array.sources(from.pe).collect();
         let pe = near[random.below(near.len())];
         if take(&mut free, pe, from.time + 1) {
@@ -100,7 +110,7 @@ pub fn planted(plan: &Plan, array: &Array) -> Graph {
         if edges.len() >= wanted {
             break;
         }
-        let from = cells[random.below(cells.len())];
+        let from = source(&cells, &mut random);
         let to = random.below(plan.nodes);
         let reader = cells[to];
         // Read in the next cycle, or on the same PE later.
