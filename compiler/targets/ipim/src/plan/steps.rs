@@ -86,13 +86,14 @@ fn reordered(
         order::reorder(pipeline, extents, bounds, orders)?;
     let mut plan = plan_in_order(&pipeline, &extents, &bounds, machine, orders);
     if let Ok(plan) = &mut plan {
-        let alone = |finding: &Finding| {
-            match finding.kind {
-            FindingKind::Reordered { func, .. } => plan.findings.iter().any(|f| {
-                matches!(f.kind, FindingKind::NotDistributed { func: other, .. } if other == func)
-            }),
+        let is_single = |of: Func| {
+            let mut kinds = plan.findings.iter().map(|finding| &finding.kind);
+            kinds
+                .any(|kind| matches!(kind, FindingKind::NotDistributed { func, .. } if *func == of))
+        };
+        let alone = |finding: &Finding| match finding.kind {
+            FindingKind::Reordered { func, .. } => is_single(func),
             _ => false,
-        }
         };
         let distributed: Vec<Finding> = findings.into_iter().filter(|f| !alone(f)).collect();
         plan.findings.splice(..0, distributed);
