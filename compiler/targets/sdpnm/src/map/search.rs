@@ -63,9 +63,9 @@ pub fn place(problem: &Problem<'_>) -> Answer {
         (preferences.wait, preferences.waits) =
             WAITS.get(round as usize).copied().unwrap_or((0, 0));
         // Where there are several cycles, what is read much is also reached from its registers and by
-        // readers that come later: without trees every other time, and where rounds are counted.
-        let grown = ii == 1 || problem.rounds.is_none() && round % 2 == 1;
-        let spare = SPARE[round as usize / 2 % SPARE.len()];
+        // readers that come later: without trees where rounds are counted.
+        let grown = ii == 1 || problem.rounds.is_none();
+        let spare = SPARE[round as usize % SPARE.len()];
         let mut grow = |spare| broadcast::trees(dfg, grid, ii, spare, &mut random);
         let trees = match grown {
             true => grow(spare).or_else(|| grow(0)).unwrap_or_default(),
