@@ -306,7 +306,7 @@ fn loops_without_end_leave_nothing() {
     let jump = |to: u32| Line { targets: vec![to], falls: false, ..Line::default() };
     // r0 is written in a loop without end, and lives past it on another way.
     let code = vec![set(0, 1), branch(1, 4), line(&[0], &[0]), jump(2), line(&[0], &[]), leave()];
-    let listing = self::listing(code);
+    let listing = listing(code);
     let live = Facts::new(&listing).live_sets(2, 3);
     assert_eq!((live.registers_in, live.registers_out), (vec![reg(0)], vec![]));
     // Within a range that is left on another way: only what leaves it counts.
@@ -329,7 +329,7 @@ fn a_copy_in_some_threads_of_what_all_hold_is_a_constant() {
     let some = |line: Line| Line { keeps: true, ..line };
     for (other, expected) in [(7, Some(Number::Bits(7))), (8, None)] {
         let code = vec![set(0, 7), set(1, other), some(copy(0, 1)), line(&[0], &[]), leave()];
-        let listing = self::listing(code);
+        let listing = listing(code);
         let facts = Facts::new(&listing);
         assert_eq!(facts.constants.number(&listing, &facts.flow, reg(0), 3), expected);
     }
