@@ -1,7 +1,10 @@
 //! Visiting expressions without recursion: operands precede their users in the arena, so the
 //! order of the arena is an order of evaluation.
 
+use std::collections::BTreeMap;
+
 use cranelift_entity::EntityRef;
+use nbcc_base::Span;
 
 use crate::{Expr, ExprKind, Func, Pipeline, Update};
 
@@ -49,6 +52,25 @@ impl ExprKind {
             ExprKind::Compare(op, a, b) => ExprKind::Compare(*op, map(*a), map(*b)),
             ExprKind::Select(a, b, c) => ExprKind::Select(map(*a), map(*b), map(*c)),
         }
+    }
+}
+
+impl Pipeline {
+    /// Copies of expressions and of all that they consist of, by what they are copies of: each is what
+    /// `change` makes of it, its operands done.
+    pub fn rewritten(
+        &mut self,
+        roots: impl IntoIterator<Item = Expr>,
+        mut change: impl FnMut(&mut Pipeline, ExprKind, Span) -> ExprKind,
+    ) -> BTreeMap<Expr, Expr> {
+        let mut new: BTreeMap<Expr, Expr> = BTreeMap::new();
+        for expr in Walker::default().reachable(self, roots) {
+            let data = self.exprs[expr].clone();
+            let kind = data.kind.map_operands(|operand| new[&operand]);
+            let kind = change(self, kind, data.span);
+            new.insert(expr, self.expr(kind, data.ty, data.span));
+        }
+        new
     }
 }
 

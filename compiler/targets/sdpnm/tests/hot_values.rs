@@ -3,32 +3,15 @@
 
 #[path = "graphs/mod.rs"]
 mod graphs;
-
-use std::time::Duration;
+#[path = "graphs/run.rs"]
+mod run;
 
 use graphs::{Plan, kernels, plans, planted, random_plan};
-use nbcc_isa_sdpnm::{Array, Edge, Graph, Links, Machine, Node, check};
+use nbcc_isa_sdpnm::{Array, Edge, Graph, Links, Node};
+use nbcc_target_sdpnm::map::NoMapping;
 use nbcc_target_sdpnm::map::broadcast;
 use nbcc_target_sdpnm::map::dfg::{Dfg, Grid};
-use nbcc_target_sdpnm::map::mappers::find;
-use nbcc_target_sdpnm::map::{Effort, NoMapping, Outcome, Request, map};
-
-fn array(rows: u32, columns: u32, links: Links) -> Array {
-    Array { rows, columns, links, ..Machine::built_in("sdpnm").array }
-}
-
-fn run(graph: &Graph, array: &Array, mapper: &str) -> Result<Outcome, NoMapping> {
-    let request = Request {
-        array,
-        max_ii: if mapper == "sat" { 4 } else { 64 },
-        time_limit: Duration::from_secs(60),
-        effort: Effort::Usual,
-        mapper: find(mapper).expect("a mapper"),
-    };
-    let outcome = map(graph, &request)?;
-    assert_eq!(check(graph, array, &outcome.mapping), Ok(()), "{}", graph.name);
-    Ok(outcome)
-}
+use run::{array, run, run_up_to};
 
 fn additions(name: String, count: usize, edges: Vec<Edge>) -> Graph {
     let nodes = (0..count).map(|n| Node { id: format!("n{n}"), op: "add".into() }).collect();
@@ -111,7 +94,7 @@ fn bounds_hold_for_mappings_that_others_find() {
         for n in 2..7 {
             for graph in [fan_out(n), fan_in(n)] {
                 let search = run(&graph, &array, "search");
-                let Ok(sat) = run(&graph, &array, "sat") else { continue };
+                let Ok(sat) = run_up_to(&graph, &array, "sat", 4) else { continue };
                 found += 1;
                 let search = search.expect("a mapping");
                 assert!(search.mapping.ii <= sat.mapping.ii, "{} on {rows}", graph.name);

@@ -3,33 +3,16 @@
 
 #[path = "graphs/mod.rs"]
 mod graphs;
-
-use std::time::Duration;
+#[path = "graphs/run.rs"]
+mod run;
 
 use graphs::{Plan, kernels, plans, planted, random_plan};
-use nbcc_isa_sdpnm::{Array, Edge, Graph, Links, Machine, Mapping, Node, check};
+use nbcc_isa_sdpnm::{Array, Edge, Graph, Links, Mapping, Node, check};
 use nbcc_target_sdpnm::map::dfg::{Dfg, Grid};
 use nbcc_target_sdpnm::map::mappers::{MAPPERS, find};
 use nbcc_target_sdpnm::map::random::Random;
-use nbcc_target_sdpnm::map::{Effort, NoMapping, Outcome, Request, map, mii, windows};
-
-fn array(rows: u32, columns: u32, links: Links) -> Array {
-    Array { rows, columns, links, ..Machine::built_in("sdpnm").array }
-}
-
-fn run(graph: &Graph, array: &Array, mapper: &str) -> Result<Outcome, NoMapping> {
-    let request = Request {
-        array,
-        max_ii: 64,
-        time_limit: Duration::from_secs(60),
-        effort: Effort::Usual,
-        mapper: find(mapper).expect("a mapper"),
-    };
-    let outcome = map(graph, &request)?;
-    assert_eq!(check(graph, array, &outcome.mapping), Ok(()), "{}", graph.name);
-    assert!(outcome.mapping.ii >= outcome.mii.mii, "{}", graph.name);
-    Ok(outcome)
-}
+use nbcc_target_sdpnm::map::{mii, windows};
+use run::{array, run};
 
 #[test]
 fn kernels_reach_their_mii() {

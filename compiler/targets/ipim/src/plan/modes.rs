@@ -1,7 +1,5 @@
 //! How each stage is computed: tile by tile, in parts, or on one engine.
 
-use std::collections::BTreeMap;
-
 use cranelift_entity::SecondaryMap;
 use nbcc_isa_ipim::Machine;
 use nbcc_stages::bounds::{Affine, Bounds, IndexForm, Interval};
@@ -239,15 +237,10 @@ pub fn reduction(pipeline: &mut Pipeline, func: Func, k: usize) -> Option<Reduct
     if !exact || !free {
         return None;
     }
-    let mut new: BTreeMap<Expr, Expr> = BTreeMap::new();
-    for e in reachable {
-        let data = pipeline.exprs[e].clone();
-        let kind = match data.kind {
-            ExprKind::RVar(r, n) if r == rdom => ExprKind::Dim(n),
-            kind => kind.map_operands(|operand| new[&operand]),
-        };
-        new.insert(e, pipeline.expr(kind, data.ty, data.span));
-    }
+    let new = pipeline.rewritten(roots, |_, kind, _| match kind {
+        ExprKind::RVar(r, n) if r == rdom => ExprKind::Dim(n),
+        kind => kind,
+    });
     let renamed = |list: &[Expr]| list.iter().map(|e| new[e]).collect::<Vec<_>>();
     Some(Reduction {
         args: renamed(&update.args),

@@ -348,13 +348,11 @@ impl<'a> Rewriting<'a> {
         if !touched {
             return Some(());
         }
-        let mut new: BTreeMap<Expr, Expr> = BTreeMap::new();
-        for expr in reachable {
-            let data = self.pipeline.exprs[expr].clone();
-            let kind = data.kind.map_operands(|operand| new[&operand]);
-            let kind = self.in_order(func, kind, data.span);
-            new.insert(expr, self.pipeline.expr(kind, data.ty, data.span));
-        }
+        let orders = self.orders;
+        let roots = stage_roots(&self.pipeline, func, stage);
+        let new = self
+            .pipeline
+            .rewritten(roots, |pipeline, kind, span| in_order(pipeline, orders, func, kind, span));
         let order = self.orders.get(&Source::Func(func)).cloned();
         let renamed = |list: &mut Vec<Expr>| list.iter_mut().for_each(|e| *e = new[e]);
         match stage {
@@ -385,41 +383,38 @@ impl<'a> Rewriting<'a> {
         }
         Some(())
     }
+}
 
-    /// An expression of a Func, operands done, with dimensions and coordinates in their places.
-    fn in_order(&mut self, func: Func, kind: ExprKind, span: Span) -> ExprKind {
-        let own = self.orders.get(&Source::Func(func));
-        match kind {
-            ExprKind::Dim(d) => {
-                let place = own.map(|order| order.iter().position(|&dim| dim == Some(d as usize)));
-                ExprKind::Dim(place.map_or(d, |k| k.expect("every dimension has a place") as u32))
-            }
-            ExprKind::Load(input, args) => {
-                ExprKind::Load(input, self.coordinates(func, Source::Input(input), args, span))
-            }
-            ExprKind::Call(callee, value, args) => {
-                let args = self.coordinates(func, Source::Func(callee), args, span);
-                ExprKind::Call(callee, value, args)
-            }
-            other => other,
-        }
-    }
-
-    fn coordinates(
-        &mut self,
-        func: Func,
-        source: Source,
-        args: Vec<Expr>,
-        span: Span,
-    ) -> Vec<Expr> {
-        let Some(order) = self.orders.get(&source) else { return args };
-        let own = self.orders.get(&Source::Func(func));
+/// An expression of a Func, operands done, with dimensions and coordinates in their places.
+fn in_order(
+    pipeline: &mut Pipeline,
+    orders: &Orders,
+    func: Func,
+    kind: ExprKind,
+    span: Span,
+) -> ExprKind {
+    let own = orders.get(&Source::Func(func));
+    let mut coordinates = |source: Source, args: Vec<Expr>| {
+        let Some(order) = orders.get(&source) else { return args };
         // What has one place of that kind meets what has one, too.
         let nowhere = match own.is_some_and(|own| own.get(1) == Some(&None)) {
             true => ExprKind::Dim(1),
             false => ExprKind::Literal(Literal::Int(0)),
         };
-        let nowhere = self.pipeline.expr(nowhere, ElementType::I32, span);
+        let nowhere = pipeline.expr(nowhere, ElementType::I32, span);
         placed(order, &args, nowhere)
+    };
+    match kind {
+        ExprKind::Dim(d) => {
+            let place = own.map(|order| order.iter().position(|&dim| dim == Some(d as usize)));
+            ExprKind::Dim(place.map_or(d, |k| k.expect("every dimension has a place") as u32))
+        }
+        ExprKind::Load(input, args) => {
+            ExprKind::Load(input, coordinates(Source::Input(input), args))
+        }
+        ExprKind::Call(callee, value, args) => {
+            ExprKind::Call(callee, value, coordinates(Source::Func(callee), args))
+        }
+        other => other,
     }
 }

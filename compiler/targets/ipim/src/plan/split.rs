@@ -3,8 +3,6 @@
 //! one becomes a Func of its own, which begins with the values of the one before, so that each is
 //! distributed along its own dimensions and what moves between them is one copy.
 
-use std::collections::BTreeMap;
-
 use nbcc_base::Span;
 use nbcc_stages::bounds::{Bounds, FuncBounds, StageLoops};
 use nbcc_stages::{
@@ -15,20 +13,22 @@ use super::order::{both, free_in};
 
 /// The pipeline with such Funcs split, and its bounds. `None` where there is none.
 pub fn split(pipeline: &Pipeline, bounds: &Bounds) -> Option<(Pipeline, Bounds)> {
-    let needed: Vec<Func> = bounds.needed(pipeline).map(|(func, _)| func).collect();
-    let mut split = (pipeline.clone(), bounds.clone());
-    let mut order = Vec::new();
-    for &func in &needed {
-        let runs = runs(pipeline, func);
-        if runs.len() > 1 && !conditions_call(pipeline, func) {
-            order.extend(split_off(&mut split, func, &runs));
-        }
-        order.push(func);
-    }
-    let (pipeline, mut bounds) = split;
-    if order.len() == needed.len() {
+    let needed: Vec<(Func, Vec<usize>)> =
+        bounds.needed(pipeline).map(|(func, _)| (func, runs(pipeline, func))).collect();
+    let falls_apart =
+        |(func, runs): &(Func, Vec<usize>)| runs.len() > 1 && !conditions_call(pipeline, *func);
+    if !needed.iter().any(falls_apart) {
         return None;
     }
+    let mut split = (pipeline.clone(), bounds.clone());
+    let mut order = Vec::new();
+    for one in &needed {
+        if falls_apart(one) {
+            order.extend(split_off(&mut split, one.0, &one.1));
+        }
+        order.push(one.0);
+    }
+    let (pipeline, mut bounds) = split;
     bounds.order = order;
     Some((pipeline, bounds))
 }
@@ -122,16 +122,11 @@ fn unchanged(pipeline: &mut Pipeline, update: &Update, func: Func) -> Update {
 
 /// An update with calls of one Func made calls of another.
 fn calling(pipeline: &mut Pipeline, update: &Update, (from, to): (Func, Func)) -> Update {
-    let roots = update.args.iter().chain(&update.values).copied();
-    let mut new: BTreeMap<Expr, Expr> = BTreeMap::new();
-    for expr in Walker::default().reachable(pipeline, roots) {
-        let data = pipeline.exprs[expr].clone();
-        let kind = match data.kind.map_operands(|operand| new[&operand]) {
-            ExprKind::Call(func, value, args) if func == from => ExprKind::Call(to, value, args),
-            kind => kind,
-        };
-        new.insert(expr, pipeline.expr(kind, data.ty, data.span));
-    }
+    let roots: Vec<Expr> = update.args.iter().chain(&update.values).copied().collect();
+    let new = pipeline.rewritten(roots, |_, kind, _| match kind {
+        ExprKind::Call(func, value, args) if func == from => ExprKind::Call(to, value, args),
+        kind => kind,
+    });
     let renamed = |list: &[Expr]| list.iter().map(|e| new[e]).collect();
     Update { args: renamed(&update.args), values: renamed(&update.values), ..update.clone() }
 }

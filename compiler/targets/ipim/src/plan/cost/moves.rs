@@ -124,11 +124,9 @@ impl Estimate<'_> {
         // Atoms that a vault requests, those that all its engines take, those of one engine, and the
         // cycles in which the control core requests them.
         let across = order.iter().position(|place| *place == Some(0)).filter(|&k| k > 0);
-        let [requested, taken, own, requesting] = match &to.layout {
-            Layout::Tiled(_) if across.is_some() => {
-                self.transposed(to, order, across.expect("it was asked for"))
-            }
-            Layout::Tiled(tiles) => {
+        let [requested, taken, own, requesting] = match (&to.layout, across) {
+            (Layout::Tiled(_), Some(across)) => self.transposed(to, order, across),
+            (Layout::Tiled(tiles), None) => {
                 let ghosts: u64 = to.reach_x.iter().map(|&n| u64::from(n).div_ceil(lanes)).sum();
                 let grid = &tiles.grid;
                 let width = u64::from(tiles.tile[0]) / lanes;
@@ -141,7 +139,7 @@ impl Estimate<'_> {
                 let requesting = requests(row, sought).saturating_mul(rows * groups(tiles));
                 [all, all, (strips * width + ghosts) * rows, requesting]
             }
-            Layout::Replicated => {
+            (Layout::Replicated, _) => {
                 let row = extent(0).div_ceil(lanes);
                 let rows = extent(1) * planes;
                 let atoms = row * rows;
@@ -152,7 +150,7 @@ impl Estimate<'_> {
                 };
                 [atoms, atoms * engines, atoms, requests(atoms, sought)]
             }
-            Layout::Single { .. } => {
+            (Layout::Single { .. }, _) => {
                 let row = extent(0).div_ceil(lanes);
                 let rows = extent(1) * planes;
                 let atoms = row * rows;

@@ -1,0 +1,35 @@
+//! Maps graphs; every mapping passes the checker.
+
+use std::time::Duration;
+
+use nbcc_isa_sdpnm::{Array, Graph, Links, Machine, check};
+use nbcc_target_sdpnm::map::mappers::find;
+use nbcc_target_sdpnm::map::{Effort, NoMapping, Outcome, Request, map};
+
+pub fn array(rows: u32, columns: u32, links: Links) -> Array {
+    Array { rows, columns, links, ..Machine::built_in("sdpnm").array }
+}
+
+pub fn run(graph: &Graph, array: &Array, mapper: &str) -> Result<Outcome, NoMapping> {
+    run_up_to(graph, array, mapper, 64)
+}
+
+/// The same at intervals up to `max_ii`.
+pub fn run_up_to(
+    graph: &Graph,
+    array: &Array,
+    mapper: &str,
+    max_ii: u32,
+) -> Result<Outcome, NoMapping> {
+    let request = Request {
+        array,
+        max_ii,
+        time_limit: Duration::from_secs(60),
+        effort: Effort::Usual,
+        mapper: find(mapper).expect("a mapper"),
+    };
+    let outcome = map(graph, &request)?;
+    assert_eq!(check(graph, array, &outcome.mapping), Ok(()), "{}", graph.name);
+    assert!(outcome.mapping.ii >= outcome.mii.mii, "{}", graph.name);
+    Ok(outcome)
+}
