@@ -11,6 +11,9 @@ type Known = BTreeMap<Reg, Number>;
 pub struct Constants {
     /// `None` for a block that nothing reaches.
     at_start: Vec<Option<Known>>,
+    /// What is held behind copies of registers that some threads make, by instruction: following them
+    /// back would be following two registers each.
+    behind: BTreeMap<(u32, Reg), Number>,
     /// Whether any instruction copies into each register: others never hold one.
     copied: Vec<bool>,
 }
@@ -48,7 +51,19 @@ impl Constants {
         for reg in copies.flat_map(|line| &line.writes) {
             copied[reg.as_u32() as usize] = true;
         }
-        Constants { at_start, copied }
+        let mut behind = BTreeMap::new();
+        for (block, known) in (0..).zip(&at_start) {
+            let mut known = known.clone().unwrap_or_default();
+            for at in flow.range(block) {
+                let line = &listing.code[at];
+                step(line, &mut known);
+                if line.keeps && matches!(line.meaning, Meaning::Copy(Operand::Reg(_))) {
+                    let held = |reg: &Reg| Some(((at as u32, *reg), *known.get(reg)?));
+                    behind.extend(line.writes.iter().filter_map(held));
+                }
+            }
+        }
+        Constants { at_start, behind, copied }
     }
 
     /// What a register holds before an instruction. Within a block only the last write before it
@@ -59,9 +74,9 @@ impl Constants {
         }
         let block = flow.block[at as usize];
         let from = flow.starts[block as usize] as usize;
-        let asked = reg;
         let (mut reg, mut kept) = (reg, None);
-        for line in listing.code[from..at as usize].iter().rev() {
+        let lines = (from..at as usize).zip(&listing.code[from..at as usize]);
+        for (place, line) in lines.rev() {
             if !line.writes.contains(&reg) {
                 continue;
             }
@@ -71,9 +86,9 @@ impl Constants {
                     reg = copied;
                     continue;
                 }
-                // Two registers are to be followed from here on.
                 Meaning::Copy(Operand::Reg(_)) => {
-                    return self.before(listing, flow, at).get(&asked).copied();
+                    let held = self.behind.get(&(place as u32, reg)).copied();
+                    return held.filter(|held| kept.is_none_or(|kept| kept == *held));
                 }
                 _ => return None,
             };

@@ -333,4 +333,26 @@ fn a_copy_in_some_threads_of_what_all_hold_is_a_constant() {
         let facts = Facts::new(&listing);
         assert_eq!(facts.constants.number(&listing, &facts.flow, reg(0), 3), expected);
     }
+    // One after the other, and through one that all threads make.
+    let code = vec![
+        set(0, 7),
+        set(1, 7),
+        some(copy(1, 0)),
+        set(2, 7),
+        some(copy(2, 1)),
+        copy(3, 2),
+        some(set(3, 7)),
+        line(&[3], &[]),
+        leave(),
+    ];
+    let listing = listing(code);
+    let facts = Facts::new(&listing);
+    let number = |reg, at| facts.constants.number(&listing, &facts.flow, reg, at);
+    assert_eq!(number(reg(3), 7), Some(Number::Bits(7)));
+    for at in 1..8 {
+        let known = facts.constants.before(&listing, &facts.flow, at);
+        for n in 0..4 {
+            assert_eq!(number(reg(n), at), known.get(&reg(n)).copied(), "r{n} before {at}");
+        }
+    }
 }
