@@ -19,6 +19,7 @@ pub mod print;
 pub mod scalar;
 mod simplify;
 mod types;
+mod unroll;
 mod verify;
 mod walk;
 
@@ -30,5 +31,6 @@ pub use image::Image;
 pub use inline::{inline, inline_where, is_inlined};
 pub use simplify::{Simplifier, specialize};
 pub use types::{ElementType, Literal};
+pub use unroll::{Unrolled, unroll_updates};
 pub use verify::{VerifyError, verify};
 pub use walk::Walker;

@@ -23,6 +23,8 @@ pub struct Configuration {
     pub merged_constants: usize,
     /// Whether kernels that run much are not merged.
     pub apart: bool,
+    /// Whether updates over few points become part of definitions.
+    pub unroll_updates: bool,
     /// Expressions that all uses of a Func computed at each use may come to.
     pub inlining_budget: u64,
     /// What kernels rematerialise for which registers are too few, by their numbers.
@@ -93,6 +95,7 @@ impl Configuration {
             unroll: Unrolling::All,
             merged_constants: machine.registers.ctrl as usize / 4,
             apart: true,
+            unroll_updates: true,
             inlining_budget: UNLIMITED,
             rematerialise: BTreeMap::new(),
         }
@@ -100,7 +103,12 @@ impl Configuration {
 
     /// Whether two configurations have the same plan.
     pub fn same_plan(&self, other: &Configuration) -> bool {
-        self.inlining_budget == other.inlining_budget
+        self.inlining_budget == other.inlining_budget && self.same_definitions(other)
+    }
+
+    /// Whether two configurations have the same Funcs.
+    pub fn same_definitions(&self, other: &Configuration) -> bool {
+        self.unroll_updates == other.unroll_updates
     }
 
     /// Whether two configurations have the same kernels until values share registers.

@@ -155,7 +155,8 @@ pub fn schedule_kernels(state: &mut Compilation, cx: &mut Context<'_>) -> Result
         let files = regalloc::files(&state.machine, state.policy, kernel.code.args.as_ref());
         let (machine, memory_order) = (&state.machine, state.memory_order);
         let func = &mut kernel.code.func;
-        let orders = reorder::run_before_allocation(func, &files, machine, memory_order);
+        let orders =
+            reorder::run_before_allocation(func, &kernel.code.runs, &files, machine, memory_order);
         kernel.unscheduled = before.map(|before| (before, orders));
     }
     Ok(())

@@ -43,6 +43,15 @@ pub const PASSES: &[PassDesc<Compilation, Configuration>] = &[
         &[EXTENTS],
         &[],
     ),
+    pass(
+        "unroll-updates",
+        "make updates over few points part of the definition",
+        front::unroll_updates,
+        &[EXTENTS],
+        &[],
+    )
+    .optional_from(OptLevel::O1)
+    .resuming(|_, _| true),
     pass("defaults", "give a schedule to what has none", front::defaults, &[EXTENTS], &[]),
     attempt(
         "inline",
@@ -51,7 +60,7 @@ pub const PASSES: &[PassDesc<Compilation, Configuration>] = &[
         &[EXTENTS],
         &[],
     )
-    .resuming(|_, _| true),
+    .resuming(Configuration::same_definitions),
     pass(
         "bounds",
         "infer the region over which each Func is computed",

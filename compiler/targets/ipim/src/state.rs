@@ -41,6 +41,8 @@ pub struct Compilation {
     pub fixed: ParamValues,
     /// How large images are.
     pub extents: Extents,
+    /// Whether updates have become part of definitions.
+    pub updates_unrolled: bool,
     /// The pipeline with its schedule, before anything is inlined.
     pub scheduled: Option<Pipeline>,
     /// Where everything is computed.
@@ -72,6 +74,9 @@ pub struct Compilation {
 impl Compilation {
     /// The next configuration, of a smaller program: of smaller code, then with less inlined.
     fn smaller(&self, excess: Excess) -> Option<Configuration> {
+        if let Some(loops) = self.with_loops_of_updates() {
+            return Some(loops);
+        }
         // Without unrolling nothing is smaller where there was no room for it.
         let code = || self.configuration.smaller(excess, self.transforms.unroll);
         match excess {
@@ -90,7 +95,14 @@ impl Compilation {
 
     /// The first configuration with that inlining budget.
     pub fn inlining_within(&self, inlining_budget: u64) -> Configuration {
-        Configuration { inlining_budget, ..self.first.clone() }
+        let unroll_updates = self.configuration.unroll_updates;
+        Configuration { inlining_budget, unroll_updates, ..self.first.clone() }
+    }
+
+    /// The first configuration in which all updates stay loops, where that is another one.
+    fn with_loops_of_updates(&self) -> Option<Configuration> {
+        let any = self.configuration.unroll_updates && self.updates_unrolled;
+        any.then(|| Configuration { unroll_updates: false, ..self.first.clone() })
     }
 
     /// Asks for another attempt. The user is told why, unless passes will tell.

@@ -297,6 +297,7 @@ fn start(program: Program, request: &Request, cx: &mut Context<'_>) -> Result<Co
         params: request.params.clone(),
         fixed: Default::default(),
         extents: Extents::default(),
+        updates_unrolled: false,
         scheduled: None,
         bounds: None,
         plan: None,

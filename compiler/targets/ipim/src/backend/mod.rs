@@ -5,6 +5,7 @@ pub mod emit;
 pub mod provenance;
 pub mod regalloc;
 pub mod reorder;
+pub mod scalars;
 pub mod select;
 pub mod split;
 pub mod times;

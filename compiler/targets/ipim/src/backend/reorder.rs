@@ -11,6 +11,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use cranelift_entity::SecondaryMap;
 use nbcc_isa::{Instruction, RegisterClass};
 use nbcc_isa_ipim::{Inst, Machine, Memory, RegClass, Unit};
 use nbcc_mach::dependence::{Dependence, DependenceGraph, Edge};
@@ -49,11 +50,13 @@ pub fn run(
 /// The same before there are registers, with their number in view: `files` are those of the kernel.
 pub fn run_before_allocation(
     func: &mut MachFunction,
+    runs: &SecondaryMap<Block, u64>,
     files: &[RegisterFile<RegClass>],
     machine: &Machine,
     memory_order: bool,
 ) -> Orders {
     let live = Liveness::new(func);
+    let hottest = hottest(func, runs);
     let limit = |file: &RegisterFile<RegClass>| {
         // Some are for what is live in other blocks only, and for reloads.
         let entries = file.entries.len() as u32;
@@ -68,13 +71,20 @@ pub fn run_before_allocation(
         let mut graph = graph(insts, |vreg| vreg.as_u32()..vreg.as_u32() + 1, memory_order);
         keep_copies(&mut graph, insts);
         let latency = |from: usize, edge: &Edge| latency(insts, from, edge, machine);
+        // What only blocks access that run less leaves DataRF for a block that needs all of it.
+        let stays = |live: &[VReg]| -> Vec<VReg> {
+            let stays = |vreg: &&VReg| {
+                func.vregs[**vreg].class != RegClass::Data || hottest[**vreg] >= runs[block]
+            };
+            live.iter().filter(stays).copied().collect()
+        };
         let pressure = Pressure {
             class: &|vreg| {
                 let data = &func.vregs[vreg];
                 data.fixed.is_none().then_some(data.class)
             },
             limits: &limits,
-            live: (&live.live_in[block], &live.live_out[block]),
+            live: (&stays(&live.live_in[block]), &stays(&live.live_out[block])),
         };
         let priorities = priorities(insts, &graph, machine);
         let hazards = hazards(insts, machine);
@@ -82,6 +92,20 @@ pub fn run_before_allocation(
             prepass::schedule(insts, &graph, latency, |at| priorities[at], &hazards, &pressure);
         order.into_iter().map(|at| places[at]).collect()
     })
+}
+
+/// How often the block runs that accesses a register and runs most.
+fn hottest(func: &MachFunction, runs: &SecondaryMap<Block, u64>) -> SecondaryMap<VReg, u64> {
+    let mut hottest: SecondaryMap<VReg, u64> = SecondaryMap::new();
+    for (block, data) in &func.blocks {
+        for inst in &data.insts {
+            inst.inst.for_each_operand(|operand| {
+                let most = &mut hottest[*operand.reg];
+                *most = (*most).max(runs[block]);
+            });
+        }
+    }
+    hottest
 }
 
 /// Puts the instructions of each block in the order that `order` gives.

@@ -18,7 +18,7 @@ use nbcc_mach::{Block as MBlock, BlockData, InstData, MemoryAccess, VReg, copies
 use nbcc_placement::Origin;
 
 use super::code::{Args, LiteralPool, MachFunction, Recipe, Selected, constant_address, first_arg};
-use super::provenance;
+use super::{provenance, scalars};
 use crate::intrinsics::*;
 use crate::kernel::Kernel;
 use crate::passes::frequency::{block_runs, cold};
@@ -41,13 +41,14 @@ pub fn select(kernel: &Kernel, places: Places, pool: &mut LiteralPool) -> Select
     let mut select = Select {
         kernel,
         func,
-        places,
         out: MachFunction::new(func.name.clone()),
         regs: BTreeMap::new(),
         blocks: SecondaryMap::with_default(MBlock::from_u32(0)),
         splits: BTreeMap::new(),
         labels: BTreeMap::new(),
         keeps_labels: !requests(func),
+        read: scalars::read(func, &places),
+        places,
         pool,
         recipes: BTreeMap::new(),
         mask: SimbMask(kernel.mask),
@@ -122,6 +123,8 @@ struct Select<'a> {
     labels: BTreeMap<MBlock, VReg>,
     /// Whether there are: requests under way need all control registers there are.
     keeps_labels: bool,
+    /// The values that are read as they are.
+    read: BTreeSet<Value>,
     pool: &'a mut LiteralPool,
     recipes: BTreeMap<VReg, Recipe>,
     /// How often each block runs, at most.
@@ -407,24 +410,35 @@ impl Select<'_> {
         zero
     }
 
+    /// The registers of the factors or terms of an operation on lanes, and how it takes the first.
+    fn sources(&self, op: &Op, vectors: [Value; 2]) -> (Mode, [VReg; 2]) {
+        let (mode, values) = match scalars::operands(self.func, &self.places, op) {
+            Some(values) => (Mode::Sv, values),
+            None => (Mode::Vv, vectors),
+        };
+        (mode, values.map(|value| self.reg(value, RegClass::Data)))
+    }
+
     /// Arithmetic on lanes.
     fn data(&mut self, op: &Op, value: Value) {
         let get = |this: &Self, v: Value| this.reg(v, RegClass::Data);
         let or = CompOp::Int(IntOp::Or);
+        let whole = op;
         match op {
+            Op::Splat(..) if !self.read.contains(&value) => {}
             Op::Binary(op, x, y) => {
-                let op = comp_op(*op).unwrap_or_else(|| panic!("{op:?} is not legal"));
-                let sources = [get(self, *x), get(self, *y)];
+                let comp = comp_op(*op).unwrap_or_else(|| panic!("{op:?} is not legal"));
+                let (mode, sources) = self.sources(whole, [*x, *y]);
                 let dst = self.define(value, RegClass::Data);
-                self.comp(op, Mode::Vv, dst, sources, VecMask::ALL);
+                self.comp(comp, mode, dst, sources, VecMask::ALL);
             }
             Op::MulAdd(x, y, z) => {
                 let float = self.func.ty(value).is_float();
                 let op = if float { CompOp::Float(FloatOp::Mac) } else { CompOp::Int(IntOp::Mac) };
-                let (sources, sum) = ([get(self, *x), get(self, *y)], get(self, *z));
+                let ((mode, sources), sum) = (self.sources(whole, [*x, *y]), get(self, *z));
                 let dst = self.define(value, RegClass::Data);
                 self.copy(RegClass::Data, dst, sum);
-                self.comp(op, Mode::Vv, dst, sources, VecMask::ALL);
+                self.comp(op, mode, dst, sources, VecMask::ALL);
             }
             Op::Convert(ConvertOp::Bitcast, x, _) => {
                 let same = get(self, *x);

@@ -10,6 +10,7 @@ use nbcc_stages::{Expr, Input, Param, RDom};
 use super::body::{Body, param_value};
 use super::excerpt::local;
 use super::math::plus;
+use super::tables::look_up;
 use crate::intrinsics::{at_most, extents};
 use crate::plan::{BufferId, Plan, Spread, spread};
 
@@ -40,6 +41,10 @@ impl Body<'_> {
             let coordinates: Vec<Value> =
                 args.iter().map(|&arg| lower.lower(b, arg, self)).collect();
             let coordinates = self.in_copy(b, id, repeated, coordinates);
+            if let Some(&table) = self.loops.tables.get(&id) {
+                let index = linear_index(b, plan, id, mem, &coordinates, WIDTH);
+                return look_up(b, table, index);
+            }
             return gather(b, plan, id, mem, &coordinates, WIDTH);
         }
         let mut scalars = ExprLowering::new(&plan.pipeline, 1);
@@ -47,6 +52,13 @@ impl Body<'_> {
         let coordinates = args.iter().map(|&arg| scalars.lower(b, arg, &mut first)).collect();
         let coordinates = self.in_copy(b, id, repeated, coordinates);
         if spread == Spread::Same {
+            if let Some(&table) = self.loops.tables.get(&id) {
+                let index = linear_index(b, plan, id, mem, &coordinates, 1);
+                let ty = Type { scalar: super::cx::scalar(plan.buffers[id].element), lanes: 1 };
+                let zero = b.i32(0);
+                let one = b.load(ty, table, vec![zero, index]);
+                return b.value(Op::Splat(one, WIDTH));
+            }
             let one = gather(b, plan, id, mem, &coordinates, 1);
             return b.value(Op::Splat(one, WIDTH));
         }

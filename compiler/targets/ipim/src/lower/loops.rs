@@ -10,6 +10,13 @@ use super::math::{plus, times};
 use super::position::Position;
 use crate::plan::{BufferId, Nest, Window};
 
+/// The memory objects that a nest needs.
+pub(crate) struct Objects {
+    pub mems: BTreeMap<BufferId, Mem>,
+    pub windows: Vec<Option<Mem>>,
+    pub tables: BTreeMap<BufferId, Mem>,
+}
+
 /// A nest being lowered: what is known in the whole kernel.
 pub(crate) struct Loops<'a> {
     pub cx: &'a Lowering<'a>,
@@ -18,6 +25,8 @@ pub(crate) struct Loops<'a> {
     pub mems: BTreeMap<BufferId, Mem>,
     /// The memory objects of windows, one a read.
     pub windows: Vec<Option<Mem>>,
+    /// Those of tables.
+    pub tables: BTreeMap<BufferId, Mem>,
     /// The engines that run it.
     pub mask: u32,
     /// Where the engine is.
@@ -61,7 +70,7 @@ impl Loops<'_> {
         kernel: &mut KernelCx,
         nest: &Nest,
         targets: &[BufferId],
-    ) -> (BTreeMap<BufferId, Mem>, Vec<Option<Mem>>) {
+    ) -> Objects {
         let read = nest.reads.iter().map(|r| r.buffer);
         let copies = nest.copy_of.values().copied();
         let ids: Vec<BufferId> = targets.iter().copied().chain(read).chain(copies).collect();
@@ -74,7 +83,13 @@ impl Loops<'_> {
             let name = format!("window{n}_{}", buffer.name.replace('.', "_"));
             Some(kernel.pgsm(&name, buffer.element, extents, window.base))
         });
-        (mems, windows.collect())
+        let windows = windows.collect();
+        let tables = nest.tables.iter().map(|(&id, &base)| {
+            let buffer = &cx.plan.buffers[id];
+            let name = format!("table_{}", buffer.name.replace('.', "_"));
+            (id, kernel.pgsm(&name, buffer.element, vec![1, buffer.words()], base))
+        });
+        Objects { mems, windows, tables: tables.collect() }
     }
 
     /// The row of the point in its tile column, ghost rows not counted.

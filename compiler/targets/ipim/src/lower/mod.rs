@@ -22,6 +22,7 @@ mod reduce;
 mod remote;
 mod serial;
 mod source;
+mod tables;
 mod transpose;
 mod window;
 

@@ -1,21 +1,20 @@
 //! The loops of a stage computed tile by tile (paper 001, Fig. 3): strips and rows of tiles of the
 //! engine's group, inner dimensions, blocks of rows; windows are filled once a block.
 
-use std::collections::BTreeMap;
-
 use nbcc_ir::{BinaryOp, Builder, Mem, Value};
 use nbcc_isa_ipim::LANES;
 use nbcc_stages::Expr;
 
 use super::body::{Body, lower_values};
 use super::cx::{KernelCx, Lowering};
-use super::loops::{BlockOfRows, Loops, Point, own_place};
+use super::loops::{BlockOfRows, Loops, Objects, Point, own_place};
 use super::math::plus;
 use super::planes::update_planes;
 use super::position::{finish_at, group_start, position, skip_idle_of};
+use super::tables::fill_tables;
 use super::window::{fill_columns, fill_rows, loads_to_fill};
 use crate::kernel::{Kernel, Size};
-use crate::plan::{BufferId, Nest, Stage, TileStep, in_place, used};
+use crate::plan::{Nest, Stage, TileStep, in_place, used};
 
 /// Rounds of a loop for which it is worth it that the first one fills windows by itself.
 const OFTEN: u32 = 4;
@@ -165,7 +164,7 @@ pub(crate) fn start_nest<'a>(
     b: &mut Builder<'_>,
     cx: &'a Lowering<'a>,
     nest: &'a Nest,
-    (mems, windows): (BTreeMap<BufferId, Mem>, Vec<Option<Mem>>),
+    objects: Objects,
     (mask, exit): (u32, nbcc_ir::Block),
 ) -> Loops<'a> {
     let tiles = &nest.tiles;
@@ -185,7 +184,8 @@ pub(crate) fn start_nest<'a>(
         group_start(b, group_x, group[0], tiles.origin[0].into()),
         group_start(b, group_y, group[1], tiles.origin[1].into()),
     ];
-    Loops { cx, nest, mems, windows, mask, position, start }
+    let Objects { mems, windows, tables } = objects;
+    Loops { cx, nest, mems, windows, tables, mask, position, start }
 }
 
 /// Lowers a stage computed tile by tile.
@@ -198,6 +198,7 @@ pub(crate) fn lower_tiles(cx: &mut Lowering<'_>, step: &TileStep) -> Kernel {
     let mask = cx.mask_of(&step.nest.tiles, &step.nest.region, [0, 0]);
     let loops = start_nest(&mut b, cx, &step.nest, objects, (mask, exit));
     let targets: Vec<Mem> = step.targets.iter().map(|id| loops.mems[id]).collect();
+    fill_tables(&mut b, &loops);
     loops.run(&mut b, cx.size <= Size::Merged, &mut |b, point| {
         store_point(b, &loops, step, &targets, point)
     });

@@ -27,6 +27,7 @@ mod reads;
 pub mod schedule;
 mod split;
 mod steps;
+mod tables;
 mod tiling;
 mod traffic;
 mod verdict;
@@ -197,6 +198,8 @@ pub struct Nest {
     pub read_of: BTreeMap<Expr, usize>,
     /// The buffer that serves each other access, a copy in every engine's bank.
     pub copy_of: BTreeMap<Expr, BufferId>,
+    /// Byte address in the group's scratchpad of each of those copies that the engines read there.
+    pub tables: BTreeMap<BufferId, u32>,
     /// Rows of the tile computed between two fillings of windows.
     pub block_rows: u32,
     /// Vectors of a row, and rows, computed in one loop body, so that every lane's place in the

@@ -16,8 +16,8 @@ use super::order::{Order, placed};
 use super::planner::{Failure, NestShape, Planner};
 use super::reads::{Ratio, Read, aligned};
 use super::steps::Holding;
-use super::windows::place_windows;
-use super::{Finding, FindingKind, Nest, Step, Window};
+use super::windows::{place_windows, window_bytes, windows_end};
+use super::{BufferId, Finding, FindingKind, Nest, Step, Window, tables};
 
 impl Planner<'_> {
     /// Puts the reads of a nest together.
@@ -69,7 +69,8 @@ impl Planner<'_> {
             lcm(n, Ratio::new(LANES as i64, r.period[0]).d)
         });
         let unroll_y = reads.iter().fold(1, |n, (r, _)| lcm(n, r.period[1]));
-        let Some(block_rows) = self.place_windows(&shape, &mut reads) else {
+        let Some((block_rows, tables)) = self.place_in_scratchpad(&shape, &copy_of, &mut reads)
+        else {
             let permuted = reads.iter().filter(|(read, _)| !read.order.is_empty());
             let permuted = permuted.map(|(read, _)| read.source).collect();
             return Err(Failure::Windows { func, sources: by_window(&reads), permuted });
@@ -85,6 +86,7 @@ impl Planner<'_> {
             reads: reads.into_iter().map(|(r, _)| r).collect(),
             read_of,
             copy_of,
+            tables,
             block_rows,
             unroll: [unroll_x as u32, unroll_y as u32],
         })
@@ -103,22 +105,57 @@ impl Planner<'_> {
         serves.then_some(tiled)
     }
 
-    /// Gives reads their windows. Where all reads are to be staged but do not fit, only those are
-    /// that cannot do without.
-    fn place_windows(&mut self, shape: &NestShape, reads: &mut [(Read, Tiled)]) -> Option<u32> {
+    /// Gives reads their windows and copies their tables: small ones before windows, others where
+    /// windows leave room.
+    fn place_in_scratchpad(
+        &mut self,
+        shape: &NestShape,
+        copy_of: &BTreeMap<Expr, BufferId>,
+        reads: &mut [(Read, Tiled)],
+    ) -> Option<(u32, BTreeMap<BufferId, u32>)> {
+        let candidates = match shape.tables {
+            true => tables::candidates(&self.plan, copy_of, shape),
+            false => vec![],
+        };
+        let reserved = tables::reserved(self.machine, &candidates);
+        let (_, room) = tables::lay_out(self.machine, reserved)?;
+        let beside = self.place_windows(shape, reads, room);
+        let rows = match beside {
+            None if !reserved.is_empty() => {
+                self.place_windows(shape, reads, window_bytes(self.machine))
+            }
+            rows => rows,
+        }?;
+        let end = windows_end(reads.iter().map(|(read, _)| read));
+        let fits = |count: &usize| {
+            let laid_out = tables::lay_out(self.machine, &candidates[..*count]);
+            laid_out.filter(|&(_, begin)| end <= begin).map(|(bases, _)| bases)
+        };
+        let tables = (0..=candidates.len()).rev().find_map(|count| fits(&count));
+        Some((rows, tables.unwrap_or_default()))
+    }
+
+    /// Gives reads their windows, in so many bytes. Where all reads are to be staged but do not fit, only
+    /// those are that cannot do without.
+    fn place_windows(
+        &mut self,
+        shape: &NestShape,
+        reads: &mut [(Read, Tiled)],
+        room: u32,
+    ) -> Option<u32> {
         if shape.stage_pgsm {
             // A window that exists is laid out even where the bank could be read directly.
             for (read, _) in reads.iter_mut() {
                 read.window = Some(Window::default());
             }
-            if let Some(rows) = place_windows(self.machine, &shape.tiles, reads) {
+            if let Some(rows) = place_windows(room, &shape.tiles, reads) {
                 return Some(rows);
             }
             for (read, _) in reads.iter_mut() {
                 read.window = None;
             }
         }
-        let rows = place_windows(self.machine, &shape.tiles, reads)?;
+        let rows = place_windows(room, &shape.tiles, reads)?;
         if shape.stage_pgsm {
             let (about, span) = (shape.name.clone(), Some(shape.span));
             self.plan.findings.push(Finding { about, span, kind: FindingKind::NotAllStaged });

@@ -117,6 +117,8 @@ pub(super) struct NestShape {
     pub(super) tiles: Tiled,
     pub(super) rdom: Option<(nbcc_stages::RDom, Vec<Interval>)>,
     pub(super) stage_pgsm: bool,
+    /// Whether the scratchpad has room for tables.
+    pub(super) tables: bool,
 }
 
 impl NestShape {

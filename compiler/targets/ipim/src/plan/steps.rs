@@ -298,7 +298,8 @@ impl Planner<'_> {
             }
         }
         let span = self.plan.pipeline.funcs[func].span;
-        let nest = NestShape { name, span, region, dims, tiles, rdom, stage_pgsm };
+        let tables = true;
+        let nest = NestShape { name, span, region, dims, tiles, rdom, stage_pgsm, tables };
         let nest = self.nest(func, nest, &accesses)?;
         self.plan.steps.push(Step::Tiles(TileStep { func, stage, nest, targets }));
         Ok(())
@@ -316,6 +317,7 @@ impl Planner<'_> {
             tiles: self.families.tiled(member, self.machine),
             rdom: None,
             stage_pgsm: false,
+            tables: false,
         };
         let accesses = self.nest_accesses(func, Stage::Update(k));
         let nest = self.nest(func, shape, &accesses)?;

@@ -45,12 +45,12 @@ pub fn direct(read: &Read, producer: &Tiled) -> bool {
 
 /// Lays windows out for `block_rows` rows of the tile. `None` where they do not fit.
 fn lay_out(
-    machine: &Machine,
     consumer: &Tiled,
     reads: &[(Read, Tiled)],
     block_rows: u32,
+    room: u32,
 ) -> Option<Vec<Option<Window>>> {
-    let room = u64::from(window_bytes(machine));
+    let room = u64::from(room);
     let mut next = 0u64;
     let mut windows = Vec::new();
     for (read, producer) in reads {
@@ -90,17 +90,13 @@ fn lay_out(
 }
 
 /// Gives every read that needs one a window, and chooses how many rows of the tile are computed
-/// between fillings: as many as fit. `None` where not even the fewest fit.
-pub fn place_windows(
-    machine: &Machine,
-    consumer: &Tiled,
-    reads: &mut [(Read, Tiled)],
-) -> Option<u32> {
+/// between fillings: as many as fit in so many bytes. `None` where not even the fewest fit.
+pub fn place_windows(room: u32, consumer: &Tiled, reads: &mut [(Read, Tiled)]) -> Option<u32> {
     let unit = reads.iter().fold(1, |n, (r, _)| lcm(n, r.period[1])) as u32;
     let height = consumer.tile[1];
     let blocks = (1..=height / unit).map(|k| k * unit).rev().filter(|b| height.is_multiple_of(*b));
     for block_rows in blocks {
-        if let Some(windows) = lay_out(machine, consumer, reads, block_rows) {
+        if let Some(windows) = lay_out(consumer, reads, block_rows, room) {
             for ((read, _), window) in reads.iter_mut().zip(windows) {
                 read.window = window;
             }
@@ -108,6 +104,16 @@ pub fn place_windows(
         }
     }
     None
+}
+
+/// The end of the windows of reads.
+pub fn windows_end<'a>(reads: impl IntoIterator<Item = &'a Read>) -> u32 {
+    let end = reads.into_iter().filter_map(|read| {
+        let window = read.window.as_ref()?;
+        let planes: u32 = read.inner_reach.iter().map(|(a, b)| (b - a + 1) as u32).product();
+        Some(window.base + window.pitch * window.rows * planes * ELEMENT_BYTES)
+    });
+    end.max().unwrap_or(0)
 }
 
 /// Room behind the windows of a nest for the parts of a reduction into `words` elements, where
@@ -119,12 +125,7 @@ pub fn parts_in_scratchpad(
     words: u32,
     scattered: bool,
 ) -> Option<Parts> {
-    let end = nest.reads.iter().filter_map(|read| {
-        let window = read.window.as_ref()?;
-        let planes: u32 = read.inner_reach.iter().map(|(a, b)| (b - a + 1) as u32).product();
-        Some(window.base + window.pitch * window.rows * planes * ELEMENT_BYTES)
-    });
-    let base = end.max().unwrap_or(0).next_multiple_of(ATOM_BYTES);
+    let base = windows_end(&nest.reads).next_multiple_of(ATOM_BYTES);
     let room = window_bytes(machine).checked_sub(base)? / machine.hierarchy.pes;
     // Words are written as atoms that begin with them.
     let sizes = [

@@ -1,0 +1,315 @@
+//! Unrolling of reductions: updates of every point by itself, over domains of few points, become part of
+//! the definition, point after point in the domain's order. What is left is a pure Func, which can be
+//! computed at each use, keeps its value in a register and shares what neighbouring points read.
+
+use foldhash::{HashMap, HashMapExt};
+
+use crate::simplify::Simplifier;
+use crate::{
+    Definition, DirectiveKind, Expr, ExprKind, Func, Literal, Pipeline, RDom, Update, Walker,
+};
+
+/// A Func whose first updates have become part of its definition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unrolled {
+    /// The Func.
+    pub func: Func,
+    /// Updates that are gone.
+    pub updates: usize,
+    /// Points of their domains in all.
+    pub points: u64,
+}
+
+/// A copy of a pipeline, extents known, in which updates are unrolled that come to no more than `limit`
+/// expressions, and which those are. An update stays, with all behind it, where its left side is not
+/// every point of its Func, where it reads its Func elsewhere, where conditions of its domain are not
+/// constants, and where a directive names its loops.
+pub fn unroll_updates(pipeline: &Pipeline, limit: u64) -> (Pipeline, Vec<Unrolled>) {
+    let mut unroller = Unroller {
+        pipeline: pipeline.clone(),
+        simplifier: Simplifier::default(),
+        walker: Walker::default(),
+    };
+    let mut done = Vec::new();
+    for func in pipeline.funcs.keys() {
+        if !are_loops_named(pipeline, func) {
+            done.extend(unroller.func(func, limit));
+        }
+    }
+    (unroller.pipeline, done)
+}
+
+/// Whether something is computed or stored inside of loops of a Func.
+fn are_loops_named(pipeline: &Pipeline, func: Func) -> bool {
+    let mut directives = pipeline.funcs.values().flat_map(|data| {
+        let of_updates = data.updates.iter().flat_map(|update| &update.schedule.directives);
+        data.schedule.directives.iter().chain(of_updates)
+    });
+    directives.any(|directive| match directive.kind {
+        DirectiveKind::ComputeAt { func: of, .. } | DirectiveKind::StoreAt { func: of, .. } => {
+            of == func
+        }
+        _ => false,
+    })
+}
+
+struct Unroller {
+    pipeline: Pipeline,
+    simplifier: Simplifier,
+    walker: Walker,
+}
+
+impl Unroller {
+    /// Unrolls the first updates of a Func, as many as can be.
+    fn func(&mut self, func: Func, limit: u64) -> Option<Unrolled> {
+        let data = self.pipeline.funcs[func].clone();
+        let pure = data.pure?;
+        let mut values = pure.values;
+        let (mut done, mut left) = (Unrolled { func, updates: 0, points: 0 }, limit);
+        for update in &data.updates {
+            let Some(body) = self.body(func, update) else { break };
+            let Some(points) = self.points(update.rdom, left / body.len().max(1) as u64) else {
+                break;
+            };
+            let Some(conditions) = self.conditions(update, &points) else { break };
+            left -= points.len() as u64 * body.len() as u64;
+            for (point, _) in points.iter().zip(conditions).filter(|&(_, counts)| counts) {
+                values = self.at(func, &body, &update.values, &values, point);
+            }
+            done.updates += 1;
+            done.points += points.len() as u64;
+        }
+        if done.updates == 0 {
+            return None;
+        }
+        let data = &mut self.pipeline.funcs[func];
+        data.pure = Some(Definition { values, span: pure.span });
+        data.updates.drain(..done.updates);
+        Some(done)
+    }
+
+    /// What an update evaluates at each point, operands first. `None` where it is not unrolled.
+    fn body(&mut self, func: Func, update: &Update) -> Option<Vec<Expr>> {
+        let pipeline = &self.pipeline;
+        let is_point = |args: &[Expr]| {
+            let mut places = (0..).zip(args);
+            places.all(|(d, &arg)| pipeline.exprs[arg].kind == ExprKind::Dim(d))
+        };
+        let asked = update.schedule.directives.iter();
+        let leaves_loops = |kind: &DirectiveKind| {
+            matches!(kind, DirectiveKind::Bound { .. } | DirectiveKind::SetEstimate { .. })
+        };
+        if !is_point(&update.args) || !asked.map(|directive| &directive.kind).all(leaves_loops) {
+            return None;
+        }
+        let body = self.walker.reachable(pipeline, update.values.iter().copied());
+        let elsewhere = |&expr: &Expr| match &pipeline.exprs[expr].kind {
+            ExprKind::Call(callee, _, args) => *callee == func && !is_point(args),
+            _ => false,
+        };
+        (!body.iter().any(elsewhere)).then_some(body)
+    }
+
+    /// The points of a domain, the first dimension fastest, each with its coordinates; one where there
+    /// is no domain. `None` where they are not known or more than `most`.
+    fn points(&self, rdom: Option<RDom>, most: u64) -> Option<Vec<Point>> {
+        let Some(rdom) = rdom else { return (most > 0).then(|| vec![Point::default()]) };
+        let constant = |expr: Expr| match self.pipeline.exprs[expr].kind {
+            ExprKind::Literal(Literal::Int(n)) => Some(n),
+            _ => None,
+        };
+        let mut points = vec![Point { rdom: Some(rdom), at: vec![] }];
+        for &(min, extent) in &self.pipeline.rdoms[rdom].dims {
+            let (min, extent) = (constant(min)?, constant(extent)?.max(0));
+            if extent.checked_mul(points.len() as i64)? as u64 > most {
+                return None;
+            }
+            let along = |n| points.iter().map(move |point: &Point| point.and(min + n));
+            points = (0..extent).flat_map(along).collect();
+        }
+        Some(points)
+    }
+
+    /// Whether each point counts. `None` where that is not known for all.
+    fn conditions(&mut self, update: &Update, points: &[Point]) -> Option<Vec<bool>> {
+        let Some(rdom) = update.rdom else { return Some(vec![true; points.len()]) };
+        let conditions = self.pipeline.rdoms[rdom].predicates.clone();
+        let body = self.walker.reachable(&self.pipeline, conditions.iter().copied());
+        let only_coordinates = |&e: &Expr| {
+            let kind = &self.pipeline.exprs[e].kind;
+            !matches!(
+                kind,
+                ExprKind::Dim(_) | ExprKind::Param(_) | ExprKind::Load(..) | ExprKind::Call(..)
+            )
+        };
+        if !body.iter().all(only_coordinates) {
+            return None;
+        }
+        let holds = |pipeline: &Pipeline, condition: Expr| match pipeline.exprs[condition].kind {
+            ExprKind::Literal(Literal::Int(holds)) => Some(holds != 0),
+            _ => None,
+        };
+        let all_hold = |point: &Point| {
+            let values = self.substituted(&body, &conditions, point, |_| None);
+            let each: Option<Vec<bool>> =
+                values.into_iter().map(|value| holds(&self.pipeline, value)).collect();
+            each.map(|each| each.iter().all(|&holds| holds))
+        };
+        points.iter().map(all_hold).collect()
+    }
+
+    /// The values of a Func after a point, of those before it.
+    fn at(
+        &mut self,
+        func: Func,
+        body: &[Expr],
+        values: &[Expr],
+        before: &[Expr],
+        point: &Point,
+    ) -> Vec<Expr> {
+        let own = |kind: &ExprKind| match kind {
+            ExprKind::Call(callee, value, _) if *callee == func => Some(before[*value as usize]),
+            _ => None,
+        };
+        self.substituted(body, values, point, own)
+    }
+
+    /// Expressions with the coordinates of a point in place of the domain's variables, and others as
+    /// `instead` says.
+    fn substituted(
+        &mut self,
+        body: &[Expr],
+        roots: &[Expr],
+        point: &Point,
+        instead: impl Fn(&ExprKind) -> Option<Expr>,
+    ) -> Vec<Expr> {
+        let mut new: HashMap<Expr, Expr> = HashMap::with_capacity(body.len());
+        for &expr in body {
+            let data = self.pipeline.exprs[expr].clone();
+            let made = instead(&data.kind).unwrap_or_else(|| {
+                let kind = match data.kind {
+                    ExprKind::RVar(rdom, n) if point.rdom == Some(rdom) => {
+                        ExprKind::Literal(Literal::Int(point.at[n as usize]))
+                    }
+                    kind => kind.map_operands(|operand| new[&operand]),
+                };
+                self.simplifier.make(&mut self.pipeline, kind, data.ty, data.span)
+            });
+            new.insert(expr, made);
+        }
+        roots.iter().map(|root| new[root]).collect()
+    }
+}
+
+/// A point of a reduction domain.
+#[derive(Clone, Debug, Default)]
+struct Point {
+    rdom: Option<RDom>,
+    at: Vec<i64>,
+}
+
+impl Point {
+    /// With one more coordinate.
+    fn and(&self, next: i64) -> Point {
+        let at = self.at.iter().copied().chain([next]).collect();
+        Point { rdom: self.rdom, at }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::build::Build;
+    use crate::{Expr, ExprKind};
+
+    /// `f(x) = 0`, then `f(x) = f(x + shift) - in(x + r)` for `r` in `-1..=1`.
+    fn sum(shift: i32) -> (Build, Func) {
+        let mut b = Build::new();
+        let input = b.input("in", 1);
+        let (x, zero) = (b.dim(0), b.float(0.0));
+        let f = b.func("f", &["x"], zero);
+        let rdom = b.rdom("r", &[(-1, 3)]);
+        let (r, shift) = (b.rvar(rdom, 0), b.int(shift));
+        let own = match b.pipeline.exprs[shift].kind {
+            ExprKind::Literal(Literal::Int(0)) => x,
+            _ => b.add(x, shift),
+        };
+        let (own, at) = (b.call(f, &[own]), b.add(x, r));
+        let loaded = b.load(input, &[at]);
+        let value = b.binary(crate::BinaryOp::Sub, own, loaded);
+        b.update(f, &[x], &[value], Some(rdom));
+        (b, f)
+    }
+
+    /// The constant parts of the coordinates that a value reads its input at, in the order in which it
+    /// subtracts what is there.
+    fn subtracted(p: &Pipeline, value: Expr) -> Vec<i64> {
+        let mut offsets = Vec::new();
+        let mut at = value;
+        while let ExprKind::Binary(crate::BinaryOp::Sub, before, loaded) = p.exprs[at].kind {
+            let ExprKind::Load(_, args) = &p.exprs[loaded].kind else { panic!("{loaded} loads") };
+            offsets.push(match p.exprs[args[0]].kind {
+                ExprKind::Dim(0) => 0,
+                ExprKind::Binary(op, _, c) => match p.exprs[c].kind {
+                    ExprKind::Literal(Literal::Int(n)) if op == crate::BinaryOp::Sub => -n,
+                    ExprKind::Literal(Literal::Int(n)) => n,
+                    _ => panic!("{c} is a number"),
+                },
+                _ => panic!("{loaded} reads near the point"),
+            });
+            at = before;
+        }
+        offsets.reverse();
+        offsets
+    }
+
+    #[test]
+    fn points_come_in_the_order_of_the_domain() {
+        let (b, f) = sum(0);
+        let (p, done) = unroll_updates(&b.pipeline, 100);
+        assert_eq!(done, [Unrolled { func: f, updates: 1, points: 3 }]);
+        assert!(p.funcs[f].updates.is_empty());
+        let value = p.funcs[f].pure.as_ref().unwrap().values[0];
+        assert_eq!(subtracted(&p, value), [-1, 0, 1]);
+    }
+
+    #[test]
+    fn points_without_their_condition_do_not_count() {
+        let (mut b, f) = sum(0);
+        let rdom = b.pipeline.funcs[f].updates[0].rdom.unwrap();
+        let (r, one) = (b.rvar(rdom, 0), b.int(1));
+        let holds = b.compare(crate::CompareOp::Ne, r, one);
+        b.pipeline.rdoms[rdom].predicates.push(holds);
+        let (p, _) = unroll_updates(&b.pipeline, 100);
+        let value = p.funcs[f].pure.as_ref().unwrap().values[0];
+        assert_eq!(subtracted(&p, value), [-1, 0]);
+    }
+
+    #[test]
+    fn what_depends_on_other_points_stays() {
+        for (shift, limit) in [(1, 100), (0, 5)] {
+            let (b, f) = sum(shift);
+            let (p, done) = unroll_updates(&b.pipeline, limit);
+            assert_eq!((p.funcs[f].updates.len(), done.len()), (1, 0), "{shift}, {limit}");
+        }
+    }
+
+    #[test]
+    fn an_update_that_is_scheduled_stays() {
+        let (mut b, f) = sum(0);
+        let kind = DirectiveKind::Parallel("x".to_string());
+        let directive = crate::Directive { kind, span: Default::default() };
+        b.pipeline.funcs[f].updates[0].schedule.directives.push(directive);
+        assert!(unroll_updates(&b.pipeline, 100).1.is_empty());
+    }
+
+    #[test]
+    fn conditions_on_the_point_keep_the_loop() {
+        let (mut b, f) = sum(0);
+        let rdom = b.pipeline.funcs[f].updates[0].rdom.unwrap();
+        let (x, one) = (b.dim(0), b.int(1));
+        let holds = b.compare(crate::CompareOp::Lt, x, one);
+        b.pipeline.rdoms[rdom].predicates.push(holds);
+        assert!(unroll_updates(&b.pipeline, 100).1.is_empty());
+    }
+}
