@@ -210,7 +210,11 @@ impl<'a> Issue<'a> {
         let Some(&number) = nest.read_of.get(&expr) else {
             let index = args.iter().map(|&arg| self.value(arg)).max().unwrap_or(0);
             let index = self.run(2 * args.len() as u64 + 2, index, Last::Logic);
-            let accesses = match spread(&self.plan.pipeline, &self.plan.forms, args) {
+            let spread = spread(&self.plan.pipeline, &self.plan.forms, args);
+            if nest.copy_of.get(&expr).is_some_and(|id| nest.tables.contains_key(id)) {
+                return self.look_up(index, spread);
+            }
+            let accesses = match spread {
                 Spread::Anywhere => LANES as u64,
                 Spread::Same | Spread::Consecutive => 1,
             };
@@ -271,6 +275,22 @@ impl<'a> Issue<'a> {
             let lane = self.run(2, index, Last::Logic) + self.times.pgsm + self.times.transfer;
             let address = self.run(3, lane, Last::Add);
             let loaded = self.run(2, address, Last::Logic) + latency;
+            ready = self.run(1, loaded, Last::Logic);
+        }
+        ready
+    }
+
+    /// Elements of a table: a lane that becomes an address for each, or one load.
+    fn look_up(&mut self, index: u64, spread: Spread) -> u64 {
+        let mut ready = index;
+        if spread != Spread::Anywhere {
+            let address = self.run(1, index, Last::Add);
+            return self.run(1, address, Last::Logic) + self.times.pgsm;
+        }
+        for _ in 0..LANES {
+            let lane = self.run(2, index, Last::Logic) + self.times.pgsm + self.times.transfer;
+            let address = self.run(1, lane, Last::Add);
+            let loaded = self.run(1, address, Last::Logic) + self.times.pgsm;
             ready = self.run(1, loaded, Last::Logic);
         }
         ready

@@ -91,7 +91,8 @@ impl Estimate<'_> {
         let around = tiles.saturating_mul(2 * t.jump);
         let compute = rows.saturating_mul(row);
         Cost {
-            setup: (POSITION + offsets.min(free) + fills.setup) * t.constant,
+            setup: (POSITION + offsets.min(free) + fills.setup) * t.constant
+                + self.tables_filled(nest),
             windows: tiles.saturating_mul(blocks).saturating_mul(filling),
             compute: tiles.saturating_mul(blocks).saturating_mul(compute).saturating_add(around),
             moves: 0,
@@ -110,6 +111,17 @@ impl Estimate<'_> {
             sum.windows += self.times.bank + self.times.row;
         }
         Cost { setup: sum.setup, windows: sum.windows, code: sum.code, ..Cost::default() }
+    }
+
+    /// Cycles in which tables are brought to the scratchpads.
+    fn tables_filled(&self, nest: &Nest) -> u64 {
+        let engines = nest.tiles.grid.engines;
+        let cycles = nest.tables.keys().map(|&id| {
+            let atoms = self.plan.buffers[id].words() / LANES as u32;
+            let each = u64::from(atoms.div_ceil(engines));
+            each * (self.times.address + 2).max(self.times.bank_step) + self.times.bank
+        });
+        cycles.sum()
     }
 
     fn fill(&self, nest: &Nest, read: &Read) -> Cost {
