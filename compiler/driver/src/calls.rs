@@ -37,6 +37,29 @@ pub fn report(session: &mut Session, trap: &interp::Trap) -> Stop {
                 None => error,
             });
         }
+        TrapKind::Promise { element, is_under, other, promise } => {
+            let what = match element {
+                Some((name, number)) => format!("`{name}[{number}]`"),
+                None => "an element".to_string(),
+            };
+            let message = format!("{what} is reached through a `restrict` pointer, and otherwise");
+            let (here, there) = match is_under {
+                true => ("reached through it here", "reached otherwise here"),
+                false => ("reached otherwise here", "reached through it here"),
+            };
+            let mut error = Diagnostic::error(&codes::PROMISE, message);
+            if let Some(span) = trap.span {
+                error = error.at(span, here);
+            }
+            if let Some(span) = *other {
+                error = error.and(span, there);
+            }
+            if let Some(span) = *promise {
+                error = error.and(span, "the promise holds from here on");
+            }
+            let help = "give it elements that nothing else reaches, or leave out `restrict`";
+            return session.fail(error.help(help));
+        }
         TrapKind::OutOfBounds { mem, subscripts, extents } => Trap::Outside {
             name: mem.clone(),
             subscripts: subscripts.clone(),
@@ -81,8 +104,12 @@ fn ended(trap: &Trap) -> Diagnostic {
             let list = |all: Vec<String>| all.into_iter().rev().collect::<Vec<_>>().join("][");
             let at = list(subscripts.iter().map(i64::to_string).collect());
             let has = list(extents.iter().map(u32::to_string).collect());
+            // Subscripts of 64 bits are cut off where no array has elements.
+            let most = i64::from(i32::MAX);
+            let is_cut = subscripts.iter().any(|at| !(-most < *at && *at < most));
+            let beyond = if is_cut { " or beyond" } else { "" };
             let message =
-                format!("`{name}[{at}]` is outside of the array, which is `{name}[{has}]`");
+                format!("`{name}[{at}]`{beyond} is outside of the array, which is `{name}[{has}]`");
             (message, "keep the subscripts within the extents")
         }
         Trap::Division => ("a division has no result".to_string(), "test the divisor before"),

@@ -173,6 +173,15 @@ nbcc_base::codes! {
      Func out(x, y) = table(cast<int>(clamp(sqrt(-1.0f - x), 5.0f, 9.0f)));\n\
      table.compute_root();\n";
 
+    PROMISE = "E4214", "a broken promise of `restrict`",
+    "A `restrict` pointer promises that, as long as its block runs, an element that is reached \
+     through it and stored to, through it or otherwise, is reached only by it and by pointers made \
+     of it. A compiler may rely on that; --check finds out whether it is true.",
+    "// nbcc run example.c --entry f --param n=3 --check\n\
+     static void next(int n, int *restrict a, const int *restrict b) {\n\
+     for (int i = 0; i < n; i++) a[i + 1] = b[i] + 1;\n}\n\
+     void f(int n, int x[n + 1]) { next(n, x, x); }\n";
+
     BROKEN_ASSEMBLY = "E4206", "a mistake in assembly",
     "A line is no instruction, label or directive of the target's assembly, or names something \
      that is not there. `nbcc objdump` prints the form that is read.",

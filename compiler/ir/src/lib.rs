@@ -21,6 +21,7 @@ mod lex;
 mod names;
 mod parse;
 mod print;
+pub mod promise;
 mod simt;
 mod specialise;
 #[cfg(any(test, feature = "testing"))]

@@ -170,6 +170,11 @@ nbcc_base::codes! {
      places or what is called, and are refused.",
     "struct __attribute__((packed)) s { char a; int b; };\nint f(void) { return sizeof(struct s); }\n";
 
+    EXTENSION = "E3045", "construct that is not taken",
+    "Texts of wide characters, `__func__`, and what compilers have beyond C11: ranges of cases and \
+     elements, statements in expressions, functions in functions, a condition without its middle. There is a way to write each in plain C.",
+    "int f(int a) { return a ?: 1; }\n";
+
     SYNTAX = "E3050", "syntax error",
     "The source is no C here. The help says what may be missing.",
     "int f(void) { return 1 }\n";

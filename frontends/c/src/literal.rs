@@ -25,6 +25,8 @@ pub(crate) enum Fault {
     Escape,
     /// A character constant of no or several characters.
     Length,
+    /// Characters of more than a byte, which arrays of `char` do not hold.
+    Wide,
 }
 
 /// Reads an integer literal.
@@ -109,8 +111,22 @@ fn unescape(text: &str) -> Result<Vec<u8>, Fault> {
     Ok(bytes)
 }
 
-/// The value of a character constant, an `int`; several characters as gcc reads them.
+/// The value of a character constant, an `int`; several characters as gcc reads them. `L'a'` is a
+/// `wchar_t`, which is an `int`, too.
 pub(crate) fn character(text: &str) -> Result<i32, Fault> {
+    if let Some(text) = text.strip_prefix('L') {
+        let inside = text.strip_prefix('\'').and_then(|text| text.strip_suffix('\''));
+        let bytes = unescape(inside.ok_or(Fault::Malformed)?)?;
+        let mut all = std::str::from_utf8(&bytes).unwrap_or_default().chars();
+        return match (&bytes[..], all.next(), all.next()) {
+            (&[byte], ..) => Ok(i32::from(byte)),
+            (_, Some(only), None) => Ok(u32::from(only) as i32),
+            _ => Err(Fault::Length),
+        };
+    }
+    if text.starts_with(['u', 'U']) {
+        return Err(Fault::Wide);
+    }
     let inside = text.strip_prefix('\'').and_then(|text| text.strip_suffix('\''));
     let bytes = unescape(inside.ok_or(Fault::Malformed)?)?;
     match bytes[..] {
@@ -124,6 +140,10 @@ pub(crate) fn character(text: &str) -> Result<i32, Fault> {
 
 /// The bytes of a text, without the zero that ends it.
 pub(crate) fn text(text: &str) -> Result<Vec<u8>, Fault> {
+    let text = text.strip_prefix("u8").unwrap_or(text);
+    if text.starts_with(['L', 'u', 'U']) {
+        return Err(Fault::Wide);
+    }
     let inside = text.strip_prefix('"').and_then(|text| text.strip_suffix('"'));
     unescape(inside.ok_or(Fault::Malformed)?)
 }
@@ -155,6 +175,13 @@ mod tests {
         assert_eq!(character(r"'\0'"), Ok(0));
         assert_eq!(character(r"'\\'"), Ok(92));
         assert_eq!(character("'ab'"), Ok(0x6162));
+        assert_eq!(character("L'a'"), Ok(97));
+        assert_eq!(character(r"L'\xff'"), Ok(255));
+        assert_eq!(character("L'\u{e9}'"), Ok(0xe9));
+        assert_eq!(character("L'ab'"), Err(Fault::Length));
+        assert_eq!(character("u'a'"), Err(Fault::Wide));
+        assert_eq!(text("u8\"a\""), Ok(b"a".to_vec()));
+        assert_eq!(text("L\"a\""), Err(Fault::Wide));
         assert_eq!(character("''"), Err(Fault::Length));
         assert_eq!(text(r#""a\n\101""#), Ok(b"a\nA".to_vec()));
     }

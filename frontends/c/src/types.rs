@@ -149,6 +149,15 @@ pub(crate) enum Kind {
 pub(crate) struct Qual {
     pub(crate) ty: Ty,
     pub(crate) is_const: bool,
+    /// Set of pointers only, which nothing points to: types do not differ by it.
+    pub(crate) is_restrict: bool,
+}
+
+impl Qual {
+    /// A type that may be `const`.
+    pub(crate) fn new(ty: Ty, is_const: bool) -> Qual {
+        Qual { ty, is_const, is_restrict: false }
+    }
 }
 
 /// A member of a structure.

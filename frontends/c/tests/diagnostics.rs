@@ -137,6 +137,16 @@ fn what_is_wrong_is_named() {
         ("__attribute__((section(\"a,b\"))) int f(int n) { return n; }", &["W3011"]),
         ("__attribute__((aligned(16))) int f(int n) { return n; }", &["E3044"]),
         ("typedef int w __attribute__((mode(DI))); int f(w n) { return n; }", &["E3044"]),
+        ("int f(int n) { switch (n) { case 1 ... 7: return 1; } return 0; }", &["E3045"]),
+        ("int f(int n) { return ({ int x = n; x + 1; }); }", &["E3045"]),
+        ("int f(int n) { return n ?: 4; }", &["E3045"]),
+        ("int f(int n) { return u'a' + n; }", &["E3045"]),
+        ("int f(int n) { return L\"ab\"[n]; }", &["E3045"]),
+        ("int f(int n) { int a[3] = { [0 ... 2] = 1 }; return a[n]; }", &["E3045"]),
+        ("int f(int n) { int g(int x) { return x; } return n; }", &["E3045"]),
+        ("int f(int n) { const char *s = __func__; return n; }", &["E3045"]),
+        ("int f(int n) { return sizeof(int[4294967296][4294967296]) + n; }", &["E3012"]),
+        ("int f(int n) { char *s = \"abc\"; return s[n]; }", &[]),
         ("__attribute__(()) int f(int n) { return __extension__ (n + 1); }", &["W3011"]),
     ];
     let mut wrong = Vec::new();

@@ -3,6 +3,7 @@
 use nbcc_analysis::Lanes;
 use nbcc_ir::{Func, Module, Storage};
 
+use super::promises::Promises;
 use super::{Array, IntrinsicContext, Memory, Options, Program, Trap, run};
 
 /// The contents of an array parameter.
@@ -56,11 +57,14 @@ pub fn call(
             memory.insert(&mem.name, Array::from_bytes(mem.element, &extents, &[]));
         }
     }
-    let mut none = |context: &mut IntrinsicContext<'_>| {
-        Err(format!("{} has no meaning here", context.call.name))
-    };
+    let mut promises = Promises::default();
+    let mut answer = |context: &mut IntrinsicContext<'_>| promises.answer(context);
     let program = Program::of_module(module, func);
-    let results = run(program, &scalars, &mut memory, &mut none, options)?;
+    let results = run(program, &scalars, &mut memory, &mut answer, options);
+    let results = match (results, promises.broken) {
+        (Err(trap), Some(broken)) => return Err(Trap { kind: Box::new(broken), ..trap }),
+        (results, _) => results?,
+    };
     let arrays = given.map(|mem| memory.get(&mem.name).map(Array::to_bytes).unwrap_or_default());
     Ok(Called { result: results.first().map(|lanes| lanes.lane(0)), arrays: arrays.collect() })
 }

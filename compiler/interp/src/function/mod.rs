@@ -7,6 +7,7 @@
 
 mod entry;
 mod memory;
+mod promises;
 mod run;
 mod trap;
 

@@ -1,6 +1,7 @@
 //! The machine: a stack of frames, each with a value for every SSA value of its function.
 
 use nbcc_analysis::{Lanes, evaluate};
+use nbcc_base::Span;
 use nbcc_ir::{
     Block, Extent, Func, Function, IntrinsicCall, Mem, MemData, Module, Object, Op, Space, Storage,
     Terminator, Type, Value,
@@ -61,6 +62,9 @@ pub struct IntrinsicContext<'a> {
     pub args: &'a [Lanes],
     /// All memory.
     pub memory: &'a mut Memory,
+    /// The source of the call.
+    pub span: Option<Span>,
+    func: &'a Function,
     /// Where the memory objects of the calling function are.
     mems: &'a [usize],
 }
@@ -69,6 +73,11 @@ impl IntrinsicContext<'_> {
     /// The contents of a memory object of the calling function.
     pub fn array(&mut self, mem: Mem) -> &mut Array {
         &mut self.memory.arrays[self.mems[mem.as_u32() as usize]]
+    }
+
+    /// The name of a memory object of the calling function.
+    pub fn name(&self, mem: Mem) -> String {
+        self.func.mems[mem].name.clone()
     }
 }
 
@@ -363,8 +372,9 @@ impl<'a> Execution<'a> {
                 }
                 Op::Intrinsic(call) => {
                     let args: Vec<Lanes> = call.args.iter().map(|&v| frame.get(v)).collect();
+                    let (span, mems) = (func.insts[inst].span, &frame.mems);
                     let mut context =
-                        IntrinsicContext { call, args: &args, memory, mems: &frame.mems };
+                        IntrinsicContext { call, args: &args, memory, span, func, mems };
                     let refuse = |message: String| {
                         let name = call.name.to_string();
                         TrapKind::Intrinsic { name, message }

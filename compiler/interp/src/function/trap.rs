@@ -76,6 +76,20 @@ pub enum TrapKind {
     /// An operation of a thread of a grid, outside of a grid.
     #[error("{0} needs a grid")]
     Grid(String),
+    /// An element that is stored to is reached under a pointer's promise, and otherwise.
+    #[error(
+        "an element is reached through a pointer that promises to be the only way to it, and otherwise"
+    )]
+    Promise {
+        /// The memory object and the number of the element, where that is known.
+        element: Option<(String, usize)>,
+        /// Whether it is reached here under the promise, and was reached otherwise before.
+        is_under: bool,
+        /// Where it was reached the other way.
+        other: Option<Span>,
+        /// Where the promise began to hold.
+        promise: Option<Span>,
+    },
     /// An intrinsic that the callback does not know, or refuses.
     #[error("intrinsic \"{name}\": {message}")]
     Intrinsic {

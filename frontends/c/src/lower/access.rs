@@ -145,6 +145,12 @@ impl Lower<'_> {
 
     /// Loads a scalar that may be without a value.
     pub(super) fn load_any(&mut self, from: Pointer, ty: Type) -> Value {
+        let value = self.loaded(from, ty);
+        self.reach(from, false);
+        value
+    }
+
+    fn loaded(&mut self, from: Pointer, ty: Type) -> Value {
         match from.object {
             Which::Known(number) => match self.mem_of(number) {
                 Some(mem) => {
@@ -179,6 +185,7 @@ impl Lower<'_> {
     /// Stores a scalar that may be without a value.
     pub(super) fn store_any(&mut self, to: Pointer, value: Value) {
         match to.object {
+            Which::Known(number) if self.is_text(number) => self.trap(pointers::TEXT.to_string()),
             Which::Known(number) => match self.mem_of(number) {
                 Some(mem) => {
                     let at = self.offset_value(to.at);
@@ -198,6 +205,7 @@ impl Lower<'_> {
                 }));
             }
         }
+        self.reach(to, true);
     }
 
     /// What lies where a pointer points to.

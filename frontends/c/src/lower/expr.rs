@@ -47,9 +47,7 @@ impl Lower<'_> {
                 Some(int) => Val::Int(self.constant(ir_type(int), *value)),
                 None => Val::Void,
             },
-            ExprKind::Null => {
-                Val::Pointer(Pointer { object: Which::Known(0), at: Offset::default() })
-            }
+            ExprKind::Null => Val::Pointer(whole(0)),
             ExprKind::Value(place) => {
                 let place_of = self.place(place);
                 self.span = Some(span);
@@ -360,9 +358,8 @@ impl Lower<'_> {
             match &value {
                 Val::Void => {}
                 Val::Pointer(pointer) | Val::At(pointer) => {
-                    let to = result.get_or_insert_with(|| {
-                        Located::Pointer(self.ssa.variable(Type::I32), self.ssa.variable(Type::I32))
-                    });
+                    let to =
+                        result.get_or_insert_with(|| Located::Pointer(self.pointer_vars(None)));
                     let to = to.clone();
                     self.set(&to, ty, &Val::Pointer(*pointer));
                 }
@@ -387,11 +384,7 @@ impl Lower<'_> {
         self.start(end);
         let Some(result) = result else { return Val::Void };
         match (&result, self.types.is_pointer(ty)) {
-            (&Located::Pointer(object, at), false) => {
-                let (object, at) = (self.read(object), self.read(at));
-                let (object, at) = (self.object_of(object), self.offset_of(at));
-                Val::At(Pointer { object, at })
-            }
+            (&Located::Pointer(vars), false) => Val::At(self.held(vars)),
             _ => self.get(&result, ty),
         }
     }
@@ -451,8 +444,10 @@ impl Lower<'_> {
         };
         self.frames.push(frame);
         let mut waiting = function.extents.iter();
+        let outer = self.promises_here();
         for (param, value) in function.params.iter().zip(&args) {
             let to = self.located(param.local);
+            self.promise_begins(&to, param.span);
             self.set(&to, param.ty, value);
         }
         // Extents are made of parameters before them, which all have their values now.
@@ -473,11 +468,12 @@ impl Lower<'_> {
             self.terminate(Terminator::Trap(message));
         }
         self.start(returns_to);
+        self.promises_end(outer);
         self.frames.pop();
         match result {
             None => Val::Void,
             Some(Variable::Values(vars)) => self.get(&Located::Values(vars), ty),
-            Some(Variable::Pointer(object, at)) => self.get(&Located::Pointer(object, at), ty),
+            Some(Variable::Pointer(vars)) => self.get(&Located::Pointer(vars), ty),
             Some(Variable::Memory(number)) => Val::At(whole(number)),
         }
     }

@@ -30,6 +30,7 @@ impl Lower<'_> {
         let function = &program.functions[number];
         let block = self.func.entry();
         self.ssa.seal(&mut self.func, block);
+        self.promises_of_file();
         let mut params = Vec::new();
         let mut args = Vec::new();
         // The number among the scalars of each variable that is one.

@@ -185,6 +185,11 @@ impl Lower<'_> {
         count: Value,
         one: impl FnOnce(&mut Self, Pointer, Pointer),
     ) {
+        let outer = self.promises_here();
+        let (to, from) = match function {
+            Library::Memcpy => (self.promised(to), self.promised(from)),
+            _ => (to, from),
+        };
         let backwards = (function == Library::Memmove).then(|| {
             let (x, y) = (self.offset_value(to.at), self.offset_value(from.at));
             self.compare(IntCond::Sgt, x, y)
@@ -202,6 +207,7 @@ impl Lower<'_> {
             let target = Pointer { at: lower.add(to.at, number), ..to };
             one(lower, target, source);
         });
+        self.promises_end(outer);
     }
 
     fn different_sizes(&mut self, arg: &Expr) {

@@ -19,6 +19,7 @@ mod library;
 mod objects;
 mod place;
 mod pointers;
+mod promises;
 mod ssa;
 mod stmt;
 
@@ -45,6 +46,8 @@ const MAX_INSTRUCTIONS: usize = 500_000;
 struct Pointer {
     object: Which,
     at: Offset,
+    /// Which promises it was made under, where these are checked and there may be any.
+    origin: Option<Value>,
 }
 
 /// Which object a pointer points into.
@@ -113,13 +116,16 @@ struct Lower<'a> {
     mem_names: HashMap<String, u32>,
     /// What was written to, where reads of what was not end the run.
     written: Option<checked::Written>,
+    /// What `restrict` pointers promise, where that is checked.
+    promises: Option<promises::Promises>,
     too_large: bool,
     /// Names without a definition that are reported.
     undefined: HashSet<Name>,
 }
 
 /// Makes the IR of a function of the program, and what it calls. Where it is `checked`, the function
-/// ends the run when it reads what nothing was written to.
+/// ends the run when it reads what nothing was written to, and asks whether `restrict` pointers keep
+/// their promises.
 pub(crate) fn lower(
     program: &Program,
     entry: usize,
@@ -147,6 +153,7 @@ pub(crate) fn lower(
         numbers: HashMap::new(),
         mem_names: HashMap::new(),
         written: checked.then(checked::Written::default),
+        promises: checked.then(promises::Promises::default),
         too_large: false,
         undefined: HashSet::new(),
     };
@@ -302,7 +309,7 @@ impl Lower<'_> {
     /// The memory object of a number; `None` for null and for numbers of whole structures.
     fn mem_of(&self, number: u32) -> Option<Mem> {
         match self.objects.get(number as usize) {
-            Some(Object::Memory(mem)) => Some(*mem),
+            Some(Object::Memory(mem) | Object::Text(mem)) => Some(*mem),
             _ => None,
         }
     }

@@ -2,6 +2,7 @@
 
 use nbcc_ir::{DataObject, Extent, Mem, MemData, Space, Storage, Type};
 
+use super::promises::Promise;
 use super::ssa::Var;
 use super::{Lower, Offset, Pointer, Which, ir_type};
 use crate::types::{Int, Kind, Layout, Len, Ty};
@@ -13,6 +14,8 @@ pub(super) enum Object {
     /// A structure of several objects, whose numbers follow.
     Group,
     Memory(Mem),
+    /// A text, to which nothing is stored.
+    Text(Mem),
 }
 
 /// Where a variable lives.
@@ -20,10 +23,21 @@ pub(super) enum Object {
 pub(super) enum Variable {
     /// An integer, or the scalars of a structure.
     Values(Vec<Var>),
-    /// Object and scalar.
-    Pointer(Var, Var),
+    Pointer(PointerVars),
     /// In the objects from that number on.
     Memory(u32),
+}
+
+/// The values of a variable that is a pointer.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PointerVars {
+    pub(super) object: Var,
+    /// The number of the scalar in it.
+    pub(super) at: Var,
+    /// Where promises are checked.
+    pub(super) origin: Option<Var>,
+    /// What it promises itself.
+    pub(super) promise: Option<Promise>,
 }
 
 /// Who holds a new object.
@@ -53,6 +67,11 @@ impl Lower<'_> {
         let mem = self.func.mems.push(data);
         self.objects.push(Object::Memory(mem));
         self.objects.len() as u32 - 1
+    }
+
+    /// Whether nothing may be stored to an object because it is a text.
+    pub(super) fn is_text(&self, number: u32) -> bool {
+        matches!(self.objects.get(number as usize), Some(Object::Text(_)))
     }
 
     /// Makes the objects of a type, `count` of it one behind the other; the number of the first.
@@ -146,7 +165,7 @@ impl Lower<'_> {
                 let inner = members[number];
                 let unit = self.unit(inner);
                 let at = self.scaled(pointer.at, unit);
-                Pointer { object, at }
+                Pointer { object, at, ..pointer }
             }
         }
     }
@@ -196,11 +215,18 @@ impl Lower<'_> {
             return Variable::Memory(self.allocate(ty, name, 1, Holder::Function));
         }
         if self.types.is_pointer(ty) {
-            return Variable::Pointer(self.ssa.variable(Type::I32), self.ssa.variable(Type::I32));
+            return Variable::Pointer(self.pointer_vars(None));
         }
         let mut all = Vec::new();
         self.scalars(ty, &mut all);
         Variable::Values(all.into_iter().map(|int| self.ssa.variable(ir_type(int))).collect())
+    }
+
+    /// Makes the values of a pointer.
+    pub(super) fn pointer_vars(&mut self, promise: Option<Promise>) -> PointerVars {
+        let [object, at] = [(); 2].map(|()| self.ssa.variable(Type::I32));
+        let origin = self.promises.is_some().then(|| self.ssa.variable(Type::I32));
+        PointerVars { object, at, origin, promise }
     }
 
     /// The types of the scalars of a type without large arrays.

@@ -3,7 +3,7 @@
 use nbcc_base::Span;
 use nbcc_ir::{Op, Type, Value};
 
-use super::objects::{Holder, Variable};
+use super::objects::{Holder, Object, PointerVars, Variable};
 use super::ssa::Var;
 use super::{Lower, Offset, Pointer, Val, Which, ir_type};
 use crate::sema::tree::{Defined, Expr, ExprKind, Init, Place, PlaceKind};
@@ -13,7 +13,7 @@ use crate::types::{Kind, Ty, Types};
 #[derive(Clone, Debug)]
 pub(super) enum Located {
     Values(Vec<Var>),
-    Pointer(Var, Var),
+    Pointer(PointerVars),
     Memory(Pointer),
 }
 
@@ -26,7 +26,10 @@ impl Lower<'_> {
         }
         let data = &self.program.functions[frame.function].locals[local as usize];
         let name = self.names.text(data.name).to_string();
-        let variable = self.make_variable(data.ty, data.in_memory, &name);
+        let mut variable = self.make_variable(data.ty, data.in_memory, &name);
+        if let (Variable::Pointer(vars), true) = (&mut variable, data.is_restrict) {
+            vars.promise = self.local_promise(local);
+        }
         self.frame().variables[local as usize] = Some(variable.clone());
         variable
     }
@@ -41,7 +44,7 @@ impl Lower<'_> {
     pub(super) fn located(&mut self, local: u32) -> Located {
         match self.local(local) {
             Variable::Values(vars) => Located::Values(vars),
-            Variable::Pointer(object, at) => Located::Pointer(object, at),
+            Variable::Pointer(vars) => Located::Pointer(vars),
             Variable::Memory(number) => Located::Memory(whole(number)),
         }
     }
@@ -59,13 +62,19 @@ impl Lower<'_> {
                 let name = if data.name.0 == 0 { "text".to_string() } else { name };
                 let is_const = !data.written && self.is_table(number);
                 let object = self.allocate(data.ty, &name, 1, Holder::Module { is_const });
+                if let (0, Some(mem)) = (data.name.0, self.mem_of(object)) {
+                    self.objects[object as usize] = Object::Text(mem);
+                }
                 for (&leaf, &value) in &data.values {
                     self.set_initial(object, data.ty, leaf, value);
                 }
                 Variable::Memory(object)
             }
             None => {
-                let variable = self.make_variable(data.ty, false, "");
+                let mut variable = self.make_variable(data.ty, false, "");
+                if let (Variable::Pointer(vars), true) = (&mut variable, data.is_restrict) {
+                    vars.promise = self.global_promise(number);
+                }
                 let block = std::mem::replace(&mut self.block, self.func.entry());
                 match &variable {
                     Variable::Values(vars) => {
@@ -76,15 +85,19 @@ impl Lower<'_> {
                             self.write(var, value);
                         }
                     }
-                    Variable::Pointer(object, at) => {
+                    &Variable::Pointer(PointerVars { object, at, origin, promise }) => {
                         let pointer = match &data.pointer {
                             Some(pointer) => self.static_pointer(pointer),
                             None => whole(0),
                         };
                         let number = self.object_value(pointer.object);
                         let place = self.first_constant(Type::I32, pointer.at.constant);
-                        self.write(*object, number);
-                        self.write(*at, place);
+                        self.write(object, number);
+                        self.write(at, place);
+                        if let Some(origin) = origin {
+                            let first = self.first_origin(promise);
+                            self.write(origin, first);
+                        }
                     }
                     Variable::Memory(_) => {}
                 }
@@ -95,7 +108,7 @@ impl Lower<'_> {
         self.globals[number] = Some(variable.clone());
         match variable {
             Variable::Values(vars) => Located::Values(vars),
-            Variable::Pointer(object, at) => Located::Pointer(object, at),
+            Variable::Pointer(vars) => Located::Pointer(vars),
             Variable::Memory(number) => Located::Memory(whole(number)),
         }
     }
@@ -117,7 +130,7 @@ impl Lower<'_> {
     }
 
     /// A constant at the start of the function.
-    fn first_constant(&mut self, ty: Type, value: i64) -> Value {
+    pub(super) fn first_constant(&mut self, ty: Type, value: i64) -> Value {
         let bits = value as u64 & (u64::MAX >> (64 - ty.scalar.bits()));
         let constant = Op::Const(ty, nbcc_ir::Constant::Splat(bits));
         let inst = self.func.make_inst(constant, &[ty], None);
@@ -200,13 +213,16 @@ impl Lower<'_> {
                     Val::Int(parts.remove(0))
                 }
             }
-            Located::Pointer(object, at) => {
-                let (object, at) = (self.read(*object), self.read(*at));
-                let (object, at) = (self.object_of(object), self.offset_of(at));
-                Val::Pointer(Pointer { object, at })
-            }
+            Located::Pointer(vars) => Val::Pointer(self.held(*vars)),
             Located::Memory(pointer) => self.load_value(*pointer, ty),
         }
+    }
+
+    /// What a pointer holds.
+    pub(super) fn held(&mut self, vars: PointerVars) -> Pointer {
+        let (object, at) = (self.read(vars.object), self.read(vars.at));
+        let origin = vars.origin.map(|origin| self.read(origin));
+        Pointer { object: self.object_of(object), at: self.offset_of(at), origin }
     }
 
     pub(super) fn set(&mut self, to: &Located, ty: Ty, value: &Val) {
@@ -217,11 +233,15 @@ impl Lower<'_> {
                     self.write(var, part);
                 }
             }
-            (&Located::Pointer(object, at), Val::Pointer(pointer)) => {
+            (&Located::Pointer(vars), Val::Pointer(pointer)) => {
                 let number = self.object_value(pointer.object);
                 let place = self.offset_value(pointer.at);
-                self.write(object, number);
-                self.write(at, place);
+                self.write(vars.object, number);
+                self.write(vars.at, place);
+                if let Some(origin) = vars.origin {
+                    let of = self.origin_under(pointer.origin, vars.promise);
+                    self.write(origin, of);
+                }
             }
             (Located::Memory(pointer), value) => self.store_value(*pointer, ty, value),
             _ => {}
@@ -296,6 +316,7 @@ impl Lower<'_> {
                     Some(value) => self.expr(value),
                     None => Val::Pointer(whole(0)),
                 };
+                self.promise_begins(&to, span);
                 self.set(&to, ty, &value);
             }
         }
@@ -351,7 +372,7 @@ impl Lower<'_> {
 
 /// A pointer to the first scalar of an object.
 pub(super) fn whole(number: u32) -> Pointer {
-    Pointer { object: Which::Known(number), at: Offset::default() }
+    Pointer { object: Which::Known(number), at: Offset::default(), origin: None }
 }
 
 /// The values of an initialiser, where all are constants.

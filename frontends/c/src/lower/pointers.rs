@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use nbcc_ir::{
     Block, BlockCall, Cfg, Function, Inst, IntCond, Mem, Op, Terminator, Type, Value, ValueDef,
+    promise,
 };
 
 use super::objects::Object;
@@ -17,7 +18,18 @@ pub(super) const STORE: &str = "pointer.store";
 pub(super) const LOAD_WRITTEN: &str = "written.load";
 pub(super) const STORE_WRITTEN: &str = "written.store";
 pub(super) const NULL: &str = "a null pointer is used";
+pub(super) const TEXT: &str = "a character of a text between quotes is written";
 pub(super) const DIFFERENT: &str = "pointers into different objects are compared or subtracted";
+
+/// What an access reaches where a pointer points into an object.
+#[derive(Clone, Copy)]
+enum Reached {
+    Mem(Mem),
+    /// Nothing is there, and reads give 1.
+    Nothing,
+    /// The run ends.
+    Refused,
+}
 
 /// Makes every access through a pointer one of a memory object. Objects whose elements all hold
 /// values have none that says so.
@@ -29,21 +41,39 @@ pub(super) fn resolve(func: &mut Function, objects: &[Object], written: &BTreeMa
         let insts = func.blocks[block].insts.clone();
         for (at, inst) in insts.into_iter().enumerate() {
             let Op::Intrinsic(call) = &func.insts[inst].op else { continue };
+            if call.name == promise::REACH {
+                let object = call.args[1];
+                let all = known.entry(object).or_insert_with(|| numbers(func, &feeds, object));
+                let only = all.first().filter(|_| all.len() == 1);
+                if let (Some(Object::Memory(mem) | Object::Text(mem)), Op::Intrinsic(call)) =
+                    (only.and_then(|&n| objects.get(n as usize)), &mut func.insts[inst].op)
+                {
+                    call.mems = vec![*mem];
+                }
+                continue;
+            }
             let data = call.name == LOAD || call.name == STORE;
             if !data && call.name != LOAD_WRITTEN && call.name != STORE_WRITTEN {
                 continue;
             }
             let object = call.args[0];
             let all = known.entry(object).or_insert_with(|| numbers(func, &feeds, object)).clone();
-            let mems: Vec<(u32, Option<Mem>)> = all
+            let is_store = call.name == STORE;
+            let mems: Vec<(u32, Reached)> = all
                 .iter()
                 .filter_map(|&number| match objects.get(number as usize) {
-                    Some(Object::Memory(mem)) if data => Some((number, Some(*mem))),
-                    Some(Object::Memory(_)) => Some((number, written.get(&number).copied())),
+                    Some(Object::Text(_)) if is_store => Some((number, Reached::Refused)),
+                    Some(Object::Memory(mem) | Object::Text(mem)) if data => {
+                        Some((number, Reached::Mem(*mem)))
+                    }
+                    Some(Object::Memory(_) | Object::Text(_)) => {
+                        let truths = written.get(&number);
+                        Some((number, truths.map_or(Reached::Nothing, |&mem| Reached::Mem(mem))))
+                    }
                     _ => None,
                 })
                 .collect();
-            if let (&[(_, Some(mem))], 1) = (&mems[..], all.len()) {
+            if let (&[(_, Reached::Mem(mem))], 1) = (&mems[..], all.len()) {
                 func.insts[inst].op = access(&func.insts[inst].op, mem);
                 continue;
             }
@@ -113,7 +143,7 @@ fn choose(
     at: usize,
     inst: Inst,
     object: Value,
-    mems: &[(u32, Option<Mem>)],
+    mems: &[(u32, Reached)],
 ) {
     let span = func.insts[inst].span;
     let old = func.insts[inst].op.clone();
@@ -145,14 +175,17 @@ fn choose(
         func.blocks[from].terminator = Some(Terminator::Branch(is, to(here), to(next)));
         func.blocks[from].span = span;
         let op = match (mem, types.first()) {
-            (Some(mem), _) => Some(access(&old, mem)),
-            (None, Some(&ty)) => Some(Op::Const(ty, nbcc_ir::Constant::Splat(1))),
-            (None, None) => None,
+            (Reached::Mem(mem), _) => Some(access(&old, mem)),
+            (Reached::Nothing, Some(&ty)) => Some(Op::Const(ty, nbcc_ir::Constant::Splat(1))),
+            (Reached::Nothing | Reached::Refused, _) => None,
         };
         let made = op.map(|op| func.make_inst(op, &types, span));
         func.blocks[here].insts.extend(made);
         let args = made.map(|made| func.insts[made].results.clone()).unwrap_or_default();
-        func.blocks[here].terminator = Some(Terminator::Jump(BlockCall { block: after, args }));
+        func.blocks[here].terminator = Some(match mem {
+            Reached::Refused => Terminator::Trap(TEXT.to_string()),
+            _ => Terminator::Jump(BlockCall { block: after, args }),
+        });
         func.blocks[here].span = span;
         from = next;
     }

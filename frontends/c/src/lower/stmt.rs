@@ -26,7 +26,11 @@ impl Lower<'_> {
             StmtKind::Expr(expr) => {
                 self.expr(expr);
             }
-            StmtKind::Block(list) => self.statements(list),
+            StmtKind::Block(list) => {
+                let outer = self.promises_here();
+                self.statements(list);
+                self.promises_end(outer);
+            }
             StmtKind::If(condition, then, other) => {
                 let [yes, end] = [(); 2].map(|()| self.new_block());
                 let no = if other.is_some() { self.new_block() } else { end };
@@ -41,7 +45,11 @@ impl Lower<'_> {
                 }
                 self.start(end);
             }
-            StmtKind::Loop(data) => self.loops(data, stmt.span),
+            StmtKind::Loop(data) => {
+                let outer = self.promises_here();
+                self.loops(data, stmt.span);
+                self.promises_end(outer);
+            }
             StmtKind::Switch(value, cases, default, body) => {
                 self.switch(value, cases, *default, body);
             }
@@ -68,8 +76,8 @@ impl Lower<'_> {
                 let ty = self.program.functions[number].result;
                 match self.frame().result.clone() {
                     Some(Variable::Values(vars)) => self.set(&Located::Values(vars), ty, &value),
-                    Some(Variable::Pointer(object, at)) => {
-                        self.set(&Located::Pointer(object, at), ty, &value);
+                    Some(Variable::Pointer(vars)) => {
+                        self.set(&Located::Pointer(vars), ty, &value);
                     }
                     Some(Variable::Memory(number)) => {
                         let to = super::place::whole(number);

@@ -143,7 +143,10 @@ impl Parser<'_, '_> {
 
     fn primary(&mut self) -> Result<Number, Failed> {
         if self.eat("(") {
-            let value = self.ternary()?;
+            let mut value = self.ternary()?;
+            while self.eat(",") {
+                value = self.ternary()?;
+            }
             return if self.eat(")") { Ok(value) } else { self.fail("a `)` is missing") };
         }
         let Some(&token) = self.tokens.get(self.at) else {

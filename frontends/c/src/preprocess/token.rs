@@ -53,13 +53,27 @@ enum Raw {
     Name,
     #[regex(r"\.?[0-9]([eEpP][+-]|[A-Za-z0-9_.])*")]
     Number,
-    #[regex(r"'([^'\\\n]|\\[^\n])*'")]
+    #[regex(r"(L|u|U)?'([^'\\\n]|\\[^\n])*'")]
     Char,
-    #[regex(r#""([^"\\\n]|\\[^\n])*""#)]
+    #[regex(r#"(L|u|U|u8)?"([^"\\\n]|\\[^\n])*""#)]
     Text,
     #[regex(r"\.\.\.|->|\+\+|--|<<=|>>=|<<|>>|<=|>=|==|!=|&&|\|\||\*=|/=|%=|\+=|-=|&=|\^=|\|=|##")]
     #[regex(r"[\[\](){}.&*+\-~!/%<>^|?:;=,#]")]
+    #[regex(r"<:|:>|<%|%>|%:|%:%:")]
     Punct,
+}
+
+/// What a digraph stands for (6.4.6); other texts as they are.
+fn spelled(text: &str) -> &str {
+    match text {
+        "<:" => "[",
+        ":>" => "]",
+        "<%" => "{",
+        "%>" => "}",
+        "%:" => "#",
+        "%:%:" => "##",
+        _ => text,
+    }
 }
 
 /// Whether the comment ends.
@@ -151,7 +165,7 @@ pub(crate) fn tokens(
             let error = error.at(span, "one too many");
             return diagnostics.fail(error.help("make several files of it"));
         }
-        let text = names.intern(lexer.slice());
+        let text = names.intern(spelled(lexer.slice()));
         list.push(Token { kind, text, span, space, first, frozen: false });
         (space, first) = (false, false);
     }

@@ -35,7 +35,8 @@ pub(super) enum Extents {
 impl Sema<'_> {
     /// Reads specifiers. `declares_tag` where nothing but a tag is declared.
     pub(super) fn specs(&mut self, specs: &Specs, declares_tag: bool) -> Base {
-        let (mut words, mut ty, mut is_const, mut storage) = (Vec::new(), None, false, None);
+        let (mut words, mut ty, mut storage) = (Vec::new(), None, None);
+        let (mut is_const, mut is_restrict) = (false, false);
         for (item, span) in &specs.items {
             let found = match item {
                 SpecItem::Word(word) => {
@@ -50,10 +51,15 @@ impl Sema<'_> {
                     is_const = true;
                     continue;
                 }
+                SpecItem::Restrict => {
+                    is_restrict = true;
+                    continue;
+                }
                 SpecItem::Nothing => continue,
                 SpecItem::Named(name) => match self.lookup(name.name) {
                     Some(Symbol::Typedef(of)) => {
                         is_const |= of.is_const;
+                        is_restrict |= of.is_restrict;
                         of.ty
                     }
                     _ => {
@@ -79,7 +85,8 @@ impl Sema<'_> {
             }
             None => self.words(&words, specs.span),
         };
-        Base { of: Qual { ty, is_const }, storage }
+        let is_restrict = is_restrict && self.types.is_pointer(ty);
+        Base { of: Qual { ty, is_const, is_restrict }, storage }
     }
 
     fn bad_specs(&mut self, span: Span) {
@@ -340,22 +347,24 @@ impl Sema<'_> {
             let span = declarator.name.map(|name| name.span).unwrap_or_default();
             let message = format!("a type of {levels} levels");
             self.error(&codes::LIMIT, span, message, "too many", "use fewer than 256");
-            return Qual { ty: Types::ERROR, is_const: false };
+            return Qual::new(Types::ERROR, false);
         }
         for (number, part) in declarator.parts.iter().enumerate().rev() {
             let outer = number == 0;
             of = match part {
-                Part::Pointer { is_const } => {
+                Part::Pointer(ast::Qualifiers { is_const, is_restrict }) => {
                     self.pointer_to(of, declarator, number);
-                    Qual { ty: self.types.pointer(of), is_const: *is_const }
+                    let ty = self.types.pointer(of);
+                    Qual { ty, is_const: *is_const, is_restrict: *is_restrict }
                 }
-                Part::Array { length, span } => {
+                Part::Array { length, is_restrict, span } => {
                     let mode = if outer || mode != Extents::Any { mode } else { Extents::Any };
-                    Qual { ty: self.array_of(of, length.as_deref(), *span, mode), is_const: false }
+                    let ty = self.array_of(of, length.as_deref(), *span, mode);
+                    Qual { ty, is_const: false, is_restrict: *is_restrict && outer }
                 }
                 Part::Function { params, variadic, names_only, span } => {
                     let ty = self.function_type(of, params, *variadic, *names_only, *span);
-                    Qual { ty, is_const: false }
+                    Qual::new(ty, false)
                 }
             };
         }
@@ -407,7 +416,14 @@ impl Sema<'_> {
             Some(_) if mode == Extents::Ignored => Len::Unknown,
             Some(length) => self.length(length, mode),
         };
-        self.types.make(Kind::Array(of, len))
+        let ty = self.types.make(Kind::Array(of, len));
+        let is_known = matches!(len, Len::Fixed(_)) && self.types.size(of.ty).is_some();
+        if is_known && self.types.size(ty).is_none_or(|size| size > i64::MAX as u64) {
+            let help = "use a smaller length";
+            self.error(&codes::LIMIT, span, "an array of 2^63 bytes or more", "too large", help);
+            return Types::ERROR;
+        }
+        ty
     }
 
     fn length(&mut self, length: &ast::Expr, mode: Extents) -> Len {
@@ -502,10 +518,8 @@ impl Sema<'_> {
     /// The type of a parameter: arrays are pointers (6.7.6.3).
     pub(super) fn adjusted(&mut self, of: Qual) -> Qual {
         match self.types.kind(of.ty) {
-            Kind::Array(element, _) => {
-                Qual { ty: self.types.pointer(element), is_const: of.is_const }
-            }
-            Kind::Function(_) => Qual { ty: self.types.pointer(of), is_const: false },
+            Kind::Array(element, _) => Qual { ty: self.types.pointer(element), ..of },
+            Kind::Function(_) => Qual::new(self.types.pointer(of), false),
             _ => of,
         }
     }
@@ -666,6 +680,7 @@ impl Sema<'_> {
                     name: name.name,
                     ty: of.ty,
                     is_const: of.is_const,
+                    is_restrict: of.is_restrict,
                     in_memory: false,
                     written: false,
                     defined,
@@ -744,6 +759,7 @@ impl Sema<'_> {
         }
         self.declare(name.name, Symbol::Local(local), name.span);
         self.current.locals[local as usize].is_const = of.is_const;
+        self.current.locals[local as usize].is_restrict = of.is_restrict;
         let init = init.map(|init| {
             let (ty, values) = self.init(of.ty, &init);
             self.current.locals[local as usize].ty = ty;

@@ -95,7 +95,7 @@ impl Sema<'_> {
                 self.place(expr).ty
             }
             ast::ExprKind::Text(bytes) => {
-                let of = Qual { ty: Types::CHAR, is_const: false };
+                let of = Qual::new(Types::CHAR, false);
                 self.types.make(Kind::Array(of, Len::Fixed(bytes.len() as u64 + 1)))
             }
             ast::ExprKind::Index(..)
@@ -164,7 +164,7 @@ impl Sema<'_> {
             self.current.locals[local as usize].written += 1;
         }
         self.in_memory(&mut place);
-        let ty = self.types.pointer(Qual { ty: place.ty, is_const: place.is_const });
+        let ty = self.types.pointer(Qual::new(place.ty, place.is_const));
         Expr { kind: ExprKind::Address(Box::new(place)), ty, span }
     }
 
@@ -267,7 +267,7 @@ impl Sema<'_> {
             _ => match (self.types.pointee(a.ty), self.types.pointee(b.ty)) {
                 (Some(x), Some(y)) if x.ty == y.ty => {
                     let is_const = x.is_const || y.is_const;
-                    let ty = self.types.pointer(Qual { ty: x.ty, is_const });
+                    let ty = self.types.pointer(Qual::new(x.ty, is_const));
                     (self.repointed(a, ty), self.repointed(b, ty))
                 }
                 _ if self.types.compatible(a.ty, b.ty) => (a, b),

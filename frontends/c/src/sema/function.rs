@@ -125,6 +125,7 @@ impl Sema<'_> {
             let ty = if declared.ty == Types::ERROR { Types::ERROR } else { of.ty };
             let local = self.add_local(name.map_or(crate::names::Name(0), |n| n.name), ty, span);
             self.current.locals[local as usize].is_const = of.is_const;
+            self.current.locals[local as usize].is_restrict = of.is_restrict;
             self.current.locals[local as usize].written = 1;
             if let Some(name) = name
                 && let Some((_, first)) = self.declare(name.name, Symbol::Local(local), span)

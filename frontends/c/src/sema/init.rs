@@ -114,9 +114,15 @@ impl Sema<'_> {
         values.insert(at, value);
     }
 
-    /// An initialiser of a whole object takes the place of those before it of its parts (6.7.9, 19).
+    /// An initialiser of a whole object takes the place of those before it of its parts (6.7.9, 19),
+    /// one of a part that of a structure before it, as a whole: gcc has it so.
     fn forget(&self, ty: Ty, at: u64, values: &mut BTreeMap<u64, Expr>) {
         let count = self.types.leaves(ty);
+        if let Some((&start, whole)) = values.range(..=at).next_back()
+            && self.types.leaves(whole.ty) > count.max(at - start)
+        {
+            values.remove(&start);
+        }
         if count > 1 {
             let covered: Vec<u64> = values.range(at..at + count).map(|(&at, _)| at).collect();
             for at in covered {

@@ -202,7 +202,8 @@ impl Sema<'_> {
     /// Adds a variable to the function that is read.
     fn add_local(&mut self, name: Name, ty: Ty, span: Span) -> u32 {
         let in_memory = self.has_array(ty);
-        let local = Local { name, ty, in_memory, written: 0, is_const: false, span };
+        let (is_const, is_restrict) = (false, false);
+        let local = Local { name, ty, in_memory, written: 0, is_const, is_restrict, span };
         self.current.locals.push(local);
         self.current.locals.len() as u32 - 1
     }

@@ -120,13 +120,14 @@ impl Sema<'_> {
 
     /// A text is an array of its characters that lives as long as the program.
     fn text_place(&mut self, bytes: &[u8], span: Span) -> Place {
-        let of = Qual { ty: Types::CHAR, is_const: true };
+        let of = Qual::new(Types::CHAR, false);
         let ty = self.types.make(Kind::Array(of, Len::Fixed(bytes.len() as u64 + 1)));
         let values = bytes.iter().enumerate().filter(|&(_, &byte)| byte != 0);
         self.globals.push(super::Global {
             name: Name(0),
             ty,
             is_const: true,
+            is_restrict: false,
             in_memory: true,
             written: false,
             defined: super::tree::Defined::Wholly,
@@ -134,7 +135,7 @@ impl Sema<'_> {
             pointer: None,
         });
         let kind = PlaceKind::Global(self.globals.len() - 1);
-        Place { kind, ty, is_const: true, span }
+        Place { kind, ty, is_const: false, span }
     }
 
     fn named(&mut self, name: Name, span: Span) -> Place {

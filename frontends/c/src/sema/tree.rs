@@ -64,6 +64,8 @@ pub(crate) struct Local {
     /// How often it gets a value, its declaration included.
     pub(crate) written: u32,
     pub(crate) is_const: bool,
+    /// Whether it is a pointer that promises that nothing else reaches what it reaches.
+    pub(crate) is_restrict: bool,
     pub(crate) span: Span,
 }
 
@@ -81,6 +83,7 @@ pub(crate) struct Global {
     pub(crate) name: Name,
     pub(crate) ty: Ty,
     pub(crate) is_const: bool,
+    pub(crate) is_restrict: bool,
     pub(crate) in_memory: bool,
     pub(crate) written: bool,
     pub(crate) defined: Defined,

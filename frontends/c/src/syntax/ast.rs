@@ -140,7 +140,8 @@ pub(crate) enum SpecItem {
     Word(Word),
     Storage(Storage),
     Const,
-    /// `restrict`, `inline` and the like: they change nothing.
+    Restrict,
+    /// `inline` and the like: they change nothing.
     Nothing,
     Named(Ident),
     Struct(Option<Ident>, Option<Vec<MemberDecl>>),
@@ -168,11 +169,18 @@ pub(crate) struct Declarator {
     pub(crate) parts: Vec<Part>,
 }
 
+/// What stands behind the `*` of a pointer.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Qualifiers {
+    pub(crate) is_const: bool,
+    pub(crate) is_restrict: bool,
+}
+
 /// A part of a declarator.
 #[derive(Debug)]
 pub(crate) enum Part {
-    Pointer { is_const: bool },
-    Array { length: Option<Box<Expr>>, span: Span },
+    Pointer(Qualifiers),
+    Array { length: Option<Box<Expr>>, is_restrict: bool, span: Span },
     Function { params: Vec<ParamDecl>, variadic: bool, names_only: bool, span: Span },
 }
 

@@ -230,6 +230,12 @@ impl<'a> Builder<'a> {
         self.refuse(&codes::BIT_FIELD, span, "bit-fields are not supported", help);
     }
 
+    /// Refuses what other compilers have beyond C.
+    pub(crate) fn extension(&mut self, what: &str, help: &str, start: u32, end: u32) {
+        let span = self.span(start, end);
+        self.refuse(&codes::EXTENSION, span, &format!("{what} not supported"), help);
+    }
+
     pub(crate) fn label(&mut self, name: Ident) {
         let help = "use loops with `break` and `continue`, or a function that returns";
         self.refuse(&codes::GOTO, name.span, "labels are not supported", help);

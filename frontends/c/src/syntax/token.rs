@@ -157,6 +157,13 @@ fn refused(word: &str) -> Option<Refused> {
             int,
             false,
         ),
+        "__func__" | "__FUNCTION__" | "__PRETTY_FUNCTION__" => refuse(
+            &codes::EXTENSION,
+            "the name of a function as a text is not supported",
+            "write it between quotes",
+            Some(Token::Int(zero)),
+            false,
+        ),
         "typeof" | "__typeof__" | "__auto_type" => {
             refuse(&codes::TYPEOF, "`typeof` is not supported", "write the type", int, true)
         }
@@ -382,6 +389,11 @@ fn bad_literal(text: &str, fault: Fault, span: Span) -> Diagnostic {
             &codes::LITERAL,
             format!("{text} has an escape that is none"),
             r"there are \n \t \r \a \b \f \v \\ \' \x41 and \101",
+        ),
+        Fault::Wide => (
+            &codes::EXTENSION,
+            format!("the wide characters of {text} are not supported"),
+            "write a text of `char`, or the numbers of the characters in an array",
         ),
         Fault::Length => (
             &codes::LITERAL,
