@@ -67,6 +67,11 @@ nbcc_base::codes! {
     "// nbcc run example.halide --stats example.halide\n\
      Func out(x, y) = in(x, y) * 0.5f;\n";
 
+    LEFT_OUT = "W4009", "parameters that a machine file leaves out",
+    "A file for `nbcc memtrace` may leave out how the controller works and what most devices do not \
+     have. The message says what is taken instead: what the reference machine of docs/dram.md has.",
+    by test "a_file_of_timing_alone_is_a_machine";
+
     NO_INPUT_DATA = "E4101", "no data for an input",
     "An input that the command line does not give is looked for beside the source, as \
      `STEM.INPUT.png` and with the other extensions; an image of two or three dimensions gets a \

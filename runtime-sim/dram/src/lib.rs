@@ -40,7 +40,7 @@ pub use config::{
 pub use controller::{Completion, Controller, Issued, Kind, Request};
 pub use description::Banks;
 pub use device::Device;
-pub use machine::{MachineError, Place, parse_machine};
+pub use machine::{MachineError, Place, left_out, parse_machine};
 pub use nbcc_sim_engine::Cycle;
 pub use port::Port;
 pub use replay::{Replay, ReplayError, ReplayOptions, replay, replay_files};

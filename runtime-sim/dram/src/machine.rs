@@ -1,6 +1,7 @@
 //! Machine files: a [`DramConfig`] as TOML, and settings that change single keys
-//! of it. Every key must be there and no other may; the commented reference is
-//! [`REFERENCE`].
+//! of it. Every key of the device's timing and size must be there, and no key may
+//! that is not known; the commented reference is [`REFERENCE`], and what else a file
+//! leaves out is as it says.
 
 use std::ops::Range;
 
@@ -11,6 +12,34 @@ use crate::config::DramConfig;
 
 /// The machine file that ships with this crate, `machines/reference.toml`.
 pub const REFERENCE: &str = include_str!("../machines/reference.toml");
+
+/// What a file may leave out: how the controller works, and what most devices do not have.
+const MAY_BE_MISSING: [&str; 13] = [
+    "row_buffers",
+    "tRTW_gap",
+    "scheduler",
+    "page_policy",
+    "refresh",
+    "data_path",
+    "queue",
+    "read_queue_size",
+    "write_queue_size",
+    "write_drain_high_percent",
+    "write_drain_low_percent",
+    "slot_release",
+    "write_forwarding",
+];
+
+/// The keys that a machine file leaves out, with the values they have then.
+pub fn left_out(text: &str) -> Vec<(&'static str, toml::Value)> {
+    let (Ok(table), Ok(reference)) =
+        (toml::from_str::<Table>(text), toml::from_str::<Table>(REFERENCE))
+    else {
+        return Vec::new();
+    };
+    let missing = MAY_BE_MISSING.into_iter().filter(|&key| !table.contains_key(key));
+    missing.filter_map(|key| Some((key, reference.get(key)?.clone()))).collect()
+}
 
 /// A place in a text, for people and for renderers.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,7 +94,7 @@ pub enum MachineError {
 /// order; a value is TOML, or a bare word for a string.
 ///
 /// # Errors
-/// Broken TOML, an unknown or missing key, a value of the wrong type or out of
+/// Broken TOML, an unknown key, one that is missing and may not be, a value of the wrong type or out of
 /// range, keys that contradict each other.
 pub fn parse_machine<S: AsRef<str>>(
     text: &str,
@@ -75,8 +104,13 @@ pub fn parse_machine<S: AsRef<str>>(
         place: Place::of(text, error.span().unwrap_or(0..0)),
         message: error.message().trim_end().to_owned(),
     };
-    let mut config: DramConfig = toml::from_str(text).map_err(in_file)?;
-    let mut table: Table = toml::from_str(text).map_err(in_file)?;
+    // Behind the text, so that places in it stay what they are.
+    let mut whole = text.to_owned();
+    for (key, value) in left_out(text) {
+        whole.push_str(&format!("\n{key} = {value}"));
+    }
+    let mut config: DramConfig = toml::from_str(&whole).map_err(in_file)?;
+    let mut table: Table = toml::from_str(&whole).map_err(in_file)?;
 
     let mut set_by = Vec::new();
     for setting in settings {

@@ -4,7 +4,7 @@ mod common;
 
 use nbcc_sim_dram::{
     DramConfig, Kind, MachineError, ReplayError, ReplayOptions, Request, Scheduler, TraceProblem,
-    machine::REFERENCE, parse_machine, parse_trace, replay_files,
+    left_out, machine::REFERENCE, parse_machine, parse_trace, replay_files,
 };
 
 fn file_error(text: &str) -> (usize, usize, String) {
@@ -71,6 +71,24 @@ fn settings() {
         Err(MachineError::File { place, .. }) => assert_eq!(place.line, line_of("tREFI")),
         other => panic!("expected an error at tREFI, got {other:?}"),
     }
+}
+
+#[test]
+fn a_file_of_timing_alone_is_a_machine() {
+    let (timing, _) = REFERENCE.split_once("# Controller").expect("two parts");
+    let is_timing = |line: &&str| !["row_buffers", "tRTW_gap"].iter().any(|k| line.starts_with(k));
+    let timing: Vec<&str> = timing.lines().filter(is_timing).collect();
+    let timing = timing.join("\n").trim_end().to_owned();
+    let of = |text: &str, settings: &[&str]| parse_machine(text, settings).expect("a machine");
+    assert_eq!(of(&timing, &[]), of(REFERENCE, &[]));
+    let set = ["scheduler=fr-fcfs-row-hit", "tRTW_gap=3"];
+    assert_eq!(of(&timing, &set), of(REFERENCE, &set));
+    assert_eq!(left_out(&timing).len(), 13);
+    assert_eq!(left_out(REFERENCE), []);
+    let (line, _, message) = file_error(&format!("{timing}\nbank = 3\n"));
+    assert_eq!(line, timing.lines().count() + 1, "{message}");
+    let (_, _, message) = file_error(&timing.replace("tFAW = 16", ""));
+    assert!(message.contains("missing field `tFAW`"), "{message}");
 }
 
 #[test]

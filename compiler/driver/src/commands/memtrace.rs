@@ -3,7 +3,9 @@
 use std::fmt::Write;
 
 use nbcc_base::{CodeInfo, Diagnostic, SourceFile, Span};
-use nbcc_sim_dram::{DramConfig, MachineError, RefreshPolicy, Replay, parse_machine, parse_trace};
+use nbcc_sim_dram::{
+    DramConfig, MachineError, RefreshPolicy, Replay, left_out, parse_machine, parse_trace,
+};
 
 use crate::cli::MemtraceArgs;
 use crate::session::{Session, Stop};
@@ -47,6 +49,12 @@ pub fn memtrace(session: &mut Session, args: &MemtraceArgs) -> Result<(), Stop> 
 fn dram(session: &mut Session, args: &MemtraceArgs) -> Result<DramConfig, Stop> {
     let text = files::read_text(session, &args.machine)?;
     let name = args.machine.display().to_string();
+    let set = |key: &str| args.set.iter().any(|(set, _)| set == key);
+    let defaults: Vec<String> = left_out(&text)
+        .into_iter()
+        .filter(|(key, _)| !(set(key) || args.no_refresh && *key == "refresh"))
+        .map(|(key, value)| format!("`{key} = {value}`"))
+        .collect();
     let settings: Vec<String> =
         args.set.iter().map(|(key, value)| format!("{key}={value}")).collect();
     let mut config = parse_machine(&text, &settings).map_err(|error| match error {
@@ -65,6 +73,11 @@ fn dram(session: &mut Session, args: &MemtraceArgs) -> Result<DramConfig, Stop> 
             session.usage(Diagnostic::error(&codes::COMMAND_LINE, message).help(help))
         }
     })?;
+    if !defaults.is_empty() {
+        let message = format!("the machine file leaves out {}", defaults.join(", "));
+        let note = Diagnostic::note(&codes::LEFT_OUT, message).in_file(name);
+        session.diagnostics.push(note.help("these values are taken; --set changes them"));
+    }
     if args.no_refresh {
         config.refresh = RefreshPolicy::None;
     }
