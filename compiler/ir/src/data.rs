@@ -89,7 +89,7 @@ pub struct KernelParam {
     pub size: u32,
     /// Its offset is a multiple of this power of two.
     pub align: u32,
-    /// Its type, unless it is an array of bytes.
+    /// Its type, unless it is any bits of its size, or an array of bytes.
     pub ty: Option<NumType>,
 }
 

@@ -46,6 +46,7 @@ pub fn kernels_of(module: &Module) -> Vec<KernelSpec> {
                 bytes: param.size,
                 type_name: match param.ty {
                     Some(ty) => ty.name().to_string(),
+                    None if matches!(param.size, 1 | 2 | 4 | 8) => format!("b{}", 8 * param.size),
                     None => format!("{} bytes", param.size),
                 },
             };

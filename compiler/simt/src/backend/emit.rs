@@ -82,7 +82,7 @@ fn describe(kernel: &Ready<'_>, entry: u32, instructions: u32) -> Kernel {
         offset: param.offset,
         size: param.size,
         align: param.align,
-        ty: param.ty.map_or(ParamType::Bytes, param_type),
+        ty: param.ty.map_or_else(|| untyped(param.size), param_type),
     });
     Kernel {
         name: kernel.ir.name.clone(),
@@ -96,6 +96,16 @@ fn describe(kernel: &Ready<'_>, entry: u32, instructions: u32) -> Kernel {
         max_block: source.max_threads,
         required_block: source.required_threads,
         min_blocks: source.min_blocks,
+    }
+}
+
+fn untyped(size: u32) -> ParamType {
+    match size {
+        1 => ParamType::B8,
+        2 => ParamType::B16,
+        4 => ParamType::B32,
+        8 => ParamType::B64,
+        _ => ParamType::Bytes,
     }
 }
 

@@ -76,7 +76,7 @@ fn kernel(module: &Resolved<'_>, id: FunctionId) -> Kernel {
         let variable = &module.variables[parameter.variable()];
         let size = u32::try_from(variable.bytes.unwrap_or(0)).unwrap_or(u32::MAX);
         let scalar = !variable.array && variable.vector == 1 && size <= 8;
-        let known = scalar && variable.scalar != ScalarType::Pred && size > 0;
+        let known = scalar && size > 0 && !is_untyped(variable.scalar);
         params.push(KernelParam {
             name: module.names.text(variable.name).to_string(),
             offset,
@@ -91,6 +91,12 @@ fn kernel(module: &Resolved<'_>, id: FunctionId) -> Kernel {
         required_threads: bounds.required_threads,
         min_blocks: bounds.min_blocks,
     }
+}
+
+/// Whether a type says how many bits there are and no more.
+fn is_untyped(scalar: ScalarType) -> bool {
+    use ScalarType::*;
+    matches!(scalar, Pred | B8 | B16 | B32 | B64 | B128)
 }
 
 /// The offsets of a kernel's parameters.
