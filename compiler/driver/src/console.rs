@@ -4,9 +4,22 @@
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The first failure of each stream, by [`Stream`].
 static FAILURES: Mutex<[Option<io::Error>; 2]> = Mutex::new([None, None]);
+
+/// Whether stdout is for data that a command writes to `-`.
+static IS_FOR_DATA: AtomicBool = AtomicBool::new(false);
+
+/// Says that stdout gets data: text goes to stderr from here on.
+pub fn keep_for_data() {
+    IS_FOR_DATA.store(true, Ordering::Relaxed);
+}
+
+fn is_for_data() -> bool {
+    IS_FOR_DATA.load(Ordering::Relaxed)
+}
 
 /// Where text goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,8 +49,11 @@ pub fn lost() -> Option<(&'static str, io::Error)> {
 }
 
 /// Writes text with colour codes to stdout; they are dropped where `NO_COLOR` or the lack of a
-/// terminal says so.
+/// terminal says so. Where stdout is for data, it goes to stderr.
 pub fn print(text: &str) {
+    if is_for_data() {
+        return error_text(text);
+    }
     let mut out = anstream::AutoStream::auto(io::stdout()).lock();
     keep(Stream::Out, out.write_all(text.as_bytes()).and_then(|()| out.flush()));
 }
@@ -51,8 +67,12 @@ pub fn write_bytes(bytes: &[u8]) -> io::Result<()> {
     }
 }
 
-/// Writes what a program printed to stdout.
+/// Writes what a program printed to stdout, or to stderr like [`print`].
 pub fn print_bytes(bytes: &[u8]) {
+    if is_for_data() {
+        let mut out = io::stderr().lock();
+        return keep(Stream::Err, out.write_all(bytes).and_then(|()| out.flush()));
+    }
     keep(Stream::Out, write_bytes(bytes));
 }
 

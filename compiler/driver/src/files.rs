@@ -155,6 +155,10 @@ pub fn read_text(session: &mut Session, path: &Path) -> Result<String, Stop> {
 /// folder that does not exist, under a name that no file can have, or where something lies that the
 /// command reads or writes besides.
 pub fn check_output(session: &mut Session, path: &Path) -> Result<(), Stop> {
+    if is_stdout(path) {
+        // Nothing else may stand between the data that is written there.
+        console::keep_for_data();
+    }
     check_folder(session, path)?;
     let name = path.display().to_string();
     match std::fs::metadata(path) {
@@ -176,6 +180,15 @@ pub fn check_folder(session: &mut Session, path: &Path) -> Result<(), Stop> {
     Err(session.cannot_write(&path.display().to_string(), "there is no such folder"))
 }
 
+/// Whether a path stands for a stream of this process, which is not to be replaced by a file.
+fn is_one_of(path: &Path, names: [&str; 3]) -> bool {
+    names.iter().any(|name| path == Path::new(name))
+}
+
+fn is_stdout(path: &Path) -> bool {
+    is_standard(path) || is_one_of(path, ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"])
+}
+
 /// Writes a file as a whole: what is half written has no name. `-` is stdout.
 pub fn write(session: &mut Session, path: &Path, bytes: &[u8]) -> Result<(), Stop> {
     write_parts(session, path, &[bytes])
@@ -186,13 +199,11 @@ pub fn write_parts(session: &mut Session, path: &Path, parts: &[&[u8]]) -> Resul
     let each = |write: &mut dyn FnMut(&[u8]) -> io::Result<()>| {
         parts.iter().try_for_each(|part| write(part))
     };
-    // What stands for a stream of this process is not to be replaced by a file.
-    let stream = |names: [&str; 3]| names.iter().any(|name| path == Path::new(name));
-    if is_standard(path) || stream(["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"]) {
+    if is_stdout(path) {
         let written = each(&mut console::write_bytes);
         return written.map_err(|error| unwritten(session, "standard output", &error));
     }
-    if stream(["/dev/stderr", "/dev/fd/2", "/proc/self/fd/2"]) {
+    if is_one_of(path, ["/dev/stderr", "/dev/fd/2", "/proc/self/fd/2"]) {
         let written = each(&mut |part| io::stderr().lock().write_all(part));
         return written.map_err(|error| unwritten(session, "standard error", &error));
     }
