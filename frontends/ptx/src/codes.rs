@@ -65,7 +65,8 @@ nbcc_base::codes! {
     ".target sm_80\n";
 
     VERSION = "E2013", "version of PTX that is not supported",
-    "Versions 3.0 (CUDA 4.2) to 8.8 (CUDA 12.9) are supported.",
+    "Versions 3.0 (CUDA 4.2) to 8.8 (CUDA 12.9) are supported, and what files of 9.0 and later have \
+     of these.",
     ".version 2.3\n.target sm_20\n";
 
     TARGET = "E2014", "target that is not supported",
@@ -85,6 +86,11 @@ nbcc_base::codes! {
     "The directive or type came with a later version of PTX, or with a later architecture, than the \
      file names at its start.",
     ".version 3.0\n.target sm_30\n.address_size 64\n.func f() {\nret;\n}\n.func g();\n.alias g, f;\n";
+
+    NEWER = "W2018", "version of PTX that is newer",
+    "Files of CUDA 13 are read like those of version 8.8, of which most of them use nothing newer. An \
+     instruction that came later is an error of its own.",
+    ".version 9.0\n.target sm_80\n.address_size 64\n.entry k() {\nret;\n}\n";
 
     UNKNOWN_NAME = "E2020", "name that is not declared",
     "Registers and variables are declared before they are used, in the same block or one around it; a \

@@ -43,7 +43,7 @@ const NEWEST: Version = Version { major: 8, minor: 8 };
 const LAST_MINOR: [u32; 6] = [2, 3, 1, 5, 8, 8];
 
 /// What may stand behind `sm_`, from 30 on, with the version of PTX that each came with.
-const ARCHITECTURES: [(&str, Version); 35] = [
+const ARCHITECTURES: [(&str, Version); 39] = [
     ("30", Version { major: 3, minor: 0 }),
     ("32", Version { major: 4, minor: 0 }),
     ("35", Version { major: 3, minor: 1 }),
@@ -79,6 +79,10 @@ const ARCHITECTURES: [(&str, Version); 35] = [
     ("121", Version { major: 8, minor: 8 }),
     ("121a", Version { major: 8, minor: 8 }),
     ("121f", Version { major: 8, minor: 8 }),
+    ("88", Version { major: 9, minor: 0 }),
+    ("110", Version { major: 9, minor: 0 }),
+    ("110a", Version { major: 9, minor: 0 }),
+    ("110f", Version { major: 9, minor: 0 }),
 ];
 
 impl Parser<'_, '_> {
@@ -141,6 +145,21 @@ impl Parser<'_, '_> {
         };
         match parsed {
             Some(version) if known(&version) => self.ast.version = version,
+            // What comes with a new version is for new machines, mostly.
+            Some(version) if version > NEWEST && version.major < 10 => {
+                self.ast.version = version;
+                self.diagnostics.push(
+                    Diagnostic::warning(
+                        &codes::NEWER,
+                        format!(
+                            "PTX version {text} is newer than {}.{}",
+                            NEWEST.major, NEWEST.minor
+                        ),
+                    )
+                    .at(span, "instructions that came since then are not known")
+                    .help("leave it so where there are none of them"),
+                );
+            }
             Some(version) if version.major < 3 => self.error(
                 Diagnostic::error(&codes::VERSION, format!("PTX version {text} is not supported"))
                     .at(span, "older than 3.0")

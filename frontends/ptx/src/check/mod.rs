@@ -129,7 +129,7 @@ impl<'a> Checker<'a, '_> {
         let first =
             if atomic && scoped { (row.ptx.max(50), row.sm.max(60)) } else { (row.ptx, row.sm) };
         let (ptx, sm) = later.fold(first, |(ptx, sm), &(_, p, s)| (ptx.max(p), sm.max(s)));
-        if version.major * 10 + version.minor < ptx {
+        if version.major > 0 && version.major * 10 + version.minor < ptx {
             let needed = format!("{}.{}", ptx / 10, ptx % 10);
             return self.fail(
                 Diagnostic::error(&codes::VERSION, format!("`{text}` needs PTX {needed}"))

@@ -222,7 +222,11 @@ impl Resolver<'_, '_> {
             }
         }
         if ty.scalar == ScalarType::B128 && register {
-            self.feature("`.b128` in registers", span, (8, 3), 70);
+            return self.fail(
+                Diagnostic::error(&codes::UNSUPPORTED, "`.b128` in registers is not supported")
+                    .at(span, "registers have up to 64 bits")
+                    .help("use two `.b64` registers: they are loaded and stored as `.v2.b64`"),
+            );
         }
         if declaration.managed {
             self.feature("`.attribute(.managed)`", declaration.span, (4, 0), 30);
