@@ -61,7 +61,10 @@ pub(crate) const FUNC_METHODS: [&str; 6] =
     ["args", "dim", "dimensions", "num_update_definitions", "output_type", "type"];
 
 /// Directives of Halide that this language does not have, and what is written instead.
-pub(crate) const HALIDE_ONLY: [(&str, &str); 11] = [
+pub(crate) const HALIDE_ONLY: [(&str, &str); 18] = [
+    ("apply_autoscheduler", "leave it out: a pipeline without a schedule gets one by itself"),
+    ("compile_to_file", "leave it out: `nbcc FILE` writes a binary"),
+    ("compile_to_lowered_stmt", "leave it out: `nbcc FILE --emit stages` prints the stages"),
     ("define_extern", "define the Func by an expression: `f(x, y) = ...;`"),
     ("gpu", GPU),
     ("gpu_blocks", GPU),
@@ -70,6 +73,10 @@ pub(crate) const HALIDE_ONLY: [(&str, &str); 11] = [
     ("gpu_single_thread", GPU),
     ("gpu_threads", GPU),
     ("gpu_tile", GPU),
+    ("infer_input_bounds", "leave it out: regions that stages need are found out"),
+    ("output_buffer", "write `bound` of the Func for extents; the rest can be left out"),
+    ("output_buffers", "write `bound` of the Func for extents; the rest can be left out"),
+    ("store_with", "leave it out: each Func has memory of its own"),
     ("realize", "leave it out: `nbcc run` computes the output, of the extent that `--size` gives"),
     ("rename", "the second and later arguments of `split` and `tile` name loops"),
     ("compile_jit", "leave it out: `nbcc run` compiles and runs the file"),

@@ -83,6 +83,7 @@ pub(crate) enum Token {
     #[token("float", |_| TypeWord::C)]
     #[token("double", |_| TypeWord::C)]
     #[token("float16_t", |_| TypeWord::C)]
+    #[token("bfloat16_t", |_| TypeWord::C)]
     #[token("bool", |_| TypeWord::C)]
     #[token("char", |_| TypeWord::C)]
     #[token("size_t", |_| TypeWord::C)]

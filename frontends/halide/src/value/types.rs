@@ -24,7 +24,7 @@ pub(crate) fn c_type(text: &str) -> CType {
     match words.as_slice() {
         ["float"] => CType::Element(ElementType::F32),
         ["double"] => CType::Double,
-        ["float16_t"] => CType::Refused("16-bit floats"),
+        ["float16_t" | "bfloat16_t"] => CType::Refused("16-bit floats"),
         ["bool"] => CType::Element(ElementType::Bool),
         ["uint8_t"] | ["unsigned", "char"] => CType::Element(ElementType::U8),
         ["uint16_t"] | ["unsigned", "short"] => CType::Element(ElementType::U16),

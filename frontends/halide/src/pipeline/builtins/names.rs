@@ -94,7 +94,7 @@ const OF_GENERATORS: [&str; 15] = [
 ];
 
 /// Functions of Halide that this language does not have, and what is written instead.
-pub(crate) const HALIDE_ONLY: [(&str, &str); 35] = [
+pub(crate) const HALIDE_ONLY: [(&str, &str); 44] = [
     ("acosh", "write `log(x + sqrt(x * x - 1.0f))`"),
     ("asinh", "write `log(x + sqrt(x * x + 1.0f))`"),
     ("atanh", "write `0.5f * log((1.0f + x) / (1.0f - x))`"),
@@ -132,10 +132,20 @@ pub(crate) const HALIDE_ONLY: [(&str, &str); 35] = [
     ("widening_add", "widen one side: `cast<uint16_t>(a) + b`"),
     ("widening_mul", "widen one side: `cast<uint16_t>(a) * b`"),
     ("widening_sub", "widen one side: `cast<int16_t>(a) - b`"),
+    ("LoopLevel", "name Func and loop: `f.compute_at(out, y)`"),
+    ("apply_autoscheduler", SCHEDULE),
+    ("auto_schedule", SCHEDULE),
+    ("fast_atan", "write `atan(x)`"),
+    ("fast_atan2", "write `atan2(y, x)`"),
+    ("fast_tanh", "write `tanh(x)`"),
+    ("inline_reduction", "write an update over an RDom"),
+    ("slice", "choose the coordinates of a call"),
+    ("unsafe_promise_clamped", "write `clamp(e, low, high)`"),
     ("dynamic_cast", "write `cast<float>(...)`, or leave it out"),
 ];
 
 const PRINT: &str = "leave it out: make an output of the value to look at it";
+const SCHEDULE: &str = "leave it out: a pipeline without a schedule gets one by itself";
 const BITS: &str = "count in a loop: `for (int i = 0; i < 8; i++) n += (x >> i) & 1;`";
 const RANDOM: &str = "read random numbers from an input, or hash the coordinates";
 
