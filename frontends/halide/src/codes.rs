@@ -68,13 +68,13 @@ nbcc_base::codes! {
 
     UNKNOWN_NAME = "E0120", "name that is not declared",
     "A name must be declared before it is used. Only arguments of definitions and directives may be \
-     new: they are Vars. And a file that declares no input may leave one image undeclared (W0300).",
+     new: they are Vars. And a file that declares no input may leave its images undeclared (W0300).",
     "Func out(x, y) = in(x, y) * gain;\n";
 
     UNKNOWN_FUNCTION = "E0121", "function that is not defined",
     "What is called must be a Func, an input, a function of the file or one of the language. A file \
-     that declares an input must declare all of them; one that declares none may leave one image \
-     undeclared (W0300), where no other name is unknown.",
+     that declares an input must declare all of them; one that declares none may leave its images \
+     undeclared (W0300), up to 16.",
     "ImageParam in(Float(32), 2);\nFunc out(x, y) = inn(x, y);\n";
 
     REDECLARED = "E0122", "name that is declared twice",

@@ -24,7 +24,7 @@ const MAX_EXPRS: usize = crate::elab::MAX_NODES;
 impl Elab<'_> {
     /// The stage graph. Called only when no error was reported.
     pub(crate) fn finish(&mut self, name: String) -> Result<Pipeline> {
-        self.tell_implicit_input();
+        self.tell_implicit_inputs();
         let calls = self.calls()?;
         let outputs = self.outputs(&calls)?;
         let mut needed: BTreeSet<FuncId> = BTreeSet::new();

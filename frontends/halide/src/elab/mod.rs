@@ -124,8 +124,8 @@ pub(crate) struct Elab<'a> {
     /// The arrays of outputs.
     pub(crate) output_arrays: HashMap<ArrayId, OutputArray>,
     pub(crate) functions: HashMap<Symbol, StmtId>,
-    /// The input that is not declared, and its first use.
-    pub(crate) implicit_input: Option<(nbcc_stages::Input, Span)>,
+    /// The inputs that are not declared, and their first uses.
+    pub(crate) implicit_inputs: Vec<(Symbol, nbcc_stages::Input, Span)>,
     /// Where inputs and parameters were declared, by name.
     pub(crate) io_names: HashMap<String, Span>,
     /// The Func that stands for an input image where one is needed.
@@ -190,7 +190,7 @@ impl<'a> Elab<'a> {
             array_types: Vec::new(),
             output_arrays: HashMap::new(),
             functions: HashMap::new(),
-            implicit_input: None,
+            implicit_inputs: Vec::new(),
             io_names: HashMap::new(),
             input_funcs: HashMap::new(),
             func_names: HashMap::new(),

@@ -80,10 +80,10 @@ impl Elab<'_> {
         args: &[Spanned],
         span: Span,
     ) -> Result<Option<nbcc_stages::Input>> {
-        if self.facts.image != Some(name) || !args.iter().all(is_coordinate) {
+        if !self.facts.images.contains(&name) || !args.iter().all(is_coordinate) {
             return Ok(None);
         }
-        if let Some((input, _)) = self.implicit_input {
+        if let Some(&(_, input, _)) = self.implicit_inputs.iter().find(|(of, ..)| *of == name) {
             return Ok(Some(input));
         }
         let Some(&(dims, call)) = self.facts.calls.get(&name) else { return Ok(None) };
@@ -110,26 +110,27 @@ impl Elab<'_> {
             fixed: vec![None; dims],
             span,
         });
-        self.implicit_input = Some((input, span));
+        self.implicit_inputs.push((name, input, span));
         Ok(Some(input))
     }
 
-    /// Warns of the input that is not declared.
-    pub(crate) fn tell_implicit_input(&mut self) {
-        let Some((input, span)) = self.implicit_input else { return };
-        let data = &self.hir.inputs[input];
-        let (name, dims) = (data.name.clone(), data.dims as usize);
-        self.report(
-            Diagnostic::warning(
-                &codes::IMPLICIT_INPUT,
-                format!(
-                    "`{name}` is not declared: it is an input image of float with {}",
-                    count(dims, "dimension")
-                ),
-            )
-            .at(span, "an input, read with its edges repeated")
-            .help(declare_input(&name, dims)),
-        );
+    /// Warns of the inputs that are not declared.
+    pub(crate) fn tell_implicit_inputs(&mut self) {
+        for (_, input, span) in std::mem::take(&mut self.implicit_inputs) {
+            let data = &self.hir.inputs[input];
+            let (name, dims) = (data.name.clone(), data.dims as usize);
+            self.report(
+                Diagnostic::warning(
+                    &codes::IMPLICIT_INPUT,
+                    format!(
+                        "`{name}` is not declared: it is an input image of float with {}",
+                        count(dims, "dimension")
+                    ),
+                )
+                .at(span, "an input, read with its edges repeated")
+                .help(declare_input(&name, dims)),
+            );
+        }
     }
 }
 

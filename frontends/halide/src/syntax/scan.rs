@@ -12,6 +12,9 @@ use crate::syntax::ast::{
     Ast, DeclKind, ExprId, ExprKind, Init, Names, StmtKind, Symbol, TypeWord,
 };
 
+/// Images that a file may leave undeclared: where more names are unknown, it is none of them.
+const MOST_IMAGES: usize = 16;
+
 /// Facts about a file.
 #[derive(Default)]
 pub(crate) struct Facts {
@@ -19,8 +22,8 @@ pub(crate) struct Facts {
     pub(crate) has_input: bool,
     /// Every name that is declared anywhere.
     pub(crate) declared: HashSet<Symbol>,
-    /// The name that is an input image without being declared.
-    pub(crate) image: Option<Symbol>,
+    /// The names that are input images without being declared.
+    pub(crate) images: Vec<Symbol>,
     /// Names that stand alone as an argument of a definition or a directive.
     pub(crate) vars: HashSet<Symbol>,
     /// For each name called: the number of arguments of its first call without `_`.
@@ -122,15 +125,15 @@ pub(crate) fn scan(
             || crate::pipeline::builtins::names::provides(spelling.text(*name))
     };
     called.retain(|name| !known(name));
-    called.dedup();
-    if let [first, rest @ ..] = called.as_slice()
-        && !facts.has_input
-        && rest.iter().all(|name| name == first)
-        && !orders.contains(first)
-        && facts.calls.contains_key(first)
-        && !is_slip(spelling.text(*first), funcs.iter().map(|&f| spelling.text(f)))
-    {
-        facts.image = Some(*first);
+    let mut seen = HashSet::new();
+    called.retain(|name| seen.insert(*name));
+    if !facts.has_input && called.len() <= MOST_IMAGES {
+        let is_image = |name: &Symbol| {
+            !orders.contains(name)
+                && facts.calls.contains_key(name)
+                && !is_slip(spelling.text(*name), funcs.iter().map(|&f| spelling.text(f)))
+        };
+        facts.images = called.into_iter().filter(is_image).collect();
     }
     facts
 }
