@@ -592,3 +592,18 @@ def atomics(c):
     c.expect("signed_longs", np.array([int(x.min()) * 1000000007, int(x.max()) * 1000000007]))
     c.expect("floats", np.array([(x & 15).sum(), n * 0.5], np.float32))
     c.expect("doubles", np.array([x.sum() * 0.25]))
+
+
+@case("async_copy")
+def async_copy(c):
+    rows = 5
+    x = c.bits(rows * 32 * 4).view(np.uint8)
+    c.launch("async_copy", 1, 32, c.input("in", x), c.zeros("out", x.size, np.uint8), c.zeros("parts", 32 * 32, np.uint8),
+             i32(rows))
+    whole = x.reshape(rows, 32, 16)
+    c.expect("out", whole[:, ::-1])
+    parts = np.zeros((32, 32), np.uint8)
+    for t in range(32):
+        parts[t, :t % 17] = whole[0, t, :t % 17]
+        parts[t, 16:24] = 0 if t < 9 else whole[0, t, :8]
+    c.expect("parts", parts)

@@ -171,6 +171,7 @@ impl Builder<'_> {
         match matched.pattern.row.meaning {
             Ret | Exit | Trap | Brkpt | Brx => Effect::Leave,
             Load | Store if is_shared => Effect::Shared,
+            CpAsync => Effect::Shared,
             Atom | AtomCas | Red => Effect::Atomic,
             Barrier | BarrierRed | Fence | Shfl | ShflLegacy | Vote | VoteLegacy | Ballot
             | BallotLegacy | Match | Activemask | Redux | WarpBarrier => Effect::Synchronisation,

@@ -43,8 +43,8 @@ nbcc_base::codes! {
 
     UNSUPPORTED = "E2054", "instruction that is not supported yet",
     "The instruction exists in PTX, but nbcc does not compile it yet: textures and surfaces, matrix \
-     instructions, asynchronous copies, clusters, 8-bit floats, 128-bit operands and the like.",
-    "\tcp.async.wait_all;\n";
+     instructions, bulk copies, clusters, 8-bit floats, 128-bit operands and the like.",
+    "\tcp.async.mbarrier.arrive.shared.b64 [%rd1];\n";
 
     VERSION = "E2055", "instruction of a later PTX version",
     "The instruction, or this form of it, came into PTX after the version that the file states with \

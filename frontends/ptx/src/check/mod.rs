@@ -19,7 +19,7 @@ use crate::resolved::{
     Body, BodyItem, FormId, FunctionId, Guard, Instruction, RegId, Register, Resolved, ScalarType,
 };
 
-pub use operand::{accessed_space, assign, results, special_register, vector_length};
+pub use operand::{accessed_space, assign, copied, results, special_register, vector_length};
 pub use types::{Class, bits, class, is_signed};
 
 /// What the forms of a module are; none where a form does not exist.

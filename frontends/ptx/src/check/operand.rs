@@ -26,6 +26,12 @@ pub fn assign(
     }))
 }
 
+/// The operand of `cp.async` that says how much of the source is read.
+pub fn copied<'i>(inst: &'i Instruction, matched: &Matched) -> Option<&'i Operand> {
+    let hints = usize::from(matched.modifiers.has(Modifier::L2CacheHint));
+    inst.operands.get(3).filter(|_| inst.operands.len() - hints > 3)
+}
+
 /// The operands of an instruction that are results, by number.
 pub fn results(inst: &Instruction, matched: &Matched) -> Vec<usize> {
     if matched.pattern.row.meaning == Meaning::Mov {
@@ -68,7 +74,32 @@ impl Checker<'_, '_> {
         for (operand, pattern) in inst.operands.iter().zip(assigned) {
             self.operand(inst, matched, operand, pattern)?;
         }
-        Some(())
+        match matched.pattern.row.meaning {
+            Meaning::CpAsync => self.async_copy(inst, matched),
+            _ => Some(()),
+        }
+    }
+
+    /// The sizes of `cp.async`, or the predicate that stands for that of the source.
+    fn async_copy(&mut self, inst: &Instruction, matched: &Matched) -> Option<()> {
+        let sizes: &[u64] = if matched.modifiers.has(Modifier::Cg) { &[16] } else { &[4, 8, 16] };
+        let is_one = matches!(&inst.operands[2].kind,
+            OperandKind::Constant(Constant::Int { bits, .. }) if sizes.contains(bits));
+        if !is_one {
+            let list: Vec<String> = sizes.iter().map(u64::to_string).collect();
+            return self.kind(inst, inst.operands[2].span, &list.join(" or "));
+        }
+        let Some(limit) = copied(inst, matched) else { return Some(()) };
+        let is_predicate = match &limit.kind {
+            OperandKind::Not(_) => true,
+            OperandKind::Register(reg) => self.register(*reg).ty == ScalarType::Pred,
+            _ => false,
+        };
+        if is_predicate {
+            return self.predicate(inst, limit);
+        }
+        let pattern = &matched.pattern.operands[3];
+        self.value(inst, limit, ScalarType::U32, pattern)
     }
 
     fn operand(
@@ -514,7 +545,12 @@ impl Checker<'_, '_> {
         let OperandKind::Address(base, _) = &operand.kind else {
             return self.kind(inst, operand.span, "an address in brackets");
         };
-        let space = accessed_space(matched);
+        let space = match matched.pattern.row.meaning {
+            Meaning::CpAsync if std::ptr::eq(operand, &inst.operands[0]) => {
+                Some(StateSpace::Shared)
+            }
+            _ => accessed_space(matched),
+        };
         match *base {
             AddressBase::Register(reg) => {
                 let register = self.register(reg);

@@ -39,6 +39,7 @@ pub enum Meaning {
     Clz,
     Cnot,
     Copysign,
+    CpAsync,
     CvtFloat,
     CvtFloatToInt,
     CvtInt,

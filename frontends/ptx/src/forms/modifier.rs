@@ -24,7 +24,7 @@ modifiers! {
     Aligned = "aligned", All = "all", And = "and", Any = "any", Approx = "approx",
     Arrive = "arrive", Async = "async", B4e = "b4e", Ballot = "ballot", Bfly = "bfly",
     Bulk = "bulk", Ca = "ca", Cas = "cas", Cc = "cc", Cg = "cg", Clamp = "clamp",
-    Cluster = "cluster", Const = "const", Cs = "cs", Cta = "cta", Cv = "cv", Dec = "dec",
+    Cluster = "cluster", CommitGroup = "commit_group", Const = "const", Cs = "cs", Cta = "cta", Cv = "cv", Dec = "dec",
     Down = "down", E2m1x2 = "e2m1x2", E2m1x4 = "e2m1x4", E2m3x2 = "e2m3x2", E3m2x2 = "e3m2x2",
     E4m3x2 = "e4m3x2", E4m3x4 = "e4m3x4", E5m2x2 = "e5m2x2", E5m2x4 = "e5m2x4", Ecl = "ecl",
     Ecr = "ecr", Eq = "eq", Equ = "equ", Exch = "exch", F4e = "f4e", Finite = "finite",
@@ -43,7 +43,7 @@ modifiers! {
     NotANumber = "notanumber", Num = "num", Number = "number", Oob = "oob", Or = "or",
     Pack = "pack", Param = "param", ParamEntry = "param::entry", ParamFunc = "param::func",
     Po = "po", Popc = "popc", Proxy = "proxy", R = "r", Rc16 = "rc16", Rc8 = "rc8",
-    Red = "red", Relaxed = "relaxed", Release = "release", Relu = "relu", Rm = "rm",
+    Red = "red", Reduce = "reduce", Relaxed = "relaxed", Release = "release", Relu = "relu", Rm = "rm",
     Rmi = "rmi", Rn = "rn", Rna = "rna", Rni = "rni", Rp = "rp", Rpi = "rpi", Rs = "rs",
     Rz = "rz", Rzi = "rzi", S16x2 = "s16x2", S2 = "s2", S4 = "s4", Sat = "sat",
     Satfinite = "satfinite", Sc = "sc", Scaled = "scaled::n2::ue8m0", Shared = "shared",
@@ -51,7 +51,8 @@ modifiers! {
     Shr15 = "shr15", Shr7 = "shr7", Subnormal = "subnormal", Sync = "sync", Sys = "sys",
     Tensormap = "tensormap", Tf32 = "tf32", To = "to", U16x2 = "u16x2", U2 = "u2", U4 = "u4",
     Ue8m0x2 = "ue8m0x2", Uni = "uni", Up = "up", V2 = "v2", V4 = "v4", V8 = "v8",
-    Volatile = "volatile", Wait = "wait", Warp = "warp", Wb = "wb", Weak = "weak", Wide = "wide",
+    Volatile = "volatile", Wait = "wait", WaitAll = "wait_all",
+    WaitGroup = "wait_group", Warp = "warp", Wb = "wb", Weak = "weak", Wide = "wide",
     Wrap = "wrap", Wt = "wt", Xor = "xor", Xorsign = "xorsign",
 }
 

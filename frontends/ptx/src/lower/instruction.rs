@@ -23,8 +23,8 @@ fn guarding(meaning: Meaning) -> Guarding {
     use Meaning::*;
     match meaning {
         Load | Store | Atom | AtomCas | Red => Guarding::Memory,
-        Activemask | Ballot | BallotLegacy | Barrier | BarrierRed | Brkpt | Fence | Match
-        | Nanosleep | Redux | Shfl | ShflLegacy | Vote | VoteLegacy | WarpBarrier => {
+        Activemask | Ballot | BallotLegacy | Barrier | BarrierRed | Brkpt | CpAsync | Fence
+        | Match | Nanosleep | Redux | Shfl | ShflLegacy | Vote | VoteLegacy | WarpBarrier => {
             Guarding::Branch
         }
         Nothing | Prefetch => Guarding::None,
@@ -105,6 +105,7 @@ impl Lowerer<'_> {
             Isspacep => self.isspacep(inst, matched),
             Load => self.load(inst, matched, guard),
             Store => self.store(inst, matched, guard),
+            CpAsync => self.async_copy(inst, matched),
             Atom | AtomCas | Red => self.atomic(inst, matched, guard),
             Shfl | ShflLegacy => self.shfl(inst, matched),
             Vote | VoteLegacy | Ballot | BallotLegacy => self.vote(inst, matched),

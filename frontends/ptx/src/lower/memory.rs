@@ -1,11 +1,13 @@
 //! Moves, loads, stores, atomic operations, addresses.
 
-use nbcc_ir::{Access, AtomOp, Atomic, BinaryOp, Op, Ordering, SimtOp, Space, Type, Value};
+use nbcc_ir::{
+    Access, AtomOp, Atomic, BinaryOp, IntCond, Op, Ordering, SimtOp, Space, Type, Value,
+};
 
 use super::context::{Home, Lowerer, Var};
 use super::types::{integer_of, num_type, register_type, same_size_integer};
 use crate::ast::{ScalarType, StateSpace};
-use crate::check::{accessed_space, bits, is_signed, vector_length};
+use crate::check::{accessed_space, bits, copied, is_signed, vector_length};
 use crate::forms::{Matched, Meaning, Modifier};
 use crate::resolved::{AddressBase, Instruction, Operand, OperandKind};
 
@@ -300,6 +302,65 @@ impl Lowerer<'_> {
         let access = Access { ty: stored, space, offset, ordering, guarded: guard.is_some() };
         let args = [base, value].into_iter().chain(guard).collect();
         self.effect(SimtOp::Store(access), args);
+    }
+
+    /// `cp.async`. It may be complete as soon as it begins: so groups need no waiting.
+    pub(super) fn async_copy(&mut self, inst: &Instruction, matched: &Matched) {
+        let size = self.read(&inst.operands[2], ScalarType::U32);
+        let size = self.func.splat_constant(size).unwrap_or(16);
+        let place = |this: &mut Self, operand, space| match this.place(operand, Some(space)) {
+            Place::Memory(space, base, offset) => (space, base, offset),
+            Place::Scalar(_) => panic!("a parameter in `.global` or `.shared`"),
+        };
+        let to = place(self, &inst.operands[0], StateSpace::Shared);
+        let from = place(self, &inst.operands[1], StateSpace::Global);
+        let words = Type::I32.with_lanes((size / 4) as u8);
+        let Some(limit) = copied(inst, matched) else {
+            return self.copied_at(to, from, words, 0);
+        };
+        let is_predicate = match &limit.kind {
+            OperandKind::Not(_) => true,
+            _ => self.variable_of(limit).is_some_and(|v| self.types[v as usize] == Type::I1),
+        };
+        if is_predicate {
+            let is_ignored = self.read_predicate(limit);
+            let is_read = self.not(is_ignored);
+            self.conditional(is_read, |this| this.copied_at(to, from, words, 0));
+            return self.conditional(is_ignored, |this| this.cleared(to, words));
+        }
+        let limit = self.read(limit, ScalarType::U32);
+        let all = self.constant(Type::I32, size);
+        let is_whole = self.icmp(IntCond::Uge, limit, all);
+        let is_part = self.not(is_whole);
+        self.conditional(is_whole, |this| this.copied_at(to, from, words, 0));
+        self.conditional(is_part, |this| {
+            this.cleared(to, words);
+            for byte in 0..size {
+                let number = this.constant(Type::I32, byte);
+                let is_read = this.icmp(IntCond::Ugt, limit, number);
+                this.conditional(is_read, |this| {
+                    this.copied_at(to, from, Type::I8, byte as i64);
+                });
+            }
+        });
+    }
+
+    fn copied_at(
+        &mut self,
+        to: (Space, Value, i64),
+        from: (Space, Value, i64),
+        ty: Type,
+        offset: i64,
+    ) {
+        let load = Op::LoadRaw(ty, from.0, from.1, from.2.wrapping_add(offset));
+        let value = self.value(load, ty);
+        self.push(Op::StoreRaw(to.0, to.1, to.2.wrapping_add(offset), value), &[]);
+    }
+
+    fn cleared(&mut self, to: (Space, Value, i64), ty: Type) {
+        let zero = self.constant(Type::I32, 0);
+        let zeros = self.vector_of(&vec![zero; usize::from(ty.lanes)], ty);
+        self.push(Op::StoreRaw(to.0, to.1, to.2, zeros), &[]);
     }
 
     /// `atom`, `red`.
