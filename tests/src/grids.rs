@@ -172,5 +172,6 @@ pub fn simulate(
             | RunError::Fault(why),
         ) => Err(why),
         Some(RunError::Trap(trap, _)) => Err(format!("{trap:?}")),
+        Some(RunError::Symbol(name, size)) => Err(format!("`{name}`, of {size:?} bytes")),
     }
 }

@@ -65,6 +65,7 @@ fn load_and_run(binary: &[u8]) -> Result<(), String> {
             | RunError::Fault(why),
         ) => Err(why),
         Err(RunError::Trap(trap, _)) => Err(format!("{trap:?}")),
+        Err(RunError::Symbol(name, _)) => Err(name),
     }
 }
 

@@ -45,6 +45,8 @@ pub enum RunError {
     Binary(LoadError),
     /// The binary does not fit the data or the simulator.
     Refused(String),
+    /// A module variable that is to begin with something, and its bytes, if there is one at all.
+    Symbol(String, Option<u64>),
     /// The limit on cycles was reached.
     OutOfCycles(String),
     /// The host has no memory for what it takes.

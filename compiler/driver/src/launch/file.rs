@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use nbcc_base::SourceId;
+use nbcc_base::{SourceId, Span};
 use nbcc_isa::ScalarType;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -52,6 +52,8 @@ pub struct SymbolData {
     pub name: String,
     /// What it begins with.
     pub bytes: Vec<u8>,
+    /// Where a file gives it.
+    pub at: Option<Span>,
 }
 
 /// Memory on the device.
@@ -233,7 +235,8 @@ impl Reader<'_> {
             let help = "leave one of the two out";
             return Err(self.document.fault(value.span(), message, "again", help));
         }
-        self.plan.symbols.push(SymbolData { name, bytes });
+        let at = Some(Span::new(self.document.source, value.span().start, value.span().end));
+        self.plan.symbols.push(SymbolData { name, bytes, at });
         Ok(())
     }
 

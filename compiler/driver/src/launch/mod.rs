@@ -56,17 +56,27 @@ pub fn kernels_of(module: &Module) -> Vec<KernelSpec> {
         .collect()
 }
 
-/// A `[[symbol]]` that the program has not.
-pub fn no_symbol(session: &mut Session, name: &str) -> Stop {
-    let message = format!("the launch file sets `{name}`, and the program has no such variable");
-    let help = "name a module variable as the program declares it, or leave the [[symbol]] out";
-    session.fail(Diagnostic::error(&codes::WRONG_LAUNCH, message).help(help))
+/// A `[[symbol]]` that the program has not, or one with more bytes than the variable.
+pub fn wrong_symbol(session: &mut Session, symbol: &SymbolData, size: Option<u64>) -> Stop {
+    let error = symbol_error(&symbol.name, size);
+    session.fail(match (symbol.at, size) {
+        (Some(at), Some(_)) => error.at(at, format!("has {} bytes", symbol.bytes.len())),
+        (Some(at), None) => error.at(at, "not known"),
+        (None, _) => error,
+    })
 }
 
-/// A `[[symbol]]` with more bytes than the variable.
-pub fn long_symbol(session: &mut Session, symbol: &SymbolData, size: usize) -> Stop {
-    let (name, given) = (&symbol.name, symbol.bytes.len());
-    let message = format!("the file for `{name}` has {given} bytes, the variable {size}");
-    let help = format!("give a file of up to {size} bytes");
-    session.fail(Diagnostic::error(&codes::WRONG_LAUNCH, message).help(help))
+/// The same, of a variable of that name.
+pub fn symbol_error(name: &str, size: Option<u64>) -> Diagnostic {
+    let (message, help) = match size {
+        Some(size) => (
+            format!("more is given for `{name}` than the {size} bytes of the variable"),
+            format!("give a file of up to {size} bytes"),
+        ),
+        None => (
+            format!("the launch file sets `{name}`, and the program has no such variable"),
+            "name a module variable as the program declares it, or leave the [[symbol]] out".into(),
+        ),
+    };
+    Diagnostic::error(&codes::WRONG_LAUNCH, message).help(help)
 }

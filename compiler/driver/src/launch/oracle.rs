@@ -31,12 +31,13 @@ pub fn launch(
     for symbol in &plan.symbols {
         let object = module.objects.iter().find(|(_, object)| object.name == symbol.name);
         let Some((object, _)) = object else {
-            return Err(super::no_symbol(session, &symbol.name));
+            return Err(super::wrong_symbol(session, symbol, None));
         };
         let address = memory.object(object);
         let bytes = memory.bytes_mut(address);
         if bytes.len() < symbol.bytes.len() {
-            return Err(super::long_symbol(session, symbol, bytes.len()));
+            let size = bytes.len() as u64;
+            return Err(super::wrong_symbol(session, symbol, Some(size)));
         }
         bytes[..symbol.bytes.len()].copy_from_slice(&symbol.bytes);
     }

@@ -65,11 +65,10 @@ fn run(
     device.session.trace_events = request.options.trace.then_some(TRACE_EVENTS);
     let module = device.load(program).map_err(error)?;
     for (name, bytes) in &request.symbols {
-        let (pointer, size) = device.symbol(&module, name).map_err(error)?;
+        let found = device.symbol(&module, name);
+        let (pointer, size) = found.map_err(|_| RunError::Symbol(name.clone(), None))?;
         if bytes.len() as u64 > size {
-            let given = bytes.len();
-            let message = format!("{given} bytes are given for `{name}`, which has {size}");
-            return Err(RunError::Refused(message));
+            return Err(RunError::Symbol(name.clone(), Some(size)));
         }
         device.copy_to(pointer, bytes).map_err(error)?;
     }

@@ -43,7 +43,7 @@ pub fn plan(numbers: &mut Numbers<'_>, program: &Program) -> Result<Plan, Stop> 
     }
     for (name, symbol) in &program.symbols {
         let bytes = elements::of(numbers, name, symbol)?.bytes();
-        plan.symbols.push(SymbolData { name: name.clone(), bytes });
+        plan.symbols.push(SymbolData { name: name.clone(), bytes, at: None });
     }
     for launch in &program.launches {
         let each: Vec<(&String, &Spanned<Value>)> = launch.each.iter().collect();

@@ -11,6 +11,7 @@ use crate::cli::{DataArgs, RunArgs};
 use crate::commands::objdump;
 use crate::compile::Tools;
 use crate::data::arrays;
+use crate::kinds::RunError;
 use crate::kinds::grids::{Contents, GridLaunch, GridRan, GridRequest, GridRunner, KernelSpec};
 use crate::launch::file::{self, Plan};
 use crate::launch::{self, kernels_of, oracle};
@@ -138,6 +139,11 @@ fn simulate(
     });
     if let Some(error) = ran.failure.take() {
         console::print_bytes(&ran.printed);
+        if let RunError::Symbol(name, size) = &error
+            && let Some(symbol) = plan.symbols.iter().find(|symbol| symbol.name == *name)
+        {
+            return Err(launch::wrong_symbol(session, symbol, *size));
+        }
         return Err(failed(session, &args.program, error));
     }
     Ok(ran)

@@ -19,7 +19,7 @@ use crate::kinds::{Measured, RunError, RunOptions};
 use crate::observe::Watcher;
 use crate::registry::{Runner, TargetEntry};
 use crate::session::{Session, Stop};
-use crate::{calls, compile, files, limits, profile, records, report};
+use crate::{calls, compile, files, launch, limits, profile, records, report};
 use nbcc_pipeline::{Artifact, PassOptions, Program, Request};
 
 /// Runs the command.
@@ -123,6 +123,9 @@ pub fn refuse_options(
 pub fn failed(session: &mut Session, program: &Path, error: RunError) -> Stop {
     let (code, message, help) = match error {
         RunError::Binary(error) => return objdump::broken(session, program, error),
+        RunError::Symbol(name, size) => {
+            return session.fail(launch::symbol_error(&name, size));
+        }
         RunError::Trap(trap, place) => return calls::report_trap(session, &trap, place.as_ref()),
         RunError::Refused(message) => {
             (&codes::REFUSED, message, "use less data, or a machine with more memory")
