@@ -8,6 +8,14 @@ use nbcc_stages::{ElementType, Image};
 pub const WHAT_NEXT: &str = "this is a fault of nbcc: report it with the program and its data; \
                              at another level (-O0, -O1) it may go away";
 
+/// The same where all that differs are floats that are close.
+pub const MAY_HAVE_GROWN: &str = "divisions, roots and functions like `exp` may differ in the last \
+                                  place: a difference of close numbers, or a fraction, shows more of \
+                                  that. Without them in the program it is a fault of nbcc";
+
+/// How far apart floats are at most that may have become so.
+const CLOSE: f64 = 1e-3;
+
 /// Whose results are right.
 pub const ORACLE: &str = "the interpreter's";
 
@@ -72,6 +80,12 @@ pub fn compare(output: &Image, reference: &Image) -> Comparison {
 }
 
 impl Comparison {
+    /// What to do about a difference.
+    pub fn what_next(&self) -> &'static str {
+        let are_close = self.worst_ulp > 0 && self.worst_relative <= CLOSE;
+        if are_close { MAY_HAVE_GROWN } else { WHAT_NEXT }
+    }
+
     /// What is to be said of output `name`: a line, or the message of an error.
     pub fn verdict(&self, name: &str) -> Result<String, String> {
         let elements = self.elements;
@@ -175,6 +189,10 @@ mod tests {
         assert_eq!(found.wrong, 2);
         let first = (vec![1, 1], format!("{:?}", f32::MAX), "inf".to_string());
         assert_eq!(found.first_wrong, Some(first));
+        assert_eq!(found.what_next(), WHAT_NEXT);
+        let close = Image::from_f32(&[1, 1], &[1.00002]);
+        let found = compare(&close, &Image::from_f32(&[1, 1], &[1.0]));
+        assert_eq!((found.wrong, found.what_next()), (1, MAY_HAVE_GROWN));
     }
 
     #[test]

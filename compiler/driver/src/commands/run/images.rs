@@ -223,13 +223,14 @@ fn compare(
     for ((spec, output), reference) in
         job.described.outputs.iter().zip(&ran.outputs).zip(references)
     {
-        match check::compare(output, reference).verdict(&spec.name) {
+        let found = check::compare(output, reference);
+        match found.verdict(&spec.name) {
             Ok(line) => {
                 let _ = writeln!(text, "check: {line}");
             }
             Err(message) => {
                 let error = Diagnostic::error(&codes::CHECK_FAILED, message);
-                result = Err(session.fail(error.help(check::WHAT_NEXT)));
+                result = Err(session.fail(error.help(found.what_next())));
             }
         }
     }
