@@ -186,6 +186,11 @@ pub(super) fn window(space: Space) -> Option<u64> {
     }
 }
 
+/// An address in the memory of a block or thread: they have 32 bits, so a sum with an offset wraps.
+fn low(address: u64) -> u64 {
+    address & u64::from(u32::MAX)
+}
+
 fn part(bytes: &[u8], address: u64, count: u64) -> Option<&[u8]> {
     let from = usize::try_from(address).ok()?;
     bytes.get(from..from.checked_add(count as usize)?)
@@ -205,9 +210,9 @@ impl View<'_> {
         View::check(space, address, count)?;
         let found = match space {
             Space::Global | Space::Const | Space::Generic => self.global.slice(address, count),
-            Space::Shared => part(self.shared, address, count),
-            Space::Local => self.local.read(address, count),
-            Space::Param => part(self.params, address, count),
+            Space::Shared => part(self.shared, low(address), count),
+            Space::Local => self.local.read(low(address), count),
+            Space::Param => part(self.params, low(address), count),
         };
         found.ok_or(FaultKind::OutOfBounds { space, address, bytes: count })
     }
@@ -221,12 +226,13 @@ impl View<'_> {
     ) -> Result<&mut [u8], FaultKind> {
         let (space, address) = resolve(space, address);
         View::check(space, address, count)?;
-        let within = |bytes: &[u8]| part(bytes, address, count).is_some();
-        let range = address as usize..(address as usize).saturating_add(count as usize);
+        let within = |bytes: &[u8]| part(bytes, low(address), count).is_some();
+        let from = low(address) as usize;
+        let range = from..from.saturating_add(count as usize);
         let found = match space {
             Space::Global | Space::Generic => self.global.slice_mut(address, count)?,
             Space::Shared if within(self.shared) => Some(&mut self.shared[range]),
-            Space::Local => self.local.write(address, count),
+            Space::Local => self.local.write(low(address), count),
             Space::Param | Space::Const => return Err(FaultKind::ReadOnly { address }),
             Space::Shared => None,
         };

@@ -87,6 +87,11 @@ fn aligned(address: u64, bytes: usize) -> Result<(), AccessError> {
     if address & (bytes as u64 - 1) == 0 { Ok(()) } else { Err(AccessError::Misaligned) }
 }
 
+/// An address in the memory of a block or thread: they have 32 bits, so a sum with an offset wraps.
+fn low(address: u64) -> u64 {
+    address & u64::from(u32::MAX)
+}
+
 fn within(memory: &[u8], address: u64, bytes: usize) -> Result<&[u8], AccessError> {
     let start = usize::try_from(address).map_err(|_| AccessError::OutOfBounds)?;
     let end = start.checked_add(bytes).ok_or(AccessError::OutOfBounds)?;
@@ -129,12 +134,12 @@ impl Spaces<'_> {
             if space == Space::Generic { resolve(address) } else { (space, address) };
         aligned(address, bytes)?;
         match space {
-            Space::Shared => within(self.shared, address, bytes),
+            Space::Shared => within(self.shared, low(address), bytes),
             Space::Local => {
-                let at = self.local_place(lane, address, bytes)?;
+                let at = self.local_place(lane, low(address), bytes)?;
                 self.local.read(at, bytes).ok_or(AccessError::OutOfBounds)
             }
-            Space::Param => within(self.params, address, bytes),
+            Space::Param => within(self.params, low(address), bytes),
             Space::Generic | Space::Global | Space::Const => {
                 self.memory.read(address, bytes, self.near)
             }
@@ -152,9 +157,9 @@ impl Spaces<'_> {
             if space == Space::Generic { resolve(address) } else { (space, address) };
         aligned(address, bytes)?;
         match space {
-            Space::Shared => within_mut(self.shared, address, bytes),
+            Space::Shared => within_mut(self.shared, low(address), bytes),
             Space::Local => {
-                let at = self.local_place(lane, address, bytes)?;
+                let at = self.local_place(lane, low(address), bytes)?;
                 self.local.write(at, bytes).ok_or(AccessError::OutOfBounds)
             }
             Space::Param => Err(AccessError::ReadOnly),
