@@ -36,19 +36,24 @@ def bp(c):
     x = c.floats(inputs + 1, 0, 1)
     weights, moves = c.floats((inputs + 1, columns), -0.5, 0.5), c.floats((inputs + 1, columns), -0.1, 0.1)
     delta = c.floats(columns, -0.2, 0.2)
-    c.launch("layerforward", (1, blocks), (16, 16), c.input("inputs", x), c.input("weights", weights),
+    # The first kernel leaves sums in the weights, which the host brings again for the second.
+    c.launch("layerforward", (1, blocks), (16, 16), c.input("inputs", x), c.input("forward", weights),
              c.zeros("sums", hidden * blocks, F), i32(hidden))
     c.launch("adjust_weights", (1, blocks), (16, 16), c.input("delta", delta), i32(hidden), c.buffer("inputs"),
-             c.buffer("weights"), c.input("moves", moves))
+             c.input("weights", weights), c.input("moves", moves))
+    forward = weights.copy()
     product = (weights[1:, 1:] * x[1:, None]).reshape(blocks, 16, hidden)
-    while product.shape[1] > 1:
-        product = product[:, 0::2] + product[:, 1::2]
+    for step in (2, 4, 8, 16):
+        product[:, ::step] += product[:, step // 2::step]
+    forward[1:, 1:] = product.reshape(inputs, hidden)
+    c.expect("forward", forward)
     c.expect("sums", product[:, 0])
     new = moves.copy()
     new[1:, 1:] = F(0.3) * delta[1:] * x[1:, None] + F(0.3) * moves[1:, 1:]
-    new[0, 1:] = F(0.3) * delta[1:] + F(0.3) * moves[0, 1:]
     changed = weights.copy()
-    changed[:, 1:] += new[:, 1:]
+    changed[:, 1:] += F(0.3) * delta[1:] + F(0.3) * moves[:, 1:]
+    changed[1:, 1:] = weights[1:, 1:] + new[1:, 1:]
+    new[0, 1:] = F(0.3) * delta[1:] + F(0.3) * moves[0, 1:]
     c.expect("weights", changed)
     c.expect("moves", new)
 
@@ -89,30 +94,19 @@ def km(c):
     centres = points[:clusters].copy()
     blocks = -(-n // 256)
     c.launch("invert", blocks, 256, c.input("points", points), c.zeros("turned", points.size, F), i32(n), i32(features))
-    c.input("centres", centres.copy())
-    c.zeros("membership", n)
-    for _ in range(rounds):
-        c.launch("nearest", blocks, 256, c.buffer("turned"), i32(features), i32(n), i32(clusters), c.buffer("centres"),
-                 c.buffer("membership"))
-        c.launch("means", (clusters, features), 256, c.buffer("turned"), i32(features), i32(n), c.buffer("membership"),
-                 c.buffer("centres"))
+    for number in range(rounds):
+        # Centres of each round are the host's work.
+        c.launch("nearest", blocks, 256, c.buffer("turned"), i32(features), i32(n), i32(clusters),
+                 c.input(f"centres{number}", centres.copy()), c.zeros("membership", n))
         distance = np.zeros((clusters, n), F)
         for f in range(features):
             d = turned[f][None, :] - centres[:, f][:, None]
             distance += d * d
         membership = distance.argmin(axis=0).astype(np.int32)
         for k in range(clusters):
-            mine = membership == k
-            if mine.any():
-                rows = -(-n // 256)
-                padded = np.zeros((features, rows * 256), F)
-                padded[:, :n] = np.where(mine, turned, F(0))
-                sums = np.zeros((features, 256), F)
-                for row in range(rows):
-                    sums += padded[:, 256 * row:256 * row + 256]
-                centres[k] = halves(sums) / F(mine.sum())
+            if (membership == k).any():
+                centres[k] = points[membership == k].mean(axis=0, dtype=F)
     c.expect("membership", membership)
-    c.expect("centres", centres)
 
 
 def halves(sums):
@@ -152,8 +146,8 @@ def cfd(c):
     row, column = place // side, place % side
     neighbours = np.stack([np.where(column > 0, place - 1, -1), np.where(column < side - 1, place + 1, -1),
                            np.where(row > 0, place - side, -2), np.where(row < rows - 1, place + side, -2)]).astype(np.int32)
-    # Cells are numbered anyhow, as those of an unstructured grid are.
-    order = c.rng.permutation(n)
+    # Cells are numbered bin by bin, as Rodinia's authors do, and anyhow within a bin.
+    order = np.concatenate([bin + c.rng.permutation(side) for bin in range(0, n, side)])
     number = np.empty(n, np.int64)
     number[order] = place
     neighbours = np.where(neighbours >= 0, number[np.maximum(neighbours, 0)], neighbours)[:, order].astype(np.int32)
@@ -217,55 +211,66 @@ def cfd_flux(v, neighbours, normals, far):
 
 @case("hw")
 def hw(c):
-    size, reach = 16, 10
-    offsets = 2 * reach + 1
-    points, frames, width = 6 * SCALE, 2, 96
-    height = 64 * SCALE
-    base = c.floats((height + 32, width + 32), 0, 1)
+    side, reach, points, frames, width, height = 7, 4, 6 * SCALE, 2, 96, 64 * SCALE
+    size = side + 2 * reach
+    base = c.floats((width + 32, height + 32), 0, 1)
     # Smooth enough for neighbours to correlate.
     for axis in (0, 1, 0, 1):
         base = F(0.5) * (base + np.roll(base, 1, axis))
-    film = np.stack([base[3 * k:3 * k + height, 2 * k:2 * k + width] for k in range(frames + 1)]).astype(F)
-    places = np.stack([c.ints(points, 12, width - size - 12), c.ints(points, 12, height - size - 12)], axis=1)
-    templates = np.stack([film[0, y:y + size, x:x + size] for x, y in places])
+    # By columns.
+    film = np.stack([base[2 * k:2 * k + width, 3 * k:3 * k + height] for k in range(frames + 1)]).astype(F)
+    places = np.stack([c.ints(points, reach, width - side - reach), c.ints(points, reach, height - side - reach)], axis=1)
+    templates = np.stack([film[0, x:x + side, y:y + side] for x, y in places])
+    count, room = size + side - 1, size + 2 * side
+    work = 2 * size * size + room * room + 2 * count * room + 3 * count * count + side * side
     c.input("places", places.copy())
     c.input("templates", templates.copy())
+    c.zeros("work", points * work, F)
     c.zeros("found", points, F)
     found = np.zeros(points, F)
     for frame in range(1, frames + 1):
-        picture = film[frame]
-        c.launch("track", points, 256, c.input(f"frame{frame}", picture), i32(width), i32(height), c.buffer("places"),
-                 c.buffer("templates"), c.buffer("found"))
+        c.launch("track", points, 256, c.input(f"frame{frame}", film[frame]), i32(width), i32(height), i32(side), i32(reach),
+                 c.buffer("places"), c.buffer("templates"), c.buffer("work"), c.buffer("found"))
         for p in range(points):
-            own = templates[p].reshape(-1)
-            mean = square = F(0)
-            for value in own:
-                mean, square = mean + value, square + value * value
-            count = F(size * size)
-            spread = square - mean * mean / count
-            oy, ox = np.divmod(np.arange(offsets * offsets), offsets)
-            x, y = places[p, 0] + ox - reach, places[p, 1] + oy - reach
-            inside = (x >= 0) & (y >= 0) & (x + size <= width) & (y + size <= height)
-            total, squares, product = (np.zeros(len(x), F) for _ in range(3))
-            cx, cy = np.clip(x, 0, width - size), np.clip(y, 0, height - size)
-            for r in range(size):
-                for k in range(size):
-                    pixel = picture[cy + r, cx + k]
-                    total += pixel
-                    squares += pixel * pixel
-                    product += pixel * own[r * size + k]
-            area = (squares - total * total / count) * spread
-            with np.errstate(invalid="ignore", divide="ignore"):
-                value = np.where(area > 0, (product - total * mean / count) / np.sqrt(area), F(-1))
-            value = np.where(inside, value, F(-2)).astype(F)
-            at = int(np.argmax(value))
-            found[p] = value[at]
-            places[p] = x[at], y[at]
-            patch = picture[y[at]:y[at] + size, x[at]:x[at] + size]
-            templates[p] = F(0.75) * templates[p] + F(0.25) * patch
+            left, top = places[p] - reach
+            value = correlation(film[frame, left:left + size, top:top + size], templates[p])
+            value = value[side - 1:size, side - 1:size]
+            x, y = np.unravel_index(np.argmax(value), value.shape)
+            found[p] = value[x, y]
+            x = min(max(left + x, reach), width - side - reach)
+            y = min(max(top + y, reach), height - side - reach)
+            places[p] = x, y
+            templates[p] = F(0.87) * templates[p] + F(0.13) * film[frame, x:x + side, y:y + side]
     c.expect("places", places)
     c.expect("found", found)
     c.expect("templates", templates)
+
+
+def part_sums(window, side):
+    """Sums of all parts of `side` x `side` with zeros around."""
+    columns = np.cumsum(np.pad(window, side), axis=1, dtype=F)
+    between = columns[:, side:-1] - columns[:, :-side - 1]
+    rows = np.cumsum(between, axis=0, dtype=F)
+    return rows[side:-1] - rows[:-side - 1]
+
+
+def correlation(window, template):
+    """Normalised correlation of a template with a window, wherever they have a pixel in common."""
+    size, side = len(window), len(template)
+    area, turned = F(side * side), template[::-1, ::-1]
+    product = np.zeros((size + side - 1, size + side - 1), F)
+    for column in range(side):
+        for row in range(side):
+            product[column:column + size, row:row + size] += turned[column, row] * window
+    sums, squares = part_sums(window, side), part_sums(window * window, side)
+    squares = np.sqrt(np.maximum(squares - sums * sums / area, F(0)))
+    total = np.cumsum(np.cumsum(template, axis=1, dtype=F)[:, -1], dtype=F)[-1]
+    total2 = np.cumsum(np.cumsum(template * template, axis=1, dtype=F)[:, -1], dtype=F)[-1]
+    mean = total / area
+    squares = squares * (np.sqrt(area - F(1)) * np.sqrt(np.maximum(total2 / area - mean * mean, F(0))))
+    product = product - sums * total / area
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(squares > 0, product / squares, F(-1))
 
 
 @case("lib")
@@ -276,13 +281,15 @@ def lib(c):
     expiry = np.array([4, 4, 4, 8, 8, 8, 20, 20, 20, 28, 28, 28, 40, 40, 40], np.int32)
     swaprates = np.tile(np.array([0.045, 0.05, 0.055], F), 5)
     z = c.rng.standard_normal((maturities, paths)).astype(F)
-    for name, array in [("lambda", lam), ("expiry", expiry), ("swaprates", swaprates), ("delta", np.array([delta]))]:
+    counts = [(name, np.array([count], np.int32))
+              for name, count in [("rates", rates), ("maturities", maturities), ("options", options)]]
+    for name, array in [("lambda", lam), ("expiry", expiry), ("swaprates", swaprates), ("delta", np.array([delta]))] + counts:
         c.symbol(name, array)
     block = min(threads, 64)
-    c.launch("with_derivatives", threads // block, block, c.input("normals", z), c.zeros("values", paths, F),
-             c.zeros("derivatives", paths, F), f32(initial), i32(paths))
-    c.launch("values_alone", threads // block, block, c.buffer("normals"), c.zeros("alone", paths, F), f32(initial),
+    c.launch("values_alone", threads // block, block, c.input("normals", z), c.zeros("alone", paths, F), f32(initial),
              i32(paths))
+    c.launch("with_derivatives", threads // block, block, c.buffer("normals"), c.zeros("values", paths, F),
+             c.zeros("derivatives", paths, F), f32(initial), i32(paths))
     # In binary64: what the paths make of roundings stays below the tolerance.
     d, lam = float(delta), lam.astype(float)
     rate = np.full((rates, paths), float(initial))
@@ -333,70 +340,105 @@ def lib(c):
         c.expect(name, array.astype(F), "tolerance", **limits)
 
 
+OBJECTS = np.array([[0.0, 0.0, 0.0, 0.0, 0.6, 0.6, 0.6, 1.0], [-1.5, 1.0, 0.5, 1.0, 1.0, 0.2, 0.1, 0.0],
+                    [1.0, 0.8, -0.6, 0.8, 0.2, 0.9, 0.3, 0.0], [0.2, 0.5, 1.6, 0.5, 0.3, 0.4, 1.0, 0.0],
+                    [-0.6, 2.2, -0.4, 0.6, 0.9, 0.8, 0.2, 0.0]], F)
+VIEW = np.array([[1.0, 0.0, 0.0, 0.2], [0.0, 1.0, 0.0, 1.4], [0.0, 0.0, -1.0, 6.0]], F)
+
+
 @case("ray")
 def ray(c):
-    width, height, count = 64, 40 * SCALE, 12
-    spheres = np.concatenate([c.floats((count, 1), -3, 3), c.floats((count, 1), 0.3, 2), c.floats((count, 1), 0, 5),
-                              c.floats((count, 1), 0.3, 0.8), c.floats((count, 3), 0.2, 1), c.floats((count, 1), 0.1, 0.7)],
-                             axis=1)
-    c.launch("trace", (-(-width // 16), -(-height // 8)), (16, 8), c.input("spheres", spheres), i32(count),
-             c.zeros("image", width * height * 4, np.uint8), i32(width), i32(height))
-    c.expect("image", trace(spheres, width, height))
+    width, height, levels, shift, focus = 64, 40 * SCALE, 5, F(0.1), F(2.0)
+    c.symbol("objects", OBJECTS)
+    c.symbol("view", VIEW)
+    c.launch("trace", (-(-width // 16), -(-height // 8)), (16, 8), c.zeros("image", width * height), i32(width), i32(height),
+             i32(levels), f32(shift), f32(focus))
+    c.expect("image", trace(width, height, levels, shift, focus))
 
 
 def dot(a, b):
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 
 
-def nearest(spheres, start, to):
-    t, which = np.full(to.shape[1], 1e20, F), np.full(to.shape[1], -1)
-    for k, sphere in enumerate(spheres):
-        d = sphere[:3, None] - start
-        along = dot(d, to)
-        inside = along * along - dot(d, d) + sphere[3] * sphere[3]
-        at = along - np.sqrt(np.maximum(inside, F(0)))
-        closer = (inside > 0) & (at > F(1e-3)) & (at < t)
-        t, which = np.where(closer, at, t), np.where(closer, k, which)
-    return t, which
+def normal(a):
+    return a * (F(1) / np.sqrt(dot(a, a)))
 
 
-def trace(spheres, width, height):
+def distance_to(thing, shift, start, to):
+    """How far it is along rays to an object; 0 where they miss it."""
+    x, y, z, radius, _, _, _, is_plane = thing
+    if is_plane:
+        t = -(start[1] - y) / to[1]
+        return np.where((np.abs(to[1]) < F(0.0001)) | ~(t > 0), F(0), t)
+    way = np.array([x + shift, y, z], F)[:, None] - start
+    along, away, radius = dot(way, to), dot(way, way), radius * radius
+    beside = away - along * along
+    half = np.sqrt(radius - beside)
+    t = np.where(away > radius, along - half, along + half)
+    return np.where(((along < 0) & (away > radius)) | (beside > radius), F(0), t)
+
+
+def is_lit(shift, start, to, light):
+    way = light - start
+    room = dot(way, way)
+    start = start + to * F(0.0001)
+    lit = np.ones(start.shape[1], bool)
+    for thing in OBJECTS:
+        t = distance_to(thing, shift, start, to)
+        at = start + to * t
+        lit &= ~((t > 0) & (dot(at, at) <= room))
+    return lit
+
+
+def power_50(x):
+    x2 = x * x
+    x4 = x2 * x2
+    x8 = x4 * x4
+    x16 = x8 * x8
+    return x16 * x16 * x16 * x2
+
+
+@np.errstate(invalid="ignore", divide="ignore", over="ignore")
+def trace(width, height, levels, shift, focus):
     y, x = (v.reshape(-1) for v in np.mgrid[0:height, 0:width].astype(F))
-    n = len(x)
-    start = np.repeat(np.array([[0], [1], [-4]], F), n, axis=1)
-    to = np.stack([(x + F(0.5) - F(0.5) * F(width)) / F(width), (F(0.5) * F(height) - y - F(0.5)) / F(width), np.ones(n, F)])
-    to = to / np.sqrt(dot(to, to))
-    sun = np.array([0.48, 0.6, -0.64], F)[:, None]
-    colour, weight, alive = np.zeros((3, n), F), np.ones(n, F), np.ones(n, bool)
-    for _ in range(4):
-        t, which = nearest(spheres, start, to)
-        with np.errstate(all="ignore"):
-            plane = np.where(to[1] < 0, -start[1] / to[1], F(1e20))
-        on_plane = (plane > F(1e-3)) & (plane < t)
-        missed = alive & ~on_plane & (which < 0)
-        sky = F(0.5) + F(0.5) * to[1]
-        for k, share in enumerate((weight * F(0.4) * sky, weight * F(0.6) * sky, weight * sky)):
-            colour[k] = np.where(missed, colour[k] + share, colour[k])
-        alive = alive & ~missed
-        t = np.where(on_plane, plane, t)
-        with np.errstate(all="ignore"):
-            at = start + t * to
-            ball = spheres[np.maximum(which, 0)].T
-            normal = np.where(on_plane, np.array([[0], [1], [0]], F), (at - ball[:3]) / ball[3])
-            square = (np.floor(at[0]).astype(np.int64) + np.floor(at[2]).astype(np.int64)) & 1
-            surface = np.where(on_plane, np.where(square == 1, F(0.9), F(0.2)), ball[4:7])
-            mirror = np.where(on_plane, F(0.2), ball[7])
-            light = dot(normal, sun)
-            light = np.where((light < 0) | (nearest(spheres, at, np.broadcast_to(sun, at.shape))[1] >= 0), F(0), light)
-            share = weight * (F(1) - mirror) * (F(0.2) + F(0.8) * light)
-            colour = np.where(alive, colour + share * surface, colour)
-            weight = np.where(alive, weight * mirror, weight)
-            turn = F(2) * dot(to, normal)
-            to = np.where(alive, to - turn * normal, to)
-            start = np.where(alive, at, start)
-    image = np.full((n, 4), 255, np.uint8)
-    image[:, :3] = (np.minimum(colour, F(1)) * F(255)).astype(np.uint8).T
-    return image.reshape(height, width, 4)
+    n, pixel = len(x), F(2) / F(min(width, height))
+    start = np.repeat(VIEW[:, 3:], n, axis=1)
+    right = VIEW[0, :3, None] * ((x - F(width) * F(0.5)) * pixel)
+    up = VIEW[1, :3, None] * ((y - F(height) * F(0.5)) * pixel)
+    to = normal(VIEW[2, :3, None] * focus + right + up)
+    light = np.full((3, 1), 10, F)
+    stack = np.zeros((levels, 4, n), F)
+    stack[:, 3] = 1
+    hits, alive = np.zeros(n, int), np.ones(n, bool)
+    for level in range(levels):
+        nearest, which = np.full(n, 10000, F), np.zeros(n, int)
+        for k, thing in enumerate(OBJECTS):
+            t = distance_to(thing, shift, start, to)
+            closer = (t > 0) & (t < nearest)
+            nearest, which = np.where(closer, t, nearest), np.where(closer, k, which)
+        alive &= nearest < 10000
+        hits += alive
+        thing = OBJECTS[which].T
+        at = start + to * nearest
+        to_light, to_eye = normal(light - at), normal(start - at)
+        centre = np.stack([thing[0] + shift, thing[1], thing[2]])
+        upright = np.where(thing[7] != 0, np.array([[0], [1], [0]], F), normal(at - centre))
+        facing = np.where(dot(to_eye, upright) < 0, upright * F(-1), upright)
+        colour = np.concatenate([F(0.05) * thing[4:7], np.full((1, n), 0.05, F)])
+        lit = dot(facing, to_light)
+        share = F(0.3) * np.minimum(F(1), lit)
+        shine = dot(facing, normal(to_light + to_eye))
+        shine = F(0.8) * power_50(np.maximum(F(0), np.minimum(F(1), shine)))
+        bright = colour.copy()
+        bright[:3] = colour[:3] + (share * thing[4:7] + shine)
+        colour = np.where((lit > 0) & is_lit(shift, at, to_light, light), bright, colour)
+        stack[level] = np.where(alive, colour, stack[level])
+        to = np.where(alive, normal(upright * (F(2) * dot(upright, to_eye)) - to_eye), to)
+        start = np.where(alive, at + to * F(0.0001), start)
+    for level in range(levels - 1, 0, -1):
+        stack[level - 1] = np.where(level < hits, stack[level - 1] + F(0.8) * stack[level], stack[level - 1])
+    bytes_ = (np.minimum(np.maximum(stack[0], F(0)), F(1)) * F(255)).astype(np.uint32)
+    return (bytes_[3] << 24 | bytes_[2] << 16 | bytes_[1] << 8 | bytes_[0]).reshape(height, width)
 
 
 def walsh(x):
