@@ -157,6 +157,12 @@ impl Run<'_> {
         if learning.as_ref().is_some_and(|learning| learning.from_host) {
             system.memory.use_host(machine, true);
         }
+        // As much as lately, until the monitor has seen something. Busy is what it has seen.
+        let load = |share| Load { share, is_busy: false };
+        let links = session
+            .links
+            .get(&kernel.name)
+            .map(|links| links.iter().map(|way| way.map(load)).collect());
         let mut shared = Shared {
             state,
             dispatch,
@@ -165,7 +171,7 @@ impl Run<'_> {
             tasks: Slab::new(),
             pending: vec![0; stacks],
             at_home: 0,
-            links: vec![[Load::default(); 2]; stacks],
+            links: links.unwrap_or_else(|| vec![[Load::default(); 2]; stacks]),
             map,
             session,
             learn_cycles: 0,
@@ -180,6 +186,9 @@ impl Run<'_> {
         let mut measures = Measures::new(text.len());
         measures.cycles = cycles;
         measures.time = env.clock.time(cycles);
+        let share = |used| used as f64 / measures.time.max(1) as f64;
+        let used = |stack| system.memory.link_use(stack, measures.time).map(share);
+        shared.session.links.insert(kernel.name.clone(), (0..stacks).map(used).collect());
         measures.profile = shared.profile;
         measures.occupancy = (held.blocks, held.limit);
         measures.candidates = shared.candidates;

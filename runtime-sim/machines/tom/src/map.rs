@@ -5,7 +5,7 @@
 //! candidates is watched until a share of its instances is over. In the first of these data is read over
 //! the way to the host until then, and nothing is offloaded; later only what is watched is not.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use nbcc_isa_tom::Machine;
 use nbcc_isa_tom::address::StackBits;
@@ -89,6 +89,8 @@ pub struct Session {
     pub faults: Faults,
     /// By candidate: how long its instances took lately.
     experience: Vec<Experience>,
+    /// By kernel: the share of its last launch in which each link was in use, to and from each stack.
+    pub links: BTreeMap<String, Vec<[f64; 2]>>,
     /// By candidate: of four instances so many go, whatever the policy.
     pub quarters: Option<Vec<u8>>,
 }

@@ -183,39 +183,51 @@ const TRIAL: u64 = 32;
 /// To the side on which it will be over first. Warps are a fixed number of customers of two servers; where
 /// each goes to the one that answers sooner, both are kept as busy as they can be used (Wardrop,
 /// Proceedings of the Institution of Civil Engineers 1(3), 1952). The stack is expected to answer as soon as
-/// lately while at most twice as many requests are there as were then, and in proportion later beyond: where
-/// more of them do not slow it, it fills by doubling (Jacobson, SIGCOMM 1988). Others gain as well by an
-/// instance that spares a link, the more the less of that is left ([`worth`]).
+/// lately while no more requests are there than were then, and in proportion later beyond: where more of them
+/// do not slow it, it fills. Others gain as well by an instance that spares a link ([`worth`]).
+///
+/// More than the stack holds may wait for it: instances often come all at once, when blocks begin, and what
+/// is kept then does not come again. Home gets faster by all that goes, which its time lately does not show
+/// yet, so that who waits must be over in [`WAIT`] of that time.
 ///
 /// Before both sides are known a stack gets as many as any multiprocessor has, so that launches all of whose
-/// instances begin at once gain by it too; up to half of what it holds while a link is busy. Later one of
-/// many sees whether the slower side still is, while a link is busy.
+/// instances begin at once gain by it too; all that it holds while a link that would be spared is busy. Later
+/// one of many sees whether the slower side still is, while a link is busy.
 fn faster(q: &Question<'_>) -> Verdict {
     let verdict = controlled(q);
-    if verdict != Verdict::Offload {
+    if verdict == Verdict::Channel {
         return verdict;
     }
     let Experience { home, away, ahead } = q.experience;
-    let is_busy = q.tx.is_busy || q.rx.is_busy;
+    let has_room = q.pending < q.capacity;
     let goes = if home.count < ENOUGH || away.count == 0 {
         let is_first = away.count == 0 && q.pending < q.fair;
-        is_first || is_busy && q.pending < q.capacity.div_ceil(2)
+        let spares = q.tx.is_busy && q.entry.tag.tx || q.rx.is_busy && q.entry.tag.rx;
+        has_room && (is_first || spares)
     } else {
-        let queue = f64::from(q.pending + 1) / (2.0 * ahead.value);
-        let is_faster = away.value * queue.max(1.0) < worth(q) * home.value;
-        let few = is_busy && q.pending < q.capacity.div_ceil(8);
+        let expected = away.value * (f64::from(q.pending + 1) / ahead.value).max(1.0);
+        let worth = if has_room { worth(q) } else { WAIT };
+        let is_faster = expected < worth * home.value;
+        let few = (q.tx.is_busy || q.rx.is_busy) && q.pending < q.capacity.div_ceil(8);
         if q.number.is_multiple_of(TRIAL) { !is_faster && few } else { is_faster }
     };
     if goes { Verdict::Offload } else { Verdict::Warps }
 }
 
+/// The share of the time at home in which an instance must be over that waits for a full stack.
+const WAIT: f64 = 0.6;
+
 /// How much longer than at home an instance may take in a stack: where links have nothing to do it must be
-/// clearly faster there; one that spares a link without any room may take twice as long. Between them it
-/// goes by the fourth power of what the link is in use for, since queues grow late.
+/// clearly faster there. Where a link is in use, all that cross it wait for each other, the longer the less
+/// of its time is left, and an instance spares them what its request and acknowledgment are less than the
+/// lines that it asks for.
 fn worth(q: &Question<'_>) -> f64 {
     let spared = [(q.entry.tag.tx, q.tx.share), (q.entry.tag.rx, q.rx.share)];
     let shares = spared.into_iter().filter_map(|(is_spared, share)| is_spared.then_some(share));
-    0.8 + 1.2 * shares.fold(0.0, f64::max).min(1.0).powi(4)
+    let used = shares.fold(0.0, f64::max).min(0.95);
+    let lines = q.history.lines * u64::from(q.line_bytes);
+    let moved = q.history.bytes as f64 / lines.max(1) as f64;
+    0.8 + (1.0 - moved).max(0.0) * used / (1.0 - used)
 }
 
 /// A share of all instances, as evenly as it can be: what the best choice is compared with.
@@ -293,35 +305,51 @@ mod tests {
             away: mean(ENOUGH, away),
             ahead: mean(ENOUGH, ahead),
         };
+        // Of the bytes of its lines an instance moves half.
+        let history = History { instances: 1, lines: 8, bytes: 512, ..History::default() };
         let of = |rx, pending, number, experience| {
-            faster(&Question { rx, pending, number, experience, ..question(&saves) })
+            faster(&Question { rx, pending, number, experience, history, ..question(&saves) })
         };
         let idle = Load::default();
-        // As many as a multiprocessor has while too little is known, half of the stack if a link is busy.
+        // As many as a multiprocessor has while too little is known, all that it holds if a link is busy.
         let fair = Question { fair: 5, ..question(&saves) };
         assert_eq!(faster(&Question { pending: 4, ..fair }), Verdict::Offload);
         assert_eq!(faster(&Question { pending: 5, ..fair }), Verdict::Warps);
+        assert_eq!(faster(&Question { pending: 48, fair: 60, ..fair }), Verdict::Warps);
         assert_eq!(of(idle, 0, 1, Experience::default()), Verdict::Warps);
-        assert_eq!(of(BUSY, 23, 1, Experience::default()), Verdict::Offload);
-        assert_eq!(of(BUSY, 24, 1, Experience::default()), Verdict::Warps);
-        // Twice the requests take as long, four times as many twice that.
-        assert_eq!(of(idle, 19, 1, known(100.0, 200.0, 10.0)), Verdict::Offload);
-        assert_eq!(of(idle, 39, 1, known(100.0, 200.0, 10.0)), Verdict::Warps);
+        assert_eq!(of(BUSY, 47, 1, Experience::default()), Verdict::Offload);
+        assert_eq!(of(BUSY, 48, 1, Experience::default()), Verdict::Warps);
+        // As many requests take as long, twice as many twice that.
+        assert_eq!(of(idle, 9, 1, known(100.0, 200.0, 10.0)), Verdict::Offload);
+        assert_eq!(of(idle, 19, 1, known(100.0, 200.0, 10.0)), Verdict::Warps);
         assert_eq!(of(idle, 0, 1, known(300.0, 200.0, 10.0)), Verdict::Warps);
         assert_eq!(of(BUSY, 0, 1, known(300.0, 200.0, 10.0)), Verdict::Offload);
+        // Who waits must be over sooner, however busy a link is.
+        assert_eq!(of(BUSY, 99, 1, known(50.0, 200.0, 50.0)), Verdict::Offload);
+        assert_eq!(of(BUSY, 149, 1, known(50.0, 200.0, 50.0)), Verdict::Warps);
         // One of many looks at the other side.
-        assert_eq!(of(BUSY, 0, TRIAL, known(500.0, 200.0, 10.0)), Verdict::Offload);
+        assert_eq!(of(BUSY, 0, TRIAL, known(5000.0, 200.0, 10.0)), Verdict::Offload);
         assert_eq!(of(idle, 0, TRIAL, known(500.0, 200.0, 10.0)), Verdict::Warps);
         assert_eq!(of(idle, 0, TRIAL, known(100.0, 200.0, 10.0)), Verdict::Warps);
-        // Somewhat faster will do where a link that it spares is in use, below the threshold as well.
-        let close = Question { experience: known(190.0, 200.0, 10.0), ..question(&saves) };
-        let high = Load { share: 0.88, is_busy: false };
-        assert_eq!(faster(&close), Verdict::Warps);
-        assert_eq!(faster(&Question { rx: BUSY, ..close }), Verdict::Offload);
-        assert_eq!(faster(&Question { rx: high, ..close }), Verdict::Offload);
-        assert_eq!(faster(&Question { rx: BUSY, pending: 48, ..close }), Verdict::Warps);
+    }
+
+    #[test]
+    fn what_spares_a_link_may_take_longer() {
+        let saves = entry(true, true);
+        let history = History { instances: 1, lines: 8, bytes: 512, ..History::default() };
+        let of = |share, bytes| {
+            let rx = Load { share, is_busy: false };
+            worth(&Question { rx, history: History { bytes, ..history }, ..question(&saves) })
+        };
+        assert!((of(0.0, 512) - 0.8).abs() < 1e-9);
+        assert!((of(0.8, 512) - 2.8).abs() < 1e-9);
+        assert!((of(1.0, 512) - 10.3).abs() < 1e-9);
+        // One that moves more than it asks for spares nothing, nor does one that spares the other link.
+        assert!((of(1.0, 2048) - 0.8).abs() < 1e-9);
         let spares_none = entry(false, false);
-        assert_eq!(faster(&Question { rx: high, entry: &spares_none, ..close }), Verdict::Warps);
+        assert!(
+            (worth(&Question { rx: BUSY, history, ..question(&spares_none) }) - 0.8).abs() < 1e-9
+        );
     }
 
     #[test]
