@@ -134,6 +134,7 @@ fn run_merge(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed>
 }
 
 fn run_collapse(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {
+    state.chains = true;
     if state.mapper.is_some() && state.configuration.collapses {
         let own = arrays::forgotten(&state.module, state.func);
         let machine = &state.machine;
@@ -207,6 +208,7 @@ fn run_arrays(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Stop<
         reassociates: state.reassociates,
         jams: state.jams,
         nests: &state.collapsed,
+        chains: state.chains,
     };
     state.decisions = arrays::run(&mut state.module, state.func, tools, &mut state.arrays);
     // What is too much for an array together may be enough for it one by one.

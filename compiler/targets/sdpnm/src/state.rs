@@ -55,6 +55,8 @@ pub struct Compilation {
     pub reassociates: bool,
     /// Whether arrays do several iterations of a loop at a time.
     pub jams: bool,
+    /// Whether nests whose trips are known at run time only get versions that are one loop.
+    pub chains: bool,
     /// What this attempt does.
     pub configuration: Configuration,
     /// The headers of loops that were made of two, with those of the two.
@@ -93,6 +95,7 @@ impl Compilation {
             splits: true,
             reassociates: false,
             jams: false,
+            chains: false,
             configuration: Configuration {
                 merges: true,
                 collapses: true,

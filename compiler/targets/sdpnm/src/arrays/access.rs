@@ -51,7 +51,15 @@ pub fn distance_between(a: &Subscript, b: &Subscript) -> Distance {
     let (Subscript::Linear(a), Subscript::Linear(b)) = (a, b) else { return Distance::Any };
     let apart = b.start.plus(&a.start, -1).as_constant();
     let is_same = a.step == b.step && a.quotients == b.quotients;
-    let (Some(apart), true) = (apart, is_same) else { return Distance::Any };
+    // Elements of one walk, of which all strides are multiples.
+    if let (Some((one, x)), Some((other, y))) = (&a.walk, &b.walk)
+        && one == other
+        && x.wrapping_sub(*y) % one.unit != 0
+    {
+        return Distance::Never;
+    }
+    let is_walk = a.walk.is_some() || b.walk.is_some();
+    let (Some(apart), true) = (apart, is_same && !is_walk) else { return Distance::Any };
     if !a.is_linear() {
         let Some(mut digits) = a.digits(MOST) else { return Distance::Any };
         digits.sort_unstable_by_key(|digit| digit.factor.abs());

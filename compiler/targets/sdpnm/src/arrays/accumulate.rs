@@ -16,6 +16,44 @@ struct Sum {
     terms: Vec<(Operand, bool)>,
 }
 
+/// Lets what is left of such sums go on from iteration to iteration: what they were where they should have
+/// begun is kept, and subtracted. Then nothing waits for the choice, and sums take a cycle.
+pub fn differ(body: &mut Body) {
+    let choices: Vec<usize> =
+        (0..body.nodes.len()).filter(|&number| body.nodes[number].op == Opcode::Mux).collect();
+    for choice in choices {
+        let readers = Readers::new(body);
+        let Some(Sum { whole, .. }) = sum(body, &readers, choice) else { continue };
+        let before = Operand::Node { node: whole, distance: 1 };
+        let others = |&(reader, distance): &(usize, u32)| distance == 0 && reader != choice;
+        let others: Vec<usize> =
+            readers.words[whole].iter().filter(|r| others(r)).map(|&(reader, _)| reader).collect();
+        for node in &mut body.nodes {
+            for word in [&mut node.in1, &mut node.in2] {
+                if *word == Operand::node(choice) {
+                    *word = before;
+                }
+            }
+        }
+        let initial = body.nodes[whole].initial;
+        let kept = &mut body.nodes[choice];
+        (kept.in1, kept.initial) = (before, initial);
+        kept.in2 = Operand::Node { node: choice, distance: 1 };
+        let number = body.nodes.len();
+        let (in1, in2) = (Operand::node(whole), Operand::node(choice));
+        let (name, span) = (format!("sub{number}"), body.nodes[whole].span);
+        body.nodes.push(Node { in1, in2, name, span, ..Node::new(Opcode::Sub) });
+        for reader in others {
+            let node = &mut body.nodes[reader];
+            for word in [&mut node.in1, &mut node.in2] {
+                if *word == Operand::node(whole) {
+                    *word = Operand::node(number);
+                }
+            }
+        }
+    }
+}
+
 /// Keeps sums in accumulators.
 pub fn run(body: &mut Body) -> Numbers {
     let choices: Vec<usize> =

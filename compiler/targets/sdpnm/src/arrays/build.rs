@@ -84,6 +84,8 @@ pub struct Builder<'a> {
     equal: HashMap<(Opcode, Options, Operand, Operand, Option<usize>), usize>,
     carried: Vec<Carried>,
     pub(super) predicates: BTreeMap<Block, Option<Truth>>,
+    /// Words that turn over with loops, by what they grow by.
+    pub(super) turning: BTreeMap<Value, usize>,
     signed_loads: SecondaryMap<Value, bool>,
     /// Loads that take what others loaded or stored.
     pub(super) reuses: BTreeMap<usize, Reuse>,
@@ -214,6 +216,7 @@ fn build_with(
         equal: HashMap::new(),
         carried: Vec::new(),
         predicates: BTreeMap::new(),
+        turning: BTreeMap::new(),
         signed_loads: signed_loads(func),
         reuses: BTreeMap::new(),
         unread: BTreeSet::new(),
@@ -247,6 +250,14 @@ fn build_with(
     fuse::shorten(&mut body);
     let paired = pairs::run(&mut body);
     let paired = paired.then(&accumulate::run(&mut body));
+    let interval = (terms.interval)(&body);
+    if interval > 1 {
+        let mut other = body.clone();
+        accumulate::differ(&mut other);
+        if (terms.interval)(&other) < interval {
+            body = other;
+        }
+    }
     let later = match terms.array.and_then(|array| reassociate::run(&body, array)) {
         Some((shorter, later)) => {
             body = shorter;
@@ -638,6 +649,12 @@ impl Builder<'_> {
                 let mut start = evolution.start.clone();
                 let constant = std::mem::take(&mut start.constant);
                 memory.offset = constant.wrapping_mul(bytes);
+                if let Some((walk, constant)) = &evolution.walk {
+                    memory.offset = constant.wrapping_mul(bytes);
+                    let start = self.evolutions.fixed(walk.start);
+                    let at = |form| Global::Address(access.mem, form, access.bytes);
+                    return Ok((self.walk(walk, &start, bytes, at)?, memory));
+                }
                 if let Some(step) = evolution.step.as_constant() {
                     memory.stride = step.wrapping_mul(bytes);
                     let mut address = self.global(Global::Address(access.mem, start, access.bytes));
@@ -750,7 +767,7 @@ impl Builder<'_> {
     }
 
     /// The number of a global register, of 0 as well.
-    fn global_of(&mut self, global: Global) -> usize {
+    pub(super) fn global_of(&mut self, global: Global) -> usize {
         let known = self.body.globals.iter().position(|other| *other == global);
         known.unwrap_or_else(|| {
             self.body.globals.push(global);

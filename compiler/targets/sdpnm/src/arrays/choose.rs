@@ -22,7 +22,7 @@ const GOOD: f64 = 1.3;
 const GROUPS: [usize; 2] = [4, 8];
 
 /// Iterations of a loop of which nobody knows how often it runs.
-const USUAL_TRIPS: u32 = 32;
+pub(super) const USUAL_TRIPS: u32 = 32;
 
 /// Rounds of the search for a loop, and where there are other ways to map it.
 const ROUNDS: u32 = 4;

@@ -9,7 +9,8 @@ use nbcc_ir::{
 use nbcc_opt::unroll::Copy;
 
 use super::evolution::reciprocal;
-use super::nest::{Carried, Nest, has_stores};
+use super::nest::{Carried, Counts, Nest, has_stores};
+use super::turns::{DIGIT, FIRST, LAST, call};
 
 /// What counts the loops of a nest, in the header of the one that is made.
 struct Counters {
@@ -71,12 +72,21 @@ pub fn coalesce(func: &mut Function, nest: &Nest, times: u64) -> Block {
         Some(Terminator::Jump(BlockCall { block: header, args: first }));
     let mut b = Builder::at(func, header);
     b.set_span(inner.span);
-    let counters = counters(&mut b, iteration, trips[1] as u32, total);
+    let counters = match &nest.counts {
+        Some(counts) => counted(&mut b, iteration, counts),
+        None => counters(&mut b, iteration, trips[1] as u32, total),
+    };
     let behind: Vec<Value> =
         used_behind.iter().copied().filter(|v| nest.results.contains(v)).collect();
     let nothing: Vec<Value> = match returns {
         true => behind.iter().map(|&value| b.constant(b.func.ty(value), 0)).collect(),
         false => vec![],
+    };
+    // What counts an inner loop that was made of several is read where trips of loops are asked for, of
+    // which all that it turns over with are known there.
+    let inner_iteration = match &nest.counts {
+        Some(counts) if counts.lists[0].len() > 1 => iteration_of(b.func, inner.header),
+        _ => None,
     };
     let (mut before, mut handed) = (header, Vec::new());
     for (number, (lane, anew)) in lanes.iter().zip(&anew).enumerate() {
@@ -108,6 +118,7 @@ pub fn coalesce(func: &mut Function, nest: &Nest, times: u64) -> Block {
             let param = lane.value(b.func.blocks[inner.header].params[of]);
             let entry = lane.value(inner.entry_args[of]);
             let new = match *carried {
+                _ if inner_iteration == Some(param) => iteration,
                 Carried::Grows(step) => grown(&mut b, entry, counters.column, step),
                 Carried::Through(_) => through[&of],
                 Carried::Own => b.value(Op::Select(counters.first, entry, anew[&of])),
@@ -154,7 +165,10 @@ pub fn coalesce(func: &mut Function, nest: &Nest, times: u64) -> Block {
     let mut b = Builder::at(func, before);
     b.set_span(inner.span);
     let more = b.iadd_imm(iteration, 1);
-    let end = b.i32(total as i32);
+    let end = match &nest.counts {
+        Some(counts) => counts.total,
+        None => b.i32(total as i32),
+    };
     let again = b.value(Op::Icmp(IntCond::Slt, more, end));
     let mut next = vec![more];
     for (number, carried) in outside.iter().enumerate() {
@@ -188,7 +202,7 @@ pub fn coalesce(func: &mut Function, nest: &Nest, times: u64) -> Block {
     }
     func.blocks[header].loop_info = Some(LoopInfo {
         name,
-        trips: Some(total.into()),
+        trips: nest.counts.is_none().then_some(total.into()),
         counter: Some(Counter { value: iteration, step: 1 }),
     });
     func.blocks[header].span = func.blocks[outer.header].span;
@@ -253,7 +267,7 @@ fn name_of(func: &Function, nest: &Nest) -> String {
 }
 
 /// Gives what is read outside of some blocks, and where the loop leaves to, other names.
-fn rename_outside(
+pub(super) fn rename_outside(
     func: &mut Function,
     inside: &BTreeSet<Block>,
     exit: &mut BlockCall,
@@ -298,6 +312,26 @@ fn counters(b: &mut Builder<'_>, iteration: Value, period: u32, total: u32) -> C
     let first = b.value(Op::Icmp(IntCond::Eq, column, zero));
     let last = b.value(Op::Icmp(IntCond::Eq, column, end));
     Counters { row, column, first, last }
+}
+
+/// What counts the iterations of a loop that was made.
+fn iteration_of(func: &Function, header: Block) -> Option<Value> {
+    func.blocks[header].loop_info.as_ref()?.counter.map(|counter| counter.value)
+}
+
+/// The same of loops whose trips are values.
+fn counted(b: &mut Builder<'_>, iteration: Value, counts: &Counts) -> Counters {
+    let [inner, outer] = &counts.lists;
+    let args = |lists: &[&Vec<Value>]| {
+        let all = lists.iter().flat_map(|list| list.iter().copied());
+        [iteration].into_iter().chain(all).collect::<Vec<Value>>()
+    };
+    Counters {
+        row: call(b, DIGIT, args(&[inner, outer]), vec![inner.len() as i64]),
+        column: call(b, DIGIT, args(&[inner]), vec![0]),
+        first: call(b, FIRST, args(&[inner]), vec![]),
+        last: call(b, LAST, args(&[inner]), vec![]),
+    }
 }
 
 /// Lets the stores of a block run only where `first` holds.

@@ -31,6 +31,7 @@ impl Builder<'_> {
                 let is_near = |evolution: &Evolution| {
                     let trips = self.evolutions.trips().unwrap_or(u32::MAX);
                     evolution.is_linear()
+                        || evolution.walk.is_some()
                         || evolution.reach(trips).is_some_and(|(least, most)| {
                             least > -i64::from(FAR) && most < i64::from(FAR)
                         })

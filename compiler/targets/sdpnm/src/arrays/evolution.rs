@@ -13,6 +13,7 @@ use nbcc_ir::{BinaryOp, ConvertOp, Function, Op, Scalar, Type, UnaryOp, Value, V
 
 use super::flatten::trips;
 use super::shape::Shape;
+use super::turns::Walk;
 
 /// `start + step * iteration`, and of each quotient `factor * (iteration / period)`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,6 +24,8 @@ pub struct Evolution {
     pub step: Affine,
     /// Factors by periods. No factor is 0, no period less than 2.
     pub quotients: BTreeMap<u32, i32>,
+    /// The walk and the constant that it is, then with a step of 0 and without quotients.
+    pub walk: Option<(Walk, i32)>,
 }
 
 /// What a word grows by with one of the loops that a loop was made of.
@@ -37,12 +40,12 @@ pub struct Digit {
 impl Evolution {
     /// What stays as it is.
     pub fn fixed(start: Affine) -> Evolution {
-        Evolution { start, step: Affine::default(), quotients: BTreeMap::new() }
+        Evolution { start, step: Affine::default(), quotients: BTreeMap::new(), walk: None }
     }
 
-    /// Whether there are no quotients.
+    /// Whether it grows by as much in each iteration.
     pub fn is_linear(&self) -> bool {
-        self.quotients.is_empty()
+        self.quotients.is_empty() && self.walk.is_none()
     }
 
     /// Whether it is the same in each iteration.
@@ -61,6 +64,7 @@ impl Evolution {
             start: self.start.plus(&other.start, factor),
             step: self.step.plus(&other.step, factor),
             quotients,
+            walk: None,
         }
     }
 
@@ -68,14 +72,15 @@ impl Evolution {
         let mut quotients = self.quotients.clone();
         quotients.values_mut().for_each(|own| *own = own.wrapping_mul(factor));
         quotients.retain(|_, factor| *factor != 0);
-        Evolution { start: self.start.times(factor), step: self.step.times(factor), quotients }
+        let (start, step) = (self.start.times(factor), self.step.times(factor));
+        Evolution { start, step, quotients, walk: None }
     }
 
     /// The iteration as a number of several digits, the lowest first: each period divides the next
     /// one, and each digit adds to the word what it is times a factor. `None` where periods or steps
     /// are not of that kind.
     pub fn digits(&self, trips: u32) -> Option<Vec<Digit>> {
-        let step = i64::from(self.step.as_constant()?);
+        let step = i64::from(self.step.as_constant().filter(|_| self.walk.is_none())?);
         let periods: Vec<u32> = [1].into_iter().chain(self.quotients.keys().copied()).collect();
         let digit = |(number, &period): (usize, &u32)| {
             let count = match periods.get(number + 1) {
@@ -228,9 +233,15 @@ impl<'a> Evolutions<'a> {
             }
             ValueDef::Result(inst, _) => inst,
         };
-        let of = |value: Value| self.within(value, depth - 1);
+        // Of walks there are no sums.
+        let of = |value: Value| self.within(value, depth - 1).filter(|of| of.walk.is_none());
         match func.insts[inst].op {
             Op::Const(..) => Some(Evolution::fixed(self.fixed(value))),
+            Op::Intrinsic(_) => {
+                let (walk, constant) = Walk::of(func, value)?;
+                let start = self.fixed(walk.start).plus(&Affine::constant(constant), 1);
+                Some(Evolution { walk: Some((walk, constant)), ..Evolution::fixed(start) })
+            }
             Op::Unary(UnaryOp::Ineg, a) => Some(of(a)?.times(-1)),
             Op::Binary(BinaryOp::Iadd, a, b) => Some(of(a)?.plus(&of(b)?, 1)),
             Op::Binary(BinaryOp::Isub, a, b) => Some(of(a)?.plus(&of(b)?, -1)),

@@ -13,7 +13,17 @@ use super::shape::Shape;
 /// Keeps elements as values in all innermost loops that add to them; whether there are some.
 pub fn run(func: &mut Function) -> bool {
     let mut changed = false;
-    while let Some(kept) = find(func) {
+    while let Some(kept) = find(func, None) {
+        keep(func, &kept);
+        changed = true;
+    }
+    changed
+}
+
+/// The same in one loop, of which all accesses are inside wherever it runs.
+pub fn run_inside(func: &mut Function, header: Block) -> bool {
+    let mut changed = false;
+    while let Some(kept) = find(func, Some(header)) {
         keep(func, &kept);
         changed = true;
     }
@@ -31,12 +41,15 @@ struct Kept {
     before: Option<(Block, Inst)>,
 }
 
-fn find(func: &Function) -> Option<Kept> {
+fn find(func: &Function, of: Option<Block>) -> Option<Kept> {
     let cfg = Cfg::new(func);
     let forest = LoopForest::new(&cfg, &Dominators::new(func));
     let ranges = ValueRanges::new(func);
     forest.loops.keys().find_map(|l| {
         let shape = Shape::new(func, &cfg, &forest, l).ok()?;
+        if of.is_some_and(|header| header != shape.header) {
+            return None;
+        }
         let insts =
             || shape.blocks.iter().flat_map(|&block| func.blocks[block].insts.iter().copied());
         let is_plain = |inst: Inst| match &func.insts[inst].op {
@@ -53,12 +66,16 @@ fn find(func: &Function) -> Option<Kept> {
             let &[first, store] = &touched[..] else { return None };
             let is_store = matches!(&func.insts[store].op,
                 Op::Store(to, at, _) if *to == mem && at[..] == [index]);
-            let &[Extent::Fixed(count)] = &func.mems[mem].extents[..] else { return None };
+            let is_inside = match func.mems[mem].extents[..] {
+                _ if of.is_some() => true,
+                [Extent::Fixed(count)] => ranges.fits(index, 0, i64::from(count) - 1),
+                _ => false,
+            };
             let fits = first == load
                 && is_store
                 && !ty.is_vector()
                 && !shape.defines(func, index)
-                && ranges.fits(index, 0, i64::from(count) - 1)
+                && is_inside
                 && [load, store].iter().all(|&inst| is_always(func, &shape, inst));
             fits.then(|| {
                 let before = stored_before(func, &shape, mem, index);

@@ -11,6 +11,7 @@ mod addresses;
 mod again;
 pub mod body;
 pub mod build;
+mod chain;
 mod choose;
 mod coalesce;
 pub mod collapse;
@@ -27,6 +28,7 @@ pub mod merge;
 mod nest;
 mod pairs;
 pub mod place;
+mod poly;
 mod quotients;
 mod readers;
 mod reassociate;
@@ -38,18 +40,22 @@ mod spread;
 mod streams;
 mod sums;
 mod truth;
+mod turns;
 pub mod version;
+mod walks;
 mod words;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use nbcc_analysis::{AffineForms, LoopForest};
 use nbcc_base::{SourceMap, Span};
-use nbcc_ir::{Block, Cfg, Dominators, Function, Inst, Mem, Module, Op, Storage};
+use nbcc_ir::{
+    Block, BlockCall, Cfg, Dominators, Function, Inst, Mem, Module, Op, Storage, Terminator,
+};
 use nbcc_isa_sdpnm::Machine;
 use nbcc_isa_sdpnm::config::{ArrayKind, Package};
 use nbcc_isa_sdpnm::core::arrays::MAX_HOMES;
-use nbcc_opt::{params, promote};
+use nbcc_opt::{params, promote, unreachable};
 
 use crate::map::mappers::Mapper;
 use build::Terms;
@@ -173,6 +179,8 @@ pub struct Tools<'a> {
     pub jams: bool,
     /// The loops that were made of nests.
     pub nests: &'a [Made],
+    /// Whether nests get versions that are one loop.
+    pub chains: bool,
 }
 
 /// Gives loops of a function second versions on arrays; what became of each loop.
@@ -183,12 +191,28 @@ pub fn run(
     arrays: &mut Arrays,
 ) -> Vec<Decision> {
     let mut decisions = Vec::new();
+    let own = forgotten(module, func);
+    let chains = match tools.chains {
+        true => chain::run(&mut module.functions[func], |func, header, depth| {
+            chained(func, (header, depth), &own, tools)
+        }),
+        false => vec![],
+    };
     let headers: Vec<Block> = {
         let func = &module.functions[func];
         let forest = LoopForest::new(&Cfg::new(func), &Dominators::new(func));
         forest.loops.values().map(|data| data.header).collect()
     };
-    for header in headers {
+    // Of nests the version that is one loop comes first.
+    let of_chain = |header: &Block| chains.iter().find(|chain| chain.header == *header);
+    let (first, others): (Vec<Block>, Vec<Block>) =
+        headers.into_iter().partition(|header| of_chain(header).is_some());
+    let mut done: BTreeSet<Block> = BTreeSet::new();
+    for header in first.into_iter().chain(others) {
+        if done.contains(&header) {
+            continue;
+        }
+        let chain = of_chain(&header);
         let cfg = Cfg::new(&module.functions[func]);
         let forest = LoopForest::new(&cfg, &Dominators::new(&module.functions[func]));
         let Some(l) = forest.headed_by(header) else { continue };
@@ -204,10 +228,28 @@ pub fn run(
         let forest = LoopForest::new(&cfg, &Dominators::new(function));
         let Some(l) = forest.headed_by(header) else { continue };
         let blocks = forest.blocks(l);
-        let core_cycles = blocks.iter().map(|&block| cycles(function, tools.machine, block)).sum();
+        let of_core = match chain.and_then(|chain| forest.headed_by(chain.nest[0])) {
+            Some(innermost) => forest.blocks(innermost),
+            None => blocks.clone(),
+        };
+        let core_cycles = of_core.iter().map(|&block| cycles(function, tools.machine, block)).sum();
         let span = span_of(function, header, &blocks);
-        let attempt = Shape::new(function, &cfg, &forest, l)
-            .and_then(|shape| attempt(module, func, &shape, (core_cycles, span), tools, arrays));
+        let attempt = Shape::new(function, &cfg, &forest, l).and_then(|shape| {
+            let of = (core_cycles, span, chain);
+            attempt(module, func, &shape, of, tools, arrays)
+        });
+        if let Some(chain) = chain {
+            let function = &mut module.functions[func];
+            if attempt.is_err() {
+                let to = BlockCall { block: chain.instead, args: vec![] };
+                function.blocks[chain.from].terminator = Some(Terminator::Jump(to));
+            }
+            unreachable::run(function);
+            if attempt.is_err() {
+                continue;
+            }
+            done.extend(&chain.nest);
+        }
         decisions.push(Decision { header, span, depth, core_cycles, place: attempt });
     }
     decisions
@@ -261,7 +303,7 @@ fn attempt(
     module: &mut Module,
     func: nbcc_ir::Func,
     shape: &Shape,
-    (core_cycles, span): (u32, Option<Span>),
+    (core_cycles, span, chain): (u32, Option<Span>, Option<&chain::Chain>),
     tools: Tools<'_>,
     arrays: &mut Arrays,
 ) -> Result<OnArray, String> {
@@ -271,7 +313,7 @@ fn attempt(
     };
     let made = tools.nests.iter().find(|made| made.header == shape.header);
     let (rows, before) = (made.and_then(|made| made.rows), made.and_then(|made| made.before));
-    let is_nest = made.is_some();
+    let is_nest = made.is_some() || chain.is_some();
     let of = Candidate { shape: shape.clone(), core_cycles, span, array, times: 1, is_nest };
     let (of, chosen) = jam::choose(module, func, of, tools, arrays)?;
     let Chosen { built, mapped, shortened } = chosen;
@@ -335,7 +377,8 @@ fn attempt(
     for &array in &on_array.arrays {
         arrays.packages.push(Package { array, ..package.clone() });
     }
-    version::add(&mut module.functions[func], shape, built, &used);
+    let instead = chain.map(|chain| chain.instead);
+    version::add(&mut module.functions[func], shape, built, &used, instead);
     Ok(on_array)
 }
 
@@ -403,6 +446,54 @@ pub fn estimate(func: &Function, of: Guess<'_>, machine: &Machine) -> Option<u64
     }
     least
 }
+
+/// About the cycles of an array for an iteration of the innermost loop, of a loop that is made of so many,
+/// which are supposed to run [`FEW_TRIPS`] times each; `None` where an array cannot run it.
+fn chained(
+    func: &Function,
+    (header, depth): (Block, usize),
+    own: &BTreeSet<Mem>,
+    tools: Tools<'_>,
+) -> Option<f64> {
+    let Tools { machine, splits, nests, .. } = tools;
+    let cfg = Cfg::new(func);
+    let forest = LoopForest::new(&cfg, &Dominators::new(func));
+    let shape = Shape::new(func, &cfg, &forest, forest.headed_by(header)?).ok()?;
+    if !version::can_count(func, &shape) {
+        return None;
+    }
+    // Of loops whose trips are known, several iterations may be one, and arrays may share them.
+    if let Some(trips) = shape.usual_trips(func).filter(|_| depth == 1) {
+        let rows = nests.iter().find(|made| made.header == header).and_then(|made| made.rows);
+        let most = usize::MAX;
+        let cycles = estimate(func, Guess { header, rows, most, own, splits }, machine)?;
+        return Some(cycles as f64 / f64::from(trips));
+    }
+    let forms = AffineForms::new(func, &cfg);
+    let results = version::results(func, &shape);
+    let fresh = fresh(func, &shape);
+    let array = &machine.array;
+    let terms = Terms {
+        globals: machine.control.globals as usize,
+        own,
+        reuse: None,
+        array: None,
+        iterations: choose::USUAL_TRIPS,
+        groups: None,
+        interval: &|body| place::bounds(body, array).mii,
+        is_fresh: &|value| func.def_inst(value).is_none_or(|inst| fresh.contains(&inst)),
+        is_zero: &|_, _, _, _| false,
+    };
+    let built = build::build(func, &shape, &forms, &results, terms).ok()?;
+    let size = built.body.nodes.len();
+    let filled = (size + size / ROUTED).div_ceil(array.pes()) as u32;
+    let interval = place::bounds(&built.body, array).mii.max(filled);
+    let started = handing(&built, machine) + 10 * built.accesses.len() as u64 + 40;
+    Some(f64::from(interval) + started as f64 / FEW_TRIPS.powi(depth as i32))
+}
+
+/// How often a loop runs of which nothing is known, at least.
+const FEW_TRIPS: f64 = 8.0;
 
 /// What the core takes to let another array share a loop, and to wait for its results, in cycles.
 const SHARED: u64 = 30;

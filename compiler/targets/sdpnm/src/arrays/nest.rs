@@ -12,6 +12,7 @@ use nbcc_ir::{
 use super::evolution::{Evolutions, reciprocal};
 use super::flatten::trips;
 use super::shape::Shape;
+use super::turns::{FIRST, called};
 use super::version;
 
 /// Iterations of a nest at most: numbers of 16 bits.
@@ -31,6 +32,15 @@ pub enum Carried {
     Unseen,
 }
 
+/// How often loops run whose trips are values.
+#[derive(Clone, Debug)]
+pub struct Counts {
+    /// Of the loops that the inner one was made of, the innermost first, and of the outer one.
+    pub lists: [Vec<Value>; 2],
+    /// Their product.
+    pub total: Value,
+}
+
 /// A loop and the one inside it.
 #[derive(Clone, Debug)]
 pub struct Nest {
@@ -38,8 +48,10 @@ pub struct Nest {
     pub outer: Shape,
     /// The one inside.
     pub inner: Shape,
-    /// How often the outer one runs, and the inner one each time.
+    /// How often the outer one runs, and the inner one each time; 0 where that is known at run time only.
     pub trips: [u64; 2],
+    /// The same at run time.
+    pub counts: Option<Counts>,
     /// By the parameters of the outer header.
     pub outside: Vec<Carried>,
     /// By those of the inner one.
@@ -55,17 +67,32 @@ pub struct Nest {
 impl Nest {
     /// The loop of that header and the one inside it, where one can be made of both.
     pub fn new(func: &Function, header: Block) -> Option<Nest> {
+        Nest::with(func, header, None)
+    }
+
+    /// The same of loops whose trips are values.
+    pub fn counted(func: &Function, header: Block, counts: Counts) -> Option<Nest> {
+        Nest::with(func, header, Some(counts))
+    }
+
+    fn with(func: &Function, header: Block, counts: Option<Counts>) -> Option<Nest> {
         let cfg = Cfg::new(func);
         let forest = LoopForest::new(&cfg, &Dominators::new(func));
         let l = forest.headed_by(header)?;
         let outer = Shape::around(func, &cfg, &forest, l).ok()?;
         let inner = Shape::new(func, &cfg, &forest, *forest.loops[l].inner.first()?).ok()?;
         let forms = AffineForms::new(func, &cfg);
-        let trips = [trips(func, &outer, &forms)?, trips(func, &inner, &forms)?];
-        if trips.contains(&0) || trips.iter().product::<u64>() > MOST {
-            return None;
+        let trips = match counts {
+            Some(_) => [0, 0],
+            None => [trips(func, &outer, &forms)?, trips(func, &inner, &forms)?],
+        };
+        if counts.is_none() {
+            let total = trips.iter().product::<u64>();
+            if total == 0 || total > MOST {
+                return None;
+            }
+            reciprocal(trips[1] as u32, total as u32)?;
         }
-        reciprocal(trips[1] as u32, trips.iter().product::<u64>() as u32)?;
         let there = region(func, &outer, header, inner.header)?;
         let back = region(func, &outer, inner.exit.block, header)?;
         let is_split = !there.iter().any(|block| back.contains(block))
@@ -137,7 +164,7 @@ impl Nest {
             }
         };
         let results = version::results(func, &outer).into_iter().filter(is_back).collect();
-        Some(Nest { outer, inner, trips, outside, within, there, back, results })
+        Some(Nest { outer, inner, trips, counts, outside, within, there, back, results })
     }
 
     /// Whether what stands behind the inner loop runs each time, and not only at the end.
@@ -190,6 +217,9 @@ fn insts(func: &Function, blocks: &[Block]) -> impl Iterator<Item = Inst> {
 fn is_unseen(func: &Function, inner: &Shape, evolutions: &Evolutions<'_>, number: usize) -> bool {
     let param = func.blocks[inner.header].params[number];
     let is_other = |op: &Op| match *op {
+        Op::Select(cond, first, other) if called(func, cond, FIRST).is_some() => {
+            other == param && first != param
+        }
         Op::Select(cond, first, other) => {
             let Some(&Op::Icmp(IntCond::Eq, word, by)) = func.def_op(cond) else { return false };
             let begins = evolutions.in_nest(word).and_then(|of| of.start.as_constant());

@@ -21,6 +21,7 @@ use super::body::{Global, Operand};
 use super::build::{Built, Outcome};
 use super::shape::{Shape, Trips};
 use super::split::Parts;
+use super::turns::Walk;
 
 /// The extent of an object in a dimension.
 pub const COUNT: &str = "sdpnm.count";
@@ -49,7 +50,7 @@ pub struct Use {
 }
 
 /// Iterations behind the first must be fewer.
-const MOST: u64 = 1 << 24;
+pub(super) const MOST: u64 = 1 << 24;
 
 /// Elements from one iteration to the next, up or down, up to which words show whether all are inside;
 /// all iterations together are then fewer than 2^30 elements.
@@ -97,11 +98,12 @@ pub fn can_count(func: &Function, shape: &Shape) -> bool {
     shape.slice(func, value).is_some() && !divides
 }
 
-/// Adds the version for the array.
+/// Adds the version for the array. The core's is the loop itself, or what stands in another place
+/// instead of it, so that nothing leads to the loop any more.
 ///
 /// # Panics
 /// The number of iterations cannot be computed ([`can_count`]).
-pub fn add(func: &mut Function, shape: &Shape, built: &Built, used: &Use) {
+pub fn add(func: &mut Function, shape: &Shape, built: &Built, used: &Use, instead: Option<Block>) {
     let [on_core, look, on_array, join] = [(); 4].map(|()| func.add_block());
     // Where nobody knows whether there are enough iterations, the core's version may be the usual one: it
     // gets the registers.
@@ -132,7 +134,10 @@ pub fn add(func: &mut Function, shape: &Shape, built: &Built, used: &Use) {
         None => b.jump(on_array, vec![]),
     }
     b.switch_to(on_core);
-    b.jump(shape.header, shape.entry_args.clone());
+    match instead {
+        Some(other) => b.jump(other, vec![]),
+        None => b.jump(shape.header, shape.entry_args.clone()),
+    }
 
     b.switch_to(on_array);
     let of_loop = again::of_loop(b.func, shape, on_core);
@@ -178,7 +183,9 @@ pub fn add(func: &mut Function, shape: &Shape, built: &Built, used: &Use) {
             }
         }
     }
-    again::sink(func, shape, on_core);
+    if instead.is_none() {
+        again::sink(func, shape, on_core);
+    }
 }
 
 /// All of several conditions, if there are some.
@@ -187,7 +194,7 @@ fn all_of(b: &mut Builder<'_>, conditions: Vec<Value>) -> Option<Value> {
 }
 
 /// The number of iterations, and when it is that and at least so many.
-fn iterations(b: &mut Builder<'_>, shape: &Shape, least: u32) -> (Value, Vec<Value>) {
+pub(super) fn iterations(b: &mut Builder<'_>, shape: &Shape, least: u32) -> (Value, Vec<Value>) {
     let (cond, value, step, limit) = match shape.trips {
         Trips::Known(trips) => return (b.i32(trips as i32), vec![]),
         Trips::While { cond, value, step, limit } => (cond, value, step, limit),
@@ -311,9 +318,18 @@ fn inside(
     conditions: &mut Vec<Value>,
 ) {
     let mut spans: Spans = BTreeMap::new();
+    let mut walks: Vec<(Mem, &Walk, (i32, i32))> = Vec::new();
     for access in &built.accesses {
         let Subscript::Linear(evolution) = &access.subscript else { continue };
         let (start, step) = (&evolution.start, &evolution.step);
+        if let Some((walk, constant)) = &evolution.walk {
+            let constant = *constant;
+            match walks.iter_mut().find(|other| (other.0, other.1) == (access.mem, walk)) {
+                Some((_, _, span)) => *span = (span.0.min(constant), span.1.max(constant)),
+                None => walks.push((access.mem, walk, (constant, constant))),
+            }
+            continue;
+        }
         // Words of a nest are lowest and highest in iterations that are known.
         let in_nest = match evolution.is_linear() {
             true => None,
@@ -329,6 +345,9 @@ fn inside(
         let key = (access.mem, start.terms.clone(), step.terms, step.constant);
         let span = spans.entry(key).or_insert((least, most));
         *span = (span.0.min(least), span.1.max(most));
+    }
+    for (mem, walk, span) in walks {
+        walked(b, mem, walk, span, conditions);
     }
     for ((mem, terms, step_terms, step_constant), (least, greatest)) in spans {
         let step = Affine { terms: step_terms, constant: step_constant };
@@ -386,6 +405,55 @@ fn inside(
             below(b, high, conditions);
         }
     }
+}
+
+/// That no element of a walk is outside, with the least and the greatest constant that is added to it.
+/// Loops run less than [`MOST`] times: no product of 64 bits wraps.
+fn walked(
+    b: &mut Builder<'_>,
+    mem: Mem,
+    walk: &Walk,
+    (least, greatest): (i32, i32),
+    conditions: &mut Vec<Value>,
+) {
+    let wide =
+        |b: &mut Builder<'_>, value: Value| b.convert(ConvertOp::SignExtend, value, Type::I64);
+    let known = |b: &mut Builder<'_>, value: i64| b.constant(Type::I64, value as u64);
+    let start = wide(b, walk.start);
+    let (mut low, mut high) = (start, start);
+    for (&count, &stride) in walk.counts.iter().zip(&walk.strides) {
+        let constant = b.func.splat_constant(stride).map(|stride| stride as u32 as i32);
+        if constant == Some(0) {
+            continue;
+        }
+        let last = b.iadd_imm(count, -1);
+        let (last, by) = (wide(b, last), wide(b, stride));
+        let way = b.imul(by, last);
+        let (mut down, mut up) = (way, way);
+        if constant.is_none() {
+            let zero = known(b, 0);
+            let falls = b.value(Op::Icmp(IntCond::Slt, way, zero));
+            down = b.value(Op::Select(falls, way, zero));
+            up = b.value(Op::Select(falls, zero, way));
+        }
+        if constant.is_none_or(|stride| stride < 0) {
+            low = b.iadd(low, down);
+        }
+        if constant.is_none_or(|stride| stride > 0) {
+            high = b.iadd(high, up);
+        }
+    }
+    let (zero, least, greatest) = (known(b, 0), known(b, least.into()), known(b, greatest.into()));
+    let (low, high) = (b.iadd(low, least), b.iadd(high, greatest));
+    let count = match b.func.mems[mem].extents[0] {
+        Extent::Fixed(count) => known(b, count.into()),
+        _ => {
+            let count = b.value(call(COUNT, Effect::Pure, vec![], vec![mem], vec![0]));
+            wide(b, count)
+        }
+    };
+    conditions.push(b.value(Op::Icmp(IntCond::Sge, low, zero)));
+    conditions.push(b.value(Op::Icmp(IntCond::Slt, high, count)));
 }
 
 /// That words stay within the limits that their evolutions were found under.

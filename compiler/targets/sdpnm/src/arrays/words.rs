@@ -1,11 +1,13 @@
 //! Operations of the IR covered by those of PEs. Words have 32 bits; above a narrow value anything may
 //! stand. What differs from the IR's meaning for some operands is refused.
 
-use nbcc_ir::{BinaryOp, ConvertOp, Inst, IntCond, Op, Scalar, UnaryOp, Value};
+use nbcc_analysis::Affine;
+use nbcc_ir::{BinaryOp, ConvertOp, Inst, IntCond, IntrinsicCall, Op, Scalar, UnaryOp, Value};
 use nbcc_isa_sdpnm::config::{Opcode, Options};
 
-use super::body::Operand;
+use super::body::{Global, Operand};
 use super::build::{Builder, Building, Truth};
+use super::turns::{FIRST, LAST, Walk};
 use crate::narrow::Upper;
 
 impl Builder<'_> {
@@ -31,7 +33,15 @@ impl Builder<'_> {
                 Ok((self.choose(truth, a, b), upper))
             }
             Op::Convert(op, a, _) => self.convert(op, a, result),
-            other => self.refuse(name_of(&other)),
+            other => match Walk::of(func, result) {
+                Some((walk, constant)) => {
+                    let start = self.evolutions.fixed(walk.start);
+                    let start = start.plus(&Affine::constant(constant), 1);
+                    let sum = self.walk(&walk, &start, 1, |form| Global::Form(form, 1))?;
+                    Ok((sum, Upper::Both))
+                }
+                None => self.refuse(name_of(&other)),
+            },
         }
     }
 
@@ -310,6 +320,10 @@ impl Builder<'_> {
                 let result = self.func.insts[inst].results[0];
                 let (word, _) = self.load(inst, result)?;
                 Ok(Truth::Word(self.op(Opcode::And, word, Operand::Immediate(1))))
+            }
+            Op::Intrinsic(IntrinsicCall { name: name @ (FIRST | LAST), args, .. }) => {
+                let &[_, mark] = &args[..] else { return self.refuse("loops of a nest") };
+                self.turn(name == LAST, mark)
             }
             other => self.refuse(name_of(&other)),
         }

@@ -6,6 +6,7 @@ mod common;
 mod generator;
 mod machine;
 
+mod chains;
 mod jam;
 mod kernels;
 mod loops;

@@ -1,0 +1,188 @@
+//! Nests whose trips are known at run time only, as one loop: random ones against the interpreter, how
+//! often arrays are started, and what stays as it is.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use nbcc_ir::testing::Rng;
+use nbcc_isa_sdpnm::core::CoreProgram;
+use nbcc_pipeline::OptLevel;
+
+use crate::common;
+use crate::loops::{compared, filled, setting};
+use crate::machine::{compile, compile_without, run};
+
+/// Elements of each array.
+const ELEMENTS: u32 = 2048;
+
+/// The arrays: type, sign and bits.
+const ARRAYS: [(&str, char, u32); 5] = [
+    ("const int16_t", 's', 16),
+    ("const int8_t", 's', 8),
+    ("const uint8_t", 'u', 8),
+    ("int32_t", 's', 32),
+    ("int16_t", 's', 16),
+];
+
+/// What loops run to, by their parameters.
+const LIMITS: [&str; 8] = ["n", "m", "k", "n", "m", "k + 1", "n - 1", "k * k"];
+
+fn subscript(rng: &mut Rng, counters: &[&str]) -> String {
+    let mut text = format!("{}", 400 + rng.below(4));
+    for counter in counters {
+        let factor = ["1", "1", "w", "m", "n", "2", "w * k", "(n + 2)", "-1", "0"];
+        let factor = factor[rng.below(10) as usize];
+        let _ = write!(text, " + {counter} * {factor}");
+    }
+    text
+}
+
+fn value(rng: &mut Rng, counters: &[&str], depth: u32) -> String {
+    let array = if rng.below(6) == 0 { 3 + rng.below(2) } else { rng.below(3) };
+    let element = format!("a{array}[{}]", subscript(rng, counters));
+    if depth == 0 {
+        return element;
+    }
+    let mut other = || value(rng, counters, depth - 1);
+    let (one, two) = (other(), other());
+    match rng.below(8) {
+        0 => format!("({one} > {two} ? {one} : {two})"),
+        1 => format!("({one} >> {})", rng.below(9)),
+        2 => format!("({one} - {two} * {})", counters[rng.below(counters.len() as u64) as usize]),
+        3 => element,
+        _ => format!("{one} * {two}"),
+    }
+}
+
+/// A function of a nest of two to four loops.
+fn source(rng: &mut Rng) -> String {
+    let counters = &["y", "x", "i", "j"][..2 + rng.below(3) as usize];
+    let sums = rng.below(counters.len() as u64) as usize;
+    let mut text = function();
+    let mut close = String::new();
+    for (level, counter) in counters.iter().enumerate() {
+        let limit = LIMITS[rng.below(8) as usize];
+        let step = [1, 1, 1, 1, 2][rng.below(5) as usize];
+        let _ = match rng.below(10) {
+            0 => writeln!(
+                text,
+                "for (int {counter} = {limit}; {counter} > 0; {counter} -= {step}) {{"
+            ),
+            1 => writeln!(text, "for (long {counter} = 0; {counter} < {limit}; {counter}++) {{"),
+            _ => writeln!(
+                text,
+                "for (int {counter} = 0; {counter} < {limit}; {counter} += {step}) {{"
+            ),
+        };
+        let known = &counters[..=level];
+        if level == sums {
+            let first = if rng.below(2) == 0 { "0".into() } else { value(rng, known, 0) };
+            let _ = writeln!(text, "int32_t s = {first};");
+            let to = format!("a{}[{}]", 3 + rng.below(2), subscript(rng, known));
+            close = match rng.below(5) {
+                0 => format!("{to} += s;\n}}\n{close}"),
+                1 => format!("if (s & 1) {to} = s;\n}}\n{close}"),
+                2 => format!("t += s;\n}}\n{close}"),
+                _ => format!("{to} = s >> 3;\n}}\n{close}"),
+            };
+        } else {
+            close = format!("}}\n{close}");
+        }
+    }
+    let more = value(rng, counters, 1);
+    let _ = match rng.below(8) {
+        0 => writeln!(text, "if ({more} > s) s = {more};"),
+        1 => writeln!(text, "s -= {more}; a3[{}] = s;", subscript(rng, counters)),
+        2 => writeln!(text, "a4[{}] += {more};", subscript(rng, &counters[..counters.len() - 1])),
+        _ => writeln!(text, "s += {more};"),
+    };
+    text + &close + "return t;\n}\n"
+}
+
+fn function() -> String {
+    let mut text = String::from("#include <stdint.h>\nint f(int n, int m, int k, int w");
+    for (number, (ty, ..)) in ARRAYS.iter().enumerate() {
+        let _ = write!(text, ", {ty} a{number}[{ELEMENTS}]");
+    }
+    text + ")\n{\nint t = n;\n"
+}
+
+/// Compares a program for several numbers of iterations, among them none and one.
+fn agreed(source: &str, seed: u64) -> Result<CoreProgram, String> {
+    let (module, func) = common::compile(Path::new("chains.c"), source, Some("f"))?;
+    let arrays = filled(&ARRAYS, ELEMENTS, seed);
+    let program = compile(&module, func, OptLevel::O2)?;
+    let mut rng = Rng::new(seed);
+    let mut some = || 2 + rng.below(7);
+    let random = [some(), some(), some(), some() + 4];
+    for scalars in [[6, 5, 3, 9], [1, 4, 1, 3], [5, 1, 2, 1], [0, 3, 2, 4], [4, 0, 1, 2], random] {
+        compared((&module, func), &program, &scalars, &arrays)
+            .map_err(|what| format!("{scalars:?}: {what}"))?;
+    }
+    if seed.is_multiple_of(8) {
+        let alone = compile_without("collapse", &module, func)?;
+        compared((&module, func), &alone, &random, &arrays)?;
+    }
+    Ok(program)
+}
+
+/// How often arrays are started.
+fn starts(program: &CoreProgram, scalars: [u64; 4]) -> u64 {
+    let ran = run(program, &scalars, &filled(&ARRAYS, ELEMENTS, 3)).expect("it runs");
+    ran.statistics.count("arrays.starts")
+}
+
+#[test]
+fn random_nests_of_any_trips_do_what_they_mean() {
+    let (first, cases) = (setting("NBCC_FUZZ_SEED", 1), setting("NBCC_FUZZ_CASES", 24));
+    let mut once = 0;
+    for seed in first..first + cases {
+        let source = source(&mut Rng::new(seed));
+        match agreed(&source, seed) {
+            Ok(program) => once += u64::from(starts(&program, [9, 8, 4, 11]) == 1),
+            Err(what) => panic!("seed {seed}: {what}\n{source}"),
+        }
+    }
+    assert!(once * 3 >= cases, "only {once} of {cases} nests start an array once");
+}
+
+fn nest(body: &str) -> String {
+    format!("{}{body}\nreturn t;\n}}\n", function())
+}
+
+#[test]
+fn nests_of_any_trips_start_an_array_once() {
+    for body in [
+        // A product of matrices, a filter of rows and columns.
+        "for (int y = 0; y < n; y++) for (int x = 0; x < m; x++) { int s = 0;
+         for (int i = 0; i < k; i++) s += a0[y * k + i] * a1[i * m + x]; a3[y * m + x] = s; }",
+        "for (int y = 0; y < n; y++) for (int x = 0; x < m; x++) { int s = 1 << 4;
+         for (int i = 0; i < k; i++) for (int j = 0; j < k; j++)
+         s += a0[(y + i) * (m + k - 1) + x + j] * a1[i * k + j]; a4[y * m + x] = s >> 5; }",
+        // Sums in memory, sums of words of 32 bits, and no sums.
+        "for (int y = 0; y < n; y++) for (int x = 0; x < m; x++)
+         for (int i = 0; i < k; i++) a3[y * m + x] += a0[y * k + i] * a1[i * m + x];",
+        "for (int y = 0; y < n; y++) { int s = n; for (int x = 0; x < m; x++) s += a2[y * w + x]; t ^= s; }",
+        "for (int y = 0; y < n; y++) for (int x = 0; x < m; x++) a4[y * w + x] = a0[y * w + x] + x * y;",
+        // Backwards, with steps, and with counters of 64 bits.
+        "for (int y = n - 1; y >= 0; y--) for (int x = 0; x < m; x += 2) a4[y * w + x] = a0[x * w + y];",
+    ] {
+        let source = nest(body);
+        let program = agreed(&source, 3).unwrap_or_else(|what| panic!("{what}\n{source}"));
+        assert_eq!(starts(&program, [12, 11, 5, 13]), 1, "{source}");
+        // Where a loop does not run, none is started.
+        assert_eq!(starts(&program, [9, 0, 4, 11]), 0, "{source}");
+    }
+}
+
+/// An access outside of its array ends the run where it did.
+#[test]
+fn what_ends_the_run_ends_it_at_the_same_place() {
+    let body = "for (int y = 0; y < n; y++) for (int x = 0; x < m; x++) a4[y * w + x] = a0[x] + t;";
+    let (module, func) = common::compile(Path::new("chains.c"), &nest(body), Some("f")).unwrap();
+    let program = compile(&module, func, OptLevel::O2).unwrap();
+    let arrays = filled(&ARRAYS, ELEMENTS, 3);
+    for w in [100, 256, 257, 1 << 20, (1 << 32) - 1] {
+        compared((&module, func), &program, &[9, 8, 4, w], &arrays).unwrap();
+    }
+}
