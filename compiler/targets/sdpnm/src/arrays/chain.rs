@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use nbcc_analysis::{Loop, LoopForest};
 use nbcc_ir::{
-    BinaryOp, Block, BlockCall, Builder, Cfg, Dominators, Effect, Function, IntCond, IntrinsicCall,
-    Op, Terminator, Type, Value,
+    BinaryOp, Block, BlockCall, Builder, Cfg, Constant, Dominators, Effect, Function, IntCond,
+    IntrinsicCall, Op, Replacements, Terminator, Type, Value,
 };
 use nbcc_opt::unroll::Copy;
 use nbcc_opt::{cse, dce, fold, licm, params, unreachable};
@@ -20,6 +20,7 @@ use super::merge::enter_by_jump;
 use super::nest::{Counts, Nest};
 use super::shape::{Shape, Trips};
 use super::sums::begin_at_zero;
+use super::turns::{MAY, call};
 use super::version::{can_count, iterations, results};
 use super::walks::settle;
 
@@ -150,12 +151,17 @@ fn chained(func: &Function, nest: &[Block]) -> Option<(Function, Chain)> {
     let mut b = Builder::at(func, from);
     let fits = conditions.into_iter().reduce(|all, more| b.binary(BinaryOp::And, all, more));
     let fits = fits.unwrap_or_else(|| b.constant(Type::I1, 1));
+    // Both ways stay until it is known whether an array runs the one.
+    let may = call(&mut b, MAY, vec![], vec![]);
+    let fits = b.binary(BinaryOp::And, fits, may);
     func.blocks[from].terminator = Some(Terminator::Branch(fits, to(look), to(instead)));
     let mut b = Builder::at(func, look);
     b.set_span(outer.span);
     let fits = turning(&mut b, &counts);
     func.blocks[look].terminator = Some(Terminator::Branch(fits, to(enter), to(instead)));
     unreachable::run(func);
+
+    join(func, copy.blocks.values().copied().collect());
 
     // One loop of the copy, from the inside out.
     let mut header = copy.blocks[&nest[0]];
@@ -184,8 +190,47 @@ fn chained(func: &Function, nest: &[Block]) -> Option<(Function, Chain)> {
     Some((trial, Chain { header, from, instead, nest: nest.to_vec() }))
 }
 
+/// Makes blocks part of those that alone lead to them.
+fn join(func: &mut Function, blocks: BTreeSet<Block>) {
+    let mut names = Replacements::new();
+    let mut work: Vec<Block> = blocks.iter().copied().collect();
+    while let Some(block) = work.pop() {
+        if !func.layout.contains(&block) {
+            continue;
+        }
+        let Terminator::Jump(to) = func.terminator(block).clone() else { continue };
+        let cfg = Cfg::new(func);
+        if !blocks.contains(&to.block) || cfg.predecessors(to.block) != [block] {
+            continue;
+        }
+        let next = &mut func.blocks[to.block];
+        let (params, insts) = (std::mem::take(&mut next.params), std::mem::take(&mut next.insts));
+        let terminator = next.terminator.take();
+        for (param, arg) in params.into_iter().zip(to.args) {
+            names.replace(param, arg);
+        }
+        func.blocks[block].insts.extend(insts);
+        func.blocks[block].terminator = terminator;
+        func.layout.retain(|&other| other != to.block);
+        work.push(block);
+    }
+    names.apply(func);
+}
+
 fn copied(copy: &Copy, block: Block) -> Block {
     copy.blocks.get(&block).copied().unwrap_or(block)
+}
+
+/// Answers what was left open in [`run`].
+pub fn close(func: &mut Function) {
+    for block in func.layout.clone() {
+        for &inst in &func.blocks[block].insts {
+            let op = &mut func.insts[inst].op;
+            if matches!(op, Op::Intrinsic(call) if call.name == MAY) {
+                *op = Op::Const(Type::I1, Constant::Splat(1));
+            }
+        }
+    }
 }
 
 /// How often a loop runs, and under which conditions that is so, where that is known before all loops.

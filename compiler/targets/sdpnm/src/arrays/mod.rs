@@ -18,6 +18,7 @@ pub mod collapse;
 mod collect;
 mod contents;
 pub mod ddg;
+pub mod divisions;
 pub mod evolution;
 pub mod flatten;
 mod fuse;
@@ -252,6 +253,7 @@ pub fn run(
         }
         decisions.push(Decision { header, span, depth, core_cycles, place: attempt });
     }
+    chain::close(&mut module.functions[func]);
     decisions
 }
 

@@ -6,7 +6,7 @@
 //! `2^32 / n` in each iteration, and carries in each n-th one.
 
 use nbcc_analysis::Affine;
-use nbcc_ir::{Builder, Effect, Function, IntrinsicCall, Op, Type, Value};
+use nbcc_ir::{Builder, Effect, Function, IntrinsicCall, Op, Type, Value, ValueDef};
 use nbcc_isa_sdpnm::config::{Opcode, Options};
 
 use super::body::{Global, Operand};
@@ -22,9 +22,12 @@ pub const LAST: &str = "sdpnm.last";
 /// A [`Walk`].
 pub const WALK: &str = "sdpnm.walk";
 
+/// What holds once a loop was put on an array.
+pub const MAY: &str = "sdpnm.may";
+
 /// A call of one of these.
 pub fn call(b: &mut Builder<'_>, name: &'static str, args: Vec<Value>, imms: Vec<i64>) -> Value {
-    let result = Some(if matches!(name, FIRST | LAST) { Type::I1 } else { Type::I32 });
+    let result = Some(if matches!(name, FIRST | LAST | MAY) { Type::I1 } else { Type::I32 });
     let effect = Effect::Pure;
     b.value(Op::Intrinsic(IntrinsicCall { name, effect, args, mems: vec![], imms, result }))
 }
@@ -35,6 +38,12 @@ pub fn called<'a>(func: &'a Function, value: Value, name: &str) -> Option<&'a In
         Op::Intrinsic(call) if call.name == name => Some(call),
         _ => None,
     }
+}
+
+/// Whether a value is what counts iterations, and not a later iteration of several at a time, in which
+/// words that turn over would be others.
+pub fn counts(func: &Function, iteration: Value) -> bool {
+    matches!(func.values[iteration].def, ValueDef::Param(..))
 }
 
 /// A word that grows with the loops of a nest, the innermost first.
@@ -59,7 +68,10 @@ impl Walk {
     /// The walk that a value is, and the constant that is added.
     pub fn of(func: &Function, value: Value) -> Option<(Walk, i32)> {
         let call = called(func, value, WALK)?;
-        let (&[_, start], rest) = call.args.split_at_checked(2)? else { return None };
+        let (&[iteration, start], rest) = call.args.split_at_checked(2)? else { return None };
+        if !counts(func, iteration) {
+            return None;
+        }
         let depth = rest.len().div_ceil(4);
         let parts: Vec<&[Value]> = rest.chunks(depth).collect();
         let [counts, strides, turns, marks] = parts[..] else { return None };

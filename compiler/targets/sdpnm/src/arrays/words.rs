@@ -7,7 +7,7 @@ use nbcc_isa_sdpnm::config::{Opcode, Options};
 
 use super::body::{Global, Operand};
 use super::build::{Builder, Building, Truth};
-use super::turns::{FIRST, LAST, Walk};
+use super::turns::{FIRST, LAST, Walk, counts};
 use crate::narrow::Upper;
 
 impl Builder<'_> {
@@ -322,8 +322,12 @@ impl Builder<'_> {
                 Ok(Truth::Word(self.op(Opcode::And, word, Operand::Immediate(1))))
             }
             Op::Intrinsic(IntrinsicCall { name: name @ (FIRST | LAST), args, .. }) => {
-                let &[_, mark] = &args[..] else { return self.refuse("loops of a nest") };
-                self.turn(name == LAST, mark)
+                match args[..] {
+                    [iteration, mark] if counts(self.func, iteration) => {
+                        self.turn(name == LAST, mark)
+                    }
+                    _ => self.refuse("several iterations of a nest"),
+                }
             }
             other => self.refuse(name_of(&other)),
         }

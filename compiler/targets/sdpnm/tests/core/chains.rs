@@ -186,3 +186,34 @@ fn what_ends_the_run_ends_it_at_the_same_place() {
         compared((&module, func), &program, &[9, 8, 4, w], &arrays).unwrap();
     }
 }
+
+/// What turns over with loops is known of single iterations only.
+#[test]
+fn iterations_of_such_a_nest_stay_apart() {
+    let body = "int32_t b[8][8];
+        for (int i = 0; i < k; i++) {
+            for (int u = 0; u < 8; u++) for (int x = 0; x < 8; x++) {
+                int32_t s = 0;
+                for (int j = 0; j < 8; j++) s += a0[u * 8 + j] * a1[i * 64 + j * 8 + x];
+                b[u][x] = s >> 8;
+            }
+            for (int u = 0; u < 8; u++) for (int v = 0; v < 8; v++) {
+                int32_t s = 0;
+                for (int j = 0; j < 8; j++) s += b[u][j] * a0[v * 8 + j];
+                a4[i * 64 + u * 8 + v] = s >> 14;
+            }
+        }";
+    agreed(&nest(body), 3).unwrap();
+}
+
+/// Quotients by constants are products and shifts, whatever signs there are.
+#[test]
+fn quotients_by_constants_are_quotients() {
+    let body = "for (int i = 0; i < 300; i++) {
+        int v = a0[i] >> 1;
+        a3[i] = v / 9 + v % 7 * 100 + a0[i] / 8 + a3[i] % 16 + a2[i] / 3 + a1[i] / 25;
+        a4[i] = (uint16_t)a0[i] / 4u + (unsigned)a3[i] % 32u;
+    }";
+    agreed(&nest(body), 3).unwrap();
+    assert_eq!(starts(&agreed(&nest(body), 5).unwrap(), [1, 1, 1, 1]), 1);
+}
