@@ -246,12 +246,13 @@ fn build_with(
     }
     builder.order()?;
     let (limits, trips) = (builder.evolutions.limits(), builder.evolutions.trips());
+    let is_chain = !builder.turning.is_empty();
     let Builder { mut body, mut accesses, least_trips, .. } = builder;
     fuse::shorten(&mut body);
     let paired = pairs::run(&mut body);
     let paired = paired.then(&accumulate::run(&mut body));
     let interval = (terms.interval)(&body);
-    if interval > 1 {
+    if is_chain && interval > 1 {
         let mut other = body.clone();
         accumulate::differ(&mut other);
         if (terms.interval)(&other) < interval {

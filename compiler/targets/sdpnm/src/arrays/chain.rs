@@ -40,19 +40,20 @@ pub struct Chain {
     pub nest: Vec<Block>,
 }
 
-/// Gives nests second versions that are one loop; `cycles` says about how many cycles an iteration of the
+/// Gives nests second versions that are one loop; `cycles` says the interval and about how many cycles an iteration of the
 /// innermost loop takes, of the loop of a header that is made of so many.
 pub fn run(
     func: &mut Function,
-    cycles: impl Fn(&Function, Block, usize) -> Option<f64>,
+    cycles: impl Fn(&Function, Block, usize) -> Option<(f64, f64)>,
 ) -> Vec<Chain> {
     let mut made = Vec::new();
     for nest in nests(func) {
-        let one = cycles(func, nest[0], 1).unwrap_or(f64::INFINITY);
+        let (interval, one) = cycles(func, nest[0], 1).unwrap_or((f64::INFINITY, f64::INFINITY));
         let tried = (2..=nest.len()).rev().filter_map(|depth| {
             let (trial, chain) = chained(func, &nest[..depth])?;
-            let cycles = cycles(&trial, chain.header, depth)?;
-            Some((cycles, trial, chain))
+            let (own, cycles) = cycles(&trial, chain.header, depth)?;
+            // Where loops run often, an interval counts for more than what starting takes.
+            (own <= 2.0 * interval).then_some((cycles, trial, chain))
         });
         let best = tried.min_by(|a, b| a.0.total_cmp(&b.0)).filter(|best| best.0 < one);
         if let Some((_, trial, chain)) = best {

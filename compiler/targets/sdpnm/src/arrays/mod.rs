@@ -208,11 +208,7 @@ pub fn run(
     let of_chain = |header: &Block| chains.iter().find(|chain| chain.header == *header);
     let (first, others): (Vec<Block>, Vec<Block>) =
         headers.into_iter().partition(|header| of_chain(header).is_some());
-    let mut done: BTreeSet<Block> = BTreeSet::new();
     for header in first.into_iter().chain(others) {
-        if done.contains(&header) {
-            continue;
-        }
         let chain = of_chain(&header);
         let cfg = Cfg::new(&module.functions[func]);
         let forest = LoopForest::new(&cfg, &Dominators::new(&module.functions[func]));
@@ -249,7 +245,6 @@ pub fn run(
             if attempt.is_err() {
                 continue;
             }
-            done.extend(&chain.nest);
         }
         decisions.push(Decision { header, span, depth, core_cycles, place: attempt });
     }
@@ -449,14 +444,14 @@ pub fn estimate(func: &Function, of: Guess<'_>, machine: &Machine) -> Option<u64
     least
 }
 
-/// About the cycles of an array for an iteration of the innermost loop, of a loop that is made of so many,
+/// The interval, and about the cycles of an array for an iteration of the innermost loop, of a loop that is made of so many,
 /// which are supposed to run [`FEW_TRIPS`] times each; `None` where an array cannot run it.
 fn chained(
     func: &Function,
     (header, depth): (Block, usize),
     own: &BTreeSet<Mem>,
     tools: Tools<'_>,
-) -> Option<f64> {
+) -> Option<(f64, f64)> {
     let Tools { machine, splits, nests, .. } = tools;
     let cfg = Cfg::new(func);
     let forest = LoopForest::new(&cfg, &Dominators::new(func));
@@ -469,7 +464,8 @@ fn chained(
         let rows = nests.iter().find(|made| made.header == header).and_then(|made| made.rows);
         let most = usize::MAX;
         let cycles = estimate(func, Guess { header, rows, most, own, splits }, machine)?;
-        return Some(cycles as f64 / f64::from(trips));
+        let cycles = cycles as f64 / f64::from(trips);
+        return Some((cycles, cycles));
     }
     let forms = AffineForms::new(func, &cfg);
     let results = version::results(func, &shape);
@@ -491,7 +487,8 @@ fn chained(
     let filled = (size + size / ROUTED).div_ceil(array.pes()) as u32;
     let interval = place::bounds(&built.body, array).mii.max(filled);
     let started = handing(&built, machine) + 10 * built.accesses.len() as u64 + 40;
-    Some(f64::from(interval) + started as f64 / FEW_TRIPS.powi(depth as i32))
+    let interval = f64::from(interval);
+    Some((interval, interval + started as f64 / FEW_TRIPS.powi(depth as i32)))
 }
 
 /// How often a loop runs of which nothing is known, at least.
