@@ -1,13 +1,19 @@
-//! Unrolling of reductions: updates of every point by itself, over domains of few points, become part of
-//! the definition, point after point in the domain's order. What is left is a pure Func, which can be
-//! computed at each use, keeps its value in a register and shares what neighbouring points read.
+//! Unrolling of reductions: updates of every point by itself, over domains of few points, and of the
+//! points at one place along some dimensions become part of the definition, point after point in the
+//! domain's order. What is left is a pure Func, which can be computed at each use, keeps its value in a
+//! register and shares what neighbouring points read.
 
 use foldhash::{HashMap, HashMapExt};
+use nbcc_base::Span;
 
 use crate::simplify::Simplifier;
 use crate::{
-    Definition, DirectiveKind, Expr, ExprKind, Func, Literal, Pipeline, RDom, Update, Walker,
+    BinaryOp, CompareOp, Definition, DirectiveKind, ElementType, Expr, ExprKind, Func, Literal,
+    Pipeline, RDom, Update, Walker,
 };
+
+/// The most expressions of an update that is for the points at one place only: all others compute it, too.
+const AT_ONE_PLACE: usize = 40;
 
 /// A Func whose first updates have become part of its definition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,7 +28,7 @@ pub struct Unrolled {
 
 /// A copy of a pipeline, extents known, in which updates are unrolled that come to no more than `limit`
 /// expressions, and which those are. An update stays, with all behind it, where its left side is not
-/// every point of its Func, where it reads its Func elsewhere, where conditions of its domain are not
+/// every point of its Func or those at one place, where it reads its Func elsewhere, where conditions of its domain are not
 /// constants, and where a directive names its loops.
 pub fn unroll_updates(pipeline: &Pipeline, limit: u64) -> (Pipeline, Vec<Unrolled>) {
     let mut unroller = Unroller {
@@ -66,6 +72,8 @@ impl Unroller {
         let pure = data.pure?;
         let mut values = pure.values;
         let (mut done, mut left) = (Unrolled { func, updates: 0, points: 0 }, limit);
+        // What is there before the first update that is for one place.
+        let mut first_place = None;
         for update in &data.updates {
             let Some(body) = self.body(func, update) else { break };
             let Some(points) = self.points(update.rdom, left / body.len().max(1) as u64) else {
@@ -73,11 +81,22 @@ impl Unroller {
             };
             let Some(conditions) = self.conditions(update, &points) else { break };
             left -= points.len() as u64 * body.len() as u64;
+            let before = values.clone();
             for (point, _) in points.iter().zip(conditions).filter(|&(_, counts)| counts) {
                 values = self.at(func, &body, &update.values, &values, point);
             }
+            if let Some(here) = self.is_at_place(update) {
+                values = self.select(here, &values, &before);
+                first_place.get_or_insert((before, done));
+            }
             done.updates += 1;
             done.points += points.len() as u64;
+        }
+        // Where a loop is left in any case, what is for one place is cheaper by itself.
+        if done.updates < data.updates.len()
+            && let Some(before) = first_place
+        {
+            (values, done) = before;
         }
         if done.updates == 0 {
             return None;
@@ -91,23 +110,67 @@ impl Unroller {
     /// What an update evaluates at each point, operands first. `None` where it is not unrolled.
     fn body(&mut self, func: Func, update: &Update) -> Option<Vec<Expr>> {
         let pipeline = &self.pipeline;
-        let is_point = |args: &[Expr]| {
-            let mut places = (0..).zip(args);
-            places.all(|(d, &arg)| pipeline.exprs[arg].kind == ExprKind::Dim(d))
+        let kind = |expr: Expr| &pipeline.exprs[expr].kind;
+        let is_own = |args: &[Expr]| {
+            args.iter().zip(&update.args).all(|(&one, &own)| kind(one) == kind(own))
         };
+        let mut places = (0..).zip(&update.args);
+        let every_point = places.all(|(d, &arg)| *kind(arg) == ExprKind::Dim(d));
+        let mut places = (0..).zip(&update.args);
+        let one_place = places.all(|(d, &arg)| {
+            *kind(arg) == ExprKind::Dim(d) || matches!(kind(arg), ExprKind::Literal(_))
+        });
         let asked = update.schedule.directives.iter();
         let leaves_loops = |kind: &DirectiveKind| {
             matches!(kind, DirectiveKind::Bound { .. } | DirectiveKind::SetEstimate { .. })
         };
-        if !is_point(&update.args) || !asked.map(|directive| &directive.kind).all(leaves_loops) {
+        if !one_place || !asked.map(|directive| &directive.kind).all(leaves_loops) {
             return None;
         }
         let body = self.walker.reachable(pipeline, update.values.iter().copied());
         let elsewhere = |&expr: &Expr| match &pipeline.exprs[expr].kind {
-            ExprKind::Call(callee, _, args) => *callee == func && !is_point(args),
+            ExprKind::Call(callee, _, args) => *callee == func && !is_own(args),
             _ => false,
         };
-        (!body.iter().any(elsewhere)).then_some(body)
+        let most = if every_point { usize::MAX } else { AT_ONE_PLACE };
+        (body.len() <= most && !body.iter().any(elsewhere)).then_some(body)
+    }
+
+    /// Whether the point is one that an update is for; `None` where it is for all.
+    fn is_at_place(&mut self, update: &Update) -> Option<Expr> {
+        let mut all: Option<Expr> = None;
+        for (d, &place) in (0..).zip(&update.args) {
+            if self.pipeline.exprs[place].kind == ExprKind::Dim(d) {
+                continue;
+            }
+            let data = self.pipeline.exprs[place].clone();
+            let dim = self.make(ExprKind::Dim(d), ElementType::I32, data.span);
+            let place = self.make(data.kind, ElementType::I32, data.span);
+            let equal = ExprKind::Compare(CompareOp::Eq, dim, place);
+            let equal = self.make(equal, ElementType::Bool, data.span);
+            all = Some(match all {
+                Some(all) => {
+                    let both = ExprKind::Binary(BinaryOp::And, all, equal);
+                    self.make(both, ElementType::Bool, data.span)
+                }
+                None => equal,
+            });
+        }
+        all
+    }
+
+    /// One list of values or the other, by a condition.
+    fn select(&mut self, condition: Expr, then: &[Expr], other: &[Expr]) -> Vec<Expr> {
+        let both = then.iter().zip(other);
+        let selected = both.map(|(&a, &b)| {
+            let data = self.pipeline.exprs[a].clone();
+            self.make(ExprKind::Select(condition, a, b), data.ty, data.span)
+        });
+        selected.collect()
+    }
+
+    fn make(&mut self, kind: ExprKind, ty: ElementType, span: Span) -> Expr {
+        self.simplifier.make(&mut self.pipeline, kind, ty, span)
     }
 
     /// The points of a domain, the first dimension fastest, each with its coordinates; one where there
@@ -193,7 +256,7 @@ impl Unroller {
                     }
                     kind => kind.map_operands(|operand| new[&operand]),
                 };
-                self.simplifier.make(&mut self.pipeline, kind, data.ty, data.span)
+                self.make(kind, data.ty, data.span)
             });
             new.insert(expr, made);
         }
@@ -271,6 +334,31 @@ mod tests {
         assert!(p.funcs[f].updates.is_empty());
         let value = p.funcs[f].pure.as_ref().unwrap().values[0];
         assert_eq!(subtracted(&p, value), [-1, 0, 1]);
+    }
+
+    #[test]
+    fn a_row_of_its_own_is_selected_where_no_loop_is_left() {
+        for is_scanned in [false, true] {
+            let mut b = Build::new();
+            let (x, y) = (b.dim(0), b.dim(1));
+            let f = b.func("f", &["x", "y"], x);
+            let (row, seven) = (b.int(2), b.int(7));
+            b.update(f, &[x, row], &[seven], None);
+            if is_scanned {
+                let below = b.add(y, row);
+                let own = b.call(f, &[x, below]);
+                b.update(f, &[x, y], &[own], None);
+            }
+            let (p, done) = unroll_updates(&b.pipeline, 100);
+            let value = p.funcs[f].pure.as_ref().unwrap().values[0];
+            if is_scanned {
+                assert_eq!((done.len(), p.funcs[f].updates.len()), (0, 2));
+                continue;
+            }
+            assert_eq!(done, [Unrolled { func: f, updates: 1, points: 1 }]);
+            let ExprKind::Select(condition, ..) = p.exprs[value].kind else { panic!("{value}") };
+            assert!(matches!(p.exprs[condition].kind, ExprKind::Compare(CompareOp::Eq, ..)));
+        }
     }
 
     #[test]
