@@ -4,8 +4,8 @@
 use std::fmt::Write;
 
 use nbcc_base::{SourceMap, Span};
-use nbcc_isa_ipim::Machine;
 use nbcc_isa_ipim::layout::{Layout, Role};
+use nbcc_isa_ipim::{ELEMENT_BYTES, Machine};
 use nbcc_placement::alike::{lines, runs};
 use nbcc_placement::{Message, Remark, RemarkKind, Term};
 use nbcc_stages::print::directive_text;
@@ -497,6 +497,14 @@ fn nest_lines(plan: &Plan, nest: &Nest, lines: &mut Vec<String>) -> Traffic {
         lines.push(format!(
             "reads {name} {how}: x {}..={}, y {}..={} of a tile",
             x.0, x.1, y.0, y.1
+        ));
+    }
+    for id in nest.tables.keys() {
+        let buffer = &plan.buffers[*id];
+        let bytes = u64::from(buffer.words()) * u64::from(ELEMENT_BYTES);
+        lines.push(format!(
+            "looks up {} in a table of {bytes} bytes in the scratchpads of groups",
+            buffer.name
         ));
     }
     if moved.window > 0 {

@@ -118,14 +118,9 @@ impl Planner<'_> {
             false => vec![],
         };
         let reserved = tables::reserved(self.machine, &candidates);
-        let (_, room) = tables::lay_out(self.machine, reserved)?;
-        let beside = self.place_windows(shape, reads, room);
-        let rows = match beside {
-            None if !reserved.is_empty() => {
-                self.place_windows(shape, reads, window_bytes(self.machine))
-            }
-            rows => rows,
-        }?;
+        let (_, beside) = tables::lay_out(self.machine, reserved)?;
+        let rooms = [beside, window_bytes(self.machine)];
+        let rows = self.place_windows(shape, reads, &rooms)?;
         let end = windows_end(reads.iter().map(|(read, _)| read));
         let fits = |count: &usize| {
             let laid_out = tables::lay_out(self.machine, &candidates[..*count]);
@@ -135,27 +130,30 @@ impl Planner<'_> {
         Some((rows, tables.unwrap_or_default()))
     }
 
-    /// Gives reads their windows, in so many bytes. Where all reads are to be staged but do not fit, only
-    /// those are that cannot do without.
+    /// Gives reads their windows, in the first of so many bytes in which they fit. Where all reads are to
+    /// be staged but do not fit, only those are that cannot do without.
     fn place_windows(
         &mut self,
         shape: &NestShape,
         reads: &mut [(Read, Tiled)],
-        room: u32,
+        rooms: &[u32],
     ) -> Option<u32> {
+        let place = |reads: &mut [(Read, Tiled)]| {
+            rooms.iter().find_map(|&room| place_windows(room, &shape.tiles, reads))
+        };
         if shape.stage_pgsm {
             // A window that exists is laid out even where the bank could be read directly.
             for (read, _) in reads.iter_mut() {
                 read.window = Some(Window::default());
             }
-            if let Some(rows) = place_windows(room, &shape.tiles, reads) {
+            if let Some(rows) = place(reads) {
                 return Some(rows);
             }
             for (read, _) in reads.iter_mut() {
                 read.window = None;
             }
         }
-        let rows = place_windows(room, &shape.tiles, reads)?;
+        let rows = place(reads)?;
         if shape.stage_pgsm {
             let (about, span) = (shape.name.clone(), Some(shape.span));
             self.plan.findings.push(Finding { about, span, kind: FindingKind::NotAllStaged });
