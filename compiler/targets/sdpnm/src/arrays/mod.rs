@@ -25,6 +25,7 @@ mod fuse;
 mod jam;
 mod keep;
 mod lines;
+mod located;
 pub mod merge;
 mod nest;
 mod pairs;
