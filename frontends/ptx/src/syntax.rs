@@ -146,7 +146,7 @@ impl Parser<'_, '_> {
         match parsed {
             Some(version) if known(&version) => self.ast.version = version,
             // What comes with a new version is for new machines, mostly.
-            Some(version) if version > NEWEST && version.major < 10 => {
+            Some(version) if version.major == NEWEST.major + 1 => {
                 self.ast.version = version;
                 self.diagnostics.push(
                     Diagnostic::warning(
