@@ -36,6 +36,8 @@ pub(crate) struct Serial<'a> {
     pub span: Span,
     /// Points computed together: four, or one.
     pub lanes: u8,
+    /// Whether the reduction domain runs over one element of the Func for each point.
+    pub accumulates: bool,
 }
 
 /// A point of the loops: the values of dimensions and variables that have a loop. Of four points
@@ -55,21 +57,27 @@ pub(crate) struct PointBody<'a> {
     serial: &'a Serial<'a>,
     point: &'a Point,
     lanes: u8,
+    /// What the element of the point holds, where that is in registers.
+    carried: Option<&'a [Value]>,
     /// What is the same in all lanes, as scalars.
     scalars: Option<ExprLowering<'a>>,
 }
 
 impl<'a> PointBody<'a> {
-    pub fn new(serial: &'a Serial<'a>, point: &'a Point) -> PointBody<'a> {
+    pub fn new(
+        serial: &'a Serial<'a>,
+        point: &'a Point,
+        carried: Option<&'a [Value]>,
+    ) -> PointBody<'a> {
         let scalars = ExprLowering::new(&serial.plan.pipeline, 1);
-        PointBody { serial, point, lanes: point.lanes, scalars: Some(scalars) }
+        PointBody { serial, point, lanes: point.lanes, carried, scalars: Some(scalars) }
     }
 
     /// An expression as a scalar: that of the first lane.
     pub fn scalar(&mut self, b: &mut Builder<'_>, expr: Expr) -> Value {
         let mut scalars = self.scalars.take().expect("scalars do not nest");
-        let mut first =
-            PointBody { serial: self.serial, point: self.point, lanes: 1, scalars: None };
+        let (serial, point) = (self.serial, self.point);
+        let mut first = PointBody { serial, point, lanes: 1, carried: None, scalars: None };
         let value = scalars.lower(b, expr, &mut first);
         self.scalars = Some(scalars);
         value
@@ -163,6 +171,9 @@ impl Access for PointBody<'_> {
             other => panic!("{other:?} is no element"),
         };
         let id = if source == Source::Func(serial.step.func) {
+            if let Some(carried) = self.carried {
+                return carried[value as usize];
+            }
             serial.step.targets[value as usize]
         } else {
             serial.step.sources[&(source, value)]

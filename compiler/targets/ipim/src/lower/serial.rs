@@ -12,7 +12,7 @@ use nbcc_ir::{BinaryOp, Builder, IntCond, Mem, Op, Terminator, Type, Value};
 use nbcc_isa_ipim::LANES;
 use nbcc_stages::bounds::Interval;
 use nbcc_stages::lower::ExprLowering;
-use nbcc_stages::{Expr, ExprKind, Walker};
+use nbcc_stages::{ElementType, Expr, ExprKind, Walker};
 
 use super::body::{from_word, to_word, word_type};
 use super::cx::{KernelCx, Lowering};
@@ -71,6 +71,7 @@ impl<'a> Serial<'a> {
             region: &bounds.region,
             span: data.span,
             lanes: LANES as u8,
+            accumulates: false,
         };
         match step.stage {
             Stage::Pure => {
@@ -102,7 +103,25 @@ impl<'a> Serial<'a> {
         if !serial.points_are_independent(&reachable) {
             serial.lanes = 1;
         }
+        serial.accumulates = serial.is_of_one_element(&reachable);
         serial
+    }
+
+    /// Whether all points of the reduction domain read and write one element of the Func, the same for
+    /// each point of the dimensions.
+    fn is_of_one_element(&self, reachable: &[Expr]) -> bool {
+        let pipeline = &self.plan.pipeline;
+        let Stage::Update(k) = self.step.stage else { return false };
+        let args = &pipeline.funcs[self.step.func].updates[k].args;
+        let kind = |expr: Expr| &pipeline.exprs[expr].kind;
+        let fixed = |kind: &ExprKind| matches!(kind, ExprKind::Dim(_) | ExprKind::Literal(_));
+        let is_own = |of: &[Expr]| of.iter().zip(args).all(|(&one, &own)| kind(one) == kind(own));
+        self.rdom.is_some()
+            && args.iter().all(|&arg| fixed(kind(arg)))
+            && reachable.iter().all(|&expr| match kind(expr) {
+                ExprKind::Call(func, _, of) if *func == self.step.func => is_own(of),
+                _ => true,
+            })
     }
 
     /// Whether four points of a row can be computed together: the row is a dimension of the stage,
@@ -143,6 +162,9 @@ impl<'a> Serial<'a> {
     }
 
     fn nest(&self, b: &mut Builder<'_>, nest: &[Loop], point: Point) {
+        if self.accumulates && !nest.iter().any(|l| matches!(l, Loop::Dim(..))) {
+            return self.accumulate(b, nest, point);
+        }
         let Some((first, rest)) = nest.split_first() else { return self.point(b, &point) };
         match *first {
             Loop::Dim(0, interval) if self.lanes > 1 => {
@@ -173,11 +195,63 @@ impl<'a> Serial<'a> {
         }
     }
 
+    /// Runs the reduction domain over an element that stays in registers.
+    fn accumulate(&self, b: &mut Builder<'_>, nest: &[Loop], point: Point) {
+        let pipeline = &self.plan.pipeline;
+        let mut lowering = ExprLowering::new(pipeline, self.lanes);
+        let mut body = PointBody::new(self, &point, None);
+        let place = self.place(b, &mut body, &mut lowering, &point);
+        b.set_span(Some(self.span));
+        let types = &pipeline.funcs[self.step.func].types;
+        let targets: Vec<_> = self.step.targets.iter().map(|id| self.mems[id]).zip(types).collect();
+        let load = |b: &mut Builder<'_>, &(mem, &ty): &(Mem, &ElementType)| {
+            let word = b.load(word_type(ty, self.lanes), mem, place.clone());
+            from_word(b, word, ty)
+        };
+        let first = targets.iter().map(|target| load(b, target)).collect();
+        let last = self.accumulated(b, nest, &point, first);
+        b.set_span(Some(self.span));
+        for ((mem, ty), value) in targets.into_iter().zip(last) {
+            let word = to_word(b, value, *ty);
+            b.store(mem, place.clone(), word);
+        }
+    }
+
+    /// The values of an element after loops over variables of the domain.
+    fn accumulated(
+        &self,
+        b: &mut Builder<'_>,
+        nest: &[Loop],
+        point: &Point,
+        values: Vec<Value>,
+    ) -> Vec<Value> {
+        if let Some((&Loop::RVar(n, interval), rest)) = nest.split_first() {
+            let name = format!("r{n}");
+            return b.carried_loop(&name, interval.extent(), values, |b, counter, values| {
+                let mut point = point.clone();
+                point.rvars[n] = Some(plus(b, counter, interval.min.into()));
+                self.accumulated(b, rest, &point, values.to_vec())
+            });
+        }
+        let mut lowering = ExprLowering::new(&self.plan.pipeline, self.lanes);
+        let mut body = PointBody::new(self, point, Some(&values));
+        let new: Vec<Value> =
+            self.values.iter().map(|&v| lowering.lower(b, v, &mut body)).collect();
+        let mut conditions: Vec<Value> =
+            self.predicates.iter().map(|&p| lowering.lower(b, p, &mut body)).collect();
+        conditions.extend(self.guard(b, point));
+        let Some(all) = conditions.into_iter().reduce(|x, y| b.binary(BinaryOp::And, x, y)) else {
+            return new;
+        };
+        let both = values.iter().zip(new);
+        both.map(|(&old, new)| b.value(Op::Select(all, new, old))).collect()
+    }
+
     /// Computes and stores the values at a point.
     fn point(&self, b: &mut Builder<'_>, point: &Point) {
         let pipeline = &self.plan.pipeline;
         let mut lowering = ExprLowering::new(pipeline, self.lanes);
-        let mut body = PointBody::new(self, point);
+        let mut body = PointBody::new(self, point, None);
         let values: Vec<Value> =
             self.values.iter().map(|&v| lowering.lower(b, v, &mut body)).collect();
         let mut conditions: Vec<Value> =
