@@ -15,7 +15,7 @@ use crate::{
 /// The most expressions of an update that is for the points at one place only: all others compute it, too.
 const AT_ONE_PLACE: usize = 40;
 
-/// A Func whose first updates have become part of its definition.
+/// A Func whose updates have become part of its definition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unrolled {
     /// The Func.
@@ -26,10 +26,11 @@ pub struct Unrolled {
     pub points: u64,
 }
 
-/// A copy of a pipeline, extents known, in which updates are unrolled that come to no more than `limit`
-/// expressions, and which those are. An update stays, with all behind it, where its left side is not
-/// every point of its Func or those at one place, where it reads its Func elsewhere, where conditions of its domain are not
-/// constants, and where a directive names its loops.
+/// A copy of a pipeline, extents known, in which the updates of Funcs are unrolled that come to no more than
+/// `limit` expressions, and which those are. The updates of a Func stay where the left side of one is neither
+/// every point nor those at one place, where one reads its Func elsewhere, where conditions of its domain
+/// are not constants, and where something else is computed in its loops or made of them (`rfactor`). Other
+/// directives of updates have no loops left.
 pub fn unroll_updates(pipeline: &Pipeline, limit: u64) -> (Pipeline, Vec<Unrolled>) {
     let mut unroller = Unroller {
         pipeline: pipeline.clone(),
@@ -66,20 +67,16 @@ struct Unroller {
 }
 
 impl Unroller {
-    /// Unrolls the first updates of a Func, as many as can be.
+    /// Unrolls the updates of a Func, if all can be.
     fn func(&mut self, func: Func, limit: u64) -> Option<Unrolled> {
         let data = self.pipeline.funcs[func].clone();
         let pure = data.pure?;
         let mut values = pure.values;
         let (mut done, mut left) = (Unrolled { func, updates: 0, points: 0 }, limit);
-        // What is there before the first update that is for one place.
-        let mut first_place = None;
         for update in &data.updates {
-            let Some(body) = self.body(func, update) else { break };
-            let Some(points) = self.points(update.rdom, left / body.len().max(1) as u64) else {
-                break;
-            };
-            let Some(conditions) = self.conditions(update, &points) else { break };
+            let body = self.body(func, update)?;
+            let points = self.points(update.rdom, left / body.len().max(1) as u64)?;
+            let conditions = self.conditions(update, &points)?;
             left -= points.len() as u64 * body.len() as u64;
             let before = values.clone();
             for (point, _) in points.iter().zip(conditions).filter(|&(_, counts)| counts) {
@@ -87,23 +84,16 @@ impl Unroller {
             }
             if let Some(here) = self.is_at_place(update) {
                 values = self.select(here, &values, &before);
-                first_place.get_or_insert((before, done));
             }
             done.updates += 1;
             done.points += points.len() as u64;
-        }
-        // Where a loop is left in any case, what is for one place is cheaper by itself.
-        if done.updates < data.updates.len()
-            && let Some(before) = first_place
-        {
-            (values, done) = before;
         }
         if done.updates == 0 {
             return None;
         }
         let data = &mut self.pipeline.funcs[func];
         data.pure = Some(Definition { values, span: pure.span });
-        data.updates.drain(..done.updates);
+        data.updates.clear();
         Some(done)
     }
 
@@ -121,10 +111,8 @@ impl Unroller {
             *kind(arg) == ExprKind::Dim(d) || matches!(kind(arg), ExprKind::Literal(_))
         });
         let asked = update.schedule.directives.iter();
-        let leaves_loops = |kind: &DirectiveKind| {
-            matches!(kind, DirectiveKind::Bound { .. } | DirectiveKind::SetEstimate { .. })
-        };
-        if !one_place || !asked.map(|directive| &directive.kind).all(leaves_loops) {
+        let makes_funcs = |kind: &DirectiveKind| matches!(kind, DirectiveKind::Rfactor(_));
+        if !one_place || asked.map(|directive| &directive.kind).any(makes_funcs) {
             return None;
         }
         let body = self.walker.reachable(pipeline, update.values.iter().copied());
@@ -283,7 +271,6 @@ impl Point {
 mod tests {
     use super::*;
     use crate::build::Build;
-    use crate::{Expr, ExprKind};
 
     /// `f(x) = 0`, then `f(x) = f(x + shift) - in(x + r)` for `r` in `-1..=1`.
     fn sum(shift: i32) -> (Build, Func) {
@@ -299,7 +286,7 @@ mod tests {
         };
         let (own, at) = (b.call(f, &[own]), b.add(x, r));
         let loaded = b.load(input, &[at]);
-        let value = b.binary(crate::BinaryOp::Sub, own, loaded);
+        let value = b.binary(BinaryOp::Sub, own, loaded);
         b.update(f, &[x], &[value], Some(rdom));
         (b, f)
     }
@@ -309,12 +296,12 @@ mod tests {
     fn subtracted(p: &Pipeline, value: Expr) -> Vec<i64> {
         let mut offsets = Vec::new();
         let mut at = value;
-        while let ExprKind::Binary(crate::BinaryOp::Sub, before, loaded) = p.exprs[at].kind {
+        while let ExprKind::Binary(BinaryOp::Sub, before, loaded) = p.exprs[at].kind {
             let ExprKind::Load(_, args) = &p.exprs[loaded].kind else { panic!("{loaded} loads") };
             offsets.push(match p.exprs[args[0]].kind {
                 ExprKind::Dim(0) => 0,
                 ExprKind::Binary(op, _, c) => match p.exprs[c].kind {
-                    ExprKind::Literal(Literal::Int(n)) if op == crate::BinaryOp::Sub => -n,
+                    ExprKind::Literal(Literal::Int(n)) if op == BinaryOp::Sub => -n,
                     ExprKind::Literal(Literal::Int(n)) => n,
                     _ => panic!("{c} is a number"),
                 },
@@ -366,7 +353,7 @@ mod tests {
         let (mut b, f) = sum(0);
         let rdom = b.pipeline.funcs[f].updates[0].rdom.unwrap();
         let (r, one) = (b.rvar(rdom, 0), b.int(1));
-        let holds = b.compare(crate::CompareOp::Ne, r, one);
+        let holds = b.compare(CompareOp::Ne, r, one);
         b.pipeline.rdoms[rdom].predicates.push(holds);
         let (p, _) = unroll_updates(&b.pipeline, 100);
         let value = p.funcs[f].pure.as_ref().unwrap().values[0];
@@ -383,9 +370,9 @@ mod tests {
     }
 
     #[test]
-    fn an_update_that_is_scheduled_stays() {
+    fn an_update_of_which_others_are_made_stays() {
         let (mut b, f) = sum(0);
-        let kind = DirectiveKind::Parallel("x".to_string());
+        let kind = DirectiveKind::Rfactor(vec![("r$x".to_string(), "u".to_string())]);
         let directive = crate::Directive { kind, span: Default::default() };
         b.pipeline.funcs[f].updates[0].schedule.directives.push(directive);
         assert!(unroll_updates(&b.pipeline, 100).1.is_empty());
@@ -396,7 +383,7 @@ mod tests {
         let (mut b, f) = sum(0);
         let rdom = b.pipeline.funcs[f].updates[0].rdom.unwrap();
         let (x, one) = (b.dim(0), b.int(1));
-        let holds = b.compare(crate::CompareOp::Lt, x, one);
+        let holds = b.compare(CompareOp::Lt, x, one);
         b.pipeline.rdoms[rdom].predicates.push(holds);
         assert!(unroll_updates(&b.pipeline, 100).1.is_empty());
     }

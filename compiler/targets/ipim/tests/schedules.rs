@@ -117,13 +117,18 @@ fn every_directive_has_a_remark() {
 
 #[test]
 fn directives_of_updates_have_remarks() {
-    let source = "ImageParam in(Int(32), 2);\nRDom r(0, 4);\nFunc out(x, y) = in(x, y);\n\
+    let source = "ImageParam in(Int(32), 2);\nRDom r(0, 400);\nFunc out(x, y) = in(x, y);\n\
                   out(x, y) += r * x;\nout.update(0).vectorize(x, 4).unroll(r)\
                   .ipim_tile(x, y, xi, yi, 8, 8).load_pgsm(xi, yi);\n";
     let found = directives(source);
     let followed: Vec<bool> = found.iter().map(|(followed, _)| *followed).collect();
     assert_eq!(followed, [true, false, false, false], "{found:?}");
     assert!(found[0].1.starts_with("update(0).vectorize(x, 4): "), "{found:?}");
+
+    // Of few points no loop is left.
+    let found = directives(&source.replace("400", "4"));
+    let followed: Vec<bool> = found.iter().map(|(followed, _)| *followed).collect();
+    assert_eq!(followed, [false, true, false, false], "{found:?}");
 
     let histogram = "ImageParam in(UInt(8), 2);\nRDom r(0, 32, 0, 32);\nFunc h(i) = 0;\n\
                      h(in(r.x, r.y)) += 1;\nh.update().unroll(r.x);\nh.bound(i, 0, 256);\n";
