@@ -9,7 +9,7 @@ use nbcc_isa_sdpnm::core::CoreProgram;
 use nbcc_pipeline::OptLevel;
 
 use crate::common;
-use crate::loops::{compared, filled, setting};
+use crate::loops::{compared, filled, parameters, setting};
 use crate::machine::{compile, compile_without, run};
 
 /// Elements of each array.
@@ -101,9 +101,7 @@ fn source(rng: &mut Rng) -> String {
 
 fn function() -> String {
     let mut text = String::from("#include <stdint.h>\nint f(int n, int m, int k, int w");
-    for (number, (ty, ..)) in ARRAYS.iter().enumerate() {
-        let _ = write!(text, ", {ty} a{number}[{ELEMENTS}]");
-    }
+    text.push_str(&parameters(&ARRAYS, ELEMENTS));
     text + ")\n{\nint t = n;\n"
 }
 

@@ -10,7 +10,7 @@ use nbcc_isa_sdpnm::core::CoreProgram;
 use nbcc_pipeline::OptLevel;
 
 use crate::common;
-use crate::loops::{compared, filled, setting};
+use crate::loops::{compared, filled, parameters, setting};
 use crate::machine::{compile, compile_without, run};
 
 /// Elements of each array.
@@ -69,9 +69,7 @@ fn statement(rng: &mut Rng) -> String {
 /// A function of one loop, or of a nest, that runs a number of times with divisors.
 fn source(rng: &mut Rng) -> String {
     let mut text = String::from("#include <stdint.h>\nint f(int n");
-    for (number, (ty, ..)) in ARRAYS.iter().enumerate() {
-        let _ = write!(text, ", {ty} a{number}[{ELEMENTS}]");
-    }
+    text.push_str(&parameters(&ARRAYS, ELEMENTS));
     text.push_str(")\n{\n    int s = n, t = 3;\n    uint32_t p = n;\n");
     let mut body = String::new();
     for _ in 0..1 + rng.below(3) {
@@ -141,9 +139,7 @@ fn random_loops_do_several_iterations_at_a_time() {
 }
 
 fn function(body: &str) -> String {
-    let arrays = ARRAYS.iter().enumerate();
-    let arrays: String =
-        arrays.map(|(number, (ty, ..))| format!(", {ty} a{number}[{ELEMENTS}]")).collect();
+    let arrays = parameters(&ARRAYS, ELEMENTS);
     format!(
         "#include <stdint.h>\nint f(int n{arrays})\n{{\n    int s = 0;\n    {body}\n    return s;\n}}\n"
     )

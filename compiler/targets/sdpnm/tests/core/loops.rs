@@ -122,9 +122,7 @@ fn statement(rng: &mut Rng, depth: u32) -> String {
 /// sums of its own.
 fn source(rng: &mut Rng) -> String {
     let mut text = String::from("#include <stdint.h>\nint f(int n");
-    for (number, (ty, ..)) in ARRAYS.iter().enumerate() {
-        let _ = write!(text, ", {ty} a{number}[{ELEMENTS}]");
-    }
+    text.push_str(&parameters(&ARRAYS, ELEMENTS));
     text.push_str(")\n{\n    int32_t s = n, t = 7, u = 5, v = n;\n");
     let rounds = 8 + rng.below(7);
     for (is_second, sums) in [(false, ["s", "t"]), (true, ["u", "v"])] {
@@ -152,6 +150,12 @@ fn source(rng: &mut Rng) -> String {
         text.push_str("    }\n");
     }
     text + "    return s ^ t ^ u ^ v;\n}\n"
+}
+
+/// Arrays of so many elements of each of the types, as parameters behind others.
+pub fn parameters(types: &[(&str, char, u32)], elements: u32) -> String {
+    let numbered = types.iter().enumerate();
+    numbered.map(|(number, (ty, ..))| format!(", {ty} a{number}[{elements}]")).collect()
 }
 
 /// Arrays of so many elements of each of the types, filled at random.
@@ -262,9 +266,7 @@ fn accesses(source: &str, arguments: u64) -> Vec<[usize; 2]> {
 /// A function with these statements in it, of which arrays are parameters.
 fn function_of(body: &str) -> String {
     let mut text = String::from("#include <stdint.h>\nint f(int n");
-    for (number, (ty, ..)) in ARRAYS.iter().enumerate() {
-        let _ = write!(text, ", {ty} a{number}[{ELEMENTS}]");
-    }
+    text.push_str(&parameters(&ARRAYS, ELEMENTS));
     text + &format!(")\n{{\n    int s = 0;\n    {body}\n    return s;\n}}\n")
 }
 

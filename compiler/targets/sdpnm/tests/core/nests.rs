@@ -9,7 +9,7 @@ use nbcc_isa_sdpnm::core::CoreProgram;
 use nbcc_pipeline::OptLevel;
 
 use crate::common;
-use crate::loops::{compared, filled, setting};
+use crate::loops::{compared, filled, parameters, setting};
 use crate::machine::{compile, compile_without, run};
 
 /// Elements of each array.
@@ -122,9 +122,7 @@ fn source(rng: &mut Rng) -> String {
 
 fn function_of_arrays() -> String {
     let mut text = String::from("#include <stdint.h>\nint f(int n");
-    for (number, (ty, ..)) in ARRAYS.iter().enumerate() {
-        let _ = write!(text, ", {ty} a{number}[{ELEMENTS}]");
-    }
+    text.push_str(&parameters(&ARRAYS, ELEMENTS));
     text + ")\n{\n    int t = n;\n"
 }
 

@@ -10,7 +10,7 @@ use nbcc_isa_sdpnm::core::{CoreProgram, Homed};
 use nbcc_pipeline::OptLevel;
 
 use crate::common;
-use crate::loops::{compared, filled, setting};
+use crate::loops::{compared, filled, parameters, setting};
 use crate::machine::{compile, compile_without};
 
 /// Elements of each array.
@@ -80,9 +80,7 @@ fn store(rng: &mut Rng, array: u64, start: u64) -> String {
 /// A function of two loops, the second of which reads what the first made.
 fn source(rng: &mut Rng) -> String {
     let mut text = String::from("#include <stdint.h>\nint f(int n");
-    for (number, (ty, ..)) in ARRAYS.iter().enumerate() {
-        let _ = write!(text, ", {ty} a{number}[{ELEMENTS}]");
-    }
+    text.push_str(&parameters(&ARRAYS, ELEMENTS));
     text.push_str(")\n{\n    int32_t s = n;\n    uint32_t p = 77u * n;\n");
     for _ in 0..1 + rng.below(2) {
         let trips = 90 + rng.below(220);

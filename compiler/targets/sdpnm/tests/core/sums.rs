@@ -9,7 +9,7 @@ use nbcc_isa_sdpnm::config::{Opcode, Package};
 use nbcc_pipeline::OptLevel;
 
 use crate::common;
-use crate::loops::{compared, filled, setting};
+use crate::loops::{compared, filled, parameters, setting};
 use crate::machine::{compile, compile_without};
 
 /// Elements of each array.
@@ -67,9 +67,7 @@ fn function(body: &str) -> String {
     let mut text = String::from(
         "#include <stdint.h>\nstatic int16_t line[80];\nstatic int32_t wide[80];\nint f(int n",
     );
-    for (number, (ty, ..)) in ARRAYS.iter().enumerate() {
-        let _ = write!(text, ", {ty} a{number}[{ELEMENTS}]");
-    }
+    text.push_str(&parameters(&ARRAYS, ELEMENTS));
     text + &format!(
         ")\n{{\n    int32_t s = n, t = 7, u = 5;\n    uint32_t p = 12345;\n{body}    return s ^ t ^ u ^ p;\n}}\n"
     )
