@@ -40,8 +40,8 @@ pub struct Chain {
     pub nest: Vec<Block>,
 }
 
-/// Gives nests second versions that are one loop; `cycles` says the interval and about how many cycles an iteration of the
-/// innermost loop takes, of the loop of a header that is made of so many.
+/// Gives nests second versions that are one loop; `cycles` says the interval and about how many cycles an
+/// iteration of the innermost loop takes, of the loop of a header that is made of so many.
 pub fn run(
     func: &mut Function,
     cycles: impl Fn(&Function, Block, usize) -> Option<(f64, f64)>,

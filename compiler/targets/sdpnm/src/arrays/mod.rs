@@ -445,8 +445,8 @@ pub fn estimate(func: &Function, of: Guess<'_>, machine: &Machine) -> Option<u64
     least
 }
 
-/// The interval, and about the cycles of an array for an iteration of the innermost loop, of a loop that is made of so many,
-/// which are supposed to run [`FEW_TRIPS`] times each; `None` where an array cannot run it.
+/// The interval, and about the cycles of an array for an iteration of the innermost loop, of a loop that is
+/// made of so many, which are supposed to run [`FEW_TRIPS`] times each; `None` where an array cannot run it.
 fn chained(
     func: &Function,
     (header, depth): (Block, usize),
