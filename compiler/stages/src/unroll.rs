@@ -104,12 +104,10 @@ impl Unroller {
         let is_own = |args: &[Expr]| {
             args.iter().zip(&update.args).all(|(&one, &own)| kind(one) == kind(own))
         };
-        let mut places = (0..).zip(&update.args);
-        let every_point = places.all(|(d, &arg)| *kind(arg) == ExprKind::Dim(d));
-        let mut places = (0..).zip(&update.args);
-        let one_place = places.all(|(d, &arg)| {
-            *kind(arg) == ExprKind::Dim(d) || matches!(kind(arg), ExprKind::Literal(_))
-        });
+        let is_dim = |d: &usize| update.is_pure_dim(pipeline, *d);
+        let others: Vec<usize> = (0..update.args.len()).filter(|d| !is_dim(d)).collect();
+        let is_constant = |&d: &usize| matches!(kind(update.args[d]), ExprKind::Literal(_));
+        let (every_point, one_place) = (others.is_empty(), others.iter().all(is_constant));
         let asked = update.schedule.directives.iter();
         let makes_funcs = |kind: &DirectiveKind| matches!(kind, DirectiveKind::Rfactor(_));
         if !one_place || asked.map(|directive| &directive.kind).any(makes_funcs) {
@@ -127,12 +125,12 @@ impl Unroller {
     /// Whether the point is one that an update is for; `None` where it is for all.
     fn is_at_place(&mut self, update: &Update) -> Option<Expr> {
         let mut all: Option<Expr> = None;
-        for (d, &place) in (0..).zip(&update.args) {
-            if self.pipeline.exprs[place].kind == ExprKind::Dim(d) {
+        for (d, &place) in update.args.iter().enumerate() {
+            if update.is_pure_dim(&self.pipeline, d) {
                 continue;
             }
             let data = self.pipeline.exprs[place].clone();
-            let dim = self.make(ExprKind::Dim(d), ElementType::I32, data.span);
+            let dim = self.make(ExprKind::Dim(d as u32), ElementType::I32, data.span);
             let place = self.make(data.kind, ElementType::I32, data.span);
             let equal = ExprKind::Compare(CompareOp::Eq, dim, place);
             let equal = self.make(equal, ElementType::Bool, data.span);

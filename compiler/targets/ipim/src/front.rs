@@ -1,13 +1,13 @@
 //! Passes on image pipelines, up to the plan.
 
 use cranelift_entity::SecondaryMap;
-use nbcc_base::{Diagnostic, Diagnostics, Failed, SourceMap};
+use nbcc_base::{Diagnostic, Diagnostics, Failed};
 use nbcc_isa_ipim::ATOM_BYTES;
 use nbcc_isa_ipim::layout::{MAX_COUNT, MAX_DIMENSIONS};
 use nbcc_pipeline::{Context, Stop};
 use nbcc_placement::{Message, Remark, RemarkKind};
 use nbcc_stages::bounds::{Extents, ParamValues, infer};
-use nbcc_stages::{DirectiveKind, ElementType, Func, Pipeline, Unrolled};
+use nbcc_stages::{ElementType, Pipeline, Unrolled};
 
 use crate::codes;
 use crate::configuration::Configuration;
@@ -99,47 +99,15 @@ pub fn unroll_updates(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(
     };
     cx.remarks.extend(unrolled.iter().map(remark));
     if room {
-        let directives =
-            unrolled.iter().flat_map(|of| no_loops_left(&state.pipeline, of.func, cx.sources));
-        let findings: Vec<Finding> = directives.collect();
+        let of_updates =
+            |of: &Unrolled| schedule::settle_unrolled(&state.pipeline, of.func, cx.sources);
+        let findings: Vec<Finding> = unrolled.iter().flat_map(of_updates).collect();
         cx.remarks.extend(findings.iter().map(Finding::remark));
         state.findings.extend(findings);
         state.pipeline = pipeline;
         state.updates_unrolled = !unrolled.is_empty();
     }
     Ok(())
-}
-
-/// What becomes of the directives of updates that are unrolled.
-fn no_loops_left(pipeline: &Pipeline, func: Func, sources: &SourceMap) -> Vec<Finding> {
-    let data = &pipeline.funcs[func];
-    let mut findings = Vec::new();
-    for (k, update) in data.updates.iter().enumerate() {
-        let mut directives = update.schedule.directives.clone();
-        // A directive of the source may be several.
-        directives.dedup_by_key(|directive| directive.span);
-        findings.extend(directives.into_iter().map(|directive| {
-            let text = sources.text_of(directive.span);
-            let verdict = match directive.kind {
-                DirectiveKind::Unroll { .. } => {
-                    Ok("points of the domain stand one after the other".to_string())
-                }
-                _ => {
-                    Err("the update is part of the definition, whose loops it runs in".to_string())
-                }
-            };
-            Finding {
-                about: data.name.clone(),
-                span: Some(directive.span),
-                kind: FindingKind::Directive {
-                    text: text.split_whitespace().collect::<Vec<_>>().join(" "),
-                    update: Some(k),
-                    verdict,
-                },
-            }
-        }));
-    }
-    findings
 }
 
 /// Gives a schedule to what has none.

@@ -423,22 +423,21 @@ impl Select<'_> {
     fn data(&mut self, op: &Op, value: Value) {
         let get = |this: &Self, v: Value| this.reg(v, RegClass::Data);
         let or = CompOp::Int(IntOp::Or);
-        let whole = op;
         match op {
             Op::Splat(..) if !self.read.contains(&value) => {}
-            Op::Binary(op, x, y) => {
-                let comp = comp_op(*op).unwrap_or_else(|| panic!("{op:?} is not legal"));
-                let (mode, sources) = self.sources(whole, [*x, *y]);
+            Op::Binary(of, x, y) => {
+                let comp = comp_op(*of).unwrap_or_else(|| panic!("{of:?} is not legal"));
+                let (mode, sources) = self.sources(op, [*x, *y]);
                 let dst = self.define(value, RegClass::Data);
                 self.comp(comp, mode, dst, sources, VecMask::ALL);
             }
             Op::MulAdd(x, y, z) => {
                 let float = self.func.ty(value).is_float();
-                let op = if float { CompOp::Float(FloatOp::Mac) } else { CompOp::Int(IntOp::Mac) };
-                let ((mode, sources), sum) = (self.sources(whole, [*x, *y]), get(self, *z));
+                let mac = if float { CompOp::Float(FloatOp::Mac) } else { CompOp::Int(IntOp::Mac) };
+                let ((mode, sources), sum) = (self.sources(op, [*x, *y]), get(self, *z));
                 let dst = self.define(value, RegClass::Data);
                 self.copy(RegClass::Data, dst, sum);
-                self.comp(op, mode, dst, sources, VecMask::ALL);
+                self.comp(mac, mode, dst, sources, VecMask::ALL);
             }
             Op::Convert(ConvertOp::Bitcast, x, _) => {
                 let same = get(self, *x);

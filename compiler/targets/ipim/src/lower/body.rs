@@ -261,12 +261,21 @@ pub(crate) fn lower_values(b: &mut Builder<'_>, mut body: Body<'_>, values: &[Ex
         let new: Vec<Value> = values.iter().map(|&v| lower.lower(b, v, body)).collect();
         let conditions: Vec<Value> =
             pipeline.rdoms[rdom].predicates.iter().map(|&p| lower.lower(b, p, body)).collect();
-        let Some(all) = conditions.into_iter().reduce(|x, y| b.binary(BinaryOp::And, x, y)) else {
-            return new;
-        };
-        let kept = old.iter().zip(new);
-        kept.map(|(&old, new)| b.value(Op::Select(all, new, old))).collect()
+        select_where(b, conditions, new, old)
     })
+}
+
+/// New values where all of some conditions hold, else the old ones.
+pub(super) fn select_where(
+    b: &mut Builder<'_>,
+    conditions: Vec<Value>,
+    new: Vec<Value>,
+    old: &[Value],
+) -> Vec<Value> {
+    let Some(all) = conditions.into_iter().reduce(|x, y| b.binary(BinaryOp::And, x, y)) else {
+        return new;
+    };
+    new.into_iter().zip(old).map(|(new, &old)| b.value(Op::Select(all, new, old))).collect()
 }
 
 pub(super) type Step<'s> = dyn FnMut(&mut Builder<'_>, &mut Body<'_>, &[Value]) -> Vec<Value> + 's;

@@ -14,7 +14,7 @@ use nbcc_stages::bounds::Interval;
 use nbcc_stages::lower::ExprLowering;
 use nbcc_stages::{ElementType, Expr, ExprKind, Walker};
 
-use super::body::{from_word, to_word, word_type};
+use super::body::{from_word, select_where, to_word, word_type};
 use super::cx::{KernelCx, Lowering};
 use super::gather::{linear_index, numbered};
 use super::math::{plus, times};
@@ -240,11 +240,7 @@ impl<'a> Serial<'a> {
         let mut conditions: Vec<Value> =
             self.predicates.iter().map(|&p| lowering.lower(b, p, &mut body)).collect();
         conditions.extend(self.guard(b, point));
-        let Some(all) = conditions.into_iter().reduce(|x, y| b.binary(BinaryOp::And, x, y)) else {
-            return new;
-        };
-        let both = values.iter().zip(new);
-        both.map(|(&old, new)| b.value(Op::Select(all, new, old))).collect()
+        select_where(b, conditions, new, &values)
     }
 
     /// Computes and stores the values at a point.

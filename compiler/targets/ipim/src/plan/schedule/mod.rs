@@ -16,7 +16,7 @@ use nbcc_base::Diagnostics;
 use nbcc_stages::Pipeline;
 
 pub use loops::{MAX_TILE, scheduled_tile, within};
-pub use settle::settle;
+pub use settle::{settle, settle_unrolled};
 
 /// Refuses directives that no loop nest could follow.
 ///

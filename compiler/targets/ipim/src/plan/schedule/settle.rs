@@ -6,7 +6,7 @@ use nbcc_isa_ipim::layout::Tiled;
 use nbcc_stages::bounds::Interval;
 use nbcc_stages::print::directive_text;
 use nbcc_stages::{
-    Directive, DirectiveArg, DirectiveKind, ExprKind, Func, Literal, Pipeline, is_inlined,
+    Directive, DirectiveArg, DirectiveKind, ExprKind, Func, Literal, Pipeline, Update, is_inlined,
 };
 
 use super::super::verdict::used_engines;
@@ -58,6 +58,53 @@ pub fn settle(plan: &Plan, sources: &SourceMap) -> Vec<Finding> {
     findings
 }
 
+/// Says of the directives of a Func's updates, which are unrolled, what became of them.
+pub fn settle_unrolled(pipeline: &Pipeline, func: Func, sources: &SourceMap) -> Vec<Finding> {
+    let of_update = |(k, update): (usize, &Update)| -> Vec<Finding> {
+        let one = |group: &[Directive]| {
+            let verdict = match group[0].kind {
+                DirectiveKind::Unroll { .. } => {
+                    Ok("points of the domain stand one after the other".to_string())
+                }
+                _ => {
+                    Err("the update is part of the definition, whose loops it runs in".to_string())
+                }
+            };
+            finding(pipeline, (func, Stage::Update(k)), &group[0], verdict, sources)
+        };
+        groups(&update.schedule).into_iter().map(one).collect()
+    };
+    pipeline.funcs[func].updates.iter().enumerate().flat_map(of_update).collect()
+}
+
+/// What is said of a directive.
+fn finding(
+    pipeline: &Pipeline,
+    (func, stage): (Func, Stage),
+    directive: &Directive,
+    verdict: Verdict,
+    sources: &SourceMap,
+) -> Finding {
+    let span = directive.span;
+    let known = span.end > span.start && (span.source.0 as usize) < sources.files().len();
+    let source = if known { sources.text_of(span) } else { "" };
+    let text = match source {
+        "" => directive_text(pipeline, directive),
+        source => source.split_whitespace().collect::<Vec<_>>().join(" "),
+    };
+    let update = match stage {
+        Stage::Pure => None,
+        Stage::Update(k) => Some(k),
+    };
+    let data = &pipeline.funcs[func];
+    Finding {
+        about: data.name.clone(),
+        // A directive that the compiler added stands where its Func does.
+        span: Some(if known { span } else { data.span }),
+        kind: FindingKind::Directive { text, update, verdict },
+    }
+}
+
 fn made(plan: &Plan, func: Func, stage: Stage) -> Made<'_> {
     if plan.bounds.funcs[func].is_none() {
         return if is_inlined(&plan.pipeline, func) { Made::Inlined } else { Made::Never };
@@ -95,13 +142,6 @@ impl Settler<'_> {
     }
 
     fn finding(&self, group: &[Directive], verdicts: Vec<Verdict>, sources: &SourceMap) -> Finding {
-        let span = group[0].span;
-        let known = span.end > span.start && (span.source.0 as usize) < sources.files().len();
-        let source = if known { sources.text_of(span) } else { "" };
-        let text = match source {
-            "" => directive_text(self.pipeline(), &group[0]),
-            source => source.split_whitespace().collect::<Vec<_>>().join(" "),
-        };
         let mut followed = Vec::new();
         let mut missed = None;
         for verdict in verdicts {
@@ -114,17 +154,7 @@ impl Settler<'_> {
             Some(why) => Err(why),
             None => Ok(followed.join("; ")),
         };
-        let data = &self.pipeline().funcs[self.func];
-        let update = match self.stage {
-            Stage::Pure => None,
-            Stage::Update(k) => Some(k),
-        };
-        Finding {
-            about: data.name.clone(),
-            // A directive that the compiler added stands where its Func does.
-            span: Some(if known { span } else { data.span }),
-            kind: FindingKind::Directive { text, update, verdict },
-        }
+        finding(self.pipeline(), (self.func, self.stage), &group[0], verdict, sources)
     }
 
     fn verdict(&self, loops: &[Loop], number: usize, directive: &Directive) -> Verdict {
