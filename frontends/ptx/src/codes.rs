@@ -65,7 +65,7 @@ nbcc_base::codes! {
     ".target sm_80\n";
 
     VERSION = "E2013", "version of PTX that is not supported",
-    "Versions 3.0 (CUDA 4.2) to 8.8 (CUDA 12.9) are supported, and what files of 9.0 and later have \
+    "Versions 3.0 (CUDA 4.2) to 8.8 (CUDA 12.9) are supported, and what files of version 9 have \
      of these.",
     ".version 2.3\n.target sm_20\n";
 
