@@ -346,6 +346,18 @@ impl Generator {
                 let limits = [Node::int(0), Node::int(extent - 1)];
                 Node::function("clamp", ty, std::iter::once(value).chain(limits).collect())
             }
+            // What a tile reads follows it, but not as tiles do.
+            20 | 21 => {
+                let other = self.variable(scope);
+                let k = self.random.between(2, 7);
+                let shear = Node::infix("/", ty, other, Node::int(k));
+                infix("+", Node::infix("+", ty, base, shear), c)
+            }
+            22 => {
+                let value = self.value(ty, scope, depth.min(1));
+                let kids = vec![value, Node::int(-2), Node::int(2)];
+                Node::infix("+", ty, base, Node::function("clamp", ty, kids))
+            }
             _ => infix("+", base, c),
         }
     }

@@ -221,7 +221,10 @@ impl Access for Body<'_> {
                 b.load(word_type(ty, WIDTH), mems[value], place)
             }
         } else if let Some(&number) = self.loops.nest.read_of.get(&expr) {
-            self.tiled(b, (expr, &args), number, lower)
+            match self.loops.nest.reads[number].patched {
+                true => self.patched(b, (expr, &args), number, lower),
+                false => self.tiled(b, (expr, &args), number, lower),
+            }
         } else {
             let id = self.loops.nest.copy_of[&expr];
             let input = match data.kind {
@@ -402,7 +405,7 @@ fn load_planes(
 
 /// Four elements of a row at fixed distances from `x`: one load where they are consecutive or
 /// all the same, else one load for each group of lanes that a load can put in place.
-fn load_lanes(
+pub(super) fn load_lanes(
     b: &mut Builder<'_>,
     element: Element,
     mem: Mem,

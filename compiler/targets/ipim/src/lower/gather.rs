@@ -43,7 +43,7 @@ impl Body<'_> {
             let coordinates = self.in_copy(b, id, repeated, coordinates);
             if let Some(&table) = self.loops.tables.get(&id) {
                 let index = linear_index(b, plan, id, mem, &coordinates, WIDTH);
-                return look_up(b, table, index);
+                return look_up(b, table, index, 0);
             }
             return gather(b, plan, id, mem, &coordinates, WIDTH);
         }
@@ -119,7 +119,7 @@ impl Body<'_> {
 }
 
 /// The first lane of a body, as scalars.
-struct First<'a, 'b>(&'a Body<'b>);
+pub(super) struct First<'a, 'b>(pub(super) &'a Body<'b>);
 
 impl Access for First<'_, '_> {
     fn dim(&mut self, b: &mut Builder<'_>, dim: u32) -> Value {

@@ -114,6 +114,14 @@ impl<'a> Home<'a> {
         }
     }
 
+    /// Bytes of a bank from one row to the next of those that lie one behind the other.
+    pub fn row_step(&self) -> i64 {
+        match &self.buffer.layout {
+            Layout::Tiled(tiled) => tiled.row_pitch_bytes().into(),
+            _ => self.row_bytes().into(),
+        }
+    }
+
     /// Requests an atom of a row into the vault's scratchpad at `to`; instead of one that there is not,
     /// some other.
     pub fn request(&self, b: &mut Builder<'_>, row: &Row, atom: &Affine, to: Value) {

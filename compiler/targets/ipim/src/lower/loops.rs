@@ -78,7 +78,9 @@ impl Loops<'_> {
         let windows = nest.reads.iter().enumerate().map(|(n, read)| {
             let window: &Window = read.window.as_ref()?;
             let buffer = &cx.plan.buffers[read.buffer];
-            let mut extents = vec![window.pitch, window.rows];
+            // Boxes of patches are looked up like tables.
+            let mut extents = if read.patched { vec![1] } else { vec![] };
+            extents.extend([window.pitch, window.rows]);
             extents.extend(read.inner_reach.iter().map(|(a, b)| (b - a + 1) as u32));
             let name = format!("window{n}_{}", buffer.name.replace('.', "_"));
             Some(kernel.pgsm(&name, buffer.element, extents, window.base))

@@ -14,6 +14,7 @@ mod loops;
 mod math;
 mod nest;
 mod parts;
+mod patch;
 mod planes;
 mod point;
 mod position;

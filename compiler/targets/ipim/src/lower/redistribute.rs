@@ -76,9 +76,10 @@ pub(crate) fn lower(
             let reach = [target.reach_x[0], tiled.ghost_rows[0]];
             skip_idle_of(b, busy(tiled, &target.region, reach), grid, exit);
             copy.mask = cx.mask_of(tiled, &target.region, reach);
-            match order.iter().position(|place| *place == Some(0)) {
-                None | Some(0) => copy.to_tiles(b, tiled),
-                Some(across) => copy.to_transposed(b, tiled, across),
+            match (&target.patch, order.iter().position(|place| *place == Some(0))) {
+                (Some(patch), _) => copy.to_patches(b, tiled, patch),
+                (None, None | Some(0)) => copy.to_tiles(b, tiled),
+                (None, Some(across)) => copy.to_transposed(b, tiled, across),
             }
             copy.mask
         }

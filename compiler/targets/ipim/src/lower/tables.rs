@@ -40,14 +40,18 @@ pub(crate) fn fill_tables(b: &mut Builder<'_>, loops: &Loops<'_>) {
     }
 }
 
-/// Elements of a table by their numbers, one a lane.
-pub(crate) fn look_up(b: &mut Builder<'_>, table: Mem, index: Value) -> Value {
+/// Elements of a table by their numbers less `ahead`, one a lane. The first subscript of the table is 0 in
+/// its extents.
+pub(crate) fn look_up(b: &mut Builder<'_>, table: Mem, index: Value, ahead: i32) -> Value {
     let vector = Type { scalar: b.func.mems[table].element, lanes: WIDTH };
+    let dims = b.func.mems[table].extents.len();
     let element = |b: &mut Builder<'_>, lane: u8| {
         // A load that begins `lane` elements before one has it in that lane.
-        let before = b.i32(-i32::from(lane));
+        let before = b.i32(ahead - i32::from(lane));
         let at = b.value(Op::Extract(index, lane));
-        b.load(vector, table, vec![before, at])
+        let mut place = vec![before, at];
+        place.resize_with(dims, || b.i32(0));
+        b.load(vector, table, place)
     };
     let first = element(b, 0);
     (1..WIDTH).fold(first, |all, lane| {

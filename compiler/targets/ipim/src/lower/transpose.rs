@@ -49,7 +49,10 @@ impl Stretch {
             Some(lane) if lane + all <= most * lanes => all,
             // Chunks of whole atoms begin alike, the last one included.
             Some(lane) if all.is_multiple_of(lanes) && most > 1 => {
-                (most - 1) * lanes - lane % lanes
+                let length = (most - 1) * lanes - lane % lanes;
+                // Chunks of one length lie alike in tiles of the source, unless they are much shorter.
+                let even = |n: &u32| n.is_multiple_of(lanes) && all.is_multiple_of(*n);
+                (length / 2..=length).rev().find(even).unwrap_or(length)
             }
             _ => any(most),
         };
@@ -92,6 +95,7 @@ struct At {
     plane: Value,
     strip: Value,
     row: Value,
+    chunk: Value,
     start: Value,
     /// Where the vault's scratchpad has what a group needs of the row, behind what a load of a lane
     /// reads before it.
@@ -104,7 +108,9 @@ impl Copy<'_> {
         let groups = self.groups(tiled);
         // A load of a lane begins up to three elements before what it is of.
         let room = self.room / ATOM_BYTES - 2;
-        let of_group = room / self.machine.hierarchy.pgs;
+        // Every group whose engines take something has a part of the scratchpad.
+        let last = u32::BITS - self.mask.leading_zeros();
+        let of_group = room / last.div_ceil(self.machine.hierarchy.pes);
         let lanes = LANES as u32;
         let (all, first) = match across {
             1 => (tiled.height(), self.top(tiled)),
@@ -137,7 +143,7 @@ impl Copy<'_> {
                                 let rows = times(b, r, row_bytes.into());
                                 let slot = b.iadd(before, rows);
                                 let slot = plus(b, slot, self.vsm + i64::from(ATOM_BYTES));
-                                At { plane, strip, row, start, slot }
+                                At { plane, strip, row, chunk, start, slot }
                             };
                             b.counted_loop("group", groups, |b, group| {
                                 let place = self.group(b, tiled, group);
@@ -203,6 +209,41 @@ impl Transposed<'_> {
         b.iadd(first, start)
     }
 
+    /// The atom that a chunk begins with in the rows of the source, for a row of groups.
+    fn first_atom(&self, b: &mut Builder<'_>, group_y: Value, at: At) -> Affine {
+        let Stretch { length, chunks, all, lane, .. } = self.stretch;
+        let lanes = LANES as i64;
+        let length = i64::from(length);
+        let even =
+            chunks == 1 || length % lanes == 0 && length * i64::from(chunks) == i64::from(all);
+        if let Some(lane) = lane.filter(|_| even && !b.keeps_identities()) {
+            let (first, height) = match self.across {
+                1 => (self.copy.top(self.tiled), self.tiled.grid.rows * self.tiled.tile[1]),
+                k => (self.copy.to.region[k].min.into(), 0),
+            };
+            let constant = (first - self.copy.home.origin() - i64::from(lane)) / lanes;
+            let terms = [(group_y, i64::from(height) / lanes), (at.chunk, length / lanes)];
+            let terms = terms.into_iter().filter(|(_, factor)| *factor != 0).collect();
+            return Affine { constant, terms };
+        }
+        let first = self.first_across(b, group_y, at.start);
+        let from_origin = plus(b, first, -self.copy.home.origin());
+        let bits = b.i32(LANE_BITS);
+        Affine::multiple(b.binary(BinaryOp::Ashr, from_origin, bits), 1)
+    }
+
+    /// How many atoms of a row of the source are requested in straight-line code: those of whole tiles have
+    /// few owners, which are found where it is known how atoms lie in tiles.
+    fn together(&self, first: &Affine) -> u32 {
+        let Transposed { copy, stretch, .. } = self;
+        let width = copy.home.tile_atoms().unwrap_or(1);
+        let known = first.terms.iter().all(|(_, factor)| factor % i64::from(width) == 0);
+        let fits = |n: &u32| stretch.atoms.is_multiple_of(*n) && n.is_multiple_of(width);
+        let most = copy.unroll.min(copy.unroll / 4 * width).min(stretch.atoms);
+        let whole = (1..=most).rev().find(fits).filter(|_| known);
+        whole.unwrap_or_else(|| divisor(stretch.atoms, copy.unroll / 4))
+    }
+
     /// Requests what the columns of a group are made of.
     fn fetch(&self, b: &mut Builder<'_>, at: At, group: Group) {
         let Transposed { copy, tiled, columns, .. } = self;
@@ -223,12 +264,9 @@ impl Transposed<'_> {
         let groups = i64::from(grid.groups[0]) * i64::from(self.busy[0]);
         let before = (groups - 1) * of_group + i64::from(columns.strips - 1) * of_strip;
         let reach = (start, start + before + i64::from(self.width) - 1);
-        let first = self.first_across(b, row, at.start);
-        let from_origin = plus(b, first, -copy.home.origin());
-        let bits = b.i32(LANE_BITS);
-        let first_atom = b.binary(BinaryOp::Ashr, from_origin, bits);
+        let first_atom = self.first_atom(b, row, at);
         let y = if self.across == 1 {
-            first
+            self.first_across(b, row, at.start)
         } else {
             let height = grid.rows * tiled.tile[1];
             let top = times(b, row, height.into());
@@ -253,21 +291,27 @@ impl Transposed<'_> {
                 let row = copy.row_at(b, column, y, &inner);
                 let before = times(b, x, self.column_bytes());
                 let slot = b.iadd(at.slot, before);
-                each(b, atoms, copy.unroll / 4, |b, begin, k| {
-                    let before = times(b, begin, ATOM_BYTES.into());
+                let together = self.together(&first_atom);
+                b.counted_loop("request", atoms / together, |b, turn| {
+                    let before = times(b, turn, i64::from(together * ATOM_BYTES));
                     let to = b.iadd(slot, before);
-                    let to = plus(b, to, k * i64::from(ATOM_BYTES));
-                    let number = b.iadd(first_atom, begin);
-                    let number = Affine::multiple(number, 1).plus(k);
-                    copy.home.request(b, &row, &number, to);
+                    let mut number = first_atom.clone();
+                    if atoms > together {
+                        number.terms.push((turn, together.into()));
+                    }
+                    for k in 0..i64::from(together) {
+                        let to = plus(b, to, k * i64::from(ATOM_BYTES));
+                        copy.home.request(b, &row, &number.plus(k), to);
+                    }
                 });
             }),
             // Columns are planes: all of them are in the bank that holds the atom of the first.
             Some((first, step)) => b.counted_loop("atom", atoms, |b, atom| {
                 let none = b.i32(first as i32);
                 let row = copy.row_at(b, none, y, &inner);
-                let number = b.iadd(first_atom, atom);
-                let (owner, offset) = copy.home.place(b, &row, &Affine::multiple(number, 1));
+                let mut number = first_atom.clone();
+                number.terms.push((atom, 1));
+                let (owner, offset) = copy.home.place(b, &row, &number);
                 let before = times(b, atom, ATOM_BYTES.into());
                 let slot = b.iadd(at.slot, before);
                 each(b, width, copy.unroll, |b, begin, k| {
@@ -381,7 +425,12 @@ impl Transposed<'_> {
 
 /// A loop over `0..count`, up to `most` rounds of which stand in straight-line code: `body` gets a
 /// counter and what is added to it.
-fn each(b: &mut Builder<'_>, count: u32, most: u32, body: impl Fn(&mut Builder<'_>, Value, i64)) {
+pub(super) fn each(
+    b: &mut Builder<'_>,
+    count: u32,
+    most: u32,
+    body: impl Fn(&mut Builder<'_>, Value, i64),
+) {
     let together = divisor(count, most);
     b.counted_loop("request", count / together, |b, turn| {
         let begin = times(b, turn, together.into());

@@ -241,7 +241,8 @@ impl Fill<'_> {
                 };
                 let mut there = vec![from_x, row, column];
                 there.extend(&buffer_inner);
-                let mut here = vec![to_x, counter];
+                let mut here = if self.read.patched { vec![b.i32(0)] } else { vec![] };
+                here.extend([to_x, counter]);
                 here.extend(counters);
                 stage(b, (from, &there), (self.mem, &here), mask);
             }

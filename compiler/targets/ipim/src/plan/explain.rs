@@ -315,7 +315,8 @@ fn place_text(buffer: &BufferPlan) -> String {
     match &buffer.layout {
         Layout::Tiled(t) => {
             let mut text = format!(
-                "tiles of {} x {}, {} in each bank",
+                "{} of {} x {}, {} in each bank",
+                if buffer.patch.is_some() { "what each tile reads, boxes" } else { "tiles" },
                 t.tile[0],
                 t.tile[1],
                 match (t.grid.strips, t.grid.rows) {

@@ -9,6 +9,7 @@
 
 mod access;
 mod copies;
+mod corner;
 pub mod cost;
 mod evaluate;
 mod excerpt;
@@ -21,6 +22,7 @@ mod limits;
 mod modes;
 mod nests;
 mod order;
+mod patch;
 mod periodic;
 mod planner;
 mod reads;
@@ -41,6 +43,7 @@ use nbcc_stages::bounds::{Bounds, Extents, IndexForm, Interval};
 use nbcc_stages::{BinaryOp, ElementType, Expr, Func, Input, Pipeline, RDom};
 
 pub use access::{Access, Source, Spread, accesses, spread, stage_roots};
+pub use corner::Corner;
 pub use excerpt::{Arc, Excerpt, Ring};
 pub use explain::{explain, remarks, span_of};
 pub use findings::{Finding, FindingKind};
@@ -50,6 +53,7 @@ pub use limits::Limits;
 pub use modes::in_place;
 use order::by_dimension;
 pub use order::{NOWHERE, Order};
+pub use patch::Patch;
 pub use planner::PlanError;
 pub use reads::{Ratio, Read, TiledIndex, Window, inner_index};
 pub use steps::{BANK_RESERVED, make_plan};
@@ -82,6 +86,8 @@ pub struct BufferPlan {
     /// What of another buffer it is a copy of, where each vault has a part of its own. Then the
     /// region is that of a part, from 0 on.
     pub excerpt: Option<Excerpt>,
+    /// The boxes of another buffer that its tiles hold, where they are patches.
+    pub patch: Option<Patch>,
     /// Byte address in each bank.
     pub base: u32,
 }
@@ -119,6 +125,19 @@ impl BufferPlan {
             _ => 0,
         };
         self.region.get(k).copied().unwrap_or_else(|| Interval::new(lacking(), lacking()))
+    }
+
+    /// The first row of those that lie one behind the other in a bank, and how many they are.
+    pub fn block_of_rows(&self) -> (i64, i64) {
+        match &self.layout {
+            Layout::Tiled(tiled) => {
+                (tiled.origin[1].into(), i64::from(tiled.grid.rows * tiled.tile[1]))
+            }
+            _ => {
+                let span = self.span(1);
+                (span.min.into(), span.extent().into())
+            }
+        }
     }
 
     /// Words of its storage where it is whole in a bank: rows are padded to atoms.

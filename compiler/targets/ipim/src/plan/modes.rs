@@ -93,13 +93,15 @@ pub enum Mode {
     Single(String),
 }
 
-/// Decides how a Func is computed.
+/// Decides how a Func is computed. `follows` says of an access of a stage whether what a tile reads lies
+/// in a box that follows the tile.
 pub fn mode_of(
     pipeline: &Pipeline,
     bounds: &Bounds,
     forms: &SecondaryMap<Expr, Option<IndexForm>>,
     machine: &Machine,
     func: Func,
+    follows: impl Fn(Stage, &Access) -> bool,
 ) -> Mode {
     let data = &pipeline.funcs[func];
     if data.vars.is_empty() {
@@ -136,7 +138,7 @@ pub fn mode_of(
             let flat = bounds.region(func).is_some_and(is_flat);
             let permuted = || permuted_access(pipeline, forms, &access.args, flat).is_some();
             let anywhere = tiled.is_none() && !in_parts(pipeline, machine, &access);
-            if anywhere && count > most && !permuted() {
+            if anywhere && count > most && !permuted() && !follows(stage, &access) {
                 return Mode::Single(format!(
                     "a tile of it reads no tile of `{}`, of which {count} elements are too many \
                      to be whole in every bank ({most} are the most)",

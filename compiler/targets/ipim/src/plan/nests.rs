@@ -56,9 +56,14 @@ impl Planner<'_> {
                 None => elsewhere.push(access),
             }
         }
+        let (patches, elsewhere) = self.patches(func, &shape, elsewhere)?;
         let copy_of = self.elsewhere(func, &shape, &elsewhere)?;
         self.merge_limits(&mut groups, &shape);
         let mut reads: Vec<(Read, Tiled)> = Vec::new();
+        for (read, tiled, members) in patches {
+            read_of.extend(members.into_iter().map(|expr| (expr, reads.len())));
+            reads.push((read, tiled));
+        }
         for (key, members) in &groups {
             let number = reads.len();
             read_of.extend(members.iter().map(|(expr, _)| (*expr, number)));
@@ -71,9 +76,16 @@ impl Planner<'_> {
         let unroll_y = reads.iter().fold(1, |n, (r, _)| lcm(n, r.period[1]));
         let Some((block_rows, tables)) = self.place_in_scratchpad(&shape, &copy_of, &mut reads)
         else {
-            let permuted = reads.iter().filter(|(read, _)| !read.order.is_empty());
-            let permuted = permuted.map(|(read, _)| read.source).collect();
-            return Err(Failure::Windows { func, sources: by_window(&reads), permuted });
+            let of = |holds: &dyn Fn(&Read) -> bool| {
+                let reads = reads.iter().filter(|(read, _)| holds(read));
+                reads.map(|(read, _)| read.source).collect::<Vec<_>>()
+            };
+            let permuted = of(&|read| !read.order.is_empty());
+            let patched = of(&|read| read.patched);
+            // Narrower tiles would make others slower.
+            let given_up = patched.len() < reads.len();
+            let sources = by_window(&reads);
+            return Err(Failure::Windows { func, sources, permuted, patched, given_up });
         };
         for (read, _) in &reads {
             self.want_ghosts(read);
@@ -334,6 +346,7 @@ impl Planner<'_> {
             }),
             inner_reach,
             inner_base,
+            patched: false,
             window: None,
         };
         if !served {
@@ -462,7 +475,7 @@ struct GroupKey {
 }
 
 /// The terms of an inner index in the dimensions of the nest.
-fn inner_terms(index: &Affine) -> Vec<(AffineVar, i64)> {
+pub(super) fn inner_terms(index: &Affine) -> Vec<(AffineVar, i64)> {
     let dims = index.terms.iter().filter(|(var, _)| matches!(var, AffineVar::Dim(_)));
     dims.map(|(&var, &c)| (var, c)).collect()
 }
@@ -489,7 +502,7 @@ fn planes_read(
 
 /// Splits inner indices into the part that all accesses share and the reach around it: every plane
 /// where an index is not known.
-fn inner_parts(
+pub(super) fn inner_parts(
     members: &[(Expr, TiledAccess)],
     planes: &[Interval],
     interval: &dyn Fn(AffineVar) -> Interval,

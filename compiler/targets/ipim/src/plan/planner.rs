@@ -28,8 +28,15 @@ pub struct PlanError {
 /// Why an attempt at a plan failed.
 pub(super) enum Failure {
     /// The windows of a nest of this Func do not fit the scratchpad. What it reads through them,
-    /// the largest window first, and which of it in another order of dimensions.
-    Windows { func: Func, sources: Vec<Source>, permuted: Vec<Source> },
+    /// the largest window first, which of it in another order of dimensions, and which in patches; and
+    /// whether patches are given up before tiles are made narrower.
+    Windows {
+        func: Func,
+        sources: Vec<Source>,
+        permuted: Vec<Source>,
+        patched: Vec<Source>,
+        given_up: bool,
+    },
     /// What this Func reads at places that tiles do not serve is too much for a copy in every bank.
     Copies(Func),
     /// There is no plan at all.
@@ -42,6 +49,18 @@ impl From<PlanError> for Failure {
     }
 }
 
+/// Decisions for a whole plan, between which the estimate chooses.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Ways {
+    /// Everything is read in the order of its own dimensions.
+    pub(super) in_order: bool,
+    /// Inputs of which nobody asks tiles lie in columns of all rows, so that the rows of a patch are in
+    /// one bank.
+    pub(super) in_columns: bool,
+    /// Nothing is read in patches.
+    pub(super) unpatched: bool,
+}
+
 /// What attempts that failed have taught.
 #[derive(Clone, Debug)]
 pub(super) struct Limits {
@@ -50,25 +69,36 @@ pub(super) struct Limits {
     /// What is read from a whole copy in every bank, by which Func, since windows of the
     /// narrowest tiles do not fit.
     pub(super) whole: BTreeSet<(Func, Source)>,
-    /// Whether everything is read in the order of its own dimensions.
-    pub(super) all_in_order: bool,
+    /// What else is decided for the whole plan.
+    pub(super) ways: Ways,
     /// What is read in the order of its own dimensions, by which Func, since windows of a copy in
     /// another do not fit.
     pub(super) in_order: BTreeSet<(Func, Source)>,
+    /// What is not read in patches, by which Func, since windows on them do not fit.
+    pub(super) unpatched: BTreeSet<(Func, Source)>,
     /// Funcs that are computed on one engine, since not even whole copies help.
     pub(super) single: BTreeSet<Func>,
 }
 
 impl Limits {
-    /// What to try instead where windows of `func` do not fit: dimensions in their order, then
-    /// narrower tiles of everything, then whole copies of what it reads through the largest windows,
+    /// What to try instead where windows of `func` do not fit: dimensions in their order, then narrower tiles
+    /// of everything, then no patches, then whole copies of what it reads through the largest windows,
     /// at last one engine.
     pub(super) fn tighten(
         &mut self,
         func: Func,
-        (sources, permuted): (&[Source], &[Source]),
+        [sources, permuted, patched]: [&[Source]; 3],
+        given_up: bool,
         small: impl Fn(Source) -> bool,
     ) {
+        let narrow = self.width <= LANES as u32;
+        if !patched.is_empty() && (narrow || given_up) {
+            if narrow {
+                self.width = u32::MAX;
+            }
+            self.unpatched.extend(patched.iter().map(|&source| (func, source)));
+            return;
+        }
         if !permuted.is_empty() {
             self.in_order.extend(permuted.iter().map(|&source| (func, source)));
             return;
@@ -133,8 +163,17 @@ impl NestShape {
     pub(super) fn of_vault(&self, k: usize, vault: u32) -> Interval {
         let grid = &self.tiles.grid;
         let tiles = [grid.strips * grid.engines, grid.rows][k] * grid.groups[k];
-        let size = i64::from(tiles) * i64::from(self.tiles.tile[k]);
-        let min = i64::from(self.tiles.origin[k]) + size * i64::from(vault);
+        self.part(k, i64::from(tiles) * i64::from(self.tiles.tile[k]), vault)
+    }
+
+    /// The coordinates along x or y of the points of a column or row of tiles.
+    pub(super) fn of_tile(&self, k: usize, tile: u32) -> Interval {
+        self.part(k, self.tiles.tile[k].into(), tile)
+    }
+
+    /// The coordinates of the points of part `n` of those of `size` along x or y.
+    fn part(&self, k: usize, size: i64, n: u32) -> Interval {
+        let min = i64::from(self.tiles.origin[k]) + size * i64::from(n);
         let Interval { min: first, max: last } = self.region[k];
         let limited = |at: i64| at.clamp(i64::from(first) - 1, i64::from(last) + 1) as i32;
         Interval::new(limited(min).max(first), limited(min + size - 1).min(last))

@@ -68,6 +68,9 @@ pub struct Read {
     pub inner_reach: Vec<(i64, i64)>,
     /// For each inner dimension, the part of the index that stays the same in a tile.
     pub inner_base: Vec<Affine>,
+    /// Whether each tile of the buffer is a box of its own of the source (`plan/patch.rs`), of which a
+    /// window holds all.
+    pub patched: bool,
     /// The window in the group's scratchpad; `None` where elements are read from the bank.
     pub window: Option<Window>,
 }

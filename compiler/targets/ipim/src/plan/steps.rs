@@ -16,7 +16,8 @@ use super::excerpt::Excerpt;
 use super::layouts::Families;
 use super::modes::{Mode, Reduction, elements, foreign_accesses, reduction};
 use super::order::{self, Order, Orders, Reordered};
-use super::planner::{Failure, Limits, NestShape, PlanError, Planner};
+use super::patch::Patch;
+use super::planner::{Failure, Limits, NestShape, PlanError, Planner, Ways};
 use super::split::split;
 use super::windows::parts_in_scratchpad;
 use super::{
@@ -101,8 +102,9 @@ fn reordered(
     Some(plan)
 }
 
-/// Makes the plan of a pipeline whose dimensions are in these orders: with copies in other orders, or
-/// without where that is the cheaper by the estimate.
+/// Makes the plan of a pipeline whose dimensions are in these orders: with copies in other orders or
+/// without, with inputs in rows or in columns, with patches or without, whichever is the cheapest by the
+/// estimate.
 fn plan_in_order(
     pipeline: &Pipeline,
     extents: &Extents,
@@ -111,26 +113,42 @@ fn plan_in_order(
     orders: &Orders,
 ) -> Result<Plan, PlanError> {
     let all = (pipeline, extents, bounds, machine, orders);
-    let Ok(permuted) = plan_within(all, false) else { return plan_within(all, true) };
-    let is_copy =
-        |step: &Step| matches!(step, Step::Redistribute { order, .. } if !order.is_empty());
-    if !permuted.steps.iter().any(is_copy) {
-        return Ok(permuted);
+    let in_order = Ways { in_order: true, ..Ways::default() };
+    let Ok(plan) = plan_within(all, Ways::default()) else { return plan_within(all, in_order) };
+    let copies = plan.steps.iter().filter_map(|step| match step {
+        Step::Redistribute { from, to, order, .. } => Some((*from, *to, order)),
+        _ => None,
+    });
+    let permuted = copies.clone().any(|(_, _, order)| !order.is_empty());
+    let patched = copies.clone().filter(|(_, to, _)| plan.buffers[*to].patch.is_some());
+    let of_input =
+        |(from, ..): (BufferId, BufferId, &Order)| plan.buffers[from].role == Some(Role::Input);
+    let others = [
+        permuted.then_some(in_order),
+        patched.clone().any(of_input).then_some(Ways { in_columns: true, ..Ways::default() }),
+        patched.clone().next().map(|_| Ways { unpatched: true, ..Ways::default() }),
+    ];
+    let mut best = Ok(plan);
+    for ways in others.into_iter().flatten() {
+        let other = plan_within(all, ways);
+        if cycles(&other, machine) < cycles(&best, machine) {
+            best = other;
+        }
     }
-    let (plain, permuted) = (plan_within(all, true), Ok(permuted));
-    if cycles(&plain, machine) < cycles(&permuted, machine) { plain } else { permuted }
+    best
 }
 
-/// The same, where everything may have to be read in the order of its own dimensions.
+/// The same in one of the ways.
 fn plan_within(
     (pipeline, extents, bounds, machine, orders): (&Pipeline, &Extents, &Bounds, &Machine, &Orders),
-    all_in_order: bool,
+    ways: Ways,
 ) -> Result<Plan, PlanError> {
     let mut limits = Limits {
-        all_in_order,
+        ways,
         width: u32::MAX,
         whole: BTreeSet::new(),
         in_order: BTreeSet::new(),
+        unpatched: BTreeSet::new(),
         single: BTreeSet::new(),
     };
     loop {
@@ -140,8 +158,8 @@ fn plan_within(
             Err(Failure::Copies(func)) => {
                 limits.single.insert(func);
             }
-            Err(Failure::Windows { func, sources, permuted }) => {
-                limits.tighten(func, (&sources, &permuted), |source| {
+            Err(Failure::Windows { func, sources, permuted, patched, given_up }) => {
+                limits.tighten(func, [&sources, &permuted, &patched], given_up, |source| {
                     let elements = match source {
                         Source::Input(input) => {
                             extents.inputs[input].iter().map(|&n| u64::from(n)).product()
@@ -241,12 +259,15 @@ pub(super) struct Holding {
     pub(super) clamp: Vec<Option<(i64, i64)>>,
     /// The part of each vault, where they differ.
     pub(super) excerpt: Option<Excerpt>,
+    /// The boxes that its tiles hold, where they do not follow the coordinates.
+    pub(super) patch: Option<Patch>,
 }
 
 impl Holding {
     /// A region as it is.
     pub(super) fn all(layout: Layout, region: Region) -> Holding {
-        Holding { layout, region, order: Order::new(), clamp: vec![], excerpt: None }
+        let (order, clamp) = (Order::new(), vec![]);
+        Holding { layout, region, order, clamp, excerpt: None, patch: None }
     }
 }
 
@@ -267,7 +288,11 @@ impl Planner<'_> {
     }
 
     /// The intervals of a stage's loops; `None` where it never runs.
-    fn loops(&self, func: Func, stage: Stage) -> Option<nbcc_stages::bounds::StageLoops> {
+    pub(super) fn loops(
+        &self,
+        func: Func,
+        stage: Stage,
+    ) -> Option<nbcc_stages::bounds::StageLoops> {
         let number = match stage {
             Stage::Pure => 0,
             Stage::Update(k) => k + 1,
@@ -378,13 +403,14 @@ impl Planner<'_> {
     /// A copy of a buffer that is distributed otherwise; made once, also where one that is there holds
     /// more: tiles with wider ghost zones, elements further out.
     pub(super) fn copy(&mut self, from: BufferId, holding: Holding) -> BufferId {
-        let Holding { layout, region, order, clamp, excerpt } = holding;
+        let Holding { layout, region, order, clamp, excerpt, patch } = holding;
         for step in &self.plan.steps {
             if let Step::Redistribute { from: f, to, order: o, clamp: c } = step {
                 let b = &self.plan.buffers[*to];
                 let holds = b.layout == layout && b.region == region
                     || contains(&b.layout, &layout) && covers(&b.region, &region);
-                if *f == from && holds && b.excerpt == excerpt && (o, c) == (&order, &clamp) {
+                let alike = (&b.excerpt, &b.patch) == (&excerpt, &patch);
+                if *f == from && holds && alike && (o, c) == (&order, &clamp) {
                     return *to;
                 }
             }
@@ -401,6 +427,7 @@ impl Planner<'_> {
             reach_x: [0, 0],
             order: order::compose(&home.order, &order),
             excerpt,
+            patch,
             base: 0,
         };
         let kind = FindingKind::Redistributed { to: buffer.name.clone() };

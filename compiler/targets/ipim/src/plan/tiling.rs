@@ -28,7 +28,8 @@ impl Planner<'_> {
             let mode = if self.limits.single.contains(&func) {
                 Mode::Single("what a tile reads fits neither a scratchpad nor a bank".into())
             } else {
-                mode_of(&plan.pipeline, &plan.bounds, &plan.forms, self.machine, func)
+                let follows = |stage, access: &Access| self.follows_tiles(func, stage, access);
+                mode_of(&plan.pipeline, &plan.bounds, &plan.forms, self.machine, func, follows)
             };
             if let Mode::Single(why) = &mode {
                 let data = &plan.pipeline.funcs[func];
@@ -92,7 +93,7 @@ impl Planner<'_> {
         region: &[Interval],
     ) -> Option<TiledAccess> {
         let as_it_is = [&self.limits.whole, &self.limits.in_order];
-        if self.limits.all_in_order
+        if self.limits.ways.in_order
             || !finds_owners(self.machine)
             || as_it_is.iter().any(|of| of.contains(&(func, access.source)))
         {
@@ -157,10 +158,12 @@ impl Planner<'_> {
                 let spread = large && finds_owners(self.machine);
                 (spread && !self.read_by_one(source, needed)).then(|| {
                     let engines = u64::from(self.machine.engines() * self.machine.vaults());
-                    let share = nbcc_stages::bounds::points(&region) / engines;
+                    let rows = region.get(1).map_or(1, |rows| rows.extent());
+                    let height = if self.limits.ways.in_columns { rows } else { 1 };
+                    let share = nbcc_stages::bounds::points(&region) / engines / u64::from(height);
                     let width =
                         share.clamp(LANES as u64, WIDE.into()).next_multiple_of(LANES as u64);
-                    self.families.found([width as u32, 1])
+                    self.families.found([width as u32, height])
                 })
             });
             if let Some(member) = member {
@@ -334,6 +337,7 @@ impl Planner<'_> {
             reach_x: [0, 0],
             order: self.orders.get(&source).cloned().unwrap_or_default(),
             excerpt: None,
+            patch: None,
             base: 0,
         };
         let id = self.plan.buffers.push(buffer);

@@ -12,7 +12,7 @@ use super::{Nest, Part, Parts};
 pub const SCRATCH_BYTES: u32 = 64;
 
 /// Elements around each row of a window that nothing reads: a vector may begin or end there.
-const MARGIN: u32 = LANES as u32;
+pub const MARGIN: u32 = LANES as u32;
 
 /// The bytes that windows may use: all but the engines' scratch and a row where writes that are
 /// not wanted go.
@@ -38,7 +38,8 @@ pub fn dump_base(machine: &Machine) -> u32 {
 /// Whether a read can do without a window: what it reads lies in the engine's own bank, vector
 /// for vector, and is never clamped.
 pub fn direct(read: &Read, producer: &Tiled) -> bool {
-    (read.ratio[0], read.period[0]) == (Ratio::ONE, 1)
+    !read.patched
+        && (read.ratio[0], read.period[0]) == (Ratio::ONE, 1)
         && read.reach[0] == (0, i64::from(producer.tile[0]) - 1)
         && read.limits == [None, None]
 }
@@ -57,6 +58,10 @@ fn lay_out(
         if direct(read, producer) && read.window.is_none() {
             windows.push(None);
             continue;
+        }
+        // Any row of a tile may read any row of its box.
+        if read.patched && block_rows < consumer.tile[1] {
+            return None;
         }
         let (tile, [x, y]) = (producer.tile, read.reach);
         let own_rows = read.ratio[1].of(i64::from(block_rows))?;

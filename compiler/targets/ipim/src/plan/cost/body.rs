@@ -221,6 +221,17 @@ impl<'a> Issue<'a> {
             return self.lanes(index, accesses, self.times.bank + self.times.pgsm);
         };
         let read = &nest.reads[number];
+        if read.patched {
+            let index = args.iter().map(|&arg| self.value(arg)).max().unwrap_or(0);
+            let index = self.run(2 * args.len() as u64 + 1, index, Last::Logic);
+            let pitch = read.window.as_ref().map_or(0, |window| window.pitch);
+            return match self.plan.lanes_apart(expr, pitch) {
+                Some(0 | 1) => self.look_up(index, Spread::Consecutive),
+                // The lanes' addresses differ by constants.
+                Some(_) => self.look_up(index, Spread::Consecutive) + 2 * (LANES as u64 - 1),
+                None => self.look_up(index, Spread::Anywhere),
+            };
+        }
         let places = read.places(args);
         let planes: Vec<Expr> = places.iter().skip(2).copied().flatten().collect();
         let computed = planes.into_iter().filter(|&arg| {

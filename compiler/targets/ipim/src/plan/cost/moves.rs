@@ -4,7 +4,7 @@ use nbcc_isa_ipim::layout::{Layout, Tiled};
 use nbcc_isa_ipim::{ATOM_BYTES, LANES};
 
 use super::{Cost, Estimate};
-use crate::plan::{BufferPlan, Order, ReduceStep, busy, ghost_atoms, groups_in_use};
+use crate::plan::{BufferPlan, Order, Patch, ReduceStep, busy, ghost_atoms, groups_in_use};
 
 const ATOM: u64 = ATOM_BYTES as u64;
 
@@ -115,6 +115,25 @@ impl Estimate<'_> {
         ]
     }
 
+    /// The same of the boxes of patches.
+    fn patched(&self, from: &BufferPlan, to: &BufferPlan, patch: &Patch) -> [u64; 4] {
+        let tiles = to.tiled();
+        let grid = &tiles.grid;
+        let planes: u64 = to.inner_extents().iter().map(|&n| u64::from(n)).product();
+        let of_engine = u64::from(grid.strips) * u64::from(grid.rows) * planes;
+        let atoms = tiles.tile[0] / LANES as u32;
+        let height = u64::from(tiles.tile[1]);
+        let owners = u64::from(patch.owners(from, atoms));
+        let sought = if patch.in_blocks(from, tiles.tile[1]) { owners } else { owners * height };
+        let groups: u64 = groups_in_use(tiles, &to.region, [0, 0]).map(u64::from).iter().product();
+        let own = u64::from(atoms) * height * of_engine;
+        let engines = groups * u64::from(grid.engines);
+        let all = own * engines;
+        // The place of a box is found once more.
+        let boxes = of_engine * engines;
+        [all, all, own, requests(all, (sought + 1) * boxes)]
+    }
+
     pub(super) fn copy(&self, from: &BufferPlan, to: &BufferPlan, order: &Order) -> Cost {
         let t = &self.times;
         let planes: u64 = to.inner_extents().iter().map(|&n| u64::from(n)).product();
@@ -125,6 +144,9 @@ impl Estimate<'_> {
         // cycles in which the control core requests them.
         let across = order.iter().position(|place| *place == Some(0)).filter(|&k| k > 0);
         let [requested, taken, own, requesting] = match (&to.layout, across) {
+            (Layout::Tiled(_), _) if to.patch.is_some() => {
+                self.patched(from, to, to.patch.as_ref().expect("it is there"))
+            }
             (Layout::Tiled(_), Some(across)) => self.transposed(to, order, across),
             (Layout::Tiled(tiles), None) => {
                 let ghosts: u64 = to.reach_x.iter().map(|&n| u64::from(n).div_ceil(lanes)).sum();

@@ -13,6 +13,9 @@ use crate::plan::{
 /// Instructions before the loops of a kernel: where the engine is, and constants of its loops.
 const POSITION: u64 = 12;
 
+/// Constants to find the corners of an engine's boxes.
+const CORNERS: u64 = 40;
+
 /// AddrRF entries that loops and positions take.
 const TAKEN: u64 = 14;
 
@@ -138,7 +141,7 @@ impl Estimate<'_> {
         let atom = (t.address + 2).max(t.bank_step);
         let edges = if read.limits == [None, None] { 0 } else { 30 };
         Cost {
-            setup: 2 * atoms,
+            setup: 2 * atoms + if read.patched { CORNERS } else { 0 },
             windows: rows * (atoms * atom + t.jump + 4) + t.row + edges,
             code: (3 * atoms + 12) * if edges > 0 { 3 } else { 1 },
             ..Cost::default()
