@@ -167,6 +167,25 @@ fn messages_say_what_is_wrong_and_what_to_do() {
     }
 }
 
+/// `ptxas` takes conversions of `.f16` from files of any version, as of the generators that state an old
+/// one (Halide), and arithmetic of them from PTX 4.2 on.
+#[test]
+fn conversions_of_halves_are_older_than_their_arithmetic() {
+    let text = |body: &str| {
+        format!(
+            ".version 4.0\n.target sm_50\n.address_size 64\n.entry k() {{\n.reg .b16 %h<3>;\n\
+             .reg .f32 %f<2>;\n.reg .f64 %d<2>;\n{body}\nret;\n}}\n"
+        )
+    };
+    let conversions = "cvt.f32.f16 %f1, %h1;\ncvt.ftz.f32.f16 %f1, %h1;\ncvt.rn.f16.f32 %h1, %f1;\n\
+                       cvt.rz.sat.f16.f32 %h1, %f1;\ncvt.f64.f16 %d1, %h1;\ncvt.rn.f16.f64 %h1, %d1;\n\
+                       cvt.f16.f16 %h1, %h2;\ncvt.rni.f16.f16 %h1, %h2;\n";
+    assert!(diagnose(text(conversions)).is_empty());
+    let found = diagnose(text("add.f16 %h1, %h1, %h2;"));
+    assert_eq!(found.len(), 1);
+    assert_eq!(found[0].message, "`add.f16` needs PTX 4.2");
+}
+
 #[test]
 fn instructions_that_are_not_supported_are_named() {
     let bodies = [
