@@ -186,7 +186,10 @@ impl Elab<'_> {
             let old = own(self, 0);
             values.push(self.op(op, old, e, span));
         }
-        self.record_update(func, own_args.clone(), values, Some(rdom), span, span)?;
+        // As of any update, the domain is that of the variables in it: without one it runs once, whatever
+        // domain is named.
+        let domain = (arg || rdoms.iter().any(|(used, _)| *used == rdom)).then_some(rdom);
+        self.record_update(func, own_args.clone(), values, domain, span, span)?;
         let results: Vec<Node> = types
             .iter()
             .enumerate()
