@@ -2,11 +2,18 @@
 //! to its preheader, as far out as their operands allow (Aho, Lam, Sethi, Ullman, "Compilers",
 //! section 9.5). Pure instructions never trap, so they may run where the loop's body does not.
 //! A load moves only from the header, which every entry into the loop runs at once, and only where
-//! nothing in the loop writes what it reads.
+//! nothing in the loop writes what it reads. Of a sequential function, which an access outside of an
+//! object ends, none moves in front of what stays and may end the run as well: what ends it first is
+//! the same.
 
 use cranelift_entity::{PrimaryMap, SecondaryMap};
-use nbcc_analysis::{Loop, LoopForest};
-use nbcc_ir::{Block, Cfg, Dominators, Effect, Function, Inst, Mem, Op, Positions, Space, Value};
+use std::cell::OnceCell;
+
+use nbcc_analysis::{Loop, LoopForest, ValueRanges};
+use nbcc_ir::{
+    Block, Cfg, Dominators, Effect, ExecutionModel, Extent, Function, Inst, Mem, Op, Positions,
+    Space, Value,
+};
 
 use crate::effects::effect;
 
@@ -23,22 +30,31 @@ pub fn run_where(func: &mut Function, allow: impl Fn(&Function, Inst) -> bool) -
     if forest.loops.is_empty() {
         return false;
     }
+    let is_sequential = func.model == ExecutionModel::Sequential;
     let writes = loop_writes(func, &forest);
     let positions = Positions::new(func);
     // The innermost loop around each value's definition, where that is no more its block's.
     let mut moved_to: SecondaryMap<Inst, Option<Option<Loop>>> = SecondaryMap::new();
     let mut hoisted: PrimaryMap<Loop, Vec<Inst>> = forest.loops.values().map(|_| vec![]).collect();
+    let mut kept: Vec<(Block, Vec<Inst>)> = Vec::new();
+    let ranges = OnceCell::new();
+    let may_end = |inst: Inst| is_sequential && may_end(func, &func.insts[inst].op, &ranges);
     for block in cfg.reverse_postorder() {
         let Some(innermost) = forest.innermost(block) else { continue };
-        let mut insts = std::mem::take(&mut func.blocks[block].insts);
+        let mut insts = func.blocks[block].insts.clone();
+        let mut may_have_ended = false;
         insts.retain(|&inst| {
             let op = &func.insts[inst].op;
             let is_load = match effect(func, op) {
                 Effect::Pure => false,
                 Effect::Read if matches!(op, Op::Load(..)) => true,
-                _ => return true,
+                _ => {
+                    may_have_ended = may_have_ended || may_end(inst);
+                    return true;
+                }
             };
             if !allow(func, inst) {
+                may_have_ended = may_have_ended || is_load && may_end(inst);
                 return true;
             }
             let home = |value: Value| match func.def_inst(value).and_then(|i| moved_to[i]) {
@@ -61,11 +77,19 @@ pub fn run_where(func: &mut Function, allow: impl Fn(&Function, Inst) -> bool) -
                     break;
                 }
             }
-            let Some(l) = target else { return true };
+            let target = target.filter(|_| !(is_load && may_have_ended && may_end(inst)));
+            let Some(l) = target else {
+                may_have_ended = may_have_ended || is_load && may_end(inst);
+                return true;
+            };
             moved_to[inst] = Some(forest.loops[l].parent);
             hoisted[l].push(inst);
             false
         });
+        kept.push((block, insts));
+    }
+    drop(ranges);
+    for (block, insts) in kept {
         func.blocks[block].insts = insts;
     }
     let mut changed = false;
@@ -81,6 +105,19 @@ pub fn run_where(func: &mut Function, allow: impl Fn(&Function, Inst) -> bool) -
         changed = true;
     }
     changed
+}
+
+/// Whether an operation may end the run.
+fn may_end<'a>(func: &'a Function, op: &Op, ranges: &OnceCell<ValueRanges<'a>>) -> bool {
+    let (Op::Load(_, mem, subscripts) | Op::Store(mem, subscripts, _)) = op else {
+        return effect(func, op) != Effect::Pure;
+    };
+    let ranges = ranges.get_or_init(|| ValueRanges::new(func));
+    let is_inside = |(&subscript, extent): (&Value, &Extent)| match *extent {
+        Extent::Fixed(count) => ranges.fits(subscript, 0, i64::from(count) - 1),
+        _ => false,
+    };
+    !subscripts.iter().zip(&func.mems[*mem].extents).all(is_inside)
 }
 
 /// Whether a place whose innermost loop is `at` is in loop `l`.

@@ -185,6 +185,48 @@ fn what_ends_the_run_ends_it_at_the_same_place() {
     }
 }
 
+/// Of two accesses that are both outside the first one ends the run, whether or not loops around do not
+/// change the second.
+#[test]
+fn the_first_access_outside_ends_the_run() {
+    for order in
+        ["s -= a0[w * y + i + 7] * n; t += a1[i * w];", "t += a1[i * w]; s -= a0[w * y + i];"]
+    {
+        let body = format!(
+            "for (int y = 1; y < k; y++) {{ int s = 0;
+             for (int x = 1; x < n + 1; x++) for (int i = 0; i < 5; i++) {{ {order} }}
+             a3[y] = s; }}"
+        );
+        let source = nest(&body);
+        let (module, func) = common::compile(Path::new("chains.c"), &source, Some("f")).unwrap();
+        let arrays = filled(&ARRAYS, ELEMENTS, 3);
+        for passes in ["", "flatten", "arrays"] {
+            let program = compile_without(passes, &module, func).unwrap();
+            for w in [3, 300, 600, 2041, 4000] {
+                let scalars = [1, 5, 8, w];
+                let same = compared((&module, func), &program, &scalars, &arrays);
+                same.unwrap_or_else(|what| panic!("{what}, w {w}, without `{passes}`\n{source}"));
+            }
+        }
+    }
+}
+
+/// Counters and subscripts of 64 bits are words where they are small enough, and end the run where not.
+#[test]
+fn subscripts_of_64_bits_are_walks() {
+    let body = "for (unsigned long y = 0; y < (unsigned long)n; y++)
+        for (unsigned long x = 0; x < (unsigned long)m; x++)
+        a3[y * (unsigned long)w + x] = a0[x * k + y] + a1[(long)(y - x) + k];";
+    let source = nest(body);
+    let program = agreed(&source, 3).unwrap_or_else(|what| panic!("{what}\n{source}"));
+    assert_eq!(starts(&program, [9, 9, 12, 11]), 1);
+    let (module, func) = common::compile(Path::new("chains.c"), &source, Some("f")).unwrap();
+    let arrays = filled(&ARRAYS, ELEMENTS, 3);
+    for (k, w) in [(8, 11), (7, 11), (300, 9), (8, 256), (8, 1 << 31), (8, 0xffff_ffff)] {
+        compared((&module, func), &program, &[9, 9, k, w], &arrays).unwrap();
+    }
+}
+
 /// What turns over with loops is known of single iterations only.
 #[test]
 fn iterations_of_such_a_nest_stay_apart() {

@@ -5,13 +5,13 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use nbcc_interp::function::{self, Given};
+use nbcc_interp::function::{self, Given, TrapKind};
 use nbcc_ir::testing::Rng;
 use nbcc_ir::{Func, IntType, Module};
 use nbcc_isa_sdpnm::config::{Opcode, Package};
 use nbcc_isa_sdpnm::core::CoreProgram;
 use nbcc_pipeline::{Artifact, Emit, OptLevel};
-use nbcc_sim_sdpnm::Fault;
+use nbcc_sim_sdpnm::{Fault, Stopped};
 
 use crate::common;
 use crate::common::runs::{Array, Random};
@@ -200,9 +200,23 @@ pub fn compared(
             Ok(())
         }
         // What ends the run does so on both.
-        (Err(_), Err(Fault::Trap { .. })) => Ok(()),
+        (Err(trap), Err(Fault::Trap { what, .. })) => match is_same_end(&trap.kind, &what) {
+            true => Ok(()),
+            false => Err(format!("the interpreter ended with {trap}, not with {what:?}")),
+        },
         (Err(trap), Ok(_)) => Err(format!("the interpreter ended with {trap}")),
         (_, Err(fault)) => Err(format!("{fault:?}")),
+    }
+}
+
+fn is_same_end(should: &TrapKind, is: &Stopped) -> bool {
+    match (should, is) {
+        (
+            TrapKind::OutOfBounds { mem, subscripts, extents },
+            Stopped::Outside { name, subscripts: at, extents: of },
+        ) => (mem, subscripts, extents) == (name, at, of),
+        (TrapKind::OutOfBounds { .. }, _) | (_, Stopped::Outside { .. }) => false,
+        _ => true,
     }
 }
 
