@@ -30,6 +30,8 @@ pub enum Subscript {
     Linear(Evolution),
     /// It is never outside, whatever it is.
     Inside(Value),
+    /// Whether it was outside shows behind the loop: of what nobody stores to meanwhile.
+    Watched(Value),
 }
 
 /// In which iterations two accesses touch the same element.

@@ -97,6 +97,10 @@ pub enum Global {
     Element(Mem, Affine),
     /// A constant.
     Constant(i32),
+    /// The high word of a value of 64 bits from before the loop.
+    High(Value),
+    /// The number of the last element of an object.
+    Last(Mem),
     /// What the array exports.
     Export,
 }

@@ -51,6 +51,8 @@ pub enum Truth {
 struct Carried {
     first: First,
     next: Value,
+    /// Whether it is the high word of that.
+    is_high: bool,
     /// Iterations after which it is read.
     distance: u32,
 }
@@ -80,6 +82,10 @@ pub struct Builder<'a> {
     /// Global registers from which on loads from before the loop are done again.
     kept: usize,
     pub(super) words: BTreeMap<Value, (Operand, Upper)>,
+    /// High words of values of 64 bits.
+    pub(super) highs: BTreeMap<Value, Operand>,
+    /// Subscripts of which the greatest of all iterations is asked for, by the objects.
+    pub(super) watched: BTreeMap<Mem, Vec<Operand>>,
     pub(super) truths: BTreeMap<Value, Truth>,
     equal: HashMap<(Opcode, Options, Operand, Operand, Option<usize>), usize>,
     carried: Vec<Carried>,
@@ -148,6 +154,8 @@ pub struct Built {
     pub limits: Vec<Limit>,
     /// How often it runs, where that is constant.
     pub trips: Option<u32>,
+    /// The global registers that hold the greatest subscripts of objects that are known on the way only.
+    pub watches: Vec<(Mem, usize)>,
 }
 
 /// Where a value is after the loop.
@@ -155,6 +163,8 @@ pub struct Built {
 pub enum Outcome {
     /// In a global register.
     Export(usize),
+    /// Its low and its high word in two.
+    Wide(usize, usize),
     /// What it grew to.
     Last(Evolution),
 }
@@ -212,6 +222,8 @@ fn build_with(
         depth: 0,
         kept,
         words: BTreeMap::new(),
+        highs: BTreeMap::new(),
+        watched: BTreeMap::new(),
         truths: BTreeMap::new(),
         equal: HashMap::new(),
         carried: Vec::new(),
@@ -237,12 +249,20 @@ fn build_with(
         match outcome {
             Leaving::Known(outcome) => outcomes.push((value, outcome)),
             Leaving::Word(operand) => exports.push((value, operand)),
+            Leaving::Wide(low, high) => exports.extend([(value, low), (value, high)]),
         }
     }
-    builder.close(&mut exports)?;
+    let mut watches = builder.close(&mut exports)?;
     for (value, operand) in exports {
         let number = builder.export(operand)?;
-        outcomes.push((value, Outcome::Export(number)));
+        match outcomes.last_mut() {
+            Some((last, outcome)) if *last == value => {
+                if let Outcome::Export(low) = *outcome {
+                    *outcome = Outcome::Wide(low, number);
+                }
+            }
+            _ => outcomes.push((value, Outcome::Export(number))),
+        }
     }
     builder.order()?;
     let (limits, trips) = (builder.evolutions.limits(), builder.evolutions.trips());
@@ -277,9 +297,17 @@ fn build_with(
         access.node = access.node.and_then(|node| numbers.nodes[node]);
     }
     for (_, outcome) in &mut outcomes {
-        if let Outcome::Export(number) = outcome {
+        let exported = match outcome {
+            Outcome::Export(number) => vec![number],
+            Outcome::Wide(low, high) => vec![low, high],
+            Outcome::Last(_) => vec![],
+        };
+        for number in exported {
             *number = numbers.globals[*number].expect("what is exported stays");
         }
+    }
+    for (_, number) in &mut watches {
+        *number = numbers.globals[*number].expect("what is exported stays");
     }
     if body.nodes.len() > MAX_NODES {
         return Err(format!(
@@ -287,7 +315,7 @@ fn build_with(
             body.nodes.len()
         ));
     }
-    Ok(Built { body, accesses, results: outcomes, least_trips, limits, trips })
+    Ok(Built { body, accesses, results: outcomes, least_trips, limits, trips, watches })
 }
 
 /// Operations in a chain at most: each is a level of the builder's recursion.
@@ -300,6 +328,7 @@ const MAX_NODES: usize = 420;
 enum Leaving {
     Known(Outcome),
     Word(Operand),
+    Wide(Operand, Operand),
 }
 
 impl Builder<'_> {
@@ -482,7 +511,16 @@ impl Builder<'_> {
     pub(super) fn carry(&mut self, number: u32) -> Operand {
         let number = number as usize;
         let first = First::Value(self.shape.entry_args[number]);
-        self.carried(Carried { first, next: self.shape.back_args[number], distance: 1 })
+        let next = self.shape.back_args[number];
+        self.carried(Carried { first, next, is_high: false, distance: 1 })
+    }
+
+    /// The high word of a parameter of the header.
+    pub(super) fn carry_high(&mut self, number: u32) -> Operand {
+        let number = number as usize;
+        let first = First::Value(self.shape.entry_args[number]);
+        let next = self.shape.back_args[number];
+        self.carried(Carried { first, next, is_high: true, distance: 1 })
     }
 
     fn carried(&mut self, carried: Carried) -> Operand {
@@ -589,7 +627,10 @@ impl Builder<'_> {
                 };
                 let upper =
                     if self.func.ty(value).scalar.bits() < 32 { Upper::Any } else { Upper::Both };
-                return Ok((self.carried(Carried { first, next: stored, distance }), upper));
+                return Ok((
+                    self.carried(Carried { first, next: stored, is_high: false, distance }),
+                    upper,
+                ));
             }
             None => {}
         }
@@ -630,7 +671,11 @@ impl Builder<'_> {
             (other.mem, &other.subscript) == (of.mem, &of.subscript)
                 && kind(value(other)) == kind(value(of))
         };
-        let is_built = |other: &&Access| !other.is_store && other.node.is_some();
+        // Those that are watched are so under their own conditions.
+        let is_built = |other: &&Access| {
+            let is_watched = matches!(other.subscript, Subscript::Watched(_));
+            !other.is_store && other.node.is_some() && !is_watched
+        };
         let mut built = self.accesses.iter().filter(is_built);
         let other = built.find(is_equal).filter(|_| !is_changed)?;
         Some((other.node?, value(other)))
@@ -643,23 +688,29 @@ impl Builder<'_> {
             return Ok(Leaving::Known(Outcome::Last(evolution)));
         }
         if ty.scalar == Scalar::I64 && !self.is_word(value) {
-            return self.refuse("values of 64 bits that are used behind the loop");
+            return Ok(Leaving::Wide(self.word(value)?.0, self.high(value)?));
         }
         Ok(Leaving::Word(self.word(value)?.0))
     }
 
-    /// Replaces what is carried by what computes it an iteration before.
-    fn close(&mut self, exports: &mut [(Value, Operand)]) -> Building<()> {
+    /// Replaces what is carried by what computes it an iteration before; what is watched then.
+    fn close(&mut self, exports: &mut [(Value, Operand)]) -> Building<Vec<(Mem, usize)>> {
         let mut done: Vec<Operand> = Vec::new();
         let mut copies: HashMap<(Operand, usize), usize> = HashMap::new();
         // Words of next values may carry more.
         let mut next = Vec::new();
         while next.len() < self.carried.len() {
-            let value = self.carried[next.len()].next;
-            next.push(self.word(value)?.0);
+            let Carried { next: value, is_high, .. } = self.carried[next.len()];
+            next.push(if is_high { self.high(value)? } else { self.word(value)?.0 });
         }
+        let watches = self.watch();
         for (number, &word) in next.iter().enumerate() {
             let initial = match self.carried[number].first.clone() {
+                First::Value(first) if self.carried[number].is_high => {
+                    let high =
+                        self.known(first).map(|known| Global::Constant((known >> 32) as i32));
+                    self.global_of(high.unwrap_or(Global::High(first)))
+                }
                 First::Value(first) => match self.known(first) {
                     Some(known) => self.global_of(Global::Constant(known as i32)),
                     None => self.global_of_value(first),
@@ -698,7 +749,7 @@ impl Builder<'_> {
             replace(&mut node.in2);
         }
         exports.iter_mut().for_each(|(_, operand)| replace(operand));
-        Ok(())
+        Ok(watches)
     }
 
     /// The number of a global register, of 0 as well.

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use nbcc_ir::{
-    BinaryOp, Block, BlockCall, Builder, Counter, Function, IntCond, LoopInfo, Op, Replacements,
-    Terminator, Type, Value,
+    BinaryOp, Block, BlockCall, Builder, ConvertOp, Counter, Function, IntCond, LoopInfo, Op,
+    Replacements, Terminator, Type, Value,
 };
 use nbcc_opt::unroll::Copy;
 
@@ -290,6 +290,12 @@ pub(super) fn rename_outside(
 }
 
 fn grown(b: &mut Builder<'_>, first: Value, by: Value, step: i32) -> Value {
+    if b.func.ty(first) == Type::I64 {
+        let by = b.convert(ConvertOp::ZeroExtend, by, Type::I64);
+        let step = b.constant(Type::I64, i64::from(step) as u64);
+        let more = b.imul(by, step);
+        return b.iadd(first, more);
+    }
     let more = b.imul_imm(by, step);
     b.iadd(first, more)
 }

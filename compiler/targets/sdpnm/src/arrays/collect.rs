@@ -36,13 +36,18 @@ impl Builder<'_> {
                             least > -i64::from(FAR) && most < i64::from(FAR)
                         })
                 };
-                let subscript = match self.evolutions.in_nest(index).filter(is_near) {
+                let is_watched = self.may_watch(mem) && self.is_guarded(block, index, mem);
+                let evolution = self.evolutions.in_nest(index).filter(is_near);
+                let subscript = match evolution.filter(|_| !is_watched) {
                     Some(evolution) => Subscript::Linear(evolution),
                     None => match func.mems[mem].extents[0] {
                         Extent::Fixed(count)
                             if self.ranges.fits(index, 0, i64::from(count) - 1) =>
                         {
                             Subscript::Inside(index)
+                        }
+                        _ if is_watched || !is_store && self.may_watch(mem) => {
+                            Subscript::Watched(index)
                         }
                         _ => {
                             let name = &func.mems[mem].name;

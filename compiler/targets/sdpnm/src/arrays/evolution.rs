@@ -141,6 +141,23 @@ pub struct Limit {
     pub least: Option<i32>,
     /// The upper limit.
     pub most: i32,
+    /// Whether that is asked of sums of 64 bits, of which the evolution has the low words.
+    pub is_long: bool,
+}
+
+/// Terms of a form, and their factors, at most, of which sums of 64 bits are made: none wraps.
+const LONG_TERMS: usize = 8;
+const LONG_FACTOR: u32 = 1 << 20;
+
+/// The words that the smaller or larger one of a value and a constant leaves as they are.
+pub fn bounds(op: BinaryOp, bound: i64) -> Option<(i32, i32)> {
+    let word = |bound: i64| bound.clamp(i32::MIN.into(), i32::MAX.into()) as i32;
+    match op {
+        BinaryOp::Smin => Some((i32::MIN, word(bound))),
+        BinaryOp::Smax => Some((word(bound), i32::MAX)),
+        BinaryOp::Umin if bound >= 0 => Some((0, word(bound))),
+        _ => None,
+    }
 }
 
 /// How deep operands are followed.
@@ -285,8 +302,15 @@ impl<'a> Evolutions<'a> {
                     BinaryOp::Smin => (None, bound),
                     _ => return None,
                 };
-                self.limit(Limit { of: of.clone(), least, most });
+                self.limit(Limit { of: of.clone(), least, most, is_long: false });
                 Some(of)
+            }
+            Op::Binary(op @ (BinaryOp::Smin | BinaryOp::Smax | BinaryOp::Umin), a, b)
+                if func.ty(value) == Type::I64 =>
+            {
+                let (least, most) = bounds(op, func.splat_constant(b)? as i64)?;
+                self.is_exact(a, depth - 1).then_some(())?;
+                self.limit_long(of(a)?, least, most)
             }
             Op::Convert(ConvertOp::Truncate, a, Type::I32) => of(a),
             Op::Convert(ConvertOp::SignExtend | ConvertOp::ZeroExtend, a, Type::I64)
@@ -332,10 +356,65 @@ impl<'a> Evolutions<'a> {
         Some(Evolution { quotients, ..found })
     }
 
+    /// Whether a value of 64 bits is a sum of what the loop does not change and of words that are exact:
+    /// notes what these hold under.
+    fn is_exact(&self, value: Value, depth: u32) -> bool {
+        let func = self.func;
+        if depth == 0 {
+            return false;
+        }
+        let is_fixed = !self.shape.defines(func, value);
+        let Some(op) = func.def_op(value) else { return is_fixed || self.counts(value, depth) };
+        let is_exact = |value: Value| self.is_exact(value, depth - 1);
+        match *op {
+            Op::Convert(extend @ (ConvertOp::SignExtend | ConvertOp::ZeroExtend), a, _)
+                if func.ty(a) == Type::I32 =>
+            {
+                let least = if extend == ConvertOp::SignExtend { i32::MIN } else { 0 };
+                let of = self.within(a, depth - 1);
+                of.and_then(|of| self.limit_long(of, least, i32::MAX)).is_some()
+            }
+            // What the loop does not change is one value.
+            _ if is_fixed => true,
+            Op::Const(..) => true,
+            Op::Unary(UnaryOp::Ineg, a) => is_exact(a),
+            Op::Binary(BinaryOp::Iadd | BinaryOp::Isub | BinaryOp::Imul, a, b) => {
+                is_exact(a) && is_exact(b)
+            }
+            Op::Binary(BinaryOp::Shl, a, b) => func.splat_constant(b).is_some() && is_exact(a),
+            _ => false,
+        }
+    }
+
+    /// Whether a value grows by a constant from what is exact on.
+    fn counts(&self, value: Value, depth: u32) -> bool {
+        let is_counter = |of: &Evolution| of.is_linear() && of.step.as_constant().is_some();
+        let ValueDef::Param(block, number) = self.func.values[value].def else { return false };
+        block == self.shape.header
+            && self.within(value, depth).is_some_and(|of| is_counter(&of))
+            && self.is_exact(self.shape.entry_args[number as usize], depth - 1)
+    }
+
+    /// Notes that an evolution has no more in 64 bits than in its low words, and stays within limits.
+    fn limit_long(&self, of: Evolution, least: i32, most: i32) -> Option<Evolution> {
+        let is_small = |form: &Affine| {
+            let fits = |&(_, factor): &(Value, i32)| factor.unsigned_abs() <= LONG_FACTOR;
+            form.terms.len() <= LONG_TERMS && form.terms.iter().all(fits)
+        };
+        if !of.is_linear() || !is_small(&of.start) || !is_small(&of.step) {
+            return None;
+        }
+        self.limit(Limit { of: of.clone(), least: Some(least), most, is_long: true });
+        Some(of)
+    }
+
     /// Notes what an evolution holds under.
     fn limit(&self, limit: Limit) {
         let mut limits = self.limits.borrow_mut();
-        match limits.iter_mut().find(|other| other.of == limit.of) {
+        match limits
+            .iter_mut()
+            .find(|other| (&other.of, other.is_long) == (&limit.of, limit.is_long))
+        {
             Some(known) => {
                 known.least = known.least.max(limit.least);
                 known.most = known.most.min(limit.most);

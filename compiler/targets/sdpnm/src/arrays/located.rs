@@ -61,8 +61,11 @@ impl Builder<'_> {
                 };
                 Ok((Operand::node(node), memory))
             }
-            Subscript::Inside(value) => {
-                let index = self.extended(*value, true)?;
+            Subscript::Inside(value) | Subscript::Watched(value) => {
+                let index = match access.subscript {
+                    Subscript::Watched(_) => self.watched(access, *value)?,
+                    _ => self.extended(*value, true)?,
+                };
                 let scaled = match bytes.trailing_zeros() {
                     0 => index,
                     amount => self.op(Opcode::LSftS, index, Operand::Immediate(amount as i32)),

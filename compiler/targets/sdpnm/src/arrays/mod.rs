@@ -45,6 +45,8 @@ mod truth;
 mod turns;
 pub mod version;
 mod walks;
+mod watch;
+mod wide;
 mod words;
 
 use std::collections::{BTreeMap, BTreeSet};

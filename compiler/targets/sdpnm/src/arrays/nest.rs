@@ -119,7 +119,8 @@ impl Nest {
         let grows = |shape: &Shape, number: usize| {
             let param = func.blocks[shape.header].params[number];
             let step = shape.growth(func, number);
-            step.filter(|_| func.ty(param) == Type::I32).map(Carried::Grows)
+            let is_number = matches!(func.ty(param), Type::I32 | Type::I64);
+            step.filter(|_| is_number).map(Carried::Grows)
         };
         let named = |mut value: Value| {
             while let Some(&name) = names.get(&value) {

@@ -11,6 +11,11 @@ const MOST_PRODUCTS: usize = 24;
 /// Factors of a product at most.
 const MOST_FACTORS: usize = 6;
 
+/// Products of which a sum of 64 bits is made at most, their values, and their factors.
+const LONG_PRODUCTS: usize = 8;
+const LONG_FACTORS: usize = 2;
+const LONG_FACTOR: u32 = 1 << 10;
+
 /// A sum of products of values, each times a factor that is not 0.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Poly(BTreeMap<Vec<Value>, i32>);
@@ -50,6 +55,30 @@ impl Poly {
             *own = own.wrapping_add(more.wrapping_mul(factor));
         }
         sum.0.retain(|_, factor| *factor != 0);
+        sum
+    }
+
+    /// The values that it is made of, if the sum of its products does not leave 64 bits where all of them
+    /// have 25 bits with their signs.
+    pub fn symbols(&self) -> Option<Vec<Value>> {
+        let is_small = |(product, factor): (&Vec<Value>, &i32)| {
+            product.len() <= LONG_FACTORS && factor.unsigned_abs() <= LONG_FACTOR
+        };
+        let fits = self.0.len() <= LONG_PRODUCTS && self.0.iter().all(is_small);
+        fits.then(|| self.0.keys().flatten().copied().collect())
+    }
+
+    /// The same sum in 64 bits.
+    pub fn make_long(&self, b: &mut Builder<'_>) -> Value {
+        let mut sum = b.constant(Type::I64, 0);
+        for (product, &factor) in &self.0 {
+            let mut term = b.constant(Type::I64, i64::from(factor) as u64);
+            for &value in product {
+                let long = long(b, value);
+                term = b.imul(term, long);
+            }
+            sum = b.iadd(sum, term);
+        }
         sum
     }
 
@@ -100,6 +129,14 @@ fn word(b: &mut Builder<'_>, value: Value) -> Value {
     match is_long(b.func, value) {
         true => b.convert(ConvertOp::Truncate, value, Type::I32),
         false => value,
+    }
+}
+
+/// A value with its sign in 64 bits.
+pub fn long(b: &mut Builder<'_>, value: Value) -> Value {
+    match is_long(b.func, value) {
+        true => value,
+        false => b.convert(ConvertOp::SignExtend, value, Type::I64),
     }
 }
 

@@ -65,7 +65,8 @@ impl Parts {
         let is_apart = built.body.orders.iter().all(|order| order.distance == 0);
         let reads = built.accesses.iter().filter(|access| !access.is_store);
         let is_ready = reads.map(|access| access.mem).all(|mem| is_never_stored(func, mem));
-        let whole = built.results.iter().all(is_known) && is_apart && is_ready;
+        let whole =
+            built.results.iter().all(is_known) && built.watches.is_empty() && is_apart && is_ready;
         let period = rows.unwrap_or(1);
         if !whole || trips % period != 0 {
             return None;

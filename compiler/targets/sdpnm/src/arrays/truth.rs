@@ -221,6 +221,43 @@ impl Builder<'_> {
         number: u32,
         value: Value,
     ) -> Building<(Operand, Upper)> {
+        let ways = self.ways(block, number)?;
+        let bits = self.func.ty(value).scalar.bits();
+        let mut words = Vec::new();
+        for &(_, way) in &ways {
+            words.push(self.word(way)?);
+        }
+        let signed = words.iter().all(|(_, upper)| upper.has(true));
+        let zeros = words.iter().all(|(_, upper)| upper.has(false));
+        let upper = match (signed, zeros) {
+            _ if bits >= 32 => Upper::Both,
+            (true, true) => Upper::Both,
+            (true, false) => Upper::Signs,
+            (false, true) => Upper::Zeros,
+            (false, false) => Upper::Any,
+        };
+        let words: Vec<Operand> = words.into_iter().map(|(word, _)| word).collect();
+        Ok((self.chosen(&ways, &words)?, upper))
+    }
+
+    /// One of several words by the ways on which they come.
+    pub(super) fn chosen(
+        &mut self,
+        ways: &[(Truth, Value)],
+        words: &[Operand],
+    ) -> Building<Operand> {
+        // The last way needs no condition: each iteration that looks comes on one of them.
+        let Some(&(mut chosen)) = words.last() else {
+            return self.refuse("a block that nothing leads to");
+        };
+        for (&(truth, _), &word) in ways.iter().zip(words).rev().skip(1) {
+            chosen = self.choose(truth, word, chosen);
+        }
+        Ok(chosen)
+    }
+
+    /// The ways to a block, with what its parameter is on each.
+    pub(super) fn ways(&mut self, block: Block, number: u32) -> Building<Vec<(Truth, Value)>> {
         let mut ways: Vec<(Truth, Value)> = Vec::new();
         for &from in &self.shape.blocks.clone() {
             if from == self.shape.latch {
@@ -254,27 +291,6 @@ impl Builder<'_> {
                 _ => {}
             }
         }
-        let bits = self.func.ty(value).scalar.bits();
-        let mut words = Vec::new();
-        for &(_, way) in &ways {
-            words.push(self.word(way)?);
-        }
-        let signed = words.iter().all(|(_, upper)| upper.has(true));
-        let zeros = words.iter().all(|(_, upper)| upper.has(false));
-        let upper = match (signed, zeros) {
-            _ if bits >= 32 => Upper::Both,
-            (true, true) => Upper::Both,
-            (true, false) => Upper::Signs,
-            (false, true) => Upper::Zeros,
-            (false, false) => Upper::Any,
-        };
-        // The last way needs no condition: each iteration that looks comes on one of them.
-        let Some((mut chosen, _)) = words.last().copied() else {
-            return self.refuse("a block that nothing leads to");
-        };
-        for (&(truth, _), &(word, _)) in ways.iter().zip(&words).rev().skip(1) {
-            chosen = self.choose(truth, word, chosen);
-        }
-        Ok((chosen, upper))
+        Ok(ways)
     }
 }

@@ -6,7 +6,7 @@
 //! `2^32 / n` in each iteration, and carries in each n-th one.
 
 use nbcc_analysis::Affine;
-use nbcc_ir::{Builder, Effect, Function, IntrinsicCall, Op, Type, Value, ValueDef};
+use nbcc_ir::{Block, Builder, Effect, Function, IntrinsicCall, Op, Type, Value, ValueDef};
 use nbcc_isa_sdpnm::config::{Opcode, Options};
 
 use super::body::{Global, Operand};
@@ -21,6 +21,14 @@ pub const FIRST: &str = "sdpnm.first";
 pub const LAST: &str = "sdpnm.last";
 /// A [`Walk`].
 pub const WALK: &str = "sdpnm.walk";
+
+/// What must hold for an array to run the loop of a header.
+pub const REQUIRED: &str = "sdpnm.required";
+
+/// How that names the header.
+pub fn tag(header: Block) -> i64 {
+    header.as_u32().into()
+}
 
 /// What holds once a loop was put on an array.
 pub const MAY: &str = "sdpnm.may";

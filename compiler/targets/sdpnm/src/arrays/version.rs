@@ -21,7 +21,7 @@ use super::body::{Global, Operand};
 use super::build::{Built, Outcome};
 use super::shape::{Shape, Trips};
 use super::split::Parts;
-use super::turns::Walk;
+use super::turns::{REQUIRED, Walk, tag};
 
 /// The extent of an object in a dimension.
 pub const COUNT: &str = "sdpnm.count";
@@ -105,10 +105,11 @@ pub fn can_count(func: &Function, shape: &Shape) -> bool {
 /// The number of iterations cannot be computed ([`can_count`]).
 pub fn add(func: &mut Function, shape: &Shape, built: &Built, used: &Use, instead: Option<Block>) {
     let [on_core, look, on_array, join] = [(); 4].map(|()| func.add_block());
+    let ended = (!built.watches.is_empty()).then(|| func.add_block());
     // Where nobody knows whether there are enough iterations, the core's version may be the usual one: it
     // gets the registers.
     let is_rare = shape.usual_trips(func).is_none();
-    for block in [look, on_array] {
+    for block in [look, on_array].into_iter().chain(ended) {
         func.blocks[block].cold = is_rare;
     }
     let mut b = Builder::at(func, shape.preheader);
@@ -116,6 +117,7 @@ pub fn add(func: &mut Function, shape: &Shape, built: &Built, used: &Use, instea
     let least = used.least.max(built.least_trips);
     let (trips, mut conditions) = iterations(&mut b, shape, least);
     present(&mut b, used, &mut conditions);
+    conditions.extend(required(b.func, shape.header));
     let to = |block| BlockCall { block, args: vec![] };
     // Where there are too few iterations, the rest is not looked at.
     if let Some(all) = all_of(&mut b, std::mem::take(&mut conditions)) {
@@ -128,6 +130,7 @@ pub fn add(func: &mut Function, shape: &Shape, built: &Built, used: &Use, instea
     let last = b.binary(BinaryOp::Isub, trips, one);
     let is_short = !matches!(shape.trips, Trips::Known(trips) if u64::from(trips) > MOST);
     inside(&mut b, built, (last, is_short), &mut conditions);
+    filled(&mut b, built, &mut conditions);
     limits(&mut b, built, last, &mut conditions);
     match all_of(&mut b, conditions) {
         Some(all) => b.terminate(Terminator::Branch(all, to(on_array), to(on_core))),
@@ -142,6 +145,11 @@ pub fn add(func: &mut Function, shape: &Shape, built: &Built, used: &Use, instea
     b.switch_to(on_array);
     let of_loop = again::of_loop(b.func, shape, on_core);
     start(&mut b, &of_loop, built, used, trips);
+    if let Some(ended) = ended {
+        let fine = was_inside(&mut b, built, used.array);
+        b.terminate(Terminator::Branch(fine, to(ended), to(on_core)));
+        b.switch_to(ended);
+    }
     let mut args = Vec::new();
     for (value, outcome) in &built.results {
         args.push(result(&mut b, *value, outcome, used.array, last));
@@ -161,7 +169,7 @@ pub fn add(func: &mut Function, shape: &Shape, built: &Built, used: &Use, instea
     };
     let inside: BTreeSet<Block> = shape.blocks.iter().copied().collect();
     for &block in func.layout.clone().iter().filter(|block| !inside.contains(block)) {
-        if block == on_array || block == look {
+        if block == on_array || block == look || Some(block) == ended {
             continue;
         }
         for inst in func.blocks[block].insts.clone() {
@@ -188,9 +196,56 @@ pub fn add(func: &mut Function, shape: &Shape, built: &Built, used: &Use, instea
     }
 }
 
+/// That objects of which subscripts are watched have elements.
+fn filled(b: &mut Builder<'_>, built: &Built, conditions: &mut Vec<Value>) {
+    let zero = b.i32(0);
+    for &(mem, _) in &built.watches {
+        if !matches!(b.func.mems[mem].extents[0], Extent::Fixed(_)) {
+            let count = b.value(call(COUNT, Effect::Pure, vec![], vec![mem], vec![0]));
+            conditions.push(b.value(Op::Icmp(IntCond::Sgt, count, zero)));
+        }
+    }
+}
+
+/// Whether all subscripts that are watched were inside.
+fn was_inside(b: &mut Builder<'_>, built: &Built, array: u8) -> Value {
+    let asked = built.watches.iter().map(|&(mem, number)| {
+        let greatest = exported(b, number, array);
+        let count = match b.func.mems[mem].extents[0] {
+            Extent::Fixed(count) => b.i32(count as i32),
+            _ => b.value(call(COUNT, Effect::Pure, vec![], vec![mem], vec![0])),
+        };
+        b.value(Op::Icmp(IntCond::Ult, greatest, count))
+    });
+    let asked = asked.collect();
+    all_of(b, asked).expect("something is watched")
+}
+
+/// What the array left in a global register.
+fn exported(b: &mut Builder<'_>, number: usize, array: u8) -> Value {
+    let at = control(array, GLOBALS + 4 * number as u32);
+    b.value(call(READ, Effect::Write, vec![], vec![], vec![at]))
+}
+
 /// All of several conditions, if there are some.
 fn all_of(b: &mut Builder<'_>, conditions: Vec<Value>) -> Option<Value> {
     conditions.into_iter().reduce(|all, more| b.binary(BinaryOp::And, all, more))
+}
+
+/// What must hold for a loop, as [`REQUIRED`] says: it says so no more.
+fn required(func: &mut Function, header: Block) -> Vec<Value> {
+    let mut found = Vec::new();
+    for block in func.layout.clone() {
+        let insts = &func.insts;
+        func.blocks[block].insts.retain(|&inst| match &insts[inst].op {
+            Op::Intrinsic(call) if call.name == REQUIRED && call.imms == [tag(header)] => {
+                found.extend(&call.args);
+                false
+            }
+            _ => true,
+        });
+    }
+    found
 }
 
 /// The number of iterations, and when it is that and at least so many.
@@ -459,10 +514,18 @@ fn walked(
 /// That words stay within the limits that their evolutions were found under.
 fn limits(b: &mut Builder<'_>, built: &Built, last: Value, conditions: &mut Vec<Value>) {
     for limit in &built.limits {
-        let first = form(b, &limit.of.start);
-        let first = b.convert(ConvertOp::SignExtend, first, Type::I64);
-        let by = form(b, &limit.of.step);
-        let by = b.convert(ConvertOp::SignExtend, by, Type::I64);
+        let long = |b: &mut Builder<'_>, of: &Affine, conditions: &mut Vec<Value>| {
+            if limit.is_long {
+                return long_form(b, of, conditions);
+            }
+            let word = form(b, of);
+            b.convert(ConvertOp::SignExtend, word, Type::I64)
+        };
+        let first = long(b, &limit.of.start, conditions);
+        let by = long(b, &limit.of.step, conditions);
+        if limit.is_long && limit.of.step.as_constant().is_none() {
+            conditions.push(is_word(b, by));
+        }
         let wide = b.convert(ConvertOp::SignExtend, last, Type::I64);
         let way = b.imul(by, wide);
         let end = b.iadd(first, way);
@@ -476,6 +539,34 @@ fn limits(b: &mut Builder<'_>, built: &Built, last: Value, conditions: &mut Vec<
             ask(b, IntCond::Sge, value, limit.least.unwrap_or(i32::MIN));
         }
     }
+}
+
+/// A form in 64 bits, which none of its values leaves, if each of them is a word.
+fn long_form(b: &mut Builder<'_>, form: &Affine, conditions: &mut Vec<Value>) -> Value {
+    let mut sum = b.constant(Type::I64, i64::from(form.constant) as u64);
+    for &(value, factor) in &form.terms {
+        let long = match b.func.ty(value) {
+            Type::I64 => {
+                conditions.push(is_word(b, value));
+                value
+            }
+            _ => {
+                let word = word(b, value);
+                b.convert(ConvertOp::SignExtend, word, Type::I64)
+            }
+        };
+        let factor = b.constant(Type::I64, i64::from(factor) as u64);
+        let term = b.imul(long, factor);
+        sum = b.iadd(sum, term);
+    }
+    sum
+}
+
+/// Whether a value of 64 bits is a word with its sign.
+pub(super) fn is_word(b: &mut Builder<'_>, value: Value) -> Value {
+    let word = b.convert(ConvertOp::Truncate, value, Type::I32);
+    let long = b.convert(ConvertOp::SignExtend, word, Type::I64);
+    b.value(Op::Icmp(IntCond::Eq, value, long))
 }
 
 /// A form as a value.
@@ -537,6 +628,16 @@ fn global(
             word(b, value)
         }
         Global::Constant(constant) => b.i32(*constant),
+        Global::High(value) => {
+            let value = again::again(b, of_loop, *value);
+            let amount = b.constant(Type::I64, 32);
+            let high = b.binary(BinaryOp::Lshr, value, amount);
+            b.convert(ConvertOp::Truncate, high, Type::I32)
+        }
+        Global::Last(mem) => {
+            let count = b.value(call(COUNT, Effect::Pure, vec![], vec![*mem], vec![0]));
+            b.iadd_imm(count, -1)
+        }
         Global::Pair(low, high) => {
             let [low, high] = [*low, *high].map(|half| {
                 let half = again::again(b, of_loop, half);
@@ -629,9 +730,15 @@ fn share(b: &mut Builder<'_>, of_loop: &BTreeSet<Inst>, built: &Built, used: &Us
 fn result(b: &mut Builder<'_>, value: Value, outcome: &Outcome, array: u8, last: Value) -> Value {
     let ty = b.func.ty(value);
     let word = match outcome {
-        Outcome::Export(number) => {
-            let at = control(array, GLOBALS + 4 * *number as u32);
-            b.value(call(READ, Effect::Write, vec![], vec![], vec![at]))
+        Outcome::Export(number) => exported(b, *number, array),
+        Outcome::Wide(low, high) => {
+            let [low, high] = [*low, *high].map(|number| {
+                let word = exported(b, number, array);
+                b.convert(ConvertOp::ZeroExtend, word, Type::I64)
+            });
+            let amount = b.constant(Type::I64, 32);
+            let high = b.binary(BinaryOp::Shl, high, amount);
+            return b.binary(BinaryOp::Or, low, high);
         }
         Outcome::Last(evolution) => {
             let start = form(b, &evolution.start);

@@ -1,18 +1,19 @@
 //! What the loops of a nest count, as walks: sums that an array makes with an adder and a choice.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use nbcc_analysis::LoopForest;
 use nbcc_ir::{
-    BinaryOp, Block, Builder, Cfg, ConvertOp, Dominators, Function, Inst, Op, Replacements, Scalar,
-    Type, UnaryOp, Value, ValueDef,
+    BinaryOp, Block, Builder, Cfg, ConvertOp, Dominators, Effect, Function, Inst, IntCond,
+    IntrinsicCall, Op, Replacements, Scalar, Type, UnaryOp, Value, ValueDef,
 };
 use nbcc_opt::dce;
 
-use super::poly::Poly;
+use super::evolution::bounds;
+use super::poly::{Poly, long};
 use super::shape::Shape;
-use super::turns::{DIGIT, FIRST, LAST, Walk};
-use super::version::MOST;
+use super::turns::{DIGIT, FIRST, LAST, REQUIRED, Walk, called, tag};
+use super::version::{MOST, is_word};
 
 /// Low bits of strides that are looked at.
 const MOST_ZEROS: u32 = 16;
@@ -35,6 +36,15 @@ struct Sums<'a> {
     /// How often the loops run, the innermost first.
     counts: Vec<Poly>,
     known: BTreeMap<Value, Option<Sum>>,
+    limits: Vec<Limit>,
+}
+
+/// A sum that in 64 bits is no other than in words, and stays within limits, both inclusive.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Limit {
+    of: Sum,
+    least: i32,
+    most: i32,
 }
 
 impl Sums<'_> {
@@ -119,6 +129,15 @@ impl Sums<'_> {
                 };
                 keeps.then_some(of)
             }
+            Op::Binary(op @ (BinaryOp::Smin | BinaryOp::Smax | BinaryOp::Umin), a, b)
+                if func.ty(value) == Type::I64 =>
+            {
+                let (least, most) = bounds(op, func.splat_constant(b)? as i64)?;
+                self.is_exact(a, depth).then_some(())?;
+                let of = self.of(a, depth)?;
+                self.limit(&of, least, most)?;
+                Some(of)
+            }
             Op::Convert(ConvertOp::Truncate, a, Type::I32) => self.of(a, depth),
             Op::Convert(ConvertOp::SignExtend | ConvertOp::ZeroExtend, a, Type::I64)
                 if func.ty(a).scalar == Scalar::I32 =>
@@ -133,6 +152,60 @@ impl Sums<'_> {
             }
             _ => None,
         }
+    }
+
+    /// Whether a value of 64 bits is a sum of what the loop does not change, of what its loops count, and of
+    /// words that are exact: notes what these hold under.
+    fn is_exact(&mut self, value: Value, depth: u32) -> bool {
+        let func = self.func;
+        if depth == 0 {
+            return false;
+        }
+        let is_fixed = !self.shape.defines(func, value);
+        let Some(op) = func.def_op(value) else {
+            return is_fixed || self.counts(value, depth);
+        };
+        match *op {
+            Op::Const(..) => true,
+            Op::Unary(UnaryOp::Ineg, a) => self.is_exact(a, depth - 1),
+            Op::Binary(BinaryOp::Iadd | BinaryOp::Isub | BinaryOp::Imul, a, b) => {
+                self.is_exact(a, depth - 1) && self.is_exact(b, depth - 1)
+            }
+            Op::Binary(BinaryOp::Shl, a, b) => {
+                func.splat_constant(b).is_some() && self.is_exact(a, depth - 1)
+            }
+            Op::Convert(extend @ (ConvertOp::SignExtend | ConvertOp::ZeroExtend), a, _)
+                if func.ty(a) == Type::I32 =>
+            {
+                if a == self.iteration || called(func, a, DIGIT).is_some() {
+                    return true;
+                }
+                let least = if extend == ConvertOp::SignExtend { i32::MIN } else { 0 };
+                let of = self.of(a, depth - 1);
+                of.and_then(|of| self.limit(&of, least, i32::MAX)).is_some()
+            }
+            _ => is_fixed,
+        }
+    }
+
+    /// Whether a value grows by a constant from what is exact on.
+    fn counts(&mut self, value: Value, depth: u32) -> bool {
+        let ValueDef::Param(block, number) = self.func.values[value].def else { return false };
+        block == self.shape.header
+            && self.of(value, depth).is_some()
+            && self.is_exact(self.shape.entry_args[number as usize], depth - 1)
+    }
+
+    fn limit(&mut self, of: &Sum, least: i32, most: i32) -> Option<()> {
+        [&of.start]
+            .into_iter()
+            .chain(&of.strides)
+            .try_for_each(|poly| poly.symbols().map(|_| ()))?;
+        let limit = Limit { of: of.clone(), least, most };
+        if !self.limits.contains(&limit) {
+            self.limits.push(limit);
+        }
+        Some(())
     }
 
     /// What some loops count together, times a factor.
@@ -192,6 +265,50 @@ fn reach(sum: &Sum) -> Option<(i64, i64)> {
     Some(ends)
 }
 
+/// Lets an array run a loop only where sums stay within limits: each of their values, which have 25 bits
+/// then, and each of their polynomials, which are words.
+fn require(b: &mut Builder<'_>, header: Block, counts: &[Value], limits: &[Limit]) {
+    let constant = |b: &mut Builder<'_>, value: i64| b.constant(Type::I64, value as u64);
+    let mut conditions = Vec::new();
+    let mut small = BTreeSet::new();
+    for Limit { of, least, most } in limits {
+        let polys = || [&of.start].into_iter().chain(&of.strides);
+        for symbol in polys().filter_map(Poly::symbols).flatten() {
+            if small.insert(symbol) {
+                let (value, half) = (long(b, symbol), constant(b, MOST as i64));
+                let (above, all) = (b.iadd(value, half), constant(b, 2 * MOST as i64));
+                conditions.push(b.value(Op::Icmp(IntCond::Ult, above, all)));
+            }
+        }
+        for poly in polys().filter(|poly| poly.as_constant().is_none()) {
+            let value = poly.make_long(b);
+            conditions.push(is_word(b, value));
+        }
+        let start = of.start.make_long(b);
+        let (mut low, mut high) = (start, start);
+        let zero = constant(b, 0);
+        for (&count, stride) in counts.iter().zip(&of.strides) {
+            if stride.as_constant() == Some(0) {
+                continue;
+            }
+            let last = b.iadd_imm(count, -1);
+            let (last, by) = (long(b, last), stride.make_long(b));
+            let way = b.imul(by, last);
+            let falls = b.value(Op::Icmp(IntCond::Slt, way, zero));
+            let (down, up) =
+                (b.value(Op::Select(falls, way, zero)), b.value(Op::Select(falls, zero, way)));
+            (low, high) = (b.iadd(low, down), b.iadd(high, up));
+        }
+        let (least, most) = (constant(b, (*least).into()), constant(b, (*most).into()));
+        conditions.push(b.value(Op::Icmp(IntCond::Sge, low, least)));
+        conditions.push(b.value(Op::Icmp(IntCond::Sle, high, most)));
+    }
+    let all = conditions.into_iter().reduce(|all, more| b.binary(BinaryOp::And, all, more));
+    let args = all.into_iter().collect();
+    let (mems, imms, effect) = (vec![], vec![tag(header)], Effect::Write);
+    b.op(Op::Intrinsic(IntrinsicCall { name: REQUIRED, effect, args, mems, imms, result: None }));
+}
+
 /// Makes walks of the subscripts of a loop that was made of several, and of what those count; `counts` say how
 /// often they run, `marks` belong to [`Walk::marks`]. Nothing where something is no walk.
 pub fn settle(func: &mut Function, header: Block, counts: &[Value], marks: &[Value]) -> Option<()> {
@@ -217,12 +334,14 @@ pub fn settle(func: &mut Function, header: Block, counts: &[Value], marks: &[Val
     });
     wanted.sort();
     wanted.dedup();
-    let mut sums = Sums { func, shape: &shape, iteration, counts: vec![], known: BTreeMap::new() };
+    let (counted, known, limits) = Default::default();
+    let mut sums = Sums { func, shape: &shape, iteration, counts: counted, known, limits };
     for &count in counts {
         let of = sums.of(count, DEPTH)?.start;
         sums.counts.push(of);
         sums.known.clear();
     }
+    sums.limits.clear();
     let found: Vec<(Value, Sum, Vec<Poly>)> = wanted
         .iter()
         .filter_map(|&value| {
@@ -232,6 +351,12 @@ pub fn settle(func: &mut Function, header: Block, counts: &[Value], marks: &[Val
         })
         .collect();
 
+    let limits = sums.limits;
+    if !limits.is_empty() {
+        let mut b = Builder::at(func, shape.preheader);
+        b.set_span(shape.span);
+        require(&mut b, header, counts, &limits);
+    }
     let mut made: BTreeMap<Poly, Value> = BTreeMap::new();
     let mut names = Replacements::new();
     for (value, sum, turns) in found {

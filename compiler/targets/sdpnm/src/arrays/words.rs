@@ -114,6 +114,7 @@ impl Builder<'_> {
             return Ok((self.sum(opcode, x, y), upper));
         }
         match op {
+            Imul if is_low && self.has_words(a, b) => Ok((self.wide_product(a, b)?.0, Upper::Both)),
             Imul => Ok((self.product(a, b, 0)?, above(bits))),
             Shl => {
                 let (x, _) = self.word(a)?;
@@ -134,11 +135,14 @@ impl Builder<'_> {
                     }
                 }
             }
-            Lshr | Ashr if is_low => self.refuse("values of 64 bits"),
             Lshr | Ashr => {
                 let signed = op == Ashr;
-                if bits == 64 && !signed && !self.ranges.fits(a, 0, i32::MAX.into()) {
-                    return self.refuse("values of 64 bits");
+                let is_wide = match signed {
+                    true => !self.is_word(a),
+                    false => !self.ranges.fits(a, 0, i32::MAX.into()),
+                };
+                if bits == 64 && is_wide {
+                    return Ok((self.low_shifted(signed, a, b)?, Upper::Both));
                 }
                 if let Some(shifted) = self.shifted_product(op, a, b)? {
                     return Ok((shifted, Upper::Both));
@@ -162,7 +166,9 @@ impl Builder<'_> {
             Smin | Smax | Umin | Umax => {
                 let signed = matches!(op, Smin | Smax);
                 if bits == 64 && !(self.is_word(a) && self.is_word(b) && signed) {
-                    return self.refuse("values of 64 bits");
+                    let truth = self.is_first(op, a, b)?;
+                    let (x, y) = (self.word(a)?.0, self.word(b)?.0);
+                    return Ok((self.choose(truth, x, y), Upper::Both));
                 }
                 let (x, y) = (self.extended(a, signed)?, self.extended(b, signed)?);
                 let options = Options {
@@ -178,7 +184,7 @@ impl Builder<'_> {
     }
 
     /// A sum or a bitwise operation; constants come second.
-    fn sum(&mut self, opcode: Opcode, x: Operand, y: Operand) -> Operand {
+    pub(super) fn sum(&mut self, opcode: Opcode, x: Operand, y: Operand) -> Operand {
         let zero = Operand::None;
         match (opcode, x, y) {
             (Opcode::Add | Opcode::Or | Opcode::Xor | Opcode::Sub, x, y) if y == zero => x,
@@ -214,6 +220,13 @@ impl Builder<'_> {
             32.. => Ok(self.word(value)?.0),
             _ => self.extended(value, true),
         }
+    }
+
+    /// Whether the product of two values of 64 bits is one of words.
+    fn has_words(&self, a: Value, b: Value) -> bool {
+        let is_word =
+            |value: Value| self.is_word(value) || self.ranges.fits(value, 0, u32::MAX.into());
+        is_word(a) && is_word(b)
     }
 
     /// The low word of a product, of factors of 16 bits shifted right.
@@ -354,7 +367,7 @@ impl Builder<'_> {
         let wide = self.func.ty(a).scalar.bits() == 64;
         // Signed words of 64 bits are in the same order without signs.
         if wide && !(self.is_word(a) && self.is_word(b)) {
-            return self.refuse("values of 64 bits");
+            return self.wide_compare(cond, a, b);
         }
         let (x, y) = (self.extended(a, signed)?, self.extended(b, signed)?);
         if matches!(cond, Eq | Ne) {

@@ -15,3 +15,5 @@ mod parts;
 mod random;
 mod sums;
 mod units;
+mod watched;
+mod wide;

@@ -1,0 +1,135 @@
+//! Loads whose subscripts are known on the way only: random ones against the interpreter, inside and outside,
+//! and which of them arrays run.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use nbcc_ir::testing::Rng;
+use nbcc_isa_sdpnm::core::CoreProgram;
+use nbcc_pipeline::OptLevel;
+
+use crate::common;
+use crate::loops::{compared, filled, parameters, setting};
+use crate::machine::{compile, run};
+
+const ELEMENTS: u32 = 64;
+
+const ARRAYS: [(&str, char, u32); 5] = [
+    ("const int32_t", 's', 32),
+    ("const int16_t", 's', 16),
+    ("const uint8_t", 'u', 8),
+    ("int32_t", 's', 32),
+    ("int16_t", 's', 16),
+];
+
+fn value(rng: &mut Rng, depth: u32) -> String {
+    if depth == 0 {
+        return ["i", "j", "n", "t", "a0[i]", "a1[i + 2]", "a2[j + i]"][rng.below(7) as usize]
+            .into();
+    }
+    let (one, two) = (value(rng, depth - 1), value(rng, depth - 1));
+    let array = rng.below(3);
+    match rng.below(8) {
+        0 => format!("a{array}[({one}) & {}]", [15, 31, 63, 127][rng.below(4) as usize]),
+        1 => format!("a{array}[clamp({one}, m)]"),
+        2 => format!("a{array}[clamp(i + j - 2, n)]"),
+        3 => format!("a{array}[a2[i] >> {}]", 1 + rng.below(5)),
+        4 => format!("({one} > {two} ? a{array}[{one}] : {two})"),
+        5 => format!("a{array}[(unsigned)({one}) % 50u]"),
+        _ => format!("({one} + {two})"),
+    }
+}
+
+/// A function of a loop or two with loads of which nobody knows the elements before.
+fn source(rng: &mut Rng) -> String {
+    let mut text = String::from(
+        "#include <stdint.h>\nstatic int clamp(int x, int m) { return x < 0 ? 0 : x > m - 1 ? m - 1 : x; }\nint f(int n, int m",
+    );
+    text.push_str(&parameters(&ARRAYS, ELEMENTS));
+    text += ")\n{\nint t = 0, j = 0;\n";
+    if rng.below(2) == 0 {
+        text += "for (j = 0; j < m; j++)\n";
+    }
+    text += "for (int i = 0; i < n; i++) {\n";
+    for _ in 0..1 + rng.below(2) {
+        let (one, two) = (value(rng, 2), value(rng, 1));
+        let _ = match rng.below(6) {
+            0 => writeln!(text, "if ({one} > {two}) t = i;"),
+            1 => writeln!(text, "if (a1[i] > a1[t]) t = i;"),
+            2 => writeln!(text, "if ({two} > 9) a3[i + j] = {one};"),
+            3 => writeln!(text, "a4[i] += {one};"),
+            4 => writeln!(text, "a3[i] = {one};"),
+            _ => writeln!(text, "t += {one};"),
+        };
+    }
+    text + "}\nreturn t;\n}\n"
+}
+
+fn agreed(source: &str, seed: u64) -> Result<CoreProgram, String> {
+    let (module, func) = common::compile(Path::new("watched.c"), source, Some("f"))?;
+    let program = compile(&module, func, OptLevel::O2)?;
+    let mut arrays = filled(&ARRAYS, ELEMENTS, seed);
+    // Small numbers, so that many subscripts are inside.
+    if seed.is_multiple_of(2) {
+        for array in &mut arrays[..3] {
+            let bytes = array.bytes.len() / ELEMENTS as usize;
+            for (at, byte) in array.bytes.iter_mut().enumerate() {
+                *byte = if at % bytes == 0 { *byte % 60 } else { 0 };
+            }
+        }
+    }
+    for scalars in [[0, 3], [1, 1], [2, 5], [30, 9], [50, 20], [64, 4]] {
+        compared((&module, func), &program, &scalars, &arrays)
+            .map_err(|what| format!("{scalars:?}: {what}"))?;
+    }
+    Ok(program)
+}
+
+#[test]
+fn random_subscripts_that_are_known_on_the_way_do_what_they_mean() {
+    let (first, cases) = (setting("NBCC_FUZZ_SEED", 1), setting("NBCC_FUZZ_CASES", 40));
+    let mut on_array = 0;
+    for seed in first..first + cases {
+        let source = source(&mut Rng::new(seed));
+        match agreed(&source, seed) {
+            Ok(program) => on_array += u64::from(!program.packages.is_empty()),
+            Err(what) => panic!("seed {seed}: {what}\n{source}"),
+        }
+    }
+    assert!(on_array * 3 >= cases, "only {on_array} of {cases} came to an array");
+}
+
+/// Arrays run what a C programmer writes at borders, at a phase, and to find a place.
+#[test]
+fn loads_at_places_that_are_computed_run_on_arrays() {
+    for body in [
+        "for (int i = 0; i < n; i++) a3[i] = a0[i < 2 ? 0 : i > m - 1 ? m - 1 : i];",
+        "unsigned p = 0; for (int i = 0; i < n; i++, p += m * 5000) a3[i] = a1[p >> 16] + a1[(p >> 16) + 1];",
+        "for (int i = 1; i < n; i++) if (a1[i] > a1[t]) t = i;",
+        "for (int i = 0; i < n; i++) t += a0[a2[i]];",
+    ] {
+        let parameters = parameters(&ARRAYS, ELEMENTS);
+        let source = format!(
+            "#include <stdint.h>\nint f(int n, int m{parameters}) {{ int t = 0; {body} return t; }}"
+        );
+        let program = agreed(&source, 2).unwrap_or_else(|what| panic!("{what}\n{source}"));
+        let ran = run(&program, &[40, 6], &{
+            let mut arrays = filled(&ARRAYS, ELEMENTS, 2);
+            arrays[2].bytes.iter_mut().for_each(|byte| *byte %= 60);
+            arrays
+        });
+        assert_eq!(ran.expect("it runs").statistics.count("arrays.starts"), 1, "{source}");
+    }
+}
+
+/// What is stored in the meantime is no reason to run again from the start.
+#[test]
+fn loops_that_change_what_they_load_stay_on_the_core() {
+    let parameters = parameters(&ARRAYS, ELEMENTS);
+    let source = format!(
+        "#include <stdint.h>\nint f(int n, int m{parameters}) {{
+         for (int i = 0; i < n; i++) a3[i] += a0[a2[i]]; return m; }}"
+    );
+    let program = agreed(&source, 3).unwrap_or_else(|what| panic!("{what}\n{source}"));
+    assert!(program.packages.is_empty());
+}
