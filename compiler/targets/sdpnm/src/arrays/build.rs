@@ -82,6 +82,8 @@ pub struct Builder<'a> {
     /// Global registers from which on loads from before the loop are done again.
     kept: usize,
     pub(super) words: BTreeMap<Value, (Operand, Upper)>,
+    /// The registers with first values of walks: what iterations of the outermost loop add, in as many bytes.
+    pub(super) walks: Vec<(usize, (Value, i32))>,
     /// High words of values of 64 bits.
     pub(super) highs: BTreeMap<Value, Operand>,
     /// Subscripts of which the greatest of all iterations is asked for, by the objects.
@@ -156,6 +158,9 @@ pub struct Built {
     pub trips: Option<u32>,
     /// The global registers that hold the greatest subscripts of objects that are known on the way only.
     pub watches: Vec<(Mem, usize)>,
+    /// Global registers with first values of walks: what iterations of the outermost loop add, in as many
+    /// bytes.
+    pub walks: Vec<(usize, (Value, i32))>,
 }
 
 /// Where a value is after the loop.
@@ -222,6 +227,7 @@ fn build_with(
         depth: 0,
         kept,
         words: BTreeMap::new(),
+        walks: Vec::new(),
         highs: BTreeMap::new(),
         watched: BTreeMap::new(),
         truths: BTreeMap::new(),
@@ -267,7 +273,7 @@ fn build_with(
     builder.order()?;
     let (limits, trips) = (builder.evolutions.limits(), builder.evolutions.trips());
     let is_chain = !builder.turning.is_empty();
-    let Builder { mut body, mut accesses, least_trips, .. } = builder;
+    let Builder { mut body, mut accesses, least_trips, mut walks, .. } = builder;
     fuse::shorten(&mut body);
     let paired = pairs::run(&mut body);
     let paired = paired.then(&accumulate::run(&mut body));
@@ -306,6 +312,10 @@ fn build_with(
             *number = numbers.globals[*number].expect("what is exported stays");
         }
     }
+    walks.retain_mut(|(number, _)| {
+        let new = numbers.globals[*number];
+        new.inspect(|&new| *number = new).is_some()
+    });
     for (_, number) in &mut watches {
         *number = numbers.globals[*number].expect("what is exported stays");
     }
@@ -315,7 +325,7 @@ fn build_with(
             body.nodes.len()
         ));
     }
-    Ok(Built { body, accesses, results: outcomes, least_trips, limits, trips, watches })
+    Ok(Built { body, accesses, results: outcomes, least_trips, limits, trips, watches, walks })
 }
 
 /// Operations in a chain at most: each is a level of the builder's recursion.

@@ -17,7 +17,7 @@ use nbcc_opt::{cse, dce, fold, licm, params, unreachable};
 use super::coalesce::{coalesce, rename_outside};
 use super::keep;
 use super::merge::enter_by_jump;
-use super::nest::{Counts, Nest};
+use super::nest::{Carried, Counts, Nest};
 use super::shape::{Shape, Trips};
 use super::sums::begin_at_zero;
 use super::turns::{MAY, call};
@@ -169,6 +169,7 @@ fn chained(func: &Function, nest: &[Block]) -> Option<(Function, Chain)> {
     if keep::run_inside(func, header) {
         dce::run(func);
     }
+    let mut is_parallel = false;
     for (level, outer) in nest.iter().enumerate().skip(1) {
         let outer = copy.blocks[outer];
         enter_by_jump(func, header);
@@ -177,13 +178,15 @@ fn chained(func: &Function, nest: &[Block]) -> Option<(Function, Chain)> {
         let counts =
             Counts { lists: [counts[..level].to_vec(), vec![counts[level]]], total: totals[level] };
         begin_at_zero(func, &Nest::counted(func, outer, counts.clone())?);
-        header = coalesce(func, &Nest::counted(func, outer, counts)?, 1);
+        let nest = Nest::counted(func, outer, counts)?;
+        is_parallel = nest.outside.iter().all(|carried| matches!(carried, Carried::Grows(_)));
+        header = coalesce(func, &nest, 1);
         for clean in [fold::run, cse::run, dce::run, params::run] {
             clean(func);
         }
     }
     let [counts, _, marks] = turned(func, look)?;
-    settle(func, header, &counts, &marks)?;
+    settle(func, header, (&counts, &marks), is_parallel)?;
     func.blocks[look].insts.retain(|&inst| !is_turned(&func.insts[inst].op));
     for clean in [fold::run, cse::run, licm::run, dce::run, params::run, dce::run] {
         clean(func);

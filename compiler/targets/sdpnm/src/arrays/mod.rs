@@ -9,6 +9,7 @@ pub mod access;
 mod accumulate;
 mod addresses;
 mod again;
+mod bands;
 pub mod body;
 pub mod build;
 mod chain;
@@ -62,6 +63,7 @@ use nbcc_isa_sdpnm::core::arrays::MAX_HOMES;
 use nbcc_opt::{params, promote, unreachable};
 
 use crate::map::mappers::Mapper;
+use bands::Bands;
 use build::Terms;
 use choose::{Candidate, Chosen, FOLLOWERS};
 use collapse::Made;
@@ -348,14 +350,23 @@ fn attempt(
         let function = &module.functions[func];
         shared.len() > 1 && twins(function, arrays, &homes, &shared)
     });
-    let shared = if parts.is_some() { shared } else { vec![array] };
+    let ii = u32::from(mapped.package.ii);
+    let bands = Bands::new(&module.functions[func], shape, built, ii).filter(|_| tools.splits);
+    let all = split::arrays(machine, array);
+    let bands =
+        bands.filter(|_| all.len() > 1 && twins(&module.functions[func], arrays, &homes, &all));
+    let shared = match (&parts, &bands) {
+        (Some(_), _) => shared,
+        (None, Some(_)) => all,
+        (None, None) => vec![array],
+    };
     // What a mapping takes is known now.
     let trips = f64::from(built.trips.unwrap_or(0));
     let cycles = mapped.cycles * trips / shared.len() as f64;
     if before.is_some_and(|before| cycles > before as f64) {
         return Err("as one they take longer than one by one".into());
     }
-    let used = Use { array, package, homes, least, parts, arrays: shared.clone() };
+    let used = Use { array, package, homes, least, parts, bands, arrays: shared.clone() };
     let Mapped { package, mii, routes, .. } = mapped;
     let on_array = OnArray {
         arrays: shared,

@@ -157,7 +157,7 @@ pub fn is_never_stored(func: &Function, mem: Mem) -> bool {
     let mut insts = func.layout.iter().flat_map(|&block| &func.blocks[block].insts);
     storage != Storage::Own
         && !insts.any(|&inst| match &func.insts[inst].op {
-            Op::Load(..) => false,
+            Op::Load(..) | Op::Binary(..) => false,
             Op::Store(other, ..) => is_it(*other),
             op => op.effect() != nbcc_ir::Effect::Pure && !matches!(op, Op::Intrinsic(_)),
         })

@@ -25,7 +25,11 @@ pub const WALK: &str = "sdpnm.walk";
 /// What must hold for an array to run the loop of a header.
 pub const REQUIRED: &str = "sdpnm.required";
 
-/// How that names the header.
+/// That iterations of the outermost of the loops that the loop of a header was made of do not look at each
+/// other: how often it runs, and all inside it.
+pub const BANDS: &str = "sdpnm.bands";
+
+/// How these name the header.
 pub fn tag(header: Block) -> i64 {
     header.as_u32().into()
 }
@@ -70,6 +74,9 @@ pub struct Walk {
     pub marks: Vec<Value>,
     /// A power of two that divides all strides.
     pub unit: i32,
+    /// The least stride, where each of the others is as much as the loops inside it lead through, but for
+    /// those of 0; otherwise 0.
+    pub lead: i32,
 }
 
 impl Walk {
@@ -84,8 +91,9 @@ impl Walk {
         let parts: Vec<&[Value]> = rest.chunks(depth).collect();
         let [counts, strides, turns, marks] = parts[..] else { return None };
         let [counts, strides, turns, marks] = [counts, strides, turns, marks].map(<[_]>::to_vec);
-        let &[constant, unit] = &call.imms[..] else { return None };
-        let walk = Walk { start, counts, strides, turns, marks, unit: unit as i32 };
+        let &[constant, unit, lead] = &call.imms[..] else { return None };
+        let (unit, lead) = (unit as i32, lead as i32);
+        let walk = Walk { start, counts, strides, turns, marks, unit, lead };
         Some((walk, constant as i32))
     }
 
@@ -94,7 +102,7 @@ impl Walk {
         let parts = [&self.counts, &self.strides, &self.turns, &self.marks];
         let args = [iteration, self.start].into_iter();
         let args = args.chain(parts.into_iter().flatten().copied()).collect();
-        call(b, WALK, args, vec![constant.into(), self.unit.into()])
+        call(b, WALK, args, vec![constant.into(), self.unit.into(), self.lead.into()])
     }
 }
 
@@ -165,6 +173,9 @@ impl Body<'_> {
             self.body.nodes[node].initial = Some(first);
             node
         });
+        if let Some(&stride) = walk.strides.last() {
+            self.walks.push((first, (stride, bytes)));
+        }
         Ok(Operand::node(node))
     }
 }

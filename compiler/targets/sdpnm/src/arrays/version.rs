@@ -17,11 +17,12 @@ use nbcc_isa_sdpnm::core::arrays::{
 
 use super::access::Subscript;
 use super::again;
+use super::bands::{self, Bands};
 use super::body::{Global, Operand};
 use super::build::{Built, Outcome};
 use super::shape::{Shape, Trips};
 use super::split::Parts;
-use super::turns::{REQUIRED, Walk, tag};
+use super::turns::{BANDS, REQUIRED, Walk, tag};
 
 /// The extent of an object in a dimension.
 pub const COUNT: &str = "sdpnm.count";
@@ -45,6 +46,8 @@ pub struct Use {
     pub least: u32,
     /// How it is shared, where several arrays do.
     pub parts: Option<Parts>,
+    /// The same of a nest whose trips are known at run time only.
+    pub bands: Option<Bands>,
     /// The arrays that share it.
     pub arrays: Vec<u8>,
 }
@@ -57,7 +60,7 @@ pub(super) const MOST: u64 = 1 << 24;
 const NEAR: u32 = 1 << 6;
 
 /// The address of a control word.
-fn control(array: u8, offset: u32) -> i64 {
+pub(super) fn control(array: u8, offset: u32) -> i64 {
     i64::from(CONTROL + u32::from(array) * CONTROL_BYTES + offset)
 }
 
@@ -106,10 +109,13 @@ pub fn can_count(func: &Function, shape: &Shape) -> bool {
 pub fn add(func: &mut Function, shape: &Shape, built: &Built, used: &Use, instead: Option<Block>) {
     let [on_core, look, on_array, join] = [(); 4].map(|()| func.add_block());
     let ended = (!built.watches.is_empty()).then(|| func.add_block());
+    let shared = used.bands.as_ref().map(|_| [(); 3].map(|()| func.add_block()));
+    let own: Vec<Block> =
+        [look, on_array].into_iter().chain(ended).chain(shared.into_iter().flatten()).collect();
     // Where nobody knows whether there are enough iterations, the core's version may be the usual one: it
     // gets the registers.
     let is_rare = shape.usual_trips(func).is_none();
-    for block in [look, on_array].into_iter().chain(ended) {
+    for &block in &own {
         func.blocks[block].cold = is_rare;
     }
     let mut b = Builder::at(func, shape.preheader);
@@ -144,7 +150,20 @@ pub fn add(func: &mut Function, shape: &Shape, built: &Built, used: &Use, instea
 
     b.switch_to(on_array);
     let of_loop = again::of_loop(b.func, shape, on_core);
-    start(&mut b, &of_loop, built, used, trips);
+    match (&used.bands, shared) {
+        (Some(bands), Some([several, one, behind])) => {
+            let is_worth = bands.is_worth(&mut b, trips, used.arrays.len());
+            b.terminate(Terminator::Branch(is_worth, to(several), to(one)));
+            b.switch_to(several);
+            bands::share(&mut b, built, used, bands, trips);
+            b.jump(behind, vec![]);
+            b.switch_to(one);
+            start(&mut b, &of_loop, built, used, trips);
+            b.jump(behind, vec![]);
+            b.switch_to(behind);
+        }
+        _ => start(&mut b, &of_loop, built, used, trips),
+    }
     if let Some(ended) = ended {
         let fine = was_inside(&mut b, built, used.array);
         b.terminate(Terminator::Branch(fine, to(ended), to(on_core)));
@@ -169,7 +188,7 @@ pub fn add(func: &mut Function, shape: &Shape, built: &Built, used: &Use, instea
     };
     let inside: BTreeSet<Block> = shape.blocks.iter().copied().collect();
     for &block in func.layout.clone().iter().filter(|block| !inside.contains(block)) {
-        if block == on_array || block == look || Some(block) == ended {
+        if own.contains(&block) {
             continue;
         }
         for inst in func.blocks[block].insts.clone() {
@@ -232,7 +251,7 @@ fn all_of(b: &mut Builder<'_>, conditions: Vec<Value>) -> Option<Value> {
     conditions.into_iter().reduce(|all, more| b.binary(BinaryOp::And, all, more))
 }
 
-/// What must hold for a loop, as [`REQUIRED`] says: it says so no more.
+/// What must hold for a loop, as [`REQUIRED`] says: neither that nor [`BANDS`] is said any more.
 fn required(func: &mut Function, header: Block) -> Vec<Value> {
     let mut found = Vec::new();
     for block in func.layout.clone() {
@@ -242,6 +261,7 @@ fn required(func: &mut Function, header: Block) -> Vec<Value> {
                 found.extend(&call.args);
                 false
             }
+            Op::Intrinsic(call) if call.name == BANDS => call.imms != [tag(header)],
             _ => true,
         });
     }
@@ -597,7 +617,7 @@ fn word(b: &mut Builder<'_>, value: Value) -> Value {
 }
 
 /// The address of an element in the shared memory.
-fn address(b: &mut Builder<'_>, used: &Use, mem: Mem, index: &Affine) -> Value {
+pub(super) fn address(b: &mut Builder<'_>, used: &Use, mem: Mem, index: &Affine) -> Value {
     let bytes = b.func.mems[mem].element.bytes() as i32;
     let home = used.homes.get(&mem).copied().unwrap_or(0);
     let at = control(used.array, PLACES + 4 * home);
@@ -610,12 +630,12 @@ fn address(b: &mut Builder<'_>, used: &Use, mem: Mem, index: &Affine) -> Value {
 }
 
 /// Writes a control word.
-fn write(b: &mut Builder<'_>, at: i64, value: Value) {
+pub(super) fn write(b: &mut Builder<'_>, at: i64, value: Value) {
     b.op(call(WRITE, Effect::Write, vec![value], vec![], vec![at]));
 }
 
 /// What the core writes to a global register; nothing where the array does.
-fn global(
+pub(super) fn global(
     b: &mut Builder<'_>,
     of_loop: &BTreeSet<Inst>,
     used: &Use,

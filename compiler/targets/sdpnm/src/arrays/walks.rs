@@ -12,7 +12,7 @@ use nbcc_opt::dce;
 use super::evolution::bounds;
 use super::poly::{Poly, long};
 use super::shape::Shape;
-use super::turns::{DIGIT, FIRST, LAST, REQUIRED, Walk, called, tag};
+use super::turns::{BANDS, DIGIT, FIRST, LAST, REQUIRED, Walk, called, tag};
 use super::version::{MOST, is_word};
 
 /// Low bits of strides that are looked at.
@@ -240,6 +240,24 @@ impl Sums<'_> {
         Some(Sum { start: moving.start.times(by)?, strides: strides.collect::<Option<_>>()? })
     }
 
+    /// The least stride where sums lead through all elements, as of [`Walk::lead`].
+    fn lead(&self, sum: &Sum) -> Option<i32> {
+        let mut lead = None;
+        let mut next: Option<Poly> = None;
+        for (stride, count) in sum.strides.iter().zip(&self.counts) {
+            if stride.as_constant() == Some(0) {
+                continue;
+            }
+            match &next {
+                None => lead = Some(stride.as_constant().filter(|&stride| stride > 0)?),
+                Some(next) if next != stride => return None,
+                Some(_) => {}
+            }
+            next = Some(stride.times(count)?);
+        }
+        lead.filter(|_| sum.strides.last().is_some_and(|last| last.as_constant() != Some(0)))
+    }
+
     /// What is added where each loop goes on and all inside it begin again.
     fn turns(&self, sum: &Sum) -> Option<Vec<Poly>> {
         let mut ended = Poly::default();
@@ -310,8 +328,14 @@ fn require(b: &mut Builder<'_>, header: Block, counts: &[Value], limits: &[Limit
 }
 
 /// Makes walks of the subscripts of a loop that was made of several, and of what those count; `counts` say how
-/// often they run, `marks` belong to [`Walk::marks`]. Nothing where something is no walk.
-pub fn settle(func: &mut Function, header: Block, counts: &[Value], marks: &[Value]) -> Option<()> {
+/// often they run, `marks` belong to [`Walk::marks`], `is_parallel` says whether iterations of the outermost
+/// one do not look at each other. Nothing where something is no walk.
+pub fn settle(
+    func: &mut Function,
+    header: Block,
+    (counts, marks): (&[Value], &[Value]),
+    is_parallel: bool,
+) -> Option<()> {
     let cfg = Cfg::new(func);
     let forest = LoopForest::new(&cfg, &Dominators::new(func));
     let shape = Shape::new(func, &cfg, &forest, forest.headed_by(header)?).ok()?;
@@ -342,12 +366,13 @@ pub fn settle(func: &mut Function, header: Block, counts: &[Value], marks: &[Val
         sums.known.clear();
     }
     sums.limits.clear();
-    let found: Vec<(Value, Sum, Vec<Poly>)> = wanted
+    let found: Vec<(Value, Sum, Vec<Poly>, i32)> = wanted
         .iter()
         .filter_map(|&value| {
             let sum = sums.of(value, DEPTH)?;
             let turns = sums.turns(&sum)?;
-            Some((value, sum, turns))
+            let lead = sums.lead(&sum).unwrap_or(0);
+            Some((value, sum, turns, lead))
         })
         .collect();
 
@@ -357,9 +382,18 @@ pub fn settle(func: &mut Function, header: Block, counts: &[Value], marks: &[Val
         b.set_span(shape.span);
         require(&mut b, header, counts, &limits);
     }
+    if is_parallel && let Some((&rows, inside)) = counts.split_last() {
+        let mut b = Builder::at(func, shape.preheader);
+        b.set_span(shape.span);
+        let period = inside.iter().copied().reduce(|all, count| b.imul(all, count));
+        let (args, mems, imms) =
+            ([rows].into_iter().chain(period).collect(), vec![], vec![tag(header)]);
+        let effect = Effect::Write;
+        b.op(Op::Intrinsic(IntrinsicCall { name: BANDS, effect, args, mems, imms, result: None }));
+    }
     let mut made: BTreeMap<Poly, Value> = BTreeMap::new();
     let mut names = Replacements::new();
-    for (value, sum, turns) in found {
+    for (value, sum, turns, lead) in found {
         let mut b = Builder::at(func, shape.preheader);
         b.set_span(shape.span);
         let (start, constant) = sum.start.split_constant();
@@ -374,6 +408,7 @@ pub fn settle(func: &mut Function, header: Block, counts: &[Value], marks: &[Val
             turns: turns.iter().map(|turn| word(&mut b, turn)).collect(),
             marks: marks.to_vec(),
             unit: 1 << sum.strides.iter().map(Poly::zeros).min().unwrap_or(0).min(MOST_ZEROS),
+            lead,
         };
         let mut b = Builder::at(func, header);
         b.set_span(shape.span);

@@ -49,8 +49,19 @@ impl Builder<'_> {
     /// Whether an access may be outside in iterations that do not run its block: that is asked of what
     /// loops count, as at the borders of a picture.
     pub(super) fn is_guarded(&self, block: Block, index: Value, mem: Mem) -> bool {
+        let evolution = self.evolutions.in_nest(index);
+        let reach = || {
+            let of = evolution.as_ref()?;
+            let start = i64::from(of.start.as_constant()?);
+            let (least, most) = of.reach(self.evolutions.trips()?)?;
+            Some((start + least, start + most))
+        };
         let is_inside = match self.func.mems[mem].extents[0] {
-            Extent::Fixed(count) => self.ranges.fits(index, 0, i64::from(count) - 1),
+            Extent::Fixed(count) => {
+                let last = i64::from(count) - 1;
+                let is_known = reach().is_some_and(|(least, most)| least >= 0 && most <= last);
+                is_known || self.ranges.fits(index, 0, last)
+            }
             _ => false,
         };
         let leads = |from| self.shape.leads(self.func, from, block, self.shape.header);

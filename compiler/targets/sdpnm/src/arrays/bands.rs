@@ -1,0 +1,313 @@
+//! A nest whose trips are known at run time only, on several arrays at a time: each takes some of the
+//! iterations of its outermost loop, as many as the core says. What is stored in those is a stretch of
+//! elements, which is copied to the home when both arrays have ended, as in [`super::split`].
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use nbcc_ir::{BinaryOp, Block, Builder, Function, IntCond, Mem, Op, Terminator, Type, Value};
+use nbcc_isa_sdpnm::config::Opcode;
+use nbcc_isa_sdpnm::core::arrays::{
+    COPY, COPY_AT, COPY_BYTES, FIRST as FIRST_ITERATION, GLOBALS, GROUP, ITERATIONS, MEMBERS, START,
+};
+
+use super::access::{Access, Subscript};
+use super::body::{Body, Global, Node, Operand};
+use super::build::{Built, Outcome};
+use super::shape::Shape;
+use super::split::is_never_stored;
+use super::turns::{BANDS, FIRST, LAST, Walk, called, tag};
+use super::version::{Use, address, control, global, write};
+
+/// What an iteration of the outermost loop leaves in an object: elements one behind the other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Stretch {
+    mem: Mem,
+    /// The first element of the first iteration: a value and a constant.
+    start: (Option<Value>, i32),
+    /// How many, and whether an iteration of the nest leaves that many.
+    count: Count,
+    bytes: i32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Count {
+    /// With each iteration of the outermost loop.
+    OfRow(Value),
+    /// With each iteration of all loops.
+    OfIteration(i32),
+}
+
+/// How a nest is shared.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Bands {
+    /// How often the outermost loop runs.
+    rows: Value,
+    /// Iterations of all loops inside it.
+    period: Value,
+    /// Global registers with what words begin from that grow by as much in each iteration, and by what.
+    counters: BTreeMap<usize, Operand>,
+    /// Those of words that grow by so much with each iteration of the outermost loop, in as many bytes.
+    walks: BTreeMap<usize, (Value, i32)>,
+    stretches: Vec<Stretch>,
+    /// Iterations from which on it is shared.
+    least: u32,
+}
+
+/// Cycles of all arrays together from which on a nest is shared: what starts others takes a hundred or two.
+const WORTH: u32 = 800;
+
+impl Bands {
+    /// How a nest is shared, if no iteration of its outermost loop looks at what another one left.
+    pub fn new(func: &Function, shape: &Shape, built: &Built, ii: u32) -> Option<Bands> {
+        let mut ops = func.layout.iter().flat_map(|&block| &func.blocks[block].insts);
+        let (rows, period) = ops.find_map(|&inst| match &func.insts[inst].op {
+            Op::Intrinsic(call) if call.name == BANDS && call.imms == [tag(shape.header)] => {
+                Some((call.args[0], call.args[1]))
+            }
+            _ => None,
+        })?;
+        let walks: BTreeMap<usize, (Value, i32)> = built.walks.iter().copied().collect();
+        let is_one = built.walks.iter().all(|(number, of)| walks.get(number) == Some(of));
+        let counters = counters(&built.body, &walks)?;
+        let is_known = |(_, outcome): &(Value, Outcome)| matches!(outcome, Outcome::Last(_));
+        let is_apart = built.body.orders.iter().all(|order| order.distance == 0);
+        let mut reads = built.accesses.iter().filter(|access| !access.is_store);
+        let fits = is_one
+            && is_apart
+            && built.watches.is_empty()
+            && built.results.iter().all(is_known)
+            && reads.all(|access| is_never_stored(func, access.mem));
+        if !fits {
+            return None;
+        }
+        let stretches = stretches(func, shape, built)?;
+        let least = WORTH.div_ceil(ii);
+        Some(Bands { rows, period, counters, walks, stretches, least })
+    }
+
+    /// Whether it is worth to share so many iterations among as many arrays.
+    pub fn is_worth(&self, b: &mut Builder<'_>, trips: Value, arrays: usize) -> Value {
+        let (count, least) = (b.i32(arrays as i32), b.i32(self.least as i32));
+        let rows = b.value(Op::Icmp(IntCond::Sge, self.rows, count));
+        let all = b.value(Op::Icmp(IntCond::Sge, trips, least));
+        b.binary(BinaryOp::And, rows, all)
+    }
+}
+
+/// The registers with first values of sums that grow by what does not change. What else goes from iteration
+/// to iteration begins anew in each of the outermost loop.
+fn counters(
+    body: &Body,
+    walks: &BTreeMap<usize, (Value, i32)>,
+) -> Option<BTreeMap<usize, Operand>> {
+    let mut counters = BTreeMap::new();
+    for (number, node) in body.nodes.iter().enumerate() {
+        // Words that turn over with loops do so anew.
+        let grows = |initial: &usize| {
+            let of = &body.globals[*initial];
+            matches!(of, Global::Address(..) | Global::Form(..)) && !walks.contains_key(initial)
+        };
+        let Some(initial) = node.initial.filter(grows) else { continue };
+        let own = Operand::Node { node: number, distance: 1 };
+        let step = match (node.op, node.in1, node.in2) {
+            (Opcode::Add, word, step) | (Opcode::Add, step, word) if word == own => step,
+            _ => continue,
+        };
+        let is_plain = node.ahead == 0 && node.condition.is_none() && node.in3.is_none();
+        match step {
+            Operand::Immediate(_) | Operand::Global(_) | Operand::None if is_plain => {
+                let known = counters.insert(initial, step);
+                if known.is_some_and(|known| known != step) {
+                    return None;
+                }
+            }
+            _ => {}
+        }
+    }
+    // What else begins with one of these registers.
+    let is_counter = |number: &usize| counters.contains_key(number) || walks.contains_key(number);
+    let is_read = |word: Operand| matches!(word, Operand::Global(number) if is_counter(&number));
+    let begins = |(number, node): (usize, &Node)| {
+        let Some(initial) = node.initial.filter(is_counter) else { return true };
+        let own = Operand::Node { node: number, distance: 1 };
+        let step = if node.in1 == own { node.in2 } else { node.in1 };
+        let is_sum = node.op == Opcode::Add && (node.in1 == own || node.in2 == own);
+        is_sum && (walks.contains_key(&initial) || counters.get(&initial) == Some(&step))
+    };
+    let is_free = body.edges().into_iter().all(|edge| {
+        let from = &body.nodes[edge.from];
+        edge.distance == 0 || from.initial.is_some() || u32::from(from.ahead) >= edge.distance
+    });
+    let fine = is_free
+        && body.nodes.iter().enumerate().all(begins)
+        && !body.nodes.iter().any(|node| is_read(node.in1) || is_read(node.in2));
+    fine.then_some(counters)
+}
+
+/// Which loops a block waits for: those that end, or begin, in the iterations that run it, the innermost first;
+/// how many. `None` where it depends on anything else.
+fn waits(func: &Function, shape: &Shape, block: Block) -> Option<Vec<Value>> {
+    let leads = |from| shape.leads(func, from, block, shape.header);
+    let mut marks = Vec::new();
+    let mut names = BTreeSet::new();
+    for &from in shape.blocks.iter().filter(|&&from| from != shape.latch) {
+        match func.terminator(from) {
+            Terminator::Branch(cond, then, other) if leads(then.block) != leads(other.block) => {
+                let call = called(func, *cond, FIRST).or(called(func, *cond, LAST))?;
+                if !leads(then.block) {
+                    return None;
+                }
+                names.insert(call.name);
+                marks.push(call.args[1]);
+            }
+            Terminator::Switch(..) => return None,
+            _ => {}
+        }
+    }
+    (names.len() <= 1).then_some(marks)
+}
+
+/// What is stored, if each iteration of the outermost loop leaves a stretch of elements of each object.
+fn stretches(func: &Function, shape: &Shape, built: &Built) -> Option<Vec<Stretch>> {
+    let stores = || built.accesses.iter().filter(|access| access.is_store && access.node.is_some());
+    let of_body = built.body.nodes.iter().filter(|node| node.op == Opcode::Store);
+    if of_body.count() != stores().count() {
+        return None;
+    }
+    let mut groups: BTreeMap<Mem, Vec<&Access>> = BTreeMap::new();
+    for store in stores() {
+        groups.entry(store.mem).or_default().push(store);
+    }
+    let mut found = Vec::new();
+    for (mem, group) in groups {
+        let first = group[0];
+        let Subscript::Linear(of) = &first.subscript else { return None };
+        let mut constants = BTreeSet::new();
+        for store in &group {
+            let Subscript::Linear(other) = &store.subscript else { return None };
+            let is_same = match (&of.walk, &other.walk) {
+                (Some((one, _)), Some((other, _))) => one == other,
+                (None, None) => other.is_linear() && of.step == other.step,
+                _ => false,
+            };
+            let apart = other.start.plus(&of.start, -1).as_constant();
+            constants.insert(apart.filter(|_| is_same)?);
+            let marks = waits(func, shape, store.block)?;
+            let is_whole = match &other.walk {
+                // No loop that a store waits for leads to another element.
+                Some((walk, _)) => is_whole(func, walk, &marks),
+                None => marks.is_empty(),
+            };
+            if !is_whole {
+                return None;
+            }
+        }
+        let (least, most) = (*constants.first()?, *constants.last()?);
+        let is_dense = constants.len() as i64 == i64::from(most) - i64::from(least) + 1;
+        let (start, lead, count) = match &of.walk {
+            Some((walk, constant)) => {
+                let start = (Some(walk.start), constant.wrapping_add(least));
+                (start, walk.lead, Count::OfRow(*walk.strides.last()?))
+            }
+            None => {
+                let step = of.step.as_constant()?;
+                let start = match of.start.terms[..] {
+                    [] => None,
+                    [(value, 1)] if func.ty(value) == Type::I32 => Some(value),
+                    _ => return None,
+                };
+                let start = (start, of.start.constant.wrapping_add(least));
+                (start, step, Count::OfIteration(step))
+            }
+        };
+        let is_read = built.accesses.iter().any(|access| !access.is_store && access.mem == mem);
+        if !is_dense || lead != constants.len() as i32 || is_read {
+            return None;
+        }
+        found.push(Stretch { mem, start, count, bytes: first.bytes as i32 });
+    }
+    (!found.is_empty()).then_some(found)
+}
+
+/// Whether loops that are waited for do not move a walk: the first ones, up to one of the marks.
+fn is_whole(func: &Function, walk: &Walk, marks: &[Value]) -> bool {
+    marks.iter().all(|mark| {
+        let Some(level) = walk.marks.iter().position(|other| other == mark) else { return false };
+        walk.strides[..=level].iter().all(|&stride| func.splat_constant(stride) == Some(0))
+    })
+}
+
+/// Starts the nest on several arrays, each with its part, and copies what they store to its home.
+pub(super) fn share(b: &mut Builder<'_>, built: &Built, used: &Use, bands: &Bands, trips: Value) {
+    let members = used.arrays.iter().fold(0, |mask, &array| mask | 1 << array);
+    let members = b.i32(members);
+    write(b, i64::from(GROUP + MEMBERS), members);
+    // The first row and the first iteration of each array, and how many.
+    let count = b.i32(used.arrays.len() as i32);
+    let each = b.binary(BinaryOp::Udiv, bands.rows, count);
+    let whole = b.imul(each, bands.period);
+    let firsts: Vec<(Value, Value)> = (0..used.arrays.len())
+        .map(|number| (b.imul_imm(each, number as i32), b.imul_imm(whole, number as i32)))
+        .collect();
+    let others = b.imul_imm(whole, used.arrays.len() as i32 - 1);
+    let last = b.binary(BinaryOp::Isub, trips, others);
+    let nothing = BTreeSet::new();
+    for (number, of) in built.body.globals.iter().enumerate() {
+        let Some(value) = global(b, &nothing, used, of) else { continue };
+        let offset = GLOBALS + 4 * number as u32;
+        let step = match (bands.counters.get(&number), bands.walks.get(&number)) {
+            (Some(Operand::Immediate(step)), _) => b.i32(*step),
+            (Some(Operand::Global(of)), _) => {
+                let step = global(b, &nothing, used, &built.body.globals[*of]);
+                step.unwrap_or_else(|| b.i32(0))
+            }
+            (None, Some(&(stride, bytes))) => b.imul_imm(stride, bytes),
+            _ => {
+                write(b, i64::from(GROUP + offset), value);
+                continue;
+            }
+        };
+        let is_walk = bands.walks.contains_key(&number);
+        for (&array, &(row, iteration)) in used.arrays.iter().zip(&firsts) {
+            let way = b.imul(step, if is_walk { row } else { iteration });
+            let own = b.iadd(value, way);
+            write(b, control(array, offset), own);
+        }
+    }
+    for (number, (&array, &(_, iteration))) in used.arrays.iter().zip(&firsts).enumerate() {
+        let is_last = number + 1 == used.arrays.len();
+        let package = b.i32((used.package + number as u32) as i32);
+        write(b, control(array, FIRST_ITERATION), iteration);
+        write(b, control(array, ITERATIONS), if is_last { last } else { whole });
+        write(b, control(array, START), package);
+    }
+    for (number, (&array, &(row, iteration))) in used.arrays.iter().zip(&firsts).enumerate().skip(1)
+    {
+        let is_last = number + 1 == used.arrays.len();
+        for stretch in &bands.stretches {
+            let base = address(b, used, stretch.mem, &Default::default());
+            let (before, all) = match stretch.count {
+                Count::OfRow(stride) => {
+                    let rows =
+                        if is_last { b.binary(BinaryOp::Isub, bands.rows, row) } else { each };
+                    (b.imul(row, stride), b.imul(rows, stride))
+                }
+                Count::OfIteration(step) => {
+                    let all = if is_last { last } else { whole };
+                    (b.imul_imm(iteration, step), b.imul_imm(all, step))
+                }
+            };
+            let element = b.iadd_imm(before, stretch.start.1);
+            let element = match stretch.start.0 {
+                Some(start) => b.iadd(element, start),
+                None => element,
+            };
+            let way = b.imul_imm(element, stretch.bytes);
+            let (at, bytes) = (b.iadd(base, way), b.imul_imm(all, stretch.bytes));
+            let from = b.i32(array.into());
+            for (offset, word) in [(COPY_AT, at), (COPY_BYTES, bytes), (COPY, from)] {
+                write(b, control(used.array, offset), word);
+            }
+        }
+    }
+}
