@@ -53,19 +53,24 @@ pub struct Bands {
     least: u32,
 }
 
+/// How often the outermost loop of a nest runs, and all inside it, if its iterations do not depend on each other.
+pub fn of(func: &Function, shape: &Shape) -> Option<(Value, Value)> {
+    let mut ops = func.layout.iter().flat_map(|&block| &func.blocks[block].insts);
+    ops.find_map(|&inst| match &func.insts[inst].op {
+        Op::Intrinsic(call) if call.name == BANDS && call.imms == [tag(shape.header)] => {
+            Some((call.args[0], call.args[1]))
+        }
+        _ => None,
+    })
+}
+
 /// Cycles of all arrays together from which on a nest is shared: what starts others takes a hundred or two.
 const WORTH: u32 = 800;
 
 impl Bands {
     /// How a nest is shared, if no iteration of its outermost loop looks at what another one left.
     pub fn new(func: &Function, shape: &Shape, built: &Built, ii: u32) -> Option<Bands> {
-        let mut ops = func.layout.iter().flat_map(|&block| &func.blocks[block].insts);
-        let (rows, period) = ops.find_map(|&inst| match &func.insts[inst].op {
-            Op::Intrinsic(call) if call.name == BANDS && call.imms == [tag(shape.header)] => {
-                Some((call.args[0], call.args[1]))
-            }
-            _ => None,
-        })?;
+        let (rows, period) = of(func, shape)?;
         let walks: BTreeMap<usize, (Value, i32)> = built.walks.iter().copied().collect();
         let is_one = built.walks.iter().all(|(number, of)| walks.get(number) == Some(of));
         let counters = counters(&built.body, &walks)?;
@@ -74,7 +79,6 @@ impl Bands {
         let mut reads = built.accesses.iter().filter(|access| !access.is_store);
         let fits = is_one
             && is_apart
-            && built.watches.is_empty()
             && built.results.iter().all(is_known)
             && reads.all(|access| is_never_stored(func, access.mem));
         if !fits {

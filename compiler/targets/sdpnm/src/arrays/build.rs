@@ -13,6 +13,7 @@ use nbcc_isa_sdpnm::config::{Opcode, Options, Width};
 
 use super::access::{Access, Subscript};
 use super::accumulate;
+use super::bands;
 use super::body::{Body, Global, Node, Operand};
 use super::evolution::{Evolution, Evolutions, Limit};
 use super::fuse;
@@ -714,8 +715,13 @@ impl Builder<'_> {
             next.push(if is_high { self.high(value)? } else { self.word(value)?.0 });
         }
         let watches = self.watch();
+        let is_shared = bands::of(self.func, self.shape).is_some();
         for (number, &word) in next.iter().enumerate() {
             let initial = match self.carried[number].first.clone() {
+                // What is another one in each part of a nest has a register of its own.
+                First::Value(first) if is_shared && self.grows(word, number) => {
+                    self.global_of(Global::Form(self.evolutions.fixed(first), 1))
+                }
                 First::Value(first) if self.carried[number].is_high => {
                     let high =
                         self.known(first).map(|known| Global::Constant((known >> 32) as i32));
@@ -760,6 +766,16 @@ impl Builder<'_> {
         }
         exports.iter_mut().for_each(|(_, operand)| replace(operand));
         Ok(watches)
+    }
+
+    /// Whether what is carried under that number is a sum that grows by as much in each iteration.
+    fn grows(&self, word: Operand, number: usize) -> bool {
+        let Operand::Node { node, distance: 0 } = word else { return false };
+        let Node { op, in1, in2, .. } = self.body.nodes[node];
+        let own = Operand::Carried(number);
+        let step = if in1 == own { in2 } else { in1 };
+        let is_fixed = matches!(step, Operand::Immediate(_) | Operand::Global(_));
+        op == Opcode::Add && (in1 == own || in2 == own) && is_fixed
     }
 
     /// The number of a global register, of 0 as well.

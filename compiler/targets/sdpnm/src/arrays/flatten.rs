@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 
 use nbcc_analysis::{AffineForms, LoopForest};
 use nbcc_ir::{
-    Block, Cfg, Dominators, Func, Function, Inst, IntCond, Module, Op, Terminator, Type, Value,
+    Block, Cfg, Dominators, Effect, Func, Function, Inst, IntCond, Module, Op, Terminator, Type,
+    Value,
 };
 use nbcc_opt::unroll::{self, Candidate};
 use nbcc_opt::{cse, dce, fold, promote, simplify_cfg};
@@ -67,9 +68,19 @@ pub(super) fn trips(func: &Function, shape: &Shape, forms: &AffineForms) -> Opti
         Trips::Known(trips) => return Some(trips.into()),
         Trips::While { cond, value, step, limit } => (cond, value, step, limit),
     };
-    let limit = func.splat_constant(limit).filter(|_| func.ty(value) == Type::I32)?;
-    let first = Evolutions::new(func, shape, forms).of(value)?.start.as_constant()?;
-    let (first, limit, step) = (i64::from(first), i64::from(limit as i32), i64::from(step));
+    let limit = nbcc_analysis::sign_extend(func.ty(limit).scalar, func.splat_constant(limit)?);
+    let first = match func.ty(value) {
+        Type::I32 => i64::from(Evolutions::new(func, shape, forms).of(value)?.start.as_constant()?),
+        _ => shape.first(func)?,
+    };
+    let step = i64::from(step);
+    i32::try_from(limit).ok()?;
+    // Without signs it is the same where there are none.
+    let cond = match cond {
+        IntCond::Ult if first >= 0 && limit >= 0 => IntCond::Slt,
+        IntCond::Ule if first >= 0 && limit >= 0 => IntCond::Sle,
+        cond => cond,
+    };
     // Iterations behind the first.
     let more = match cond {
         IntCond::Slt if first < limit => (limit - first + step - 1) / step,
@@ -92,9 +103,28 @@ fn factor(func: &Function, candidate: Candidate<'_>) -> u64 {
         .and_then(|&header| forest.headed_by(header))
         .is_some_and(|l| forest.loops[l].parent.is_some());
     let ways = (candidate.blocks.len() as u64 - 1).saturating_mul(candidate.trips);
+    // Where arrays cannot run the loop around, they run this one.
+    let is_stuck = candidate.trips > MOST_STUCK
+        && candidate
+            .blocks
+            .first()
+            .and_then(|&header| forest.loops[forest.headed_by(header)?].parent)
+            .is_some_and(|l| !is_possible(func, &forest.loops[l].own));
     let fits = operations(func, candidate.blocks).saturating_mul(candidate.trips) <= MAX_OPERATIONS
         && ways < MAX_BLOCKS as u64;
-    if is_inside && fits { candidate.trips } else { 1 }
+    if is_inside && fits && !is_stuck { candidate.trips } else { 1 }
+}
+
+/// Iterations up to which a loop is unrolled for the core alone.
+const MOST_STUCK: u64 = 8;
+
+/// Whether arrays have operations for all that blocks do.
+fn is_possible(func: &Function, blocks: &[Block]) -> bool {
+    let mut insts = blocks.iter().flat_map(|&block| &func.blocks[block].insts);
+    insts.all(|&inst| match &func.insts[inst].op {
+        Op::Load(..) | Op::Store(..) => true,
+        op => op.effect() == Effect::Pure,
+    })
 }
 
 /// About how many operations of PEs an iteration takes: accesses, and what leads to stored or carried

@@ -388,7 +388,7 @@ fn attempt(
     for &array in &on_array.arrays {
         arrays.packages.push(Package { array, ..package.clone() });
     }
-    let instead = chain.map(|chain| chain.instead);
+    let instead = chain.map(|chain| (chain.header, chain.instead));
     version::add(&mut module.functions[func], shape, built, &used, instead);
     Ok(on_array)
 }

@@ -60,13 +60,13 @@ impl Parts {
     /// many do not, and if it loads only what the function never stores.
     pub fn new(func: &Function, shape: &Shape, built: &Built, rows: Option<u32>) -> Option<Parts> {
         let trips = built.trips?;
-        let counters = counters(&built.body, rows.is_some())?;
+        let watched: Vec<usize> = built.watches.iter().map(|&(_, number)| number).collect();
+        let counters = counters(&built.body, rows.is_some(), &watched)?;
         let is_known = |(_, outcome): &(_, Outcome)| matches!(outcome, Outcome::Last(_));
         let is_apart = built.body.orders.iter().all(|order| order.distance == 0);
         let reads = built.accesses.iter().filter(|access| !access.is_store);
         let is_ready = reads.map(|access| access.mem).all(|mem| is_never_stored(func, mem));
-        let whole =
-            built.results.iter().all(is_known) && built.watches.is_empty() && is_apart && is_ready;
+        let whole = built.results.iter().all(is_known) && is_apart && is_ready;
         let period = rows.unwrap_or(1);
         if !whole || trips % period != 0 {
             return None;
@@ -166,7 +166,7 @@ pub fn is_never_stored(func: &Function, mem: Mem) -> bool {
 /// The registers with first values of words that grow by constants or by what does not change; `None`
 /// where other values go from iteration to iteration, but for those that are computed ahead, and those
 /// that rows begin with anew.
-fn counters(body: &Body, has_rows: bool) -> Option<BTreeMap<usize, Operand>> {
+fn counters(body: &Body, has_rows: bool, watched: &[usize]) -> Option<BTreeMap<usize, Operand>> {
     let mut counters = BTreeMap::new();
     // Accumulators hold what the iterations before left.
     let goes_on = |node: &Node| node.op.accumulates() && !node.options.begin;
@@ -174,7 +174,9 @@ fn counters(body: &Body, has_rows: bool) -> Option<BTreeMap<usize, Operand>> {
         return None;
     }
     for (number, node) in body.nodes.iter().enumerate() {
-        let Some(initial) = node.initial else { continue };
+        // Each part has a greatest subscript of its own.
+        let is_watched = node.export.is_some_and(|number| watched.contains(&number));
+        let Some(initial) = node.initial.filter(|_| !is_watched) else { continue };
         let own = Operand::Node { node: number, distance: 1 };
         let step = match (node.op, node.in1, node.in2) {
             (Opcode::Add, word, step) | (Opcode::Add, step, word) if word == own => step,

@@ -102,14 +102,21 @@ pub fn can_count(func: &Function, shape: &Shape) -> bool {
 }
 
 /// Adds the version for the array. The core's is the loop itself, or what stands in another place
-/// instead of it, so that nothing leads to the loop any more.
+/// instead of it, so that nothing leads to the loop any more: then with the header that the loop had.
 ///
 /// # Panics
 /// The number of iterations cannot be computed ([`can_count`]).
-pub fn add(func: &mut Function, shape: &Shape, built: &Built, used: &Use, instead: Option<Block>) {
+pub fn add(
+    func: &mut Function,
+    shape: &Shape,
+    built: &Built,
+    used: &Use,
+    instead: Option<(Block, Block)>,
+) {
     let [on_core, look, on_array, join] = [(); 4].map(|()| func.add_block());
-    let ended = (!built.watches.is_empty()).then(|| func.add_block());
     let shared = used.bands.as_ref().map(|_| [(); 3].map(|()| func.add_block()));
+    let is_asked = shared.is_none() && !built.watches.is_empty();
+    let ended = is_asked.then(|| func.add_block());
     let own: Vec<Block> =
         [look, on_array].into_iter().chain(ended).chain(shared.into_iter().flatten()).collect();
     // Where nobody knows whether there are enough iterations, the core's version may be the usual one: it
@@ -123,7 +130,9 @@ pub fn add(func: &mut Function, shape: &Shape, built: &Built, used: &Use, instea
     let least = used.least.max(built.least_trips);
     let (trips, mut conditions) = iterations(&mut b, shape, least);
     present(&mut b, used, &mut conditions);
-    conditions.extend(required(b.func, shape.header));
+    if let Some((header, _)) = instead {
+        conditions.extend(required(b.func, header));
+    }
     let to = |block| BlockCall { block, args: vec![] };
     // Where there are too few iterations, the rest is not looked at.
     if let Some(all) = all_of(&mut b, std::mem::take(&mut conditions)) {
@@ -144,7 +153,7 @@ pub fn add(func: &mut Function, shape: &Shape, built: &Built, used: &Use, instea
     }
     b.switch_to(on_core);
     match instead {
-        Some(other) => b.jump(other, vec![]),
+        Some((_, other)) => b.jump(other, vec![]),
         None => b.jump(shape.header, shape.entry_args.clone()),
     }
 
@@ -156,18 +165,19 @@ pub fn add(func: &mut Function, shape: &Shape, built: &Built, used: &Use, instea
             b.terminate(Terminator::Branch(is_worth, to(several), to(one)));
             b.switch_to(several);
             bands::share(&mut b, built, used, bands, trips);
-            b.jump(behind, vec![]);
+            leave(&mut b, built, &used.arrays, (behind, on_core));
             b.switch_to(one);
             start(&mut b, &of_loop, built, used, trips);
-            b.jump(behind, vec![]);
+            leave(&mut b, built, &[used.array], (behind, on_core));
             b.switch_to(behind);
         }
-        _ => start(&mut b, &of_loop, built, used, trips),
-    }
-    if let Some(ended) = ended {
-        let fine = was_inside(&mut b, built, used.array);
-        b.terminate(Terminator::Branch(fine, to(ended), to(on_core)));
-        b.switch_to(ended);
+        _ => {
+            start(&mut b, &of_loop, built, used, trips);
+            if let Some(ended) = ended {
+                leave(&mut b, built, &used.arrays, (ended, on_core));
+                b.switch_to(ended);
+            }
+        }
     }
     let mut args = Vec::new();
     for (value, outcome) in &built.results {
@@ -226,9 +236,10 @@ fn filled(b: &mut Builder<'_>, built: &Built, conditions: &mut Vec<Value>) {
     }
 }
 
-/// Whether all subscripts that are watched were inside.
-fn was_inside(b: &mut Builder<'_>, built: &Built, array: u8) -> Value {
-    let asked = built.watches.iter().map(|&(mem, number)| {
+/// Goes on behind a loop that arrays run, if all subscripts that are watched were inside; else elsewhere.
+fn leave(b: &mut Builder<'_>, built: &Built, arrays: &[u8], (behind, other): (Block, Block)) {
+    let watches = built.watches.iter().flat_map(|of| arrays.iter().map(move |&array| (of, array)));
+    let asked = watches.map(|(&(mem, number), array)| {
         let greatest = exported(b, number, array);
         let count = match b.func.mems[mem].extents[0] {
             Extent::Fixed(count) => b.i32(count as i32),
@@ -237,7 +248,11 @@ fn was_inside(b: &mut Builder<'_>, built: &Built, array: u8) -> Value {
         b.value(Op::Icmp(IntCond::Ult, greatest, count))
     });
     let asked = asked.collect();
-    all_of(b, asked).expect("something is watched")
+    let to = |block| BlockCall { block, args: vec![] };
+    match all_of(b, asked) {
+        Some(fine) => b.terminate(Terminator::Branch(fine, to(behind), to(other))),
+        None => b.jump(behind, vec![]),
+    }
 }
 
 /// What the array left in a global register.

@@ -167,9 +167,58 @@ fn nests_of_any_trips_start_an_array_once() {
     ] {
         let source = nest(body);
         let program = agreed(&source, 3).unwrap_or_else(|what| panic!("{what}\n{source}"));
-        assert_eq!(starts(&program, [12, 11, 5, 13]), 1, "{source}");
+        assert_eq!(starts(&program, [6, 6, 4, 13]), 1, "{source}");
         // Where a loop does not run, none is started.
         assert_eq!(starts(&program, [9, 0, 4, 11]), 0, "{source}");
+    }
+}
+
+/// Several arrays share what is long enough, in as many parts as there are rows; what rows hand on is not shared.
+#[test]
+fn several_arrays_share_nests_of_any_trips() {
+    let sum = "for (int y = 0; y < n; y++) for (int x = 0; x < m; x++) { int s = 3;
+         for (int i = 0; i < k; i++) s += a0[y * k + i] * a1[i * m + x]; a3[y * m + x] = s; }";
+    let halves = "for (int y = 0; y < n; y++) { int s = 0, t = 0; for (int x = 0; x < m * k; x++) {
+         s += a0[y + x] * a1[x]; t -= a0[y + x + 3] * a2[x]; } a4[2 * y] = s; a4[2 * y + 1] = t >> 4; }";
+    let whole =
+        "for (int y = 0; y < n; y++) for (int x = 0; x < m; x++) for (int i = 0; i < k; i++)
+         a3[(y * m + x) * k + i + 2] = a0[y + x] * i + a1[x * k + i];";
+    let computed = "for (int y = 0; y < n; y++) { int s = 0; for (int x = 0; x < m * k; x++)
+         s += a0[a2[x]] * a1[x + y]; a3[y] = s; }";
+    let borders = "for (int y = 0; y < n; y++) for (int x = 0; x < m * k; x++)
+         a4[y * m * k + x] = y > 0 ? a0[(y - 1) * m * k + x] + y * x : x;";
+    // Gaps between rows, a store under a condition, a sum of all, and a row that the next one reads.
+    let gaps =
+        "for (int y = 0; y < n; y++) for (int x = 0; x < m * k; x++) a4[y * 100 + x] = a0[x] + y;";
+    let some = "for (int y = 0; y < n; y++) { int s = 0; for (int x = 0; x < m * k; x++)
+         s += a0[y * w + x]; if (s & 1) a3[y] = s; }";
+    let all = "for (int y = 0; y < n; y++) { for (int x = 0; x < m * k; x++) t += a0[y * w + x]; a3[y] = t; }";
+    let last = "for (int y = 1; y < n; y++) { int s = 0; for (int x = 0; x < m * k; x++)
+         s += a0[x]; a3[y] = a3[y - 1] + s; }";
+    for (body, count) in [
+        (sum, 4),
+        (halves, 4),
+        (whole, 4),
+        (computed, 4),
+        (gaps, 1),
+        (some, 1),
+        (all, 1),
+        (last, 13),
+        (borders, 4),
+    ] {
+        let source = nest(body);
+        let program = agreed(&source, 3).unwrap_or_else(|what| panic!("{what}\n{source}"));
+        let (module, func) = common::compile(Path::new("chains.c"), &source, Some("f")).unwrap();
+        let arrays = filled(&ARRAYS, ELEMENTS, 3);
+        for rows in [4, 5, 7, 14] {
+            let scalars = [rows, 10, 10, 100];
+            compared((&module, func), &program, &scalars, &arrays)
+                .unwrap_or_else(|what| panic!("{what}, {rows} rows\n{source}"));
+        }
+        assert_eq!(starts(&program, [14, 10, 10, 100]), count, "{source}");
+        // Fewer rows than arrays.
+        let fewer = if count == 13 { 2 } else { 1 };
+        assert_eq!(starts(&program, [3, 10, 10, 100]), fewer, "{source}");
     }
 }
 
