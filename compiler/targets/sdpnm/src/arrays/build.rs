@@ -83,6 +83,8 @@ pub struct Builder<'a> {
     /// Global registers from which on loads from before the loop are done again.
     kept: usize,
     pub(super) words: BTreeMap<Value, (Operand, Upper)>,
+    /// How often innermost loops run that must not run seldom.
+    pub(super) counts: Vec<Value>,
     /// The registers with first values of walks: what iterations of the outermost loop add, in as many bytes.
     pub(super) walks: Vec<(usize, (Value, i32))>,
     /// High words of values of 64 bits.
@@ -159,6 +161,8 @@ pub struct Built {
     pub trips: Option<u32>,
     /// The global registers that hold the greatest subscripts of objects that are known on the way only.
     pub watches: Vec<(Mem, usize)>,
+    /// What is [`super::collect::FEW`] at least.
+    pub counts: Vec<Value>,
     /// Global registers with first values of walks: what iterations of the outermost loop add, in as many
     /// bytes.
     pub walks: Vec<(usize, (Value, i32))>,
@@ -228,6 +232,7 @@ fn build_with(
         depth: 0,
         kept,
         words: BTreeMap::new(),
+        counts: Vec::new(),
         walks: Vec::new(),
         highs: BTreeMap::new(),
         watched: BTreeMap::new(),
@@ -274,7 +279,7 @@ fn build_with(
     builder.order()?;
     let (limits, trips) = (builder.evolutions.limits(), builder.evolutions.trips());
     let is_chain = !builder.turning.is_empty();
-    let Builder { mut body, mut accesses, least_trips, mut walks, .. } = builder;
+    let Builder { mut body, mut accesses, least_trips, mut walks, counts, .. } = builder;
     fuse::shorten(&mut body);
     let paired = pairs::run(&mut body);
     let paired = paired.then(&accumulate::run(&mut body));
@@ -326,7 +331,17 @@ fn build_with(
             body.nodes.len()
         ));
     }
-    Ok(Built { body, accesses, results: outcomes, least_trips, limits, trips, watches, walks })
+    Ok(Built {
+        body,
+        accesses,
+        results: outcomes,
+        least_trips,
+        limits,
+        trips,
+        watches,
+        counts,
+        walks,
+    })
 }
 
 /// Operations in a chain at most: each is a level of the builder's recursion.

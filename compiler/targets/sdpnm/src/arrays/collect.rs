@@ -1,6 +1,8 @@
 //! The loads and stores of a loop that is built, and in which order they must run.
 
-use nbcc_ir::{Extent, Op};
+use std::collections::BTreeSet;
+
+use nbcc_ir::{Extent, Op, Value};
 use nbcc_isa_sdpnm::config::Opcode;
 
 use super::access::{Access, Distance, Subscript, distance_between};
@@ -10,6 +12,18 @@ use super::evolution::Evolution;
 
 /// What words of a nest grow by less than.
 const FAR: i32 = 1 << 29;
+
+/// Iterations of an innermost loop from which on a nest runs whose walks come back that late.
+pub(super) const FEW: u32 = 8;
+
+/// How often the innermost loop runs, if two accesses follow the same walk, which comes back to an element only
+/// after as many iterations.
+fn returning(a: &Subscript, b: &Subscript) -> Option<Value> {
+    let (Subscript::Linear(a), Subscript::Linear(b)) = (a, b) else { return None };
+    let ((one, x), (other, y)) = (a.walk.as_ref()?, b.walk.as_ref()?);
+    let is_same = one == other && x == y && one.is_apart;
+    is_same.then(|| one.counts.first().copied())?
+}
 
 impl Builder<'_> {
     /// Finds all accesses of the loop.
@@ -68,6 +82,7 @@ impl Builder<'_> {
     /// Puts stores and what might touch the same elements in the order of the source.
     pub(super) fn order(&mut self) -> Building<()> {
         let mut orders = Vec::new();
+        let mut counts = BTreeSet::new();
         for (number, b) in self.accesses.iter().enumerate() {
             let Some(to) = b.node else { continue };
             for a in &self.accesses[..number] {
@@ -82,6 +97,12 @@ impl Builder<'_> {
                 };
                 match distance_between(&a.subscript, &b.subscript) {
                     Distance::Never => {}
+                    // The walk comes back no sooner.
+                    Distance::Any if let Some(count) = returning(&a.subscript, &b.subscript) => {
+                        counts.insert(count);
+                        add(from, to, 0);
+                        add(to, from, FEW.into());
+                    }
                     Distance::Any | Distance::Always => {
                         add(from, to, 0);
                         add(to, from, 1);
@@ -114,6 +135,7 @@ impl Builder<'_> {
                 .all(|&n| matches!(self.body.nodes[n].op, Opcode::Load | Opcode::Store))
         }));
         self.body.orders = orders;
+        self.counts = counts.into_iter().collect();
         Ok(())
     }
 }

@@ -25,7 +25,7 @@ pub struct Evolution {
     /// Factors by periods. No factor is 0, no period less than 2.
     pub quotients: BTreeMap<u32, i32>,
     /// The walk and the constant that it is, then with a step of 0 and without quotients.
-    pub walk: Option<(Walk, i32)>,
+    pub walk: Option<(Box<Walk>, i32)>,
 }
 
 /// What a word grows by with one of the loops that a loop was made of.
@@ -145,6 +145,11 @@ pub struct Limit {
     pub is_long: bool,
 }
 
+/// Whether a constant of 64 bits is a word with its sign.
+pub fn is_word(func: &Function, value: Value) -> bool {
+    func.splat_constant(value).is_some_and(|bits| i32::try_from(bits as i64).is_ok())
+}
+
 /// Terms of a form, and their factors, at most, of which sums of 64 bits are made: none wraps.
 const LONG_TERMS: usize = 8;
 const LONG_FACTOR: u32 = 1 << 20;
@@ -257,7 +262,10 @@ impl<'a> Evolutions<'a> {
             Op::Intrinsic(_) => {
                 let (walk, constant) = Walk::of(func, value)?;
                 let start = self.fixed(walk.start).plus(&Affine::constant(constant), 1);
-                Some(Evolution { walk: Some((walk, constant)), ..Evolution::fixed(start) })
+                Some(Evolution {
+                    walk: Some((Box::new(walk), constant)),
+                    ..Evolution::fixed(start)
+                })
             }
             Op::Unary(UnaryOp::Ineg, a) => Some(of(a)?.times(-1)),
             Op::Binary(BinaryOp::Iadd, a, b) => Some(of(a)?.plus(&of(b)?, 1)),
@@ -374,9 +382,9 @@ impl<'a> Evolutions<'a> {
                 let of = self.within(a, depth - 1);
                 of.and_then(|of| self.limit_long(of, least, i32::MAX)).is_some()
             }
+            Op::Const(..) => is_word(func, value),
             // What the loop does not change is one value.
             _ if is_fixed => true,
-            Op::Const(..) => true,
             Op::Unary(UnaryOp::Ineg, a) => is_exact(a),
             Op::Binary(BinaryOp::Iadd | BinaryOp::Isub | BinaryOp::Imul, a, b) => {
                 is_exact(a) && is_exact(b)
@@ -388,10 +396,10 @@ impl<'a> Evolutions<'a> {
 
     /// Whether a value grows by a constant from what is exact on.
     fn counts(&self, value: Value, depth: u32) -> bool {
-        let is_counter = |of: &Evolution| of.is_linear() && of.step.as_constant().is_some();
         let ValueDef::Param(block, number) = self.func.values[value].def else { return false };
         block == self.shape.header
-            && self.within(value, depth).is_some_and(|of| is_counter(&of))
+            && self.within(value, depth).is_some_and(|of| of.is_linear())
+            && self.shape.growth(self.func, number as usize).is_some()
             && self.is_exact(self.shape.entry_args[number as usize], depth - 1)
     }
 

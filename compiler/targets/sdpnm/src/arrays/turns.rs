@@ -77,6 +77,8 @@ pub struct Walk {
     /// The least stride, where each of the others is as much as the loops inside it lead through, but for
     /// those of 0; otherwise 0.
     pub lead: i32,
+    /// Whether it comes back to a word only after as many iterations as the innermost loop has.
+    pub is_apart: bool,
 }
 
 impl Walk {
@@ -91,9 +93,9 @@ impl Walk {
         let parts: Vec<&[Value]> = rest.chunks(depth).collect();
         let [counts, strides, turns, marks] = parts[..] else { return None };
         let [counts, strides, turns, marks] = [counts, strides, turns, marks].map(<[_]>::to_vec);
-        let &[constant, unit, lead] = &call.imms[..] else { return None };
-        let (unit, lead) = (unit as i32, lead as i32);
-        let walk = Walk { start, counts, strides, turns, marks, unit, lead };
+        let &[constant, unit, lead, is_apart] = &call.imms[..] else { return None };
+        let (unit, lead, is_apart) = (unit as i32, lead as i32, is_apart != 0);
+        let walk = Walk { start, counts, strides, turns, marks, unit, lead, is_apart };
         Some((walk, constant as i32))
     }
 
@@ -102,7 +104,12 @@ impl Walk {
         let parts = [&self.counts, &self.strides, &self.turns, &self.marks];
         let args = [iteration, self.start].into_iter();
         let args = args.chain(parts.into_iter().flatten().copied()).collect();
-        call(b, WALK, args, vec![constant.into(), self.unit.into(), self.lead.into()])
+        call(
+            b,
+            WALK,
+            args,
+            vec![constant.into(), self.unit.into(), self.lead.into(), self.is_apart.into()],
+        )
     }
 }
 

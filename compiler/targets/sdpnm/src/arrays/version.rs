@@ -20,6 +20,7 @@ use super::again;
 use super::bands::{self, Bands};
 use super::body::{Global, Operand};
 use super::build::{Built, Outcome};
+use super::collect;
 use super::shape::{Shape, Trips};
 use super::split::Parts;
 use super::turns::{BANDS, REQUIRED, Walk, tag};
@@ -146,6 +147,10 @@ pub fn add(
     let is_short = !matches!(shape.trips, Trips::Known(trips) if u64::from(trips) > MOST);
     inside(&mut b, built, (last, is_short), &mut conditions);
     filled(&mut b, built, &mut conditions);
+    for &count in &built.counts {
+        let few = b.i32(collect::FEW as i32);
+        conditions.push(b.value(Op::Icmp(IntCond::Sge, count, few)));
+    }
     limits(&mut b, built, last, &mut conditions);
     match all_of(&mut b, conditions) {
         Some(all) => b.terminate(Terminator::Branch(all, to(on_array), to(on_core))),

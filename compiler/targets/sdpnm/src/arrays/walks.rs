@@ -9,7 +9,7 @@ use nbcc_ir::{
 };
 use nbcc_opt::dce;
 
-use super::evolution::bounds;
+use super::evolution::{self, bounds};
 use super::poly::{Poly, long};
 use super::shape::Shape;
 use super::turns::{BANDS, DIGIT, FIRST, LAST, REQUIRED, Walk, called, tag};
@@ -37,6 +37,15 @@ struct Sums<'a> {
     counts: Vec<Poly>,
     known: BTreeMap<Value, Option<Sum>>,
     limits: Vec<Limit>,
+}
+
+/// A value that is a sum, and what is known of it.
+struct Found {
+    value: Value,
+    sum: Sum,
+    turns: Vec<Poly>,
+    lead: i32,
+    is_apart: bool,
 }
 
 /// A sum that in 64 bits is no other than in words, and stays within limits, both inclusive.
@@ -166,7 +175,7 @@ impl Sums<'_> {
             return is_fixed || self.counts(value, depth);
         };
         match *op {
-            Op::Const(..) => true,
+            Op::Const(..) => evolution::is_word(func, value),
             Op::Unary(UnaryOp::Ineg, a) => self.is_exact(a, depth - 1),
             Op::Binary(BinaryOp::Iadd | BinaryOp::Isub | BinaryOp::Imul, a, b) => {
                 self.is_exact(a, depth - 1) && self.is_exact(b, depth - 1)
@@ -256,6 +265,26 @@ impl Sums<'_> {
             next = Some(stride.times(count)?);
         }
         lead.filter(|_| sum.strides.last().is_some_and(|last| last.as_constant() != Some(0)))
+    }
+
+    /// Whether sums come back to a word only after as many iterations as the innermost loop has: from one
+    /// of its runs to the next they begin with the same word, or behind all of them.
+    fn is_apart(&self, sum: &Sum) -> bool {
+        let (Some(first), Some(count)) = (sum.strides.first(), self.counts.first()) else {
+            return false;
+        };
+        let Some(all) = first.times(count).filter(|_| first.as_constant().is_some_and(|s| s != 0))
+        else {
+            return false;
+        };
+        let mut ended = Poly::default();
+        sum.strides.iter().zip(&self.counts).skip(1).all(|(stride, count)| {
+            let moved = stride.plus(&ended, -1);
+            let last = count.plus(&Poly::constant(1), -1);
+            let Some(way) = stride.times(&last) else { return false };
+            ended = ended.plus(&way, 1);
+            moved == Poly::default() || moved == all || moved == Poly::default().plus(&all, -1)
+        })
     }
 
     /// What is added where each loop goes on and all inside it begin again.
@@ -366,13 +395,13 @@ pub fn settle(
         sums.known.clear();
     }
     sums.limits.clear();
-    let found: Vec<(Value, Sum, Vec<Poly>, i32)> = wanted
+    let found: Vec<Found> = wanted
         .iter()
         .filter_map(|&value| {
             let sum = sums.of(value, DEPTH)?;
             let turns = sums.turns(&sum)?;
-            let lead = sums.lead(&sum).unwrap_or(0);
-            Some((value, sum, turns, lead))
+            let (lead, is_apart) = (sums.lead(&sum).unwrap_or(0), sums.is_apart(&sum));
+            Some(Found { value, sum, turns, lead, is_apart })
         })
         .collect();
 
@@ -393,7 +422,7 @@ pub fn settle(
     }
     let mut made: BTreeMap<Poly, Value> = BTreeMap::new();
     let mut names = Replacements::new();
-    for (value, sum, turns, lead) in found {
+    for Found { value, sum, turns, lead, is_apart } in found {
         let mut b = Builder::at(func, shape.preheader);
         b.set_span(shape.span);
         let (start, constant) = sum.start.split_constant();
@@ -409,6 +438,7 @@ pub fn settle(
             marks: marks.to_vec(),
             unit: 1 << sum.strides.iter().map(Poly::zeros).min().unwrap_or(0).min(MOST_ZEROS),
             lead,
+            is_apart,
         };
         let mut b = Builder::at(func, header);
         b.set_span(shape.span);

@@ -222,6 +222,35 @@ fn several_arrays_share_nests_of_any_trips() {
     }
 }
 
+/// What an inner loop adds to in memory, element by element, waits for no store where the loop is long.
+#[test]
+fn elements_that_come_back_late_are_not_waited_for() {
+    for body in [
+        "for (int y = 0; y < n; y++) for (int i = 0; i < k; i++) for (int x = 0; x < m; x++)
+         a3[y * m + x] += a0[y * k + i] * a1[i * m + x];",
+        "for (int i = 0; i < k; i++) for (int x = 0; x < m; x++) a3[x] += a0[i] * a1[x + i];",
+        "for (int y = 0; y < n; y++) for (int i = 0; i < k; i++) for (int x = 0; x < m; x++)
+         a3[y * w + x] += a0[y * k + i] * a1[i * m + x];",
+    ] {
+        let source = nest(body);
+        let program = agreed(&source, 3).unwrap_or_else(|what| panic!("{what}\n{source}"));
+        let (module, func) = common::compile(Path::new("chains.c"), &source, Some("f")).unwrap();
+        let arrays = filled(&ARRAYS, ELEMENTS, 3);
+        for m in [1, 2, 7, 8, 9, 16] {
+            for w in [0, 1, m, 20] {
+                compared((&module, func), &program, &[9, m, 5, w], &arrays)
+                    .unwrap_or_else(|what| panic!("{what}, m {m}, w {w}\n{source}"));
+            }
+        }
+    }
+    let source = nest(
+        "for (int y = 0; y < n; y++) for (int i = 0; i < k; i++) for (int x = 0; x < m; x++)
+         a3[y * m + x] += a0[y * k + i] * a1[i * m + x];",
+    );
+    let program = agreed(&source, 3).unwrap();
+    assert_eq!(starts(&program, [9, 8, 5, 0]), 1);
+}
+
 /// An access outside of its array ends the run where it did.
 #[test]
 fn what_ends_the_run_ends_it_at_the_same_place() {
@@ -269,6 +298,20 @@ fn subscripts_of_64_bits_are_walks() {
     let source = nest(body);
     let program = agreed(&source, 3).unwrap_or_else(|what| panic!("{what}\n{source}"));
     assert_eq!(starts(&program, [9, 9, 12, 11]), 1);
+    // What is no word is none, and what was extended without its sign.
+    for subscript in ["(4294967295ul + x) * k", "(unsigned)(y - 1) + x + 1", "4294967297ul * x + y"]
+    {
+        let source = nest(&format!(
+            "for (int y = 0; y < n; y++) for (unsigned long x = 0; x < (unsigned long)m; x++)
+             a3[y * m + x] = a0[{subscript}];"
+        ));
+        let single = nest(&format!(
+            "for (unsigned long x = 0; x < (unsigned long)m; x++) {{ int y = k; a3[x] = a0[{subscript}]; }}"
+        ));
+        for source in [source, single] {
+            agreed(&source, 3).unwrap_or_else(|what| panic!("{what}\n{source}"));
+        }
+    }
     let (module, func) = common::compile(Path::new("chains.c"), &source, Some("f")).unwrap();
     let arrays = filled(&ARRAYS, ELEMENTS, 3);
     for (k, w) in [(8, 11), (7, 11), (300, 9), (8, 256), (8, 1 << 31), (8, 0xffff_ffff)] {
