@@ -52,9 +52,16 @@ impl Builder<'_> {
         let evolution = self.evolutions.in_nest(index);
         let reach = || {
             let of = evolution.as_ref()?;
-            let start = i64::from(of.start.as_constant()?);
-            let (least, most) = of.reach(self.evolutions.trips()?)?;
-            Some((start + least, start + most))
+            let mut ends = of.reach(self.evolutions.trips()?)?;
+            let constant = i64::from(of.start.constant);
+            ends = (ends.0 + constant, ends.1 + constant);
+            for &(value, factor) in &of.start.terms {
+                let (low, high) = self.ranges.of(value);
+                let of = [low, high].map(|end| end.saturating_mul(factor.into()));
+                ends.0 = ends.0.saturating_add(of[0].min(of[1]));
+                ends.1 = ends.1.saturating_add(of[0].max(of[1]));
+            }
+            Some(ends)
         };
         let is_inside = match self.func.mems[mem].extents[0] {
             Extent::Fixed(count) => {
