@@ -43,6 +43,8 @@ pub(super) struct Candidate {
     pub times: u32,
     /// Whether it was made of a nest.
     pub is_nest: bool,
+    /// Whether it only runs where another version of it does not.
+    pub is_spare: bool,
 }
 
 /// The bodies that a loop may be.
@@ -171,7 +173,7 @@ pub(super) fn choose(
         Some(line) => format!("{}:{}", function.name, line.line),
         None => format!("{}_{}", function.name, arrays.packages.len()),
     };
-    let is_optional = known.is_some() || of.times > 1;
+    let is_optional = known.is_some() || of.times > 1 || of.is_spare;
     let most = known.map_or(u32::MAX, |known| known as u32).min(core_cycles.saturating_sub(1));
     let how = How {
         machine,

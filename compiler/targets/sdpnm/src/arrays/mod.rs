@@ -213,6 +213,8 @@ pub fn run(
     let of_chain = |header: &Block| chains.iter().find(|chain| chain.header == *header);
     let (first, others): (Vec<Block>, Vec<Block>) =
         headers.into_iter().partition(|header| of_chain(header).is_some());
+    // What runs where a nest does not run as one loop.
+    let mut spare = BTreeSet::new();
     for header in first.into_iter().chain(others) {
         let chain = of_chain(&header);
         let cfg = Cfg::new(&module.functions[func]);
@@ -237,7 +239,7 @@ pub fn run(
         let core_cycles = of_core.iter().map(|&block| cycles(function, tools.machine, block)).sum();
         let span = span_of(function, header, &blocks);
         let attempt = Shape::new(function, &cfg, &forest, l).and_then(|shape| {
-            let of = (core_cycles, span, chain);
+            let of = (core_cycles, span, chain, spare.contains(&header));
             attempt(module, func, &shape, of, tools, arrays)
         });
         if let Some(chain) = chain {
@@ -250,6 +252,7 @@ pub fn run(
             if attempt.is_err() {
                 continue;
             }
+            spare.insert(chain.nest[0]);
         }
         decisions.push(Decision { header, span, depth, core_cycles, place: attempt });
     }
@@ -305,7 +308,7 @@ fn attempt(
     module: &mut Module,
     func: nbcc_ir::Func,
     shape: &Shape,
-    (core_cycles, span, chain): (u32, Option<Span>, Option<&chain::Chain>),
+    (core_cycles, span, chain, is_spare): (u32, Option<Span>, Option<&chain::Chain>, bool),
     tools: Tools<'_>,
     arrays: &mut Arrays,
 ) -> Result<OnArray, String> {
@@ -316,7 +319,8 @@ fn attempt(
     let made = tools.nests.iter().find(|made| made.header == shape.header);
     let (rows, before) = (made.and_then(|made| made.rows), made.and_then(|made| made.before));
     let is_nest = made.is_some() || chain.is_some();
-    let of = Candidate { shape: shape.clone(), core_cycles, span, array, times: 1, is_nest };
+    let shape = shape.clone();
+    let of = Candidate { shape, core_cycles, span, array, times: 1, is_nest, is_spare };
     let (of, chosen) = jam::choose(module, func, of, tools, arrays)?;
     let Chosen { built, mapped, shortened } = chosen;
     let (shape, built, core_cycles) = (&of.shape, &built, of.core_cycles);
