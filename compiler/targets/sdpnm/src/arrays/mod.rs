@@ -22,6 +22,7 @@ pub mod ddg;
 pub mod divisions;
 pub mod evolution;
 pub mod flatten;
+mod forms;
 mod fuse;
 mod jam;
 mod keep;

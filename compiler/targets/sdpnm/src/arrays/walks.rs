@@ -10,10 +10,11 @@ use nbcc_ir::{
 use nbcc_opt::dce;
 
 use super::evolution::{self, bounds};
+use super::forms::is_word;
 use super::poly::{Poly, long};
 use super::shape::Shape;
 use super::turns::{BANDS, DIGIT, FIRST, LAST, REQUIRED, Walk, called, tag};
-use super::version::{MOST, is_word};
+use super::version::MOST;
 
 /// Low bits of strides that are looked at.
 const MOST_ZEROS: u32 = 16;

@@ -183,6 +183,40 @@ impl Builder<'_> {
         }
     }
 
+    /// The word of a value with its sign or zeros above it.
+    pub(super) fn extended(&mut self, value: Value, signed: bool) -> Building<Operand> {
+        let (word, upper) = self.word(value)?;
+        let bits = self.func.ty(value).scalar.bits();
+        if bits == 64 && !self.is_word(value) {
+            return self.refuse("values of 64 bits");
+        }
+        Ok(self.extend(word, upper, bits, signed))
+    }
+
+    /// Extends a word of so many bits.
+    pub(super) fn extend(
+        &mut self,
+        word: Operand,
+        upper: Upper,
+        bits: u32,
+        signed: bool,
+    ) -> Operand {
+        if bits >= 32 || upper.has(signed) {
+            return word;
+        }
+        match (bits, signed) {
+            (1, _) => word,
+            (16, true) => self.op(Opcode::MultS, word, Operand::Immediate(1)),
+            (16, false) => self.op(Opcode::And, word, Operand::Immediate(0xffff)),
+            (bits, false) => self.op(Opcode::And, word, Operand::Immediate((1 << bits) - 1)),
+            (bits, true) => {
+                let amount = Operand::Immediate(32 - bits as i32);
+                let up = self.op(Opcode::LSftS, word, amount);
+                self.op(Opcode::RSftS, up, amount)
+            }
+        }
+    }
+
     /// A sum or a bitwise operation; constants come second.
     pub(super) fn sum(&mut self, opcode: Opcode, x: Operand, y: Operand) -> Operand {
         let zero = Operand::None;
