@@ -1,7 +1,7 @@
 //! A body on an array: the graph that a mapper is given, and the package that its answer is
 //! (paper 003, section 3.4).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use nbcc_base::{SourceMap, Span};
@@ -63,8 +63,8 @@ fn waits(mapping: &Mapping, banks: &Banks) -> f64 {
     stalls as f64 / STALL as f64
 }
 
-/// The graph of a body with those of its orders that `kept` names.
-fn graph(body: &Body, kept: &[Order]) -> (Graph, Vec<Edge>) {
+/// The graph of a body with those of its orders that are `kept`.
+fn graph(body: &Body, kept: impl Fn(&Order) -> bool) -> (Graph, Vec<Edge>) {
     let word = |op: Opcode| match op {
         Opcode::Load => "load",
         Opcode::Store => "store",
@@ -76,7 +76,7 @@ fn graph(body: &Body, kept: &[Order]) -> (Graph, Vec<Edge>) {
     });
     let is_kept = |edge: &Edge| {
         let order = Order { from: edge.from, to: edge.to, distance: edge.distance };
-        edge.port != Port::Order || kept.contains(&order)
+        edge.port != Port::Order || kept(&order)
     };
     let edges: Vec<Edge> = body.edges().into_iter().filter(is_kept).collect();
     let graph_edges =
@@ -84,10 +84,14 @@ fn graph(body: &Body, kept: &[Order]) -> (Graph, Vec<Edge>) {
     (Graph { name: "loop".into(), nodes: nodes.collect(), edges: graph_edges }, edges)
 }
 
+/// Whether an order is between accesses of one iteration or of neighbours.
+fn is_close(order: &Order) -> bool {
+    order.distance <= 1
+}
+
 /// The bounds of the interval of a body.
 pub fn bounds(body: &Body, array: &Array) -> Mii {
-    let close: Vec<Order> = body.orders.iter().copied().filter(|o| o.distance <= 1).collect();
-    mii(&Dfg::new(&graph(body, &close).0), array)
+    mii(&Dfg::new(&graph(body, is_close).0), array)
 }
 
 /// After which mapping is given up: far beyond what rounds take, so that a program is the same on a
@@ -162,10 +166,10 @@ const MOST_NODES: usize = 450;
 fn map_body(body: &Body, how: &How<'_>) -> Result<Mapped, String> {
     // What is in order for memory's sake takes routes when a mapper knows of it, and mostly holds by
     // itself over several iterations: only what turns out wrong is told.
-    let mut kept: Vec<Order> = body.orders.iter().copied().filter(|o| o.distance <= 1).collect();
+    let mut kept: BTreeSet<Order> = body.orders.iter().copied().filter(is_close).collect();
     let banks = banks(body, how.machine, how.iterations);
     loop {
-        let (graph, edges) = graph(body, &kept);
+        let (graph, edges) = graph(body, |order| kept.contains(order));
         let request = Request {
             array: &how.machine.array,
             max_ii: how.max_ii,
@@ -211,8 +215,7 @@ fn relaxed(body: &Body, how: &How<'_>) -> Result<Mapped, String> {
         return Err("values wait longer than registers allow".into());
     }
     let array = Array { registers, ..how.machine.array.clone() };
-    let kept: Vec<Order> = body.orders.clone();
-    let (graph, edges) = graph(body, &kept);
+    let (graph, edges) = graph(body, |_| true);
     let request = Request {
         array: &array,
         max_ii: how.max_ii,

@@ -32,8 +32,9 @@ pub fn run(body: &Body, array: &Array) -> Option<(Body, Numbers)> {
     let mut best: Option<((u32, usize), Body, Numbers)> = None;
     for target in before.res.max(1)..before.rec {
         let mut trial = body.clone();
-        let numbers = shorten(&mut trial, array, target);
-        let numbers = numbers.then(&fuse::run(&mut trial));
+        let shortened = shorten(&mut trial, array, target);
+        let is_cut = shortened.is_some();
+        let numbers = shortened.unwrap_or_else(|| body.numbers()).then(&fuse::run(&mut trial));
         if bounds(&trial, array).mii > 1 {
             lines::run(&mut trial);
         }
@@ -43,6 +44,10 @@ pub fn run(body: &Body, array: &Array) -> Option<(Body, Numbers)> {
         if price.0 < before.mii && best.as_ref().is_none_or(|(best, ..)| price < *best) {
             best = Some((price, trial, numbers));
         }
+        // What cannot be cut for the shortest interval cannot for longer ones: the same trial again.
+        if !is_cut {
+            break;
+        }
     }
     best.map(|(_, body, numbers)| (body, numbers))
 }
@@ -51,9 +56,11 @@ pub fn run(body: &Body, array: &Array) -> Option<(Body, Numbers)> {
 /// cycle of dependences comes to another one.
 const CUTS: usize = 64;
 
-/// Shortens recurrences until an interval is `target` as far as they say, or none can be shorter.
-fn shorten(body: &mut Body, array: &Array, target: u32) -> Numbers {
+/// Shortens recurrences until an interval is `target` as far as they say, or none can be shorter;
+/// `None` where nothing is cut.
+fn shorten(body: &mut Body, array: &Array, target: u32) -> Option<Numbers> {
     let mut numbers = body.numbers();
+    let mut is_cut = false;
     let most = body.nodes.len() + body.nodes.len() / SHARE;
     for _ in 0..CUTS {
         let bounds = bounds(body, array);
@@ -65,8 +72,9 @@ fn shorten(body: &mut Body, array: &Array, target: u32) -> Numbers {
         let Some(chain) = cheapest(body, &bounds.cycle, surplus) else { break };
         cut(body, &chain);
         numbers = numbers.then(&body.sweep());
+        is_cut = true;
     }
-    numbers
+    is_cut.then_some(numbers)
 }
 
 /// How operations that stand one behind the other may be put together otherwise.
