@@ -133,10 +133,11 @@ fn graph(
 ) -> DependenceGraph {
     let mut graph = DependenceGraph::new(insts, units, is_fixed);
     if memory_order {
-        let mut streams: BTreeMap<Option<u32>, Vec<usize>> = BTreeMap::new();
+        // Of an object that is changed in place, loads need not wait until what is before them is stored.
+        let mut streams: BTreeMap<(Option<u32>, bool), Vec<usize>> = BTreeMap::new();
         for at in (0..insts.len()).filter(|&at| insts[at].inst.unit() == Unit::Bank) {
             let object = insts[at].access_of(Memory::Bank).and_then(|access| access.object);
-            streams.entry(object).or_default().push(at);
+            streams.entry((object, is_load(&insts[at].inst))).or_default().push(at);
         }
         streams.into_values().for_each(|stream| graph.keep_order(stream.into_iter()));
     }

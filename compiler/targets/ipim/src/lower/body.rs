@@ -10,7 +10,7 @@ use nbcc_stages::{ElementType, Expr, ExprKind, Func, Param, RDom};
 
 use super::loops::{Loops, Point, own_place};
 use super::math::{plus, ramp, times};
-use super::planes::with_lane;
+use super::planes::{Scanned, with_lane};
 use crate::intrinsics::{PARAM, PGSM, RANGE, at_most, call};
 use crate::plan::{TiledIndex, inner_index};
 
@@ -27,13 +27,15 @@ pub(crate) struct Body<'a> {
     carried: Option<Vec<Value>>,
     /// Whether its own calls read planes other than that of the point.
     pub(super) planes: bool,
+    /// What a scan has stored in the rounds before.
+    pub(super) scanned: Option<Scanned>,
     /// The variables of the reduction domain.
     pub(super) rvars: Vec<Value>,
 }
 
 impl<'a> Body<'a> {
     pub fn new(loops: &'a Loops<'a>, point: &'a Point, own: Option<(Func, &'a [Mem])>) -> Body<'a> {
-        Body { loops, point, own, carried: None, planes: false, rvars: vec![] }
+        Body { loops, point, own, carried: None, planes: false, scanned: None, rvars: vec![] }
     }
 
     /// An index along a tiled dimension without the part that depends on the lane or the step:
@@ -214,7 +216,9 @@ impl Access for Body<'_> {
             if let Some(carried) = &self.carried {
                 return carried[value];
             }
-            if self.planes {
+            if let Some(word) = self.scanned(value, &args) {
+                word
+            } else if self.planes {
                 self.own_planes(b, mems[value], &args, lower)
             } else {
                 let place = self.own_place(b, mems[value]);

@@ -14,7 +14,7 @@ use super::position::{finish_at, group_start, position, skip_idle_of};
 use super::tables::fill_tables;
 use super::window::{fill_columns, fill_rows, loads_to_fill};
 use crate::kernel::{Kernel, Size};
-use crate::plan::{Nest, Stage, TileStep, in_place, used};
+use crate::plan::{Nest, Stage, TileStep, in_place, recurrence, used};
 
 /// Rounds of a loop for which it is worth it that the first one fills windows by itself.
 const OFTEN: u32 = 4;
@@ -228,7 +228,8 @@ fn store_point(
     if let Stage::Update(k) = step.stage
         && !in_place(pipeline, step.func, k)
     {
-        return update_planes(b, body, &data.updates[k], &data.types);
+        let carried = recurrence(&loops.cx.plan, step.func, k);
+        return update_planes(b, body, &data.updates[k], &data.types, carried);
     }
     let results = lower_values(b, body, &values);
     b.set_span(Some(span));

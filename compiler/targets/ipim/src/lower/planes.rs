@@ -2,7 +2,7 @@
 //! other coordinates are any expressions, as in a histogram for each tile of an image.
 //!
 //! Values go through the bank at every point of the reduction domain, since the next one may read
-//! or write any plane. Points of a vector have planes of their own: each lane is changed in the atom
+//! or write any plane, but for those that a scan reads a few rounds after it has stored them. Points of a vector have planes of their own: each lane is changed in the atom
 //! of its plane.
 
 use nbcc_ir::{BinaryOp, Builder, IntCond, Mem, Op, Value};
@@ -11,7 +11,8 @@ use nbcc_stages::lower::ExprLowering;
 use nbcc_stages::{ElementType, Expr, Update};
 
 use super::body::{Body, Plane, reduce_loops, to_word, within, word_type};
-use crate::plan::inner_index;
+use super::math::plus;
+use crate::plan::{Recurrence, inner_index};
 
 /// Lanes of a vector.
 const WIDTH: u8 = LANES as u8;
@@ -140,33 +141,102 @@ fn same_plane(b: &mut Builder<'_>, plane: &Plane, lane: u8) -> Option<Value> {
     Some(b.value(Op::Icmp(IntCond::Eq, *vector, own)))
 }
 
-/// Lowers an update of computed planes at the points of a vector.
+/// What a scan has stored in the rounds before the one at hand.
+pub(super) struct Scanned {
+    recurrence: Recurrence,
+    /// By rounds ago, the last first: the words of all values.
+    words: Vec<Vec<Value>>,
+}
+
+impl Body<'_> {
+    /// The element of one of its own values at coordinates, where a round before stored it.
+    pub(super) fn scanned(&self, value: usize, args: &[Expr]) -> Option<Value> {
+        let scanned = self.scanned.as_ref()?;
+        let ago = scanned.recurrence.ago(self.loops.cx.plan, args)?;
+        Some(scanned.words[ago as usize - 1][value])
+    }
+
+    /// One round of a reduction domain: stores words, and gives them.
+    fn update_plane(
+        &mut self,
+        b: &mut Builder<'_>,
+        update: &Update,
+        types: &[ElementType],
+    ) -> Vec<Value> {
+        let pipeline = &self.loops.cx.plan.pipeline;
+        let (_, mems) = self.own.expect("only updates write to planes");
+        let predicates = update.rdom.map_or(&[][..], |rdom| &pipeline.rdoms[rdom].predicates);
+        let mut lower = ExprLowering::new(pipeline, WIDTH);
+        let values: Vec<Value> = update.values.iter().map(|&v| lower.lower(b, v, self)).collect();
+        let conditions: Vec<Value> = predicates.iter().map(|&p| lower.lower(b, p, self)).collect();
+        let condition = conditions.into_iter().reduce(|x, y| b.binary(BinaryOp::And, x, y));
+        let planes: Vec<Planes> =
+            mems.iter().map(|&mem| self.planes(b, mem, &update.args, &mut lower)).collect();
+        b.set_span(Some(update.span));
+        let values = values.into_iter().zip(types);
+        let words: Vec<Value> = values.map(|(value, &ty)| to_word(b, value, ty)).collect();
+        for ((planes, &word), &ty) in planes.iter().zip(&words).zip(types) {
+            debug_assert_eq!(b.func.ty(word), word_type(ty, WIDTH));
+            planes.store(b, word, condition);
+        }
+        words
+    }
+
+    /// The innermost loop of a scan, of so many rounds from a variable's least value on, which keeps what it
+    /// stores in registers for as long as it is read.
+    fn scan(
+        &mut self,
+        b: &mut Builder<'_>,
+        update: &Update,
+        types: &[ElementType],
+        (recurrence, (rounds, min)): (&Recurrence, (u32, i32)),
+    ) {
+        let (_, mems) = self.own.expect("only updates write to planes");
+        let mut lower = ExprLowering::new(&self.loops.cx.plan.pipeline, WIDTH);
+        let mut first = Vec::new();
+        for ago in 1..=recurrence.rounds as i32 {
+            self.rvars[0] = b.i32(min - ago);
+            for &mem in mems {
+                let planes = self.planes(b, mem, &update.args, &mut lower);
+                first.push(planes.load(b, 0));
+            }
+        }
+        b.carried_loop("r0", rounds, first, |b, counter, words| {
+            self.rvars[0] = plus(b, counter, min.into());
+            let before: Vec<Vec<Value>> = words.chunks(mems.len()).map(<[Value]>::to_vec).collect();
+            let kept = &words[..words.len() - mems.len()];
+            self.scanned = Some(Scanned { recurrence: recurrence.clone(), words: before });
+            let stored = self.update_plane(b, update, types);
+            self.scanned = None;
+            [&stored[..], kept].concat()
+        });
+    }
+}
+
+/// Lowers an update of computed planes at the points of a vector; where it is a scan, with its
+/// recurrence.
 pub(crate) fn update_planes(
     b: &mut Builder<'_>,
     mut body: Body<'_>,
     update: &Update,
     types: &[ElementType],
+    recurrence: Option<Recurrence>,
 ) {
-    let pipeline = &body.loops.cx.plan.pipeline;
-    let (_, mems) = body.own.expect("only updates write to planes");
     let rdom = body.loops.nest.rdom.clone();
-    let predicates = rdom.as_ref().map_or(&[][..], |(r, _)| &pipeline.rdoms[*r].predicates);
     let intervals = rdom.iter().flat_map(|(_, intervals)| intervals);
     let trips: Vec<(u32, i32)> = intervals.map(|i| (i.extent(), i.min)).collect();
     body.planes = true;
-    reduce_loops(b, &mut body, &trips, trips.len(), vec![], &mut |b, body, _| {
-        let mut lower = ExprLowering::new(pipeline, WIDTH);
-        let values: Vec<Value> = update.values.iter().map(|&v| lower.lower(b, v, body)).collect();
-        let conditions: Vec<Value> = predicates.iter().map(|&p| lower.lower(b, p, body)).collect();
-        let condition = conditions.into_iter().reduce(|x, y| b.binary(BinaryOp::And, x, y));
-        let planes: Vec<Planes> =
-            mems.iter().map(|&mem| body.planes(b, mem, &update.args, &mut lower)).collect();
-        b.set_span(Some(update.span));
-        for ((planes, value), &ty) in planes.iter().zip(values).zip(types) {
-            let word = to_word(b, value, ty);
-            debug_assert_eq!(b.func.ty(word), word_type(ty, WIDTH));
-            planes.store(b, word, condition);
-        }
+    let Some(recurrence) = recurrence else {
+        return drop(reduce_loops(b, &mut body, &trips, trips.len(), vec![], &mut |b, body, _| {
+            body.update_plane(b, update, types);
+            vec![]
+        }));
+    };
+    // The loop of the first variable keeps what it stores: it runs once here.
+    let mut outer = trips.clone();
+    outer[0].0 = 1;
+    reduce_loops(b, &mut body, &outer, trips.len(), vec![], &mut |b, body, _| {
+        body.scan(b, update, types, (&recurrence, trips[0]));
         vec![]
     });
 }

@@ -7,7 +7,7 @@ use super::body::{Body, Issue};
 use super::operations::Last;
 use super::{Cost, Estimate};
 use crate::plan::{
-    Nest, Parts, Read, ReduceStep, SerialStep, Stage, TileStep, in_place, stage_roots,
+    Nest, Parts, Read, ReduceStep, SerialStep, Stage, TileStep, in_place, recurrence, stage_roots,
 };
 
 /// Instructions before the loops of a kernel: where the engine is, and constants of its loops.
@@ -36,6 +36,10 @@ impl Estimate<'_> {
             Stage::Update(k) => in_place(pipeline, step.func, k),
             Stage::Pure => true,
         };
+        let scans = match step.stage {
+            Stage::Update(k) => recurrence(self.plan, step.func, k).is_some(),
+            Stage::Pure => false,
+        };
         let own = match step.stage {
             Stage::Pure => None,
             Stage::Update(_) => Some((step.func, carried && local)),
@@ -49,7 +53,8 @@ impl Estimate<'_> {
                 issue.values(walker, &values);
                 let mut each = issue.end();
                 each.cycles += self.times.jump + each.of_row;
-                if !local {
+                // A scan that reads what is in registers waits for no store.
+                if !local && !scans {
                     each.cycles += self.times.bank + self.times.write_row;
                 }
                 each.cycles = each.cycles.saturating_mul(rounds.max(1));
