@@ -173,7 +173,7 @@ impl Planner<'_> {
         let mut env = Env::over(&loops.dims);
         for (interval, size) in env.dims.iter_mut().zip(TYPICAL) {
             let middle = interval.min + (interval.extent() / 2) as i32;
-            *interval = Interval::new(middle, (middle + size - 1).min(interval.max));
+            *interval = Interval::new(middle, middle.saturating_add(size - 1).min(interval.max));
         }
         if let Stage::Update(k) = stage
             && let Some(rdom) = plan.pipeline.funcs[func].updates[k].rdom
@@ -330,7 +330,10 @@ impl Planner<'_> {
             .saturating_mul(planes)
             .saturating_mul(ELEMENT_BYTES.into());
         let row = group.size[0] * ATOM_BYTES * grid.engines * self.machine.hierarchy.pgs;
-        window <= u64::from(window_bytes(self.machine))
+        let tile = [group.width(), group.size[1]];
+        let extents = [0, 1].map(|k| i64::from(tiles_of(shape)[k]) * i64::from(tile[k]));
+        extents.iter().all(|&extent| extent <= MAX_COORDINATE.into())
+            && window <= u64::from(window_bytes(self.machine))
             && row <= self.machine.memory.vsm_bytes - self.plan.vsm_data
     }
 

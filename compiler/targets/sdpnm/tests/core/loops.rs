@@ -232,6 +232,24 @@ pub fn setting(name: &str, otherwise: u64) -> u64 {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)
 }
 
+/// Random programs that agree with the interpreter; one of `share` comes to an array at least.
+pub fn random_programs(
+    source: impl Fn(&mut Rng) -> String,
+    agreed: impl Fn(&str, u64) -> Result<CoreProgram, String>,
+    share: u64,
+) {
+    let (first, cases) = (setting("NBCC_FUZZ_SEED", 1), setting("NBCC_FUZZ_CASES", 40));
+    let mut on_array = 0;
+    for seed in first..first + cases {
+        let source = source(&mut Rng::new(seed));
+        match agreed(&source, seed) {
+            Ok(program) => on_array += u64::from(!program.packages.is_empty()),
+            Err(what) => panic!("seed {seed}: {what}\n{source}"),
+        }
+    }
+    assert!(on_array * share >= cases, "only {on_array} of {cases} came to an array");
+}
+
 #[test]
 fn random_loops_do_on_arrays_what_they_mean() {
     let (first, cases) = (setting("NBCC_FUZZ_SEED", 1), setting("NBCC_FUZZ_CASES", 60));

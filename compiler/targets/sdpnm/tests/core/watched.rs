@@ -9,7 +9,7 @@ use nbcc_isa_sdpnm::core::CoreProgram;
 use nbcc_pipeline::OptLevel;
 
 use crate::common;
-use crate::loops::{compared, filled, parameters, setting};
+use crate::loops::{compared, filled, parameters, random_programs};
 use crate::machine::{compile, run};
 
 const ELEMENTS: u32 = 64;
@@ -87,16 +87,7 @@ fn agreed(source: &str, seed: u64) -> Result<CoreProgram, String> {
 
 #[test]
 fn random_subscripts_that_are_known_on_the_way_do_what_they_mean() {
-    let (first, cases) = (setting("NBCC_FUZZ_SEED", 1), setting("NBCC_FUZZ_CASES", 40));
-    let mut on_array = 0;
-    for seed in first..first + cases {
-        let source = source(&mut Rng::new(seed));
-        match agreed(&source, seed) {
-            Ok(program) => on_array += u64::from(!program.packages.is_empty()),
-            Err(what) => panic!("seed {seed}: {what}\n{source}"),
-        }
-    }
-    assert!(on_array * 3 >= cases, "only {on_array} of {cases} came to an array");
+    random_programs(source, agreed, 3);
 }
 
 /// Arrays run what a C programmer writes at borders, at a phase, and to find a place.

@@ -8,7 +8,7 @@ use nbcc_isa_sdpnm::core::CoreProgram;
 use nbcc_pipeline::OptLevel;
 
 use crate::common;
-use crate::loops::{compared, filled, parameters, setting};
+use crate::loops::{compared, filled, parameters, random_programs};
 use crate::machine::{compile, run};
 
 const ELEMENTS: u32 = 96;
@@ -99,16 +99,7 @@ fn agreed(source: &str, seed: u64) -> Result<CoreProgram, String> {
 
 #[test]
 fn random_values_of_64_bits_do_what_they_mean() {
-    let (first, cases) = (setting("NBCC_FUZZ_SEED", 1), setting("NBCC_FUZZ_CASES", 40));
-    let mut on_array = 0;
-    for seed in first..first + cases {
-        let source = source(&mut Rng::new(seed));
-        match agreed(&source, seed) {
-            Ok(program) => on_array += u64::from(!program.packages.is_empty()),
-            Err(what) => panic!("seed {seed}: {what}\n{source}"),
-        }
-    }
-    assert!(on_array * 2 >= cases, "only {on_array} of {cases} came to an array");
+    random_programs(source, agreed, 2);
 }
 
 /// Sums of 64 bits start an array once, with a nest around them as well.
