@@ -228,7 +228,7 @@ fn store_point(
     if let Stage::Update(k) = step.stage
         && !in_place(pipeline, step.func, k)
     {
-        let carried = recurrence(&loops.cx.plan, step.func, k);
+        let carried = recurrence(loops.cx.plan, step.func, k);
         return update_planes(b, body, &data.updates[k], &data.types, carried);
     }
     let results = lower_values(b, body, &values);
