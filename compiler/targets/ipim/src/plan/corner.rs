@@ -50,6 +50,7 @@ pub(super) struct Ends {
 }
 
 impl Ends {
+    /// Those of a tile.
     pub fn at(&self, [i, j]: [u32; 2]) -> Option<(i64, i64)> {
         self.ends[i as usize * self.strides[0] + j as usize * self.strides[1]]
     }
@@ -75,6 +76,7 @@ impl Ends {
         })
     }
 
+    /// Those of all tiles, which differ along the axes that a coordinate varies along.
     pub fn over(
         tiles: [u32; 2],
         varies: [bool; 2],

@@ -143,12 +143,10 @@ impl Estimate<'_> {
         // Atoms that a vault requests, those that all its engines take, those of one engine, and the
         // cycles in which the control core requests them.
         let across = order.iter().position(|place| *place == Some(0)).filter(|&k| k > 0);
-        let [requested, taken, own, requesting] = match (&to.layout, across) {
-            (Layout::Tiled(_), _) if to.patch.is_some() => {
-                self.patched(from, to, to.patch.as_ref().expect("it is there"))
-            }
-            (Layout::Tiled(_), Some(across)) => self.transposed(to, order, across),
-            (Layout::Tiled(tiles), None) => {
+        let [requested, taken, own, requesting] = match (&to.layout, &to.patch, across) {
+            (_, Some(patch), _) => self.patched(from, to, patch),
+            (Layout::Tiled(_), None, Some(across)) => self.transposed(to, order, across),
+            (Layout::Tiled(tiles), None, None) => {
                 let ghosts: u64 = to.reach_x.iter().map(|&n| u64::from(n).div_ceil(lanes)).sum();
                 let grid = &tiles.grid;
                 let width = u64::from(tiles.tile[0]) / lanes;
@@ -161,7 +159,7 @@ impl Estimate<'_> {
                 let requesting = requests(row, sought).saturating_mul(rows * groups(tiles));
                 [all, all, (strips * width + ghosts) * rows, requesting]
             }
-            (Layout::Replicated, _) => {
+            (Layout::Replicated, None, _) => {
                 let row = extent(0).div_ceil(lanes);
                 let rows = extent(1) * planes;
                 let atoms = row * rows;
@@ -172,7 +170,7 @@ impl Estimate<'_> {
                 };
                 [atoms, atoms * engines, atoms, requests(atoms, sought)]
             }
-            (Layout::Single { .. }, _) => {
+            (Layout::Single { .. }, None, _) => {
                 let row = extent(0).div_ceil(lanes);
                 let rows = extent(1) * planes;
                 let atoms = row * rows;
