@@ -2,8 +2,8 @@
 //! other coordinates are any expressions, as in a histogram for each tile of an image.
 //!
 //! Values go through the bank at every point of the reduction domain, since the next one may read
-//! or write any plane, but for those that a scan reads a few rounds after it has stored them. Points of a vector have planes of their own: each lane is changed in the atom
-//! of its plane.
+//! or write any plane, but for those that a scan reads a few rounds after it has stored them. Points
+//! of a vector have planes of their own: each lane is changed in the atom of its plane.
 
 use nbcc_ir::{BinaryOp, Builder, IntCond, Mem, Op, Value};
 use nbcc_isa_ipim::LANES;
