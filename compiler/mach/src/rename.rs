@@ -73,12 +73,19 @@ pub fn rename<I: Instruction<Reg = VReg>>(
     }
     let colours = allocation.entries.clone();
     let mut before: SecondaryMap<Block, InFlight> = SecondaryMap::new();
+    let mut times: SecondaryMap<Block, Option<Schedule>> = SecondaryMap::new();
     for _ in 0..ROUNDS {
         for (block, data) in &func.blocks {
             let [own, others] = spans(func, block, &live, &shared);
             let mut walk = Walk { func, files, timing, allocation, own, others };
-            let Some((found, left)) = walk.block(&data.insts, &before[block]) else { continue };
+            let again = times[block].as_ref().filter(|_| data.successors.contains(&block));
+            let Some(Walked { found, left, schedule }) =
+                walk.block(&data.insts, &before[block], again)
+            else {
+                continue;
+            };
             data.successors.iter().for_each(|&next| before[next].join(&left));
+            times[block] = Some(schedule);
             for (vreg, entry) in found {
                 let class = func.vregs[vreg].class;
                 if let Some(file) = files.iter().position(|file| file.width(class).is_some()) {
@@ -157,6 +164,23 @@ impl InFlight {
     }
 }
 
+/// When what a block does is done, in cycles from its start.
+#[derive(Clone, Default)]
+struct Schedule {
+    /// For each instruction, when it holds its registers no longer.
+    ends: Vec<u32>,
+    /// When the block ends.
+    cycles: u32,
+}
+
+/// What a walk along a block found.
+struct Walked {
+    /// The new entries of the registers of its own.
+    found: BTreeMap<VReg, u16>,
+    left: InFlight,
+    schedule: Schedule,
+}
+
 struct Walk<'a, I: Instruction<Reg = VReg>, T> {
     func: &'a Function<I>,
     files: &'a [RegisterFile<I::Class>],
@@ -173,13 +197,15 @@ impl<I: Instruction<Reg = VReg>, T: Timing<I>> Walk<'_, I, T> {
         self.files.iter().position(|file| file.width(class).is_some() && single(file))
     }
 
-    /// New entries of the registers of a block's own, and what it leaves in flight; `None` if they are
-    /// too few. `before` is in flight at its start.
+    /// New entries of the registers of a block's own; `None` if they are too few. `before` is in flight
+    /// at its start. Of a block that follows itself, `again` is its schedule in the walk before: what
+    /// is in flight at its end is to leave alone the entries with which it begins.
     fn block(
         &mut self,
         insts: &[InstData<I>],
         before: &InFlight,
-    ) -> Option<(BTreeMap<VReg, u16>, InFlight)> {
+        again: Option<&Schedule>,
+    ) -> Option<Walked> {
         let count = |file: &RegisterFile<I::Class>| usize::from(file.entries.end);
         // Where each entry is taken by registers that keep theirs, and last by one that got it.
         let mut kept: Vec<Vec<Vec<Span>>> =
@@ -199,7 +225,10 @@ impl<I: Instruction<Reg = VReg>, T: Timing<I>> Walk<'_, I, T> {
         for (rested, before) in rested.iter_mut().zip(&before.rests) {
             rested.iter_mut().zip(before).for_each(|(rested, &cycles)| *rested = cycles);
         }
+        // When the block first gives an entry to a value.
+        let mut taken: Vec<Vec<Option<u32>>> = kept.iter().map(|f| vec![None; f.len()]).collect();
         let mut ready: BTreeMap<VReg, u32> = BTreeMap::new();
+        let mut ends: Vec<u32> = Vec::with_capacity(insts.len());
         let mut units = before.units.clone();
         let mut found: BTreeMap<VReg, u16> = BTreeMap::new();
         let mut now = 0;
@@ -221,10 +250,22 @@ impl<I: Instruction<Reg = VReg>, T: Timing<I>> Walk<'_, I, T> {
                     let mut others = kept[file][entry].iter().chain(&given[file][entry]);
                     others.all(|other| other.is_over(at) || other.is_behind(&span))
                 };
+                // How much later than it is wanted an entry comes free, here and in the next round.
+                let late = |entry: &u16| {
+                    let entry = usize::from(*entry);
+                    let here = i64::from(rested[file][entry]) - i64::from(now);
+                    let next = again.zip(taken[file][entry]).map(|(schedule, first)| {
+                        let cycles = i64::from(schedule.cycles) + i64::from(first);
+                        i64::from(schedule.ends[span.last]) - cycles
+                    });
+                    here.max(next.unwrap_or(i64::MIN))
+                };
                 let entries = self.files[file].entries.clone().filter(is_free);
-                let entry = entries.min_by_key(|&entry| rested[file][usize::from(entry)])?;
-                now = now.max(rested[file][usize::from(entry)]);
-                given[file][usize::from(entry)] = Some(span);
+                let entry = entries.min_by_key(late)?;
+                let index = usize::from(entry);
+                now = now.max(rested[file][index]);
+                taken[file][index].get_or_insert(now);
+                given[file][index] = Some(span);
                 found.insert(vreg, entry);
             }
             let mut start = now;
@@ -234,6 +275,7 @@ impl<I: Instruction<Reg = VReg>, T: Timing<I>> Walk<'_, I, T> {
                 *free = start + cycles;
             }
             let end = start + self.timing.latency(&data.inst);
+            ends.push(end);
             for &vreg in uses.iter().chain(&defs) {
                 let fixed = self.func.vregs[vreg].fixed.unwrap_or(self.allocation.entries[vreg]);
                 let entry = usize::from(found.get(&vreg).copied().unwrap_or(fixed));
@@ -250,6 +292,7 @@ impl<I: Instruction<Reg = VReg>, T: Timing<I>> Walk<'_, I, T> {
         }
         let times = rested.iter_mut().flatten().chain(units.values_mut());
         times.for_each(|cycle| *cycle = cycle.saturating_sub(now));
-        Some((found, InFlight { rests: rested, units }))
+        let left = InFlight { rests: rested, units };
+        Some(Walked { found, left, schedule: Schedule { ends, cycles: now } })
     }
 }
