@@ -31,4 +31,4 @@ pub use order::loop_order;
 pub use postdominators::{PostDominators, endless_representatives};
 pub use simt::{atomic, evaluate_simt, reduce};
 pub use uniformity::{Uniformity, is_grid_source};
-pub use value_range::{ValueRange, ValueRanges};
+pub use value_range::{IntrinsicRanges, ValueRange, ValueRanges};

@@ -1,15 +1,17 @@
 //! The least and the greatest value that an integer can have, as a signed number: intervals
 //! (Harrison, "Compiler Analysis of the Value Ranges for Variables", TSE 1977), found from
-//! definitions and from the tests of counted loops, without iteration.
+//! definitions and from the tests of counted loops, without iteration. Words are taken as sums of
+//! other values, too: what cancels there has no part in the range.
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeMap, HashMap};
 
 use nbcc_ir::{
-    BinaryOp, Cfg, ConvertOp, Function, IntCond, Op, Scalar, Terminator, UnaryOp, Value, ValueDef,
+    BinaryOp, Cfg, ConvertOp, Function, IntCond, IntrinsicCall, Op, Scalar, Terminator, Type,
+    UnaryOp, Value, ValueDef,
 };
 
-use crate::sign_extend;
+use crate::{AffineForms, sign_extend};
 
 /// Operations followed from a value at most.
 const DEPTH: u32 = 48;
@@ -17,8 +19,10 @@ const DEPTH: u32 = 48;
 /// The least and the greatest value.
 pub type ValueRange = (i64, i64);
 
+/// What a target knows of the results of its intrinsics.
+pub type IntrinsicRanges<'a> = &'a dyn Fn(&IntrinsicCall) -> Option<ValueRange>;
+
 /// Ranges of the scalar integers of a function, computed as they are asked for.
-#[derive(Debug)]
 pub struct ValueRanges<'a> {
     func: &'a Function,
     /// What leads to each parameter of a block.
@@ -27,6 +31,14 @@ pub struct ValueRanges<'a> {
     /// the way back to the header.
     tests: BTreeMap<Value, (IntCond, Value)>,
     known: RefCell<HashMap<Value, ValueRange>>,
+    forms: OnceCell<AffineForms>,
+    intrinsics: Option<IntrinsicRanges<'a>>,
+}
+
+impl std::fmt::Debug for ValueRanges<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ValueRanges").field("known", &self.known).finish_non_exhaustive()
+    }
 }
 
 fn all(scalar: Scalar) -> ValueRange {
@@ -61,7 +73,19 @@ impl<'a> ValueRanges<'a> {
                 }
             }
         }
-        ValueRanges { func, args, tests, known: RefCell::default() }
+        ValueRanges {
+            func,
+            args,
+            tests,
+            known: RefCell::default(),
+            forms: OnceCell::new(),
+            intrinsics: None,
+        }
+    }
+
+    /// The same, where a target knows the ranges of results of its intrinsics.
+    pub fn with_intrinsics(func: &'a Function, intrinsics: IntrinsicRanges<'a>) -> ValueRanges<'a> {
+        ValueRanges { intrinsics: Some(intrinsics), ..ValueRanges::new(func) }
     }
 
     /// The range of a scalar integer; that of its type where nothing more is known.
@@ -95,8 +119,9 @@ impl<'a> ValueRanges<'a> {
         let scalar = func.ty(value).scalar;
         let of = |value: Value| self.within(value, depth);
         if let ValueDef::Param(block, _) = func.values[value].def {
-            let counter = func.blocks[block].loop_info.as_ref()?.counter?;
-            return (counter.value == value).then(|| self.counted(value, counter.step, depth))?;
+            let info = func.blocks[block].loop_info.as_ref()?;
+            let counter = info.counter.filter(|counter| counter.value == value)?;
+            return self.counted(value, counter.step, info.trips, depth);
         }
         Some(match func.def_op(value)? {
             Op::Const(..) => {
@@ -118,15 +143,52 @@ impl<'a> ValueRanges<'a> {
             }
             &Op::Binary(op, a, b) => {
                 let amount = func.splat_constant(b).filter(|&n| n < u64::from(scalar.bits()));
-                binary(op, of(a), of(b), amount, scalar)?
+                let direct = binary(op, of(a), of(b), amount, scalar);
+                match op {
+                    BinaryOp::Iadd | BinaryOp::Isub => self.of_sum(value, direct, depth)?,
+                    _ => direct?,
+                }
             }
+            Op::Intrinsic(call) => self.intrinsics?(call)?,
             _ => return None,
         })
     }
 
-    /// The range of a value that counts the rounds of a loop: from where it starts to the bound that
-    /// the branch back tests.
-    fn counted(&self, value: Value, step: i64, depth: u32) -> Option<ValueRange> {
+    /// The range of a word as a sum, where that says more than `direct`. A sum modulo 2^32 is the exact
+    /// one if that fits.
+    fn of_sum(&self, value: Value, direct: Option<ValueRange>, depth: u32) -> Option<ValueRange> {
+        if self.func.ty(value) != Type::I32 {
+            return direct;
+        }
+        let form = self.forms.get_or_init(|| AffineForms::new(self.func, &Cfg::new(self.func)));
+        let form = form.get(value);
+        if form.coefficient(value) != 0 {
+            return direct;
+        }
+        let start = i64::from(form.constant);
+        let sum = form.terms.iter().try_fold((start, start), |(low, high), &(term, factor)| {
+            let (least, most) = self.within(term, depth);
+            let ends = [least, most].map(|end| end.checked_mul(factor.into()));
+            let (a, b) = (ends[0]?, ends[1]?);
+            Some((low.checked_add(a.min(b))?, high.checked_add(a.max(b))?))
+        });
+        let whole = all(Scalar::I32);
+        let fits = |range: &ValueRange| range.0 >= whole.0 && range.1 <= whole.1;
+        match (direct.filter(fits), sum.filter(fits)) {
+            (Some(a), Some(b)) => Some((a.0.max(b.0), a.1.min(b.1))),
+            (a, b) => a.or(b),
+        }
+    }
+
+    /// The range of a value that counts the rounds of a loop: from where it starts to where it is in
+    /// the last of so many `trips`, or to the bound that the branch back tests.
+    fn counted(
+        &self,
+        value: Value,
+        step: i64,
+        trips: Option<u64>,
+        depth: u32,
+    ) -> Option<ValueRange> {
         let args = self.args.get(&value)?;
         let whole = all(self.func.ty(value).scalar);
         // The test is that of the one branch back.
@@ -138,6 +200,10 @@ impl<'a> ValueRanges<'a> {
         let first = starts
             .map(|&start| self.within(start, depth))
             .reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))?;
+        if let Some(trips) = trips.and_then(|trips| i64::try_from(trips).ok()) {
+            let way = step.checked_mul(trips - 1)?;
+            return Some((first.0.checked_add(way.min(0))?, first.1.checked_add(way.max(0))?));
+        }
         let &(cond, bound) = self.tests.get(&value)?;
         if self.func.ty(bound) != self.func.ty(value) {
             return None;

@@ -225,7 +225,7 @@ impl<I: Instruction<Reg = VReg>, T: Timing<I>> Walk<'_, I, T> {
         for (rested, before) in rested.iter_mut().zip(&before.rests) {
             rested.iter_mut().zip(before).for_each(|(rested, &cycles)| *rested = cycles);
         }
-        // When the block first gives an entry to a value.
+        // When the block first gives an entry to a value that is there at once.
         let mut taken: Vec<Vec<Option<u32>>> = kept.iter().map(|f| vec![None; f.len()]).collect();
         let mut ready: BTreeMap<VReg, u32> = BTreeMap::new();
         let mut ends: Vec<u32> = Vec::with_capacity(insts.len());
@@ -264,7 +264,10 @@ impl<I: Instruction<Reg = VReg>, T: Timing<I>> Walk<'_, I, T> {
                 let entry = entries.min_by_key(late)?;
                 let index = usize::from(entry);
                 now = now.max(rested[file][index]);
-                taken[file][index].get_or_insert(now);
+                // What a unit serves waits for that in any case.
+                if self.timing.served(&data.inst).is_none() {
+                    taken[file][index].get_or_insert(now);
+                }
                 given[file][index] = Some(span);
                 found.insert(vreg, entry);
             }

@@ -1,16 +1,25 @@
 //! What ranges of values decide: comparisons that come out one way in any case, minima and maxima
-//! that are one of their operands (Patterson, "Accurate Static Branch Prediction by Value Range
+//! that are one of their operands, operations with one result (Patterson, "Accurate Static Branch Prediction by Value Range
 //! Propagation", PLDI 1995, for comparisons).
 
-use nbcc_analysis::{ValueRange, ValueRanges};
-use nbcc_ir::{BinaryOp, Constant, Function, IntCond, Op, Replacements, Type};
+use nbcc_analysis::{IntrinsicRanges, ValueRange, ValueRanges};
+use nbcc_ir::{BinaryOp, BlockData, Constant, Function, Inst, IntCond, Op, Replacements, Type};
 
 /// Replaces them.
 pub fn run(func: &mut Function) -> bool {
-    let ranges = ValueRanges::new(func);
+    run_where(func, &|_| None, |_| true)
+}
+
+/// The same in some blocks, where a target knows the ranges of results of its intrinsics.
+pub fn run_where(
+    func: &mut Function,
+    intrinsics: IntrinsicRanges<'_>,
+    blocks: impl Fn(&BlockData) -> bool,
+) -> bool {
+    let ranges = ValueRanges::with_intrinsics(func, intrinsics);
     let mut replacements = Replacements::new();
-    let mut decided = Vec::new();
-    for &block in &func.layout {
+    let mut decided: Vec<(Inst, Type, u64)> = Vec::new();
+    for &block in func.layout.iter().filter(|&&block| blocks(&func.blocks[block])) {
         for &inst in &func.blocks[block].insts {
             match func.insts[inst].op {
                 Op::Icmp(cond, a, b) => {
@@ -19,7 +28,7 @@ pub fn run(func: &mut Function) -> bool {
                         continue;
                     }
                     if let Some(holds) = decide(cond, ranges.of(a), ranges.of(b)) {
-                        decided.push((inst, holds));
+                        decided.push((inst, Type::I1, holds.into()));
                     }
                 }
                 Op::Binary(op, a, b) => {
@@ -27,6 +36,13 @@ pub fn run(func: &mut Function) -> bool {
                     else {
                         continue;
                     };
+                    let ty = func.ty(result);
+                    let (low, high) = ranges.of(result);
+                    if low == high && !ty.is_float() {
+                        let bits = low as u64 & u64::MAX >> (64 - ty.scalar.bits());
+                        decided.push((inst, ty, bits));
+                        continue;
+                    }
                     let is = |cond| decide(cond, ranges.of(a), ranges.of(b)) == Some(true);
                     let is_first = match op {
                         BinaryOp::Smin => is(IntCond::Sle),
@@ -44,8 +60,8 @@ pub fn run(func: &mut Function) -> bool {
         }
     }
     let changed = !decided.is_empty() || !replacements.is_empty();
-    for (inst, holds) in decided {
-        func.insts[inst].op = Op::Const(Type::I1, Constant::Splat(holds.into()));
+    for (inst, ty, bits) in decided {
+        func.insts[inst].op = Op::Const(ty, Constant::Splat(bits));
     }
     replacements.apply(func);
     changed

@@ -4,8 +4,8 @@
 use nbcc_analysis::{Lanes, ValueRanges};
 use nbcc_interp::function::{Answer, Execution, IntrinsicContext, Memory, Options, Program, Step};
 use nbcc_ir::testing::{Rng, dense_function, graph_function, structured_function};
-use nbcc_ir::{Function, Scalar, Value, parse_module};
-use nbcc_opt::{fold, params, simplify_cfg};
+use nbcc_ir::{Function, IntrinsicCall, Scalar, Value, parse_module};
+use nbcc_opt::{fold, params, ranges, simplify_cfg};
 
 /// Runs a function; how many values were looked at, and how many of them had a range less than that
 /// of their type.
@@ -109,4 +109,46 @@ fn counters_end_at_the_bound_that_the_way_back_tests() {
     // A step may jump over the bound, or past the end of the numbers.
     assert_eq!(last(&text(0, 3, "ne", 16)), all);
     assert_eq!(last(&text(0, 5, "sle", i32::MAX - 2)), all);
+}
+
+#[test]
+fn what_cancels_in_a_sum_has_no_part_in_its_range() {
+    let text = "define sequential @f(v0: i32, v1: i32) {\nblock0:\n  v2: i32 = const 3\n  \
+                v3: i32 = imul v0, v2\n  v4: i32 = iadd v3, v1\n  v5: i32 = const 15\n  \
+                v6: i32 = and v1, v5\n  v7: i32 = iadd v4, v6\n  v8: i32 = isub v7, v3\n  \
+                v9: i32 = isub v8, v1\n  return\n}\n";
+    assert_eq!(last(text), (0, 15));
+}
+
+#[test]
+fn counters_of_known_trips_need_no_test() {
+    let text = |step: i32| {
+        format!(
+            "define sequential @f(v0: i1) {{\nblock0:\n  v1: i32 = const 5\n  \
+             v2: i32 = const {step}\n  v3: i32 = const {}\n  jump block1(v1)\n\
+             block1(v5: i32): loop i, 8 trips, v5 by {step}\n  v6: i32 = iadd v5, v2\n  \
+             v7: i1 = icmp eq v5, v3\n  branch v7, block2, block1(v6)\nblock2:\n  \
+             v8: i32 = const 1\n  v9: i32 = iadd v5, v8\n  return\n}}\n",
+            5 + 7 * step
+        )
+    };
+    assert_eq!(last(&text(16)), (6, 118));
+    assert_eq!(last(&text(-2)), (-8, 6));
+}
+
+#[test]
+fn targets_know_the_results_of_their_intrinsics() {
+    let text = "define engines @f() {\nblock0:\n  v0: i32 = intrinsic \"ipim.pe\"() pure\n  \
+                v1: i32 = const -1\n  v2: i32 = iadd v0, v1\n  v3: i32 = const 31\n  \
+                v4: i32 = ashr v0, v3\n  v5: i32 = not v4\n  v6: i32 = and v2, v5\n  \
+                v7: i32 = imul v6, v6\n  return\n}\n";
+    let mut diagnostics = nbcc_base::Diagnostics::default();
+    let module = parse_module(nbcc_base::SourceId(0), text, &["ipim.pe"], &mut diagnostics);
+    let module = module.unwrap_or_else(|_| panic!("{:?}", diagnostics.take()));
+    let mut func = module.functions.values().next().expect("a function").clone();
+    let of_four = |call: &IntrinsicCall| (call.name == "ipim.pe").then_some((0, 3));
+    assert!(ranges::run_where(&mut func, &of_four, |_| true));
+    fold::run(&mut func);
+    let left = func.to_string();
+    assert!(!left.contains("ashr") && left.contains("imul v2, v2"), "{left}");
 }

@@ -61,6 +61,8 @@ pub struct Transforms {
     pub licm: bool,
     /// Loops are unrolled.
     pub unroll: bool,
+    /// The instruction memory has no room for what the loops that run most are worth.
+    pub starved: bool,
 }
 
 impl Transforms {
@@ -153,6 +155,13 @@ impl Configuration {
         Some(Configuration { size: self.size.smaller()?, ..other })
     }
 
+    /// The configuration that leaves room for the loops that run most, if this one does not try to: rolled
+    /// where it is written, code is so much smaller.
+    pub fn with_room(&self) -> Option<Configuration> {
+        let rolls = self.size < Size::Rolled && self.unroll == Unrolling::All;
+        rolls.then(|| Configuration { size: Size::Rolled, ..self.of_other_kernels() })
+    }
+
     /// The configuration under which kernels have half as many merged constant parameters.
     pub fn with_fewer_merged_constants(&self) -> Configuration {
         let merged_constants = self.merged_constants / 2;
@@ -191,9 +200,11 @@ impl Configuration {
                 "AllMerged",
                 "the program is too large: all kernels that differ in constants are one",
             ),
-            Size::Rolled => {
-                ("Rolled", "the program is too large: loops are not unrolled when code is written")
-            }
+            Size::Rolled => (
+                "Rolled",
+                "the program is too large, or leaves no room for the loops that run most: others \
+                 are not unrolled when code is written",
+            ),
             Size::Smallest => ("Smallest", "the program is too large: requests are made in loops"),
             Size::Fast | Size::Compact => {
                 ("Compact", "the program is too large: little is requested or exchanged at once")

@@ -70,6 +70,11 @@ pub fn lower(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Stop<C
 
 /// Selects instructions.
 pub fn choose(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Stop<Configuration>> {
+    if state.transforms.starved
+        && let Some(other) = state.configuration.with_room()
+    {
+        return Err(state.retry(other));
+    }
     for (kernel, places) in state.kernels.iter().zip(std::mem::take(&mut state.places)) {
         let code = select::select(kernel, places, &mut state.pool);
         state.selected.push(MachineKernel {

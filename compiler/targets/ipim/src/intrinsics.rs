@@ -6,6 +6,7 @@
 //! operations may name the objects that they reach, one for each address.
 
 use nbcc_ir::{BinaryOp, Builder, Effect, IntrinsicCall, Mem, MemData, Op, Space, Type, Value};
+use nbcc_isa_ipim::Machine;
 
 /// The engine's number in its group; differs between engines.
 pub const PE: &str = "ipim.pe";
@@ -176,6 +177,23 @@ pub fn at_most(b: &mut Builder<'_>, subscript: Value, last: Value) -> Value {
     let ty = b.func.ty(subscript);
     let any = call(b, ANY, Effect::Pure, vec![subscript], vec![], Some(ty));
     b.binary(BinaryOp::Umin, any.expect("integers have a value"), last)
+}
+
+/// The least and the greatest number that an engine, a group, a vault or a cube has, by the name of
+/// what gives it.
+pub fn id_range(machine: &Machine, name: &str) -> Option<(i64, i64)> {
+    let hierarchy = &machine.hierarchy;
+    let (cubes, vaults) = (machine.cube_mesh(), machine.vault_mesh());
+    let count = match name {
+        PE => hierarchy.pes,
+        PG => hierarchy.pgs,
+        VAULT => hierarchy.vaults,
+        CHIP => hierarchy.cubes,
+        VAULT_COLUMN => cubes[0] * vaults[0],
+        VAULT_ROW => cubes[1] * vaults[1],
+        _ => return None,
+    };
+    Some((0, i64::from(count) - 1))
 }
 
 /// Elements of an object along each dimension, the fastest first: a plan fixes those of all buffers.

@@ -1,7 +1,7 @@
 //! The passes of this target, in order: the only place that says so.
 
 use nbcc_base::Failed;
-use nbcc_ir::Op;
+use nbcc_ir::{IntrinsicCall, Op};
 use nbcc_pipeline::{Context, Fact, OptLevel, PassDesc, attempt, optional, pass};
 use nbcc_placement::{Message, Remark, RemarkKind};
 
@@ -12,7 +12,7 @@ use crate::passes::{
     addresses, fuse, increments, legalize, merge, place, reuse, share, sink, unroll,
 };
 use crate::state::Compilation;
-use crate::{fit, front};
+use crate::{fit, front, intrinsics};
 
 const EXTENTS: Fact = Fact("extents");
 const BOUNDS: Fact = Fact("bounds");
@@ -122,6 +122,7 @@ pub const PASSES: &[PassDesc<Compilation, Configuration>] = &[
         unroll,
         &[LEGAL],
     ),
+    optional("ranges", "fold what ranges of values decide", OptLevel::O1, ranges, &[LEGAL]),
     // Folding may leave operations whose expansion has constants, which must not stay in loops.
     pass("legalize-folded", "legalize what folding made", make_legal, &[LEGAL], &[]),
     optional("licm", "move what does not change out of loops", OptLevel::O1, licm, &[LEGAL]),
@@ -321,10 +322,26 @@ fn unroll(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {
     let rematerialise = &state.configuration.rematerialise;
     let skip = |number| rematerialise.contains_key(&number);
     let engines = state.machine.hierarchy.pes;
-    state.transforms.unroll = unroll::run(&mut state.kernels, (room, share), engines, skip);
+    let unrolled = unroll::run(&mut state.kernels, (room, share), engines, skip);
+    state.transforms.unroll = unrolled.any;
+    state.transforms.starved = unrolled.starved;
     each(state, Some(Rematerialise::Invariants), &[params::run, fold::run, cse::run])?;
     state.kernels.iter_mut().for_each(reuse::run);
     each(state, Some(Rematerialise::Invariants), &[cse::run, dce::run])
+}
+
+/// Rare blocks stay as they are: what is simpler there would be moved out of loops, and take registers
+/// from what runs.
+fn ranges(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {
+    use nbcc_opt::{cse, dce, fold, ranges};
+    let machine = &state.machine;
+    for kernel in &mut state.kernels {
+        let ids = |call: &IntrinsicCall| intrinsics::id_range(machine, call.name);
+        ranges::run_where(&mut kernel.func, &ids, |block| !block.cold);
+    }
+    each(state, None, &[fold::run])?;
+    each(state, Some(Rematerialise::Everything), &[cse::run])?;
+    each(state, None, &[dce::run])
 }
 
 fn licm(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {

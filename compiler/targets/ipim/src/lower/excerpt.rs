@@ -10,6 +10,7 @@ use super::home::Affine;
 use super::math::{div_rem, min, plus, times};
 use super::position::{Position, vault_along};
 use super::redistribute::{Batch, Copy};
+use super::whole::Slots;
 use crate::intrinsics::base;
 use crate::plan::{Arc, Excerpt, Ring};
 
@@ -55,13 +56,14 @@ impl Copy<'_> {
         let scale = of_unit / atoms;
         let unit_bytes = atoms * ATOM_BYTES;
         let count = columns.count * scale;
-        let most = count.min(self.room / unit_bytes);
+        let filling = self.rounds(mask, rows.count, count * atoms);
+        let most = count.min((filling.room / unit_bytes).max(1));
         let chunks = count.div_ceil(most);
         // Finding the owner takes a while in itself.
         let at_once = if tiles { self.unroll / atoms } else { self.unroll / 4 }.max(1);
         let together = (1..=at_once).rev().find(|n| most.is_multiple_of(*n)).unwrap_or(1);
         let row_bytes = most * unit_bytes;
-        let batch = Batch::new(rows.count, row_bytes, self.room);
+        let batch = Batch::new(rows.count, row_bytes, filling.room);
         let (first, _) = self.home.atom_of(columns.ring.origin.into());
         let first = first / i64::from(atoms);
         let first_row = self.limits[1].0;
@@ -108,7 +110,8 @@ impl Copy<'_> {
                             }
                         });
                     });
-                    b.counted_loop("take", batch.rows, |b, r| {
+                    let slots = Slots { rows: batch.rows, row_bytes, begin: 0 };
+                    self.take_rows(b, &filling, &slots, (most * atoms, mask), |b, r| {
                         let y = batch.row(b, turn, r);
                         let above = times(b, plane, rows.count.into());
                         let row = b.iadd(above, y);
@@ -117,10 +120,7 @@ impl Copy<'_> {
                         let unit = b.iadd(row, skipped);
                         let bank = times(b, unit, unit_bytes.into());
                         let base = base(b, self.into);
-                        let bank = b.iadd(bank, base);
-                        let slot = times(b, r, row_bytes.into());
-                        let slot = plus(b, slot, self.vsm);
-                        self.take(b, (slot, bank), most * atoms, mask, |_, value, _| value);
+                        b.iadd(bank, base)
                     });
                 });
             });

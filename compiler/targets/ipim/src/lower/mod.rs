@@ -25,6 +25,7 @@ mod serial;
 mod source;
 mod tables;
 mod transpose;
+mod whole;
 mod window;
 
 use nbcc_isa_ipim::Machine;

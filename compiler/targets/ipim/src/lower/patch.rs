@@ -92,7 +92,7 @@ impl Copy<'_> {
         let engines = self.machine.hierarchy.pgs * grid.engines;
         let atoms = tiled.tile[0] / LANES as u32;
         let batch = Batch::new(tiled.tile[1], atoms * ATOM_BYTES * engines, self.room);
-        let groups = self.groups(tiled);
+        let groups = self.groups();
         b.counted_loop("plane", self.planes(), |b, plane| {
             b.counted_loop("strip", grid.strips, |b, strip| {
                 b.counted_loop("row", grid.rows, |b, row| {

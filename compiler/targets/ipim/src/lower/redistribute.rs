@@ -19,12 +19,12 @@ use super::position::{finish_at, mesh_of, position, skip_idle, skip_idle_of, vau
 use super::window::piece_mask;
 use crate::intrinsics::{PE, PG, RD_VSM, ST_RF, base, id, read, write};
 use crate::kernel::{Kernel, Size};
-use crate::plan::{BufferId, BufferPlan, Columns, Order, busy, columns_of, groups_in_use};
+use crate::plan::{BufferId, BufferPlan, Columns, Order, busy, columns_of, groups_reached};
 
 /// Atoms that an engine takes from a row in straight-line code; more become a loop.
-const UNROLL: u32 = 8;
+pub(super) const UNROLL: u32 = 8;
 /// Atoms that are requested in straight-line code.
-const REQUESTS: u32 = 16;
+pub(super) const REQUESTS: u32 = 16;
 /// The same where loops over tiles are not unrolled.
 const ROLLED_REQUESTS: u32 = 8;
 
@@ -185,19 +185,14 @@ impl Copy<'_> {
         planes
     }
 
-    /// Columns and rows of groups of a vault that have tiles which the copy fills.
-    fn in_use(&self, tiled: &Tiled) -> [u32; 2] {
-        groups_in_use(tiled, &self.to.region, [self.to.reach_x[0], tiled.ghost_rows[0]])
-    }
-
     /// How many groups of a vault have tiles which the copy fills.
-    pub(super) fn groups(&self, tiled: &Tiled) -> u32 {
-        self.in_use(tiled).iter().product()
+    pub(super) fn groups(&self) -> u32 {
+        groups_reached(self.to).iter().product()
     }
 
     /// One of those groups.
     pub(super) fn group(&self, b: &mut Builder<'_>, tiled: &Tiled, n: Value) -> Group {
-        let (y, x) = div_rem(b, n, self.in_use(tiled)[0], 1 << 10);
+        let (y, x) = div_rem(b, n, groups_reached(self.to)[0], 1 << 10);
         let before = times(b, y, tiled.grid.groups[0].into());
         Group { number: b.iadd(before, x), x, y }
     }
@@ -268,63 +263,6 @@ impl Copy<'_> {
         self.row_at(b, x, y, &inner)
     }
 
-    /// Copies to buffers that are whole in banks, row by row.
-    fn to_whole(&self, b: &mut Builder<'_>, mask: u32) {
-        let span = self.to.span(0);
-        let (first, shift) = self.home.atom_of(i64::from(span.min));
-        let atoms = span.extent().div_ceil(LANES as u32);
-        // Atoms of the copy that are taken at once; misaligned ones are parts of one more.
-        let more = u32::from(shift != 0);
-        let room = self.room / ATOM_BYTES;
-        let most = (room - more).min(atoms);
-        let chunks = atoms.div_ceil(most);
-        // The last chunk begins so that it ends with the row.
-        let factors = if chunks > 1 { &[1][..] } else { &[] };
-        let run = Run::new(&self.home, (first, factors), most + more, self.unroll, room);
-        let row_bytes = run.atoms * ATOM_BYTES;
-        let height = self.to.span(1).extent();
-        let batch = Batch::new(height, row_bytes, self.room);
-        let pitch = i64::from(atoms * ATOM_BYTES);
-        b.counted_loop("plane", self.planes(), |b, plane| {
-            b.counted_loop("rows", batch.turns, |b, turn| {
-                b.counted_loop("chunk", chunks, |b, chunk| {
-                    let start = times(b, chunk, most.into());
-                    let start = if most * chunks == atoms && !b.keeps_identities() {
-                        start
-                    } else {
-                        let last = b.i32((atoms - most) as i32);
-                        min(b, start, last)
-                    };
-                    b.counted_loop("fetch", batch.rows, |b, r| {
-                        let y = batch.row(b, turn, r);
-                        let y = plus(b, y, self.limits[1].0);
-                        let slot = times(b, r, row_bytes.into());
-                        let slot = plus(b, slot, self.vsm);
-                        let row = self.home.row(b, plane, y);
-                        let terms = if chunks > 1 { vec![(start, 1)] } else { vec![] };
-                        let first = Affine { constant: first, terms };
-                        run.fetch(b, &self.home, &row, &first, slot, self.unroll);
-                    });
-                    b.counted_loop("take", batch.rows, |b, r| {
-                        let y = batch.row(b, turn, r);
-                        let rows = times(b, plane, height.into());
-                        let row = b.iadd(rows, y);
-                        let row = times(b, row, pitch);
-                        let skipped = times(b, start, ATOM_BYTES.into());
-                        let bank = b.iadd(row, skipped);
-                        let base = base(b, self.into);
-                        let bank = b.iadd(bank, base);
-                        let slot = times(b, r, row_bytes.into());
-                        let lead = i64::from(run.lead * ATOM_BYTES);
-                        let begin = lead + shift * i64::from(ELEMENT_BYTES);
-                        let slot = plus(b, slot, self.vsm + begin);
-                        self.take(b, (slot, bank), most, mask, |_, value, _| value);
-                    });
-                });
-            });
-        });
-    }
-
     /// Stores `atoms` atoms that lie in the scratchpad from `slot` on to `bank`, each changed as
     /// `change` says, which gets the byte offset too.
     pub(super) fn take(
@@ -357,7 +295,7 @@ impl Copy<'_> {
     /// Copies to tiles: every group takes the columns of its region and of its ghost zones.
     fn to_tiles(&self, b: &mut Builder<'_>, tiled: &Tiled) {
         assert!(tiled.tile[0].is_multiple_of(LANES as u32), "tiles of {}", self.to.name);
-        let groups = self.groups(tiled);
+        let groups = self.groups();
         let slots = self.machine.hierarchy.pgs;
         let edges = if self.repeats { 2 } else { 0 };
         let most = (self.room / ATOM_BYTES / slots).saturating_sub(edges + 1).max(1);

@@ -105,7 +105,7 @@ struct At {
 impl Copy<'_> {
     /// Copies to tiles whose rows lie across those of the source.
     pub(super) fn to_transposed(&self, b: &mut Builder<'_>, tiled: &Tiled, across: usize) {
-        let groups = self.groups(tiled);
+        let groups = self.groups();
         // A load of a lane begins up to three elements before what it is of.
         let room = self.room / ATOM_BYTES - 2;
         // Every group whose engines take something has a part of the scratchpad.

@@ -20,16 +20,27 @@ const BANK_ACCESSES: u64 = 64;
 /// between rows.
 const MOST_BANK_ACCESSES: u64 = 128;
 
+/// What became of the loops.
+#[derive(Clone, Copy, Debug)]
+pub struct Unrolled {
+    /// Whether any was unrolled.
+    pub any: bool,
+    /// Whether there was no room from the start for loops with more than half of the work, which are
+    /// worth four copies at least.
+    pub starved: bool,
+}
+
 /// Unrolls the loops of kernels, those that run most first, into one of `share` parts of what is left
 /// of `room` operations, for groups of `engines` whose accesses to banks are served one after another. `skip`
-/// says which are left alone. Whether any was unrolled.
+/// says which are left alone.
 pub fn run(
     kernels: &mut [Kernel],
     (room, share): (u64, u64),
     engines: u32,
     skip: impl Fn(usize) -> bool,
-) -> bool {
+) -> Unrolled {
     let mut free = room.saturating_sub(kernels.iter().map(|k| size_of(&k.func)).sum()) / share;
+    let full = free == 0;
     let mut order: Vec<(u64, usize)> = Vec::new();
     for (number, kernel) in kernels.iter().enumerate().filter(|&(number, _)| !skip(number)) {
         let runs = block_runs(&kernel.func);
@@ -38,24 +49,30 @@ pub fn run(
         order.push((blocks.map(work).fold(0, u64::saturating_add), number));
     }
     order.sort_by_key(|&(work, number)| (std::cmp::Reverse(work), number));
-    let mut changed = false;
+    let all: u64 = order.iter().map(|&(work, _)| work).fold(0, u64::saturating_add);
+    let (mut any, mut denied) = (false, 0u64);
     for (_, number) in order {
         let func = &mut kernels[number].func;
-        changed |= run_where(func, |func, candidate| {
+        let runs = block_runs(func);
+        any |= run_where(func, |func, candidate| {
             let one = size(func, candidate);
-            let most = BODY.min(free + one) / one.max(1);
             let accesses = match banks_limit(func, candidate, engines) {
                 true => MOST_BANK_ACCESSES,
                 false => BANK_ACCESSES,
             };
-            let most = most.min(accesses / count(func, candidate, &[LD_RF, ST_RF]).max(1));
-            let times = factor(candidate.trips, most);
+            let accesses = accesses / count(func, candidate, &[LD_RF, ST_RF]).max(1);
+            let most = |room: u64| (room / one.max(1)).min(accesses);
+            let times = factor(candidate.trips, most(BODY.min(free + one)));
+            if times == 1 && factor(candidate.trips, most(BODY)) >= 4 {
+                let work = runs[candidate.blocks[0]].saturating_mul(one);
+                denied = denied.saturating_add(work);
+            }
             let copies = times + candidate.trips % times - 1;
             free = free.saturating_sub(copies * one);
             times
         });
     }
-    changed
+    Unrolled { any, starved: full && denied > all / 2 }
 }
 
 /// How often a body stands, at most `most` times: what divides the trips, if there is something near.

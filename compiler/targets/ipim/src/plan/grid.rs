@@ -4,6 +4,8 @@ use nbcc_isa_ipim::layout::{Grid, Tiled};
 use nbcc_isa_ipim::{LANES, Machine};
 use nbcc_stages::bounds::Interval;
 
+use super::BufferPlan;
+
 /// The grid that holds `cells` columns and rows of tiles with the least work for the busiest
 /// engine. Regions go to cubes and vaults in the shape of their meshes, so that neighbours are
 /// near, unless all vaults in one row have at most half of the work; among the shapes of groups in
@@ -70,6 +72,13 @@ pub fn groups_in_use(tiles: &Tiled, region: &[Interval], reach: [u32; 2]) -> [u3
         used(tiles.origin[k].into(), size, i64::from(last) + i64::from(reach[k]))
             .min(grid.groups[k])
     })
+}
+
+/// Columns and rows of groups that hold points of a buffer in some vault, or have ghost zones that
+/// reach to one.
+pub fn groups_reached(buffer: &BufferPlan) -> [u32; 2] {
+    let tiles = buffer.tiled();
+    groups_in_use(tiles, &buffer.region, [buffer.reach_x[0], tiles.ghost_rows[0]])
 }
 
 /// Columns and rows of vaults that hold points of a region, or points that are at most `reach`

@@ -49,7 +49,7 @@ pub use excerpt::{Arc, Excerpt, Ring};
 pub use explain::{explain, remarks, span_of};
 pub use findings::{Finding, FindingKind};
 pub(crate) use ghosts::{Columns, Piece, Rows, columns_of, ghost_atoms, parts_of, pieces};
-pub(crate) use grid::{busy, groups_in_use, used};
+pub(crate) use grid::{busy, groups_in_use, groups_reached, used};
 pub use limits::Limits;
 pub use modes::in_place;
 use order::by_dimension;

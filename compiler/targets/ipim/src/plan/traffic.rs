@@ -8,7 +8,7 @@ use nbcc_isa_ipim::{ATOM_BYTES, LANES, Machine};
 use nbcc_stages::bounds::Interval;
 
 use super::ghosts::ghost_atoms;
-use super::{BufferPlan, Nest, Plan, ReduceStep, Step};
+use super::{BufferPlan, Nest, Plan, ReduceStep, Step, groups_reached};
 
 /// Bytes moved by each mechanism, all engines together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -121,7 +121,8 @@ fn of_copy(to: &BufferPlan, machine: &Machine) -> Traffic {
             let own = u64::from(grid.strips * grid.engines) * u64::from(tiles.tile[0]);
             let row = (own + ghosts[0] + ghosts[1]) * 4;
             let rows = u64::from(tiles.height());
-            let bytes = row * rows * planes * groups(tiles) * vaults(used);
+            let groups: u64 = groups_reached(to).map(u64::from).iter().product();
+            let bytes = row * rows * planes * groups * vaults(used);
             Traffic { window: 0, vault: bytes, req: bytes }
         }
         whole => {

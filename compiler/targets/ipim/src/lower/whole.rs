@@ -1,0 +1,139 @@
+//! Copies to buffers that lie whole in banks, the same in many: a round of rows is requested into the
+//! vault's scratchpad, from which all engines take it.
+//!
+//! An atom whose place stands in the instruction is read once and broadcast, where places from AddrRF
+//! are served an engine at a time (paper, section IV-B: all engines of a vault share its TSVs). So a
+//! round is small where many take the same, and its places are fixed.
+
+use nbcc_ir::{Builder, Value};
+use nbcc_isa_ipim::{ATOM_BYTES, ELEMENT_BYTES, LANES};
+
+use super::fetch::Run;
+use super::home::Affine;
+use super::math::{min, plus, times};
+use super::redistribute::{Batch, Copy, REQUESTS, UNROLL};
+use crate::intrinsics::base;
+
+/// Atoms of a round whose places are fixed: what is read and stored without a loop. A row comes as a
+/// whole, if it has no more than twice as many: where it is cut, each atom's owner has to be found.
+const BROADCAST: u32 = 64;
+
+/// Engines for which that is worth it: each round waits for its requests.
+const ENGINES: u32 = 8;
+
+/// How a copy goes through the scratchpad.
+pub(super) struct Rounds {
+    /// Bytes that a round takes at most.
+    pub(super) room: u32,
+    /// Whether the places of a round are fixed.
+    fixed: bool,
+}
+
+/// Where the rows of a round lie in the scratchpad.
+pub(super) struct Slots {
+    pub(super) rows: u32,
+    pub(super) row_bytes: u32,
+    /// Bytes before what is taken of a row.
+    pub(super) begin: i64,
+}
+
+impl Copy<'_> {
+    /// The rounds of a copy that the engines of `mask` take alike, of so many `rows` of `atoms` atoms.
+    pub(super) fn rounds(&self, mask: u32, rows: u32, atoms: u32) -> Rounds {
+        let whole = atoms <= 2 * BROADCAST;
+        let fixed = self.unroll == REQUESTS
+            && mask.count_ones() >= ENGINES
+            && (whole || rows * self.planes() == 1);
+        let atoms = if whole { atoms.max(BROADCAST) } else { BROADCAST };
+        let most = if fixed { atoms * ATOM_BYTES } else { self.room };
+        Rounds { room: most.min(self.room), fixed }
+    }
+
+    /// Takes `atoms` atoms of each row of a round, for the engines of a mask, to where `bank` says.
+    pub(super) fn take_rows(
+        &self,
+        b: &mut Builder<'_>,
+        rounds: &Rounds,
+        slots: &Slots,
+        (atoms, mask): (u32, u32),
+        bank: impl Fn(&mut Builder<'_>, Value) -> Value,
+    ) {
+        let first = self.vsm + slots.begin;
+        if !rounds.fixed {
+            b.counted_loop("take", slots.rows, |b, r| {
+                let bank = bank(b, r);
+                let slot = times(b, r, slots.row_bytes.into());
+                let slot = plus(b, slot, first);
+                self.take(b, (slot, bank), atoms, mask, |_, value, _| value);
+            });
+            return;
+        }
+        for r in 0..slots.rows {
+            let number = b.i32(r as i32);
+            let bank = bank(b, number);
+            for begin in (0..atoms).step_by(UNROLL as usize) {
+                let skipped = begin * ATOM_BYTES;
+                let slot = b.i32((first + i64::from(r * slots.row_bytes + skipped)) as i32);
+                let bank = plus(b, bank, skipped.into());
+                let part = UNROLL.min(atoms - begin);
+                self.take(b, (slot, bank), part, mask, |_, value, _| value);
+            }
+        }
+    }
+
+    /// Copies to buffers that are whole in banks, row by row.
+    pub(super) fn to_whole(&self, b: &mut Builder<'_>, mask: u32) {
+        let span = self.to.span(0);
+        let (first, shift) = self.home.atom_of(i64::from(span.min));
+        let atoms = span.extent().div_ceil(LANES as u32);
+        // Atoms of the copy that are taken at once; misaligned ones are parts of one more.
+        let more = u32::from(shift != 0);
+        let height = self.to.span(1).extent();
+        let rounds = self.rounds(mask, height, atoms + more);
+        let room = rounds.room / ATOM_BYTES;
+        let most = (room - more).min(atoms);
+        let chunks = atoms.div_ceil(most);
+        // The last chunk begins so that it ends with the row.
+        let factors = if chunks > 1 { &[1][..] } else { &[] };
+        let run = Run::new(&self.home, (first, factors), most + more, self.unroll, room);
+        let row_bytes = run.atoms * ATOM_BYTES;
+        let batch = Batch::new(height, row_bytes, rounds.room);
+        let pitch = i64::from(atoms * ATOM_BYTES);
+        b.counted_loop("plane", self.planes(), |b, plane| {
+            b.counted_loop("rows", batch.turns, |b, turn| {
+                b.counted_loop("chunk", chunks, |b, chunk| {
+                    let start = times(b, chunk, most.into());
+                    let start = if most * chunks == atoms && !b.keeps_identities() {
+                        start
+                    } else {
+                        let last = b.i32((atoms - most) as i32);
+                        min(b, start, last)
+                    };
+                    b.counted_loop("fetch", batch.rows, |b, r| {
+                        let y = batch.row(b, turn, r);
+                        let y = plus(b, y, self.limits[1].0);
+                        let slot = times(b, r, row_bytes.into());
+                        let slot = plus(b, slot, self.vsm);
+                        let row = self.home.row(b, plane, y);
+                        let terms = if chunks > 1 { vec![(start, 1)] } else { vec![] };
+                        let first = Affine { constant: first, terms };
+                        run.fetch(b, &self.home, &row, &first, slot, self.unroll);
+                    });
+                    let lead = i64::from(run.lead * ATOM_BYTES);
+                    let begin = lead + shift * i64::from(ELEMENT_BYTES);
+                    let slots = Slots { rows: batch.rows, row_bytes, begin };
+                    self.take_rows(b, &rounds, &slots, (most, mask), |b, r| {
+                        let y = batch.row(b, turn, r);
+                        let rows = times(b, plane, height.into());
+                        let row = b.iadd(rows, y);
+                        let row = times(b, row, pitch);
+                        let skipped = times(b, start, ATOM_BYTES.into());
+                        let bank = b.iadd(row, skipped);
+                        let base = base(b, self.into);
+                        b.iadd(bank, base)
+                    });
+                });
+            });
+        });
+    }
+}
