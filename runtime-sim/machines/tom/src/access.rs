@@ -207,7 +207,7 @@ impl Sm {
                 let bytes = (count * plan.bytes).min(machine.cache.line_bytes);
                 let (ask, answer) = match plan.atomic {
                     true => {
-                        self.drop_line(line, shared.copies.as_mut());
+                        self.drop_line(line, shared.copies.as_deref_mut());
                         self.counts.atomic_lines += 1;
                         let wanted = !plan.registers.destinations.is_empty();
                         (Ask::Atomic, if wanted { bytes } else { 0 })
@@ -245,7 +245,7 @@ impl Sm {
                     let number = self.misses.insert(Miss { line, flights, fills: plan.weak });
                     match plan.weak {
                         true => drop(self.missing.insert(line, number)),
-                        false => self.drop_line(line, shared.copies.as_mut()),
+                        false => self.drop_line(line, shared.copies.as_deref_mut()),
                     }
                     self.send(at, number, Ask::Load, line, [0; 3], env);
                 }
@@ -299,7 +299,7 @@ impl Sm {
     ) {
         let miss = self.misses.remove(number);
         if miss.fills {
-            self.fill_line(miss.line, shared.copies.as_mut());
+            self.fill_line(miss.line, shared.copies.as_deref_mut());
             self.missing.remove(&miss.line).expect("a line that was asked for");
         }
         let mut flights = miss.flights;

@@ -323,7 +323,9 @@ impl Sm {
         if env.is_coherent && !shared.faults.keeps_lines {
             counts.invalidated += task.written.len() as u64;
             self.lsu = self.lsu.max(now) + task.written.len() as Cycle;
-            task.written.iter().for_each(|line| self.drop_line(*line, shared.copies.as_mut()));
+            task.written
+                .iter()
+                .for_each(|line| self.drop_line(*line, shared.copies.as_deref_mut()));
         }
         let (scheduler, slot) = task.place;
         let warp = self.schedulers[scheduler].warps[slot].as_mut().expect("a warp that waits");

@@ -105,7 +105,7 @@ impl Sm {
             shared.profile.executed[pc as usize] += 1;
             if plan.kind == Kind::Fence {
                 // What others wrote before is to be seen behind it.
-                self.clear_cache(shared.copies.as_mut());
+                self.clear_cache(shared.copies.as_deref_mut());
             }
             self.execute(&go, plan, reach, env, shared);
         }

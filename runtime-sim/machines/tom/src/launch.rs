@@ -179,8 +179,9 @@ impl Run<'_> {
             gate,
             candidates: vec![CandidateCounts::default(); self.table.entries.len()],
             faults,
-            copies: (self.policy.decide.is_some() && env.is_coherent)
-                .then(|| Copies::new(machine.cache.line_bytes, machine.gpu.sms, machine.sms())),
+            copies: (self.policy.decide.is_some() && env.is_coherent).then(|| {
+                Copies::new(machine.cache.line_bytes, machine.gpu.sms, machine.sms()).into()
+            }),
         };
         let cycles = system.run(&env, &mut shared, progress)?;
         let mut measures = Measures::new(text.len());

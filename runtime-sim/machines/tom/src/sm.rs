@@ -98,7 +98,7 @@ pub struct Shared<'a, 'b> {
     /// What is left out of coherence, in tests.
     pub faults: Faults,
     /// What caches hold that memory does not any more.
-    pub copies: Option<Copies>,
+    pub copies: Option<Box<Copies>>,
 }
 
 /// Something that a multiprocessor waits for.

@@ -30,7 +30,7 @@ impl Sm {
         {
             // The second step of section 4.4.2.
             if env.is_coherent && !shared.faults.keeps_cache {
-                self.clear_cache(shared.copies.as_mut());
+                self.clear_cache(shared.copies.as_deref_mut());
             }
             self.begin(now, place, token, env, shared);
         }

@@ -123,6 +123,7 @@ impl Spaces<'_> {
         Ok(lane as u64 * local_stride(self.local_bytes) + address)
     }
 
+    #[inline(always)]
     fn bytes(
         &mut self,
         space: Space,
@@ -146,6 +147,7 @@ impl Spaces<'_> {
         }
     }
 
+    #[inline(always)]
     fn bytes_mut(
         &mut self,
         space: Space,

@@ -16,21 +16,22 @@ pub struct Piece {
 /// `bytes`, in the order of lanes.
 pub fn pieces(addresses: &[u64; LANES], mask: Mask, bytes: u32, size: u32, out: &mut Vec<Piece>) {
     let shift = size.trailing_zeros();
-    let run = size / bytes.max(1);
     if out.is_empty()
         && bytes.is_power_of_two()
-        && (1..LANES as u32).contains(&run)
-        && addresses[0].is_multiple_of(size.into())
+        && bytes <= size
+        && addresses[0].is_multiple_of(bytes.into())
         && addresses[0].checked_add(LANES as u64 * u64::from(bytes)).is_some()
         && is_contiguous(addresses, mask, bytes)
     {
-        // Whole pieces, each of as many lanes.
-        let first = addresses[0] >> shift;
-        let lanes = Mask::MAX >> (LANES as u32 - run);
-        out.extend((0..LANES as u32 / run).map(|piece| Piece {
-            number: first + u64::from(piece),
-            lanes: lanes << (piece * run),
-        }));
+        // As many lanes side by side as are left in each piece.
+        let run = size / bytes;
+        let mut number = addresses[0] >> shift;
+        let (mut lane, mut left) = (0, run - (addresses[0] as u32 & (size - 1)) / bytes);
+        while lane < LANES as u32 {
+            let count = left.min(LANES as u32 - lane);
+            out.push(Piece { number, lanes: Mask::MAX >> (LANES as u32 - count) << lane });
+            (number, lane, left) = (number + 1, lane + count, run);
+        }
         return;
     }
     // Addresses mostly ascend, and then no piece has to be looked for.
@@ -81,6 +82,28 @@ mod tests {
         assert_eq!(count(128, 4), (32, false));
         assert_eq!(count(16, 16), (16, true));
         assert_eq!(count(1, 1), (1, true));
+    }
+
+    #[test]
+    fn neighbours_share_pieces_wherever_they_begin() {
+        for bytes in [1_u64, 2, 4, 8, 16, 32] {
+            for size in [32_u32, 64, 128, 256] {
+                for first in [0, 1, 3, 7, 31, 100, 255] {
+                    let addresses = std::array::from_fn(|lane| (first + lane as u64) * bytes);
+                    let mut out = Vec::new();
+                    pieces(&addresses, Mask::MAX, bytes as u32, size, &mut out);
+                    let mut expected: Vec<Piece> = Vec::new();
+                    for (lane, address) in addresses.iter().enumerate() {
+                        let (number, lanes) = (address / u64::from(size), 1 << lane);
+                        match expected.last_mut() {
+                            Some(last) if last.number == number => last.lanes |= lanes,
+                            _ => expected.push(Piece { number, lanes }),
+                        }
+                    }
+                    assert_eq!(out, expected, "{bytes} bytes from {first} on, pieces of {size}");
+                }
+            }
+        }
     }
 
     #[test]
