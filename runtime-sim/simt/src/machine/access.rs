@@ -115,6 +115,34 @@ fn consecutive(addresses: &Wides) -> bool {
     same
 }
 
+fn word(bytes: &[u8]) -> u32 {
+    u32::from_le_bytes(bytes.try_into().expect("four bytes"))
+}
+
+/// Loads a word a lane; lanes with the address of the one before get what that got where they are `alike`.
+#[inline(always)]
+fn words(
+    addresses: &Wides,
+    mask: Mask,
+    alike: bool,
+    out: &mut Words,
+    mut load: impl FnMut(usize, u64) -> Result<u32, AccessError>,
+) -> Result<(), (usize, AccessError)> {
+    let mut before = None;
+    for lane in lanes_of(mask) {
+        let address = addresses[lane];
+        if let Some((same, word)) = before
+            && same == address
+        {
+            out[lane] = word;
+            continue;
+        }
+        out[lane] = load(lane, address).map_err(|error| (lane, error))?;
+        before = alike.then_some((address, out[lane]));
+    }
+    Ok(())
+}
+
 impl Spaces<'_> {
     /// Where an access of a lane is in the local memories of its warp.
     fn local_place(&self, lane: usize, address: u64, bytes: usize) -> Result<u64, AccessError> {
@@ -213,6 +241,26 @@ impl Spaces<'_> {
                 }
                 return Ok(());
             }
+        }
+        if shape.unit == 4 && shape.count == 1 {
+            let [out] = out else { panic!("a register a unit") };
+            let loaded = match space {
+                Space::Global | Space::Const => words(addresses, mask, true, out, |_, address| {
+                    aligned(address, 4)?;
+                    self.memory.read(address, 4, self.near).map(word)
+                }),
+                Space::Local => words(addresses, mask, false, out, |lane, address| {
+                    aligned(address, 4)?;
+                    let at = self.local_place(lane, low(address), 4)?;
+                    self.local.read(at, 4).map(word).ok_or(AccessError::OutOfBounds)
+                }),
+                _ => words(addresses, mask, space != Space::Generic, out, |lane, address| {
+                    self.bytes(space, lane, address, 4).map(word)
+                }),
+            };
+            return loaded.map_err(|(lane, error)| {
+                (lane, self.fault(error, "load", (space, addresses[lane], 4)))
+            });
         }
         let total = shape.bytes();
         // Lanes beside each other often want the same; local memory is another one for each.

@@ -41,6 +41,12 @@ pub fn pieces(addresses: &[u64; LANES], mask: Mask, bytes: u32, size: u32, out: 
         let last = addresses[lane].saturating_add(u64::from(bytes).max(1) - 1) >> shift;
         for number in first..=last {
             let lanes = 1 << lane;
+            if let Some(piece) = out.last_mut()
+                && piece.number == number
+            {
+                piece.lanes |= lanes;
+                continue;
+            }
             if highest.is_none_or(|highest| number > highest) {
                 highest = Some(number);
                 out.push(Piece { number, lanes });
