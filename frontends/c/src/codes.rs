@@ -162,8 +162,9 @@ nbcc_base::codes! {
     "struct s { int a, b; };\nint f(struct s a) { return a.a; }\n";
 
     MEMORY_FUNCTION = "E3043", "bytes of several types",
-    "`memcpy`, `memmove`, `memset` and `memcmp` work on elements of one size.",
-    "#include <string.h>\nvoid f(int a[4], short b[8]) { memcpy(a, b, 16); }\n";
+    "`memcmp` works on elements of one size, as all of these functions do where structures have members \
+     of several types.",
+    "#include <string.h>\nint f(int a[4], short b[8]) { return memcmp(a, b, 16); }\n";
 
     ATTRIBUTE = "E3044", "attribute",
     "Attributes that say how to compile, or what to warn of, are ignored. Others may change sizes, \

@@ -166,7 +166,7 @@ impl Lower<'_> {
             return Val::Pointer(to);
         };
         if a.bits() != b.bits() {
-            self.different_sizes(&args[1]);
+            self.regrouped(function, (to, a), (from, b), &args[2]);
             return Val::Pointer(to);
         }
         let count = self.scalars_of(&args[2], a);
@@ -206,6 +206,65 @@ impl Lower<'_> {
             let source = Pointer { at: lower.add(from.at, number), ..from };
             let target = Pointer { at: lower.add(to.at, number), ..to };
             one(lower, target, source);
+        });
+        self.promises_end(outer);
+    }
+
+    /// Copies between scalars of two sizes: each of the larger ones is several of the smaller ones, the
+    /// lowest first. Objects of two types do not lie over each other.
+    fn regrouped(
+        &mut self,
+        function: Library,
+        (to, target): (Pointer, Int),
+        (from, source): (Pointer, Int),
+        bytes: &Expr,
+    ) {
+        let is_joined = target.bits() > source.bits();
+        let (whole, part) = if is_joined { (target, source) } else { (source, target) };
+        let (whole_ty, part_ty) = (ir_type(whole), ir_type(part));
+        let pieces = u64::from(whole.bits() / part.bits());
+        let count = self.scalars_of(bytes, whole);
+        let outer = self.promises_here();
+        let (to, from) = match function {
+            Library::Memcpy => (self.promised(to), self.promised(from)),
+            _ => (to, from),
+        };
+        self.each("memcpy", count, |lower, number| {
+            let at = Offset { value: Some(number), constant: 0 };
+            let first = lower.scaled(at, pieces);
+            let place = |lower: &mut Self, of: Pointer, at: Offset, constant: u64| {
+                let at = lower.add(at, Offset { value: None, constant: constant as i64 });
+                Pointer { at: lower.add(of.at, at), ..of }
+            };
+            let by = |lower: &mut Self, piece: u64| {
+                lower.constant(whole_ty, (piece * u64::from(part.bits())) as i64)
+            };
+            let mut joined = match is_joined {
+                true => lower.constant(whole_ty, 0),
+                false => {
+                    let source = place(lower, from, at, 0);
+                    lower.load(source, whole_ty)
+                }
+            };
+            for piece in 0..pieces {
+                let by = by(lower, piece);
+                if is_joined {
+                    let source = place(lower, from, first, piece);
+                    let value = lower.load(source, part_ty);
+                    let value = lower.widen(value, false, whole_ty);
+                    let value = lower.binary(BinaryOp::Shl, value, by);
+                    joined = lower.binary(BinaryOp::Or, joined, value);
+                } else {
+                    let value = lower.binary(BinaryOp::Lshr, joined, by);
+                    let value = lower.widen(value, false, part_ty);
+                    let target = place(lower, to, first, piece);
+                    lower.store(target, value);
+                }
+            }
+            if is_joined {
+                let target = place(lower, to, at, 0);
+                lower.store(target, joined);
+            }
         });
         self.promises_end(outer);
     }
