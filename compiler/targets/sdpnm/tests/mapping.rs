@@ -6,12 +6,14 @@ mod graphs;
 #[path = "graphs/run.rs"]
 mod run;
 
+use std::time::Duration;
+
 use graphs::{Plan, kernels, plans, planted, random_plan};
 use nbcc_isa_sdpnm::{Array, Edge, Graph, Links, Mapping, Node, check};
-use nbcc_target_sdpnm::map::dfg::{Dfg, Grid};
+use nbcc_target_sdpnm::map::dfg::{Dep, Dfg, Grid};
 use nbcc_target_sdpnm::map::mappers::{MAPPERS, find};
 use nbcc_target_sdpnm::map::random::Random;
-use nbcc_target_sdpnm::map::{mii, windows};
+use nbcc_target_sdpnm::map::{Effort, Known, Outcome, Request, map_with, mii, windows};
 use run::{array, run};
 
 #[test]
@@ -166,6 +168,71 @@ fn rec_mii_is_that_of_the_worst_cycle() {
             assert!(dfg.out[op].iter().any(|&e| dfg.edges[e].to == next), "{}", graph.name);
         }
     }
+}
+
+/// The edges of a graph of which every third is an order instead, and these orders.
+fn split(graph: &Graph) -> (Graph, Vec<Dep>) {
+    let (mut edges, mut orders) = (Vec::new(), Vec::new());
+    for (number, e) in graph.edges.iter().enumerate() {
+        match number % 3 {
+            0 => orders.push(Dep { from: e.from, to: e.to, distance: e.distance.into(), edge: 0 }),
+            _ => edges.push(e.clone()),
+        }
+    }
+    (Graph { edges, ..graph.clone() }, orders)
+}
+
+#[test]
+fn orders_bound_intervals_as_values_do() {
+    let array = array(8, 8, Links::Sdpnm);
+    for seed in 0..300 {
+        let graph = small(seed);
+        let (fewer, orders) = split(&graph);
+        let dfg = Dfg::new(&fewer).ordered(orders);
+        assert_eq!(mii::mii(&dfg, &array).rec, rec_by_force(&Dfg::new(&graph)), "{}", graph.name);
+    }
+}
+
+/// Maps a graph whose operations also come in order, and looks whether they do.
+fn run_in_order(graph: &Graph, array: &Array, orders: &[Dep]) -> Outcome {
+    let request = Request {
+        array,
+        max_ii: 64,
+        time_limit: Duration::from_secs(60),
+        effort: Effort::Rounds(4),
+        mapper: find("search").expect("a mapper"),
+    };
+    let known = Known { orders: orders.to_vec(), ..Known::default() };
+    let outcome = map_with(graph, &request, known).expect("a mapping");
+    assert_eq!(check(graph, array, &outcome.mapping), Ok(()), "{}", graph.name);
+    let cycle = |node: usize| outcome.mapping.spots[node].unwrap().cycle as i64;
+    let ii = i64::from(outcome.mapping.ii);
+    let holds = |o: &Dep| cycle(o.to) + o.distance * ii > cycle(o.from);
+    assert!(orders.iter().all(holds), "{}", graph.name);
+    outcome
+}
+
+#[test]
+fn operations_come_in_order() {
+    // Small ones are searched by who does not look at orders first.
+    for array in [array(2, 2, Links::Sdpnm), array(8, 8, Links::Sdpnm)] {
+        for seed in 0..60 {
+            let (graph, orders) = split(&small(seed));
+            run_in_order(&graph, &array, &orders);
+        }
+    }
+}
+
+#[test]
+fn orders_take_no_routes() {
+    let store = |number: usize| Node { id: format!("s{number}"), op: "store".into() };
+    let nodes = (0..48).map(store).collect();
+    let graph = Graph { name: "stores".into(), nodes, edges: vec![] };
+    let pairs = (0..48).flat_map(|to| (0..to).map(move |from| (from, to)));
+    let within = pairs.map(|(from, to)| Dep { from, to, distance: 0, edge: 0 });
+    let orders: Vec<Dep> = within.chain([Dep { from: 47, to: 0, distance: 8, edge: 0 }]).collect();
+    let outcome = run_in_order(&graph, &array(8, 8, Links::Sdpnm), &orders);
+    assert_eq!((outcome.mapping.ii, outcome.mapping.routes.len()), (6, 0));
 }
 
 /// Changes one thing; `None` where that is no fault.

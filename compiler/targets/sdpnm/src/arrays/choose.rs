@@ -210,11 +210,14 @@ pub(super) fn choose(
         return Ok(Chosen { built: built.clone(), mapped, shortened: None });
     }
     // Shorter recurrences are worth it where the interval is shorter, waiting for banks included.
-    let shorter = shorter.iter().find_map(|built| {
-        let how = How { max_ii: how.max_ii.min(bounds.mii - 1), ..how };
-        let mapped = place::place(&built.body, &how).ok()?;
-        (mapped.cycles < f64::from(bounds.mii)).then_some((built, mapped))
-    });
+    // Where one waits too long, the ones behind it do, which have more accesses.
+    let shorter = shorter
+        .iter()
+        .find_map(|built| {
+            let how = How { max_ii: how.max_ii.min(bounds.mii - 1), ..how };
+            Some((built, place::place(&built.body, &how).ok()?))
+        })
+        .filter(|(_, mapped)| mapped.cycles < f64::from(bounds.mii));
     let shortened = shorter
         .as_ref()
         .map(|(built, _)| Shortened { rec_mii: bounds.rec, operations: built.body.nodes.len() });

@@ -16,9 +16,10 @@ use nbcc_mach::emit::source_place;
 use super::body::{Body, Edge, Node, Operand, Order, Port};
 use super::streams::banks;
 use crate::map::banks::{Banks, STALL};
+use crate::map::dfg::Dep;
 use crate::map::mappers::Mapper;
-use crate::map::mii::{Mii, mii};
-use crate::map::{self, Effort, NoMapping, Outcome, Request, dfg::Dfg};
+use crate::map::mii::{self, Mii};
+use crate::map::{self, Effort, Known, NoMapping, Outcome, Request};
 
 /// A body on an array.
 #[derive(Debug)]
@@ -84,14 +85,21 @@ fn graph(body: &Body, kept: impl Fn(&Order) -> bool) -> (Graph, Vec<Edge>) {
     (Graph { name: "loop".into(), nodes: nodes.collect(), edges: graph_edges }, edges)
 }
 
-/// Whether an order is between accesses of one iteration or of neighbours.
-fn is_close(order: &Order) -> bool {
-    order.distance <= 1
-}
+/// Iterations between accesses of which the order is told a mapper at once.
+const CLOSE: u32 = 1;
 
 /// The bounds of the interval of a body.
 pub fn bounds(body: &Body, array: &Array) -> Mii {
-    mii(&Dfg::new(&graph(body, is_close).0), array)
+    let edges = body.edges();
+    let is_counted = |edge: &&Edge| edge.port != Port::Order || edge.distance <= CLOSE;
+    let deps = edges.iter().filter(is_counted).map(|e| dep(e.from, e.to, e.distance));
+    let is_memory = |node: &&Node| matches!(node.op, Opcode::Load | Opcode::Store);
+    let accesses = body.nodes.iter().filter(is_memory).count();
+    mii::of(body.nodes.len(), accesses, deps, array)
+}
+
+fn dep(from: usize, to: usize, distance: u32) -> Dep {
+    Dep { from, to, distance: distance.into(), edge: 0 }
 }
 
 /// After which mapping is given up: far beyond what rounds take, so that a program is the same on a
@@ -164,9 +172,11 @@ const MOST_NODES: usize = 450;
 
 /// Maps a body whose results come in different cycles, or not.
 fn map_body(body: &Body, how: &How<'_>) -> Result<Mapped, String> {
-    // What is in order for memory's sake takes routes when a mapper knows of it, and mostly holds by
-    // itself over several iterations: only what turns out wrong is told.
-    let mut kept: BTreeSet<Order> = body.orders.iter().copied().filter(is_close).collect();
+    // What is in order for memory's sake mostly holds by itself over several iterations: only what
+    // turns out wrong is told. Where a mapper does not look at it, it is an edge, which takes routes.
+    let mut told: BTreeSet<Order> =
+        body.orders.iter().copied().filter(|o| o.distance <= CLOSE).collect();
+    let mut kept: BTreeSet<Order> = BTreeSet::new();
     let banks = banks(body, how.machine, how.iterations);
     loop {
         let (graph, edges) = graph(body, |order| kept.contains(order));
@@ -177,7 +187,11 @@ fn map_body(body: &Body, how: &How<'_>) -> Result<Mapped, String> {
             effort: Effort::Rounds(how.rounds),
             mapper: how.mapper,
         };
-        let outcome = map::map_with(&graph, &request, Some(banks.clone())).map_err(|error| match error {
+        let known = Known {
+            banks: Some(banks.clone()),
+            orders: told.iter().map(|o| dep(o.from, o.to, o.distance)).collect(),
+        };
+        let outcome = map::map_with(&graph, &request, known).map_err(|error| match error {
             NoMapping::MiiTooLong(mii) => {
                 format!(
                     "an iteration takes {mii} cycles at least on an array, more than it is worth"
@@ -197,7 +211,8 @@ fn map_body(body: &Body, how: &How<'_>) -> Result<Mapped, String> {
             if wrong.iter().all(|o| kept.contains(o)) {
                 return Err("no mapping keeps the order of its accesses to memory".into());
             }
-            kept.extend(wrong);
+            kept.extend(wrong.iter().filter(|o| told.contains(o)));
+            told.extend(wrong);
             continue;
         }
         match package(body, &edges, &outcome, how) {
@@ -215,7 +230,7 @@ fn relaxed(body: &Body, how: &How<'_>) -> Result<Mapped, String> {
         return Err("values wait longer than registers allow".into());
     }
     let array = Array { registers, ..how.machine.array.clone() };
-    let (graph, edges) = graph(body, |_| true);
+    let (graph, edges) = graph(body, |_| false);
     let request = Request {
         array: &array,
         max_ii: how.max_ii,
@@ -225,7 +240,9 @@ fn relaxed(body: &Body, how: &How<'_>) -> Result<Mapped, String> {
     };
     let banks = banks(body, how.machine, how.iterations);
     let gave_up = || "values wait longer than registers allow".to_string();
-    let outcome = map::map_with(&graph, &request, Some(banks.clone())).map_err(|_| gave_up())?;
+    let orders = body.orders.iter().map(|o| dep(o.from, o.to, o.distance)).collect();
+    let known = Known { banks: Some(banks.clone()), orders };
+    let outcome = map::map_with(&graph, &request, known).map_err(|_| gave_up())?;
     if nbcc_isa_sdpnm::check(&graph, &array, &outcome.mapping).is_err()
         || body.orders.iter().any(|o| !holds(o, &outcome.mapping))
     {

@@ -45,7 +45,8 @@ pub fn run(body: &Body, array: &Array) -> Option<(Body, Numbers)> {
             best = Some((price, trial, numbers));
         }
         // What cannot be cut for the shortest interval cannot for longer ones: the same trial again.
-        if !is_cut {
+        // Nor do longer ones than were found count any more.
+        if !is_cut || best.as_ref().is_some_and(|(best, ..)| best.0 <= target) {
             break;
         }
     }
@@ -161,7 +162,10 @@ fn cheapest(body: &Body, cycle: &[usize], surplus: usize) -> Option<Vec<Link>> {
 /// Who reads an operation.
 #[derive(Clone, Debug, Default)]
 struct Readers {
-    words: Vec<usize>,
+    /// How many operands are its word.
+    words: usize,
+    /// Whose the last of them is.
+    last: usize,
     has_bit: bool,
 }
 
@@ -170,7 +174,8 @@ fn readers(body: &Body) -> Vec<Readers> {
     for (reader, node) in body.nodes.iter().enumerate() {
         for operand in [node.in1, node.in2] {
             if let Operand::Node { node, .. } = operand {
-                readers[node].words.push(reader);
+                readers[node].words += 1;
+                readers[node].last = reader;
             }
         }
         for bit in [node.in3, node.condition].into_iter().flatten() {
@@ -186,7 +191,7 @@ fn unneeded(body: &Body, readers: &[Readers], chain: &[Link]) -> usize {
     let is_alone = |(next, link): &(&Link, &Link)| {
         let of = &readers[link.node];
         let is_exported = body.nodes[link.node].export.is_some();
-        of.words == [next.node] && !of.has_bit && !is_exported
+        (of.words, of.last) == (1, next.node) && !of.has_bit && !is_exported
     };
     chain[1..].iter().rev().zip(inner).take_while(is_alone).count()
 }

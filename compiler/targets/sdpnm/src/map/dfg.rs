@@ -17,6 +17,13 @@ pub struct Dfg {
     pub out: Vec<Vec<usize>>,
     /// For each operation, the edges that reach it.
     pub into: Vec<Vec<usize>>,
+    /// What must come after what, though no value goes from one to the other: a constraint on times,
+    /// which takes no route.
+    pub orders: Vec<Dep>,
+    /// For each operation, the orders that leave it.
+    pub orders_out: Vec<Vec<usize>>,
+    /// For each operation, the orders that reach it.
+    pub orders_into: Vec<Vec<usize>>,
     /// What is known of the addresses of accesses, by their nodes in the graph.
     pub banks: Option<Banks>,
 }
@@ -30,7 +37,7 @@ pub struct Dep {
     pub to: usize,
     /// In iterations.
     pub distance: i64,
-    /// The edge in the graph.
+    /// The edge in the graph; for an order, its place among those that were given.
     pub edge: usize,
 }
 
@@ -43,6 +50,7 @@ impl Dfg {
         for (op, &n) in node.iter().enumerate() {
             number[n] = op;
         }
+        let is_memory = node.iter().map(|&n| graph.nodes[n].is_memory()).collect();
         let routed = graph.edges.iter().enumerate().filter(|(_, e)| graph.is_routed(e));
         let edges: Vec<Dep> = routed
             .map(|(edge, e)| Dep {
@@ -52,14 +60,30 @@ impl Dfg {
                 edge,
             })
             .collect();
-        let mut out = vec![Vec::new(); node.len()];
-        let mut into = vec![Vec::new(); node.len()];
-        for (number, edge) in edges.iter().enumerate() {
-            out[edge.from].push(number);
-            into[edge.to].push(number);
+        let (out, into) = ends(node.len(), &edges);
+        let none = vec![Vec::new(); node.len()];
+        Dfg {
+            node,
+            is_memory,
+            edges,
+            out,
+            into,
+            orders: Vec::new(),
+            orders_out: none.clone(),
+            orders_into: none,
+            banks: None,
         }
-        let is_memory = node.iter().map(|&n| graph.nodes[n].is_memory()).collect();
-        Dfg { node, is_memory, edges, out, into, banks: None }
+    }
+
+    /// The same where operations also come in order.
+    pub fn ordered(self, orders: Vec<Dep>) -> Dfg {
+        let (orders_out, orders_into) = ends(self.len(), &orders);
+        Dfg { orders, orders_out, orders_into, ..self }
+    }
+
+    /// Whether times keep all orders.
+    pub fn keeps_orders(&self, time: &[i64], ii: i64) -> bool {
+        self.orders.iter().all(|o| time[o.to] + o.distance * ii > time[o.from])
     }
 
     /// How many operations there are.
@@ -77,6 +101,17 @@ impl Dfg {
         let e = &self.edges[edge];
         time[e.to] + e.distance * ii - time[e.from]
     }
+}
+
+/// For each operation, the dependences that leave it, and those that reach it.
+fn ends(operations: usize, deps: &[Dep]) -> (Vec<Vec<usize>>, Vec<Vec<usize>>) {
+    let mut out = vec![Vec::new(); operations];
+    let mut into = vec![Vec::new(); operations];
+    for (number, dep) in deps.iter().enumerate() {
+        out[dep.from].push(number);
+        into[dep.to].push(number);
+    }
+    (out, into)
 }
 
 /// An array with what is looked up all the time.

@@ -54,6 +54,9 @@ impl Lifetimes<'_> {
             all.push(Constraint { from: e.from, to: e.to, least: self.least[number] - at });
             all.push(Constraint { from: e.to, to: n + e.from, least: at });
         }
+        for o in self.dfg.orders.iter().filter(|o| o.from != o.to) {
+            all.push(Constraint { from: o.from, to: o.to, least: 1 - o.distance * self.ii });
+        }
         all
     }
 }

@@ -3,7 +3,7 @@
 
 use nbcc_isa_sdpnm::Array;
 
-use super::dfg::Dfg;
+use super::dfg::{Dep, Dfg};
 
 /// What bounds the initiation interval from below.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,45 +61,90 @@ impl Limit {
 
 /// The resource that bounds most; processing elements where both bound alike.
 pub fn resources(dfg: &Dfg, array: &Array) -> Limit {
-    let pe = Limit { resource: Resource::Pe, uses: dfg.len(), capacity: array.pes() };
-    let uses = dfg.is_memory.iter().filter(|&&memory| memory).count();
-    let memory = Limit { resource: Resource::Memory, uses, capacity: array.memory_ports as usize };
+    limit(dfg.len(), dfg.is_memory.iter().filter(|&&memory| memory).count(), array)
+}
+
+fn limit(operations: usize, accesses: usize, array: &Array) -> Limit {
+    let pe = Limit { resource: Resource::Pe, uses: operations, capacity: array.pes() };
+    let capacity = array.memory_ports as usize;
+    let memory = Limit { resource: Resource::Memory, uses: accesses, capacity };
     if memory.bound() > pe.bound() { memory } else { pe }
 }
 
 /// Both bounds. No cycle of `dfg` may have the distance 0.
 pub fn mii(dfg: &Dfg, array: &Array) -> Mii {
-    let limit = resources(dfg, array);
+    let accesses = dfg.is_memory.iter().filter(|&&memory| memory).count();
+    of(dfg.len(), accesses, dfg.edges.iter().chain(&dfg.orders).copied(), array)
+}
+
+/// Both bounds for so many operations, of which so many are accesses to memory.
+pub fn of(
+    operations: usize,
+    accesses: usize,
+    deps: impl Iterator<Item = Dep> + Clone,
+    array: &Array,
+) -> Mii {
+    let limit = limit(operations, accesses, array);
     let res = limit.bound();
     let mut mii = Mii { mii: res.max(1), rec: 0, res, cycle: Vec::new(), cycle_distance: 0, limit };
+    let deps = Deps::new(operations, deps);
     // At interval 0 a cycle of any distance is too long, so the first one found says that there is
     // a recurrence; each further one raises the bound.
-    while let Some(edges) = too_long(dfg, i64::from(mii.rec)) {
+    while let Some(edges) = too_long(&deps, i64::from(mii.rec)) {
         let length = edges.len() as i64;
-        let distance: i64 = edges.iter().map(|&e| dfg.edges[e].distance).sum();
+        let distance: i64 = edges.iter().map(|&e| deps.all[e].distance).sum();
         mii.rec = (length as u64).div_ceil(distance as u64) as u32;
-        mii.cycle = edges.iter().map(|&e| dfg.edges[e].from).collect();
+        mii.cycle = edges.iter().map(|&e| deps.all[e].from).collect();
         mii.cycle_distance = distance as u64;
     }
     mii.mii = mii.mii.max(mii.rec);
     mii
 }
 
+/// Dependences and orders, those that leave an operation one behind the other.
+struct Deps {
+    all: Vec<Dep>,
+    /// Where those of each operation begin; one more for the end.
+    first: Vec<usize>,
+}
+
+impl Deps {
+    fn new(operations: usize, deps: impl Iterator<Item = Dep> + Clone) -> Deps {
+        let mut first = vec![0; operations + 1];
+        deps.clone().for_each(|dep| first[dep.from + 1] += 1);
+        for op in 0..operations {
+            first[op + 1] += first[op];
+        }
+        let (mut next, none) = (first.clone(), Dep { from: 0, to: 0, distance: 0, edge: 0 });
+        let mut all = vec![none; first[operations]];
+        for dep in deps {
+            all[next[dep.from]] = dep;
+            next[dep.from] += 1;
+        }
+        Deps { all, first }
+    }
+
+    /// How many operations there are.
+    fn len(&self) -> usize {
+        self.first.len() - 1
+    }
+}
+
 /// A cycle with more edges than `ii` times its distance, as edges in order: a positive cycle of the
 /// constraint graph, found by Bellman and Ford's algorithm with a search of the parent graph now and
 /// then (Cherkassky and Goldberg, "Negative-cycle detection algorithms", 1999).
-fn too_long(dfg: &Dfg, ii: i64) -> Option<Vec<usize>> {
-    let n = dfg.len();
+fn too_long(deps: &Deps, ii: i64) -> Option<Vec<usize>> {
+    let n = deps.len();
     let mut time = vec![0i64; n];
     let mut parent = vec![usize::MAX; n];
     let mut active: Vec<usize> = (0..n).collect();
     let mut is_next = vec![false; n];
+    let mut next = Vec::new();
     for round in 1u64.. {
-        let mut next = Vec::new();
         for &op in &active {
             is_next[op] = false;
-            for &e in &dfg.out[op] {
-                let edge = &dfg.edges[e];
+            for e in deps.first[op]..deps.first[op + 1] {
+                let edge = &deps.all[e];
                 let earliest = time[op] + 1 - ii * edge.distance;
                 if earliest > time[edge.to] {
                     time[edge.to] = earliest;
@@ -114,23 +159,24 @@ fn too_long(dfg: &Dfg, ii: i64) -> Option<Vec<usize>> {
             return None;
         }
         if round.is_power_of_two()
-            && let Some(cycle) = parent_cycle(dfg, &parent)
+            && let Some(cycle) = parent_cycle(deps, &parent)
         {
             return Some(cycle);
         }
-        active = next;
+        active.clear();
+        std::mem::swap(&mut active, &mut next);
     }
     None
 }
 
 /// A cycle of the graph in which each operation has at most one incoming edge, `parent`.
-fn parent_cycle(dfg: &Dfg, parent: &[usize]) -> Option<Vec<usize>> {
+fn parent_cycle(deps: &Deps, parent: &[usize]) -> Option<Vec<usize>> {
     let mut seen_from = vec![usize::MAX; parent.len()];
     for start in 0..parent.len() {
         let mut op = start;
         while seen_from[op] == usize::MAX && parent[op] != usize::MAX {
             seen_from[op] = start;
-            op = dfg.edges[parent[op]].from;
+            op = deps.all[parent[op]].from;
         }
         if seen_from[op] != start || parent[op] == usize::MAX {
             continue;
@@ -139,7 +185,7 @@ fn parent_cycle(dfg: &Dfg, parent: &[usize]) -> Option<Vec<usize>> {
         let mut at = op;
         loop {
             cycle.push(parent[at]);
-            at = dfg.edges[parent[at]].from;
+            at = deps.all[parent[at]].from;
             if at == op {
                 break;
             }

@@ -26,7 +26,7 @@ use nbcc_isa_sdpnm::{Array, Graph, Mapping};
 
 use banks::Banks;
 use budget::Budget;
-use dfg::{Dfg, Grid};
+use dfg::{Dep, Dfg, Grid};
 use mappers::{LONGEST, Mapper, PATIENCE};
 use mii::Mii;
 use placement::Answer;
@@ -90,19 +90,26 @@ pub enum NoMapping {
 /// # Errors
 /// Why there is no mapping.
 pub fn map(graph: &Graph, request: &Request<'_>) -> Result<Outcome, NoMapping> {
-    map_with(graph, request, None)
+    map_with(graph, request, Known::default())
 }
 
-/// Maps a graph of which the addresses of accesses are known.
+/// What is known of a graph beside its edges.
+#[derive(Clone, Debug, Default)]
+pub struct Known {
+    /// What is known of the addresses of accesses.
+    pub banks: Option<Banks>,
+    /// Operations that must come after others, by their nodes, which are all placed. Not every mapper
+    /// looks at these.
+    pub orders: Vec<Dep>,
+}
+
+/// Maps a graph of which more is known than its edges.
 ///
 /// # Errors
 /// Why there is no mapping.
-pub fn map_with(
-    graph: &Graph,
-    request: &Request<'_>,
-    banks: Option<Banks>,
-) -> Result<Outcome, NoMapping> {
-    let dfg = Dfg { banks, ..Dfg::new(graph) };
+pub fn map_with(graph: &Graph, request: &Request<'_>, known: Known) -> Result<Outcome, NoMapping> {
+    let Known { banks, orders } = known;
+    let dfg = Dfg { banks, ..Dfg::new(graph).ordered(orders) };
     let res = mii::resources(&dfg, request.array).bound();
     if res > request.max_ii {
         return Err(NoMapping::MiiTooLong(res));

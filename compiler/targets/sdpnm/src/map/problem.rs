@@ -24,9 +24,10 @@ pub struct Problem<'a> {
 
 impl Problem<'_> {
     /// Whether a placement keeps all rules of the array, which the checker says. A mapper that does
-    /// not count registers finds out here.
+    /// not count registers or does not look at orders finds out here.
     pub fn is_right(&self, placement: &Placement) -> bool {
         let mapping = placement.mapping(self.graph, self.dfg);
-        nbcc_isa_sdpnm::check(self.graph, &self.grid.array, &mapping).is_ok()
+        self.dfg.keeps_orders(&placement.time, self.ii)
+            && nbcc_isa_sdpnm::check(self.graph, &self.grid.array, &mapping).is_ok()
     }
 }

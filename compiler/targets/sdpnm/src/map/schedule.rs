@@ -331,15 +331,19 @@ impl<'a> Fit<'a> {
         while position < moved.len() {
             let (op, by) = moved[position];
             position += 1;
-            let edges = if by > 0 { &self.dfg.out[op] } else { &self.dfg.into[op] };
-            for &e in edges {
-                let edge = &self.dfg.edges[e];
+            let dfg = self.dfg;
+            let (edges, orders) = match by > 0 {
+                true => (&dfg.out[op], &dfg.orders_out[op]),
+                false => (&dfg.into[op], &dfg.orders_into[op]),
+            };
+            let edges = edges.iter().map(|&e| (&dfg.edges[e], self.least[e]));
+            for (edge, least) in edges.chain(orders.iter().map(|&o| (&dfg.orders[o], 1))) {
                 let other = if by > 0 { edge.to } else { edge.from };
                 if other == op {
                     continue;
                 }
-                let room = self.dfg.slack(e, &self.time, self.ii) - self.least[e];
-                let needed = by.abs() - room;
+                let cycles = self.time[edge.to] + edge.distance * self.ii - self.time[edge.from];
+                let needed = by.abs() - (cycles - least);
                 if needed <= 0 {
                     continue;
                 }

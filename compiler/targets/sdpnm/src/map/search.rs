@@ -27,9 +27,9 @@ const WAITS: [(i64, i64); 3] = [(1000, 0), (320, 0), (320, 1)];
 const SPARE: [usize; 4] = [0, 1, 2, 4];
 /// Placed cells (operations times cycles times PEs) for which the exhausting search comes first.
 const SMALL: u64 = 3_000;
-/// Those up to which it is the last resort where rounds are counted: the formula alone of one with many
-/// more takes seconds.
-const LARGE: u64 = 100_000;
+/// Those up to which it is the last resort where rounds are counted: the formula alone of one with a few
+/// times more takes seconds.
+const LARGE: u64 = 20_000;
 
 /// Searches a mapping at an interval.
 pub fn place(problem: &Problem<'_>) -> Answer {
@@ -41,8 +41,9 @@ pub fn place(problem: &Problem<'_>) -> Answer {
     });
     if let Some(windows) = windows.filter(|_| cells <= SMALL) {
         match sat::place(dfg, grid, ii, &windows, FIRST_STEPS * 8, problem.budget.clock()) {
-            Answer::Unknown => {}
-            answer => return answer,
+            Answer::Impossible => return Answer::Impossible,
+            Answer::Placed(placed) if problem.is_right(&placed) => return Answer::Placed(placed),
+            Answer::Placed(_) | Answer::Unknown => {}
         }
     }
     let free = (grid.pes as i64) * ii - dfg.len() as i64;
@@ -93,7 +94,10 @@ pub fn place(problem: &Problem<'_>) -> Answer {
     }
     match problem.rounds {
         Some(1..ROUNDS) if cells > LARGE => Answer::Unknown,
-        _ => exhaust(problem),
+        _ => match exhaust(problem) {
+            Answer::Placed(placed) if !problem.is_right(&placed) => Answer::Unknown,
+            answer => answer,
+        },
     }
 }
 
@@ -133,7 +137,7 @@ fn attempt<'a>(
     (answer, board)
 }
 
-/// Searches all schedules at once, where they can be counted.
+/// Searches all schedules at once, where they can be counted, those too that keep no orders.
 pub fn exhaust(problem: &Problem<'_>) -> Answer {
     let Problem { dfg, grid, ii, .. } = *problem;
     match windows::all(dfg, grid, ii) {

@@ -354,6 +354,39 @@ fn stored_values_are_handed_on() {
 }
 
 #[test]
+fn what_is_only_in_order_is_mapped_all_the_same() {
+    // A network that sorts eight, of which each access is in order with many others.
+    let network = [
+        (0, 1),
+        (2, 3),
+        (4, 5),
+        (6, 7),
+        (0, 2),
+        (1, 3),
+        (4, 6),
+        (5, 7),
+        (1, 2),
+        (5, 6),
+        (0, 4),
+        (3, 7),
+        (1, 5),
+        (2, 6),
+        (1, 4),
+        (3, 6),
+        (2, 4),
+        (3, 5),
+        (3, 4),
+    ];
+    let step = |(a, b)| {
+        format!(
+            "if (a0[8 * i + {a}] > a0[8 * i + {b}]) {{ int32_t t = a0[8 * i + {a}]; a0[8 * i + {a}] = a0[8 * i + {b}]; a0[8 * i + {b}] = t; }}\n"
+        )
+    };
+    let steps: String = network.map(step).concat();
+    assert_eq!(accesses(&loop_of(&steps), 7).len(), 1);
+}
+
+#[test]
 fn factors_side_by_side_are_loaded_at_once() {
     for (body, expected) in [
         ("a1[i] = 7 + a2[i] * a2[40] + a2[i + 1] * a2[41];", [1, 1]),
