@@ -176,7 +176,7 @@ fn split(graph: &Graph) -> (Graph, Vec<Dep>) {
     for (number, e) in graph.edges.iter().enumerate() {
         match number % 3 {
             0 => orders.push(Dep { from: e.from, to: e.to, distance: e.distance.into(), edge: 0 }),
-            _ => edges.push(e.clone()),
+            _ => edges.push(*e),
         }
     }
     (Graph { edges, ..graph.clone() }, orders)

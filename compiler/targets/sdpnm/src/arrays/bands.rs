@@ -1,20 +1,24 @@
 //! A nest whose trips are known at run time only, on several arrays at a time: each takes some of the
 //! iterations of its outermost loop, as many as the core says. What is stored in those is a stretch of
-//! elements, which is copied to the home when both arrays have ended, as in [`super::split`].
+//! elements, which is copied to the home when both arrays have ended, as in [`super::split`]. What an
+//! iteration changes, as `c[i][j] += ...` does, each array has as it was before the call.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use nbcc_ir::{BinaryOp, Block, Builder, Function, IntCond, Mem, Op, Terminator, Type, Value};
+use nbcc_ir::{
+    BinaryOp, Block, Builder, Cfg, Function, IntCond, Mem, Op, Storage, Terminator, Type, Value,
+};
 use nbcc_isa_sdpnm::config::Opcode;
 use nbcc_isa_sdpnm::core::arrays::{
     COPY, COPY_AT, COPY_BYTES, FIRST as FIRST_ITERATION, GLOBALS, GROUP, ITERATIONS, MEMBERS, START,
 };
 
 use super::access::{Access, Subscript};
-use super::body::{Body, Global, Node, Operand};
+use super::body::{Body, Global, Node, Operand, Order, Port};
 use super::build::{Built, Outcome};
+use super::evolution::Evolution;
 use super::shape::Shape;
-use super::split::is_never_stored;
+use super::split::{is_never_stored, is_same_object};
 use super::turns::{BANDS, FIRST, LAST, Walk, called, tag};
 use super::version::{Use, address, control, global, write};
 
@@ -49,6 +53,8 @@ pub struct Bands {
     /// Those of words that grow by so much with each iteration of the outermost loop, in as many bytes.
     walks: BTreeMap<usize, (Value, i32)>,
     stretches: Vec<Stretch>,
+    /// Objects that iterations change: what they held before the call is in each array.
+    pub changed: BTreeSet<Mem>,
     /// Iterations from which on it is shared.
     least: u32,
 }
@@ -75,18 +81,28 @@ impl Bands {
         let is_one = built.walks.iter().all(|(number, of)| walks.get(number) == Some(of));
         let counters = counters(&built.body, &walks)?;
         let is_known = |(_, outcome): &(Value, Outcome)| matches!(outcome, Outcome::Last(_));
-        let is_apart = built.body.orders.iter().all(|order| order.distance == 0);
-        let mut reads = built.accesses.iter().filter(|access| !access.is_store);
-        let fits = is_one
-            && is_apart
-            && built.results.iter().all(is_known)
-            && reads.all(|access| is_never_stored(func, access.mem));
-        if !fits {
+        if !is_one || !built.results.iter().all(is_known) {
             return None;
         }
         let stretches = stretches(func, shape, built)?;
+        // What an iteration of the outermost loop leaves no other one touches.
+        let of = |node: usize| built.accesses.iter().find(|access| access.node == Some(node));
+        let is_apart = |order: &Order| {
+            let mem = of(order.from).map(|access| access.mem);
+            order.distance == 0 || stretches.iter().any(|stretch| Some(stretch.mem) == mem)
+        };
+        if !built.body.orders.iter().all(is_apart) {
+            return None;
+        }
+        let reads = built.accesses.iter().filter(|access| !access.is_store);
+        let changed = reads.map(|access| access.mem).filter(|&mem| !is_never_stored(func, mem));
+        let changed: BTreeSet<Mem> = changed.collect();
+        let is_own = |mem: &Mem| stretches.iter().any(|stretch| stretch.mem == *mem);
+        if !changed.iter().all(|mem| is_own(mem) && is_as_before(func, shape, *mem)) {
+            return None;
+        }
         let least = WORTH.div_ceil(ii);
-        Some(Bands { rows, period, counters, walks, stretches, least })
+        Some(Bands { rows, period, counters, walks, stretches, changed, least })
     }
 
     /// Whether it is worth to share so many iterations among as many arrays.
@@ -96,6 +112,28 @@ impl Bands {
         let all = b.value(Op::Icmp(IntCond::Sge, trips, least));
         b.binary(BinaryOp::And, rows, all)
     }
+}
+
+/// Whether an object is as it was before the call where a loop is entered, and the loop is entered once.
+fn is_as_before(func: &Function, shape: &Shape, mem: Mem) -> bool {
+    let cfg = Cfg::new(func);
+    let mut before = BTreeSet::from([shape.preheader]);
+    let mut work = vec![shape.preheader];
+    while let Some(block) = work.pop() {
+        for &pred in cfg.predecessors(block) {
+            if before.insert(pred) {
+                work.push(pred);
+            }
+        }
+    }
+    let mut insts = before.iter().flat_map(|&block| &func.blocks[block].insts);
+    func.mems[mem].storage != Storage::Own
+        && !before.contains(&shape.header)
+        && !insts.any(|&inst| match &func.insts[inst].op {
+            Op::Store(other, ..) => is_same_object(func, *other, mem),
+            Op::Load(..) | Op::Binary(..) | Op::Intrinsic(_) => false,
+            op => op.effect() != nbcc_ir::Effect::Pure,
+        })
 }
 
 /// The registers with first values of sums that grow by what does not change. What else goes from iteration
@@ -140,7 +178,10 @@ fn counters(
     };
     let is_free = body.edges().into_iter().all(|edge| {
         let from = &body.nodes[edge.from];
-        edge.distance == 0 || from.initial.is_some() || u32::from(from.ahead) >= edge.distance
+        edge.distance == 0
+            || edge.port == Port::Order
+            || from.initial.is_some()
+            || u32::from(from.ahead) >= edge.distance
     });
     let fine = is_free
         && body.nodes.iter().enumerate().all(begins)
@@ -171,6 +212,16 @@ fn waits(func: &Function, shape: &Shape, block: Block) -> Option<Vec<Value>> {
     (names.len() <= 1).then_some(marks)
 }
 
+/// By which constant a subscript is more than another one in each iteration.
+fn apart(one: &Evolution, other: &Evolution) -> Option<i32> {
+    let is_same = match (&one.walk, &other.walk) {
+        (Some((one, _)), Some((other, _))) => one == other,
+        (None, None) => other.is_linear() && one.step == other.step,
+        _ => false,
+    };
+    other.start.plus(&one.start, -1).as_constant().filter(|_| is_same)
+}
+
 /// What is stored, if each iteration of the outermost loop leaves a stretch of elements of each object.
 fn stretches(func: &Function, shape: &Shape, built: &Built) -> Option<Vec<Stretch>> {
     let stores = || built.accesses.iter().filter(|access| access.is_store && access.node.is_some());
@@ -189,13 +240,7 @@ fn stretches(func: &Function, shape: &Shape, built: &Built) -> Option<Vec<Stretc
         let mut constants = BTreeSet::new();
         for store in &group {
             let Subscript::Linear(other) = &store.subscript else { return None };
-            let is_same = match (&of.walk, &other.walk) {
-                (Some((one, _)), Some((other, _))) => one == other,
-                (None, None) => other.is_linear() && of.step == other.step,
-                _ => false,
-            };
-            let apart = other.start.plus(&of.start, -1).as_constant();
-            constants.insert(apart.filter(|_| is_same)?);
+            constants.insert(apart(of, other)?);
             let marks = waits(func, shape, store.block)?;
             let is_whole = match &other.walk {
                 // No loop that a store waits for leads to another element.
@@ -224,8 +269,12 @@ fn stretches(func: &Function, shape: &Shape, built: &Built) -> Option<Vec<Stretc
                 (start, step, Count::OfIteration(step))
             }
         };
-        let is_read = built.accesses.iter().any(|access| !access.is_store && access.mem == mem);
-        if !is_dense || lead != constants.len() as i32 || is_read {
+        let reads = built.accesses.iter().filter(|access| !access.is_store && access.mem == mem);
+        let is_within = |access: &Access| {
+            let Subscript::Linear(other) = &access.subscript else { return false };
+            apart(of, other).is_some_and(|apart| (least..=most).contains(&apart))
+        };
+        if !is_dense || lead != constants.len() as i32 || !reads.into_iter().all(is_within) {
             return None;
         }
         found.push(Stretch { mem, start, count, bytes: first.bytes as i32 });

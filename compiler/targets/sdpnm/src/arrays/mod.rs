@@ -353,13 +353,17 @@ fn attempt(
     };
     let parts = parts.filter(|_| {
         let function = &module.functions[func];
-        shared.len() > 1 && twins(function, arrays, &homes, &shared)
+        let is_filled = |mem| split::is_never_stored(function, mem);
+        shared.len() > 1 && twins(arrays, &homes, &shared, is_filled)
     });
     let ii = u32::from(mapped.package.ii);
     let bands = Bands::new(&module.functions[func], shape, built, ii).filter(|_| tools.splits);
     let all = split::arrays(machine, array);
-    let bands =
-        bands.filter(|_| all.len() > 1 && twins(&module.functions[func], arrays, &homes, &all));
+    let bands = bands.filter(|bands| {
+        let function = &module.functions[func];
+        let is_filled = |mem| bands.changed.contains(&mem) || split::is_never_stored(function, mem);
+        all.len() > 1 && twins(arrays, &homes, &all, is_filled)
+    });
     let shared = match (&parts, &bands) {
         (Some(_), _) => shared,
         (None, Some(_)) => all,
@@ -588,10 +592,15 @@ fn homes(
 
 /// Gives the homes of a loop twins in the arrays that share it, as far as there is room in the table of
 /// homes; whether there is.
-fn twins(func: &Function, arrays: &mut Arrays, homes: &BTreeMap<Mem, u32>, shared: &[u8]) -> bool {
+fn twins(
+    arrays: &mut Arrays,
+    homes: &BTreeMap<Mem, u32>,
+    shared: &[u8],
+    is_filled: impl Fn(Mem) -> bool,
+) -> bool {
     let mut all = arrays.twins.clone();
     for (&mem, &home) in homes {
-        let is_filled = split::is_never_stored(func, mem);
+        let is_filled = is_filled(mem);
         for &array in &shared[1..] {
             *all.entry((home, array)).or_default() |= is_filled;
         }

@@ -149,18 +149,19 @@ pub fn arrays(machine: &Machine, first: u8) -> Vec<u8> {
 
 /// Whether no store of the function is to an object whose contents are known before the call.
 pub fn is_never_stored(func: &Function, mem: Mem) -> bool {
-    let storage = func.mems[mem].storage;
-    let is_it = |other: Mem| {
-        let is_object = matches!(storage, Storage::Object(_));
-        other == mem || is_object && func.mems[other].storage == storage
-    };
     let mut insts = func.layout.iter().flat_map(|&block| &func.blocks[block].insts);
-    storage != Storage::Own
+    func.mems[mem].storage != Storage::Own
         && !insts.any(|&inst| match &func.insts[inst].op {
             Op::Load(..) | Op::Binary(..) => false,
-            Op::Store(other, ..) => is_it(*other),
+            Op::Store(other, ..) => is_same_object(func, *other, mem),
             op => op.effect() != nbcc_ir::Effect::Pure && !matches!(op, Op::Intrinsic(_)),
         })
+}
+
+/// Whether one object is another one.
+pub fn is_same_object(func: &Function, one: Mem, other: Mem) -> bool {
+    let storage = func.mems[one].storage;
+    one == other || matches!(storage, Storage::Object(_)) && func.mems[other].storage == storage
 }
 
 /// The registers with first values of words that grow by constants or by what does not change; `None`

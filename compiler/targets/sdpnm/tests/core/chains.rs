@@ -1,6 +1,7 @@
 //! Nests whose trips are known at run time only, as one loop: random ones against the interpreter, how
 //! often arrays are started, and what stays as it is.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::Path;
 
@@ -219,6 +220,49 @@ fn several_arrays_share_nests_of_any_trips() {
         // Fewer rows than arrays.
         let fewer = if count == 13 { 2 } else { 1 };
         assert_eq!(starts(&program, [3, 10, 10, 100]), fewer, "{source}");
+    }
+}
+
+/// Several arrays share a nest that changes elements of an array, as they were before the call, and where
+/// each iteration of the outermost loop has its own.
+#[test]
+fn several_arrays_share_nests_that_change_an_array() {
+    let sum = "for (int y = 0; y < n; y++) for (int i = 0; i < k; i++) for (int x = 0; x < m; x++)
+         a3[y * m + x] += a0[y * k + i] * a1[i * m + x];";
+    let rows = "for (int y = 0; y < n; y++) for (int x = 0; x < m * k; x++)
+         a4[y * m * k + x] = a4[y * m * k + x] * 3 + a0[x] * y;";
+    let pairs =
+        "for (int y = 0; y < n; y++) for (int i = 0; i < k; i++) for (int x = 0; x < m; x++) {
+         a3[2 * (y * m + x)] += a0[y + i]; a3[2 * (y * m + x) + 1] ^= a1[x + i]; }";
+    // Stored to before, behind, in a loop around; rows that lie over each other, and what others look at.
+    let before = format!("a3[2] = t; {sum}");
+    let behind = format!("{sum} a3[2] += t; t += a3[1];");
+    let twice = format!("for (int q = 0; q < 2; q++) {sum}");
+    let over = "for (int y = 0; y < n; y++) for (int i = 0; i < k; i++) for (int x = 0; x < m; x++)
+         a3[y + x] += a0[y * k + i] * a1[i * m + x];";
+    let other = "for (int y = 0; y < n; y++) for (int x = 0; x < m * k; x++)
+         a4[y * m * k + x] = a4[y * m * k + x] * 3 + a4[x + 1] * y;";
+    for (body, arrays) in [
+        (sum, 4),
+        (rows, 4),
+        (pairs, 4),
+        (&before, 1),
+        (&behind, 4),
+        (&twice, 1),
+        (over, 1),
+        (other, 1),
+    ] {
+        let source = nest(body);
+        let program = agreed(&source, 3).unwrap_or_else(|what| panic!("{what}\n{source}"));
+        let (module, func) = common::compile(Path::new("chains.c"), &source, Some("f")).unwrap();
+        let given = filled(&ARRAYS, ELEMENTS, 3);
+        for rows in [4, 5, 7, 14] {
+            let scalars = [rows, 10, 10, 100];
+            compared((&module, func), &program, &scalars, &given)
+                .unwrap_or_else(|what| panic!("{what}, {rows} rows\n{source}"));
+        }
+        let used: BTreeSet<u8> = program.packages.iter().map(|package| package.array).collect();
+        assert_eq!(used.len(), arrays, "{source}");
     }
 }
 
