@@ -205,7 +205,8 @@ fn compare(a: &Lanes, b: &Lanes, f: impl Fn(Scalar, u64, u64) -> bool) -> Lanes 
     Lanes::from_fn(a.ty().with_scalar(Scalar::I1), |n| u64::from(f(scalar, a.lane(n), b.lane(n))))
 }
 
-fn icmp(cond: IntCond, scalar: Scalar, a: u64, b: u64) -> bool {
+/// Whether two integers of a scalar, as their bits, compare so.
+pub fn icmp(cond: IntCond, scalar: Scalar, a: u64, b: u64) -> bool {
     let (sa, sb) = (sign_extend(scalar, a), sign_extend(scalar, b));
     match cond {
         IntCond::Eq => a == b,

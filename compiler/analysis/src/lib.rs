@@ -23,7 +23,7 @@ pub mod value_range;
 
 pub use affine::{Affine, AffineForms, MAX_TERMS};
 pub use dependence::{Access, Distances, Overlap, distances, overlap};
-pub use evaluate::{DivisionTrap, binary, convert, decode, encode, evaluate, unary};
+pub use evaluate::{DivisionTrap, binary, convert, decode, encode, evaluate, icmp, unary};
 pub use lanes::{Lanes, is_nan, sign_extend};
 pub use liveness::Liveness;
 pub use loops::{Loop, LoopData, LoopForest};

@@ -60,10 +60,60 @@ pub fn run_where(
     }
 }
 
+/// Lets the first iteration of a loop that runs twice at least, loops inside it included, stand before it.
+/// False where the loop is left in other ways than by its one way back.
+pub fn peel(func: &mut Function, header: Block) -> bool {
+    let (cfg, dominators) = (Cfg::new(func), Dominators::new(func));
+    let forest = LoopForest::new(&cfg, &dominators);
+    let Some(l) = forest.headed_by(header) else { return false };
+    let blocks = forest.blocks(l);
+    let leaves = |&block: &Block| {
+        let successors = func.terminator(block).successors();
+        successors.iter().any(|to| !forest.contains(l, to.block))
+    };
+    match latch(func, &forest, l) {
+        Some(latch) if blocks.iter().filter(|&block| leaves(block)).eq([&latch]) => {
+            unroll_once(func, &blocks, latch);
+            simplify_cfg::run(func);
+            true
+        }
+        _ => false,
+    }
+}
+
+/// A copy of a loop before it, for one iteration.
+fn unroll_once(func: &mut Function, blocks: &[Block], latch: Block) {
+    let header = blocks[0];
+    let outside: Vec<Block> =
+        func.layout.iter().copied().filter(|block| !blocks.contains(block)).collect();
+    let copy = Copy::new(func, blocks, header);
+    for block in outside {
+        let Some(terminator) = func.blocks[block].terminator.as_mut() else { continue };
+        for to in terminator.successors_mut().into_iter().filter(|to| to.block == header) {
+            to.block = copy.blocks[&header];
+        }
+    }
+    let from = copy.blocks[&latch];
+    let back = func.terminator(from).successors().into_iter();
+    let args = back.filter(|to| to.block == copy.blocks[&header]).map(|to| to.args.clone()).next();
+    let to = BlockCall { block: header, args: args.unwrap_or_default() };
+    func.blocks[from].terminator = Some(Terminator::Jump(to));
+    func.blocks[copy.blocks[&header]].loop_info = None;
+    if let Some(info) = &mut func.blocks[header].loop_info {
+        info.trips = info.trips.map(|trips| trips - 1);
+    }
+}
+
 /// The latch of a loop and its trips, if it is left there only.
 fn shape(func: &Function, forest: &LoopForest, l: Loop) -> Option<(Block, u64)> {
+    let header = forest.loops[l].header;
+    let trips = func.blocks[header].loop_info.as_ref()?.trips.filter(|&trips| trips > 1)?;
+    Some((latch(func, forest, l)?, trips))
+}
+
+/// The latch of a loop, if it is left there only.
+fn latch(func: &Function, forest: &LoopForest, l: Loop) -> Option<Block> {
     let data = &forest.loops[l];
-    let trips = func.blocks[data.header].loop_info.as_ref()?.trips.filter(|&trips| trips > 1)?;
     let &[latch] = &data.latches[..] else { return None };
     let Terminator::Branch(_, a, b) = func.terminator(latch) else { return None };
     let back = [a, b].into_iter().filter(|to| to.block == data.header).count();
@@ -73,7 +123,7 @@ fn shape(func: &Function, forest: &LoopForest, l: Loop) -> Option<(Block, u64)> 
     };
     let outside = [a, b].into_iter().any(|to| !forest.contains(l, to.block));
     (back == 1 && outside && data.header != func.entry() && !data.own.iter().any(leaves))
-        .then_some((latch, trips))
+        .then_some(latch)
 }
 
 /// Unrolls a loop; gives the header of what is left of it.
@@ -179,6 +229,11 @@ impl Copy {
             }
             func.blocks[new].terminator = func.blocks[block].terminator.clone();
             func.blocks[new].loop_info = func.blocks[block].loop_info.clone();
+            if let Some(info) = &mut func.blocks[new].loop_info {
+                let count =
+                    |Counter { value, step }| Some(Counter { value: copy.values[value]?, step });
+                info.counter = info.counter.and_then(count);
+            }
             func.blocks[new].cold = func.blocks[block].cold;
             func.blocks[new].span = func.blocks[block].span;
         }

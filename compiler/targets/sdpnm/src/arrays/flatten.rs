@@ -11,6 +11,7 @@ use nbcc_ir::{
 use nbcc_opt::unroll::{self, Candidate};
 use nbcc_opt::{cse, dce, fold, promote, simplify_cfg};
 
+use super::borders;
 use super::evolution::Evolutions;
 use super::keep;
 use super::shape::{MAX_BLOCKS, Shape, Trips};
@@ -25,6 +26,8 @@ pub fn run(module: &mut Module, func: Func) -> bool {
     let contents = promote::own_objects(module, func);
     let func = &mut module.functions[func];
     let mut changed = keep::run(func);
+    count(func);
+    changed |= borders::run(func);
     loop {
         count(func);
         let unrolled = unroll::run_where(func, factor);

@@ -11,6 +11,7 @@ mod addresses;
 mod again;
 mod bands;
 pub mod body;
+mod borders;
 pub mod build;
 mod chain;
 mod choose;

@@ -353,6 +353,35 @@ fn stored_values_are_handed_on() {
     }
 }
 
+/// A function whose first iterations look at nothing before them, each known by another question.
+fn bordered(guard: &str, back: u32) -> String {
+    function_of(&format!(
+        "for (int y = 0; y < 6; y++) for (int x = 0; x < 7; x++)
+         a0[y * 7 + x] = a1[y * 7 + x] + ({guard} ? a0[y * 7 + x - {back}] : n);"
+    ))
+}
+
+#[test]
+fn iterations_that_look_at_nothing_before_them_stand_before_their_loop() {
+    for (guard, back) in
+        [("y > 0", 7), ("y", 7), ("y - 1 >= 0", 7), ("!(y == 0)", 7), ("y > 0 && x > 0", 8)]
+    {
+        let source = bordered(guard, back);
+        let (module, func) = common::compile(Path::new("loop.c"), &source, Some("f")).unwrap();
+        let program = compile(&module, func, OptLevel::O2).unwrap();
+        let arrays = arrays(5);
+        compared((&module, func), &program, &[3], &arrays)
+            .unwrap_or_else(|what| panic!("{what}\n{source}"));
+        let ran = run(&program, &[3], &arrays).expect("it runs");
+        assert!(ran.statistics.count("arrays.starts") > 0, "{source}");
+    }
+    // What is outside ends the run where it did.
+    let source = bordered("y < 2", 7);
+    let (module, func) = common::compile(Path::new("loop.c"), &source, Some("f")).unwrap();
+    let program = compile(&module, func, OptLevel::O2).unwrap();
+    compared((&module, func), &program, &[3], &arrays(5)).unwrap();
+}
+
 #[test]
 fn what_is_only_in_order_is_mapped_all_the_same() {
     // A network that sorts eight, of which each access is in order with many others.
