@@ -1,6 +1,6 @@
 //! What ranges of values decide: comparisons that come out one way in any case, minima and maxima
-//! that are one of their operands, operations with one result (Patterson, "Accurate Static Branch Prediction by Value Range
-//! Propagation", PLDI 1995, for comparisons).
+//! that are one of their operands, operations with one result (Patterson, "Accurate Static Branch
+//! Prediction by Value Range Propagation", PLDI 1995, for comparisons).
 
 use nbcc_analysis::{IntrinsicRanges, ValueRange, ValueRanges};
 use nbcc_ir::{BinaryOp, BlockData, Constant, Function, Inst, IntCond, Op, Replacements, Type};
