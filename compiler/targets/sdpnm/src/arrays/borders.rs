@@ -63,7 +63,11 @@ fn counter(func: &Function, forest: &LoopForest, l: Loop, number: usize) -> Opti
                 let Some(&Op::Binary(BinaryOp::Iadd, a, b)) = func.def_op(arg) else { return None };
                 step = (a == param).then(|| constant(b))?;
             } else {
-                first = Some(constant(arg)?);
+                // All ways into the loop begin with the same.
+                let begin = constant(arg)?;
+                if *first.get_or_insert(begin) != begin {
+                    return None;
+                }
             }
         }
     }
