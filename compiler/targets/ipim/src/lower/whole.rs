@@ -2,8 +2,8 @@
 //! vault's scratchpad, from which all engines take it.
 //!
 //! An atom whose place stands in the instruction is read once and broadcast, where places from AddrRF
-//! are served an engine at a time (paper, section IV-B: all engines of a vault share its TSVs). So a
-//! round is small where many take the same, and its places are fixed.
+//! are served an engine at a time (docs/machine-ipim.md; paper, section IV-E: groups share the TSVs). So
+//! a round is small where many take the same, and its places are fixed.
 
 use nbcc_ir::{Builder, Value};
 use nbcc_isa_ipim::{ATOM_BYTES, ELEMENT_BYTES, LANES};
