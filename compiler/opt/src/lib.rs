@@ -21,6 +21,7 @@ pub mod simplify_cfg;
 pub mod strength;
 pub mod unreachable;
 pub mod unroll;
+pub mod unroll_counted;
 
 /// A transform.
 pub type Pass = fn(&mut Function) -> bool;
@@ -38,4 +39,5 @@ pub const PASSES: &[(&str, Pass)] = &[
     ("simplify-cfg", simplify_cfg::run),
     ("unreachable", unreachable::run),
     ("unroll", unroll::run),
+    ("unroll-counted", unroll_counted::run),
 ];

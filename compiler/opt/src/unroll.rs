@@ -112,7 +112,7 @@ fn shape(func: &Function, forest: &LoopForest, l: Loop) -> Option<(Block, u64)> 
 }
 
 /// The latch of a loop, if it is left there only.
-fn latch(func: &Function, forest: &LoopForest, l: Loop) -> Option<Block> {
+pub(crate) fn latch(func: &Function, forest: &LoopForest, l: Loop) -> Option<Block> {
     let data = &forest.loops[l];
     let &[latch] = &data.latches[..] else { return None };
     let Terminator::Branch(_, a, b) = func.terminator(latch) else { return None };

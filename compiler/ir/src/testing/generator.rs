@@ -452,11 +452,16 @@ impl Generator {
         let types = self.random_types(2);
         let known = self.rng.one_in(2);
         let trips = 1 + self.rng.below(5) as i32;
+        // Where it ends when the counter is the limit, that has to be one that the counter meets.
+        let meets = !known && self.rng.one_in(2);
         let limit = if known {
             self.i32(trips)
         } else {
-            let (value, mask) = (self.value(Type::I32), self.i32(3));
-            self.emit_value(Op::Binary(BinaryOp::And, value, mask))
+            let mask = self.i32(if meets { 7 } else { 3 });
+            let value = self.value(Type::I32);
+            let limit = self.emit_value(Op::Binary(BinaryOp::And, value, mask));
+            let one = self.i32(i32::from(meets));
+            self.emit_value(Op::Binary(BinaryOp::Iadd, limit, one))
         };
         let (header, counter, entry) = self.loop_header(&types, known.then_some(trips as u64));
         self.terminate(Terminator::Jump(Generator::call(header, entry)));
@@ -466,7 +471,8 @@ impl Generator {
         let next = self.count(header, counter, 1);
         let mut again = vec![next];
         again.extend(self.args(&types));
-        let cond = self.emit_value(Op::Icmp(IntCond::Slt, next, limit));
+        let goes_on = if meets { IntCond::Ne } else { IntCond::Slt };
+        let cond = self.emit_value(Op::Icmp(goes_on, next, limit));
         let exit = self.block_of(&[]);
         let back = Generator::call(header, again);
         self.terminate(Terminator::Branch(cond, back, Generator::call(exit, vec![])));

@@ -322,7 +322,7 @@ fn unroll(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {
     let rematerialise = &state.configuration.rematerialise;
     let skip = |number| rematerialise.contains_key(&number);
     let engines = state.machine.hierarchy.pes;
-    let unrolled = unroll::run(&mut state.kernels, (room, share), engines, skip);
+    let unrolled = unroll::run(&mut state.kernels, &state.calls, (room, share), engines, skip);
     state.transforms.unroll = unrolled.any;
     state.transforms.starved = unrolled.starved;
     each(state, Some(Rematerialise::Invariants), &[params::run, fold::run, cse::run])?;

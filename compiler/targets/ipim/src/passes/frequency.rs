@@ -5,7 +5,7 @@ use nbcc_analysis::loops::LoopForest;
 use nbcc_ir::{Block, Cfg, Dominators, Function};
 
 /// How often a loop runs of which that is not known.
-const UNKNOWN_TRIPS: u64 = 8;
+pub const UNKNOWN_TRIPS: u64 = 8;
 
 /// A cold block runs once in so many times.
 const COLD: u64 = 8;
