@@ -38,45 +38,51 @@ fn compilation_gives_the_same_bytes() {
     assert!(compile() == compile());
 }
 
-/// Kernels without time: what they write, print and count, and how they fail.
-#[test]
-fn kernels_do_not_depend_on_threads() {
-    let mut count = 0;
-    for (target, folder) in
-        [("mpu", "tests/cuda"), ("mpu", "examples/mpu"), ("tom", "examples/tom")]
-    {
-        let folder = root().join(folder);
-        for case in kernels::cases(&folder) {
-            let place = tempfile::tempdir().expect("a folder");
-            let launch = kernels::prepare(place.path(), &folder, &case).expect("a launch file");
-            let run = |line: &str| {
-                command::run(command::command(NBCC, line, place.path())).expect("nbcc runs")
-            };
-            let source = folder.join(&case.ptx[0].file);
-            let compiled =
-                run(&format!("nbcc compile {} --target {target} -o k.nbx", source.display()));
-            assert_eq!(compiled.code, Some(0), "{}: {}", case.name, compiled.stderr);
-            let run = |threads: u32| {
-                let outcome = run(&format!(
-                    "NBCC_THREADS={threads} nbcc run k.nbx --fast --max-cycles 1000000 --launch {} \
-                     --stats stats.json",
-                    launch.display()
-                ));
-                let read = |name: &str| std::fs::read(place.path().join(name)).ok();
-                let output = |buffer: &str| read(&format!("{}.{buffer}.out.npy", case.name));
-                let outputs: Vec<_> = case.outputs.iter().map(|of| output(&of.buffer)).collect();
-                (outcome, read("stats.json"), outputs)
-            };
-            let one = run(1);
-            for threads in [2, 3] {
-                assert!(
-                    run(threads) == one,
-                    "{}: {threads} threads give something else",
-                    case.name
-                );
-            }
-            count += 1;
+/// Runs the kernels of a folder on one thread and on others: what they write, print and count, and how they
+/// fail, is the same; how many there are.
+fn run_kernels(target: &str, folder: &str, options: &str, others: &[u32]) -> usize {
+    let folder = root().join(folder);
+    let cases = kernels::cases(&folder);
+    for case in &cases {
+        let place = tempfile::tempdir().expect("a folder");
+        let launch = kernels::prepare(place.path(), &folder, case).expect("a launch file");
+        let run = |line: &str| {
+            command::run(command::command(NBCC, line, place.path())).expect("nbcc runs")
+        };
+        let source = folder.join(&case.ptx[0].file);
+        let compiled =
+            run(&format!("nbcc compile {} --target {target} -o k.nbx", source.display()));
+        assert_eq!(compiled.code, Some(0), "{}: {}", case.name, compiled.stderr);
+        let run = |threads: u32| {
+            let outcome = run(&format!(
+                "NBCC_THREADS={threads} nbcc run k.nbx {options} --max-cycles 1000000 --launch {} \
+                 --stats stats.json",
+                launch.display()
+            ));
+            let read = |name: &str| std::fs::read(place.path().join(name)).ok();
+            let output = |buffer: &str| read(&format!("{}.{buffer}.out.npy", case.name));
+            let outputs: Vec<_> = case.outputs.iter().map(|of| output(&of.buffer)).collect();
+            (outcome, read("stats.json"), outputs)
+        };
+        let one = run(1);
+        for &threads in others {
+            assert!(run(threads) == one, "{}: {threads} threads give something else", case.name);
         }
     }
+    cases.len()
+}
+
+#[test]
+fn kernels_do_not_depend_on_threads() {
+    let folders = [("mpu", "tests/cuda"), ("mpu", "examples/mpu"), ("tom", "examples/tom")];
+    let count: usize =
+        folders.iter().map(|(target, folder)| run_kernels(target, folder, "--fast", &[2, 3])).sum();
     assert!(count > 100, "{count} cases");
+}
+
+#[test]
+fn kernels_with_time_do_not_depend_on_threads() {
+    for (target, folder) in [("mpu", "examples/mpu"), ("tom", "examples/tom")] {
+        assert!(run_kernels(target, folder, "", &[2]) >= 10);
+    }
 }

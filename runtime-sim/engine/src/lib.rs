@@ -11,7 +11,7 @@ pub mod trace;
 pub use energy::EnergyLedger;
 pub use progress::Progress;
 pub use statistics::{Definition, Statistics, Value};
-pub use team::Team;
+pub use team::{Company, Help, Team};
 pub use trace::{Lane, Trace};
 
 /// A point in simulated time, in cycles of the unit's clock domain.

@@ -9,7 +9,7 @@ use std::sync::{Arc, MutexGuard};
 use nbcc_isa_mpu::Machine;
 use nbcc_sim_dram::Model;
 use nbcc_sim_engine::slab::Slab;
-use nbcc_sim_engine::{Cycle, Lane, Progress, Team, Trace};
+use nbcc_sim_engine::{Company, Cycle, Lane, Progress, Team, Trace};
 use nbcc_sim_network::mesh::{Delivery, MeshConfig, Network, NetworkStats, Packet};
 use nbcc_sim_simt::Counters;
 use nbcc_sim_simt::machine::context::State;
@@ -61,10 +61,6 @@ fn mesh(machine: &Machine) -> MeshConfig {
 
 /// Windows between two reports of progress.
 const REPORT: u64 = 1 << 12;
-/// Windows one after another in which no other thread helped, after which there is one for a while.
-const MISSED: u64 = 8;
-/// For so many windows.
-const ALONE: u64 = 1 << 8;
 
 impl System {
     /// Idle cores, to be simulated on so many threads.
@@ -146,7 +142,7 @@ fn windows(
     all.iter_mut().for_each(|part| part.start(env, common));
     let window = window(env.machine);
     let (mut now, mut windows) = (0, 0_u64);
-    let (mut missed, mut alone) = (0, 0);
+    let mut company = Company::default();
     loop {
         let packet = between.next_event();
         let first = all.iter().map(|part| part.next_event()).fold(packet, Cycle::min);
@@ -162,20 +158,16 @@ fn windows(
         }
         between.deliver(now, env, &mut all, parts.each);
         let end = now.saturating_add(window);
-        if windows >= alone && parts.are_busy(&all, end) {
+        if parts.are_busy(&all, end) && company.is_worth() {
             drop(all);
             parts.begin();
             let own = || {
                 between.go_ahead(now, end, env.machine);
                 parts.go_ahead(end, env, common);
             };
-            let helped = team.round(end, own, |_| ());
+            let help = team.round(end, own, |_| ());
             all = parts.lock();
-            (missed, alone) = match (helped, missed) {
-                (0, MISSED..) => (0, windows + ALONE),
-                (0, _) => (missed + 1, 0),
-                _ => (0, 0),
-            };
+            company.helped(help);
             parts.settle(&mut all, end, env, common, |core| between.send(core))?;
         } else {
             for part in &mut all {

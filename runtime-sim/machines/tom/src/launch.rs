@@ -152,10 +152,10 @@ impl Run<'_> {
         };
         let stacks = machine.stack.count as usize;
         let faults = session.faults;
-        let mut system = System::new(&env, self.model);
-        system.memory.map = map.clone();
+        let mut system = System::new(&env, self.model, options.threads);
+        system.memory().map = map.clone();
         if learning.as_ref().is_some_and(|learning| learning.from_host) {
-            system.memory.use_host(machine, true);
+            system.memory().use_host(machine, true);
         }
         // As much as lately, until the monitor has seen something. Busy is what it has seen.
         let load = |share| Load { share, is_busy: false };
@@ -188,8 +188,8 @@ impl Run<'_> {
         measures.cycles = cycles;
         measures.time = env.clock.time(cycles);
         let share = |used| used as f64 / measures.time.max(1) as f64;
-        let used = |stack| system.memory.link_use(stack, measures.time).map(share);
-        shared.session.links.insert(kernel.name.clone(), (0..stacks).map(used).collect());
+        let mut used = |stack| system.memory().link_use(stack, measures.time).map(share);
+        shared.session.links.insert(kernel.name.clone(), (0..stacks).map(&mut used).collect());
         measures.profile = shared.profile;
         measures.occupancy = (held.blocks, held.limit);
         measures.candidates = shared.candidates;
@@ -200,8 +200,8 @@ impl Run<'_> {
         };
         let cores = &shared.state.counters.cores[machine.gpu.sms as usize..];
         measures.stack_instructions = cores.iter().sum();
-        system.sms.iter().for_each(|sm| measures.take_sm(sm));
-        measures.memory = system.memory.counts;
+        system.sms().iter().for_each(|sm| measures.take_sm(sm));
+        measures.memory = std::mem::take(&mut system.memory().counts);
         Ok((measures, shared.timeline.map(Timeline::into_trace)))
     }
 }

@@ -14,6 +14,7 @@
 //! why a launch does not end. [`analyzer`] and [`mod@trace`] say where pages should go.
 
 pub mod access;
+mod ahead;
 pub mod analyzer;
 pub mod clock;
 pub mod coherence;

@@ -10,6 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use nbcc_isa_tom::Machine;
 use nbcc_isa_tom::address::StackBits;
 use nbcc_isa_tom::layout::{Layout, Mapping, Place};
+use nbcc_sim_engine::Company;
 use nbcc_sim_simt::memory::{FIRST_ADDRESS, Memory};
 
 use crate::analyzer::{self, Analyzer};
@@ -83,6 +84,8 @@ pub struct Session {
     pub watches_all: bool,
     /// The pair is known from another run.
     is_given: bool,
+    /// Whether a second thread of the host is worth it.
+    pub company: Company,
     /// Events that a timeline of a launch keeps; none makes no timeline.
     pub trace_events: Option<usize>,
     /// What is left out of coherence, in tests.

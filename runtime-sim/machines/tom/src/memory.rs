@@ -17,6 +17,7 @@ use nbcc_sim_engine::Cycle;
 use nbcc_sim_engine::slab::Slab;
 use nbcc_sim_simt::timing::cache::Cache;
 
+use crate::ahead::Ahead;
 use crate::clock::{Channel, Clock, Time, nanoseconds};
 use crate::map::Map;
 use crate::measures::MemoryCounts;
@@ -128,6 +129,8 @@ pub struct Memory {
     travels: Slab<Travel>,
     /// What happens next to which request, or to which vault.
     events: Queue<(Step, u32)>,
+    /// Requests at ports, and what is done before them, where windows have two parts.
+    ahead: Option<Ahead>,
     /// Answers on their way to the ports of clusters.
     answers: Queue<u32>,
     done: Vec<Completion>,
@@ -201,6 +204,7 @@ impl Memory {
                 .collect(),
             travels: Slab::new(),
             events: Queue::default(),
+            ahead: None,
             answers: Queue::default(),
             done: Vec::new(),
             counts: MemoryCounts::default(),
@@ -212,12 +216,30 @@ impl Memory {
         self.lookahead.min(self.switch).max(1)
     }
 
-    /// When something happens next. An answer may come as soon as it is at its port, so that the window
-    /// before that has to end there.
+    /// When something happens next.
     pub fn next_event(&self) -> Time {
+        let port = self.ahead.as_ref().map_or(NEVER, |ahead| ahead.requests.next_time());
+        self.next_behind_ports().min(port)
+    }
+
+    /// When something happens next that was there before the last window. An answer may come as soon as it
+    /// is at its port, so that the window before that has to end there.
+    pub fn next_behind_ports(&self) -> Time {
         let answer = self.answers.next_time();
         let before = if answer == NEVER { NEVER } else { answer.saturating_sub(self.window()) };
         self.events.next_time().min(before)
+    }
+
+    /// Windows have two parts from now on: [`Memory::go_ahead`], which what is asked for in them does not
+    /// change, then [`Memory::run`]; whether they can. Requests for blocks that are free cannot wait.
+    pub fn part(&mut self) -> bool {
+        self.ahead = (!self.is_ideal).then(Ahead::default);
+        self.ahead.is_some()
+    }
+
+    /// Requests on their way.
+    pub fn in_flight(&self) -> usize {
+        self.travels.len()
     }
 
     #[inline]
@@ -249,7 +271,13 @@ impl Memory {
             _ if own.is_some() => {
                 self.schedule(request.time + self.switch, Step::Send, number);
             }
-            _ => self.schedule(request.time, Step::Cluster, number),
+            _ => match &mut self.ahead {
+                Some(ahead) => {
+                    self.events.sequence += 1;
+                    ahead.requests.push_as(self.events.sequence, request.time, number);
+                }
+                None => self.schedule(request.time, Step::Cluster, number),
+            },
         }
     }
 
@@ -300,25 +328,64 @@ impl Memory {
     /// Does everything before a time; answers that come to multiprocessors in the window behind it are
     /// added to `out`.
     pub fn run(&mut self, until: Time, out: &mut Vec<Answer>, timeline: &mut Option<Timeline>) {
-        while let Some((time, (step, number))) = self.events.pop_before(until) {
-            match step {
-                Step::Cluster => self.at_cluster(time, number),
-                Step::Slice => self.at_slice(time, number),
-                Step::Found => self.send_to_cluster(time, number),
-                Step::Send => self.send(time, number, timeline),
-                Step::Stack => self.at_stack(time, number, out, timeline),
-                Step::Served => self.served(time, number, out, timeline),
-                Step::Back => self.back(time, number, out),
-                Step::Home => {
-                    let Travel { request, .. } = self.travels.remove(number);
-                    self.answer(time + self.lookahead.max(self.switch), &request, out);
-                }
-                Step::Banks => self.banks(time, number),
+        if let Some(mut ahead) = self.ahead.take() {
+            // What these bring about is behind the window.
+            while let Some((time, order, number)) = ahead.requests.pop_before(until) {
+                self.events.sequence = ahead.comes(time, order);
+                self.at_cluster(time, number);
             }
+            self.events.sequence = ahead.end();
+            self.ahead = Some(ahead);
+            return;
         }
-        // What comes to a port in the next window has been sent by now.
-        let until = until + self.window();
-        while let Some((time, number)) = self.answers.pop_before(until) {
+        while let Some((time, _, event)) = self.events.pop_before(until) {
+            self.happen(time, event, out, timeline);
+        }
+        self.reach_ports(until, out);
+    }
+
+    /// Does what there is to do before the end of a window whatever is asked for in it.
+    pub fn go_ahead(&mut self, until: Time, out: &mut Vec<Answer>) {
+        let Some(mut ahead) = self.ahead.take() else { return };
+        let number = self.events.sequence;
+        ahead.begin(number);
+        while let Some((time, order, event)) = self.events.pop_before(until) {
+            self.events.sequence = ahead.happens(time, order);
+            self.happen(time, event, out, &mut None);
+        }
+        self.events.sequence = number;
+        self.ahead = Some(ahead);
+        self.reach_ports(until, out);
+    }
+
+    #[inline]
+    fn happen(
+        &mut self,
+        time: Time,
+        (step, number): (Step, u32),
+        out: &mut Vec<Answer>,
+        timeline: &mut Option<Timeline>,
+    ) {
+        match step {
+            Step::Cluster => self.at_cluster(time, number),
+            Step::Slice => self.at_slice(time, number),
+            Step::Found => self.send_to_cluster(time, number),
+            Step::Send => self.send(time, number, timeline),
+            Step::Stack => self.at_stack(time, number, out, timeline),
+            Step::Served => self.served(time, number, out, timeline),
+            Step::Back => self.back(time, number, out),
+            Step::Home => {
+                let Travel { request, .. } = self.travels.remove(number);
+                self.answer(time + self.lookahead.max(self.switch), &request, out);
+            }
+            Step::Banks => self.banks(time, number),
+        }
+    }
+
+    /// What comes to ports of clusters in the window behind a time: it has been sent by then.
+    fn reach_ports(&mut self, time: Time, out: &mut Vec<Answer>) {
+        let until = time + self.window();
+        while let Some((time, _, number)) = self.answers.pop_before(until) {
             let Travel { request, .. } = self.travels.remove(number);
             let bytes = self.packet.interconnect_header + self.answer_bytes(&request);
             let (_, end) =

@@ -31,7 +31,8 @@ pub struct Queue<T> {
     used: [u64; BUCKETS / 64],
     /// What is behind all of them.
     far: BinaryHeap<Reverse<Entry<T>>>,
-    sequence: u64,
+    /// The number of what came last.
+    pub sequence: u64,
 }
 
 /// Nothing is to come.
@@ -53,14 +54,19 @@ impl<T: Ord + Copy> Queue<T> {
     #[inline]
     pub fn push(&mut self, time: Time, event: T) {
         self.sequence += 1;
-        self.put((time, self.sequence, event));
+        self.push_as(self.sequence, time, event);
+    }
+
+    /// The same, as if it came as so manieth.
+    #[inline]
+    pub fn push_as(&mut self, number: u64, time: Time, event: T) {
+        self.put((time, number, event));
     }
 
     #[inline]
     fn put(&mut self, entry: Entry<T>) {
         let bucket = entry.0 >> WIDTH;
         if bucket <= self.now {
-            // Behind all of its time: it came last.
             let at = self.current.partition_point(|other| (other.0, other.1) > (entry.0, entry.1));
             self.current.insert(at, entry);
         } else if bucket - self.now < BUCKETS as u64 {
@@ -102,18 +108,18 @@ impl<T: Ord + Copy> Queue<T> {
         near.into_iter().chain(far).min().unwrap_or(NEVER)
     }
 
-    /// Takes what happens next, if that is before a time.
+    /// Takes what happens next, if that is before a time: when, the number of its coming, and what.
     #[inline]
-    pub fn pop_before(&mut self, until: Time) -> Option<(Time, T)> {
+    pub fn pop_before(&mut self, until: Time) -> Option<(Time, u64, T)> {
         if self.current.is_empty() && !self.turn(until) {
             return None;
         }
-        let &(time, _, event) = self.current.last()?;
-        if time >= until {
+        let &entry = self.current.last()?;
+        if entry.0 >= until {
             return None;
         }
         self.current.pop();
-        Some((time, event))
+        Some(entry)
     }
 
     /// Goes to the next bucket that holds something, if it begins before a time; whether it did.
@@ -159,17 +165,24 @@ mod tests {
                 let ahead = [0, 1 << 10, 1 << 21, 1 << 28, 1 << 32][random(5) as usize];
                 let time = now + random(ahead + 2);
                 number += 1;
+                queue.sequence += 1;
                 queue.push(time, number);
-                heap.push(Reverse((time, number)));
+                let order = queue.sequence;
+                heap.push(Reverse((time, order, number)));
+                if random(3) == 0 {
+                    // As if it had come before.
+                    queue.push_as(order - 1, time, number);
+                    heap.push(Reverse((time, order - 1, number)));
+                }
             }
-            let first = heap.peek().map_or(NEVER, |Reverse((time, _))| *time);
+            let first = heap.peek().map_or(NEVER, |Reverse((time, ..))| *time);
             assert_eq!(queue.next_time(), first);
             let until = if round % 100 == 99 { NEVER } else { now + random(1 << 23) };
-            while let Some((time, event)) = queue.pop_before(until) {
-                assert_eq!(heap.pop(), Some(Reverse((time, event))));
+            while let Some((time, order, event)) = queue.pop_before(until) {
+                assert_eq!(heap.pop(), Some(Reverse((time, order, event))));
                 now = now.max(time);
             }
-            assert!(heap.peek().is_none_or(|Reverse((time, _))| *time >= until));
+            assert!(heap.peek().is_none_or(|Reverse((time, ..))| *time >= until));
             now = if until == NEVER { now } else { now.max(until) };
         }
         assert!(number > 10_000);

@@ -5,3 +5,4 @@ mod memory;
 mod offload;
 mod pipeline;
 mod support;
+mod threads;

@@ -51,7 +51,8 @@ fn bench(program: Program) -> Bench {
     let mut device = Device::new(program.machine.clone(), 1 << 26);
     let module = device.load(Arc::new(program)).unwrap_or_else(|error| panic!("{error}"));
     let buffer = device.memory().allocate(1 << 22, false).unwrap();
-    Bench { device, module, buffer, max_cycles: 10_000_000, session: Session::default() }
+    let session = Session::default();
+    Bench { device, module, buffer, max_cycles: 10_000_000, threads: 1, session }
 }
 
 /// The 32-bit registers of those numbers.
@@ -382,5 +383,47 @@ fn quarters_of_the_instances_go() {
         let timing = bench.run(1, 256);
         assert_eq!(timing.measures.offload().instances, 2 * u64::from(share));
         assert_eq!(bench.words(256), [1; 256]);
+    }
+}
+
+/// Blocks that go to stacks while others ask for lines that these write: cycles, counts and memory do not
+/// depend on how many threads of the host simulate that.
+#[test]
+fn threads_change_nothing() {
+    let text = format!(
+        "{PLACE}
+        mov R8, 0
+    head:
+        ld.global.b32.weak R9, [D2], 0
+        int.add R9, R9, R8
+        region 0
+        st.global.b32.weak [D2], 4096, R9
+        ld.global.b32.weak R10, [D2], 8192
+        st.global.b32.weak [D2], 64, R10
+        ld.global.b32.weak R11, [D2], 128
+        st.global.b32.weak [D2], 16384, R11
+        int.add R8, R8, 1
+        cmp.lt_u P0, R8, 4
+        if P0 bra head, done
+    done:
+        exit"
+    );
+    let begin = PLACED + 4;
+    let mut asked = ADDRESS.to_vec();
+    asked.push(9);
+    let ranges = [(begin, begin + 3, words(&asked), words(&[10]))];
+    for policy in ["always", "controlled", "ideal"] {
+        let left = |threads: usize| {
+            let mut bench = bench(with_table(&[], (policy, "baseline"), &text, &ranges));
+            bench.threads = threads;
+            let timing = bench.run(300, 96);
+            (timing.counters, timing.measures, bench.words(1 << 16))
+        };
+        let one = left(1);
+        let instances = one.1.offload().instances;
+        assert!(policy == "controlled" || instances > 1000, "{policy}: {instances} instances");
+        for threads in [2, 3] {
+            assert_eq!(one, left(threads), "{threads} threads, {policy}");
+        }
     }
 }

@@ -42,6 +42,7 @@ pub struct Bench {
     pub module: Module,
     pub buffer: u64,
     pub max_cycles: u64,
+    pub threads: usize,
     pub session: Session,
 }
 
@@ -56,7 +57,8 @@ impl Bench {
         let mut device = Device::new(program.machine.clone(), 1 << 26);
         let module = device.load(Arc::new(program)).unwrap();
         let buffer = device.memory().allocate(1 << 22, false).unwrap();
-        Bench { device, module, buffer, max_cycles: 10_000_000, session: Session::default() }
+        let session = Session::default();
+        Bench { device, module, buffer, max_cycles: 10_000_000, threads: 1, session }
     }
 
     pub fn launch(&mut self, grid: u32, block: u32) -> Result<Timing, LaunchError> {
@@ -69,7 +71,8 @@ impl Bench {
             dynamic_shared: 0,
             params: &params,
         };
-        let options = RunOptions { max_cycles: self.max_cycles, ..RunOptions::default() };
+        let (max_cycles, threads) = (self.max_cycles, self.threads);
+        let options = RunOptions { max_cycles, threads };
         let (module, device) = (&self.module, &mut self.device);
         launch(device, module, &asked, &options, &mut self.session, &mut Vec::new(), &mut |_| ())
     }
