@@ -83,18 +83,25 @@ pub struct Loaded {
     pub what: (u32, Mask),
     /// What it loaded.
     pub addresses: [u64; LANES],
+    /// First and last byte, all between them included.
+    pub range: [u64; 2],
 }
 
 impl Loaded {
-    /// First and last byte, all between them included.
-    pub fn range(&self, env: &Env<'_, '_>) -> [u64; 2] {
-        let bytes = u64::from(env.plan(self.what.0).bytes);
-        let of = |lane: usize| self.addresses[lane];
+    /// A load of so many bytes a thread.
+    pub fn new(
+        (block, warp): (usize, usize),
+        what: (u32, Mask),
+        bytes: u32,
+        addresses: [u64; LANES],
+    ) -> Loaded {
+        let of = |lane: usize| addresses[lane];
         let (mut first, mut last) = (u64::MAX, 0);
-        for lane in lanes_of(self.what.1) {
+        for lane in lanes_of(what.1) {
             (first, last) = (first.min(of(lane)), last.max(of(lane)));
         }
-        [first, last.saturating_add(bytes.max(1) - 1)]
+        let range = [first, last.saturating_add(u64::from(bytes.max(1)) - 1)];
+        Loaded { block, warp, what, addresses, range }
     }
 }
 

@@ -111,7 +111,7 @@ impl Core {
             if loads && let Some((base, offset)) = inst.op.address() {
                 let resident = self.blocks[block].as_ref().expect("its block");
                 let addresses = resident.block.warps()[number].addresses(base, offset.0);
-                self.loaded.push(Loaded { block, warp: number, what: (pc, lanes), addresses });
+                self.loaded.push(Loaded::new((block, number), (pc, lanes), plan.bytes, addresses));
             }
         }
 

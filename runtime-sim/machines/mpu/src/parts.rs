@@ -8,7 +8,7 @@
 //! there, which is in time since nothing uses it within the window; the log is done; who stopped goes
 //! on. So all is as if they had been simulated one after another, whatever the threads.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, RwLock};
 
 use nbcc_sim_dram::Model;
@@ -22,13 +22,13 @@ use nbcc_sim_simt::timing::NEVER;
 use nbcc_sim_simt::timing::dispatch::Dispatch;
 
 use crate::answers::Message;
-use crate::core::{Came, Core, Env, Shared};
+use crate::core::{Came, Core, Env, Outgoing, Shared};
 use crate::measures::Profile;
 
 /// Cores that are worth another thread in a window.
 pub const WORTH: usize = 12;
 /// Parts for each thread, since none knows how long the others take.
-const SHARES: usize = 4;
+const SHARES: usize = 8;
 
 /// What all parts share.
 pub struct Common<'a> {
@@ -60,10 +60,12 @@ pub struct Part {
     pub cores: Vec<Core>,
     /// When something happens next, by core.
     next: Vec<Cycle>,
-    /// What they store in a window.
-    logs: Vec<Log>,
-    /// How far those have come that went ahead.
-    came: Vec<Option<Result<Came, Box<Fault>>>>,
+    /// What has come to them and they have not received: to which, when.
+    incoming: Vec<(u32, Cycle, Message)>,
+    /// How they went ahead in a window.
+    ahead: Vec<Ahead>,
+    /// What those have sent in it that nothing stopped.
+    out: Vec<Outgoing>,
     /// What is counted of them.
     pub counters: Counters,
     /// The same by instruction.
@@ -74,11 +76,25 @@ pub struct Part {
     near: usize,
 }
 
+/// How a core went ahead: what is to be looked at afterwards, without the core itself, which is in the
+/// caches of who simulated it.
+#[derive(Default)]
+struct Ahead {
+    /// How far it has come, if it went.
+    came: Option<Result<Came, Box<Fault>>>,
+    /// First and last byte of what it has loaded.
+    loaded: Option<[u64; 2]>,
+    /// What it has stored.
+    log: Log,
+    /// Where what it has sent ends, nothing stopping it.
+    sent: usize,
+}
+
 /// All of them.
 pub struct Parts {
     parts: Vec<Mutex<Part>>,
-    /// The next part of a window that is not begun.
-    begun: AtomicUsize,
+    /// Whether each is begun in a window.
+    begun: Vec<AtomicBool>,
     /// Threads that simulate.
     pub threads: usize,
     /// Cores of each but the last.
@@ -136,8 +152,15 @@ impl Part {
 
     /// Something comes to a core at a cycle.
     pub fn receive(&mut self, core: usize, time: Cycle, message: Message) {
-        self.cores[core].receive(time, message);
+        self.incoming.push((core as u32, time, message));
         self.next[core] = self.next[core].min(time);
+    }
+
+    /// Hands cores what has come to them.
+    fn hand_over(&mut self) {
+        for (core, time, message) in self.incoming.drain(..) {
+            self.cores[core as usize].receive(time, message);
+        }
     }
 
     /// Runs cores one after another up to the end of a window; `send` takes what each sends.
@@ -149,13 +172,14 @@ impl Part {
         end: Cycle,
         env: &Env<'_, '_>,
         common: &Common<'_>,
-        mut send: impl FnMut(&mut Core),
+        mut send: impl FnMut(u32, &mut dyn Iterator<Item = Outgoing>),
     ) -> Result<(), Box<Fault>> {
+        self.hand_over();
         self.with_all(common, |cores, next, shared| {
             for (core, next) in cores.iter_mut().zip(next) {
                 if *next < end {
                     *next = through(core.run(end, env, shared)?);
-                    send(core);
+                    send(core.number, &mut core.out.drain(..));
                 }
             }
             Ok(())
@@ -165,15 +189,25 @@ impl Part {
     /// Runs the cores of a part as far as they can go on what memory was before the window.
     fn go_ahead(part: &Mutex<Part>, end: Cycle, env: &Env<'_, '_>, common: &Common<'_>) {
         let (mut part, memory) = (part.lock().expect(LOCK), common.memory.read().expect(LOCK));
+        part.hand_over();
         for number in 0..part.cores.len() {
             if part.next[number] >= end {
                 continue;
             }
-            let mut log = std::mem::take(&mut part.logs[number]);
+            let mut log = std::mem::take(&mut part.ahead[number].log);
             let view = View::Before(&memory, &mut log);
-            let came =
-                part.with(view, None, |cores, _, shared| cores[number].run(end, env, shared));
-            (part.logs[number], part.came[number]) = (log, Some(came));
+            let came = part.with(view, None, |cores, _, shared| {
+                cores[number].loaded.clear();
+                cores[number].run(end, env, shared)
+            });
+            let Part { cores, ahead, out, .. } = &mut *part;
+            let core = &mut cores[number];
+            if matches!(came, Ok(Came::Through(_))) {
+                out.append(&mut core.out);
+            }
+            let ranges = core.loaded.iter().map(|load| load.range);
+            let loaded = ranges.reduce(|sum, range| [sum[0].min(range[0]), sum[1].max(range[1])]);
+            ahead[number] = Ahead { came: Some(came), loaded, log, sent: out.len() };
         }
     }
 }
@@ -195,7 +229,7 @@ struct Stored {
 }
 
 impl Stored {
-    fn meets(&self, first: u64, last: u64) -> bool {
+    fn meets(&self, [first, last]: [u64; 2]) -> bool {
         self.all || self.ranges.iter().any(|range| range.0 <= last && first <= range.1)
     }
 }
@@ -217,8 +251,9 @@ impl Parts {
         let part = |numbers: &[u32]| Part {
             cores: numbers.iter().map(|&number| Core::new(number, env, model)).collect(),
             next: vec![NEVER; numbers.len()],
-            logs: vec![Log::default(); numbers.len()],
-            came: numbers.iter().map(|_| None).collect(),
+            incoming: Vec::new(),
+            ahead: numbers.iter().map(|_| Ahead::default()).collect(),
+            out: Vec::new(),
             counters: counters.clone(),
             profile: Profile::new(text),
             dispatch: Dispatch::new(env.context.grid, count as u32),
@@ -226,7 +261,7 @@ impl Parts {
         };
         Parts {
             parts: numbers.chunks(each).map(|part_of| Mutex::new(part(part_of))).collect(),
-            begun: AtomicUsize::new(0),
+            begun: numbers.chunks(each).map(|_| AtomicBool::new(false)).collect(),
             threads,
             each,
         }
@@ -234,13 +269,18 @@ impl Parts {
 
     /// Before threads go ahead in a window.
     pub fn begin(&self) {
-        self.begun.store(0, Ordering::Relaxed);
+        self.begun.iter().for_each(|begun| begun.store(false, Ordering::Relaxed));
     }
 
-    /// What each thread does in a window: as many parts as it comes to.
-    pub fn go_ahead(&self, end: Cycle, env: &Env<'_, '_>, common: &Common<'_>) {
-        while let Some(part) = self.parts.get(self.begun.fetch_add(1, Ordering::Relaxed)) {
-            Part::go_ahead(part, end, env, common);
+    /// What a thread does in a window: the parts that are its own, since its caches may hold them, then
+    /// what others have not come to, the last ones first.
+    pub fn go_ahead(&self, thread: usize, end: Cycle, env: &Env<'_, '_>, common: &Common<'_>) {
+        let count = self.parts.len();
+        let first = |thread: usize| thread * count / self.threads;
+        for number in (first(thread)..first(thread + 1)).chain((0..count).rev()) {
+            if !self.begun[number].swap(true, Ordering::Relaxed) {
+                Part::go_ahead(&self.parts[number], end, env, common);
+            }
         }
     }
 
@@ -270,42 +310,52 @@ impl Parts {
         end: Cycle,
         env: &Env<'_, '_>,
         common: &Common<'_>,
-        mut send: impl FnMut(&mut Core),
+        mut send: impl FnMut(u32, &mut dyn Iterator<Item = Outgoing>),
     ) -> Result<(), Box<Fault>> {
         let mut memory = common.memory.write().expect(LOCK);
         let mut rest = common.rest.lock().expect(LOCK);
         let mut stored = Stored::default();
         for part in all {
             let part = &mut **part;
+            let first = part.cores[0].number;
+            let mut sent = 0;
+            let mut all_out = std::mem::take(&mut part.out);
+            let mut out = all_out.drain(..);
             for number in 0..part.cores.len() {
-                let Some(came) = part.came[number].take() else { continue };
-                let loaded = std::mem::take(&mut part.cores[number].loaded);
-                for load in &loaded {
-                    let [first, last] = load.range(env);
-                    if stored.meets(first, last) {
+                let Some(came) = part.ahead[number].came.take() else { continue };
+                let loaded = part.ahead[number].loaded;
+                if loaded.is_some_and(|range| stored.meets(range)) {
+                    let loaded = std::mem::take(&mut part.cores[number].loaded);
+                    for load in loaded.iter().filter(|load| stored.meets(load.range)) {
                         part.with(View::Whole(&mut memory), None, |cores, _, shared| {
                             cores[number].load_again(load, env, shared)
                         })?;
                     }
+                    part.cores[number].loaded = loaded;
                 }
-                part.cores[number].loaded = loaded;
-                part.cores[number].loaded.clear();
-                if let Some(range) = part.logs[number].range() {
+                let Ahead { log, sent: until, .. } = &mut part.ahead[number];
+                if let Some(range) = log.range() {
                     stored.ranges.push(range);
-                    part.logs[number].apply(&mut memory, &mut part.near);
+                    log.apply(&mut memory, &mut part.near);
                 }
+                send(first + number as u32, &mut out.by_ref().take(*until - sent));
+                sent = *until;
                 part.next[number] = match came? {
                     Came::Through(next) => next,
                     Came::Before(_) => {
                         stored.all = true;
                         let view = View::Whole(&mut memory);
-                        through(part.with(view, Some(&mut rest), |cores, _, shared| {
-                            cores[number].run(end, env, shared)
-                        })?)
+                        let next =
+                            through(part.with(view, Some(&mut rest), |cores, _, shared| {
+                                cores[number].run(end, env, shared)
+                            })?);
+                        send(first + number as u32, &mut part.cores[number].out.drain(..));
+                        next
                     }
                 };
-                send(&mut part.cores[number]);
             }
+            drop(out);
+            part.out = all_out;
         }
         Ok(())
     }

@@ -17,7 +17,7 @@ use nbcc_sim_simt::machine::fault::Fault;
 use nbcc_sim_simt::timing::NEVER;
 
 use crate::answers::Message;
-use crate::core::{Core, Env};
+use crate::core::{Env, Outgoing};
 use crate::measures::Measures;
 use crate::parts::{Common, Part, Parts, WORTH};
 
@@ -111,7 +111,9 @@ impl System {
             let _lead = team.lead();
             for worker in 0..workers {
                 let (team, common) = (&team, &common);
-                scope.spawn(move || team.work(worker, |end| parts.go_ahead(end, env, common)));
+                scope.spawn(move || {
+                    team.work(worker, |end| parts.go_ahead(worker + 1, end, env, common))
+                });
             }
             windows(parts, between, &team, env, &common, progress)
         })
@@ -163,15 +165,15 @@ fn windows(
             parts.begin();
             let own = || {
                 between.go_ahead(now, end, env.machine);
-                parts.go_ahead(end, env, common);
+                parts.go_ahead(0, end, env, common);
             };
             let help = team.round(end, own, |_| ());
             all = parts.lock();
             company.helped(help);
-            parts.settle(&mut all, end, env, common, |core| between.send(core))?;
+            parts.settle(&mut all, end, env, common, |core, out| between.send(core, out))?;
         } else {
             for part in &mut all {
-                part.run(end, env, common, |core| between.send(core))?;
+                part.run(end, env, common, |core, out| between.send(core, out))?;
             }
         }
         now = end;
@@ -234,12 +236,12 @@ impl Between {
     }
 
     /// Hands what a core sends to the network.
-    fn send(&mut self, core: &mut Core) {
-        for out in core.out.drain(..) {
+    fn send(&mut self, core: u32, out: &mut dyn Iterator<Item = Outgoing>) {
+        for out in out {
             debug_assert!(self.until <= out.time, "{out:?} comes behind {}", self.until);
             self.sent += 1;
             let packet = Packet {
-                source: core.number,
+                source: core,
                 destination: out.to,
                 bytes: out.bytes,
                 rank: self.sent,
