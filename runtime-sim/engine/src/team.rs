@@ -171,7 +171,7 @@ impl Drop for Part<'_> {
 /// Looks that are followed by others at once.
 const LOOKS: u32 = 1000;
 
-/// Looks after which the leader sleeps between them.
+/// Looks after which others have had the processor often enough: who waits sleeps.
 const PATIENCE: u32 = 5 * LOOKS;
 
 /// A leader looks for a short while, then lets others have the processor, then sleeps.
@@ -229,12 +229,13 @@ impl Team {
                 looked += 1;
                 match looked {
                     0..LOOKS => spin_loop(),
+                    LOOKS..PATIENCE => std::thread::yield_now(),
                     // Who wakes it sees that it sleeps, or it sees that there is a round.
-                    LOOKS => seat.sleeps.store(true, Ordering::SeqCst),
+                    PATIENCE => seat.sleeps.store(true, Ordering::SeqCst),
                     _ => std::thread::park(),
                 }
             };
-            if looked >= LOOKS {
+            if looked >= PATIENCE {
                 seat.sleeps.store(false, Ordering::Relaxed);
             }
             seen = round;

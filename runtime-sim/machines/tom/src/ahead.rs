@@ -56,3 +56,30 @@ impl Ahead {
         self.asked + (self.happened.len() as u64 + 1) * ROOM
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_comes_later_has_its_place() {
+        let mut ahead = Ahead::default();
+        ahead.begin(10);
+        let events = [(100, 3), (200, 5), (200, 7)].map(|(time, by)| ahead.happens(time, by));
+        let asked = [(50, 1), (100, 4), (150, 11), (200, 6), (200, 12)];
+        let requests = asked.map(|(time, by)| ahead.comes(time, by));
+        let order = [
+            12,
+            requests[0],
+            events[0],
+            requests[1],
+            requests[2],
+            events[1],
+            requests[3],
+            events[2],
+            requests[4],
+            ahead.end(),
+        ];
+        assert!(order.windows(2).all(|pair| pair[0] < pair[1]), "{order:?}");
+    }
+}
