@@ -1,20 +1,24 @@
 //! The least and the greatest value that an integer can have, as a signed number: intervals
 //! (Harrison, "Compiler Analysis of the Value Ranges for Variables", TSE 1977), found from
-//! definitions and from the tests of counted loops, without iteration. Words are taken as sums of
-//! other values, too: what cancels there has no part in the range.
+//! definitions, from the branches on the way to where ways meet, and from the tests of counted loops,
+//! without iteration. Words are taken as sums of other values, too: what cancels there has no part in
+//! the range.
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeMap, HashMap};
 
 use nbcc_ir::{
-    BinaryOp, Cfg, ConvertOp, Function, IntCond, IntrinsicCall, Op, Scalar, Terminator, Type,
-    UnaryOp, Value, ValueDef,
+    BinaryOp, Block, Cfg, ConvertOp, Function, IntCond, IntrinsicCall, Op, Scalar, Terminator,
+    Type, UnaryOp, Value, ValueDef,
 };
 
 use crate::{AffineForms, sign_extend};
 
 /// Operations followed from a value at most.
 const DEPTH: u32 = 48;
+
+/// Branches looked at on the way to a block at most.
+const BRANCHES: usize = 8;
 
 /// The least and the greatest value.
 pub type ValueRange = (i64, i64);
@@ -25,8 +29,9 @@ pub type IntrinsicRanges<'a> = &'a dyn Fn(&IntrinsicCall) -> Option<ValueRange>;
 /// Ranges of the scalar integers of a function, computed as they are asked for.
 pub struct ValueRanges<'a> {
     func: &'a Function,
-    /// What leads to each parameter of a block.
-    args: BTreeMap<Value, Vec<Value>>,
+    /// What leads to each parameter of a block, from where, and as which way out of there.
+    args: BTreeMap<Value, Vec<(Block, usize, Value)>>,
+    cfg: Cfg,
     /// For what counts the rounds of a loop: a comparison with another value that holds for it on
     /// the way back to the header.
     tests: BTreeMap<Value, (IntCond, Value)>,
@@ -51,13 +56,14 @@ fn all(scalar: Scalar) -> ValueRange {
 impl<'a> ValueRanges<'a> {
     /// Nothing is known yet.
     pub fn new(func: &'a Function) -> ValueRanges<'a> {
-        let mut args: BTreeMap<Value, Vec<Value>> = BTreeMap::new();
+        let mut args: BTreeMap<Value, Vec<(Block, usize, Value)>> = BTreeMap::new();
         let mut tests = BTreeMap::new();
-        for block in Cfg::new(func).reverse_postorder() {
+        let cfg = Cfg::new(func);
+        for block in cfg.reverse_postorder() {
             let terminator = func.terminator(block);
-            for to in terminator.successors() {
+            for (way, to) in terminator.successors().into_iter().enumerate() {
                 for (&arg, &param) in to.args.iter().zip(&func.blocks[to.block].params) {
-                    args.entry(param).or_default().push(arg);
+                    args.entry(param).or_default().push((block, way, arg));
                 }
             }
             let Terminator::Branch(condition, then, other) = terminator else { continue };
@@ -76,6 +82,7 @@ impl<'a> ValueRanges<'a> {
         ValueRanges {
             func,
             args,
+            cfg,
             tests,
             known: RefCell::default(),
             forms: OnceCell::new(),
@@ -119,9 +126,12 @@ impl<'a> ValueRanges<'a> {
         let scalar = func.ty(value).scalar;
         let of = |value: Value| self.within(value, depth);
         if let ValueDef::Param(block, _) = func.values[value].def {
-            let info = func.blocks[block].loop_info.as_ref()?;
-            let counter = info.counter.filter(|counter| counter.value == value)?;
-            return self.counted(value, counter.step, info.trips, depth);
+            let info = func.blocks[block].loop_info.as_ref();
+            let counter = info.and_then(|info| info.counter).filter(|of| of.value == value);
+            return match (info, counter) {
+                (Some(info), Some(counter)) => self.counted(value, counter.step, info.trips, depth),
+                _ => self.meeting(value, depth),
+            };
         }
         Some(match func.def_op(value)? {
             Op::Const(..) => {
@@ -137,8 +147,9 @@ impl<'a> ValueRanges<'a> {
                 (low, high) if low >= 0 => (low, high),
                 _ => (0, (1_i64 << func.ty(a).scalar.bits().min(62)) - 1),
             },
-            &Op::Select(_, a, b) => {
-                let (a, b) = (of(a), of(b));
+            &Op::Select(cond, a, b) => {
+                let a = self.under(cond, true, a, of(a), depth);
+                let b = self.under(cond, false, b, of(b), depth);
                 (a.0.min(b.0), a.1.max(b.1))
             }
             &Op::Binary(op, a, b) => {
@@ -152,6 +163,67 @@ impl<'a> ValueRanges<'a> {
             Op::Intrinsic(call) => self.intrinsics?(call)?,
             _ => return None,
         })
+    }
+
+    /// The range of a value where a block runs: that of all values, and what branches on the way say.
+    pub fn at(&self, value: Value, block: Block) -> ValueRange {
+        self.behind(value, self.of(value), block, DEPTH)
+    }
+
+    /// The range of a parameter of a block where ways meet. What comes back to itself may be anything.
+    fn meeting(&self, value: Value, depth: u32) -> Option<ValueRange> {
+        let args = self.args.get(&value)?;
+        self.known.borrow_mut().insert(value, all(self.func.ty(value).scalar));
+        let range = |&(from, way, arg): &(Block, usize, Value)| {
+            let whole = self.within(arg, depth);
+            let range = match self.func.terminator(from) {
+                Terminator::Branch(cond, ..) => self.under(*cond, way == 0, arg, whole, depth),
+                _ => whole,
+            };
+            self.behind(arg, range, from, depth)
+        };
+        let others = args.iter().filter(|&&(.., arg)| arg != value);
+        others.map(range).reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))
+    }
+
+    /// A range of a value, and what branches say that lead to a block alone.
+    fn behind(&self, value: Value, range: ValueRange, block: Block, depth: u32) -> ValueRange {
+        let (mut range, mut block) = (range, block);
+        for _ in 0..BRANCHES {
+            let &[from] = self.cfg.predecessors(block) else { break };
+            range = match self.func.terminator(from) {
+                Terminator::Branch(cond, then, other) if then.block != other.block => {
+                    self.under(*cond, then.block == block, value, range, depth)
+                }
+                _ => range,
+            };
+            block = from;
+        }
+        range
+    }
+
+    /// A range of a value where a condition holds, or does not.
+    fn under(
+        &self,
+        cond: Value,
+        holds: bool,
+        value: Value,
+        range: ValueRange,
+        depth: u32,
+    ) -> ValueRange {
+        let Some(&Op::Icmp(cond, a, b)) = self.func.def_op(cond) else { return range };
+        let cond = if holds { cond } else { cond.negated() };
+        let (cond, other) = match (a == value, b == value) {
+            (true, false) => (cond, b),
+            (false, true) => (cond.swapped(), a),
+            _ => return range,
+        };
+        if depth == 0 || self.func.ty(value).is_vector() {
+            return range;
+        }
+        let limited = limited(cond, range, self.within(other, depth - 1));
+        // Nothing runs where no value is left.
+        if limited.0 <= limited.1 { limited } else { range }
     }
 
     /// The range of a word as a sum, where that says more than `direct`. A sum modulo 2^32 is the exact
@@ -192,11 +264,12 @@ impl<'a> ValueRanges<'a> {
         let args = self.args.get(&value)?;
         let whole = all(self.func.ty(value).scalar);
         // The test is that of the one branch back.
+        let args = || args.iter().map(|(.., arg)| arg);
         let back = |&&arg: &&Value| is_next(self.func, arg, value);
-        if args.iter().filter(back).count() != 1 {
+        if args().filter(back).count() != 1 {
             return None;
         }
-        let starts = args.iter().filter(|arg| **arg != value && !back(arg));
+        let starts = args().filter(|arg| **arg != value && !back(arg));
         let first = starts
             .map(|&start| self.within(start, depth))
             .reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))?;
@@ -241,6 +314,24 @@ fn is_next(func: &Function, arg: Value, value: Value) -> bool {
     match func.def_op(arg) {
         Some(Op::Binary(BinaryOp::Iadd | BinaryOp::Isub, a, b)) => *a == value || *b == value,
         _ => false,
+    }
+}
+
+/// The values of a range that stand in a relation to one of another range.
+fn limited(cond: IntCond, (least, most): ValueRange, other: ValueRange) -> ValueRange {
+    let positive = least >= 0 && other.0 >= 0;
+    match cond {
+        IntCond::Eq => (least.max(other.0), most.min(other.1)),
+        IntCond::Slt => (least, most.min(other.1.saturating_sub(1))),
+        IntCond::Sle => (least, most.min(other.1)),
+        IntCond::Sgt => (least.max(other.0.saturating_add(1)), most),
+        IntCond::Sge => (least.max(other.0), most),
+        // Without signs, negative numbers are greater than all others.
+        IntCond::Ult if other.0 >= 0 => (least.max(0), most.min(other.1.saturating_sub(1))),
+        IntCond::Ule if other.0 >= 0 => (least.max(0), most.min(other.1)),
+        IntCond::Ugt if positive => (least.max(other.0.saturating_add(1)), most),
+        IntCond::Uge if positive => (least.max(other.0), most),
+        _ => (least, most),
     }
 }
 

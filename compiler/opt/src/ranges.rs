@@ -1,9 +1,12 @@
 //! What ranges of values decide: comparisons that come out one way in any case, minima and maxima
-//! that are one of their operands, operations with one result (Patterson, "Accurate Static Branch
+//! that are one of their operands, operations with one result, words that are narrowed to what they fit and
+//! extended again (Patterson, "Accurate Static Branch
 //! Prediction by Value Range Propagation", PLDI 1995, for comparisons).
 
 use nbcc_analysis::{IntrinsicRanges, ValueRange, ValueRanges};
-use nbcc_ir::{BinaryOp, BlockData, Constant, Function, Inst, IntCond, Op, Replacements, Type};
+use nbcc_ir::{
+    BinaryOp, BlockData, Constant, ConvertOp, Function, Inst, IntCond, Op, Replacements, Type,
+};
 
 /// Replaces them.
 pub fn run(func: &mut Function) -> bool {
@@ -53,6 +56,26 @@ pub fn run_where(
                     };
                     if is_first {
                         replacements.replace(result, a);
+                    }
+                }
+                Op::Convert(
+                    extend @ (ConvertOp::SignExtend | ConvertOp::ZeroExtend),
+                    narrow,
+                    to,
+                ) if !to.is_vector() => {
+                    let Some(&Op::Convert(ConvertOp::Truncate, word, _)) = func.def_op(narrow)
+                    else {
+                        continue;
+                    };
+                    let bits = func.ty(narrow).scalar.bits();
+                    let (least, most) = match extend {
+                        ConvertOp::SignExtend => (-(1i64 << (bits - 1)), (1i64 << (bits - 1)) - 1),
+                        _ => (0, (1i64 << bits.min(62)) - 1),
+                    };
+                    let (low, high) = ranges.at(word, block);
+                    let is_same = func.ty(word) == to && low >= least && high <= most;
+                    if let Some(result) = func.result(inst).filter(|_| is_same) {
+                        replacements.replace(result, word);
                     }
                 }
                 _ => {}

@@ -1,10 +1,10 @@
 //! Ranges of values against runs: whatever a value is while a random function runs, it is within
-//! its range. Here, not beside the analysis, since runs need the interpreter.
+//! its range, and where it is read, within the range that it has there. Here, not beside the analysis, since runs need the interpreter.
 
 use nbcc_analysis::{Lanes, ValueRanges};
 use nbcc_interp::function::{Answer, Execution, IntrinsicContext, Memory, Options, Program, Step};
 use nbcc_ir::testing::{Rng, dense_function, graph_function, structured_function};
-use nbcc_ir::{Function, IntrinsicCall, Scalar, Value, parse_module};
+use nbcc_ir::{Block, Function, IntrinsicCall, Scalar, Value, parse_module};
 use nbcc_opt::{fold, params, ranges, simplify_cfg};
 
 /// Runs a function; how many values were looked at, and how many of them had a range less than that
@@ -21,12 +21,12 @@ fn check(func: &Function, args: &[Lanes], seed: u64) -> (u64, u64) {
     let program = Program::function(func);
     let Ok(mut run) = Execution::start(program, args, &mut memory, &options) else { return (0, 0) };
     let (mut seen, mut narrow) = (0, 0);
-    let mut look = |run: &Execution<'_>, value: Value| {
+    let mut look = |run: &Execution<'_>, value: Value, at: Option<Block>| {
         let ty = func.ty(value);
         if ty.is_vector() || ty.is_float() || ty.scalar == Scalar::I1 {
             return;
         }
-        let (low, high) = ranges.of(value);
+        let (low, high) = at.map_or_else(|| ranges.of(value), |block| ranges.at(value, block));
         let is = run.value(value).as_i64();
         let is = nbcc_analysis::sign_extend(ty.scalar, is as u64);
         assert!(
@@ -40,15 +40,18 @@ fn check(func: &Function, args: &[Lanes], seed: u64) -> (u64, u64) {
     loop {
         let (block, next) = run.at();
         if next == 0 && run.depth() == 1 {
-            func.blocks[block].params.iter().for_each(|&param| look(&run, param));
+            func.blocks[block].params.iter().for_each(|&param| look(&run, param, None));
         }
         let inst = func.blocks[block].insts.get(next).copied();
+        if let Some(inst) = inst.filter(|_| run.depth() == 1) {
+            func.insts[inst].op.for_each_arg(|arg| look(&run, arg, Some(block)));
+        }
         match run.step(&mut memory, &mut intrinsics) {
             Ok(Step::Ran) => {}
             _ => return (seen, narrow),
         }
         if let Some(result) = inst.and_then(|inst| func.result(inst)) {
-            look(&run, result);
+            look(&run, result, None);
         }
     }
 }
@@ -109,6 +112,35 @@ fn counters_end_at_the_bound_that_the_way_back_tests() {
     // A step may jump over the bound, or past the end of the numbers.
     assert_eq!(last(&text(0, 3, "ne", 16)), all);
     assert_eq!(last(&text(0, 5, "sle", i32::MAX - 2)), all);
+}
+
+/// Where ways meet, a value is what branches say of it on each.
+#[test]
+fn branches_limit_what_meets() {
+    let text = |least: i32, test: &str, most: i32| {
+        format!(
+            "define sequential @f(v0: i32) {{\nblock0:\n  v1: i32 = const {least}\n  \
+             v2: i32 = const {most}\n  v3: i1 = icmp sgt v0, v2\n  branch v3, block3(v2), block1\n\
+             block1:\n  v4: i1 = icmp {test} v0, v1\n  branch v4, block2, block3(v0)\n\
+             block2:\n  jump block3(v1)\nblock3(v5: i32):\n  v6: i32 = const 0\n  \
+             v7: i32 = iadd v5, v6\n  return\n}}\n"
+        )
+    };
+    assert_eq!(last(&text(-32768, "slt", 32767)), (-32768, 32767));
+    assert_eq!(last(&text(5, "sle", 9)), (5, 9));
+    assert_eq!(last(&text(0, "uge", 9)), (i32::MIN.into(), 9));
+    assert_eq!(last(&text(3, "ne", 9)), (3, 9));
+}
+
+/// What is stored back in each round may be anything, but what is limited then.
+#[test]
+fn what_comes_back_limited_is() {
+    let text = "define sequential @f(v0: i32, v1: i32) {\nblock0:\n  v2: i32 = const 7\n  \
+                jump block1(v2)\nblock1(v3: i32): loop i\n  v4: i32 = imul v3, v0\n  \
+                v5: i32 = const 15\n  v6: i1 = icmp ugt v4, v5\n  branch v6, block2(v5), block2(v4)\n\
+                block2(v7: i32):\n  v8: i1 = icmp slt v7, v1\n  branch v8, block1(v7), block3\n\
+                block3:\n  v9: i32 = const 0\n  v10: i32 = iadd v3, v9\n  return\n}\n";
+    assert_eq!(last(text), (0, 15));
 }
 
 #[test]
