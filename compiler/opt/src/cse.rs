@@ -1,11 +1,13 @@
 //! Common subexpression elimination over the dominator tree (Briggs, Cooper, Simpson, "Value
 //! Numbering", SPE 1997, section 3.3). Loads and reading intrinsics are shared within a block,
-//! while nothing in between may write what they read.
+//! while nothing in between may write what they read; so is what a sequential function stores and loads
+//! again.
 
 use cranelift_entity::SecondaryMap;
 use foldhash::{HashMap, HashMapExt};
 use nbcc_ir::{
-    BinaryOp, Block, Dominators, Effect, Function, Inst, Mem, Op, Replacements, Space, Value,
+    BinaryOp, Block, Dominators, Effect, ExecutionModel, Function, Inst, Mem, Op, Replacements,
+    Space, Storage, Value,
 };
 
 /// Replaces an instruction by an equal one that runs before it.
@@ -29,7 +31,14 @@ pub fn run_where(func: &mut Function, only: impl Fn(&Function, Inst) -> bool) ->
             let op = &func.insts[inst].op;
             let single = func.insts[inst].results.len() == 1 && only(func, inst);
             let Some(value) = func.result(inst).filter(|_| single) else {
-                reads.pass(op);
+                reads.pass(func, op);
+                if let Op::Store(mem, subscripts, value) = op
+                    && func.model == ExecutionModel::Sequential
+                    && !func.ty(*value).is_vector()
+                {
+                    let load = Op::Load(func.ty(*value), *mem, subscripts.clone());
+                    reads.find(load, *value);
+                }
                 return true;
             };
             let key = canonical(op);
@@ -46,7 +55,7 @@ pub fn run_where(func: &mut Function, only: impl Fn(&Function, Inst) -> bool) ->
             } else if op.effect() == Effect::Read {
                 reads.find(key, value)
             } else {
-                reads.pass(op);
+                reads.pass(func, op);
                 None
             };
             if let Some(equal) = equal {
@@ -115,9 +124,20 @@ impl Reads {
     }
 
     /// Notes what an instruction writes.
-    fn pass(&mut self, op: &Op) {
+    fn pass(&mut self, func: &Function, op: &Op) {
         let counter = match op {
-            Op::Store(mem, ..) => &mut self.objects[*mem],
+            Op::Store(mem, ..) => {
+                // An object may have several names.
+                let storage = func.mems[*mem].storage;
+                if matches!(storage, Storage::Object(_)) {
+                    let is_same =
+                        |other: &Mem| other != mem && func.mems[*other].storage == storage;
+                    for other in func.mems.keys().filter(is_same) {
+                        self.objects[other] += 1;
+                    }
+                }
+                &mut self.objects[*mem]
+            }
             Op::StoreRaw(..) => &mut self.raw,
             Op::Binary(BinaryOp::Sdiv | BinaryOp::Udiv | BinaryOp::Srem | BinaryOp::Urem, ..) => {
                 return;
