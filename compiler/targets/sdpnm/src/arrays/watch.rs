@@ -4,6 +4,7 @@
 //! that was outside, the core's version runs from the start, and ends the run where it has to. It comes to
 //! the same place, since the loop loads nothing of what it stores to.
 
+use nbcc_analysis::Affine;
 use nbcc_ir::{
     BinaryOp, Block, Extent, Function, Mem, Op, Storage, Terminator, UnaryOp, Value, ValueDef,
 };
@@ -142,7 +143,11 @@ impl Builder<'_> {
                 words.drain(..2);
                 words.push(Operand::node(self.node(Opcode::Cmp, extreme(true), a, b, None)));
             }
-            let initial = self.global_of(Global::Constant(0));
+            // Where the loop runs in parts, counters begin elsewhere than at 0, each part's greatest does not.
+            let initial = match self.evolutions.trips() {
+                Some(_) => self.global_of(Global::Form(Affine::default(), 1)),
+                None => self.global_of(Global::Constant(0)),
+            };
             let node = self.fresh(Opcode::Cmp, extreme(true), Operand::None, words[0], None);
             self.body.globals.push(Global::Export);
             let number = self.body.globals.len() - 1;

@@ -113,6 +113,24 @@ fn loads_at_places_that_are_computed_run_on_arrays() {
     }
 }
 
+/// Parts of a loop begin their greatest subscripts where each of them does: the core runs none of it again.
+#[test]
+fn parts_look_at_their_own_subscripts() {
+    let types = [("const int16_t", 's', 16), ("int16_t", 's', 16)];
+    let list = parameters(&types, 720);
+    let list = list.trim_start_matches([',', ' ']);
+    let source = format!(
+        "#include <stdint.h>\nstatic const int16_t w[360] = {{3, 1, 4, 1, 5}};\nvoid f({list}) {{
+         for (int i = 0; i < 720; i++) a1[i] = a0[i] * w[i < 719 - i ? i : 719 - i]; }}"
+    );
+    let (module, func) = common::compile(Path::new("watched.c"), &source, Some("f")).unwrap();
+    let program = compile(&module, func, OptLevel::O2).unwrap();
+    let arrays = filled(&types, 720, 1);
+    compared((&module, func), &program, &[], &arrays).unwrap();
+    let ran = run(&program, &[], &arrays).expect("it runs").statistics;
+    assert!(ran.count("arrays.starts") > 1 && ran.count("instructions") < 200, "{source}");
+}
+
 /// What is stored in the meantime is no reason to run again from the start.
 #[test]
 fn loops_that_change_what_they_load_stay_on_the_core() {
