@@ -1,12 +1,37 @@
 //! Truth values, and values that depend on them: bits of operations, conditions under which blocks run,
 //! what is chosen where ways meet.
 
+use std::collections::BTreeMap;
+
 use nbcc_ir::{Block, BlockCall, Terminator, Value, ValueDef};
 use nbcc_isa_sdpnm::config::{Opcode, Options};
 
 use super::body::{Global, Node, Operand};
 use super::build::{Builder, Building, Truth};
 use crate::narrow::Upper;
+
+/// Where a word comes from that is one of several.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Gate {
+    /// It is the same on all ways.
+    Word(Operand),
+    /// A branch at the end of a block decides.
+    Branch(Block),
+}
+
+/// How words come to a block.
+struct Gates {
+    /// The block, and which of its parameters.
+    to: (Block, u32),
+    /// What is handed to it.
+    words: BTreeMap<Value, Operand>,
+    /// From where, as far as that was looked at.
+    known: BTreeMap<Block, Option<Gate>>,
+    /// How many branches decide.
+    count: usize,
+    /// Whether there is another way to choose.
+    has_switch: bool,
+}
 
 impl Builder<'_> {
     /// A truth value.
@@ -221,10 +246,10 @@ impl Builder<'_> {
         number: u32,
         value: Value,
     ) -> Building<(Operand, Upper)> {
-        let ways = self.ways(block, number)?;
+        let args = self.args(block, number);
         let bits = self.func.ty(value).scalar.bits();
         let mut words = Vec::new();
-        for &(_, way) in &ways {
+        for &way in &args {
             words.push(self.word(way)?);
         }
         let signed = words.iter().all(|(_, upper)| upper.has(true));
@@ -237,15 +262,101 @@ impl Builder<'_> {
             (false, false) => Upper::Any,
         };
         let words: Vec<Operand> = words.into_iter().map(|(word, _)| word).collect();
-        Ok((self.chosen(&ways, &words)?, upper))
+        Ok((self.meeting(block, number, &args, &words)?, upper))
+    }
+
+    /// What a parameter of a block is on each way to it.
+    pub(super) fn args(&self, block: Block, number: u32) -> Vec<Value> {
+        let before = self.shape.blocks.iter().filter(|&&from| from != self.shape.latch);
+        let ways = before.flat_map(|&from| self.func.terminator(from).successors());
+        ways.filter(|to| to.block == block).map(|to| to.args[number as usize]).collect()
+    }
+
+    /// One of several words where ways to a block meet: branch by branch, from the inside out (the gated form
+    /// of Ottenstein, Ballance, MacCabe, "The program dependence web", PLDI 1990), or, where many branches lead to
+    /// few words, by the condition under which each way is taken.
+    pub(super) fn meeting(
+        &mut self,
+        block: Block,
+        number: u32,
+        args: &[Value],
+        words: &[Operand],
+    ) -> Building<Operand> {
+        let of: BTreeMap<Value, Operand> =
+            args.iter().copied().zip(words.iter().copied()).collect();
+        let known = BTreeMap::new();
+        let mut gates =
+            Gates { to: (block, number), words: of, known, count: 0, has_switch: false };
+        match self.gate(self.shape.header, &mut gates) {
+            _ if gates.has_switch => self.refuse("`switch`"),
+            Some(gate) if gates.count <= args.len() => self.gated(gate, &gates),
+            _ => {
+                let ways = self.ways(block, number)?;
+                self.chosen(&ways, words)
+            }
+        }
+    }
+
+    /// What stands for the word that comes to a block from another one; nothing where no way leads there.
+    fn gate(&self, from: Block, gates: &mut Gates) -> Option<Gate> {
+        if let Some(&known) = gates.known.get(&from) {
+            return known;
+        }
+        let (to, number) = gates.to;
+        let mut along = |way: &BlockCall| match way.block == to {
+            true => gates.words.get(&way.args[number as usize]).map(|&word| Gate::Word(word)),
+            false if self.shape.contains(way.block) => self.gate(way.block, gates),
+            false => None,
+        };
+        let gate = match self.func.terminator(from) {
+            _ if from == self.shape.latch => None,
+            Terminator::Jump(way) => along(way),
+            Terminator::Branch(_, then, other) => match (along(then), along(other)) {
+                (Some(then), Some(other)) if then != other => {
+                    gates.count += 1;
+                    Some(Gate::Branch(from))
+                }
+                (then, other) => then.or(other),
+            },
+            _ => {
+                gates.has_switch = true;
+                None
+            }
+        };
+        gates.known.insert(from, gate);
+        gate
+    }
+
+    /// The word that a gate lets through.
+    fn gated(&mut self, gate: Gate, gates: &Gates) -> Building<Operand> {
+        let from = match gate {
+            Gate::Word(word) => return Ok(word),
+            Gate::Branch(from) => from,
+        };
+        let Terminator::Branch(cond, then, other) = self.func.terminator(from).clone() else {
+            return self.refuse("a block that nothing leads to");
+        };
+        self.enter()?;
+        let along = |this: &mut Self, way: &BlockCall| {
+            let gate = match way.block == gates.to.0 {
+                true => {
+                    gates.words.get(&way.args[gates.to.1 as usize]).map(|&word| Gate::Word(word))
+                }
+                false => gates.known.get(&way.block).copied().flatten(),
+            };
+            match gate {
+                Some(gate) => this.gated(gate, gates),
+                None => this.refuse("a block that nothing leads to"),
+            }
+        };
+        let (then, other) = (along(self, &then)?, along(self, &other)?);
+        let truth = self.truth(cond)?;
+        self.depth -= 1;
+        Ok(self.choose(truth, then, other))
     }
 
     /// One of several words by the ways on which they come.
-    pub(super) fn chosen(
-        &mut self,
-        ways: &[(Truth, Value)],
-        words: &[Operand],
-    ) -> Building<Operand> {
+    fn chosen(&mut self, ways: &[(Truth, Value)], words: &[Operand]) -> Building<Operand> {
         // The last way needs no condition: each iteration that looks comes on one of them.
         let Some(&(mut chosen)) = words.last() else {
             return self.refuse("a block that nothing leads to");
@@ -257,7 +368,7 @@ impl Builder<'_> {
     }
 
     /// The ways to a block, with what its parameter is on each.
-    pub(super) fn ways(&mut self, block: Block, number: u32) -> Building<Vec<(Truth, Value)>> {
+    fn ways(&mut self, block: Block, number: u32) -> Building<Vec<(Truth, Value)>> {
         let mut ways: Vec<(Truth, Value)> = Vec::new();
         for &from in &self.shape.blocks.clone() {
             if from == self.shape.latch {

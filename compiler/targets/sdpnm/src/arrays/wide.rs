@@ -50,12 +50,12 @@ impl Builder<'_> {
                 return Ok(self.carry_high(number));
             }
             ValueDef::Param(block, number) => {
-                let ways = self.ways(block, number)?;
+                let args = self.args(block, number);
                 let mut words = Vec::new();
-                for &(_, way) in &ways {
+                for &way in &args {
                     words.push(self.high(way)?);
                 }
-                return self.chosen(&ways, &words);
+                return self.meeting(block, number, &args, &words);
             }
             ValueDef::Result(inst, _) => inst,
         };
