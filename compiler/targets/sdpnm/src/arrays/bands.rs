@@ -1,7 +1,8 @@
 //! A nest whose trips are known at run time only, on several arrays at a time: each takes some of the
 //! iterations of its outermost loop, as many as the core says. What is stored in those is a stretch of
 //! elements, which is copied to the home when both arrays have ended, as in [`super::split`]. What an
-//! iteration changes, as `c[i][j] += ...` does, each array has as it was before the call.
+//! iteration changes, as `c[i][j] += ...` does, each array has as it was before the call, and what it leaves
+//! out, as the borders of a picture.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,7 +23,7 @@ use super::split::{is_never_stored, is_same_object};
 use super::turns::{BANDS, FIRST, LAST, Walk, called, tag};
 use super::version::{Use, address, control, global, write};
 
-/// What an iteration of the outermost loop leaves in an object: elements one behind the other.
+/// What an iteration of the outermost loop leaves in an object: elements one behind the other, or some of those.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Stretch {
     mem: Mem,
@@ -30,7 +31,17 @@ struct Stretch {
     start: (Option<Value>, i32),
     /// How many, and whether an iteration of the nest leaves that many.
     count: Count,
+    /// Where some are left out, which are left.
+    left: Option<Left>,
     bytes: i32,
+}
+
+/// Elements of a stretch that are left in an iteration: up to how many behind the first one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Left {
+    last: i32,
+    /// Strides of the loops inside the outermost one that lead farther, and how often these run.
+    strides: Vec<(Value, Value)>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,7 +107,9 @@ impl Bands {
         }
         let reads = built.accesses.iter().filter(|access| !access.is_store);
         let changed = reads.map(|access| access.mem).filter(|&mem| !is_never_stored(func, mem));
-        let changed: BTreeSet<Mem> = changed.collect();
+        // What is left out is copied as well.
+        let partly = stretches.iter().filter(|stretch| stretch.left.is_some());
+        let changed: BTreeSet<Mem> = changed.chain(partly.map(|stretch| stretch.mem)).collect();
         let is_own = |mem: &Mem| stretches.iter().any(|stretch| stretch.mem == *mem);
         if !changed.iter().all(|mem| is_own(mem) && is_as_before(func, shape, *mem)) {
             return None;
@@ -110,7 +123,35 @@ impl Bands {
         let (count, least) = (b.i32(arrays as i32), b.i32(self.least as i32));
         let rows = b.value(Op::Icmp(IntCond::Sge, self.rows, count));
         let all = b.value(Op::Icmp(IntCond::Sge, trips, least));
-        b.binary(BinaryOp::And, rows, all)
+        let mut worth = b.binary(BinaryOp::And, rows, all);
+        for stretch in &self.stretches {
+            let (Some(left), Count::OfRow(stride)) = (&stretch.left, stretch.count) else {
+                continue;
+            };
+            // What iterations of the outermost loop leave stands one behind the other.
+            let zero = b.i32(0);
+            for &(stride, _) in &left.strides {
+                let goes_up = b.value(Op::Icmp(IntCond::Sge, stride, zero));
+                worth = b.binary(BinaryOp::And, worth, goes_up);
+            }
+            let last = left.last(b);
+            let is_apart = b.value(Op::Icmp(IntCond::Slt, last, stride));
+            worth = b.binary(BinaryOp::And, worth, is_apart);
+        }
+        worth
+    }
+}
+
+impl Left {
+    /// How many elements the last one that an iteration of the outermost loop leaves is behind the first: all
+    /// are inside of the object, so that this does not wrap where no stride is negative.
+    fn last(&self, b: &mut Builder<'_>) -> Value {
+        let last = b.i32(self.last);
+        self.strides.iter().fold(last, |last, &(stride, count)| {
+            let more = b.iadd_imm(count, -1);
+            let way = b.imul(more, stride);
+            b.iadd(last, way)
+        })
     }
 }
 
@@ -238,21 +279,20 @@ fn stretches(func: &Function, shape: &Shape, built: &Built) -> Option<Vec<Stretc
         let first = group[0];
         let Subscript::Linear(of) = &first.subscript else { return None };
         let mut constants = BTreeSet::new();
+        let mut is_all = true;
         for store in &group {
             let Subscript::Linear(other) = &store.subscript else { return None };
             constants.insert(apart(of, other)?);
-            let marks = waits(func, shape, store.block)?;
-            let is_whole = match &other.walk {
+            is_all &= match (waits(func, shape, store.block), &other.walk) {
                 // No loop that a store waits for leads to another element.
-                Some((walk, _)) => is_whole(func, walk, &marks),
-                None => marks.is_empty(),
+                (Some(marks), Some((walk, _))) => is_whole(func, walk, &marks),
+                (Some(marks), None) => marks.is_empty(),
+                (None, _) => false,
             };
-            if !is_whole {
-                return None;
-            }
         }
         let (least, most) = (*constants.first()?, *constants.last()?);
-        let is_dense = constants.len() as i64 == i64::from(most) - i64::from(least) + 1;
+        let last = most.checked_sub(least)?;
+        let is_dense = constants.len() as i64 == i64::from(last) + 1;
         let (start, lead, count) = match &of.walk {
             Some((walk, constant)) => {
                 let start = (Some(walk.start), constant.wrapping_add(least));
@@ -274,10 +314,22 @@ fn stretches(func: &Function, shape: &Shape, built: &Built) -> Option<Vec<Stretc
             let Subscript::Linear(other) = &access.subscript else { return false };
             apart(of, other).is_some_and(|apart| (least..=most).contains(&apart))
         };
-        if !is_dense || lead != constants.len() as i32 || !reads.into_iter().all(is_within) {
+        if !reads.into_iter().all(is_within) {
             return None;
         }
-        found.push(Stretch { mem, start, count, bytes: first.bytes as i32 });
+        let is_all = is_all && is_dense && lead == constants.len() as i32;
+        let left = match (&of.walk, is_all) {
+            (_, true) => None,
+            (Some((walk, _)), _) => {
+                let inside = walk.strides.len() - 1;
+                let strides = walk.strides.iter().copied().zip(walk.counts.iter().copied());
+                let moves = |of: &(Value, Value)| func.splat_constant(of.0) != Some(0);
+                Some(Left { last, strides: strides.take(inside).filter(moves).collect() })
+            }
+            (None, _) if last < lead => Some(Left { last, strides: vec![] }),
+            (None, _) => return None,
+        };
+        found.push(Stretch { mem, start, count, left, bytes: first.bytes as i32 });
     }
     (!found.is_empty()).then_some(found)
 }
@@ -349,6 +401,20 @@ pub(super) fn share(b: &mut Builder<'_>, built: &Built, used: &Use, bands: &Band
                     let all = if is_last { last } else { whole };
                     (b.imul_imm(iteration, step), b.imul_imm(all, step))
                 }
+            };
+            // What stands behind the last one may be outside of the object.
+            let all = match (&stretch.left, is_last) {
+                (Some(left), true) => {
+                    let whole = match stretch.count {
+                        Count::OfRow(stride) => stride,
+                        Count::OfIteration(step) => b.i32(step),
+                    };
+                    let last = left.last(b);
+                    let behind = b.binary(BinaryOp::Isub, whole, last);
+                    let more = b.iadd_imm(behind, -1);
+                    b.binary(BinaryOp::Isub, all, more)
+                }
+                _ => all,
             };
             let element = b.iadd_imm(before, stretch.start.1);
             let element = match stretch.start.0 {

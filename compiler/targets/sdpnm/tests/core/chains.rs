@@ -188,9 +188,20 @@ fn several_arrays_share_nests_of_any_trips() {
          s += a0[a2[x]] * a1[x + y]; a3[y] = s; }";
     let borders = "for (int y = 0; y < n; y++) for (int x = 0; x < m * k; x++)
          a4[y * m * k + x] = y > 0 ? a0[(y - 1) * m * k + x] + y * x : x;";
-    // Gaps between rows, a store under a condition, a sum of all, and a row that the next one reads.
+    // Gaps between rows, at the end of the array, and in rows; rows that lie over each other, one behind another
+    // store, a store under a condition, a sum of all, and a row that the next one reads.
     let gaps =
         "for (int y = 0; y < n; y++) for (int x = 0; x < m * k; x++) a4[y * 100 + x] = a0[x] + y;";
+    let to_the_end =
+        "for (int y = 0; y < n; y++) for (int i = 0; i < 4; i++) for (int x = 0; x < m + 10; x++)
+         a4[y * w + 2048 + x - (n - 1) * w - m - 10] = a0[x] + y + i;";
+    let in_rows = "for (int y = 0; y < n; y++) for (int x = 0; x < m * k - 51; x++)
+         { a4[y * w + 2 * x] = a0[x] + y; a4[y * w + 2 * x + 3] = x; }";
+    let over =
+        "for (int y = 0; y < n; y++) for (int x = 0; x < m * k; x++) a4[y * 50 + x] = a0[x] + y;";
+    let behind = format!("a4[7] = n; {gaps}");
+    let chosen = "for (int y = 0; y < n; y++) for (int x = 0; x < m * k; x++)
+         if (a0[x + y] > 5) a3[y * 100 + x] = a0[x] + y;";
     let some = "for (int y = 0; y < n; y++) { int s = 0; for (int x = 0; x < m * k; x++)
          s += a0[y * w + x]; if (s & 1) a3[y] = s; }";
     let all = "for (int y = 0; y < n; y++) { for (int x = 0; x < m * k; x++) t += a0[y * w + x]; a3[y] = t; }";
@@ -201,8 +212,13 @@ fn several_arrays_share_nests_of_any_trips() {
         (halves, 4),
         (whole, 4),
         (computed, 4),
-        (gaps, 1),
-        (some, 1),
+        (gaps, 4),
+        (to_the_end, 4),
+        (in_rows, 4),
+        (over, 1),
+        (&behind, 1),
+        (chosen, 4),
+        (some, 4),
         (all, 1),
         (last, 13),
         (borders, 4),
