@@ -9,7 +9,7 @@ use nbcc_pipeline::{Context, Fact, OptLevel, PassDesc, Stop, attempt, optional, 
 use nbcc_placement::{Message, Remark, RemarkKind, Term};
 
 use crate::arrays::collapse::MOST_OPERATIONS;
-use crate::arrays::{self, collapse, divisions, flatten, merge};
+use crate::arrays::{self, collapse, divisions, divisors, flatten, merge};
 use crate::codes;
 use crate::core::{divide, emit, layout, objects, regalloc, select};
 use crate::state::{Compilation, Configuration};
@@ -115,7 +115,8 @@ fn run_flatten(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Faile
     if state.mapper.is_none() {
         return Ok(());
     }
-    let divided = divisions::run(&mut state.module.functions[state.func]);
+    let function = &mut state.module.functions[state.func];
+    let divided = divisions::run(function) | divisors::run(function);
     let changed = flatten::run(&mut state.module, state.func) | divided;
     match changed {
         true => each(

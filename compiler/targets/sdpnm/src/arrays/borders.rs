@@ -39,7 +39,8 @@ fn next(func: &Function, done: &mut BTreeSet<Block>) -> Option<Block> {
     let mut loops = forest.loops.keys();
     loops.find_map(|l| {
         let header = forest.loops[l].header;
-        (done.insert(header) && begins_otherwise(func, &cfg, &forest, l)).then_some(header)
+        let is_new = done.insert(header) && !func.blocks[header].cold;
+        (is_new && begins_otherwise(func, &cfg, &forest, l)).then_some(header)
     })
 }
 

@@ -78,7 +78,8 @@ fn nests(func: &Function) -> Vec<Vec<Block>> {
         found.truncate(MOST_LOOPS);
         found
     };
-    innermost.map(around).filter(|nest| nest.len() > 1).collect()
+    let is_seldom = |nest: &Vec<Block>| func.blocks[nest[0]].cold;
+    innermost.map(around).filter(|nest| nest.len() > 1 && !is_seldom(nest)).collect()
 }
 
 /// The function in which a nest of loops of those headers has a second version.

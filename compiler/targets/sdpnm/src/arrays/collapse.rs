@@ -106,7 +106,7 @@ pub fn run(
 fn pairs(func: &Function) -> Vec<(Block, Block)> {
     let forest = LoopForest::new(&Cfg::new(func), &Dominators::new(func));
     let pair = |data: &nbcc_analysis::LoopData| match data.inner[..] {
-        [inner] if forest.loops[inner].inner.is_empty() => {
+        [inner] if forest.loops[inner].inner.is_empty() && !func.blocks[data.header].cold => {
             Some((data.header, forest.loops[inner].header))
         }
         _ => None,

@@ -100,6 +100,9 @@ pub(super) fn trips(func: &Function, shape: &Shape, forms: &AffineForms) -> Opti
 /// How often a loop is unrolled: wholly, where there is one around it and it stays short.
 fn factor(func: &Function, candidate: Candidate<'_>) -> u64 {
     let forest = LoopForest::new(&Cfg::new(func), &Dominators::new(func));
+    if candidate.blocks.first().is_some_and(|&header| func.blocks[header].cold) {
+        return 1;
+    }
     let is_inside = candidate
         .blocks
         .first()

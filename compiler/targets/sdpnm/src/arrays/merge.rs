@@ -34,7 +34,7 @@ pub fn run(func: &mut Function, refused: &BTreeSet<[Block; 2]>) -> Vec<(Block, [
         let headers: Vec<Block> = {
             let forest = forest(func);
             let innermost = forest.loops.values().filter(|data| data.inner.is_empty());
-            innermost.map(|data| data.header).collect()
+            innermost.map(|data| data.header).filter(|&header| !func.blocks[header].cold).collect()
         };
         for &header in &headers {
             enter_by_jump(func, header);

@@ -21,6 +21,7 @@ mod collect;
 mod contents;
 pub mod ddg;
 pub mod divisions;
+pub mod divisors;
 pub mod evolution;
 pub mod flatten;
 mod forms;
@@ -209,7 +210,9 @@ pub fn run(
     let headers: Vec<Block> = {
         let func = &module.functions[func];
         let forest = LoopForest::new(&Cfg::new(func), &Dominators::new(func));
-        forest.loops.values().map(|data| data.header).collect()
+        let headers = forest.loops.values().map(|data| data.header);
+        // What runs seldom stays on the core.
+        headers.filter(|&header| !func.blocks[header].cold).collect()
     };
     // Of nests the version that is one loop comes first.
     let of_chain = |header: &Block| chains.iter().find(|chain| chain.header == *header);

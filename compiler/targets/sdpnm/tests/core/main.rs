@@ -7,6 +7,7 @@ mod generator;
 mod machine;
 
 mod chains;
+mod divided;
 mod jam;
 mod kernels;
 mod loops;
