@@ -3,6 +3,7 @@
 use nbcc_ir::{Block, Inst, Mem, Value};
 
 use super::evolution::{Digit, Evolution};
+use super::rounds::Limits;
 
 /// A load or a store.
 #[derive(Clone, Debug)]
@@ -30,6 +31,8 @@ pub enum Subscript {
     Linear(Evolution),
     /// It is never outside, whatever it is.
     Inside(Value),
+    /// It stays within limits.
+    Limited(Value, Limits),
     /// Whether it was outside shows behind the loop: of what nobody stores to meanwhile.
     Watched(Value),
 }

@@ -63,6 +63,9 @@ impl Builder<'_> {
                         _ if is_watched || !is_store && self.may_watch(mem) => {
                             Subscript::Watched(index)
                         }
+                        _ if let Some(limits) = self.limits(index) => {
+                            Subscript::Limited(index, limits)
+                        }
                         _ => {
                             let name = &func.mems[mem].name;
                             return Err(format!(

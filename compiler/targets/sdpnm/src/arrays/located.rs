@@ -61,7 +61,7 @@ impl Builder<'_> {
                 };
                 Ok((Operand::node(node), memory))
             }
-            Subscript::Inside(value) | Subscript::Watched(value) => {
+            Subscript::Inside(value) | Subscript::Limited(value, _) | Subscript::Watched(value) => {
                 let index = match access.subscript {
                     Subscript::Watched(_) => self.watched(access, *value)?,
                     _ => self.extended(*value, true)?,

@@ -39,6 +39,7 @@ mod quotients;
 mod readers;
 mod reassociate;
 mod reuse;
+mod rounds;
 mod rows;
 pub mod shape;
 mod split;

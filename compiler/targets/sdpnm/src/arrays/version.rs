@@ -22,6 +22,7 @@ use super::body::{Global, Operand};
 use super::build::{Built, Outcome};
 use super::collect;
 use super::forms::{form, is_word, long_form, word};
+use super::rounds::Limits;
 use super::shape::{Shape, Trips};
 use super::split::Parts;
 use super::turns::{BANDS, REQUIRED, Walk, tag};
@@ -289,6 +290,23 @@ fn required(func: &mut Function, header: Block) -> Vec<Value> {
     found
 }
 
+/// That a subscript that begins with a form stays below an end, and that this is inside.
+fn round(
+    b: &mut Builder<'_>,
+    mem: Mem,
+    (start, end): (&Affine, &Affine),
+    conditions: &mut Vec<Value>,
+) {
+    let (start, end, zero) = (form(b, start), form(b, end), b.i32(0));
+    let count = match b.func.mems[mem].extents[0] {
+        Extent::Fixed(count) => b.i32(count.min(i32::MAX as u32) as i32),
+        _ => b.value(call(COUNT, Effect::Pure, vec![], vec![mem], vec![0])),
+    };
+    conditions.push(b.value(Op::Icmp(IntCond::Sgt, end, zero)));
+    conditions.push(b.value(Op::Icmp(IntCond::Ult, start, end)));
+    conditions.push(b.value(Op::Icmp(IntCond::Sle, end, count)));
+}
+
 /// The number of iterations, and when it is that and at least so many.
 pub(super) fn iterations(b: &mut Builder<'_>, shape: &Shape, least: u32) -> (Value, Vec<Value>) {
     let (cond, value, step, limit) = match shape.trips {
@@ -416,7 +434,22 @@ fn inside(
     let mut spans: Spans = BTreeMap::new();
     let mut walks: Vec<(Mem, &Walk, (i32, i32))> = Vec::new();
     for access in &built.accesses {
-        let Subscript::Linear(evolution) = &access.subscript else { continue };
+        let evolution = match &access.subscript {
+            Subscript::Linear(evolution) => evolution,
+            Subscript::Limited(_, limits) => {
+                match limits {
+                    Limits::Grown { start, step, least, most } => {
+                        let at = |more: i32| start.constant.saturating_add(more);
+                        let key = (access.mem, start.terms.clone(), vec![], *step);
+                        let span = spans.entry(key).or_insert((at(*least), at(*most)));
+                        *span = (span.0.min(at(*least)), span.1.max(at(*most)));
+                    }
+                    Limits::Round { start, end } => round(b, access.mem, (start, end), conditions),
+                }
+                continue;
+            }
+            _ => continue,
+        };
         let (start, step) = (&evolution.start, &evolution.step);
         if let Some((walk, constant)) = &evolution.walk {
             let constant = *constant;

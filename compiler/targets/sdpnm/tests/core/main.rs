@@ -10,6 +10,7 @@ mod chains;
 mod divided;
 mod jam;
 mod kernels;
+mod limited;
 mod loops;
 mod nests;
 mod parts;
