@@ -63,14 +63,14 @@ impl Elab<'_> {
             }
         }
         let Some(&(last, class)) = classes.last() else { return Ok(()) };
-        if names.len() == 1 {
+        let given = self.params.iter().find(|(name, _)| name == GENERATOR_PARAM);
+        if names.len() == 1 && given.is_none() {
             self.generator = Some(last);
             return Ok(());
         }
         self.constants.push(GENERATOR_PARAM.to_owned());
         let shown: Vec<&str> = names.iter().map(|(name, _)| name.as_str()).take(SHOWN).collect();
         let shown = list(&shown);
-        let given = self.params.iter().find(|(name, _)| name == GENERATOR_PARAM);
         if let Some((_, given)) = given {
             let class_name = |ident: Ident| self.names.text(ident.name) == given;
             let by_class = || classes.iter().find(|(_, name)| class_name(*name)).map(|c| c.0);
@@ -79,10 +79,14 @@ impl Elab<'_> {
             if self.generator.is_some() {
                 return Ok(());
             }
+            let (label, help) = match names.len() {
+                1 => ("the generator of the file", format!("its name is {shown}")),
+                _ => ("one of the generators of the file", format!("the generators are {shown}")),
+            };
             return self.fail(
                 Diagnostic::error(&codes::CONVERSION, format!("no generator is called `{given}`"))
-                    .at(class.span, "one of the generators of the file")
-                    .help(format!("the generators are {shown}")),
+                    .at(class.span, label)
+                    .help(help),
             );
         }
         self.generator = Some(last);
