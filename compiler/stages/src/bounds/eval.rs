@@ -249,6 +249,11 @@ impl<'a> Evaluator<'a> {
         values
     }
 
+    /// The value of a parameter, where it has one.
+    pub(super) fn param(&self, param: Param) -> Option<u32> {
+        self.params[param]
+    }
+
     fn node(&mut self, expr: Expr, env: &Env, values: &Values, depth: u32) -> Range {
         let pipeline = self.pipeline;
         let data = &pipeline.exprs[expr];

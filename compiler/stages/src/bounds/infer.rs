@@ -136,8 +136,16 @@ struct Needed {
 /// The first access (in source order) that reads a declared input outside its extent.
 #[derive(Clone)]
 struct Fault {
+    access: Expr,
     span: Span,
     region: Region,
+}
+
+/// The way out where a coordinate has no limit because a parameter has no value.
+fn give_value(param: &str) -> String {
+    format!(
+        "it depends on `{param}`, which has no value: give it a default, or --param {param}=VALUE"
+    )
 }
 
 struct Inference<'a> {
@@ -380,7 +388,7 @@ impl<'a> Inference<'a> {
             self.faulty.insert(reader);
             let fault = &mut self.faults[input];
             if fault.as_ref().is_none_or(|f| span < f.span) {
-                *fault = Some(Fault { span, region: region.clone() });
+                *fault = Some(Fault { access: expr, span, region: region.clone() });
             }
         }
         merge(&mut self.reads[input], region, span);
@@ -403,10 +411,18 @@ impl<'a> Inference<'a> {
                 } else {
                     format!("reads `{name}` over {}", spell(&fault.region))
                 };
+                let mut help = format!(
+                    "read `BoundaryConditions::repeat_edge({name})` instead, clamp the coordinates, or compute a smaller output"
+                );
+                if unbounded(&fault.region).is_some()
+                    && let Some(param) = self.without_value(&[fault.access])
+                {
+                    help = format!("{}; or {help}", give_value(param));
+                }
                 self.diagnostics.push(
-                    Diagnostic::error(&codes::INPUT_OUTSIDE, message).at(fault.span, label).help(format!(
-                        "read `BoundaryConditions::repeat_edge({name})` instead, clamp the coordinates, or compute a smaller output"
-                    )),
+                    Diagnostic::error(&codes::INPUT_OUTSIDE, message)
+                        .at(fault.span, label)
+                        .help(help),
                 );
             }
             self.bounds.inputs[input] = Some(needed.region);
@@ -430,12 +446,29 @@ impl<'a> Inference<'a> {
             (low, high) => format!("may have any value from {low} to {high}"),
         };
         let message = format!("`{name}` is {done} at a coordinate without a limit");
+        let limit = "limit the coordinate with `clamp(index, low, high)`";
+        let help = match self.without_value(&[index]) {
+            Some(param) => format!("{}; or {limit}", give_value(param)),
+            None => limit.to_string(),
+        };
         self.diagnostics.push(
             Diagnostic::error(&codes::UNBOUNDED, message)
                 .at(self.pipeline.exprs[index].span, label)
                 .and(access, format!("`{name}` would have to be computed everywhere"))
-                .help("limit the coordinate with `clamp(index, low, high)`"),
+                .help(help),
         );
+    }
+
+    /// A parameter without a value among what expressions are computed of.
+    fn without_value(&mut self, roots: &[Expr]) -> Option<&'a str> {
+        let pipeline = self.pipeline;
+        let all = self.walker.reachable(pipeline, roots.iter().copied());
+        all.into_iter().find_map(|expr| match pipeline.exprs[expr].kind {
+            ExprKind::Param(param) if self.evaluator.param(param).is_none() => {
+                Some(pipeline.params[param].name.as_str())
+            }
+            _ => None,
+        })
     }
 
     fn check_size(&mut self, func: Func, needed: &Needed) -> bool {
