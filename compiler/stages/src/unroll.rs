@@ -1,7 +1,8 @@
 //! Unrolling of reductions: updates of every point by itself, over domains of few points, and of the
 //! points at one place along some dimensions become part of the definition, point after point in the
-//! domain's order. What is left is a pure Func, which can be computed at each use, keeps its value in a
-//! register and shares what neighbouring points read.
+//! domain's order; so do updates that reach each point of a box once, as `f(r.x, r.y) += ...`, in whatever
+//! order. What is left is a pure Func, which can be computed at each use, keeps its value in a register
+//! and shares what neighbouring points read.
 
 use foldhash::{HashMap, HashMapExt};
 use nbcc_base::Span;
@@ -14,6 +15,9 @@ use crate::{
 
 /// The most expressions of an update that is for the points at one place only: all others compute it, too.
 const AT_ONE_PLACE: usize = 40;
+
+/// The points of a box for which an update of more expressions is evaluated everywhere.
+const LARGE_BOX: i64 = 1024;
 
 /// A Func whose updates have become part of its definition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,9 +32,9 @@ pub struct Unrolled {
 
 /// A copy of a pipeline, extents known, in which the updates of Funcs are unrolled that come to no more than
 /// `limit` expressions, and which those are. The updates of a Func stay where the left side of one is neither
-/// every point nor those at one place, where one reads its Func elsewhere, where conditions of its domain
-/// are not constants, and where something else is computed in its loops or made of them (`rfactor`). Other
-/// directives of updates have no loops left.
+/// every point nor those at one place nor a box of the domain's points, where one reads its Func elsewhere,
+/// where conditions of its domain are not constants (but for a box), and where something else is computed
+/// in its loops or made of them (`rfactor`). Other directives of updates have no loops left.
 pub fn unroll_updates(pipeline: &Pipeline, limit: u64) -> (Pipeline, Vec<Unrolled>) {
     let mut unroller = Unroller {
         pipeline: pipeline.clone(),
@@ -74,6 +78,14 @@ impl Unroller {
         let mut values = pure.values;
         let (mut done, mut left) = (Unrolled { func, updates: 0, points: 0 }, limit);
         for update in &data.updates {
+            if let Some(sides) = self.sides(update) {
+                let (after, size) = self.in_box(func, update, &sides, &values)?;
+                values = after;
+                left = left.checked_sub(size)?;
+                done.updates += 1;
+                done.points += sides.iter().map(|side| side.extent as u64).product::<u64>();
+                continue;
+            }
             let body = self.body(func, update)?;
             let points = self.points(update.rdom, left / body.len().max(1) as u64)?;
             let conditions = self.conditions(update, &points)?;
@@ -95,6 +107,96 @@ impl Unroller {
         data.pure = Some(Definition { values, span: pure.span });
         data.updates.clear();
         Some(done)
+    }
+
+    /// The sides of the box of points that an update reaches once each: the left side names each variable
+    /// of the domain at one place, alone, and dimensions elsewhere. `None` for others.
+    fn sides(&self, update: &Update) -> Option<Vec<Side>> {
+        let (pipeline, rdom) = (&self.pipeline, update.rdom?);
+        let number = |expr: Expr| match pipeline.exprs[expr].kind {
+            ExprKind::Literal(Literal::Int(n)) => i32::try_from(n).ok(),
+            _ => None,
+        };
+        let mut sides: Vec<Side> = Vec::new();
+        for (d, &arg) in update.args.iter().enumerate() {
+            match pipeline.exprs[arg].kind {
+                ExprKind::RVar(r, variable) if r == rdom => {
+                    let (min, extent) = pipeline.rdoms[rdom].dims[variable as usize];
+                    let (min, extent) = (number(min)?.into(), i64::from(number(extent)?.max(0)));
+                    if sides.iter().any(|side| side.variable == variable) {
+                        return None;
+                    }
+                    sides.push(Side { dim: d as u32, variable, min, extent });
+                }
+                _ if update.is_pure_dim(pipeline, d) => {}
+                _ => return None,
+            }
+        }
+        (sides.len() == pipeline.rdoms[rdom].dims.len()).then_some(sides)
+    }
+
+    /// The values of a Func after an update that reaches each point of a box once, of those before it, and
+    /// how many expressions that takes.
+    fn in_box(
+        &mut self,
+        func: Func,
+        update: &Update,
+        sides: &[Side],
+        before: &[Expr],
+    ) -> Option<(Vec<Expr>, u64)> {
+        let rdom = update.rdom?;
+        let predicates = self.pipeline.rdoms[rdom].predicates.clone();
+        let roots: Vec<Expr> = update.values.iter().chain(&predicates).copied().collect();
+        let body = self.walker.reachable(&self.pipeline, roots.iter().copied());
+        let kind = |expr: Expr| &self.pipeline.exprs[expr].kind;
+        let is_own = |args: &[Expr]| {
+            args.iter().zip(&update.args).all(|(&one, &own)| kind(one) == kind(own))
+        };
+        let elsewhere = body.iter().any(|&expr| match kind(expr) {
+            ExprKind::Call(callee, _, args) => *callee == func && !is_own(args),
+            _ => false,
+        });
+        let makes_funcs = |of: &DirectiveKind| matches!(of, DirectiveKind::Rfactor(_));
+        let rfactored = update.schedule.directives.iter().any(|of| makes_funcs(&of.kind));
+        let extents = sides.iter().map(|side| side.extent);
+        let points = extents.fold(1, i64::saturating_mul);
+        if elsewhere || rfactored || body.len() > AT_ONE_PLACE && points < LARGE_BOX {
+            return None;
+        }
+        let span = update.span;
+        let int = |this: &mut Self, kind| this.make(kind, ElementType::I32, span);
+        let mut coordinates = vec![None; sides.len()];
+        let mut conditions = Vec::new();
+        for side in sides {
+            let last = side.min + side.extent.max(1) - 1;
+            let [min, last] =
+                [side.min, last].map(|n| int(self, ExprKind::Literal(Literal::Int(n))));
+            let dim = int(self, ExprKind::Dim(side.dim));
+            for (op, a, b) in [(CompareOp::Le, min, dim), (CompareOp::Le, dim, last)] {
+                conditions.push(self.make(ExprKind::Compare(op, a, b), ElementType::Bool, span));
+            }
+            // Elsewhere the value is not used, but what is read for it must be there.
+            let low = int(self, ExprKind::Binary(BinaryOp::Min, dim, last));
+            let inside = int(self, ExprKind::Binary(BinaryOp::Max, low, min));
+            coordinates[side.variable as usize] = Some(inside);
+        }
+        let instead = |kind: &ExprKind| match kind {
+            ExprKind::Call(callee, value, _) if *callee == func => Some(before[*value as usize]),
+            ExprKind::RVar(r, n) if *r == rdom => coordinates[*n as usize],
+            _ => None,
+        };
+        let new = self.substituted(&body, &roots, &Point::default(), instead);
+        let (after, holds) = new.split_at(update.values.len());
+        conditions.extend(holds);
+        let both = |this: &mut Self, a, b| {
+            this.make(ExprKind::Binary(BinaryOp::And, a, b), ElementType::Bool, span)
+        };
+        let here = conditions.into_iter().reduce(|a, b| both(self, a, b))?;
+        let size = body.len() as u64;
+        match points {
+            0 => Some((before.to_vec(), size)),
+            _ => Some((self.select(here, after, before), size)),
+        }
     }
 
     /// What an update evaluates at each point, operands first. `None` where it is not unrolled.
@@ -250,6 +352,15 @@ impl Unroller {
     }
 }
 
+/// A side of a box: the dimension of the Func and the variable of the domain that run along it.
+#[derive(Clone, Debug)]
+struct Side {
+    dim: u32,
+    variable: u32,
+    min: i64,
+    extent: i64,
+}
+
 /// A point of a reduction domain.
 #[derive(Clone, Debug, Default)]
 struct Point {
@@ -319,6 +430,37 @@ mod tests {
         assert!(p.funcs[f].updates.is_empty());
         let value = p.funcs[f].pure.as_ref().unwrap().values[0];
         assert_eq!(subtracted(&p, value), [-1, 0, 1]);
+    }
+
+    /// `f(x, y) = 7`, then `f(r.x, y) = f(r.x, y) + r.x` with `own` as the place that is read.
+    fn box_of(own: impl Fn(&mut Build, Expr) -> Expr) -> (Build, Func) {
+        let mut b = Build::new();
+        let (seven, y) = (b.int(7), b.dim(1));
+        let f = b.func("f", &["x", "y"], seven);
+        let rdom = b.rdom("r", &[(2, 5)]);
+        let r = b.rvar(rdom, 0);
+        let at = own(&mut b, r);
+        let before = b.call(f, &[at, y]);
+        let value = b.add(before, r);
+        b.update(f, &[r, y], &[value], Some(rdom));
+        (b, f)
+    }
+
+    #[test]
+    fn a_box_is_selected() {
+        let (b, f) = box_of(|_, r| r);
+        let (p, done) = unroll_updates(&b.pipeline, 100);
+        assert_eq!(done, [Unrolled { func: f, updates: 1, points: 5 }]);
+        let value = p.funcs[f].pure.as_ref().unwrap().values[0];
+        assert!(matches!(p.exprs[value].kind, ExprKind::Select(..)));
+        let all = Walker::default().reachable(&p, [value]);
+        assert!(!all.iter().any(|&e| matches!(p.exprs[e].kind, ExprKind::RVar(..))));
+        // What another point of the box holds depends on the order.
+        let (b, _) = box_of(|b, r| {
+            let one = b.int(1);
+            b.add(r, one)
+        });
+        assert!(unroll_updates(&b.pipeline, 100).1.is_empty());
     }
 
     #[test]

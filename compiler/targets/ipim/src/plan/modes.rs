@@ -186,10 +186,12 @@ pub(super) fn elements(bounds: &Bounds, source: Source) -> u64 {
     region.map_or(0, nbcc_stages::bounds::points)
 }
 
-/// An update that can be reduced in parts, rewritten so that the variables of its domain are the
-/// dimensions of a nest.
+/// An update that can be reduced in parts, rewritten so that the variables of its domain, then the
+/// dimensions of its Func that it runs along, are the dimensions of a nest.
 #[derive(Clone, Debug)]
 pub struct Reduction {
+    /// The dimensions of its Func that it runs along.
+    pub along: Vec<u32>,
     /// The element that a point contributes to.
     pub args: Vec<Expr>,
     /// What it contributes.
@@ -201,8 +203,8 @@ pub struct Reduction {
 }
 
 /// Finds out whether update `k` of a Func is `f(args) = f(args) op e`, with an `op` for which the
-/// order of contributions does not matter, over a reduction domain alone. Adds the rewritten
-/// expressions to the pipeline.
+/// order of contributions does not matter, over a reduction domain. Adds the rewritten expressions to
+/// the pipeline.
 pub fn reduction(pipeline: &mut Pipeline, func: Func, k: usize) -> Option<Reduction> {
     let data = &pipeline.funcs[func];
     let update = data.updates[k].clone();
@@ -231,20 +233,31 @@ pub fn reduction(pipeline: &mut Pipeline, func: Func, k: usize) -> Option<Reduct
     roots.push(value);
     roots.extend(&predicates);
     let reachable = nbcc_stages::Walker::default().reachable(pipeline, roots.iter().copied());
-    let free = reachable.iter().all(|&e| match &pipeline.exprs[e].kind {
-        ExprKind::Dim(_) => false,
-        ExprKind::Call(f, ..) => *f != func,
-        _ => true,
-    });
-    if !exact || !free {
+    let mut along = Vec::new();
+    for &e in &reachable {
+        match &pipeline.exprs[e].kind {
+            ExprKind::Dim(d) => along.push(*d),
+            ExprKind::Call(f, ..) if *f == func => return None,
+            _ => {}
+        }
+    }
+    along.sort_unstable();
+    along.dedup();
+    if !exact || !along.iter().all(|&d| update.is_pure_dim(pipeline, d as usize)) {
         return None;
     }
+    let variables = pipeline.rdoms[rdom].dims.len() as u32;
     let new = pipeline.rewritten(roots, |_, kind, _| match kind {
         ExprKind::RVar(r, n) if r == rdom => ExprKind::Dim(n),
+        ExprKind::Dim(d) => {
+            let place = along.binary_search(&d).expect("all dimensions were collected");
+            ExprKind::Dim(variables + place as u32)
+        }
         kind => kind,
     });
     let renamed = |list: &[Expr]| list.iter().map(|e| new[e]).collect::<Vec<_>>();
     Some(Reduction {
+        along: along.clone(),
         args: renamed(&update.args),
         value: new[&value],
         predicates: renamed(&predicates),

@@ -59,6 +59,8 @@ pub(super) struct Ways {
     pub(super) in_columns: bool,
     /// Nothing is read in patches.
     pub(super) unpatched: bool,
+    /// Funcs of which all updates can be reduced in parts are not distributed.
+    pub(super) in_parts: bool,
 }
 
 /// What attempts that failed have taught.

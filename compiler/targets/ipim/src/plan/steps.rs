@@ -123,7 +123,17 @@ fn plan_in_order(
     let patched = copies.clone().filter(|(_, to, _)| plan.buffers[*to].patch.is_some());
     let of_input =
         |(from, ..): (BufferId, BufferId, &Order)| plan.buffers[from].role == Some(Role::Input);
+    let tiled = |func: Func| {
+        let mut nests = plan.steps.iter().filter_map(|step| match step {
+            Step::Tiles(step) => Some((step.func, step.stage)),
+            _ => None,
+        });
+        nests.any(|(of, stage)| of == func && stage != Stage::Pure)
+    };
+    let distributed = bounds.needed(pipeline).map(|(func, _)| func).filter(|&func| tiled(func));
+    let reduced = !reductions(&mut pipeline.clone(), bounds, distributed).is_empty();
     let others = [
+        reduced.then_some(Ways { in_parts: true, ..Ways::default() }),
         permuted.then_some(in_order),
         patched.clone().any(of_input).then_some(Ways { in_columns: true, ..Ways::default() }),
         patched.clone().next().map(|_| Ways { unpatched: true, ..Ways::default() }),
@@ -183,16 +193,8 @@ fn attempt(
 ) -> Result<Plan, Failure> {
     let mut pipeline = pipeline.clone();
     let needed: Vec<Func> = bounds.needed(&pipeline).map(|(f, _)| f).collect();
-    let mut reductions: BTreeMap<(Func, usize), Reduction> = BTreeMap::new();
-    for &func in needed.iter().filter(|f| !limits.single.contains(f)) {
-        for k in 0..pipeline.funcs[func].updates.len() {
-            if pays_in_parts(bounds, func, k)
-                && let Some(found) = reduction(&mut pipeline, func, k)
-            {
-                reductions.insert((func, k), found);
-            }
-        }
-    }
+    let reduced = needed.iter().copied().filter(|f| !limits.single.contains(f));
+    let reductions = reductions(&mut pipeline, bounds, reduced);
     let forms = index_forms(&pipeline);
     let mut planner = Planner {
         machine,
@@ -245,6 +247,25 @@ fn pays_in_parts(bounds: &Bounds, func: Func, k: usize) -> bool {
     let Some(loops) = &bounds.stages[k + 1] else { return false };
     let elements = nbcc_stages::bounds::points(&bounds.region);
     elements <= MAX_PARTS && elements <= nbcc_stages::bounds::points(&loops.rvars)
+}
+
+/// The updates that can be reduced in parts.
+fn reductions(
+    pipeline: &mut Pipeline,
+    bounds: &Bounds,
+    funcs: impl IntoIterator<Item = Func>,
+) -> BTreeMap<(Func, usize), Reduction> {
+    let mut all = BTreeMap::new();
+    for func in funcs {
+        for k in 0..pipeline.funcs[func].updates.len() {
+            if pays_in_parts(bounds, func, k)
+                && let Some(found) = reduction(pipeline, func, k)
+            {
+                all.insert((func, k), found);
+            }
+        }
+    }
+    all
 }
 
 /// What a copy holds of a buffer, and how.
@@ -348,7 +369,7 @@ impl Planner<'_> {
         let nest = self.nest(func, shape, &accesses)?;
         let target = self.plan.funcs[func][0];
         let reduction = self.reductions[&(func, k)].clone();
-        let Reduction { args, value, predicates, op } = reduction;
+        let Reduction { args, value, predicates, op, .. } = reduction;
         let scattered = varies_along_x(&self.plan.pipeline, &args);
         let words = self.plan.buffers[target].words();
         let bytes = |atoms: u32| atoms.saturating_mul(ATOM_BYTES);

@@ -27,6 +27,8 @@ impl Planner<'_> {
             let plan = &self.plan;
             let mode = if self.limits.single.contains(&func) {
                 Mode::Single("what a tile reads fits neither a scratchpad nor a bank".into())
+            } else if self.limits.ways.in_parts && self.all_in_parts(func) {
+                Mode::Single("it has few elements".into())
             } else {
                 let follows = |stage, access: &Access| self.follows_tiles(func, stage, access);
                 mode_of(&plan.pipeline, &plan.bounds, &plan.forms, self.machine, func, follows)
@@ -42,6 +44,12 @@ impl Planner<'_> {
             }
             self.modes.insert(func, mode);
         }
+    }
+
+    /// Whether all updates of a Func can be reduced in parts.
+    fn all_in_parts(&self, func: Func) -> bool {
+        let updates = 0..self.plan.pipeline.funcs[func].updates.len();
+        !updates.is_empty() && updates.into_iter().all(|k| self.reductions.contains_key(&(func, k)))
     }
 
     /// The stages of a Func that are computed tile by tile, with what the tiles are of.
@@ -206,10 +214,11 @@ impl Planner<'_> {
         }
     }
 
-    /// The intervals of the domain of an update.
+    /// The intervals of the domain of an update, then of the dimensions that it runs along.
     pub(super) fn reduction_region(&self, func: Func, k: usize) -> Option<Region> {
         let loops = self.plan.bounds.funcs[func].as_ref()?.stages[k + 1].as_ref()?;
-        (!loops.rvars.is_empty()).then(|| loops.rvars.clone())
+        let along = self.reductions[&(func, k)].along.iter().map(|&d| loops.dims[d as usize]);
+        (!loops.rvars.is_empty()).then(|| loops.rvars.iter().copied().chain(along).collect())
     }
 
     fn ask(&mut self, func: Func, member: Member, accesses: &[Access], dims: usize) {
