@@ -9,7 +9,7 @@ use crate::backend::provenance;
 use crate::configuration::{Configuration, Rematerialise, Unrolling};
 use crate::kernel::{Kernel, KernelCall, Size};
 use crate::passes::{
-    addresses, fuse, increments, legalize, merge, place, reuse, share, sink, unroll,
+    addresses, fuse, increments, legalize, merge, place, preload, reuse, share, sink, unroll,
 };
 use crate::state::Compilation;
 use crate::{fit, front, intrinsics};
@@ -141,6 +141,13 @@ pub const PASSES: &[PassDesc<Compilation, Configuration>] = &[
         "compute what a round has read while windows are filled for the next one",
         OptLevel::O2,
         sink_behind_fills,
+        &[LEGAL],
+    ),
+    optional(
+        "preload",
+        "load what a round of a loop computes with in the round before",
+        OptLevel::O2,
+        preload_loops,
         &[LEGAL],
     ),
     optional(
@@ -384,6 +391,15 @@ fn sink_behind_fills(state: &mut Compilation, cx: &mut Context<'_>) -> Result<()
         }
     }
     Ok(())
+}
+
+fn preload_loops(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {
+    for (number, kernel) in state.kernels.iter_mut().enumerate() {
+        let calls: Vec<&KernelCall> =
+            state.calls.iter().filter(|call| call.kernel == number).collect();
+        preload::run(kernel, &calls, &state.machine);
+    }
+    each(state, None, &[nbcc_opt::dce::run])
 }
 
 fn make_increments(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {

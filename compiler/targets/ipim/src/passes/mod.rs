@@ -8,6 +8,7 @@ pub mod increments;
 pub mod legalize;
 pub mod merge;
 pub mod place;
+pub mod preload;
 pub mod reuse;
 mod rewrite;
 pub mod share;

@@ -126,7 +126,7 @@ pub fn most_accesses(func: &Function, blocks: &[Block], engines: u32) -> u64 {
 
 /// Whether banks take longer for a body than the control core, of which copies share half of the
 /// operations (addresses, counters), and nothing else outside of engines takes part in it.
-fn banks_limit(func: &Function, blocks: &[Block], engines: u32) -> bool {
+pub fn banks_limit(func: &Function, blocks: &[Block], engines: u32) -> bool {
     let accesses = count(func, blocks, &[LD_RF, ST_RF, LD_PGSM, ST_PGSM]);
     2 * accesses * u64::from(engines) > size(func, blocks)
         && count(func, blocks, &[RD_VSM, WR_VSM, REQ]) == 0

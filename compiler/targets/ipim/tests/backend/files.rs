@@ -34,7 +34,9 @@ use nbcc_target_ipim::backend::code::{LiteralPool, Selected};
 use nbcc_target_ipim::backend::{emit, provenance, regalloc, select, split};
 use nbcc_target_ipim::intrinsics::{self, BANK};
 use nbcc_target_ipim::kernel::{Kernel, KernelCall, calls_in_order};
-use nbcc_target_ipim::passes::{addresses, fuse, increments, legalize, place, reuse, sink};
+use nbcc_target_ipim::passes::{
+    addresses, fuse, increments, legalize, place, preload, reuse, sink,
+};
 use nbcc_target_ipim::plan::BANK_RESERVED;
 
 /// The engines that run the kernels.
@@ -108,13 +110,14 @@ fn result(input: &str) -> String {
     if pass == "legalize" {
         return kernels.iter().map(|kernel| printed(&kernel.func)).collect();
     }
-    if ["reuse", "sink", "fuse", "increments"].contains(&pass) {
+    if ["reuse", "sink", "preload", "fuse", "increments"].contains(&pass) {
         for kernel in &mut kernels {
             kernel.objects = provenance::objects(kernel, &[]);
             nbcc_opt::cse::run(&mut kernel.func);
             match pass {
                 "reuse" => reuse::run(kernel),
                 "sink" => _ = sink::run(kernel, options.machine.registers.data as usize),
+                "preload" => _ = preload::run(kernel, &[], &options.machine),
                 "fuse" => fuse::run(&mut kernel.func),
                 _ => increments::run(&mut kernel.func),
             }
