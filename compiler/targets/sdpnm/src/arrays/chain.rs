@@ -14,7 +14,7 @@ use nbcc_ir::{
 use nbcc_opt::unroll::Copy;
 use nbcc_opt::{cse, dce, fold, licm, params, unreachable};
 
-use super::coalesce::{coalesce, rename_outside};
+use super::coalesce::{coalesce, meet_behind};
 use super::keep;
 use super::merge::enter_by_jump;
 use super::nest::{Carried, Counts, Nest};
@@ -124,28 +124,11 @@ fn chained(func: &Function, nest: &[Block]) -> Option<(Function, Chain)> {
         let way = ways.find(|way| way.block == copied(&copy, to))?.clone();
         func.blocks[copy.blocks[block]].terminator = Some(Terminator::Jump(way));
     }
-    let [instead, look, enter, behind] = [(); 4].map(|()| func.add_block());
-    for block in [instead, look, enter, behind] {
+    let [instead, look, enter] = [(); 3].map(|()| func.add_block());
+    for block in [instead, look, enter] {
         func.blocks[block].span = outer.span;
     }
-    let handed: BTreeMap<Value, Value> =
-        used.iter().map(|&value| (value, func.add_param(behind, func.ty(value)))).collect();
-    let mut exit = outer.exit.clone();
-    let own: BTreeSet<Block> = all.iter().flat_map(|&b| [b, copy.blocks[&b]]).collect();
-    rename_outside(func, &own, &mut exit, &handed);
-    func.blocks[behind].terminator = Some(Terminator::Jump(exit));
-    let copies: Vec<Value> =
-        used.iter().map(|&value| copy.values[value].unwrap_or(value)).collect();
-    for (latch, header, values) in [
-        (outer.latch, outer.header, used),
-        (copy.blocks[&outer.latch], copy.blocks[&outer.header], copies),
-    ] {
-        for to in func.blocks[latch].terminator.as_mut()?.successors_mut() {
-            if to.block != header {
-                *to = BlockCall { block: behind, args: values.clone() };
-            }
-        }
-    }
+    meet_behind(func, &outer, &all, &copy, used);
     let to = |block| BlockCall { block, args: vec![] };
     let entry = |block| Terminator::Jump(BlockCall { block, args: outer.entry_args.clone() });
     func.blocks[instead].terminator = Some(entry(outer.header));

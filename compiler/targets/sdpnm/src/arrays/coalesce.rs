@@ -10,6 +10,7 @@ use nbcc_opt::unroll::Copy;
 
 use super::evolution::reciprocal;
 use super::nest::{Carried, Counts, Nest, has_stores};
+use super::shape::Shape;
 use super::turns::{DIGIT, FIRST, LAST, call};
 
 /// What counts the loops of a nest, in the header of the one that is made.
@@ -264,6 +265,38 @@ fn add_words(
 fn name_of(func: &Function, nest: &Nest) -> String {
     let name = |header: Block| func.blocks[header].loop_info.as_ref().map(|info| info.name.clone());
     name(nest.inner.header).or_else(|| name(nest.outer.header)).unwrap_or_default()
+}
+
+/// Lets a loop of these blocks and its copy leave to one block, a new one, which hands on the values
+/// `used` behind them.
+pub(super) fn meet_behind(
+    func: &mut Function,
+    shape: &Shape,
+    blocks: &[Block],
+    copy: &Copy,
+    used: Vec<Value>,
+) {
+    let behind = func.add_block();
+    func.blocks[behind].span = shape.span;
+    let handed: BTreeMap<Value, Value> =
+        used.iter().map(|&value| (value, func.add_param(behind, func.ty(value)))).collect();
+    let mut exit = shape.exit.clone();
+    let own: BTreeSet<Block> = blocks.iter().flat_map(|&b| [b, copy.blocks[&b]]).collect();
+    rename_outside(func, &own, &mut exit, &handed);
+    func.blocks[behind].terminator = Some(Terminator::Jump(exit));
+    let copies: Vec<Value> =
+        used.iter().map(|&value| copy.values[value].unwrap_or(value)).collect();
+    for (latch, header, values) in [
+        (shape.latch, shape.header, used),
+        (copy.blocks[&shape.latch], copy.blocks[&shape.header], copies),
+    ] {
+        let Some(terminator) = &mut func.blocks[latch].terminator else { continue };
+        for to in terminator.successors_mut() {
+            if to.block != header {
+                *to = BlockCall { block: behind, args: values.clone() };
+            }
+        }
+    }
 }
 
 /// Gives what is read outside of some blocks, and where the loop leaves to, other names.

@@ -11,7 +11,7 @@ use nbcc_ir::{
 };
 use nbcc_opt::unroll::Copy;
 
-use super::coalesce::rename_outside;
+use super::coalesce::meet_behind;
 use super::divisions::{self, Divisor, Found, Way};
 use super::merge::enter_by_jump;
 use super::shape::Shape;
@@ -131,29 +131,11 @@ fn twice(func: &mut Function, header: Block) -> Option<()> {
 fn seldom(func: &mut Function, outer: &Shape, blocks: &[Block], asked: &BTreeSet<Value>) {
     let used = results(func, outer);
     let copy = Copy::new(func, blocks, outer.header);
-    let [enter, instead, behind] = [(); 3].map(|()| func.add_block());
-    for block in [enter, instead, behind] {
+    let [enter, instead] = [(); 2].map(|()| func.add_block());
+    for block in [enter, instead] {
         func.blocks[block].span = outer.span;
     }
-    let handed: BTreeMap<Value, Value> =
-        used.iter().map(|&value| (value, func.add_param(behind, func.ty(value)))).collect();
-    let mut exit = outer.exit.clone();
-    let own: BTreeSet<Block> = blocks.iter().flat_map(|&b| [b, copy.blocks[&b]]).collect();
-    rename_outside(func, &own, &mut exit, &handed);
-    func.blocks[behind].terminator = Some(Terminator::Jump(exit));
-    let copies: Vec<Value> =
-        used.iter().map(|&value| copy.values[value].unwrap_or(value)).collect();
-    for (latch, header, values) in [
-        (outer.latch, outer.header, used),
-        (copy.blocks[&outer.latch], copy.blocks[&outer.header], copies),
-    ] {
-        let Some(terminator) = &mut func.blocks[latch].terminator else { continue };
-        for to in terminator.successors_mut() {
-            if to.block != header {
-                *to = BlockCall { block: behind, args: values.clone() };
-            }
-        }
-    }
+    meet_behind(func, outer, blocks, &copy, used);
     for block in copy.blocks.values().copied().chain([instead]) {
         func.blocks[block].cold = true;
     }
