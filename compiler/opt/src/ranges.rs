@@ -1,7 +1,7 @@
 //! What ranges of values decide: comparisons that come out one way in any case, minima and maxima
-//! that are one of their operands, operations with one result, words that are narrowed to what they fit and
-//! extended again (Patterson, "Accurate Static Branch
-//! Prediction by Value Range Propagation", PLDI 1995, for comparisons).
+//! that are one of their operands, operations with one result, words that are narrowed to what they fit
+//! and extended again (Patterson, "Accurate Static Branch Prediction by Value Range Propagation", PLDI
+//! 1995, for comparisons).
 
 use nbcc_analysis::{IntrinsicRanges, ValueRange, ValueRanges};
 use nbcc_ir::{
