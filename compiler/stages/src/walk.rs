@@ -57,17 +57,17 @@ impl ExprKind {
 
 impl Pipeline {
     /// Copies of expressions and of all that they consist of, by what they are copies of: each is what
-    /// `change` makes of it, its operands done.
+    /// `change` makes of it, its operands done in the kind that it is given.
     pub fn rewritten(
         &mut self,
         roots: impl IntoIterator<Item = Expr>,
-        mut change: impl FnMut(&mut Pipeline, ExprKind, Span) -> ExprKind,
+        mut change: impl FnMut(&mut Pipeline, Expr, ExprKind, Span) -> ExprKind,
     ) -> BTreeMap<Expr, Expr> {
         let mut new: BTreeMap<Expr, Expr> = BTreeMap::new();
         for expr in Walker::default().reachable(self, roots) {
             let data = self.exprs[expr].clone();
             let kind = data.kind.map_operands(|operand| new[&operand]);
-            let kind = change(self, kind, data.span);
+            let kind = change(self, expr, kind, data.span);
             new.insert(expr, self.expr(kind, data.ty, data.span));
         }
         new

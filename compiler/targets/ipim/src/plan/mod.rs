@@ -24,6 +24,7 @@ mod nests;
 mod order;
 mod patch;
 mod periodic;
+mod planes;
 mod planner;
 mod reads;
 mod recurrence;

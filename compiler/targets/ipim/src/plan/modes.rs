@@ -247,7 +247,7 @@ pub fn reduction(pipeline: &mut Pipeline, func: Func, k: usize) -> Option<Reduct
         return None;
     }
     let variables = pipeline.rdoms[rdom].dims.len() as u32;
-    let new = pipeline.rewritten(roots, |_, kind, _| match kind {
+    let new = pipeline.rewritten(roots, |_, _, kind, _| match kind {
         ExprKind::RVar(r, n) if r == rdom => ExprKind::Dim(n),
         ExprKind::Dim(d) => {
             let place = along.binary_search(&d).expect("all dimensions were collected");

@@ -350,9 +350,9 @@ impl<'a> Rewriting<'a> {
         }
         let orders = self.orders;
         let roots = stage_roots(&self.pipeline, func, stage);
-        let new = self
-            .pipeline
-            .rewritten(roots, |pipeline, kind, span| in_order(pipeline, orders, func, kind, span));
+        let new = self.pipeline.rewritten(roots, |pipeline, _, kind, span| {
+            in_order(pipeline, orders, func, kind, span)
+        });
         let order = self.orders.get(&Source::Func(func)).cloned();
         let renamed = |list: &mut Vec<Expr>| list.iter_mut().for_each(|e| *e = new[e]);
         match stage {

@@ -61,6 +61,9 @@ pub(super) struct Ways {
     pub(super) unpatched: bool,
     /// Funcs of which all updates can be reduced in parts are not distributed.
     pub(super) in_parts: bool,
+    /// Where data decides on planes and windows of all do not fit, they are read one at a time, though
+    /// there is room for whole copies.
+    pub(super) by_plane: bool,
 }
 
 /// What attempts that failed have taught.
@@ -78,6 +81,9 @@ pub(super) struct Limits {
     pub(super) in_order: BTreeSet<(Func, Source)>,
     /// What is not read in patches, by which Func, since windows on them do not fit.
     pub(super) unpatched: BTreeSet<(Func, Source)>,
+    /// Funcs that are computed a plane of what they read at a time (`plan/planes.rs`), since windows of
+    /// all planes that data may decide on do not fit.
+    pub(super) by_plane: BTreeSet<Func>,
     /// Funcs that are computed on one engine, since not even whole copies help.
     pub(super) single: BTreeSet<Func>,
 }
@@ -85,12 +91,13 @@ pub(super) struct Limits {
 impl Limits {
     /// What to try instead where windows of `func` do not fit: dimensions in their order, then narrower tiles
     /// of everything, then no patches, then whole copies of what it reads through the largest windows,
-    /// at last one engine.
+    /// then one plane at a time where data decides on planes, at last one engine.
     pub(super) fn tighten(
         &mut self,
         func: Func,
         [sources, permuted, patched]: [&[Source]; 3],
         given_up: bool,
+        by_plane: impl FnOnce() -> bool,
         small: impl Fn(Source) -> bool,
     ) {
         let narrow = self.width <= LANES as u32;
@@ -110,13 +117,13 @@ impl Limits {
             return;
         }
         self.width = u32::MAX;
-        match sources.iter().find(|&&source| small(source)) {
-            Some(&source) => {
-                self.whole.insert((func, source));
-            }
-            None => {
-                self.single.insert(func);
-            }
+        let whole = sources.iter().find(|&&source| small(source));
+        if (self.ways.by_plane || whole.is_none()) && !self.by_plane.contains(&func) && by_plane() {
+            self.by_plane.insert(func);
+        } else if let Some(&source) = whole {
+            self.whole.insert((func, source));
+        } else {
+            self.single.insert(func);
         }
     }
 }

@@ -100,13 +100,14 @@ fn split_off((pipeline, bounds): &mut (Pipeline, Bounds), func: Func, runs: &[us
     made
 }
 
-fn dims(pipeline: &mut Pipeline, func: Func, span: Span) -> Vec<Expr> {
+/// The point that a Func is computed at.
+pub(super) fn dims(pipeline: &mut Pipeline, func: Func, span: Span) -> Vec<Expr> {
     let count = pipeline.funcs[func].vars.len() as u32;
     (0..count).map(|d| pipeline.expr(ExprKind::Dim(d), ElementType::I32, span)).collect()
 }
 
 /// A value of a Func at the point.
-fn at_point(pipeline: &mut Pipeline, func: Func, value: usize, span: Span) -> Expr {
+pub(super) fn at_point(pipeline: &mut Pipeline, func: Func, value: usize, span: Span) -> Expr {
     let args = dims(pipeline, func, span);
     let ty = pipeline.funcs[func].types[value];
     pipeline.expr(ExprKind::Call(func, value as u32, args), ty, span)
@@ -123,7 +124,7 @@ fn unchanged(pipeline: &mut Pipeline, update: &Update, func: Func) -> Update {
 /// An update with calls of one Func made calls of another.
 fn calling(pipeline: &mut Pipeline, update: &Update, (from, to): (Func, Func)) -> Update {
     let roots: Vec<Expr> = update.args.iter().chain(&update.values).copied().collect();
-    let new = pipeline.rewritten(roots, |_, kind, _| match kind {
+    let new = pipeline.rewritten(roots, |_, _, kind, _| match kind {
         ExprKind::Call(func, value, args) if func == from => ExprKind::Call(to, value, args),
         kind => kind,
     });

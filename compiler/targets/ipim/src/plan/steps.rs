@@ -17,6 +17,7 @@ use super::layouts::Families;
 use super::modes::{Mode, Reduction, elements, foreign_accesses, reduction};
 use super::order::{self, Order, Orders, Reordered};
 use super::patch::Patch;
+use super::planes::Chosen;
 use super::planner::{Failure, Limits, NestShape, PlanError, Planner, Ways};
 use super::split::split;
 use super::windows::parts_in_scratchpad;
@@ -114,7 +115,11 @@ fn plan_in_order(
 ) -> Result<Plan, PlanError> {
     let all = (pipeline, extents, bounds, machine, orders);
     let in_order = Ways { in_order: true, ..Ways::default() };
-    let Ok(plan) = plan_within(all, Ways::default()) else { return plan_within(all, in_order) };
+    let by_plane = Ways { by_plane: true, ..Ways::default() };
+    let of_default = plan_within(all, Ways::default());
+    let Ok(plan) = of_default.or_else(|_| plan_within(all, by_plane)) else {
+        return plan_within(all, in_order);
+    };
     let copies = plan.steps.iter().filter_map(|step| match step {
         Step::Redistribute { from, to, order, .. } => Some((*from, *to, order)),
         _ => None,
@@ -159,6 +164,7 @@ fn plan_within(
         whole: BTreeSet::new(),
         in_order: BTreeSet::new(),
         unpatched: BTreeSet::new(),
+        by_plane: BTreeSet::new(),
         single: BTreeSet::new(),
     };
     loop {
@@ -169,7 +175,8 @@ fn plan_within(
                 limits.single.insert(func);
             }
             Err(Failure::Windows { func, sources, permuted, patched, given_up }) => {
-                limits.tighten(func, [&sources, &permuted, &patched], given_up, |source| {
+                let by_plane = || Chosen::of(pipeline, extents, bounds, func).is_some();
+                let small = |source| {
                     let elements = match source {
                         Source::Input(input) => {
                             extents.inputs[input].iter().map(|&n| u64::from(n)).product()
@@ -177,7 +184,9 @@ fn plan_within(
                         Source::Func(_) => elements(bounds, source),
                     };
                     elements <= most_copied(machine)
-                });
+                };
+                let lists = [&sources[..], &permuted, &patched];
+                limits.tighten(func, lists, given_up, by_plane, small);
             }
         }
     }
@@ -191,10 +200,15 @@ fn attempt(
     machine: &Machine,
     (limits, orders): (&Limits, &Orders),
 ) -> Result<Plan, Failure> {
-    let mut pipeline = pipeline.clone();
+    let (mut pipeline, mut bounds) = (pipeline.clone(), bounds.clone());
+    for &func in &limits.by_plane {
+        if let Some(chosen) = Chosen::of(&pipeline, extents, &bounds, func) {
+            chosen.compute_by_plane(&mut pipeline, &mut bounds);
+        }
+    }
     let needed: Vec<Func> = bounds.needed(&pipeline).map(|(f, _)| f).collect();
     let reduced = needed.iter().copied().filter(|f| !limits.single.contains(f));
-    let reductions = reductions(&mut pipeline, bounds, reduced);
+    let reductions = reductions(&mut pipeline, &bounds, reduced);
     let forms = index_forms(&pipeline);
     let mut planner = Planner {
         machine,
@@ -211,7 +225,7 @@ fn attempt(
         plan: Plan {
             pipeline,
             extents: extents.clone(),
-            bounds: bounds.clone(),
+            bounds,
             forms,
             buffers: PrimaryMap::new(),
             inputs: SecondaryMap::new(),
