@@ -76,7 +76,7 @@ impl Pipeline {
 
 /// Collects what is reachable from expressions; one walker serves many collections, so that each
 /// costs time in what it finds and not in the size of the arena.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Walker {
     seen: Vec<u32>,
     round: u32,

@@ -40,7 +40,7 @@ pub fn ir_type(ty: ElementType, lanes: u8) -> Type {
 }
 
 /// Lowers expressions at one point of a program, each at most once.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct ExprLowering<'a> {
     /// The pipeline.
     pub pipeline: &'a Pipeline,
@@ -321,8 +321,8 @@ impl<'a> ExprLowering<'a> {
     }
 }
 
-/// Brings the low bits of a 32-bit integer into the range of its type.
-fn wrap(b: &mut Builder<'_>, ty: ElementType, value: Value) -> Value {
+/// Brings the low bits of a 32-bit integer into the range of its type; other values are in theirs.
+pub fn wrap(b: &mut Builder<'_>, ty: ElementType, value: Value) -> Value {
     let bits = match ty {
         ElementType::U8 | ElementType::U16 | ElementType::I8 | ElementType::I16 => ty.bits(),
         _ => return value,

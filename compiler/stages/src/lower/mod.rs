@@ -3,4 +3,4 @@
 
 mod expr;
 
-pub use expr::{Access, ExprLowering, ir_type};
+pub use expr::{Access, ExprLowering, ir_type, wrap};

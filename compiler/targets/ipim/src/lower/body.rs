@@ -24,7 +24,7 @@ pub(crate) struct Body<'a> {
     /// The Func being updated and the objects of its values.
     pub(super) own: Option<(Func, &'a [Mem])>,
     /// The values that its own calls have, once a reduction has begun.
-    carried: Option<Vec<Value>>,
+    pub(super) carried: Option<Vec<Value>>,
     /// Whether its own calls read planes other than that of the point.
     pub(super) planes: bool,
     /// What a scan has stored in the rounds before.

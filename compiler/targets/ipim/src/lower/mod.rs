@@ -10,6 +10,7 @@ mod exchange;
 mod fetch;
 mod gather;
 mod home;
+mod kept;
 mod loops;
 mod math;
 mod nest;

@@ -7,6 +7,7 @@ use nbcc_stages::Expr;
 
 use super::body::{Body, lower_values};
 use super::cx::{KernelCx, Lowering};
+use super::kept::update_kept;
 use super::loops::{BlockOfRows, Loops, Objects, Point, own_place};
 use super::math::plus;
 use super::planes::update_planes;
@@ -14,7 +15,7 @@ use super::position::{finish_at, group_start, position, skip_idle_of};
 use super::tables::fill_tables;
 use super::window::{fill_columns, fill_rows, loads_to_fill};
 use crate::kernel::{Kernel, Size};
-use crate::plan::{Nest, Stage, TileStep, in_place, recurrence, used};
+use crate::plan::{Nest, Stage, TileStep, in_place, kept_planes, recurrence, used};
 
 /// Rounds of a loop for which it is worth it that the first one fills windows by itself.
 const OFTEN: u32 = 4;
@@ -228,7 +229,11 @@ fn store_point(
     if let Stage::Update(k) = step.stage
         && !in_place(pipeline, step.func, k)
     {
-        let carried = recurrence(loops.cx.plan, step.func, k);
+        let (plan, machine) = (loops.cx.plan, loops.cx.machine);
+        if let Some(kept) = kept_planes(plan, machine, step.func, k) {
+            return update_kept(b, body, &data.updates[k], &data.types, &kept);
+        }
+        let carried = recurrence(plan, step.func, k);
         return update_planes(b, body, &data.updates[k], &data.types, carried);
     }
     let results = lower_values(b, body, &values);

@@ -6,11 +6,11 @@
 //! A body that stands once waits in each iteration until what it has in flight leaves the registers;
 //! with `n` copies every `n` iterations wait once.
 
-use std::cmp::Ordering;
+use std::cmp::{Ordering, Reverse};
 use std::collections::{BTreeMap, BinaryHeap};
 
 use nbcc_analysis::loops::LoopForest;
-use nbcc_ir::{BinaryOp, Block, Cfg, Dominators, Function, Op, Value};
+use nbcc_ir::{BinaryOp, Block, Cfg, Dominators, Function, Inst, Op, Value};
 use nbcc_opt::unroll;
 use nbcc_opt::unroll_counted::{self, Counted, Groups};
 
@@ -223,22 +223,11 @@ pub fn groups(func: &Function, counted: Counted<'_>, calls: &[&KernelCall], most
     best.filter(|&(now, _)| now < cycles(1, false)).map_or(Groups::None, |(_, groups)| groups)
 }
 
-/// Cycles that an iteration takes longer than its operations take to issue: its longest chain.
+/// Cycles that an iteration takes longer than its operations take to issue: its longest chain, or what
+/// it waits for in the best order.
 fn wait(func: &Function, blocks: &[Block]) -> u64 {
-    let mut ends: BTreeMap<Value, u64> = BTreeMap::new();
-    let mut longest = 0;
-    for &inst in blocks.iter().flat_map(|&block| &func.blocks[block].insts) {
-        let op = &func.insts[inst].op;
-        let mut start = 0;
-        op.for_each_arg(|arg| start = start.max(ends.get(&arg).copied().unwrap_or(0)));
-        let takes = match op {
-            Op::Const(..) => continue,
-            Op::Intrinsic(call) if ACCESSES.contains(&call.name) => ACCESS,
-            _ => OPERATION,
-        };
-        longest = longest.max(start + takes);
-        ends.extend(func.insts[inst].results.iter().map(|&value| (value, start + takes)));
-    }
+    let insts: Vec<Inst> =
+        blocks.iter().flat_map(|&block| &func.blocks[block].insts).copied().collect();
     let issue = size(func, blocks);
     // The last accesses of a body are under way when the next one needs their registers, unless that
     // is long.
@@ -246,7 +235,63 @@ fn wait(func: &Function, blocks: &[Block]) -> u64 {
         0 => 0,
         _ => (2 * ACCESS).saturating_sub(issue).min(ACCESS),
     };
-    longest.saturating_sub(issue).max(in_flight)
+    let (chain, idle) = in_best_order(func, &insts);
+    chain.saturating_sub(issue).max(idle).max(in_flight)
+}
+
+/// The longest chain of operations that depend on each other, and the cycles in which none issues, where
+/// the one with the longest chain behind it goes first of those that can.
+fn in_best_order(func: &Function, insts: &[Inst]) -> (u64, u64) {
+    let takes = |inst: Inst| match &func.insts[inst].op {
+        Op::Const(..) => 0,
+        Op::Intrinsic(call) if ACCESSES.contains(&call.name) => ACCESS,
+        _ => OPERATION,
+    };
+    let made: BTreeMap<Value, usize> = (0..)
+        .zip(insts)
+        .flat_map(|(n, &inst)| func.insts[inst].results.iter().map(move |&value| (value, n)))
+        .collect();
+    let (mut users, mut waits) = (vec![vec![]; insts.len()], vec![0; insts.len()]);
+    for (n, &inst) in insts.iter().enumerate() {
+        func.insts[inst].op.for_each_arg(|arg| {
+            if let Some(&maker) = made.get(&arg) {
+                users[maker].push(n);
+                waits[n] += 1;
+            }
+        });
+    }
+    let mut behind = vec![0u64; insts.len()];
+    for n in (0..insts.len()).rev() {
+        let longest = users[n].iter().map(|&user: &usize| behind[user]).max().unwrap_or(0);
+        behind[n] = longest + takes(insts[n]);
+    }
+    let mut ready_at = vec![0u64; insts.len()];
+    let mut waiting: BinaryHeap<(Reverse<u64>, usize)> =
+        (0..insts.len()).filter(|&n| waits[n] == 0).map(|n| (Reverse(0), n)).collect();
+    let mut ready: BinaryHeap<(u64, Reverse<usize>)> = BinaryHeap::new();
+    let (mut now, mut idle) = (0, 0);
+    loop {
+        while let Some(&(_, n)) = waiting.peek().filter(|(Reverse(at), _)| *at <= now) {
+            waiting.pop();
+            ready.push((behind[n], Reverse(n)));
+        }
+        let Some((_, Reverse(n))) = ready.pop() else {
+            let Some(&(Reverse(at), _)) = waiting.peek() else { break };
+            idle += at - now;
+            now = at;
+            continue;
+        };
+        let end = now + takes(insts[n]);
+        now += u64::from(takes(insts[n]) > 0);
+        for &user in &users[n] {
+            ready_at[user] = ready_at[user].max(end);
+            waits[user] -= 1;
+            if waits[user] == 0 {
+                waiting.push((Reverse(ready_at[user]), user));
+            }
+        }
+    }
+    (behind.into_iter().max().unwrap_or(0), idle)
 }
 
 /// What a value is in a call of a kernel: a constant, a parameter, or made of some by a few operations.

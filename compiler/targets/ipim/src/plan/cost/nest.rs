@@ -7,7 +7,8 @@ use super::body::{Body, Issue};
 use super::operations::Last;
 use super::{Cost, Estimate};
 use crate::plan::{
-    Nest, Parts, Read, ReduceStep, SerialStep, Stage, TileStep, in_place, recurrence, stage_roots,
+    Nest, Parts, Read, ReduceStep, SerialStep, Stage, TileStep, in_place, kept_planes, recurrence,
+    stage_roots,
 };
 
 /// Instructions before the loops of a kernel: where the engine is, and constants of its loops.
@@ -40,9 +41,13 @@ impl Estimate<'_> {
             Stage::Update(k) => recurrence(self.plan, step.func, k).is_some(),
             Stage::Pure => false,
         };
+        let kept = match step.stage {
+            Stage::Update(k) if !local => kept_planes(self.plan, self.machine, step.func, k),
+            _ => None,
+        };
         let own = match step.stage {
             Stage::Pure => None,
-            Stage::Update(_) => Some((step.func, carried && local)),
+            Stage::Update(_) => Some((step.func, carried && (local || kept.is_some()))),
         };
         let mut sum = Body::default();
         for x_step in 0..step.nest.unroll[0] {
@@ -54,11 +59,16 @@ impl Estimate<'_> {
                 let mut each = issue.end();
                 each.cycles += self.times.jump + each.of_row;
                 // A scan that reads what is in registers waits for no store.
-                if !local && !scans {
+                if let Some(kept) = &kept {
+                    let selected = u64::from(kept.count) * (2 + 2 * values.len() as u64);
+                    each.cycles += selected;
+                    each.instructions += selected;
+                } else if !local && !scans {
                     each.cycles += self.times.bank + self.times.write_row;
                 }
                 each.cycles = each.cycles.saturating_mul(rounds.max(1));
-                each.cycles = each.cycles.saturating_add(2 * self.times.bank);
+                let planes = kept.as_ref().map_or(1, |kept| u64::from(kept.count));
+                each.cycles = each.cycles.saturating_add(2 * planes * self.times.bank);
                 add(&mut sum, each);
             } else {
                 let ready = issue.values(walker, &values);
