@@ -205,6 +205,7 @@ fn run_arrays(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Stop<
     let tools = arrays::Tools {
         machine: &state.machine,
         mapper,
+        memory: &state.memory,
         sources: cx.sources,
         splits: state.splits,
         reassociates: state.reassociates,

@@ -1,6 +1,7 @@
 //! What the passes work on: a function, then its instructions, then a program.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use nbcc_ir::{Block, Func, Module, PrintOptions, print_function, verify_module};
 use nbcc_isa_sdpnm::Machine;
@@ -15,6 +16,7 @@ use crate::core::objects::Objects;
 use crate::core::regalloc;
 use crate::core::select::Selected;
 use crate::map::mappers::Mapper;
+use crate::map::memory::Memory;
 
 /// What differs from attempt to attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,6 +51,8 @@ pub struct Compilation {
     pub machine: Machine,
     /// Who maps loops on arrays; `None` where none are mapped.
     pub mapper: Option<&'static Mapper>,
+    /// Mappings of this attempt and those before.
+    pub memory: Arc<Memory>,
     /// Whether several arrays may share a loop.
     pub splits: bool,
     /// Whether recurrences of sums are made shorter.
@@ -92,6 +96,7 @@ impl Compilation {
             func,
             machine,
             mapper,
+            memory: Arc::default(),
             splits: true,
             reassociates: false,
             jams: false,

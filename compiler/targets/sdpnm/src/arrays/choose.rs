@@ -154,7 +154,7 @@ pub(super) fn choose(
     tools: Tools<'_>,
     arrays: &Arrays,
 ) -> Result<Chosen, String> {
-    let Tools { machine, mapper, sources, .. } = tools;
+    let Tools { machine, mapper, memory, sources, .. } = tools;
     let Bodies { plain, bounds, reusing, shorter, spread, iterations } = bodies;
     let core_cycles = of.core_cycles;
     homes(module, func, plain, arrays, machine)?;
@@ -180,6 +180,7 @@ pub(super) fn choose(
         sources,
         number: of.array,
         mapper,
+        memory,
         max_ii: machine.array.contexts.min(most).max(1),
         iterations: *iterations,
         rounds: if is_optional { FEW_ROUNDS } else { ROUNDS },

@@ -67,6 +67,7 @@ use nbcc_isa_sdpnm::core::arrays::MAX_HOMES;
 use nbcc_opt::{params, promote, unreachable};
 
 use crate::map::mappers::Mapper;
+use crate::map::memory::Memory;
 use bands::Bands;
 use build::Terms;
 use choose::{Candidate, Chosen, FOLLOWERS};
@@ -179,6 +180,8 @@ pub struct Tools<'a> {
     pub machine: &'a Machine,
     /// Who maps loops.
     pub mapper: &'static Mapper,
+    /// What was mapped before.
+    pub memory: &'a Memory,
     /// The files that lines are of.
     pub sources: &'a SourceMap,
     /// Whether several arrays may share a loop.

@@ -18,8 +18,9 @@ use super::streams::banks;
 use crate::map::banks::{Banks, STALL};
 use crate::map::dfg::Dep;
 use crate::map::mappers::Mapper;
+use crate::map::memory::Memory;
 use crate::map::mii::{self, Mii};
-use crate::map::{self, Effort, Known, NoMapping, Outcome, Request};
+use crate::map::{Effort, Known, NoMapping, Outcome, Request};
 
 /// A body on an array.
 #[derive(Debug)]
@@ -117,6 +118,8 @@ pub struct How<'a> {
     pub sources: &'a SourceMap,
     /// Who maps.
     pub mapper: &'static Mapper,
+    /// What was mapped before.
+    pub memory: &'a Memory,
     /// The longest interval that is worth it.
     pub max_ii: u32,
     /// Iterations that it runs at a time, about.
@@ -191,7 +194,7 @@ fn map_body(body: &Body, how: &How<'_>) -> Result<Mapped, String> {
             banks: Some(banks.clone()),
             orders: told.iter().map(|o| dep(o.from, o.to, o.distance)).collect(),
         };
-        let outcome = map::map_with(&graph, &request, known).map_err(|error| match error {
+        let outcome = how.memory.map(&graph, &request, known).map_err(|error| match error {
             NoMapping::MiiTooLong(mii) => {
                 format!(
                     "an iteration takes {mii} cycles at least on an array, more than it is worth"
@@ -242,7 +245,7 @@ fn relaxed(body: &Body, how: &How<'_>) -> Result<Mapped, String> {
     let gave_up = || "values wait longer than registers allow".to_string();
     let orders = body.orders.iter().map(|o| dep(o.from, o.to, o.distance)).collect();
     let known = Known { banks: Some(banks.clone()), orders };
-    let outcome = map::map_with(&graph, &request, known).map_err(|_| gave_up())?;
+    let outcome = how.memory.map(&graph, &request, known).map_err(|_| gave_up())?;
     if nbcc_isa_sdpnm::check(&graph, &array, &outcome.mapping).is_err()
         || body.orders.iter().any(|o| !holds(o, &outcome.mapping))
     {

@@ -23,6 +23,9 @@ const SHARE: usize = 2;
 /// Of so many operations there is about one more that hands a value on.
 const OPERATIONS_A_ROUTE: usize = 6;
 
+/// Intervals that are tried at most.
+const TARGETS: u32 = 12;
+
 /// Shortens the recurrences of a body where that lowers the bound of its interval on `array`: the body
 /// then, with what it needs beside, and the new numbers of what stays.
 pub fn run(body: &Body, array: &Array) -> Option<(Body, Numbers)> {
@@ -30,7 +33,9 @@ pub fn run(body: &Body, array: &Array) -> Option<(Body, Numbers)> {
     fuse::run(&mut fused);
     let before = bounds(&fused, array);
     let mut best: Option<((u32, usize), Body, Numbers)> = None;
-    for target in before.res.max(1)..before.rec {
+    let least = before.res.max(1);
+    let step = before.rec.saturating_sub(least).div_ceil(TARGETS).max(1);
+    for target in (least..before.rec).step_by(step as usize) {
         let mut trial = body.clone();
         let shortened = shorten(&mut trial, array, target);
         let is_cut = shortened.is_some();

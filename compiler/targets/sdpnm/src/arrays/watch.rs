@@ -75,7 +75,7 @@ impl Builder<'_> {
         let leads = |from| self.shape.leads(self.func, from, block, self.shape.header);
         let asks = |&from: &Block| match self.func.terminator(from) {
             Terminator::Branch(cond, then, other) if from != self.shape.latch => {
-                leads(then.block) != leads(other.block) && self.is_asked(*cond, DEPTH)
+                self.is_asked(*cond, DEPTH) && leads(then.block) != leads(other.block)
             }
             _ => false,
         };

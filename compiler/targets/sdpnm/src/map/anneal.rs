@@ -4,7 +4,7 @@
 //! from where they could read; at 0 every reader reads, and the board is a mapping.
 
 use super::broadcast::Seating;
-use super::budget::Budget;
+use super::budget::Clock;
 use super::dfg::{Dfg, Grid};
 use super::placement::{Carrier, Hop, Placement};
 use super::random::Random;
@@ -65,7 +65,13 @@ pub struct Board<'a> {
     /// Registers that values wait in, by PE, and those that there are too many.
     kept: Vec<i32>,
     over: i32,
+    /// When and where the value is held that is looked at.
+    held: Vec<(i64, usize)>,
+    looks: u64,
 }
+
+/// Looks that take as long as what is done for a value beside them.
+const EACH: usize = 8;
 
 /// What a move did, to take it back.
 enum Undo {
@@ -107,6 +113,8 @@ impl<'a> Board<'a> {
             rings: vec![Vec::new(); n],
             kept: vec![0; grid.pes],
             over: 0,
+            held: Vec::new(),
+            looks: 0,
         };
         let mut free: Vec<Vec<usize>> = vec![(0..grid.pes).collect(); ii as usize];
         let seated = |op: usize| seating.and_then(|seating| seating.pe[op]);
@@ -221,50 +229,58 @@ impl<'a> Board<'a> {
         item
     }
 
-    /// How far a reader of `value` on `pe` at `time` is from the closest holder, and which one it reads, the
-    /// latest.
+    /// When and where a value is held.
+    fn hold(&self, value: usize, held: &mut Vec<(i64, usize)>) {
+        held.clear();
+        let items = self.holders[value].iter().map(|&holder| &self.items[holder as usize]);
+        held.extend(items.map(|item| (item.time, item.pe)));
+    }
+
+    /// How far a reader on `pe` at `time` is from the closest of those who hold a value, and which one it
+    /// reads, the latest.
     #[inline]
-    fn miss(&self, value: usize, pe: usize, time: i64) -> (i32, i64) {
+    fn miss(&self, held: &[(i64, usize)], pe: usize, time: i64) -> (i32, i64) {
         let (mut best, mut latest) = (i32::MAX, i64::MIN);
-        for &holder in &self.holders[value] {
-            let h = &self.items[holder as usize];
-            let wait = time - h.time;
+        for &(since, holder) in held {
+            let wait = time - since;
             if wait < 1 {
                 continue;
             }
-            let d = self.grid.distance(h.pe, pe);
+            let d = self.grid.distance(holder, pe);
             let miss = if wait == 1 { (d - self.grid.radius).max(0) } else { d };
+            if miss == 0 && wait == 1 {
+                return (0, since);
+            }
             best = best.min(miss);
             if miss == 0 {
-                latest = latest.max(h.time);
+                latest = latest.max(since);
             }
         }
         (best, latest)
     }
 
     /// What a value costs by itself, and the registers that it waits in.
-    fn cost_of(&self, value: usize, rings: &mut Vec<Ring>) -> i32 {
+    fn cost_of(&self, value: usize, held: &[(i64, usize)], rings: &mut Vec<Ring>) -> i32 {
         let mut cost = 0;
         let mut read = |pe: usize, time: i64, ago: i64| {
-            let (miss, held) = self.miss(value, pe, time);
+            let (miss, since) = self.miss(held, pe, time);
             cost += miss;
-            let wait = time.wrapping_sub(held);
+            let wait = time.wrapping_sub(since);
             if miss > 0 || wait == 1 {
                 return;
             }
             // A ring has a register for each iteration that begins meanwhile.
             let registers = ((wait + self.ii - 1) / self.ii).max(ago + 1) as i32;
-            match rings.iter_mut().find(|ring| (ring.pe, ring.held) == (pe, held)) {
+            match rings.iter_mut().find(|ring| (ring.pe, ring.held) == (pe, since)) {
                 Some(ring) => ring.registers = ring.registers.max(registers),
-                None => rings.push(Ring { pe, held, registers }),
+                None => rings.push(Ring { pe, held: since, registers }),
             }
         };
         for &(reader, time, ago) in &self.readers[value] {
             read(self.items[reader as usize].pe, time, ago);
         }
-        for &route in &self.holders[value][1..] {
-            let r = &self.items[route as usize];
-            read(r.pe, r.time, 0);
+        for &(time, pe) in &held[1..] {
+            read(pe, time, 0);
         }
         cost * FAR
     }
@@ -287,7 +303,12 @@ impl<'a> Board<'a> {
         let mut rings = std::mem::take(&mut self.rings[value]);
         rings.iter().for_each(|ring| self.keep(ring.pe, -ring.registers));
         rings.clear();
-        let cost = self.cost_of(value, &mut rings);
+        let mut held = std::mem::take(&mut self.held);
+        self.hold(value, &mut held);
+        let reads = self.readers[value].len() + held.len() - 1;
+        self.looks += (EACH + held.len() * reads) as u64;
+        let cost = self.cost_of(value, &held, &mut rings);
+        self.held = held;
         rings.iter().for_each(|ring| self.keep(ring.pe, ring.registers));
         self.rings[value] = rings;
         self.total += i64::from(cost - self.cost[value]);
@@ -481,7 +502,7 @@ impl<'a> Board<'a> {
         &mut self,
         moves: usize,
         cooling: Cooling,
-        budget: &Budget,
+        clock: &Clock,
         random: &mut Random,
     ) -> bool {
         let quantiles = quantiles();
@@ -493,7 +514,7 @@ impl<'a> Board<'a> {
                 if self.is_done() {
                     return true;
                 }
-                if step % 4096 == 0 && budget.is_over() {
+                if step % 4096 == 0 && clock.is_over() {
                     return false;
                 }
                 let before = self.total;
@@ -507,6 +528,11 @@ impl<'a> Board<'a> {
         self.is_done()
     }
 
+    /// How often it was looked whether a reader reads one who holds a value, and what takes as long.
+    pub fn looks(&self) -> u64 {
+        self.looks
+    }
+
     /// The sum of all misses, in hops.
     pub fn missing(&self) -> i64 {
         self.cost.iter().map(|&c| i64::from(c)).sum::<i64>() / i64::from(FAR)
@@ -514,10 +540,12 @@ impl<'a> Board<'a> {
 
     /// The edges whose consumer misses its value.
     pub fn missed_edges(&self) -> Vec<usize> {
+        let mut held = Vec::new();
         let missed = |e: &usize| {
             let edge = &self.dfg.edges[*e];
             let reader = self.items[edge.to];
-            self.miss(edge.from, reader.pe, reader.time + edge.distance * self.ii).0 > 0
+            self.hold(edge.from, &mut held);
+            self.miss(&held, reader.pe, reader.time + edge.distance * self.ii).0 > 0
         };
         (0..self.dfg.edges.len()).filter(missed).collect()
     }

@@ -3,6 +3,8 @@
 //! by as much in each iteration, it is known which banks they take at a time; others are taken to be
 //! anywhere.
 
+use std::collections::BTreeMap;
+
 /// The addresses of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stream {
@@ -32,7 +34,7 @@ pub enum Begin {
 }
 
 /// What is known of the accesses of a graph.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Banks {
     /// How many there are, of words of 4 bytes that go round.
     pub count: i64,
@@ -64,33 +66,7 @@ impl Banks {
     /// How long the array waits in a slot an iteration, given nodes and how many intervals after the
     /// start of their iterations they run.
     pub fn stalls(&self, accesses: &[(usize, i64)]) -> i64 {
-        if accesses.len() < 2 {
-            return 0;
-        }
-        let mut all = 0;
-        // Words of each bank, and how many.
-        let mut words: Vec<i64> = vec![0; self.count as usize * 2 * accesses.len()];
-        let mut counts: Vec<usize> = vec![0; self.count as usize];
-        for sample in 0..SAMPLES {
-            for iteration in 0..ITERATIONS {
-                counts.fill(0);
-                for &(node, stage) in accesses {
-                    let last = self.streams[node].map_or(0, |stream| stream.bytes - 1);
-                    let first = self.word(node, 0, iteration - stage, sample);
-                    let end = self.word(node, last, iteration - stage, sample);
-                    for (bank, word) in [first, end] {
-                        let begin = bank as usize * 2 * accesses.len();
-                        let count = &mut counts[bank as usize];
-                        if !words[begin..begin + *count].contains(&word) {
-                            words[begin + *count] = word;
-                            *count += 1;
-                        }
-                    }
-                }
-                all += counts.iter().max().map_or(0, |&most| most.max(1) as i64 - 1);
-            }
-        }
-        all
+        Walks::new(self).stalls(accesses)
     }
 
     /// How many words an iteration takes of the bank that it takes most of, on average.
@@ -111,6 +87,17 @@ impl Banks {
             }
         }
         all as f64 / STALL as f64
+    }
+
+    /// The first word and the last one of a node so many intervals late, in all iterations of all samples.
+    fn words(&self, (node, stage): (usize, i64)) -> Vec<[Word; 2]> {
+        let last = self.streams[node].map_or(0, |stream| stream.bytes - 1);
+        let moments = (0..SAMPLES).flat_map(|sample| (0..ITERATIONS).map(move |i| (sample, i)));
+        let word = |byte, iteration, sample| {
+            let (bank, word) = self.word(node, byte, iteration - stage, sample);
+            (bank as usize, word)
+        };
+        moments.map(|(sample, i)| [word(0, i, sample), word(last, i, sample)]).collect()
     }
 
     /// The bank of a byte of an access, and what tells its word from others of the bank.
@@ -134,6 +121,61 @@ impl Banks {
         let is_power = self.count & (self.count - 1) == 0;
         let bank = if is_power { word & (self.count - 1) } else { word.rem_euclid(self.count) };
         (bank, name)
+    }
+}
+
+/// A word: its bank, and what tells it from others of the bank.
+type Word = (usize, i64);
+
+/// [`Banks::stalls`] for one who asks again and again of the same accesses: their words are kept.
+#[derive(Debug)]
+pub struct Walks<'a> {
+    banks: &'a Banks,
+    /// For nodes at their intervals: the first word and the last one, in all iterations of all samples.
+    words: BTreeMap<(usize, i64), Vec<[Word; 2]>>,
+    /// How many words of each bank are taken, and which.
+    counts: Vec<usize>,
+    taken: Vec<i64>,
+}
+
+impl<'a> Walks<'a> {
+    /// Of accesses of which that is known.
+    pub fn new(banks: &'a Banks) -> Walks<'a> {
+        let counts = vec![0; banks.count as usize];
+        Walks { banks, words: BTreeMap::new(), counts, taken: Vec::new() }
+    }
+
+    /// As [`Banks::stalls`].
+    pub fn stalls(&mut self, accesses: &[(usize, i64)]) -> i64 {
+        if accesses.len() < 2 {
+            return 0;
+        }
+        for &access in accesses {
+            self.words.entry(access).or_insert_with(|| self.banks.words(access));
+        }
+        let walks: Vec<&[[Word; 2]]> = accesses.iter().map(|of| &self.words[of][..]).collect();
+        let most_words = 2 * accesses.len();
+        self.taken.resize(self.taken.len().max(self.counts.len() * most_words), 0);
+        let mut all = 0;
+        for moment in 0..STALL as usize {
+            self.counts.fill(0);
+            let mut most = 1;
+            for walk in &walks {
+                let [first, last] = walk[moment];
+                let both = [first, last];
+                for &(bank, word) in &both[..if first == last { 1 } else { 2 }] {
+                    let begin = bank * most_words;
+                    let count = &mut self.counts[bank];
+                    if !self.taken[begin..begin + *count].contains(&word) {
+                        self.taken[begin + *count] = word;
+                        *count += 1;
+                        most = most.max(*count);
+                    }
+                }
+            }
+            all += most as i64 - 1;
+        }
+        all
     }
 }
 
@@ -171,6 +213,22 @@ mod tests {
         assert_eq!(banks.stalls(&[(0, 0), (3, 1)]), 0);
         assert_eq!(banks.stalls(&[(4, 0), (3, 1)]), STALL);
         assert_eq!(banks.stalls(&[(0, 0), (1, 0), (4, 0)]), 2 * STALL);
+    }
+
+    #[test]
+    fn what_is_kept_of_accesses_says_the_same_again() {
+        let streams = vec![stream(0, 0, 4), stream(0, 64, 8), stream(1, 4, 0), stream(2, 2, 6)];
+        let banks = Banks { count: 16, iterations: 64, streams, lists: vec![] };
+        let mut walks = Walks::new(&banks);
+        for accesses in [
+            &[(0, 0), (1, 0)][..],
+            &[(0, 0), (1, 0), (2, 1), (3, 2)],
+            &[(3, 0), (2, 1)],
+            &[(0, 0), (1, 0)],
+            &[(1, -1), (3, 2), (0, 0)],
+        ] {
+            assert_eq!(walks.stalls(accesses), banks.stalls(accesses), "{accesses:?}");
+        }
     }
 
     #[test]

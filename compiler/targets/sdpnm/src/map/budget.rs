@@ -1,5 +1,6 @@
 //! When to stop: a clock that only ends a search, and never says which way it goes.
 
+use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -32,6 +33,26 @@ impl Clock {
     /// This clock, for something that can be stopped earlier.
     pub fn or(self, cancel: &Cancel) -> Clock {
         Clock { cancelled: Some(Arc::clone(&cancel.0)), ..self }
+    }
+}
+
+/// Work that was done for a program, in looks of a [`Board`](super::anneal::Board): unlike a clock it says
+/// the same on every machine.
+#[derive(Clone, Debug, Default)]
+pub struct Work(Cell<u64>);
+
+/// Looks for a program after which no more than one round is tried for a loop: about a second.
+const MOST_LOOKS: u64 = 250_000_000;
+
+impl Work {
+    /// Notes so many more.
+    pub fn add(&self, looks: u64) {
+        self.0.set(self.0.get().saturating_add(looks));
+    }
+
+    /// Whether that is much.
+    pub fn is_much(&self) -> bool {
+        self.0.get() >= MOST_LOOKS
     }
 }
 

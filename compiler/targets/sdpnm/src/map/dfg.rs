@@ -29,7 +29,7 @@ pub struct Dfg {
 }
 
 /// A dependence between operations.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dep {
     /// The producer.
     pub from: usize,

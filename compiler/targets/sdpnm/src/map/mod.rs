@@ -10,6 +10,7 @@ pub mod dfg;
 pub mod ilp;
 pub mod lifetimes;
 pub mod mappers;
+pub mod memory;
 pub mod mii;
 pub mod placement;
 pub mod problem;
@@ -25,7 +26,7 @@ use std::time::Duration;
 use nbcc_isa_sdpnm::{Array, Graph, Mapping};
 
 use banks::Banks;
-use budget::Budget;
+use budget::{Budget, Work};
 use dfg::{Dep, Dfg, Grid};
 use mappers::{LONGEST, Mapper, PATIENCE};
 use mii::Mii;
@@ -60,7 +61,7 @@ pub enum Effort {
 }
 
 /// A mapping and what is known of it.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Outcome {
     /// The mapping.
     pub mapping: Mapping,
@@ -94,7 +95,7 @@ pub fn map(graph: &Graph, request: &Request<'_>) -> Result<Outcome, NoMapping> {
 }
 
 /// What is known of a graph beside its edges.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Known {
     /// What is known of the addresses of accesses.
     pub banks: Option<Banks>,
@@ -108,6 +109,16 @@ pub struct Known {
 /// # Errors
 /// Why there is no mapping.
 pub fn map_with(graph: &Graph, request: &Request<'_>, known: Known) -> Result<Outcome, NoMapping> {
+    map_within(graph, request, known, &Work::default())
+}
+
+/// Maps a graph with what is left of the work that may be done for it and others.
+fn map_within(
+    graph: &Graph,
+    request: &Request<'_>,
+    known: Known,
+    work: &Work,
+) -> Result<Outcome, NoMapping> {
     let Known { banks, orders } = known;
     let dfg = Dfg { banks, ..Dfg::new(graph).ordered(orders) };
     let res = mii::resources(&dfg, request.array).bound();
@@ -141,7 +152,8 @@ pub fn map_with(graph: &Graph, request: &Request<'_>, known: Known) -> Result<Ou
             Effort::Patient => (false, half, Some(u32::MAX)),
             Effort::Usual => (false, half, None),
         };
-        let problem = Problem { graph, dfg: &dfg, grid: &grid, ii: i64::from(ii), budget, rounds };
+        let at = i64::from(ii);
+        let problem = Problem { graph, dfg: &dfg, grid: &grid, ii: at, budget, rounds, work };
         match (request.mapper.place)(&problem) {
             Answer::Placed(placement) => {
                 let mapping = placement.mapping(graph, &dfg);

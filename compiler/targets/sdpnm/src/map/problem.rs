@@ -2,7 +2,7 @@
 
 use nbcc_isa_sdpnm::Graph;
 
-use super::budget::Budget;
+use super::budget::{Budget, Work};
 use super::dfg::{Dfg, Grid};
 use super::placement::Placement;
 
@@ -20,6 +20,8 @@ pub struct Problem<'a> {
     pub budget: Budget,
     /// How often to try, where not as often as the mapper likes.
     pub rounds: Option<u32>,
+    /// What is done for it and was done for others, where rounds are counted.
+    pub work: &'a Work,
 }
 
 impl Problem<'_> {

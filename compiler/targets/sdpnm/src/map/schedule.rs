@@ -3,7 +3,7 @@
 //! solution asks too much of a slot, operations move to others, each pushing aside what depends on
 //! it, as long as that improves (annealed).
 
-use super::banks::{Banks, STALL};
+use super::banks::{Banks, STALL, Walks};
 use super::budget::Budget;
 use super::dfg::{Dfg, Grid};
 use super::lifetimes::Lifetimes;
@@ -106,6 +106,9 @@ struct Fit<'a> {
     crowds: &'a [Crowd],
     /// The crowds that each operation is in, with the edge by which it is.
     crowds_of: Vec<Vec<(usize, usize)>>,
+    /// Operations that were met, and where pushed ones stand in their list.
+    seen: Seen,
+    place_of: Vec<usize>,
 }
 
 /// Accesses as if of which many places are tried where there are fewer.
@@ -146,6 +149,8 @@ impl<'a> Fit<'a> {
             used: vec![[0; 2]; ii as usize],
             crowds,
             crowds_of,
+            seen: Seen::new(dfg.len()),
+            place_of: vec![0; dfg.len()],
         };
         for op in 0..dfg.len() {
             fit.count(op, 1);
@@ -248,11 +253,12 @@ impl<'a> Fit<'a> {
     fn spread(&mut self, banks: &Banks, (wait, waits): (i64, i64), random: &mut Random) {
         let is_memory = |op: &usize| self.dfg.is_memory[*op];
         let accesses: Vec<usize> = (0..self.dfg.len()).filter(is_memory).collect();
-        let stalls_of = |fit: &Fit<'_>, slot: usize| {
+        let mut walks = Walks::new(banks);
+        let mut stalls_of = |fit: &Fit<'_>, slot: usize| {
             let there = accesses.iter().filter(|&&op| fit.slot(op) == slot);
             let there: Vec<(usize, i64)> =
                 there.map(|&op| (fit.dfg.node[op], fit.time[op].div_euclid(fit.ii))).collect();
-            banks.stalls(&there)
+            walks.stalls(&there)
         };
         let mut stalls: Vec<i64> =
             (0..self.ii as usize).map(|slot| stalls_of(self, slot)).collect();
@@ -305,15 +311,19 @@ impl<'a> Fit<'a> {
         wait * (last.unwrap_or(&0) - first.unwrap_or(&0)) / banks.iterations.max(1)
     }
 
-    fn cost(&self, moved: &[(usize, i64)]) -> i64 {
-        let mut values: Vec<usize> = Vec::new();
+    /// What the lives of values cost that change where these operations move.
+    fn cost(&mut self, moved: &[(usize, i64)]) -> i64 {
+        self.seen.clear();
+        let mut cost = 0;
         for &(op, _) in moved {
-            values.push(op);
-            values.extend(self.dfg.into[op].iter().map(|&e| self.dfg.edges[e].from));
+            let sources = self.dfg.into[op].iter().map(|&e| self.dfg.edges[e].from);
+            for value in sources.chain([op]) {
+                if self.seen.insert(value) {
+                    cost += self.life(value);
+                }
+            }
         }
-        values.sort_unstable();
-        values.dedup();
-        values.into_iter().map(|op| self.life(op)).sum()
+        cost
     }
 
     fn shift(&mut self, moved: &[(usize, i64)], sign: i64) {
@@ -325,13 +335,20 @@ impl<'a> Fit<'a> {
     }
 
     /// What must move, and by how much, when `op` does. `None` where that comes back to `op`.
-    fn push(&self, op: usize, by: i64) -> Option<Vec<(usize, i64)>> {
+    fn push(&mut self, op: usize, by: i64) -> Option<Vec<(usize, i64)>> {
+        let dfg = self.dfg;
         let mut moved: Vec<(usize, i64)> = vec![(op, by)];
-        let mut position = 0;
+        self.seen.clear();
+        self.seen.insert(op);
+        self.place_of[op] = 0;
+        // What is pushed further later stands again at the end, and before by 0.
+        let (mut position, mut again) = (0, 0);
         while position < moved.len() {
             let (op, by) = moved[position];
             position += 1;
-            let dfg = self.dfg;
+            if by == 0 {
+                continue;
+            }
             let (edges, orders) = match by > 0 {
                 true => (&dfg.out[op], &dfg.orders_out[op]),
                 false => (&dfg.into[op], &dfg.orders_into[op]),
@@ -347,25 +364,49 @@ impl<'a> Fit<'a> {
                 if needed <= 0 {
                     continue;
                 }
-                let needed = needed * by.signum();
-                match moved.iter().position(|m| m.0 == other) {
-                    Some(known) if moved[known].1.abs() >= needed.abs() => {}
-                    Some(0) => return None,
-                    // A larger push of something that was handled is handled once more.
-                    Some(known) => {
-                        moved.remove(known);
-                        if known < position {
-                            position -= 1;
-                        }
-                        moved.push((other, needed));
+                if !self.seen.insert(other) {
+                    let known = self.place_of[other];
+                    if moved[known].1.abs() >= needed {
+                        continue;
                     }
-                    None => moved.push((other, needed)),
+                    if known == 0 {
+                        return None;
+                    }
+                    moved[known].1 = 0;
+                    again += 1;
                 }
+                self.place_of[other] = moved.len();
+                moved.push((other, needed * by.signum()));
             }
-            if moved.len() > 200 {
+            if moved.len() - again > 200 {
                 return None;
             }
         }
+        moved.retain(|&(_, by)| by != 0);
         Some(moved)
+    }
+}
+
+/// Numbers below a bound, of which none takes as long as the first.
+struct Seen {
+    when: Vec<u32>,
+    now: u32,
+}
+
+impl Seen {
+    fn new(count: usize) -> Seen {
+        Seen { when: vec![0; count], now: 0 }
+    }
+
+    fn clear(&mut self) {
+        self.now = self.now.checked_add(1).unwrap_or_else(|| {
+            self.when.fill(0);
+            1
+        });
+    }
+
+    /// Whether it was not there.
+    fn insert(&mut self, number: usize) -> bool {
+        std::mem::replace(&mut self.when[number], self.now) != self.now
     }
 }

@@ -18,6 +18,8 @@ const ROUNDS: u32 = 16;
 const FIRST_STEPS: u64 = 4_000;
 /// Moves of annealing in the first round, for each operation.
 const FIRST_MOVES: usize = 1_200;
+/// Moves of a round at most where rounds are counted.
+const MOST_MOVES: usize = 1_000_000;
 /// Temperatures of annealing, in units of its cost.
 const COOLING: Cooling = Cooling { from: 32.0, to: 3.0 };
 /// What a cycle of waiting for banks costs in the first rounds, beside lives of weight 16 a cycle; from
@@ -30,6 +32,10 @@ const SMALL: u64 = 3_000;
 /// Those up to which it is the last resort where rounds are counted: the formula alone of one with a few
 /// times more takes seconds.
 const LARGE: u64 = 20_000;
+/// Operations beyond which the steps of rounds that are counted lead the SAT solver nowhere.
+const MANY: usize = 64;
+/// Misses that one more round is worth where there would be only one.
+const NEAR: i64 = 3;
 
 /// Searches a mapping at an interval.
 pub fn place(problem: &Problem<'_>) -> Answer {
@@ -55,8 +61,13 @@ pub fn place(problem: &Problem<'_>) -> Answer {
         return Answer::Impossible;
     }
     let mut preferences = Preferences::none(dfg);
-    for round in 0..problem.rounds.unwrap_or(ROUNDS) {
-        if problem.budget.is_over() {
+    let is_counted = problem.rounds.is_some();
+    let rounds = problem.rounds.unwrap_or(ROUNDS);
+    let mut missing = i64::MAX;
+    for round in 0..rounds.max(2) {
+        let is_enough = round >= rounds && missing > NEAR;
+        let is_much = is_counted && round > 0 && problem.work.is_much();
+        if is_enough || is_much || problem.budget.is_over() {
             break;
         }
         let mut random = Random::new(u64::from(round) << 32 | ii as u64);
@@ -85,9 +96,19 @@ pub fn place(problem: &Problem<'_>) -> Answer {
         let seating = broadcast::seat(dfg, grid, ii, &trees, &time);
         let board = Board::new(dfg, grid, ii, &time, Some(&seating), &mut random);
         let Some(board) = board else { continue };
-        let (answer, board) = attempt(problem, round, &time, board, &mut random);
+        let is_pair = is_counted && round > 0 && dfg.len() > MANY;
+        let twin = is_pair.then(|| {
+            let mut random = Random::new(!u64::from(round) << 32 | ii as u64);
+            let board = Board::new(dfg, grid, ii, &time, Some(&seating), &mut random);
+            board.map(|board| (board, random))
+        });
+        let (answer, board) = attempt(problem, round, &time, board, twin.flatten(), &mut random);
         if let Answer::Placed(_) = answer {
             return answer;
+        }
+        missing = missing.min(board.missing());
+        if is_counted && missing > hopeless(dfg.len()) {
+            break;
         }
         let is_impossible = matches!(answer, Answer::Impossible);
         preferences = next_preferences(dfg, &board.missed_edges(), is_impossible, &mut random);
@@ -101,25 +122,31 @@ pub fn place(problem: &Problem<'_>) -> Answer {
     }
 }
 
-/// Places one schedule: by annealing, and after the first round by SAT at the same time. Where both
-/// succeed, annealing counts, so that it does not matter which is faster. `Impossible` is said of the
-/// schedule.
+/// Places one schedule: by annealing, and after the first round by SAT at the same time, or from another
+/// beginning as well. Where both succeed, the first annealing counts, so that it does not matter which is
+/// faster. `Impossible` is said of the schedule.
 fn attempt<'a>(
     problem: &Problem<'_>,
     round: u32,
     time: &[i64],
     mut board: Board<'a>,
+    twin: Option<(Board<'a>, Random)>,
     random: &mut Random,
 ) -> (Answer, Board<'a>) {
     let Problem { dfg, grid, ii, .. } = *problem;
     let doublings = if round == 0 { 0 } else { 1 + (round / 2).min(6) };
     let moves = (FIRST_MOVES * dfg.len()) << doublings;
+    let moves = if problem.rounds.is_some() { moves.min(MOST_MOVES) } else { moves };
     let steps = FIRST_STEPS << (round / 2).min(8);
     let windows: Vec<_> = time.iter().map(|&t| t..t + 1).collect();
-    let cancel = Cancel::default();
-    let clock = problem.budget.clock().or(&cancel);
+    let (whole, cancel) = (problem.budget.clock(), Cancel::default());
+    let clock = whole.clone().or(&cancel);
     let mut anneal = || {
-        let placed = board.run(moves, COOLING, &problem.budget, random).then(|| board.placement());
+        let is_done = board.run(moves, COOLING, &whole, random);
+        if problem.rounds.is_some() {
+            problem.work.add(board.looks());
+        }
+        let placed = is_done.then(|| board.placement());
         placed.filter(|placed| problem.is_right(placed))
     };
     if round == 0 {
@@ -127,14 +154,27 @@ fn attempt<'a>(
         return (answer, board);
     }
     let answer = std::thread::scope(|scope| {
-        let sat = scope.spawn(|| sat::place(dfg, grid, ii, &windows, steps, clock));
+        let other = scope.spawn(|| match twin {
+            None => sat::place(dfg, grid, ii, &windows, steps, clock),
+            Some((mut board, mut random)) => match board.run(moves, COOLING, &clock, &mut random) {
+                true => Answer::Placed(board.placement()),
+                false => Answer::Unknown,
+            },
+        });
         if let Some(placed) = anneal() {
             cancel.cancel();
             return Answer::Placed(placed);
         }
-        sat.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     });
-    (answer, board)
+    let is_wrong = matches!(&answer, Answer::Placed(placed) if !problem.is_right(placed));
+    (if is_wrong { Answer::Unknown } else { answer }, board)
+}
+
+/// Misses that a round leaves of so many operations, beyond which no other was seen to place all; where a
+/// round takes little more are tried.
+fn hopeless(operations: usize) -> i64 {
+    (2600 / operations.max(1) as i64).clamp(12, 24)
 }
 
 /// Searches all schedules at once, where they can be counted, those too that keep no orders.
