@@ -9,6 +9,7 @@ use nbcc_pipeline::{Context, Fact, OptLevel, PassDesc, Stop, attempt, optional, 
 use nbcc_placement::{Message, Remark, RemarkKind, Term};
 
 use crate::arrays::collapse::MOST_OPERATIONS;
+use crate::arrays::flatten::MOST_FOR_CORE;
 use crate::arrays::{self, collapse, divisions, divisors, flatten, merge};
 use crate::codes;
 use crate::core::{divide, emit, layout, objects, regalloc, select};
@@ -40,9 +41,10 @@ pub const PASSES: &[PassDesc<Compilation, Configuration>] = &[
         OptLevel::O1,
         run_flatten,
         &[],
-    ),
+    )
+    .resuming(|_, _| true),
     optional("merge", "join loops that stand one behind the other", OptLevel::O1, run_merge, &[])
-        .resuming(|_, _| true),
+        .resuming(Configuration::unrolls_as),
     optional("collapse", "make one loop of nests of loops", OptLevel::O1, run_collapse, &[])
         .resuming(Configuration::merges_as),
     optional(
@@ -117,8 +119,10 @@ fn run_flatten(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Faile
     }
     let function = &mut state.module.functions[state.func];
     let divided = divisions::run(function) | divisors::run(function);
-    let changed = flatten::run(&mut state.module, state.func) | divided;
-    match changed {
+    let (changed, flattened) =
+        flatten::run(&mut state.module, state.func, &state.configuration.rolled);
+    state.flattened = flattened;
+    match changed | divided {
         true => each(
             state,
             &[fold::run, cse::run, licm::run, simplify_cfg::run, dce::run, params::run, dce::run],
@@ -192,12 +196,31 @@ fn without(state: &Compilation, header: Block) -> Option<(Configuration, Lost)> 
             let message = "loops that were merged here are too much for an array together";
             ["merge", "NotMerged", message]
         }
-        (None, None) => return None,
+        (None, None) => return otherwise_unrolled(state, header),
     };
     if is_last {
         (new.merges, new.collapses) = (false, false);
     }
     Some((new, what))
+}
+
+/// The configuration without loops that were unrolled inside of one, or with one that was left.
+fn otherwise_unrolled(state: &Compilation, header: Block) -> Option<(Configuration, Lost)> {
+    let mut new = state.configuration.clone();
+    if new.rolled.remove(&header) {
+        new.unrolled.insert(header);
+        let message = "no array runs this loop, which is unrolled for the core";
+        return Some((new, ["flatten", "Unrolled", message]));
+    }
+    let of = state.flattened.iter().filter(|loops| loops.outer == header);
+    let of = of.filter(|loops| loops.trips > MOST_FOR_CORE).map(|loops| loops.inner);
+    let of: Vec<Block> = of.filter(|inner| !new.unrolled.contains(inner)).collect();
+    if of.is_empty() || new.rolled.len() + new.unrolled.len() >= ATTEMPTS {
+        return None;
+    }
+    new.rolled.extend(of);
+    let message = "no array runs the loop here with those inside unrolled";
+    Some((new, ["flatten", "NotUnrolled", message]))
 }
 
 fn run_arrays(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Stop<Configuration>> {

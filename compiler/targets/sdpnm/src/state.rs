@@ -10,6 +10,7 @@ use nbcc_mach::regalloc::Allocation;
 use nbcc_pipeline::{Attempt, Dump, State};
 
 use crate::arrays::collapse::{MOST_OPERATIONS, Made};
+use crate::arrays::flatten::Unrolled;
 use crate::arrays::{Arrays, Decision};
 use crate::core::MachFunction;
 use crate::core::objects::Objects;
@@ -21,6 +22,10 @@ use crate::map::memory::Memory;
 /// What differs from attempt to attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Configuration {
+    /// The headers of loops inside of others that are not unrolled.
+    pub rolled: BTreeSet<Block>,
+    /// Those that are, since no array runs them either.
+    pub unrolled: BTreeSet<Block>,
     /// Whether loops are merged.
     pub merges: bool,
     /// Whether nests are collapsed.
@@ -34,9 +39,14 @@ pub struct Configuration {
 }
 
 impl Configuration {
+    /// Whether the same is tried with loops inside of others.
+    pub fn unrolls_as(&self, other: &Configuration) -> bool {
+        self.rolled == other.rolled
+    }
+
     /// Whether the same is tried with loops that stand one behind the other.
     pub fn merges_as(&self, other: &Configuration) -> bool {
-        self.merges == other.merges && self.unmerged == other.unmerged
+        self.unrolls_as(other) && self.merges == other.merges && self.unmerged == other.unmerged
     }
 }
 
@@ -63,6 +73,8 @@ pub struct Compilation {
     pub chains: bool,
     /// What this attempt does.
     pub configuration: Configuration,
+    /// The loops that were unrolled inside of others.
+    pub flattened: Vec<Unrolled>,
     /// The headers of loops that were made of two, with those of the two.
     pub merged: Vec<(Block, [Block; 2])>,
     /// The loops that were made of nests.
@@ -102,12 +114,15 @@ impl Compilation {
             jams: false,
             chains: false,
             configuration: Configuration {
+                rolled: BTreeSet::new(),
+                unrolled: BTreeSet::new(),
                 merges: true,
                 collapses: true,
                 operations: MOST_OPERATIONS,
                 unmerged: BTreeSet::new(),
                 uncollapsed: BTreeSet::new(),
             },
+            flattened: Vec::new(),
             merged: Vec::new(),
             collapsed: Vec::new(),
             arrays: Arrays::default(),

@@ -19,10 +19,23 @@ use super::shape::{MAX_BLOCKS, Shape, Trips};
 /// Operations of an unrolled loop at most.
 const MAX_OPERATIONS: u64 = 260;
 
+/// A loop that was unrolled, by the header of the one around it and its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unrolled {
+    /// The loop around.
+    pub outer: Block,
+    /// The loop.
+    pub inner: Block,
+    /// How often it ran.
+    pub trips: u64,
+}
+
 /// Unrolls and makes values of arrays until nothing changes: what is a value takes no operations of
 /// its own, so that more fits an array. A program is called once a run, so that its statics may
-/// become values too.
-pub fn run(module: &mut Module, func: Func) -> bool {
+/// become values too. Loops whose headers are among `kept` stay. Gives whether anything changed, and what
+/// was unrolled.
+pub fn run(module: &mut Module, func: Func, kept: &BTreeSet<Block>) -> (bool, Vec<Unrolled>) {
+    let mut all = Vec::new();
     let contents = promote::own_objects(module, func);
     let func = &mut module.functions[func];
     let mut changed = keep::run(func);
@@ -30,7 +43,16 @@ pub fn run(module: &mut Module, func: Func) -> bool {
     changed |= borders::run(func);
     loop {
         count(func);
-        let unrolled = unroll::run_where(func, factor);
+        let unrolled = unroll::run_where(func, |func, candidate| {
+            let (inner, trips) = (candidate.blocks[0], candidate.trips);
+            match around(func, inner).filter(|_| !kept.contains(&inner)) {
+                Some(outer) if fits(func, candidate) => {
+                    all.push(Unrolled { outer, inner, trips });
+                    trips
+                }
+                _ => 1,
+            }
+        });
         if unrolled {
             fold::run(func);
             cse::run(func);
@@ -40,7 +62,7 @@ pub fn run(module: &mut Module, func: Func) -> bool {
         let promoted = promote::run_with(func, &contents);
         changed |= unrolled | promoted;
         if !promoted {
-            return changed;
+            return (changed, all);
         }
     }
 }
@@ -97,32 +119,30 @@ pub(super) fn trips(func: &Function, shape: &Shape, forms: &AffineForms) -> Opti
     i32::try_from(first + more * step).ok().map(|_| more as u64 + 1)
 }
 
-/// How often a loop is unrolled: wholly, where there is one around it and it stays short.
-fn factor(func: &Function, candidate: Candidate<'_>) -> u64 {
+/// The header of the loop around the one of that header.
+fn around(func: &Function, header: Block) -> Option<Block> {
     let forest = LoopForest::new(&Cfg::new(func), &Dominators::new(func));
-    if candidate.blocks.first().is_some_and(|&header| func.blocks[header].cold) {
-        return 1;
-    }
-    let is_inside = candidate
-        .blocks
-        .first()
-        .and_then(|&header| forest.headed_by(header))
-        .is_some_and(|l| forest.loops[l].parent.is_some());
+    let outer = forest.loops[forest.headed_by(header)?].parent?;
+    Some(forest.loops[outer].header)
+}
+
+/// Whether a loop with one around it is unrolled, wholly: where it stays short.
+fn fits(func: &Function, candidate: Candidate<'_>) -> bool {
+    let header = candidate.blocks[0];
     let ways = (candidate.blocks.len() as u64 - 1).saturating_mul(candidate.trips);
+    let size = operations(func, candidate.blocks).saturating_mul(candidate.trips);
+    if func.blocks[header].cold || size > MAX_OPERATIONS || ways >= MAX_BLOCKS as u64 {
+        return false;
+    }
     // Where arrays cannot run the loop around, they run this one.
-    let is_stuck = candidate.trips > MOST_STUCK
-        && candidate
-            .blocks
-            .first()
-            .and_then(|&header| forest.loops[forest.headed_by(header)?].parent)
-            .is_some_and(|l| !is_possible(func, &forest.loops[l].own));
-    let fits = operations(func, candidate.blocks).saturating_mul(candidate.trips) <= MAX_OPERATIONS
-        && ways < MAX_BLOCKS as u64;
-    if is_inside && fits && !is_stuck { candidate.trips } else { 1 }
+    let forest = LoopForest::new(&Cfg::new(func), &Dominators::new(func));
+    let parent = forest.headed_by(header).and_then(|l| forest.loops[l].parent);
+    candidate.trips <= MOST_FOR_CORE
+        || parent.is_none_or(|parent| is_possible(func, &forest.loops[parent].own))
 }
 
 /// Iterations up to which a loop is unrolled for the core alone.
-const MOST_STUCK: u64 = 8;
+pub const MOST_FOR_CORE: u64 = 8;
 
 /// Whether arrays have operations for all that blocks do.
 fn is_possible(func: &Function, blocks: &[Block]) -> bool {

@@ -633,6 +633,22 @@ fn nests_start_an_array_once() {
 }
 
 #[test]
+fn loops_that_are_too_much_unrolled_are_not() {
+    // What an iteration stores the next one may load: all of them take 80 cycles one after the other.
+    let body =
+        "for (int k = 0; k < 3; k++) for (int i = 0; i < 3; i++) for (int j = 0; j < 16; j++) {
+        int32_t way = a0[i * 16 + k] + a0[k * 16 + j];
+        if (way < a0[i * 16 + j]) a0[i * 16 + j] = way;
+    }";
+    assert!(starts(body) > 0);
+    // Here no array runs the inner loop either, which is unrolled after all.
+    let body = "for (int i = 0; i < 3; i++) for (int j = 0; j < 12; j++) {
+        a0[i * 12 + j] = a0[i * 12 + j] / (a1[j] | 1);
+    }";
+    assert_eq!(agreed(&function_of(body), 3), Ok(false));
+}
+
+#[test]
 fn two_branches_behind_each_other_are_conditions() {
     let body = "int v = a0[i]; v = v < 0 ? v >> 3 : v; v >>= 2;
                 a4[i] = v > 127 ? 127 : v < -128 ? -128 : v;";
