@@ -29,9 +29,9 @@ const EARLY: usize = 2;
 
 /// What of registers matters to the order of a block.
 pub struct Pressure<'a, C> {
-    /// The class of a register; `None` for one that is not counted.
-    pub class: &'a dyn Fn(VReg) -> Option<C>,
-    /// The most of each class that may be live at once.
+    /// The class of a register and how many entries it takes; `None` for one that is not counted.
+    pub class: &'a dyn Fn(VReg) -> Option<(C, u32)>,
+    /// The most entries of each class that may be live at once.
     pub limits: &'a [(C, u32)],
     /// The registers that are live at the start of the block, and at its end.
     pub live: (&'a [VReg], &'a [VReg]),
@@ -55,6 +55,35 @@ pub fn schedule<I: Instruction<Reg = VReg>>(
     let best =
         orders.reduce(|best, other| if other.1 < best.1 - best.1 / MUCH { other } else { best });
     best.map(|(order, _)| order).unwrap_or_default()
+}
+
+/// What is copied to another register at the end of a block stays behind what reads that: the copy
+/// can go away then. `copy` gives the registers of an instruction that copies: to, from.
+pub fn keep_copies<I: Instruction<Reg = VReg>>(
+    graph: &mut DependenceGraph,
+    insts: &[InstData<I>],
+    copy: impl Fn(&I) -> Option<(VReg, VReg)>,
+) {
+    let mut readers: BTreeMap<VReg, Vec<usize>> = BTreeMap::new();
+    let mut writer: BTreeMap<VReg, usize> = BTreeMap::new();
+    for (at, data) in insts.iter().enumerate() {
+        if let Some((to, from)) = copy(&data.inst)
+            && let (Some(readers), Some(&made)) = (readers.get(&to), writer.get(&from))
+            && readers.iter().all(|&reader| reader <= made)
+        {
+            for &reader in readers.iter().filter(|&&reader| reader < made) {
+                graph.keep_order([reader, made].into_iter());
+            }
+        }
+        data.inst.for_each_operand(|operand| {
+            if operand.role.reads() {
+                readers.entry(*operand.reg).or_default().push(at);
+            }
+            if operand.role.writes() {
+                writer.insert(*operand.reg, at);
+            }
+        });
+    }
 }
 
 /// An order in which no instruction comes further than `window` before its turn, and the cycles that it
@@ -93,6 +122,7 @@ fn within<I: Instruction<Reg = VReg>>(
     let mut in_flight = InFlight::new(hazards);
     let mut order = Vec::with_capacity(count);
     let mut clock = 0;
+    let mut gave_up = false;
     while order.len() < count {
         while let Some(&Reverse((cycle, at))) = waiting.peek()
             && cycle <= clock
@@ -123,8 +153,11 @@ fn within<I: Instruction<Reg = VReg>>(
                 clock = cycle;
                 continue;
             }
-            // What is to free registers needs some first.
-            (None, None) if live.give_up() => continue,
+            // What is to free registers needs some first; more than there are, maybe.
+            (None, None) if !gave_up && live.give_up() => {
+                gave_up = true;
+                continue;
+            }
             (None, None) => in_order.first().copied().expect("something is ready"),
         };
         ready.remove(&(priority(at), Reverse(height[at]), at));
@@ -135,6 +168,7 @@ fn within<I: Instruction<Reg = VReg>>(
             continue;
         }
         live.issue(at);
+        gave_up = false;
         order.push(at);
         issued[at] = true;
         first += issued[first..].iter().take_while(|issued| **issued).count();
@@ -155,6 +189,8 @@ fn within<I: Instruction<Reg = VReg>>(
 #[derive(Clone, Copy, Default)]
 struct State {
     class: usize,
+    /// Entries that it takes.
+    entries: u32,
     /// Reads that are still to come, the one behind the block included.
     reads: u32,
     live: bool,
@@ -182,10 +218,10 @@ impl Live {
         let mut numbers: BTreeMap<VReg, usize> = BTreeMap::new();
         let mut states: Vec<State> = Vec::new();
         let mut number = |states: &mut Vec<State>, vreg: VReg| {
-            let class = (pressure.class)(vreg)?;
+            let (class, entries) = (pressure.class)(vreg)?;
             let class = pressure.limits.iter().position(|&(other, _)| other == class)?;
             Some(*numbers.entry(vreg).or_insert_with(|| {
-                states.push(State { class, ..State::default() });
+                states.push(State { class, entries, ..State::default() });
                 states.len() - 1
             }))
         };
@@ -207,14 +243,14 @@ impl Live {
         for &vreg in pressure.live.0 {
             if let Some(n) = number(&mut states, vreg) {
                 states[n].live = true;
-                now[states[n].class] += 1;
+                now[states[n].class] += states[n].entries;
             }
         }
         let mut through = vec![0; pressure.limits.len()];
         for &vreg in pressure.live.1 {
             if let Some(n) = number(&mut states, vreg) {
                 states[n].reads += 1;
-                through[states[n].class] += u32::from(states[n].live);
+                through[states[n].class] += if states[n].live { states[n].entries } else { 0 };
             }
         }
         let limits = pressure.limits.iter().map(|&(_, limit)| limit).collect();
@@ -222,7 +258,7 @@ impl Live {
         Live { states, reads, writes, now, limits, through, full }
     }
 
-    /// How many registers of a class more are live once an instruction has issued.
+    /// How many entries of a class more are live once an instruction has issued.
     fn change(&self, at: usize, class: usize) -> i32 {
         let mut change = 0;
         for (k, &n) in self.reads[at].iter().enumerate() {
@@ -230,14 +266,14 @@ impl Live {
             let again = self.reads[at][..k].contains(&n);
             let own = self.reads[at].iter().filter(|&&other| other == n).count() as u32;
             if state.class == class && !again && state.reads == own && state.live {
-                change -= 1;
+                change -= state.entries as i32;
             }
         }
         for &n in &self.writes[at] {
             let state = self.states[n];
             let read_too = self.reads[at].contains(&n);
             if state.class == class && !state.live && !read_too {
-                change += 1;
+                change += state.entries as i32;
             }
         }
         change
@@ -277,14 +313,14 @@ impl Live {
             state.reads -= 1;
             if state.reads == 0 && state.live {
                 state.live = false;
-                self.now[state.class] -= 1;
+                self.now[state.class] -= state.entries;
             }
         }
         for k in 0..self.writes[at].len() {
             let state = &mut self.states[self.writes[at][k]];
             if state.reads > 0 && !state.live {
                 state.live = true;
-                self.now[state.class] += 1;
+                self.now[state.class] += state.entries;
             }
         }
         for class in 0..self.limits.len() {

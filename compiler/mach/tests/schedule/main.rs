@@ -216,7 +216,7 @@ fn reordered_blocks_compute_the_same() {
         let hazards = Hazards { kinds, waits_for: (0..3).map(&mut some).collect() };
         let listed = list_schedule_with(&graph, latency, priority, &hazards);
         let pressure = Pressure {
-            class: &|_| Some(Class::Word),
+            class: &|vreg| Some((Class::Word, 1 + vreg.as_u32() % 2)),
             limits: &[(Class::Word, random.below(8) as u32)],
             live: (&[], &[]),
         };
@@ -306,7 +306,7 @@ fn as_many_values_are_under_way_as_there_are_registers_for() {
     let graph = DependenceGraph::new(&insts, units, is_fixed);
     let limit = 14;
     let pressure = Pressure {
-        class: &|vreg| (vreg.as_u32() >= WORDS).then_some(Class::Word),
+        class: &|vreg| (vreg.as_u32() >= WORDS).then_some((Class::Word, 1)),
         limits: &[(Class::Word, limit)],
         live: (&[], &[]),
     };

@@ -4,6 +4,7 @@ pub mod banks;
 pub mod dependence;
 pub mod emit;
 pub mod layout;
+pub mod predicate;
 pub mod provenance;
 pub mod regalloc;
 pub mod schedule;

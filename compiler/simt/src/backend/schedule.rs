@@ -1,14 +1,19 @@
-//! Instruction scheduling of kernels that have registers, for machines that issue the instructions of
-//! a warp in order: a list schedule of each block (`nbcc_mach::schedule`) over the dependences of
-//! `dependence.rs`, here between entries of register files. How long something takes, a target says.
+//! Instruction scheduling of kernels, for machines that issue the instructions of a warp in order: a list
+//! schedule of each block over the dependences of `dependence.rs`, before values have registers
+//! (`nbcc_mach::prepass`) or, between entries of register files, when they do (`nbcc_mach::schedule`). How
+//! long something takes, a target says.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use cranelift_entity::SecondaryMap;
 use nbcc_isa::Instruction;
-use nbcc_isa_simt::{Inst, Memory, RegClass, Unit};
+use nbcc_isa_simt::operands::Source;
+use nbcc_isa_simt::{Inst, Memory, Op, PREDICATES, RegClass, Unit};
 use nbcc_mach::dependence::{Dependence, DependenceGraph, Edge};
-use nbcc_mach::schedule::{self, Priority};
+use nbcc_mach::liveness::Liveness;
+use nbcc_mach::prepass::{self, Pressure};
+use nbcc_mach::schedule::{self, Hazards, Priority};
 use nbcc_mach::{Block, InstData, VReg};
 
 use super::dependence::is_fixed;
@@ -37,27 +42,115 @@ pub fn run(
         let mut order = Vec::with_capacity(insts.len());
         for (number, window) in insts.chunks(WINDOW).enumerate() {
             let graph = DependenceGraph::new(window, |vreg| unit(func, registers, vreg), is_fixed);
-            let latency = |from: usize, edge: &Edge| match edge.kind {
-                Dependence::True => latency(&window[from].inst).max(1),
-                // What is written again is written later, and accesses keep their order.
-                Dependence::Anti | Dependence::Output | Dependence::Memory => 1,
-                Dependence::Order | Dependence::Control => 1,
-            };
-            let found =
-                schedule::list_schedule(&graph, latency, |at| match is_load(&window[at].inst) {
-                    true => Priority::First,
-                    false => Priority::Usual,
-                });
+            let found = schedule::list_schedule(
+                &graph,
+                |from, edge| waits(&window[from].inst, edge, &latency),
+                |at| priority(&window[at].inst),
+            );
             order.extend(found.into_iter().map(|at| number * WINDOW + at));
         }
-        let mut old: Vec<_> = insts.iter().cloned().map(Some).collect();
-        func.blocks[block].insts = order.iter().filter_map(|&at| old[at].take()).collect();
+        reorder(func, block, &order);
         orders[block] = order;
     }
     orders
 }
 
-/// Checks a reordered kernel against the one before.
+/// The same before values have registers: no more words of them are live at once than `words`, or than in
+/// the order of the program.
+pub fn before_allocation(
+    func: &mut MachFunction,
+    words: u32,
+    latency: impl Fn(&Inst<VReg>) -> u32,
+) -> Orders {
+    let live = Liveness::new(func);
+    let limits = [(RegClass::Pred, PREDICATES.into()), (RegClass::Word, words)];
+    let mut orders = Orders::new();
+    for block in func.blocks.keys().collect::<Vec<_>>() {
+        let insts = &func.blocks[block].insts;
+        let class = |vreg: VReg| Some(file_of(func.vregs[vreg].class));
+        let mut behind: BTreeSet<VReg> = live.live_out[block].iter().copied().collect();
+        let mut windows = Vec::new();
+        for (number, window) in insts.chunks(WINDOW).enumerate().rev() {
+            let before = live_before(window, &behind);
+            let as_list = |live: &BTreeSet<VReg>| live.iter().copied().collect::<Vec<_>>();
+            let pressure = Pressure {
+                class: &class,
+                limits: &limits,
+                live: (&as_list(&before), &as_list(&behind)),
+            };
+            let own = |vreg: VReg| vreg.as_u32()..vreg.as_u32() + 1;
+            let mut graph = DependenceGraph::new(window, own, is_fixed);
+            prepass::keep_copies(&mut graph, window, copy);
+            let found = prepass::schedule(
+                window,
+                &graph,
+                |from, edge| waits(&window[from].inst, edge, &latency),
+                |at| priority(&window[at].inst),
+                &Hazards::default(),
+                &pressure,
+            );
+            windows.push(found.into_iter().map(|at| number * WINDOW + at).collect::<Vec<_>>());
+            behind = before;
+        }
+        let order: Vec<usize> = windows.into_iter().rev().flatten().collect();
+        reorder(func, block, &order);
+        orders[block] = order;
+    }
+    orders
+}
+
+/// What is live before instructions behind which something is.
+fn live_before(insts: &[InstData<Inst<VReg>>], behind: &BTreeSet<VReg>) -> BTreeSet<VReg> {
+    let mut live = behind.clone();
+    for inst in insts.iter().rev() {
+        let (uses, defs) = MachFunction::uses_and_defs(&inst.inst);
+        live.retain(|vreg| !defs.contains(vreg));
+        live.extend(uses);
+    }
+    live
+}
+
+/// The file of a class of registers, and the entries that one takes there.
+fn file_of(class: RegClass) -> (RegClass, u32) {
+    match class {
+        RegClass::Pred => (RegClass::Pred, 1),
+        RegClass::Word => (RegClass::Word, 1),
+        RegClass::Wide => (RegClass::Word, 2),
+    }
+}
+
+/// The registers of an instruction that copies: to, from.
+fn copy(inst: &Inst<VReg>) -> Option<(VReg, VReg)> {
+    match inst.op {
+        _ if inst.guard.is_some() => None,
+        Op::Mov { dst, src: Source::Reg(src) }
+        | Op::MovWide { dst, src }
+        | Op::PredMov { dst, src } => Some((dst, src)),
+        _ => None,
+    }
+}
+
+/// Cycles after an instruction until the one at the end of an edge can issue.
+fn waits(inst: &Inst<VReg>, edge: &Edge, latency: impl Fn(&Inst<VReg>) -> u32) -> u32 {
+    match edge.kind {
+        Dependence::True => latency(inst).max(1),
+        // What is written again is written later, and accesses keep their order.
+        Dependence::Anti | Dependence::Output | Dependence::Memory => 1,
+        Dependence::Order | Dependence::Control => 1,
+    }
+}
+
+fn priority(inst: &Inst<VReg>) -> Priority {
+    if is_load(inst) { Priority::First } else { Priority::Usual }
+}
+
+/// Puts the instructions of a block in an order.
+fn reorder(func: &mut MachFunction, block: Block, order: &[usize]) {
+    let mut old: Vec<_> = func.blocks[block].insts.drain(..).map(Some).collect();
+    func.blocks[block].insts = order.iter().filter_map(|&at| old[at].take()).collect();
+}
+
+/// Checks a reordered kernel against the one before. Without registers, values are told apart as they are.
 ///
 /// # Errors
 /// The first instruction that is not where it may be.
@@ -65,7 +158,7 @@ pub fn check(
     before: &MachFunction,
     after: &MachFunction,
     orders: &Orders,
-    registers: &Registers,
+    registers: Option<&Registers>,
 ) -> Result<(), String> {
     if before.blocks.len() != after.blocks.len() {
         return Err(format!("{} has other blocks", after.name));
@@ -78,7 +171,10 @@ pub fn check(
         if order.len() != now.len() || !order.iter().zip(now).all(same) {
             return Err(format!("{block} of {} has other instructions", after.name));
         }
-        let units = |vreg| unit(before, registers, vreg);
+        let units = |vreg: VReg| match registers {
+            Some(registers) => unit(before, registers, vreg),
+            None => vreg.as_u32()..vreg.as_u32() + 1,
+        };
         for (number, window) in data.insts.chunks(WINDOW).enumerate() {
             let first = number * WINDOW;
             let own = order.get(first..first + window.len()).unwrap_or_default();

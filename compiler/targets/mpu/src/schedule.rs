@@ -27,7 +27,7 @@ pub fn run(state: &mut Compilation<Locations>, cx: &mut Context<'_>) -> Result<(
         let before = cx.passes.verify_each.then(|| selected.func.clone());
         let orders = schedule::run(&mut selected.func, registers, |inst| latency(inst, &machine));
         if let Some(before) = before
-            && let Err(what) = schedule::check(&before, &selected.func, &orders, registers)
+            && let Err(what) = schedule::check(&before, &selected.func, &orders, Some(registers))
         {
             panic!("{what}");
         }

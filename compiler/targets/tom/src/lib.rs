@@ -9,6 +9,7 @@ mod markers;
 pub mod offload;
 mod pipeline;
 mod remarks;
+mod schedule;
 mod table;
 
 use nbcc_analysis::listing::Listing;

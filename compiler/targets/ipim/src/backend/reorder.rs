@@ -69,7 +69,7 @@ pub fn run_before_allocation(
             places.iter().map(|&at| func.blocks[block].insts[at].clone()).collect();
         let insts = &insts[..];
         let mut graph = graph(insts, |vreg| vreg.as_u32()..vreg.as_u32() + 1, memory_order);
-        keep_copies(&mut graph, insts);
+        prepass::keep_copies(&mut graph, insts, copy);
         let latency = |from: usize, edge: &Edge| latency(insts, from, edge, machine);
         // What only blocks access that run less leaves DataRF for a block that needs all of it.
         let stays = |live: &[VReg]| -> Vec<VReg> {
@@ -81,7 +81,7 @@ pub fn run_before_allocation(
         let pressure = Pressure {
             class: &|vreg| {
                 let data = &func.vregs[vreg];
-                data.fixed.is_none().then_some(data.class)
+                data.fixed.is_none().then_some((data.class, 1))
             },
             limits: &limits,
             live: (&stays(&live.live_in[block]), &stays(&live.live_out[block])),
@@ -180,31 +180,6 @@ fn behind_readers(insts: &[InstData<Inst<VReg>>]) -> Vec<usize> {
         }
     }
     places
-}
-
-/// What is copied to another register at the end of a block stays behind what reads that: the copy
-/// can go away then.
-fn keep_copies(graph: &mut DependenceGraph, insts: &[InstData<Inst<VReg>>]) {
-    let mut readers: BTreeMap<VReg, Vec<usize>> = BTreeMap::new();
-    let mut writer: BTreeMap<VReg, usize> = BTreeMap::new();
-    for (at, data) in insts.iter().enumerate() {
-        if let Some((to, from)) = copy(&data.inst)
-            && let (Some(readers), Some(&made)) = (readers.get(&to), writer.get(&from))
-            && readers.iter().all(|&reader| reader <= made)
-        {
-            for &reader in readers.iter().filter(|&&reader| reader < made) {
-                graph.keep_order([reader, made].into_iter());
-            }
-        }
-        data.inst.for_each_operand(|operand| {
-            if operand.role.reads() {
-                readers.entry(*operand.reg).or_default().push(at);
-            }
-            if operand.role.writes() {
-                writer.insert(*operand.reg, at);
-            }
-        });
-    }
 }
 
 /// Checks a reordered kernel against the one before; `registers` are there if they were then.
