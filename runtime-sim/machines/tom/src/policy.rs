@@ -183,8 +183,8 @@ const TRIAL: u64 = 32;
 /// To the side on which it will be over first. Warps are a fixed number of customers of two servers; where
 /// each goes to the one that answers sooner, both are kept as busy as they can be used (Wardrop,
 /// Proceedings of the Institution of Civil Engineers 1(3), 1952). The stack is expected to answer as soon as
-/// lately while no more requests are there than were then, and in proportion later beyond: where more of them
-/// do not slow it, it fills. Others gain as well by an instance that spares a link ([`worth`]).
+/// lately while no more requests are there than were then, and in proportion later beyond, sooner below as far
+/// as these had to wait for a place: where more of them do not slow it, it fills. Others gain as well by an instance that spares a link ([`worth`]).
 ///
 /// More than the stack holds may wait for it: instances often come all at once, when blocks begin, and what
 /// is kept then does not come again. Home gets faster by all that goes, which its time lately does not show
@@ -205,7 +205,9 @@ fn faster(q: &Question<'_>) -> Verdict {
         let spares = q.tx.is_busy && q.entry.tag.tx || q.rx.is_busy && q.entry.tag.rx;
         has_room && (is_first || spares)
     } else {
-        let expected = away.value * (f64::from(q.pending + 1) / ahead.value).max(1.0);
+        // Who finds room waits for none, however many did lately.
+        let alone = (f64::from(q.capacity) / ahead.value).min(1.0);
+        let expected = away.value * (f64::from(q.pending + 1) / ahead.value).max(alone);
         let worth = if has_room { worth(q) } else { WAIT };
         let is_faster = expected < worth * home.value;
         let few = (q.tx.is_busy || q.rx.is_busy) && q.pending < q.capacity.div_ceil(8);
@@ -327,6 +329,10 @@ mod tests {
         // Who waits must be over sooner, however busy a link is.
         assert_eq!(of(BUSY, 99, 1, known(50.0, 200.0, 50.0)), Verdict::Offload);
         assert_eq!(of(BUSY, 149, 1, known(50.0, 200.0, 50.0)), Verdict::Warps);
+        // Who need not wait takes as long as those would have that did, without it.
+        assert_eq!(of(idle, 47, 1, known(300.0, 200.0, 96.0)), Verdict::Offload);
+        assert_eq!(of(idle, 47, 1, known(300.0, 200.0, 48.0)), Verdict::Warps);
+        assert_eq!(of(idle, 48, 1, known(300.0, 200.0, 96.0)), Verdict::Warps);
         // One of many looks at the other side.
         assert_eq!(of(BUSY, 0, TRIAL, known(5000.0, 200.0, 10.0)), Verdict::Offload);
         assert_eq!(of(idle, 0, TRIAL, known(500.0, 200.0, 10.0)), Verdict::Warps);
