@@ -113,9 +113,9 @@ fn merge_blocks(func: &mut Function) -> bool {
             }
             let insts = std::mem::take(&mut func.blocks[next].insts);
             let terminator = func.blocks[next].terminator.take();
-            let (span, cold) = (func.blocks[next].span, func.blocks[next].cold);
+            let span = func.blocks[next].span;
+            // It runs as often as what comes before it, cold or not.
             let data = &mut func.blocks[block];
-            data.cold |= cold;
             data.insts.extend(insts);
             (data.terminator, data.span) = (terminator, span);
             merged[next] = true;

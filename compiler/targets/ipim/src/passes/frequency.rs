@@ -32,9 +32,14 @@ pub fn block_runs(func: &Function) -> SecondaryMap<Block, u64> {
     all
 }
 
-/// Tells which blocks run rarely: those that a cold block dominates.
+/// Tells which blocks run rarely: those that a cold block dominates. One to which control can only go
+/// on, as where its condition turned out to hold, runs as often as what is before it.
 pub fn cold<'a>(func: &Function, dominators: &'a Dominators) -> impl Fn(Block) -> bool + use<'a> {
-    let marked: Vec<Block> =
-        func.layout.iter().copied().filter(|&block| func.blocks[block].cold).collect();
+    let cfg = Cfg::new(func);
+    let may_go_elsewhere = |&block: &Block| func.terminator(block).successors().len() > 1;
+    let marked = func.layout.iter().copied().filter(|&block| {
+        func.blocks[block].cold && cfg.predecessors(block).iter().any(may_go_elsewhere)
+    });
+    let marked: Vec<Block> = marked.collect();
     move |block| marked.iter().any(|&cold| dominators.dominates(cold, block))
 }
