@@ -13,6 +13,11 @@ pub const MAY_HAVE_GROWN: &str = "divisions, roots and functions like `exp` may 
                                   place: a difference of close numbers, or a fraction, shows more of \
                                   that. Without them in the program it is a fault of nbcc";
 
+/// The same where all that differs are integers next to each other.
+pub const MAY_HAVE_ROUNDED: &str = "divisions, roots and functions like `exp` may differ in the last \
+                                    place, and an integer made of such a float by one. Without them \
+                                    in the program it is a fault of nbcc";
+
 /// How far apart floats are at most that may have become so.
 const CLOSE: f64 = 1e-3;
 
@@ -38,6 +43,8 @@ pub struct Comparison {
     pub worst_ulp: u32,
     /// The same as a relative error.
     pub worst_relative: f64,
+    /// The greatest distance of two integers.
+    pub worst_integer: u64,
 }
 
 /// Compares an output with its reference. Both have the same type and extents.
@@ -51,6 +58,7 @@ pub fn compare(output: &Image, reference: &Image) -> Comparison {
         first_wrong: None,
         worst_ulp: 0,
         worst_relative: 0.0,
+        worst_integer: 0,
     };
     for (index, (&a, &b)) in output.data.iter().zip(&reference.data).enumerate() {
         if a == b {
@@ -69,6 +77,11 @@ pub fn compare(output: &Image, reference: &Image) -> Comparison {
                 continue;
             }
         } else {
+            let value = |word: u32| match output.ty.is_signed() {
+                true => i64::from(word as i32),
+                false => i64::from(word),
+            };
+            found.worst_integer = found.worst_integer.max(value(a).abs_diff(value(b)));
             found.different += 1;
         }
         found.wrong += 1;
@@ -83,7 +96,11 @@ impl Comparison {
     /// What to do about a difference.
     pub fn what_next(&self) -> &'static str {
         let are_close = self.worst_ulp > 0 && self.worst_relative <= CLOSE;
-        if are_close { MAY_HAVE_GROWN } else { WHAT_NEXT }
+        match self.worst_integer {
+            0 if are_close => MAY_HAVE_GROWN,
+            1 => MAY_HAVE_ROUNDED,
+            _ => WHAT_NEXT,
+        }
     }
 
     /// What is to be said of output `name`: a line, or the message of an error.
@@ -203,6 +220,9 @@ mod tests {
         reference.min = vec![10];
         let found = compare(&output, &reference);
         assert_eq!(found.first_wrong, Some((vec![12], "-1".into(), "0".into())));
+        assert_eq!(found.what_next(), MAY_HAVE_ROUNDED);
+        output.data[0] = 2;
+        assert_eq!(compare(&output, &reference).what_next(), WHAT_NEXT);
     }
 
     #[test]
