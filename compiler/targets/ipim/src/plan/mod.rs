@@ -32,6 +32,7 @@ mod recurrence;
 pub mod schedule;
 mod split;
 mod steps;
+mod storage;
 mod tables;
 mod tiling;
 mod traffic;

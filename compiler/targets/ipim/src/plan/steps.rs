@@ -386,7 +386,7 @@ impl Planner<'_> {
         let Reduction { args, value, predicates, op, .. } = reduction;
         let scattered = varies_along_x(&self.plan.pipeline, &args);
         let words = self.plan.buffers[target].words();
-        let bytes = |atoms: u32| atoms.saturating_mul(ATOM_BYTES);
+        let bytes = |atoms: u32| u64::from(atoms) * u64::from(ATOM_BYTES);
         let what = format!("the parts of {}", nest.name);
         let parts = match parts_in_scratchpad(self.machine, &nest, words, scattered) {
             Some(parts) => parts,
@@ -489,36 +489,6 @@ impl Planner<'_> {
                 of_func.or_else(|| input().map(|input| pipeline.inputs[input].span))
             }
         }
-    }
-
-    fn reserve(&mut self, bytes: u32, what: &str, span: Option<Span>) -> Result<u32, PlanError> {
-        let base = self.plan.bank_end;
-        let end = u64::from(base) + u64::from(bytes).next_multiple_of(16);
-        if end > u64::from(self.machine.memory.bank_bytes) {
-            return Err(PlanError {
-                message: format!(
-                    "{what} does not fit: {end} bytes of {} in a bank",
-                    self.machine.memory.bank_bytes
-                ),
-                span,
-            });
-        }
-        self.plan.bank_end = end as u32;
-        Ok(base)
-    }
-
-    fn place_buffers(&mut self) -> Result<(), PlanError> {
-        let ids: Vec<BufferId> = self.plan.buffers.keys().collect();
-        for id in ids {
-            let buffer = self.plan.buffers[id].to_buffer(Role::Output);
-            let bytes = u32::try_from(buffer.size_bytes()).unwrap_or(u32::MAX);
-            // Vectors may begin before the first element or end behind the last.
-            self.reserve(16, &buffer.name, None)?;
-            let base = self.reserve(bytes, &format!("`{}`", buffer.name), None)?;
-            self.reserve(16, &buffer.name, None)?;
-            self.plan.buffers[id].base = base;
-        }
-        Ok(())
     }
 }
 

@@ -1,0 +1,147 @@
+//! Where buffers lie in banks: each in a place of its own or, where banks are too small for that, those
+//! that are needed at different times in the same one.
+
+use nbcc_base::Span;
+use nbcc_isa_ipim::layout::Role;
+
+use super::planner::{PlanError, Planner};
+use super::{BufferId, Nest, Step, ghost_atoms};
+
+/// Bytes in front of a buffer and behind it: vectors may begin before the first element or end behind
+/// the last.
+const MARGIN: u64 = 16;
+
+/// The first and the last step during which a buffer may not be written by others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Life {
+    first: usize,
+    last: usize,
+}
+
+impl Life {
+    fn meets(self, other: Life) -> bool {
+        self.first <= other.last && other.first <= self.last
+    }
+}
+
+impl Planner<'_> {
+    /// Takes bytes of every bank for what is no buffer, or a buffer that lives throughout.
+    pub(super) fn reserve(
+        &mut self,
+        bytes: u64,
+        what: &str,
+        span: Option<Span>,
+    ) -> Result<u32, PlanError> {
+        let base = self.plan.bank_end;
+        let end = u64::from(base).saturating_add(bytes.next_multiple_of(16));
+        self.plan.bank_end = self.within_bank(end, what, span)?;
+        Ok(base)
+    }
+
+    fn within_bank(&self, end: u64, what: &str, span: Option<Span>) -> Result<u32, PlanError> {
+        let most = self.machine.memory.bank_bytes;
+        match u32::try_from(end) {
+            Ok(end) if end <= most => Ok(end),
+            _ => {
+                let message = format!("{what} does not fit: {end} bytes of {most} in a bank");
+                Err(PlanError { message, span })
+            }
+        }
+    }
+
+    pub(super) fn place_buffers(&mut self) -> Result<(), PlanError> {
+        let sizes: Vec<(BufferId, u64)> = self.plan.buffers.iter().map(size).collect();
+        let apart = sizes.iter().fold(0, |sum: u64, (_, bytes)| sum.saturating_add(*bytes));
+        let most = u64::from(self.machine.memory.bank_bytes);
+        if apart <= most.saturating_sub(self.plan.bank_end.into()) {
+            for (id, bytes) in sizes {
+                self.plan.buffers[id].base = self.plan.bank_end + MARGIN as u32;
+                self.plan.bank_end += bytes as u32;
+            }
+            return Ok(());
+        }
+        self.place_by_life(sizes)
+    }
+
+    /// The largest first, each as low as those allow that live at the same time.
+    fn place_by_life(&mut self, mut sizes: Vec<(BufferId, u64)>) -> Result<(), PlanError> {
+        sizes.sort_by_key(|&(_, bytes)| std::cmp::Reverse(bytes));
+        let begin = u64::from(self.plan.bank_end);
+        let mut placed: Vec<(Life, u64, u64)> = Vec::new();
+        for (id, bytes) in sizes {
+            let life = self.life(id);
+            let mut taken: Vec<(u64, u64)> = placed
+                .iter()
+                .filter(|(other, ..)| life.meets(*other))
+                .map(|&(_, from, to)| (from, to))
+                .collect();
+            taken.sort_unstable();
+            let mut base = begin;
+            for (from, to) in taken {
+                if base.saturating_add(bytes) > from {
+                    base = base.max(to);
+                }
+            }
+            let name = format!("`{}`", self.plan.buffers[id].name);
+            let end = self.within_bank(base.saturating_add(bytes), &name, None)?;
+            self.plan.buffers[id].base = (base + MARGIN) as u32;
+            self.plan.bank_end = self.plan.bank_end.max(end);
+            placed.push((life, base, base + bytes));
+        }
+        Ok(())
+    }
+
+    /// From the first step that uses a buffer to the last. What other vaults read of it they may read
+    /// until all have met at the next barrier. The host writes before all steps and reads behind them.
+    fn life(&self, id: BufferId) -> Life {
+        let steps = &self.plan.steps;
+        let uses = |step: &Step| buffers(step).contains(&id);
+        let (first, last) = (steps.iter().position(uses), steps.iter().rposition(uses));
+        let (Some(first), Some(last)) = (first, last) else {
+            return Life { first: 0, last: steps.len() };
+        };
+        let buffers = &self.plan.buffers;
+        let computed = |id: BufferId| buffers[id].role != Some(Role::Input);
+        let others_wait = |step: &Step| match step {
+            Step::Exchange(of) => computed(*of) && !ghost_atoms(&buffers[*of]).is_empty(),
+            Step::Redistribute { from, .. } => computed(*from),
+            _ => false,
+        };
+        let last = match self.machine.vaults() {
+            1 => last,
+            _ => {
+                let next = steps[last + 1..].iter().position(others_wait);
+                next.map_or(steps.len(), |next| last + next)
+            }
+        };
+        match self.plan.buffers[id].role {
+            None => Life { first, last },
+            Some(Role::Output) => Life { first, last: steps.len() },
+            Some(Role::Input | Role::Param) => Life { first: 0, last },
+        }
+    }
+}
+
+/// Bytes that a buffer takes in a bank, margins included.
+fn size((id, buffer): (BufferId, &super::BufferPlan)) -> (BufferId, u64) {
+    let bytes = buffer.to_buffer(Role::Output).size_bytes();
+    (id, bytes.next_multiple_of(16).saturating_add(2 * MARGIN))
+}
+
+/// The buffers that a step reads and writes.
+fn buffers(step: &Step) -> Vec<BufferId> {
+    let of_nest = |nest: &Nest| -> Vec<BufferId> {
+        let reads = nest.reads.iter().map(|read| read.buffer);
+        reads.chain(nest.copy_of.values().copied()).collect()
+    };
+    match step {
+        Step::Exchange(buffer) => vec![*buffer],
+        Step::Redistribute { from, to, .. } => vec![*from, *to],
+        Step::Tiles(step) => [&step.targets[..], &of_nest(&step.nest)].concat(),
+        Step::Reduce(step) => [&[step.target][..], &of_nest(&step.nest)].concat(),
+        Step::Serial(step) => {
+            let sources = step.sources.values().copied();
+            step.targets.iter().copied().chain(sources).collect()
+        }
+    }
+}
