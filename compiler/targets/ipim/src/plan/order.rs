@@ -27,10 +27,10 @@ pub type Orders = BTreeMap<Source, Order>;
 pub const NOWHERE: &str = "_";
 
 /// Distributing fewer points than this over engines does not pay.
-const FEWEST: u64 = 16;
+const FEWEST: u64 = 2;
 
 /// The stages of a Func.
-fn stages(pipeline: &Pipeline, func: Func) -> impl Iterator<Item = Stage> {
+pub(super) fn stages(pipeline: &Pipeline, func: Func) -> impl Iterator<Item = Stage> {
     std::iter::once(Stage::Pure).chain((0..pipeline.funcs[func].updates.len()).map(Stage::Update))
 }
 
@@ -119,34 +119,49 @@ fn offered(pipeline: &Pipeline, access: &Access, producer: &Order, dims: usize) 
     apart.then(|| with_first(&first, dims))
 }
 
+/// The order that distributes the two largest of the dimensions along which every point keeps to itself,
+/// as `x` and `y` of an image with channels first.
+fn largest(pipeline: &Pipeline, bounds: &Bounds, func: Func) -> Option<Order> {
+    let free = free(pipeline, func);
+    let region = bounds.region(func)?;
+    let mut first: Vec<usize> = (0..free.len()).filter(|&d| free[d]).collect();
+    first.sort_by_key(|&d| std::cmp::Reverse(region[d].extent()));
+    first.truncate(2);
+    first.sort_unstable();
+    (first.len() == 2).then(|| with_first(&first, free.len())).filter(|order| !is_plain(order))
+}
+
 /// Orders to choose from: those of what is read by Funcs that need one, and the same with those of what
-/// reads them. None where the source's serve.
-pub fn choices(pipeline: &Pipeline, bounds: &Bounds) -> Vec<Orders> {
+/// reads them, also where all others have their largest dimensions first; each with whether any Func has
+/// to be in another order than the source's. None where that serves.
+pub fn choices(pipeline: &Pipeline, bounds: &Bounds) -> Vec<(Orders, bool)> {
     let needed: Vec<Func> = bounds.needed(pipeline).map(|(func, _)| func).collect();
-    let mut orders = Orders::new();
+    let mut constrained_ones = Orders::new();
+    let mut largest_first = Orders::new();
     for &func in &needed {
-        if let Some(order) = constrained(pipeline, bounds, func) {
-            orders.insert(Source::Func(func), order);
-        }
+        let source = Source::Func(func);
+        let order = constrained(pipeline, bounds, func);
+        constrained_ones.extend(order.clone().map(|order| (source, order)));
+        let order = order.or_else(|| largest(pipeline, bounds, func));
+        largest_first.extend(order.map(|order| (source, order)));
     }
     let follows = |source: Source| match source {
         Source::Input(_) => true,
         Source::Func(func) => free(pipeline, func).into_iter().all(|free| free),
     };
-    ask(pipeline, &needed, &follows, &mut orders);
-    let mut handed_on = orders.clone();
-    hand_on(pipeline, &needed, &follows, &mut handed_on);
-    let mut all = [handed_on, orders];
-    for orders in &mut all {
-        agree(pipeline, &needed, &follows, orders);
-        orders.retain(|_, order| !is_plain(order));
+    let mut all: Vec<(Orders, bool)> = Vec::new();
+    for (mut orders, needed_ones) in [(constrained_ones, true), (largest_first, false)] {
+        ask(pipeline, &needed, &follows, &mut orders);
+        let mut handed_on = orders.clone();
+        hand_on(pipeline, &needed, &follows, &mut handed_on);
+        for mut orders in [handed_on, orders] {
+            agree(pipeline, &needed, &follows, &mut orders);
+            orders.retain(|_, order| !is_plain(order));
+            if !orders.is_empty() && all.iter().all(|(other, _)| *other != orders) {
+                all.push((orders, needed_ones));
+            }
+        }
     }
-    let [handed_on, orders] = all;
-    let mut all = vec![handed_on];
-    if all[0] != orders {
-        all.push(orders);
-    }
-    all.retain(|orders| !orders.is_empty());
     all
 }
 
