@@ -11,7 +11,7 @@ use nbcc_stages::bounds::{Bounds, Extents, Region, index_forms};
 use nbcc_stages::{DirectiveKind, Func, Pipeline, Schedule};
 
 use super::access::{Source, varies_along_x};
-use super::copies::most_copied;
+use super::copies::{in_parts, most_copied};
 use super::excerpt::Excerpt;
 use super::layouts::Families;
 use super::modes::{Mode, Reduction, elements, foreign_accesses, reduction};
@@ -187,12 +187,20 @@ fn plan_within(
                         Source::Func(_) => elements(bounds, source),
                     };
                     elements <= most_copied(machine)
+                        || read_in_parts(pipeline, machine, func, source)
                 };
                 let lists = [&sources[..], &permuted, &patched];
                 limits.tighten(func, lists, given_up, by_plane, small);
             }
         }
     }
+}
+
+/// Whether vaults may do with a part of all that a Func reads of a source.
+fn read_in_parts(pipeline: &Pipeline, machine: &Machine, func: Func, source: Source) -> bool {
+    let stages = order::stages(pipeline, func);
+    let mut accesses = stages.flat_map(|stage| foreign_accesses(pipeline, func, stage));
+    accesses.all(|access| access.source != source || in_parts(pipeline, machine, &access))
 }
 
 /// Makes a plan within limits.
