@@ -48,9 +48,12 @@ impl<'a> Body<'a> {
         group: i64,
     ) -> Value {
         let mut sum = times(b, counter, index.own.step * group / index.period());
-        for (var, c) in &index.rvars {
-            let AffineVar::RVar(_, n) = var else { continue };
-            let term = times(b, self.rvars[*n as usize], *c);
+        for (var, c) in &index.others {
+            let value = match *var {
+                AffineVar::RVar(_, n) => self.rvars[n as usize],
+                AffineVar::Dim(n) => self.coordinate(b, n),
+            };
+            let term = times(b, value, *c);
             sum = b.iadd(sum, term);
         }
         sum

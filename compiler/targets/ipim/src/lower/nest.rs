@@ -20,7 +20,10 @@ use crate::plan::{Nest, Stage, TileStep, in_place, kept_planes, recurrence, used
 /// Rounds of a loop for which it is worth it that the first one fills windows by itself.
 const OFTEN: u32 = 4;
 
-/// A loop around what windows are filled for.
+/// The loops over tiles, around all others.
+const TILES: usize = 2;
+
+/// A loop around points.
 struct Level {
     name: String,
     trips: u32,
@@ -41,17 +44,21 @@ impl Loops<'_> {
         let levels = self.levels();
         let ahead = self.filled_ahead(&levels);
         self.level(b, (&levels, ahead), &mut vec![], &mut |b, rows| {
-            if ahead.is_none() {
-                fill_rows(b, self, &rows, None);
-            }
-            fill_columns(b, self, &rows);
             self.points(b, &rows, unroll, body);
         });
+    }
+
+    /// How many loops are around what fills windows.
+    fn filled_at(&self, levels: &[Level]) -> usize {
+        if self.nest.fills_once() { TILES } else { levels.len() }
     }
 
     /// The loop that fills windows for its next round, if there is one.
     fn filled_ahead(&self, levels: &[Level]) -> Option<usize> {
         let innermost = levels.iter().rposition(|level| level.trips > 1)?;
+        if innermost >= self.filled_at(levels) {
+            return None;
+        }
         // The first round of each loop fills its own; each load has two addresses while it is under way.
         let often = levels[innermost].trips >= OFTEN;
         let loads = loads_to_fill(self);
@@ -82,15 +89,24 @@ impl Loops<'_> {
         each: &mut dyn FnMut(&mut Builder<'_>, BlockOfRows),
     ) {
         let depth = counters.len();
+        // Windows hold the same in all rounds of the other loops.
+        let rows = |b: &mut Builder<'_>, counters: &[Value]| {
+            let mut all = counters.to_vec();
+            all.resize_with(levels.len(), || b.i32(0));
+            block_of_rows(&all)
+        };
+        if depth == self.filled_at(levels) {
+            let rows = rows(b, counters);
+            if ahead.is_none() {
+                fill_rows(b, self, &rows, None);
+            }
+            fill_columns(b, self, &rows);
+        }
         let Some(Level { name, trips }) = levels.get(depth) else {
             return each(b, block_of_rows(counters));
         };
-        // Loops inside the one that fills windows ahead run once.
         let round = |b: &mut Builder<'_>, counters: &[Value], counter: Value| {
-            let mut all = counters.to_vec();
-            all.push(counter);
-            all.resize_with(levels.len(), || b.i32(0));
-            block_of_rows(&all)
+            rows(b, &[counters, &[counter]].concat())
         };
         let ahead_here = ahead == Some(depth);
         if ahead_here {

@@ -232,6 +232,16 @@ pub struct Nest {
     pub unroll: [u32; 2],
 }
 
+impl Nest {
+    /// Whether windows hold the same for all points along inner dimensions, so that they are filled
+    /// once for all of them.
+    pub fn fills_once(&self) -> bool {
+        let same = |read: &Read| read.inner_base.iter().all(|base| base.terms.is_empty());
+        self.block_rows == self.tiles.tile[1]
+            && self.reads.iter().all(|read| read.window.is_none() || same(read))
+    }
+}
+
 /// A stage computed tile by tile.
 #[derive(Clone, Debug)]
 pub struct TileStep {

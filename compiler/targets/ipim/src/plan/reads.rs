@@ -104,15 +104,15 @@ pub struct Window {
 const MAX_RATIO: i64 = 16;
 
 /// An index along a tiled dimension: a repeating function of the consumer's own dimension, plus
-/// multiples of reduction variables.
+/// multiples of reduction variables and inner dimensions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TiledIndex {
     /// Elements of the producer for one of the consumer.
     pub ratio: Ratio,
     /// The function of the consumer's dimension.
     pub own: Periodic,
-    /// Coefficients of reduction variables.
-    pub rvars: Vec<(AffineVar, i64)>,
+    /// Coefficients of reduction variables and inner dimensions.
+    pub others: Vec<(AffineVar, i64)>,
     /// The limits that it is brought into.
     pub limits: Option<Limits>,
 }
@@ -121,7 +121,7 @@ impl TiledIndex {
     /// The dimension itself.
     pub fn one_to_one() -> TiledIndex {
         let own = Periodic { step: 1, table: vec![0] };
-        TiledIndex { ratio: Ratio::ONE, own, rvars: vec![], limits: None }
+        TiledIndex { ratio: Ratio::ONE, own, others: vec![], limits: None }
     }
 
     /// Reads an index along tiled dimension `k` of a stage whose own dimension `k` is tiled. `None`
@@ -149,11 +149,11 @@ impl TiledIndex {
         }
     }
 
-    fn new(own: Periodic, rvars: Vec<(AffineVar, i64)>) -> Option<TiledIndex> {
+    fn new(own: Periodic, others: Vec<(AffineVar, i64)>) -> Option<TiledIndex> {
         let period = own.table.len() as i64;
         let fits = (1..=MAX_RATIO).contains(&own.step) && period <= MAX_RATIO;
         let ratio = Ratio::new(own.step.max(1), period);
-        fits.then_some(TiledIndex { ratio, own, rvars, limits: None })
+        fits.then_some(TiledIndex { ratio, own, others, limits: None })
     }
 
     fn of_form(form: &IndexForm, k: u32) -> Option<TiledIndex> {
@@ -166,16 +166,17 @@ impl TiledIndex {
         if !(1..=MAX_RATIO).contains(&a) || d > MAX_RATIO {
             return None;
         }
-        let mut rvars = Vec::new();
+        let mut others = Vec::new();
         for (&var, &c) in &affine.terms {
             match var {
                 AffineVar::Dim(n) if n == k => {}
-                AffineVar::RVar(..) if c % d == 0 => rvars.push((var, c / d)),
+                AffineVar::Dim(0 | 1) => return None,
+                _ if c % d == 0 => others.push((var, c / d)),
                 _ => return None,
             }
         }
         let table = (0..d).map(|x| (a * x + affine.constant).div_euclid(d)).collect();
-        TiledIndex::new(Periodic { step: a, table }, rvars)
+        TiledIndex::new(Periodic { step: a, table }, others)
     }
 
     /// After how many elements of the consumer the places in the producer repeat.
@@ -183,16 +184,16 @@ impl TiledIndex {
         self.own.table.len() as i64
     }
 
-    /// Least and greatest value of the sum of reduction variables.
-    fn rvar_range(&self, interval: &dyn Fn(AffineVar) -> Interval) -> (i64, i64) {
-        self.rvars.iter().fold((0, 0), |(low, high), (var, c)| {
+    /// Least and greatest value of the sum of what else moves it.
+    fn range_of_others(&self, interval: &dyn Fn(AffineVar) -> Interval) -> (i64, i64) {
+        self.others.iter().fold((0, 0), |(low, high), (var, c)| {
             let interval = interval(*var);
             let ends = [i64::from(interval.min) * c, i64::from(interval.max) * c];
             (low + ends[0].min(ends[1]), high + ends[0].max(ends[1]))
         })
     }
 
-    /// Least and greatest value over `x` in `0..n` and the reduction variables.
+    /// Least and greatest value over `x` in `0..n` and what else moves it.
     pub fn reach(&self, n: i64, interval: &dyn Fn(AffineVar) -> Interval) -> (i64, i64) {
         self.range((0, n - 1), interval)
     }
@@ -200,7 +201,7 @@ impl TiledIndex {
     /// Least and greatest value, before clamping, over `x` in an interval. The function grows from
     /// period to period, so that its ends are within a period of the interval's.
     pub fn range(&self, x: (i64, i64), interval: &dyn Fn(AffineVar) -> Interval) -> (i64, i64) {
-        let (low, high) = self.rvar_range(interval);
+        let (low, high) = self.range_of_others(interval);
         let last = self.period() - 1;
         let first = (x.0..=(x.0 + last).min(x.1)).map(|x| self.own.at(x)).min();
         let end = ((x.1 - last).max(x.0)..=x.1).map(|x| self.own.at(x)).max();

@@ -61,7 +61,7 @@ pub fn of_nest(nest: &Nest) -> Traffic {
     let fills = u64::from(nest.tiles.tile[1] / nest.block_rows)
         * u64::from(grid.strips)
         * u64::from(grid.rows)
-        * inner_points(&nest.region)
+        * if nest.fills_once() { 1 } else { inner_points(&nest.region) }
         * groups(&nest.tiles)
         * vaults(busy(&nest.tiles, &nest.region, [0, 0]));
     let mut window = 0;

@@ -266,7 +266,7 @@ impl<'a> Issue<'a> {
         let index =
             first.and_then(|arg| TiledIndex::of(&self.plan.pipeline, &self.plan.forms, arg, 0));
         let Some(index) = index else { return vec![(first, 0)] };
-        let moving = first.filter(|_| !index.rvars.is_empty());
+        let moving = first.filter(|_| !index.others.is_empty());
         let start = i64::from(self.x_step) * LANES as i64;
         let lanes = [0, 1, 2, 3].map(|l| index.own.at(start + l));
         if lanes.iter().all(|&l| l == lanes[0]) {
