@@ -4,6 +4,7 @@
 //! of the instructions and their registers. And what no order could take less than: one instruction a
 //! cycle, what banks serve, what the TSVs carry.
 
+mod answers;
 mod banks;
 mod control_core;
 mod walk;
@@ -22,13 +23,22 @@ pub fn of_steps(state: &Compilation) -> Vec<Taken> {
     let mut taken = vec![Taken::default(); steps.len()];
     let barrier = Times::of(&state.machine).barrier;
     let mut known: Vec<Option<walk::Sums>> = vec![None; state.selected.len()];
+    let mut last = None;
     for call in &state.calls {
+        let again = last.replace(call.step) == Some(call.step);
         let sums = *known[call.kernel]
             .get_or_insert_with(|| walk::kernel(&state.selected[call.kernel], &state.machine));
         let Some(of) = taken.get_mut(call.step) else { continue };
         let moving = matches!(steps[call.step], Step::Exchange(_) | Step::Redistribute { .. });
         let sums = call.merged.map_or(sums, |(own, all)| sums.part(own, all));
-        of.cost += cost(&sums, moving, &state.machine);
+        let alone = cost(&sums, moving, &state.machine);
+        of.cost += alone;
+        if let Step::Redistribute { from, to, .. } = &steps[call.step] {
+            let ends = [from, to].map(|&id| &state.plan().buffers[id]);
+            let answered = answers::last(sums.requests, ends, again, &state.machine);
+            let moves = answered.saturating_sub(alone.cycles());
+            of.cost += Cost { moves, ..Cost::default() };
+        }
         let around = calling(call) + if call.sync.is_some() { barrier } else { 0 };
         of.cost += Cost { setup: around, ..Cost::default() };
         of.bounds += sums.bounds;

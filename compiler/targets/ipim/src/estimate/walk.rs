@@ -30,6 +30,8 @@ pub struct Sums {
     pub moves: u64,
     /// Everything else.
     pub compute: u64,
+    /// Atoms requested of banks by the vault.
+    pub requests: u64,
     /// Instructions of the code.
     pub code: u64,
     /// What no order takes less than.
@@ -37,7 +39,8 @@ pub struct Sums {
 }
 
 impl Sums {
-    fn cycles(&self) -> u64 {
+    /// All cycles.
+    pub fn cycles(&self) -> u64 {
         self.setup + self.windows + self.moves + self.compute
     }
 
@@ -65,6 +68,7 @@ impl Sums {
             (&mut self.windows, other.windows),
             (&mut self.moves, other.moves),
             (&mut self.compute, other.compute),
+            (&mut self.requests, other.requests),
             (&mut bounds.issue, others.issue),
             (&mut bounds.banks, others.banks),
             (&mut bounds.simd, others.simd),
@@ -250,6 +254,7 @@ impl Walk<'_> {
 
     fn count(&mut self, inst: &Inst<VReg>) {
         let served = Times(self.machine).served(inst).map_or(0, |(_, cycles)| u64::from(cycles));
+        self.sums.requests += u64::from(matches!(inst, Inst::Req { .. }));
         let bounds = &mut self.sums.bounds;
         bounds.issue += 1;
         bounds.tsvs += u64::from(inst.simb_mask().is_some());

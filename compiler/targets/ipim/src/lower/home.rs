@@ -6,7 +6,7 @@ use nbcc_isa_ipim::layout::Layout;
 use nbcc_isa_ipim::{ATOM_BYTES, ELEMENT_BYTES, LANES};
 
 use super::math::{clamp, div_rem, plus, times};
-use crate::intrinsics::{REQ, base, call};
+use crate::intrinsics::{CHIP, REQ, base, call, id};
 use crate::plan::BufferPlan;
 
 /// A buffer whose atoms are requested. Atoms of a row are counted from the first column that its
@@ -97,20 +97,24 @@ impl<'a> Home<'a> {
                     address: b.iadd(address, base),
                 }
             }
-            Layout::Single { cube, vault, pg, .. } => {
+            Layout::Single { .. } | Layout::Replicated => {
+                // Of a copy that all banks have, that of the first one of the own cube.
+                let (chip, vault, pg) = match buffer.layout {
+                    Layout::Single { cube, vault, pg, .. } => (b.i32(cube as i32), vault, pg),
+                    _ => (id(b, CHIP), 0, 0),
+                };
                 let rows = times(b, plane, span.extent().into());
                 let row = plus(b, y, -i64::from(span.min));
                 let row = b.iadd(rows, row);
                 let offset = times(b, row, self.row_bytes().into());
                 let base = base(b, self.mem);
                 Row {
-                    chip: b.i32(*cube as i32),
-                    vault: b.i32(*vault as i32),
-                    pg: b.i32(*pg as i32),
+                    chip,
+                    vault: b.i32(vault as i32),
+                    pg: b.i32(pg as i32),
                     address: b.iadd(offset, base),
                 }
             }
-            Layout::Replicated => panic!("{} has no home", buffer.name),
         }
     }
 
@@ -132,7 +136,8 @@ impl<'a> Home<'a> {
     /// The bank that holds an atom of a row, and the atom's byte offset to its owner's address.
     pub fn place(&self, b: &mut Builder<'_>, row: &Row, atom: &Affine) -> (Owner, Value) {
         let (owner, atom) = match self.buffer.layout {
-            Layout::Single { pe, .. } => {
+            Layout::Single { .. } | Layout::Replicated => {
+                let pe = if let Layout::Single { pe, .. } = self.buffer.layout { pe } else { 0 };
                 let atom = atom.value(b);
                 let atom = clamp(b, atom, self.atoms.0, self.atoms.1);
                 let Row { chip, vault, pg, address } = *row;

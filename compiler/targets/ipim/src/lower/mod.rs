@@ -51,7 +51,7 @@ pub fn lower_to(plan: &Plan, machine: &Machine, size: Size) -> Vec<Kernel> {
             Step::Exchange(buffer) => kernels.extend(exchange::lower(&mut cx, *buffer)),
             Step::Tiles(step) => kernels.push(nest::lower_tiles(&mut cx, step)),
             Step::Redistribute { from, to, order, clamp } => {
-                kernels.push(redistribute::lower(&mut cx, [*from, *to], order, clamp));
+                kernels.extend(redistribute::lower(&mut cx, [*from, *to], order, clamp));
             }
             Step::Reduce(step) => kernels.extend(reduce::lower(&mut cx, step)),
             Step::Serial(step) => kernels.push(serial::lower(&mut cx, step)),

@@ -90,7 +90,7 @@ pub fn skip_idle_of(b: &mut Builder<'_>, busy: [u32; 2], grid: &Grid, exit: Bloc
 }
 
 /// Goes on behind `exit` where a place is not among the first `count`.
-fn skip_behind(b: &mut Builder<'_>, place: Value, count: u32, exit: Block) {
+pub fn skip_behind(b: &mut Builder<'_>, place: Value, count: u32, exit: Block) {
     let count = b.i32(count as i32);
     let busy = b.value(Op::Icmp(IntCond::Slt, place, count));
     let then = b.func.add_block();

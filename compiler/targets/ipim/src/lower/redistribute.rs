@@ -15,11 +15,15 @@ use super::cx::{KernelCx, Lowering};
 use super::fetch::Run;
 use super::home::{Affine, Home, Row};
 use super::math::{div_rem, min, plus, ramp, times};
-use super::position::{finish_at, mesh_of, position, skip_idle, skip_idle_of, vault_along};
+use super::position::{
+    finish_at, mesh_of, position, skip_behind, skip_idle, skip_idle_of, vault_along,
+};
 use super::window::piece_mask;
-use crate::intrinsics::{PE, PG, RD_VSM, ST_RF, base, id, read, write};
+use crate::intrinsics::{PE, PG, RD_VSM, ST_RF, VAULT, base, id, read, write};
 use crate::kernel::{Kernel, Size};
-use crate::plan::{BufferId, BufferPlan, Columns, Order, busy, columns_of, groups_reached};
+use crate::plan::{
+    BufferId, BufferPlan, Columns, Order, busy, by_cubes, columns_of, groups_reached,
+};
 
 /// Atoms that an engine takes from a row in straight-line code; more become a loop.
 pub(super) const UNROLL: u32 = 8;
@@ -35,6 +39,24 @@ pub(crate) fn lower(
     [from, to]: [BufferId; 2],
     order: &Order,
     clamp: &[Option<(i64, i64)>],
+) -> Vec<Kernel> {
+    let [source, target] = [from, to].map(|id| &cx.plan.buffers[id]);
+    let by_cubes = by_cubes(cx.machine, source, target);
+    let mut kernels = vec![one(cx, [from, to], order, clamp, by_cubes)];
+    if by_cubes {
+        kernels.push(one(cx, [to, to], &Order::new(), &[], false));
+    }
+    kernels
+}
+
+/// A copy by all vaults that want it, or by the first of each cube only. What is copied to itself comes
+/// from there.
+fn one(
+    cx: &mut Lowering<'_>,
+    [from, to]: [BufferId; 2],
+    order: &Order,
+    clamp: &[Option<(i64, i64)>],
+    first_only: bool,
 ) -> Kernel {
     let plan = cx.plan;
     let (source, target) = (&plan.buffers[from], &plan.buffers[to]);
@@ -45,6 +67,10 @@ pub(crate) fn lower(
     let [from, into] = [from, to].map(|id| kernel.buffer(plan, id));
     let exit = kernel.func.add_block();
     let b = &mut cx.builder(&mut kernel.func);
+    if first_only {
+        let vault = id(b, VAULT);
+        skip_behind(b, vault, 1, exit);
+    }
     let mut copy = Copy {
         machine: cx.machine,
         mask: cx.full_mask(),

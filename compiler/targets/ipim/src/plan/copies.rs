@@ -1,10 +1,12 @@
 //! What copies of an image may take, and which accesses can do with a part of it.
 
-use nbcc_isa_ipim::{ELEMENT_BYTES, Machine};
+use nbcc_isa_ipim::layout::Layout;
+use nbcc_isa_ipim::{ELEMENT_BYTES, LANES, Machine};
 use nbcc_stages::{Expr, Pipeline};
 
 use super::access::Access;
 use super::evaluate::{Coordinate, tiled_dims};
+use super::{BufferPlan, busy};
 
 /// Along which dimensions of the nest a coordinate of an access runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -48,4 +50,29 @@ pub(super) fn most_copied(machine: &Machine) -> u64 {
     let banks = u64::from(machine.vaults()) * u64::from(machine.engines());
     let bytes = (COPIES / banks).min(u64::from(machine.memory.bank_bytes) / 4);
     bytes / u64::from(ELEMENT_BYTES)
+}
+
+/// Vaults whose banks hold some of a buffer.
+pub(crate) fn holders(machine: &Machine, buffer: &BufferPlan) -> u32 {
+    match &buffer.layout {
+        Layout::Tiled(tiles) => {
+            let busy = busy(tiles, &buffer.region, [0, 0]);
+            busy[0].saturating_mul(busy[1]).clamp(1, machine.vaults())
+        }
+        Layout::Replicated => machine.vaults(),
+        Layout::Single { .. } => 1,
+    }
+}
+
+/// Fewer atoms are there before all vaults have met once more.
+const BY_CUBES: u32 = 8;
+
+/// Whether a copy that is whole in all banks goes to one vault of each cube first, from which the others
+/// of the cube take it: where so few vaults hold it that they would answer longer than those do.
+pub(crate) fn by_cubes(machine: &Machine, from: &BufferPlan, to: &BufferPlan) -> bool {
+    let [cubes, vaults] = [machine.hierarchy.cubes, machine.hierarchy.vaults];
+    let holding = holders(machine, from);
+    let whole = to.layout == Layout::Replicated && to.excerpt.is_none();
+    let pays = to.words() / LANES as u32 >= BY_CUBES;
+    cubes > 1 && whole && pays && cubes * vaults > vaults * holding + cubes
 }

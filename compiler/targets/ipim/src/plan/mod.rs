@@ -47,6 +47,7 @@ use nbcc_stages::bounds::{Bounds, Extents, IndexForm, Interval};
 use nbcc_stages::{BinaryOp, ElementType, Expr, Func, Input, Pipeline, RDom};
 
 pub use access::{Access, Source, Spread, accesses, spread, stage_roots};
+pub(crate) use copies::{by_cubes, holders};
 pub use corner::Corner;
 pub use excerpt::{Arc, Excerpt, Ring};
 pub use explain::{explain, remarks, span_of};

@@ -57,6 +57,9 @@ pub(super) struct Ways {
     /// Inputs of which nobody asks tiles lie in columns of all rows, so that the rows of a patch are in
     /// one bank.
     pub(super) in_columns: bool,
+    /// Inputs of which nobody asks tiles lie in tiles as wide as what is requested at once, so that few
+    /// banks have to be found.
+    pub(super) wide: bool,
     /// Nothing is read in patches.
     pub(super) unpatched: bool,
     /// Funcs of which all updates can be reduced in parts are not distributed.

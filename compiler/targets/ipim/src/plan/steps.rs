@@ -140,10 +140,15 @@ fn plan_in_order(
     };
     let distributed = bounds.needed(pipeline).map(|(func, _)| func).filter(|&func| tiled(func));
     let reduced = !reductions(&mut pipeline.clone(), bounds, distributed).is_empty();
+    let whole = copies.clone().filter(|(_, to, _)| {
+        let copy = &plan.buffers[*to];
+        copy.layout == Layout::Replicated && copy.excerpt.is_none()
+    });
     let others = [
         reduced.then_some(Ways { in_parts: true, ..Ways::default() }),
         permuted.then_some(in_order),
         patched.clone().any(of_input).then_some(Ways { in_columns: true, ..Ways::default() }),
+        whole.clone().any(of_input).then_some(Ways { wide: true, ..Ways::default() }),
         patched.clone().next().map(|_| Ways { unpatched: true, ..Ways::default() }),
     ];
     let mut best = Ok(plan);

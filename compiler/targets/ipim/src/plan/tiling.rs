@@ -18,6 +18,9 @@ use super::reads::Ratio;
 use super::schedule::{MAX_TILE, scheduled_tile, within};
 use super::{BufferId, BufferPlan, Finding, FindingKind, Stage, element};
 
+/// Elements that are requested in straight-line code.
+const REQUESTED: u64 = 64;
+
 /// Inputs of more elements are in tiles, though nothing reads them tile by tile.
 const SCATTERED: u64 = 4096;
 
@@ -169,8 +172,11 @@ impl Planner<'_> {
                     let rows = region.get(1).map_or(1, |rows| rows.extent());
                     let height = if self.limits.ways.in_columns { rows } else { 1 };
                     let share = nbcc_stages::bounds::points(&region) / engines / u64::from(height);
-                    let width =
-                        share.clamp(LANES as u64, WIDE.into()).next_multiple_of(LANES as u64);
+                    let width = match self.limits.ways.wide {
+                        true => REQUESTED,
+                        false => share.clamp(LANES as u64, WIDE.into()),
+                    };
+                    let width = width.next_multiple_of(LANES as u64);
                     self.families.found([width as u32, height])
                 })
             });

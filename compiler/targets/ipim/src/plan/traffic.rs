@@ -8,7 +8,7 @@ use nbcc_isa_ipim::{ATOM_BYTES, LANES, Machine};
 use nbcc_stages::bounds::Interval;
 
 use super::ghosts::ghost_atoms;
-use super::{BufferPlan, Nest, Plan, ReduceStep, Step, groups_reached};
+use super::{BufferPlan, Nest, Plan, ReduceStep, Step, by_cubes, groups_reached};
 
 /// Bytes moved by each mechanism, all engines together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -110,7 +110,7 @@ fn of_exchange(buffer: &BufferPlan) -> Traffic {
 }
 
 /// What a copy into another distribution takes.
-fn of_copy(to: &BufferPlan, machine: &Machine) -> Traffic {
+fn of_copy(from: &BufferPlan, to: &BufferPlan, machine: &Machine) -> Traffic {
     let planes: u64 = to.inner_extents().iter().map(|&n| u64::from(n)).product();
     let extent = |k: usize| to.region.get(k).map_or(1, |i| u64::from(i.extent()));
     match &to.layout {
@@ -128,16 +128,14 @@ fn of_copy(to: &BufferPlan, machine: &Machine) -> Traffic {
         whole => {
             let atoms = extent(0).div_ceil(LANES as u64) * extent(1) * planes;
             let (engines, vaults) = match whole {
-                Layout::Replicated => {
-                    (u64::from(machine.engines()) * u64::from(machine.vaults()), machine.vaults())
+                Layout::Replicated if by_cubes(machine, from, to) => {
+                    (machine.engines(), machine.vaults() + machine.hierarchy.cubes)
                 }
+                Layout::Replicated => (machine.engines(), machine.vaults()),
                 _ => (1, 1),
             };
-            Traffic {
-                window: 0,
-                vault: atoms * ATOM * engines,
-                req: atoms * ATOM * u64::from(vaults),
-            }
+            let req = atoms * ATOM * u64::from(vaults);
+            Traffic { window: 0, vault: req * u64::from(engines), req }
         }
     }
 }
@@ -159,7 +157,9 @@ pub fn of_merge(step: &ReduceStep, plan: &Plan) -> Traffic {
 pub fn of_move(plan: &Plan, machine: &Machine, step: &Step) -> Traffic {
     match step {
         Step::Exchange(id) => of_exchange(&plan.buffers[*id]),
-        Step::Redistribute { to, .. } => of_copy(&plan.buffers[*to], machine),
+        Step::Redistribute { from, to, .. } => {
+            of_copy(&plan.buffers[*from], &plan.buffers[*to], machine)
+        }
         _ => Traffic::default(),
     }
 }

@@ -4,7 +4,9 @@ use nbcc_isa_ipim::layout::{Layout, Tiled};
 use nbcc_isa_ipim::{ATOM_BYTES, LANES};
 
 use super::{Cost, Estimate};
-use crate::plan::{BufferPlan, Order, Patch, ReduceStep, busy, ghost_atoms, groups_in_use};
+use crate::plan::{
+    BufferPlan, Order, Patch, ReduceStep, busy, by_cubes, ghost_atoms, groups_in_use, holders,
+};
 
 const ATOM: u64 = ATOM_BYTES as u64;
 
@@ -60,18 +62,6 @@ impl Estimate<'_> {
             }
         }
         cost
-    }
-
-    /// Vaults whose banks hold some of a buffer.
-    fn holders(&self, buffer: &BufferPlan) -> u64 {
-        match &buffer.layout {
-            Layout::Tiled(tiles) => {
-                let busy = busy(tiles, &buffer.region, [0, 0]).map(u64::from);
-                (busy[0] * busy[1]).clamp(1, self.machine.vaults().into())
-            }
-            Layout::Replicated => self.machine.vaults().into(),
-            Layout::Single { .. } => 1,
-        }
     }
 
     /// Cycles in which the port of a vault answers requests of others: packets of a header and an
@@ -178,15 +168,20 @@ impl Estimate<'_> {
             }
         };
         // Vaults ask at once; where few hold what all ask for, they wait for those.
-        let (asking, holding) = (self.holders(to), self.holders(from));
-        let answered = match (asking, holding) {
+        let [asking, holding] = [to, from].map(|of| u64::from(holders(self.machine, of)));
+        let answers = |asking: u64, holding: u64| match (asking, holding) {
             (1, 1) => 0,
             (asking, holding) => self.answers(requested.saturating_mul(asking) / holding),
         };
-        let moves = requesting
-            .max(answered)
-            .saturating_add(self.tsv(taken))
-            .saturating_add(own * (2 * t.address));
+        let waiting = |asking: u64, holding: u64| requesting.max(answers(asking, holding));
+        let waits = if by_cubes(self.machine, from, to) {
+            let [cubes, vaults] =
+                [self.machine.hierarchy.cubes, self.machine.hierarchy.vaults].map(u64::from);
+            waiting(cubes, holding).saturating_add(waiting(vaults, 1))
+        } else {
+            waiting(asking, holding)
+        };
+        let moves = waits.saturating_add(self.tsv(taken)).saturating_add(own * (2 * t.address));
         Cost {
             setup: self.barrier() + CONSTANTS * t.constant,
             moves: moves.saturating_add(t.request),
