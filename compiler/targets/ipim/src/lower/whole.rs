@@ -14,6 +14,7 @@ use super::home::Affine;
 use super::math::{div_rem, min, plus, times};
 use super::redistribute::{Batch, Copy, REQUESTS, UNROLL};
 use crate::intrinsics::{CHIP, VAULT, base, id};
+use crate::plan::holders;
 
 /// Atoms of a round whose places are fixed: what is read and stored without a loop. A row comes as a
 /// whole, if it has no more than twice as many: where it is cut, each atom's owner has to be found.
@@ -82,11 +83,12 @@ impl Copy<'_> {
         }
     }
 
-    /// With which of its turns a vault begins where others take the same: each with another, so that
-    /// not all ask one for its rows.
+    /// With which of its turns a vault begins where others take the same of many: each with another, so
+    /// that not all ask one for its rows. Those of few lie behind each other in open rows.
     fn first_turn(&self, b: &mut Builder<'_>, turns: u32) -> Option<Value> {
         let vaults = self.machine.vaults();
-        if vaults == 1 || turns == 1 || self.to.layout != Layout::Replicated {
+        let spread = vaults > 1 && 2 * holders(self.machine, self.from) >= vaults;
+        if !spread || turns == 1 || self.to.layout != Layout::Replicated {
             return None;
         }
         let (chip, vault) = (id(b, CHIP), id(b, VAULT));
@@ -110,7 +112,9 @@ impl Copy<'_> {
         let chunks = atoms.div_ceil(most);
         // The last chunk begins so that it ends with the row.
         let factors = if chunks > 1 { &[1][..] } else { &[] };
-        let run = Run::new(&self.home, (first, factors), most + more, self.unroll, room);
+        // Whole tiles of the source may be a little more than what is taken.
+        let all = self.room / ATOM_BYTES;
+        let run = Run::new(&self.home, (first, factors), most + more, self.unroll, all);
         let row_bytes = run.atoms * ATOM_BYTES;
         let batch = Batch::new(height, row_bytes, rounds.room);
         let pitch = i64::from(atoms * ATOM_BYTES);

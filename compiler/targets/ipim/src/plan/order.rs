@@ -15,6 +15,7 @@ use nbcc_stages::bounds::{Bounds, Extents, Interval};
 use nbcc_stages::{ElementType, Expr, ExprKind, Func, Literal, Pipeline, RDom, Walker};
 
 use super::access::{Access, Source, accesses, stage_roots};
+use super::modes::{elements, foreign_accesses};
 use super::{Finding, FindingKind, Stage};
 
 /// The dimension at each place; `None` for a place of one element that is no dimension.
@@ -119,12 +120,22 @@ fn offered(pipeline: &Pipeline, access: &Access, producer: &Order, dims: usize) 
     apart.then(|| with_first(&first, dims))
 }
 
-/// The order that distributes the two largest of the dimensions along which every point keeps to itself,
-/// as `x` and `y` of an image with channels first.
+/// The order that distributes the two largest of the dimensions along which every point keeps to itself
+/// and follows the largest of what it reads, as `x` and `y` of an image with channels first.
 fn largest(pipeline: &Pipeline, bounds: &Bounds, func: Func) -> Option<Order> {
     let free = free(pipeline, func);
     let region = bounds.region(func)?;
-    let mut first: Vec<usize> = (0..free.len()).filter(|&d| free[d]).collect();
+    let all = stages(pipeline, func).flat_map(|stage| foreign_accesses(pipeline, func, stage));
+    let read = all.max_by_key(|access| elements(bounds, access.source));
+    let args = read.map_or(vec![], |access| access.args);
+    let exprs = Walker::default().reachable(pipeline, args);
+    let follows =
+        |d: &usize| exprs.iter().any(|&e| pipeline.exprs[e].kind == ExprKind::Dim(*d as u32));
+    let candidates: Vec<usize> = (0..free.len()).filter(|&d| free[d]).collect();
+    let mut first: Vec<usize> = candidates.iter().copied().filter(follows).collect();
+    if first.len() < 2 {
+        first = candidates;
+    }
     first.sort_by_key(|&d| std::cmp::Reverse(region[d].extent()));
     first.truncate(2);
     first.sort_unstable();
