@@ -106,13 +106,12 @@ impl Estimate<'_> {
         let fills = self.fills(nest);
         let blocks = height / rows.max(1);
         let filling = fills.cycles() + if blocks > 1 { t.jump } else { 0 };
-        let filled = if nest.fills_once() { tiles / planes.max(1) } else { tiles };
         let around = tiles.saturating_mul(2 * t.jump);
         let compute = rows.saturating_mul(row);
         Cost {
             setup: (POSITION + offsets.min(free) + fills.setup) * t.constant
                 + self.tables_filled(nest),
-            windows: filled.saturating_mul(blocks).saturating_mul(filling),
+            windows: tiles.saturating_mul(blocks).saturating_mul(filling),
             compute: tiles.saturating_mul(blocks).saturating_mul(compute).saturating_add(around),
             moves: 0,
             code: 2 * POSITION + body.instructions * repeat * uy + 2 * offsets + fills.code + 40,
