@@ -93,15 +93,16 @@ pub(super) struct Limits {
 
 impl Limits {
     /// What to try instead where windows of `func` do not fit: dimensions in their order, then narrower tiles
-    /// of everything, then no patches, then whole copies of what it reads through the largest windows,
-    /// then one plane at a time where data decides on planes, at last one engine.
+    /// of everything, then no patches, then whole copies of what it reads through the largest windows
+    /// where they are small, then one plane at a time where data decides on planes, then a part for each
+    /// vault, at last one engine.
     pub(super) fn tighten(
         &mut self,
         func: Func,
         [sources, permuted, patched]: [&[Source]; 3],
         given_up: bool,
         by_plane: impl FnOnce() -> bool,
-        small: impl Fn(Source) -> bool,
+        [small, in_parts]: [&dyn Fn(Source) -> bool; 2],
     ) {
         let narrow = self.width <= LANES as u32;
         if !patched.is_empty() && (narrow || given_up) {
@@ -120,10 +121,13 @@ impl Limits {
             return;
         }
         self.width = u32::MAX;
-        let whole = sources.iter().find(|&&source| small(source));
+        let first = |served: &dyn Fn(Source) -> bool| {
+            sources.iter().copied().find(|&source| served(source))
+        };
+        let whole = first(small);
         if (self.ways.by_plane || whole.is_none()) && !self.by_plane.contains(&func) && by_plane() {
             self.by_plane.insert(func);
-        } else if let Some(&source) = whole {
+        } else if let Some(source) = whole.or_else(|| first(in_parts)) {
             self.whole.insert((func, source));
         } else {
             self.single.insert(func);

@@ -192,10 +192,10 @@ fn plan_within(
                         Source::Func(_) => elements(bounds, source),
                     };
                     elements <= most_copied(machine)
-                        || read_in_parts(pipeline, machine, func, source)
                 };
+                let in_parts = |source| read_in_parts(pipeline, machine, func, source);
                 let lists = [&sources[..], &permuted, &patched];
-                limits.tighten(func, lists, given_up, by_plane, small);
+                limits.tighten(func, lists, given_up, by_plane, [&small, &in_parts]);
             }
         }
     }
