@@ -156,9 +156,11 @@ pub fn choices(pipeline: &Pipeline, bounds: &Bounds) -> Vec<(Orders, bool)> {
         let order = order.or_else(|| largest(pipeline, bounds, func));
         largest_first.extend(order.map(|order| (source, order)));
     }
+    let all_free = |func: &Func| free(pipeline, *func).into_iter().all(|free| free);
+    let open: BTreeSet<Func> = needed.iter().copied().filter(all_free).collect();
     let follows = |source: Source| match source {
         Source::Input(_) => true,
-        Source::Func(func) => free(pipeline, func).into_iter().all(|free| free),
+        Source::Func(func) => open.contains(&func),
     };
     let mut all: Vec<(Orders, bool)> = Vec::new();
     for (mut orders, needed_ones) in [(constrained_ones, true), (largest_first, false)] {
