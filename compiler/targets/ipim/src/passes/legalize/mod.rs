@@ -78,9 +78,8 @@ fn expand(e: &mut Emitter<'_, '_>, op: &Op) -> Option<Value> {
         Op::Unary(op, a) => unary(e, *op, *a),
         Op::Binary(op, a, b) => match op {
             And | Shl => low_bits(e, *op, *a, *b).unwrap_or_else(|| e.binary(*op, *a, *b)),
-            Iadd | Isub | Imul | Or | Xor | Lshr | Ashr | Fadd | Fsub | Fmul => {
-                e.binary(*op, *a, *b)
-            }
+            Ashr => sign_extended(e, *a, *b).unwrap_or_else(|| e.binary(*op, *a, *b)),
+            Iadd | Isub | Imul | Or | Xor | Lshr | Fadd | Fsub | Fmul => e.binary(*op, *a, *b),
             Smin => choose::minimum(e, true, *a, *b),
             Smax => choose::maximum(e, true, *a, *b),
             Umin => choose::minimum(e, false, *a, *b),
@@ -139,6 +138,16 @@ fn low_bits(e: &mut Emitter<'_, '_>, op: BinaryOp, a: Value, b: Value) -> Option
     };
     let integer = convert::to_signed(e, from, if kept <= 8 { 8 } else { 16 });
     Some(e.binary(op, integer, b))
+}
+
+/// An integer that a shift to the top and back leaves as it is: its low bits are all that it has.
+fn sign_extended(e: &Emitter<'_, '_>, shifted: Value, back: Value) -> Option<Value> {
+    let Some(&Op::Binary(BinaryOp::Shl, integer, up)) = e.def(shifted) else { return None };
+    let amount = e.int_constant(back).filter(|amount| (0..32).contains(amount))?;
+    let most = 1i64 << (31 - amount);
+    let interval = e.interval(integer);
+    let fits = e.int_constant(up) == Some(amount) && interval.lo >= -most && interval.hi < most;
+    fits.then_some(integer)
 }
 
 fn unary(e: &mut Emitter<'_, '_>, op: UnaryOp, a: Value) -> Value {

@@ -66,6 +66,20 @@ fn table() -> String {
         with_constant(I32, 10, |a, c| Op::Binary(BinaryOp::ModEuclid, a, c)),
     );
     row("Udiv 10".into(), with_constant(I32, 10, |a, c| Op::Binary(BinaryOp::Udiv, a, c)));
+    for bits in [8, 16] {
+        let extended = function(&[I32, I32], |b, v| {
+            let shift = b.constant(I32, 32 - bits);
+            let mut extend = |a| {
+                let top = b.binary(BinaryOp::Shl, a, shift);
+                b.binary(BinaryOp::Ashr, top, shift)
+            };
+            let (x, y) = (extend(v[0]), extend(v[1]));
+            let least = b.binary(BinaryOp::Smin, x, y);
+            let top = b.binary(BinaryOp::Shl, least, shift);
+            b.binary(BinaryOp::Ashr, top, shift)
+        });
+        row(format!("Smin of {bits} bits, sign-extended"), extended);
+    }
     for (mask, name) in [(0xff, "8"), (0xffff, "16")] {
         for op in [BinaryOp::DivEuclid, BinaryOp::Smin] {
             let narrow = function(&[I32, I32], |b, v| {

@@ -101,3 +101,33 @@ fn counters_of_loops_are_known_to_be_small() {
         assert_eq!(super::counts::operations(&expanded), operations + 3);
     }
 }
+
+/// What shifts to the top and back leave as it is goes without them, and nothing else does.
+#[test]
+fn integers_are_sign_extended_where_they_need_it() {
+    let extend = |b: &mut Builder<'_>, value: Value, bits: u64| {
+        let shift = b.constant(Type::I32, 32 - bits);
+        let top = b.binary(BinaryOp::Shl, value, shift);
+        b.binary(BinaryOp::Ashr, top, shift)
+    };
+    for (op, shifts_left) in [(BinaryOp::Smin, 2), (BinaryOp::Smax, 2), (BinaryOp::Iadd, 3)] {
+        let mut func = Function::new("narrow", ExecutionModel::Engines);
+        let entry = func.entry();
+        let (x, y) = (func.add_param(entry, Type::I32), func.add_param(entry, Type::I32));
+        let mut b = Builder::at(&mut func, entry);
+        let (x, y) = (extend(&mut b, x, 8), extend(&mut b, y, 8));
+        let both = b.binary(op, x, y);
+        let result = extend(&mut b, both, 8);
+        b.terminate(Terminator::Return(vec![result]));
+        func.results = vec![Type::I32];
+        let expanded = legal(&func);
+        let insts = &expanded.blocks[expanded.entry()].insts;
+        let shl = |&&inst: &&_| matches!(expanded.insts[inst].op, Op::Binary(BinaryOp::Shl, ..));
+        assert_eq!(insts.iter().filter(shl).count(), shifts_left, "{op:?}");
+        for (x, y) in [(127, 127), (-128, -1), (255, 1), (1 << 20, -5), (100, 28)] {
+            let args = [Lanes::i32(x), Lanes::i32(y)];
+            let expected = nbcc_interp::function::eval(&func, &args);
+            assert_eq!(nbcc_interp::function::eval(&expanded, &args), expected, "{op:?} {x} {y}");
+        }
+    }
+}
