@@ -9,6 +9,11 @@ use crate::{loop_info, unreachable};
 
 /// Simplifies the graph, and removes what is out of reach then.
 pub fn run(func: &mut Function) -> bool {
+    run_where(func, |_| true)
+}
+
+/// The same, where only blocks for which `joins` holds are joined with what is before them.
+pub fn run_where(func: &mut Function, joins: impl Fn(Block) -> bool) -> bool {
     let mut changed = unreachable::run(func);
     let threaded = thread_jumps(func);
     changed |= join_targets(func);
@@ -16,7 +21,7 @@ pub fn run(func: &mut Function) -> bool {
         changed = true;
         unreachable::run(func);
     }
-    let merged = merge_blocks(func);
+    let merged = merge_blocks(func, joins);
     if changed || merged {
         loop_info::drop_stale(func);
     }
@@ -90,7 +95,7 @@ fn thread_jumps(func: &mut Function) -> bool {
 }
 
 /// A block that is the only one after the only one before it becomes part of that.
-fn merge_blocks(func: &mut Function) -> bool {
+fn merge_blocks(func: &mut Function, joins: impl Fn(Block) -> bool) -> bool {
     let cfg = Cfg::new(func);
     let entry = func.entry();
     let mut replacements = Replacements::new();
@@ -103,7 +108,8 @@ fn merge_blocks(func: &mut Function) -> bool {
         }
         while let Terminator::Jump(to) = func.terminator(block) {
             let next = to.block;
-            if next == entry || next == block || cfg.predecessors(next).len() != 1 {
+            let only = cfg.predecessors(next).len() == 1 && next != block && next != entry;
+            if !only || !joins(next) {
                 break;
             }
             let args = to.args.clone();

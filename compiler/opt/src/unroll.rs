@@ -29,9 +29,39 @@ pub fn run(func: &mut Function) -> bool {
 }
 
 /// Unrolls each loop as many times as `factor` says: 1 leaves it, its trips make it go away.
-pub fn run_where(
+pub fn run_where(func: &mut Function, factor: impl FnMut(&Function, Candidate<'_>) -> u64) -> bool {
+    unroll_each(func, factor, |func, _| {
+        simplify_cfg::run(func);
+    })
+}
+
+/// Unrolls wholly the loops for which `whole` holds. Their iterations stay blocks of their own, which begin
+/// with the blocks that are given back.
+pub fn run_apart(
+    func: &mut Function,
+    mut whole: impl FnMut(&Function, Candidate<'_>) -> bool,
+) -> BTreeSet<Block> {
+    let mut starts: BTreeSet<Block> = BTreeSet::new();
+    let times = |func: &Function, candidate: Candidate<'_>| match whole(func, candidate) {
+        true => candidate.trips,
+        false => 1,
+    };
+    unroll_each(func, times, |_, iterations| {
+        // Iterations of loops inside have been copied with what is around them.
+        let mut copied = Vec::new();
+        for copy in &iterations.copies {
+            copied.extend(starts.iter().filter_map(|start| copy.blocks.get(start)));
+        }
+        starts.extend(iterations.headers.iter().copied().chain(copied));
+    });
+    starts
+}
+
+/// Unrolls loops; `after` sees the iterations of each.
+fn unroll_each(
     func: &mut Function,
     mut factor: impl FnMut(&Function, Candidate<'_>) -> u64,
+    mut after: impl FnMut(&mut Function, &Iterations),
 ) -> bool {
     let mut changed = false;
     let mut done: BTreeSet<Block> = BTreeSet::new();
@@ -53,9 +83,9 @@ pub fn run_where(
             }
         }
         let Some((blocks, latch, trips, times)) = found else { return changed };
-        let header = unroll(func, &blocks, latch, trips, times);
-        done.extend(header);
-        simplify_cfg::run(func);
+        let iterations = unroll(func, &blocks, latch, trips, times);
+        done.extend(iterations.left);
+        after(func, &iterations);
         changed = true;
     }
 }
@@ -126,14 +156,24 @@ pub(crate) fn latch(func: &Function, forest: &LoopForest, l: Loop) -> Option<Blo
         .then_some(latch)
 }
 
-/// Unrolls a loop; gives the header of what is left of it.
+/// What became of a loop.
+struct Iterations {
+    /// The blocks with which they begin.
+    headers: Vec<Block>,
+    /// All but the last.
+    copies: Vec<Copy>,
+    /// The header of what is left of the loop.
+    left: Option<Block>,
+}
+
+/// Unrolls a loop.
 fn unroll(
     func: &mut Function,
     blocks: &[Block],
     latch: Block,
     trips: u64,
     times: u64,
-) -> Option<Block> {
+) -> Iterations {
     let header = blocks[0];
     let ahead = trips % times;
     let rounds = trips / times;
@@ -170,7 +210,7 @@ fn unroll(
         let exit =
             terminator.successors().iter().find(|to| to.block != header).map(|&to| to.clone());
         func.blocks[latch].terminator = exit.map(Terminator::Jump);
-        return None;
+        return Iterations { headers, copies, left: None };
     }
     for to in terminator.successors_mut().into_iter().filter(|to| to.block == header) {
         to.block = first;
@@ -189,7 +229,7 @@ fn unroll(
         info.counter = info.counter.and_then(count);
         info
     });
-    Some(first)
+    Iterations { headers, copies, left: Some(first) }
 }
 
 /// A copy of a loop's blocks, its way back included, before the loop in the layout.

@@ -1,7 +1,7 @@
 //! What differs from attempt to attempt where a program does not fit the machine: how it trades
 //! time, code and registers.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use nbcc_base::Span;
 use nbcc_isa_ipim::Machine;
@@ -19,6 +19,8 @@ pub struct Configuration {
     pub share: bool,
     /// How much loops are unrolled beyond what their accesses ask for.
     pub unroll: Unrolling,
+    /// Whether loops over few tiles stand in full.
+    pub complete: Complete,
     /// The most merged constant parameters of a kernel that the control core reads.
     pub merged_constants: usize,
     /// Whether kernels that run much are not merged.
@@ -43,6 +45,18 @@ pub enum Unrolling {
     None,
 }
 
+/// Whether loops over few tiles stand in full (complete unrolling).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Complete {
+    /// They do not yet: if they can, the program in which they do is compared with this one.
+    Open,
+    /// They do in all kernels in which they can; these are then compared with those in which they do not,
+    /// which take so many cycles each, by the estimate of the code.
+    Against(Vec<u64>),
+    /// They do in kernels of these numbers.
+    Only(BTreeSet<usize>),
+}
+
 /// What a kernel rematerialises.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Rematerialise {
@@ -61,6 +75,8 @@ pub struct Transforms {
     pub licm: bool,
     /// Loops are unrolled.
     pub unroll: bool,
+    /// Loops over few tiles stand in full, or could.
+    pub complete: bool,
     /// The instruction memory has no room for what the loops that run most are worth.
     pub starved: bool,
 }
@@ -95,6 +111,7 @@ impl Configuration {
             size,
             share: true,
             unroll: Unrolling::All,
+            complete: Complete::Open,
             merged_constants: machine.registers.ctrl as usize / 4,
             apart: true,
             unroll_updates: true,
@@ -122,9 +139,29 @@ impl Configuration {
         let kernels = |of: &Configuration| {
             let apart =
                 of.rematerialise.iter().filter(apart).map(|(&number, &most)| (number, most));
-            Configuration { unroll: Unrolling::All, rematerialise: apart.collect(), ..of.clone() }
+            let rematerialise = apart.collect();
+            let (unroll, complete) = (Unrolling::All, Complete::Open);
+            Configuration { unroll, complete, rematerialise, ..of.clone() }
         };
         kernels(self) == kernels(other)
+    }
+
+    /// Whether two configurations have the same loops until some may stand in full.
+    pub fn same_loops(&self, other: &Configuration) -> bool {
+        let loops = |of: &Configuration| Configuration { complete: Complete::Open, ..of.clone() };
+        loops(self) == loops(other)
+    }
+
+    /// The configuration of a program in which loops over few tiles stand in full, or in kernels of some
+    /// numbers only.
+    pub fn complete(&self, complete: Complete) -> Configuration {
+        Configuration { complete, ..self.clone() }
+    }
+
+    /// The configuration in which loops over few tiles do not stand in full, where they may in this one.
+    pub fn not_complete(&self) -> Option<Configuration> {
+        let none = Complete::Only(BTreeSet::new());
+        (self.complete != Complete::Open && self.complete != none).then(|| self.complete(none))
     }
 
     /// The same for other kernels, which do not rematerialise anything yet.
@@ -176,6 +213,24 @@ impl Configuration {
     /// Why another configuration of the same plan takes the place of this one, which is told of
     /// the program as a whole.
     pub fn why_not(&self, other: &Configuration, program: Option<Span>) -> Remark {
+        if self.complete != other.complete {
+            let (kind, name, message) = match &other.complete {
+                Complete::Only(kernels) => (
+                    RemarkKind::Missed,
+                    "NotComplete",
+                    Message::of("loops over few tiles stand in full in ")
+                        .value("Kernels", kernels.len())
+                        .text(" kernels only: the program would be too large, or others slower"),
+                ),
+                _ => (
+                    RemarkKind::Passed,
+                    "Complete",
+                    Message::of("loops over few tiles stand in full"),
+                ),
+            };
+            let (pass, function) = ("unroll-completely", String::new());
+            return Remark { kind, pass, name, function, span: program, message, terms: vec![] };
+        }
         let (name, message) = match other.size {
             _ if other.merged_constants < self.merged_constants => (
                 "FewerMergedConstants",

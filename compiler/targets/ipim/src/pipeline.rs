@@ -1,15 +1,18 @@
 //! The passes of this target, in order: the only place that says so.
 
+use std::collections::BTreeSet;
+
 use nbcc_base::Failed;
 use nbcc_ir::{IntrinsicCall, Op};
 use nbcc_pipeline::{Context, Fact, OptLevel, PassDesc, attempt, optional, pass};
 use nbcc_placement::{Message, Remark, RemarkKind};
 
 use crate::backend::provenance;
-use crate::configuration::{Configuration, Rematerialise, Unrolling};
+use crate::configuration::{Complete, Configuration, Rematerialise, Unrolling};
 use crate::kernel::{Kernel, KernelCall, Size};
 use crate::passes::{
-    addresses, fuse, increments, legalize, merge, place, preload, reuse, share, sink, unroll,
+    addresses, complete, fuse, increments, legalize, merge, place, preload, reuse, share, sink,
+    unroll,
 };
 use crate::state::Compilation;
 use crate::{fit, front, intrinsics};
@@ -150,6 +153,14 @@ pub const PASSES: &[PassDesc<Compilation, Configuration>] = &[
         preload_loops,
         &[LEGAL],
     ),
+    optional(
+        "unroll-completely",
+        "write loops over few tiles in full, with addresses in instructions",
+        OptLevel::O2,
+        unroll_completely,
+        &[LEGAL],
+    )
+    .resuming(Configuration::same_loops),
     optional(
         "increments",
         "make addresses of each other where registers are too few for all of them",
@@ -400,6 +411,28 @@ fn preload_loops(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Fai
         preload::run(kernel, &calls, &state.machine);
     }
     each(state, None, &[nbcc_opt::dce::run])
+}
+
+/// Only where the addresses of buffers are constants of the kernel. Whether that is worth it is asked when
+/// there is code: at first it is only seen whether it can be done.
+fn unroll_completely(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {
+    let Configuration { size, unroll, complete, rematerialise, .. } = &state.configuration;
+    if (*size, *unroll) != (Size::Fast, Unrolling::All) {
+        return Ok(());
+    }
+    let room = fit::room(state) * 6 / 8;
+    let skip = |number| {
+        let other = |only: &BTreeSet<usize>| !only.contains(&number);
+        rematerialise.contains_key(&number) || matches!(complete, Complete::Only(o) if other(o))
+    };
+    let unrolled = complete::run(&state.kernels, room, &state.machine, skip);
+    state.complete = unrolled.iter().map(|&(number, _)| number).collect();
+    if *complete != Complete::Open {
+        for (number, func) in unrolled {
+            state.kernels[number].func = func;
+        }
+    }
+    Ok(())
 }
 
 fn make_increments(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {

@@ -1,6 +1,8 @@
 //! What the passes work on: a pipeline, then its plan, then kernels in IR, then in instructions,
 //! then a program.
 
+use std::collections::BTreeSet;
+
 use nbcc_ir::{PrintOptions, print_function, verify_function};
 use nbcc_isa_ipim::program::Program;
 use nbcc_isa_ipim::{ATOM_BYTES, Machine};
@@ -61,6 +63,8 @@ pub struct Compilation {
     pub calls: Vec<KernelCall>,
     /// Which transforms that take registers have run.
     pub transforms: Transforms,
+    /// The kernels whose loops over few tiles stand in full, or could.
+    pub complete: BTreeSet<usize>,
     /// Where the values of each kernel live, once that is decided.
     pub places: Vec<Places>,
     /// Constants.
@@ -74,6 +78,9 @@ pub struct Compilation {
 impl Compilation {
     /// The next configuration, of a smaller program: of smaller code, then with less inlined.
     fn smaller(&self, excess: Excess) -> Option<Configuration> {
+        if let Some(loops) = self.configuration.not_complete() {
+            return Some(loops);
+        }
         if let Some(loops) = self.with_loops_of_updates() {
             return Some(loops);
         }

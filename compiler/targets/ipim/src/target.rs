@@ -304,6 +304,7 @@ fn start(program: Program, request: &Request, cx: &mut Context<'_>) -> Result<Co
         kernels: vec![],
         calls: vec![],
         transforms: Default::default(),
+        complete: Default::default(),
         places: vec![],
         pool: Default::default(),
         selected: vec![],

@@ -46,6 +46,12 @@ pub fn of_steps(state: &Compilation) -> Vec<Taken> {
     taken
 }
 
+/// What each kernel takes when it runs once, in cycles. The program must have been made.
+pub fn of_kernels(state: &Compilation) -> Vec<u64> {
+    let cycles = |kernel| walk::kernel(kernel, &state.machine).cycles();
+    state.selected.iter().map(cycles).collect()
+}
+
 /// A remark for each step of the plan: what its code takes.
 pub fn remarks(state: &Compilation) -> Vec<Remark> {
     let plan = state.plan();

@@ -1,6 +1,7 @@
 //! Passes on kernels in the shared IR. Transforms that help every target are those of `nbcc_opt`.
 
 pub mod addresses;
+pub mod complete;
 pub mod copies;
 pub mod frequency;
 pub mod fuse;
