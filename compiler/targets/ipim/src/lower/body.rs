@@ -8,11 +8,12 @@ use nbcc_stages::bounds::{Affine, AffineVar};
 use nbcc_stages::lower::{Access, ExprLowering};
 use nbcc_stages::{ElementType, Expr, ExprKind, Func, Param, RDom};
 
+use super::edges::inside;
 use super::loops::{Loops, Point, own_place};
 use super::math::{plus, ramp, times};
 use super::planes::{Scanned, with_lane};
 use crate::intrinsics::{PARAM, PGSM, RANGE, at_most, call};
-use crate::plan::{TiledIndex, inner_index};
+use crate::plan::{InnerIndex, TiledIndex};
 
 /// Lanes of a vector.
 const WIDTH: u8 = LANES as u8;
@@ -92,8 +93,19 @@ impl<'a> Body<'a> {
             let first = i64::from(buffer.region[k].min);
             let windowed = read.window.is_some();
             let start = if windowed { read.inner_reach[k - 2].0 } else { first };
-            inner.push(match plan.forms[arg].as_ref().and_then(inner_index) {
-                Some(index) => Plane::Same(self.inner_subscript(b, index, start, windowed)),
+            let dimension = read.dimension(k).expect("only a second place may be no dimension");
+            let index = plan.inner(read.source, dimension, arg);
+            let interval = |var: AffineVar| nest.interval(var);
+            inner.push(match index.and_then(|index| index.over(&interval)) {
+                Some(InnerIndex { of, limits }) => {
+                    // A window holds what its base selects, beyond limits too.
+                    let base = windowed.then(|| &read.inner_base[k - 2]);
+                    let plane = self.inner_subscript(b, &of, start, base);
+                    let repeats = windowed && read.inner_limits[k - 2].is_some();
+                    let held = buffer.region[k];
+                    let limits = limits.filter(|_| !repeats).map(|of| of.held(held, start));
+                    Plane::Same(limits.map_or(plane, |of| inside(b, plane, of)))
+                }
                 None => {
                     let index = lower.lower(b, arg, self);
                     Plane::Lanes(within(b, index, start, buffer.region[k].extent()))
@@ -127,21 +139,23 @@ impl<'a> Body<'a> {
         load_lanes(b, element, mem, x, lanes, &rest)
     }
 
-    /// The subscript along an inner dimension of a window, or of a buffer, that begins at `start`.
+    /// The subscript along an inner dimension of a buffer, or of a window on what `base` selects, that
+    /// begins at `start`.
     pub(super) fn inner_subscript(
         &self,
         b: &mut Builder<'_>,
         index: &Affine,
         start: i64,
-        windowed: bool,
+        base: Option<&Affine>,
     ) -> Value {
         let mut constant = index.constant - start;
         let mut sum = b.i32(0);
         for (var, &c) in &index.terms {
             let value = match var {
                 AffineVar::RVar(_, n) => self.rvars[*n as usize],
-                // A window holds what the dimensions of the nest select.
-                AffineVar::Dim(_) if windowed => continue,
+                AffineVar::Dim(_) if base.is_some_and(|base| base.terms.contains_key(var)) => {
+                    continue;
+                }
                 AffineVar::Dim(n) => {
                     let d = *n as usize;
                     constant += c * i64::from(self.loops.nest.region[d].min);

@@ -5,10 +5,21 @@ use nbcc_ir::{BinaryOp, Builder, Mem, Type, Value};
 use nbcc_isa_ipim::{ELEMENT_BYTES, LANES};
 
 use super::loops::{BlockOfRows, Loops};
-use super::math::{choose, clamp, less_mask, min, plus, times};
+use super::math::{choose, clamp, less_mask, max, min, plus, times};
 use super::position::vault_along;
 use crate::intrinsics::{RD_PGSM, WR_PGSM, read, write};
 use crate::plan::{Limits, Read, Window, dump_base};
+
+/// A coordinate that a scalar holds, brought inside of constant limits, once mirrored.
+pub(crate) fn inside(b: &mut Builder<'_>, value: Value, limits: Limits) -> Value {
+    let Some(sums) = limits.sums() else { return clamp(b, value, limits.low, limits.high) };
+    let [below, above] = sums.map(|sum| {
+        let sum = b.i32(sum as i32);
+        b.binary(BinaryOp::Isub, sum, value)
+    });
+    let value = max(b, value, below);
+    min(b, value, above)
+}
 
 /// One window being filled.
 pub(crate) struct Fill<'a> {

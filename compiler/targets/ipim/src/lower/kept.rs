@@ -71,7 +71,7 @@ fn place(
     for (d, (&arg, interval)) in update.args.iter().zip(region).enumerate().skip(2) {
         place.push(match plan.forms[arg].as_ref().and_then(inner_index) {
             Some(index) if d != kept.dim => {
-                body.inner_subscript(b, index, interval.min.into(), false)
+                body.inner_subscript(b, index, interval.min.into(), None)
             }
             _ => b.i32(plane - interval.min),
         });

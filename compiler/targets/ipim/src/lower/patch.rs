@@ -241,7 +241,8 @@ impl Body<'_> {
             let first = read.inner_reach[k - 2].0;
             match plan.forms[arg].as_ref().and_then(inner_index) {
                 Some(index) => {
-                    let plane = self.inner_subscript(b, index, first, true);
+                    let base = &read.inner_base[k - 2];
+                    let plane = self.inner_subscript(b, index, first, Some(base));
                     let plane = times(b, plane, strides[k]);
                     start = b.iadd(start, plane);
                 }

@@ -35,7 +35,7 @@ impl Body<'_> {
         for (&arg, interval) in args.iter().zip(region).skip(2) {
             let first = i64::from(interval.min);
             inner.push(match plan.forms[arg].as_ref().and_then(inner_index) {
-                Some(index) => Plane::Same(self.inner_subscript(b, index, first, false)),
+                Some(index) => Plane::Same(self.inner_subscript(b, index, first, None)),
                 None => {
                     let index = lower.lower(b, arg, self);
                     Plane::Lanes(within(b, index, first, interval.extent()))

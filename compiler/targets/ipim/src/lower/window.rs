@@ -8,7 +8,7 @@
 use nbcc_ir::{BinaryOp, Block, BlockCall, Builder, Terminator, Value};
 use nbcc_isa_ipim::LANES;
 
-use super::edges::{EdgeTest, Fill, columns_beyond};
+use super::edges::{EdgeTest, Fill, columns_beyond, inside};
 use super::loops::{BlockOfRows, Loops};
 use super::math::{clamp, max, min, plus, times};
 use super::position::any_negative;
@@ -173,7 +173,11 @@ impl Fill<'_> {
                 let term = times(b, self.rows.inner[d - 2], c);
                 sum = b.iadd(sum, term);
             }
-            let subscript = plus(b, sum, constant);
+            let mut subscript = plus(b, sum, constant);
+            let held = buffer.region[k + 2];
+            if let Some(limits) = self.read.inner_limits[k] {
+                subscript = inside(b, subscript, limits.held(held, held.min.into()));
+            }
             // Points that no one needs may select a plane that is not there.
             let planes = i64::from(buffer.region[k + 2].extent());
             let reach = self.read.inner_reach[k];

@@ -1,7 +1,7 @@
 //! Coordinates that are brought into an image, and what is read in place of what lies beyond it.
 
 use cranelift_entity::SecondaryMap;
-use nbcc_stages::bounds::{Affine, IndexForm};
+use nbcc_stages::bounds::{Affine, IndexForm, Interval};
 use nbcc_stages::{BinaryOp, Expr, ExprKind, Pipeline};
 
 use super::modes::same;
@@ -32,6 +32,15 @@ impl Limits {
     /// Limits that coordinates are clamped to.
     pub fn clamp(low: i64, high: i64) -> Limits {
         Limits { low, high, beyond: Beyond::Repeated }
+    }
+
+    /// The limits of what is held, in coordinates that count from `start`.
+    pub fn held(self, held: Interval, start: i64) -> Limits {
+        let local = |at: i64| at.clamp(held.min.into(), held.max.into()) - start;
+        match self.beyond {
+            Beyond::Repeated => Limits { low: local(self.low), high: local(self.high), ..self },
+            _ => Limits { low: self.low - start, high: self.high - start, ..self },
+        }
     }
 
     /// Where elements beyond the limits are mirrored: the sum of a coordinate and of that which is

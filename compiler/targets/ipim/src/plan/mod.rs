@@ -17,6 +17,7 @@ mod explain;
 mod findings;
 mod ghosts;
 mod grid;
+mod inner;
 mod kept;
 mod layouts;
 mod limits;
@@ -43,7 +44,7 @@ use std::collections::BTreeMap;
 
 use cranelift_entity::{PrimaryMap, SecondaryMap, entity_impl};
 use nbcc_isa_ipim::layout::{Element, Layout, Role, Tiled};
-use nbcc_stages::bounds::{Bounds, Extents, IndexForm, Interval};
+use nbcc_stages::bounds::{AffineVar, Bounds, Extents, IndexForm, Interval};
 use nbcc_stages::{BinaryOp, ElementType, Expr, Func, Input, Pipeline, RDom};
 
 pub use access::{Access, Source, Spread, accesses, spread, stage_roots};
@@ -54,6 +55,7 @@ pub use explain::{explain, remarks, span_of};
 pub use findings::{Finding, FindingKind};
 pub(crate) use ghosts::{Columns, Piece, Rows, columns_of, ghost_atoms, parts_of, pieces};
 pub(crate) use grid::{busy, groups_in_use, groups_reached, used};
+pub use inner::InnerIndex;
 pub use kept::{Change, KeptPlanes, kept_planes, own_users};
 pub use limits::Limits;
 pub use modes::in_place;
@@ -234,6 +236,16 @@ pub struct Nest {
 }
 
 impl Nest {
+    /// The values of a dimension, or of a variable of the reduction domain.
+    pub fn interval(&self, var: AffineVar) -> Interval {
+        match var {
+            AffineVar::Dim(n) => self.region[n as usize],
+            AffineVar::RVar(_, n) => {
+                self.rdom.as_ref().expect("variables are of its domain").1[n as usize]
+            }
+        }
+    }
+
     /// Whether windows hold the same for all points along inner dimensions, so that they are filled
     /// once for all of them.
     pub fn fills_once(&self) -> bool {

@@ -2,13 +2,14 @@
 
 use cranelift_entity::SecondaryMap;
 use nbcc_isa_ipim::Machine;
-use nbcc_stages::bounds::{Affine, Bounds, IndexForm, Interval};
+use nbcc_stages::bounds::{Bounds, IndexForm, Interval};
 use nbcc_stages::{BinaryOp, ElementType, Expr, ExprKind, Func, Pipeline};
 
 use super::access::{Access, Source, accesses};
 use super::copies::{in_parts, most_copied};
+use super::inner::InnerIndex;
 use super::order::{Order, is_plain, with_first};
-use super::reads::{Ratio, TiledIndex, inner_index};
+use super::reads::{Ratio, TiledIndex};
 use super::{Stage, stage_roots};
 
 /// An access whose indices let it be served tile by tile.
@@ -17,7 +18,7 @@ pub struct TiledAccess {
     /// Along x and y. A dimension that the producer or the consumer lacks is one to one.
     pub index: [TiledIndex; 2],
     /// Along further dimensions; `None` where any plane may be meant, as when data decides.
-    pub inner: Vec<Option<Affine>>,
+    pub inner: Vec<Option<InnerIndex>>,
     /// The dimension of the producer at each place, where it is read in another order than its own.
     pub order: Order,
 }
@@ -45,7 +46,7 @@ pub fn tiled_access(
         None => Some(TiledIndex::one_to_one()),
     };
     let index = [index(0)?, index(1)?];
-    let inner = |&arg: &Expr| forms[arg].as_ref().and_then(inner_index).cloned();
+    let inner = |&arg: &Expr| InnerIndex::of(pipeline, forms, arg);
     let inner = args.iter().skip(2).map(inner).collect();
     Some(TiledAccess { index, inner, order: Order::new() })
 }
@@ -79,8 +80,8 @@ pub fn permuted_access(
         return None;
     }
     let inner = order.iter().skip(2).flatten();
-    let inner: Option<Vec<Option<Affine>>> =
-        inner.map(|&d| Some(Some(inner_index(forms[args[d]].as_ref()?)?.clone()))).collect();
+    let inner: Option<Vec<Option<InnerIndex>>> =
+        inner.map(|&d| Some(Some(InnerIndex::of(pipeline, forms, args[d])?))).collect();
     Some(TiledAccess { index: [along_x, along_y], inner: inner?, order })
 }
 

@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 
 use nbcc_isa_ipim::LANES;
 use nbcc_isa_ipim::layout::{Layout, Tiled};
-use nbcc_stages::bounds::{Affine, AffineVar, Interval, MAX_COORDINATE};
+use nbcc_stages::bounds::{AffineVar, Interval, MAX_COORDINATE};
 use nbcc_stages::{Expr, Func};
 use num_integer::lcm;
 
 use super::access::{Access, Source};
+use super::inner::{InnerIndex, inner_parts};
 use super::limits::Limits;
 use super::modes::TiledAccess;
 use super::order::{Order, placed};
@@ -35,7 +36,7 @@ impl Planner<'_> {
             let is_near = |of: &TiledAccess| {
                 self.is_near(of, &shape) && self.mirrors_nearby(access, of, &shape)
             };
-            let tiled = tiled.filter(is_near);
+            let tiled = tiled.filter(is_near).and_then(|tiled| planes_over(tiled, &shape));
             match tiled.or_else(|| self.permuted_form(func, access, &shape)) {
                 Some(tiled) => {
                     let limits = self.active_limits(access, &tiled, &shape);
@@ -48,7 +49,12 @@ impl Planner<'_> {
                         inner: tiled
                             .inner
                             .iter()
-                            .map(|i| i.as_ref().map_or(vec![], inner_terms))
+                            .map(|i| i.as_ref().map_or(vec![], InnerIndex::terms))
+                            .collect(),
+                        inner_limits: tiled
+                            .inner
+                            .iter()
+                            .map(|i| i.as_ref().and_then(|i| i.limits))
                             .collect(),
                     };
                     groups.entry(key).or_default().push((access.expr, tiled));
@@ -106,7 +112,7 @@ impl Planner<'_> {
 
     /// An access that a copy in another order of dimensions serves, in tiles that meet the nest's.
     fn permuted_form(&self, func: Func, access: &Access, shape: &NestShape) -> Option<TiledAccess> {
-        let tiled = self.permuted(func, access, &shape.region)?;
+        let tiled = planes_over(self.permuted(func, access, &shape.region)?, shape)?;
         let size = |k: usize| tiled.ratio()[k].of(shape.tiles.tile[k].into());
         let whole = size(0).is_some_and(|width| width % LANES as i64 == 0) && size(1).is_some();
         let origins = (0..2).all(|k| tiled.ratio()[k].of(shape.tiles.origin[k].into()).is_some());
@@ -270,6 +276,7 @@ impl Planner<'_> {
                 to != from
                     && (to.value, to.ratio) == (from.value, from.ratio)
                     && (&to.inner, &to.order) == (&from.inner, &from.order)
+                    && planes_join(from, to, members, shape)
                     && (0..2).all(|k| match (from.limits[k], to.limits[k]) {
                         (a, b) if a == b => true,
                         (None, Some(of)) => members.iter().all(|(_, tiled)| {
@@ -321,7 +328,8 @@ impl Planner<'_> {
             }
         }
         let planes = &region[2.min(region.len())..];
-        let (inner_base, inner_reach) = inner_parts(members, planes, &interval);
+        let inner: Vec<_> = members.iter().map(|(_, tiled)| &tiled.inner[..]).collect();
+        let inner = inner_parts(&inner, planes, &interval);
         let wanted = self.wanted(shape, key.ratio);
         let served = match &self.plan.buffers[home].layout {
             Layout::Tiled(tiled) => {
@@ -344,8 +352,9 @@ impl Planner<'_> {
             beyond_x: key.limits[0].map_or([0, 0], |of| {
                 [(of.low - needed[0].0).max(0), (needed[0].1 - of.high).max(0)]
             }),
-            inner_reach,
-            inner_base,
+            inner_reach: inner.reach,
+            inner_base: inner.base,
+            inner_limits: inner.limits,
             patched: false,
             window: None,
         };
@@ -472,12 +481,8 @@ struct GroupKey {
     order: Order,
     /// The terms of the part of each inner index that stays the same in a tile.
     inner: Vec<Vec<(AffineVar, i64)>>,
-}
-
-/// The terms of an inner index in the dimensions of the nest.
-pub(super) fn inner_terms(index: &Affine) -> Vec<(AffineVar, i64)> {
-    let dims = index.terms.iter().filter(|(var, _)| matches!(var, AffineVar::Dim(_)));
-    dims.map(|(&var, &c)| (var, c)).collect()
+    /// The limits of inner indices.
+    inner_limits: Vec<Option<Limits>>,
 }
 
 /// The planes of those held along an inner dimension that accesses read.
@@ -489,46 +494,34 @@ fn planes_read(
 ) -> Interval {
     let ends = |i: Interval| (i64::from(i.min), i64::from(i.max));
     let ranges = members.iter().map(|(_, tiled)| {
-        let index = tiled.inner[d].as_ref();
-        index.map_or(ends(held), |index| {
-            let (low, high) = index.range(|var| ends(interval(var)));
-            (low as i64, high as i64)
-        })
+        tiled.inner[d].as_ref().map_or(ends(held), |index| index.range(interval))
     });
     let hull = ranges.fold((i64::MAX, i64::MIN), |h, r| (h.0.min(r.0), h.1.max(r.1)));
     let within = |at: i64| at.clamp(held.min.into(), held.max.into()) as i32;
     Interval::new(within(hull.0), within(hull.1))
 }
 
-/// Splits inner indices into the part that all accesses share and the reach around it: every plane
-/// where an index is not known.
-pub(super) fn inner_parts(
-    members: &[(Expr, TiledAccess)],
-    planes: &[Interval],
-    interval: &dyn Fn(AffineVar) -> Interval,
-) -> (Vec<Affine>, Vec<(i64, i64)>) {
-    let ends = |i: Interval| (i64::from(i.min), i64::from(i.max));
-    let mut bases = Vec::new();
-    let mut reaches = Vec::new();
-    for (d, &all) in planes.iter().enumerate() {
-        let known: Option<Vec<&Affine>> =
-            members.iter().map(|(_, t)| t.inner[d].as_ref()).collect();
-        let Some(known) = known else {
-            bases.push(Affine::default());
-            reaches.push(ends(all));
-            continue;
-        };
-        let mut base = known[0].clone();
-        base.terms.retain(|var, _| matches!(var, AffineVar::Dim(_)));
-        base.constant = 0;
-        let mut reach = (i64::MAX, i64::MIN);
-        for index in known {
-            let rest = index.combine(1, &base, -1).unwrap_or_default();
-            let range = rest.range(|var| ends(interval(var)));
-            reach = (reach.0.min(range.0 as i64), reach.1.max(range.1 as i64));
-        }
-        bases.push(base);
-        reaches.push(reach);
+/// An access with its planes as the points of a nest mean them.
+fn planes_over(mut tiled: TiledAccess, shape: &NestShape) -> Option<TiledAccess> {
+    for index in tiled.inner.iter_mut().flatten() {
+        *index = index.clone().over(&|var| shape.interval(var))?;
     }
-    (bases, reaches)
+    Some(tiled)
+}
+
+/// Whether limits of planes that accesses lack would not change which ones they read.
+fn planes_join(
+    from: &GroupKey,
+    to: &GroupKey,
+    members: &[(Expr, TiledAccess)],
+    shape: &NestShape,
+) -> bool {
+    from.inner_limits.iter().zip(&to.inner_limits).enumerate().all(|(d, limits)| match limits {
+        (a, b) if a == b => true,
+        (None, Some(of)) => members.iter().all(|(_, tiled)| {
+            let range = tiled.inner[d].as_ref().map(|i| i.range(&|var| shape.interval(var)));
+            range.is_some_and(|(first, last)| of.low <= first && last <= of.high)
+        }),
+        _ => false,
+    })
 }

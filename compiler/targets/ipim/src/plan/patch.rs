@@ -18,8 +18,8 @@ use super::access::{Access, Source, Spread, spread, varies_along_x};
 use super::copies::{Follows, finds_owners, follows};
 use super::corner::{Corner, Ends, Units, fit};
 use super::grid::used;
+use super::inner::{InnerIndex, InnerParts, inner_parts};
 use super::modes::TiledAccess;
-use super::nests::{inner_parts, inner_terms};
 use super::order::Order;
 use super::planner::{Failure, NestShape, Planner};
 use super::reads::{Ratio, Read, TiledIndex, inner_index};
@@ -135,7 +135,7 @@ impl Planner<'_> {
                 continue;
             };
             let inner = group.members[0].1.inner.iter();
-            let inner = inner.map(|i| i.as_ref().map_or(vec![], inner_terms)).collect();
+            let inner = inner.map(|i| i.as_ref().map_or(vec![], InnerIndex::terms)).collect();
             let list = groups.entry((access.source, access.value, inner)).or_default();
             let home = self.homes[&(access.source, access.value)];
             let together = list.iter_mut().find_map(|other| {
@@ -281,7 +281,10 @@ impl Planner<'_> {
         };
         let along = [along(0)?, along(1)?];
         let inner = access.args.iter().skip(2);
-        let inner = inner.map(|&arg| plan.forms[arg].as_ref().and_then(inner_index).cloned());
+        let inner = inner.map(|&arg| {
+            let of = plan.forms[arg].as_ref().and_then(inner_index).cloned()?;
+            Some(InnerIndex { of, limits: None })
+        });
         let index = [TiledIndex::one_to_one(), TiledIndex::one_to_one()];
         let tiled = TiledAccess { index, inner: inner.collect(), order: Order::new() };
         group(buffer, shape, vec![(access, tiled)], along)
@@ -323,8 +326,8 @@ impl Planner<'_> {
     /// all engines that of a vault.
     fn fits(&self, home: BufferId, shape: &NestShape, group: &Group<'_>) -> bool {
         let grid = &shape.tiles.grid;
-        let (_, reach) = self.planes_of(&self.plan.buffers[home], shape, &group.members);
-        let planes = reach.iter().map(|(a, b)| (b - a + 1) as u64).product::<u64>();
+        let inner = self.planes_of(&self.plan.buffers[home], shape, &group.members);
+        let planes = inner.reach.iter().map(|(a, b)| (b - a + 1) as u64).product::<u64>();
         let pitch = u64::from(group.width() * grid.engines + 2 * MARGIN);
         let window = (pitch * u64::from(group.size[1]))
             .saturating_mul(planes)
@@ -343,9 +346,9 @@ impl Planner<'_> {
         buffer: &BufferPlan,
         shape: &NestShape,
         members: &[(&Access, TiledAccess)],
-    ) -> (Vec<Affine>, Vec<(i64, i64)>) {
+    ) -> InnerParts {
         let planes = &buffer.region[2.min(buffer.region.len())..];
-        let members: Vec<_> = members.iter().map(|(a, tiled)| (a.expr, tiled.clone())).collect();
+        let members: Vec<_> = members.iter().map(|(_, tiled)| &tiled.inner[..]).collect();
         inner_parts(&members, planes, &|var| shape.interval(var))
     }
 
@@ -358,7 +361,7 @@ impl Planner<'_> {
     ) -> Patched {
         let home = self.homes[&(source, value)];
         let buffer = &self.plan.buffers[home];
-        let (inner_base, inner_reach) = self.planes_of(buffer, shape, &group.members);
+        let inner = self.planes_of(buffer, shape, &group.members);
         let tile = [group.width(), group.size[1]];
         let used = tiles_of(shape);
         let mut region = buffer.region.clone();
@@ -384,8 +387,9 @@ impl Planner<'_> {
             reach: tile.map(|n| (0, i64::from(n) - 1)),
             limits: [None, None],
             beyond_x: [0, 0],
-            inner_reach,
-            inner_base,
+            inner_reach: inner.reach,
+            inner_base: inner.base,
+            inner_limits: inner.limits,
             patched: true,
             window: None,
         };

@@ -11,8 +11,8 @@ use nbcc_stages::{
 
 use super::Stage;
 use super::access::{Source, accesses};
+use super::inner::InnerIndex;
 use super::modes::same;
-use super::reads::inner_index;
 use super::split::{at_point, dims};
 
 /// The most updates that a Func gets.
@@ -42,7 +42,7 @@ impl Chosen {
         let mut places = Vec::new();
         for access in accesses(pipeline, func, Stage::Pure) {
             for (d, &arg) in access.args.iter().enumerate().skip(2) {
-                if forms[arg].as_ref().and_then(inner_index).is_none() {
+                if InnerIndex::of(pipeline, &forms, arg).is_none() {
                     places.push((access.source, d, offset_from(pipeline, arg)));
                 }
             }

@@ -68,6 +68,8 @@ pub struct Read {
     pub inner_reach: Vec<(i64, i64)>,
     /// For each inner dimension, the part of the index that stays the same in a tile.
     pub inner_base: Vec<Affine>,
+    /// For each inner dimension, the limits beyond which a window repeats or mirrors planes.
+    pub inner_limits: Vec<Option<Limits>>,
     /// Whether each tile of the buffer is a box of its own of the source (`plan/patch.rs`), of which a
     /// window holds all.
     pub patched: bool,
@@ -76,6 +78,11 @@ pub struct Read {
 }
 
 impl Read {
+    /// The dimension of the source at a place of the buffer; `None` at a place of one element.
+    pub fn dimension(&self, place: usize) -> Option<usize> {
+        if self.order.is_empty() { Some(place) } else { self.order[place] }
+    }
+
     /// The coordinate of an access at each place of the buffer; `None` at a place of one element.
     pub fn places(&self, args: &[Expr]) -> Vec<Option<Expr>> {
         let args: Vec<Option<Expr>> = args.iter().copied().map(Some).collect();

@@ -87,13 +87,21 @@ impl Planner<'_> {
         if self.limits.whole.contains(&(func, access.source)) {
             return None;
         }
-        // Only coordinates along x and y are clamped on the way to a tile.
-        if let Source::Input(input) = access.source
-            && (2..access.args.len()).any(|k| self.plan.repeated(input, k).is_some())
-        {
-            return None;
+        let tiled = tiled_access(&self.plan.pipeline, &self.plan.forms, &access.args, dims)?;
+        self.repeats_planes(access, tiled)
+    }
+
+    /// The planes that an access means where the edges of an input are repeated. `None` where data
+    /// decides on a plane beyond an edge.
+    fn repeats_planes(&self, access: &Access, mut tiled: TiledAccess) -> Option<TiledAccess> {
+        let Source::Input(input) = access.source else { return Some(tiled) };
+        for (n, index) in tiled.inner.iter_mut().enumerate() {
+            let k = if tiled.order.is_empty() { n + 2 } else { tiled.order[n + 2]? };
+            if self.plan.repeated(input, k).is_some() {
+                *index = Some(self.plan.inner(access.source, k, access.args[k])?);
+            }
         }
-        tiled_access(&self.plan.pipeline, &self.plan.forms, &access.args, dims)
+        Some(tiled)
     }
 
     /// Reads an access of a nest over a region as one that a copy in another order serves.
@@ -112,14 +120,7 @@ impl Planner<'_> {
         }
         let (pipeline, forms) = (&self.plan.pipeline, &self.plan.forms);
         let tiled = permuted_access(pipeline, forms, &access.args, is_flat(region))?;
-        // Only coordinates along x and y are clamped on the way to a tile.
-        let mut inner = tiled.order.iter().skip(2).flatten();
-        if let Source::Input(input) = access.source
-            && inner.any(|&d| self.plan.repeated(input, d).is_some())
-        {
-            return None;
-        }
-        Some(tiled)
+        self.repeats_planes(access, tiled)
     }
 
     /// What the tiles of a nest must be multiples of, so that producers can have whole atoms.

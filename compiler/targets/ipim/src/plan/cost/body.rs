@@ -233,12 +233,10 @@ impl<'a> Issue<'a> {
             };
         }
         let places = read.places(args);
-        let planes: Vec<Expr> = places.iter().skip(2).copied().flatten().collect();
-        let computed = planes.into_iter().filter(|&arg| {
-            let form = self.plan.forms[arg].as_ref();
-            form.and_then(crate::plan::inner_index).is_none()
-        });
-        let computed: Vec<Expr> = computed.collect();
+        let planes = places.iter().enumerate().skip(2);
+        let planes = planes.filter_map(|(place, &arg)| Some((read.dimension(place)?, arg?)));
+        let computed = planes.filter(|&(k, arg)| self.plan.inner(read.source, k, arg).is_none());
+        let computed: Vec<Expr> = computed.map(|(_, arg)| arg).collect();
         if !computed.is_empty() {
             let index = computed.into_iter().map(|arg| self.value(arg)).max().unwrap_or(0);
             let index = self.run(4, index, Last::Logic);
