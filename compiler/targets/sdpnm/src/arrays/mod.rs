@@ -9,6 +9,7 @@ pub mod access;
 mod accumulate;
 mod addresses;
 mod again;
+mod ahead;
 mod bands;
 pub mod body;
 mod borders;
@@ -247,10 +248,18 @@ pub fn run(
         };
         let core_cycles = of_core.iter().map(|&block| cycles(function, tools.machine, block)).sum();
         let span = span_of(function, header, &blocks);
-        let attempt = Shape::new(function, &cfg, &forest, l).and_then(|shape| {
-            let of = (core_cycles, span, chain, spare.contains(&header));
-            attempt(module, func, &shape, of, tools, arrays)
-        });
+        let of = Asked {
+            core_cycles,
+            span,
+            is_nest: chain.is_some(),
+            instead: chain.map(|chain| (chain.header, chain.instead)),
+            is_spare: spare.contains(&header),
+        };
+        let attempt = match Shape::new(function, &cfg, &forest, l) {
+            Ok(shape) => attempt(module, func, &shape, of, tools, arrays),
+            Err(why) if chain.is_some() => Err(why),
+            Err(why) => ahead_of(module, func, header, of, tools, arrays).unwrap_or(Err(why)),
+        };
         if let Some(chain) = chain {
             let function = &mut module.functions[func];
             if attempt.is_err() {
@@ -267,6 +276,36 @@ pub fn run(
     }
     chain::close(&mut module.functions[func]);
     decisions
+}
+
+/// Lets an array do iterations ahead of a loop that is left in its middle, where one may. The function is as
+/// it was where none gains.
+fn ahead_of(
+    module: &mut Module,
+    func: nbcc_ir::Func,
+    header: Block,
+    of: Asked,
+    tools: Tools<'_>,
+    arrays: &mut Arrays,
+) -> Option<Result<OnArray, String>> {
+    let mut trial = module.functions[func].clone();
+    let ahead = ahead::put(&mut trial, header)?;
+    let cfg = Cfg::new(&trial);
+    let forest = LoopForest::new(&cfg, &Dominators::new(&trial));
+    let shape = Shape::new(&trial, &cfg, &forest, forest.headed_by(ahead.header)?).ok()?;
+    let old = std::mem::replace(&mut module.functions[func], trial);
+    let of = Asked { instead: Some((ahead.header, ahead.instead)), ..of };
+    let done = attempt(module, func, &shape, of, tools, arrays);
+    match &done {
+        Ok(on_array) => {
+            let function = &mut module.functions[func];
+            let stretch = on_array.least.saturating_mul(of.core_cycles) / (2 * on_array.ii);
+            ahead.tune(function, on_array.least, stretch);
+            unreachable::run(function);
+        }
+        Err(_) => module.functions[func] = old,
+    }
+    Some(done)
 }
 
 /// What the loop around a loop computes each time, or everything where there is none.
@@ -312,12 +351,27 @@ fn filtering(machine: &Machine) -> Option<u8> {
     array.map(|array| array as u8)
 }
 
+/// What is known of a loop for which an array is asked.
+#[derive(Clone, Copy, Debug)]
+struct Asked {
+    /// What the core takes for an iteration, in cycles.
+    core_cycles: u32,
+    /// Where it is in the source.
+    span: Option<Span>,
+    /// Whether it was made of a nest.
+    is_nest: bool,
+    /// Its header, and what stands in another place instead of it for the core.
+    instead: Option<(Block, Block)>,
+    /// Whether it only runs where another version of it does not.
+    is_spare: bool,
+}
+
 /// Puts a loop on an array.
 fn attempt(
     module: &mut Module,
     func: nbcc_ir::Func,
     shape: &Shape,
-    (core_cycles, span, chain, is_spare): (u32, Option<Span>, Option<&chain::Chain>, bool),
+    Asked { core_cycles, span, is_nest, instead, is_spare }: Asked,
     tools: Tools<'_>,
     arrays: &mut Arrays,
 ) -> Result<OnArray, String> {
@@ -327,7 +381,7 @@ fn attempt(
     };
     let made = tools.nests.iter().find(|made| made.header == shape.header);
     let (rows, before) = (made.and_then(|made| made.rows), made.and_then(|made| made.before));
-    let is_nest = made.is_some() || chain.is_some();
+    let is_nest = made.is_some() || is_nest;
     let shape = shape.clone();
     let of = Candidate { shape, core_cycles, span, array, times: 1, is_nest, is_spare };
     let (of, chosen) = jam::choose(module, func, of, tools, arrays)?;
@@ -405,7 +459,6 @@ fn attempt(
     for &array in &on_array.arrays {
         arrays.packages.push(Package { array, ..package.clone() });
     }
-    let instead = chain.map(|chain| (chain.header, chain.instead));
     version::add(&mut module.functions[func], shape, built, &used, instead);
     Ok(on_array)
 }

@@ -98,34 +98,7 @@ impl Shape {
         if back.block != header || exit.block == header {
             return why("nothing counts its iterations");
         }
-        let outside: Vec<Block> =
-            cfg.predecessors(header).iter().copied().filter(|&b| b != latch).collect();
-        let &[preheader] = &outside[..] else {
-            return why("it is entered in more than one place");
-        };
-        let Terminator::Jump(entry) = func.terminator(preheader) else {
-            return why("it is entered by a branch");
-        };
-        let mut homes = BTreeMap::new();
-        let inside: BTreeSet<Block> = forest.blocks(l).into_iter().collect();
-        for &block in &inside {
-            homes.extend(func.blocks[block].insts.iter().map(|&inst| (inst, block)));
-        }
-        let insts = func.blocks[header].insts.iter();
-        let first = insts.filter_map(|&inst| func.insts[inst].span).next();
-        let mut shape = Shape {
-            header,
-            blocks: data.own.clone(),
-            latch,
-            preheader,
-            entry_args: entry.args.clone(),
-            back_args: back.args.clone(),
-            exit: exit.clone(),
-            trips: Trips::Known(0),
-            span: func.blocks[latch].span.or(first),
-            inside,
-            homes,
-        };
+        let mut shape = Shape::of(func, cfg, forest, l, (back.args.clone(), exit.clone()))?;
         let known = func.blocks[header].loop_info.as_ref().and_then(|info| info.trips);
         shape.trips = match known.and_then(|trips| u32::try_from(trips).ok()) {
             Some(trips) => Trips::Known(trips),
@@ -135,6 +108,72 @@ impl Shape {
             }
         };
         Ok(shape)
+    }
+
+    /// The shape of an innermost loop with one latch, of which a block is left as well, by a count; `trips` say
+    /// nothing of the other ways out.
+    pub fn left(
+        func: &Function,
+        cfg: &Cfg,
+        forest: &LoopForest,
+        l: Loop,
+        block: Block,
+    ) -> Option<Shape> {
+        let data = &forest.loops[l];
+        let &[latch] = &data.latches[..] else { return None };
+        let Terminator::Branch(cond, then, other) = func.terminator(block) else { return None };
+        let is_inside = |way: &BlockCall| forest.contains(l, way.block);
+        let (exit, again) = match (is_inside(then), is_inside(other)) {
+            (true, false) => (other, true),
+            (false, true) => (then, false),
+            _ => return None,
+        };
+        let backs = func.terminator(latch).successors().into_iter();
+        let mut backs = backs.filter(|way| way.block == data.header);
+        let (back, None) = (backs.next()?, backs.next()) else { return None };
+        let mut shape = Shape::of(func, cfg, forest, l, (back.args.clone(), exit.clone())).ok()?;
+        shape.trips = shape.counted(func, *cond, again)?;
+        Some(shape)
+    }
+
+    /// A loop with one latch that goes back with these arguments and leaves that way.
+    fn of(
+        func: &Function,
+        cfg: &Cfg,
+        forest: &LoopForest,
+        l: Loop,
+        (back_args, exit): (Vec<Value>, BlockCall),
+    ) -> Result<Shape, String> {
+        let data = &forest.loops[l];
+        let (header, latch) = (data.header, data.latches[0]);
+        let outside: Vec<Block> =
+            cfg.predecessors(header).iter().copied().filter(|&b| b != latch).collect();
+        let &[preheader] = &outside[..] else {
+            return Err("it is entered in more than one place".to_string());
+        };
+        let Terminator::Jump(entry) = func.terminator(preheader) else {
+            return Err("it is entered by a branch".to_string());
+        };
+        let mut homes = BTreeMap::new();
+        let inside: BTreeSet<Block> = forest.blocks(l).into_iter().collect();
+        for &block in &inside {
+            homes.extend(func.blocks[block].insts.iter().map(|&inst| (inst, block)));
+        }
+        let insts = func.blocks[header].insts.iter();
+        let first = insts.filter_map(|&inst| func.insts[inst].span).next();
+        Ok(Shape {
+            header,
+            blocks: data.own.clone(),
+            latch,
+            preheader,
+            entry_args: entry.args.clone(),
+            back_args,
+            exit,
+            trips: Trips::Known(0),
+            span: func.blocks[latch].span.or(first),
+            inside,
+            homes,
+        })
     }
 
     /// Whether the loop defines a value.
@@ -240,7 +279,7 @@ impl Shape {
     }
 
     /// The header parameter and the constant that make a value.
-    fn offset(&self, func: &Function, mut value: Value) -> Option<(Value, i64)> {
+    pub(super) fn offset(&self, func: &Function, mut value: Value) -> Option<(Value, i64)> {
         let mut sum = 0i64;
         for _ in 0..16 {
             if let ValueDef::Param(block, _) = func.values[value].def {

@@ -391,7 +391,7 @@ pub(super) fn iterations(b: &mut Builder<'_>, shape: &Shape, least: u32) -> (Val
 }
 
 /// What a value of the loop is in the first iteration, made before it.
-fn copy(b: &mut Builder<'_>, shape: &Shape, value: Value) -> Value {
+pub(super) fn copy(b: &mut Builder<'_>, shape: &Shape, value: Value) -> Value {
     let slice = shape.slice(b.func, value).expect("a loop whose iterations can be counted");
     let mut made: BTreeMap<Value, Value> = BTreeMap::new();
     let params = b.func.blocks[shape.header].params.clone();

@@ -24,7 +24,7 @@ fn extreme(larger: bool) -> Options {
 }
 
 /// Whether a loop stores nothing to what it loads: it may then run again from the start.
-fn may_run_again(func: &Function, shape: &Shape) -> bool {
+pub(super) fn may_run_again(func: &Function, shape: &Shape) -> bool {
     let insts = || shape.blocks.iter().flat_map(|&block| &func.blocks[block].insts);
     let accessed = |is_store: bool| {
         insts().filter_map(move |&inst| match func.insts[inst].op {

@@ -13,6 +13,8 @@ struct Factor {
     is_signed: bool,
     /// Whether its high half is nothing but its sign.
     is_half: bool,
+    /// Its high word, where that is more than a sign or nothing.
+    high: Option<Operand>,
 }
 
 impl Builder<'_> {
@@ -185,17 +187,18 @@ impl Builder<'_> {
 
     fn wide_factor(&mut self, value: Value) -> Building<Factor> {
         let is_signed = self.is_word(value);
-        if !is_signed && !self.ranges.fits(value, 0, u32::MAX.into()) {
-            return self.refuse("products of 64 bits whose factors have more than 32");
-        }
+        let high = match is_signed || self.ranges.fits(value, 0, u32::MAX.into()) {
+            true => None,
+            false => Some(self.high(value)?),
+        };
         let is_half = match is_signed {
             true => self.ranges.fits(value, -(1 << 15), (1 << 15) - 1),
             false => false,
         };
-        Ok(Factor { word: self.word(value)?.0, is_signed, is_half })
+        Ok(Factor { word: self.word(value)?.0, is_signed, is_half, high })
     }
 
-    /// Both words of a product of two words.
+    /// Both words of a product. What high words add goes to the high one.
     pub(super) fn wide_product(&mut self, a: Value, b: Value) -> Building<(Operand, Operand)> {
         let (mut x, mut y) = (self.wide_factor(a)?, self.wide_factor(b)?);
         if x.is_half {
@@ -216,11 +219,47 @@ impl Builder<'_> {
         if y.is_half {
             let up = part(true, false);
             let high = self.op(Opcode::RSftS, low, Operand::Immediate(31));
-            return Ok(self.with_middle(low, high, up, x.is_signed || y.is_signed));
+            let (low, high) = self.with_middle(low, high, up, x.is_signed || y.is_signed);
+            return Ok((low, self.with_high_words(high, &x, &y)));
         }
         let (up, other, high) = (part(true, false), part(false, true), part(true, true));
         let (low, high) = self.with_middle(low, high, up, x.is_signed);
-        Ok(self.with_middle(low, high, other, y.is_signed))
+        let (low, high) = self.with_middle(low, high, other, y.is_signed);
+        Ok((low, self.with_high_words(high, &x, &y)))
+    }
+
+    /// A high word of a product with the products of high words by low ones.
+    fn with_high_words(&mut self, high: Operand, x: &Factor, y: &Factor) -> Operand {
+        let products = [(x.high, y.word), (y.high, x.word)];
+        products.into_iter().fold(high, |high, (of, by)| match of {
+            None | Some(Operand::None) => high,
+            Some(of) => {
+                let product = self.low_product(of, by);
+                self.sum(Opcode::Add, high, product)
+            }
+        })
+    }
+
+    /// The low word of a product of two words.
+    fn low_product(&mut self, x: Operand, y: Operand) -> Operand {
+        for (factor, other) in [(x, y), (y, x)] {
+            match factor {
+                Operand::None => return Operand::None,
+                Operand::Immediate(known) if (known as u32).is_power_of_two() => {
+                    return self.shifted(Opcode::LSftS, other, known.trailing_zeros() as i32);
+                }
+                _ => {}
+            }
+        }
+        let mut part = |high1, high2| {
+            let (unsigned1, unsigned2) = (true, true);
+            let options = Options { high1, high2, unsigned1, unsigned2, ..Options::default() };
+            Operand::node(self.node(Opcode::MultS, options, x, y, None))
+        };
+        let (low, up, other) = (part(false, false), part(true, false), part(false, true));
+        let middle = self.sum(Opcode::Add, up, other);
+        let above = self.op(Opcode::LSftS, middle, Operand::Immediate(16));
+        self.sum(Opcode::Add, low, above)
     }
 
     /// Both words of a sum with a word that is shifted left by 16.

@@ -6,6 +6,7 @@ mod common;
 mod generator;
 mod machine;
 
+mod ahead;
 mod chains;
 mod divided;
 mod jam;

@@ -113,6 +113,7 @@ fn sums_of_64_bits_run_on_arrays() {
         "for (int j = 0; j < m; j++) { s = 0; for (int i = 0; i < n; i++) s += a0[i + j];
          a4[j] = s > 32767 ? 32767 : s < -32768 ? -32768 : s; }",
         "for (int i = 0; i < n; i++) a3[i] = ((int64_t)a0[i] * a0[i + 1] + (1 << 30)) >> 31;",
+        "for (int i = 0; i < n; i++) a3[i] = ((a0[i] + 0x123456789ll) * (a1[i] - g)) >> 40;",
     ] {
         let parameters = parameters(&ARRAYS, ELEMENTS);
         let source = format!(
