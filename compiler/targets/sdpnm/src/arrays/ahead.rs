@@ -25,10 +25,6 @@ use super::watch::may_run_again;
 /// How deep operands are followed.
 const DEPTH: u32 = 12;
 
-/// So often the core does as many iterations as cost what starting an array does: a loop that is left just
-/// behind them takes as much longer than without arrays as one over this.
-const PATIENCE: u32 = 2;
-
 /// Iterations of a stretch at most.
 const MOST: u32 = 1 << 20;
 
@@ -47,10 +43,9 @@ pub(super) struct Ahead {
 
 impl Ahead {
     /// Says from how many iterations on an array is worth it, and how many it does in half the
-    /// time that starting it takes. The core does [`PATIENCE`] times as many before.
+    /// time that starting it takes.
     pub(super) fn tune(&self, func: &mut Function, least: u32, stretch: u32) {
-        let first = least.saturating_mul(PATIENCE);
-        for (value, number) in [(self.first, first), (self.stretch, stretch.max(least))] {
+        for (value, number) in [(self.first, least), (self.stretch, stretch.max(least))] {
             if let Some(inst) = func.def_inst(value) {
                 let number = u64::from(number.clamp(1, MOST));
                 func.insts[inst].op = Op::Const(Type::I32, Constant::Splat(number));
