@@ -141,6 +141,8 @@ pub struct Stack {
     pub bytes: u64,
     /// Nanoseconds through the switch of the logic layer.
     pub switch_ns: f64,
+    /// Bytes of an access of the banks, of which some make a line.
+    pub burst_bytes: u32,
     /// Nanoseconds that the controller of a vault adds to an access.
     pub controller_ns: f64,
 }
@@ -322,6 +324,16 @@ impl Machine {
         self.stack.bytes / (u64::from(self.stack.vaults) * u64::from(self.stack.banks))
     }
 
+    /// Bytes of an access of the banks: a line at most.
+    pub fn burst_bytes(&self) -> u32 {
+        self.stack.burst_bytes.min(self.cache.line_bytes)
+    }
+
+    /// Accesses of the banks that make a line.
+    pub fn line_bursts(&self) -> u32 {
+        (self.cache.line_bytes / self.burst_bytes()).max(1)
+    }
+
     /// Multiprocessors of the whole machine, those of the GPU first.
     pub fn sms(&self) -> u32 {
         self.gpu.sms + self.stack.count * self.stack.sms
@@ -363,6 +375,7 @@ impl Machine {
             ("stack.vaults", self.stack.vaults, 1, 256),
             ("stack.banks", self.stack.banks, 1, 256),
             ("stack.vault_tsvs", self.stack.vault_tsvs, 1, 1 << 16),
+            ("stack.burst_bytes", self.stack.burst_bytes, 16, 4096),
             ("l1.slices", self.l1.slices, 1, 1),
             ("l1.latency", self.l1.latency, 1, 10_000),
             ("l1.misses", self.l1.misses, 1, 1 << 16),
@@ -435,8 +448,11 @@ impl Machine {
                 return Err(MachineError::at_key(format!("{key}.bytes"), message));
             }
         }
-        for (key, value) in [("stack.vaults", self.stack.vaults), ("stack.banks", self.stack.banks)]
-        {
+        for (key, value) in [
+            ("stack.vaults", self.stack.vaults),
+            ("stack.banks", self.stack.banks),
+            ("stack.burst_bytes", self.stack.burst_bytes),
+        ] {
             if !value.is_power_of_two() {
                 let message = format!("`{key}` is {value}, which is no power of two");
                 return Err(MachineError::at_key(key, message));
@@ -460,6 +476,11 @@ impl Machine {
                 let message = format!("`{key}` is {value}, which is no power of two");
                 return Err(MachineError::at_key(key, message));
             }
+        }
+        if self.line_bursts() > 32 {
+            let message =
+                format!("`stack.burst_bytes` is {}, a line more than 32", self.stack.burst_bytes);
+            return Err(MachineError::at_key("stack.burst_bytes", message));
         }
         if self.sm.warps * self.sm.lanes < self.sm.block_threads {
             let message = format!(

@@ -7,9 +7,9 @@ use nbcc_isa_simt::operands::Space;
 use nbcc_sim_engine::Cycle;
 use nbcc_sim_simt::machine::access::resolve;
 use nbcc_sim_simt::memory::FIRST_ADDRESS;
-use nbcc_sim_simt::timing::coalesce::{Piece, pieces};
+use nbcc_sim_simt::timing::coalesce::pieces;
 use nbcc_sim_simt::timing::{NEVER, conflicts, operands};
-use nbcc_sim_simt::{LANES, lanes_of};
+use nbcc_sim_simt::{LANES, Mask, lanes_of};
 
 use crate::issue::Issue;
 use crate::message::{Ask, Request};
@@ -24,7 +24,7 @@ pub enum Reach {
     None,
     /// Shared memory, so many times.
     Shared(u32),
-    /// The lines in the multiprocessor's `pieces`.
+    /// The lines in the multiprocessor's `lines`.
     Memory,
 }
 
@@ -52,12 +52,23 @@ pub struct Miss {
     pub fills: bool,
 }
 
+/// A line of an access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Touched {
+    /// Its number.
+    pub line: u64,
+    /// The lanes.
+    pub lanes: Mask,
+    /// The parts of the line, each an access of the banks, the first one in the lowest bit.
+    pub bursts: u32,
+}
+
 /// An access whose lines are still to be looked up.
 #[derive(Clone, Debug)]
 pub struct Waiting {
     /// Its number.
     pub flight: u32,
-    lines: Vec<Piece>,
+    lines: Vec<Touched>,
     next: usize,
     at: Cycle,
 }
@@ -67,7 +78,7 @@ pub struct Waiting {
 const LOCAL_LINES: u64 = 1 << 48;
 
 impl Sm {
-    /// Finds out what an access reaches; its lines are in `pieces` then.
+    /// Finds out what an access reaches; its lines are in `lines` then.
     pub fn reach(
         &mut self,
         go: &Issue,
@@ -101,11 +112,27 @@ impl Sm {
             }
             Space::Generic | Space::Global | Space::Const => {
                 let addresses = addresses.map(|address| address.wrapping_sub(FIRST_ADDRESS));
-                self.pieces.clear();
-                let size = machine.cache.line_bytes;
-                pieces(&addresses, go.lanes, plan.bytes, size, &mut self.pieces);
+                self.global_lines(go, plan, &addresses, env);
                 Reach::Memory
             }
+        }
+    }
+
+    /// The lines of an access of global memory, in the order of lanes.
+    fn global_lines(
+        &mut self,
+        go: &Issue,
+        plan: &Plan,
+        addresses: &[u64; LANES],
+        env: &Env<'_, '_>,
+    ) {
+        let machine = env.machine;
+        self.bursts.clear();
+        pieces(addresses, go.lanes, plan.bytes, machine.burst_bytes(), &mut self.bursts);
+        let each = u64::from(machine.line_bursts());
+        self.lines.clear();
+        for burst in &self.bursts {
+            touch(&mut self.lines, burst.number / each, burst.lanes, 1 << (burst.number % each));
         }
     }
 
@@ -117,7 +144,10 @@ impl Sm {
         addresses: &[u64; LANES],
         env: &Env<'_, '_>,
     ) {
-        self.pieces.clear();
+        self.lines.clear();
+        let burst_words = (env.machine.burst_bytes() / 4).max(1) as usize;
+        let line_words = (env.machine.cache.line_bytes / 4).max(1) as usize;
+        let burst = |lane: usize| 1 << (lane % line_words / burst_words);
         let home =
             self.schedulers[go.scheduler].warps[go.slot].as_ref().map_or(0, |warp| warp.home);
         for lane in lanes_of(go.lanes) {
@@ -125,10 +155,7 @@ impl Sm {
             let last = addresses[lane].saturating_add(u64::from(plan.bytes).max(1) - 1) / 4;
             for word in first..=last.min(first + 7) {
                 let number = Sm::local_line(home, word, lane, env);
-                match self.pieces.iter_mut().rev().find(|piece| piece.number == number) {
-                    Some(piece) => piece.lanes |= 1 << lane,
-                    None => self.pieces.push(Piece { number, lanes: 1 << lane }),
-                }
+                touch(&mut self.lines, number, 1 << lane, burst(lane));
             }
         }
     }
@@ -159,7 +186,7 @@ impl Sm {
     ) {
         let begin = go.now + Cycle::from(plan.collect);
         self.counts.accesses += 1;
-        self.counts.lines += self.pieces.len() as u64;
+        self.counts.lines += self.lines.len() as u64;
         let mut store = None;
         if plan.store || plan.atomic {
             self.store_number += 1;
@@ -173,11 +200,11 @@ impl Sm {
         sched.warps[go.slot].as_mut().expect("the warp").pending += 1;
         self.write(go, plan, NEVER);
         let mut access =
-            Waiting { flight, lines: std::mem::take(&mut self.pieces), next: 0, at: begin };
+            Waiting { flight, lines: std::mem::take(&mut self.lines), next: 0, at: begin };
         let starts = begin.max(self.lsu);
         if self.waiting.is_empty() && self.look_up(&mut access, env, shared) {
             self.collectors.hold(starts);
-            self.pieces = access.lines;
+            self.lines = access.lines;
             // What issues looks at its warp again by itself.
             self.part_over(flight, go.now, env, shared);
         } else {
@@ -196,8 +223,9 @@ impl Sm {
         let go = self.flights.get(access.flight).expect("an access").go;
         let plan = env.plan(go.pc);
         let machine = env.machine;
+        let whole = u32::MAX >> (32 - machine.line_bursts());
         let mut at = access.at.max(self.lsu);
-        while let Some(&Piece { number: line, lanes }) = access.lines.get(access.next) {
+        while let Some(&Touched { line, lanes, bursts }) = access.lines.get(access.next) {
             let count = lanes.count_ones();
             if plan.store || plan.atomic {
                 if self.stores >= machine.pipeline.stores {
@@ -221,7 +249,7 @@ impl Sm {
                         (Ask::Store, 0)
                     }
                 };
-                self.send(at, access.flight, ask, line, [bytes, answer, count], env);
+                self.send(at, access.flight, ask, line, [bytes, answer, count, bursts], env);
                 self.add_part(access.flight);
             } else if plan.weak && self.cache.holds(line) {
                 self.counts.l1_hits += 1;
@@ -247,7 +275,7 @@ impl Sm {
                         true => drop(self.missing.insert(line, number)),
                         false => self.drop_line(line, shared.copies.as_deref_mut()),
                     }
-                    self.send(at, number, Ask::Load, line, [0; 3], env);
+                    self.send(at, number, Ask::Load, line, [0, 0, 0, whole], env);
                 }
                 self.add_part(access.flight);
             }
@@ -268,11 +296,12 @@ impl Sm {
         token: u32,
         ask: Ask,
         line: u64,
-        [bytes, answer, lanes]: [u32; 3],
+        [bytes, answer, lanes, bursts]: [u32; 4],
         env: &Env<'_, '_>,
     ) {
         let time = env.clock.time(at + 1);
-        self.out.push(Request { time, sm: self.number, token, ask, line, bytes, answer, lanes });
+        let sm = self.number;
+        self.out.push(Request { time, sm, token, ask, line, bytes, answer, lanes, bursts });
     }
 
     /// Accesses that wait go on once there is a place.
@@ -395,5 +424,16 @@ impl Sm {
             }
         }
         self.settle(now, go.block);
+    }
+}
+
+/// Lanes touch parts of a line.
+fn touch(lines: &mut Vec<Touched>, line: u64, lanes: Mask, bursts: u32) {
+    match lines.iter_mut().rev().find(|touched| touched.line == line) {
+        Some(touched) => {
+            touched.lanes |= lanes;
+            touched.bursts |= bursts;
+        }
+        None => lines.push(Touched { line, lanes, bursts }),
     }
 }

@@ -131,7 +131,7 @@ impl Copies {
         self.spare.push(parts);
     }
 
-    /// Before an instruction that accesses the lines of `sm.pieces` is executed.
+    /// Before an instruction that accesses the lines of `sm.lines` is executed.
     pub fn before(
         &mut self,
         sm: &Sm,
@@ -154,7 +154,8 @@ impl Copies {
         if stale.is_empty() && (!in_stack || self.flying.is_empty()) {
             return;
         }
-        for line in sm.pieces.iter().map(|piece| piece.number).filter(|line| !Sm::is_local(*line)) {
+        for line in sm.lines.iter().map(|touched| touched.line).filter(|line| !Sm::is_local(*line))
+        {
             let cached = sm.cache.peek(line);
             let seen = match stale.get(&line).filter(|_| cached) {
                 Some(copy) => copy,
@@ -182,12 +183,12 @@ impl Copies {
         memory: &mut Memory,
     ) {
         let size = u64::from(self.line_bytes);
-        if sm.pieces.iter().any(|piece| Sm::is_local(piece.number)) {
+        if sm.lines.iter().any(|touched| Sm::is_local(touched.line)) {
             // A warp's own, which it takes along.
             return;
         }
-        for piece in &sm.pieces {
-            let line = piece.number;
+        for touched in &sm.lines {
+            let line = touched.line;
             let flies = sm.number < self.gpu_sms && plan.store;
             let mut others =
                 self.holders.holders(line).filter(|other| *other != sm.number).peekable();

@@ -291,7 +291,17 @@ impl Sm {
         let token = shared.tasks.insert(task);
         let time = env.clock.time(now + 1);
         let (sm, ask) = (self.number, Ask::Offload);
-        self.out.push(Request { time, sm, token, ask, line, bytes, answer: 0, lanes: 0 });
+        self.out.push(Request {
+            time,
+            sm,
+            token,
+            ask,
+            line,
+            bytes,
+            answer: 0,
+            lanes: 0,
+            bursts: 0,
+        });
     }
 
     /// A block is back: its warp goes on behind it.

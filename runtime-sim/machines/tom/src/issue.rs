@@ -128,19 +128,19 @@ impl Sm {
         Ok(())
     }
 
-    /// Notes the lines of an access, which are in `pieces`, where they are those of a candidate.
+    /// Notes the lines of an access, which are in `lines`, where they are those of a candidate.
     fn observe(&mut self, go: &Issue, plan: &Plan, shared: &mut Shared<'_, '_>) {
         let resident = self.blocks[go.block].as_ref().expect("its block");
         if let Some(token) = resident.task {
             let task = shared.tasks.get_mut(token).expect("a task");
             task.did.accesses += 1;
-            for piece in &self.pieces {
-                let stack = shared.map.stack(piece.number);
+            for touched in &self.lines {
+                let stack = shared.map.stack(touched.line);
                 task.stacks |= 1 << (stack % 64);
                 task.did.lines += 1;
                 task.did.remote_lines += u64::from(stack != task.stack);
                 if plan.store {
-                    task.wrote(piece.number);
+                    task.wrote(touched.line);
                 }
             }
         } else if let Some(learning) = &mut shared.learning
@@ -148,8 +148,8 @@ impl Sm {
             && let Role::Stays(Stay { instance: Some(instance), lanes, .. }) = warp.role
             && go.lanes & lanes != 0
         {
-            for piece in self.pieces.iter().filter(|piece| !Sm::is_local(piece.number)) {
-                let address = shared.map.address(piece.number);
+            for touched in self.lines.iter().filter(|touched| !Sm::is_local(touched.line)) {
+                let address = shared.map.address(touched.line);
                 learning.access(instance, address, shared.state.memory.whole());
             }
         }

@@ -38,6 +38,8 @@ struct Travel {
     silent: bool,
     /// It goes to the host's memory.
     to_host: bool,
+    /// Accesses of the banks that are still to be served.
+    bursts: u32,
 }
 
 /// The way to the host's memory, and back.
@@ -261,7 +263,8 @@ impl Memory {
         };
         let is_data = !matches!(request.ask, Ask::Offload | Ask::Return);
         let to_host = self.host.is_some() && is_data && !Sm::is_local(request.line);
-        let travel = Travel { request, place, next: None, silent: false, to_host };
+        let bursts = request.bursts.count_ones();
+        let travel = Travel { request, place, next: None, silent: false, to_host, bursts };
         let number = self.travels.insert(travel);
         match request.ask {
             Ask::Offload if self.is_ideal => self.schedule(request.time, Step::Stack, number),
@@ -562,7 +565,7 @@ impl Memory {
         if let Some(timeline) = timeline {
             timeline.vault(place, if kind == Kind::Write { "write" } else { "read" }, at, timing);
         }
-        let next = vault.ask(&timing, at, number, kind, place);
+        let next = vault.ask(&timing, at, number, kind, place, request.bursts);
         self.look_at(place, next);
     }
 
@@ -592,8 +595,12 @@ impl Memory {
     fn completed(&mut self, completion: Completion) {
         let number = completion.id as u32;
         let finish = self.timing.dram.time(completion.finish);
-        let Travel { request, place, silent, .. } =
-            *self.travels.get(number).expect("a request of the banks");
+        let travel = self.travels.get_mut(number).expect("a request of the banks");
+        travel.bursts -= 1;
+        if travel.bursts > 0 {
+            return;
+        }
+        let Travel { request, place, silent, .. } = *travel;
         let vault = &mut self.stacks[place.stack as usize].vaults[place.vault as usize];
         match request.ask {
             _ if silent => {
@@ -611,11 +618,13 @@ impl Memory {
                 let changed = there + Time::from(request.lanes) * self.sm_clock.period;
                 self.counts.flow.atomic_lanes += u64::from(request.lanes);
                 let written = vault.cross(&self.timing, changed, bytes);
-                let write = Travel { request, place, next: None, silent: true, to_host: false };
+                let bursts = request.bursts.count_ones();
+                let write =
+                    Travel { request, place, next: None, silent: true, to_host: false, bursts };
                 let id = self.travels.insert(write);
                 let timing = self.timing;
                 let vault = &mut self.stacks[place.stack as usize].vaults[place.vault as usize];
-                let next = vault.ask(&timing, written, id, Kind::Write, place);
+                let next = vault.ask(&timing, written, id, Kind::Write, place, request.bursts);
                 self.look_at(place, next);
                 self.schedule(changed, Step::Served, number);
             }

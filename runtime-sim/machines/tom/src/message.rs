@@ -38,6 +38,8 @@ pub struct Request {
     pub answer: u32,
     /// Lanes of an atomic operation, which are served one after another.
     pub lanes: u32,
+    /// The parts of the line that it touches, each an access of the banks, the first one in the lowest bit.
+    pub bursts: u32,
 }
 
 /// The answer to a request, as its multiprocessor gets it.

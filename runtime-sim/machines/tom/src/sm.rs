@@ -20,7 +20,7 @@ use nbcc_sim_simt::timing::coalesce::Piece;
 use nbcc_sim_simt::timing::dispatch::Dispatch;
 use nbcc_sim_simt::timing::pool::Pool;
 
-use crate::access::{Flight, Miss, Waiting};
+use crate::access::{Flight, Miss, Touched, Waiting};
 use crate::clock::Clock;
 use crate::coherence::{Copies, Faults};
 use crate::map::{Learning, Map, Session};
@@ -153,8 +153,10 @@ pub struct Sm {
     pub stalls: [u64; Stall::ALL.len()],
     /// The end of its last block.
     pub end: Cycle,
-    /// The lines of an access.
-    pub pieces: Vec<Piece>,
+    /// The bursts of memory that an access touches.
+    pub bursts: Vec<Piece>,
+    /// The lines that they are of.
+    pub lines: Vec<Touched>,
     /// The number of its last store or atomic operation.
     pub store_number: u64,
     /// Blocks that have come and find no place yet.
@@ -196,7 +198,8 @@ impl Sm {
             counts: SmCounts::default(),
             stalls: [0; Stall::ALL.len()],
             end: 0,
-            pieces: Vec::new(),
+            bursts: Vec::new(),
+            lines: Vec::new(),
             store_number: 0,
             arrivals: VecDeque::new(),
             parked: Vec::new(),

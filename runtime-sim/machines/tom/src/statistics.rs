@@ -111,7 +111,7 @@ const TIMED: &[Definition] = &[
     row("link.rx_packets", "packets", "From stacks to the GPU."),
     row("link.cross_packets", "packets", "From stack to stack."),
 
-    row("dram.requests", "requests", "Requests to the controllers of vaults, a line each."),
+    row("dram.requests", "requests", "Requests to the controllers of vaults, a burst each."),
     row("dram.reads", "requests", "Of them, reads."),
     row("dram.writes", "requests", "Of them, writes."),
     row("dram.hits", "requests", "Found their row open. Hits, misses and conflicts sum to the requests."),
@@ -338,9 +338,9 @@ fn energy(machine: &Machine, program: &Program, counters: &Counters, m: &Measure
     out.add("energy.link_idle", idle_bits(machine, m, crossed), e.link_idle_bit);
     let dram = &m.memory.dram;
     out.add("energy.dram_activate", dram.commands.of(Command::Activate), e.activate);
-    let lines = dram.column_reads() + dram.column_writes();
-    let bits = 8 * u64::from(machine.cache.line_bytes);
-    out.add("energy.dram_access", lines * bits, e.row_buffer_bit);
+    let bursts = dram.column_reads() + dram.column_writes();
+    let bits = 8 * u64::from(machine.burst_bytes());
+    out.add("energy.dram_access", bursts * bits, e.row_buffer_bit);
     out
 }
 

@@ -18,7 +18,7 @@ use crate::clock::{Clock, Time};
 /// What the DRAM model says of them.
 pub fn model(machine: &Machine) -> Result<Arc<Model>, String> {
     let bytes = u32::try_from(machine.bank_bytes()).map_err(|error| error.to_string())?;
-    let access_bytes = machine.cache.line_bytes;
+    let access_bytes = machine.burst_bytes();
     let banks = Banks { count: machine.stack.banks, bytes, access_bytes, row_buffers: 1 };
     let mut config = DramConfig::beside_banks(&machine.dram, banks);
     config.data_path = DataPath::Shared;
@@ -34,6 +34,8 @@ pub struct VaultTiming {
     pub tsv: Clock,
     /// Bytes that they move a cycle.
     pub tsv_bytes: u32,
+    /// Accesses of the banks that make a line.
+    pub line_bursts: u32,
 }
 
 impl VaultTiming {
@@ -45,6 +47,7 @@ impl VaultTiming {
             dram: Clock::cycle_of(machine.dram.t_ck),
             tsv: Clock::gigahertz(bandwidth / f64::from(bytes)),
             tsv_bytes: bytes,
+            line_bursts: machine.line_bursts(),
         }
     }
 }
@@ -87,7 +90,7 @@ impl Vault {
         timing.tsv.time(self.tsvs.take(timing.tsv.cycle(at), cycles))
     }
 
-    /// Asks the banks at a time. A cycle of theirs to be looked at, if that is sooner than was known.
+    /// Asks the banks at a time for the parts of a line, each a request of its own. A cycle of theirs to be looked at, if that is sooner than was known.
     pub fn ask(
         &mut self,
         timing: &VaultTiming,
@@ -95,11 +98,14 @@ impl Vault {
         id: u32,
         kind: Kind,
         place: Place,
+        bursts: u32,
     ) -> Option<Cycle> {
-        let request =
-            Request { id: id.into(), kind, bank: place.bank, row: place.row, column: place.column };
         let cycle = timing.dram.cycle(at).max(self.banks.now());
-        self.banks.push(cycle, false, request);
+        for burst in (0..timing.line_bursts).filter(|burst| bursts >> burst & 1 == 1) {
+            let column = place.column * timing.line_bursts + burst;
+            let Place { bank, row, .. } = place;
+            self.banks.push(cycle, false, Request { id: id.into(), kind, bank, row, column });
+        }
         self.look()
     }
 

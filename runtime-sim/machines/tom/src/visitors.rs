@@ -76,7 +76,17 @@ impl Sm {
         let line = u64::from(task.stack);
         let time = env.clock.time(now + 1);
         let (sm, ask) = (task.sm, Ask::Return);
-        self.out.push(Request { time, sm, token, ask, line, bytes: 0, answer, lanes: 0 });
+        self.out.push(Request {
+            time,
+            sm,
+            token,
+            ask,
+            line,
+            bytes: 0,
+            answer,
+            lanes: 0,
+            bursts: 0,
+        });
         self.admit(now, env, shared);
     }
 }

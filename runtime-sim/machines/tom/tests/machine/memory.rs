@@ -34,8 +34,8 @@ fn a_load_that_misses_both_caches() {
     let found = |at: f64| (at / l2).ceil() * l2 + 40.0 * l2;
     // 4 bytes at 80 GB/s, then the switch of the controller.
     let stack = 0.05 + 10.0 + 60.0;
-    // The banks see it at the next tick; activate a tick later, then a read.
-    let banks = |at: f64| ((at / 1.25).ceil() + 1.0 + 11.0 + 11.0 + 8.0) * 1.25;
+    // The banks see it at the next tick; activate a tick later, then two reads of 64 bytes.
+    let banks = |at: f64| ((at / 1.25).ceil() + 1.0 + 11.0 + 11.0 + 4.0 + 4.0) * 1.25;
     // 16 ticks of the vias.
     let vias = |at: f64| ((at / 0.8).ceil() + 16.0) * 0.8;
     let back = 1.6 + 10.0;
@@ -177,17 +177,41 @@ fn of_one_bank(wanted: impl Fn(u32, u32) -> bool) -> (u64, u64, u64) {
     assert_eq!(lines.len(), 128);
     bench.device.write(bench.buffer, &lines).unwrap();
     let dram = bench.run(1, 32).measures.memory.dram;
-    assert_eq!(dram.requests, 33);
+    assert_eq!(dram.requests, 2 * 33);
     (dram.hits, dram.misses, dram.conflicts)
 }
 
 /// A bank serves the row that is open; another one closes it.
 #[test]
 fn rows_are_hit_and_conflict() {
-    // One row opens for the line of numbers, one for the others.
-    assert_eq!(of_one_bank(|row, _| row == 1), (31, 2, 0));
+    // One row opens for the line of numbers, one for the others; each line is two accesses.
+    assert_eq!(of_one_bank(|row, _| row == 1), (64, 2, 0));
     // Sixteen of one row, then sixteen of another.
-    assert_eq!(of_one_bank(|row, column| row > 0 && column % 2 == 0), (30, 2, 1));
+    assert_eq!(of_one_bank(|row, column| row > 0 && column % 2 == 0), (63, 2, 1));
+}
+
+/// A store takes the banks for the halves of a line that it writes, a load for both; local memory as well.
+#[test]
+fn banks_move_what_is_written_in_bursts() {
+    let writes = |store: &str| {
+        let mut bench = Bench::new(&format!("{PLACE}\n{store}\nexit"));
+        let dram = bench.run(4, 128).measures.memory.dram;
+        assert_eq!(dram.reads, 0);
+        dram.writes
+    };
+    // 16 warps, a line each.
+    assert_eq!(writes("st.global.b32.weak [D2], 0, R0"), 2 * 16);
+    let lanes = |condition: &str| {
+        writes(&format!(
+            "int.and R5, R0, 31\ncmp.{condition}\nif P0 st.global.b32.weak [D2], 0, R0"
+        ))
+    };
+    assert_eq!(lanes("lt_u P0, R5, 16"), 16);
+    assert_eq!(lanes("lt_u P0, R5, 17"), 2 * 16);
+    assert_eq!(lanes("eq P0, R5, 31"), 16);
+    // The second half of a line and the first of the next.
+    assert_eq!(writes("st.global.b32.weak [D2], 64, R0"), 2 * 16);
+    assert_eq!(writes("st.local.b32.weak [0x0], 8, R0"), 2 * 16);
 }
 
 /// Threads that change one word see its values one after another.
