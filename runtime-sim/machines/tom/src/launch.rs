@@ -158,7 +158,7 @@ impl Run<'_> {
             system.memory().use_host(machine, true);
         }
         // As much as lately, until the monitor has seen something. Busy is what it has seen.
-        let load = |share| Load { share, is_busy: false };
+        let load = |share| Load { share, mean: share, is_busy: false };
         let links = session
             .links
             .get(&kernel.name)

@@ -10,6 +10,9 @@ use crate::sm::{Env, Shared};
 pub struct Load {
     /// The share of the time.
     pub share: f64,
+    /// The same over some of the monitor's windows: where warps run in step, they load in one and store in
+    /// another.
+    pub mean: f64,
     /// Whether that is more than the machine's threshold.
     pub is_busy: bool,
 }
@@ -25,7 +28,12 @@ pub struct Monitor {
     since: Time,
     /// What it saw then, by stack, to and from it.
     seen: Vec<[Time; 2]>,
+    /// How many windows it saw, [`MEMORY`] at most.
+    looks: u32,
 }
+
+/// Windows that a mean is over, the later ones counting more.
+const MEMORY: u32 = 8;
 
 impl Monitor {
     /// One that has seen nothing.
@@ -35,6 +43,7 @@ impl Monitor {
             threshold: env.machine.offload.busy_threshold,
             since: 0,
             seen: vec![[0; 2]; env.machine.stack.count as usize],
+            looks: 0,
         }
     }
 
@@ -45,11 +54,14 @@ impl Monitor {
             return;
         }
         self.since = now;
+        self.looks = (self.looks + 1).min(MEMORY);
         for (stack, (seen, busy)) in self.seen.iter_mut().zip(&mut shared.links).enumerate() {
             let now = memory.link_use(stack, now);
             for way in 0..2 {
                 let share = (now[way] - seen[way].min(now[way])) as f64 / took as f64;
-                busy[way] = Load { share, is_busy: share > self.threshold };
+                let before = busy[way].mean;
+                let mean = before + (share - before) / f64::from(self.looks);
+                busy[way] = Load { share, mean, is_busy: share > self.threshold };
             }
             *seen = now;
         }

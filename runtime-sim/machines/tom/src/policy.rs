@@ -177,7 +177,14 @@ fn scarce(q: &Question<'_>) -> Verdict {
     if q.tx.is_busy || q.rx.is_busy { controlled(q) } else { Verdict::Channel }
 }
 
-/// Of so many instances one goes to the side that seems the slower one, to see whether it still is.
+/// Of so many instances one goes to the side that seems the slower one, to see whether it still is: of the
+/// first ones each [`TRIAL`]th, of more as many each time that their number has doubled, since what held for
+/// long is not likely to change soon.
+fn trial(number: u64) -> u64 {
+    (number.next_power_of_two() / 16).max(TRIAL)
+}
+
+/// The least number of instances of which one is tried.
 const TRIAL: u64 = 32;
 
 /// To the side on which it will be over first. Warps are a fixed number of customers of two servers; where
@@ -211,7 +218,7 @@ fn faster(q: &Question<'_>) -> Verdict {
         let worth = if has_room { worth(q) } else { WAIT };
         let is_faster = expected < worth * home.value;
         let few = (q.tx.is_busy || q.rx.is_busy) && q.pending < q.capacity.div_ceil(8);
-        if q.number.is_multiple_of(TRIAL) { !is_faster && few } else { is_faster }
+        if q.number.is_multiple_of(trial(q.number)) { !is_faster && few } else { is_faster }
     };
     if goes { Verdict::Offload } else { Verdict::Warps }
 }
@@ -221,15 +228,18 @@ const WAIT: f64 = 0.6;
 
 /// How much longer than at home an instance may take in a stack: where links have nothing to do it must be
 /// clearly faster there. Where a link is in use, all that cross it wait for each other, the longer the less
-/// of its time is left, and an instance spares them what its request and acknowledgment are less than the
-/// lines that it asks for.
+/// of its time is left: an instance spares them what its request and acknowledgment are less than the
+/// lines that it asks for, and takes as much as these are of a link that it does not spare.
 fn worth(q: &Question<'_>) -> f64 {
-    let spared = [(q.entry.tag.tx, q.tx.share), (q.entry.tag.rx, q.rx.share)];
-    let shares = spared.into_iter().filter_map(|(is_spared, share)| is_spared.then_some(share));
-    let used = shares.fold(0.0, f64::max).min(0.95);
+    let links = [(q.entry.tag.tx, q.tx.mean), (q.entry.tag.rx, q.rx.mean)];
+    let of = |spared: bool| {
+        let shares = links.iter().filter(|link| link.0 == spared).map(|link| link.1);
+        let used = shares.fold(0.0, f64::max).min(0.95);
+        used / (1.0 - used)
+    };
     let lines = q.history.lines * u64::from(q.line_bytes);
     let moved = q.history.bytes as f64 / lines.max(1) as f64;
-    0.8 + (1.0 - moved).max(0.0) * used / (1.0 - used)
+    0.8 + (1.0 - moved).max(0.0) * of(true) - moved * of(false)
 }
 
 /// A share of all instances, as evenly as it can be: what the best choice is compared with.
@@ -275,7 +285,7 @@ mod tests {
         }
     }
 
-    const BUSY: Load = Load { share: 1.0, is_busy: true };
+    const BUSY: Load = Load { share: 1.0, mean: 1.0, is_busy: true };
 
     fn mean(count: u64, value: f64) -> Mean {
         Mean { count, value }
@@ -337,6 +347,9 @@ mod tests {
         assert_eq!(of(BUSY, 0, TRIAL, known(5000.0, 200.0, 10.0)), Verdict::Offload);
         assert_eq!(of(idle, 0, TRIAL, known(500.0, 200.0, 10.0)), Verdict::Warps);
         assert_eq!(of(idle, 0, TRIAL, known(100.0, 200.0, 10.0)), Verdict::Warps);
+        // Fewer later on.
+        assert_eq!(of(BUSY, 0, 256 * TRIAL - TRIAL, known(5000.0, 200.0, 10.0)), Verdict::Warps);
+        assert_eq!(of(BUSY, 0, 256 * TRIAL, known(5000.0, 200.0, 10.0)), Verdict::Offload);
     }
 
     #[test]
@@ -344,7 +357,7 @@ mod tests {
         let saves = entry(true, true);
         let history = History { instances: 1, lines: 8, bytes: 512, ..History::default() };
         let of = |share, bytes| {
-            let rx = Load { share, is_busy: false };
+            let rx = Load { share, mean: share, is_busy: false };
             worth(&Question { rx, history: History { bytes, ..history }, ..question(&saves) })
         };
         assert!((of(0.0, 512) - 0.8).abs() < 1e-9);
@@ -352,10 +365,13 @@ mod tests {
         assert!((of(1.0, 512) - 10.3).abs() < 1e-9);
         // One that moves more than it asks for spares nothing, nor does one that spares the other link.
         assert!((of(1.0, 2048) - 0.8).abs() < 1e-9);
+        // What a link carries that is not spared counts as much: half of the bytes of its lines.
         let spares_none = entry(false, false);
-        assert!(
-            (worth(&Question { rx: BUSY, history, ..question(&spares_none) }) - 0.8).abs() < 1e-9
-        );
+        let busy = |entry, tx, rx| worth(&Question { tx, rx, history, ..question(entry) });
+        assert!((busy(&spares_none, Load::default(), BUSY) - (0.8 - 9.5)).abs() < 1e-9);
+        let spares_one = entry(false, true);
+        assert!((busy(&spares_one, BUSY, BUSY) - 0.8).abs() < 1e-9);
+        assert!((busy(&spares_one, Load::default(), BUSY) - 10.3).abs() < 1e-9);
     }
 
     #[test]
