@@ -64,9 +64,13 @@ impl InnerIndex {
             return Some(self);
         }
         let most = i64::from(MAX_COORDINATE);
-        let sums = limits.sums().unwrap_or([low + limits.low, high + limits.high]);
-        let once = sums[0] - low <= limits.high && limits.low <= sums[1] - high;
-        (-most <= low && high <= most && (limits.sums().is_none() || once)).then_some(self)
+        if low < -most || high > most {
+            return None;
+        }
+        let once = |[least, greatest]: [i64; 2]| {
+            least - low <= limits.high && limits.low <= greatest - high
+        };
+        limits.sums().is_none_or(once).then_some(self)
     }
 
     /// Least and greatest value before it is brought inside of limits.

@@ -221,9 +221,9 @@ impl TimedVault {
 
     pub(super) fn end(&mut self, horizon: Cycle, cx: &Context<'_>) -> bool {
         if self.resolve_all(horizon, cx) {
-            let at = self.pc as usize;
-            self.stall(Stall::Branch, self.next_free, at);
-            self.stall(Stall::Drain, self.last_retirement, at);
+            self.stall(Stall::Branch, self.next_free, self.pc as usize);
+            // No instruction is left to wait: the last one of the program is what is waited for.
+            self.stall(Stall::Drain, self.last_retirement, self.pc.saturating_sub(1) as usize);
             self.state = State::Ended;
         }
         false
