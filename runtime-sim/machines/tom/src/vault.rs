@@ -90,7 +90,8 @@ impl Vault {
         timing.tsv.time(self.tsvs.take(timing.tsv.cycle(at), cycles))
     }
 
-    /// Asks the banks at a time for the parts of a line, each a request of its own. A cycle of theirs to be looked at, if that is sooner than was known.
+    /// Asks the banks at a time for the parts of a line, each a request of its own. A cycle of theirs to
+    /// be looked at, if that is sooner than was known.
     pub fn ask(
         &mut self,
         timing: &VaultTiming,
