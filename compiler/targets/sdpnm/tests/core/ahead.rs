@@ -58,7 +58,7 @@ fn condition(rng: &mut Rng) -> String {
         0 => format!("({one} & 255) == m"),
         1 => format!("({one} & 127) == {}", rng.below(128)),
         2 => format!("a2[i] == (m & 255) && {one} > 0"),
-        3 => format!("i == m + 20"),
+        3 => "i == m + 20".to_string(),
         4 => format!("t > 100000 || ({one} & 1023) == 5"),
         _ => format!("a1[i] == {}", rng.below(1000)),
     }
