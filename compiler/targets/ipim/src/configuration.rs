@@ -75,8 +75,6 @@ pub struct Transforms {
     pub licm: bool,
     /// Loops are unrolled.
     pub unroll: bool,
-    /// Loops over few tiles stand in full, or could.
-    pub complete: bool,
     /// The instruction memory has no room for what the loops that run most are worth.
     pub starved: bool,
 }
