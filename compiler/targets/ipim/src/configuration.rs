@@ -19,14 +19,18 @@ pub struct Configuration {
     pub share: bool,
     /// How much loops are unrolled beyond what their accesses ask for.
     pub unroll: Unrolling,
-    /// Whether loops over few tiles stand in full.
-    pub complete: Complete,
+    /// The steps in which vectors run through reductions together.
+    pub jam: Trial,
+    /// The kernels in which loops over few tiles stand in full.
+    pub complete: Trial,
     /// The most merged constant parameters of a kernel that the control core reads.
     pub merged_constants: usize,
     /// Whether kernels that run much are not merged.
     pub apart: bool,
     /// Whether updates over few points become part of definitions.
     pub unroll_updates: bool,
+    /// What the program is compared with in which they do not, or do.
+    pub updates: Alternative,
     /// Expressions that all uses of a Func computed at each use may come to.
     pub inlining_budget: u64,
     /// What kernels rematerialise for which registers are too few, by their numbers.
@@ -45,16 +49,66 @@ pub enum Unrolling {
     None,
 }
 
-/// Whether loops over few tiles stand in full (complete unrolling).
+/// Where a transform is made of which only the estimate of the code tells whether it pays: in which parts of
+/// the program, by their numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Complete {
-    /// They do not yet: if they can, the program in which they do is compared with this one.
+pub enum Trial {
+    /// In none yet: if it can be made, the program in which it is is compared with this one.
     Open,
-    /// They do in all kernels in which they can; these are then compared with those in which they do not,
-    /// which take so many cycles each, by the estimate of the code.
+    /// In all in which it can be; these are then compared with those in which it is not, which take so many
+    /// cycles each.
     Against(Vec<u64>),
-    /// They do in kernels of these numbers.
+    /// In these.
     Only(BTreeSet<usize>),
+}
+
+impl Trial {
+    /// The trial of nothing.
+    pub fn none() -> Trial {
+        Trial::Only(BTreeSet::new())
+    }
+
+    /// Whether the transform is made in that part, if it can be.
+    pub fn made(&self, part: usize) -> bool {
+        match self {
+            Trial::Open => false,
+            Trial::Against(_) => true,
+            Trial::Only(parts) => parts.contains(&part),
+        }
+    }
+
+    /// What to try next, if anything: `parts` are those in which the transform can be made or is, `now` gives
+    /// the cycles of each part, and `pays` says of those before and now whether they are worth it.
+    pub fn next(
+        &self,
+        parts: &BTreeSet<usize>,
+        now: impl FnOnce() -> Vec<u64>,
+        pays: impl Fn(u64, u64) -> bool,
+    ) -> Option<Trial> {
+        match self {
+            _ if parts.is_empty() => None,
+            Trial::Open => Some(Trial::Against(now())),
+            Trial::Against(before) => {
+                let now = now();
+                let paying = parts.iter().filter(|&&part| pays(before[part], now[part]));
+                let paying: BTreeSet<usize> = paying.copied().collect();
+                (paying != *parts).then_some(Trial::Only(paying))
+            }
+            Trial::Only(_) => None,
+        }
+    }
+}
+
+/// What a program as a whole is compared with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Alternative {
+    /// Nothing yet.
+    Open,
+    /// The program of that configuration, which takes so many cycles, by the estimate, and is taken if this one
+    /// does not take fewer.
+    Against(u64, Box<Configuration>),
+    /// Nothing any more.
+    Settled,
 }
 
 /// What a kernel rematerialises.
@@ -109,10 +163,12 @@ impl Configuration {
             size,
             share: true,
             unroll: Unrolling::All,
-            complete: Complete::Open,
+            jam: Trial::Open,
+            complete: Trial::Open,
             merged_constants: machine.registers.ctrl as usize / 4,
             apart: true,
             unroll_updates: true,
+            updates: Alternative::Open,
             inlining_budget: UNLIMITED,
             rematerialise: BTreeMap::new(),
         }
@@ -138,7 +194,7 @@ impl Configuration {
             let apart =
                 of.rematerialise.iter().filter(apart).map(|(&number, &most)| (number, most));
             let rematerialise = apart.collect();
-            let (unroll, complete) = (Unrolling::All, Complete::Open);
+            let (unroll, complete) = (Unrolling::All, Trial::Open);
             Configuration { unroll, complete, rematerialise, ..of.clone() }
         };
         kernels(self) == kernels(other)
@@ -146,20 +202,28 @@ impl Configuration {
 
     /// Whether two configurations have the same loops until some may stand in full.
     pub fn same_loops(&self, other: &Configuration) -> bool {
-        let loops = |of: &Configuration| Configuration { complete: Complete::Open, ..of.clone() };
+        let loops = |of: &Configuration| Configuration { complete: Trial::Open, ..of.clone() };
         loops(self) == loops(other)
     }
 
-    /// The configuration of a program in which loops over few tiles stand in full, or in kernels of some
-    /// numbers only.
-    pub fn complete(&self, complete: Complete) -> Configuration {
+    /// The configuration of a program in which loops over few tiles stand in full as that trial says.
+    pub fn complete(&self, complete: Trial) -> Configuration {
         Configuration { complete, ..self.clone() }
     }
 
-    /// The configuration in which loops over few tiles do not stand in full, where they may in this one.
-    pub fn not_complete(&self) -> Option<Configuration> {
-        let none = Complete::Only(BTreeSet::new());
-        (self.complete != Complete::Open && self.complete != none).then(|| self.complete(none))
+    /// The configuration of a program in which vectors run through reductions together as that trial says.
+    pub fn jam(&self, jam: Trial) -> Configuration {
+        Configuration { jam, ..self.of_other_kernels() }
+    }
+
+    /// The configuration without what this one tries for the sake of time: first loops over few tiles that
+    /// stand in full, then vectors that run through reductions together.
+    pub fn untried(&self) -> Option<Configuration> {
+        let tried = |trial: &Trial| *trial != Trial::Open && *trial != Trial::none();
+        if tried(&self.complete) {
+            return Some(self.complete(Trial::none()));
+        }
+        tried(&self.jam).then(|| self.jam(Trial::none()))
     }
 
     /// The same for other kernels, which do not rematerialise anything yet.
@@ -211,9 +275,27 @@ impl Configuration {
     /// Why another configuration of the same plan takes the place of this one, which is told of
     /// the program as a whole.
     pub fn why_not(&self, other: &Configuration, program: Option<Span>) -> Remark {
+        if self.jam != other.jam {
+            let (kind, name, message) = match &other.jam {
+                Trial::Only(steps) => (
+                    RemarkKind::Missed,
+                    "NotJammed",
+                    Message::of("vectors run through reductions together in ")
+                        .value("Steps", steps.len())
+                        .text(" steps only: the program would be too large, or others slower"),
+                ),
+                _ => (
+                    RemarkKind::Passed,
+                    "Jammed",
+                    Message::of("vectors run through reductions together"),
+                ),
+            };
+            let (pass, function) = ("jam", String::new());
+            return Remark { kind, pass, name, function, span: program, message, terms: vec![] };
+        }
         if self.complete != other.complete {
             let (kind, name, message) = match &other.complete {
-                Complete::Only(kernels) => (
+                Trial::Only(kernels) => (
                     RemarkKind::Missed,
                     "NotComplete",
                     Message::of("loops over few tiles stand in full in ")

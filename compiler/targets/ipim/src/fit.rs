@@ -14,11 +14,12 @@ use nbcc_placement::{Message, Remark, RemarkKind, Term};
 use crate::backend::code::{MachineKernel, Selected};
 use crate::backend::{emit, regalloc, reorder, select, split};
 use crate::codes;
-use crate::configuration::{Complete, Configuration, Excess};
+use crate::configuration::{Configuration, Excess};
 use crate::estimate;
 use crate::kernel::calls_in_order;
 use crate::plan::{BANK_RESERVED, element};
 use crate::state::Compilation;
+use crate::trials;
 
 /// A kernel this many times too large does not fit as smaller code either.
 const FAR: u64 = 8;
@@ -26,10 +27,6 @@ const FAR: u64 = 8;
 /// A kernel of more operations than this for each instruction that there is room for does not fit,
 /// whatever becomes of them. All kernels together may have four times as many: some are alike.
 const OPERATIONS: u64 = 32;
-
-/// One of so many cycles of a loop the estimate may leave out: it takes rounds to be alike, but rows of banks
-/// end in some, and are refreshed in others.
-const UNKNOWN: u64 = 16;
 
 /// Refuses a program that does not fit the instruction memory.
 fn too_large(message: String, cx: &mut Context<'_>) -> Stop<Configuration> {
@@ -55,7 +52,10 @@ pub fn lower(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Stop<C
         let message = format!("the program has {steps} kernels; {room} instructions are the most");
         return Err(too_large(message, cx));
     }
-    state.kernels = crate::lower::lower_to(state.plan(), &state.machine, state.configuration.size);
+    let Configuration { size, jam, .. } = &state.configuration;
+    let jammed = state.jams.iter().filter(|(step, _)| jam.made(**step));
+    let jammed = jammed.map(|(&step, &jam)| (step, jam)).collect();
+    state.kernels = crate::lower::lower_to(state.plan(), &state.machine, *size, &jammed);
     state.calls = calls_in_order(&state.kernels);
     let counts = state.kernels.iter().map(|kernel| kernel.func.insts.len() as u64);
     let (all, largest) = sum_and_largest(counts);
@@ -240,8 +240,8 @@ fn with_fewer_values(
     cx: &mut Context<'_>,
 ) -> Stop<Configuration> {
     let configuration = &state.configuration;
-    if let Some(loops) = configuration.not_complete() {
-        return state.retry(loops);
+    if let Some(untried) = configuration.untried() {
+        return state.retry(untried);
     }
     short.sort_unstable_by_key(|&(number, _)| number);
     let more = |number: usize| {
@@ -306,29 +306,6 @@ pub fn reorder_kernels(state: &mut Compilation, cx: &mut Context<'_>) -> Result<
     Ok(())
 }
 
-/// The other of two programs, in one of which loops over few tiles stand in full; or one in which those of
-/// kernels do that take no longer for it.
-fn complete_or_not(state: &Compilation) -> Option<Configuration> {
-    if state.complete.is_empty() {
-        return None;
-    }
-    let better = match &state.configuration.complete {
-        Complete::Open => Complete::Against(estimate::of_kernels(state)),
-        Complete::Against(before) => {
-            let now = estimate::of_kernels(state);
-            let better =
-                |&&kernel: &&usize| now[kernel] < before[kernel] + before[kernel] / UNKNOWN;
-            let better: BTreeSet<usize> = state.complete.iter().filter(better).copied().collect();
-            if better == state.complete {
-                return None;
-            }
-            Complete::Only(better)
-        }
-        Complete::Only(_) => return None,
-    };
-    Some(state.configuration.complete(better))
-}
-
 /// Puts the program together.
 pub fn put_together(
     state: &mut Compilation,
@@ -378,7 +355,7 @@ pub fn put_together(
         return Err(too_large(message, cx));
     }
     state.program = Some(program);
-    if let Some(other) = complete_or_not(state) {
+    if let Some(other) = trials::next(state) {
         return Err(state.retry(other));
     }
     cx.remarks.extend(estimate::remarks(state));

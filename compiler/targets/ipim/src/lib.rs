@@ -22,5 +22,6 @@ mod pipeline;
 pub mod plan;
 mod state;
 mod target;
+mod trials;
 
 pub use target::IPIM;

@@ -1,19 +1,18 @@
 //! The passes of this target, in order: the only place that says so.
 
-use std::collections::BTreeSet;
-
 use nbcc_base::Failed;
 use nbcc_ir::{IntrinsicCall, Op};
 use nbcc_pipeline::{Context, Fact, OptLevel, PassDesc, attempt, optional, pass};
 use nbcc_placement::{Message, Remark, RemarkKind};
 
 use crate::backend::provenance;
-use crate::configuration::{Complete, Configuration, Rematerialise, Unrolling};
+use crate::configuration::{Configuration, Rematerialise, Trial, Unrolling};
 use crate::kernel::{Kernel, KernelCall, Size};
 use crate::passes::{
     addresses, complete, fuse, increments, legalize, merge, place, preload, reuse, share, sink,
     unroll,
 };
+use crate::plan::jams;
 use crate::state::Compilation;
 use crate::{fit, front, intrinsics};
 
@@ -76,6 +75,13 @@ pub const PASSES: &[PassDesc<Compilation, Configuration>] = &[
         "choose tiles, banks and what is brought between them",
         front::distribute,
         &[BOUNDS],
+        &[PLAN],
+    ),
+    optional(
+        "jam",
+        "find vectors that can run through a reduction together (unroll-and-jam)",
+        OptLevel::O2,
+        find_jams,
         &[PLAN],
     ),
     attempt("lower", "write each kernel of the plan in IR", fit::lower, &[PLAN], &[KERNELS])
@@ -219,6 +225,15 @@ pub const PASSES: &[PassDesc<Compilation, Configuration>] = &[
         &[],
     ),
 ];
+
+/// Whether that is worth it is asked when there is code, which must not be short of room.
+fn find_jams(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {
+    state.jams = match state.configuration.size {
+        Size::Fast => jams(state.plan(), &state.machine),
+        _ => Default::default(),
+    };
+    Ok(())
+}
 
 fn share_kernels(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {
     // Where constants may differ, addresses are constants like others.
@@ -422,12 +437,11 @@ fn unroll_completely(state: &mut Compilation, _: &mut Context<'_>) -> Result<(),
     }
     let room = fit::room(state) * 6 / 8;
     let skip = |number| {
-        let other = |only: &BTreeSet<usize>| !only.contains(&number);
-        rematerialise.contains_key(&number) || matches!(complete, Complete::Only(o) if other(o))
+        rematerialise.contains_key(&number) || *complete != Trial::Open && !complete.made(number)
     };
     let unrolled = complete::run(&state.kernels, room, &state.machine, skip);
     state.complete = unrolled.iter().map(|&(number, _)| number).collect();
-    if *complete != Complete::Open {
+    if *complete != Trial::Open {
         for (number, func) in unrolled {
             state.kernels[number].func = func;
         }

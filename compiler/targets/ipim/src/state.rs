@@ -1,7 +1,7 @@
 //! What the passes work on: a pipeline, then its plan, then kernels in IR, then in instructions,
 //! then a program.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use nbcc_ir::{PrintOptions, print_function, verify_function};
 use nbcc_isa_ipim::program::Program;
@@ -14,11 +14,11 @@ use nbcc_stages::bounds::{Bounds, Extents, ParamValues};
 
 use crate::backend::code::{LiteralPool, MachineKernel};
 use crate::backend::{regalloc, reorder, split};
-use crate::configuration::{Configuration, Excess, Transforms};
+use crate::configuration::{Alternative, Configuration, Excess, Transforms};
 use crate::kernel::{Kernel, KernelCall};
 use crate::passes::place::{self, Places};
 use crate::plan::schedule::defaults::{Rule, budget};
-use crate::plan::{BANK_RESERVED, Finding, Plan};
+use crate::plan::{BANK_RESERVED, Finding, Jam, Plan};
 
 /// The compilation state.
 #[derive(Clone, Debug)]
@@ -36,9 +36,9 @@ pub struct Compilation {
     /// How Funcs without a schedule get one.
     pub rule: Rule,
     /// Extents given for inputs, by name, and for outputs.
-    pub given: (std::collections::BTreeMap<String, Vec<u32>>, Vec<u32>),
+    pub given: (BTreeMap<String, Vec<u32>>, Vec<u32>),
     /// Parameters given, by name.
-    pub params: std::collections::BTreeMap<String, u32>,
+    pub params: BTreeMap<String, u32>,
     /// Those that the program is for, because bounds depend on them.
     pub fixed: ParamValues,
     /// How large images are.
@@ -57,6 +57,8 @@ pub struct Compilation {
     pub first: Configuration,
     /// That of this one.
     pub configuration: Configuration,
+    /// The steps, by their numbers, in which vectors can run through reductions together.
+    pub jams: BTreeMap<usize, Jam>,
     /// Kernels in IR.
     pub kernels: Vec<Kernel>,
     /// Which kernel runs when.
@@ -78,8 +80,11 @@ pub struct Compilation {
 impl Compilation {
     /// The next configuration, of a smaller program: of smaller code, then with less inlined.
     fn smaller(&self, excess: Excess) -> Option<Configuration> {
-        if let Some(loops) = self.configuration.not_complete() {
-            return Some(loops);
+        if let Some(untried) = self.configuration.untried() {
+            return Some(untried);
+        }
+        if let Alternative::Against(_, other) = &self.configuration.updates {
+            return Some(Configuration { updates: Alternative::Settled, ..(**other).clone() });
         }
         if let Some(loops) = self.with_loops_of_updates() {
             return Some(loops);
@@ -102,14 +107,15 @@ impl Compilation {
 
     /// The first configuration with that inlining budget.
     pub fn inlining_within(&self, inlining_budget: u64) -> Configuration {
-        let unroll_updates = self.configuration.unroll_updates;
-        Configuration { inlining_budget, unroll_updates, ..self.first.clone() }
+        let Configuration { unroll_updates, updates, .. } = self.configuration.clone();
+        Configuration { inlining_budget, unroll_updates, updates, ..self.first.clone() }
     }
 
     /// The first configuration in which all updates stay loops, where that is another one.
     fn with_loops_of_updates(&self) -> Option<Configuration> {
         let any = self.configuration.unroll_updates && self.updates_unrolled;
-        any.then(|| Configuration { unroll_updates: false, ..self.first.clone() })
+        let updates = Alternative::Settled;
+        any.then(|| Configuration { unroll_updates: false, updates, ..self.first.clone() })
     }
 
     /// Asks for another attempt. The user is told why, unless passes will tell.

@@ -301,6 +301,7 @@ fn start(program: Program, request: &Request, cx: &mut Context<'_>) -> Result<Co
         scheduled: None,
         bounds: None,
         plan: None,
+        jams: Default::default(),
         kernels: vec![],
         calls: vec![],
         transforms: Default::default(),

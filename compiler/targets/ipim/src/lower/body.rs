@@ -1,6 +1,10 @@
 //! The innermost body of a nest: expressions over four points of a row at once, and how elements
 //! of other images are reached from there.
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
 use nbcc_ir::{BinaryOp, Builder, ConvertOp, Effect, IntCond, Mem, Op, Scalar, Type, Value};
 use nbcc_isa_ipim::LANES;
 use nbcc_isa_ipim::layout::Element;
@@ -32,11 +36,35 @@ pub(crate) struct Body<'a> {
     pub(super) scanned: Option<Scanned>,
     /// The variables of the reduction domain.
     pub(super) rvars: Vec<Value>,
+    /// What all lanes have in common, where rounds share it.
+    pub(super) shared: Shared,
+}
+
+/// An access, the row that it is for, and the round, if not all.
+type SharedKey = (Expr, Value, u32, Option<u8>);
+
+/// Elements that are the same in all lanes, of which several rounds of the innermost loop, one behind the
+/// other in an atom, or vectors of one row have use.
+#[derive(Clone, Default)]
+pub(super) struct Shared {
+    /// The first value of the variable that the loop runs over, and which of four rounds it is.
+    pub(super) rounds: Option<(Value, u8)>,
+    /// The scalars of rounds, and atoms.
+    pub(super) known: Rc<RefCell<BTreeMap<SharedKey, Value>>>,
 }
 
 impl<'a> Body<'a> {
     pub fn new(loops: &'a Loops<'a>, point: &'a Point, own: Option<(Func, &'a [Mem])>) -> Body<'a> {
-        Body { loops, point, own, carried: None, planes: false, scanned: None, rvars: vec![] }
+        Body {
+            loops,
+            point,
+            own,
+            carried: None,
+            planes: false,
+            scanned: None,
+            rvars: vec![],
+            shared: Shared::default(),
+        }
     }
 
     /// An index along a tiled dimension without the part that depends on the lane or the step:
@@ -252,41 +280,57 @@ impl Access for Body<'_> {
                 ExprKind::Load(input, _) => Some(input),
                 _ => None,
             };
-            self.copied(b, id, input, &args, lower)
+            self.copied(b, id, (expr, input), &args, lower)
         };
         from_word(b, word, ty)
     }
 }
 
-/// Lowers the values of a stage at a point; a reduction domain runs as loops that carry them.
-pub(crate) fn lower_values(b: &mut Builder<'_>, mut body: Body<'_>, values: &[Expr]) -> Vec<Value> {
-    let plan = body.loops.cx.plan;
-    let pipeline = &plan.pipeline;
-    let Some((rdom, intervals)) = body.loops.nest.rdom.clone() else {
-        let mut lower = ExprLowering::new(pipeline, WIDTH);
-        return values.iter().map(|&v| lower.lower(b, v, &mut body)).collect();
+/// Lowers the values of a stage at points; a reduction domain runs as loops that carry those of all.
+pub(crate) fn lower_values(
+    b: &mut Builder<'_>,
+    bodies: &mut [Body<'_>],
+    values: &[Expr],
+) -> Vec<Vec<Value>> {
+    let loops = bodies[0].loops;
+    let pipeline = &loops.cx.plan.pipeline;
+    let Some((rdom, intervals)) = &loops.nest.rdom else {
+        let each = bodies.iter_mut().map(|body| {
+            let mut lower = ExprLowering::new(pipeline, WIDTH);
+            values.iter().map(|&v| lower.lower(b, v, body)).collect()
+        });
+        return each.collect();
     };
-    let (func, mems) = body.own.expect("only updates have a reduction domain");
+    let (func, mems) = bodies[0].own.expect("only updates have a reduction domain");
     let types = &pipeline.funcs[func].types;
-    let first: Vec<Value> = types
-        .iter()
-        .zip(mems)
-        .map(|(&ty, &mem)| {
+    let mut first: Vec<Value> = Vec::new();
+    for body in &*bodies {
+        for (&ty, &mem) in types.iter().zip(mems) {
             let place = body.own_place(b, mem);
             let word = b.load(word_type(ty, WIDTH), mem, place);
-            from_word(b, word, ty)
-        })
-        .collect();
+            first.push(from_word(b, word, ty));
+        }
+    }
     let trips: Vec<(u32, i32)> = intervals.iter().map(|i| (i.extent(), i.min)).collect();
-    let count = trips.len();
-    reduce_loops(b, &mut body, &trips, count, first, &mut |b, body, old| {
-        let mut lower = ExprLowering::new(pipeline, WIDTH);
-        body.carried = Some(old.to_vec());
-        let new: Vec<Value> = values.iter().map(|&v| lower.lower(b, v, body)).collect();
-        let conditions: Vec<Value> =
-            pipeline.rdoms[rdom].predicates.iter().map(|&p| lower.lower(b, p, body)).collect();
-        select_where(b, conditions, new, old)
-    })
+    let shared = Shared::default();
+    let picks = bodies.len() > 1 && bodies[0].picks(trips[0].0);
+    for body in &mut *bodies {
+        let rounds = picks.then(|| (b.i32(0), 0));
+        body.shared = Shared { rounds, ..shared.clone() };
+    }
+    let last = reduce_loops(b, bodies, &trips, trips.len(), first, &mut |b, bodies, old| {
+        let mut all = Vec::new();
+        for (body, old) in bodies.iter_mut().zip(old.chunks(types.len())) {
+            let mut lower = ExprLowering::new(pipeline, WIDTH);
+            body.carried = Some(old.to_vec());
+            let new: Vec<Value> = values.iter().map(|&v| lower.lower(b, v, body)).collect();
+            let conditions: Vec<Value> =
+                pipeline.rdoms[*rdom].predicates.iter().map(|&p| lower.lower(b, p, body)).collect();
+            all.extend(select_where(b, conditions, new, old));
+        }
+        all
+    });
+    last.chunks(types.len()).map(<[Value]>::to_vec).collect()
 }
 
 /// New values where all of some conditions hold, else the old ones.
@@ -302,28 +346,45 @@ pub(super) fn select_where(
     new.into_iter().zip(old).map(|(new, &old)| b.value(Op::Select(all, new, old))).collect()
 }
 
-pub(super) type Step<'s> = dyn FnMut(&mut Builder<'_>, &mut Body<'_>, &[Value]) -> Vec<Value> + 's;
+pub(super) type Step<'s> =
+    dyn FnMut(&mut Builder<'_>, &mut [Body<'_>], &[Value]) -> Vec<Value> + 's;
 
-/// Loops over reduction variables, the first fastest, that carry values.
+/// Loops over reduction variables, the first fastest, that carry values of all bodies.
 pub(super) fn reduce_loops(
     b: &mut Builder<'_>,
-    body: &mut Body<'_>,
+    bodies: &mut [Body<'_>],
     trips: &[(u32, i32)],
     depth: usize,
     values: Vec<Value>,
     step: &mut Step<'_>,
 ) -> Vec<Value> {
     if depth == 0 {
-        return step(b, body, &values);
+        return step(b, bodies, &values);
     }
     let (count, min) = trips[depth - 1];
-    b.carried_loop(&format!("r{}", depth - 1), count, values, |b, counter, values| {
-        let value = plus(b, counter, min.into());
-        if body.rvars.len() < trips.len() {
-            body.rvars.resize(trips.len(), value);
+    let picks = depth == 1 && bodies[0].shared.rounds.is_some();
+    let rounds = if picks { LANES as u32 } else { 1 };
+    b.carried_loop(&format!("r{}", depth - 1), count / rounds, values, |b, counter, values| {
+        let counter = if rounds > 1 { times(b, counter, rounds.into()) } else { counter };
+        let first = plus(b, counter, min.into());
+        let mut values = values.to_vec();
+        for round in 0..rounds {
+            let value = plus(b, first, round.into());
+            for body in &mut *bodies {
+                if body.rvars.len() < trips.len() {
+                    body.rvars.resize(trips.len(), value);
+                }
+                body.rvars[depth - 1] = value;
+                if rounds > 1 {
+                    body.shared.rounds = Some((first, round as u8));
+                }
+                if round == 0 {
+                    body.shared.known.borrow_mut().clear();
+                }
+            }
+            values = reduce_loops(b, bodies, trips, depth - 1, values, step);
         }
-        body.rvars[depth - 1] = value;
-        reduce_loops(b, body, trips, depth - 1, values.to_vec(), step)
+        values
     })
 }
 

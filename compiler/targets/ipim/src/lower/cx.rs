@@ -10,13 +10,15 @@ use nbcc_stages::bounds::Interval;
 
 use crate::intrinsics::{BANK, PGSM};
 use crate::kernel::{Kernel, Size};
-use crate::plan::{BufferId, Plan, groups_in_use};
+use crate::plan::{BufferId, Jam, Plan, groups_in_use};
 
 /// What lowering a plan needs and hands out.
 pub(crate) struct Lowering<'a> {
     pub plan: &'a Plan,
     pub machine: &'a Machine,
     pub size: Size,
+    /// Steps, by their numbers, of which vectors run through loops over a reduction domain together.
+    pub jammed: &'a BTreeMap<usize, Jam>,
     /// Atoms that an exchange moves together.
     pub batch: u32,
     /// The next barrier's number.

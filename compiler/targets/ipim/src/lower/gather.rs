@@ -5,10 +5,11 @@ use nbcc_ir::{BinaryOp, Builder, Mem, Op, Type, Value};
 use nbcc_isa_ipim::LANES;
 use nbcc_stages::bounds::{AffineVar, IndexForm};
 use nbcc_stages::lower::{Access, ExprLowering};
-use nbcc_stages::{Expr, Input, Param, RDom};
+use nbcc_stages::{Expr, ExprKind, Input, Param, RDom};
 
 use super::body::{Body, param_value};
 use super::excerpt::local;
+use super::loops::Point;
 use super::math::plus;
 use super::tables::look_up;
 use crate::intrinsics::{at_most, extents};
@@ -23,7 +24,7 @@ impl Body<'_> {
         &mut self,
         b: &mut Builder<'_>,
         id: BufferId,
-        input: Option<Input>,
+        (expr, input): (Expr, Option<Input>),
         args: &[Expr],
         lower: &mut ExprLowering<'_>,
     ) -> Value {
@@ -47,6 +48,27 @@ impl Body<'_> {
             }
             return gather(b, plan, id, mem, &coordinates, WIDTH);
         }
+        if spread == Spread::Same
+            && let Some((begin, round)) = self.shared.rounds
+            && self.along_atoms(id, expr, args)
+        {
+            let Point { y, y_step, .. } = *self.point;
+            let key = |round: Option<u8>| (expr, y, y_step, round);
+            let known = self.shared.known.borrow().get(&key(None)).copied();
+            let atom = known.unwrap_or_else(|| {
+                let own = std::mem::replace(&mut self.rvars[0], begin);
+                let mut scalars = ExprLowering::new(&plan.pipeline, 1);
+                let mut first = First(self);
+                let coordinates =
+                    args.iter().map(|&arg| scalars.lower(b, arg, &mut first)).collect();
+                let coordinates = self.in_copy(b, id, repeated, coordinates);
+                self.rvars[0] = own;
+                whole_atom(b, plan, id, mem, &coordinates)
+            });
+            self.shared.known.borrow_mut().insert(key(None), atom);
+            let one = b.value(Op::Extract(atom, round));
+            return b.value(Op::Splat(one, WIDTH));
+        }
         let mut scalars = ExprLowering::new(&plan.pipeline, 1);
         let mut first = First(self);
         let coordinates = args.iter().map(|&arg| scalars.lower(b, arg, &mut first)).collect();
@@ -59,22 +81,22 @@ impl Body<'_> {
                 let one = b.load(ty, table, vec![zero, index]);
                 return b.value(Op::Splat(one, WIDTH));
             }
-            let one = gather(b, plan, id, mem, &coordinates, 1);
+            let round = self.shared.rounds.map_or(0, |(_, round)| round);
+            let key = (expr, self.point.y, self.point.y_step, Some(round));
+            let known = self.shared.known.borrow().get(&key).copied();
+            let one = known.unwrap_or_else(|| gather(b, plan, id, mem, &coordinates, 1));
+            self.shared.known.borrow_mut().insert(key, one);
             return b.value(Op::Splat(one, WIDTH));
         }
+        if self.begins_atom(id, args[0]) {
+            return whole_atom(b, plan, id, mem, &coordinates);
+        }
         let (index, last) = unlimited_index(b, plan, id, mem, &coordinates, 1);
-        let index = if self.begins_atom(id, args[0]) {
-            let last = b.i32(last as i32);
-            let index = at_most(b, index, last);
-            let whole = b.i32(-(LANES as i32));
-            b.binary(BinaryOp::And, index, whole)
-        } else {
-            let before = LANES as i64 - 1;
-            let index = plus(b, index, before);
-            let last = b.i32((last + before) as i32);
-            let index = at_most(b, index, last);
-            plus(b, index, -before)
-        };
+        let before = LANES as i64 - 1;
+        let index = plus(b, index, before);
+        let last = b.i32((last + before) as i32);
+        let index = at_most(b, index, last);
+        let index = plus(b, index, -before);
         let ty = Type { scalar: super::cx::scalar(plan.buffers[id].element), lanes: WIDTH };
         let place = numbered(b, mem, index);
         b.load(ty, mem, place)
@@ -99,15 +121,67 @@ impl Body<'_> {
         coordinates.into_iter().enumerate().map(one).collect()
     }
 
+    /// Whether rounds of the innermost loop over a domain go in fours, for the sake of what all lanes read
+    /// alike: then the elements of four rounds are an atom.
+    pub(super) fn picks(&self, count: u32) -> bool {
+        let plan = self.loops.cx.plan;
+        let nest = self.loops.nest;
+        let mut read = nest.copy_of.iter().filter(|(_, id)| !self.loops.tables.contains_key(*id));
+        let along = |(&expr, &id): (&Expr, &BufferId)| {
+            let (ExprKind::Load(_, args) | ExprKind::Call(_, _, args)) =
+                &plan.pipeline.exprs[expr].kind
+            else {
+                return false;
+            };
+            let same = spread(&plan.pipeline, &plan.forms, args) == Spread::Same;
+            same && self.along_atoms(id, expr, args)
+        };
+        count.is_multiple_of(LANES as u32) && read.any(along)
+    }
+
+    /// Whether what an access reads in four rounds of the innermost loop, the first of them that of the
+    /// domain's first point or a multiple of four after it, is an atom of a copy.
+    fn along_atoms(&self, id: BufferId, expr: Expr, args: &[Expr]) -> bool {
+        let plan = self.loops.cx.plan;
+        let Some((rdom, intervals)) = &self.loops.nest.rdom else { return false };
+        let input = match plan.pipeline.exprs[expr].kind {
+            ExprKind::Load(input, _) => Some(input),
+            _ => None,
+        };
+        if input.is_some_and(|input| plan.repeated(input, 0).is_some()) {
+            return false;
+        }
+        let fastest = AffineVar::RVar(*rdom, 0);
+        let moves = |&arg: &Expr| match plan.forms[arg].as_ref().and_then(IndexForm::as_affine) {
+            Some(form) => form.terms.contains_key(&fastest),
+            None => true,
+        };
+        let Some(form) = plan.forms[args[0]].as_ref().and_then(IndexForm::as_affine) else {
+            return false;
+        };
+        let whole = |n: i64| n % LANES as i64 == 0;
+        let others = form.terms.iter().filter(|(var, _)| **var != fastest);
+        let origin = self.first_of(id);
+        form.terms.get(&fastest) == Some(&1)
+            && others.into_iter().all(|(_, &c)| whole(c))
+            && whole(form.constant + i64::from(intervals[0].min) - i64::from(origin))
+            && !args[1..].iter().any(moves)
+    }
+
+    /// The coordinate along x of the first element of an atom of a copy.
+    fn first_of(&self, id: BufferId) -> i32 {
+        let buffer = &self.loops.cx.plan.buffers[id];
+        match &buffer.excerpt {
+            Some(excerpt) => excerpt.along[0].ring.origin,
+            None => buffer.region[0].min,
+        }
+    }
+
     /// Whether four consecutive elements at a coordinate along x are an atom of the copy, at every
     /// point of the nest.
     fn begins_atom(&self, id: BufferId, x: Expr) -> bool {
         let plan = self.loops.cx.plan;
-        let buffer = &plan.buffers[id];
-        let origin = match &buffer.excerpt {
-            Some(excerpt) => excerpt.along[0].ring.origin,
-            None => buffer.region[0].min,
-        };
+        let origin = self.first_of(id);
         let Some(form) = plan.forms[x].as_ref().and_then(IndexForm::as_affine) else {
             return false;
         };
@@ -116,6 +190,24 @@ impl Body<'_> {
         form.terms.iter().all(|(&var, &c)| var == AffineVar::Dim(0) || whole(c))
             && whole(first - i64::from(origin))
     }
+}
+
+/// The atom of a copy that begins at coordinates.
+fn whole_atom(
+    b: &mut Builder<'_>,
+    plan: &Plan,
+    id: BufferId,
+    mem: Mem,
+    coordinates: &[Value],
+) -> Value {
+    let (index, last) = unlimited_index(b, plan, id, mem, coordinates, 1);
+    let last = b.i32(last as i32);
+    let index = at_most(b, index, last);
+    let whole = b.i32(-(LANES as i32));
+    let index = b.binary(BinaryOp::And, index, whole);
+    let ty = Type { scalar: super::cx::scalar(plan.buffers[id].element), lanes: WIDTH };
+    let place = numbered(b, mem, index);
+    b.load(ty, mem, place)
 }
 
 /// The first lane of a body, as scalars.

@@ -22,7 +22,7 @@ enum Round {
 /// Lowers such an update at the points of a vector.
 pub(super) fn update_kept(
     b: &mut Builder<'_>,
-    mut body: Body<'_>,
+    body: &mut Body<'_>,
     update: &Update,
     types: &[ElementType],
     kept: &KeptPlanes,
@@ -34,7 +34,7 @@ pub(super) fn update_kept(
         each.map(|(plane, (&mem, &ty))| (mem, ty, place(b, body, (mem, update), (kept, plane))))
             .collect()
     };
-    let begin = places(b, &body);
+    let begin = places(b, body);
     let first: Vec<Value> = begin
         .into_iter()
         .map(|(mem, ty, place)| {
@@ -45,11 +45,12 @@ pub(super) fn update_kept(
     let (_, intervals) = body.loops.nest.rdom.clone().expect("planes are kept over a domain");
     let trips: Vec<(u32, i32)> = intervals.iter().map(|i| (i.extent(), i.min)).collect();
     let count = trips.len();
-    let last = reduce_loops(b, &mut body, &trips, count, first, &mut |b, body, old| {
-        round(b, body, update, kept, old)
+    let one = std::slice::from_mut(&mut *body);
+    let last = reduce_loops(b, one, &trips, count, first, &mut |b, bodies, old| {
+        round(b, &mut bodies[0], update, kept, old)
     });
     b.set_span(Some(update.span));
-    for ((mem, ty, place), value) in places(b, &body).into_iter().zip(last) {
+    for ((mem, ty, place), value) in places(b, body).into_iter().zip(last) {
         let value = wrap(b, ty, value);
         let word = to_word(b, value, ty);
         b.store(mem, place, word);

@@ -29,27 +29,35 @@ mod transpose;
 mod whole;
 mod window;
 
+use std::collections::BTreeMap;
+
 use nbcc_isa_ipim::Machine;
 
 use self::cx::Lowering;
 use crate::kernel::{Kernel, Size};
-use crate::plan::{Plan, Step};
+use crate::plan::{Jam, Plan, Step};
 
 /// Lowers every step of a plan.
 pub fn lower(plan: &Plan, machine: &Machine) -> Vec<Kernel> {
-    lower_to(plan, machine, Size::Fast)
+    lower_to(plan, machine, Size::Fast, &BTreeMap::new())
 }
 
-/// Lowers every step of a plan to code of that size.
-pub fn lower_to(plan: &Plan, machine: &Machine, size: Size) -> Vec<Kernel> {
+/// Lowers every step of a plan to code of that size. In steps of `jammed`, by their numbers, vectors run through
+/// loops over a reduction domain together.
+pub fn lower_to(
+    plan: &Plan,
+    machine: &Machine,
+    size: Size,
+    jammed: &BTreeMap<usize, Jam>,
+) -> Vec<Kernel> {
     let batch = exchange::batch(plan, machine, size);
-    let mut cx = Lowering { plan, machine, size, batch, phase: 0, used: 0 };
+    let mut cx = Lowering { plan, machine, size, jammed, batch, phase: 0, used: 0 };
     let mut kernels = Vec::new();
     for (number, step) in plan.steps.iter().enumerate() {
         let before = kernels.len();
         match step {
             Step::Exchange(buffer) => kernels.extend(exchange::lower(&mut cx, *buffer)),
-            Step::Tiles(step) => kernels.push(nest::lower_tiles(&mut cx, step)),
+            Step::Tiles(step) => kernels.push(nest::lower_tiles(&mut cx, number, step)),
             Step::Redistribute { from, to, order, clamp } => {
                 kernels.extend(redistribute::lower(&mut cx, [*from, *to], order, clamp));
             }

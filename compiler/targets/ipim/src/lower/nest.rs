@@ -9,13 +9,13 @@ use super::body::{Body, lower_values};
 use super::cx::{KernelCx, Lowering};
 use super::kept::update_kept;
 use super::loops::{BlockOfRows, Loops, Objects, Point, own_place};
-use super::math::plus;
+use super::math::{plus, times};
 use super::planes::update_planes;
 use super::position::{finish_at, group_start, position, skip_idle_of};
 use super::tables::fill_tables;
 use super::window::{fill_columns, fill_rows, loads_to_fill};
 use crate::kernel::{Kernel, Size};
-use crate::plan::{Nest, Stage, TileStep, in_place, kept_planes, recurrence, used};
+use crate::plan::{Jam, Nest, Stage, TileStep, in_place, kept_planes, recurrence, used};
 
 /// Rounds of a loop for which it is worth it that the first one fills windows by itself.
 const OFTEN: u32 = 4;
@@ -30,7 +30,7 @@ struct Level {
 }
 
 impl Loops<'_> {
-    /// All loops around `body`.
+    /// All loops around `body`, which computes the points of a vector, or of several together.
     ///
     /// Where its loads fit the registers, a round of the innermost loop ends with filling windows for
     /// the next one: what it computes of what it has read needs windows no longer, and can stand
@@ -39,12 +39,13 @@ impl Loops<'_> {
         &self,
         b: &mut Builder<'_>,
         unroll: bool,
-        body: &mut dyn FnMut(&mut Builder<'_>, &Point),
+        jam: Option<Jam>,
+        body: &mut dyn FnMut(&mut Builder<'_>, &[Point]),
     ) {
         let levels = self.levels();
         let ahead = self.filled_ahead(&levels);
         self.level(b, (&levels, ahead), &mut vec![], &mut |b, rows| {
-            self.points(b, &rows, unroll, body);
+            self.points(b, &rows, unroll, jam, body);
         });
     }
 
@@ -134,11 +135,33 @@ impl Loops<'_> {
         b: &mut Builder<'_>,
         at: &BlockOfRows,
         unroll: bool,
-        body: &mut dyn FnMut(&mut Builder<'_>, &Point),
+        jam: Option<Jam>,
+        body: &mut dyn FnMut(&mut Builder<'_>, &[Point]),
     ) {
         let nest = self.nest;
         let [ux, uy] = nest.unroll;
         let vectors = nest.tiles.tile[0] / LANES as u32;
+        if let Some(Jam { steps: [along_x, along_y], vectors: most }) = jam {
+            b.counted_loop("y", nest.block_rows / uy / along_y, |b, y| {
+                b.counted_loop("x", vectors / ux / along_x, |b, x| {
+                    let mut points = Vec::new();
+                    for row in 0..along_y {
+                        let y = times(b, y, along_y.into());
+                        let y = plus(b, y, row.into());
+                        for (group, y_step, x_step) in steps(along_x, uy, ux) {
+                            let x = times(b, x, along_x.into());
+                            let x = plus(b, x, group.into());
+                            points.push(Point { at: at.clone(), y, x, y_step, x_step });
+                        }
+                    }
+                    for points in points.chunks(most as usize) {
+                        body(b, points);
+                    }
+                    b.set_span(None);
+                });
+            });
+            return;
+        }
         b.counted_loop("y", nest.block_rows / uy, |b, y| {
             let whole_row = unroll && vectors / ux <= 2;
             let (trips, repeat) = if whole_row { (1, vectors / ux) } else { (vectors / ux, 1) };
@@ -146,7 +169,7 @@ impl Loops<'_> {
                 for (group, y_step, x_step) in steps(repeat, uy, ux) {
                     let x = plus(b, x, group.into());
                     let point = Point { at: at.clone(), y, x, y_step, x_step };
-                    body(b, &point);
+                    body(b, std::slice::from_ref(&point));
                     // The loops around it are the stage's.
                     b.set_span(None);
                 }
@@ -205,8 +228,8 @@ pub(crate) fn start_nest<'a>(
     Loops { cx, nest, mems, windows, tables, mask, position, start }
 }
 
-/// Lowers a stage computed tile by tile.
-pub(crate) fn lower_tiles(cx: &mut Lowering<'_>, step: &TileStep) -> Kernel {
+/// Lowers a stage computed tile by tile: that step of the plan.
+pub(crate) fn lower_tiles(cx: &mut Lowering<'_>, number: usize, step: &TileStep) -> Kernel {
     let mut kernel = KernelCx::new(cx, &step.nest.name);
     let cx: &Lowering<'_> = cx;
     let objects = Loops::objects(cx, &mut kernel, &step.nest, &step.targets);
@@ -216,21 +239,22 @@ pub(crate) fn lower_tiles(cx: &mut Lowering<'_>, step: &TileStep) -> Kernel {
     let loops = start_nest(&mut b, cx, &step.nest, objects, (mask, exit));
     let targets: Vec<Mem> = step.targets.iter().map(|id| loops.mems[id]).collect();
     fill_tables(&mut b, &loops);
-    loops.run(&mut b, cx.size <= Size::Merged, &mut |b, point| {
-        store_point(b, &loops, step, &targets, point)
+    let jammed = cx.jammed.get(&number).copied();
+    loops.run(&mut b, cx.size <= Size::Merged, jammed, &mut |b, points| {
+        store_points(b, &loops, step, &targets, points)
     });
     finish_at(&mut b, exit);
     b.terminate(nbcc_ir::Terminator::Return(vec![]));
     kernel.finish(mask)
 }
 
-/// Computes and stores one vector.
-fn store_point(
+/// Computes and stores vectors, together.
+fn store_points(
     b: &mut Builder<'_>,
     loops: &Loops<'_>,
     step: &TileStep,
     targets: &[Mem],
-    point: &Point,
+    points: &[Point],
 ) {
     let pipeline = &loops.cx.plan.pipeline;
     let data = &pipeline.funcs[step.func];
@@ -241,23 +265,27 @@ fn store_point(
         }
         Stage::Update(k) => (data.updates[k].values.clone(), data.updates[k].span),
     };
-    let body = Body::new(loops, point, Some((step.func, targets)));
+    let body = |point| Body::new(loops, point, Some((step.func, targets)));
+    let mut bodies: Vec<Body<'_>> = points.iter().map(body).collect();
     if let Stage::Update(k) = step.stage
         && !in_place(pipeline, step.func, k)
     {
         let (plan, machine) = (loops.cx.plan, loops.cx.machine);
         if let Some(kept) = kept_planes(plan, machine, step.func, k) {
+            let [body] = &mut bodies[..] else { panic!("points that keep planes go one by one") };
             return update_kept(b, body, &data.updates[k], &data.types, &kept);
         }
         let carried = recurrence(plan, step.func, k);
-        return update_planes(b, body, &data.updates[k], &data.types, carried);
+        return update_planes(b, &mut bodies, &data.updates[k], &data.types, carried);
     }
-    let results = lower_values(b, body, &values);
+    let results = lower_values(b, &mut bodies, &values);
     b.set_span(Some(span));
-    let stores = targets.iter().zip(&step.targets).zip(results).zip(&data.types);
-    for (((&mem, &target), value), &ty) in stores {
-        let word = super::body::to_word(b, value, ty);
-        let place = own_place(b, loops, point, target);
-        b.store(mem, place, word);
+    for (point, results) in points.iter().zip(results) {
+        let stores = targets.iter().zip(&step.targets).zip(results).zip(&data.types);
+        for (((&mem, &target), value), &ty) in stores {
+            let word = super::body::to_word(b, value, ty);
+            let place = own_place(b, loops, point, target);
+            b.store(mem, place, word);
+        }
     }
 }

@@ -181,62 +181,71 @@ impl Body<'_> {
         }
         words
     }
+}
 
-    /// The innermost loop of a scan, of so many rounds from a variable's least value on, which keeps what it
-    /// stores in registers for as long as it is read.
-    fn scan(
-        &mut self,
-        b: &mut Builder<'_>,
-        update: &Update,
-        types: &[ElementType],
-        (recurrence, (rounds, min)): (&Recurrence, (u32, i32)),
-    ) {
-        let (_, mems) = self.own.expect("only updates write to planes");
-        let mut lower = ExprLowering::new(&self.loops.cx.plan.pipeline, WIDTH);
-        let mut first = Vec::new();
+/// The innermost loop of a scan, of so many rounds from a variable's least value on, which keeps what it
+/// stores in registers for as long as it is read: that of all bodies.
+fn scan(
+    b: &mut Builder<'_>,
+    bodies: &mut [Body<'_>],
+    update: &Update,
+    types: &[ElementType],
+    (recurrence, (rounds, min)): (&Recurrence, (u32, i32)),
+) {
+    let (_, mems) = bodies[0].own.expect("only updates write to planes");
+    let mut first = Vec::new();
+    for body in &mut *bodies {
+        let mut lower = ExprLowering::new(&body.loops.cx.plan.pipeline, WIDTH);
         for ago in 1..=recurrence.rounds as i32 {
-            self.rvars[0] = b.i32(min - ago);
+            body.rvars[0] = b.i32(min - ago);
             for &mem in mems {
-                let planes = self.planes(b, mem, &update.args, &mut lower);
+                let planes = body.planes(b, mem, &update.args, &mut lower);
                 first.push(planes.load(b, 0));
             }
         }
-        b.carried_loop("r0", rounds, first, |b, counter, words| {
-            self.rvars[0] = plus(b, counter, min.into());
+    }
+    let each = first.len() / bodies.len();
+    b.carried_loop("r0", rounds, first, |b, counter, words| {
+        let mut all = Vec::new();
+        for (body, words) in bodies.iter_mut().zip(words.chunks(each)) {
+            body.rvars[0] = plus(b, counter, min.into());
             let before: Vec<Vec<Value>> = words.chunks(mems.len()).map(<[Value]>::to_vec).collect();
             let kept = &words[..words.len() - mems.len()];
-            self.scanned = Some(Scanned { recurrence: recurrence.clone(), words: before });
-            let stored = self.update_plane(b, update, types);
-            self.scanned = None;
-            [&stored[..], kept].concat()
-        });
-    }
+            body.scanned = Some(Scanned { recurrence: recurrence.clone(), words: before });
+            all.extend(body.update_plane(b, update, types));
+            all.extend(kept);
+            body.scanned = None;
+        }
+        all
+    });
 }
 
-/// Lowers an update of computed planes at the points of a vector; where it is a scan, with its
+/// Lowers an update of computed planes at the points of vectors; where it is a scan, with its
 /// recurrence.
 pub(crate) fn update_planes(
     b: &mut Builder<'_>,
-    mut body: Body<'_>,
+    bodies: &mut [Body<'_>],
     update: &Update,
     types: &[ElementType],
     recurrence: Option<Recurrence>,
 ) {
-    let rdom = body.loops.nest.rdom.clone();
+    let rdom = bodies[0].loops.nest.rdom.clone();
     let intervals = rdom.iter().flat_map(|(_, intervals)| intervals);
     let trips: Vec<(u32, i32)> = intervals.map(|i| (i.extent(), i.min)).collect();
-    body.planes = true;
+    bodies.iter_mut().for_each(|body| body.planes = true);
     let Some(recurrence) = recurrence else {
-        return drop(reduce_loops(b, &mut body, &trips, trips.len(), vec![], &mut |b, body, _| {
-            body.update_plane(b, update, types);
+        return drop(reduce_loops(b, bodies, &trips, trips.len(), vec![], &mut |b, bodies, _| {
+            for body in bodies {
+                body.update_plane(b, update, types);
+            }
             vec![]
         }));
     };
     // The loop of the first variable keeps what it stores: it runs once here.
     let mut outer = trips.clone();
     outer[0].0 = 1;
-    reduce_loops(b, &mut body, &outer, trips.len(), vec![], &mut |b, body, _| {
-        body.scan(b, update, types, (&recurrence, trips[0]));
+    reduce_loops(b, bodies, &outer, trips.len(), vec![], &mut |b, bodies, _| {
+        scan(b, bodies, update, types, (&recurrence, trips[0]));
         vec![]
     });
 }

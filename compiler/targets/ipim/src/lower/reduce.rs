@@ -61,7 +61,8 @@ fn parts(cx: &mut Lowering<'_>, merge: &Merge<'_>) -> Kernel {
     let store = Store::new(b, merge);
     store.clear(b);
     let pipeline = &cx.plan.pipeline;
-    loops.run(b, false, &mut |b, point| {
+    loops.run(b, false, None, &mut |b, points| {
+        let [point] = points else { panic!("points of parts go one by one") };
         let mut body = Body::new(&loops, point, None);
         let mut lower = ExprLowering::new(pipeline, LANES as u8);
         let args: Vec<Value> =

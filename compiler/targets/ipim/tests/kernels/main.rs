@@ -186,7 +186,7 @@ fn inline(pipeline: &Pipeline, extents: &Extents) -> Result<Pipeline, Diagnostic
 
 /// Kernels of the smallest size, those that are shared once for each time they run.
 fn smallest(plan: &plan::Plan, machine: &Machine) -> Vec<Kernel> {
-    let kernels = lower::lower_to(plan, machine, Size::Smallest);
+    let kernels = lower::lower_to(plan, machine, Size::Smallest, &Default::default());
     let (kernels, calls) = share(kernels, machine);
     let run = |call: &KernelCall| {
         let mut kernel = kernels[call.kernel].clone();
