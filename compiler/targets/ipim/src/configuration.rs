@@ -19,7 +19,7 @@ pub struct Configuration {
     pub share: bool,
     /// How much loops are unrolled beyond what their accesses ask for.
     pub unroll: Unrolling,
-    /// The steps in which vectors run through reductions together.
+    /// The steps in which vectors are computed together.
     pub jam: Trial,
     /// The kernels in which loops over few tiles stand in full.
     pub complete: Trial,
@@ -211,13 +211,13 @@ impl Configuration {
         Configuration { complete, ..self.clone() }
     }
 
-    /// The configuration of a program in which vectors run through reductions together as that trial says.
+    /// The configuration of a program in which vectors are computed together as that trial says.
     pub fn jam(&self, jam: Trial) -> Configuration {
         Configuration { jam, ..self.of_other_kernels() }
     }
 
     /// The configuration without what this one tries for the sake of time: first loops over few tiles that
-    /// stand in full, then vectors that run through reductions together.
+    /// stand in full, then vectors that are computed together.
     pub fn untried(&self) -> Option<Configuration> {
         let tried = |trial: &Trial| *trial != Trial::Open && *trial != Trial::none();
         if tried(&self.complete) {
@@ -280,14 +280,14 @@ impl Configuration {
                 Trial::Only(steps) => (
                     RemarkKind::Missed,
                     "NotJammed",
-                    Message::of("vectors run through reductions together in ")
+                    Message::of("vectors are computed together in ")
                         .value("Steps", steps.len())
                         .text(" steps only: the program would be too large, or others slower"),
                 ),
                 _ => (
                     RemarkKind::Passed,
                     "Jammed",
-                    Message::of("vectors run through reductions together"),
+                    Message::of("vectors are computed together, in reductions or of several planes"),
                 ),
             };
             let (pass, function) = ("jam", String::new());

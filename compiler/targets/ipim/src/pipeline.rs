@@ -79,7 +79,7 @@ pub const PASSES: &[PassDesc<Compilation, Configuration>] = &[
     ),
     optional(
         "jam",
-        "find vectors that can run through a reduction together (unroll-and-jam)",
+        "find vectors that can be computed together (unroll-and-jam)",
         OptLevel::O2,
         find_jams,
         &[PLAN],

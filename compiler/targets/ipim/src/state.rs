@@ -57,7 +57,7 @@ pub struct Compilation {
     pub first: Configuration,
     /// That of this one.
     pub configuration: Configuration,
-    /// The steps, by their numbers, in which vectors can run through reductions together.
+    /// The steps, by their numbers, in which vectors can be computed together.
     pub jams: BTreeMap<usize, Jam>,
     /// Kernels in IR.
     pub kernels: Vec<Kernel>,

@@ -10,7 +10,7 @@ use crate::state::Compilation;
 /// end in some, and are refreshed in others.
 const UNKNOWN: u64 = 16;
 
-/// The program to try beside the one that there is: in which vectors run through reductions together, then in
+/// The program to try beside the one that there is: in which vectors are computed together, then in
 /// which loops over few tiles stand in full, or either only where it takes no longer for it; then one in which
 /// updates stay loops, or what there was before.
 pub fn next(state: &Compilation) -> Option<Configuration> {

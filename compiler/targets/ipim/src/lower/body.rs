@@ -40,8 +40,8 @@ pub(crate) struct Body<'a> {
     pub(super) shared: Shared,
 }
 
-/// An access, the row that it is for, and the round, if not all.
-type SharedKey = (Expr, Value, u32, Option<u8>);
+/// An access, the row that it is for, the plane, if that matters, and the round, if not all.
+pub(super) type SharedKey = (Expr, (Value, u32), Option<Value>, Option<u8>);
 
 /// Elements that are the same in all lanes, of which several rounds of the innermost loop, one behind the
 /// other in an atom, or vectors of one row have use.

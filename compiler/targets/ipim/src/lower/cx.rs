@@ -17,7 +17,7 @@ pub(crate) struct Lowering<'a> {
     pub plan: &'a Plan,
     pub machine: &'a Machine,
     pub size: Size,
-    /// Steps, by their numbers, of which vectors run through loops over a reduction domain together.
+    /// Steps, by their numbers, of which vectors are computed together.
     pub jammed: &'a BTreeMap<usize, Jam>,
     /// Atoms that an exchange moves together.
     pub batch: u32,

@@ -7,13 +7,13 @@ use nbcc_stages::bounds::{AffineVar, IndexForm};
 use nbcc_stages::lower::{Access, ExprLowering};
 use nbcc_stages::{Expr, ExprKind, Input, Param, RDom};
 
-use super::body::{Body, param_value};
+use super::body::{Body, SharedKey, param_value};
 use super::excerpt::local;
 use super::loops::Point;
 use super::math::plus;
 use super::tables::look_up;
 use crate::intrinsics::{at_most, extents};
-use crate::plan::{BufferId, Plan, Spread, spread};
+use crate::plan::{BufferId, Plan, Spread, spread, varies_along};
 
 /// Lanes of a vector.
 const WIDTH: u8 = LANES as u8;
@@ -52,9 +52,8 @@ impl Body<'_> {
             && let Some((begin, round)) = self.shared.rounds
             && self.along_atoms(id, expr, args)
         {
-            let Point { y, y_step, .. } = *self.point;
-            let key = |round: Option<u8>| (expr, y, y_step, round);
-            let known = self.shared.known.borrow().get(&key(None)).copied();
+            let key = self.shared_key(expr, None);
+            let known = self.shared.known.borrow().get(&key).copied();
             let atom = known.unwrap_or_else(|| {
                 let own = std::mem::replace(&mut self.rvars[0], begin);
                 let mut scalars = ExprLowering::new(&plan.pipeline, 1);
@@ -65,7 +64,7 @@ impl Body<'_> {
                 self.rvars[0] = own;
                 whole_atom(b, plan, id, mem, &coordinates)
             });
-            self.shared.known.borrow_mut().insert(key(None), atom);
+            self.shared.known.borrow_mut().insert(key, atom);
             let one = b.value(Op::Extract(atom, round));
             return b.value(Op::Splat(one, WIDTH));
         }
@@ -82,7 +81,7 @@ impl Body<'_> {
                 return b.value(Op::Splat(one, WIDTH));
             }
             let round = self.shared.rounds.map_or(0, |(_, round)| round);
-            let key = (expr, self.point.y, self.point.y_step, Some(round));
+            let key = self.shared_key(expr, Some(round));
             let known = self.shared.known.borrow().get(&key).copied();
             let one = known.unwrap_or_else(|| gather(b, plan, id, mem, &coordinates, 1));
             self.shared.known.borrow_mut().insert(key, one);
@@ -119,6 +118,14 @@ impl Body<'_> {
             }
         };
         coordinates.into_iter().enumerate().map(one).collect()
+    }
+
+    /// What an access reads that all lanes have in common: in that round, or in four.
+    fn shared_key(&self, expr: Expr, round: Option<u8>) -> SharedKey {
+        let Point { at, y, y_step, .. } = self.point;
+        let varies = varies_along(&self.loops.cx.plan.pipeline, &[expr], 2);
+        let plane = at.inner.first().copied().filter(|_| varies);
+        (expr, (*y, *y_step), plane, round)
     }
 
     /// Whether rounds of the innermost loop over a domain go in fours, for the sake of what all lanes read

@@ -42,8 +42,8 @@ pub fn lower(plan: &Plan, machine: &Machine) -> Vec<Kernel> {
     lower_to(plan, machine, Size::Fast, &BTreeMap::new())
 }
 
-/// Lowers every step of a plan to code of that size. In steps of `jammed`, by their numbers, vectors run through
-/// loops over a reduction domain together.
+/// Lowers every step of a plan to code of that size. In steps of `jammed`, by their numbers, vectors are
+/// computed together.
 pub fn lower_to(
     plan: &Plan,
     machine: &Machine,

@@ -42,7 +42,8 @@ impl Loops<'_> {
         jam: Option<Jam>,
         body: &mut dyn FnMut(&mut Builder<'_>, &[Point]),
     ) {
-        let levels = self.levels();
+        let planes = jam.map_or(1, |jam| jam.planes);
+        let levels = self.levels(planes);
         let ahead = self.filled_ahead(&levels);
         self.level(b, (&levels, ahead), &mut vec![], &mut |b, rows| {
             self.points(b, &rows, unroll, jam, body);
@@ -67,15 +68,18 @@ impl Loops<'_> {
         (self.cx.size == Size::Fast && often && fits).then_some(innermost)
     }
 
-    /// The loops around a block of rows, the outermost first.
-    fn levels(&self) -> Vec<Level> {
+    /// The loops around a block of rows, the outermost first; so many planes along dimension 2 are one round.
+    fn levels(&self, planes: u32) -> Vec<Level> {
         let nest = self.nest;
         let grid = &nest.tiles.grid;
         let level = |name: &str, trips| Level { name: name.to_string(), trips };
         let mut levels = vec![level("strip", grid.strips), level("row", grid.rows)];
         // Dimension 2 runs fastest: the last dimension is the outermost loop.
         let inner = nest.region.iter().enumerate().skip(2).rev();
-        levels.extend(inner.map(|(d, interval)| level(&format!("d{d}"), interval.extent())));
+        levels.extend(inner.map(|(d, interval)| {
+            let rounds = if d == 2 { interval.extent() / planes } else { interval.extent() };
+            level(&format!("d{d}"), rounds)
+        }));
         levels.push(level("block", nest.tiles.tile[1] / nest.block_rows));
         levels
     }
@@ -141,7 +145,16 @@ impl Loops<'_> {
         let nest = self.nest;
         let [ux, uy] = nest.unroll;
         let vectors = nest.tiles.tile[0] / LANES as u32;
-        if let Some(Jam { steps: [along_x, along_y], vectors: most }) = jam {
+        if let Some(Jam { steps: [along_x, along_y], planes, vectors: most }) = jam {
+            let plane = |b: &mut Builder<'_>, number: u32| {
+                let mut at = at.clone();
+                if let Some(counter) = at.inner.first_mut() {
+                    let first = times(b, *counter, planes.into());
+                    *counter = plus(b, first, number.into());
+                }
+                at
+            };
+            let planes: Vec<BlockOfRows> = (0..planes).map(|number| plane(b, number)).collect();
             b.counted_loop("y", nest.block_rows / uy / along_y, |b, y| {
                 b.counted_loop("x", vectors / ux / along_x, |b, x| {
                     let mut points = Vec::new();
@@ -151,7 +164,9 @@ impl Loops<'_> {
                         for (group, y_step, x_step) in steps(along_x, uy, ux) {
                             let x = times(b, x, along_x.into());
                             let x = plus(b, x, group.into());
-                            points.push(Point { at: at.clone(), y, x, y_step, x_step });
+                            let of_plane =
+                                |at: &BlockOfRows| Point { at: at.clone(), y, x, y_step, x_step };
+                            points.extend(planes.iter().map(of_plane));
                         }
                     }
                     for points in points.chunks(most as usize) {

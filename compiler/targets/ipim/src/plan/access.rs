@@ -58,8 +58,13 @@ pub fn accesses_of(pipeline: &Pipeline, roots: impl IntoIterator<Item = Expr>) -
 
 /// Whether any of the expressions depends on the coordinate along dimension 0.
 pub fn varies_along_x(pipeline: &Pipeline, roots: &[Expr]) -> bool {
+    varies_along(pipeline, roots, 0)
+}
+
+/// The same of a dimension.
+pub fn varies_along(pipeline: &Pipeline, roots: &[Expr], dim: u32) -> bool {
     let reachable = Walker::default().reachable(pipeline, roots.iter().copied());
-    reachable.iter().any(|&e| pipeline.exprs[e].kind == ExprKind::Dim(0))
+    reachable.iter().any(|&e| pipeline.exprs[e].kind == ExprKind::Dim(dim))
 }
 
 /// How the elements that the lanes of a vector read lie to each other.

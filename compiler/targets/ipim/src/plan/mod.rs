@@ -48,7 +48,7 @@ use nbcc_isa_ipim::layout::{Element, Layout, Role, Tiled};
 use nbcc_stages::bounds::{AffineVar, Bounds, Extents, IndexForm, Interval};
 use nbcc_stages::{BinaryOp, ElementType, Expr, Func, Input, Pipeline, RDom};
 
-pub use access::{Access, Source, Spread, accesses, spread, stage_roots};
+pub use access::{Access, Source, Spread, accesses, spread, stage_roots, varies_along};
 pub(crate) use copies::{by_cubes, holders};
 pub use corner::Corner;
 pub use excerpt::{Arc, Excerpt, Ring};
