@@ -287,7 +287,9 @@ impl Configuration {
                 _ => (
                     RemarkKind::Passed,
                     "Jammed",
-                    Message::of("vectors are computed together, in reductions or of several planes"),
+                    Message::of(
+                        "vectors are computed together, in reductions or of several planes",
+                    ),
                 ),
             };
             let (pass, function) = ("jam", String::new());

@@ -52,7 +52,10 @@ impl Loops<'_> {
 
     /// How many loops are around what fills windows.
     fn filled_at(&self, levels: &[Level]) -> usize {
-        if self.nest.fills_once() { TILES } else { levels.len() }
+        match self.nest.filled_from() {
+            2 => levels.len(),
+            from => TILES + self.nest.region.len().max(2) - from,
+        }
     }
 
     /// The loop that fills windows for its next round, if there is one.

@@ -248,12 +248,21 @@ impl Nest {
         }
     }
 
-    /// Whether windows hold the same for all points along inner dimensions, so that they are filled
-    /// once for all of them.
-    pub fn fills_once(&self) -> bool {
-        let same = |read: &Read| read.inner_base.iter().all(|base| base.terms.is_empty());
-        self.block_rows == self.tiles.tile[1]
-            && self.reads.iter().all(|read| read.window.is_none() || same(read))
+    /// The first dimension, from 2 on, along which windows are filled anew for each point: those before it are
+    /// loops inside, for all points of which windows hold the same. All of them are where blocks are parts of a
+    /// tile.
+    pub fn filled_from(&self) -> usize {
+        let dims = self.region.len().max(2);
+        if self.block_rows != self.tiles.tile[1] {
+            return 2;
+        }
+        let windows = self.reads.iter().filter(|read| read.window.is_some());
+        let vars = windows.flat_map(|read| &read.inner_base).flat_map(|base| base.terms.keys());
+        let along = |var: &AffineVar| match *var {
+            AffineVar::Dim(d) => d as usize,
+            AffineVar::RVar(..) => 2,
+        };
+        vars.map(along).min().unwrap_or(dims).clamp(2, dims)
     }
 }
 

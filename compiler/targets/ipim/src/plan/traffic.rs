@@ -51,8 +51,8 @@ fn groups(tiles: &Tiled) -> u64 {
     u64::from(tiles.grid.groups[0]) * u64::from(tiles.grid.groups[1])
 }
 
-fn inner_points(region: &[Interval]) -> u64 {
-    region.iter().skip(2).map(|i| u64::from(i.extent())).product()
+fn points_along(dims: &[Interval]) -> u64 {
+    dims.iter().map(|i| u64::from(i.extent())).product()
 }
 
 /// What the windows of a nest take.
@@ -61,7 +61,7 @@ pub fn of_nest(nest: &Nest) -> Traffic {
     let fills = u64::from(nest.tiles.tile[1] / nest.block_rows)
         * u64::from(grid.strips)
         * u64::from(grid.rows)
-        * if nest.fills_once() { 1 } else { inner_points(&nest.region) }
+        * points_along(nest.region.get(nest.filled_from()..).unwrap_or_default())
         * groups(&nest.tiles)
         * vaults(busy(&nest.tiles, &nest.region, [0, 0]));
     let mut window = 0;

@@ -61,7 +61,7 @@ pub(super) fn used_engines(tiles: &Tiled, region: &[Interval]) -> (u64, u64) {
             (i64::from(at) - i64::from(tiles.origin[k])).div_euclid(i64::from(tiles.tile[k]))
         };
         let (first, last) = (tile_of(interval.min), tile_of(interval.max));
-        let (each, block) = (i64::from(side_by_side), i64::from(side_by_side * again));
+        let (each, block) = (i64::from(side_by_side), i64::from(side_by_side) * i64::from(again));
         let whole = last.div_euclid(block) - first.div_euclid(block) - 1;
         used *= match whole {
             -1 => (last - first + 1).min(each),
@@ -71,6 +71,6 @@ pub(super) fn used_engines(tiles: &Tiled, region: &[Interval]) -> (u64, u64) {
             }
         };
     }
-    let all = grid.tiles()[0] * grid.tiles()[1] / u64::from(grid.strips * grid.rows);
+    let all = grid.tiles()[0] * grid.tiles()[1] / (u64::from(grid.strips) * u64::from(grid.rows));
     (used as u64, all)
 }
