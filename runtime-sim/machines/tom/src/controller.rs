@@ -287,21 +287,10 @@ impl Sm {
             did: Default::default(),
         };
         task.did.bytes += u64::from(bytes);
-        let line = u64::from(departure.stack);
         let token = shared.tasks.insert(task);
-        let time = env.clock.time(now + 1);
-        let (sm, ask) = (self.number, Ask::Offload);
-        self.out.push(Request {
-            time,
-            sm,
-            token,
-            ask,
-            line,
-            bytes,
-            answer: 0,
-            lanes: 0,
-            bursts: 0,
-        });
+        let from = (env.clock.time(now + 1), self.number);
+        let request = Request::of_block(from, token, Ask::Offload, departure.stack, [bytes, 0]);
+        self.out.push(request);
     }
 
     /// A block is back: its warp goes on behind it.

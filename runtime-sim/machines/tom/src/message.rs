@@ -42,6 +42,20 @@ pub struct Request {
     pub bursts: u32,
 }
 
+impl Request {
+    /// A block goes to a stack or comes back: bytes that the request brings along, and bytes of its answer.
+    pub fn of_block(
+        (time, sm): (Time, u32),
+        token: u32,
+        ask: Ask,
+        stack: u32,
+        [bytes, answer]: [u32; 2],
+    ) -> Request {
+        let line = u64::from(stack);
+        Request { time, sm, token, ask, line, bytes, answer, lanes: 0, bursts: 0 }
+    }
+}
+
 /// The answer to a request, as its multiprocessor gets it.
 #[derive(Clone, Copy, Debug)]
 pub struct Answer {

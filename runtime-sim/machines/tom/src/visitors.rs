@@ -73,20 +73,8 @@ impl Sm {
         let written = if env.is_coherent { task.written.len() } else { 0 };
         let answer = answer_bytes(entry, task.lanes, written, address);
         task.did.bytes += u64::from(answer.max(env.machine.link.acknowledgment_bytes));
-        let line = u64::from(task.stack);
-        let time = env.clock.time(now + 1);
-        let (sm, ask) = (task.sm, Ask::Return);
-        self.out.push(Request {
-            time,
-            sm,
-            token,
-            ask,
-            line,
-            bytes: 0,
-            answer,
-            lanes: 0,
-            bursts: 0,
-        });
+        let from = (env.clock.time(now + 1), task.sm);
+        self.out.push(Request::of_block(from, token, Ask::Return, task.stack, [0, answer]));
         self.admit(now, env, shared);
     }
 }
