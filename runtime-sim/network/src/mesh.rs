@@ -179,7 +179,7 @@ struct Travelling {
 }
 
 /// A packet in a queue: what routers ask for on its way.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Waiting {
     /// The cycle at which its head can leave.
     ready: Cycle,
@@ -194,24 +194,28 @@ struct Waiting {
 
 #[derive(Clone, Debug)]
 struct Router {
-    inputs: [VecDeque<Waiting>; PORTS],
-    /// Inputs whose queue is not empty, a bit each.
-    waiting: u16,
-    /// When the head of each of these can leave.
-    ready: [Cycle; PORTS],
-    /// And where.
-    outputs: [u8; PORTS],
-    /// Flits in each input queue, counting packets on their way to it.
-    taken: [u32; PORTS],
-    /// The cycle from which each output is free.
-    free: [Cycle; PORTS],
     /// Cycles for which the router is to be looked at.
     wake: Cycle,
+    /// Inputs whose queue is not empty, a bit each.
+    waiting: u16,
     /// Whether a head waits for room in a queue of a neighbour, as far as was seen when the router was
     /// looked at last.
     starved: bool,
+    /// Where the head of each of these queues leaves.
+    outputs: [u8; PORTS],
+    /// When it can.
+    ready: [Cycle; PORTS],
+    /// The cycle from which each output is free.
+    free: [Cycle; PORTS],
+    /// Flits in the queue at the other end of each output to a neighbour in the cube, counting packets on
+    /// their way to it: who sends knows from what comes back as credit.
+    taken: [u32; LOCAL],
     /// The router at the other end of each output; itself where there is none.
     neighbours: [u32; PORTS],
+    /// The heads of queues that are not empty.
+    heads: [Waiting; PORTS],
+    /// What waits behind them.
+    behind: [VecDeque<Waiting>; PORTS],
 }
 
 impl Router {
@@ -221,18 +225,25 @@ impl Router {
         let first = self.waiting >> input & 1 == 0;
         if first {
             self.waiting |= 1 << input;
-            (self.ready[input], self.outputs[input]) = (waiting.ready, waiting.output);
+            self.lead(input, waiting);
+        } else {
+            self.behind[input].push_back(waiting);
         }
-        self.inputs[input].push_back(waiting);
         first
+    }
+
+    /// A packet is the first one of its queue.
+    #[inline]
+    fn lead(&mut self, input: usize, head: Waiting) {
+        (self.ready[input], self.outputs[input]) = (head.ready, head.output);
+        self.heads[input] = head;
     }
 
     /// Takes the first packet from a queue.
     #[inline]
     fn pop(&mut self, input: usize) {
-        self.inputs[input].pop_front();
-        match self.inputs[input].front() {
-            Some(head) => (self.ready[input], self.outputs[input]) = (head.ready, head.output),
+        match self.behind[input].pop_front() {
+            Some(head) => self.lead(input, head),
             None => self.waiting &= !(1 << input),
         }
     }
@@ -273,15 +284,16 @@ impl Network {
     pub fn new(config: MeshConfig) -> Network {
         let count = config.cubes[0] * config.cubes[1] * config.nodes[0] * config.nodes[1];
         let router = |number| Router {
-            inputs: Default::default(),
-            waiting: 0,
-            ready: [NEVER; PORTS],
-            outputs: [0; PORTS],
-            taken: [0; PORTS],
-            free: [0; PORTS],
             wake: NEVER,
+            waiting: 0,
             starved: false,
+            outputs: [0; PORTS],
+            ready: [NEVER; PORTS],
+            free: [0; PORTS],
+            taken: [0; LOCAL],
             neighbours: std::array::from_fn(|output| config.neighbour(number, output)),
+            heads: [Waiting::default(); PORTS],
+            behind: Default::default(),
         };
         let way = |router| (0..count).map(move |to| (router, to));
         let ways = (0..count).flat_map(way).map(|(from, to)| config.output(from, to) as u8);
@@ -471,8 +483,15 @@ impl Network {
     /// Sends the head of an input queue over an output; false when there is no room
     /// at the other end.
     fn forward(&mut self, router: u32, input: usize, output: usize, now: Cycle) -> bool {
-        let head = *self.routers[router as usize].inputs[input].front().expect("a chosen head");
+        let state = &mut self.routers[router as usize];
+        let head = state.heads[input];
         let (bytes, flits) = (head.bytes, head.flits);
+        if let Some(taken) = state.taken.get_mut(output) {
+            if *taken > 0 && *taken + flits > self.config.queue_flits {
+                return false;
+            }
+            *taken += flits;
+        }
         let occupied = if output >= SERIAL {
             Cycle::from(bytes.div_ceil(self.config.serial_bytes).max(1))
         } else {
@@ -489,11 +508,6 @@ impl Network {
             let next = self.routers[router as usize].neighbours[output];
             let entrance = Network::entrance(output);
             let serial = output >= SERIAL;
-            let taken = &mut self.routers[next as usize].taken[entrance];
-            if !serial && *taken > 0 && *taken + flits > self.config.queue_flits {
-                return false;
-            }
-            *taken += flits;
             let hop = if serial { self.config.serial_hop } else { self.config.hop };
             let (byte_hops, busy) = if serial {
                 (&mut self.stats.serial_byte_hops, &mut self.stats.serial_busy)
@@ -514,13 +528,12 @@ impl Network {
         state.free[output] = now + occupied;
         if input < LOCAL {
             // The credit goes back to the router at the other end of this input.
-            state.taken[input] -= flits;
-            let from = self.routers[router as usize].neighbours[input];
-            if self.routers[from as usize].starved {
+            let from = state.neighbours[input];
+            let sender = &mut self.routers[from as usize];
+            sender.taken[opposite(input)] -= flits;
+            if sender.starved {
                 self.wake(from, now + 1);
             }
-        } else if input >= SERIAL {
-            state.taken[input] -= flits;
         }
         true
     }
