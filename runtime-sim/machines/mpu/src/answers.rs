@@ -242,9 +242,9 @@ impl Core {
         let waited = warp.why == Stall::Memory;
         if !warp.parked {
             self.prepare(subcore, slot, env);
-            let sub = &mut self.subcores[subcore];
-            sub.set_ready(slot, sub.ready[slot].max(now));
-            let warp = sub.warps[slot].as_mut().expect("the warp");
+            let ready = self.subcores[subcore].ready[slot];
+            self.set_ready(subcore, slot, ready.max(now));
+            let warp = self.subcores[subcore].warps[slot].as_mut().expect("the warp");
             if waited && warp.fetched <= now {
                 warp.why = Stall::Memory;
             }

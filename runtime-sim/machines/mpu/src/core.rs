@@ -145,6 +145,8 @@ pub struct Core {
     pub number: u32,
     /// Its subcores, each with a near-bank unit.
     pub subcores: Vec<Subcore>,
+    /// When each of them issues next, and the place of the warp; to be found out again where it is none.
+    next: Vec<Option<(Cycle, usize)>>,
     /// Its blocks by place.
     pub blocks: Vec<Option<Resident>>,
     /// The banks of its near-bank units.
@@ -206,6 +208,7 @@ impl Core {
         Core {
             number,
             subcores: (0..units).map(|_| Subcore::new(machine)).collect(),
+            next: vec![None; units],
             blocks: (0..env.blocks).map(|_| None).collect(),
             banks: (0..units).map(|_| Port::new(model)).collect(),
             bank_next: vec![NEVER; units],
@@ -256,13 +259,29 @@ impl Core {
     #[inline]
     fn next_issue(&mut self) -> (Cycle, usize, usize) {
         let mut best = (NEVER, 0, 0);
-        for (number, subcore) in self.subcores.iter_mut().enumerate() {
-            let (cycle, place) = subcore.next_issue();
+        for (number, next) in self.next.iter_mut().enumerate() {
+            let (cycle, place) = *next.get_or_insert_with(|| self.subcores[number].next_issue());
             if cycle < best.0 {
                 best = (cycle, number, place);
             }
         }
         best
+    }
+
+    /// From when a warp can issue.
+    #[inline]
+    pub fn set_ready(&mut self, subcore: usize, slot: usize, at: Cycle) {
+        self.subcores[subcore].ready[slot] = at;
+        // What is known stands where another warp comes behind it.
+        let next = &mut self.next[subcore];
+        *next = next.filter(|&(cycle, next)| next != slot && at > cycle);
+    }
+
+    /// A warp of a subcore issues.
+    #[inline]
+    pub fn issues(&mut self, subcore: usize, slot: usize) {
+        self.subcores[subcore].last = slot;
+        self.next[subcore] = None;
     }
 
     #[inline]
@@ -434,16 +453,14 @@ impl Core {
         let block = self.blocks[warp.block].as_ref().expect("a warp's block is there");
         let Some((pc, ..)) = block.block.warps()[warp.number].paths.current() else {
             warp.why = Stall::Barrier;
-            sub.set_ready(slot, NEVER);
-            return;
+            return self.set_ready(subcore, slot, NEVER);
         };
         warp.pc = pc;
         let plan = env.plan(pc);
         let (ready, by) = warp.board.ready(&plan.waits, &plan.destinations);
         if ready == NEVER || (plan.kind == crate::plan::Kind::Fence && warp.pending > 0) {
             warp.why = Stall::Memory;
-            sub.set_ready(slot, NEVER);
-            return;
+            return self.set_ready(subcore, slot, NEVER);
         }
         // What memory answered is already known as its reason.
         if ready > warp.fetched && by.is_some() {
@@ -452,19 +469,20 @@ impl Core {
             warp.why = Stall::Fetch;
         }
         let at = ready.max(warp.fetched);
-        sub.set_ready(slot, at);
+        self.set_ready(subcore, slot, at);
     }
 
     /// Warps that wait for a place in a table try again.
     pub fn unpark(&mut self, now: Cycle) {
-        for (subcore, slot) in self.parked.drain(..) {
-            let subcore = &mut self.subcores[subcore as usize];
-            if let Some(warp) = &mut subcore.warps[slot as usize]
+        let mut parked = std::mem::take(&mut self.parked);
+        for (subcore, slot) in parked.drain(..) {
+            if let Some(warp) = &mut self.subcores[subcore as usize].warps[slot as usize]
                 && std::mem::take(&mut warp.parked)
             {
-                subcore.set_ready(slot as usize, now);
+                self.set_ready(subcore as usize, slot as usize, now);
             }
         }
+        self.parked = parked;
     }
 
     /// A block leaves; others take its place.
@@ -472,9 +490,8 @@ impl Core {
         let resident = self.blocks[place].take().expect("a block that leaves");
         self.counts.warp_cycles += resident.places.len() as u64 * (now - resident.since);
         for (subcore, slot) in resident.places {
-            let subcore = &mut self.subcores[subcore as usize];
-            subcore.warps[slot as usize] = None;
-            subcore.set_ready(slot as usize, NEVER);
+            self.subcores[subcore as usize].warps[slot as usize] = None;
+            self.set_ready(subcore as usize, slot as usize, NEVER);
         }
         self.end = self.end.max(now);
         self.start_blocks(now, env, shared);

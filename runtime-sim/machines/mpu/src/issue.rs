@@ -147,8 +147,8 @@ impl Core {
         if parked {
             self.parked.push((go.subcore as u32, go.slot as u32));
         }
+        self.set_ready(go.subcore, go.slot, at);
         let sub = &mut self.subcores[go.subcore];
-        sub.set_ready(go.slot, at);
         let warp = sub.warps[go.slot].as_mut().expect("the warp");
         (warp.why, warp.parked) = (why, parked);
         warp
@@ -180,8 +180,8 @@ impl Core {
 
     /// Notes that a subcore issues.
     fn enter(&mut self, go: &Issue, plan: &Plan, ports: u32, shared: &mut Shared<'_, '_>) {
+        self.issues(go.subcore, go.slot);
         let sub = &mut self.subcores[go.subcore];
-        (sub.last, sub.next) = (go.slot, None);
         let why = sub.warps[go.slot].as_ref().map_or(Stall::Empty, |warp| warp.why);
         if sub.issued.0 == go.now {
             sub.issued.1 += 1;

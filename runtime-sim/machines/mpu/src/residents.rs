@@ -49,8 +49,6 @@ pub struct Subcore {
     pub last: usize,
     /// From when it can issue at all.
     pub free: Cycle,
-    /// When it issues next, and the place of the warp; to be found out again where it is none.
-    pub next: Option<(Cycle, usize)>,
     /// The last cycle in which it issued, and how many instructions.
     pub issued: (Cycle, u32),
     /// Cycles before this one are accounted for.
@@ -88,7 +86,6 @@ impl Subcore {
             ready: vec![NEVER; warps].into(),
             last: 0,
             free: 0,
-            next: None,
             issued: (NEVER, 0),
             accounted: 0,
             alu: both(1),
@@ -104,23 +101,10 @@ impl Subcore {
         }
     }
 
-    /// From when a warp can issue.
-    #[inline]
-    pub fn set_ready(&mut self, slot: usize, at: Cycle) {
-        self.ready[slot] = at;
-        // What is known stands where another warp comes behind it.
-        self.next = self.next.filter(|&(cycle, next)| next != slot && at > cycle);
-    }
-
     /// When it issues next, and the place of the warp.
     #[inline]
-    pub fn next_issue(&mut self) -> (Cycle, usize) {
-        if let Some(next) = self.next {
-            return next;
-        }
-        let next = schedule::next(&self.ready, self.last, self.free).unwrap_or((NEVER, 0));
-        self.next = Some(next);
-        next
+    pub fn next_issue(&self) -> (Cycle, usize) {
+        schedule::next(&self.ready, self.last, self.free).unwrap_or((NEVER, 0))
     }
 
     /// Forgets what its calendars hold before a cycle.
