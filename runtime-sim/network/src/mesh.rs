@@ -188,8 +188,8 @@ struct Waiting {
     destination: u32,
     bytes: u32,
     flits: u32,
-    /// Where it leaves the router.
-    output: u8,
+    /// Where it leaves the router; a word as the others, so that all of it is copied at once.
+    output: u32,
 }
 
 #[derive(Clone, Debug)]
@@ -235,7 +235,7 @@ impl Router {
     /// A packet is the first one of its queue.
     #[inline]
     fn lead(&mut self, input: usize, head: Waiting) {
-        (self.ready[input], self.outputs[input]) = (head.ready, head.output);
+        (self.ready[input], self.outputs[input]) = (head.ready, head.output as u8);
         self.heads[input] = head;
     }
 
@@ -416,8 +416,8 @@ impl Network {
 
     /// The output that a packet takes at a router.
     #[inline]
-    fn output(&self, router: u32, destination: u32) -> u8 {
-        self.ways[router as usize * self.routers.len() + destination as usize]
+    fn output(&self, router: u32, destination: u32) -> u32 {
+        self.ways[router as usize * self.routers.len() + destination as usize].into()
     }
 
     /// The input of the neighbour at which an output ends.
@@ -430,6 +430,9 @@ impl Network {
     /// It is looked at again when a head is ready whose output is free. While one waits for room it is
     /// looked at whenever anything changes, since of two that become ready meanwhile the order counts.
     fn route(&mut self, router: u32, now: Cycle) {
+        if self.routers[router as usize].waiting.is_power_of_two() {
+            return self.route_alone(router, now);
+        }
         // The input of the best head an output, where one is wanted.
         let mut chosen = [0_u8; PORTS];
         let (mut wanted, mut contended, mut again) = (0_u16, 0_u16, NEVER);
@@ -473,6 +476,25 @@ impl Network {
         }
         if starved && (sent || contended != 0) {
             again = again.min(now + 1);
+        }
+        self.routers[router as usize].starved = starved;
+        if again != NEVER {
+            self.wake(router, again);
+        }
+    }
+
+    /// The same where heads of no other queues wait.
+    fn route_alone(&mut self, router: u32, now: Cycle) {
+        let state = &self.routers[router as usize];
+        let input = state.waiting.trailing_zeros() as usize % PORTS;
+        let (ready, output) = (state.ready[input], usize::from(state.outputs[input]));
+        let first = ready.max(state.free[output]);
+        let (mut starved, mut again) = (false, first);
+        if first <= now {
+            starved = !self.forward(router, input, output, now);
+            let state = &self.routers[router as usize];
+            let another = !starved && state.waiting >> input & 1 != 0;
+            again = if another { state.ready[input].max(now + 1) } else { NEVER };
         }
         self.routers[router as usize].starved = starved;
         if again != NEVER {
