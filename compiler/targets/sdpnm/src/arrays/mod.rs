@@ -11,6 +11,7 @@ mod addresses;
 mod again;
 mod ahead;
 mod bands;
+mod beside;
 pub mod body;
 mod borders;
 pub mod build;

@@ -2,15 +2,12 @@
 //! and which of them arrays run ahead.
 
 use std::fmt::Write;
-use std::path::Path;
 
 use nbcc_ir::testing::Rng;
 use nbcc_isa_sdpnm::core::CoreProgram;
-use nbcc_pipeline::OptLevel;
 
-use crate::common;
-use crate::loops::{compared, filled, parameters, random_programs};
-use crate::machine::{compile, run};
+use crate::loops::{agreed_for, filled, parameters, random_programs};
+use crate::machine::run;
 
 const ELEMENTS: u32 = 300;
 
@@ -115,14 +112,8 @@ fn source(rng: &mut Rng) -> String {
 }
 
 fn agreed(source: &str, seed: u64) -> Result<CoreProgram, String> {
-    let (module, func) = common::compile(Path::new("ahead.c"), source, Some("f"))?;
-    let program = compile(&module, func, OptLevel::O2)?;
-    let arrays = filled(&ARRAYS, ELEMENTS, seed);
-    for scalars in [[0, 3], [1, 1], [2, 5], [60, 77], [150, 300], [299, 200], [298, 9], [301, 4]] {
-        compared((&module, func), &program, &scalars, &arrays)
-            .map_err(|what| format!("{scalars:?}: {what}"))?;
-    }
-    Ok(program)
+    let scalars = [[0, 3], [1, 1], [2, 5], [60, 77], [150, 300], [299, 200], [298, 9], [301, 4]];
+    agreed_for(source, scalars, &filled(&ARRAYS, ELEMENTS, seed))
 }
 
 #[test]

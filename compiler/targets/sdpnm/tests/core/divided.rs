@@ -2,15 +2,12 @@
 //! before a loop, 0 as well.
 
 use std::fmt::Write;
-use std::path::Path;
 
 use nbcc_ir::testing::Rng;
 use nbcc_isa_sdpnm::core::CoreProgram;
-use nbcc_pipeline::OptLevel;
 
-use crate::common;
-use crate::loops::{compared, filled, parameters, random_programs};
-use crate::machine::{compile, run};
+use crate::loops::{agreed_for, filled, parameters, random_programs};
+use crate::machine::run;
 
 const ELEMENTS: u32 = 64;
 
@@ -96,8 +93,6 @@ fn source(rng: &mut Rng) -> String {
 }
 
 fn agreed(source: &str, seed: u64) -> Result<CoreProgram, String> {
-    let (module, func) = common::compile(Path::new("divided.c"), source, Some("f"))?;
-    let program = compile(&module, func, OptLevel::O2)?;
     let mut arrays = filled(&ARRAYS, ELEMENTS, seed);
     // The ends of the numbers.
     for (at, word) in [i32::MIN, i32::MAX, -1, 0, 1, i32::MIN + 1].into_iter().enumerate() {
@@ -105,16 +100,12 @@ fn agreed(source: &str, seed: u64) -> Result<CoreProgram, String> {
         arrays[1].bytes[2 * at..2 * at + 2].copy_from_slice(&(word as i16).to_le_bytes());
     }
     let mut rng = Rng::new(seed);
-    for n in [0, 1, 2, 30, 60] {
-        let mut some = || match rng.below(12) {
-            0 => 0,
-            _ => DIVISORS[rng.below(14) as usize],
-        };
-        let scalars = [n, some().into(), some().into()];
-        compared((&module, func), &program, &scalars, &arrays)
-            .map_err(|what| format!("{scalars:?}: {what}"))?;
-    }
-    Ok(program)
+    let mut some = || match rng.below(12) {
+        0 => 0,
+        _ => DIVISORS[rng.below(14) as usize],
+    };
+    let scalars = [0, 1, 2, 30, 60].map(|n| [n, some().into(), some().into()]);
+    agreed_for(source, scalars, &arrays)
 }
 
 #[test]

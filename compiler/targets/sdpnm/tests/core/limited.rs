@@ -2,15 +2,12 @@
 //! interpreter, inside and outside.
 
 use std::fmt::Write;
-use std::path::Path;
 
 use nbcc_ir::testing::Rng;
 use nbcc_isa_sdpnm::core::CoreProgram;
-use nbcc_pipeline::OptLevel;
 
-use crate::common;
-use crate::loops::{compared, filled, parameters, random_programs};
-use crate::machine::{compile, run};
+use crate::loops::{agreed_for, filled, parameters, random_programs};
+use crate::machine::run;
 
 const ELEMENTS: u32 = 64;
 
@@ -61,10 +58,7 @@ fn source(rng: &mut Rng) -> String {
 }
 
 fn agreed(source: &str, seed: u64) -> Result<CoreProgram, String> {
-    let (module, func) = common::compile(Path::new("limited.c"), source, Some("f"))?;
-    let program = compile(&module, func, OptLevel::O2)?;
-    let arrays = filled(&ARRAYS, ELEMENTS, seed);
-    for scalars in [
+    let scalars = [
         [0, 3, 0],
         [1, 1, 0],
         [9, 5, 0],
@@ -77,11 +71,8 @@ fn agreed(source: &str, seed: u64) -> Result<CoreProgram, String> {
         [20, 9, 0xffff_ffff],
         [12, 63, 40],
         [20, 30, 29],
-    ] {
-        compared((&module, func), &program, &scalars, &arrays)
-            .map_err(|what| format!("{scalars:?}: {what}"))?;
-    }
-    Ok(program)
+    ];
+    agreed_for(source, scalars, &filled(&ARRAYS, ELEMENTS, seed))
 }
 
 #[test]

@@ -220,11 +220,24 @@ fn is_same_end(should: &TrapKind, is: &Stopped) -> bool {
     }
 }
 
+/// The program of a function that does what the function does on the interpreter, for several scalars.
+pub fn agreed_for<const N: usize>(
+    source: &str,
+    scalars: impl IntoIterator<Item = [u64; N]>,
+    arrays: &[Array],
+) -> Result<CoreProgram, String> {
+    let (module, func) = common::compile(Path::new("f.c"), source, Some("f"))?;
+    let program = compile(&module, func, OptLevel::O2)?;
+    for scalars in scalars {
+        compared((&module, func), &program, &scalars, arrays)
+            .map_err(|what| format!("{scalars:?}: {what}"))?;
+    }
+    Ok(program)
+}
+
 /// Whether an array ran something of a function, which left behind what it leaves on the interpreter.
 fn agreed(source: &str, seed: u64) -> Result<bool, String> {
-    let (module, func) = common::compile(Path::new("loops.c"), source, Some("f"))?;
-    let program = compile(&module, func, OptLevel::O2)?;
-    compared((&module, func), &program, &[seed % 45], &arrays(seed))?;
+    let program = agreed_for(source, [[seed % 45]], &arrays(seed))?;
     Ok(!program.packages.is_empty())
 }
 

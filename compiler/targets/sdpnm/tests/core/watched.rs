@@ -2,15 +2,12 @@
 //! and which of them arrays run.
 
 use std::fmt::Write;
-use std::path::Path;
 
 use nbcc_ir::testing::Rng;
 use nbcc_isa_sdpnm::core::CoreProgram;
-use nbcc_pipeline::OptLevel;
 
-use crate::common;
-use crate::loops::{compared, filled, parameters, random_programs};
-use crate::machine::{compile, run};
+use crate::loops::{agreed_for, filled, parameters, random_programs};
+use crate::machine::run;
 
 const ELEMENTS: u32 = 64;
 
@@ -66,8 +63,6 @@ fn source(rng: &mut Rng) -> String {
 }
 
 fn agreed(source: &str, seed: u64) -> Result<CoreProgram, String> {
-    let (module, func) = common::compile(Path::new("watched.c"), source, Some("f"))?;
-    let program = compile(&module, func, OptLevel::O2)?;
     let mut arrays = filled(&ARRAYS, ELEMENTS, seed);
     // Small numbers, so that many subscripts are inside.
     if seed.is_multiple_of(2) {
@@ -78,11 +73,7 @@ fn agreed(source: &str, seed: u64) -> Result<CoreProgram, String> {
             }
         }
     }
-    for scalars in [[0, 3], [1, 1], [2, 5], [30, 9], [50, 20], [64, 4]] {
-        compared((&module, func), &program, &scalars, &arrays)
-            .map_err(|what| format!("{scalars:?}: {what}"))?;
-    }
-    Ok(program)
+    agreed_for(source, [[0, 3], [1, 1], [2, 5], [30, 9], [50, 20], [64, 4]], &arrays)
 }
 
 #[test]
@@ -123,10 +114,8 @@ fn parts_look_at_their_own_subscripts() {
         "#include <stdint.h>\nstatic const int16_t w[360] = {{3, 1, 4, 1, 5}};\nvoid f({list}) {{
          for (int i = 0; i < 720; i++) a1[i] = a0[i] * w[i < 719 - i ? i : 719 - i]; }}"
     );
-    let (module, func) = common::compile(Path::new("watched.c"), &source, Some("f")).unwrap();
-    let program = compile(&module, func, OptLevel::O2).unwrap();
     let arrays = filled(&types, 720, 1);
-    compared((&module, func), &program, &[], &arrays).unwrap();
+    let program = agreed_for(&source, [[]], &arrays).unwrap();
     let ran = run(&program, &[], &arrays).expect("it runs").statistics;
     assert!(ran.count("arrays.starts") > 1 && ran.count("instructions") < 200, "{source}");
 }
