@@ -1,13 +1,14 @@
 //! Common subexpression elimination over the dominator tree (Briggs, Cooper, Simpson, "Value
 //! Numbering", SPE 1997, section 3.3). Loads and reading intrinsics are shared within a block,
 //! while nothing in between may write what they read; so is what a sequential function stores and loads
-//! again.
+//! again. What such a function never writes is shared like what is computed, and what it has read in a
+//! block is known in those that are only reached from there.
 
 use cranelift_entity::SecondaryMap;
 use foldhash::{HashMap, HashMapExt};
 use nbcc_ir::{
-    BinaryOp, Block, Dominators, Effect, ExecutionModel, Function, Inst, Mem, Op, Replacements,
-    Space, Storage, Value,
+    BinaryOp, Block, Cfg, Dominators, Effect, ExecutionModel, Function, Inst, Mem, Op,
+    Replacements, Space, Storage, Value, cfg::successors,
 };
 
 /// Replaces an instruction by an equal one that runs before it.
@@ -23,9 +24,15 @@ pub fn run_where(func: &mut Function, only: impl Fn(&Function, Inst) -> bool) ->
     // again: they are on top then, and go when they are met.
     let mut known: HashMap<Op, Vec<(Value, Block)>> = HashMap::new();
     let mut replacements = Replacements::new();
+    let is_written = written(func);
+    let cfg = Cfg::new(func);
+    let mut ends: SecondaryMap<Block, Option<Reads>> = SecondaryMap::new();
     for block in blocks {
         let mut insts = std::mem::take(&mut func.blocks[block].insts);
-        let mut reads = Reads::default();
+        let mut reads = match cfg.predecessors(block) {
+            &[before] => ends[before].clone().unwrap_or_default(),
+            _ => Reads::default(),
+        };
         insts.retain(|&inst| {
             func.insts[inst].op.for_each_arg_mut(|v| *v = replacements.resolve(*v));
             let op = &func.insts[inst].op;
@@ -42,7 +49,7 @@ pub fn run_where(func: &mut Function, only: impl Fn(&Function, Inst) -> bool) ->
                 return true;
             };
             let key = canonical(op);
-            let equal = if is_pure(func, op) {
+            let equal = if is_pure(func, op, &is_written) {
                 let entries = known.entry(key).or_default();
                 while entries.last().is_some_and(|&(_, b)| !dominators.dominates(b, block)) {
                     entries.pop();
@@ -64,6 +71,11 @@ pub fn run_where(func: &mut Function, only: impl Fn(&Function, Inst) -> bool) ->
             equal.is_none()
         });
         func.blocks[block].insts = insts;
+        let leads = |to: &Block| matches!(cfg.predecessors(*to), &[before] if before == block);
+        let is_kept = func.model == ExecutionModel::Sequential && reads.known.len() <= MOST_READS;
+        if is_kept && successors(func, block).iter().any(leads) {
+            ends[block] = Some(reads);
+        }
     }
     replacements.apply(func);
     !replacements.is_empty()
@@ -71,13 +83,42 @@ pub fn run_where(func: &mut Function, only: impl Fn(&Function, Inst) -> bool) ->
 
 /// Whether an operation gives the same result wherever it runs with the same operands. A division
 /// that would trap has done so when it runs for the second time.
-fn is_pure(func: &Function, op: &Op) -> bool {
+fn is_pure(func: &Function, op: &Op, is_written: &SecondaryMap<Mem, bool>) -> bool {
     match op {
         Op::Binary(..) => true,
-        Op::Load(_, mem, _) => matches!(func.mems[*mem].space, Space::Param | Space::Const),
+        Op::Load(_, mem, _) => {
+            matches!(func.mems[*mem].space, Space::Param | Space::Const) || !is_written[*mem]
+        }
         Op::LoadRaw(_, space, ..) => matches!(space, Space::Param | Space::Const),
         _ => op.effect() == Effect::Pure,
     }
+}
+
+/// The memory objects that anything may write while the function runs.
+fn written(func: &Function) -> SecondaryMap<Mem, bool> {
+    let unknown = || SecondaryMap::with_default(true);
+    if func.model != ExecutionModel::Sequential {
+        return unknown();
+    }
+    let mut is_written = SecondaryMap::new();
+    for &inst in func.layout.iter().flat_map(|&block| &func.blocks[block].insts) {
+        match &func.insts[inst].op {
+            Op::Store(mem, ..) => is_written[*mem] = true,
+            Op::Binary(..) => {}
+            op if op.effect() == Effect::Write => return unknown(),
+            _ => {}
+        }
+    }
+    // An object may have several names.
+    let storage = |mem: Mem| func.mems[mem].storage;
+    let stored: Vec<Mem> = func.mems.keys().filter(|&mem| is_written[mem]).collect();
+    for mem in func.mems.keys() {
+        let is_named = |&other: &Mem| {
+            storage(other) == storage(mem) && matches!(storage(mem), Storage::Object(_))
+        };
+        is_written[mem] |= stored.iter().any(is_named);
+    }
+    is_written
 }
 
 /// The operation with operands that may change places in order.
@@ -92,8 +133,11 @@ fn canonical(op: &Op) -> Op {
     }
 }
 
+/// What is known at most behind a block that others are only reached from.
+const MOST_READS: usize = 64;
+
 /// What was read in a block, with how often its memory had been written by then.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Reads {
     known: HashMap<Op, (Value, [u32; 3])>,
     /// Writes to each memory object, to raw memory, by anything that may write all, and in total.

@@ -196,7 +196,7 @@ fn what_begins_as_zero_is_handed_on_however_long() {
         // Another store to the same elements.
         ("line[i + 9] = a0[i]; line[40] = 3; a2[i] = line[i] + line[i + 4];", [3, 3]),
         // Not in each iteration.
-        ("if (a0[i] > 5) line[i + 9] = a0[i]; a2[i] = line[i] + line[i + 4];", [3, 2]),
+        ("if (a0[i] > 5) line[i + 9] = a0[i]; a2[i] = line[i] + line[i + 4];", [2, 2]),
     ] {
         assert_eq!(counts(body, &[Load, Store]), expected, "{body}");
     }
