@@ -18,6 +18,8 @@ pub struct Access {
     pub subscript: Subscript,
     /// Bytes of an element.
     pub bytes: u32,
+    /// Whether it is that of the high word of an element of 64 bits, which has an access of its own.
+    pub is_high: bool,
     /// Whether it is a store.
     pub is_store: bool,
     /// The operation that it became.
@@ -48,6 +50,16 @@ pub enum Distance {
     Always,
     /// The second as many iterations after the first.
     After(i64),
+}
+
+impl Access {
+    /// Where another access to the same memory object meets this one.
+    pub fn distance_to(&self, other: &Access) -> Distance {
+        match self.is_high == other.is_high {
+            true => distance_between(&self.subscript, &other.subscript),
+            false => Distance::Never,
+        }
+    }
 }
 
 /// Where two accesses to one memory object meet, of which the elements are inside in each iteration,

@@ -95,6 +95,8 @@ pub enum Global {
     Address(Mem, Affine, u32),
     /// The contents of that element before the loop, its sign above it.
     Element(Mem, Affine),
+    /// The high word of that of 64 bits.
+    Above(Mem, Affine),
     /// A constant.
     Constant(i32),
     /// The high word of a value of 64 bits from before the loop.

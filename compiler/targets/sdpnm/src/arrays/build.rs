@@ -9,7 +9,7 @@ use nbcc_analysis::{Affine, AffineForms, ValueRanges};
 use nbcc_base::Span;
 use nbcc_ir::{Block, Function, Inst, Mem, Op, Scalar, Type, Value, ValueDef};
 use nbcc_isa_sdpnm::Array;
-use nbcc_isa_sdpnm::config::{Opcode, Options, Width};
+use nbcc_isa_sdpnm::config::{Opcode, Options};
 
 use super::access::{Access, Subscript};
 use super::accumulate;
@@ -49,21 +49,21 @@ pub enum Truth {
 
 /// A parameter of the header.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Carried {
-    first: First,
-    next: Value,
+pub(super) struct Carried {
+    pub first: First,
+    pub next: Value,
     /// Whether it is the high word of that.
-    is_high: bool,
+    pub is_high: bool,
     /// Iterations after which it is read.
-    distance: u32,
+    pub distance: u32,
 }
 
 /// What is carried into the first iteration.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum First {
+pub(super) enum First {
     Value(Value),
-    /// What an element holds before the loop.
-    Element(Mem, Affine),
+    /// What an element holds before the loop; whether its high word.
+    Element(Mem, Affine, bool),
     /// Zero.
     Zero,
 }
@@ -519,7 +519,10 @@ impl Builder<'_> {
         let &[index] = &subscripts[..] else { return None };
         let stores = |inst: &Inst| matches!(&func.insts[*inst].op, Op::Store(to, ..) if to == mem);
         let blocks = func.layout.iter();
-        if ty.is_vector() || blocks.flat_map(|&b| &func.blocks[b].insts).any(stores) {
+        if ty.is_vector()
+            || ty.scalar == Scalar::I64
+            || blocks.flat_map(|&b| &func.blocks[b].insts).any(stores)
+        {
             return None;
         }
         let bytes = self.reachable(*mem).ok()?;
@@ -527,8 +530,9 @@ impl Builder<'_> {
         let block = self.shape.header;
         let is_known = self.accesses.iter().any(|access| access.inst == inst);
         if !is_known {
-            let (mem, is_store, node) = (*mem, false, None);
-            self.accesses.push(Access { inst, block, mem, subscript, bytes, is_store, node });
+            let (mem, is_high, is_store, node) = (*mem, false, false, None);
+            let of = Access { inst, block, mem, subscript, bytes, is_high, is_store, node };
+            self.accesses.push(of);
         }
         Some(inst)
     }
@@ -549,7 +553,7 @@ impl Builder<'_> {
         self.carried(Carried { first, next, is_high: true, distance: 1 })
     }
 
-    fn carried(&mut self, carried: Carried) -> Operand {
+    pub(super) fn carried(&mut self, carried: Carried) -> Operand {
         let known = self.carried.iter().position(|other| *other == carried);
         Operand::Carried(known.unwrap_or_else(|| {
             self.carried.push(carried);
@@ -574,7 +578,7 @@ impl Builder<'_> {
                 None | Some(Truth::Known(_)) => None,
                 Some(truth) => Some(self.straight_bit(truth)),
             };
-            let (word, _) = self.word(value)?;
+            let word = if access.is_high { self.high(value)? } else { self.word(value)?.0 };
             let (address, memory) = self.address(&access)?;
             let node = self.fresh(Opcode::Store, Options::default(), address, word, None);
             let store = &mut self.body.nodes[node];
@@ -585,92 +589,8 @@ impl Builder<'_> {
         Ok(())
     }
 
-    fn is_signed(&self, load: Value) -> bool {
+    pub(super) fn is_signed(&self, load: Value) -> bool {
         self.signed_loads[load]
-    }
-
-    /// Builds a load.
-    pub(super) fn load(&mut self, inst: Inst, value: Value) -> Building<(Operand, Upper)> {
-        let number = self.accesses.iter().position(|access| access.inst == inst);
-        let Some(number) = number else { return self.refuse("a load of this kind") };
-        match self.reuses.get(&number) {
-            Some(&Reuse::Loaded { leader, distance }) => {
-                let value = self.func.insts[self.accesses[leader].inst].results[0];
-                let (word, upper) = self.word(value)?;
-                let Operand::Node { node, .. } = word else { unreachable!("a load is a node") };
-                let ahead = &mut self.body.nodes[node].ahead;
-                *ahead = distance.max((*ahead).into()) as u16;
-                return Ok((Operand::Node { node, distance }, upper));
-            }
-            Some(&Reuse::Stored { store, distance, is_zero }) => {
-                let Op::Store(_, _, stored) = self.func.insts[self.accesses[store].inst].op else {
-                    unreachable!("a store stores")
-                };
-                if distance == 0 {
-                    return self.word(stored);
-                }
-                let access = &self.accesses[number];
-                let Subscript::Linear(evolution) = &access.subscript else {
-                    unreachable!("it meets the store")
-                };
-                let first = match is_zero {
-                    true => First::Zero,
-                    false => First::Element(access.mem, evolution.start.clone()),
-                };
-                let upper =
-                    if self.func.ty(value).scalar.bits() < 32 { Upper::Any } else { Upper::Both };
-                return Ok((
-                    self.carried(Carried { first, next: stored, is_high: false, distance }),
-                    upper,
-                ));
-            }
-            None => {}
-        }
-        let access = self.accesses[number].clone();
-        let signed = self.is_signed(value);
-        if let Some((node, other)) = self.equal_load(number) {
-            self.accesses[number].node = Some(node);
-            return self.word(other);
-        }
-        let scalar = self.func.ty(value).scalar;
-        let upper = match scalar {
-            Scalar::I32 => Upper::Both,
-            _ if signed => Upper::Signs,
-            _ => Upper::Zeros,
-        };
-        let (address, mut memory) = self.address(&access)?;
-        memory.width = match (scalar, signed) {
-            (Scalar::I8 | Scalar::I1, false) => Width::U8,
-            (Scalar::I8 | Scalar::I1, true) => Width::I8,
-            (Scalar::I16, false) => Width::U16,
-            (Scalar::I16, true) => Width::I16,
-            _ => Width::W32,
-        };
-        let node = self.fresh(Opcode::Load, Options::default(), address, Operand::None, None);
-        self.body.nodes[node].memory = memory;
-        self.accesses[number].node = Some(node);
-        Ok((Operand::node(node), upper))
-    }
-
-    /// A load that was built of the same element, of an object that the loop does not change: that they are
-    /// equal shows only in how quotients evolve.
-    fn equal_load(&self, number: usize) -> Option<(usize, Value)> {
-        let value = |access: &Access| self.func.insts[access.inst].results[0];
-        let of = &self.accesses[number];
-        let kind = |value: Value| (self.func.ty(value), self.is_signed(value));
-        let is_changed = self.accesses.iter().any(|other| other.is_store && other.mem == of.mem);
-        let is_equal = |other: &&Access| {
-            (other.mem, &other.subscript) == (of.mem, &of.subscript)
-                && kind(value(other)) == kind(value(of))
-        };
-        // Those that are watched are so under their own conditions.
-        let is_built = |other: &&Access| {
-            let is_watched = matches!(other.subscript, Subscript::Watched(_));
-            !other.is_store && other.node.is_some() && !is_watched
-        };
-        let mut built = self.accesses.iter().filter(is_built);
-        let other = built.find(is_equal).filter(|_| !is_changed)?;
-        Some((other.node?, value(other)))
     }
 
     /// How a value that is used behind the loop gets there.
@@ -712,7 +632,8 @@ impl Builder<'_> {
                     Some(known) => self.global_of(Global::Constant(known as i32)),
                     None => self.global_of_value(first),
                 },
-                First::Element(mem, index) => self.global_of(Global::Element(mem, index)),
+                First::Element(mem, index, false) => self.global_of(Global::Element(mem, index)),
+                First::Element(mem, index, true) => self.global_of(Global::Above(mem, index)),
                 First::Zero => self.global_of(Global::Constant(0)),
             };
             let plain = match word {

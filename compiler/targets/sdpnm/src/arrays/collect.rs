@@ -5,10 +5,13 @@ use std::collections::BTreeSet;
 use nbcc_ir::{Extent, Op, Value};
 use nbcc_isa_sdpnm::config::Opcode;
 
-use super::access::{Access, Distance, Subscript, distance_between};
+use super::access::{Access, Distance, Subscript};
 use super::body::Order;
 use super::build::{Builder, Building};
 use super::evolution::Evolution;
+
+/// Bytes of an element of two words.
+pub(super) const LONG: u32 = 8;
 
 /// What words of a nest grow by less than.
 const FAR: i32 = 1 << 29;
@@ -75,8 +78,18 @@ impl Builder<'_> {
                         }
                     },
                 };
-                let access = Access { inst, block, mem, subscript, bytes, is_store, node: None };
-                self.accesses.push(access);
+                let of = Access {
+                    inst,
+                    block,
+                    mem,
+                    subscript,
+                    bytes,
+                    is_high: false,
+                    is_store,
+                    node: None,
+                };
+                let high = (bytes == LONG).then(|| Access { is_high: true, ..of.clone() });
+                self.accesses.extend([Some(of), high].into_iter().flatten());
             }
         }
         Ok(())
@@ -98,7 +111,7 @@ impl Builder<'_> {
                         orders.push(Order { from, to, distance });
                     }
                 };
-                match distance_between(&a.subscript, &b.subscript) {
+                match a.distance_to(b) {
                     Distance::Never => {}
                     // The walk comes back no sooner.
                     Distance::Any if let Some(count) = returning(&a.subscript, &b.subscript) => {
@@ -115,10 +128,7 @@ impl Builder<'_> {
                 }
             }
             // A store that may come back to where it was before.
-            let stays = matches!(
-                distance_between(&b.subscript, &b.subscript),
-                Distance::Any | Distance::Always
-            );
+            let stays = matches!(b.distance_to(b), Distance::Any | Distance::Always);
             if b.is_store && stays {
                 orders.push(Order { from: to, to, distance: 1 });
             }

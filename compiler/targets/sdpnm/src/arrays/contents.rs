@@ -61,12 +61,13 @@ impl Builder<'_> {
     /// where a load takes what a store of its iteration stored.
     pub(super) fn unread(&self, own: &BTreeSet<Mem>) -> BTreeSet<Mem> {
         let is_handed = |inst: &Inst| {
-            let number = self.accesses.iter().position(|access| access.inst == *inst);
-            let reuse = number.and_then(|number| self.reuses.get(&number));
-            match reuse {
-                Some(&Reuse::Stored { distance, is_zero, .. }) => distance == 0 || is_zero,
-                _ => false,
-            }
+            let words = self.accesses.iter().enumerate().filter(|(_, own)| own.inst == *inst);
+            let mut reuses = words.map(|(number, _)| self.reuses.get(&number)).peekable();
+            reuses.peek().is_some()
+                && reuses.all(|reuse| match reuse {
+                    Some(&Reuse::Stored { distance, is_zero, .. }) => distance == 0 || is_zero,
+                    _ => false,
+                })
         };
         let mut unread = own.clone();
         for inst in self.func.layout.iter().flat_map(|&block| &self.func.blocks[block].insts) {

@@ -16,14 +16,15 @@ impl Builder<'_> {
             2 => Width::U16,
             _ => Width::W32,
         };
-        let mut memory = Memory { width, offset: 0, stride: 0 };
+        let high = if access.is_high { 4 } else { 0 };
+        let mut memory = Memory { width, offset: high, stride: 0 };
         match &access.subscript {
             Subscript::Linear(evolution) => {
                 let mut start = evolution.start.clone();
                 let constant = std::mem::take(&mut start.constant);
-                memory.offset = constant.wrapping_mul(bytes);
+                memory.offset = constant.wrapping_mul(bytes).wrapping_add(high);
                 if let Some((walk, constant)) = &evolution.walk {
-                    memory.offset = constant.wrapping_mul(bytes);
+                    memory.offset = constant.wrapping_mul(bytes).wrapping_add(high);
                     let start = self.evolutions.fixed(walk.start);
                     let at = |form| Global::Address(access.mem, form, access.bytes);
                     return Ok((self.walk(walk, &start, bytes, at)?, memory));
@@ -84,8 +85,10 @@ impl Builder<'_> {
             return Err(format!("`{}` has several dimensions", data.name));
         }
         match data.element {
-            Scalar::I8 | Scalar::I16 | Scalar::I32 | Scalar::I1 => Ok(data.element.bytes()),
-            _ => Err(format!("elements of `{}` are no words of up to 32 bits", data.name)),
+            Scalar::I8 | Scalar::I16 | Scalar::I32 | Scalar::I64 | Scalar::I1 => {
+                Ok(data.element.bytes())
+            }
+            _ => Err(format!("elements of `{}` are no integers of up to 64 bits", data.name)),
         }
     }
 }

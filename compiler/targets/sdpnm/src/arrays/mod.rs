@@ -31,6 +31,7 @@ mod fuse;
 mod jam;
 mod keep;
 mod lines;
+mod loads;
 mod located;
 pub mod merge;
 mod nest;

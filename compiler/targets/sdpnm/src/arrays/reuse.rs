@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use nbcc_ir::{Block, Function, Op, Scalar, Value};
 
-use super::access::{Access, Distance, Subscript, distance_between};
+use super::access::{Access, Distance, Subscript};
 
 /// What a load takes instead of its element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,7 +62,7 @@ pub fn reuses(
             return None;
         };
         let signed = is_signed(func.insts[access.inst].results[0]);
-        (ty.scalar != Scalar::I1).then_some((access.mem, ty.scalar, signed))
+        (ty.scalar != Scalar::I1).then_some((access.mem, ty.scalar, access.is_high, signed))
     };
     let stored = |load: usize, distance: i64| {
         let is_it = |store: &usize| {
@@ -70,8 +70,7 @@ pub fn reuses(
             access.is_store
                 && access.mem == accesses[load].mem
                 && is_always(access.block)
-                && distance_between(&access.subscript, &accesses[load].subscript)
-                    == Distance::After(distance)
+                && access.distance_to(&accesses[load]) == Distance::After(distance)
                 && (distance > 0 || *store < load)
                 && is_unchanged(accesses, *store, load, distance)
         };
@@ -82,7 +81,7 @@ pub fn reuses(
         let distance = |store: usize| {
             let (a, b) = (&accesses[store], &accesses[load]);
             let is_store = a.is_store && a.mem == b.mem;
-            match is_store.then(|| distance_between(&a.subscript, &b.subscript))? {
+            match is_store.then(|| a.distance_to(b))? {
                 Distance::After(distance @ 1..=MOST) => Some(distance),
                 _ => None,
             }
@@ -111,8 +110,8 @@ pub fn reuses(
         // Loads of the same elements, by the iterations in which they take that of the first one.
         let mut family: Vec<(i64, usize)> = Vec::new();
         for other in (first..accesses.len()).filter(|&other| kind(other) == Some(of)) {
-            let (a, b) = (&accesses[first].subscript, &accesses[other].subscript);
-            if let (Distance::After(later), false) = (distance_between(a, b), is_done[other]) {
+            let later = accesses[first].distance_to(&accesses[other]);
+            if let (Distance::After(later), false) = (later, is_done[other]) {
                 is_done[other] = true;
                 family.push((later, other));
             }
@@ -161,15 +160,13 @@ fn is_unchanged(accesses: &[Access], from: usize, load: usize, distance: i64) ->
     let stores = accesses.iter().enumerate().filter(|&(number, access)| {
         access.is_store && number != from && access.mem == accesses[from].mem
     });
-    stores.into_iter().all(|(number, store)| {
-        match distance_between(&accesses[from].subscript, &store.subscript) {
-            Distance::Never => true,
-            Distance::Any | Distance::Always => false,
-            Distance::After(later) => {
-                let is_behind = (later, number) > (0, from);
-                let is_before = (later, number) < (distance, load);
-                !(is_behind && is_before)
-            }
+    stores.into_iter().all(|(number, store)| match accesses[from].distance_to(store) {
+        Distance::Never => true,
+        Distance::Any | Distance::Always => false,
+        Distance::After(later) => {
+            let is_behind = (later, number) > (0, from);
+            let is_before = (later, number) < (distance, load);
+            !(is_behind && is_before)
         }
     })
 }

@@ -649,9 +649,7 @@ pub(super) fn global(
         Global::Constant(constant) => b.i32(*constant),
         Global::High(value) => {
             let value = again::again(b, of_loop, *value);
-            let amount = b.constant(Type::I64, 32);
-            let high = b.binary(BinaryOp::Lshr, value, amount);
-            b.convert(ConvertOp::Truncate, high, Type::I32)
+            high(b, value)
         }
         Global::Last(mem) => {
             let count = b.value(call(COUNT, Effect::Pure, vec![], vec![*mem], vec![0]));
@@ -671,12 +669,28 @@ pub(super) fn global(
         Global::Form(affine, factor) => form(b, &affine.times(*factor)),
         Global::Address(mem, index, _) => address(b, used, *mem, index),
         Global::Element(mem, index) => {
-            let ty = Type { scalar: b.func.mems[*mem].element, ..Type::I32 };
-            let index = form(b, index);
-            let value = b.load(ty, *mem, vec![index]);
+            let value = element(b, *mem, index);
             word(b, value)
         }
+        Global::Above(mem, index) => {
+            let value = element(b, *mem, index);
+            high(b, value)
+        }
     })
+}
+
+/// What an element holds.
+fn element(b: &mut Builder<'_>, mem: Mem, index: &Affine) -> Value {
+    let ty = Type { scalar: b.func.mems[mem].element, ..Type::I32 };
+    let index = form(b, index);
+    b.load(ty, mem, vec![index])
+}
+
+/// The high word of a value of 64 bits.
+fn high(b: &mut Builder<'_>, value: Value) -> Value {
+    let amount = b.constant(Type::I64, 32);
+    let high = b.binary(BinaryOp::Lshr, value, amount);
+    b.convert(ConvertOp::Truncate, high, Type::I32)
 }
 
 /// Hands globals to the array and starts it. Whoever reads what it makes waits for it.

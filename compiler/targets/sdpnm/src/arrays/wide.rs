@@ -77,6 +77,7 @@ impl Builder<'_> {
                 Ok(self.choose(truth, a, b))
             }
             Op::Binary(op, a, b) => self.high_binary(op, a, b),
+            Op::Load(..) => self.load_high(inst, value),
             _ => self.refuse("values of 64 bits"),
         }
     }

@@ -12,6 +12,7 @@ mod divided;
 mod jam;
 mod kernels;
 mod limited;
+mod longs;
 mod loops;
 mod nests;
 mod parts;
