@@ -1,5 +1,6 @@
 //! Loads and stores of a loop: which elements they touch, and at which distances the same ones.
 
+use nbcc_analysis::Affine;
 use nbcc_ir::{Block, Inst, Mem, Value};
 
 use super::evolution::{Digit, Evolution};
@@ -102,6 +103,27 @@ pub fn distance_between(a: &Subscript, b: &Subscript) -> Distance {
     }
 }
 
+/// A form over what a loop does not change that must be less than 1, or so much at least.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Apart {
+    /// What is asked.
+    pub form: Affine,
+    /// What it must be at least.
+    pub least: i32,
+}
+
+/// When the first of two accesses to a memory object does not touch what the second one did less than so many
+/// iterations before, where only values from before the loop say how far apart they are.
+pub fn apart(a: &Subscript, b: &Subscript, iterations: u32) -> Option<Apart> {
+    let (Subscript::Linear(a), Subscript::Linear(b)) = (a, b) else { return None };
+    let step = a.step.as_constant().filter(|step| *step != 0 && a.step == b.step)?;
+    // b at iteration i is where a is at j: apart = step * (j - i).
+    let form = b.start.plus(&a.start, -1).times(step.signum());
+    let least = i32::try_from(step.unsigned_abs().checked_mul(iterations)?).ok()?;
+    let is_asked = a.is_linear() && b.is_linear() && form.as_constant().is_none();
+    is_asked.then_some(Apart { form, least })
+}
+
 /// Iterations of a nest at most ([`Evolution::quotients`]).
 const MOST: u32 = 1 << 15;
 
@@ -130,8 +152,6 @@ fn ways(digits: &[Digit], apart: i64) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use nbcc_analysis::Affine;
-
     use super::*;
 
     /// Where two subscripts of a nest of `counts[1]` times `counts[0]` iterations meet, by trying.

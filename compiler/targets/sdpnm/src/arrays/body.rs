@@ -116,6 +116,8 @@ pub struct Order {
     pub to: usize,
     /// In iterations.
     pub distance: u32,
+    /// In so many more, where accesses are as far apart as [`super::build::Built::apart`] asks.
+    pub more: u32,
 }
 
 /// One iteration.
@@ -177,6 +179,15 @@ impl Body {
             |o: &Order| Edge { from: o.from, to: o.to, distance: o.distance, port: Port::Order };
         edges.extend(self.orders.iter().map(order));
         edges
+    }
+
+    /// The same where accesses are as far apart as [`super::build::Built::apart`] asks.
+    pub fn apart(&self) -> Body {
+        let mut body = self.clone();
+        for order in &mut body.orders {
+            order.distance += std::mem::take(&mut order.more);
+        }
+        body
     }
 
     /// Removes operations and global registers that nothing needs.

@@ -11,7 +11,7 @@ use nbcc_ir::{Block, Function, Inst, Mem, Op, Scalar, Type, Value, ValueDef};
 use nbcc_isa_sdpnm::Array;
 use nbcc_isa_sdpnm::config::{Opcode, Options};
 
-use super::access::{Access, Subscript};
+use super::access::{Access, Apart, Subscript};
 use super::accumulate;
 use super::bands;
 use super::body::{Body, Global, Node, Operand};
@@ -85,6 +85,8 @@ pub struct Builder<'a> {
     pub(super) words: BTreeMap<Value, (Operand, Upper)>,
     /// How often innermost loops run that must not run seldom.
     pub(super) counts: Vec<Value>,
+    /// How far apart accesses must be for the longer distances of orders.
+    pub(super) apart: Vec<Apart>,
     /// The registers with first values of walks: what iterations of the outermost loop add, in as many bytes.
     pub(super) walks: Vec<(usize, (Value, i32))>,
     /// High words of values of 64 bits.
@@ -163,6 +165,8 @@ pub struct Built {
     pub watches: Vec<(Mem, usize)>,
     /// What is [`super::collect::FEW`] at least.
     pub counts: Vec<Value>,
+    /// What must hold where orders reach more iterations ([`Body::apart`]).
+    pub apart: Vec<Apart>,
     /// Global registers with first values of walks: what iterations of the outermost loop add, in as many
     /// bytes.
     pub walks: Vec<(usize, (Value, i32))>,
@@ -233,6 +237,7 @@ fn build_with(
         kept,
         words: BTreeMap::new(),
         counts: Vec::new(),
+        apart: Vec::new(),
         walks: Vec::new(),
         highs: BTreeMap::new(),
         watched: BTreeMap::new(),
@@ -279,7 +284,7 @@ fn build_with(
     builder.order()?;
     let (limits, trips) = (builder.evolutions.limits(), builder.evolutions.trips());
     let is_chain = !builder.turning.is_empty();
-    let Builder { mut body, mut accesses, least_trips, mut walks, counts, .. } = builder;
+    let Builder { mut body, mut accesses, least_trips, mut walks, counts, apart, .. } = builder;
     fuse::shorten(&mut body);
     let paired = pairs::run(&mut body);
     let paired = paired.then(&accumulate::run(&mut body));
@@ -340,6 +345,7 @@ fn build_with(
         trips,
         watches,
         counts,
+        apart,
         walks,
     })
 }

@@ -70,6 +70,8 @@ pub(super) struct Chosen {
     pub built: Built,
     /// Where and when.
     pub mapped: Mapped,
+    /// The same in fewer cycles, where [`Built::apart`] holds.
+    pub apart: Option<Mapped>,
     /// Where recurrences were made shorter.
     pub shortened: Option<Shortened>,
 }
@@ -208,7 +210,7 @@ pub(super) fn choose(
     if let Some((built, mapped)) =
         found.filter(|(_, mapped)| mapped.cycles < f64::from(core_cycles))
     {
-        return Ok(Chosen { built: built.clone(), mapped, shortened: None });
+        return Ok(Chosen { built: built.clone(), mapped, apart: None, shortened: None });
     }
     // Shorter recurrences are worth it where the interval is shorter, waiting for banks included.
     // Where one waits too long, the ones behind it do, which have more accesses.
@@ -240,5 +242,10 @@ pub(super) fn choose(
             }
         }
     };
-    Ok(Chosen { built: built.clone(), mapped, shortened })
+    let apart = built.body.apart();
+    let max_ii = u32::from(mapped.package.ii) - 1;
+    let is_worth = !built.apart.is_empty() && place::bounds(&apart, &machine.array).mii <= max_ii;
+    let how = How { max_ii, rounds: FEW_ROUNDS, ..how };
+    let apart = is_worth.then(|| place::place(&apart, &how).ok()).flatten();
+    Ok(Chosen { built: built.clone(), mapped, apart, shortened })
 }

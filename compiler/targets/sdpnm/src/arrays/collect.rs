@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use nbcc_ir::{Extent, Op, Value};
 use nbcc_isa_sdpnm::config::Opcode;
 
-use super::access::{Access, Distance, Subscript};
+use super::access::{Access, Distance, Subscript, apart};
 use super::body::Order;
 use super::build::{Builder, Building};
 use super::evolution::Evolution;
@@ -18,6 +18,9 @@ const FAR: i32 = 1 << 29;
 
 /// Iterations of an innermost loop from which on a nest runs whose walks come back that late.
 pub(super) const FEW: u32 = 8;
+
+/// Questions how far accesses are apart at most.
+const MOST_ASKED: usize = 6;
 
 /// How often the innermost loop runs, if two accesses follow the same walk, which comes back to an element only
 /// after as many iterations.
@@ -99,6 +102,7 @@ impl Builder<'_> {
     pub(super) fn order(&mut self) -> Building<()> {
         let mut orders = Vec::new();
         let mut counts = BTreeSet::new();
+        let mut asked = Vec::new();
         for (number, b) in self.accesses.iter().enumerate() {
             let Some(to) = b.node else { continue };
             for a in &self.accesses[..number] {
@@ -106,9 +110,9 @@ impl Builder<'_> {
                 if a.mem != b.mem || !(a.is_store || b.is_store) {
                     continue;
                 }
-                let mut add = |from: usize, to: usize, distance: i64| {
+                let mut add = |from: usize, to: usize, distance: i64, more: u32| {
                     if let Ok(distance) = u32::try_from(distance) {
-                        orders.push(Order { from, to, distance });
+                        orders.push(Order { from, to, distance, more });
                     }
                 };
                 match a.distance_to(b) {
@@ -116,22 +120,33 @@ impl Builder<'_> {
                     // The walk comes back no sooner.
                     Distance::Any if let Some(count) = returning(&a.subscript, &b.subscript) => {
                         counts.insert(count);
-                        add(from, to, 0);
-                        add(to, from, FEW.into());
+                        add(from, to, 0, 0);
+                        add(to, from, FEW.into(), 0);
+                    }
+                    Distance::Any if let Some(of) = apart(&a.subscript, &b.subscript, FEW) => {
+                        if !asked.contains(&of) {
+                            asked.push(of);
+                        }
+                        add(from, to, 0, 0);
+                        add(to, from, 1, FEW - 1);
                     }
                     Distance::Any | Distance::Always => {
-                        add(from, to, 0);
-                        add(to, from, 1);
+                        add(from, to, 0, 0);
+                        add(to, from, 1, 0);
                     }
-                    Distance::After(distance) if distance >= 0 => add(from, to, distance),
-                    Distance::After(distance) => add(to, from, -distance),
+                    Distance::After(distance) if distance >= 0 => add(from, to, distance, 0),
+                    Distance::After(distance) => add(to, from, -distance, 0),
                 }
             }
             // A store that may come back to where it was before.
             let stays = matches!(b.distance_to(b), Distance::Any | Distance::Always);
             if b.is_store && stays {
-                orders.push(Order { from: to, to, distance: 1 });
+                orders.push(Order { from: to, to, distance: 1, more: 0 });
             }
+        }
+        if asked.len() > MOST_ASKED {
+            asked.clear();
+            orders.iter_mut().for_each(|order: &mut Order| order.more = 0);
         }
         orders.sort();
         orders.dedup();
@@ -149,6 +164,7 @@ impl Builder<'_> {
         }));
         self.body.orders = orders;
         self.counts = counts.into_iter().collect();
+        self.apart = asked;
         Ok(())
     }
 }

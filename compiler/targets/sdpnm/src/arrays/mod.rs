@@ -20,6 +20,7 @@ mod choose;
 mod coalesce;
 pub mod collapse;
 mod collect;
+mod conditions;
 mod contents;
 pub mod ddg;
 pub mod divisions;
@@ -387,7 +388,7 @@ fn attempt(
     let shape = shape.clone();
     let of = Candidate { shape, core_cycles, span, array, times: 1, is_nest, is_spare };
     let (of, chosen) = jam::choose(module, func, of, tools, arrays)?;
-    let Chosen { built, mapped, shortened } = chosen;
+    let Chosen { built, mapped, apart, shortened } = chosen;
     let (shape, built, core_cycles) = (&of.shape, &built, of.core_cycles);
     let homes = homes(module, func, built, arrays, machine)?;
     let least = worthwhile(built, &mapped, core_cycles, machine);
@@ -439,7 +440,9 @@ fn attempt(
     if before.is_some_and(|before| cycles > before as f64) {
         return Err("as one they take longer than one by one".into());
     }
-    let used = Use { array, package, homes, least, parts, bands, arrays: shared.clone() };
+    let apart = apart.filter(|_| shared.len() == 1);
+    let if_apart = apart.as_ref().map(|_| package + 1);
+    let used = Use { array, package, if_apart, homes, least, parts, bands, arrays: shared.clone() };
     let Mapped { package, mii, routes, .. } = mapped;
     let on_array = OnArray {
         arrays: shared,
@@ -461,6 +464,7 @@ fn attempt(
     for &array in &on_array.arrays {
         arrays.packages.push(Package { array, ..package.clone() });
     }
+    arrays.packages.extend(apart.map(|mapped| mapped.package));
     version::add(&mut module.functions[func], shape, built, &used, instead);
     Ok(on_array)
 }

@@ -340,7 +340,7 @@ fn make(body: &mut Body, pack: Pack) -> Operand {
                     if order.from == end || order.to == end {
                         let distance = moved(&order, end, apart).expect("it was asked before");
                         let (from, to) = (other(order.from), other(order.to));
-                        orders.push(Order { from, to, distance });
+                        orders.push(Order { from, to, distance, ..order });
                     }
                 }
             }
@@ -602,7 +602,7 @@ mod tests {
         body.nodes[2].in1 = Operand::Node { node: 0, distance: 1 };
         body.nodes[0].memory.offset = 2;
         body.nodes[0].ahead = 1;
-        body.orders.push(Order { from: 0, to: 5, distance: 0 });
+        body.orders.push(Order { from: 0, to: 5, distance: 0, more: 0 });
         run(&mut body);
         let is_whole = |node: &Node| node.op == Opcode::Load && node.memory.width == Width::W32;
         assert!(!body.nodes.iter().any(is_whole));

@@ -77,7 +77,7 @@ fn graph(body: &Body, kept: impl Fn(&Order) -> bool) -> (Graph, Vec<Edge>) {
         op: word(node.op).to_string(),
     });
     let is_kept = |edge: &Edge| {
-        let order = Order { from: edge.from, to: edge.to, distance: edge.distance };
+        let order = Order { from: edge.from, to: edge.to, distance: edge.distance, more: 0 };
         edge.port != Port::Order || kept(&order)
     };
     let edges: Vec<Edge> = body.edges().into_iter().filter(is_kept).collect();
@@ -149,6 +149,7 @@ pub fn line(sources: &SourceMap, span: Span) -> Option<SourceLine> {
 /// Why there is no mapping, in words.
 pub fn place(body: &Body, how: &How<'_>) -> Result<Mapped, String> {
     let mut body = body.clone();
+    body.orders.iter_mut().for_each(|order| order.more = 0);
     loop {
         let mapped = map_body(&body, how)?;
         // One global register is written a cycle: of results that come at once, one waits.

@@ -12,20 +12,19 @@ use nbcc_ir::{
 };
 use nbcc_isa_sdpnm::core::arrays::{
     CONTROL, CONTROL_BYTES, COPY, COPY_AT, COPY_BYTES, FIRST, GLOBALS, GROUP, ITERATIONS, MEMBERS,
-    PLACES, PRESENT, START,
+    PLACES, START,
 };
 
-use super::access::Subscript;
 use super::again;
 use super::bands::{self, Bands};
 use super::body::{Global, Operand};
 use super::build::{Built, Outcome};
 use super::collect;
-use super::forms::{form, is_word, long_form, word};
-use super::rounds::Limits;
+use super::conditions::{all_of, filled, inside, is_apart, limits, present};
+use super::forms::{form, word};
 use super::shape::{Shape, Trips};
 use super::split::Parts;
-use super::turns::{BANDS, REQUIRED, Walk, tag};
+use super::turns::{BANDS, REQUIRED, tag};
 
 /// The extent of an object in a dimension.
 pub const COUNT: &str = "sdpnm.count";
@@ -43,6 +42,8 @@ pub struct Use {
     pub array: u8,
     /// The number of the package; those of the parts behind the first are behind it.
     pub package: u32,
+    /// The number of the one that runs where accesses are as far apart as is asked ([`Built::apart`]).
+    pub if_apart: Option<u32>,
     /// The objects that must have their homes in it, and the numbers of these.
     pub homes: BTreeMap<Mem, u32>,
     /// From so many iterations on it is worth it.
@@ -58,17 +59,13 @@ pub struct Use {
 /// Iterations behind the first must be fewer.
 pub(super) const MOST: u64 = 1 << 24;
 
-/// Elements from one iteration to the next, up or down, up to which words show whether all are inside;
-/// all iterations together are then fewer than 2^30 elements.
-const NEAR: u32 = 1 << 6;
-
 /// The address of a control word.
 pub(super) fn control(array: u8, offset: u32) -> i64 {
     i64::from(CONTROL + u32::from(array) * CONTROL_BYTES + offset)
 }
 
 /// A call of one of these operations.
-fn call(
+pub(super) fn call(
     name: &'static str,
     effect: Effect,
     args: Vec<Value>,
@@ -232,17 +229,6 @@ pub fn add(
     }
 }
 
-/// That objects of which subscripts are watched have elements.
-fn filled(b: &mut Builder<'_>, built: &Built, conditions: &mut Vec<Value>) {
-    let zero = b.i32(0);
-    for &(mem, _) in &built.watches {
-        if !matches!(b.func.mems[mem].extents[0], Extent::Fixed(_)) {
-            let count = b.value(call(COUNT, Effect::Pure, vec![], vec![mem], vec![0]));
-            conditions.push(b.value(Op::Icmp(IntCond::Sgt, count, zero)));
-        }
-    }
-}
-
 /// Goes on behind a loop that arrays run, if all subscripts that are watched were inside; else elsewhere.
 fn leave(b: &mut Builder<'_>, built: &Built, arrays: &[u8], (behind, other): (Block, Block)) {
     let watches = built.watches.iter().flat_map(|of| arrays.iter().map(move |&array| (of, array)));
@@ -268,11 +254,6 @@ fn exported(b: &mut Builder<'_>, number: usize, array: u8) -> Value {
     b.value(call(READ, Effect::Write, vec![], vec![], vec![at]))
 }
 
-/// All of several conditions, if there are some.
-fn all_of(b: &mut Builder<'_>, conditions: Vec<Value>) -> Option<Value> {
-    conditions.into_iter().reduce(|all, more| b.binary(BinaryOp::And, all, more))
-}
-
 /// What must hold for a loop, as [`REQUIRED`] says: neither that nor [`BANDS`] is said any more.
 fn required(func: &mut Function, header: Block) -> Vec<Value> {
     let mut found = Vec::new();
@@ -288,23 +269,6 @@ fn required(func: &mut Function, header: Block) -> Vec<Value> {
         });
     }
     found
-}
-
-/// That a subscript that begins with a form stays below an end, and that this is inside.
-fn round(
-    b: &mut Builder<'_>,
-    mem: Mem,
-    (start, end): (&Affine, &Affine),
-    conditions: &mut Vec<Value>,
-) {
-    let (start, end, zero) = (form(b, start), form(b, end), b.i32(0));
-    let count = match b.func.mems[mem].extents[0] {
-        Extent::Fixed(count) => b.i32(count.min(i32::MAX as u32) as i32),
-        _ => b.value(call(COUNT, Effect::Pure, vec![], vec![mem], vec![0])),
-    };
-    conditions.push(b.value(Op::Icmp(IntCond::Sgt, end, zero)));
-    conditions.push(b.value(Op::Icmp(IntCond::Ult, start, end)));
-    conditions.push(b.value(Op::Icmp(IntCond::Sle, end, count)));
 }
 
 /// The number of iterations, and when it is that and at least so many.
@@ -405,216 +369,6 @@ pub(super) fn copy(b: &mut Builder<'_>, shape: &Shape, value: Value) -> Value {
     made.get(&value).copied().unwrap_or(value)
 }
 
-/// That the homes are there.
-fn present(b: &mut Builder<'_>, used: &Use, conditions: &mut Vec<Value>) {
-    let mut masks: BTreeMap<u32, u32> = BTreeMap::new();
-    for &home in used.homes.values() {
-        *masks.entry(home / 32).or_default() |= 1 << (home % 32);
-    }
-    for (word, mask) in masks {
-        let at = control(used.array, PRESENT + 4 * word);
-        let bits = b.value(call(STATUS, Effect::Pure, vec![], vec![], vec![at]));
-        let mask = b.i32(mask as i32);
-        let there = b.binary(BinaryOp::And, bits, mask);
-        conditions.push(b.value(Op::Icmp(IntCond::Eq, there, mask)));
-    }
-}
-
-/// Accesses to one object that differ by constants: their form, the least and the greatest constant.
-type Spans = BTreeMap<(Mem, Vec<(Value, i32)>, Vec<(Value, i32)>, i32), (i32, i32)>;
-
-/// That no access is outside in any iteration, of which `last` is the last; whether that is less than
-/// [`MOST`].
-fn inside(
-    b: &mut Builder<'_>,
-    built: &Built,
-    (last, is_short): (Value, bool),
-    conditions: &mut Vec<Value>,
-) {
-    let mut spans: Spans = BTreeMap::new();
-    let mut walks: Vec<(Mem, &Walk, (i32, i32))> = Vec::new();
-    for access in &built.accesses {
-        let evolution = match &access.subscript {
-            Subscript::Linear(evolution) => evolution,
-            Subscript::Limited(_, limits) => {
-                match limits {
-                    Limits::Grown { start, step, least, most } => {
-                        let at = |more: i32| start.constant.saturating_add(more);
-                        let key = (access.mem, start.terms.clone(), vec![], *step);
-                        let span = spans.entry(key).or_insert((at(*least), at(*most)));
-                        *span = (span.0.min(at(*least)), span.1.max(at(*most)));
-                    }
-                    Limits::Round { start, end } => round(b, access.mem, (start, end), conditions),
-                }
-                continue;
-            }
-            _ => continue,
-        };
-        let (start, step) = (&evolution.start, &evolution.step);
-        if let Some((walk, constant)) = &evolution.walk {
-            let constant = *constant;
-            match walks.iter_mut().find(|other| (other.0, other.1) == (access.mem, walk)) {
-                Some((_, _, span)) => *span = (span.0.min(constant), span.1.max(constant)),
-                None => walks.push((access.mem, walk, (constant, constant))),
-            }
-            continue;
-        }
-        // Words of a nest are lowest and highest in iterations that are known.
-        let in_nest = match evolution.is_linear() {
-            true => None,
-            false => built.trips.and_then(|trips| evolution.reach(trips)),
-        };
-        let (step, (least, most)) = match in_nest {
-            None => (step.clone(), (start.constant, start.constant)),
-            Some((least, most)) => {
-                let at = |more: i64| start.constant.saturating_add(more as i32);
-                (Affine::default(), (at(least), at(most)))
-            }
-        };
-        let key = (access.mem, start.terms.clone(), step.terms, step.constant);
-        let span = spans.entry(key).or_insert((least, most));
-        *span = (span.0.min(least), span.1.max(most));
-    }
-    for (mem, walk, span) in walks {
-        walked(b, mem, walk, span, conditions);
-    }
-    for ((mem, terms, step_terms, step_constant), (least, greatest)) in spans {
-        let step = Affine { terms: step_terms, constant: step_constant };
-        // Elements of the first iteration.
-        let low = form(b, &Affine { terms: terms.clone(), constant: least });
-        let count = match b.func.mems[mem].extents[0] {
-            Extent::Fixed(count) => Ok(count),
-            _ => Err(b.value(call(COUNT, Effect::Pure, vec![], vec![mem], vec![0]))),
-        };
-        let zero = b.i32(0);
-        conditions.push(b.value(Op::Icmp(IntCond::Sge, low, zero)));
-        let known = step.as_constant();
-        let apart = i64::from(greatest) - i64::from(least);
-        let is_near = |step: &i32| is_short && step.unsigned_abs() <= NEAR && apart < 1 << 30;
-        if let Some(step) = known.filter(is_near) {
-            // The first element is 0 or more, so that no sum wraps without its sign.
-            let way = b.imul_imm(last, step);
-            let high = b.iadd_imm(low, apart as i32);
-            let (high, lowest) = match step {
-                0 => (high, None),
-                1.. => (b.iadd(high, way), None),
-                _ => (high, Some(b.iadd(low, way))),
-            };
-            let count = count.map_or_else(|count| count, |count| b.i32(count as i32));
-            conditions.push(b.value(Op::Icmp(IntCond::Ult, high, count)));
-            if let Some(lowest) = lowest {
-                conditions.push(b.value(Op::Icmp(IntCond::Sge, lowest, zero)));
-            }
-            continue;
-        }
-        let wide =
-            |b: &mut Builder<'_>, value: Value| b.convert(ConvertOp::SignExtend, value, Type::I64);
-        let first = wide(b, low);
-        let apart = b.constant(Type::I64, apart as u64);
-        let high = b.iadd(first, apart);
-        let count = match count {
-            Ok(count) => b.constant(Type::I64, count.into()),
-            Err(count) => wide(b, count),
-        };
-        let below = |b: &mut Builder<'_>, value: Value, conditions: &mut Vec<Value>| {
-            conditions.push(b.value(Op::Icmp(IntCond::Slt, value, count)));
-        };
-        // `last` is less than 2^32: no product wraps.
-        let by = form(b, &step);
-        let (by, last) = (wide(b, by), wide(b, last));
-        let way = b.imul(by, last);
-        if known.is_none_or(|step| step > 0) {
-            let end = b.iadd(high, way);
-            below(b, end, conditions);
-        }
-        if known.is_none_or(|step| step < 0) {
-            let end = b.iadd(first, way);
-            let zero = b.constant(Type::I64, 0);
-            conditions.push(b.value(Op::Icmp(IntCond::Sge, end, zero)));
-            below(b, high, conditions);
-        }
-    }
-}
-
-/// That no element of a walk is outside, with the least and the greatest constant that is added to it.
-/// Loops run less than [`MOST`] times: no product of 64 bits wraps.
-fn walked(
-    b: &mut Builder<'_>,
-    mem: Mem,
-    walk: &Walk,
-    (least, greatest): (i32, i32),
-    conditions: &mut Vec<Value>,
-) {
-    let wide =
-        |b: &mut Builder<'_>, value: Value| b.convert(ConvertOp::SignExtend, value, Type::I64);
-    let known = |b: &mut Builder<'_>, value: i64| b.constant(Type::I64, value as u64);
-    let start = wide(b, walk.start);
-    let (mut low, mut high) = (start, start);
-    for (&count, &stride) in walk.counts.iter().zip(&walk.strides) {
-        let constant = b.func.splat_constant(stride).map(|stride| stride as u32 as i32);
-        if constant == Some(0) {
-            continue;
-        }
-        let last = b.iadd_imm(count, -1);
-        let (last, by) = (wide(b, last), wide(b, stride));
-        let way = b.imul(by, last);
-        let (mut down, mut up) = (way, way);
-        if constant.is_none() {
-            let zero = known(b, 0);
-            let falls = b.value(Op::Icmp(IntCond::Slt, way, zero));
-            down = b.value(Op::Select(falls, way, zero));
-            up = b.value(Op::Select(falls, zero, way));
-        }
-        if constant.is_none_or(|stride| stride < 0) {
-            low = b.iadd(low, down);
-        }
-        if constant.is_none_or(|stride| stride > 0) {
-            high = b.iadd(high, up);
-        }
-    }
-    let (zero, least, greatest) = (known(b, 0), known(b, least.into()), known(b, greatest.into()));
-    let (low, high) = (b.iadd(low, least), b.iadd(high, greatest));
-    let count = match b.func.mems[mem].extents[0] {
-        Extent::Fixed(count) => known(b, count.into()),
-        _ => {
-            let count = b.value(call(COUNT, Effect::Pure, vec![], vec![mem], vec![0]));
-            wide(b, count)
-        }
-    };
-    conditions.push(b.value(Op::Icmp(IntCond::Sge, low, zero)));
-    conditions.push(b.value(Op::Icmp(IntCond::Slt, high, count)));
-}
-
-/// That words stay within the limits that their evolutions were found under.
-fn limits(b: &mut Builder<'_>, built: &Built, last: Value, conditions: &mut Vec<Value>) {
-    for limit in &built.limits {
-        let long = |b: &mut Builder<'_>, of: &Affine, conditions: &mut Vec<Value>| {
-            if limit.is_long {
-                return long_form(b, of, conditions);
-            }
-            let word = form(b, of);
-            b.convert(ConvertOp::SignExtend, word, Type::I64)
-        };
-        let first = long(b, &limit.of.start, conditions);
-        let by = long(b, &limit.of.step, conditions);
-        if limit.is_long && limit.of.step.as_constant().is_none() {
-            conditions.push(is_word(b, by));
-        }
-        let wide = b.convert(ConvertOp::SignExtend, last, Type::I64);
-        let way = b.imul(by, wide);
-        let end = b.iadd(first, way);
-        let mut ask = |b: &mut Builder<'_>, cond: IntCond, value: Value, limit: i32| {
-            let limit = b.constant(Type::I64, i64::from(limit) as u64);
-            conditions.push(b.value(Op::Icmp(cond, value, limit)));
-        };
-        // It is highest at one of its ends, and lowest at the other.
-        for value in [first, end] {
-            ask(b, IntCond::Sle, value, limit.most);
-            ask(b, IntCond::Sge, value, limit.least.unwrap_or(i32::MIN));
-        }
-    }
-}
-
 /// The address of an element in the shared memory.
 pub(super) fn address(b: &mut Builder<'_>, used: &Use, mem: Mem, index: &Affine) -> Value {
     let bytes = b.func.mems[mem].element.bytes() as i32;
@@ -704,7 +458,14 @@ fn start(b: &mut Builder<'_>, of_loop: &BTreeSet<Inst>, built: &Built, used: &Us
         }
     }
     write(b, control(used.array, ITERATIONS), trips);
-    let package = b.i32(used.package as i32);
+    let mut package = b.i32(used.package as i32);
+    if let Some(other) = used.if_apart {
+        let asked = built.apart.iter().map(|of| is_apart(b, of)).collect();
+        if let Some(all) = all_of(b, asked) {
+            let other = b.i32(other as i32);
+            package = b.value(Op::Select(all, other, package));
+        }
+    }
     write(b, control(used.array, START), package);
 }
 

@@ -7,6 +7,7 @@ mod generator;
 mod machine;
 
 mod ahead;
+mod apart;
 mod chains;
 mod divided;
 mod jam;
