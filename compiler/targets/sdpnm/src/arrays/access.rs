@@ -4,6 +4,7 @@ use nbcc_analysis::Affine;
 use nbcc_ir::{Block, Inst, Mem, Value};
 
 use super::evolution::{Digit, Evolution};
+use super::follow::Followed;
 use super::rounds::Limits;
 
 /// A load or a store.
@@ -38,6 +39,8 @@ pub enum Subscript {
     Limited(Value, Limits),
     /// Whether it was outside shows behind the loop: of what nobody stores to meanwhile.
     Watched(Value),
+    /// It goes from one element that the loop loads to another.
+    Followed(Followed),
 }
 
 /// In which iterations two accesses touch the same element.

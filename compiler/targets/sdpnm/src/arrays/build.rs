@@ -56,6 +56,8 @@ pub(super) struct Carried {
     pub is_high: bool,
     /// Iterations after which it is read.
     pub distance: u32,
+    /// The access that takes what stands where it says, which is meant instead.
+    pub element: Option<usize>,
 }
 
 /// What is carried into the first iteration.
@@ -548,7 +550,7 @@ impl Builder<'_> {
         let number = number as usize;
         let first = First::Value(self.shape.entry_args[number]);
         let next = self.shape.back_args[number];
-        self.carried(Carried { first, next, is_high: false, distance: 1 })
+        self.carried(Carried { first, next, is_high: false, distance: 1, element: None })
     }
 
     /// The high word of a parameter of the header.
@@ -556,7 +558,7 @@ impl Builder<'_> {
         let number = number as usize;
         let first = First::Value(self.shape.entry_args[number]);
         let next = self.shape.back_args[number];
-        self.carried(Carried { first, next, is_high: true, distance: 1 })
+        self.carried(Carried { first, next, is_high: true, distance: 1, element: None })
     }
 
     pub(super) fn carried(&mut self, carried: Carried) -> Operand {
@@ -618,8 +620,12 @@ impl Builder<'_> {
         // Words of next values may carry more.
         let mut next = Vec::new();
         while next.len() < self.carried.len() {
-            let Carried { next: value, is_high, .. } = self.carried[next.len()];
-            next.push(if is_high { self.high(value)? } else { self.word(value)?.0 });
+            let Carried { next: value, is_high, element, .. } = self.carried[next.len()];
+            next.push(match element {
+                Some(number) => self.element_at(number, value)?,
+                None if is_high => self.high(value)?,
+                None => self.word(value)?.0,
+            });
         }
         let watches = self.watch();
         let is_shared = bands::of(self.func, self.shape).is_some();

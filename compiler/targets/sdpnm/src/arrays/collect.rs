@@ -35,6 +35,7 @@ impl Builder<'_> {
     /// Finds all accesses of the loop.
     pub(super) fn collect_accesses(&mut self) -> Building<()> {
         let func = self.func;
+        let mut unknown = Vec::new();
         for &block in &self.shape.blocks {
             for &inst in &func.blocks[block].insts {
                 let (mem, subscripts, is_store) = match &func.insts[inst].op {
@@ -73,11 +74,8 @@ impl Builder<'_> {
                             Subscript::Limited(index, limits)
                         }
                         _ => {
-                            let name = &func.mems[mem].name;
-                            return Err(format!(
-                                "which element of `{name}` it takes is known on the way only, and \
-                                 might be outside"
-                            ));
+                            unknown.push(self.accesses.len());
+                            Subscript::Watched(index)
                         }
                     },
                 };
@@ -93,6 +91,20 @@ impl Builder<'_> {
                 };
                 let high = (bytes == LONG).then(|| Access { is_high: true, ..of.clone() });
                 self.accesses.extend([Some(of), high].into_iter().flatten());
+            }
+        }
+        for number in 0..self.accesses.len() {
+            let is_linear = matches!(self.accesses[number].subscript, Subscript::Linear(_));
+            match self.followed(number).filter(|_| !is_linear) {
+                Some(of) => self.accesses[number].subscript = Subscript::Followed(of),
+                None if unknown.contains(&number) => {
+                    let name = &func.mems[self.accesses[number].mem].name;
+                    return Err(format!(
+                        "which element of `{name}` it takes is known on the way only, and might be \
+                         outside"
+                    ));
+                }
+                None => {}
             }
         }
         Ok(())

@@ -59,6 +59,7 @@ pub(super) fn inside(
     for access in &built.accesses {
         let evolution = match &access.subscript {
             Subscript::Linear(evolution) => evolution,
+            Subscript::Followed(of) => &of.first,
             Subscript::Limited(_, limits) => {
                 match limits {
                     Limits::Grown { start, step, least, most } => {

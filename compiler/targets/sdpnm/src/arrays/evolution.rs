@@ -53,7 +53,8 @@ impl Evolution {
         self.step == Affine::default() && self.is_linear()
     }
 
-    fn plus(&self, other: &Evolution, factor: i32) -> Evolution {
+    /// A sum with another one times a factor.
+    pub(super) fn plus(&self, other: &Evolution, factor: i32) -> Evolution {
         let mut quotients = self.quotients.clone();
         for (&period, &more) in &other.quotients {
             let own = quotients.entry(period).or_default();

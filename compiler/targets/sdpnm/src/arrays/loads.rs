@@ -65,13 +65,16 @@ impl Builder<'_> {
                 let upper =
                     if self.func.ty(value).scalar.bits() < 32 { Upper::Any } else { Upper::Both };
                 return Ok((
-                    self.carried(Carried { first, next: stored, is_high, distance }),
+                    self.carried(Carried { first, next: stored, is_high, distance, element: None }),
                     upper,
                 ));
             }
             None => {}
         }
         let access = self.accesses[number].clone();
+        if let Subscript::Followed(of) = &access.subscript {
+            return Ok(self.at_place(number, of));
+        }
         let signed = self.is_signed(value);
         let upper = self.above_load(value);
         if let Some(node) = self.equal_load(number) {
@@ -94,7 +97,7 @@ impl Builder<'_> {
     }
 
     /// What stands above a value that is loaded.
-    fn above_load(&self, value: Value) -> Upper {
+    pub(super) fn above_load(&self, value: Value) -> Upper {
         match self.func.ty(value).scalar {
             Scalar::I32 | Scalar::I64 => Upper::Both,
             _ if self.is_signed(value) => Upper::Signs,

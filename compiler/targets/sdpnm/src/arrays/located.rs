@@ -62,6 +62,7 @@ impl Builder<'_> {
                 };
                 Ok((Operand::node(node), memory))
             }
+            Subscript::Followed(_) => self.refuse("a load of this kind"),
             Subscript::Inside(value) | Subscript::Limited(value, _) | Subscript::Watched(value) => {
                 let index = match access.subscript {
                     Subscript::Watched(_) => self.watched(access, *value)?,

@@ -306,7 +306,7 @@ fn keeps_order(func: &Function, pair: &Pair) -> bool {
             step.is_some_and(|step| i64::from(step).saturating_mul(trips).abs() < 1 << 31)
         }
         Subscript::Inside(_) => true,
-        Subscript::Limited(..) | Subscript::Watched(_) => false,
+        Subscript::Limited(..) | Subscript::Watched(_) | Subscript::Followed(_) => false,
     };
     first.iter().all(|(mem, a, stores)| {
         second.iter().filter(|(other, _, also)| other == mem && (*stores || *also)).all(

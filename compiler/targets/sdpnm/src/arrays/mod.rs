@@ -27,6 +27,7 @@ pub mod divisions;
 pub mod divisors;
 pub mod evolution;
 pub mod flatten;
+mod follow;
 mod forms;
 mod fuse;
 mod jam;

@@ -17,6 +17,7 @@ mod longs;
 mod loops;
 mod nests;
 mod parts;
+mod places;
 mod random;
 mod sums;
 mod units;
