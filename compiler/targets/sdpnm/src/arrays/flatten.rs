@@ -13,8 +13,10 @@ use nbcc_opt::{cse, dce, fold, promote, simplify_cfg};
 
 use super::borders;
 use super::evolution::Evolutions;
+use super::interchange;
 use super::keep;
 use super::shape::{MAX_BLOCKS, Shape, Trips};
+use super::thresholds;
 
 /// Operations of an unrolled loop at most.
 const MAX_OPERATIONS: u64 = 260;
@@ -38,9 +40,12 @@ pub fn run(module: &mut Module, func: Func, kept: &BTreeSet<Block>) -> (bool, Ve
     let mut all = Vec::new();
     let contents = promote::own_objects(module, func);
     let func = &mut module.functions[func];
-    let mut changed = keep::run(func);
+    count(func);
+    let mut changed = interchange::run(func);
+    changed |= keep::run(func);
     count(func);
     changed |= borders::run(func);
+    changed |= thresholds::run(func);
     loop {
         count(func);
         let unrolled = unroll::run_where(func, |func, candidate| {

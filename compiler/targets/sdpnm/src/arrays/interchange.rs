@@ -1,0 +1,197 @@
+//! Nests whose inner loop adds to one element after the other, and whose outer loop comes back to the same elements,
+//! as `y[n] += h[k] * x[n + k]` with `n` innermost: the loops change places (loop interchange: Allen, Kennedy,
+//! "Automatic loop interchange", SIGPLAN 1984), so that each element is a sum of the inner loop.
+
+use std::collections::BTreeMap;
+
+use nbcc_analysis::{AffineForms, LoopForest, ValueRanges};
+use nbcc_ir::{
+    Block, BlockCall, Builder, Cfg, Dominators, Extent, Function, Inst, IntCond, LoopInfo, Mem, Op,
+    Storage, Terminator, Type, Value,
+};
+use nbcc_opt::{cse, dce, fold, licm, simplify_cfg, unreachable};
+
+use super::evolution::{Evolution, Evolutions};
+use super::nest::{Carried, Nest};
+use super::version::results;
+
+/// Bytes of a word of the shared memory.
+const WORD: u64 = 4;
+
+/// Lets the loops of such nests change places; whether there are some.
+pub fn run(func: &mut Function) -> bool {
+    let mut changed = false;
+    while let Some(nest) = find(func) {
+        exchange(func, &nest);
+        unreachable::run(func);
+        for clean in [fold::run, cse::run, licm::run, simplify_cfg::run, dce::run] {
+            clean(func);
+        }
+        changed = true;
+    }
+    changed
+}
+
+fn find(func: &Function) -> Option<Nest> {
+    let forest = LoopForest::new(&Cfg::new(func), &Dominators::new(func));
+    let around = forest.loops.values().filter(|data| !data.inner.is_empty());
+    let mut nests = around.filter_map(|data| Nest::new(func, data.header));
+    nests.find(|nest| may_exchange(func, nest))
+}
+
+/// Whether iterations may run in the other order: all accesses are inside, and what is stored is loaded and stored
+/// at one place, another one in each iteration of the inner loop, the same in those of the outer one.
+fn may_exchange(func: &Function, nest: &Nest) -> bool {
+    let Nest { outer, inner, .. } = nest;
+    let grows = |carried: &Carried| matches!(carried, Carried::Grows(_));
+    let is_used = outer.exit.args.iter().any(|&arg| outer.defines(func, arg));
+    if !nest.outside.iter().chain(&nest.within).all(grows)
+        || is_used
+        || !results(func, outer).is_empty()
+    {
+        return false;
+    }
+    let forms = AffineForms::new(func, &Cfg::new(func));
+    let evolutions = Evolutions::new(func, inner, &forms);
+    let ranges = ValueRanges::new(func);
+    let insts = |blocks: &[Block]| -> Vec<Inst> {
+        blocks.iter().flat_map(|&block| func.blocks[block].insts.clone()).collect()
+    };
+    // Where stored objects are accessed.
+    let mut places: BTreeMap<Mem, Evolution> = BTreeMap::new();
+    let own = insts(&inner.blocks);
+    for &inst in &own {
+        let Op::Store(mem, subscripts, _) = &func.insts[inst].op else { continue };
+        let &[index] = &subscripts[..] else { return false };
+        let Some(place) = evolutions.of(index) else { return false };
+        let moves = place.step.as_constant().is_some_and(|step| step != 0);
+        let stays = place.start.terms.iter().all(|&(value, _)| !outer.defines(func, value));
+        let known = places.entry(*mem).or_insert_with(|| place.clone());
+        if !moves || !stays || *known != place {
+            return false;
+        }
+    }
+    let is_other_name = |mem: Mem| {
+        let storage = func.mems[mem].storage;
+        let is_object = matches!(storage, Storage::Object(_));
+        places
+            .keys()
+            .any(|&stored| stored != mem && is_object && func.mems[stored].storage == storage)
+    };
+    // Elements of a column often lie in few banks: from one iteration of the outer loop to the next, loads go on to
+    // neighbours.
+    let around = Evolutions::new(func, outer, &forms);
+    let is_near = |index: Value, bytes: u32| {
+        let step = |&(value, factor): &(Value, i32)| -> Option<i64> {
+            let step = around.of(value)?.step.as_constant()?;
+            Some(i64::from(step) * i64::from(factor))
+        };
+        let start = match inner.defines(func, index) {
+            true => evolutions.of(index).map(|of| of.start),
+            false => Some(forms.get(index)).filter(|_| func.ty(index) == Type::I32),
+        };
+        let steps = start.and_then(|start| start.terms.iter().map(step).sum::<Option<i64>>());
+        steps.is_some_and(|step| step.unsigned_abs() * u64::from(bytes) <= WORD)
+    };
+    let mut loaded = Vec::new();
+    let others = insts(&nest.there).into_iter().chain(insts(&nest.back));
+    let all = own.into_iter().map(|inst| (inst, true)).chain(others.map(|inst| (inst, false)));
+    for (inst, is_own) in all {
+        let (mem, subscripts, is_load) = match &func.insts[inst].op {
+            Op::Load(_, mem, subscripts) => (*mem, subscripts, true),
+            Op::Store(mem, subscripts, _) => (*mem, subscripts, false),
+            _ => continue,
+        };
+        let (&[index], &[Extent::Fixed(count)]) = (&subscripts[..], &func.mems[mem].extents[..])
+        else {
+            return false;
+        };
+        if !ranges.fits(index, 0, i64::from(count) - 1) || is_other_name(mem) {
+            return false;
+        }
+        match places.get(&mem) {
+            None if is_load && is_near(index, func.mems[mem].element.bytes()) => {}
+            Some(place) if is_own && evolutions.of(index).as_ref() == Some(place) => {
+                loaded.extend(is_load.then_some(mem));
+            }
+            _ => return false,
+        }
+    }
+    let is_loaded = places.keys().all(|mem| loaded.contains(mem));
+    !places.is_empty() && is_loaded && evolutions.limits().is_empty()
+}
+
+/// Lets the loops of a nest change places: the outer header becomes that of the inner loop, with all that stands
+/// before the old inner loop behind it.
+fn exchange(func: &mut Function, nest: &Nest) {
+    let Nest { outer, inner, trips, .. } = nest;
+    let step = |carried: &Carried| match carried {
+        Carried::Grows(step) => *step,
+        _ => unreachable!("all of them grow"),
+    };
+    let [above, latch, end] = [(); 3].map(|()| func.add_block());
+    for block in [above, latch, end] {
+        func.blocks[block].span = outer.span;
+    }
+    let names = [outer.header, inner.header].map(|header| {
+        let info = func.blocks[header].loop_info.take();
+        info.map_or(String::new(), |info| info.name)
+    });
+    for (header, name, trips) in [(outer.header, 0, trips[0]), (above, 1, trips[1])] {
+        let (name, counter) = (names[name].clone(), None);
+        func.blocks[header].loop_info = Some(LoopInfo { name, trips: Some(trips), counter });
+    }
+
+    // The new outer loop carries what iterations of the old inner one have added to what that began with.
+    let types: Vec<Type> =
+        func.blocks[inner.header].params.iter().map(|&param| func.ty(param)).collect();
+    let added: Vec<Value> = types.iter().map(|&ty| func.add_param(above, ty)).collect();
+    let outer_count = func.add_param(above, Type::I32);
+    let params = func.blocks[outer.header].params.clone();
+    let inner_count = func.add_param(outer.header, Type::I32);
+
+    let mut b = Builder::at(func, outer.preheader);
+    b.set_span(outer.span);
+    let mut args: Vec<Value> = types.iter().map(|&ty| b.constant(ty, 0)).collect();
+    args.push(b.i32(0));
+    b.terminate(Terminator::Jump(BlockCall { block: above, args }));
+    b.switch_to(above);
+    let mut args = outer.entry_args.clone();
+    args.push(b.i32(0));
+    b.jump(outer.header, args);
+
+    b.switch_to(inner.preheader);
+    let both = inner.entry_args.iter().zip(&added);
+    let args = both.map(|(&first, &more)| b.iadd(first, more)).collect();
+    b.terminate(Terminator::Jump(BlockCall { block: inner.header, args }));
+    b.func.blocks[inner.latch].terminator =
+        Some(Terminator::Jump(BlockCall { block: latch, args: vec![] }));
+
+    let grown = |b: &mut Builder<'_>, value: Value, carried: &Carried| {
+        let ty = b.func.ty(value);
+        let step = match ty {
+            Type::I64 => b.constant(ty, i64::from(step(carried)) as u64),
+            _ => b.i32(step(carried)),
+        };
+        b.iadd(value, step)
+    };
+    let again = |b: &mut Builder<'_>, count: Value, trips: u64| {
+        let (next, all) = (b.iadd_imm(count, 1), b.i32(trips as i32));
+        (next, b.value(Op::Icmp(IntCond::Slt, next, all)))
+    };
+    b.switch_to(latch);
+    let (next, goes_on) = again(&mut b, inner_count, trips[0]);
+    let both = params.iter().zip(&nest.outside);
+    let mut args: Vec<Value> = both.map(|(&param, of)| grown(&mut b, param, of)).collect();
+    args.push(next);
+    let back = BlockCall { block: outer.header, args };
+    b.terminate(Terminator::Branch(goes_on, back, BlockCall { block: end, args: vec![] }));
+
+    b.switch_to(end);
+    let (next, goes_on) = again(&mut b, outer_count, trips[1]);
+    let both = added.iter().zip(&nest.within);
+    let mut args: Vec<Value> = both.map(|(&param, of)| grown(&mut b, param, of)).collect();
+    args.push(next);
+    let back = BlockCall { block: above, args };
+    b.terminate(Terminator::Branch(goes_on, back, outer.exit.clone()));
+}
