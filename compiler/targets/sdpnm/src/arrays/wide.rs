@@ -101,6 +101,7 @@ impl Builder<'_> {
                 Ok(self.sum(opcode, a, b))
             }
             Imul => Ok(self.wide_product(a, b)?.1),
+            Shl | Lshr | Ashr if self.known(b).is_none() => Ok(self.wide_shifted(op, a, b)?.1),
             Shl => match self.shift(b)? {
                 0 => self.high(a),
                 amount @ 1..32 => {
@@ -154,7 +155,7 @@ impl Builder<'_> {
     fn shift(&mut self, amount: Value) -> Building<i32> {
         match self.known(amount).filter(|amount| (0..64).contains(amount)) {
             Some(amount) => Ok(amount as i32),
-            None => self.refuse("shifts of 64 bits by what is not constant"),
+            None => self.refuse("shifts by what may be 64 and more"),
         }
     }
 
@@ -172,6 +173,10 @@ impl Builder<'_> {
         a: Value,
         amount: Value,
     ) -> Building<Operand> {
+        if self.known(amount).is_none() {
+            let op = if is_signed { BinaryOp::Ashr } else { BinaryOp::Lshr };
+            return Ok(self.wide_shifted(op, a, amount)?.0);
+        }
         let amount = self.shift(amount)?;
         let (low, high) = (self.word(a)?.0, self.high(a)?);
         Ok(match amount {
@@ -184,6 +189,45 @@ impl Builder<'_> {
             _ if is_signed => self.shifted(Opcode::RSftS, high, amount - 32),
             _ => self.shifted(Opcode::Lrs, high, amount - 32),
         })
+    }
+
+    /// Both words of what is shifted by an amount that is not constant: within words, or from one to the other.
+    pub(super) fn wide_shifted(
+        &mut self,
+        op: BinaryOp,
+        a: Value,
+        amount: Value,
+    ) -> Building<(Operand, Operand)> {
+        if !self.ranges.fits(amount, 0, 63) {
+            return self.refuse("shifts by what may be 64 and more");
+        }
+        let n = self.extended(amount, false)?;
+        let (low, high) = (self.word(a)?.0, self.high(a)?);
+        let far = self.node(Opcode::And, Options::default(), n, Operand::Immediate(32), None);
+        let is_far = Truth::Bit { node: far, inverted: true };
+        // Amounts count modulo 32. What goes over is shifted by 32 less the amount: by one, and by the rest.
+        let rest = self.op(Opcode::Xor, n, Operand::Immediate(31));
+        let mut by = |opcode: Opcode, word: Operand, amount: Operand| match word {
+            Operand::None => word,
+            _ => self.op(opcode, word, amount),
+        };
+        let one = Operand::Immediate(1);
+        if op == BinaryOp::Shl {
+            let (up, above) = (by(Opcode::LSftS, low, n), by(Opcode::LSftS, high, n));
+            let over = by(Opcode::Lrs, low, one);
+            let over = by(Opcode::Lrs, over, rest);
+            let near = self.sum(Opcode::Or, above, over);
+            return Ok((self.choose(is_far, Operand::None, up), self.choose(is_far, up, near)));
+        }
+        let (shift, sign) = match op {
+            BinaryOp::Ashr => (Opcode::RSftS, by(Opcode::RSftS, high, Operand::Immediate(31))),
+            _ => (Opcode::Lrs, Operand::None),
+        };
+        let (down, below) = (by(shift, high, n), by(Opcode::Lrs, low, n));
+        let over = by(Opcode::LSftS, high, one);
+        let over = by(Opcode::LSftS, over, rest);
+        let near = self.sum(Opcode::Or, below, over);
+        Ok((self.choose(is_far, down, near), self.choose(is_far, sign, down)))
     }
 
     fn wide_factor(&mut self, value: Value) -> Building<Factor> {

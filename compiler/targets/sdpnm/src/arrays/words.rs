@@ -129,6 +129,9 @@ impl Builder<'_> {
                         Ok((self.op(Opcode::LSftS, x, amount), above(bits)))
                     }
                     Some(_) => Ok((Operand::None, Upper::Both)),
+                    None if bits == 64 && !self.ranges.fits(b, 0, 31) => {
+                        Ok((self.wide_shifted(op, a, b)?.0, Upper::Both))
+                    }
                     None => {
                         let amount = self.amount(b)?;
                         Ok((self.op(Opcode::LSftS, x, amount), above(bits)))
@@ -157,6 +160,9 @@ impl Builder<'_> {
                     }
                     Some(_) if signed => Ok((self.op(opcode, x, Operand::Immediate(31)), upper)),
                     Some(_) => Ok((Operand::None, Upper::Both)),
+                    None if bits == 64 && !self.ranges.fits(b, 0, 31) => {
+                        Ok((self.wide_shifted(op, a, b)?.0, Upper::Both))
+                    }
                     None => {
                         let amount = self.amount(b)?;
                         Ok((self.op(opcode, x, amount), upper))

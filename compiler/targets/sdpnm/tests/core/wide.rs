@@ -37,8 +37,10 @@ fn value(rng: &mut Rng, depth: u32) -> String {
     let (one, two) = (value(rng, depth - 1), value(rng, depth - 1));
     let sign = ["", "", "(uint64_t)"][rng.below(3) as usize];
     let amount = [0, 1, 7, 15, 16, 31, 32, 33, 47, 63][rng.below(10) as usize];
-    match rng.below(12) {
+    match rng.below(14) {
         0 | 1 => format!("({one} * {two})"),
+        10 => format!("({sign}({one}) >> {})", ["m", "(a2[i] & 63)", "i"][rng.below(3) as usize]),
+        11 => format!("({one} << {})", ["m", "(a1[i] & 31)", "a0[i]"][rng.below(3) as usize]),
         2 => format!("({sign}({one}) >> {amount})"),
         3 => format!("({one} << {amount})"),
         4 => format!("({one} {} {two})", ["&", "|", "^"][rng.below(3) as usize]),
@@ -114,6 +116,8 @@ fn sums_of_64_bits_run_on_arrays() {
          a4[j] = s > 32767 ? 32767 : s < -32768 ? -32768 : s; }",
         "for (int i = 0; i < n; i++) a3[i] = ((int64_t)a0[i] * a0[i + 1] + (1 << 30)) >> 31;",
         "for (int i = 0; i < n; i++) a3[i] = ((a0[i] + 0x123456789ll) * (a1[i] - g)) >> 40;",
+        "for (int i = 0; i < n; i++) a3[i] = ((int64_t)a0[i] * a0[i + 1]) >> m;",
+        "for (int i = 0; i < n; i++) s ^= ((uint64_t)a0[i] << m) >> (a2[i] & 63);",
     ] {
         let parameters = parameters(&ARRAYS, ELEMENTS);
         let source = format!(
