@@ -82,6 +82,17 @@ impl Node {
     }
 }
 
+/// Which word of an element is meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// The low one, the sign above it.
+    Signed,
+    /// The low one, zeros above it.
+    Unsigned,
+    /// The high one of 64 bits.
+    High,
+}
+
 /// What a global register holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Global {
@@ -93,10 +104,8 @@ pub enum Global {
     Pair(Value, Value),
     /// The address of the element of that number; bytes of an element.
     Address(Mem, Affine, u32),
-    /// The contents of that element before the loop, its sign above it.
-    Element(Mem, Affine),
-    /// The high word of that of 64 bits.
-    Above(Mem, Affine),
+    /// A word of that element before the loop.
+    Element(Mem, Affine, Part),
     /// A constant.
     Constant(i32),
     /// The high word of a value of 64 bits from before the loop.

@@ -14,7 +14,7 @@ use nbcc_isa_sdpnm::config::{Opcode, Options};
 use super::access::{Access, Apart, Subscript};
 use super::accumulate;
 use super::bands;
-use super::body::{Body, Global, Node, Operand};
+use super::body::{Body, Global, Node, Operand, Part};
 use super::evolution::{Evolution, Evolutions, Limit};
 use super::fuse;
 use super::lines;
@@ -64,8 +64,8 @@ pub(super) struct Carried {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum First {
     Value(Value),
-    /// What an element holds before the loop; whether its high word.
-    Element(Mem, Affine, bool),
+    /// What an element holds before the loop.
+    Element(Mem, Affine, Part),
     /// Zero.
     Zero,
 }
@@ -644,8 +644,9 @@ impl Builder<'_> {
                     Some(known) => self.global_of(Global::Constant(known as i32)),
                     None => self.global_of_value(first),
                 },
-                First::Element(mem, index, false) => self.global_of(Global::Element(mem, index)),
-                First::Element(mem, index, true) => self.global_of(Global::Above(mem, index)),
+                First::Element(mem, index, part) => {
+                    self.global_of(Global::Element(mem, index, part))
+                }
                 First::Zero => self.global_of(Global::Constant(0)),
             };
             let plain = match word {

@@ -6,7 +6,7 @@ use nbcc_analysis::Affine;
 use nbcc_ir::{BinaryOp, Block, Op, Type, Value, ValueDef};
 
 use super::access::{Access, Subscript};
-use super::body::Operand;
+use super::body::{Operand, Part};
 use super::build::{Builder, Building, Carried, First};
 use super::collect::LONG;
 use super::evolution::Evolution;
@@ -112,13 +112,10 @@ impl Builder<'_> {
     pub(super) fn at_place(&mut self, number: usize, of: &Followed) -> (Operand, Upper) {
         let access = &self.accesses[number];
         let value = self.func.insts[access.inst].results[0];
-        let first = First::Element(access.mem, of.first.start.clone(), false);
+        let upper = self.above_load(value);
+        let part = if upper == Upper::Zeros { Part::Unsigned } else { Part::Signed };
+        let first = First::Element(access.mem, of.first.start.clone(), part);
         let next = self.shape.back_args[of.param as usize];
-        // A narrow element from before the loop has its sign above it.
-        let upper = match self.above_load(value) {
-            Upper::Zeros => Upper::Any,
-            upper => upper,
-        };
         let carried = Carried { first, next, is_high: false, distance: 1, element: Some(number) };
         (self.carried(carried), upper)
     }

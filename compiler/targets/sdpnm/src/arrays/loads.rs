@@ -5,7 +5,7 @@ use nbcc_ir::{Inst, Op, Scalar, Value};
 use nbcc_isa_sdpnm::config::{Opcode, Options, Width};
 
 use super::access::{Access, Subscript};
-use super::body::Operand;
+use super::body::{Operand, Part};
 use super::build::{Builder, Building, Carried, First};
 use super::reuse::Reuse;
 use crate::narrow::Upper;
@@ -60,7 +60,11 @@ impl Builder<'_> {
                 };
                 let first = match is_zero {
                     true => First::Zero,
-                    false => First::Element(access.mem, evolution.start.clone(), is_high),
+                    false => First::Element(
+                        access.mem,
+                        evolution.start.clone(),
+                        if is_high { Part::High } else { Part::Signed },
+                    ),
                 };
                 let upper =
                     if self.func.ty(value).scalar.bits() < 32 { Upper::Any } else { Upper::Both };

@@ -17,7 +17,7 @@ use nbcc_isa_sdpnm::core::arrays::{
 
 use super::again;
 use super::bands::{self, Bands};
-use super::body::{Global, Operand};
+use super::body::{Global, Operand, Part};
 use super::build::{Built, Outcome};
 use super::collect;
 use super::conditions::{all_of, filled, inside, is_apart, limits, present};
@@ -422,13 +422,13 @@ pub(super) fn global(
         }
         Global::Form(affine, factor) => form(b, &affine.times(*factor)),
         Global::Address(mem, index, _) => address(b, used, *mem, index),
-        Global::Element(mem, index) => {
+        Global::Element(mem, index, part) => {
             let value = element(b, *mem, index);
-            word(b, value)
-        }
-        Global::Above(mem, index) => {
-            let value = element(b, *mem, index);
-            high(b, value)
+            match part {
+                Part::Signed => word(b, value),
+                Part::Unsigned => b.convert(ConvertOp::ZeroExtend, value, Type::I32),
+                Part::High => high(b, value),
+            }
         }
     })
 }
