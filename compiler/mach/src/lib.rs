@@ -15,6 +15,7 @@ pub mod prepass;
 mod print;
 pub mod regalloc;
 pub mod rename;
+pub mod rows;
 pub mod schedule;
 pub mod split;
 

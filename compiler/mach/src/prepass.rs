@@ -10,7 +10,8 @@ use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 use nbcc_isa::Instruction;
 
 use crate::dependence::{DependenceGraph, Edge};
-use crate::schedule::{Hazards, InFlight, Priority};
+use crate::rows::OpenRow;
+use crate::schedule::{Hazards, InFlight, Priority, heights, held};
 use crate::{InstData, VReg};
 
 /// Of those that are ready, so many are looked at.
@@ -20,6 +21,10 @@ const LOOK: usize = 48;
 /// what takes least time is taken. Where a block computes the same of many values, a short way ahead
 /// keeps as many of them under way as there are registers for.
 const WINDOWS: [usize; 4] = [usize::MAX, 256, 128, 64];
+
+/// The same where accesses stay in the open row of a memory: how far ahead says how many of a row there
+/// are registers for, beside those of the others that are read with them.
+const ROW_WINDOWS: [usize; 7] = [usize::MAX, 256, 192, 128, 96, 64, 48];
 
 /// Of the cycles of an order, the part that another one has to save.
 const MUCH: u32 = 16;
@@ -48,9 +53,13 @@ pub fn schedule<I: Instruction<Reg = VReg>>(
     hazards: &Hazards,
     pressure: &Pressure<'_, I::Class>,
 ) -> Vec<usize> {
-    let windows = WINDOWS.iter().filter(|&&window| window == usize::MAX || window < insts.len());
-    let orders =
-        windows.map(|&window| within(window, insts, graph, &latency, &priority, hazards, pressure));
+    let shorter = |window: &usize| *window == usize::MAX || *window < insts.len();
+    let anyhow = WINDOWS.iter().copied().filter(shorter).map(|window| (window, false));
+    let rows = if hazards.rows.several() { &ROW_WINDOWS[..] } else { &[] };
+    let in_rows = rows.iter().copied().filter(shorter).map(|window| (window, true));
+    let orders = anyhow
+        .chain(in_rows)
+        .map(|ahead| within(ahead, insts, graph, &latency, &priority, hazards, pressure));
     // The times are estimates: a shorter way ahead has to save something.
     let best =
         orders.reduce(|best, other| if other.1 < best.1 - best.1 / MUCH { other } else { best });
@@ -86,10 +95,10 @@ pub fn keep_copies<I: Instruction<Reg = VReg>>(
     }
 }
 
-/// An order in which no instruction comes further than `window` before its turn, and the cycles that it
-/// takes.
+/// An order in which no instruction comes further than `window` before its turn, whose accesses stay in the
+/// open row of a memory or do not, and the cycles that it takes.
 fn within<I: Instruction<Reg = VReg>>(
-    window: usize,
+    (window, stay): (usize, bool),
     insts: &[InstData<I>],
     graph: &DependenceGraph,
     latency: impl Fn(usize, &Edge) -> u32,
@@ -98,11 +107,7 @@ fn within<I: Instruction<Reg = VReg>>(
     pressure: &Pressure<'_, I::Class>,
 ) -> (Vec<usize>, u32) {
     let count = insts.len();
-    let mut height = vec![0u32; count];
-    for from in (0..count).rev() {
-        let edges = graph.successors[from].iter();
-        height[from] = edges.map(|e| height[e.to] + latency(from, e)).max().unwrap_or(0);
-    }
+    let height = heights(graph, &latency);
     let mut live = Live::new(insts, pressure);
     let mut degrees = graph.in_degrees();
     let mut earliest = vec![0u32; count];
@@ -120,6 +125,8 @@ fn within<I: Instruction<Reg = VReg>>(
     let mut issued = vec![false; count];
     let mut first = 0;
     let mut in_flight = InFlight::new(hazards);
+    let mut row = OpenRow::new(&hazards.rows);
+    (0..count).filter(|&at| degrees[at] == 0).for_each(|at| row.comes(at));
     let mut order = Vec::with_capacity(count);
     let mut clock = 0;
     let mut gave_up = false;
@@ -129,24 +136,48 @@ fn within<I: Instruction<Reg = VReg>>(
         {
             waiting.pop();
             coming -= usize::from(priority(at) < Priority::Last);
+            row.goes(at);
             ahead[usize::from(priority(at) > Priority::First)].insert(at);
         }
         for (ahead, reach) in ahead.iter_mut().zip(reaches) {
             while let Some(at) = ahead.first().copied().filter(|at| at - first < reach) {
                 ahead.remove(&at);
+                row.comes(at);
                 ready.insert((priority(at), Reverse(height[at]), at));
                 in_order.insert(at);
             }
         }
-        let usual =
-            ready.iter().take_while(|(priority, ..)| *priority < Priority::Last || coming == 0);
-        let fits = usual.take(LOOK).find(|&&(.., at)| live.fits(at)).map(|&(.., at)| at);
-        let may = |at: &usize| priority(*at) < Priority::Last || live.is_full() || coming == 0;
-        let in_turn: Vec<usize> = match fits {
-            Some(_) => vec![],
-            None => in_order.iter().copied().filter(may).take(LOOK).collect(),
+        let next = waiting.peek().map(|&Reverse((cycle, _))| cycle);
+        let usual = || {
+            let ready = ready.iter();
+            let now =
+                |&&(priority, ..): &&(Priority, _, _)| priority < Priority::Last || coming == 0;
+            ready.take_while(now).map(|&(.., at)| at)
         };
-        let fits = fits.or_else(|| in_turn.into_iter().find(|&at| live.fits(at)));
+        let mut fits = None;
+        let mut holds = stay && row.holds();
+        if holds {
+            // What accesses the open row goes on as long as there are any registers.
+            let open = ready.iter().map(|&(.., at)| at).filter(|&at| row.is_open(at));
+            fits = open.take(LOOK).find(|&at| live.takes(at));
+            let here = || usual().filter(|&at| !row.leads_away(at)).take(LOOK);
+            fits = fits.or_else(|| here().find(|&at| live.fits(at)));
+            let turn = in_order.iter().copied().filter(|&at| !row.leads_away(at));
+            let turn = || turn.clone().filter(|&at| priority(at) < Priority::Last).take(LOOK);
+            fits = fits.or_else(|| turn().find(|&at| live.takes(at)));
+            let away = || usual().filter(|&at| !row.turns(at)).take(LOOK);
+            fits = fits.or_else(|| away().find(|&at| live.fits(at)));
+            holds = fits.is_some() || next.is_some_and(|cycle| cycle <= clock + row.patience());
+        }
+        if !holds {
+            fits = usual().take(LOOK).find(|&at| live.fits(at));
+            let may = |at: &usize| priority(*at) < Priority::Last || live.is_full() || coming == 0;
+            let in_turn: Vec<usize> = match fits {
+                Some(_) => vec![],
+                None => in_order.iter().copied().filter(may).take(LOOK).collect(),
+            };
+            fits = fits.or_else(|| in_turn.into_iter().find(|&at| live.fits(at)));
+        }
         let at = match (fits, waiting.peek()) {
             (Some(at), _) => at,
             (None, Some(&Reverse((cycle, _)))) => {
@@ -168,21 +199,25 @@ fn within<I: Instruction<Reg = VReg>>(
             continue;
         }
         live.issue(at);
+        row.goes(at);
+        let later = row.issue(at, clock);
         gave_up = false;
         order.push(at);
         issued[at] = true;
         first += issued[first..].iter().take_while(|issued| **issued).count();
         for edge in &graph.successors[at] {
-            earliest[edge.to] = earliest[edge.to].max(clock + latency(at, edge));
+            let cycle = clock + latency(at, edge) + held(edge, later);
+            earliest[edge.to] = earliest[edge.to].max(cycle);
             degrees[edge.to] -= 1;
             if degrees[edge.to] == 0 {
                 coming += usize::from(priority(edge.to) < Priority::Last);
                 waiting.push(Reverse((earliest[edge.to], edge.to)));
+                row.comes(edge.to);
             }
         }
         clock += 1;
     }
-    (order, clock)
+    (order, clock.max(row.free))
 }
 
 /// A register of the block.
@@ -277,6 +312,14 @@ impl Live {
             }
         }
         change
+    }
+
+    /// Whether there are registers for an instruction, though a class may have been full.
+    fn takes(&self, at: usize) -> bool {
+        (0..self.limits.len()).all(|class| {
+            let change = self.change(at, class);
+            change <= 0 || self.now[class] + change as u32 <= self.limits[class]
+        })
     }
 
     /// Whether an instruction takes no more registers than there are.

@@ -7,12 +7,13 @@
 //! pinned programs of iPIM that takes 0.985 of the cycles (geometric mean).
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 use std::ops::Range;
 
 use nbcc_isa::Instruction;
 
-use crate::dependence::{DependenceGraph, Edge};
+use crate::dependence::{Dependence, DependenceGraph, Edge};
+use crate::rows::{OpenRow, Rows};
 use crate::{InstData, VReg};
 
 /// When an instruction is to come, among those that are ready.
@@ -34,6 +35,8 @@ pub struct Hazards {
     pub kinds: Vec<Option<(usize, u32)>>,
     /// For each kind, those that it waits for.
     pub waits_for: Vec<Vec<usize>>,
+    /// The memory whose rows are opened one at a time.
+    pub rows: Rows,
 }
 
 /// The instructions in flight that others wait for.
@@ -75,28 +78,45 @@ pub fn list_schedule(
     list_schedule_with(graph, latency, priority, &Hazards::default())
 }
 
-/// The same where instructions wait for others by kind, too.
+/// The same where instructions wait for others by kind, too, and for rows of a memory: with accesses that
+/// stay in the open row as long as they can, where that takes less.
 pub fn list_schedule_with(
     graph: &DependenceGraph,
     latency: impl Fn(usize, &Edge) -> u32,
     priority: impl Fn(usize) -> Priority,
     hazards: &Hazards,
 ) -> Vec<usize> {
-    let count = graph.successors.len();
-    // How long the instructions behind one take at least.
-    let mut height = vec![0u32; count];
-    for from in (0..count).rev() {
-        let edges = graph.successors[from].iter();
-        height[from] = edges.map(|e| height[e.to] + latency(from, e)).max().unwrap_or(0);
+    let (order, cycles) = in_rows(false, graph, &latency, &priority, hazards);
+    if !hazards.rows.several() {
+        return order;
     }
+    let (staying, less) = in_rows(true, graph, &latency, &priority, hazards);
+    if less < cycles { staying } else { order }
+}
+
+/// An order, whose accesses stay in rows or do not, and its cycles.
+fn in_rows(
+    stay: bool,
+    graph: &DependenceGraph,
+    latency: impl Fn(usize, &Edge) -> u32,
+    priority: impl Fn(usize) -> Priority,
+    hazards: &Hazards,
+) -> (Vec<usize>, u32) {
+    let count = graph.successors.len();
+    let height = heights(graph, &latency);
     let mut degrees = graph.in_degrees();
     let mut earliest = vec![0u32; count];
     let mut waiting = BinaryHeap::new();
-    let mut ready = BinaryHeap::new();
+    // The first of the program, where two are as far from the end.
+    let mut ready: BTreeSet<(Priority, Reverse<u32>, usize)> = BTreeSet::new();
     // How many wait that are not to come last.
     let mut coming =
         (0..count).filter(|&at| degrees[at] == 0 && priority(at) < Priority::Last).count();
-    waiting.extend((0..count).filter(|&at| degrees[at] == 0).map(|at| Reverse((0, at))));
+    let mut row = OpenRow::new(&hazards.rows);
+    for at in (0..count).filter(|&at| degrees[at] == 0) {
+        waiting.push(Reverse((0, at)));
+        row.comes(at);
+    }
     let mut in_flight = InFlight::new(hazards);
     let mut order = Vec::with_capacity(count);
     let mut clock = 0;
@@ -106,34 +126,67 @@ pub fn list_schedule_with(
         {
             waiting.pop();
             coming -= usize::from(priority(at) < Priority::Last);
-            // The first of the program, where two are as far from the end.
-            ready.push((Reverse(priority(at)), height[at], Reverse(at)));
+            ready.insert((priority(at), Reverse(height[at]), at));
         }
-        let now = |&(Reverse(priority), ..): &(Reverse<Priority>, u32, _)| {
-            priority < Priority::Last || coming == 0
+        let next = waiting.peek().map(|&Reverse((cycle, _))| cycle);
+        let mut now = ready
+            .iter()
+            .take_while(|(priority, ..)| *priority < Priority::Last || coming == 0)
+            .map(|&(.., at)| at);
+        let at = if stay && row.holds() {
+            let open = ready.iter().map(|&(.., at)| at).find(|&at| row.is_open(at));
+            let other = || now.clone().find(|&at| !row.leads_away(at));
+            let found = open.or_else(other).or_else(|| now.clone().find(|&at| !row.turns(at)));
+            let waits = next.is_some_and(|cycle| cycle <= clock + row.patience());
+            found.or_else(|| if waits { None } else { now.next() })
+        } else {
+            now.next()
         };
-        if !ready.peek().is_some_and(now) {
-            clock = waiting.peek().map_or(clock + 1, |Reverse((cycle, _))| *cycle);
+        let Some(at) = at else {
+            clock = next.unwrap_or(clock + 1);
             continue;
-        }
-        let Some((.., Reverse(at))) = ready.pop() else { continue };
+        };
+        ready.remove(&(priority(at), Reverse(height[at]), at));
         if let Err(free) = in_flight.issue(at, clock) {
             coming += usize::from(priority(at) < Priority::Last);
             waiting.push(Reverse((free, at)));
             continue;
         }
+        row.goes(at);
+        let later = row.issue(at, clock);
         order.push(at);
         for edge in &graph.successors[at] {
-            earliest[edge.to] = earliest[edge.to].max(clock + latency(at, edge));
+            let cycle = clock + latency(at, edge) + held(edge, later);
+            earliest[edge.to] = earliest[edge.to].max(cycle);
             degrees[edge.to] -= 1;
             if degrees[edge.to] == 0 {
                 coming += usize::from(priority(edge.to) < Priority::Last);
                 waiting.push(Reverse((earliest[edge.to], edge.to)));
+                row.comes(edge.to);
             }
         }
         clock += 1;
     }
-    order
+    (order, clock.max(row.free))
+}
+
+/// How long the instructions behind each take at least.
+pub(crate) fn heights(graph: &DependenceGraph, latency: impl Fn(usize, &Edge) -> u32) -> Vec<u32> {
+    let mut height = vec![0u32; graph.successors.len()];
+    for from in (0..height.len()).rev() {
+        let edges = graph.successors[from].iter();
+        height[from] = edges.map(|e| height[e.to] + latency(from, e)).max().unwrap_or(0);
+    }
+    height
+}
+
+/// Of the cycles that an access is served later, those that pass for what is at the end of an edge: it
+/// waits for registers, not for its turn, which it has in any case.
+pub(crate) fn held(edge: &Edge, later: u32) -> u32 {
+    match edge.kind {
+        Dependence::True | Dependence::Anti | Dependence::Output => later,
+        Dependence::Memory | Dependence::Order | Dependence::Control => 0,
+    }
 }
 
 /// Checks that an order of a block's instructions computes the same: each read sees the write that

@@ -213,7 +213,8 @@ fn reordered_blocks_compute_the_same() {
             |_| (random.below(3) > 0).then(|| (random.below(3) as usize, random.below(20) as u32));
         let kinds = (0..insts.len()).map(&mut kinds).collect();
         let mut some = |_| (0..3).filter(|_| random.below(2) == 0).collect();
-        let hazards = Hazards { kinds, waits_for: (0..3).map(&mut some).collect() };
+        let waits_for = (0..3).map(&mut some).collect();
+        let hazards = Hazards { kinds, waits_for, ..Hazards::default() };
         let listed = list_schedule_with(&graph, latency, priority, &hazards);
         let pressure = Pressure {
             class: &|vreg| Some((Class::Word, 1 + vreg.as_u32() % 2)),
@@ -328,7 +329,7 @@ fn what_waits_for_others_by_kind_lets_the_rest_pass() {
     let graph = DependenceGraph { successors: vec![vec![]; 3] };
     let order = |waits_for: [Vec<usize>; 2]| {
         let kinds = vec![Some((0, 10)), Some((1, 1)), None];
-        let hazards = Hazards { kinds, waits_for: waits_for.to_vec() };
+        let hazards = Hazards { kinds, waits_for: waits_for.to_vec(), ..Hazards::default() };
         list_schedule_with(&graph, |_, _| 1, |_| Priority::Usual, &hazards)
     };
     assert_eq!(order([vec![], vec![]]), [0, 1, 2]);

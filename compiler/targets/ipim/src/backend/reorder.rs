@@ -13,11 +13,12 @@ use std::ops::Range;
 
 use cranelift_entity::SecondaryMap;
 use nbcc_isa::{Instruction, RegisterClass};
-use nbcc_isa_ipim::{Inst, Machine, Memory, RegClass, Unit};
+use nbcc_isa_ipim::{Addr, Inst, Machine, Memory, RegClass, Unit};
 use nbcc_mach::dependence::{Dependence, DependenceGraph, Edge};
 use nbcc_mach::liveness::Liveness;
 use nbcc_mach::prepass::{self, Pressure};
 use nbcc_mach::regalloc::{Allocation, RegisterFile};
+use nbcc_mach::rows::Rows;
 use nbcc_mach::schedule::{self, Hazards, Priority};
 use nbcc_mach::{Block, InstData, VReg};
 
@@ -42,7 +43,10 @@ pub fn run(
         let graph = graph(insts, units, memory_order);
         let latency = |from: usize, edge: &Edge| latency(insts, from, edge, machine);
         let priorities = priorities(insts, &graph, machine);
-        let hazards = hazards(insts, machine);
+        let mut hazards = hazards(insts, machine);
+        if memory_order {
+            hazards.rows = rows(insts, &graph, machine);
+        }
         schedule::list_schedule_with(&graph, latency, |at| priorities[at], &hazards)
     })
 }
@@ -87,7 +91,10 @@ pub fn run_before_allocation(
             live: (&stays(&live.live_in[block]), &stays(&live.live_out[block])),
         };
         let priorities = priorities(insts, &graph, machine);
-        let hazards = hazards(insts, machine);
+        let mut hazards = hazards(insts, machine);
+        if memory_order {
+            hazards.rows = rows(insts, &graph, machine);
+        }
         let order =
             prepass::schedule(insts, &graph, latency, |at| priorities[at], &hazards, &pressure);
         order.into_iter().map(|at| places[at]).collect()
@@ -241,6 +248,27 @@ fn priorities(
     priorities
 }
 
+/// Where in banks an access goes, as far as that tells it from others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Row {
+    /// To the row of that number.
+    Number(u32),
+    /// To one of that object.
+    Object(u32),
+}
+
+impl Row {
+    fn of(data: &InstData<Inst<VReg>>, row_bytes: u32) -> Option<Row> {
+        match data.inst {
+            Inst::LdRf { dram: Addr::Direct(address), .. }
+            | Inst::StRf { dram: Addr::Direct(address), .. } => {
+                Some(Row::Number(address / row_bytes))
+            }
+            _ => data.access_of(Memory::Bank)?.object.map(Row::Object),
+        }
+    }
+}
+
 /// What brings something from a bank.
 fn is_load(inst: &Inst<VReg>) -> bool {
     matches!(inst, Inst::LdRf { .. } | Inst::LdPgsm { .. } | Inst::Req { .. })
@@ -302,6 +330,49 @@ fn hazards(insts: &[InstData<Inst<VReg>>], machine: &Machine) -> Hazards {
         |next| (0..examples.len()).filter(|&kind| waits(next, examples[kind])).collect();
     hazards.waits_for = examples.iter().map(|&next| waits_for(next)).collect();
     hazards
+}
+
+/// What a block accesses of banks: a row for each object, or for each number of one where addresses stand
+/// in instructions.
+fn rows(insts: &[InstData<Inst<VReg>>], graph: &DependenceGraph, machine: &Machine) -> Rows {
+    let dram = &machine.dram;
+    let mut known: Vec<(Option<Row>, bool)> = Vec::new();
+    let mut rows = Rows {
+        served: machine.hierarchy.pes.max(dram.t_ccd),
+        turn: [dram.t_rtp, dram.t_cwl + dram.t_bl + dram.t_wr]
+            .map(|closable| closable + dram.t_rp + dram.t_rcd),
+        back: dram.t_cwl + dram.t_bl + dram.t_wtr_l,
+        ..Rows::default()
+    };
+    let mut numbers: Vec<Option<Row>> = Vec::new();
+    for data in insts {
+        let of_bank = data.inst.unit() == Unit::Bank;
+        rows.streams.push(of_bank.then(|| {
+            let row = Row::of(data, dram.row_bytes);
+            let stream = (row, data.inst.memory_writes().contains(&Memory::Bank));
+            known.iter().position(|known| *known == stream).unwrap_or_else(|| {
+                let number = numbers.iter().position(|known| *known == row);
+                let number = number.unwrap_or_else(|| {
+                    numbers.push(row);
+                    numbers.len() - 1
+                });
+                rows.rows.push((number, stream.1));
+                known.push(stream);
+                known.len() - 1
+            })
+        }));
+    }
+    rows.addresses = vec![None; insts.len()];
+    for at in (0..insts.len()).rev() {
+        if insts[at].inst.unit() != Unit::IntAlu {
+            continue;
+        }
+        let readers = graph.successors[at].iter().filter(|e| e.kind == Dependence::True);
+        let mut streams = readers.map(|e| rows.streams[e.to].or(rows.addresses[e.to]));
+        let first = streams.next().flatten();
+        rows.addresses[at] = first.filter(|_| streams.all(|stream| stream == first));
+    }
+    rows
 }
 
 /// Whether an instruction accesses a memory.
