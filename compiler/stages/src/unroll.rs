@@ -19,6 +19,9 @@ const AT_ONE_PLACE: usize = 40;
 /// The points of a box for which an update of more expressions is evaluated everywhere.
 const LARGE_BOX: i64 = 1024;
 
+/// Where the points of a domain share nothing with those of neighbours, fewer of them are unrolled.
+const APART: usize = 16;
+
 /// A Func whose updates have become part of its definition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unrolled {
@@ -88,6 +91,9 @@ impl Unroller {
             }
             let body = self.body(func, update)?;
             let points = self.points(update.rdom, left / body.len().max(1) as u64)?;
+            if points.len() >= APART && self.reads_apart(func, &body) {
+                return None;
+            }
             let conditions = self.conditions(update, &points)?;
             left -= points.len() as u64 * body.len() as u64;
             let before = values.clone();
@@ -107,6 +113,33 @@ impl Unroller {
         data.pure = Some(Definition { values, span: pure.span });
         data.updates.clear();
         Some(done)
+    }
+
+    /// Whether all that an update reads of other images at places which move with the domain moves along
+    /// coordinates of its own, as both factors of a product of matrices do: what one point has read is of no
+    /// use to its neighbours then, and loops keep code small.
+    fn reads_apart(&mut self, func: Func, body: &[Expr]) -> bool {
+        let mut any = false;
+        for &expr in body {
+            let args = match &self.pipeline.exprs[expr].kind {
+                ExprKind::Load(_, args) => args,
+                ExprKind::Call(callee, _, args) if *callee != func => args,
+                _ => continue,
+            };
+            for &arg in args {
+                let found = self.walker.reachable(&self.pipeline, [arg]);
+                let of = |kind: fn(&ExprKind) -> bool| {
+                    found.iter().any(|&e| kind(&self.pipeline.exprs[e].kind))
+                };
+                if of(|kind| matches!(kind, ExprKind::RVar(..))) {
+                    any = true;
+                    if of(|kind| matches!(kind, ExprKind::Dim(_))) {
+                        return false;
+                    }
+                }
+            }
+        }
+        any
     }
 
     /// The sides of the box of points that an update reaches once each: the left side names each variable

@@ -29,8 +29,6 @@ pub struct Configuration {
     pub apart: bool,
     /// Whether updates over few points become part of definitions.
     pub unroll_updates: bool,
-    /// What the program is compared with in which they do not, or do.
-    pub updates: Alternative,
     /// Expressions that all uses of a Func computed at each use may come to.
     pub inlining_budget: u64,
     /// What kernels rematerialise for which registers are too few, by their numbers.
@@ -99,18 +97,6 @@ impl Trial {
     }
 }
 
-/// What a program as a whole is compared with.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Alternative {
-    /// Nothing yet.
-    Open,
-    /// The program of that configuration, which takes so many cycles, by the estimate, and is taken if this one
-    /// does not take fewer.
-    Against(u64, Box<Configuration>),
-    /// Nothing any more.
-    Settled,
-}
-
 /// What a kernel rematerialises.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Rematerialise {
@@ -168,7 +154,6 @@ impl Configuration {
             merged_constants: machine.registers.ctrl as usize / 4,
             apart: true,
             unroll_updates: true,
-            updates: Alternative::Open,
             inlining_budget: UNLIMITED,
             rematerialise: BTreeMap::new(),
         }

@@ -10,7 +10,7 @@ use nbcc_stages::bounds::{Extents, ParamValues, infer};
 use nbcc_stages::{ElementType, Pipeline, Unrolled};
 
 use crate::codes;
-use crate::configuration::{Alternative, Configuration};
+use crate::configuration::Configuration;
 use crate::outputs::crop_outputs;
 use crate::parameters;
 use crate::plan::schedule::defaults::budget;
@@ -73,16 +73,16 @@ const UNROLLED_UPDATES: u64 = 300;
 /// Unrolls updates over few points, if there is room for that.
 pub fn unroll_updates(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {
     let (pipeline, unrolled) = nbcc_stages::unroll_updates(&state.pipeline, UNROLLED_UPDATES);
-    let Configuration { unroll_updates: room, updates, .. } = &state.configuration;
-    let why = match updates {
-        Alternative::Against(..) => " updates stay loops, which take less time: ",
-        _ => " updates stay loops, since the program is too large: ",
-    };
+    let room = state.configuration.unroll_updates;
     let remark = |Unrolled { func, updates, points }: &Unrolled| {
         let data = &pipeline.funcs[*func];
         let (kind, name, what) = match room {
             true => (RemarkKind::Passed, "Unrolled", " updates are part of the definition, "),
-            false => (RemarkKind::Missed, "NotUnrolled", why),
+            false => (
+                RemarkKind::Missed,
+                "NotUnrolled",
+                " updates stay loops, since the program is too large: ",
+            ),
         };
         Remark {
             kind,
@@ -98,7 +98,7 @@ pub fn unroll_updates(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(
         }
     };
     cx.remarks.extend(unrolled.iter().map(remark));
-    if *room {
+    if room {
         let of_updates =
             |of: &Unrolled| schedule::settle_unrolled(&state.pipeline, of.func, cx.sources);
         let findings: Vec<Finding> = unrolled.iter().flat_map(of_updates).collect();

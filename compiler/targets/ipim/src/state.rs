@@ -14,7 +14,7 @@ use nbcc_stages::bounds::{Bounds, Extents, ParamValues};
 
 use crate::backend::code::{LiteralPool, MachineKernel};
 use crate::backend::{regalloc, reorder, split};
-use crate::configuration::{Alternative, Configuration, Excess, Transforms};
+use crate::configuration::{Configuration, Excess, Transforms};
 use crate::kernel::{Kernel, KernelCall};
 use crate::passes::place::{self, Places};
 use crate::plan::schedule::defaults::{Rule, budget};
@@ -83,9 +83,6 @@ impl Compilation {
         if let Some(untried) = self.configuration.untried() {
             return Some(untried);
         }
-        if let Alternative::Against(_, other) = &self.configuration.updates {
-            return Some(Configuration { updates: Alternative::Settled, ..(**other).clone() });
-        }
         if let Some(loops) = self.with_loops_of_updates() {
             return Some(loops);
         }
@@ -107,15 +104,14 @@ impl Compilation {
 
     /// The first configuration with that inlining budget.
     pub fn inlining_within(&self, inlining_budget: u64) -> Configuration {
-        let Configuration { unroll_updates, updates, .. } = self.configuration.clone();
-        Configuration { inlining_budget, unroll_updates, updates, ..self.first.clone() }
+        let unroll_updates = self.configuration.unroll_updates;
+        Configuration { inlining_budget, unroll_updates, ..self.first.clone() }
     }
 
     /// The first configuration in which all updates stay loops, where that is another one.
     fn with_loops_of_updates(&self) -> Option<Configuration> {
         let any = self.configuration.unroll_updates && self.updates_unrolled;
-        let updates = Alternative::Settled;
-        any.then(|| Configuration { unroll_updates: false, updates, ..self.first.clone() })
+        any.then(|| Configuration { unroll_updates: false, ..self.first.clone() })
     }
 
     /// Asks for another attempt. The user is told why, unless passes will tell.
