@@ -121,13 +121,45 @@ fn may_exchange(func: &Function, nest: &Nest) -> bool {
     !places.is_empty() && is_loaded && evolutions.limits().is_empty()
 }
 
+/// What counts the iterations of a loop.
+struct Counter {
+    /// The number of the parameter.
+    param: usize,
+    step: i32,
+    /// What it is behind the last iteration.
+    end: i32,
+}
+
+impl Counter {
+    /// One of the parameters of a loop that runs so often, by what they begin with and what they grow by.
+    fn among(firsts: &[Option<i32>], steps: &[i32], trips: u64) -> Option<Counter> {
+        let mut all = firsts.iter().zip(steps).enumerate();
+        all.find_map(|(param, (&first, &step))| {
+            let end = i64::from(first?) + i64::from(step) * i64::try_from(trips).ok()?;
+            let end = i32::try_from(end).ok().filter(|_| step != 0)?;
+            Some(Counter { param, step, end })
+        })
+    }
+
+    /// Whether the loop goes on with these arguments.
+    fn goes_on(&self, b: &mut Builder<'_>, args: &[Value]) -> Value {
+        let end = b.i32(self.end);
+        let cond = if self.step > 0 { IntCond::Slt } else { IntCond::Sgt };
+        b.value(Op::Icmp(cond, args[self.param], end))
+    }
+}
+
 /// Lets the loops of a nest change places: the outer header becomes that of the inner loop, with all that stands
 /// before the old inner loop behind it.
 fn exchange(func: &mut Function, nest: &Nest) {
     let Nest { outer, inner, trips, .. } = nest;
-    let step = |carried: &Carried| match carried {
-        Carried::Grows(step) => *step,
-        _ => unreachable!("all of them grow"),
+    let steps = |carried: &[Carried]| -> Vec<i32> {
+        let step = |carried: &Carried| match carried {
+            Carried::Grows(step) => *step,
+            _ => unreachable!("all of them grow"),
+        };
+        // The last one counts where none of the loop does.
+        carried.iter().map(step).chain([1]).collect()
     };
     let [above, latch, end] = [(); 3].map(|()| func.add_block());
     for block in [above, latch, end] {
@@ -137,18 +169,24 @@ fn exchange(func: &mut Function, nest: &Nest) {
         let info = func.blocks[header].loop_info.take();
         info.map_or(String::new(), |info| info.name)
     });
-    for (header, name, trips) in [(outer.header, 0, trips[0]), (above, 1, trips[1])] {
-        let (name, counter) = (names[name].clone(), None);
-        func.blocks[header].loop_info = Some(LoopInfo { name, trips: Some(trips), counter });
-    }
 
     // The new outer loop carries what iterations of the old inner one have added to what that began with.
     let types: Vec<Type> =
         func.blocks[inner.header].params.iter().map(|&param| func.ty(param)).collect();
-    let added: Vec<Value> = types.iter().map(|&ty| func.add_param(above, ty)).collect();
-    let outer_count = func.add_param(above, Type::I32);
+    let mut added: Vec<Value> = types.iter().map(|&ty| func.add_param(above, ty)).collect();
+    added.push(func.add_param(above, Type::I32));
+    let known = |value: Value| {
+        let bits = func.splat_constant(value).filter(|_| func.ty(value) == Type::I32);
+        bits.map(|bits| bits as u32 as i32)
+    };
+    let firsts: Vec<Option<i32>> =
+        outer.entry_args.iter().map(|&first| known(first)).chain([Some(0)]).collect();
+    let within = (firsts, steps(&nest.outside), trips[0]);
+    let zeros: Vec<Option<i32>> =
+        types.iter().map(|&ty| (ty == Type::I32).then_some(0)).chain([Some(0)]).collect();
+    let around = (zeros, steps(&nest.within), trips[1]);
+    func.add_param(outer.header, Type::I32);
     let params = func.blocks[outer.header].params.clone();
-    let inner_count = func.add_param(outer.header, Type::I32);
 
     let mut b = Builder::at(func, outer.preheader);
     b.set_span(outer.span);
@@ -167,31 +205,31 @@ fn exchange(func: &mut Function, nest: &Nest) {
     b.func.blocks[inner.latch].terminator =
         Some(Terminator::Jump(BlockCall { block: latch, args: vec![] }));
 
-    let grown = |b: &mut Builder<'_>, value: Value, carried: &Carried| {
-        let ty = b.func.ty(value);
-        let step = match ty {
-            Type::I64 => b.constant(ty, i64::from(step(carried)) as u64),
-            _ => b.i32(step(carried)),
+    let to_end = BlockCall { block: end, args: vec![] };
+    let ends = [
+        (latch, (outer.header, &names[0]), &params, within, to_end),
+        (end, (above, &names[1]), &added, around, outer.exit.clone()),
+    ];
+    for (block, (header, name), values, (firsts, steps, trips), exit) in ends {
+        b.switch_to(block);
+        let grown = |(&value, &step): (&Value, &i32)| {
+            let step = match b.func.ty(value) {
+                Type::I64 => b.constant(Type::I64, i64::from(step) as u64),
+                _ => b.i32(step),
+            };
+            b.iadd(value, step)
         };
-        b.iadd(value, step)
-    };
-    let again = |b: &mut Builder<'_>, count: Value, trips: u64| {
-        let (next, all) = (b.iadd_imm(count, 1), b.i32(trips as i32));
-        (next, b.value(Op::Icmp(IntCond::Slt, next, all)))
-    };
-    b.switch_to(latch);
-    let (next, goes_on) = again(&mut b, inner_count, trips[0]);
-    let both = params.iter().zip(&nest.outside);
-    let mut args: Vec<Value> = both.map(|(&param, of)| grown(&mut b, param, of)).collect();
-    args.push(next);
-    let back = BlockCall { block: outer.header, args };
-    b.terminate(Terminator::Branch(goes_on, back, BlockCall { block: end, args: vec![] }));
-
-    b.switch_to(end);
-    let (next, goes_on) = again(&mut b, outer_count, trips[1]);
-    let both = added.iter().zip(&nest.within);
-    let mut args: Vec<Value> = both.map(|(&param, of)| grown(&mut b, param, of)).collect();
-    args.push(next);
-    let back = BlockCall { block: above, args };
-    b.terminate(Terminator::Branch(goes_on, back, outer.exit.clone()));
+        let args: Vec<Value> = values.iter().zip(&steps).map(grown).collect();
+        let counter = Counter::among(&firsts, &steps, trips).expect("the last one counts");
+        b.func.blocks[header].loop_info = Some(LoopInfo {
+            name: name.clone(),
+            trips: Some(trips),
+            counter: Some(nbcc_ir::Counter {
+                value: values[counter.param],
+                step: counter.step.into(),
+            }),
+        });
+        let goes_on = counter.goes_on(&mut b, &args);
+        b.terminate(Terminator::Branch(goes_on, BlockCall { block: header, args }, exit));
+    }
 }
