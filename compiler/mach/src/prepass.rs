@@ -11,7 +11,7 @@ use nbcc_isa::Instruction;
 
 use crate::dependence::{DependenceGraph, Edge};
 use crate::rows::OpenRow;
-use crate::schedule::{Hazards, InFlight, Priority, heights, held};
+use crate::schedule::{Hazards, InFlight, Priority, Ready, as_urgent, heights, held};
 use crate::{InstData, VReg};
 
 /// Of those that are ready, so many are looked at.
@@ -117,7 +117,7 @@ fn within<I: Instruction<Reg = VReg>>(
     let mut coming =
         (0..count).filter(|&at| degrees[at] == 0 && priority(at) < Priority::Last).count();
     // By what is to come first: the priority, the longest way to the end, the program.
-    let mut ready: BTreeSet<(Priority, Reverse<u32>, usize)> = BTreeSet::new();
+    let mut ready = Ready::new();
     let mut in_order: BTreeSet<usize> = BTreeSet::new();
     // Ready, but too far ahead of the first instruction that is left: what is to come first, and others.
     let mut ahead: [BTreeSet<usize>; 2] = Default::default();
@@ -177,6 +177,13 @@ fn within<I: Instruction<Reg = VReg>>(
                 None => in_order.iter().copied().filter(may).take(LOOK).collect(),
             };
             fits = fits.or_else(|| in_turn.into_iter().find(|&at| live.fits(at)));
+        }
+        if let Some(at) = fits
+            && stay
+            && row.turns(at)
+        {
+            let others = as_urgent(&ready, at, row.patience()).filter(|&at| live.takes(at));
+            fits = row.shortest(others).or(fits);
         }
         let at = match (fits, waiting.peek()) {
             (Some(at), _) => at,

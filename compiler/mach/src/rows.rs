@@ -58,11 +58,15 @@ pub(crate) struct OpenRow<'a> {
     pub(crate) free: u32,
     /// How many instructions of each stream can issue soon.
     coming: Vec<usize>,
+    /// How many accesses of each stream are left.
+    left: Vec<usize>,
 }
 
 impl OpenRow<'_> {
     pub(crate) fn new(rows: &Rows) -> OpenRow<'_> {
-        OpenRow { rows, open: None, free: 0, coming: vec![0; rows.rows.len()] }
+        let mut left = vec![0; rows.rows.len()];
+        rows.streams.iter().flatten().for_each(|&stream| left[stream] += 1);
+        OpenRow { rows, open: None, free: 0, coming: vec![0; rows.rows.len()], left }
     }
 
     /// An instruction can issue when some cycles have passed.
@@ -104,6 +108,13 @@ impl OpenRow<'_> {
         self.rows.turn[0]
     }
 
+    /// Of instructions of which one is to open a row, the one whose stream has fewest accesses left: what
+    /// waits for it waits for no others then, and constants come before what they are used with.
+    pub(crate) fn shortest(&self, among: impl Iterator<Item = usize>) -> Option<usize> {
+        let left = |at: usize| Some((self.left[self.rows.accesses(at)?], at));
+        among.filter_map(left).min_by_key(|&(left, _)| left).map(|(_, at)| at)
+    }
+
     /// Issues an instruction; how many cycles later than at once the memory serves it.
     pub(crate) fn issue(&mut self, at: usize, clock: u32) -> u32 {
         let Some(stream) = self.rows.accesses(at) else { return 0 };
@@ -111,6 +122,7 @@ impl OpenRow<'_> {
         let start = clock.max(self.free + between);
         self.free = start + self.rows.served;
         self.open = Some(stream);
+        self.left[stream] -= 1;
         start - clock
     }
 }

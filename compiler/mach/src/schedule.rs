@@ -108,7 +108,7 @@ fn in_rows(
     let mut earliest = vec![0u32; count];
     let mut waiting = BinaryHeap::new();
     // The first of the program, where two are as far from the end.
-    let mut ready: BTreeSet<(Priority, Reverse<u32>, usize)> = BTreeSet::new();
+    let mut ready = Ready::new();
     // How many wait that are not to come last.
     let mut coming =
         (0..count).filter(|&at| degrees[at] == 0 && priority(at) < Priority::Last).count();
@@ -142,6 +142,10 @@ fn in_rows(
         } else {
             now.next()
         };
+        let at = at.map(|at| match stay && row.turns(at) {
+            true => row.shortest(as_urgent(&ready, at, row.patience())).unwrap_or(at),
+            false => at,
+        });
         let Some(at) = at else {
             clock = next.unwrap_or(clock + 1);
             continue;
@@ -168,6 +172,18 @@ fn in_rows(
         clock += 1;
     }
     (order, clock.max(row.free))
+}
+
+/// By priority, the longest way to the end, the program: what is ready.
+pub(crate) type Ready = BTreeSet<(Priority, Reverse<u32>, usize)>;
+
+/// What is ready, has the priority of an instruction, and is no further from being urgent than so many cycles.
+pub(crate) fn as_urgent(ready: &Ready, at: usize, cycles: u32) -> impl Iterator<Item = usize> {
+    let found = ready.iter().find(|&&(.., other)| other == at).copied();
+    let near = move |&&(priority, Reverse(height), _): &&(Priority, Reverse<u32>, usize)| {
+        found.is_some_and(|(of, Reverse(most), _)| priority == of && height + cycles >= most)
+    };
+    ready.iter().filter(near).map(|&(.., at)| at)
 }
 
 /// How long the instructions behind each take at least.

@@ -8,6 +8,7 @@ use nbcc_ir::testing::Rng;
 use nbcc_isa::{Instruction, RegisterClass};
 use nbcc_mach::dependence::{Dependence, DependenceGraph, Edge};
 use nbcc_mach::prepass::{self, Pressure};
+use nbcc_mach::rows::Rows;
 use nbcc_mach::schedule::{Hazards, Priority, check, list_schedule_with};
 use nbcc_mach::{AffineAddress, InstData, MemoryAccess, VReg};
 
@@ -214,7 +215,7 @@ fn reordered_blocks_compute_the_same() {
         let kinds = (0..insts.len()).map(&mut kinds).collect();
         let mut some = |_| (0..3).filter(|_| random.below(2) == 0).collect();
         let waits_for = (0..3).map(&mut some).collect();
-        let hazards = Hazards { kinds, waits_for, ..Hazards::default() };
+        let hazards = Hazards { kinds, waits_for, rows: rows(&insts, &mut random) };
         let listed = list_schedule_with(&graph, latency, priority, &hazards);
         let pressure = Pressure {
             class: &|vreg| Some((Class::Word, 1 + vreg.as_u32() % 2)),
@@ -229,6 +230,23 @@ fn reordered_blocks_compute_the_same() {
         }
     }
     assert!(moved > 2000, "{moved}");
+}
+
+/// Rows of a memory in which some accesses and what makes their addresses take part.
+fn rows(insts: &[InstData<Toy>], random: &mut Rng) -> Rows {
+    let streams = random.below(4) as usize;
+    let mut each = || -> Vec<Option<usize>> {
+        let any = |_| Some(random.below(6) as usize).filter(|&stream| stream < streams);
+        insts.iter().map(any).collect()
+    };
+    Rows {
+        streams: each(),
+        addresses: each(),
+        rows: (0..streams).map(|stream| (stream / 2, stream % 2 == 1)).collect(),
+        served: 3,
+        turn: [20, 30],
+        back: 10,
+    }
 }
 
 /// When the last of instructions that issue in order and take `latency` cycles is done.
@@ -322,6 +340,73 @@ fn as_many_values_are_under_way_as_there_are_registers_for() {
     assert!(most_live(&insts, &order) <= limit as usize);
     let taken = cycles(&insts, &order, latency);
     assert!(taken < 2 * insts.len() as u32, "{taken} cycles for {} instructions", insts.len());
+}
+
+/// What adds two images to a third: as many of each are loaded, then stored, one behind the other as
+/// there are registers for, since each change opens another row.
+#[test]
+fn accesses_stay_in_the_open_row_while_there_are_registers() {
+    let at = VReg::from_u32(0);
+    let values = 48;
+    let mut insts = Vec::new();
+    let mut streams = Vec::new();
+    for value in 0..values {
+        let [a, b, sum] = [0, 1, 2].map(|k| VReg::from_u32(WORDS + 3 * value + k));
+        let mut access = |inst, object: Option<u32>| {
+            let mut data = InstData::new(inst, None);
+            data.accesses.extend(object.map(|object| MemoryAccess {
+                memory: Memory::Near,
+                object: Some(object),
+                address: None,
+                bytes: BYTES,
+            }));
+            insts.push(data);
+            streams.push(object.map(|object| object as usize));
+        };
+        let offset = value * BYTES;
+        access(Inst::Load { dst: a, at, offset }, Some(0));
+        access(Inst::Load { dst: b, at, offset }, Some(1));
+        access(Inst::Mix { dst: sum, a, b }, None);
+        access(Inst::Store { src: sum, at, offset }, Some(2));
+    }
+    let mut graph = DependenceGraph::new(&insts, units, is_fixed);
+    for object in 0..3 {
+        graph.keep_order((0..insts.len()).filter(|&at| streams[at] == Some(object)));
+    }
+    let limit = 26;
+    let pressure = Pressure {
+        class: &|vreg| (vreg.as_u32() >= WORDS).then_some((Class::Word, 1)),
+        limits: &[(Class::Word, limit)],
+        live: (&[], &[]),
+    };
+    let priority = |at: usize| match insts[at].inst {
+        Inst::Load { .. } => Priority::First,
+        Inst::Store { .. } => Priority::Last,
+        _ => Priority::Usual,
+    };
+    let latency = |_: usize, edge: &Edge| if edge.kind == Dependence::Order { 4 } else { 20 };
+    let rows = Rows {
+        streams: streams.clone(),
+        addresses: vec![],
+        rows: vec![(0, false), (1, false), (2, true)],
+        served: 4,
+        turn: [30, 50],
+        back: 0,
+    };
+    let hazards = Hazards { rows, ..Hazards::default() };
+    let turns = |order: &[usize]| {
+        let accesses: Vec<usize> = order.iter().filter_map(|&at| streams[at]).collect();
+        accesses.windows(2).filter(|pair| pair[0] != pair[1]).count()
+    };
+    let before = prepass::schedule(&insts, &graph, latency, priority, &hazards, &pressure);
+    assert_eq!(check(&insts, &before, units, is_fixed), Ok(()));
+    assert!(most_live(&insts, &before) <= limit as usize);
+    // As many rounds of three rows as values fit registers, if a half of these holds one image.
+    let rounds = values.div_ceil(limit / 2) as usize;
+    assert!(turns(&before) < 3 * rounds, "{} turns", turns(&before));
+    let after = list_schedule_with(&graph, latency, priority, &hazards);
+    assert_eq!(check(&insts, &after, units, is_fixed), Ok(()));
+    assert!(turns(&after) <= 3, "{} turns", turns(&after));
 }
 
 #[test]
