@@ -39,6 +39,10 @@ block0:
 type Run = (Result<Vec<u32>, FaultKind>, Vec<u8>);
 
 fn run_shape(text: &str, grid: u32, block: [u32; 3], words: usize) -> Run {
+    run_within(text, grid, block, words, Limits { steps: 1_000_000, ..Limits::default() })
+}
+
+fn run_within(text: &str, grid: u32, block: [u32; 3], words: usize, limits: Limits) -> Run {
     let module = read(text);
     let mut memory = GridMemory::new(&module).unwrap();
     let address = memory.allocate(words * 4);
@@ -48,7 +52,6 @@ fn run_shape(text: &str, grid: u32, block: [u32; 3], words: usize) -> Run {
         dynamic_shared_bytes: 64,
         params: address.to_le_bytes().to_vec(),
     };
-    let limits = Limits { steps: 1_000_000, ..Limits::default() };
     let mut printed = Vec::new();
     let mut print = |bytes: &[u8]| printed.extend_from_slice(bytes);
     let done = launch(&module, Func::from_u32(0), &shape, &mut memory, &limits, &mut print);
@@ -299,4 +302,40 @@ block2:
     );
     let wanted = (0..64).map(|n| if n < 32 { 0 } else { 64 }).collect();
     assert_eq!(run(&text, 1, 64), Ok(wanted));
+}
+
+/// Block n of three waits for the word of block n + 1: each turn of one that spins must end, and the
+/// blocks behind it begin.
+#[test]
+fn blocks_may_wait_for_those_behind_them() {
+    let text = kernel(
+        "",
+        "  v11: i32 = const 2
+  v12: i1 = icmp slt v3, v11
+  branch v12, block1, block2
+block1:
+  v13: i64 = const 128
+  v14: i64 = iadd v10, v13
+  jump block3
+block3:
+  v15: i32 = simt \"load.volatile.global.i32\"(v14)
+  v16: i32 = const 0
+  v17: i1 = icmp eq v15, v16
+  branch v17, block3, block2
+block2:
+  v18: i32 = const 1
+  v19: i32 = iadd v6, v18
+  store global [v10], v19
+  return
+",
+    );
+    let steps = 20_000_000;
+    for running_bytes in [1 << 30, 0] {
+        let limits = Limits { steps, running_bytes, ..Limits::default() };
+        let done = run_within(&text, 3, [32, 1, 1], 96, limits).0;
+        match running_bytes {
+            0 => assert_eq!(done, Err(FaultKind::StepLimit(steps))),
+            _ => assert_eq!(done, Ok((1..97).collect())),
+        }
+    }
 }

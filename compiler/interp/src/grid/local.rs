@@ -8,11 +8,18 @@ const PAGE: u64 = 1 << 12;
 pub struct LocalMemory {
     pages: Vec<Option<Box<[u8; PAGE as usize]>>>,
     len: u64,
+    /// Pages that are held.
+    held: u64,
 }
 
 impl LocalMemory {
     pub fn new(len: u64) -> LocalMemory {
-        LocalMemory { pages: vec![None; len.div_ceil(PAGE) as usize], len }
+        LocalMemory { pages: vec![None; len.div_ceil(PAGE) as usize], len, held: 0 }
+    }
+
+    /// Bytes that are held for it.
+    pub fn bytes(&self) -> u64 {
+        self.held * PAGE + (self.pages.capacity() * size_of::<usize>()) as u64
     }
 
     fn place(&self, at: u64, count: u64) -> Option<(usize, std::ops::Range<usize>)> {
@@ -32,7 +39,11 @@ impl LocalMemory {
     /// The same, to be changed.
     pub fn write(&mut self, at: u64, count: u64) -> Option<&mut [u8]> {
         let (page, range) = self.place(at, count)?;
-        let page = self.pages[page].get_or_insert_with(|| Box::new([0; PAGE as usize]));
+        let held = &mut self.held;
+        let page = self.pages[page].get_or_insert_with(|| {
+            *held += 1;
+            Box::new([0; PAGE as usize])
+        });
         Some(&mut page[range])
     }
 }

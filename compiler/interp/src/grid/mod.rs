@@ -1,4 +1,5 @@
-//! The oracle of grids: every thread of a launch runs by itself, blocks one after another. The
+//! The oracle of grids: every thread of a launch runs by itself, blocks one after another; one that
+//! takes long lets others go ahead, since it may wait for them. The
 //! threads of a block take turns; they wait for each other at barriers and at operations of a warp.
 //!
 //! An operation that names a mask of lanes completes when all threads of the mask that have not
@@ -10,6 +11,7 @@
 mod fault;
 mod local;
 mod memory;
+mod order;
 mod printf;
 mod thread;
 mod warp;
@@ -48,11 +50,19 @@ pub struct Limits {
     pub shared_bytes: u64,
     /// Bytes of local memory of a thread.
     pub local_bytes: u64,
+    /// Bytes of the state of blocks that have begun and not ended, together; one block always may.
+    pub running_bytes: u64,
 }
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { steps: 1 << 36, block_threads: 1024, shared_bytes: 1 << 18, local_bytes: 1 << 19 }
+        Limits {
+            steps: 1 << 36,
+            block_threads: 1024,
+            shared_bytes: 1 << 18,
+            local_bytes: 1 << 19,
+            running_bytes: 1 << 30,
+        }
     }
 }
 
@@ -126,36 +136,26 @@ pub fn launch(
         block: launch.block,
         shared_bytes: [shared, u64::from(launch.dynamic_shared_bytes)],
     };
-    let mut steps = limits.steps;
-    let [gx, gy, gz] = launch.grid;
-    for z in 0..gz {
-        for y in 0..gy {
-            for x in 0..gx {
-                let threads = (0..threads as u32)
-                    .map(|number| Thread::new(&context, kernel, number, sizes[1]))
-                    .collect();
-                let mut block = BlockRun {
-                    context: &context,
-                    position: [x, y, z],
-                    threads,
-                    shared: vec![0; shared as usize],
-                    params: &launch.params,
-                    arrived: vec![Vec::new(); BARRIERS],
-                };
-                block.run(memory, &mut steps, limits.steps, print).map_err(|(number, kind)| {
-                    let thread = &block.threads[number];
-                    Fault {
-                        kind: Box::new(kind),
-                        kernel: name.clone(),
-                        block: [x, y, z],
-                        thread: thread.position,
-                        span: thread.span(&context),
-                    }
-                })?;
-            }
+    let begin = |position: [u32; 3]| BlockRun {
+        context: &context,
+        position,
+        threads: (0..threads as u32)
+            .map(|number| Thread::new(&context, kernel, number, sizes[1]))
+            .collect(),
+        shared: vec![0; shared as usize],
+        params: &launch.params,
+        arrived: vec![Vec::new(); BARRIERS],
+    };
+    order::run(begin, launch.grid, memory, limits, print).map_err(|(block, number, kind)| {
+        let thread = &block.threads[number];
+        Fault {
+            kind: Box::new(kind),
+            kernel: name.clone(),
+            block: block.position,
+            thread: thread.position,
+            span: thread.span(&context),
         }
-    }
-    Ok(())
+    })
 }
 
 /// The data objects whose address a kernel or what it calls takes.
@@ -193,15 +193,19 @@ struct BlockRun<'a> {
 type BlockFault = (usize, FaultKind);
 
 impl BlockRun<'_> {
+    /// Runs it for a while: about `turn` steps, where others wait only until a thread has had a whole turn
+    /// without an end or a barrier, as one that spins has. Tells whether it has ended.
     fn run(
         &mut self,
         memory: &mut GridMemory,
         steps: &mut u64,
         limit: u64,
+        (turn, others_wait): (u64, bool),
         print: &mut dyn FnMut(&[u8]),
-    ) -> Result<(), BlockFault> {
+    ) -> Result<bool, BlockFault> {
+        let end = steps.saturating_sub(turn);
         loop {
-            let mut ran = false;
+            let (mut ran, mut spins) = (false, false);
             for number in 0..self.threads.len() {
                 let thread = &mut self.threads[number];
                 if thread.status != Status::Ready {
@@ -222,16 +226,21 @@ impl BlockRun<'_> {
                 };
                 let left = thread.run(self.context, &mut view, self.position, turn, print);
                 thread.local = local;
-                *steps -= turn - left.map_err(|kind| (number, kind))?;
+                let left = left.map_err(|kind| (number, kind))?;
+                spins |= left == 0 && thread.status == Status::Ready;
+                *steps -= turn - left;
                 self.arrive(number)?;
             }
             let released = self.release_warps()? | self.release_barriers()?;
             if ran || released {
+                if *steps <= end || spins && others_wait {
+                    return Ok(false);
+                }
                 continue;
             }
             let waiting = self.threads.iter().position(|thread| thread.status != Status::Done);
             return match waiting {
-                None => Ok(()),
+                None => Ok(true),
                 Some(number) => {
                     let Status::Waiting(op, _) = &self.threads[number].status else {
                         unreachable!("a thread that is ready runs")
@@ -240,6 +249,12 @@ impl BlockRun<'_> {
                 }
             };
         }
+    }
+
+    /// Bytes of its state.
+    fn bytes(&self) -> u64 {
+        let threads: u64 = self.threads.iter().map(Thread::bytes).sum();
+        threads + self.shared.len() as u64
     }
 
     /// An arrival at a barrier does not wait.

@@ -102,6 +102,12 @@ impl Thread {
         }
     }
 
+    /// Bytes of its state.
+    pub fn bytes(&self) -> u64 {
+        let frames = size_of::<Thread>() + self.frames.capacity() * size_of::<Frame>();
+        (frames + self.slots.capacity() * size_of::<u64>()) as u64 + self.local.bytes()
+    }
+
     /// The source of the instruction that comes next.
     pub fn span(&self, context: &Context<'_>) -> Option<Span> {
         let frame = self.frames.last()?;
