@@ -79,6 +79,9 @@ impl Sm {
             let addresses = resident.block.warps()[number].addresses(base, offset.0);
             reach = self.reach(&go, plan, space, addresses, env);
             if reach == Reach::Memory {
+                if let Some(learning) = &mut shared.learning {
+                    learning.reach(self.lines.iter().map(|touched| touched.line));
+                }
                 self.observe(&go, plan, shared);
                 copies = shared.copies.take();
                 if let Some(copies) = &mut copies {

@@ -1,5 +1,7 @@
 //! A timed launch, as a host asks for it.
 
+use nbcc_isa_simt::operands::Space;
+use nbcc_isa_simt::{Op, PhysReg};
 use nbcc_isa_tom::Machine;
 use nbcc_isa_tom::address::StackBits;
 use nbcc_isa_tom::offload::OffloadTable;
@@ -9,6 +11,7 @@ use nbcc_sim_engine::slab::Slab;
 use nbcc_sim_engine::{Progress, Trace};
 use nbcc_sim_simt::machine::context::{Context, State};
 use nbcc_sim_simt::machine::fault::Fault;
+use nbcc_sim_simt::machine::polls;
 use nbcc_sim_simt::timing::dispatch::Dispatch;
 use nbcc_sim_simt::timing::occupancy::{Occupancy, Resource, occupancy};
 use nbcc_sim_simt::{Counters, Device, LANES, Launch, LaunchError, Module, RunOptions};
@@ -90,6 +93,15 @@ fn resident(machine: &Machine, context: &Context<'_>) -> Occupancy {
     ])
 }
 
+/// Whether an instruction may be what a block waits for another one by: it looks at what others change, or
+/// makes later accesses do so.
+fn may_wait(op: &Op<PhysReg>) -> bool {
+    match op {
+        Op::Fence { .. } => true,
+        op => polls(op) && matches!(op.space(), Some(Space::Global | Space::Generic)),
+    }
+}
+
 /// What a launch is run on and by.
 struct Run<'a> {
     machine: &'a Machine,
@@ -137,8 +149,9 @@ impl Run<'_> {
         let expected = dispatch.total().saturating_mul(warps).saturating_mul(own);
         let learns = session.watches_all
             || self.maps == Mapping::Transparent && self.policy.decide.is_some();
+        let may_wait = text[range.clone()].iter().any(|inst| may_wait(&inst.op));
         let learning =
-            if learns { session.learning(machine, &kernel.name, expected) } else { None };
+            if learns { session.learning(machine, &kernel.name, expected, may_wait) } else { None };
         // While data is in the host's memory only as many blocks run as learning takes.
         let gate = match &learning {
             Some(learning) if learning.from_host => {

@@ -5,12 +5,12 @@
 //! candidates is watched until a share of its instances is over. In the first of these data is read over
 //! the way to the host until then, and nothing is offloaded; later only what is watched is not.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use nbcc_isa_tom::Machine;
 use nbcc_isa_tom::address::StackBits;
 use nbcc_isa_tom::layout::{Layout, Mapping, Place};
-use nbcc_sim_engine::Company;
+use nbcc_sim_engine::{Company, Cycle};
 use nbcc_sim_simt::memory::{FIRST_ADDRESS, Memory};
 
 use crate::analyzer::{self, Analyzer};
@@ -158,12 +158,14 @@ impl Session {
         map
     }
 
-    /// What is to be learnt of a launch, if anything. `instances` is how many are expected.
+    /// What is to be learnt of a launch, if anything. `instances` is how many are expected; `may_wait` says
+    /// whether its blocks may wait for each other.
     pub fn learning(
         &mut self,
         machine: &Machine,
         kernel: &str,
         instances: u64,
+        may_wait: bool,
     ) -> Option<Learning> {
         if self.is_given || machine.stack.count < 2 || instances == 0 {
             return None;
@@ -186,6 +188,7 @@ impl Session {
             entries: machine.map.entries as usize,
             blocks: 0,
             from_host: !self.copied,
+            patience: (may_wait && !self.copied).then(Patience::default),
         })
     }
 
@@ -219,6 +222,21 @@ pub struct Learning {
     blocks: u64,
     /// Whether data is still in the host's memory.
     pub from_host: bool,
+    /// What is known of blocks that may wait for those which have not started.
+    patience: Option<Patience>,
+}
+
+/// Cycles without progress after which blocks are taken to wait for others: hundreds of accesses of the
+/// host's memory one after another.
+const PATIENCE: Cycle = 1 << 20;
+
+/// Whether blocks get anywhere.
+#[derive(Debug, Default)]
+struct Patience {
+    /// Lines that were accessed.
+    lines: HashSet<u64>,
+    /// The last progress that was seen, and when.
+    last: (u64, Cycle),
 }
 
 impl Learning {
@@ -243,6 +261,24 @@ impl Learning {
         {
             self.marked.insert(base);
         }
+    }
+
+    /// Lines are accessed, in a candidate or elsewhere.
+    pub fn reach(&mut self, lines: impl Iterator<Item = u64>) {
+        if let Some(patience) = &mut self.patience {
+            patience.lines.extend(lines);
+        }
+    }
+
+    /// Whether blocks that may wait for others get nowhere: for long no instance has begun or ended, no
+    /// block ended, and no line was accessed for the first time. It is asked in the order of time.
+    pub fn is_stuck(&mut self, now: Cycle) -> bool {
+        let Some(patience) = &mut self.patience else { return false };
+        let progress = self.begun + self.over + self.blocks + patience.lines.len() as u64;
+        if progress != patience.last.0 {
+            patience.last = (progress, now);
+        }
+        now - patience.last.1 >= PATIENCE
     }
 
     /// A block is over. Once all that were to bring the instances are, no more are waited for.

@@ -202,8 +202,12 @@ fn windows(
             sms.receive(&answer);
         }
         now = end;
-        if shared.learning.as_ref().is_some_and(Learning::is_over) {
-            stop_learning(env.clock.cycle(now), sms, &mut held, env, shared);
+        let cycle = env.clock.cycle(now);
+        let comes = shared.dispatch.started() < shared.dispatch.total();
+        let ends =
+            |learning: &mut Learning| learning.is_over() || comes && learning.is_stuck(cycle);
+        if shared.learning.as_mut().is_some_and(ends) {
+            stop_learning(cycle, sms, &mut held, env, shared);
         }
         number += 1;
         if number.is_multiple_of(REPORT) {
@@ -225,8 +229,9 @@ fn windows(
     Ok(end)
 }
 
-/// Enough was learnt: data is copied by the mapping that was found, and execution goes on. The copy
-/// is not counted: without learning it would have been made before the launch.
+/// Enough was learnt, or the blocks that have started wait for others: data is copied by the mapping that
+/// was found, and execution goes on. The copy is not counted: without learning it would have been made
+/// before the launch.
 fn stop_learning(
     now: Cycle,
     sms: &mut Sms,

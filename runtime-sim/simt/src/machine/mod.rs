@@ -34,3 +34,4 @@ pub use device::{Device, LaunchError, LoadError, Module, RunOptions};
 pub use fault::{Fault, FaultKind};
 pub use launch::Launch;
 pub use statistics::{COUNTED, Counters, DEFINITIONS};
+pub use transfer::polls;

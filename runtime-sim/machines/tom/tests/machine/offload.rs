@@ -322,6 +322,41 @@ fn decisions_add_up() {
     }
 }
 
+/// Blocks that wait for each other in front of a candidate: those with which learning begins wait for the
+/// others.
+#[test]
+fn learning_ends_where_blocks_wait_for_others() {
+    let text = format!(
+        "{PLACE}
+        ld64.param.weak D10, [0x0], 0
+        mov R8, 1
+        red.add.u32.global.relaxed [D10], 8192, R8
+        wait:
+        ld.global.b32.relaxed R9, [D10], 8192
+        cmp.lt_u P0, R9, 96
+        if P0 bra wait, -1
+        region 0
+        ld.global.b32.weak R9, [D2], 0
+        st.global.b32.weak [D2], 4096, R0
+        exit"
+    );
+    let begin = PLACED + 7;
+    let range = (begin, begin + 2, words(&[0, 2, 3]), words(&[]));
+    let of = |map: &str, threads| {
+        let mut bench = bench(with_table(&[], ("always", map), &text, &[range]));
+        bench.threads = threads;
+        let first = bench.run(3, 32).measures;
+        assert_eq!(bench.words(2048)[1024..1120], (0..96).collect::<Vec<u32>>());
+        (first, bench.cycles(3, 32))
+    };
+    let (learning, after) = of("transparent", 1);
+    assert_eq!(of("transparent", 2).0, learning);
+    let (baseline, again) = of("baseline", 1);
+    assert!(baseline.cycles < 10_000 && after == again, "{after} instead of {again}");
+    assert!((1 << 20..1 << 21).contains(&learning.learn_cycles), "{}", learning.learn_cycles);
+    assert!(learning.cycles < learning.learn_cycles + 10_000);
+}
+
 /// A block that never ends is given up, with its line; so is a launch that waits for it.
 #[test]
 fn blocks_without_end_are_given_up() {
