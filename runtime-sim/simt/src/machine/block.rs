@@ -14,6 +14,9 @@ use crate::machine::warp::{ALL, Warp};
 
 /// Instructions that a warp issues before the next one has its turn.
 const TURN: u64 = 1 << 11;
+/// The same once a path of the warp had to let others go ahead: the next one that looks at memory in vain
+/// is to take less long, which each of the lanes that want a lock does.
+const SHORT_TURN: u64 = 1 << 5;
 /// Turns after which a path lets others of its warp go ahead even if threads keep parting.
 const PATIENCE: u32 = 256;
 /// Instructions of a block before other blocks have a turn.
@@ -37,6 +40,8 @@ struct Turns {
     count: u32,
     /// Instructions of the current turn, of warps that are stepped.
     steps: u64,
+    /// Whether a path had to let others go ahead.
+    gave_way: bool,
 }
 
 /// A fault of a block: what stopped which warp.
@@ -213,10 +218,11 @@ impl Block {
     ) -> Result<bool, BlockFault> {
         let event = self.advance(warp, context, state, clock, &mut 1)?;
         state.counters.cores[self.core as usize] += 1;
-        let steps = &mut self.turns[warp].steps;
-        *steps += 1;
-        if *steps == TURN && self.warps[warp].paths.current().is_some() {
-            *steps = 0;
+        let turns = &mut self.turns[warp];
+        turns.steps += 1;
+        let turn = if turns.gave_way { SHORT_TURN } else { TURN };
+        if turns.steps >= turn && self.warps[warp].paths.current().is_some() {
+            turns.steps = 0;
             self.give_way(warp);
         }
         self.unless_stuck(warp)?;
@@ -318,7 +324,7 @@ impl Block {
             && !paths.is_held()
             && (turns.changes == paths.changes() || turns.count.is_multiple_of(PATIENCE))
         {
-            paths.yield_to_others();
+            turns.gave_way |= paths.yield_to_others();
         }
         turns.changes = paths.changes();
     }

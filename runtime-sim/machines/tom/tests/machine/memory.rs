@@ -234,3 +234,29 @@ fn atomics_and_fences_wait_for_memory() {
     assert_eq!((s.count("memory.atomic"), s.count("memory.atomic_lanes")), (16, 512));
     assert!(s.count("cycles") > 16 * 32);
 }
+
+/// A lock that all threads of two warps of two blocks want: where a path spins, the holder in its warp goes
+/// ahead after a turn of instructions, and after a short one from the second time on.
+#[test]
+fn locks_within_a_warp_are_handed_on_soon() {
+    let text = "
+        ld64.param.weak D2, [0x0], 0
+        mov R5, 0
+        mov R6, 1
+    spin:
+        cas.u32.global.acquire R7, [D2], 0, R5, R6
+        cmp.ne P0, R7, 0
+        if P0 bra spin, held
+    held:
+        ld.global.b32.volatile R10, [D2], 4
+        int.add R10, R10, 1
+        st.global.b32.volatile [D2], 4, R10
+        atom.exch.u32.global.release R7, [D2], 0, R5
+        exit";
+    let mut bench = Bench::new(text);
+    let cycles = bench.cycles(2, 40);
+    assert_eq!(bench.words(2), [0, 80]);
+    // With a turn of 2048 instructions each, three a trip of 200 cycles at least, the lanes of one warp
+    // alone would take this long.
+    assert!(cycles < 32 * (2048 / 3) * 200, "{cycles}");
+}
