@@ -58,8 +58,8 @@ nbcc_base::codes! {
 
     LIMIT = "E3012", "more than the compiler takes",
     "Brackets, conditions and macros nest 256 deep, files 64; macros become up to 10^6 tokens; a \
-     program has up to 16 MiB of source, 4 million tokens, 1 GiB of static variables and 500000 \
-     instructions with all calls inlined.",
+     program has up to 16 MiB of source, 4 million tokens, 1 GiB of static variables, and 500000 \
+     instructions and 100000 calls with all calls inlined.",
     "#include \"example.c\"\nint f(void) { return 1; }\n";
 
     PRAGMA = "E3013", "unknown or misplaced pragma",

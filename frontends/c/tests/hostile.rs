@@ -107,6 +107,19 @@ fn calls_that_grow_without_end_are_an_error() {
         text.push_str(&format!("static int g{n}(int a) {{ return g{0}(g{0}(a)); }}\n", n - 1));
     }
     refused("doubling calls", &format!("{text}int f(int a) {{ return g39(a); }}"));
+    let mut sums = String::from("static int g0(int a) { return a; }\n");
+    for n in 1..40 {
+        let called = n - 1;
+        sums.push_str(&format!(
+            "static int g{n}(int a) {{ return g{called}(a) + g{called}(a + 1); }}\n"
+        ));
+    }
+    // They are counted, not inlined until they are too many.
+    assert_eq!(
+        answered("doubling sums", &format!("{sums}int f(int a) {{ return g39(a); }}")),
+        ["E3012"]
+    );
+    assert!(answered("some calls", &format!("{sums}int f(int a) {{ return g9(a); }}")).is_empty());
     refused("a large array", "static int a[1 << 30];\nint f(int i) { return a[i]; }");
     refused(
         "a larger array",

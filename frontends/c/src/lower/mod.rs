@@ -41,6 +41,10 @@ use crate::types::{Int, Types};
 /// Instructions of a program at most, when everything that is called is inlined.
 const MAX_INSTRUCTIONS: usize = 500_000;
 
+/// Calls of a program at most, each of which takes blocks and variables of its own. They are counted
+/// before anything is inlined: their number may double from function to function.
+const MAX_CALLS: u64 = 100_000;
+
 /// A pointer: which object, and which scalar of it.
 #[derive(Clone, Copy, Debug)]
 struct Pointer {
@@ -135,6 +139,13 @@ pub(crate) fn lower(
     diagnostics: &mut Diagnostics,
 ) -> Result<(Module, Func), Failed> {
     let name = names.text(program.functions[entry].name);
+    let calls = program.functions[entry].inlined_calls;
+    if calls > MAX_CALLS {
+        let message = format!("`{name}` makes more than {MAX_CALLS} calls, which are all inlined");
+        let error = Diagnostic::error(&codes::LIMIT, message);
+        let error = error.at(program.functions[entry].span, "with what it calls");
+        return diagnostics.fail(error.help("call fewer functions from each other, in loops"));
+    }
     let func = Function::new(name, ExecutionModel::Sequential);
     let block = func.entry();
     let mut lower = Lower {

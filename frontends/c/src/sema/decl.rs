@@ -594,6 +594,7 @@ impl Sema<'_> {
             locals: Vec::new(),
             extents: Vec::new(),
             calls: Vec::new(),
+            inlined_calls: 0,
             returns_value: false,
         });
         self.functions.len() - 1

@@ -214,7 +214,7 @@ impl Sema<'_> {
         sums.has_array || sums.leaves > 64
     }
 
-    /// Refuses functions that call themselves, with the cycle of calls.
+    /// Refuses functions that call themselves, with the cycle of calls, and counts what others call.
     fn no_recursion(&mut self) {
         // Depth first; a function is 1 while its calls are followed and 2 when they are done.
         let mut state = vec![0_u8; self.functions.len()];
@@ -228,6 +228,10 @@ impl Sema<'_> {
                 let (function, next) = *top;
                 let Some(&(callee, span)) = self.functions[function].calls.get(next) else {
                     state[function] = 2;
+                    let calls = self.functions[function].calls.iter();
+                    let all = calls
+                        .map(|&(callee, _)| self.functions[callee].inlined_calls.saturating_add(1));
+                    self.functions[function].inlined_calls = all.fold(0, u64::saturating_add);
                     stack.pop();
                     continue;
                 };

@@ -30,6 +30,8 @@ pub(crate) struct Function {
     pub(crate) extents: Vec<(u32, Expr)>,
     /// Functions that it calls, and where.
     pub(crate) calls: Vec<(usize, Span)>,
+    /// Calls that are made where it is inlined with everything that it calls.
+    pub(crate) inlined_calls: u64,
     /// Whether it has a `return` with a value.
     pub(crate) returns_value: bool,
 }
