@@ -17,11 +17,14 @@ mod loop_info;
 pub mod params;
 pub mod promote;
 pub mod ranges;
+pub mod rotate;
 pub mod simplify_cfg;
 pub mod strength;
+pub mod trip_counts;
 pub mod unreachable;
 pub mod unroll;
 pub mod unroll_counted;
+pub mod widen;
 
 /// A transform.
 pub type Pass = fn(&mut Function) -> bool;
@@ -36,8 +39,11 @@ pub const PASSES: &[(&str, Pass)] = &[
     ("params", params::run),
     ("ranges", ranges::run),
     ("promote", promote::run),
+    ("rotate", rotate::run),
     ("simplify-cfg", simplify_cfg::run),
+    ("trip-counts", trip_counts::run),
     ("unreachable", unreachable::run),
     ("unroll", unroll::run),
     ("unroll-counted", unroll_counted::run),
+    ("widen", widen::run),
 ];

@@ -160,8 +160,10 @@ fn each_transform_keeps_what_functions_do() {
         }
     }
     assert!(runs > 5_000, "{runs}");
-    // Random functions have no local arrays of constant subscripts.
-    let counts = PASSES.iter().zip(&changed).filter(|((name, _), _)| *name != "promote");
+    // Random functions have no local arrays of constant subscripts, no narrow counters, and loops without
+    // constants.
+    let rare = ["promote", "trip-counts", "widen"];
+    let counts = PASSES.iter().zip(&changed).filter(|((name, _), _)| !rare.contains(name));
     assert!(counts.into_iter().all(|(_, &n)| n > 40), "{changed:?}");
 }
 
