@@ -4,7 +4,8 @@ use nbcc_base::{Diagnostic, Failed};
 use nbcc_ir::{Block, Function};
 use nbcc_isa_sdpnm::core::memory::PAGE;
 use nbcc_mach::regalloc::Allocation;
-use nbcc_opt::{cse, dce, fold, licm, params, ranges, simplify_cfg, unreachable};
+use nbcc_opt::{cse, dce, fold, licm, params, ranges, rotate, simplify_cfg, trip_counts};
+use nbcc_opt::{unreachable, widen};
 use nbcc_pipeline::{Context, Fact, OptLevel, PassDesc, Stop, attempt, optional, pass, signature};
 use nbcc_placement::{Message, Remark, RemarkKind, Term};
 
@@ -33,6 +34,13 @@ pub const PASSES: &[PassDesc<Compilation, Configuration>] = &[
     ),
     optional("cse", "compute equal values once", OptLevel::O1, run_cse, &[]),
     optional("dce", "remove what nothing uses", OptLevel::O1, run_clean, &[]),
+    optional(
+        "count",
+        "test loops at their end, count them in words, and how often they run",
+        OptLevel::O1,
+        run_count,
+        &[],
+    ),
     optional("licm", "move what does not change out of loops", OptLevel::O1, run_licm, &[]),
     optional("clean", "fold and clean what the transforms made", OptLevel::O1, run_tidy, &[]),
     optional(
@@ -102,6 +110,10 @@ fn run_cse(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {
 
 fn run_clean(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {
     each(state, &[dce::run, params::run, dce::run])
+}
+
+fn run_count(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {
+    each(state, &[rotate::run, widen::run, trip_counts::run])
 }
 
 fn run_licm(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {

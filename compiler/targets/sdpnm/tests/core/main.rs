@@ -20,6 +20,7 @@ mod nests;
 mod parts;
 mod places;
 mod random;
+mod spellings;
 mod sums;
 mod thresholds;
 mod units;
