@@ -497,10 +497,11 @@ impl<'a> Board<'a> {
         }
     }
 
-    /// Anneals for that many moves, or until the time is over. True as soon as every reader reads.
+    /// Anneals for that many moves, or until so many looks have been taken or the time is over. True as soon as
+    /// every reader reads.
     pub fn run(
         &mut self,
-        moves: usize,
+        (moves, looks): (usize, u64),
         cooling: Cooling,
         clock: &Clock,
         random: &mut Random,
@@ -514,7 +515,7 @@ impl<'a> Board<'a> {
                 if self.is_done() {
                     return true;
                 }
-                if step % 4096 == 0 && clock.is_over() {
+                if self.looks > looks || step % 4096 == 0 && clock.is_over() {
                     return false;
                 }
                 let before = self.total;

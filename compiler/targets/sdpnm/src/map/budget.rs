@@ -36,6 +36,10 @@ impl Clock {
     }
 }
 
+/// Looks of a round of a program, after which it ends as one that found nothing: values that many read from
+/// many places take that in a few moves.
+pub const MOST_LOOKS_A_ROUND: u64 = 125_000_000;
+
 /// Work that was done for a program, in looks of a [`Board`](super::anneal::Board): unlike a clock it says
 /// the same on every machine.
 #[derive(Clone, Debug, Default)]

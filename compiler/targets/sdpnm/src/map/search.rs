@@ -4,7 +4,7 @@
 
 use super::anneal::{Board, Cooling};
 use super::broadcast;
-use super::budget::Cancel;
+use super::budget::{Cancel, MOST_LOOKS_A_ROUND};
 use super::dfg::Dfg;
 use super::placement::Answer;
 use super::problem::Problem;
@@ -137,12 +137,13 @@ fn attempt<'a>(
     let doublings = if round == 0 { 0 } else { 1 + (round / 2).min(6) };
     let moves = (FIRST_MOVES * dfg.len()) << doublings;
     let moves = if problem.rounds.is_some() { moves.min(MOST_MOVES) } else { moves };
+    let looks = if problem.rounds.is_some() { MOST_LOOKS_A_ROUND } else { u64::MAX };
     let steps = FIRST_STEPS << (round / 2).min(8);
     let windows: Vec<_> = time.iter().map(|&t| t..t + 1).collect();
     let (whole, cancel) = (problem.budget.clock(), Cancel::default());
     let clock = whole.clone().or(&cancel);
     let mut anneal = || {
-        let is_done = board.run(moves, COOLING, &whole, random);
+        let is_done = board.run((moves, looks), COOLING, &whole, random);
         if problem.rounds.is_some() {
             problem.work.add(board.looks());
         }
@@ -156,10 +157,12 @@ fn attempt<'a>(
     let answer = std::thread::scope(|scope| {
         let other = scope.spawn(|| match twin {
             None => sat::place(dfg, grid, ii, &windows, steps, clock),
-            Some((mut board, mut random)) => match board.run(moves, COOLING, &clock, &mut random) {
-                true => Answer::Placed(board.placement()),
-                false => Answer::Unknown,
-            },
+            Some((mut board, mut random)) => {
+                match board.run((moves, looks), COOLING, &clock, &mut random) {
+                    true => Answer::Placed(board.placement()),
+                    false => Answer::Unknown,
+                }
+            }
         });
         if let Some(placed) = anneal() {
             cancel.cancel();
