@@ -10,8 +10,7 @@ use crate::state::Compilation;
 const UNKNOWN: u64 = 16;
 
 /// The program to try beside the one that there is: in which vectors are computed together, then in
-/// which loops over few tiles stand in full, or either only where it takes no longer for it; then one in which
-/// updates stay loops, or what there was before.
+/// which loops over few tiles stand in full, or either only where it takes no longer for it.
 pub fn next(state: &Compilation) -> Option<Configuration> {
     jammed(state).or_else(|| complete(state))
 }

@@ -21,7 +21,9 @@ use super::remote::RemoteVault;
 use super::window::piece_mask;
 use crate::intrinsics::{LD_RF, RD_VSM, ST_RF, WR_VSM, base, read, write};
 use crate::kernel::{Kernel, Size};
-use crate::plan::{BufferId, BufferPlan, Columns, Plan, Rows, Step, parts_of, used};
+use crate::plan::{
+    BufferId, BufferPlan, Columns, Plan, Rows, Step, greatest_divisor, parts_of, used,
+};
 
 /// Atoms exchanged together, so that their latencies overlap: what is read of a scratchpad waits for
 /// all that is written to it.
@@ -120,11 +122,6 @@ pub(crate) fn lower(cx: &mut Lowering<'_>, id: BufferId) -> Option<Kernel> {
     finish_at(b, exit);
     b.terminate(Terminator::Return(vec![]));
     Some(kernel.finish(cx.full_mask()))
-}
-
-/// The greatest divisor of `n` up to `most`, 1 at least.
-fn greatest_divisor(n: u32, most: u32) -> u32 {
-    (1..=most).rev().find(|&k| n.is_multiple_of(k)).unwrap_or(1)
 }
 
 /// What a neighbour owns of a ghost zone.

@@ -17,7 +17,7 @@ use super::position::{position, vault_along};
 use super::redistribute::{Batch, Copy, Group, factors, narrow, start_of};
 use super::window::piece_mask;
 use crate::intrinsics::{PE, PG, RD_VSM, ST_RF, base, id, read, write};
-use crate::plan::{Columns, busy, columns_of};
+use crate::plan::{Columns, busy, columns_of, greatest_divisor};
 
 /// Vectors that an engine takes in straight-line code.
 const UNROLL: u32 = 8;
@@ -241,7 +241,7 @@ impl Transposed<'_> {
         let fits = |n: &u32| stretch.atoms.is_multiple_of(*n) && n.is_multiple_of(width);
         let most = copy.unroll.min(copy.unroll / 4 * width).min(stretch.atoms);
         let whole = (1..=most).rev().find(fits).filter(|_| known);
-        whole.unwrap_or_else(|| divisor(stretch.atoms, copy.unroll / 4))
+        whole.unwrap_or_else(|| greatest_divisor(stretch.atoms, copy.unroll / 4))
     }
 
     /// Requests what the columns of a group are made of.
@@ -363,7 +363,7 @@ impl Transposed<'_> {
         let step = self.step_bytes();
         let skipped = times(b, at.start, step);
         let bank = b.iadd(bank, skipped);
-        let together = divisor(stretch.length, UNROLL.min(copy.unroll));
+        let together = greatest_divisor(stretch.length, UNROLL.min(copy.unroll));
         b.counted_loop("atom", columns.atoms, |b, atom| {
             let columns = times(b, atom, LANES as i64 * self.column_bytes());
             let slot = b.iadd(slot, columns);
@@ -431,18 +431,13 @@ pub(super) fn each(
     most: u32,
     body: impl Fn(&mut Builder<'_>, Value, i64),
 ) {
-    let together = divisor(count, most);
+    let together = greatest_divisor(count, most);
     b.counted_loop("request", count / together, |b, turn| {
         let begin = times(b, turn, together.into());
         for k in 0..together.into() {
             body(b, begin, k);
         }
     });
-}
-
-/// The largest divisor of `n` up to `most`.
-fn divisor(n: u32, most: u32) -> u32 {
-    (1..=most.min(n).max(1)).rev().find(|d| n.is_multiple_of(*d)).unwrap_or(1)
 }
 
 #[cfg(test)]

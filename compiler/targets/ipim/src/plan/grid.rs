@@ -20,6 +20,11 @@ pub fn grid_for(machine: &Machine, cells: [u32; 2], tile: [u32; 2]) -> Grid {
     if one_row || work(&flat) * 2 <= work(&mesh) { flat } else { mesh }
 }
 
+/// The greatest divisor of `n` up to `most`, 1 at least.
+pub(crate) fn greatest_divisor(n: u32, most: u32) -> u32 {
+    (1..=most.min(n).max(1)).rev().find(|d| n.is_multiple_of(*d)).unwrap_or(1)
+}
+
 /// Tiles of an engine.
 fn work(grid: &Grid) -> u64 {
     u64::from(grid.strips) * u64::from(grid.rows)

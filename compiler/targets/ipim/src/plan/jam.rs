@@ -14,6 +14,7 @@ use nbcc_stages::bounds::AffineVar;
 use nbcc_stages::{Expr, ExprKind, Pipeline, RDom, Walker};
 
 use super::access::{Source, accesses, varies_along};
+use super::grid::greatest_divisor;
 use super::{Nest, Plan, Read, Stage, Step, TileStep, in_place, kept_planes, recurrence};
 
 /// The most vectors: operations of eight cover what one of them waits for.
@@ -99,10 +100,10 @@ fn through_domain(
     let expressions = Walker::default().reachable(pipeline, roots).len() as u32;
     let most = MOST.min(machine.registers.data / 2 / live.max(1)).min(size / expressions.max(1));
     let [ux, uy] = nest.unroll;
-    let planes = divisor(planes, PLANES.min(most));
+    let planes = greatest_divisor(planes, PLANES.min(most));
     let most_steps = most / planes / (ux * uy);
-    let along_x = divisor(nest.tiles.tile[0] / LANES as u32 / ux, most_steps);
-    let steps = [along_x, divisor(nest.block_rows / uy, most_steps / along_x)];
+    let along_x = greatest_divisor(nest.tiles.tile[0] / LANES as u32 / ux, most_steps);
+    let steps = [along_x, greatest_divisor(nest.block_rows / uy, most_steps / along_x)];
     let vectors = most.min(steps[0] * ux * steps[1] * uy * planes);
     (vectors > 1).then_some(Jam { steps, planes, vectors })
 }
@@ -117,7 +118,7 @@ fn of_planes(plan: &Plan, step: &TileStep, size: u32) -> Option<Jam> {
         return None;
     }
     let (operations, common) = operations(pipeline, values, size as usize)?;
-    let planes = divisor(all, PLANES.min(size / operations.max(1) as u32));
+    let planes = greatest_divisor(all, PLANES.min(size / operations.max(1) as u32));
     let worth = planes > 1 && common > 0 && operations <= COMMON * common;
     worth.then_some(Jam { steps: [1, 1], planes, vectors: planes })
 }
@@ -164,9 +165,4 @@ fn operations(pipeline: &Pipeline, values: &[Expr], most: usize) -> Option<(usiz
         common += usize::from(!varies_along(pipeline, &[expr], 2));
     }
     Some((all, common))
-}
-
-/// The largest divisor of a number that is no larger than `most`.
-fn divisor(n: u32, most: u32) -> u32 {
-    (1..=most.max(1)).rev().find(|d| n.is_multiple_of(*d)).unwrap_or(1)
 }

@@ -55,7 +55,7 @@ pub use excerpt::{Arc, Excerpt, Ring};
 pub use explain::{explain, remarks, span_of};
 pub use findings::{Finding, FindingKind};
 pub(crate) use ghosts::{Columns, Piece, Rows, columns_of, ghost_atoms, parts_of, pieces};
-pub(crate) use grid::{busy, groups_in_use, groups_reached, used};
+pub(crate) use grid::{busy, greatest_divisor, groups_in_use, groups_reached, used};
 pub use inner::InnerIndex;
 pub use jam::{Jam, jams};
 pub use kept::{Change, KeptPlanes, kept_planes, own_users};

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use nbcc_analysis::{Loop, LoopForest, icmp, sign_extend};
 use nbcc_ir::{
-    BinaryOp, Block, Cfg, Dominators, Function, IntCond, Mem, Op, Terminator, Value, ValueDef,
+    BinaryOp, Block, Cfg, Dominators, Function, Inst, IntCond, Mem, Op, Terminator, Value, ValueDef,
 };
 use nbcc_opt::{cse, dce, fold, params, ranges, simplify_cfg, unroll};
 
@@ -75,18 +75,25 @@ fn counter(func: &Function, forest: &LoopForest, l: Loop, number: usize) -> Opti
     Some(Counter { param, first: first?, step: step? })
 }
 
+/// The memory objects that instructions store to.
+pub(super) fn stored_to<'a>(
+    func: &Function,
+    insts: impl Iterator<Item = &'a Inst>,
+) -> BTreeSet<Mem> {
+    let stored = insts.filter_map(|&inst| match func.insts[inst].op {
+        Op::Store(mem, ..) => Some(mem),
+        _ => None,
+    });
+    stored.collect()
+}
+
 fn begins_otherwise(func: &Function, cfg: &Cfg, forest: &LoopForest, l: Loop) -> bool {
     let blocks = forest.blocks(l);
     let insts = || blocks.iter().flat_map(|&block| &func.blocks[block].insts);
     if insts().count() > MOST {
         return false;
     }
-    let stored: BTreeSet<Mem> = insts()
-        .filter_map(|&inst| match func.insts[inst].op {
-            Op::Store(mem, ..) => Some(mem),
-            _ => None,
-        })
-        .collect();
+    let stored = stored_to(func, insts());
     // Whether a way leads to such a load only.
     let loads_stored = |block: Block| {
         let is_it = |op: &Op| matches!(op, Op::Load(_, mem, _) if stored.contains(mem));

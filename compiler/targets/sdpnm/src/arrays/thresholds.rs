@@ -7,12 +7,13 @@ use std::collections::BTreeSet;
 
 use nbcc_analysis::LoopForest;
 use nbcc_ir::{
-    BinaryOp, Block, BlockCall, Builder, Cfg, Dominators, Function, IntCond, Mem, Op, Terminator,
-    Type, Value,
+    BinaryOp, Block, BlockCall, Builder, Cfg, Dominators, Function, IntCond, Op, Terminator, Type,
+    Value,
 };
 use nbcc_opt::unroll::Copy;
 use nbcc_opt::{cse, dce, fold, params, ranges, simplify_cfg, unreachable};
 
+use super::borders::stored_to;
 use super::shape::Shape;
 
 /// Operations of a loop at most: they stand twice.
@@ -79,12 +80,7 @@ fn apart(func: &Function, cfg: &Cfg, shape: Shape) -> Option<Apart> {
     if !is_counted {
         return None;
     }
-    let stored: BTreeSet<Mem> = insts()
-        .filter_map(|&inst| match func.insts[inst].op {
-            Op::Store(mem, ..) => Some(mem),
-            _ => None,
-        })
-        .collect();
+    let stored = stored_to(func, insts());
     let loads_stored = |block: Block| {
         let is_it = |op: &Op| matches!(op, Op::Load(_, mem, _) if stored.contains(mem));
         let mut insts = func.blocks[block].insts.iter();
