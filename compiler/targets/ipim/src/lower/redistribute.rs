@@ -89,11 +89,7 @@ fn one(
             }
         }),
         repeats: clamp.first().is_some_and(|c| c.is_some()),
-        unroll: match cx.size {
-            Size::Fast | Size::Merged => REQUESTS,
-            Size::Rolled => ROLLED_REQUESTS,
-            Size::Compact | Size::Smallest => 1,
-        },
+        unroll: requests(cx.size),
     };
     let mask = match &target.layout {
         Layout::Tiled(tiled) => {
@@ -195,6 +191,40 @@ impl Batch {
         }
         let last = b.i32(self.all as i32 - 1);
         min(b, row, last)
+    }
+}
+
+/// Atoms that are requested in straight-line code.
+fn requests(size: Size) -> u32 {
+    match size {
+        Size::Fast | Size::Merged => REQUESTS,
+        Size::Rolled => ROLLED_REQUESTS,
+        Size::Compact | Size::Smallest => 1,
+    }
+}
+
+impl<'a> Copy<'a> {
+    /// From places of a buffer to others of the same.
+    pub(super) fn within(
+        cx: &Lowering<'a>,
+        buffer: &'a BufferPlan,
+        mem: Mem,
+        order: &'a Order,
+    ) -> Copy<'a> {
+        Copy {
+            machine: cx.machine,
+            mask: cx.full_mask(),
+            vsm: i64::from(cx.plan.vsm_data),
+            room: cx.machine.memory.vsm_bytes - cx.plan.vsm_data,
+            home: Home::new(buffer, mem),
+            from: buffer,
+            to: buffer,
+            into: mem,
+            order,
+            limits: [0, 1].map(|k| limits(buffer, None, k)),
+            repeats: false,
+            unroll: requests(cx.size),
+        }
     }
 }
 

@@ -50,7 +50,7 @@ pub(crate) fn pieces(engines: u32, width: u32, left: u32, right: u32) -> Vec<Pie
 }
 
 /// A run of atoms of ghost columns that come from groups `dx` away.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Columns {
     /// Groups between the one that keeps them and their owner.
     pub dx: i64,

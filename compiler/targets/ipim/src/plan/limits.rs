@@ -1,4 +1,6 @@
 //! Coordinates that are brought into an image, and what is read in place of what lies beyond it.
+//! Those that go around (`wrapped`) have no limits: what lies beyond an edge is what lies at the other
+//! one (`plan/wraps.rs`).
 
 use cranelift_entity::SecondaryMap;
 use nbcc_stages::bounds::{Affine, IndexForm, Interval};
@@ -62,17 +64,9 @@ pub fn mirrored(
     forms: &SecondaryMap<Expr, Option<IndexForm>>,
     index: Expr,
 ) -> Option<(Expr, Limits)> {
-    let constant = |e: Expr| forms[e].as_ref()?.as_affine().and_then(Affine::as_constant);
-    let of = |e: Expr, op: BinaryOp| match pipeline.exprs[e].kind {
-        ExprKind::Binary(other, a, b) if other == op => Some((a, b)),
-        _ => None,
-    };
-    // A constant operand and the other one, in either order.
-    let split = |e: Expr, op: BinaryOp| {
-        let (a, b) = of(e, op)?;
-        let one = |a: Expr, b: Expr| Some((a, constant(b)?));
-        one(a, b).or_else(|| one(b, a))
-    };
+    let constant = |e: Expr| constant(forms, e);
+    let of = |e: Expr, op: BinaryOp| operands(pipeline, e, op);
+    let split = |e: Expr, op: BinaryOp| with_constant(pipeline, forms, e, op);
     let (index, low) = split(index, BinaryOp::Add).unwrap_or((index, 0));
     let (folded, last) = split(index, BinaryOp::Min)?;
     let (a, b) = of(folded, BinaryOp::Min)?;
@@ -88,4 +82,65 @@ pub fn mirrored(
         (last >= 1 && same(pipeline, &[phase], &[other])).then_some((coordinate, limits))
     };
     fold(a, b).or_else(|| fold(b, a))
+}
+
+/// The coordinates that an index goes around.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Around {
+    /// The least.
+    pub first: i64,
+    /// How many there are.
+    pub count: i64,
+}
+
+impl Around {
+    /// The greatest.
+    pub fn last(self) -> i64 {
+        self.first + self.count - 1
+    }
+}
+
+/// Reads an index that goes around, as that of `repeat_image` does: `(x - first) % count + first`. A
+/// coordinate, what is added to it, and where the sum goes around.
+pub fn wrapped(
+    pipeline: &Pipeline,
+    forms: &SecondaryMap<Expr, Option<IndexForm>>,
+    index: Expr,
+) -> Option<(Expr, i64, Around)> {
+    let split = |e: Expr| with_constant(pipeline, forms, e, BinaryOp::Add);
+    let (phase, first) = split(index).unwrap_or((index, 0));
+    let (coordinate, count) = operands(pipeline, phase, BinaryOp::Mod)?;
+    let count = constant(forms, count).filter(|&count| count > 0)?;
+    let around = Around { first, count };
+    if forms[coordinate].is_some() {
+        return Some((coordinate, first, around));
+    }
+    // What goes around already goes on from there.
+    let (inner, offset) = split(coordinate).unwrap_or((coordinate, 0));
+    let (coordinate, more, same) = wrapped(pipeline, forms, inner)?;
+    let offset = first.checked_add(offset)?.checked_add(more)?;
+    (same.count == count).then_some((coordinate, offset, around))
+}
+
+fn constant(forms: &SecondaryMap<Expr, Option<IndexForm>>, e: Expr) -> Option<i64> {
+    forms[e].as_ref()?.as_affine().and_then(Affine::as_constant)
+}
+
+fn operands(pipeline: &Pipeline, e: Expr, op: BinaryOp) -> Option<(Expr, Expr)> {
+    match pipeline.exprs[e].kind {
+        ExprKind::Binary(other, a, b) if other == op => Some((a, b)),
+        _ => None,
+    }
+}
+
+/// A constant operand and the other one, in either order.
+fn with_constant(
+    pipeline: &Pipeline,
+    forms: &SecondaryMap<Expr, Option<IndexForm>>,
+    e: Expr,
+    op: BinaryOp,
+) -> Option<(Expr, i64)> {
+    let (a, b) = operands(pipeline, e, op)?;
+    let one = |a: Expr, b: Expr| Some((a, constant(forms, b)?));
+    one(a, b).or_else(|| one(b, a))
 }

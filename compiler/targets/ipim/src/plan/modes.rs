@@ -65,7 +65,7 @@ pub fn permuted_access(
         let mut found = others.filter_map(|d| {
             let index = TiledIndex::of(pipeline, forms, args[d], k)?;
             let mirrored = index.limits.is_some_and(|of| of.sums().is_some());
-            (!mirrored).then_some((d, index))
+            (!mirrored && index.around.is_none()).then_some((d, index))
         });
         found.next()
     };

@@ -29,16 +29,21 @@ impl Planner<'_> {
         accesses: &[Access],
     ) -> Result<Nest, Failure> {
         let mut groups: BTreeMap<GroupKey, Vec<(Expr, TiledAccess)>> = BTreeMap::new();
+        let mut around: BTreeMap<Expr, [[u32; 2]; 2]> = BTreeMap::new();
         let mut elsewhere = Vec::new();
         let mut read_of = BTreeMap::new();
         for access in accesses {
             let tiled = self.tiled_form(func, access, shape.dims);
             let is_near = |of: &TiledAccess| {
-                self.is_near(of, &shape) && self.mirrors_nearby(access, of, &shape)
+                self.is_near(of, &shape)
+                    && self.mirrors_nearby(access, of, &shape)
+                    && self.reach_around(access, of, &shape).is_some()
             };
             let tiled = tiled.filter(is_near).and_then(|tiled| planes_over(tiled, &shape));
             match tiled.or_else(|| self.permuted_form(func, access, &shape)) {
                 Some(tiled) => {
+                    let reach = self.reach_around(access, &tiled, &shape);
+                    around.insert(access.expr, reach.unwrap_or_default());
                     let limits = self.active_limits(access, &tiled, &shape);
                     let key = GroupKey {
                         source: access.source,
@@ -73,7 +78,11 @@ impl Planner<'_> {
         for (key, members) in &groups {
             let number = reads.len();
             read_of.extend(members.iter().map(|(expr, _)| (*expr, number)));
-            reads.push(self.read(key, members, &shape));
+            let (mut read, tiled) = self.read(key, members, &shape);
+            for beyond in members.iter().map(|(expr, _)| around[expr]) {
+                read.around = [0, 1].map(|k| greater(read.around[k], beyond[k]));
+            }
+            reads.push((read, tiled));
         }
         let unroll_x = reads.iter().fold(1, |n, (r, _)| {
             // Vectors until a lane's place repeats: the least n with 4 * n a multiple of d.
@@ -180,7 +189,7 @@ impl Planner<'_> {
     }
 
     /// The limits of the coordinates of an access, where they go beyond them.
-    fn active_limits(
+    pub(super) fn active_limits(
         &self,
         access: &Access,
         tiled: &TiledAccess,
@@ -192,6 +201,9 @@ impl Planner<'_> {
             let goes_beyond = |of: &Limits| range.0 < of.low || range.1 > of.high;
             if let Some(limits) = tiled.index[k].limits.filter(|of| of.sums().is_some()) {
                 return Some(limits).filter(goes_beyond);
+            }
+            if tiled.index[k].around.is_some() {
+                return None;
             }
             let implicit = match access.source {
                 Source::Input(input) if self.plan.pipeline.inputs[input].repeat_edge => {
@@ -217,7 +229,7 @@ impl Planner<'_> {
     }
 
     /// Least and greatest coordinate, before clamping, that an access reads along dimension `k`.
-    fn range(&self, tiled: &TiledAccess, k: usize, shape: &NestShape) -> (i64, i64) {
+    pub(super) fn range(&self, tiled: &TiledAccess, k: usize, shape: &NestShape) -> (i64, i64) {
         let own = shape.region.get(k).copied().unwrap_or(Interval::new(0, 0));
         tiled.index[k].range((own.min.into(), own.max.into()), &|var| shape.interval(var))
     }
@@ -352,6 +364,7 @@ impl Planner<'_> {
             beyond_x: key.limits[0].map_or([0, 0], |of| {
                 [(of.low - needed[0].0).max(0), (needed[0].1 - of.high).max(0)]
             }),
+            around: [[0, 0]; 2],
             inner_reach: inner.reach,
             inner_base: inner.base,
             inner_limits: inner.limits,
@@ -371,7 +384,7 @@ impl Planner<'_> {
             read.buffer = self.copy(home, Holding { order: key.order.clone(), clamp, ..all });
             let reach = [-read.reach[0].0, read.reach[0].1 - width + 1].map(|n| n.max(0) as u32);
             let buffer = &mut self.plan.buffers[read.buffer];
-            buffer.reach_x = [buffer.reach_x[0].max(reach[0]), buffer.reach_x[1].max(reach[1])];
+            buffer.reach_x = greater(buffer.reach_x, reach);
             read.limits = [None, None];
             read.beyond_x = [0, 0];
         }
@@ -397,7 +410,7 @@ impl Planner<'_> {
 
     /// Whether the limits of a read are where windows find them: along x within the strip that
     /// reads beyond them, along y within the rows of the group.
-    fn limits_in_reach(
+    pub(super) fn limits_in_reach(
         &self,
         limits: &[Option<Limits>; 2],
         shape: &NestShape,
@@ -432,9 +445,8 @@ impl Planner<'_> {
         let right = columns(read.reach[0].1 - i64::from(tiled.tile[0]) + 1);
         let top = (-read.reach[1].0).max(0) as u32;
         let bottom = (read.reach[1].1 - i64::from(tiled.tile[1]) + 1).max(0) as u32;
-        let most = |a: [u32; 2], b: [u32; 2]| [a[0].max(b[0]), a[1].max(b[1])];
-        tiled.ghost_columns = most(tiled.ghost_columns, [left, right]);
-        tiled.ghost_rows = most(tiled.ghost_rows, [top, bottom]);
+        tiled.ghost_columns = greater(tiled.ghost_columns, [left, right]);
+        tiled.ghost_rows = greater(tiled.ghost_rows, [top, bottom]);
     }
 
     /// Widens the home of a read, and has its ghost zones filled before the read.
@@ -450,12 +462,19 @@ impl Planner<'_> {
         let buffer = &mut self.plan.buffers[home];
         buffer.layout = Layout::Tiled(tiled);
         let reach = [-read.reach[0].0, read.reach[0].1 - width + 1].map(|n| n.max(0) as u32);
-        buffer.reach_x = [buffer.reach_x[0].max(reach[0]), buffer.reach_x[1].max(reach[1])];
+        buffer.reach_x = greater(buffer.reach_x, reach);
+        buffer.around = [0, 1].map(|k| greater(buffer.around[k], read.around[k]));
+        let any = any || buffer.around != [[0, 0]; 2];
         if any && !self.exchanged.contains(&home) {
             self.exchanged.push(home);
             self.plan.steps.push(Step::Exchange(home));
         }
     }
+}
+
+/// The greater one of each.
+fn greater(a: [u32; 2], b: [u32; 2]) -> [u32; 2] {
+    [a[0].max(b[0]), a[1].max(b[1])]
 }
 
 /// The sources of reads, those with the most elements in reach of a tile first.

@@ -67,6 +67,8 @@ pub(super) struct Ways {
     /// Where data decides on planes and windows of all do not fit, they are read one at a time, though
     /// there is room for whole copies.
     pub(super) by_plane: bool,
+    /// What goes around an image is read from excerpts, where it goes beyond an edge.
+    pub(super) from_excerpts: bool,
 }
 
 /// What attempts that failed have taught.

@@ -10,7 +10,7 @@ use nbcc_isa_ipim::layout::Tiled;
 use nbcc_stages::bounds::{Affine, AffineVar, IndexForm, Interval};
 use nbcc_stages::{Expr, Pipeline};
 
-use super::limits::{Limits, mirrored};
+use super::limits::{Around, Limits, mirrored, wrapped};
 use super::order::{Order, placed};
 use super::periodic::{Periodic, periodic};
 use super::{BufferId, Source};
@@ -63,6 +63,9 @@ pub struct Read {
     pub limits: [Option<Limits>; 2],
     /// How far beyond the limits coordinates go: below and above, along x.
     pub beyond_x: [i64; 2],
+    /// How far beyond the edges of what is held coordinates go that go around: below and above, along x
+    /// and y.
+    pub around: [[u32; 2]; 2],
     /// For each inner dimension, elements relative to the part of the index that stays the same in
     /// a tile: least and greatest.
     pub inner_reach: Vec<(i64, i64)>,
@@ -110,6 +113,9 @@ pub struct Window {
 /// No tile is cut finer or made larger than this for the sake of an access.
 const MAX_RATIO: i64 = 16;
 
+/// No more is added to a coordinate that goes around.
+const MOST_ADDED: u64 = 1 << 28;
+
 /// An index along a tiled dimension: a repeating function of the consumer's own dimension, plus
 /// multiples of reduction variables and inner dimensions.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -122,13 +128,15 @@ pub struct TiledIndex {
     pub others: Vec<(AffineVar, i64)>,
     /// The limits that it is brought into.
     pub limits: Option<Limits>,
+    /// The coordinates that it goes around, if it does.
+    pub around: Option<Around>,
 }
 
 impl TiledIndex {
     /// The dimension itself.
     pub fn one_to_one() -> TiledIndex {
         let own = Periodic { step: 1, table: vec![0] };
-        TiledIndex { ratio: Ratio::ONE, own, others: vec![], limits: None }
+        TiledIndex { ratio: Ratio::ONE, own, others: vec![], limits: None, around: None }
     }
 
     /// Reads an index along tiled dimension `k` of a stage whose own dimension `k` is tiled. `None`
@@ -147,20 +155,48 @@ impl TiledIndex {
             Some(form) => TiledIndex::of_form(form, k),
             None => match mirrored(pipeline, forms, index) {
                 Some((coordinate, limits)) => {
-                    let mut inner = TiledIndex::of_form(forms[coordinate].as_ref()?, k)?;
-                    inner.own.table.iter_mut().for_each(|place| *place += limits.low);
-                    Some(TiledIndex { limits: Some(limits), ..inner })
+                    let inner = TiledIndex::of_form(forms[coordinate].as_ref()?, k)?;
+                    Some(TiledIndex { limits: Some(limits), ..inner.moved(limits.low) })
                 }
-                None => TiledIndex::new(periodic(pipeline, index, k)?, vec![]),
+                None => {
+                    let repeating = || TiledIndex::new(periodic(pipeline, index, k)?, vec![]);
+                    repeating().or_else(|| TiledIndex::around(pipeline, forms, index, k))
+                }
             },
         }
+    }
+
+    /// Reads an index that goes around. Of the places that mean the same the nearest ones are taken.
+    fn around(
+        pipeline: &Pipeline,
+        forms: &SecondaryMap<Expr, Option<IndexForm>>,
+        index: Expr,
+        k: u32,
+    ) -> Option<TiledIndex> {
+        let (coordinate, offset, around) = wrapped(pipeline, forms, index)?;
+        let inner = TiledIndex::of_form(forms[coordinate].as_ref()?, k)?;
+        // Sums that are too large wrap around otherwise; places near the image come of none.
+        let summands = [inner.own.table[0], offset, around.first, around.count];
+        if summands.iter().any(|n| n.unsigned_abs() > MOST_ADDED) {
+            return None;
+        }
+        let first = inner.own.table[0] + offset - around.first;
+        let turns = (first + around.count / 2).div_euclid(around.count);
+        let inner = inner.moved(offset - turns * around.count);
+        Some(TiledIndex { around: Some(around), ..inner })
+    }
+
+    /// The index with a constant added.
+    fn moved(mut self, by: i64) -> TiledIndex {
+        self.own.table.iter_mut().for_each(|place| *place += by);
+        self
     }
 
     fn new(own: Periodic, others: Vec<(AffineVar, i64)>) -> Option<TiledIndex> {
         let period = own.table.len() as i64;
         let fits = (1..=MAX_RATIO).contains(&own.step) && period <= MAX_RATIO;
         let ratio = Ratio::new(own.step.max(1), period);
-        fits.then_some(TiledIndex { ratio, own, others, limits: None })
+        fits.then_some(TiledIndex { ratio, own, others, limits: None, around: None })
     }
 
     fn of_form(form: &IndexForm, k: u32) -> Option<TiledIndex> {

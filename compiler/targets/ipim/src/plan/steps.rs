@@ -107,8 +107,8 @@ fn reordered(
 }
 
 /// Makes the plan of a pipeline whose dimensions are in these orders: with copies in other orders or
-/// without, with inputs in rows or in columns, with patches or without, whichever is the cheapest by the
-/// estimate.
+/// without, with inputs in rows or in columns, with patches or without, with what
+/// lies around edges fetched or in excerpts, whichever is the cheapest by the estimate.
 fn plan_in_order(
     pipeline: &Pipeline,
     extents: &Extents,
@@ -144,12 +144,14 @@ fn plan_in_order(
         let copy = &plan.buffers[*to];
         copy.layout == Layout::Replicated && copy.excerpt.is_none()
     });
+    let around = plan.buffers.values().any(|buffer| buffer.around != [[0, 0]; 2]);
     let others = [
         reduced.then_some(Ways { in_parts: true, ..Ways::default() }),
         permuted.then_some(in_order),
         patched.clone().any(of_input).then_some(Ways { in_columns: true, ..Ways::default() }),
         whole.clone().any(of_input).then_some(Ways { wide: true, ..Ways::default() }),
         patched.clone().next().map(|_| Ways { unpatched: true, ..Ways::default() }),
+        around.then_some(Ways { from_excerpts: true, ..Ways::default() }),
     ];
     let mut best = Ok(plan);
     for ways in others.into_iter().flatten() {
@@ -476,6 +478,7 @@ impl Planner<'_> {
             region,
             layout,
             reach_x: [0, 0],
+            around: [[0, 0]; 2],
             order: order::compose(&home.order, &order),
             excerpt,
             patch,

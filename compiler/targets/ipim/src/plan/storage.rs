@@ -5,7 +5,7 @@ use nbcc_base::Span;
 use nbcc_isa_ipim::layout::Role;
 
 use super::planner::{PlanError, Planner};
-use super::{BufferId, Nest, Step, ghost_atoms};
+use super::{BufferId, Nest, Step, fills};
 
 /// Bytes in front of a buffer and behind it: vectors may begin before the first element or end behind
 /// the last.
@@ -103,7 +103,7 @@ impl Planner<'_> {
         let buffers = &self.plan.buffers;
         let computed = |id: BufferId| buffers[id].role != Some(Role::Input);
         let others_wait = |step: &Step| match step {
-            Step::Exchange(of) => computed(*of) && !ghost_atoms(&buffers[*of]).is_empty(),
+            Step::Exchange(of) => computed(*of) && fills(&buffers[*of]),
             Step::Redistribute { from, .. } => computed(*from),
             _ => false,
         };

@@ -351,6 +351,7 @@ impl Planner<'_> {
             region,
             layout,
             reach_x: [0, 0],
+            around: [[0, 0]; 2],
             order: self.orders.get(&source).cloned().unwrap_or_default(),
             excerpt: None,
             patch: None,

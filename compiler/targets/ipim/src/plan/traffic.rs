@@ -7,6 +7,7 @@ use nbcc_isa_ipim::layout::{Layout, Tiled};
 use nbcc_isa_ipim::{ATOM_BYTES, LANES, Machine};
 use nbcc_stages::bounds::Interval;
 
+use super::around::filled;
 use super::ghosts::ghost_atoms;
 use super::{BufferPlan, Nest, Plan, ReduceStep, Step, by_cubes, groups_reached};
 
@@ -83,7 +84,8 @@ fn of_exchange(buffer: &BufferPlan) -> Traffic {
     let used = busy(tiles, &buffer.region, [buffer.reach_x[0], tiles.ghost_rows[0]]);
     let planes: u64 = buffer.inner_extents().iter().map(|&n| u64::from(n)).product();
     let mesh = mesh(tiles).map(i64::from);
-    let mut traffic = Traffic::default();
+    let around = filled(buffer)[0].atoms * planes * ATOM;
+    let mut traffic = Traffic { window: 0, vault: around, req: around };
     for ((dx, dy), atoms) in ghost_atoms(buffer) {
         let bytes = atoms * planes * ATOM;
         traffic.vault += 2 * bytes * groups(tiles) * vaults(used);

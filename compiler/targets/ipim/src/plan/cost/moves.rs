@@ -5,7 +5,8 @@ use nbcc_isa_ipim::{ATOM_BYTES, LANES};
 
 use super::{Cost, Estimate};
 use crate::plan::{
-    BufferPlan, Order, Patch, ReduceStep, busy, by_cubes, ghost_atoms, groups_in_use, holders,
+    BufferPlan, Order, Patch, ReduceStep, busy, by_cubes, filled, ghost_atoms, groups_in_use,
+    holders,
 };
 
 const ATOM: u64 = ATOM_BYTES as u64;
@@ -61,6 +62,12 @@ impl Estimate<'_> {
                 cost.code += 60;
             }
         }
+        let [_, around] = filled(buffer);
+        cost.setup += around.parts * OF_NEIGHBOUR * t.constant;
+        let asked = around.rows * SEARCH + around.atoms * REQUEST + around.parts * t.request;
+        let asked = asked.saturating_add(self.tsv(2 * around.atoms)).saturating_mul(planes);
+        cost.moves = cost.moves.saturating_add(asked);
+        cost.code += 50 * around.parts;
         cost
     }
 
