@@ -14,7 +14,7 @@ use nbcc_ir::{Builder, Mem, Terminator, Type, Value};
 use nbcc_isa_ipim::layout::Tiled;
 use nbcc_isa_ipim::{ATOM_BYTES, INSTRUCTION_BYTES, LANES, Machine};
 
-use super::around;
+use super::border;
 use super::cx::{KernelCx, Lowering};
 use super::math::{plus, times};
 use super::position::{Position, finish_at, position, skip_idle_of};
@@ -97,7 +97,7 @@ pub(crate) fn lower(cx: &mut Lowering<'_>, id: BufferId) -> Option<Kernel> {
         let size = [grid.strips * grid.engines, grid.rows][k] * tiled.tile[k] * grid.groups[k];
         let last = buffer.region.get(k).map_or(0, |i| i64::from(i.max));
         // Ghost zones of the vault behind the last element may be read too.
-        let reach = [buffer.reach_x[0], tiled.ghost_rows[0]][k] + buffer.around[k][1];
+        let reach = [buffer.reach_x[0], tiled.ghost_rows[0]][k] + buffer.border_behind()[k];
         used(tiled.origin[k].into(), size.into(), last + i64::from(reach))
     });
     skip_idle_of(b, busy, grid, exit);
@@ -120,7 +120,7 @@ pub(crate) fn lower(cx: &mut Lowering<'_>, id: BufferId) -> Option<Kernel> {
         }
     }
     exchange.round(b, &round);
-    around::fill(b, cx, buffer, mem);
+    border::fill(b, cx, buffer, mem);
     finish_at(b, exit);
     b.terminate(Terminator::Return(vec![]));
     Some(kernel.finish(cx.full_mask()))

@@ -1,8 +1,8 @@
 //! Kernels of a plan in the shared IR: one function a kernel, run by every engine of a vault in
 //! lockstep. Control flow depends on constants, loop counters and the place of the vault only.
 
-mod around;
 mod body;
+mod border;
 mod combine;
 mod cx;
 mod edges;

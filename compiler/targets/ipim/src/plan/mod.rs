@@ -8,7 +8,7 @@
 //! redistributed.
 
 mod access;
-mod around;
+mod border;
 mod copies;
 mod corner;
 pub mod cost;
@@ -26,6 +26,7 @@ mod limits;
 mod modes;
 mod nests;
 mod order;
+mod padded;
 mod patch;
 mod periodic;
 mod planes;
@@ -50,7 +51,8 @@ use nbcc_stages::bounds::{AffineVar, Bounds, Extents, IndexForm, Interval};
 use nbcc_stages::{BinaryOp, ElementType, Expr, Func, Input, Pipeline, RDom};
 
 pub use access::{Access, Source, Spread, accesses, spread, stage_roots, varies_along};
-pub(crate) use around::{Above, Beside, above, beside, filled, fills};
+pub(crate) use border::{Above, Beside, above, beside, filled, fills};
+pub use border::{Border, Outside};
 pub(crate) use copies::{by_cubes, holders};
 pub use corner::Corner;
 pub use excerpt::{Arc, Excerpt, Ring};
@@ -93,9 +95,8 @@ pub struct BufferPlan {
     pub layout: Layout,
     /// Elements left and right of a group's region that are wanted in its ghost columns.
     pub reach_x: [u32; 2],
-    /// Elements beyond its edges along x and y, below and above, that are to be those at the other edge:
-    /// what is read goes around.
-    pub around: [[u32; 2]; 2],
+    /// What is filled beyond its edges.
+    pub border: Option<Border>,
     /// The dimension at each place of its storage, where they stand in another order than that of
     /// the image: its region is in the order of places.
     pub order: Order,

@@ -10,6 +10,7 @@ use nbcc_stages::{Expr, Func};
 use num_integer::lcm;
 
 use super::access::{Access, Source};
+use super::border::{Border, Outside};
 use super::inner::{InnerIndex, inner_parts};
 use super::limits::Limits;
 use super::modes::TiledAccess;
@@ -29,22 +30,21 @@ impl Planner<'_> {
         accesses: &[Access],
     ) -> Result<Nest, Failure> {
         let mut groups: BTreeMap<GroupKey, Vec<(Expr, TiledAccess)>> = BTreeMap::new();
-        let mut around: BTreeMap<Expr, [[u32; 2]; 2]> = BTreeMap::new();
+        let mut borders: Borders = BTreeMap::new();
+        let mut outside: BTreeMap<(Source, u32), Outside> = BTreeMap::new();
         let mut elsewhere = Vec::new();
         let mut read_of = BTreeMap::new();
         for access in accesses {
-            let tiled = self.tiled_form(func, access, shape.dims);
-            let is_near = |of: &TiledAccess| {
-                self.is_near(of, &shape)
-                    && self.mirrors_nearby(access, of, &shape)
-                    && self.reach_around(access, of, &shape).is_some()
-            };
-            let tiled = tiled.filter(is_near).and_then(|tiled| planes_over(tiled, &shape));
-            match tiled.or_else(|| self.permuted_form(func, access, &shape)) {
-                Some(tiled) => {
-                    let reach = self.reach_around(access, &tiled, &shape);
-                    around.insert(access.expr, reach.unwrap_or_default());
-                    let limits = self.active_limits(access, &tiled, &shape);
+            let home = (access.source, access.value);
+            let near = self.near_form(func, access, &shape, outside.get(&home).copied());
+            if near.is_none() && self.padded.contains_key(&access.expr) {
+                return Err(Failure::Padded(func));
+            }
+            match near.or_else(|| self.permuted_form(func, access, &shape)) {
+                Some(Near { tiled, border, limits }) => {
+                    outside.extend(border.map(|border| (home, border.outside)));
+                    let without = self.active_limits(access, &tiled, &shape);
+                    borders.insert(access.expr, (border, without));
                     let key = GroupKey {
                         source: access.source,
                         value: access.value,
@@ -67,6 +67,7 @@ impl Planner<'_> {
                 None => elsewhere.push(access),
             }
         }
+        self.leave_edges(&mut groups, &mut borders, &shape);
         let (patches, elsewhere) = self.patches(func, &shape, elsewhere)?;
         let copy_of = self.elsewhere(func, &shape, &elsewhere)?;
         self.merge_limits(&mut groups, &shape);
@@ -79,9 +80,8 @@ impl Planner<'_> {
             let number = reads.len();
             read_of.extend(members.iter().map(|(expr, _)| (*expr, number)));
             let (mut read, tiled) = self.read(key, members, &shape);
-            for beyond in members.iter().map(|(expr, _)| around[expr]) {
-                read.around = [0, 1].map(|k| greater(read.around[k], beyond[k]));
-            }
+            let borders = members.iter().map(|(expr, _)| borders[expr].0);
+            read.border = borders.fold(None, Border::union);
             reads.push((read, tiled));
         }
         let unroll_x = reads.iter().fold(1, |n, (r, _)| {
@@ -119,17 +119,34 @@ impl Planner<'_> {
         })
     }
 
+    /// An access that the tiles of its source serve, and perhaps a border, which holds this already.
+    fn near_form(
+        &self,
+        func: Func,
+        access: &Access,
+        shape: &NestShape,
+        outside: Option<Outside>,
+    ) -> Option<Near> {
+        let tiled = self.tiled_form(func, access, shape.dims)?;
+        if !self.is_near(&tiled, shape) || !self.mirrors_nearby(access, &tiled, shape) {
+            return None;
+        }
+        let (border, limits) = self.border_of(access, &tiled, shape, outside).ok()?;
+        Some(Near { tiled: planes_over(tiled, shape)?, border, limits })
+    }
+
     /// An access that a copy in another order of dimensions serves, in tiles that meet the nest's.
-    fn permuted_form(&self, func: Func, access: &Access, shape: &NestShape) -> Option<TiledAccess> {
+    fn permuted_form(&self, func: Func, access: &Access, shape: &NestShape) -> Option<Near> {
         let tiled = planes_over(self.permuted(func, access, &shape.region)?, shape)?;
         let size = |k: usize| tiled.ratio()[k].of(shape.tiles.tile[k].into());
         let whole = size(0).is_some_and(|width| width % LANES as i64 == 0) && size(1).is_some();
         let origins = (0..2).all(|k| tiled.ratio()[k].of(shape.tiles.origin[k].into()).is_some());
         // What runs along the atoms of the source is not clamped one by one.
-        let clamped = self.active_limits(access, &tiled, shape)[1].is_some();
+        let limits = self.active_limits(access, &tiled, shape);
         let across = tiled.order.get(1) == Some(&Some(0));
-        let serves = whole && origins && !(across && clamped) && self.is_near(&tiled, shape);
-        serves.then_some(tiled)
+        let clamped = across && limits[1].is_some();
+        let serves = whole && origins && !clamped && self.is_near(&tiled, shape);
+        serves.then_some(Near { tiled, border: None, limits })
     }
 
     /// Gives reads their windows and copies their tables: small ones before windows, others where
@@ -202,7 +219,9 @@ impl Planner<'_> {
             if let Some(limits) = tiled.index[k].limits.filter(|of| of.sums().is_some()) {
                 return Some(limits).filter(goes_beyond);
             }
-            if tiled.index[k].around.is_some() {
+            let padded =
+                || self.padded.get(&access.expr).is_some_and(|of| of.sides[k] != [false; 2]);
+            if tiled.index[k].around.is_some() || padded() {
                 return None;
             }
             let implicit = match access.source {
@@ -270,6 +289,40 @@ impl Planner<'_> {
             && self.limits_in_reach(&limits, shape, &[(access.expr, tiled.clone())])
             && in_reach(0)
             && in_reach(1)
+    }
+
+    /// Of edges that lie out of the reach of some tiles that read beyond them, windows hold copies: groups
+    /// have no elements there which a border could repeat.
+    fn leave_edges(
+        &self,
+        groups: &mut BTreeMap<GroupKey, Vec<(Expr, TiledAccess)>>,
+        borders: &mut Borders,
+        shape: &NestShape,
+    ) {
+        let repeats = |borders: &Borders, expr: &Expr| {
+            borders[expr].0.is_some_and(|border| border.outside == Outside::Edge)
+        };
+        for key in groups.keys().cloned().collect::<Vec<_>>() {
+            let members = groups[&key].clone();
+            let in_reach = |(expr, _): &(Expr, TiledAccess)| {
+                self.limits_in_reach(&borders[expr].1, shape, &members)
+            };
+            let (edges, others): (Vec<_>, Vec<_>) =
+                members.iter().cloned().partition(|(expr, _)| repeats(borders, expr));
+            if edges.iter().all(in_reach) {
+                continue;
+            }
+            match others.is_empty() {
+                true => groups.remove(&key),
+                false => groups.insert(key.clone(), others),
+            };
+            for (expr, tiled) in edges {
+                let (border, limits) = borders.get_mut(&expr).expect("it has one");
+                *border = None;
+                let key = GroupKey { limits: *limits, ..key.clone() };
+                groups.entry(key).or_default().push((expr, tiled));
+            }
+        }
     }
 
     /// Accesses without limits join those with, where the limits would not change them.
@@ -364,7 +417,7 @@ impl Planner<'_> {
             beyond_x: key.limits[0].map_or([0, 0], |of| {
                 [(of.low - needed[0].0).max(0), (needed[0].1 - of.high).max(0)]
             }),
-            around: [[0, 0]; 2],
+            border: None,
             inner_reach: inner.reach,
             inner_base: inner.base,
             inner_limits: inner.limits,
@@ -463,8 +516,8 @@ impl Planner<'_> {
         buffer.layout = Layout::Tiled(tiled);
         let reach = [-read.reach[0].0, read.reach[0].1 - width + 1].map(|n| n.max(0) as u32);
         buffer.reach_x = greater(buffer.reach_x, reach);
-        buffer.around = [0, 1].map(|k| greater(buffer.around[k], read.around[k]));
-        let any = any || buffer.around != [[0, 0]; 2];
+        buffer.border = Border::union(buffer.border, read.border);
+        let any = any || buffer.border.is_some();
         if any && !self.exchanged.contains(&home) {
             self.exchanged.push(home);
             self.plan.steps.push(Step::Exchange(home));
@@ -488,6 +541,18 @@ fn by_window(reads: &[(Read, Tiled)]) -> Vec<Source> {
     let mut sources: Vec<Source> = sizes.keys().copied().collect();
     sources.sort_by_key(|source| std::cmp::Reverse(sizes[source]));
     sources
+}
+
+/// What accesses read beyond edges that a border holds, and their limits without it.
+type Borders = BTreeMap<Expr, (Option<Border>, [Option<Limits>; 2])>;
+
+/// An access that tiles serve.
+struct Near {
+    tiled: TiledAccess,
+    /// What it reads beyond edges as if it lay there.
+    border: Option<Border>,
+    /// The limits that its coordinates are brought into otherwise.
+    limits: [Option<Limits>; 2],
 }
 
 /// What the reads of a nest have in common.

@@ -387,7 +387,7 @@ impl Planner<'_> {
             reach: tile.map(|n| (0, i64::from(n) - 1)),
             limits: [None, None],
             beyond_x: [0, 0],
-            around: [[0, 0]; 2],
+            border: None,
             inner_reach: inner.reach,
             inner_base: inner.base,
             inner_limits: inner.limits,

@@ -6,14 +6,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use nbcc_base::Span;
 use nbcc_isa_ipim::layout::Tiled;
 use nbcc_isa_ipim::{LANES, Machine};
-use nbcc_stages::Func;
 use nbcc_stages::bounds::{AffineVar, Interval, Region};
+use nbcc_stages::{Expr, Func};
 
 use super::access::Source;
 use super::grid::busy;
 use super::layouts::{Families, Member};
 use super::modes::{Mode, Reduction};
 use super::order::Orders;
+use super::padded::Padded;
 use super::{BufferId, Plan};
 
 /// Why there is no plan.
@@ -39,6 +40,8 @@ pub(super) enum Failure {
     },
     /// What this Func reads at places that tiles do not serve is too much for a copy in every bank.
     Copies(Func),
+    /// This Func reads constants beyond edges where no border can hold them.
+    Padded(Func),
     /// There is no plan at all.
     Error(PlanError),
 }
@@ -89,6 +92,8 @@ pub(super) struct Limits {
     /// Funcs that are computed a plane of what they read at a time (`plan/planes.rs`), since windows of
     /// all planes that data may decide on do not fit.
     pub(super) by_plane: BTreeSet<Func>,
+    /// Funcs that choose between an image and a constant at each point, since no border can hold it.
+    pub(super) unpadded: BTreeSet<Func>,
     /// Funcs that are computed on one engine, since not even whole copies help.
     pub(super) single: BTreeSet<Func>,
 }
@@ -140,6 +145,8 @@ impl Limits {
 pub(super) struct Planner<'a> {
     pub(super) machine: &'a Machine,
     pub(super) limits: &'a Limits,
+    /// What accesses mean that read a constant beyond an edge.
+    pub(super) padded: BTreeMap<Expr, Padded>,
     /// The orders that the dimensions of the plan's pipeline were put in.
     pub(super) orders: &'a Orders,
     pub(super) families: Families,

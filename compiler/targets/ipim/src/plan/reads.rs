@@ -10,6 +10,7 @@ use nbcc_isa_ipim::layout::Tiled;
 use nbcc_stages::bounds::{Affine, AffineVar, IndexForm, Interval};
 use nbcc_stages::{Expr, Pipeline};
 
+use super::border::Border;
 use super::limits::{Around, Limits, mirrored, wrapped};
 use super::order::{Order, placed};
 use super::periodic::{Periodic, periodic};
@@ -63,9 +64,8 @@ pub struct Read {
     pub limits: [Option<Limits>; 2],
     /// How far beyond the limits coordinates go: below and above, along x.
     pub beyond_x: [i64; 2],
-    /// How far beyond the edges of what is held coordinates go that go around: below and above, along x
-    /// and y.
-    pub around: [[u32; 2]; 2],
+    /// What is read beyond the edges of what is held as if it lay there.
+    pub border: Option<Border>,
     /// For each inner dimension, elements relative to the part of the index that stays the same in
     /// a tile: least and greatest.
     pub inner_reach: Vec<(i64, i64)>,

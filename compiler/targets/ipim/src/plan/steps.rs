@@ -16,14 +16,15 @@ use super::excerpt::Excerpt;
 use super::layouts::Families;
 use super::modes::{Mode, Reduction, elements, foreign_accesses, reduction};
 use super::order::{self, Order, Orders, Reordered};
+use super::padded::pad;
 use super::patch::Patch;
 use super::planes::Chosen;
 use super::planner::{Failure, Limits, NestShape, PlanError, Planner, Ways};
 use super::split::split;
 use super::windows::parts_in_scratchpad;
 use super::{
-    BufferId, BufferPlan, Finding, FindingKind, Parts, Plan, ReduceStep, SerialStep, Stage, Step,
-    TileStep, cost,
+    Border, BufferId, BufferPlan, Finding, FindingKind, Outside, Parts, Plan, ReduceStep,
+    SerialStep, Stage, Step, TileStep, cost,
 };
 
 /// Bytes at the start of every bank for constants, parameters and spilled registers.
@@ -144,7 +145,8 @@ fn plan_in_order(
         let copy = &plan.buffers[*to];
         copy.layout == Layout::Replicated && copy.excerpt.is_none()
     });
-    let around = plan.buffers.values().any(|buffer| buffer.around != [[0, 0]; 2]);
+    let is_around = |border: Border| border.outside == Outside::Around;
+    let around = plan.buffers.values().any(|buffer| buffer.border.is_some_and(is_around));
     let others = [
         reduced.then_some(Ways { in_parts: true, ..Ways::default() }),
         permuted.then_some(in_order),
@@ -175,12 +177,16 @@ fn plan_within(
         in_order: BTreeSet::new(),
         unpatched: BTreeSet::new(),
         by_plane: BTreeSet::new(),
+        unpadded: BTreeSet::new(),
         single: BTreeSet::new(),
     };
     loop {
         match attempt(pipeline, extents, bounds, machine, (&limits, orders)) {
             Ok(plan) => return Ok(plan),
             Err(Failure::Error(error)) => return Err(error),
+            Err(Failure::Padded(func)) => {
+                limits.unpadded.insert(func);
+            }
             Err(Failure::Copies(func)) => {
                 limits.single.insert(func);
             }
@@ -227,8 +233,16 @@ fn attempt(
     let needed: Vec<Func> = bounds.needed(&pipeline).map(|(f, _)| f).collect();
     let reduced = needed.iter().copied().filter(|f| !limits.single.contains(f));
     let reductions = reductions(&mut pipeline, &bounds, reduced);
-    let forms = index_forms(&pipeline);
+    let mut forms = index_forms(&pipeline);
+    let mut padded = BTreeMap::new();
+    for &func in needed.iter().filter(|func| !limits.unpadded.contains(func)) {
+        padded.extend(pad(&mut pipeline, &forms, func));
+    }
+    if !padded.is_empty() {
+        forms = index_forms(&pipeline);
+    }
     let mut planner = Planner {
+        padded,
         machine,
         limits,
         orders,
@@ -334,7 +348,7 @@ impl Planner<'_> {
                 {
                     self.reduce_step(func, k)?;
                 }
-                (Mode::Single(_), _) => self.serial_step(func, stage),
+                (Mode::Single(_), _) => self.serial_step(func, stage)?,
             }
         }
         Ok(())
@@ -432,12 +446,15 @@ impl Planner<'_> {
         Ok(())
     }
 
-    fn serial_step(&mut self, func: Func, stage: Stage) {
+    fn serial_step(&mut self, func: Func, stage: Stage) -> Result<(), Failure> {
         if self.loops(func, stage).is_none() {
-            return;
+            return Ok(());
         }
         let mut sources = BTreeMap::new();
         for access in foreign_accesses(&self.plan.pipeline, func, stage) {
+            if self.padded.contains_key(&access.expr) {
+                return Err(Failure::Padded(func));
+            }
             let key = (access.source, access.value);
             let home = self.homes[&key];
             let layout = Layout::Single { cube: 0, vault: 0, pg: 0, pe: 0 };
@@ -451,6 +468,7 @@ impl Planner<'_> {
         }
         let targets = self.plan.funcs[func].clone();
         self.plan.steps.push(Step::Serial(SerialStep { func, stage, targets, sources }));
+        Ok(())
     }
 
     /// A copy of a buffer that is distributed otherwise; made once, also where one that is there holds
@@ -478,7 +496,7 @@ impl Planner<'_> {
             region,
             layout,
             reach_x: [0, 0],
-            around: [[0, 0]; 2],
+            border: None,
             order: order::compose(&home.order, &order),
             excerpt,
             patch,

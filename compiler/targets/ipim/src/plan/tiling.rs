@@ -351,7 +351,7 @@ impl Planner<'_> {
             region,
             layout,
             reach_x: [0, 0],
-            around: [[0, 0]; 2],
+            border: None,
             order: self.orders.get(&source).cloned().unwrap_or_default(),
             excerpt: None,
             patch: None,

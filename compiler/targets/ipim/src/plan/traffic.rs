@@ -7,7 +7,7 @@ use nbcc_isa_ipim::layout::{Layout, Tiled};
 use nbcc_isa_ipim::{ATOM_BYTES, LANES, Machine};
 use nbcc_stages::bounds::Interval;
 
-use super::around::filled;
+use super::border::{Outside, filled};
 use super::ghosts::ghost_atoms;
 use super::{BufferPlan, Nest, Plan, ReduceStep, Step, by_cubes, groups_reached};
 
@@ -84,7 +84,9 @@ fn of_exchange(buffer: &BufferPlan) -> Traffic {
     let used = busy(tiles, &buffer.region, [buffer.reach_x[0], tiles.ghost_rows[0]]);
     let planes: u64 = buffer.inner_extents().iter().map(|&n| u64::from(n)).product();
     let mesh = mesh(tiles).map(i64::from);
-    let around = filled(buffer)[0].atoms * planes * ATOM;
+    // Other borders come from the group itself.
+    let around = buffer.border.filter(|border| border.outside == Outside::Around);
+    let around = around.map_or(0, |_| filled(buffer)[0].atoms * planes * ATOM);
     let mut traffic = Traffic { window: 0, vault: around, req: around };
     for ((dx, dy), atoms) in ghost_atoms(buffer) {
         let bytes = atoms * planes * ATOM;

@@ -5,8 +5,8 @@ use nbcc_isa_ipim::{ATOM_BYTES, LANES};
 
 use super::{Cost, Estimate};
 use crate::plan::{
-    BufferPlan, Order, Patch, ReduceStep, busy, by_cubes, filled, ghost_atoms, groups_in_use,
-    holders,
+    BufferPlan, Order, Outside, Patch, ReduceStep, busy, by_cubes, filled, ghost_atoms,
+    groups_in_use, holders,
 };
 
 const ATOM: u64 = ATOM_BYTES as u64;
@@ -62,12 +62,23 @@ impl Estimate<'_> {
                 cost.code += 60;
             }
         }
-        let [_, around] = filled(buffer);
-        cost.setup += around.parts * OF_NEIGHBOUR * t.constant;
-        let asked = around.rows * SEARCH + around.atoms * REQUEST + around.parts * t.request;
-        let asked = asked.saturating_add(self.tsv(2 * around.atoms)).saturating_mul(planes);
-        cost.moves = cost.moves.saturating_add(asked);
-        cost.code += 50 * around.parts;
+        let Some(border) = buffer.border else { return cost };
+        let [_, of_border] = filled(buffer);
+        cost.setup += of_border.parts * OF_NEIGHBOUR * t.constant;
+        cost.code += 50 * of_border.parts;
+        let moved = match border.outside {
+            Outside::Around => {
+                let parts = of_border.parts * t.request + of_border.rows * SEARCH;
+                parts + of_border.atoms * REQUEST + self.tsv(2 * of_border.atoms)
+            }
+            // Groups have what they repeat, and do so at once.
+            Outside::Constant(_) | Outside::Edge => {
+                let side = groups(tiles).isqrt().max(1);
+                let parts = of_border.parts * 2 * t.bank;
+                parts + of_border.rows / side * t.address + of_border.atoms / side * t.address
+            }
+        };
+        cost.moves = cost.moves.saturating_add(moved.saturating_mul(planes));
         cost
     }
 

@@ -20,6 +20,9 @@ const CORNERS: u64 = 40;
 /// AddrRF entries that loops and positions take.
 const TAKEN: u64 = 14;
 
+/// Cycles in which an engine overwrites the columns of a row of a window that lie beyond a limit.
+const COLUMNS_BEYOND: u64 = 60;
+
 impl Estimate<'_> {
     pub(super) fn tiles(&self, step: &TileStep, walker: &mut Walker) -> Cost {
         let pipeline = &self.plan.pipeline;
@@ -154,7 +157,10 @@ impl Estimate<'_> {
         let rows = u64::from(window.rows) * planes;
         // Two addresses and a load each; the load waits for its addresses.
         let atom = (t.address + 2).max(t.bank_step);
-        let edges = if read.limits == [None, None] { 0 } else { 30 };
+        // Rows are brought inside as addresses; engines overwrite columns beyond a limit, a row each.
+        let lines = rows.div_ceil(u64::from(nest.tiles.grid.engines));
+        let columns = if read.limits[0].is_some() { lines * COLUMNS_BEYOND } else { 0 };
+        let edges = if read.limits == [None, None] { 0 } else { 30 + columns };
         Cost {
             setup: 2 * atoms + if read.patched { CORNERS } else { 0 },
             windows: rows * (atoms * atom + t.jump + 4) + t.row + edges,

@@ -1,7 +1,7 @@
-//! Images that are read as if they went around: an element beyond an edge is the one as far inside of the
-//! other edge. It is put where it would lie if the image went on: into the ghost zones of groups at the
-//! edge, and into the places that the last tiles have behind the image. So tiles are read as those of an
-//! image without edges.
+//! Borders: elements that are read beyond the edges of an image, those of the other edge where it goes
+//! around, or a constant. They are put where they would lie if the image went on: into the ghost zones of
+//! groups at the edge, and into the places that the last tiles have behind the image. So tiles are read as
+//! those of an image without edges.
 
 use nbcc_isa_ipim::LANES;
 use nbcc_isa_ipim::layout::{Layout, Tiled};
@@ -9,9 +9,47 @@ use nbcc_isa_ipim::layout::{Layout, Tiled};
 use super::BufferPlan;
 use super::access::Access;
 use super::ghosts::{Columns, columns_of, parts_of};
+use super::limits::Limits;
 use super::modes::TiledAccess;
 use super::planner::{NestShape, Planner};
 use super::reads::aligned;
+
+/// What lies beyond the edges of a buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outside {
+    /// The elements at the other edge.
+    Around,
+    /// A constant, as the word that an element takes.
+    Constant(u32),
+    /// The element at the edge.
+    Edge,
+}
+
+/// What is filled beyond the edges of a buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Border {
+    /// With what.
+    pub outside: Outside,
+    /// How far, in elements: below and above, along x and y.
+    pub reach: [[u32; 2]; 2],
+}
+
+impl Border {
+    /// Both, where they are of one kind.
+    pub fn union(one: Option<Border>, other: Option<Border>) -> Option<Border> {
+        let (Some(a), Some(b)) = (one, other) else { return one.or(other) };
+        assert_eq!(a.outside, b.outside, "borders of one buffer");
+        let greater = |k: usize| [0, 1].map(|side| a.reach[k][side].max(b.reach[k][side]));
+        Some(Border { reach: [greater(0), greater(1)], ..a })
+    }
+}
+
+impl BufferPlan {
+    /// How far elements beyond its last one are filled, along x and y.
+    pub(crate) fn border_behind(&self) -> [u32; 2] {
+        self.border.map_or([0, 0], |border| border.reach.map(|[_, above]| above))
+    }
+}
 
 /// Columns beyond an edge, in one column of groups: a run of atoms of one tile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,8 +60,11 @@ pub(crate) struct Beside {
     pub columns: Columns,
     /// The lanes of each atom that lie beyond the edge, from the first to behind the last.
     pub lanes: [u32; 2],
-    /// Elements from a column to the one that is read in its place.
+    /// Elements from a column to that of the other edge which is read in its place.
     pub shift: i64,
+    /// Where the group has the last column before the edge: strip, engine and element in the tile, if it has
+    /// a place for it.
+    pub edge: Option<(i64, u32, u32)>,
 }
 
 /// Rows beyond an edge, in one row of groups.
@@ -35,6 +76,8 @@ pub(crate) struct Above {
     pub first: i64,
     /// How many.
     pub count: u32,
+    /// The last row before the edge in the group's own count, if it has a place for it.
+    pub edge: Option<i64>,
 }
 
 /// First and last coordinate beyond each edge along a dimension that is to be filled, and how far it
@@ -42,7 +85,8 @@ pub(crate) struct Above {
 fn sides(buffer: &BufferPlan, k: usize) -> impl Iterator<Item = ([i64; 2], i64)> + use<> {
     let span = buffer.span(k);
     let (first, last) = (i64::from(span.min), i64::from(span.max));
-    let [below, above] = buffer.around[k].map(i64::from);
+    let reach = buffer.border.map_or([0, 0], |border| border.reach[k]);
+    let [below, above] = reach.map(i64::from);
     let count = i64::from(span.extent());
     let sides = [([first - below, first - 1], count), ([last + 1, last + above], -count)];
     sides.into_iter().filter(|([low, high], _)| low <= high)
@@ -79,8 +123,11 @@ pub(crate) fn beside(buffer: &BufferPlan) -> Vec<Beside> {
                 let start = i64::from(tiled.origin[0]) + tile * width + i64::from(columns.first);
                 let held = [start, start + i64::from(columns.atoms) * lanes - 1];
                 let Some(wanted) = common(side, held) else { continue };
+                let column = if shift > 0 { side[1] + 1 } else { side[0] - 1 };
+                let edge = column_of(tiled, group, column);
                 let run = |[first, last]: [i64; 2], of: [i64; 2]| Beside {
                     group,
+                    edge,
                     columns: Columns {
                         strip,
                         strips: 1,
@@ -112,18 +159,34 @@ pub(crate) fn beside(buffer: &BufferPlan) -> Vec<Beside> {
     all
 }
 
+/// Where a group has a column: strip, engine and element in the tile.
+fn column_of(tiled: &Tiled, group: u32, column: i64) -> Option<(i64, u32, u32)> {
+    let grid = &tiled.grid;
+    let width = i64::from(tiled.tile[0]);
+    let inside = column - i64::from(tiled.origin[0]);
+    let tile = inside.div_euclid(width) - i64::from(group * grid.strips * grid.engines);
+    let strip = tile.div_euclid(grid.engines.into());
+    let [left, right] = tiled.ghost_columns.map(i64::from);
+    let engine = tile.rem_euclid(grid.engines.into()) as u32;
+    let is_there = (-left..i64::from(grid.strips) + right).contains(&strip);
+    is_there.then_some((strip, engine, inside.rem_euclid(width) as u32))
+}
+
 /// The rows beyond edges that groups keep.
 pub(crate) fn above(buffer: &BufferPlan) -> Vec<Above> {
     let tiled = buffer.tiled();
     let height = i64::from(tiled.grid.rows * tiled.tile[1]);
     let [top, bottom] = tiled.ghost_rows.map(i64::from);
     let mut all = Vec::new();
-    for (side, _) in sides(buffer, 1) {
+    for (side, shift) in sides(buffer, 1) {
+        let edge = if shift > 0 { side[1] + 1 } else { side[0] - 1 };
         for group in 0..groups(tiled)[1] {
             let start = i64::from(tiled.origin[1]) + i64::from(group) * height;
             let held = [start - top, start + height + bottom - 1];
             let Some([first, last]) = common(side, held) else { continue };
-            all.push(Above { group, first: first - start, count: (last - first + 1) as u32 });
+            let edge = common([edge, edge], held).map(|_| edge - start);
+            let count = (last - first + 1) as u32;
+            all.push(Above { group, first: first - start, count, edge });
         }
     }
     all
@@ -131,7 +194,7 @@ pub(crate) fn above(buffer: &BufferPlan) -> Vec<Above> {
 
 /// Whether there is anything to fill in a buffer beside what its engines compute or the host writes.
 pub(crate) fn fills(buffer: &BufferPlan) -> bool {
-    buffer.around != [[0, 0]; 2] || !parts_of(buffer, buffer.tiled()).is_empty()
+    buffer.border.is_some() || !parts_of(buffer, buffer.tiled()).is_empty()
 }
 
 /// What is filled of one plane from the other edge.
@@ -147,7 +210,7 @@ pub(crate) struct Filled {
 
 /// What all vaults fill of a buffer, and what one at a corner does.
 pub(crate) fn filled(buffer: &BufferPlan) -> [Filled; 2] {
-    if buffer.around == [[0, 0]; 2] {
+    if buffer.border.is_none() {
         return [Filled::default(); 2];
     }
     let tiled = buffer.tiled();
@@ -177,45 +240,104 @@ pub(crate) fn filled(buffer: &BufferPlan) -> [Filled; 2] {
     [sum(groups(tiled), &|_, _| true), sum(grid.groups, &in_first)]
 }
 
+/// An access for which no border can be filled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Unserved;
+
 /// The most tiles along x, and groups along y, that are filled beyond an edge: each takes code of its own.
 const MOST_BEYOND: i64 = 4;
 
 impl Planner<'_> {
-    /// How far an access that goes around reaches beyond the edges of what is held: below and above along
-    /// x and y. `None` where the elements that it means cannot be put there, or a copy would serve it.
-    pub(super) fn reach_around(
+    /// What an access reads beyond the edges of its source that a border holds, which may hold something
+    /// already, and the limits of coordinates that are left. An error where it has to be a border and
+    /// cannot, since it would lie too far away or hold two things, or a copy would serve the access.
+    pub(super) fn border_of(
         &self,
         access: &Access,
         tiled: &TiledAccess,
         shape: &NestShape,
-    ) -> Option<[[u32; 2]; 2]> {
-        let mut all = [[0, 0]; 2];
-        for (k, beyond) in all.iter_mut().enumerate() {
-            let Some(around) = tiled.index[k].around else { continue };
+        holds: Option<Outside>,
+    ) -> Result<(Option<Border>, [Option<Limits>; 2]), Unserved> {
+        let buffer = &self.plan.buffers[self.homes[&(access.source, access.value)]];
+        let padded = self.padded.get(&access.expr);
+        let mut limits = self.active_limits(access, tiled, shape);
+        let mut border: Option<Border> = None;
+        let mut meant = Vec::new();
+        for (k, index) in tiled.index.iter().enumerate() {
+            match (index.around, padded, index.limits, limits[k]) {
+                (Some(around), ..) => {
+                    meant.push((k, [around.first, around.last()], Outside::Around));
+                }
+                (_, Some(padded), Some(of), _) if padded.sides[k] != [false, false] => {
+                    meant.push((k, [of.low, of.high], Outside::Constant(padded.word)));
+                }
+                (.., Some(of)) if of.sums().is_none() => {
+                    meant.push((k, [of.low, of.high], Outside::Edge));
+                }
+                _ => {}
+            }
+        }
+        // What windows can do as well comes last.
+        meant.sort_by_key(|&(_, _, outside)| outside == Outside::Edge);
+        for (k, edges, outside) in meant {
             let range = self.range(tiled, k, shape);
-            let sides = [around.first - range.0, range.1 - around.last()].map(|n| n.max(0));
-            if sides == [0, 0] {
+            let reach = [edges[0] - range.0, range.1 - edges[1]].map(|n| n.max(0));
+            if reach == [0, 0] {
                 continue;
             }
-            let buffer = &self.plan.buffers[self.homes[&(access.source, access.value)]];
-            let Layout::Tiled(tiles) = &buffer.layout else { return None };
-            let held = buffer.region.get(k)?;
-            let whole = (around.first, around.last()) == (held.min.into(), held.max.into());
-            let tile = i64::from(tiles.tile[k]);
-            let group = tile * i64::from([tiles.grid.engines, tiles.grid.rows][k]);
-            let near = |n: i64| n <= around.count && n <= MOST_BEYOND * [tile, group][k];
-            if !whole
-                || !aligned(&shape.tiles, tiles, tiled.ratio())
-                || !sides.into_iter().all(near)
-                || self.limits.ways.from_excerpts
-            {
-                return None;
+            let of = |border: Border| border.outside;
+            let held = border.or(buffer.border).map(of).or(holds);
+            let alike = held.is_none_or(|held| held == outside);
+            let served = alike
+                && self.holds_border(buffer, (tiled, shape), k, (edges, reach))
+                && match outside {
+                    Outside::Around => {
+                        let once = |&n: &i64| n <= edges[1] - edges[0] + 1;
+                        let held = buffer.span(k);
+                        let whole = edges == [held.min, held.max].map(i64::from);
+                        whole && reach.iter().all(once) && !self.limits.ways.from_excerpts
+                    }
+                    Outside::Constant(_) => {
+                        let sides = padded.map_or([false; 2], |padded| padded.sides[k]);
+                        (0..2).all(|side| reach[side] == 0 || sides[side])
+                    }
+                    Outside::Edge => true,
+                };
+            if served {
+                let of = border.get_or_insert(Border { outside, reach: [[0, 0]; 2] });
+                of.reach[k] = reach.map(|n| n as u32);
+                limits[k] = None;
+            } else if outside != Outside::Edge {
+                return Err(Unserved);
             }
-            *beyond = sides.map(|n| n as u32);
         }
-        let limits = self.active_limits(access, tiled, shape);
         let at_home = || self.limits_in_reach(&limits, shape, &[(access.expr, tiled.clone())]);
-        (all == [[0, 0]; 2] || at_home()).then_some(all)
+        let is_edge = |border: &Border| border.outside == Outside::Edge;
+        if border.as_ref().is_none_or(is_edge) || at_home() {
+            Ok((border, limits))
+        } else {
+            Err(Unserved)
+        }
+    }
+
+    /// Whether a buffer ends where an access is read beyond its edges along dimension `k`, and has places
+    /// for that.
+    fn holds_border(
+        &self,
+        buffer: &BufferPlan,
+        (tiled, shape): (&TiledAccess, &NestShape),
+        k: usize,
+        (edges, reach): ([i64; 2], [i64; 2]),
+    ) -> bool {
+        let (Layout::Tiled(tiles), Some(held)) = (&buffer.layout, buffer.region.get(k)) else {
+            return false;
+        };
+        let tile = i64::from(tiles.tile[k]);
+        let group = tile * i64::from([tiles.grid.engines, tiles.grid.rows][k]);
+        let most = MOST_BEYOND * [tile, group][k];
+        let ends = [i64::from(held.min) == edges[0], i64::from(held.max) == edges[1]];
+        let near = |side: usize| reach[side] == 0 || ends[side] && reach[side] <= most;
+        near(0) && near(1) && aligned(&shape.tiles, tiles, tiled.ratio())
     }
 }
 
@@ -252,7 +374,7 @@ mod tests {
             region: vec![Interval::from_extent(first as i32 - 8, count), Interval::new(0, 0)],
             layout: Layout::Tiled(tiled),
             reach_x: [up_to(9), up_to(9)],
-            around: [around, [0, 0]],
+            border: Some(Border { outside: Outside::Around, reach: [around, [0, 0]] }),
             order: vec![],
             excerpt: None,
             patch: None,
@@ -272,7 +394,7 @@ mod tests {
                 i64::from(tiled.origin[0]) + tile * width
             };
             let mut filled = std::collections::BTreeMap::new();
-            for Beside { group, columns, lanes, shift } in beside(&buffer) {
+            for Beside { group, columns, lanes, shift, .. } in beside(&buffer) {
                 let engine = columns.engine.expect("a tile");
                 for atom in 0..columns.atoms {
                     for lane in lanes[0]..lanes[1] {
@@ -284,7 +406,7 @@ mod tests {
                 }
             }
             let span = buffer.span(0);
-            let [below, above] = buffer.around[0].map(i64::from);
+            let [below, above] = buffer.border.expect("it has one").reach[0].map(i64::from);
             for columns in columns_of(&buffer, tiled) {
                 let engines = columns.engine.map_or(0..tiled.grid.engines, |e| e..e + 1);
                 for (group, engine) in

@@ -1,6 +1,7 @@
-//! Elements beyond the edges of an image that is read as if it went around (`plan/around.rs`): vaults at
-//! an edge request them from those at the other one, and the engines that keep them take them from the
-//! vault's scratchpad. Rows come first, and columns in all rows behind them, so that corners are right.
+//! Elements beyond the edges of an image (`plan/border.rs`). Those of one that goes around are requested
+//! by vaults at an edge from those at the other one, and the engines that keep them take them from the
+//! vault's scratchpad; a constant is stored by the engines. Rows come first, and columns in all rows behind
+//! them, so that corners are right.
 
 use nbcc_ir::{BinaryOp, Block, BlockCall, Builder, IntCond, Mem, Op, Terminator, Type, Value};
 use nbcc_isa_ipim::{ATOM_BYTES, ELEMENT_BYTES, LANES};
@@ -12,8 +13,10 @@ use super::math::{clamp, less_mask, plus, ramp, times};
 use super::position::{mesh, position, vault_along};
 use super::redistribute::{Batch, Copy, factors, narrow, start_of};
 use super::window::piece_mask;
-use crate::intrinsics::{LD_RF, PE, base, id, read};
-use crate::plan::{Above, Beside, BufferPlan, Columns, Order, above, beside, columns_of};
+use crate::intrinsics::{LD_RF, PE, RD_PGSM, ST_RF, WR_PGSM, base, id, read, write};
+use crate::plan::{
+    Above, Beside, BufferPlan, Columns, Order, Outside, above, beside, columns_of, greatest_divisor,
+};
 
 /// What is filled in some groups of a vault.
 struct Part {
@@ -30,41 +33,54 @@ struct Part {
     shift: i64,
     /// The lanes that are filled, from the first to behind the last.
     lanes: [u32; 2],
+    /// Where the groups have the elements at the edge, if they do: whoever reads beyond it does.
+    edge: Option<Place>,
 }
+
+/// Where a group has the elements at an edge.
+#[derive(Clone, Copy)]
+enum Place {
+    /// In this row, in the group's own count.
+    Row(i64),
+    /// In this strip, engine and element of a tile.
+    Column((i64, u32, u32)),
+}
+
+/// Rows of which the elements at an edge are brought together: their latencies overlap.
+const ROWS: u32 = 16;
 
 /// Fills what lies beyond the edges of a buffer.
 pub(super) fn fill(b: &mut Builder<'_>, cx: &Lowering<'_>, buffer: &BufferPlan, mem: Mem) {
+    let Some(border) = buffer.border else { return };
     let tiled = buffer.tiled();
     let grid = &tiled.grid;
     let (top, height) = (-i64::from(tiled.ghost_rows[0]), tiled.height());
     let order = Order::new();
     let copy = Copy::within(cx, buffer, mem, &order);
     let mut parts = Vec::new();
-    for Above { group, first, count } in above(buffer) {
+    for Above { group, first, count, edge } in above(buffer) {
         let most = (copy.room / ATOM_BYTES / grid.groups[0]).saturating_sub(1).max(1);
         parts.extend(narrow(columns_of(buffer, tiled), tiled, most).into_iter().map(|columns| {
             let (rows, lanes) = ((first, count), [0, LANES as u32]);
             let place = group % grid.groups[1];
-            Part { along: 0, place, of_all: group, columns, rows, shift: 0, lanes }
+            let edge = edge.map(Place::Row);
+            Part { along: 0, place, of_all: group, columns, rows, shift: 0, lanes, edge }
         }));
     }
-    for Beside { group, columns, lanes, shift } in beside(buffer) {
+    for Beside { group, columns, lanes, shift, edge } in beside(buffer) {
         let place = group % grid.groups[0];
-        parts.push(Part {
-            along: 1,
-            place,
-            of_all: group,
-            columns,
-            rows: (top, height),
-            shift,
-            lanes,
-        });
+        let (rows, edge) = ((top, height), edge.map(Place::Column));
+        parts.push(Part { along: 1, place, of_all: group, columns, rows, shift, lanes, edge });
     }
     let vault = |part: &Part| (part.along, part.of_all / grid.groups[1 - part.along]);
     for of_vault in parts.chunk_by(|a, b| vault(a) == vault(b)) {
         let (along, number) = vault(&of_vault[0]);
         only_in(b, (1 - along, number), &copy, |b| {
-            of_vault.iter().for_each(|part| part.fill(b, &copy, cx));
+            of_vault.iter().for_each(|part| match border.outside {
+                Outside::Around => part.fetch(b, &copy, cx),
+                Outside::Constant(word) => part.store(b, (&copy, cx), word),
+                Outside::Edge => part.repeat(b, &copy, cx),
+            });
         });
     }
 }
@@ -96,7 +112,132 @@ fn only_in(
 }
 
 impl Part {
-    fn fill(&self, b: &mut Builder<'_>, copy: &Copy<'_>, cx: &Lowering<'_>) {
+    /// Stores a constant.
+    fn store(&self, b: &mut Builder<'_>, (copy, cx): (&Copy<'_>, &Lowering<'_>), word: u32) {
+        let tiled = copy.from.tiled();
+        let mask = self.mask(copy, cx);
+        let value = b.constant(copy.vector(), word.into());
+        b.counted_loop("plane", copy.planes(), |b, plane| {
+            b.counted_loop("strip", self.columns.strips, |b, strip| {
+                let bank = self.bank(b, copy, [plane, strip]);
+                b.counted_loop("row", self.rows.1, |b, row| {
+                    let row = times(b, row, tiled.row_pitch_bytes().into());
+                    let bank = b.iadd(bank, row);
+                    b.counted_loop("atom", self.columns.atoms, |b, atom| {
+                        let offset = times(b, atom, ATOM_BYTES.into());
+                        let place = b.iadd(bank, offset);
+                        let value = self.chosen(b, (copy, mask), value, place);
+                        write(b, ST_RF, place, value, mask);
+                    });
+                });
+            });
+        });
+    }
+
+    /// Repeats the elements at the edge.
+    fn repeat(&self, b: &mut Builder<'_>, copy: &Copy<'_>, cx: &Lowering<'_>) {
+        let Some(edge) = self.edge else { return };
+        let mask = self.mask(copy, cx);
+        b.counted_loop("plane", copy.planes(), |b, plane| {
+            b.counted_loop("strip", self.columns.strips, |b, strip| {
+                let bank = self.bank(b, copy, [plane, strip]);
+                match edge {
+                    Place::Row(row) => self.repeat_row(b, (copy, mask), row, bank),
+                    Place::Column(place) => {
+                        self.repeat_column(b, (copy, cx, mask), place, (bank, plane));
+                    }
+                }
+            });
+        });
+    }
+
+    /// Stores a row of the engine's own bank in those beyond the edge.
+    fn repeat_row(
+        &self,
+        b: &mut Builder<'_>,
+        (copy, mask): (&Copy<'_>, u32),
+        row: i64,
+        bank: Value,
+    ) {
+        let pitch = copy.from.tiled().row_pitch_bytes();
+        let source = plus(b, bank, (row - self.rows.0) * i64::from(pitch));
+        let together = greatest_divisor(self.columns.atoms, ROWS);
+        b.counted_loop("atoms", self.columns.atoms / together, |b, turn| {
+            let offset = times(b, turn, i64::from(together * ATOM_BYTES));
+            let atoms: Vec<(Value, Value)> = (0..together)
+                .map(|atom| {
+                    let offset = plus(b, offset, i64::from(atom * ATOM_BYTES));
+                    let place = b.iadd(source, offset);
+                    (offset, read(b, LD_RF, place, mask, copy.vector()))
+                })
+                .collect();
+            b.counted_loop("row", self.rows.1, |b, row| {
+                let row = times(b, row, pitch.into());
+                let bank = b.iadd(bank, row);
+                for &(offset, value) in &atoms {
+                    let place = b.iadd(bank, offset);
+                    write(b, ST_RF, place, value, mask);
+                }
+            });
+        });
+    }
+
+    /// Stores the element of each row that is at the edge in the columns beyond it. Other engines of the
+    /// group have it from its scratchpad.
+    fn repeat_column(
+        &self,
+        b: &mut Builder<'_>,
+        (copy, cx, mask): (&Copy<'_>, &Lowering<'_>, u32),
+        (strip, engine, element): (i64, u32, u32),
+        (bank, plane): (Value, Value),
+    ) {
+        let tiled = copy.from.tiled();
+        let lane = element % LANES as u32;
+        let owner =
+            piece_mask(cx.full_mask(), tiled.grid.engines, Some(engine)) & self.engines(copy);
+        let source = base(b, copy.into);
+        let first = tiled.offset_bytes(0, strip as i32, self.rows.0 as i32, element - lane);
+        let source = plus(b, source, first);
+        let planes = times(b, plane, tiled.inner_stride_bytes().into());
+        let source = b.iadd(source, planes);
+        let batch = Batch::new(self.rows.1, 1, ROWS);
+        b.counted_loop("rows", batch.turns, |b, turn| {
+            let rows: Vec<Value> = (0..batch.rows)
+                .map(|r| {
+                    let r = b.i32(r as i32);
+                    let row = batch.row(b, turn, r);
+                    times(b, row, tiled.row_pitch_bytes().into())
+                })
+                .collect();
+            let load = |b: &mut Builder<'_>, row: &Value| {
+                let place = b.iadd(source, *row);
+                read(b, LD_RF, place, owner, copy.vector())
+            };
+            let mut atoms: Vec<Value> = rows.iter().map(|row| load(b, row)).collect();
+            if owner != mask {
+                let slots: Vec<Value> =
+                    (0..batch.rows).map(|r| b.i32((r * ATOM_BYTES) as i32)).collect();
+                for (slot, atom) in slots.iter().zip(&atoms) {
+                    write(b, WR_PGSM, *slot, *atom, owner);
+                }
+                let of_slot = |slot: &Value| read(b, RD_PGSM, *slot, mask, copy.vector());
+                atoms = slots.iter().map(of_slot).collect();
+            }
+            for (row, atom) in rows.iter().zip(atoms) {
+                let value = b.value(Op::Extract(atom, lane as u8));
+                let value = b.value(Op::Splat(value, LANES as u8));
+                let bank = b.iadd(bank, *row);
+                for atom in 0..self.columns.atoms {
+                    let place = plus(b, bank, i64::from(atom * ATOM_BYTES));
+                    let value = self.chosen(b, (copy, mask), value, place);
+                    write(b, ST_RF, place, value, mask);
+                }
+            }
+        });
+    }
+
+    /// Requests the elements of the other edge, and takes them.
+    fn fetch(&self, b: &mut Builder<'_>, copy: &Copy<'_>, cx: &Lowering<'_>) {
         let tiled = copy.from.tiled();
         let grid = &tiled.grid;
         let groups = grid.groups[self.along];
@@ -175,8 +316,7 @@ impl Part {
     ) {
         let tiled = copy.from.tiled();
         let grid = &tiled.grid;
-        let mask = piece_mask(cx.full_mask(), grid.engines, self.columns.engine);
-        let mask = mask & self.engines(copy);
+        let mask = self.mask(copy, cx);
         let at = position(b, grid);
         let group = [at.group_x, at.group_y][self.along];
         let slot = times(b, group, slot_bytes);
@@ -186,13 +326,7 @@ impl Part {
             let own = times(b, own, i64::from(tiled.tile[0] * ELEMENT_BYTES));
             slot = b.iadd(slot, own);
         }
-        let (first, strips) = (self.columns.first, self.columns.strip as i32);
-        let bank = base(b, copy.into);
-        let bank = plus(b, bank, tiled.offset_bytes(0, strips, self.rows.0 as i32, first));
-        let planes = times(b, plane, tiled.inner_stride_bytes().into());
-        let bank = b.iadd(bank, planes);
-        let strips = times(b, strip, tiled.column_stride_bytes().into());
-        let bank = b.iadd(bank, strips);
+        let bank = self.bank(b, copy, [plane, strip]);
         b.counted_loop("take", batch.rows, |b, r| {
             let row = batch.row(b, turn, r);
             let row = times(b, row, tiled.row_pitch_bytes().into());
@@ -200,24 +334,48 @@ impl Part {
             let offset = times(b, r, row_bytes);
             let slot = b.iadd(slot, offset);
             copy.take(b, (slot, bank), self.columns.atoms, mask, |b, value, offset| {
-                if self.lanes == [0, LANES as u32] {
-                    return value;
-                }
                 let place = b.iadd(bank, offset);
-                let own = read(b, LD_RF, place, mask, copy.vector());
-                let beyond = self.beyond(b);
-                b.value(Op::Select(beyond, value, own))
+                self.chosen(b, (copy, mask), value, place)
             });
         });
     }
 
-    /// The lanes beyond the edge.
-    fn beyond(&self, b: &mut Builder<'_>) -> Value {
+    /// The address of the first atom in a plane and a strip.
+    fn bank(&self, b: &mut Builder<'_>, copy: &Copy<'_>, [plane, strip]: [Value; 2]) -> Value {
+        let tiled = copy.from.tiled();
+        let (first, strips) = (self.columns.first, self.columns.strip as i32);
+        let bank = base(b, copy.into);
+        let bank = plus(b, bank, tiled.offset_bytes(0, strips, self.rows.0 as i32, first));
+        let planes = times(b, plane, tiled.inner_stride_bytes().into());
+        let bank = b.iadd(bank, planes);
+        let strips = times(b, strip, tiled.column_stride_bytes().into());
+        b.iadd(bank, strips)
+    }
+
+    /// A value in the lanes beyond the edge, what lies at its place in the others.
+    fn chosen(
+        &self,
+        b: &mut Builder<'_>,
+        (copy, mask): (&Copy<'_>, u32),
+        value: Value,
+        place: Value,
+    ) -> Value {
+        if self.lanes == [0, LANES as u32] {
+            return value;
+        }
+        let own = read(b, LD_RF, place, mask, copy.vector());
         let lanes = ramp(b, LANES as u8);
         let [first, end] = self.lanes;
         let (cond, limit) = if first > 0 { (IntCond::Sge, first) } else { (IntCond::Slt, end) };
         let limit = b.constant(Type::I32.with_lanes(LANES as u8), limit.into());
-        b.value(Op::Icmp(cond, lanes, limit))
+        let beyond = b.value(Op::Icmp(cond, lanes, limit));
+        b.value(Op::Select(beyond, value, own))
+    }
+
+    /// The engines that fill it.
+    fn mask(&self, copy: &Copy<'_>, cx: &Lowering<'_>) -> u32 {
+        let engines = copy.from.tiled().grid.engines;
+        piece_mask(cx.full_mask(), engines, self.columns.engine) & self.engines(copy)
     }
 
     /// The engines of the groups of the part.
@@ -235,7 +393,7 @@ impl Part {
 fn row_around(b: &mut Builder<'_>, buffer: &BufferPlan, y: Value) -> Value {
     let span = buffer.span(1);
     let mut y = y;
-    if buffer.around[1] != [0, 0] {
+    if buffer.border.is_some_and(|border| border.reach[1] != [0, 0]) {
         let count = b.i32(span.extent() as i32);
         let first = b.i32(span.min);
         let below = less_mask(b, y, first);
