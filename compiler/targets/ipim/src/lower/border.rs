@@ -14,6 +14,7 @@ use super::position::{mesh, position, vault_along};
 use super::redistribute::{Batch, Copy, factors, narrow, start_of};
 use super::window::piece_mask;
 use crate::intrinsics::{LD_RF, PE, RD_PGSM, ST_RF, WR_PGSM, base, id, read, write};
+use crate::kernel::Size;
 use crate::plan::{
     Above, Beside, BufferPlan, Columns, Order, Outside, above, beside, columns_of, greatest_divisor,
 };
@@ -46,8 +47,14 @@ enum Place {
     Column((i64, u32, u32)),
 }
 
-/// Rows of which the elements at an edge are brought together: their latencies overlap.
-const ROWS: u32 = 16;
+/// Elements at an edge that are brought together, so that their latencies overlap.
+fn together(cx: &Lowering<'_>) -> u32 {
+    match cx.size {
+        Size::Fast => 16,
+        Size::Merged => 8,
+        Size::Rolled | Size::Compact | Size::Smallest => 2,
+    }
+}
 
 /// Fills what lies beyond the edges of a buffer.
 pub(super) fn fill(b: &mut Builder<'_>, cx: &Lowering<'_>, buffer: &BufferPlan, mem: Mem) {
@@ -142,7 +149,7 @@ impl Part {
             b.counted_loop("strip", self.columns.strips, |b, strip| {
                 let bank = self.bank(b, copy, [plane, strip]);
                 match edge {
-                    Place::Row(row) => self.repeat_row(b, (copy, mask), row, bank),
+                    Place::Row(row) => self.repeat_row(b, (copy, cx, mask), row, bank),
                     Place::Column(place) => {
                         self.repeat_column(b, (copy, cx, mask), place, (bank, plane));
                     }
@@ -155,13 +162,13 @@ impl Part {
     fn repeat_row(
         &self,
         b: &mut Builder<'_>,
-        (copy, mask): (&Copy<'_>, u32),
+        (copy, cx, mask): (&Copy<'_>, &Lowering<'_>, u32),
         row: i64,
         bank: Value,
     ) {
         let pitch = copy.from.tiled().row_pitch_bytes();
         let source = plus(b, bank, (row - self.rows.0) * i64::from(pitch));
-        let together = greatest_divisor(self.columns.atoms, ROWS);
+        let together = greatest_divisor(self.columns.atoms, together(cx));
         b.counted_loop("atoms", self.columns.atoms / together, |b, turn| {
             let offset = times(b, turn, i64::from(together * ATOM_BYTES));
             let atoms: Vec<(Value, Value)> = (0..together)
@@ -200,7 +207,7 @@ impl Part {
         let source = plus(b, source, first);
         let planes = times(b, plane, tiled.inner_stride_bytes().into());
         let source = b.iadd(source, planes);
-        let batch = Batch::new(self.rows.1, 1, ROWS);
+        let batch = Batch::new(self.rows.1, 1, together(cx));
         b.counted_loop("rows", batch.turns, |b, turn| {
             let rows: Vec<Value> = (0..batch.rows)
                 .map(|r| {
