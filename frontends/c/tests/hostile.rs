@@ -62,6 +62,13 @@ fn macro_bombs_are_an_error() {
     let twice = "#define T(x) x x\n";
     let calls = format!("{}1{}", "T(".repeat(40), ")".repeat(40));
     refused("arguments", &format!("{twice}int f(void) {{ return {calls}; }}"));
+    // Each argument would be kept by all uses around it.
+    let calls = format!("{}1{}", "F(".repeat(1_000_000), ")".repeat(1_000_000));
+    for body in ["x", "x(x)"] {
+        refused("nested", &format!("#define F(x) {body}\nint f(void) {{ return {calls}; }}"));
+    }
+    let calls = format!("{}{}1{}", "F(".repeat(250), "1+".repeat(500_000), ")".repeat(250));
+    refused("kept", &format!("#define F(x) x\nint f(void) {{ return {calls}; }}"));
     refused("unended", "#define F(x) x\nint f(void) { return F(1; }");
     refused("joined", "#define J(a, b) a ## b\nint f(void) { return J(1, +); }");
 }

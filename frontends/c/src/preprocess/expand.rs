@@ -90,9 +90,7 @@ impl Preprocessor<'_> {
                 continue;
             }
             if reader.levels.len() + depth > MAX_NESTING {
-                let error = Diagnostic::error(&codes::LIMIT, "macros nested too deep");
-                let error = error.at(token.span, format!("more than {MAX_NESTING} expansions"));
-                return self.diagnostics.fail(error.help("make the macros use fewer others"));
+                return self.too_deep(token);
             }
             let body = match &found.params {
                 None => self.substitute(token, &found, &[], depth)?,
@@ -180,6 +178,57 @@ impl Preprocessor<'_> {
         Ok(None)
     }
 
+    fn too_deep<T>(&mut self, of: Token) -> Result<T, Failed> {
+        let error = Diagnostic::error(&codes::LIMIT, "macros nested too deep");
+        let error = error.at(of.span, format!("more than {MAX_NESTING} expansions"));
+        self.diagnostics.fail(error.help("make the macros use fewer others"))
+    }
+
+    fn too_many<T>(&mut self, of: Token) -> Result<T, Failed> {
+        let error = Diagnostic::error(&codes::LIMIT, "macros become too many tokens");
+        let error = error.at(of.span, "with the arguments of this one");
+        self.diagnostics.fail(error.help("write a loop or a function instead"))
+    }
+
+    /// An argument of a use of a macro, expanded. Each use within it keeps a copy of its own arguments: so
+    /// how deep they nest and how many tokens are kept is looked at before.
+    fn argument(&mut self, arg: &[Token], of: Token, depth: usize) -> Result<Vec<Token>, Failed> {
+        if depth + self.nested(arg) >= MAX_NESTING {
+            return self.too_deep(of);
+        }
+        self.held += arg.len();
+        if self.held > 4 * MAX_EXPANSION {
+            return self.too_many(of);
+        }
+        let inner = self.expand(arg.to_vec(), depth + 1)?;
+        self.held -= arg.len();
+        Ok(inner)
+    }
+
+    /// How deep uses of macros stand in the arguments of others.
+    fn nested(&self, tokens: &[Token]) -> usize {
+        let is_used = |token: &Token| {
+            token.kind == Kind::Name
+                && !token.frozen
+                && !self.active.contains(&token.text)
+                && self.macros.get(&token.text).is_some_and(|found| found.params.is_some())
+        };
+        // Whether each open bracket is that of a use.
+        let mut open = Vec::new();
+        let (mut uses, mut most) = (0, 0);
+        for (at, token) in tokens.iter().enumerate() {
+            if token.text == self.words.open {
+                let is_use = at > 0 && is_used(&tokens[at - 1]);
+                open.push(is_use);
+                uses += usize::from(is_use);
+                most = most.max(uses);
+            } else if token.text == self.words.close {
+                uses -= usize::from(open.pop() == Some(true));
+            }
+        }
+        most
+    }
+
     /// The body of a macro with its arguments put in.
     fn substitute(
         &mut self,
@@ -228,7 +277,8 @@ impl Preprocessor<'_> {
                     } else {
                         if expanded[number].is_none() {
                             // What an argument holds is expanded by itself, whatever is expanded now.
-                            expanded[number] = Some(self.expand(args[number].clone(), depth + 1)?);
+                            let inner = self.argument(&args[number], of, depth)?;
+                            expanded[number] = Some(inner);
                         }
                         expanded[number].clone().unwrap_or_default()
                     }
@@ -240,9 +290,7 @@ impl Preprocessor<'_> {
             }
             self.expanded += operand.len();
             if self.expanded > 4 * MAX_EXPANSION {
-                let error = Diagnostic::error(&codes::LIMIT, "macros become too many tokens");
-                let error = error.at(of.span, "with the arguments of this one");
-                return self.diagnostics.fail(error.help("write a loop or a function instead"));
+                return self.too_many(of);
             }
             let was_empty = operand.is_empty();
             if joins && !is_empty && !was_empty {

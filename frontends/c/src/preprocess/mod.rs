@@ -69,6 +69,8 @@ struct Preprocessor<'a> {
     included: BTreeMap<SourceId, Span>,
     out: Vec<Token>,
     expanded: usize,
+    /// The tokens of arguments that are expanded, each with those around it.
+    held: usize,
     bytes: usize,
     depth: usize,
 }
@@ -116,6 +118,7 @@ pub(crate) fn preprocess(
         included: BTreeMap::new(),
         out: Vec::new(),
         expanded: 0,
+        held: 0,
         bytes: 0,
         depth: 0,
     };
