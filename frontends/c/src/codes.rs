@@ -268,4 +268,9 @@ nbcc_base::codes! {
     "A run has nothing but the file and what it includes: each function that is called has its body \
      there, and each `extern` variable that is used its definition.",
     "int g(int a);\nint f(int n) { return g(n); }\n";
+
+    NO_VALUE = "W3073", "a way without a value",
+    "A function with a type has a way to the end of its body on which it returns nothing. A run that uses \
+     the value then ends there (C11, 6.9.1).",
+    "int f(int n) { if (n > 0) return 1; }\n";
 }

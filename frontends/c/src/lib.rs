@@ -119,6 +119,10 @@ fn translate(
     let (program, mut types) = sema::check(items, names, diagnostics);
     diagnostics.check()?;
     let entry = entry(id, file, options, &program, names, diagnostics)?;
+    for said in &program.functions[entry].beyond {
+        diagnostics.push(said.clone());
+    }
+    diagnostics.check()?;
     lower::lower(&program, entry, options.checked, &mut types, names, diagnostics)
 }
 

@@ -130,6 +130,16 @@ pub(crate) enum Len {
     Unknown,
 }
 
+impl Len {
+    /// The number, where it is a constant.
+    pub(crate) fn fixed(self) -> Option<u64> {
+        match self {
+            Len::Fixed(count) => Some(count),
+            Len::Var(_) | Len::Unknown => None,
+        }
+    }
+}
+
 /// What a type is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Kind {

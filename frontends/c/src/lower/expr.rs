@@ -1,11 +1,12 @@
 //! Expressions, from left to right.
 
-use nbcc_base::Span;
+use nbcc_base::{Diagnostic, Span};
 use nbcc_ir::{BinaryOp, Block, IntCond, Op, Terminator, Type, UnaryOp, Value};
 
 use super::objects::Variable;
 use super::place::{Located, whole};
 use super::{Frame, Lower, Offset, Pointer, Val, Which, ir_type, pointers};
+use crate::codes;
 use crate::sema::tree::{Arith, Compare, Expr, ExprKind};
 use crate::types::{Int, Ty, Types};
 
@@ -101,7 +102,7 @@ impl Lower<'_> {
             }
             ExprKind::Cond(condition, a, b) => self.conditional(condition, a, b, ty),
             ExprKind::Comma(a, b) => {
-                self.expr(a);
+                self.dropped(a);
                 self.expr(b)
             }
             ExprKind::Assign(place, value) => {
@@ -158,7 +159,7 @@ impl Lower<'_> {
                 }
                 Val::Int(self.widen(distance, true, Type::I64))
             }
-            ExprKind::Call(number, args) => self.call(*number, args, span),
+            ExprKind::Call(number, args) => self.call(*number, args, span, true),
             ExprKind::Library(function, args) => self.library(*function, args, ty),
             ExprKind::AssertFail(text) => {
                 self.trap(format!("the assertion `{text}` fails"));
@@ -389,8 +390,24 @@ impl Lower<'_> {
         }
     }
 
-    /// Inlines a call.
-    pub(super) fn call(&mut self, number: usize, args: &[Expr], span: Span) -> Val {
+    /// An expression whose value nobody uses.
+    pub(super) fn dropped(&mut self, expr: &Expr) {
+        match &expr.kind {
+            ExprKind::Call(number, args) => {
+                self.call(*number, args, expr.span, false);
+            }
+            ExprKind::Comma(a, b) => {
+                self.dropped(a);
+                self.dropped(b);
+            }
+            _ => {
+                self.expr(expr);
+            }
+        }
+    }
+
+    /// Inlines a call, whose value is used or not.
+    fn call(&mut self, number: usize, args: &[Expr], span: Span, is_used: bool) -> Val {
         let args: Vec<Val> = args.iter().map(|arg| self.expr(arg)).collect();
         self.span = Some(span);
         if self.too_large {
@@ -402,7 +419,7 @@ impl Lower<'_> {
             self.refuse_undefined(function.name);
             return self.nothing(function.result);
         }
-        self.inlined(number, args)
+        self.inlined(number, args, is_used.then_some(span))
     }
 
     pub(super) fn nothing(&mut self, ty: Ty) -> Val {
@@ -422,12 +439,27 @@ impl Lower<'_> {
         if self.types.members(ty).is_some() { Val::Parts(parts) } else { Val::Int(parts.remove(0)) }
     }
 
-    /// The body of a function on arguments, and its result.
-    pub(super) fn inlined(&mut self, number: usize, args: Vec<Val>) -> Val {
+    /// Refuses that the value of a function is used that gives none.
+    fn refuse_valueless(&mut self, number: usize, span: Span) {
+        let function = &self.program.functions[number];
+        let name = function.name;
+        if function.ends && !function.returns_value && self.refused.insert(name) {
+            let message = format!("`{}` gives no value", self.names.text(name));
+            let error = Diagnostic::error(&codes::RETURN, message).at(span, "a value is used");
+            let error = error.and(function.span, "defined without a `return`");
+            self.diagnostics.push(error.help("return a value, or make the function `void`"));
+        }
+    }
+
+    /// The body of a function on arguments, and its result, which is used at `used`.
+    pub(super) fn inlined(&mut self, number: usize, args: Vec<Val>, used: Option<Span>) -> Val {
         let program = self.program;
         let function = &program.functions[number];
         let returns_to = self.new_block();
         let ty = function.result;
+        if let Some(span) = used.filter(|_| ty != Types::VOID) {
+            self.refuse_valueless(number, span);
+        }
         let result = (ty != Types::VOID).then(|| {
             let in_memory = self.types.leaves(ty) > MAX_PARTS || self.has_array(ty);
             self.make_variable(ty, in_memory, "result")
@@ -461,6 +493,18 @@ impl Lower<'_> {
         }
         self.span = Some(function.span);
         if ty == Types::VOID {
+            self.jump(returns_to);
+        } else if used.is_none() {
+            // Only who uses the value asks for one (C11, 6.9.1).
+            match (&result, self.nothing(ty)) {
+                (Some(Variable::Values(vars)), nothing) => {
+                    self.set(&Located::Values(vars.clone()), ty, &nothing);
+                }
+                (Some(Variable::Pointer(vars)), nothing) => {
+                    self.set(&Located::Pointer(*vars), ty, &nothing);
+                }
+                (Some(Variable::Memory(_)) | None, _) => {}
+            }
             self.jump(returns_to);
         } else {
             let name = self.names.text(function.name);

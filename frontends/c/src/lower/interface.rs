@@ -70,7 +70,7 @@ impl Lower<'_> {
             },
         };
         self.func.results = result.map(ir_type).into_iter().collect();
-        let value = self.inlined(number, args);
+        let value = self.inlined(number, args, Some(function.span));
         let values = match value {
             Val::Int(value) => vec![value],
             _ => vec![],

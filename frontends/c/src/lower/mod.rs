@@ -123,8 +123,8 @@ struct Lower<'a> {
     /// What `restrict` pointers promise, where that is checked.
     promises: Option<promises::Promises>,
     too_large: bool,
-    /// Names without a definition that are reported.
-    undefined: HashSet<Name>,
+    /// Names without a definition, or of functions without a value, that are reported.
+    refused: HashSet<Name>,
 }
 
 /// Makes the IR of a function of the program, and what it calls. Where it is `checked`, the function
@@ -166,10 +166,10 @@ pub(crate) fn lower(
         written: checked.then(checked::Written::default),
         promises: checked.then(promises::Promises::default),
         too_large: false,
-        undefined: HashSet::new(),
+        refused: HashSet::new(),
     };
     lower.entry(entry)?;
-    if lower.too_large || !lower.undefined.is_empty() {
+    if lower.too_large || !lower.refused.is_empty() {
         return Err(Failed);
     }
     let Lower { mut module, mut func, objects, written, .. } = lower;
@@ -309,7 +309,7 @@ impl Lower<'_> {
 
     /// Refuses what is needed and only declared.
     fn refuse_undefined(&mut self, name: Name) {
-        if self.undefined.insert(name) {
+        if self.refused.insert(name) {
             let message = format!("`{}` is declared and never defined", self.names.text(name));
             let error = Diagnostic::error(&codes::UNDEFINED, message);
             let error = error.at(self.span.unwrap_or_default(), "needed here");

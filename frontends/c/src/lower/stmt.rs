@@ -23,9 +23,7 @@ impl Lower<'_> {
         }
         self.span = Some(stmt.span);
         match &stmt.kind {
-            StmtKind::Expr(expr) => {
-                self.expr(expr);
-            }
+            StmtKind::Expr(expr) => self.dropped(expr),
             StmtKind::Block(list) => {
                 let outer = self.promises_here();
                 self.statements(list);
@@ -132,7 +130,7 @@ impl Lower<'_> {
         self.jump(latch);
         self.start(latch);
         if let Some(step) = &data.step {
-            self.expr(step);
+            self.dropped(step);
         }
         self.span = Some(span);
         match condition {

@@ -482,6 +482,7 @@ impl Sema<'_> {
         span: Span,
     ) -> Ty {
         self.refuse_forms(variadic, names_only, span);
+        self.refuse_result(result, span);
         let saved = std::mem::take(&mut self.current);
         self.scopes.push(Scope::default());
         let mut types = Vec::new();
@@ -500,6 +501,17 @@ impl Sema<'_> {
         self.current = saved;
         let open = params.is_empty();
         self.types.function(Signature { result: result.ty, params: types, open })
+    }
+
+    /// Refuses results that are no values.
+    pub(super) fn refuse_result(&mut self, result: Qual, span: Span) {
+        let message = match self.types.kind(result.ty) {
+            Kind::Array(..) => "a function returns an array",
+            Kind::Function(_) => "a function returns a function",
+            _ => return,
+        };
+        let help = "return a structure, or fill an array that is given";
+        self.error(&codes::TYPE, span, message, "not a value", help);
     }
 
     pub(super) fn refuse_forms(&mut self, variadic: bool, names_only: bool, span: Span) {
@@ -596,6 +608,8 @@ impl Sema<'_> {
             calls: Vec::new(),
             inlined_calls: 0,
             returns_value: false,
+            ends: false,
+            beyond: Vec::new(),
         });
         self.functions.len() - 1
     }

@@ -1,6 +1,6 @@
 //! Definitions of functions (C11, 6.9.1).
 
-use nbcc_base::Span;
+use nbcc_base::{Diagnostic, Span};
 
 use super::decl::{Extents, only_void};
 use super::{Current, Scope, Sema, Symbol};
@@ -42,10 +42,7 @@ impl Sema<'_> {
             return;
         }
         let result = self.declared(base.of, &rest, Extents::Constant);
-        if matches!(self.types.kind(result.ty), Kind::Array(..) | Kind::Function(_)) {
-            let help = "return a structure, or fill an array that is given";
-            self.error(&codes::TYPE, span, "a function returns an array", "not a value", help);
-        }
+        self.refuse_result(result, span);
         self.current = Current { result: Some(result.ty), ..Current::default() };
         // So that what the parameters declare is theirs; it is known better below.
         self.current.number = Some(usize::MAX);
@@ -57,13 +54,25 @@ impl Sema<'_> {
         let number = self.defined(name, ty, base.storage == Some(Storage::Static));
         self.current.number = Some(number);
         let mut out = Vec::new();
+        let end = body.span.end as usize;
+        let end = Span::new(body.span.source, end.saturating_sub(1), end);
         if let StmtKind::Block(list) = body.kind {
             // The parameters belong to the outermost block of the body.
             self.statements(list, &mut out);
         }
         self.scopes.pop();
+        let ends = super::ends::reaches_end(&out);
+        if ends && !matches!(self.types.kind(result.ty), Kind::Void | Kind::Error) {
+            let message = format!("`{}` may end here without a value", self.name(name.name));
+            let warning = Diagnostic::warning(&codes::NO_VALUE, message).at(end, "no `return`");
+            self.diagnostics.push(warning.help("return a value on each way to the end"));
+        }
         let current = std::mem::take(&mut self.current);
+        let is_as_given = |local: u32| current.locals[local as usize].written == 1;
+        let beyond = current.beyond.into_iter().filter(|&(local, _)| is_as_given(local));
+        let beyond = beyond.map(|(_, said)| said).collect();
         let function = &mut self.functions[number];
+        function.beyond = beyond;
         function.body = Some(out);
         function.span = name.span;
         function.result = result.ty;
@@ -72,6 +81,7 @@ impl Sema<'_> {
         function.extents = current.extents;
         function.calls = current.calls;
         function.returns_value = current.returns_value;
+        function.ends = ends;
     }
 
     /// The number of a function that is defined.
@@ -121,6 +131,9 @@ impl Sema<'_> {
                 Kind::Array(_, Len::Var(local)) => Some(Extent::Var(local)),
                 _ => None,
             };
+            if let Some(Extent::Fixed(count)) = extent {
+                self.current.arrays.push((self.current.locals.len() as u32, count));
+            }
             let name = param.declarator.name;
             let ty = if declared.ty == Types::ERROR { Types::ERROR } else { of.ty };
             let local = self.add_local(name.map_or(crate::names::Name(0), |n| n.name), ty, span);

@@ -3,8 +3,10 @@
 
 mod calls;
 mod decl;
+mod ends;
 mod expr;
 mod function;
+mod index;
 mod init;
 mod operators;
 mod place;
@@ -50,6 +52,10 @@ struct Current {
     calls: Vec<(usize, Span)>,
     result: Option<Ty>,
     returns_value: bool,
+    /// Parameters that are declared as arrays of so many elements.
+    arrays: Vec<(u32, u64)>,
+    /// What is said of indices of parameters that nothing else is assigned to, where it is called first.
+    beyond: Vec<(u32, Diagnostic)>,
     /// Loops and switches around.
     loops: u32,
     switches: Vec<Switch>,

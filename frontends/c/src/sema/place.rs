@@ -200,11 +200,12 @@ impl Sema<'_> {
         {
             let place = self.place(array);
             if let Kind::Array(of, len) = self.types.kind(place.ty) {
-                let index = self.expr(index);
+                let index = self.subscript(index);
                 let Some((index, _)) = self.promoted(index) else {
                     return self.bad_index(span);
                 };
-                self.check_index(&place, &index, len, of, span);
+                let range = self.range_of_array(&place);
+                self.check_index(range, len.fixed(), &index, span);
                 let mut place = place;
                 self.in_memory(&mut place);
                 let is_const = place.is_const || of.is_const;
@@ -239,7 +240,7 @@ impl Sema<'_> {
     }
 
     fn index_pointer(&mut self, pointer: Expr, index: &ast::Expr, span: Span) -> Place {
-        let mut index = self.expr(index);
+        let mut index = self.subscript(index);
         let mut pointer = pointer;
         if self.types.is_pointer(index.ty) {
             // `2[a]`
@@ -251,31 +252,13 @@ impl Sema<'_> {
         if !self.types.is_pointer(pointer.ty) {
             return self.deref(pointer, span);
         }
+        let range = self.range_of_pointer(&pointer);
+        self.check_index(range, None, &index, span);
         let moved = self.offset(pointer, index, false, span);
         if moved.ty == Types::ERROR {
             return self.bad_place(span);
         }
         self.deref(moved, span)
-    }
-
-    /// Refuses a constant index outside of a whole array. An index into a row may reach others.
-    fn check_index(&mut self, place: &Place, index: &Expr, len: Len, of: Qual, span: Span) {
-        let (ExprKind::Const(at), Len::Fixed(count)) = (&index.kind, len) else { return };
-        let mut whole = *at < 0 || *at as u64 >= count;
-        if let PlaceKind::Index(..) | PlaceKind::Member(..) | PlaceKind::Deref(_) = place.kind {
-            whole = false;
-        }
-        // The place behind the last element has an address.
-        if self.takes_address && *at >= 0 && *at as u64 == count {
-            whole = false;
-        }
-        if whole && self.dead == 0 {
-            let _ = of;
-            let message =
-                format!("the index {at} is outside of the array, which has {count} elements");
-            let help = format!("use an index from 0 to {}", count.saturating_sub(1));
-            self.error(&codes::INDEX, span, message, "outside", help);
-        }
     }
 
     pub(super) fn member(&mut self, place: Place, name: ast::Ident, span: Span) -> Place {

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use nbcc_base::Span;
+use nbcc_base::{Diagnostic, Span};
 
 use crate::names::Name;
 use crate::types::Ty;
@@ -34,6 +34,11 @@ pub(crate) struct Function {
     pub(crate) inlined_calls: u64,
     /// Whether it has a `return` with a value.
     pub(crate) returns_value: bool,
+    /// Whether a way leads to the end of its body.
+    pub(crate) ends: bool,
+    /// Errors where a host calls it, whose arrays are as long as the parameters say: a function of the file
+    /// may give it longer ones.
+    pub(crate) beyond: Vec<Diagnostic>,
 }
 
 /// A parameter.
