@@ -43,6 +43,11 @@ nbcc_base::codes! {
      (`--time-limit`) may help.",
     "// nbcc map example.dot --max-ii 1\ndigraph n { a -> b; b -> a [dist=1]; }\n";
 
+    MENTIONED = "W5009", "a node that only edges name",
+    "Where a graph in dot declares nodes, one that only edges name may be misspelt. It is taken as an \
+     operation without a name, which any PE runs. A graph of edges alone declares none.",
+    "// nbcc map example.dot\ndigraph n { load [op=\"load\"]; add [op=\"add\"]; laod -> add; }\n";
+
     UNSUPPORTED = "E5101", "the core has no instructions for this",
     "The core computes with integers of up to 64 bits, on memory objects. Floating point, vectors and \
      raw addresses are nothing that C as nbcc takes it makes.",

@@ -39,6 +39,24 @@ fn both_forms_say_the_same() {
     assert_eq!(graph("-", json), graph("-", dot));
 }
 
+/// A node that only an edge names is there in dot, and may be misspelt where others are declared.
+#[test]
+fn nodes_that_only_edges_name_are_warned_of() {
+    let warned = |text: &str| {
+        let mut diagnostics = Diagnostics::default();
+        let read = read(SourceId(0), &SourceFile::new("g.dot", text), &mut diagnostics);
+        assert_eq!(read.expect(text).nodes.len(), 2);
+        let said = diagnostics.take().into_iter().map(|d| (d.code.code, d.message, d.help));
+        said.collect::<Vec<_>>()
+    };
+    let said = warned("digraph n { a [op=\"add\"]; a -> zz; }");
+    let [(code, message, help)] = &said[..] else { panic!("{said:?}") };
+    assert_eq!((*code, &message[..]), ("W5009", "no statement declares the node `zz`"));
+    assert!(help.is_some());
+    assert!(warned("digraph n { a -> b [dist=1]; }").is_empty());
+    assert!(warned("digraph n { node [op=add]; a -> b; b; a; }").is_empty());
+}
+
 #[test]
 fn faults_have_their_place() {
     let dot = |text: &str| fault("g.dot", text);

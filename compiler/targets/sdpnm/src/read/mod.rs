@@ -177,9 +177,34 @@ impl<'a> Builder<'a> {
         Diagnostic::error(&codes::SYNTAX, message).at(self.span(place), label)
     }
 
+    /// Warns of nodes that only edges name where others are declared.
+    fn mentioned(&mut self) {
+        if !self.nodes.iter().any(|(_, is_declared)| *is_declared) {
+            return;
+        }
+        let nodes = self.nodes.iter().zip(&self.graph.nodes);
+        let mut others = nodes.filter(|((_, is_declared), _)| !is_declared);
+        let Some(((place, _), node)) = others.next() else { return };
+        let message = match others.count() {
+            0 => format!("no statement declares the node `{}`", shorten(&node.id)),
+            more => {
+                format!("no statement declares the node `{}` and {more} others", shorten(&node.id))
+            }
+        };
+        let known = self.nodes.iter().zip(&self.graph.nodes).take(10_000);
+        let known = known.filter(|((_, is_declared), _)| *is_declared);
+        let help = match nearest(&node.id, known.map(|(_, other)| other.id.as_str())) {
+            Some(close) => format!("did you mean `{close}`? Else it is an operation for any PE"),
+            None => "it is taken as an operation for any PE: declare it with an `op`".to_owned(),
+        };
+        let warning = Diagnostic::warning(&codes::MENTIONED, message);
+        self.diagnostics.push(warning.at(self.span(place), "named by an edge").help(help));
+    }
+
     /// The graph, where nothing was wrong with it.
-    fn finish(self, text: &str) -> Result<Graph, Failed> {
+    fn finish(mut self, text: &str) -> Result<Graph, Failed> {
         self.diagnostics.check()?;
+        self.mentioned();
         if !self.graph.nodes.iter().any(Node::is_placed) {
             let error = Diagnostic::error(&codes::EMPTY, "the graph has no operations")
                 .at(Span::new(self.source, 0, text.len().min(1)), "nothing to place")
