@@ -168,8 +168,8 @@ pub fn simulate(
         Some(
             RunError::Refused(why)
             | RunError::Memory(why)
-            | RunError::OutOfCycles(why)
-            | RunError::Fault(why),
+            | RunError::OutOfCycles(why, _)
+            | RunError::Fault(why, _),
         ) => Err(why),
         Some(RunError::Trap(trap, _)) => Err(format!("{trap:?}")),
         Some(RunError::Symbol(name, size)) => Err(format!("`{name}`, of {size:?} bytes")),

@@ -61,8 +61,8 @@ fn load_and_run(binary: &[u8]) -> Result<(), String> {
         Err(
             RunError::Refused(why)
             | RunError::Memory(why)
-            | RunError::OutOfCycles(why)
-            | RunError::Fault(why),
+            | RunError::OutOfCycles(why, _)
+            | RunError::Fault(why, _),
         ) => Err(why),
         Err(RunError::Trap(trap, _)) => Err(format!("{trap:?}")),
         Err(RunError::Symbol(name, _)) => Err(name),

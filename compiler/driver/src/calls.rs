@@ -5,7 +5,8 @@ use nbcc_host::function::Bound;
 use nbcc_interp::function::{self as interp, Called, Given, Options, TrapKind};
 use nbcc_ir::{Func, Module};
 
-use crate::kinds::functions::{Place, Trap};
+use crate::kinds::Place;
+use crate::kinds::functions::Trap;
 use crate::session::{Session, Stop};
 use crate::{codes, limits};
 
@@ -80,21 +81,27 @@ pub fn report(session: &mut Session, trap: &interp::Trap) -> Stop {
 pub fn report_trap(session: &mut Session, trap: &Trap, place: Option<&Place>) -> Stop {
     let error = ended(trap);
     let Some(place) = place else { return session.fail(error) };
-    let span = session.sources.files().iter().position(|file| file.name == place.file);
-    let span = span.and_then(|number| {
-        let file = &session.sources.files()[number];
-        let line = file.line(place.line)?;
-        let start = line.as_ptr() as usize - file.text.as_ptr() as usize;
-        let column = place.column.saturating_sub(1) as usize;
-        let within = line.char_indices().nth(column).map_or(line.len(), |(at, _)| at);
-        let end = line[within..].chars().next().map_or(0, char::len_utf8);
-        let source = SourceId(number as u32);
-        Some(Span::new(source, start + within, start + within + end))
-    });
-    session.fail(match span {
+    session.fail(match span_of(session, place) {
         Some(span) => error.at(span, "here"),
         None => error.in_file(format!("{}:{}:{}", place.file, place.line, place.column)),
     })
+}
+
+/// A place of a source that was read; the whole line where nothing closer is known.
+pub fn span_of(session: &Session, place: &Place) -> Option<Span> {
+    let files = session.sources.files();
+    let number = files.iter().position(|file| file.name == place.file)?;
+    let file = &files[number];
+    let line = file.line(place.line)?;
+    let start = line.as_ptr() as usize - file.text.as_ptr() as usize;
+    let (from, to) = match place.column {
+        0 => (line.len() - line.trim_start().len(), line.trim_end().len()),
+        column => {
+            let at = line.char_indices().nth(column as usize - 1).map_or(line.len(), |(at, _)| at);
+            (at, at + line[at..].chars().next().map_or(0, char::len_utf8))
+        }
+    };
+    Some(Span::new(SourceId(number as u32), start + from, start + to.max(from)))
 }
 
 /// What is said of a program that ended its run, on the interpreter as on a machine.
@@ -113,7 +120,9 @@ fn ended(trap: &Trap) -> Diagnostic {
             (message, "keep the subscripts within the extents")
         }
         Trap::Division => ("a division has no result".to_string(), "test the divisor before"),
-        Trap::Message(message) => (message.clone(), "look at the place that the message names"),
+        Trap::Message(message) => {
+            (message.clone(), "follow what stands there back to where its values come from")
+        }
     };
     Diagnostic::error(&codes::TRAP, message).help(help)
 }

@@ -83,7 +83,7 @@ impl Core<'_> {
     /// An element of an array of words.
     fn element(&mut self, array: u64, index: u32) -> Result<&mut [u8], RunError> {
         let at = array as usize + 4 * index as usize;
-        let outside = || RunError::Fault(format!("there is no memory at {at:#x}"));
+        let outside = || RunError::Fault(format!("there is no memory at {at:#x}"), None);
         self.memory.get_mut(at..at + 4).ok_or_else(outside)
     }
 }
@@ -104,11 +104,11 @@ impl Machine for Core<'_> {
         let mut registers = [0_u32; REGISTERS as usize];
         let mut at = 0;
         let argument = |number: u32| {
-            let missing = || RunError::Fault(format!("there is no argument {number}"));
+            let missing = || RunError::Fault(format!("there is no argument {number}"), None);
             arguments.get(number as usize).map(|argument| argument.word()).ok_or_else(missing)
         };
         loop {
-            let ended = || RunError::Fault(format!("there is no instruction {at}"));
+            let ended = || RunError::Fault(format!("there is no instruction {at}"), None);
             let inst = *self.program.code.text.get(at).ok_or_else(ended)?;
             let wait = match inst.latency() {
                 Latency::One => 0,
@@ -118,7 +118,10 @@ impl Machine for Core<'_> {
             self.costs[at].stalled += wait;
             self.cycles += 1 + wait;
             if self.cycles > self.limit {
-                return Err(RunError::OutOfCycles(format!("more than {} cycles", self.limit)));
+                return Err(RunError::OutOfCycles(
+                    format!("more than {} cycles", self.limit),
+                    None,
+                ));
             }
             at += 1;
             let of = |register: PhysReg| registers[usize::from(register.index)];

@@ -58,14 +58,3 @@ pub enum Trap {
     /// A division without a result.
     Division,
 }
-
-/// A place in a source file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
-    /// Its name.
-    pub file: String,
-    /// From 1.
-    pub line: u32,
-    /// From 1; 0 where it is not known.
-    pub column: u32,
-}

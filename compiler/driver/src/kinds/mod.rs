@@ -6,7 +6,7 @@ pub mod grids;
 pub mod images;
 
 use nbcc_host::Profile;
-use nbcc_isa::LoadError;
+use nbcc_isa::{LoadError, SourceLine};
 use nbcc_sim_engine::{Progress, Statistics, Trace};
 
 /// How a program is to be run.
@@ -47,12 +47,30 @@ pub enum RunError {
     Refused(String),
     /// A module variable that is to begin with something, and its bytes, if there is one at all.
     Symbol(String, Option<u64>),
-    /// The limit on cycles was reached.
-    OutOfCycles(String),
+    /// The limit on cycles was reached, there in the source.
+    OutOfCycles(String, Option<Place>),
     /// The host has no memory for what it takes.
     Memory(String),
-    /// The program did what the machine cannot do.
-    Fault(String),
+    /// The program did what the machine cannot do, there in the source.
+    Fault(String, Option<Place>),
     /// The program ended the run, there in the source.
-    Trap(functions::Trap, Option<functions::Place>),
+    Trap(functions::Trap, Option<Place>),
+}
+
+/// A place in a source file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Its name.
+    pub file: String,
+    /// From 1.
+    pub line: u32,
+    /// From 1; 0 where it is not known.
+    pub column: u32,
+}
+
+impl Place {
+    /// The place that a table of lines has of an instruction.
+    pub fn of((file, at): (&str, SourceLine)) -> Place {
+        Place { file: file.to_string(), line: at.line, column: at.column }
+    }
 }

@@ -13,7 +13,7 @@ use super::{RunReport, Runner, TargetEntry};
 use crate::kinds::images::{
     ImageProgram, ImageRan, ImageRequest, ImageRunner, InputSpec, OutputSpec, ParamSpec,
 };
-use crate::kinds::{Measured, RunError};
+use crate::kinds::{Measured, Place, RunError};
 
 /// iPIM with its tools.
 pub const ENTRY: TargetEntry = TargetEntry {
@@ -155,6 +155,12 @@ fn run(binary: &[u8], request: ImageRequest<'_>) -> Result<ImageRan, RunError> {
 
 fn error(error: HostError) -> RunError {
     let text = error.to_string();
+    let place = match &error {
+        HostError::Fault { line, .. } => {
+            line.as_ref().map(|(file, at)| Place::of((file.as_str(), *at)))
+        }
+        _ => None,
+    };
     match error {
         HostError::Program(error) => RunError::Binary(error),
         HostError::Memory { .. } | HostError::Load { kind: FaultKind::HostMemory, .. } => {
@@ -162,8 +168,8 @@ fn error(error: HostError) -> RunError {
         }
         HostError::Fault { fault, .. } => match fault.kind {
             FaultKind::HostMemory => RunError::Memory(text),
-            FaultKind::Limit { .. } => RunError::OutOfCycles(text),
-            _ => RunError::Fault(text),
+            FaultKind::Limit { .. } => RunError::OutOfCycles(text, place),
+            _ => RunError::Fault(text, place),
         },
         _ => RunError::Refused(text),
     }

@@ -11,9 +11,9 @@ use nbcc_sim_sdpnm::{Fault, Options, Stopped};
 
 use super::{RunReport, Runner, TargetEntry};
 use crate::kinds::functions::{
-    FunctionProgram, FunctionRan, FunctionRequest, FunctionRunner, Place, Trap,
+    FunctionProgram, FunctionRan, FunctionRequest, FunctionRunner, Trap,
 };
-use crate::kinds::{Measured, RunError};
+use crate::kinds::{Measured, Place, RunError};
 
 /// SDPNM with its tools.
 pub const ENTRY: TargetEntry = TargetEntry {
@@ -110,13 +110,13 @@ fn error(program: &CoreProgram, fault: Fault) -> RunError {
             };
             RunError::Trap(trap, place)
         }
-        Fault::Cycles { .. } => RunError::OutOfCycles(text),
+        Fault::Cycles { .. } => RunError::OutOfCycles(text, place),
         Fault::Full { .. } => RunError::Refused(text),
         Fault::HostMemory { .. } => RunError::Memory(text),
         Fault::Access { .. }
         | Fault::Jump { .. }
         | Fault::Environment { .. }
         | Fault::Package { .. }
-        | Fault::Array { .. } => RunError::Fault(text),
+        | Fault::Array { .. } => RunError::Fault(text, place),
     }
 }

@@ -10,7 +10,7 @@ use nbcc_isa_simt::{Isa, Program};
 use crate::kinds::grids::{
     Argument, Contents, GridLaunch, GridProgram, GridRan, GridRequest, KernelParam, KernelSpec,
 };
-use crate::kinds::{Measured, RunError};
+use crate::kinds::{Measured, Place, RunError};
 
 /// Events that a timeline keeps.
 const TRACE_EVENTS: usize = 2_000_000;
@@ -101,7 +101,7 @@ fn run(
                 if let DeviceError::Launch { output, .. } = &failure {
                     ran.printed.extend_from_slice(output);
                 }
-                return Err(error(failure));
+                return Err(failed(failure, module.program()));
             }
         };
         ran.printed.extend_from_slice(&event.output);
@@ -118,7 +118,7 @@ fn run(
             if word == [0; 4] {
                 again = None;
             } else if again.is_none() {
-                return Err(RunError::OutOfCycles(asked.repeat.endless(&asked.kernel)));
+                return Err(RunError::OutOfCycles(asked.repeat.endless(&asked.kernel), None));
             }
         }
     }
@@ -148,13 +148,22 @@ fn argument(asked: &Argument, pointers: &[DevicePointer]) -> Arg {
     })
 }
 
+/// Why a launch of a program's kernel came to no end.
+fn failed(failure: DeviceError, program: &Program) -> RunError {
+    let text = failure.to_string();
+    let DeviceError::Launch { error: LaunchError::Fault(fault), .. } = failure else {
+        return error(failure);
+    };
+    let place = program.code.lines.line(fault.instruction as usize).map(Place::of);
+    match fault.kind {
+        FaultKind::CycleLimit(_) => RunError::OutOfCycles(text, place),
+        _ => RunError::Fault(text, place),
+    }
+}
+
 fn error(error: DeviceError) -> RunError {
     let text = error.to_string();
     match error {
-        DeviceError::Launch { error: LaunchError::Fault(fault), .. } => match fault.kind {
-            FaultKind::CycleLimit(_) => RunError::OutOfCycles(text),
-            _ => RunError::Fault(text),
-        },
         DeviceError::HostMemory { .. } => RunError::Memory(text),
         DeviceError::Load(LoadError::Memory(OutOfMemory::Host { .. })) => RunError::Memory(text),
         _ => RunError::Refused(text),

@@ -121,6 +121,7 @@ pub fn refuse_options(
 
 /// Reports why a run gave nothing.
 pub fn failed(session: &mut Session, program: &Path, error: RunError) -> Stop {
+    let mut at = None;
     let (code, message, help) = match error {
         RunError::Binary(error) => return objdump::broken(session, program, error),
         RunError::Symbol(name, size) => {
@@ -130,18 +131,22 @@ pub fn failed(session: &mut Session, program: &Path, error: RunError) -> Stop {
         RunError::Refused(message) => {
             (&codes::REFUSED, message, "use less data, or a machine with more memory")
         }
-        RunError::OutOfCycles(message) => {
+        RunError::OutOfCycles(message, place) => {
+            at = place;
             (&codes::OUT_OF_CYCLES, message, "allow more with --max-cycles N")
         }
         RunError::Memory(message) => (&codes::NO_MEMORY, message, limits::LESS_MEMORY),
-        RunError::Fault(message) => (
-            &codes::FAULT,
-            message,
-            "look at the place and the unit that the message names: addresses beyond a buffer, \
-             barriers that not all reach; `nbcc objdump` shows the instructions",
-        ),
+        RunError::Fault(message, place) => {
+            at = place;
+            let help = "look at the place and the unit that the message names: addresses beyond a \
+                        buffer, barriers that not all reach; `nbcc objdump` shows the instructions";
+            (&codes::FAULT, message, help)
+        }
     };
     let error = Diagnostic::error(code, message).help(help);
+    if let Some(span) = at.and_then(|place| calls::span_of(session, &place)) {
+        return session.fail(error.at(span, "it was here"));
+    }
     session.fail(error.in_file(program.display().to_string()))
 }
 
