@@ -146,7 +146,7 @@ fn run_flatten(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Faile
 fn run_merge(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {
     if state.mapper.is_some() && state.configuration.merges {
         let func = &mut state.module.functions[state.func];
-        state.merged = merge::run(func, &state.configuration.unmerged);
+        state.merged = merge::run(func, &state.configuration.unmerged, state.hyperblocks);
     }
     Ok(())
 }
@@ -158,8 +158,10 @@ fn run_collapse(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Fail
         let machine = &state.machine;
         let (most, splits) = (state.configuration.operations, state.splits);
         let cycles = |func: &Function, header, rows, is_several| {
+        let hyperblocks = state.hyperblocks;
             let most = if is_several { most } else { usize::MAX };
-            arrays::estimate(func, arrays::Guess { header, rows, most, own: &own, splits }, machine)
+            let guess = arrays::Guess { header, rows, most, own: &own, splits, hyperblocks };
+            arrays::estimate(func, guess, machine)
         };
         let func = &mut state.module.functions[state.func];
         state.collapsed = collapse::run(func, &state.configuration.uncollapsed, cycles);
@@ -244,6 +246,7 @@ fn run_arrays(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Stop<
         sources: cx.sources,
         splits: state.splits,
         reassociates: state.reassociates,
+        hyperblocks: state.hyperblocks,
         jams: state.jams,
         nests: &state.collapsed,
         chains: state.chains,

@@ -65,6 +65,8 @@ pub struct Compilation {
     pub memory: Arc<Memory>,
     /// Whether several arrays may share a loop.
     pub splits: bool,
+    /// Whether loops with control flow inside may be on arrays.
+    pub hyperblocks: bool,
     /// Whether recurrences of sums are made shorter.
     pub reassociates: bool,
     /// Whether arrays do several iterations of a loop at a time.
@@ -110,6 +112,7 @@ impl Compilation {
             mapper,
             memory: Arc::default(),
             splits: true,
+            hyperblocks: true,
             reassociates: false,
             jams: false,
             chains: false,

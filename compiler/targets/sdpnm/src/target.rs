@@ -43,6 +43,11 @@ const CHOICES: &[Choice] = &[
         values: &["on", "off"],
         about: "whether loops that stand one behind the other become one",
     },
+    Choice {
+        key: "hyperblocks",
+        values: &["on", "off"],
+        about: "whether loops with control flow inside run on arrays, under predicates",
+    },
     Choice { key: "split", values: &["on", "off"], about: "whether several arrays share a loop" },
     Choice { key: "mapper", values: &["search", "sat", "ilp"], about: "who maps loops on arrays" },
 ];
@@ -176,5 +181,6 @@ fn start(program: Program, request: &Request, cx: &mut Context<'_>) -> Result<Co
     let state = Compilation::new(module, func, machine, mapper.filter(|_| divides));
     let configuration = Configuration { merges, ..state.configuration.clone() };
     let splits = choice("split") != Some("off");
-    Ok(Compilation { configuration, splits, ..state })
+    let hyperblocks = choice("hyperblocks") != Some("off");
+    Ok(Compilation { configuration, splits, hyperblocks, ..state })
 }

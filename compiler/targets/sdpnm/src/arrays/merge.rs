@@ -28,7 +28,11 @@ const MAX_BETWEEN: usize = 16;
 
 /// Merges loops until nothing changes, but for pairs of loops of these headers; the headers of those
 /// that came out, each with those of the pair.
-pub fn run(func: &mut Function, refused: &BTreeSet<[Block; 2]>) -> Vec<(Block, [Block; 2])> {
+pub fn run(
+    func: &mut Function,
+    refused: &BTreeSet<[Block; 2]>,
+    hyperblocks: bool,
+) -> Vec<(Block, [Block; 2])> {
     let mut made = Vec::new();
     'again: loop {
         let headers: Vec<Block> = {
@@ -42,7 +46,8 @@ pub fn run(func: &mut Function, refused: &BTreeSet<[Block; 2]>) -> Vec<(Block, [
         for &header in &headers {
             let Some(pair) = Pair::new(func, header) else { continue };
             let names = [pair.first.header, header];
-            if refused.contains(&names) {
+            let has_branches = [&pair.first, &pair.second].map(|shape| shape.has_branches(func));
+            if refused.contains(&names) || !hyperblocks && has_branches.contains(&true) {
                 continue;
             }
             let mut trial = func.clone();

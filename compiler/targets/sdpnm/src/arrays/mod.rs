@@ -195,6 +195,8 @@ pub struct Tools<'a> {
     pub splits: bool,
     /// Whether recurrences of sums are made shorter.
     pub reassociates: bool,
+    /// Whether loops with control flow inside may be on arrays.
+    pub hyperblocks: bool,
     /// Whether several iterations of a loop may be one.
     pub jams: bool,
     /// The loops that were made of nests.
@@ -263,7 +265,10 @@ pub fn run(
         };
         let attempt = match Shape::new(function, &cfg, &forest, l) {
             Ok(shape) => attempt(module, func, &shape, of, tools, arrays),
-            Err(why) if chain.is_some() => Err(why),
+            Err(why) if chain.is_some() || !tools.hyperblocks => Err(why),
+            Ok(shape) if !tools.hyperblocks && shape.has_branches(function) => {
+                Err("there is control flow inside it, and hyperblocks are off".to_string())
+            }
             Err(why) => ahead_of(module, func, header, of, tools, arrays).unwrap_or(Err(why)),
         };
         if let Some(chain) = chain {
@@ -488,15 +493,20 @@ pub struct Guess<'a> {
 }
 
 /// About the cycles of arrays for a loop each time that it is started, with what the core does for it.
+    /// Whether control flow may stand inside.
+    pub hyperblocks: bool,
 /// `None` where an array cannot run it, it has too many operations, or nobody knows how often it runs.
 pub fn estimate(func: &Function, of: Guess<'_>, machine: &Machine) -> Option<u64> {
-    let Guess { header, rows, most, own, splits } = of;
+    let Guess { header, rows, most, own, splits, hyperblocks } = of;
     let cfg = Cfg::new(func);
     let forest = LoopForest::new(&cfg, &Dominators::new(func));
     let shape = Shape::new(func, &cfg, &forest, forest.headed_by(header)?).ok()?;
     let trips = shape.usual_trips(func).filter(|_| version::can_count(func, &shape))?;
     let forms = AffineForms::new(func, &cfg);
     let results = version::results(func, &shape);
+    if !hyperblocks && shape.has_branches(func) {
+        return None;
+    }
     let fresh = fresh(func, &shape);
     let array = &machine.array;
     let arrays = split::arrays(machine, filtering(machine)?).len() as u64;
@@ -545,18 +555,19 @@ fn chained(
     own: &BTreeSet<Mem>,
     tools: Tools<'_>,
 ) -> Option<(f64, f64)> {
-    let Tools { machine, splits, nests, .. } = tools;
+    let Tools { machine, splits, hyperblocks, nests, .. } = tools;
     let cfg = Cfg::new(func);
     let forest = LoopForest::new(&cfg, &Dominators::new(func));
     let shape = Shape::new(func, &cfg, &forest, forest.headed_by(header)?).ok()?;
-    if !version::can_count(func, &shape) {
+    if !version::can_count(func, &shape) || !hyperblocks && shape.has_branches(func) {
         return None;
     }
     // Of loops whose trips are known, several iterations may be one, and arrays may share them.
     if let Some(trips) = shape.usual_trips(func).filter(|_| depth == 1) {
         let rows = nests.iter().find(|made| made.header == header).and_then(|made| made.rows);
         let most = usize::MAX;
-        let cycles = estimate(func, Guess { header, rows, most, own, splits }, machine)?;
+        let guess = Guess { header, rows, most, own, splits, hyperblocks };
+        let cycles = estimate(func, guess, machine)?;
         let cycles = cycles as f64 / f64::from(trips);
         return Some((cycles, cycles));
     }

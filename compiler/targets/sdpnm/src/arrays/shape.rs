@@ -189,6 +189,13 @@ impl Shape {
         self.inside.contains(&block)
     }
 
+    /// Whether control flow stands inside: then an iteration is several basic blocks, and on an array a
+    /// hyperblock, whose operations run under predicates (paper 003, section 3.1).
+    pub fn has_branches(&self, func: &Function) -> bool {
+        let mut others = self.blocks.iter().filter(|&&block| block != self.latch);
+        others.any(|&block| func.terminator(block).successors().len() > 1)
+    }
+
     /// Whether each way from a block to the end of an iteration goes through another one.
     pub fn is_passed(&self, func: &Function, from: Block, block: Block) -> bool {
         !self.leads(func, from, self.latch, block)
