@@ -1,6 +1,6 @@
 //! The passes of this target, in order: the only place that says so.
 
-use nbcc_base::{Diagnostic, Failed};
+use nbcc_base::{Diagnostic, Failed, Span};
 use nbcc_ir::{Block, Function};
 use nbcc_isa_sdpnm::core::memory::PAGE;
 use nbcc_mach::regalloc::Allocation;
@@ -13,7 +13,8 @@ use crate::arrays::collapse::MOST_OPERATIONS;
 use crate::arrays::flatten::MOST_FOR_CORE;
 use crate::arrays::{self, collapse, divisions, divisors, flatten, merge};
 use crate::codes;
-use crate::core::{divide, emit, layout, objects, regalloc, select};
+use crate::core::{divide, emit, islands, layout, objects, regalloc, select};
+use crate::map::mappers::MAPPERS;
 use crate::state::{Compilation, Configuration};
 
 const WORDS: Fact = Fact("no division of 64 bits");
@@ -292,11 +293,20 @@ fn remark(state: &Compilation, pass: &'static str, name: &'static str, message: 
 
 /// Says that a function does not fit.
 fn too_large(state: &Compilation, what: &str, cx: &mut Context<'_>) -> Result<(), Failed> {
+    too_large_at(state, state.module.functions[state.func].first_span(), what, cx)
+}
+
+fn too_large_at(
+    state: &Compilation,
+    span: Option<Span>,
+    what: &str,
+    cx: &mut Context<'_>,
+) -> Result<(), Failed> {
     let func = &state.module.functions[state.func];
     let message = format!("`{}` does not fit the core: {what}", func.name);
     let mut error = Diagnostic::error(&codes::CORE_TOO_LARGE, message)
         .help("use smaller variables, fewer values at a time, or less code in one function");
-    if let Some(span) = func.first_span() {
+    if let Some(span) = span {
         error = error.at(span, "in this function");
     }
     cx.diagnostics.fail(error)
@@ -404,7 +414,7 @@ fn run_allocate(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Fai
     Ok(())
 }
 
-fn run_layout(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {
+fn run_layout(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {
     // Blocks are others from here on.
     state.unallocated = None;
     let selected = state.selected.as_mut().expect("instructions are selected");
@@ -428,5 +438,20 @@ fn run_emit(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed>
         cx.sources,
     );
     state.program = Some(program);
-    Ok(())
+    loop {
+        match islands::put(&mut selected.func, selected.zero, islands::REACH) {
+            Ok(None) => return Ok(()),
+            Ok(Some(names)) => {
+                for (block, _) in &mut selected.traps {
+                    *block = nbcc_mach::Block::from_u32(names[block.as_u32() as usize]);
+                }
+            }
+            Err(span) => {
+                let what = "a part of it without jumps is larger than jumps reach, 1 MiB";
+                let span = span.or_else(|| selected.func.first_span());
+                return too_large_at(state, span, what, cx);
+            }
+        }
+        layout::extend(&mut selected.func, selected.zero);
+    }
 }

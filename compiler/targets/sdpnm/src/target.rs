@@ -112,7 +112,11 @@ impl Target for Sdpnm {
         };
         written.or_else(|error| {
             let message = format!("the program does not fit the binary format: {error}");
-            let error = Diagnostic::error(&codes::CORE_TOO_LARGE, message);
+            let func = &state.module.functions[state.func];
+            let mut error = Diagnostic::error(&codes::CORE_TOO_LARGE, message);
+            if let Some(span) = func.first_span() {
+                error = error.at(span, "in this function");
+            }
             cx.diagnostics.fail(error.help("put less code into the function"))
         })
     }

@@ -10,7 +10,7 @@ use nbcc_mach::{Block, InstData, VReg};
 use super::MachFunction;
 
 /// Bytes of an instruction.
-const BYTES: i64 = 4;
+pub(super) const BYTES: i64 = 4;
 
 /// The bytes that a branch reaches forwards; backwards it reaches two more.
 const REACH: i64 = 4094;
@@ -93,7 +93,7 @@ fn reached(func: &MachFunction) -> Vec<bool> {
 }
 
 /// The block that a plain jump goes to.
-fn jump_of(inst: &Inst<VReg>, zero: VReg) -> Option<u32> {
+pub(super) fn jump_of(inst: &Inst<VReg>, zero: VReg) -> Option<u32> {
     match *inst {
         Inst::Jal { dst, to: Imm::Label(to) } if dst == zero => Some(to),
         _ => None,

@@ -8,6 +8,7 @@
 
 pub mod divide;
 pub mod emit;
+pub mod islands;
 pub mod layout;
 pub mod objects;
 pub mod regalloc;
