@@ -72,7 +72,7 @@ fn no_mapping(why: &NoMapping, request: &Request<'_>) -> Diagnostic {
             ),
             "allow a longer one with --max-ii, or take a larger array or more memory ports",
         ),
-        NoMapping::MaxIi => (
+        NoMapping::MaxIi | NoMapping::TooMuch => (
             format!("no mapping was found at an initiation interval of up to {}", request.max_ii),
             "allow a longer one with --max-ii, or take a larger array or more memory ports",
         ),

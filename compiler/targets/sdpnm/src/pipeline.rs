@@ -11,7 +11,7 @@ use nbcc_placement::{Message, Remark, RemarkKind, Term};
 
 use crate::arrays::collapse::MOST_OPERATIONS;
 use crate::arrays::flatten::MOST_FOR_CORE;
-use crate::arrays::{self, collapse, divisions, divisors, flatten, merge};
+use crate::arrays::{self, OnArray, collapse, divisions, divisors, flatten, merge};
 use crate::codes;
 use crate::core::{divide, emit, islands, layout, objects, regalloc, select};
 use crate::map::mappers::MAPPERS;
@@ -158,8 +158,8 @@ fn run_collapse(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Fail
         let own = arrays::forgotten(&state.module, state.func);
         let machine = &state.machine;
         let (most, splits) = (state.configuration.operations, state.splits);
-        let cycles = |func: &Function, header, rows, is_several| {
         let hyperblocks = state.hyperblocks;
+        let cycles = |func: &Function, header, rows, is_several| {
             let most = if is_several { most } else { usize::MAX };
             let guess = arrays::Guess { header, rows, most, own: &own, splits, hyperblocks };
             arrays::estimate(func, guess, machine)
@@ -246,8 +246,8 @@ fn run_arrays(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Stop<
         memory: &state.memory,
         sources: cx.sources,
         splits: state.splits,
-        reassociates: state.reassociates,
         hyperblocks: state.hyperblocks,
+        reassociates: state.reassociates,
         jams: state.jams,
         nests: &state.collapsed,
         chains: state.chains,
@@ -377,6 +377,15 @@ fn loops(state: &Compilation, cx: &mut Context<'_>) {
         };
         let said = remark(state, "arrays", name, message);
         cx.remarks.push(Remark { span: Some(span), terms, ..said });
+        if let (Ok(OnArray { instead: true, .. }), Some(mapper)) = (&decision.place, state.mapper) {
+            let message = Message::of("mapping this loop takes `")
+                .value("Mapper", mapper.name)
+                .text("` more work than there is for a program: `")
+                .value("Instead", MAPPERS[0].name)
+                .text("` did it");
+            let said = remark(state, "arrays", "OtherMapper", message);
+            cx.remarks.push(Remark { span: Some(span), kind: RemarkKind::Missed, ..said });
+        }
         let Some(shortened) = decision.place.as_ref().ok().and_then(|on| on.shortened) else {
             continue;
         };
@@ -420,7 +429,22 @@ fn run_layout(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Faile
     let selected = state.selected.as_mut().expect("instructions are selected");
     layout::straighten(&mut selected.func, selected.zero);
     layout::extend(&mut selected.func, selected.zero);
-    Ok(())
+    loop {
+        match islands::put(&mut selected.func, selected.zero, islands::REACH) {
+            Ok(None) => return Ok(()),
+            Ok(Some(names)) => {
+                for (block, _) in &mut selected.traps {
+                    *block = nbcc_mach::Block::from_u32(names[block.as_u32() as usize]);
+                }
+            }
+            Err(span) => {
+                let what = "a part of it without jumps is larger than jumps reach, 1 MiB";
+                let span = span.or_else(|| selected.func.first_span());
+                return too_large_at(state, span, what, cx);
+            }
+        }
+        layout::extend(&mut selected.func, selected.zero);
+    }
 }
 
 fn run_emit(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {
@@ -438,20 +462,5 @@ fn run_emit(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed>
         cx.sources,
     );
     state.program = Some(program);
-    loop {
-        match islands::put(&mut selected.func, selected.zero, islands::REACH) {
-            Ok(None) => return Ok(()),
-            Ok(Some(names)) => {
-                for (block, _) in &mut selected.traps {
-                    *block = nbcc_mach::Block::from_u32(names[block.as_u32() as usize]);
-                }
-            }
-            Err(span) => {
-                let what = "a part of it without jumps is larger than jumps reach, 1 MiB";
-                let span = span.or_else(|| selected.func.first_span());
-                return too_large_at(state, span, what, cx);
-            }
-        }
-        layout::extend(&mut selected.func, selected.zero);
-    }
+    Ok(())
 }

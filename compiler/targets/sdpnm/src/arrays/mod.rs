@@ -129,6 +129,8 @@ pub struct OnArray {
     pub operations: usize,
     /// Where recurrences of sums were made shorter.
     pub shortened: Option<Shortened>,
+    /// Whether another mapper did it than was asked, for which it is too much.
+    pub instead: bool,
     /// Those that hand values on.
     pub routes: usize,
     /// From how many iterations on the array runs it.
@@ -193,10 +195,10 @@ pub struct Tools<'a> {
     pub sources: &'a SourceMap,
     /// Whether several arrays may share a loop.
     pub splits: bool,
-    /// Whether recurrences of sums are made shorter.
-    pub reassociates: bool,
     /// Whether loops with control flow inside may be on arrays.
     pub hyperblocks: bool,
+    /// Whether recurrences of sums are made shorter.
+    pub reassociates: bool,
     /// Whether several iterations of a loop may be one.
     pub jams: bool,
     /// The loops that were made of nests.
@@ -264,11 +266,11 @@ pub fn run(
             is_spare: spare.contains(&header),
         };
         let attempt = match Shape::new(function, &cfg, &forest, l) {
-            Ok(shape) => attempt(module, func, &shape, of, tools, arrays),
-            Err(why) if chain.is_some() || !tools.hyperblocks => Err(why),
             Ok(shape) if !tools.hyperblocks && shape.has_branches(function) => {
                 Err("there is control flow inside it, and hyperblocks are off".to_string())
             }
+            Ok(shape) => attempt(module, func, &shape, of, tools, arrays),
+            Err(why) if chain.is_some() || !tools.hyperblocks => Err(why),
             Err(why) => ahead_of(module, func, header, of, tools, arrays).unwrap_or(Err(why)),
         };
         if let Some(chain) = chain {
@@ -451,7 +453,7 @@ fn attempt(
     let apart = apart.filter(|_| shared.len() == 1);
     let if_apart = apart.as_ref().map(|_| package + 1);
     let used = Use { array, package, if_apart, homes, least, parts, bands, arrays: shared.clone() };
-    let Mapped { package, mii, routes, .. } = mapped;
+    let Mapped { package, mii, routes, instead: is_by_other, .. } = mapped;
     let on_array = OnArray {
         arrays: shared,
         ii: package.ii.into(),
@@ -461,6 +463,7 @@ fn attempt(
         times: of.times,
         operations: built.body.nodes.len(),
         shortened,
+        instead: is_by_other,
         routes,
         least: least.saturating_mul(of.times),
         cycle: mii
@@ -490,23 +493,23 @@ pub struct Guess<'a> {
     pub own: &'a BTreeSet<Mem>,
     /// Whether several arrays may share it.
     pub splits: bool,
+    /// Whether control flow may stand inside.
+    pub hyperblocks: bool,
 }
 
 /// About the cycles of arrays for a loop each time that it is started, with what the core does for it.
-    /// Whether control flow may stand inside.
-    pub hyperblocks: bool,
 /// `None` where an array cannot run it, it has too many operations, or nobody knows how often it runs.
 pub fn estimate(func: &Function, of: Guess<'_>, machine: &Machine) -> Option<u64> {
     let Guess { header, rows, most, own, splits, hyperblocks } = of;
     let cfg = Cfg::new(func);
     let forest = LoopForest::new(&cfg, &Dominators::new(func));
     let shape = Shape::new(func, &cfg, &forest, forest.headed_by(header)?).ok()?;
-    let trips = shape.usual_trips(func).filter(|_| version::can_count(func, &shape))?;
-    let forms = AffineForms::new(func, &cfg);
-    let results = version::results(func, &shape);
     if !hyperblocks && shape.has_branches(func) {
         return None;
     }
+    let trips = shape.usual_trips(func).filter(|_| version::can_count(func, &shape))?;
+    let forms = AffineForms::new(func, &cfg);
+    let results = version::results(func, &shape);
     let fresh = fresh(func, &shape);
     let array = &machine.array;
     let arrays = split::arrays(machine, filtering(machine)?).len() as u64;

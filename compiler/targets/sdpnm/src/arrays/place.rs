@@ -17,7 +17,7 @@ use super::body::{Body, Edge, Node, Operand, Order, Port};
 use super::streams::banks;
 use crate::map::banks::{Banks, STALL};
 use crate::map::dfg::Dep;
-use crate::map::mappers::Mapper;
+use crate::map::mappers::{MAPPERS, Mapper};
 use crate::map::memory::Memory;
 use crate::map::mii::{self, Mii};
 use crate::map::{Effort, Known, NoMapping, Outcome, Request};
@@ -37,6 +37,8 @@ pub struct Mapped {
     pub cycles: f64,
     /// Whether no shorter interval exists.
     pub is_proved: bool,
+    /// Whether another mapper did it than was asked.
+    pub instead: bool,
     /// Operations of which results are exported, and their cycles.
     exports: Vec<(usize, u64)>,
 }
@@ -49,7 +51,8 @@ fn mapped(body: &Body, package: Package, outcome: Outcome, banks: &Banks) -> Map
     let depth = package.cycles(1);
     let exports = exporting.map(|node| (node, cycle(node))).collect();
     let cycles = f64::from(mapping.ii) + waits(&mapping, banks);
-    Mapped { package, mii, cycles, routes: mapping.routes.len(), depth, is_proved, exports }
+    let routes = mapping.routes.len();
+    Mapped { package, mii, cycles, routes, depth, is_proved, instead: false, exports }
 }
 
 /// Cycles of an iteration in which accesses wait for banks, about.
@@ -184,24 +187,20 @@ fn map_body(body: &Body, how: &How<'_>) -> Result<Mapped, String> {
     let banks = banks(body, how.machine, how.iterations);
     loop {
         let (graph, edges) = graph(body, |order| kept.contains(order));
-        let request = Request {
-            array: &how.machine.array,
-            max_ii: how.max_ii,
-            time_limit: TIME_LIMIT,
-            effort: Effort::Rounds(how.rounds),
-            mapper: how.mapper,
-        };
         let known = Known {
             banks: Some(banks.clone()),
             orders: told.iter().map(|o| dep(o.from, o.to, o.distance)).collect(),
         };
-        let outcome = how.memory.map(&graph, &request, known).map_err(|error| match error {
+        let asked = ask(&graph, &how.machine.array, known, how);
+        let (outcome, instead) = asked.map_err(|error| match error {
             NoMapping::MiiTooLong(mii) => {
                 format!(
                     "an iteration takes {mii} cycles at least on an array, more than it is worth"
                 )
             }
-            NoMapping::MaxIi => "no mapping was found at an interval that is worth it".to_string(),
+            NoMapping::MaxIi | NoMapping::TooMuch => {
+                "no mapping was found at an interval that is worth it".to_string()
+            }
             NoMapping::TimeOver(ii) => {
                 format!("no mapping was found in time, up to an interval of {ii}")
             }
@@ -220,7 +219,9 @@ fn map_body(body: &Body, how: &How<'_>) -> Result<Mapped, String> {
             continue;
         }
         match package(body, &edges, &outcome, how) {
-            Some(package) => return Ok(mapped(body, package, outcome, &banks)),
+            Some(package) => {
+                return Ok(Mapped { instead, ..mapped(body, package, outcome, &banks) });
+            }
             // Rings are as long as whole intervals, which the mapper does not know.
             None => return relaxed(body, how),
         }
@@ -235,25 +236,40 @@ fn relaxed(body: &Body, how: &How<'_>) -> Result<Mapped, String> {
     }
     let array = Array { registers, ..how.machine.array.clone() };
     let (graph, edges) = graph(body, |_| false);
-    let request = Request {
-        array: &array,
-        max_ii: how.max_ii,
-        time_limit: TIME_LIMIT,
-        effort: Effort::Rounds(how.rounds),
-        mapper: how.mapper,
-    };
     let banks = banks(body, how.machine, how.iterations);
     let gave_up = || "values wait longer than registers allow".to_string();
     let orders = body.orders.iter().map(|o| dep(o.from, o.to, o.distance)).collect();
     let known = Known { banks: Some(banks.clone()), orders };
-    let outcome = how.memory.map(&graph, &request, known).map_err(|_| gave_up())?;
+    let (outcome, instead) = ask(&graph, &array, known, how).map_err(|_| gave_up())?;
     if nbcc_isa_sdpnm::check(&graph, &array, &outcome.mapping).is_err()
         || body.orders.iter().any(|o| !holds(o, &outcome.mapping))
     {
         return Err(gave_up());
     }
     let package = package(body, &edges, &outcome, how).ok_or_else(gave_up)?;
-    Ok(mapped(body, package, outcome, &banks))
+    Ok(Mapped { instead, ..mapped(body, package, outcome, &banks) })
+}
+
+/// Asks the mapper, and the usual one where that would take too much work; whether it was that one.
+fn ask(
+    graph: &Graph,
+    array: &Array,
+    known: Known,
+    how: &How<'_>,
+) -> Result<(Outcome, bool), NoMapping> {
+    let request = |mapper| Request {
+        array,
+        max_ii: how.max_ii,
+        time_limit: TIME_LIMIT,
+        effort: Effort::Rounds(how.rounds),
+        mapper,
+    };
+    match how.memory.map(graph, &request(how.mapper), known.clone()) {
+        Err(NoMapping::TooMuch) => {
+            how.memory.map(graph, &request(&MAPPERS[0]), known).map(|outcome| (outcome, true))
+        }
+        answer => answer.map(|outcome| (outcome, false)),
+    }
 }
 
 /// Whether a mapping keeps two accesses in order.

@@ -43,7 +43,14 @@ pub const MOST_LOOKS_A_ROUND: u64 = 125_000_000;
 /// Work that was done for a program, in looks of a [`Board`](super::anneal::Board): unlike a clock it says
 /// the same on every machine.
 #[derive(Clone, Debug, Default)]
-pub struct Work(Cell<u64>);
+pub struct Work {
+    looks: Cell<u64>,
+    entries: Cell<u64>,
+}
+
+/// Entries of the matrices of integer programs, each as often as a pivot was made, for a program after
+/// which no more of these are solved: some seconds.
+pub const MOST_ENTRIES: u64 = 400_000_000;
 
 /// Looks for a program after which no more than one round is tried for a loop: about a second.
 const MOST_LOOKS: u64 = 250_000_000;
@@ -51,12 +58,22 @@ const MOST_LOOKS: u64 = 250_000_000;
 impl Work {
     /// Notes so many more.
     pub fn add(&self, looks: u64) {
-        self.0.set(self.0.get().saturating_add(looks));
+        self.looks.set(self.looks.get().saturating_add(looks));
+    }
+
+    /// Notes so many more entries that pivots had.
+    pub fn add_entries(&self, entries: u64) {
+        self.entries.set(self.entries.get().saturating_add(entries));
+    }
+
+    /// What is left of [`MOST_ENTRIES`].
+    pub fn entries_left(&self) -> u64 {
+        MOST_ENTRIES.saturating_sub(self.entries.get())
     }
 
     /// Whether that is much.
     pub fn is_much(&self) -> bool {
-        self.0.get() >= MOST_LOOKS
+        self.looks.get() >= MOST_LOOKS
     }
 }
 

@@ -38,14 +38,14 @@ pub fn find(name: &str) -> Option<&'static Mapper> {
 /// The integer program for the schedule of the shortest lifetimes. That this schedule cannot be
 /// placed does not say that no other can.
 fn by_ilp(problem: &Problem<'_>) -> Answer {
-    let Problem { dfg, grid, ii, budget, .. } = *problem;
+    let Problem { dfg, grid, ii, budget, work, is_counted, .. } = *problem;
     let mut random = Random::new(0);
     let none = Preferences::none(dfg);
     let Some(time) = schedule(dfg, grid, ii, &none, &[], &budget, &mut random) else {
         return Answer::Unknown;
     };
     let windows: Vec<_> = time.iter().map(|&t| t..t + 1).collect();
-    match ilp::place(dfg, grid, ii, &windows, &budget) {
+    match ilp::place(dfg, grid, ii, &windows, &budget, is_counted.then_some(work)) {
         Answer::Impossible => Answer::Unknown,
         answer => answer,
     }

@@ -82,6 +82,8 @@ pub enum NoMapping {
     MiiTooLong(u32),
     /// None was found up to the longest interval.
     MaxIi,
+    /// The mapper takes more work than there is for a program.
+    TooMuch,
     /// The time was over at that interval.
     TimeOver(u32),
 }
@@ -153,7 +155,9 @@ fn map_within(
             Effort::Usual => (false, half, None),
         };
         let at = i64::from(ii);
-        let problem = Problem { graph, dfg: &dfg, grid: &grid, ii: at, budget, rounds, work };
+        let is_counted = matches!(request.effort, Effort::Rounds(_));
+        let grid = &grid;
+        let problem = Problem { graph, dfg: &dfg, grid, ii: at, budget, rounds, work, is_counted };
         match (request.mapper.place)(&problem) {
             Answer::Placed(placement) => {
                 let mapping = placement.mapping(graph, &dfg);
@@ -162,6 +166,7 @@ fn map_within(
             }
             Answer::Impossible => {}
             Answer::Unknown => is_proved = false,
+            Answer::TooMuch => return Err(NoMapping::TooMuch),
         }
         if whole.is_over() {
             return Err(NoMapping::TimeOver(ii));

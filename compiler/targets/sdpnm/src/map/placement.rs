@@ -16,6 +16,8 @@ pub enum Answer {
     Impossible,
     /// Time, effort or memory ran out.
     Unknown,
+    /// It takes more work than is left for the program, at longer intervals as well.
+    TooMuch,
 }
 
 /// Where a value is read.

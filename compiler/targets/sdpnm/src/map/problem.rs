@@ -22,6 +22,8 @@ pub struct Problem<'a> {
     pub rounds: Option<u32>,
     /// What is done for it and was done for others, where rounds are counted.
     pub work: &'a Work,
+    /// Whether no clock counts, but the work alone.
+    pub is_counted: bool,
 }
 
 impl Problem<'_> {

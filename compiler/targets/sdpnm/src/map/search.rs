@@ -49,7 +49,7 @@ pub fn place(problem: &Problem<'_>) -> Answer {
         match sat::place(dfg, grid, ii, &windows, FIRST_STEPS * 8, problem.budget.clock()) {
             Answer::Impossible => return Answer::Impossible,
             Answer::Placed(placed) if problem.is_right(&placed) => return Answer::Placed(placed),
-            Answer::Placed(_) | Answer::Unknown => {}
+            Answer::Placed(_) | Answer::Unknown | Answer::TooMuch => {}
         }
     }
     let free = (grid.pes as i64) * ii - dfg.len() as i64;
