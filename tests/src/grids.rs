@@ -6,10 +6,10 @@ use nbcc::registry::{self, Runner};
 use nbcc_base::{Diagnostics, SourceFile, SourceMap};
 use nbcc_interp::grid::{self, GridMemory, Limits};
 use nbcc_ir::Module;
-use nbcc_isa::Override;
-use nbcc_pipeline::{Artifact, Context, NoObserver, OptLevel, PassOptions, Program, Request};
+use nbcc_pipeline::{OptLevel, Program};
 use nbcc_placement::Remark;
 
+use crate::builds::Build;
 use crate::said;
 
 /// A launch of a kernel whose parameters are addresses, and a number behind them if there is one.
@@ -25,29 +25,6 @@ pub struct Launch {
     pub buffers: Vec<Vec<u8>>,
     /// The last parameter.
     pub scalar: Option<u32>,
-}
-
-/// What a kernel is compiled for.
-#[derive(Clone, Debug)]
-pub struct Build<'a> {
-    /// The target's name.
-    pub target: &'a str,
-    /// The number of one of its machines, modulo how many it has.
-    pub machine: usize,
-    /// Changes of that.
-    pub overrides: Vec<Override>,
-    /// What is chosen of what the target offers.
-    pub choices: &'a [(&'a str, &'a str)],
-    /// How passes run.
-    pub passes: PassOptions,
-}
-
-impl Build<'_> {
-    /// A target's first machine as it is, with every pass verified.
-    pub fn new(target: &str, level: OptLevel) -> Build<'_> {
-        let passes = PassOptions { level, disabled: vec![], verify_each: true };
-        Build { target, machine: 0, overrides: vec![], choices: &[], passes }
-    }
 }
 
 /// A PTX file that was read.
@@ -80,29 +57,8 @@ impl Source {
         build: &Build<'_>,
         remarks: &mut Vec<Remark>,
     ) -> Result<Vec<u8>, String> {
-        let target = registry::BUILT_IN.target(build.target).ok_or("there is no target")?.target;
-        let machine = target.machines()[build.machine % target.machines().len()];
-        let choice = |&(key, value): &(&str, &str)| (key.to_string(), value.to_string());
-        let request = Request {
-            machine: machine.text.to_string(),
-            machine_name: machine.name.to_string(),
-            overrides: build.overrides.clone(),
-            choices: build.choices.iter().map(choice).collect(),
-            ..Request::default()
-        };
-        let mut diagnostics = Diagnostics::default();
-        let mut cx = Context {
-            sources: &self.sources,
-            diagnostics: &mut diagnostics,
-            remarks,
-            passes: &build.passes,
-            observer: &mut NoObserver,
-        };
-        match target.compile(Program::Grids(self.module.clone().into()), &request, &mut cx) {
-            Ok(Artifact::Binary(binary)) => Ok(binary),
-            Ok(Artifact::Text(_)) => Err("text where a binary was asked for".into()),
-            Err(_) => Err(said(&self.sources, &diagnostics)),
-        }
+        let program = Program::Grids(self.module.clone().into());
+        build.compile(&self.sources, program, remarks)
     }
 
     /// The buffers after a launch on the interpreter, or why it has none.

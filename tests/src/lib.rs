@@ -1,10 +1,12 @@
 //! What tests over the whole workspace share: running the command, and comparing what it prints
 //! with files that say what it should.
 
+pub mod builds;
 pub mod case;
 pub mod command;
 pub mod conformance;
 pub mod fuzz;
+pub mod fuzz_c;
 pub mod fuzz_inputs;
 pub mod fuzz_kernels;
 pub mod fuzzing;

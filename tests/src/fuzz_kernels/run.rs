@@ -5,8 +5,9 @@ use nbcc_isa::Override;
 use nbcc_pipeline::OptLevel;
 
 use super::model::{INPUT_WORDS, RESULT_WORDS};
+use crate::builds::Build;
 use crate::fuzz::random::Random;
-use crate::grids::{self, Build, Launch, Source};
+use crate::grids::{self, Launch, Source};
 use crate::guard::{Failure, failure, guarded};
 
 /// Steps that the interpreter takes at most.
