@@ -503,17 +503,6 @@ impl Sema<'_> {
         self.types.function(Signature { result: result.ty, params: types, open })
     }
 
-    /// Refuses results that are no values.
-    pub(super) fn refuse_result(&mut self, result: Qual, span: Span) {
-        let message = match self.types.kind(result.ty) {
-            Kind::Array(..) => "a function returns an array",
-            Kind::Function(_) => "a function returns a function",
-            _ => return,
-        };
-        let help = "return a structure, or fill an array that is given";
-        self.error(&codes::TYPE, span, message, "not a value", help);
-    }
-
     pub(super) fn refuse_forms(&mut self, variadic: bool, names_only: bool, span: Span) {
         if variadic {
             let message = "functions with `...` are not supported";

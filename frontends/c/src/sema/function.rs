@@ -7,7 +7,7 @@ use super::{Current, Scope, Sema, Symbol};
 use crate::codes;
 use crate::sema::tree::{Extent, Param};
 use crate::syntax::ast::{Declarator, Ident, ParamDecl, Part, Specs, Stmt, StmtKind, Storage};
-use crate::types::{Kind, Len, Signature, Types};
+use crate::types::{Kind, Len, Qual, Signature, Types};
 
 impl Sema<'_> {
     pub(super) fn function(
@@ -82,6 +82,17 @@ impl Sema<'_> {
         function.calls = current.calls;
         function.returns_value = current.returns_value;
         function.ends = ends;
+    }
+
+    /// Refuses results that are no values.
+    pub(super) fn refuse_result(&mut self, result: Qual, span: Span) {
+        let message = match self.types.kind(result.ty) {
+            Kind::Array(..) => "a function returns an array",
+            Kind::Function(_) => "a function returns a function",
+            _ => return,
+        };
+        let help = "return a structure, or fill an array that is given";
+        self.error(&codes::TYPE, span, message, "not a value", help);
     }
 
     /// The number of a function that is defined.
