@@ -1,6 +1,5 @@
-//! Random C functions on arrays of all integer types: expressions with every operator, loops,
-//! branches, switches, pointers, local arrays. Nothing in them is undefined in C, so that gcc can be
-//! asked as well: divisors are not 0 or -1, shift amounts are below the width, subscripts are inside.
+//! Random C functions on arrays of all integer types that use as many instructions of the core as they
+//! can: expressions with every operator, loops, branches, switches, pointers, local arrays.
 
 use std::fmt::Write;
 

@@ -19,7 +19,6 @@ mod loops;
 mod nests;
 mod parts;
 mod places;
-mod random;
 mod spellings;
 mod sums;
 mod thresholds;
