@@ -167,12 +167,12 @@ impl Generator {
                 Expr::op(format!("(($) {op} (({ty})($) | 1u))"), [a, b])
             }
             _ if !self.is_defined => {
-                let b = self.value(depth - 1);
+                let b = self.varying(depth - 1);
                 Expr::op(format!("(($) {op} ($))"), [a, b])
             }
             // May be 0, seldom, and ends the run then.
             10 if self.random.percent(20) => {
-                let b = self.value(depth - 1);
+                let b = self.varying(depth - 1);
                 let mask = self.random.pick(&[31, 255]);
                 Expr::op(format!("(($) {op} (($) & {mask}))"), [a, b])
             }
@@ -185,6 +185,13 @@ impl Generator {
                 }
             }
         }
+    }
+
+    /// A value that is no constant: one of 0 is refused as a divisor.
+    fn varying(&mut self, depth: usize) -> Expr {
+        let value = self.value(depth);
+        let variable = self.variable().unwrap_or(Expr::leaf(&self.scalars[0].name));
+        Expr::op("($ ^ $)", [value, variable])
     }
 
     /// A condition.

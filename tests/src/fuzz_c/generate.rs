@@ -57,7 +57,7 @@ pub fn generate(seed: u64) -> Program {
     let mut random = Random::new(seed);
     let is_defined = random.percent(88);
     // Extents of some are too small.
-    let is_outside = random.percent(if is_defined { 5 } else { 40 });
+    let is_outside = random.percent(if is_defined { 9 } else { 40 });
     let mut generator = Generator {
         random,
         is_defined,

@@ -163,3 +163,21 @@ fn simpler(expr: &Expr) -> Vec<Expr> {
     found.extend(inside(expr));
     found
 }
+
+#[cfg(test)]
+mod tests {
+    use super::shrink;
+    use crate::fuzz_c::generate::generate;
+
+    #[test]
+    fn what_does_not_matter_goes_away() {
+        for (seed, sign) in (1..60).flat_map(|seed| [(seed, "continue;"), (seed, " >> ")]) {
+            let program = generate(seed);
+            if !program.text().contains(sign) {
+                continue;
+            }
+            let small = shrink(program, 4_000, &mut |program| program.text().contains(sign)).text();
+            assert!(small.contains(sign) && small.lines().count() <= 16, "seed {seed}\n{small}");
+        }
+    }
+}
