@@ -65,7 +65,9 @@ pub fn before_allocation(
     let live = Liveness::new(func);
     let limits = [(RegClass::Pred, PREDICATES.into()), (RegClass::Word, words)];
     let mut orders = Orders::new();
+    let entered = entered(func);
     for block in func.blocks.keys().collect::<Vec<_>>() {
+        let on_edges = copies_on_edges(func, &live, &entered, block);
         let insts = &func.blocks[block].insts;
         let class = |vreg: VReg| Some(file_of(func.vregs[vreg].class));
         let mut behind: BTreeSet<VReg> = live.live_out[block].iter().copied().collect();
@@ -80,7 +82,13 @@ pub fn before_allocation(
             };
             let own = |vreg: VReg| vreg.as_u32()..vreg.as_u32() + 1;
             let mut graph = DependenceGraph::new(window, own, is_fixed);
-            prepass::keep_copies(&mut graph, window, copy);
+            if number == (insts.len() - 1) / WINDOW {
+                let mut with_edges = window.to_vec();
+                with_edges.extend_from_slice(&on_edges);
+                prepass::keep_copies(&mut graph, &with_edges, copy);
+            } else {
+                prepass::keep_copies(&mut graph, window, copy);
+            }
             let found = prepass::schedule(
                 window,
                 &graph,
@@ -97,6 +105,37 @@ pub fn before_allocation(
         orders[block] = order;
     }
     orders
+}
+
+/// How many edges lead to each block.
+fn entered(func: &MachFunction) -> SecondaryMap<Block, u32> {
+    let mut entered = SecondaryMap::new();
+    for to in func.blocks.values().flat_map(|data| &data.successors) {
+        entered[*to] += 1;
+    }
+    entered
+}
+
+/// The copies on the edges from a block, of registers that nothing else needs behind it: of what has not
+/// been copied before on the same edge.
+fn copies_on_edges(
+    func: &MachFunction,
+    live: &Liveness,
+    entered: &SecondaryMap<Block, u32>,
+    block: Block,
+) -> Vec<InstData<Inst<VReg>>> {
+    let mut copies: Vec<InstData<Inst<VReg>>> = Vec::new();
+    let mut written = BTreeSet::new();
+    for &edge in func.blocks[block].successors.iter().filter(|&&to| entered[to] == 1) {
+        for data in &func.blocks[edge].insts {
+            let Some((to, from)) = copy(&data.inst) else { break };
+            if !written.contains(&from) && !live.live_out[block].contains(&to) {
+                copies.push(data.clone());
+            }
+            written.insert(to);
+        }
+    }
+    copies
 }
 
 /// What is live before instructions behind which something is.

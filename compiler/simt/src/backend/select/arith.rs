@@ -316,7 +316,7 @@ impl Selector<'_> {
         if op == Iadd && scalar.bits() == 32 && lane == 0 && !self.ir.ty(a).is_vector() {
             for (product, addend) in [(a, b), (b, a)] {
                 if let Some(&Op::Binary(Imul, x, y)) = self.ir.def_op(product)
-                    && self.uses[product] == 1
+                    && self.is_fused(product)
                 {
                     let (x, y) = if self.constant(x, 0).is_some() { (y, x) } else { (x, y) };
                     let (x, y) = (self.reg(x), self.small_source(y, 16));
@@ -416,7 +416,7 @@ impl Selector<'_> {
         if !scalar && op == Iadd {
             for (product, addend) in [(a, b), (b, a)] {
                 let Some(&Op::Binary(Imul, x, y)) = self.ir.def_op(product) else { continue };
-                if self.uses[product] != 1 {
+                if !self.is_fused(product) {
                     continue;
                 }
                 let wide = self.wide_product(x, y);

@@ -39,6 +39,11 @@ impl Selector<'_> {
                 }
                 break;
             }
+            // What a loop goes on with takes the register of what it went on with before, if that is
+            // needed no more.
+            if self.increments.contains(&at) {
+                break;
+            }
             let Some(&nbcc_ir::Op::Binary(BinaryOp::Iadd, a, b)) = self.ir.def_op(at) else {
                 break;
             };

@@ -12,12 +12,12 @@ mod convert;
 mod memory;
 mod simt;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use cranelift_entity::SecondaryMap;
 use nbcc_analysis::{PostDominators, Uniformity, is_grid_source, loop_order};
 use nbcc_base::Span;
-use nbcc_ir::{Block, Cfg, Constant, Function, Module, Object, Op, Scalar, Space, Value};
+use nbcc_ir::{BinaryOp, Block, Cfg, Constant, Function, Module, Object, Op, Scalar, Space, Value};
 use nbcc_isa_simt::operands::{Bits64, Source};
 use nbcc_isa_simt::{Inst, Memory, Op as MachOp, RegClass};
 use nbcc_mach::{InstData, MemoryAccess, VReg};
@@ -136,6 +136,10 @@ struct Selector<'a> {
     /// How often each value is used.
     uses: SecondaryMap<Value, u32>,
     depth: SecondaryMap<Block, u32>,
+    /// The depth of the block that makes each value.
+    made_at: SecondaryMap<Value, u32>,
+    /// What loops count on with: sums with a parameter that are the parameter of the next trip.
+    increments: HashSet<Value>,
     out: MachFunction,
     /// Blocks of the output in the order in which they are to stand.
     layout: Vec<nbcc_mach::Block>,
@@ -148,6 +152,23 @@ struct Selector<'a> {
     span: Option<Span>,
     /// What is known of the access of the instruction that is selected.
     accesses: Vec<MemoryAccess<Memory>>,
+}
+
+/// Sums with a parameter of a block that are that parameter when the block is entered again.
+fn increments(ir: &Function) -> HashSet<Value> {
+    let mut found = HashSet::new();
+    for &block in &ir.layout {
+        for to in ir.terminator(block).successors() {
+            for (&param, &arg) in ir.blocks[to.block].params.iter().zip(&to.args) {
+                if let Some(&Op::Binary(BinaryOp::Iadd, a, b)) = ir.def_op(arg)
+                    && (a == param || b == param)
+                {
+                    found.insert(arg);
+                }
+            }
+        }
+    }
+    found
 }
 
 /// The class of a scalar's register.
@@ -186,6 +207,8 @@ impl<'a> Selector<'a> {
             branches: [0; 2],
             uses,
             depth: SecondaryMap::new(),
+            made_at: SecondaryMap::new(),
+            increments: increments(ir),
             out: MachFunction::new(ir.name.clone()),
             layout: Vec::new(),
             block_of: SecondaryMap::new(),
@@ -200,8 +223,20 @@ impl<'a> Selector<'a> {
     fn depths(&mut self, cfg: &Cfg) {
         let forest = nbcc_analysis::LoopForest::new(cfg, &nbcc_ir::Dominators::new(self.ir));
         for &block in &self.ir.layout {
-            self.depth[block] = forest.innermost(block).map_or(0, |l| forest.loops[l].depth);
+            let depth = forest.innermost(block).map_or(0, |l| forest.loops[l].depth);
+            self.depth[block] = depth;
+            for &inst in &self.ir.blocks[block].insts {
+                for &result in &self.ir.insts[inst].results {
+                    self.made_at[result] = depth;
+                }
+            }
         }
+    }
+
+    /// Whether a product becomes part of the only sum that it is for: not in a loop that finds it made.
+    fn is_fused(&self, product: Value) -> bool {
+        let here = self.out.blocks[self.current].loop_depth;
+        self.uses[product] == 1 && self.made_at[product] >= here
     }
 
     fn block(&mut self, block: Block) -> std::result::Result<(), Unsupported> {
