@@ -3,6 +3,7 @@
 pub mod banks;
 pub mod dependence;
 pub mod emit;
+pub mod latch;
 pub mod layout;
 pub mod predicate;
 pub mod provenance;

@@ -11,7 +11,7 @@ use nbcc_mach::regalloc::Allocation;
 use nbcc_pipeline::{Context, Fact, OptLevel, PassDesc, optional, pass};
 use nbcc_placement::{Message, Remark, RemarkKind, Term};
 
-use crate::backend::{emit, layout, provenance, regalloc, select};
+use crate::backend::{emit, latch, layout, provenance, regalloc, select};
 use crate::codes;
 use crate::passes::inline::InlineError;
 use crate::state::Compilation;
@@ -50,6 +50,7 @@ macro_rules! pipeline {
             $crate::passes::select(),
             $($selected,)*
             $crate::passes::allocate(),
+            $crate::passes::latch(),
             $($allocated,)*
             $crate::passes::layout(),
             $crate::passes::emit(),
@@ -138,6 +139,17 @@ pub const fn allocate<X>() -> Pass<X> {
         "give registers, keep the rest in local memory",
         run_allocate,
         &[MACHINE],
+        &[REGISTERS],
+    )
+}
+
+/// Let loops go back by the branch that may leave them.
+pub const fn latch<X>() -> Pass<X> {
+    optional(
+        "latch",
+        "let loops go back by the branch that may leave them",
+        OptLevel::O1,
+        turn_latches,
         &[REGISTERS],
     )
 }
@@ -350,6 +362,17 @@ fn run_allocate<X>(state: &mut Compilation<X>, cx: &mut Context<'_>) -> Result<(
             return cx.diagnostics.fail(Diagnostic::error(&codes::TOO_LARGE, message).help(help));
         }
         kernel.registers = Some(done);
+    }
+    Ok(())
+}
+
+fn turn_latches<X>(state: &mut Compilation<X>, _: &mut Context<'_>) -> Result<(), Failed> {
+    for kernel in &mut state.kernels {
+        // Instructions are at other places from here on.
+        kernel.unallocated = None;
+        if let (Some(selected), Some(registers)) = (&mut kernel.selected, &kernel.registers) {
+            latch::run(&mut selected.func, registers, kernel.frame.local_bytes);
+        }
     }
     Ok(())
 }

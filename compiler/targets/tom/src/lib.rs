@@ -4,7 +4,6 @@
 
 mod code;
 mod codes;
-mod latch;
 mod markers;
 pub mod offload;
 mod pipeline;

@@ -4,8 +4,8 @@ use nbcc_pipeline::{OptLevel, PassDesc, optional, pass};
 use nbcc_simt::Compilation;
 use nbcc_simt::passes::{MACHINE, REGISTERS};
 
+use crate::schedule;
 use crate::table::{self, Candidates};
-use crate::{latch, schedule};
 
 /// The pipeline.
 pub const PASSES: &[PassDesc<Compilation<Candidates>>] = nbcc_simt::pipeline! {
@@ -25,13 +25,7 @@ pub const PASSES: &[PassDesc<Compilation<Candidates>>] = nbcc_simt::pipeline! {
             &[MACHINE],
         ),
     ],
-    allocated: [optional(
-        "latch",
-        "let loops go back by the branch that may leave them",
-        OptLevel::O1,
-        latch::run,
-        &[REGISTERS],
-    )],
+    allocated: [],
     emitted: [pass(
         "offload",
         "mark what is worth running beside memory, and list it in the table",

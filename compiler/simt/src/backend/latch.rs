@@ -2,34 +2,23 @@
 //! than those in which they are made are moved on the way back, in a block of their own, which takes a
 //! branch to it and one from it. Where nothing needs the old values behind the loop, they are moved
 //! before the branch instead: the loop is a branch shorter, and its latch is a conditional branch, which
-//! tells how often it runs (section 3.1.3).
+//! tells how often it runs.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 
-use nbcc_base::Failed;
 use nbcc_isa::{Imm, Instruction};
+use nbcc_isa_simt::operands::{Access, Base, Space};
 use nbcc_isa_simt::{Inst, Op, RegClass};
 use nbcc_mach::liveness::Liveness;
 use nbcc_mach::{Block, VReg};
-use nbcc_pipeline::Context;
-use nbcc_simt::Compilation;
-use nbcc_simt::backend::regalloc::Registers;
-use nbcc_simt::backend::select::MachFunction;
 
-/// Does so in every kernel.
-pub fn run<X>(state: &mut Compilation<X>, _: &mut Context<'_>) -> Result<(), Failed> {
-    for kernel in &mut state.kernels {
-        let (Some(selected), Some(registers)) = (&mut kernel.selected, &kernel.registers) else {
-            continue;
-        };
-        // Instructions are at other places from here on.
-        kernel.unallocated = None;
-        in_function(&mut selected.func, registers);
-    }
-    Ok(())
-}
+use super::regalloc::Registers;
+use super::select::MachFunction;
 
-fn in_function(func: &mut MachFunction, registers: &Registers) {
+/// Does so in a kernel that has its registers. What lies from `spilled` on in local memory are spilled
+/// values.
+pub fn run(func: &mut MachFunction, registers: &Registers, spilled: u64) {
     let live = Liveness::new(func);
     let mut entered = vec![0; func.blocks.len()];
     for data in func.blocks.values() {
@@ -58,7 +47,12 @@ fn in_function(func: &mut MachFunction, registers: &Registers) {
             );
             let (_, writes) = MachFunction::uses_and_defs(inst);
             let overwrites = writes.into_iter().flat_map(parts).any(|part| needed.contains(&part));
-            is_move && inst.guard.is_none() && !overwrites
+            let is_harmless = match slot(&inst.op, spilled) {
+                Some((Spilled::Loads, _)) => true,
+                Some((Spilled::Stores, bytes)) => !is_needed(func, leaves, &bytes, spilled),
+                None => is_move,
+            };
+            is_harmless && inst.guard.is_none() && !overwrites
         };
         if !moves.iter().all(|inst| harmless(&inst.inst)) {
             continue;
@@ -103,6 +97,60 @@ fn way_back(func: &MachFunction, block: Block) -> Option<(Block, Block)> {
     } else {
         only_goes_back(first).then_some((second, first))
     }
+}
+
+/// What an instruction does to a spilled value.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Spilled {
+    Loads,
+    Stores,
+}
+
+/// The bytes of local memory of a spilled value that an instruction loads or stores, if it does nothing
+/// else.
+fn slot(op: &Op<VReg>, spilled: u64) -> Option<(Spilled, Range<u64>)> {
+    let (what, space, base, offset, bytes) = match *op {
+        Op::Ld { space, access: Access::B32, base, offset, .. } => {
+            (Spilled::Loads, space, base, offset, 4)
+        }
+        Op::LdWide { space, base, offset, .. } => (Spilled::Loads, space, base, offset, 8),
+        Op::St { space, access: Access::B32, base, offset, .. } => {
+            (Spilled::Stores, space, base, offset, 4)
+        }
+        Op::StWide { space, base, offset, .. } => (Spilled::Stores, space, base, offset, 8),
+        _ => return None,
+    };
+    let from = u64::try_from(offset.0).ok()?;
+    let is_slot = space == Space::Local && base == Base::Imm(0) && from >= spilled;
+    is_slot.then_some((what, from..from + bytes))
+}
+
+/// Whether something loads a spilled value of those bytes from the start of a block on before another one
+/// is stored there.
+fn is_needed(func: &MachFunction, from: Block, bytes: &Range<u64>, spilled: u64) -> bool {
+    let mut seen = BTreeSet::from([from]);
+    let mut work = vec![from];
+    'blocks: while let Some(block) = work.pop() {
+        for data in &func.blocks[block].insts {
+            match slot(&data.inst.op, spilled) {
+                Some((Spilled::Loads, loaded))
+                    if loaded.start < bytes.end && bytes.start < loaded.end =>
+                {
+                    return true;
+                }
+                Some((Spilled::Stores, stored))
+                    if data.inst.guard.is_none()
+                        && stored.start <= bytes.start
+                        && bytes.end <= stored.end =>
+                {
+                    continue 'blocks;
+                }
+                _ => {}
+            }
+        }
+        work.extend(func.blocks[block].successors.iter().filter(|&&to| seen.insert(to)));
+    }
+    false
 }
 
 /// The entries that a value is in, each by itself.
