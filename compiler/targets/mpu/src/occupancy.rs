@@ -10,7 +10,7 @@ use nbcc_pipeline::Context;
 use nbcc_placement::{Message, Remark, RemarkKind, Term};
 use nbcc_simt::{Compilation, codes};
 
-use crate::location::{Locations, block_bound, files_of, machine_of};
+use crate::location::{Locations, block_bound, files_of, machine_of, remarks};
 
 /// Writes the section of register files, and says how many warps fit.
 pub fn run(state: &mut Compilation<Locations>, cx: &mut Context<'_>) -> Result<(), Failed> {
@@ -33,6 +33,10 @@ pub fn run(state: &mut Compilation<Locations>, cx: &mut Context<'_>) -> Result<(
             terms,
         });
         all.push(files);
+        if let Some(selected) = &kernel.selected {
+            let listing = state.listings.iter().find(|listing| listing.name == ir.name);
+            remarks::of_code(ir, &selected.func, listing, cx);
+        }
     }
     let Some(program) = &mut state.program else { return Ok(()) };
     program.sections.push(files::section(&all));

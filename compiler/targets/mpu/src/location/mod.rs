@@ -11,7 +11,7 @@ mod budget;
 pub mod flow;
 pub mod mincut;
 pub mod model;
-mod remarks;
+pub mod remarks;
 pub mod weights;
 
 use cranelift_entity::SecondaryMap;
@@ -133,7 +133,8 @@ pub fn run(state: &mut Compilation<Locations>, cx: &mut Context<'_>) -> Result<(
         }
         let table = ir.kernel.clone().unwrap_or_default();
         kernel.banks = Some(budget::banks(&machine, &table));
-        kernel.findings = remarks::of_kernel(name, ir, func, values, &located, cx);
+        kernel.findings =
+            remarks::of_kernel(name, ir, func, values, &located, Near::of(&machine), cx);
         if let Some(measured) = measured {
             kernel.findings.push(("executions", remarks::of_profile(ir, measured.is_some(), cx)));
         }

@@ -1,18 +1,25 @@
 //! What is said of places: for each instruction what either side costs and what would flip it, for
 //! each kernel how much lives where, what is moved, and what that costs.
 
+use std::collections::BTreeSet;
+
 use cranelift_entity::SecondaryMap;
+use nbcc_analysis::listing::Listing;
 use nbcc_ir::{Function, Value};
 use nbcc_isa::Instruction;
-use nbcc_isa_mpu::location::Side;
-use nbcc_isa_simt::Hint;
+use nbcc_isa_mpu::location::{Near, Rule, Side, for_each_operand};
+use nbcc_isa_simt::operands::Space;
+use nbcc_isa_simt::{Category, Hint, Inst, Op, Unit};
 use nbcc_mach::VReg;
 use nbcc_pipeline::Context;
 use nbcc_placement::{Message, Move, Remark, RemarkKind, Summary, Term};
 use nbcc_simt::backend::select::MachFunction;
 
-use super::model::{Model, Sums};
+use super::model::{End, Model, Node, Sums};
 use super::{Location, shares};
+
+const NOTHING: &str = "nothing";
+const FETCHED: &str = "instructions are fetched there";
 
 /// The remarks of a kernel whose instructions have their hints by a policy, and what `explain` says
 /// of it.
@@ -22,6 +29,7 @@ pub fn of_kernel(
     func: &MachFunction,
     values: &SecondaryMap<VReg, Option<Value>>,
     located: &Location,
+    machine_near: Near,
     cx: &mut Context<'_>,
 ) -> Vec<(&'static str, String)> {
     let span = ir.first_span();
@@ -67,14 +75,18 @@ pub fn of_kernel(
     for vreg in model.registers() {
         sums[vreg] = model.sums(vreg, &located.sides);
     }
-    for (number, node) in model.nodes.iter().enumerate() {
-        if node.is_free() && node.span.is_some() {
-            let (block, at) = node.at;
-            let inst = &func.blocks[block].insts[at].inst;
+    for (number, node) in model.nodes.iter().enumerate().filter(|(_, node)| node.span.is_some()) {
+        let (block, at) = node.at;
+        let inst = &func.blocks[block].insts[at].inst;
+        let (message, terms) = if node.is_free() {
             let text = (inst.mnemonic(), inst.hint);
-            let (message, terms) = of_instruction(number, text, located, name, &sums);
-            cx.remarks.push(remark("Side", ir, node.span, message, terms));
-        }
+            of_instruction(number, text, located, name, &sums)
+        } else if is_jump(inst) {
+            continue;
+        } else {
+            of_fixed(inst, node, located, machine_near, name)
+        };
+        cx.remarks.push(remark("Side", ir, node.span, message, terms));
     }
     findings
 }
@@ -132,6 +144,122 @@ fn of_instruction(
         }
     });
     (message, terms)
+}
+
+/// A branch of all threads, which straightening of branches may leave out.
+fn is_jump<R>(inst: &Inst<R>) -> bool {
+    matches!(inst.op, Op::Bra { .. }) && inst.guard.is_none()
+}
+
+/// The remarks that need a kernel's code as it runs: on jumps that are left, and on the lines of its
+/// source of which no instruction is.
+pub fn of_code(ir: &Function, func: &MachFunction, source: Option<&Listing>, cx: &mut Context<'_>) {
+    let mut lines = BTreeSet::new();
+    for inst in func.blocks.values().flat_map(|data| &data.insts) {
+        let Some(span) = inst.span else { continue };
+        lines.insert(cx.sources.start_of(span).line);
+        if is_jump(&inst.inst) {
+            let message = Message::of("`bra` executes ")
+                .value("Side", Side::Far)
+                .text(", as the machine fixes it: ")
+                .value("Why", FETCHED);
+            let terms = vec![Term::new("FlippedBy", NOTHING)];
+            cx.remarks.push(remark("Side", ir, inst.span, message, terms));
+        }
+    }
+    for span in source.iter().flat_map(|source| &source.code).filter_map(|line| line.span) {
+        if !lines.contains(&cx.sources.start_of(span).line) {
+            let message = Message::of(
+                "no instruction is left of this: it is folded, part of another one, or not needed",
+            );
+            cx.remarks.push(remark("Gone", ir, Some(span), message, vec![]));
+        }
+    }
+}
+
+/// What is said of an instruction whose side the machine fixes: why, and what the place of each register
+/// costs.
+fn of_fixed(
+    inst: &Inst<VReg>,
+    node: &Node,
+    located: &Location,
+    near: Near,
+    name: impl Fn(VReg) -> String,
+) -> (Message, Vec<Term>) {
+    let begin = Message::of(format!("`{}` ", inst.mnemonic()));
+    let side = match node.rule {
+        Rule::At(side) => side,
+        Rule::Split | Rule::SplitByHint | Rule::Free => Side::Near,
+    };
+    let message = match node.rule {
+        Rule::At(_) => begin.text("executes ").value("Side", side),
+        _ => begin.text("has its address far and its value ").value("Side", side),
+    };
+    let (why, flip) = reason(inst, near);
+    let message = message.text(", as the machine fixes it: ").value("Why", why);
+    let mut terms = vec![Term::new("Executions", node.weight)];
+    for_each_operand(inst, side, near, |operand, at| {
+        let end = match (operand.role.reads(), operand.role.writes()) {
+            (true, false) => "Reads",
+            (false, _) => "Writes",
+            (true, true) => "Updates",
+        };
+        terms.push(Term::new(end, of_register(*operand.reg, at, located, &name)));
+    });
+    terms.push(Term::new("FlippedBy", flip));
+    (message, terms)
+}
+
+/// A register of an instruction whose side is fixed, the side at which it has it, and what its moves cost:
+/// as it is, and with all that has a choice on either side.
+fn of_register(vreg: VReg, at: Side, located: &Location, name: impl Fn(VReg) -> String) -> String {
+    let model = &located.model;
+    let net = &model.nets[vreg];
+    let bytes = model.net_cost(vreg, &located.sides);
+    let text = format!("{} {at}: {bytes} bytes over the TSVs", name(vreg));
+    let free = |&(end, _): &(End, u64)| matches!(end, End::Of(_));
+    if !net.writes.iter().chain(&net.reads).any(free) {
+        return text + ", no choice";
+    }
+    let [far, near] = Side::ALL.map(|side| {
+        let sums = net.sums(|end| match end {
+            End::At(fixed) => fixed,
+            End::Of(_) => side,
+        });
+        sums.cost(net.bytes)
+    });
+    format!("{text}; {near} were all else that has a choice near, {far} far")
+}
+
+/// Why the machine fixes the side of an instruction, and what would have it elsewhere.
+fn reason(inst: &Inst<VReg>, near: Near) -> (&'static str, &'static str) {
+    if !near.compute {
+        return (
+            "nothing computes near the banks of this machine",
+            "a machine with near-bank units",
+        );
+    }
+    match inst.op.unit() {
+        Unit::Control => (FETCHED, NOTHING),
+        Unit::Sync => ("warps wait there for each other", NOTHING),
+        Unit::Sfu => ("special functions have units there only", NOTHING),
+        Unit::Host => ("the host is called from there", NOTHING),
+        Unit::Lanes => ("lanes exchange values there", NOTHING),
+        Unit::Alu => ("addresses are converted there", NOTHING),
+        Unit::Lsu => match inst.op.space() {
+            Some(Space::Shared) if near.shared => {
+                ("shared memory is near", "shared memory on the base die (memory.near_shared)")
+            }
+            Some(Space::Shared) => {
+                ("shared memory is far", "shared memory near the banks (memory.near_shared)")
+            }
+            Some(Space::Param) => ("parameters are kept there", NOTHING),
+            _ if inst.category() == Category::Atomic => {
+                ("the load-store unit takes address and operands from there", NOTHING)
+            }
+            _ => ("the load-store unit is far, and data go to and from the banks", NOTHING),
+        },
+    }
 }
 
 /// The registers each of which would turn round which side is cheaper, were all else that writes and
