@@ -1,5 +1,5 @@
 //! Cycles belong to source lines: also those of kernels that move data, and of what surrounds the
-//! arithmetic of a stage.
+//! arithmetic of a stage. Candidates of offloading come in the order of lines.
 
 use nbcc_tests::{case, command, files_in, root};
 
@@ -36,5 +36,31 @@ fn cycles_belong_to_lines() {
         let nowhere = shares.iter().filter(|(_, line)| line.ends_with("(no line)"));
         let nowhere: f64 = nowhere.map(|(share, _)| share).sum();
         assert!(nowhere < 2.0, "{name}: {nowhere} % of the cycles are on no line");
+    }
+}
+
+#[test]
+fn candidates_come_in_the_order_of_lines() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for path in files_in(&root().join("examples/tom"), "ptx") {
+        for level in ["-O0", "-O1", "-O2"] {
+            let line =
+                format!("nbcc compile {} --target tom --emit offload {level} -o -", path.display());
+            let outcome = command::run(command::command(NBCC, &line, folder.path())).expect("runs");
+            let report: serde_json::Value =
+                serde_json::from_str(&outcome.stdout).expect("the report is JSON");
+            for list in ["candidates", "rejected_loops"] {
+                let all = report[list].as_array().expect("a list");
+                let of_kernels = all.chunk_by(|a, b| a["kernel"] == b["kernel"]);
+                let mut kernels = std::collections::BTreeSet::new();
+                for of_kernel in of_kernels {
+                    let name = of_kernel[0]["kernel"].to_string();
+                    let begins: Vec<u64> =
+                        of_kernel.iter().filter_map(|one| one["begin_line"].as_u64()).collect();
+                    assert!(begins.is_sorted(), "{line}, {list} of {name}: {begins:?}");
+                    assert!(kernels.insert(name), "{line}, {list}: a kernel comes twice");
+                }
+            }
+        }
     }
 }

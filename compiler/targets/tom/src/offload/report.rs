@@ -65,6 +65,8 @@ pub fn json(kernels: &[(&Listing, &Found)], cost: &Cost, sources: &SourceMap) ->
         rejected_loops: Vec::new(),
     };
     for (listing, found) in kernels {
+        // By line, which code that runs need not follow.
+        let first = [report.candidates.len(), report.rejected_loops.len()];
         for candidate in &found.candidates {
             let (begin_line, end_line) = lines(listing, candidate.range);
             let count = candidate.trips(cost);
@@ -102,6 +104,8 @@ pub fn json(kernels: &[(&Listing, &Found)], cost: &Cost, sources: &SourceMap) ->
             let reason = rejected.reason.name();
             RejectedReport { kernel: &listing.name, begin_line, end_line, reason }
         }));
+        report.candidates[first[0]..].sort_by_key(|of| (of.begin_line, of.end_line));
+        report.rejected_loops[first[1]..].sort_by_key(|of| (of.begin_line, of.end_line));
     }
     serde_json::to_string_pretty(&report).expect("numbers and text")
 }
