@@ -9,7 +9,7 @@ use nbcc_isa_ipim::{ATOM_BYTES, ELEMENT_BYTES, LANES};
 use super::cx::Lowering;
 use super::fetch::Run;
 use super::home::Affine;
-use super::math::{clamp, less_mask, plus, ramp, times};
+use super::math::{clamp, less_mask, min, plus, ramp, times};
 use super::position::{mesh, position, vault_along};
 use super::redistribute::{Batch, Copy, factors, narrow, start_of};
 use super::window::piece_mask;
@@ -189,8 +189,8 @@ impl Part {
         });
     }
 
-    /// Stores the element of each row that is at the edge in the columns beyond it. Other engines of the
-    /// group have it from its scratchpad.
+    /// Stores the element of each row that is at the edge in the columns beyond it, by way of the group's
+    /// scratchpad: engines find each other's there, and each the lane that it is.
     fn repeat_column(
         &self,
         b: &mut Builder<'_>,
@@ -207,33 +207,41 @@ impl Part {
         let source = plus(b, source, first);
         let planes = times(b, plane, tiled.inner_stride_bytes().into());
         let source = b.iadd(source, planes);
-        let batch = Batch::new(self.rows.1, 1, together(cx));
-        b.counted_loop("rows", batch.turns, |b, turn| {
-            let rows: Vec<Value> = (0..batch.rows)
-                .map(|r| {
-                    let r = b.i32(r as i32);
-                    let row = batch.row(b, turn, r);
-                    times(b, row, tiled.row_pitch_bytes().into())
+        let all = self.rows.1;
+        let turns = all.div_ceil(together(cx));
+        let rows = all.div_ceil(turns);
+        let pitch = i64::from(tiled.row_pitch_bytes());
+        b.counted_loop("rows", turns, |b, turn| {
+            // The last turn ends with the last row.
+            let mut first = times(b, turn, rows.into());
+            if rows * turns != all || b.keeps_identities() {
+                let last = b.i32((all - rows) as i32);
+                first = min(b, first, last);
+            }
+            let before = times(b, first, pitch);
+            let [source, bank] = [source, bank].map(|start| b.iadd(start, before));
+            let of_row = |row: u32| (i64::from(row) * pitch, i64::from(row * ATOM_BYTES));
+            let atoms: Vec<Value> = (0..rows)
+                .map(|row| {
+                    let place = plus(b, source, of_row(row).0);
+                    read(b, LD_RF, place, owner, copy.vector())
                 })
                 .collect();
-            let load = |b: &mut Builder<'_>, row: &Value| {
-                let place = b.iadd(source, *row);
-                read(b, LD_RF, place, owner, copy.vector())
-            };
-            let mut atoms: Vec<Value> = rows.iter().map(|row| load(b, row)).collect();
-            if owner != mask {
-                let slots: Vec<Value> =
-                    (0..batch.rows).map(|r| b.i32((r * ATOM_BYTES) as i32)).collect();
-                for (slot, atom) in slots.iter().zip(&atoms) {
-                    write(b, WR_PGSM, *slot, *atom, owner);
-                }
-                let of_slot = |slot: &Value| read(b, RD_PGSM, *slot, mask, copy.vector());
-                atoms = slots.iter().map(of_slot).collect();
+            for (row, atom) in (0..).zip(atoms) {
+                let slot = b.i32(of_row(row).1 as i32);
+                write(b, WR_PGSM, slot, atom, owner);
             }
-            for (row, atom) in rows.iter().zip(atoms) {
-                let value = b.value(Op::Extract(atom, lane as u8));
+            let elements: Vec<Value> = (0..rows)
+                .map(|row| {
+                    let place = of_row(row).1 + i64::from(lane * ELEMENT_BYTES);
+                    let place = b.i32(place as i32);
+                    read(b, RD_PGSM, place, mask, copy.vector())
+                })
+                .collect();
+            for (row, element) in (0..).zip(elements) {
+                let value = b.value(Op::Extract(element, 0));
                 let value = b.value(Op::Splat(value, LANES as u8));
-                let bank = b.iadd(bank, *row);
+                let bank = plus(b, bank, of_row(row).0);
                 for atom in 0..self.columns.atoms {
                     let place = plus(b, bank, i64::from(atom * ATOM_BYTES));
                     let value = self.chosen(b, (copy, mask), value, place);
