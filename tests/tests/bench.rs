@@ -67,7 +67,8 @@ fn figures_do_not_depend_on_threads() {
 
 /// A suite of TOM's with one program, small.
 const STACKED: &str = "title = 't'\ntarget = 'tom'\n[[variant]]\nname = 'a'\nmachine = 'tom-baseline'\n\
-    [[variant]]\nname = 'b'\nmachine = 'tom'\nchoices = { offload = 'controlled' }\n\
+    [[variant]]\nname = 'b'\nmachine = 'tom'\nchoices = { offload = 'controlled', map = 'baseline' }\n\
+    regret = 'regret b'\n\
     [[program]]\nname = 'sp'\nsource = 'sp.ptx'\nquick = { n = 4 }\nsmall = { n = 2 }\n\
     [program.buffers]\nout = { type = 'f32', shape = ['n'] }\n\
     x = { type = 'f32', shape = ['n', 8192], value = 'random(-1, 1)' }\n\
@@ -100,6 +101,17 @@ fn policies_meet_the_best_choice() {
         let regret = cycles as f64 / best as f64 - 1.0;
         assert!((row["worst_regret"].as_f64().expect("a number") - regret).abs() < 1e-9, "{row}");
         assert_eq!(row["worst_regret"], row["mean_regret"]);
+    }
+    let of_b =
+        policies.iter().find(|row| row["policy"] == "controlled" && row["map"] == "baseline");
+    let mean = &of_b.expect("a row")["mean_regret"];
+    for (number, workload) in ["sp", "mean"].into_iter().enumerate() {
+        let figure = &data["figures"][number];
+        assert_eq!(
+            (&figure["figure"], &figure["workload"]),
+            (&"regret b".into(), &workload.into())
+        );
+        assert_eq!(&figure["measured"], mean);
     }
     // What is always offloaded is one of the choices that were tried.
     let always = policies.iter().find(|row| row["policy"] == "always" && row["map"] == "baseline");

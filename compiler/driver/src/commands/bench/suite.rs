@@ -150,6 +150,9 @@ pub struct Variant {
     /// Passes that are left out.
     #[serde(default)]
     pub disable: Vec<String>,
+    /// The figure of `--tournament` that says how many more cycles its policy takes than the best choice.
+    #[serde(default)]
+    pub regret: Option<String>,
 }
 
 /// A figure.

@@ -9,7 +9,7 @@ use nbcc_sim_engine::Progress;
 use serde_json::{Value, json};
 
 use super::job::{How, Job, Prepared, Source};
-use super::suite::{Checked, Size, Variant};
+use super::suite::{Checked, MEAN, Size, Variant};
 use super::workers;
 use crate::kinds::RunOptions;
 use crate::kinds::grids::{GridRan, GridRequest};
@@ -80,7 +80,7 @@ pub fn run(session: &mut Session, asked: &Tournament<'_>) -> Result<(String, Val
         own.flush();
         played.extend(result?);
     }
-    Ok((tables(&played), all(&played)))
+    Ok((tables(&played), all(&played, &suite.variants)))
 }
 
 /// A program, unless nothing of it can be offloaded.
@@ -230,8 +230,30 @@ fn tables(played: &[Played]) -> String {
     text
 }
 
+/// How many more cycles policies of a suite's variants take than the best choice: each program's, and the
+/// mean.
+fn figures(played: &[Played], variants: &[Variant]) -> Vec<Value> {
+    let mut all = Vec::new();
+    for variant in variants {
+        let Some(figure) = &variant.regret else { continue };
+        let chosen = |key: &str| variant.choices.get(key).map(String::as_str);
+        let is_it = |&(policy, map): &(&str, &str)| {
+            (chosen("offload"), chosen("map")) == (Some(policy), Some(map))
+        };
+        let Some(number) = contestants().iter().position(is_it) else { continue };
+        let mut row = |workload: &str, measured: f64| {
+            all.push(json!({ "figure": figure, "workload": workload, "measured": measured }));
+        };
+        played.iter().for_each(|one| row(&one.name, regret(one, number)));
+        if let Some((mean, ..)) = summary(played, number) {
+            row(MEAN, mean);
+        }
+    }
+    all
+}
+
 /// All that is known, for scripts.
-fn all(played: &[Played]) -> Value {
+fn all(played: &[Played], variants: &[Variant]) -> Value {
     let programs = played.iter().map(|one| {
         let Cell { bits, quarters, cycles } = &one.best;
         json!({
@@ -258,6 +280,7 @@ fn all(played: &[Played]) -> Value {
         "schema_version": 1,
         "programs": programs.collect::<Vec<_>>(),
         "policies": rows.collect::<Vec<_>>(),
+        "figures": figures(played, variants),
     })
 }
 
