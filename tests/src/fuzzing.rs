@@ -73,3 +73,26 @@ pub fn run(
     }
     libtest_mimic::run(&arguments, trials).exit()
 }
+
+/// Lists that are a step smaller, the largest steps first: without a stretch, by halves, and with what may
+/// stand for an element in its place.
+pub fn smaller_lists<T: Clone>(
+    list: &[T],
+    replacements: impl Fn(&T) -> Vec<Vec<T>>,
+) -> Vec<Vec<T>> {
+    let mut found = Vec::new();
+    let mut length = list.len();
+    while length > 0 {
+        for start in (0..list.len()).step_by(length) {
+            let end = (start + length).min(list.len());
+            found.push([&list[..start], &list[end..]].concat());
+        }
+        length /= 2;
+    }
+    for (at, element) in list.iter().enumerate() {
+        for replacement in replacements(element) {
+            found.push([&list[..at], &replacement[..], &list[at + 1..]].concat());
+        }
+    }
+    found
+}

@@ -2,6 +2,7 @@
 //! by what is in them, expressions by their operands, as long as it still fails.
 
 use super::model::{Expr, Loop, Program, Statement};
+use crate::fuzzing::smaller_lists;
 
 /// Shrinks a program for which `fails` holds; calls it `budget` times at most.
 pub fn shrink(program: Program, budget: usize, fails: &mut dyn FnMut(&Program) -> bool) -> Program {
@@ -66,21 +67,7 @@ fn smaller(program: &Program) -> Vec<Program> {
 
 /// Lists that are a step smaller.
 fn bodies(body: &[Statement]) -> Vec<Vec<Statement>> {
-    let mut found = Vec::new();
-    let mut length = body.len();
-    while length > 0 {
-        for start in (0..body.len()).step_by(length) {
-            let end = (start + length).min(body.len());
-            found.push([&body[..start], &body[end..]].concat());
-        }
-        length /= 2;
-    }
-    for (at, statement) in body.iter().enumerate() {
-        for replacement in replacements(statement) {
-            found.push([&body[..at], &replacement[..], &body[at + 1..]].concat());
-        }
-    }
-    found
+    smaller_lists(body, replacements)
 }
 
 /// What may stand for a statement.
