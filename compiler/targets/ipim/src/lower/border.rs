@@ -47,13 +47,15 @@ enum Place {
     Column((i64, u32, u32)),
 }
 
-/// Elements at an edge that are brought together, so that their latencies overlap.
+/// Elements at an edge that are brought together, so that their latencies overlap, as far as the scratchpad
+/// has an atom for each.
 fn together(cx: &Lowering<'_>) -> u32 {
-    match cx.size {
+    let most = match cx.size {
         Size::Fast => 16,
         Size::Merged => 8,
         Size::Rolled | Size::Compact | Size::Smallest => 2,
-    }
+    };
+    most.min(cx.machine.memory.pgsm_bytes / ATOM_BYTES).max(1)
 }
 
 /// Fills what lies beyond the edges of a buffer.
