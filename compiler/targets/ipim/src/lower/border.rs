@@ -1,7 +1,7 @@
 //! Elements beyond the edges of an image (`plan/border.rs`). Those of one that goes around are requested
 //! by vaults at an edge from those at the other one, and the engines that keep them take them from the
-//! vault's scratchpad; a constant is stored by the engines. Rows come first, and columns in all rows behind
-//! them, so that corners are right.
+//! vault's scratchpad; a constant is stored by the engines, and so are the elements at the edge, which a
+//! group has itself. Rows come first, and columns in all rows behind them, so that corners are right.
 
 use nbcc_ir::{BinaryOp, Block, BlockCall, Builder, IntCond, Mem, Op, Terminator, Type, Value};
 use nbcc_isa_ipim::{ATOM_BYTES, ELEMENT_BYTES, LANES};

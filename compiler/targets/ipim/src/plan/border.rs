@@ -1,5 +1,5 @@
-//! Borders: elements that are read beyond the edges of an image, those of the other edge where it goes
-//! around, or a constant. They are put where they would lie if the image went on: into the ghost zones of
+//! Borders: elements that are read beyond the edges of an image, which are those at the edge again, those of
+//! the other edge where it goes around, or a constant. They are put where they would lie if the image went on: into the ghost zones of
 //! groups at the edge, and into the places that the last tiles have behind the image. So tiles are read as
 //! those of an image without edges.
 
