@@ -10,7 +10,7 @@ use super::cx::Lowering;
 use super::fetch::Run;
 use super::home::Affine;
 use super::math::{clamp, less_mask, min, plus, ramp, times};
-use super::position::{mesh, position, vault_along};
+use super::position::{finish_at, mesh, position, vault_along};
 use super::redistribute::{Batch, Copy, factors, narrow, start_of};
 use super::window::piece_mask;
 use crate::intrinsics::{LD_RF, PE, RD_PGSM, ST_RF, WR_PGSM, base, id, read, write};
@@ -113,11 +113,7 @@ fn only_in(
     b.terminate(Terminator::Branch(here, to(then), to(join)));
     b.switch_to(then);
     body(b);
-    b.jump(join, vec![]);
-    // Blocks made since stand behind; keep the join after them.
-    b.func.layout.retain(|&block| block != join);
-    b.func.layout.push(join);
-    b.switch_to(join);
+    finish_at(b, join);
 }
 
 impl Part {
