@@ -73,6 +73,10 @@ pub struct Buffer {
     pub min: Vec<i32>,
     /// The number of elements of each dimension.
     pub extent: Vec<u32>,
+    /// The extents of the whole image, whose coordinates begin with 0, where an input is a part of
+    /// one; empty where it is all of it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub part_of: Vec<u32>,
     /// Which dimension stands at each place of the storage; `None` for a place of one element, at
     /// 0, that is no dimension of the image. Empty where they stand in their order. Tiles are of
     /// places 0 and 1.
@@ -274,6 +278,11 @@ impl Tiled {
 }
 
 impl Buffer {
+    /// The extents of the image that the host takes from it or gives to it, innermost first.
+    pub fn image(&self) -> &[u32] {
+        if self.part_of.is_empty() { &self.extent } else { &self.part_of }
+    }
+
     /// The number of elements.
     pub fn elements(&self) -> u64 {
         self.extent.iter().fold(1_u64, |n, e| n.saturating_mul(u64::from(*e)))
@@ -425,6 +434,20 @@ impl Buffer {
                 ));
             }
         }
+        if !self.part_of.is_empty() {
+            let ends =
+                self.min.iter().zip(&self.extent).map(|(&min, &n)| i64::from(min) + i64::from(n));
+            let inside = self.part_of.iter().zip(ends).all(|(&all, end)| end <= all.into());
+            if self.role != Role::Input || self.part_of.len() != self.extent.len() {
+                return fail("only an input is a part of an image, of as many dimensions".into());
+            }
+            if !inside || self.min.iter().any(|&min| min < 0) {
+                return fail("it is no part of its image".into());
+            }
+            if self.part_of.iter().any(|&n| n > MAX_COUNT) {
+                return fail("an extent of its image is absurd".into());
+            }
+        }
         let mut dims: Vec<usize> = self.order.iter().flatten().map(|&d| d.into()).collect();
         dims.sort_unstable();
         if !self.order.is_empty()
@@ -533,6 +556,7 @@ mod tests {
             element: Element::F32,
             min: vec![0, 0],
             extent: extent.to_vec(),
+            part_of: vec![],
             order: vec![],
             layout: Layout::Tiled(Tiled {
                 grid: Grid {
@@ -658,6 +682,18 @@ mod tests {
             b.extent = vec![1 << 28; 9];
             b.min = vec![0; 9];
         });
+        broken(|b| b.part_of = vec![100, 89]);
+        broken(|b| b.part_of = vec![100]);
+        broken(|b| b.part_of = vec![100, u32::MAX]);
+        broken(|b| {
+            b.part_of = vec![100, 90];
+            b.role = Role::Output;
+        });
+        broken(|b| {
+            b.part_of = vec![100, 90];
+            b.min[0] = -1;
+            b.extent[0] = 50;
+        });
         broken(|b| b.layout = Layout::Single { cube: 8, vault: 0, pg: 0, pe: 0 });
         broken_tiled(|t| t.tile = [0, 8]);
         broken_tiled(|t| t.tile = [u32::MAX, u32::MAX]);
@@ -706,6 +742,7 @@ mod tests {
                     element: Element::U8,
                     min,
                     extent,
+                    part_of: vec![],
                     order: if turn == 0 { vec![] } else { order.collect() },
                     layout: Layout::Tiled(tiled),
                     base: 64,

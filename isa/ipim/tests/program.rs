@@ -87,6 +87,7 @@ fn sample() -> Program {
                 element: Element::U8,
                 min: vec![0, -1],
                 extent: vec![100, 20],
+                part_of: vec![],
                 order: vec![],
                 layout: Layout::Tiled(Tiled {
                     grid: Grid {
@@ -110,6 +111,7 @@ fn sample() -> Program {
                 element: Element::F32,
                 min: vec![],
                 extent: vec![],
+                part_of: vec![],
                 order: vec![],
                 layout: Layout::Single { cube: 0, vault: 0, pg: 7, pe: 3 },
                 base: 0x200,

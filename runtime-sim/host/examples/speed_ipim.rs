@@ -24,7 +24,7 @@ fn main() {
         let images = |role| -> BTreeMap<String, Image> {
             let buffers = program.buffers.iter().filter(|buffer| buffer.role == role);
             buffers
-                .map(|buffer| (buffer.name.clone(), Image::zeroed(buffer.element, &buffer.extent)))
+                .map(|buffer| (buffer.name.clone(), Image::zeroed(buffer.element, buffer.image())))
                 .collect()
         };
         let (inputs, params) = (images(Role::Input), images(Role::Param));

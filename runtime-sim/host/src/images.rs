@@ -238,7 +238,7 @@ fn check_names(
         let scalars = || program.params.iter().filter(|_| role == Role::Param);
         for (name, image) in images {
             if let Some(buffer) = buffers().find(|buffer| buffer.name == *name) {
-                image.check(name, buffer.element, &buffer.extent)?;
+                image.check(name, buffer.element, buffer.image())?;
             } else if let Some(param) = scalars().find(|param| param.name == *name) {
                 image.check(name, param.element, &[])?;
             } else {

@@ -131,6 +131,8 @@ struct Stretches<'a> {
     /// Those of the first row: where they begin, their length, and their place.
     first: Vec<(usize, usize, Location)>,
     row_length: usize,
+    /// The least coordinates of the image that the host has.
+    origin: Vec<i32>,
 }
 
 impl Stretches<'_> {
@@ -146,12 +148,24 @@ impl Stretches<'_> {
                 *coord += length as i32;
             }
         }
-        Stretches { buffer, first, row_length }
+        let origin = match buffer.part_of.is_empty() {
+            true => buffer.min.clone(),
+            false => vec![0; buffer.min.len()],
+        };
+        Stretches { buffer, first, row_length, origin }
     }
 
     /// The number of rows: elements of all dimensions but the first.
     fn rows(&self) -> usize {
         self.buffer.extent.iter().skip(1).map(|extent| *extent as usize).product()
+    }
+
+    /// The number of the element at `coords` in the host's image.
+    fn element(&self, coords: &[i32]) -> usize {
+        let along = coords.iter().zip(&self.origin).zip(self.buffer.image());
+        along.rev().fold(0, |n, ((coord, origin), extent)| {
+            n * *extent as usize + (coord - origin) as usize
+        })
     }
 
     /// Calls `f` with the elements of each stretch of the rows, innermost dimension first, and the
@@ -171,9 +185,9 @@ impl Stretches<'_> {
                 rest /= *extent as usize;
             }
             let place = locate(self.buffer, &coords);
-            let origin = self.first[0].2;
+            let (origin, element) = (self.first[0].2, self.element(&coords));
             for (begin, length, there) in &self.first {
-                let at = row * self.row_length + begin;
+                let at = element + begin;
                 f(at..at + length, moved(place, origin, *there))?;
             }
         }

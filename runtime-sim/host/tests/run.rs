@@ -17,6 +17,7 @@ fn tiled(name: &str, role: Role, extent: [u32; 2], base: u32) -> Buffer {
         element: Element::F32,
         min: vec![0, 0],
         extent: extent.to_vec(),
+        part_of: vec![],
         order: vec![],
         layout: Layout::Tiled(Tiled {
             grid,
@@ -86,6 +87,29 @@ fn the_program_survives_its_file() {
     let program = brighten();
     let file = program.to_elf().unwrap();
     assert_eq!(Program::from_elf(&file).unwrap(), program);
+}
+
+/// Of an image of 36 x 18 the program has the 30 x 15 from (5, 2).
+#[test]
+fn an_input_may_be_a_part_of_an_image() {
+    let mut program = brighten();
+    let input = &mut program.buffers[0];
+    input.part_of = vec![36, 18];
+    input.min = vec![5, 2];
+    let Layout::Tiled(tiled) = &mut input.layout else { unreachable!() };
+    tiled.origin = [5, 2];
+    let words: Vec<u32> = (0..36 * 18).map(|i| (i as f32).to_bits()).collect();
+    let whole = Image { element: Element::F32, extent: vec![36, 18], words };
+    let options = || RunOptions::default();
+    let result =
+        nbcc_host::run(&program, &named("in", whole), &gain(), &mut options()).expect("it runs");
+    for (i, word) in result.outputs["out"].words.iter().enumerate() {
+        let (x, y) = (i % 30 + 5, i / 30 + 2);
+        assert_eq!(f32::from_bits(*word), 3.0 * (36 * y + x) as f32 + 1.0);
+    }
+    let part = nbcc_host::run(&program, &named("in", picture()), &gain(), &mut options());
+    let expected = "`in` is 30x15, but the program was compiled for 36x18";
+    assert_eq!(part.expect_err("another image").to_string(), expected);
 }
 
 #[test]

@@ -76,7 +76,7 @@ fn describe(binary: &[u8]) -> Result<ImageProgram, LoadError> {
                 name: buffer.name.clone(),
                 ty: element_type(buffer.element),
                 dims: buffer.extent.len() as u32,
-                extent: Some(buffer.extent.clone()),
+                extent: Some(buffer.image().to_vec()),
             })
             .collect(),
         outputs: of_role(Role::Output)

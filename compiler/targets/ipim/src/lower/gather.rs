@@ -3,7 +3,7 @@
 
 use nbcc_ir::{BinaryOp, Builder, Mem, Op, Type, Value};
 use nbcc_isa_ipim::LANES;
-use nbcc_stages::bounds::{AffineVar, IndexForm};
+use nbcc_stages::bounds::{AffineVar, IndexForm, Interval};
 use nbcc_stages::lower::{Access, ExprLowering};
 use nbcc_stages::{Expr, ExprKind, Input, Param, RDom};
 
@@ -106,7 +106,7 @@ impl Body<'_> {
         &self,
         b: &mut Builder<'_>,
         id: BufferId,
-        repeated: impl Fn(usize) -> Option<u32>,
+        repeated: impl Fn(usize) -> Option<Interval>,
         coordinates: Vec<Value>,
     ) -> Vec<Value> {
         let excerpt = &self.loops.cx.plan.buffers[id].excerpt;
@@ -240,13 +240,12 @@ impl Access for First<'_, '_> {
 }
 
 /// A coordinate, limited to an extent where there is one.
-pub(crate) fn limited(b: &mut Builder<'_>, extent: Option<u32>, value: Value) -> Value {
-    let Some(extent) = extent else { return value };
+pub(crate) fn limited(b: &mut Builder<'_>, to: Option<Interval>, value: Value) -> Value {
+    let Some(Interval { min, max }) = to else { return value };
     let ty = b.func.ty(value);
-    let last = b.constant(ty, u64::from(extent - 1));
-    let zero = b.constant(ty, 0);
+    let [first, last] = [min, max].map(|end| b.constant(ty, u64::from(end as u32)));
     let low = b.binary(BinaryOp::Smin, value, last);
-    b.binary(BinaryOp::Smax, low, zero)
+    b.binary(BinaryOp::Smax, low, first)
 }
 
 /// Elements anywhere in a buffer that lies whole in the bank. Coordinates that are out of range

@@ -7,7 +7,7 @@ use cranelift_entity::SecondaryMap;
 use nbcc_base::Span;
 use nbcc_ir::{Builder, Mem, Op, Value};
 use nbcc_isa_ipim::LANES;
-use nbcc_stages::bounds::{Region, StageLoops};
+use nbcc_stages::bounds::{Interval, Region, StageLoops};
 use nbcc_stages::lower::{Access, ExprLowering};
 use nbcc_stages::{Expr, ExprKind, Param, RDom};
 
@@ -87,8 +87,8 @@ impl<'a> PointBody<'a> {
         if self.lanes == 1 { value } else { b.value(Op::Splat(value, self.lanes)) }
     }
 
-    /// The extent that coordinate `k` of an input is clamped to, where it may lie outside.
-    fn repeated(&self, source: Source, k: usize) -> Option<u32> {
+    /// The interval that coordinate `k` of an input is clamped to, where it may lie outside.
+    fn repeated(&self, source: Source, k: usize) -> Option<Interval> {
         match source {
             Source::Input(input) => self.serial.plan.repeated(input, k),
             Source::Func(_) => None,

@@ -376,6 +376,8 @@ mod tests {
             reach_x: [up_to(9), up_to(9)],
             border: Some(Border { outside: Outside::Around, reach: [around, [0, 0]] }),
             order: vec![],
+            moved: [0, 0],
+            part_of: Vec::new(),
             excerpt: None,
             patch: None,
             base: 0,

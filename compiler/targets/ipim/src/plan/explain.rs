@@ -12,7 +12,7 @@ use nbcc_stages::print::directive_text;
 use nbcc_stages::{Directive, DirectiveKind, Func, FuncData, Pipeline};
 
 use super::cost::{self, Bounds, Cost, Taken, costs};
-use super::order::{NOWHERE, by_dimension};
+use super::order::NOWHERE;
 use super::schedule::defaults::{Site, inner_names, sites};
 use super::traffic::{Traffic, of_merge, of_move, of_nest};
 use super::verdict::{Share, used_engines, verdict};
@@ -346,11 +346,7 @@ fn place_text(buffer: &BufferPlan) -> String {
 }
 
 fn home_text(buffer: &BufferPlan) -> String {
-    let region = match buffer.order.is_empty() {
-        true => buffer.region.clone(),
-        false => by_dimension(&buffer.order, &buffer.region),
-    };
-    let region: Vec<String> = region.iter().map(|i| format!("[{i}]")).collect();
+    let region: Vec<String> = buffer.held().iter().map(|i| format!("[{i}]")).collect();
     let role = match buffer.role {
         Some(Role::Input) => "input ",
         Some(Role::Output) => "output ",

@@ -161,7 +161,7 @@ impl Plan {
         let read = InnerIndex::of(&self.pipeline, &self.forms, index)?;
         match source {
             Source::Input(input) => match self.repeated(input, k) {
-                Some(extent) => read.repeated(extent),
+                Some(all) => read.repeated(all.extent()),
                 None => Some(read),
             },
             Source::Func(_) => Some(read),

@@ -24,6 +24,7 @@ mod kept;
 mod layouts;
 mod limits;
 mod modes;
+mod moved;
 mod nests;
 mod order;
 mod padded;
@@ -47,7 +48,7 @@ use std::collections::BTreeMap;
 
 use cranelift_entity::{PrimaryMap, SecondaryMap, entity_impl};
 use nbcc_isa_ipim::layout::{Element, Layout, Role, Tiled};
-use nbcc_stages::bounds::{AffineVar, Bounds, Extents, IndexForm, Interval};
+use nbcc_stages::bounds::{AffineVar, Bounds, Extents, IndexForm, Interval, Region};
 use nbcc_stages::{BinaryOp, ElementType, Expr, Func, Input, Pipeline, RDom};
 
 pub use access::{Access, Source, Spread, accesses, spread, stage_roots, varies_along};
@@ -65,6 +66,7 @@ pub use jam::{Jam, jams};
 pub use kept::{Change, KeptPlanes, kept_planes, own_users};
 pub use limits::Limits;
 pub use modes::in_place;
+use moved::Held;
 use order::by_dimension;
 pub use order::{NOWHERE, Order};
 pub use patch::Patch;
@@ -97,6 +99,10 @@ pub struct BufferPlan {
     pub reach_x: [u32; 2],
     /// What is filled beyond its edges.
     pub border: Option<Border>,
+    /// What is to be added to coordinates along x and y for those of the image.
+    pub moved: [i32; 2],
+    /// The extents of the image, where it is a part of one.
+    pub part_of: Vec<u32>,
     /// The dimension at each place of its storage, where they stand in another order than that of
     /// the image: its region is in the order of places.
     pub order: Order,
@@ -164,20 +170,39 @@ impl BufferPlan {
         extents.fold(row, u32::saturating_mul)
     }
 
+    /// The coordinates of the image that it holds, by its dimensions.
+    pub fn held(&self) -> Vec<Interval> {
+        let mut region = self.region.clone();
+        for (interval, by) in region.iter_mut().zip(self.moved) {
+            *interval = Interval::new(interval.min + by, interval.max + by);
+        }
+        self.by_dimension(region)
+    }
+
+    /// What a list says of places, for the dimensions.
+    fn by_dimension<T: Clone>(&self, placed: Vec<T>) -> Vec<T> {
+        if self.order.is_empty() { placed } else { by_dimension(&self.order, &placed) }
+    }
+
     /// The form the host reads.
     pub fn to_buffer(&self, role: Role) -> nbcc_isa_ipim::layout::Buffer {
-        let region = match self.order.is_empty() {
-            true => self.region.clone(),
-            false => by_dimension(&self.order, &self.region),
-        };
+        let region = self.held();
+        let mut layout = self.layout.clone();
+        if let Layout::Tiled(tiled) = &mut layout {
+            tiled.origin = [0, 1].map(|k| tiled.origin[k] + self.moved[k]);
+        }
         nbcc_isa_ipim::layout::Buffer {
             name: self.name.clone(),
             role,
             element: self.element,
             min: region.iter().map(|i| i.min).collect(),
             extent: region.iter().map(|i| i.extent()).collect(),
+            part_of: match self.part_of.is_empty() {
+                true => Vec::new(),
+                false => self.by_dimension(self.part_of.clone()),
+            },
             order: self.order.iter().map(|dim| dim.map(|d| d as u8)).collect(),
-            layout: self.layout.clone(),
+            layout,
             base: self.base,
         }
     }
@@ -366,6 +391,8 @@ pub struct Plan {
     pub pipeline: Pipeline,
     /// How large images are.
     pub extents: Extents,
+    /// What is kept of inputs, and where their coordinates begin.
+    held: SecondaryMap<Input, Option<Held>>,
     /// Where everything is computed and read.
     pub bounds: Bounds,
     /// The form of each index.
@@ -391,14 +418,17 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// The extent that coordinate `k` of an input is clamped to, where some access may lie outside
+    /// The interval that coordinate `k` of an input is clamped to, where some access may lie outside
     /// and the input's edges are repeated.
-    pub fn repeated(&self, input: Input, k: usize) -> Option<u32> {
-        let extent = *self.extents.inputs[input].get(k)?;
-        let inside = self.bounds.inputs[input]
-            .as_ref()
-            .is_some_and(|read| read[k].min >= 0 && i64::from(read[k].max) < i64::from(extent));
-        (self.pipeline.inputs[input].repeat_edge && !inside).then_some(extent)
+    pub fn repeated(&self, input: Input, k: usize) -> Option<Interval> {
+        let kept = *self.input_region(input).get(k)?;
+        let inside = self.bounds.inputs[input].as_ref().is_some_and(|read| kept.contains(read[k]));
+        (self.pipeline.inputs[input].repeat_edge && !inside).then_some(kept)
+    }
+
+    /// The coordinates that are kept of an input.
+    fn input_region(&self, input: Input) -> &Region {
+        &self.held[input].as_ref().expect("every input has one").region
     }
 }
 

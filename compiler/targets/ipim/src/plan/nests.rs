@@ -226,8 +226,8 @@ impl Planner<'_> {
             }
             let implicit = match access.source {
                 Source::Input(input) if self.plan.pipeline.inputs[input].repeat_edge => {
-                    let extents = &self.plan.extents.inputs[input];
-                    extents.get(place).map(|&e| Limits::clamp(0, i64::from(e) - 1))
+                    let all = self.plan.input_region(input);
+                    all.get(place).map(|all| Limits::clamp(all.min.into(), all.max.into()))
                 }
                 _ => None,
             };

@@ -15,6 +15,7 @@ use super::copies::{in_parts, most_copied};
 use super::excerpt::Excerpt;
 use super::layouts::Families;
 use super::modes::{Mode, Reduction, elements, foreign_accesses, reduction};
+use super::moved::move_inputs;
 use super::order::{self, Order, Orders, Reordered};
 use super::padded::pad;
 use super::patch::Patch;
@@ -231,6 +232,7 @@ fn attempt(
         }
     }
     let needed: Vec<Func> = bounds.needed(&pipeline).map(|(f, _)| f).collect();
+    let held = move_inputs(&mut pipeline, extents, &mut bounds, &needed);
     let reduced = needed.iter().copied().filter(|f| !limits.single.contains(f));
     let reductions = reductions(&mut pipeline, &bounds, reduced);
     let mut forms = index_forms(&pipeline);
@@ -257,6 +259,7 @@ fn attempt(
         plan: Plan {
             pipeline,
             extents: extents.clone(),
+            held,
             bounds,
             forms,
             buffers: PrimaryMap::new(),
@@ -497,6 +500,8 @@ impl Planner<'_> {
             layout,
             reach_x: [0, 0],
             border: None,
+            moved: [0, 0],
+            part_of: Vec::new(),
             order: order::compose(&home.order, &order),
             excerpt,
             patch,

@@ -292,18 +292,11 @@ impl Planner<'_> {
     /// All coordinates that exist of a source: an input's extent, a Func's storage.
     pub(super) fn region(&self, source: Source) -> Region {
         match source {
-            Source::Input(input) => self.input_region(input),
+            Source::Input(input) => self.plan.input_region(input).clone(),
             Source::Func(func) => {
                 self.plan.bounds.region(func).expect("only needed Funcs are planned").to_vec()
             }
         }
-    }
-
-    fn input_region(&self, input: Input) -> Region {
-        self.plan.extents.inputs[input]
-            .iter()
-            .map(|&extent| Interval::from_extent(0, extent))
-            .collect()
     }
 
     pub(super) fn make_homes(&mut self, needed: &[Func]) {
@@ -344,6 +337,14 @@ impl Planner<'_> {
             None => Layout::Single { cube: 0, vault: 0, pg: 0, pe: 0 },
         };
         let region = self.region(source);
+        let (mut moved, mut part_of) = ([0, 0], Vec::new());
+        if let Source::Input(input) = source {
+            let held = self.plan.held[input].as_ref().expect("every input has one");
+            moved = held.moved;
+            if moved != [0, 0] {
+                part_of.clone_from(&self.plan.extents.inputs[input]);
+            }
+        }
         let buffer = BufferPlan {
             name,
             role,
@@ -352,6 +353,8 @@ impl Planner<'_> {
             layout,
             reach_x: [0, 0],
             border: None,
+            moved,
+            part_of,
             order: self.orders.get(&source).cloned().unwrap_or_default(),
             excerpt: None,
             patch: None,

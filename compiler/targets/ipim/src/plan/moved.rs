@@ -1,0 +1,132 @@
+//! Inputs that all stages read at some distance, as a crop or a shift does: the host lays them out so that
+//! what a tile reads begins with its own tile.
+//!
+//! Coordinates of such an input are counted from there in a plan: what is added to them is taken off
+//! again, and the layout tells the host where they begin.
+
+use std::collections::BTreeMap;
+
+use cranelift_entity::SecondaryMap;
+use nbcc_stages::bounds::{AffineVar, Bounds, Extents, Interval, Region, index_forms};
+use nbcc_stages::{BinaryOp, ElementType, Expr, ExprKind, Func, Input, Literal, Pipeline};
+
+use super::Stage;
+use super::access::{Source, accesses};
+use super::order;
+use super::reads::TiledIndex;
+
+/// No input is moved further.
+const MOST: i64 = 1 << 24;
+
+/// An input as a plan has it. Places as those of the pipeline's dimensions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Held {
+    /// What is to be added to coordinates along x and y for those of the image.
+    pub moved: [i32; 2],
+    /// The coordinates that are kept: along those that are moved what is read, else all.
+    pub region: Region,
+}
+
+impl Held {
+    fn new(extents: &[u32], read: Option<&Region>, moved: [i32; 2]) -> Held {
+        let along = |(k, &extent): (usize, &u32)| {
+            let all = Interval::from_extent(0, extent);
+            match (read, moved.get(k)) {
+                (Some(read), Some(&by)) if by != 0 => {
+                    let at = |end: i32| end.clamp(all.min, all.max) - by;
+                    Interval::new(at(read[k].min), at(read[k].max))
+                }
+                _ => all,
+            }
+        };
+        Held { moved, region: extents.iter().enumerate().map(along).collect() }
+    }
+}
+
+/// Moves inputs that are read at a distance, and says what is kept of all.
+pub(super) fn move_inputs(
+    pipeline: &mut Pipeline,
+    extents: &Extents,
+    bounds: &mut Bounds,
+    funcs: &[Func],
+) -> SecondaryMap<Input, Option<Held>> {
+    let moved = distances(pipeline, bounds, funcs);
+    let mut all = SecondaryMap::new();
+    for input in pipeline.inputs.keys() {
+        let by = moved.get(&input).copied().unwrap_or_default();
+        let read = bounds.inputs[input].as_ref();
+        all[input] = Some(Held::new(&extents.inputs[input], read, by));
+    }
+    if moved.is_empty() {
+        return all;
+    }
+    let values = funcs.iter().flat_map(|&func| pipeline.func_roots(func)).collect::<Vec<_>>();
+    let new = pipeline.rewritten(values, |pipeline, _, kind, span| match kind {
+        ExprKind::Load(input, mut args) => {
+            let by = moved.get(&input).copied().unwrap_or_default();
+            for (arg, by) in args.iter_mut().zip(by).filter(|(_, by)| *by != 0) {
+                let ty = ElementType::I32;
+                let by = pipeline.expr(ExprKind::Literal(Literal::Int((-by).into())), ty, span);
+                *arg = pipeline.expr(ExprKind::Binary(BinaryOp::Add, *arg, by), ty, span);
+            }
+            ExprKind::Load(input, args)
+        }
+        kind => kind,
+    });
+    let rename = |e: &mut Expr| *e = new.get(e).copied().unwrap_or(*e);
+    for data in pipeline.funcs.values_mut() {
+        data.pure.iter_mut().flat_map(|pure| &mut pure.values).for_each(rename);
+        let updates = data.updates.iter_mut();
+        updates.flat_map(|u| u.args.iter_mut().chain(&mut u.values)).for_each(rename);
+    }
+    pipeline.rdoms.values_mut().flat_map(|rdom| &mut rdom.predicates).for_each(rename);
+    for (&input, by) in &moved {
+        let read = bounds.inputs[input].iter_mut().flatten();
+        read.zip(by).for_each(|(read, by)| {
+            *read = Interval::new(read.min - by, read.max - by);
+        });
+    }
+    all
+}
+
+/// How far from a tile all accesses of an input read, the nearest of them.
+fn distances(pipeline: &Pipeline, bounds: &Bounds, funcs: &[Func]) -> BTreeMap<Input, [i32; 2]> {
+    let forms = index_forms(pipeline);
+    // Least and greatest distance along x and y; none where one access has no tile.
+    let mut found: BTreeMap<Input, [Option<(i64, i64)>; 2]> = BTreeMap::new();
+    for &func in funcs {
+        for stage in order::stages(pipeline, func) {
+            let number = if let Stage::Update(k) = stage { k + 1 } else { 0 };
+            let loops = bounds.funcs[func].as_ref().and_then(|of| of.stages[number].as_ref());
+            let Some(loops) = loops else { continue };
+            let interval = |var: AffineVar| match var {
+                AffineVar::Dim(n) => loops.dims[n as usize],
+                AffineVar::RVar(_, n) => loops.rvars[n as usize],
+            };
+            for access in accesses(pipeline, func, stage) {
+                let Source::Input(input) = access.source else { continue };
+                let all = found.entry(input).or_insert([Some((i64::MAX, i64::MIN)); 2]);
+                for (k, hull) in all.iter_mut().enumerate() {
+                    let arg = access.args.get(k).filter(|_| k < pipeline.funcs[func].vars.len());
+                    let index =
+                        arg.and_then(|&arg| TiledIndex::of(pipeline, &forms, arg, k as u32));
+                    let index = index.filter(is_straight);
+                    let range = index.map(|index| index.reach(1, &interval));
+                    *hull = hull.zip(range).map(|(a, b)| (a.0.min(b.0), a.1.max(b.1)));
+                }
+            }
+        }
+    }
+    let nearest = |hull: Option<(i64, i64)>| match hull {
+        Some((low, high)) if low <= high && low > 0 && low <= MOST => low as i32,
+        Some((low, high)) if low <= high && high < 0 && high >= -MOST => high as i32,
+        _ => 0,
+    };
+    let all = found.into_iter().map(|(input, hulls)| (input, hulls.map(nearest)));
+    all.filter(|(_, by)| *by != [0, 0]).collect()
+}
+
+/// Whether coordinates beyond limits are those at the limits, and do not come back.
+fn is_straight(index: &TiledIndex) -> bool {
+    index.around.is_none() && index.limits.is_none_or(|limits| limits.sums().is_none())
+}
