@@ -118,8 +118,8 @@ fn distances(pipeline: &Pipeline, bounds: &Bounds, funcs: &[Func]) -> BTreeMap<I
         }
     }
     let nearest = |hull: Option<(i64, i64)>| match hull {
-        Some((low, high)) if low <= high && low > 0 && low <= MOST => low as i32,
-        Some((low, high)) if low <= high && high < 0 && high >= -MOST => high as i32,
+        Some((low, high)) if low <= high && (1..=MOST).contains(&low) => low as i32,
+        Some((low, high)) if low <= high && (-MOST..0).contains(&high) => high as i32,
         _ => 0,
     };
     let all = found.into_iter().map(|(input, hulls)| (input, hulls.map(nearest)));
