@@ -131,8 +131,6 @@ struct Stretches<'a> {
     /// Those of the first row: where they begin, their length, and their place.
     first: Vec<(usize, usize, Location)>,
     row_length: usize,
-    /// The least coordinates of the image that the host has.
-    origin: Vec<i32>,
 }
 
 impl Stretches<'_> {
@@ -148,11 +146,7 @@ impl Stretches<'_> {
                 *coord += length as i32;
             }
         }
-        let origin = match buffer.part_of.is_empty() {
-            true => buffer.min.clone(),
-            false => vec![0; buffer.min.len()],
-        };
-        Stretches { buffer, first, row_length, origin }
+        Stretches { buffer, first, row_length }
     }
 
     /// The number of rows: elements of all dimensions but the first.
@@ -162,9 +156,11 @@ impl Stretches<'_> {
 
     /// The number of the element at `coords` in the host's image.
     fn element(&self, coords: &[i32]) -> usize {
-        let along = coords.iter().zip(&self.origin).zip(self.buffer.image());
-        along.rev().fold(0, |n, ((coord, origin), extent)| {
-            n * *extent as usize + (coord - origin) as usize
+        let is_whole = self.buffer.part_of.is_empty();
+        let along = coords.iter().zip(&self.buffer.min).zip(self.buffer.image());
+        along.rev().fold(0, |n, ((coord, min), extent)| {
+            let first = if is_whole { *min } else { 0 };
+            n * *extent as usize + (coord - first) as usize
         })
     }
 

@@ -100,16 +100,15 @@ fn an_input_may_be_a_part_of_an_image() {
     tiled.origin = [5, 2];
     let words: Vec<u32> = (0..36 * 18).map(|i| (i as f32).to_bits()).collect();
     let whole = Image { element: Element::F32, extent: vec![36, 18], words };
-    let options = || RunOptions::default();
-    let result =
-        nbcc_host::run(&program, &named("in", whole), &gain(), &mut options()).expect("it runs");
+    let run =
+        |image| nbcc_host::run(&program, &named("in", image), &gain(), &mut RunOptions::default());
+    let result = run(whole).expect("it runs");
     for (i, word) in result.outputs["out"].words.iter().enumerate() {
         let (x, y) = (i % 30 + 5, i / 30 + 2);
         assert_eq!(f32::from_bits(*word), 3.0 * (36 * y + x) as f32 + 1.0);
     }
-    let part = nbcc_host::run(&program, &named("in", picture()), &gain(), &mut options());
     let expected = "`in` is 30x15, but the program was compiled for 36x18";
-    assert_eq!(part.expect_err("another image").to_string(), expected);
+    assert_eq!(run(picture()).expect_err("another image").to_string(), expected);
 }
 
 #[test]

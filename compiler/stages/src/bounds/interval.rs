@@ -49,6 +49,11 @@ impl Interval {
         }
     }
 
+    /// As far away as `by` says; ends stay where coordinates end.
+    pub fn moved(self, by: i32) -> Interval {
+        Interval { min: self.min.saturating_add(by), max: self.max.saturating_add(by) }
+    }
+
     /// Whether every coordinate of `other` is one of this.
     pub fn contains(self, other: Interval) -> bool {
         other.is_empty() || (self.min <= other.min && other.max <= self.max)

@@ -239,7 +239,7 @@ impl Access for First<'_, '_> {
     }
 }
 
-/// A coordinate, limited to an extent where there is one.
+/// A coordinate, limited to an interval where there is one.
 pub(crate) fn limited(b: &mut Builder<'_>, to: Option<Interval>, value: Value) -> Value {
     let Some(Interval { min, max }) = to else { return value };
     let ty = b.func.ty(value);

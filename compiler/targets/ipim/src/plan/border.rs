@@ -1,7 +1,7 @@
-//! Borders: elements that are read beyond the edges of an image, which are those at the edge again, those of
-//! the other edge where it goes around, or a constant. They are put where they would lie if the image went on: into the ghost zones of
-//! groups at the edge, and into the places that the last tiles have behind the image. So tiles are read as
-//! those of an image without edges.
+//! Borders: elements that are read beyond the edges of an image, which are those at the edge again,
+//! those of the other edge where it goes around, or a constant. They are put where they would lie if the
+//! image went on: into the ghost zones of groups at the edge, and into the places that the last tiles have
+//! behind the image. So tiles are read as those of an image without edges.
 
 use nbcc_isa_ipim::LANES;
 use nbcc_isa_ipim::layout::{Layout, Tiled};

@@ -174,7 +174,7 @@ impl BufferPlan {
     pub fn held(&self) -> Vec<Interval> {
         let mut region = self.region.clone();
         for (interval, by) in region.iter_mut().zip(self.moved) {
-            *interval = Interval::new(interval.min + by, interval.max + by);
+            *interval = interval.moved(by);
         }
         self.by_dimension(region)
     }
@@ -392,7 +392,7 @@ pub struct Plan {
     /// How large images are.
     pub extents: Extents,
     /// What is kept of inputs, and where their coordinates begin.
-    held: SecondaryMap<Input, Option<Held>>,
+    held: SecondaryMap<Input, Held>,
     /// Where everything is computed and read.
     pub bounds: Bounds,
     /// The form of each index.
@@ -428,7 +428,7 @@ impl Plan {
 
     /// The coordinates that are kept of an input.
     fn input_region(&self, input: Input) -> &Region {
-        &self.held[input].as_ref().expect("every input has one").region
+        &self.held[input].region
     }
 }
 

@@ -11,15 +11,15 @@ use nbcc_stages::bounds::{AffineVar, Bounds, Extents, Interval, Region, index_fo
 use nbcc_stages::{BinaryOp, ElementType, Expr, ExprKind, Func, Input, Literal, Pipeline};
 
 use super::Stage;
-use super::access::{Source, accesses};
+use super::access::{Access, Source, accesses};
 use super::order;
 use super::reads::TiledIndex;
 
-/// No input is moved further.
+/// No input is moved further, so that coordinates of tiles stay far from the ends of their type.
 const MOST: i64 = 1 << 24;
 
-/// An input as a plan has it. Places as those of the pipeline's dimensions.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// An input as a plan has it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Held {
     /// What is to be added to coordinates along x and y for those of the image.
     pub moved: [i32; 2],
@@ -33,8 +33,9 @@ impl Held {
             let all = Interval::from_extent(0, extent);
             match (read, moved.get(k)) {
                 (Some(read), Some(&by)) if by != 0 => {
-                    let at = |end: i32| end.clamp(all.min, all.max) - by;
-                    Interval::new(at(read[k].min), at(read[k].max))
+                    let [first, last] =
+                        [read[k].min, read[k].max].map(|end| end.clamp(all.min, all.max));
+                    Interval::new(first, last).moved(-by)
                 }
                 _ => all,
             }
@@ -49,13 +50,13 @@ pub(super) fn move_inputs(
     extents: &Extents,
     bounds: &mut Bounds,
     funcs: &[Func],
-) -> SecondaryMap<Input, Option<Held>> {
+) -> SecondaryMap<Input, Held> {
     let moved = distances(pipeline, bounds, funcs);
     let mut all = SecondaryMap::new();
     for input in pipeline.inputs.keys() {
         let by = moved.get(&input).copied().unwrap_or_default();
         let read = bounds.inputs[input].as_ref();
-        all[input] = Some(Held::new(&extents.inputs[input], read, by));
+        all[input] = Held::new(&extents.inputs[input], read, by);
     }
     if moved.is_empty() {
         return all;
@@ -82,9 +83,7 @@ pub(super) fn move_inputs(
     pipeline.rdoms.values_mut().flat_map(|rdom| &mut rdom.predicates).for_each(rename);
     for (&input, by) in &moved {
         let read = bounds.inputs[input].iter_mut().flatten();
-        read.zip(by).for_each(|(read, by)| {
-            *read = Interval::new(read.min - by, read.max - by);
-        });
+        read.zip(by).for_each(|(read, by)| *read = read.moved(-by));
     }
     all
 }
@@ -103,17 +102,18 @@ fn distances(pipeline: &Pipeline, bounds: &Bounds, funcs: &[Func]) -> BTreeMap<I
                 AffineVar::Dim(n) => loops.dims[n as usize],
                 AffineVar::RVar(_, n) => loops.rvars[n as usize],
             };
+            let distance = |access: &Access, k: usize| {
+                let &arg = access.args.get(k).filter(|_| k < pipeline.funcs[func].vars.len())?;
+                let index = TiledIndex::of(pipeline, &forms, arg, k as u32)?;
+                is_straight(&index).then(|| index.reach(1, &interval))
+            };
             for access in accesses(pipeline, func, stage) {
                 let Source::Input(input) = access.source else { continue };
-                let all = found.entry(input).or_insert([Some((i64::MAX, i64::MIN)); 2]);
-                for (k, hull) in all.iter_mut().enumerate() {
-                    let arg = access.args.get(k).filter(|_| k < pipeline.funcs[func].vars.len());
-                    let index =
-                        arg.and_then(|&arg| TiledIndex::of(pipeline, &forms, arg, k as u32));
-                    let index = index.filter(is_straight);
-                    let range = index.map(|index| index.reach(1, &interval));
-                    *hull = hull.zip(range).map(|(a, b)| (a.0.min(b.0), a.1.max(b.1)));
-                }
+                let hulls = found.entry(input).or_insert([Some((i64::MAX, i64::MIN)); 2]);
+                *hulls = [0, 1].map(|k| {
+                    let ((low, high), (first, last)) = hulls[k].zip(distance(&access, k))?;
+                    Some((low.min(first), high.max(last)))
+                });
             }
         }
     }

@@ -339,8 +339,7 @@ impl Planner<'_> {
         let region = self.region(source);
         let (mut moved, mut part_of) = ([0, 0], Vec::new());
         if let Source::Input(input) = source {
-            let held = self.plan.held[input].as_ref().expect("every input has one");
-            moved = held.moved;
+            moved = self.plan.held[input].moved;
             if moved != [0, 0] {
                 part_of.clone_from(&self.plan.extents.inputs[input]);
             }
