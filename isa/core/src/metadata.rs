@@ -28,6 +28,14 @@ pub fn from_json<T: DeserializeOwned>(
     let Some((_, bytes)) = container.metadata.iter().find(|(known, _)| known == name) else {
         return Ok(Vec::new());
     };
+    list(name, bytes)
+}
+
+/// The list that these bytes of a metadata section are.
+///
+/// # Errors
+/// As [`from_json`].
+pub fn list<T: DeserializeOwned>(name: &str, bytes: &[u8]) -> Result<Vec<T>, LoadError> {
     serde_json::from_slice(bytes).map_err(|error| {
         let lines = bytes.split_inclusive(|byte| *byte == b'\n');
         let before: usize = lines.take(error.line().saturating_sub(1)).map(<[u8]>::len).sum();

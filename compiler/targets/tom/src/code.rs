@@ -189,6 +189,7 @@ fn meaning(op: &Op<PhysReg>, names: &Names<'_>) -> Option<Meaning> {
     Some(match *op {
         Op::Mov { src, .. } => Meaning::Copy(word(src)?),
         Op::MovWide { src, .. } | Op::PredMov { src, .. } => Meaning::Copy(reg(src)?),
+        Op::PredSet { value, .. } => Meaning::Copy(bits(u64::from(value & 1))),
         Op::MovBits { bits: number, .. } => Meaning::Copy(bits(number.0)),
         Op::Addr { object, offset, .. } => {
             Meaning::Copy(Operand::Number(Number::Address(object, offset.0.into())))

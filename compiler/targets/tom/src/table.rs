@@ -150,8 +150,7 @@ fn make(
             let fault = match &entry {
                 Err(why) => Some(why.clone()),
                 Ok(entry) => {
-                    let fault = checker.fault(entry, number as u32);
-                    let fault = fault.or_else(|| binary::sums_fault(checker, entry, &machine.cost));
+                    let fault = checker.fault(entry, number as u32, &machine.cost);
                     if let Some(fault) = &fault
                         && cx.passes.verify_each
                     {

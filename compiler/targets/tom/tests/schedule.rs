@@ -4,7 +4,7 @@ mod support;
 
 use nbcc_isa::Instruction;
 use nbcc_isa_simt::{Op, Program};
-use nbcc_isa_tom::offload::prove;
+use nbcc_isa_tom::offload::check;
 use nbcc_pipeline::OptLevel;
 use support::compile_text;
 
@@ -109,7 +109,7 @@ const GLOBAL: nbcc_isa_simt::operands::Space = nbcc_isa_simt::operands::Space::G
 #[test]
 fn loads_of_a_trip_come_before_what_needs_them() {
     let (program, _) = compile_text(&products(), 0, OptLevel::O2, &[]);
-    prove(&program).unwrap();
+    check(&program).unwrap();
     let (loads, other) = order(&program, |name| name == "fma");
     assert_eq!(loads.len(), 8);
     assert!(loads.iter().all(|load| *load < other), "{loads:?} {other}");
@@ -119,7 +119,7 @@ fn loads_of_a_trip_come_before_what_needs_them() {
     assert!(loads[7] > other);
     let few = [("sm.registers", "8192"), ("sm.thread_registers", "16")];
     let (program, _) = compile_text(&products(), 0, OptLevel::O2, &few);
-    prove(&program).unwrap();
+    check(&program).unwrap();
     let (loads, other) = order(&program, |name| name == "fma");
     assert!(loads[7] > other);
 }
@@ -127,7 +127,7 @@ fn loads_of_a_trip_come_before_what_needs_them() {
 #[test]
 fn loads_behind_a_branch_are_guarded() {
     let (program, _) = compile_text(GUARDED, 0, OptLevel::O2, &[]);
-    prove(&program).unwrap();
+    check(&program).unwrap();
     let text = &program.code.text;
     let loads = |guarded: bool| {
         let some = text.iter().filter(|inst| inst.op.space() == Some(GLOBAL));

@@ -4,7 +4,7 @@ mod support;
 
 use nbcc_isa::Imm;
 use nbcc_isa_simt::{Op, Program};
-use nbcc_isa_tom::offload::{OffloadTable, SECTION, prove};
+use nbcc_isa_tom::offload::{OffloadTable, SECTION, check};
 use nbcc_pipeline::OptLevel;
 use nbcc_placement::Remark;
 use support::compile_text;
@@ -61,7 +61,7 @@ fn markers(program: &Program) -> Vec<u32> {
 #[test]
 fn a_loop_is_marked_and_listed() {
     let (program, remarks) = compile(0, OptLevel::O2, &[]);
-    prove(&program).unwrap();
+    check(&program).unwrap();
     let table = OffloadTable::of(&program).unwrap();
     let [entry] = &table.entries[..] else { panic!("{table:?}") };
     assert_eq!(markers(&program), [entry.marker()]);
@@ -96,7 +96,7 @@ fn tables_are_proven_at_every_level() {
     for level in [OptLevel::O0, OptLevel::O1, OptLevel::O2] {
         for words in ["1", "4", "32"] {
             let (program, _) = compile(0, level, &[("cost.warp_words", words)]);
-            prove(&program).unwrap();
+            check(&program).unwrap();
             let entries = OffloadTable::of(&program).unwrap().entries;
             assert_eq!(markers(&program).len(), entries.len());
             assert!(level == OptLevel::O0 || !entries.is_empty(), "{level:?} {words}");
@@ -165,7 +165,7 @@ block2:
     for text in [last, before] {
         for level in [OptLevel::O0, OptLevel::O1, OptLevel::O2] {
             let (program, _) = compile_text(text, 0, level, &[]);
-            prove(&program).unwrap();
+            check(&program).unwrap();
             let table = OffloadTable::of(&program).unwrap();
             let endless = |entry: &&nbcc_isa_tom::offload::Entry| {
                 let latch = &program.code.text[entry.end as usize - 1];

@@ -58,8 +58,8 @@ pub fn disassemble_elf<P>(
 /// Reads an assembly file as a program, which `read` makes of its contents and checks.
 ///
 /// # Errors
-/// Everything that is wrong with the file, up to a limit; what `read` finds is at the instruction
-/// where it is one.
+/// Everything that is wrong with the file, up to a limit; what `read` finds is at the instruction or
+/// the directive that made what is wrong, where there is one.
 pub fn assemble_program<P>(
     text: &str,
     dialect: &Dialect,
@@ -67,13 +67,14 @@ pub fn assemble_program<P>(
 ) -> Result<P, Vec<AsmError>> {
     let assembled = assemble(text, dialect)?;
     read(&assembled.container).map_err(|error| {
-        let mut sections = assembled.container.text.iter().zip(&assembled.spans);
-        let found = sections.find(|(section, _)| section.name == error.section);
-        let span = found.and_then(|(section, spans)| {
-            spans.get((error.offset / u64::from(section.instruction_bytes)) as usize)
-        });
+        let span = assembled.place(&error.section, error.offset);
+        let is_text = assembled.container.text.iter().any(|text| text.name == error.section);
         vec![match span {
-            Some(span) => locate(text, span.clone(), error.message, None),
+            Some(span) if is_text => locate(text, span, error.message, None),
+            Some(span) => {
+                let message = format!("in `{}`: {}", error.section, error.message);
+                locate(text, span, message, None)
+            }
             None => AsmError::of_file(error.to_string()),
         }]
     })

@@ -21,6 +21,27 @@ pub struct Assembled {
     pub container: Container,
     /// The bytes of the file that hold each instruction of each text section.
     pub spans: Vec<Vec<std::ops::Range<usize>>>,
+    /// The directives that made the other sections, by name.
+    pub contents: BTreeMap<String, Contents>,
+}
+
+/// The directives that made a section without instructions: how many bytes it has behind each, and the
+/// bytes of the file that hold it. The first one opens the section.
+pub type Contents = Vec<(usize, std::ops::Range<usize>)>;
+
+impl Assembled {
+    /// The bytes of the file from which the byte at an offset of a section is made: an instruction, or
+    /// a directive. Of offsets behind the end the last directive.
+    pub fn place(&self, section: &str, offset: u64) -> Option<std::ops::Range<usize>> {
+        let offset = usize::try_from(offset).unwrap_or(usize::MAX);
+        let mut texts = self.container.text.iter().zip(&self.spans);
+        if let Some((text, spans)) = texts.find(|(text, _)| text.name == section) {
+            return spans.get(offset / text.instruction_bytes as usize).cloned();
+        }
+        let contents = self.contents.get(section)?;
+        let made = contents.partition_point(|(end, _)| *end <= offset);
+        contents.get(made).or(contents.last()).map(|(_, span)| span.clone())
+    }
 }
 
 /// After this many errors the assembler stops.
@@ -92,6 +113,8 @@ struct Assembler<'a> {
     files: BTreeMap<i64, u32>,
     /// What the last `.loc` says.
     place: Option<SourceLine>,
+    /// What made the sections without instructions.
+    contents: BTreeMap<String, Contents>,
 }
 
 /// Reads an assembly file.
@@ -112,6 +135,7 @@ pub fn assemble(text: &str, dialect: &Dialect) -> Result<Assembled, Vec<AsmError
         functions: BTreeMap::new(),
         files: BTreeMap::new(),
         place: None,
+        contents: BTreeMap::new(),
     };
     let mut errors = Vec::new();
     let mut offset = 0;
@@ -182,8 +206,10 @@ impl Assembler<'_> {
         if cursor.at_end() {
             return Ok(());
         }
+        let directive = cursor.position();
         if cursor.eat(".") {
             self.directive(cursor, line, offset)?;
+            self.note(offset + directive..offset + line.trim_end().len());
         } else {
             let start = cursor.position();
             let text = self.need_text(start..line.trim_end().len())?;
@@ -193,6 +219,29 @@ impl Assembler<'_> {
             text.section.rows.push(self.place);
         }
         cursor.expect_end()
+    }
+
+    /// Notes a directive that opened the section that lines go to, or filled it.
+    fn note(&mut self, span: std::ops::Range<usize>) {
+        let (name, bytes) = match self.section {
+            Section::Text(_) => return,
+            Section::Target => (TARGET_NOTE.0, self.target.len()),
+            Section::Data(index) => {
+                let data = &self.container.data[index];
+                (data.name.as_str(), data.bytes.len())
+            }
+            Section::Metadata(index) => {
+                let (name, bytes) = &self.container.metadata[index];
+                (name.as_str(), bytes.len())
+            }
+        };
+        match self.contents.get_mut(name) {
+            Some(contents) if contents.last().is_some_and(|(end, _)| *end == bytes) => {}
+            Some(contents) => contents.push((bytes, span)),
+            None => {
+                self.contents.insert(name.to_owned(), vec![(bytes, span)]);
+            }
+        }
     }
 
     /// The number of the text section that lines go to.
@@ -256,6 +305,8 @@ impl Assembler<'_> {
                     return Err(error.with_help(format!("known are {}", names.join(", "))));
                 };
                 self.machine(toml.clone().into_bytes(), name_span)?;
+                let span = offset + start - 1..offset + at + name.len();
+                self.contents.insert(TARGET_NOTE.0.to_owned(), vec![(0, span)]);
             }
             "section" => self.open_section(cursor, line, offset, name_span)?,
             "file" => {
@@ -526,7 +577,7 @@ impl Assembler<'_> {
         if self.container.text.iter().all(|section| section.rows.is_empty()) {
             self.container.files.clear();
         }
-        Ok(Assembled { container: self.container, spans })
+        Ok(Assembled { container: self.container, spans, contents: self.contents })
     }
 
     /// Checks that functions are in their text sections, and that these share no addresses.

@@ -1,7 +1,8 @@
 //! What the instructions prove of a table: that a warp which runs a range elsewhere, with the
-//! registers that the entry names and no others, does what the kernel does (section 3.1.4). It is
-//! found from the binary alone, by no code of the compiler. What an entry costs is counted in
-//! [`super::sums`] with the [`Checker`] of its kernel, so that both name each other.
+//! registers that the entry names and no others, does what the kernel does (section 3.1.4), and that the
+//! entry says what follows from the range, no more and no less. It is found from the binary alone, by no
+//! code of the compiler. What an entry costs is counted in [`super::sums`] with the [`Checker`] of its
+//! kernel, so that both name each other.
 
 use nbcc_isa::{Instruction, LoadError};
 use nbcc_isa_simt::operands::{Order, Space, Special, SpecialWide};
@@ -14,9 +15,10 @@ use super::record::{self, SECTION};
 use super::webs::Webs;
 use super::{Condition, Entry, OffloadTable, RegisterSet, condition, sums};
 use crate::Machine;
+use crate::machine::Cost;
 
 /// Checks the table of a program, whatever wrote it: places, markers, registers, control flow, what
-/// ranges hold, and conditions.
+/// ranges hold, conditions, and the sums that tags and trips follow from.
 ///
 /// # Errors
 /// The first entry that its instructions do not prove, with the reason.
@@ -53,8 +55,7 @@ pub fn check(program: &Program) -> Result<(), LoadError> {
             return fail(number, format!("the machine's table holds {most} entries of a kernel"));
         }
         let (_, checker) = checker.as_ref().expect("it was made above");
-        let fault = checker.fault(entry, number as u32);
-        if let Some(reason) = fault.or_else(|| sums::trips_fault(checker, entry, &machine.cost)) {
+        if let Some(reason) = checker.fault(entry, number as u32, &machine.cost) {
             return fail(number, reason);
         }
     }
@@ -108,13 +109,14 @@ impl<'a> Checker<'a> {
     }
 
     /// What is wrong with an entry of the kernel; `number` is what its marker says.
-    pub fn fault(&self, entry: &Entry, number: u32) -> Option<String> {
+    pub fn fault(&self, entry: &Entry, number: u32, cost: &Cost) -> Option<String> {
         self.place_fault(entry, number)
             .or_else(|| self.flow_fault(entry.begin, entry.end, entry.begin))
             .or_else(|| self.meeting_fault(entry.begin, entry.end))
             .or_else(|| self.instruction_fault(entry.begin, entry.end))
             .or_else(|| self.register_fault(entry))
             .or_else(|| self.condition_fault(entry))
+            .or_else(|| sums::fault(self, entry, cost))
     }
 
     fn place_fault(&self, entry: &Entry, number: u32) -> Option<String> {
@@ -221,14 +223,23 @@ impl<'a> Checker<'a> {
         }
     }
 
+    /// What is wrong with the registers of an entry: it is to name those that its range needs and
+    /// leaves, and no others.
     fn register_fault(&self, entry: &Entry) -> Option<String> {
         let (begin, end) = (entry.begin, entry.end);
-        if let Some(reg) = self.registers_out(begin, end).without(&entry.live_out).iter().next() {
+        let out = self.registers_out(begin, end);
+        if let Some(reg) = out.without(&entry.live_out).iter().next() {
             return Some(format!(
                 "{reg} is written in it and read behind it, but does not come back"
             ));
         }
-        // A register may be written inside: for another value, once the constant is not needed.
+        if let Some(reg) = entry.live_out.without(&out).iter().next() {
+            return Some(format!(
+                "{reg} comes back, though it is not written in it or not read behind it"
+            ));
+        }
+        let needed = self.registers_in(begin, end, &out);
+        let standing = self.standing(begin, end, &needed);
         let mut constants = RegisterSet::default();
         for said in &entry.constants {
             let reg = said.reg;
@@ -243,11 +254,45 @@ impl<'a> Checker<'a> {
             {
                 return Some(format!("there is no data object {object}"));
             }
+            if constants.contains(reg) {
+                return Some(format!("what {reg} holds is said twice"));
+            }
             constants.insert(reg);
         }
-        let sent = entry.live_in.or(&constants);
-        let missing = self.registers_in(begin, end, &entry.live_out).without(&sent);
-        missing.iter().next().map(|reg| format!("it needs {reg}, which is not sent"))
+        let sent = entry.live_in;
+        let first = |set: RegisterSet| set.iter().next();
+        if let Some(reg) = first(needed.without(&sent.or(&constants))) {
+            return Some(format!("it needs {reg}, which is not sent"));
+        }
+        if let Some(reg) = first(constants.without(&needed)) {
+            return Some(format!("it does not need {reg}, of which the entry says a constant"));
+        }
+        if let Some(reg) = first(constants.without(&standing)) {
+            return Some(format!("it writes {reg}, which is no constant then"));
+        }
+        if let Some(reg) = first(sent.without(&needed)) {
+            return Some(format!("{reg} is sent, though it is not needed"));
+        }
+        first(sent.and(&standing)).map(|reg| format!("{reg} is sent, though it holds a constant"))
+    }
+
+    /// Of the registers that a range needs, those that stand in it: they hold a constant whenever it
+    /// is entered, the whole of one of 64 bits, and it does not write them.
+    pub fn standing(&self, begin: u32, end: u32, needed: &RegisterSet) -> RegisterSet {
+        let mut standing = RegisterSet::default();
+        let webs = self.webs.held_before(needed, begin);
+        for (reg, web) in webs {
+            let is_wide = reg.class == RegClass::Word && self.webs.is_wide(web);
+            let other = is_wide.then(|| PhysReg::new(RegClass::Word, reg.index ^ 1));
+            let holds = |reg| self.held(reg, begin).is_some();
+            if holds(reg)
+                && other.is_none_or(holds)
+                && !(begin..end).any(|at| self.webs.writes(at).any(|written| written == web))
+            {
+                standing.insert(reg);
+            }
+        }
+        standing
     }
 
     /// The instructions of the kernel that one may follow.
@@ -272,13 +317,13 @@ impl<'a> Checker<'a> {
 
     /// What a register holds whenever an instruction is reached, if that is one constant.
     pub fn held(&self, reg: PhysReg, at: u32) -> Option<Held> {
-        constant(&self.code, &self.before, reg, (at, at))
+        constant(&self.code, &self.webs, &self.before, reg, (at, at))
     }
 
     /// What a register of at most 64 bits holds whenever the instructions from `begin` to the one
     /// before `end` are entered, if that is one number.
     pub fn number_at_entry(&self, reg: PhysReg, begin: u32, end: u32) -> Option<u64> {
-        let bits = |reg| match constant(&self.code, &self.before, reg, (begin, end)) {
+        let bits = |reg| match constant(&self.code, &self.webs, &self.before, reg, (begin, end)) {
             Some(Held::Bits(bits)) => Some(u64::from(bits)),
             _ => None,
         };

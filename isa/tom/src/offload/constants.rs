@@ -1,5 +1,7 @@
 //! Registers that hold one and the same constant whenever an instruction is reached: backward from
-//! there to every write that may have been the last, each of which must copy that constant.
+//! there to every write that may have been the last, each of which must copy that constant. Halves of a
+//! register of 64 bits are no registers of their own, as in a source: what is made of them by itself is
+//! not followed.
 
 use std::collections::HashSet;
 
@@ -7,6 +9,7 @@ use nbcc_isa_simt::operands::Source;
 use nbcc_isa_simt::{Op, PhysReg, RegClass};
 
 use super::code::KernelCode;
+use super::webs::Webs;
 
 /// A register and what it holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,6 +44,7 @@ const STEPS: usize = 1 << 16;
 /// [`predecessors`] gives.
 pub fn constant(
     code: &KernelCode<'_>,
+    webs: &Webs,
     before: &[Vec<u32>],
     reg: PhysReg,
     (begin, end): (u32, u32),
@@ -55,7 +59,7 @@ pub fn constant(
         }
         let ways = before[(at - code.entry) as usize].iter();
         for &from in ways.filter(|from| !is_first || !(begin..end).contains(*from)) {
-            let source = match written(code, from, reg) {
+            let source = match written(code, webs, from, reg) {
                 Written::Not => Some(reg),
                 Written::Constant(held) => {
                     if *found.get_or_insert(held) != held {
@@ -100,16 +104,15 @@ enum Written {
 }
 
 /// What an instruction does to a 32-bit register or a predicate.
-fn written(code: &KernelCode<'_>, at: u32, reg: PhysReg) -> Written {
+fn written(code: &KernelCode<'_>, webs: &Webs, at: u32, reg: PhysReg) -> Written {
     if !code.accesses(at).1.touches(reg) {
         return Written::Not;
     }
     let half = |pair: PhysReg| reg.index - pair.index;
-    match code.at(at).op {
-        Op::Mov { src: Source::Imm(bits), .. } => Written::Constant(Held::Bits(bits)),
-        Op::Mov { src: Source::Reg(from), .. } | Op::PredMov { src: from, .. } => {
-            Written::Copy(from)
-        }
+    let is_wide = |web: Option<u32>| web.is_some_and(|web| webs.is_wide(web));
+    let op = &code.at(at).op;
+    let is_half_written = is_wide(webs.written(at, reg));
+    match *op {
         Op::MovWide { dst, src } => {
             Written::Copy(PhysReg::new(RegClass::Word, src.index + half(dst)))
         }
@@ -119,6 +122,11 @@ fn written(code: &KernelCode<'_>, at: u32, reg: PhysReg) -> Written {
         Op::Addr { dst, object, offset } => {
             let upper = half(dst) == 1;
             Written::Constant(Held::Address { object, offset: offset.0, upper })
+        }
+        _ if is_half_written => Written::Other,
+        Op::Mov { src: Source::Imm(bits), .. } => Written::Constant(Held::Bits(bits)),
+        Op::Mov { src: Source::Reg(from), .. } | Op::PredMov { src: from, .. } => {
+            if is_wide(webs.read(at, from)) { Written::Other } else { Written::Copy(from) }
         }
         Op::PredSet { value, .. } => Written::Constant(Held::Bits(value & 1)),
         _ => Written::Other,

@@ -22,7 +22,6 @@ pub use condition::{Condition, Term, condition};
 pub use constants::{Constant, Held};
 pub use record::{SECTION, section};
 pub use registers::RegisterSet;
-pub use sums::{prove, sums_fault};
 pub use webs::Webs;
 
 /// The candidates of a program, by the number that `region` names.

@@ -2,7 +2,7 @@
 //! hexadecimal (R0 and P0 in the lowest bit), places are byte addresses in `.text`.
 
 use nbcc_isa::LoadError;
-use nbcc_isa::metadata::to_json;
+use nbcc_isa::metadata::{list, to_json};
 use nbcc_isa_simt::operands::IntTest;
 use nbcc_isa_simt::{INSTRUCTION_BYTES, PhysReg, Program, RegClass};
 use serde::{Deserialize, Serialize};
@@ -80,8 +80,7 @@ pub fn read(program: &Program) -> Result<OffloadTable, LoadError> {
     let Some((_, bytes)) = program.sections.iter().find(|(name, _)| name == SECTION) else {
         return Ok(OffloadTable::default());
     };
-    let records: Vec<Record> = serde_json::from_slice(bytes)
-        .map_err(|error| LoadError::new(SECTION, 0, error.to_string()))?;
+    let records: Vec<Record> = list(SECTION, bytes)?;
     let entry = |(number, record): (usize, &Record)| {
         from_record(record, program).map_err(|reason| {
             LoadError::new(SECTION, line(bytes, number), format!("entry {number}: {reason}"))

@@ -3,53 +3,19 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use nbcc_isa::{Instruction, LoadError};
+use nbcc_isa::Instruction;
 use nbcc_isa_simt::operands::{Base, Space, Special, SpecialWide};
-use nbcc_isa_simt::{Category, Op, Program};
+use nbcc_isa_simt::{Category, Op};
 
 use super::check::Checker;
-use super::record::SECTION;
-use super::{Entry, OffloadTable, Tag};
-use crate::Machine;
+use super::{Entry, Tag};
 use crate::cost::{self, Amounts};
 use crate::machine::Cost;
 
-/// Proves a table with its sums: what [`super::check`] asks for, and that the registers sent are
-/// exactly those that are needed, tags and trips follow from the equations, and every entry pays.
-///
-/// # Errors
-/// The first entry of which that is not so, with the reason.
-pub fn prove(program: &Program) -> Result<(), LoadError> {
-    super::check(program)?;
-    let table = OffloadTable::of(program)?;
-    let machine = Machine::from_toml(&program.machine.toml, &[])?;
-    let mut checkers: BTreeMap<u32, Checker<'_>> = BTreeMap::new();
-    for (number, entry) in table.entries.iter().enumerate() {
-        let kernel = entry.kernel;
-        let checker = checkers.entry(kernel).or_insert_with(|| Checker::new(program, kernel));
-        if let Some(reason) = sums_fault(checker, entry, &machine.cost) {
-            let kernel = &program.kernels[entry.kernel as usize].name;
-            let message =
-                format!("entry {number}, of kernel `{}`: {reason}", kernel.escape_debug());
-            return Err(LoadError::new(SECTION, 0, message));
-        }
-    }
-    Ok(())
-}
-
-/// What is wrong with the sums of an entry.
-pub fn sums_fault(checker: &Checker<'_>, entry: &Entry, cost: &Cost) -> Option<String> {
+/// What is wrong with the sums of an entry whose registers are right: inputs, the trips that it counts
+/// on or asks for, whether it pays, and its tag.
+pub fn fault(checker: &Checker<'_>, entry: &Entry, cost: &Cost) -> Option<String> {
     let (begin, end) = (entry.begin, entry.end);
-    let out = checker.registers_out(begin, end);
-    if let Some(reg) = entry.live_out.without(&out).iter().next() {
-        return Some(format!(
-            "{reg} comes back, though it is not written in it or not read behind it"
-        ));
-    }
-    let needed = checker.registers_in(begin, end, &out);
-    if let Some(reg) = entry.live_in.without(&needed).iter().next() {
-        return Some(format!("{reg} is sent, though it is not needed"));
-    }
     let inputs = inputs(checker, begin, end);
     if entry.inputs != inputs {
         return Some(format!(
@@ -57,17 +23,28 @@ pub fn sums_fault(checker: &Checker<'_>, entry: &Entry, cost: &Cost) -> Option<S
             entry.inputs
         ));
     }
-    if let Some(reason) = trips_fault(checker, entry, cost) {
-        return Some(reason);
-    }
-    let trips = match entry.condition {
-        Some(condition) => condition.threshold,
-        None => static_trips(checker, begin, end).unwrap_or(1),
+    let amounts = amounts(checker, entry);
+    let trips = match (static_trips(checker, begin, end), entry.condition) {
+        (Some(trips), None) => trips,
+        (Some(trips), Some(_)) => {
+            return Some(format!("it has a condition, but always makes {trips} trips"));
+        }
+        (None, None) if checker.condition(begin, end).is_none() => 1,
+        (None, condition) => {
+            let said = condition.map_or(1, |condition| condition.threshold);
+            match cost::threshold(cost, &amounts) {
+                Some(least) if least == said => least,
+                Some(least) => {
+                    return Some(format!("it pays from {least} trips on, not from {said}"));
+                }
+                None => return Some("it never pays".into()),
+            }
+        }
     };
     if entry.trips != trips {
         return Some(format!("it is made for {trips} trips, not {}", entry.trips));
     }
-    let traffic = cost::traffic(cost, &amounts(checker, entry), trips);
+    let traffic = cost::traffic(cost, &amounts, trips);
     if !traffic.pays() {
         return Some(format!("it does not pay: {} words more are moved", traffic.total()));
     }
@@ -80,32 +57,13 @@ pub fn sums_fault(checker: &Checker<'_>, entry: &Entry, cost: &Cost) -> Option<S
     })
 }
 
-/// What is wrong with the trips from which an entry is said to pay: a condition has the least of them, and a
-/// loop whose trips are known when it is entered has a condition unless it pays at once.
-pub(super) fn trips_fault(checker: &Checker<'_>, entry: &Entry, cost: &Cost) -> Option<String> {
-    let (begin, end) = (entry.begin, entry.end);
-    let said = match entry.condition {
-        Some(condition) => condition.threshold,
-        None if checker.condition(begin, end).is_none() => return None,
-        None if static_trips(checker, begin, end).is_some() => return None,
-        None => 1,
-    };
-    match cost::threshold(cost, &amounts(checker, entry)) {
-        Some(least) if least == said => None,
-        Some(least) => Some(format!("it pays from {least} trips on, not from {said}")),
-        None => Some("it never pays".into()),
-    }
-}
-
-/// The registers that an entry has to move, and the accesses of a trip.
+/// The registers that an entry moves, and the accesses of a trip.
 fn amounts(checker: &Checker<'_>, entry: &Entry) -> Amounts {
     let (begin, end) = (entry.begin, entry.end);
     let (loads, stores) = accesses(checker, begin, end);
-    let out = entry.live_out.and(&checker.registers_out(begin, end));
-    let sent = entry.live_in.and(&checker.registers_in(begin, end, &out));
     Amounts {
-        registers_in: checker.webs.count_of(&sent, begin) + u64::from(inputs(checker, begin, end)),
-        registers_out: checker.webs.count_of(&out, end),
+        registers_in: checker.webs.count_of(&entry.live_in, begin) + u64::from(entry.inputs),
+        registers_out: checker.webs.count_of(&entry.live_out, end),
         loads,
         stores,
     }

@@ -3,6 +3,8 @@
 //! section 16.3.3). A machine register is many webs one after the other, and a register of 64 bits that
 //! is named as one is one web. Rules that count registers count these.
 
+use std::collections::BTreeSet;
+
 use nbcc_isa::{Instruction, Role};
 use nbcc_isa_simt::{PhysReg, RegClass};
 
@@ -171,14 +173,18 @@ impl Webs {
         now
     }
 
+    /// The registers of a set with the web that each holds before an instruction, where it is one that
+    /// is read there or later.
+    pub fn held_before(&self, set: &RegisterSet, at: u32) -> Vec<(PhysReg, u32)> {
+        let before = self.before(at);
+        let web = |reg: PhysReg| before[usize::from(slots(reg).start)];
+        set.iter().filter_map(|reg| Some((reg, web(reg)?))).collect()
+    }
+
     /// How many webs a set of registers is before an instruction.
     pub fn count_of(&self, set: &RegisterSet, at: u32) -> u64 {
-        let before = self.before(at);
-        let held = (0..SLOTS).filter(|&slot| set.has_slot(slot));
-        let mut webs: Vec<Option<u32>> = held.map(|slot| before[usize::from(slot)]).collect();
-        webs.sort_unstable();
-        webs.dedup();
-        webs.len() as u64
+        let held = self.held_before(set, at);
+        held.into_iter().map(|(_, web)| web).collect::<BTreeSet<u32>>().len() as u64
     }
 }
 

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use nbcc_isa_simt::{Op, Program};
-use nbcc_isa_tom::offload::{Entry, OffloadTable, RegisterSet, Tag, section};
+use nbcc_isa_tom::offload::{Checker, Constant, Entry, OffloadTable, Tag, section};
 use nbcc_isa_tom::policy::Policy;
 use nbcc_sim_simt::Device;
 use nbcc_sim_tom::Session;
@@ -12,36 +12,48 @@ use nbcc_sim_tom::coherence::Faults;
 
 use crate::support::{Bench, PLACE, program};
 
-/// A kernel with candidates: begin, end, registers in and out of each, in the order of their markers.
+/// A kernel with candidates: begin and end of each, in the order of their markers. Registers cost next to
+/// nothing, so that all pay.
 fn with_table(
     changes: &[(&str, &str)],
     policy: (&str, &str),
     text: &str,
-    ranges: &[(u32, u32, RegisterSet, RegisterSet)],
+    ranges: &[(u32, u32)],
 ) -> Program {
+    let changes = [changes, &[("cost.warp_words", "1")]].concat();
     // The assembler asks for the table, which comes afterwards: a move holds the place of a marker.
-    let mut program = program("tom", changes, &text.replace("region ", "mov R31, "));
-    for (number, (begin, ..)) in ranges.iter().enumerate() {
+    let mut program = program("tom", &changes, &text.replace("region ", "mov R31, "));
+    for (number, (begin, _)) in ranges.iter().enumerate() {
         let marker = Op::Region { number: number as u32 };
         program.code.text[*begin as usize - 1] = marker.into();
     }
-    let entries = ranges
-        .iter()
-        .map(|&(begin, end, live_in, live_out)| Entry {
+    let machine = nbcc_isa_tom::Machine::from_toml(&program.machine.toml, &[]).unwrap();
+    let checker = Checker::new(&program, 0);
+    let entry = |(number, &(begin, end)): (usize, &(u32, u32))| {
+        let live_out = checker.registers_out(begin, end);
+        let needed = checker.registers_in(begin, end, &live_out);
+        let standing = checker.standing(begin, end, &needed);
+        let held = |reg| Constant { reg, held: checker.held(reg, begin).unwrap() };
+        let tags = [(false, false), (false, true), (true, false), (true, true)];
+        let entries = tags.map(|(tx, rx)| Entry {
             kernel: 0,
             begin,
             end,
-            live_in,
+            live_in: needed.without(&standing),
             live_out,
-            constants: Vec::new(),
+            constants: standing.iter().map(held).collect(),
             inputs: 0,
-            tag: Tag { tx: true, rx: true },
+            tag: Tag { tx, rx },
             trips: 1,
             condition: None,
-        })
-        .collect();
-    program.sections.push(section(&OffloadTable { entries }, &["test"]));
-    let machine = nbcc_isa_tom::Machine::from_toml(&program.machine.toml, &[]).unwrap();
+        });
+        let fault = |entry: &Entry| checker.fault(entry, number as u32, &machine.cost);
+        let right = entries.iter().find(|entry| fault(entry).is_none());
+        right.unwrap_or_else(|| panic!("{:?}", fault(&entries[3]))).clone()
+    };
+    let entries = ranges.iter().enumerate().map(entry).collect();
+    let section = section(&OffloadTable { entries }, &["test"]);
+    program.sections.push(section);
     let policy = Policy::named(&machine, Some(policy.0), Some(policy.1)).unwrap();
     program.sections.push(policy.section());
     program
@@ -55,27 +67,11 @@ fn bench(program: Program) -> Bench {
     Bench { device, module, buffer, max_cycles: 10_000_000, threads: 1, session }
 }
 
-/// The 32-bit registers of those numbers.
-fn words(numbers: &[u32]) -> RegisterSet {
-    let bits = numbers.iter().fold([0; 4], |mut bits: [u64; 4], n| {
-        bits[*n as usize / 64] |= 1 << (n % 64);
-        bits
-    });
-    RegisterSet::from_bits(bits, 0)
-}
-
-/// Registers that [`PLACE`] leaves: the address of the thread's word.
-const ADDRESS: [u32; 2] = [2, 3];
 /// Instructions of [`PLACE`].
 const PLACED: u32 = 6;
 
 /// What one warp leaves behind if it runs `text` with these candidates and steps left out.
-fn run(
-    text: &str,
-    ranges: &[(u32, u32, RegisterSet, RegisterSet)],
-    faults: Faults,
-    at: usize,
-) -> u32 {
+fn run(text: &str, ranges: &[(u32, u32)], faults: Faults, at: usize) -> u32 {
     let text = format!("{PLACE}\n{text}");
     let mut bench = bench(with_table(&[], ("always", "baseline"), &text, ranges));
     bench.session.faults = faults;
@@ -95,7 +91,7 @@ fn writes_come_before_the_request() {
         st.global.b32.weak [D2], 4096, R9
         exit";
     let begin = PLACED + 3;
-    let ranges = [(begin, begin + 2, words(&ADDRESS), words(&[]))];
+    let ranges = [(begin, begin + 2)];
     assert_eq!(run(text, &ranges, Faults::default(), 1024), 7);
     let faults = Faults { keeps_writes: true, ..Faults::default() };
     assert_eq!(run(text, &ranges, faults, 1024), 0);
@@ -117,7 +113,7 @@ fn coherence_may_be_free() {
         exit"
     );
     let begin = PLACED + 4;
-    let range = (begin, begin + 2, words(&ADDRESS), words(&[]));
+    let range = (begin, begin + 2);
     let of = |is_kept: &str| {
         let changes = [("offload.coherence", is_kept)];
         let mut bench = bench(with_table(&changes, ("always", "baseline"), &text, &[range]));
@@ -147,7 +143,7 @@ fn the_cache_of_a_stack_is_emptied() {
         st.global.b32.weak [D2], 4096, R9
         exit";
     let (first, second) = (PLACED + 1, PLACED + 7);
-    let of = |begin| (begin, begin + 2, words(&ADDRESS), words(&[]));
+    let of = |begin| (begin, begin + 2);
     let ranges = [of(first), of(second)];
     assert_eq!(run(text, &ranges, Faults::default(), 1024), 7);
     let faults = Faults { keeps_cache: true, ..Faults::default() };
@@ -166,7 +162,7 @@ fn lines_that_a_block_wrote_are_invalidated() {
         st.global.b32.weak [D2], 4096, R11
         exit";
     let begin = PLACED + 3;
-    let ranges = [(begin, begin + 1, words(&[2, 3, 8]), words(&[]))];
+    let ranges = [(begin, begin + 1)];
     assert_eq!(run(text, &ranges, Faults::default(), 1024), 7);
     let faults = Faults { keeps_lines: true, ..Faults::default() };
     assert_eq!(run(text, &ranges, faults, 1024), 0);
@@ -203,7 +199,7 @@ fn every_mask_of_lanes_runs_elsewhere() {
     )
     .replace("shl_by_lane", "int.shr R13, R5, R12\nint.and R13, R13, 1");
     let begin = PLACED + 9;
-    let range = (begin, begin + 7, words(&[2, 3, 9, 12]), words(&[9]));
+    let range = (begin, begin + 7);
     let mut seed = 7_u64;
     let mut random = || {
         seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
@@ -258,7 +254,7 @@ fn decisions_add_up() {
         exit"
     );
     let begin = PLACED + 2;
-    let range = (begin, begin + 4, words(&ADDRESS), words(&[]));
+    let range = (begin, begin + 4);
     for (offload, map) in [
         ("none", "transparent"),
         ("always", "baseline"),
@@ -341,7 +337,7 @@ fn learning_ends_where_blocks_wait_for_others() {
         exit"
     );
     let begin = PLACED + 7;
-    let range = (begin, begin + 2, words(&[0, 2, 3]), words(&[]));
+    let range = (begin, begin + 2);
     let of = |map: &str, threads| {
         let mut bench = bench(with_table(&[], ("always", map), &text, &[range]));
         bench.threads = threads;
@@ -369,7 +365,7 @@ fn blocks_without_end_are_given_up() {
         exit"
     );
     let begin = PLACED + 1;
-    let range = (begin, begin + 2, words(&ADDRESS), words(&[]));
+    let range = (begin, begin + 2);
     let mut bench = bench(with_table(&[], ("always", "baseline"), &text, &[range]));
     bench.max_cycles = 5000;
     let error = bench.launch(1, 32).unwrap_err().to_string();
@@ -392,7 +388,7 @@ fn faults_in_stacks_name_their_thread() {
         exit"
     );
     let begin = PLACED + 3;
-    let range = (begin, begin + 2, words(&ADDRESS), words(&[]));
+    let range = (begin, begin + 2);
     let mut bench = bench(with_table(&[], ("always", "baseline"), &text, &[range]));
     let error = bench.launch(1, 64).unwrap_err().to_string();
     assert!(error.contains("thread (32, 0, 0)"), "{error}");
@@ -411,7 +407,7 @@ fn quarters_of_the_instances_go() {
         exit"
     );
     let begin = PLACED + 1;
-    let ranges = [(begin, begin + 3, words(&ADDRESS), words(&[]))];
+    let ranges = [(begin, begin + 3)];
     for share in 0..=4 {
         let mut bench = bench(with_table(&[], ("controlled", "baseline"), &text, &ranges));
         bench.session = Session::default().assigned(None, vec![share]);
@@ -444,9 +440,7 @@ fn threads_change_nothing() {
         exit"
     );
     let begin = PLACED + 4;
-    let mut asked = ADDRESS.to_vec();
-    asked.push(9);
-    let ranges = [(begin, begin + 3, words(&asked), words(&[10]))];
+    let ranges = [(begin, begin + 3)];
     for policy in ["always", "controlled", "ideal"] {
         let left = |threads: usize| {
             let mut bench = bench(with_table(&[], (policy, "baseline"), &text, &ranges));
