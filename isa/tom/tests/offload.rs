@@ -146,8 +146,8 @@ fn sections_that_are_no_table_are_refused() {
 /// Faults planted in the entry or in the instructions of its range.
 #[test]
 fn what_the_instructions_do_not_prove_is_refused() {
-    let without = |set: &mut offload::RegisterSet, register: PhysReg| {
-        let mut one = offload::RegisterSet::default();
+    let without = |set: &mut RegisterSet, register: PhysReg| {
+        let mut one = RegisterSet::default();
         one.insert(register);
         *set = set.without(&one);
     };
@@ -293,7 +293,7 @@ fn static_loops_have_no_condition() {
 
 /// The halves of 0x123456789 in registers of those numbers.
 fn constants(numbers: &[u32]) -> String {
-    let bits = |number: &u32| if number % 2 == 0 { "0x23456789" } else { "0x1" };
+    let bits = |number: &u32| if number.is_multiple_of(2) { "0x23456789" } else { "0x1" };
     let one = |number| format!(r#"{{\"register\":\"R{number}\",\"bits\":\"{}\"}}"#, bits(number));
     numbers.iter().map(one).collect::<Vec<_>>().join(",")
 }

@@ -50,15 +50,22 @@ pub fn constant(
     (begin, end): (u32, u32),
 ) -> Option<Held> {
     let mut found = None;
+    // Ways meet, going backward, where control comes from one of several places or parts: elsewhere
+    // nothing is looked at twice.
     let mut seen: HashSet<(u32, PhysReg)> = HashSet::new();
+    let mut steps = 0;
     let mut work = vec![(begin, reg, true)];
     while let Some((at, reg, is_first)) = work.pop() {
+        steps += 1;
+        if steps > STEPS {
+            return None;
+        }
         // Before the first instruction a register holds nothing known.
         if at == code.entry {
             return None;
         }
-        let ways = before[(at - code.entry) as usize].iter();
-        for &from in ways.filter(|from| !is_first || !(begin..end).contains(*from)) {
+        let ways = &before[(at - code.entry) as usize];
+        for &from in ways.iter().filter(|from| !is_first || !(begin..end).contains(*from)) {
             let source = match written(code, webs, from, reg) {
                 Written::Not => Some(reg),
                 Written::Constant(held) => {
@@ -73,13 +80,11 @@ pub fn constant(
             // Threads that a guarded instruction is not for keep what was there.
             let kept = code.at(from).guard.map(|_| reg);
             for reg in source.into_iter().chain(kept) {
-                if seen.insert((from, reg)) {
+                let may_meet = ways.len() > 1 || code.at(from).is_branch();
+                if !may_meet || seen.insert((from, reg)) {
                     work.push((from, reg, false));
                 }
             }
-        }
-        if seen.len() > STEPS {
-            return None;
         }
     }
     found
