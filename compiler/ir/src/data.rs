@@ -132,6 +132,24 @@ pub struct ArrayParam {
     pub shape: Vec<Extent>,
 }
 
+/// A loop of a source file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourceLoop {
+    /// All of it.
+    pub span: Span,
+    /// What is asked for it, in order.
+    pub wishes: Vec<Wish>,
+}
+
+/// What is asked for a loop, as the source has it: targets say which they know.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wish {
+    /// What it is about.
+    pub name: String,
+    /// What it should be.
+    pub value: String,
+}
+
 /// Where the source of a module says that it comes from: marks in the order of the source, each
 /// good from its position to the next one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

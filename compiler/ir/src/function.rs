@@ -5,8 +5,8 @@ use nbcc_base::Span;
 use nbcc_base::extent::{ExtentExpr, Step};
 
 use crate::{
-    Block, DataObject, Func, Inst, Interface, Kernel, LineMarks, Mem, Object, Op, Scalar, Space,
-    Terminator, Type, Value,
+    Block, DataObject, Func, Inst, Interface, Kernel, LineMarks, Mem, Object, Op, Scalar,
+    SourceLoop, Space, Terminator, Type, Value,
 };
 
 /// The functions and data objects of one source file.
@@ -18,6 +18,8 @@ pub struct Module {
     pub objects: PrimaryMap<Object, DataObject>,
     /// Where the source says that it comes from. No part of the text form.
     pub lines: LineMarks,
+    /// The loops of the source, where a frontend tells of them. No part of the text form.
+    pub loops: Vec<SourceLoop>,
 }
 
 /// Who runs a function.

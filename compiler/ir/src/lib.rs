@@ -33,7 +33,7 @@ pub use builder::Builder;
 pub use cfg::Cfg;
 pub use data::{
     ArrayParam, DataObject, Interface, InterfaceParam, Kernel, KernelParam, LineMark, LineMarks,
-    LinePlace, Relocation, RelocationTarget, function_address,
+    LinePlace, Relocation, RelocationTarget, SourceLoop, Wish, function_address,
 };
 pub use dominators::{Dominators, Positions};
 pub use edit::Replacements;

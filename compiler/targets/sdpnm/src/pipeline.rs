@@ -1,5 +1,7 @@
 //! The passes of this target, in order: the only place that says so.
 
+use std::cell::RefCell;
+
 use nbcc_base::{Diagnostic, Failed, Span};
 use nbcc_ir::{Block, Function};
 use nbcc_isa_sdpnm::core::memory::PAGE;
@@ -11,7 +13,9 @@ use nbcc_placement::{Message, Remark, RemarkKind, Term};
 
 use crate::arrays::collapse::MOST_OPERATIONS;
 use crate::arrays::flatten::MOST_FOR_CORE;
-use crate::arrays::{self, OnArray, collapse, divisions, divisors, flatten, merge};
+use crate::arrays::sources::Wishes;
+use crate::arrays::{self, collapse, divisions, divisors, flatten, merge, remarks};
+use crate::arrays::{ASKED_FOR_CORE, Decision, fates};
 use crate::codes;
 use crate::core::{divide, emit, islands, layout, objects, regalloc, select};
 use crate::map::mappers::MAPPERS;
@@ -133,7 +137,7 @@ fn run_flatten(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Faile
     let function = &mut state.module.functions[state.func];
     let divided = divisions::run(function) | divisors::run(function);
     let (changed, flattened) =
-        flatten::run(&mut state.module, state.func, &state.configuration.rolled);
+        flatten::run(&mut state.module, state.func, &state.configuration.rolled, &state.sources);
     state.flattened = flattened;
     match changed | divided {
         true => each(
@@ -147,7 +151,9 @@ fn run_flatten(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Faile
 fn run_merge(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {
     if state.mapper.is_some() && state.configuration.merges {
         let func = &mut state.module.functions[state.func];
-        state.merged = merge::run(func, &state.configuration.unmerged, state.hyperblocks);
+        let unmerged = &state.configuration.unmerged;
+        state.heads = state.sources.heads(func);
+        state.merged = merge::run(func, unmerged, state.hyperblocks, &state.sources);
     }
     Ok(())
 }
@@ -165,7 +171,11 @@ fn run_collapse(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Fail
             arrays::estimate(func, guess, machine)
         };
         let func = &mut state.module.functions[state.func];
-        state.collapsed = collapse::run(func, &state.configuration.uncollapsed, cycles);
+        let mut refused = state.sources.apart(func);
+        refused.extend(&state.configuration.uncollapsed);
+        state.is_decided = true;
+        state.heads.extend(state.sources.heads(func));
+        state.collapsed = collapse::run(func, &refused, cycles);
     }
     Ok(())
 }
@@ -239,7 +249,13 @@ fn otherwise_unrolled(state: &Compilation, header: Block) -> Option<(Configurati
 }
 
 fn run_arrays(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Stop<Configuration>> {
-    let Some(mapper) = state.mapper else { return Ok(()) };
+    let Some(mapper) = state.mapper else {
+        let func = state.module.functions[state.func].name.clone();
+        let (machine, mapper) = (&state.machine, &MAPPERS[0]);
+        let about = remarks::About { function: &func, machine, mapper, sources: cx.sources };
+        cx.remarks.extend(fates::remarks(state, about));
+        return Ok(());
+    };
     let tools = arrays::Tools {
         machine: &state.machine,
         mapper,
@@ -251,10 +267,15 @@ fn run_arrays(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Stop<
         jams: state.jams,
         nests: &state.collapsed,
         chains: state.chains,
+        loops: &state.sources,
+        wishes: Wishes::default(),
+        notes: &RefCell::default(),
     };
+    state.heads.extend(state.sources.heads(&state.module.functions[state.func]));
     state.decisions = arrays::run(&mut state.module, state.func, tools, &mut state.arrays);
     // What is too much for an array together may be enough for it one by one.
-    let lost = state.decisions.iter().filter(|d| d.place.is_err());
+    let is_lost = |d: &&Decision| d.place.as_ref().is_err_and(|why| why != ASKED_FOR_CORE);
+    let lost = state.decisions.iter().filter(is_lost);
     let mut lost = lost.filter_map(|d| Some((d, without(state, d.header)?)));
     if let Some((lost, (new, [pass, name, message]))) = lost.next() {
         let why = Remark {
@@ -264,7 +285,11 @@ fn run_arrays(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Stop<
         };
         return Err(Stop::retry(new, Some(why)));
     }
-    loops(state, cx);
+    let func = state.module.functions[state.func].name.clone();
+    let about =
+        remarks::About { function: &func, machine: &state.machine, mapper, sources: cx.sources };
+    cx.remarks.extend(remarks::of(&state.decisions, about));
+    cx.remarks.extend(fates::remarks(state, about));
     // Of the questions which version runs, loops around answer some.
     Ok(each(
         state,
@@ -335,69 +360,6 @@ fn run_select(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Faile
         }
     }
     Ok(())
-}
-
-/// Says of every loop where it runs.
-fn loops(state: &Compilation, cx: &mut Context<'_>) {
-    for decision in &state.decisions {
-        let Some(span) = decision.span else { continue };
-        let mut terms =
-            vec![Term::new("Depth", decision.depth), Term::new("CoreCycles", decision.core_cycles)];
-        let (name, message) = match &decision.place {
-            Err(why) => {
-                let message = Message::of("this loop stays on the core: ").value("Reason", why);
-                ("LoopOnCore", message)
-            }
-            Ok(on) => {
-                terms.extend([
-                    Term::new("MII", on.mii),
-                    Term::new("RecMII", on.rec_mii),
-                    Term::new("ResMII", on.res_mii),
-                    Term::new("Operations", on.operations),
-                    Term::new("Routes", on.routes),
-                ]);
-                let array = on.names(&state.machine);
-                let message = Message::of("this loop runs on ")
-                    .value("Array", array)
-                    .text(" from ")
-                    .value("Least", on.least)
-                    .text(" iterations on: ");
-                let message = match on.times {
-                    1 => message.text("one starts every "),
-                    times => message.value("Times", times).text(" start every "),
-                };
-                let message = message
-                    .value("II", on.ii)
-                    .text(" cycles, ")
-                    .value("Why", on.why())
-                    .text("; the core takes about ")
-                    .value("Core", decision.core_cycles);
-                ("LoopOnArray", message)
-            }
-        };
-        let said = remark(state, "arrays", name, message);
-        cx.remarks.push(Remark { span: Some(span), terms, ..said });
-        if let (Ok(OnArray { instead: true, .. }), Some(mapper)) = (&decision.place, state.mapper) {
-            let message = Message::of("mapping this loop takes `")
-                .value("Mapper", mapper.name)
-                .text("` more work than there is for a program: `")
-                .value("Instead", MAPPERS[0].name)
-                .text("` did it");
-            let said = remark(state, "arrays", "OtherMapper", message);
-            cx.remarks.push(Remark { span: Some(span), kind: RemarkKind::Missed, ..said });
-        }
-        let Some(shortened) = decision.place.as_ref().ok().and_then(|on| on.shortened) else {
-            continue;
-        };
-        let message = Message::of("recurrences of sums here would take ")
-            .value("RecMII", shortened.rec_mii)
-            .text(
-                " cycles an iteration; put together otherwise they take no more than the interval",
-            );
-        let terms = vec![Term::new("Operations", shortened.operations)];
-        let said = remark(state, "reassociate", "Shortened", message);
-        cx.remarks.push(Remark { span: Some(span), terms, ..said });
-    }
 }
 
 fn run_allocate(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {

@@ -7,7 +7,7 @@ use nbcc_isa_sdpnm::{Array, Graph, Holder};
 use serde_json::{Value, json};
 
 use crate::map::Outcome;
-use crate::map::mii::{Limit, Resource};
+use crate::map::mii::{Limit, Mii, Resource};
 
 /// The ids of the routes: `route0` and so on, with as many underscores before as keep them apart from
 /// the ids of nodes.
@@ -104,6 +104,9 @@ pub fn summary(graph: &Graph, array: &Array, outcome: &Outcome) -> String {
         Resource::Memory => "loads and stores on memory ports",
     };
     let _ = writeln!(text, "  res {:>4}  {uses} {what}, of which there are {capacity}", mii.res);
+    if let Some(lower) = lower(mii) {
+        let _ = writeln!(text, "  {lower}");
+    }
     let _ = writeln!(
         text,
         "{} operations, {} routes on {}x{} PEs ({} links), in {:.3} s",
@@ -115,6 +118,20 @@ pub fn summary(graph: &Graph, array: &Array, outcome: &Outcome) -> String {
         outcome.time.as_secs_f64()
     );
     text
+}
+
+/// What must be otherwise before the bounds allow a shorter interval, in words.
+pub fn lower(mii: &Mii) -> Option<String> {
+    let lower = mii.lower()?;
+    let of_cycle = lower.cycle.map(|(length, distance)| {
+        format!("that cycle to be at most {length} long, or of distance {distance}")
+    });
+    let of_limits = lower.limits.iter().map(|&(resource, uses, capacity)| {
+        let [takes, what] = resource.words();
+        format!("at most {uses} {takes}, or {capacity} {what}")
+    });
+    let all: Vec<String> = of_cycle.into_iter().chain(of_limits).collect();
+    Some(format!("an interval of {} needs {}", lower.ii, all.join("; and ")))
 }
 
 /// Widest cell of a picture, in characters.

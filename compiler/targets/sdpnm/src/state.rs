@@ -11,6 +11,7 @@ use nbcc_pipeline::{Attempt, Dump, State};
 
 use crate::arrays::collapse::{MOST_OPERATIONS, Made};
 use crate::arrays::flatten::Unrolled;
+use crate::arrays::sources::Sources;
 use crate::arrays::{Arrays, Decision};
 use crate::core::MachFunction;
 use crate::core::objects::Objects;
@@ -81,8 +82,14 @@ pub struct Compilation {
     pub merged: Vec<(Block, [Block; 2])>,
     /// The loops that were made of nests.
     pub collapsed: Vec<Made>,
+    /// The loops of the source.
+    pub sources: Sources,
+    /// Those that were loops of their own before some were joined.
+    pub heads: BTreeSet<usize>,
     /// What loops on arrays need.
     pub arrays: Arrays,
+    /// Whether it is known what became of loops.
+    pub is_decided: bool,
     /// What became of each loop.
     pub decisions: Vec<Decision>,
     /// Where memory objects lie.
@@ -105,6 +112,7 @@ impl Compilation {
         machine: Machine,
         mapper: Option<&'static Mapper>,
     ) -> Compilation {
+        let sources = Sources::new(&module.loops);
         Compilation {
             module,
             func,
@@ -128,7 +136,10 @@ impl Compilation {
             flattened: Vec::new(),
             merged: Vec::new(),
             collapsed: Vec::new(),
+            sources,
+            heads: BTreeSet::new(),
             arrays: Arrays::default(),
+            is_decided: false,
             decisions: Vec::new(),
             objects: Objects::default(),
             selected: None,

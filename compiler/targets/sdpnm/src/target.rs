@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use nbcc_base::{CodeInfo, Diagnostic, Failed};
+use nbcc_base::{CodeInfo, Diagnostic, Failed, Span};
 use nbcc_isa_sdpnm::Machine;
 use nbcc_isa_sdpnm::core::asm;
 use nbcc_isa_sdpnm::machine::BUILT_IN;
@@ -11,7 +11,8 @@ use nbcc_pipeline::{
     ReportInfo, Request, Target, before, run_attempts,
 };
 
-use crate::arrays::ddg;
+use crate::arrays::fates::{self, Fate};
+use crate::arrays::{ddg, decision};
 use crate::codes;
 use crate::map::mappers::{self, MAPPERS};
 use crate::pipeline::PASSES;
@@ -135,27 +136,38 @@ impl Target for Sdpnm {
         };
         let mut out = String::new();
         let _ = writeln!(out, "function {}", func.name);
-        let loops = &state.decisions;
-        let on_array = loops.iter().filter(|decision| decision.place.is_ok()).count();
+        // Loops of their own, and what is part of them, by lines.
+        let mut loops: Vec<(u32, bool, String)> = Vec::new();
+        let line = |span: Option<Span>| span.map_or(0, |span| decision::line(cx.sources, span));
+        for decision in &state.decisions {
+            let text = match &decision.place {
+                Err(why) => format!("on the core: {why}"),
+                Ok(on) => format!(
+                    "on {}, {} every {} cycles ({})",
+                    on.names(&state.machine).trim_end_matches(','),
+                    on.iterations(),
+                    on.ii,
+                    on.why(cx.sources)
+                ),
+            };
+            loops.push((line(decision.span), decision.place.is_ok(), text));
+        }
+        for (n, fate) in fates::all(&state).into_iter().filter(|_| state.is_decided) {
+            if let Some(text) = fates::text(&state, fate, cx.sources) {
+                let is_on_array = matches!(fate, Fate::Part(of, _) if of.place.is_ok());
+                loops.push((line(Some(state.sources.loops[n].span)), is_on_array, text));
+            }
+        }
+        loops.sort_by_key(|&(line, ..)| line);
+        let on_array = loops.iter().filter(|(_, is_on_array, _)| *is_on_array).count();
         let _ = writeln!(
             out,
             "  where         {on_array} of {} loops run on arrays, the rest on the core",
             loops.len()
         );
-        for decision in loops {
-            let line = decision.span.map(|span| cx.sources.start_of(span).line);
-            let line = line.map_or(String::new(), |line| format!("line {line}: "));
-            let _ = match &decision.place {
-                Err(why) => writeln!(out, "  loop          {line}on the core: {why}"),
-                Ok(on) => writeln!(
-                    out,
-                    "  loop          {line}on {}, {} every {} cycles ({})",
-                    on.names(&state.machine).trim_end_matches(','),
-                    on.iterations(),
-                    on.ii,
-                    on.why()
-                ),
-            };
+        for (line, _, text) in loops {
+            let line = if line > 0 { format!("line {line}: ") } else { String::new() };
+            let _ = writeln!(out, "  loop          {line}{text}");
         }
         let _ = writeln!(out, "  instructions  {}", program.code.text.len());
         let _ = writeln!(

@@ -123,6 +123,8 @@ struct Lower<'a> {
     /// What `restrict` pointers promise, where that is checked.
     promises: Option<promises::Promises>,
     too_large: bool,
+    /// The loops that the module knows.
+    loops: HashSet<Span>,
     /// Names without a definition, or of functions without a value, that are reported.
     refused: HashSet<Name>,
 }
@@ -166,6 +168,7 @@ pub(crate) fn lower(
         written: checked.then(checked::Written::default),
         promises: checked.then(promises::Promises::default),
         too_large: false,
+        loops: HashSet::new(),
         refused: HashSet::new(),
     };
     lower.entry(entry)?;

@@ -2,7 +2,7 @@
 //! them; `while (f())` with a call in its test is tested at its start only.
 
 use nbcc_base::Span;
-use nbcc_ir::{Block, BlockCall, Counter, LoopInfo, Terminator, Value};
+use nbcc_ir::{Block, BlockCall, Counter, LoopInfo, SourceLoop, Terminator, Value, Wish};
 
 use super::objects::Variable;
 use super::place::Located;
@@ -98,6 +98,15 @@ impl Lower<'_> {
     }
 
     fn loops(&mut self, data: &Loop, span: Span) {
+        // Of a function that is inlined several times it is one loop.
+        if self.loops.insert(span) {
+            let wish = |(name, value): &(String, String)| Wish {
+                name: name.clone(),
+                value: value.clone(),
+            };
+            let wishes = data.wishes.iter().map(wish).collect();
+            self.module.loops.push(SourceLoop { span, wishes });
+        }
         self.statements(&data.init);
         let counter = data.counter.and_then(|(local, step)| self.counted(local, step));
         let first = counter.and_then(|(var, ..)| {

@@ -85,6 +85,8 @@ pub(crate) struct Sema<'a> {
     /// Whether the address of what is read is taken.
     takes_address: bool,
     labels: u32,
+    /// What pragmas before the loop that comes ask for.
+    wishes: Vec<(String, String)>,
     static_bytes: u64,
 }
 
@@ -106,6 +108,7 @@ pub(crate) fn check(
         dead: 0,
         takes_address: false,
         labels: 0,
+        wishes: Vec::new(),
         static_bytes: 0,
     };
     for item in items {

@@ -162,6 +162,7 @@ impl Sema<'_> {
         span: Span,
         out: &mut Vec<Stmt>,
     ) {
+        let wishes = std::mem::take(&mut self.wishes);
         self.scopes.push(Scope::default());
         let mut before = Vec::new();
         if let Some(init) = init {
@@ -179,7 +180,8 @@ impl Sema<'_> {
         let counter = counted.filter(|&(local, _)| Some(writes(self, local)) == written);
         let entered = self.labels_of_switch() != labels;
         self.scopes.pop();
-        let data = Loop { init: before, condition, step, body, body_first, counter, entered };
+        let data =
+            Loop { init: before, condition, step, body, body_first, counter, entered, wishes };
         out.push(Stmt { kind: StmtKind::Loop(Box::new(data)), span });
     }
 
@@ -289,10 +291,9 @@ impl Sema<'_> {
             self.error(&codes::PRAGMA, inner.span, message, "no loop", help);
             return;
         }
-        let message = format!("`#pragma nbcc {}` is not followed", words.concat());
-        let note = Diagnostic::note(&codes::IGNORED, message);
-        let help = "loops go where they cost least; -X division=core keeps all on the core";
-        self.diagnostics.push(note.at(inner.span, "placed by its cost").help(help));
+        if let [name, _, value, _] = words[..] {
+            self.wishes.push((name.to_string(), value.to_string()));
+        }
     }
 }
 

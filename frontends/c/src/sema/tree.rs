@@ -138,6 +138,8 @@ pub(crate) struct Loop {
     pub(crate) counter: Option<(u32, i64)>,
     /// Whether a case label of an outer switch stands in it.
     pub(crate) entered: bool,
+    /// What pragmas before it ask for: names and values.
+    pub(crate) wishes: Vec<(String, String)>,
 }
 
 /// An initialiser of a variable: values for scalars by their number, or for structures from the

@@ -3,6 +3,7 @@
 use nbcc_analysis::AffineForms;
 use nbcc_base::Span;
 use nbcc_ir::{Cfg, Func, Module, Value};
+use nbcc_isa_sdpnm::Machine;
 use nbcc_opt::promote;
 
 use super::build::{self, Built, Terms};
@@ -74,6 +75,15 @@ pub(super) struct Chosen {
     pub apart: Option<Mapped>,
     /// Where recurrences were made shorter.
     pub shortened: Option<Shortened>,
+}
+
+/// Whether an array of that kind has all operations.
+fn runs_on(built: &Built, of: &Candidate, machine: &Machine) -> Result<(), String> {
+    let kind = machine.arrays.kinds[usize::from(of.array)];
+    match built.body.nodes.iter().find(|node| !kind.has(node.op)) {
+        Some(node) => Err(format!("{} has no operation `{}`", kind.name(), node.op.mnemonic())),
+        None => Ok(()),
+    }
 }
 
 /// The bodies of a loop.
@@ -159,12 +169,14 @@ pub(super) fn choose(
     let Tools { machine, mapper, memory, sources, .. } = tools;
     let Bodies { plain, bounds, reusing, shorter, spread, iterations } = bodies;
     let core_cycles = of.core_cycles;
-    homes(module, func, plain, arrays, machine)?;
+    homes(module, func, plain, arrays, (of.array, machine))?;
+    runs_on(plain, of, machine)?;
     let function = &module.functions[func];
     if known.is_some_and(|known| f64::from(bounds.mii) >= known) {
         return Err("another mapping is as good".into());
     }
-    if bounds.mii >= core_cycles && reusing.is_empty() {
+    let insists = tools.wishes.insists();
+    if bounds.mii >= core_cycles && reusing.is_empty() && !insists {
         return Err(format!(
             "an iteration takes {} cycles at least on an array, and about {core_cycles} on the core",
             bounds.mii
@@ -176,7 +188,8 @@ pub(super) fn choose(
         None => format!("{}_{}", function.name, arrays.packages.len()),
     };
     let is_optional = known.is_some() || of.times > 1 || of.is_spare;
-    let most = known.map_or(u32::MAX, |known| known as u32).min(core_cycles.saturating_sub(1));
+    let on_core = if insists { u32::MAX } else { core_cycles.saturating_sub(1) };
+    let most = known.map_or(u32::MAX, |known| known as u32).min(on_core);
     let how = How {
         machine,
         sources,
@@ -184,6 +197,7 @@ pub(super) fn choose(
         mapper,
         memory,
         max_ii: machine.array.contexts.min(most).max(1),
+        least_ii: tools.wishes.ii.unwrap_or(1),
         iterations: *iterations,
         rounds: if is_optional { FEW_ROUNDS } else { ROUNDS },
         name: &name,
@@ -208,7 +222,7 @@ pub(super) fn choose(
         };
     }
     if let Some((built, mapped)) =
-        found.filter(|(_, mapped)| mapped.cycles < f64::from(core_cycles))
+        found.filter(|(_, mapped)| mapped.cycles < f64::from(core_cycles) || insists)
     {
         return Ok(Chosen { built: built.clone(), mapped, apart: None, shortened: None });
     }
@@ -244,7 +258,9 @@ pub(super) fn choose(
     };
     let apart = built.body.apart();
     let max_ii = u32::from(mapped.package.ii) - 1;
-    let is_worth = !built.apart.is_empty() && place::bounds(&apart, &machine.array).mii <= max_ii;
+    let is_worth = !built.apart.is_empty()
+        && tools.wishes.ii.is_none()
+        && place::bounds(&apart, &machine.array).mii <= max_ii;
     let how = How { max_ii, rounds: FEW_ROUNDS, ..how };
     let apart = is_worth.then(|| place::place(&apart, &how).ok()).flatten();
     Ok(Chosen { built: built.clone(), mapped, apart, shortened })

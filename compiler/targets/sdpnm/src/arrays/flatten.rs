@@ -16,6 +16,7 @@ use super::evolution::Evolutions;
 use super::interchange;
 use super::keep;
 use super::shape::{MAX_BLOCKS, Shape, Trips};
+use super::sources::Sources;
 use super::thresholds;
 
 /// Operations of an unrolled loop at most.
@@ -34,9 +35,14 @@ pub struct Unrolled {
 
 /// Unrolls and makes values of arrays until nothing changes: what is a value takes no operations of
 /// its own, so that more fits an array. A program is called once a run, so that its statics may
-/// become values too. Loops whose headers are among `kept` stay. Gives whether anything changed, and what
+/// become values too. Loops whose headers are among `kept` stay, and those for which that is asked. Gives whether anything changed, and what
 /// was unrolled.
-pub fn run(module: &mut Module, func: Func, kept: &BTreeSet<Block>) -> (bool, Vec<Unrolled>) {
+pub fn run(
+    module: &mut Module,
+    func: Func,
+    kept: &BTreeSet<Block>,
+    sources: &Sources,
+) -> (bool, Vec<Unrolled>) {
     let mut all = Vec::new();
     let contents = promote::own_objects(module, func);
     let func = &mut module.functions[func];
@@ -51,6 +57,7 @@ pub fn run(module: &mut Module, func: Func, kept: &BTreeSet<Block>) -> (bool, Ve
         let unrolled = unroll::run_where(func, |func, candidate| {
             let (inner, trips) = (candidate.blocks[0], candidate.trips);
             match around(func, inner).filter(|_| !kept.contains(&inner)) {
+                Some(_) if sources.stays(func, candidate.blocks, trips) => 1,
                 Some(outer) if fits(func, candidate) => {
                     all.push(Unrolled { outer, inner, trips });
                     trips

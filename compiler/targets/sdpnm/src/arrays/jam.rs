@@ -10,6 +10,7 @@ use nbcc_isa_sdpnm::Array;
 use nbcc_opt::{cse, dce, fold, licm, params, unroll};
 
 use super::choose::{self, Bodies, Candidate, Chosen};
+use super::place::MOST_NODES;
 use super::shape::Shape;
 use super::{Arrays, Tools, flatten};
 
@@ -40,15 +41,44 @@ pub(super) fn choose(
     arrays: &Arrays,
 ) -> Result<(Candidate, Chosen), String> {
     let single = choose::bodies(module, func, &of, tools)?;
-    if let Some(Jammed { function, of: new, bodies }) = best(module, func, &of, &single, tools) {
+    let array = &tools.machine.array;
+    note(&single, 1, array, tools);
+    let jammed = match (tools.wishes.unroll, tools.wishes.ii) {
+        (Some(1), _) | (None, Some(_)) => None,
+        (Some(times), _) => asked(module, func, &of, &single, times, tools)
+            .map_err(|why| tools.notes.borrow_mut().unmet.insert("unroll", why))
+            .ok(),
+        (None, None) => best(module, func, &of, &single, tools),
+    };
+    if let Some(Jammed { function, of: new, bodies }) = jammed {
         let old = std::mem::replace(&mut module.functions[func], function);
         let several = choose::choose(module, func, &new, &bodies, None, tools, arrays);
         let jammed = std::mem::replace(&mut module.functions[func], old);
+        let is_asked = tools.wishes.unroll.is_some();
+        if let Err(why) = &several {
+            let text = format!("{} iterations at a time: {why}", new.times);
+            tools.notes.borrow_mut().others.push(text);
+            if is_asked {
+                tools.notes.borrow_mut().unmet.insert("unroll", why.clone());
+            }
+        }
         if let Ok(several) = several {
+            if is_asked {
+                module.functions[func] = jammed;
+                return Ok((new, several));
+            }
             let cycles = several.mapped.cycles / f64::from(new.times);
             let one = choose::choose(module, func, &of, &single, Some(cycles), tools, arrays);
             return Ok(match one {
-                Ok(one) if one.mapped.cycles < cycles => (of, one),
+                Ok(one) if one.mapped.cycles < cycles => {
+                    let found = one.mapped.cycles;
+                    let text = format!(
+                        "{} iterations at a time: mapped, {cycles:.2} cycles an iteration, {found:.2} one at a time",
+                        new.times
+                    );
+                    tools.notes.borrow_mut().others.push(text);
+                    (of, one)
+                }
                 _ => {
                     module.functions[func] = jammed;
                     (new, several)
@@ -97,6 +127,7 @@ fn best(
         let bodies = choose::bodies(module, func, &of, tools);
         let function = std::mem::replace(&mut module.functions[func], old);
         let Ok(bodies) = bodies else { continue };
+        note(&bodies, times, array, tools);
         let cycles = f64::from(expected(&bodies, array).0) / f64::from(times);
         if cycles * GAIN < least {
             least = cycles;
@@ -104,6 +135,60 @@ fn best(
         }
     }
     found
+}
+
+/// The loop with as many iterations at a time as are asked for.
+///
+/// # Errors
+/// Why it cannot be that.
+fn asked(
+    module: &mut Module,
+    func: Func,
+    of: &Candidate,
+    single: &Bodies,
+    times: u32,
+    tools: Tools<'_>,
+) -> Result<Jammed, String> {
+    if !tools.jams {
+        return Err("the pass `jam` does not run".into());
+    }
+    let trips = {
+        let function = &module.functions[func];
+        let forms = AffineForms::new(function, &Cfg::new(function));
+        flatten::trips(function, &of.shape, &forms)
+    };
+    let trips = trips.ok_or("how often the loop runs is known at run time only")?;
+    if trips % u64::from(times) != 0 {
+        return Err(format!("the loop runs {trips} times, which is no multiple of {times}"));
+    }
+    let (_, size) = expected(single, &tools.machine.array);
+    let all = size.saturating_mul(times as usize);
+    if all > MOST_NODES {
+        return Err(format!("these are {all} operations, of {MOST_NODES} at most"));
+    }
+    let jammed = unrolled(&module.functions[func], of.shape.header, trips, times);
+    let (jammed, shape) = jammed.ok_or("its iterations cannot stand one behind the other")?;
+    let old = std::mem::replace(&mut module.functions[func], jammed);
+    let of = Candidate { shape, core_cycles: of.core_cycles * times, times, ..of.clone() };
+    let bodies = choose::bodies(module, func, &of, tools);
+    let function = std::mem::replace(&mut module.functions[func], old);
+    let bodies = bodies?;
+    note(&bodies, times, &tools.machine.array, tools);
+    Ok(Jammed { function, of, bodies })
+}
+
+/// Notes what so many iterations at a time are estimated to take.
+fn note(bodies: &Bodies, times: u32, array: &Array, tools: Tools<'_>) {
+    let (interval, size) = expected(bodies, array);
+    let each = f64::from(interval) / f64::from(times);
+    let what = match times {
+        1 => "one iteration at a time".to_string(),
+        times => format!("{times} iterations at a time"),
+    };
+    let text = format!(
+        "{what}: {size} operations, an interval of about {interval}, {each:.2} cycles an iteration"
+    );
+    tools.notes.borrow_mut().others.push(text);
 }
 
 /// What is gained by more iterations at a time at least, as a factor.

@@ -19,6 +19,7 @@ use super::access::{Distance, Subscript, distance_between};
 use super::evolution::Evolutions;
 use super::flatten::{operations, trips};
 use super::shape::Shape;
+use super::sources::Sources;
 
 /// Operations of a merged loop at most: about as many as are mapped.
 const MAX_OPERATIONS: u64 = 420;
@@ -26,12 +27,13 @@ const MAX_OPERATIONS: u64 = 420;
 /// Blocks between two loops at most.
 const MAX_BETWEEN: usize = 16;
 
-/// Merges loops until nothing changes, but for pairs of loops of these headers; the headers of those
-/// that came out, each with those of the pair.
+/// Merges loops until nothing changes, but for pairs of loops of these headers and those for which other
+/// things are asked; the headers of those that came out, each with those of the pair.
 pub fn run(
     func: &mut Function,
     refused: &BTreeSet<[Block; 2]>,
     hyperblocks: bool,
+    sources: &Sources,
 ) -> Vec<(Block, [Block; 2])> {
     let mut made = Vec::new();
     'again: loop {
@@ -48,6 +50,12 @@ pub fn run(
             let names = [pair.first.header, header];
             let has_branches = [&pair.first, &pair.second].map(|shape| shape.has_branches(func));
             if refused.contains(&names) || !hyperblocks && has_branches.contains(&true) {
+                continue;
+            }
+            // What is asked for one must be asked for both.
+            let [a, b] = [&pair.first, &pair.second];
+            let [a, b] = [a, b].map(|shape| sources.wishes(func, &shape.blocks));
+            if a != b {
                 continue;
             }
             let mut trial = func.clone();

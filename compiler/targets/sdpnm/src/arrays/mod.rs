@@ -23,9 +23,11 @@ mod collect;
 mod conditions;
 mod contents;
 pub mod ddg;
+pub mod decision;
 pub mod divisions;
 pub mod divisors;
 pub mod evolution;
+pub mod fates;
 pub mod flatten;
 mod follow;
 mod forms;
@@ -44,10 +46,12 @@ mod poly;
 mod quotients;
 mod readers;
 mod reassociate;
+pub mod remarks;
 mod reuse;
 mod rounds;
 mod rows;
 pub mod shape;
+pub mod sources;
 mod split;
 mod spread;
 mod streams;
@@ -61,6 +65,7 @@ mod watch;
 mod wide;
 mod words;
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use nbcc_analysis::{AffineForms, LoopForest};
@@ -79,8 +84,10 @@ use bands::Bands;
 use build::Terms;
 use choose::{Candidate, Chosen, FOLLOWERS};
 use collapse::Made;
+pub use decision::{At, Decision, Notes, OnArray, Shortened};
 use place::Mapped;
 use shape::{Shape, Trips};
+use sources::{Site, Sources, Wishes};
 use split::Parts;
 use version::Use;
 
@@ -93,93 +100,6 @@ pub struct Arrays {
     pub homes: Vec<(Mem, u8)>,
     /// What has a twin: its place among the homes, the other array, whether its contents are there too.
     pub twins: BTreeMap<(u32, u8), bool>,
-}
-
-/// What became of a loop.
-#[derive(Clone, Debug)]
-pub struct Decision {
-    /// The block that it begins with.
-    pub header: Block,
-    /// Where it is in the source.
-    pub span: Option<Span>,
-    /// Loops around it, itself included.
-    pub depth: u32,
-    /// What the core takes for an iteration, in cycles.
-    pub core_cycles: u32,
-    /// Where it went, or why it stays.
-    pub place: Result<OnArray, String>,
-}
-
-/// A loop on an array.
-#[derive(Clone, Debug)]
-pub struct OnArray {
-    /// The numbers of the arrays that share it.
-    pub arrays: Vec<u8>,
-    /// The interval.
-    pub ii: u32,
-    /// Its least value.
-    pub mii: u32,
-    /// By recurrences.
-    pub rec_mii: u32,
-    /// By resources.
-    pub res_mii: u32,
-    /// Iterations of the source that are one on the array.
-    pub times: u32,
-    /// Operations of an iteration.
-    pub operations: usize,
-    /// Where recurrences of sums were made shorter.
-    pub shortened: Option<Shortened>,
-    /// Whether another mapper did it than was asked, for which it is too much.
-    pub instead: bool,
-    /// Those that hand values on.
-    pub routes: usize,
-    /// From how many iterations on the array runs it.
-    pub least: u32,
-    /// The operations of a cycle of dependences that gives the interval, with their places.
-    pub cycle: Vec<(String, Option<Span>)>,
-}
-
-impl OnArray {
-    /// The arrays in words.
-    pub fn names(&self, machine: &Machine) -> String {
-        let names = self.arrays.iter().map(|&array| machine.array_name(array.into()));
-        let names: Vec<String> = names.map(|name| name.to_string()).collect();
-        match &names[..] {
-            [one] => one.clone(),
-            all => format!("{}, a part each,", all.join(", ")),
-        }
-    }
-
-    /// What starts each interval, in words.
-    pub fn iterations(&self) -> String {
-        match self.times {
-            1 => "an iteration".to_string(),
-            times => format!("{times} iterations at a time"),
-        }
-    }
-
-    /// What holds the interval where it is, in words.
-    pub fn why(&self) -> String {
-        if self.ii > self.mii {
-            return format!("the least possible is {}, which the mapper did not reach", self.mii);
-        }
-        match self.rec_mii >= self.res_mii && self.rec_mii > 0 {
-            true => {
-                let names: Vec<&str> = self.cycle.iter().map(|(name, _)| name.as_str()).collect();
-                format!("held by the recurrence {}", names.join(" -> "))
-            }
-            false => "held by PEs or ports of the shared memory".to_string(),
-        }
-    }
-}
-
-/// What became of the recurrences of a loop.
-#[derive(Clone, Copy, Debug)]
-pub struct Shortened {
-    /// The interval that they asked for before.
-    pub rec_mii: u32,
-    /// Operations of an iteration now.
-    pub operations: usize,
 }
 
 /// What loops are put on arrays with.
@@ -205,6 +125,12 @@ pub struct Tools<'a> {
     pub nests: &'a [Made],
     /// Whether nests get versions that are one loop.
     pub chains: bool,
+    /// The loops of the source.
+    pub loops: &'a Sources,
+    /// What is asked for the loop that it is about.
+    pub wishes: Wishes,
+    /// What is found out about it on the way.
+    pub notes: &'a RefCell<Notes>,
 }
 
 /// Gives loops of a function second versions on arrays; what became of each loop.
@@ -227,7 +153,14 @@ pub fn run(
         let forest = LoopForest::new(&Cfg::new(func), &Dominators::new(func));
         let headers = forest.loops.values().map(|data| data.header);
         // What runs seldom stays on the core.
-        headers.filter(|&header| !func.blocks[header].cold).collect()
+        let mut headers: Vec<Block> = headers.filter(|&header| !func.blocks[header].cold).collect();
+        // What is asked to be on some arrays takes its objects there.
+        let asks = |header: Block| {
+            let blocks = forest.headed_by(header).map(|l| forest.blocks(l));
+            blocks.is_some_and(|blocks| tools.loops.wishes(func, &blocks).site.is_some())
+        };
+        headers.sort_by_cached_key(|&header| !asks(header));
+        headers
     };
     // Of nests the version that is one loop comes first.
     let of_chain = |header: &Block| chains.iter().find(|chain| chain.header == *header);
@@ -258,6 +191,13 @@ pub fn run(
         };
         let core_cycles = of_core.iter().map(|&block| cycles(function, tools.machine, block)).sum();
         let span = span_of(function, header, &blocks);
+        let is_innermost = forest.loops[l].inner.is_empty();
+        let parts =
+            if is_innermost { tools.loops.parts(function, &blocks) } else { BTreeSet::new() };
+        let own = span.and_then(|span| tools.loops.innermost(span));
+        let wishes = tools.loops.wishes(function, &blocks);
+        let notes = RefCell::default();
+        let tools = Tools { wishes, notes: &notes, ..tools };
         let of = Asked {
             core_cycles,
             span,
@@ -266,10 +206,11 @@ pub fn run(
             is_spare: spare.contains(&header),
         };
         let attempt = match Shape::new(function, &cfg, &forest, l) {
+            Ok(_) if wishes.site == Some(Site::Core) => Err(ASKED_FOR_CORE.to_string()),
             Ok(shape) if !tools.hyperblocks && shape.has_branches(function) => {
                 Err("there is control flow inside it, and hyperblocks are off".to_string())
             }
-            Ok(shape) => attempt(module, func, &shape, of, tools, arrays),
+            Ok(shape) => attempt_as_asked(module, func, &shape, of, tools, arrays),
             Err(why) if chain.is_some() || !tools.hyperblocks => Err(why),
             Err(why) => ahead_of(module, func, header, of, tools, arrays).unwrap_or(Err(why)),
         };
@@ -285,10 +226,39 @@ pub fn run(
             }
             spare.insert(chain.nest[0]);
         }
-        decisions.push(Decision { header, span, depth, core_cycles, place: attempt });
+        let notes = notes.into_inner();
+        let place = attempt;
+        decisions.push(Decision { header, span, depth, core_cycles, place, own, parts, notes });
     }
     chain::close(&mut module.functions[func]);
     decisions
+}
+
+/// Why a loop stays on the core for which that is asked.
+pub const ASKED_FOR_CORE: &str = "`#pragma nbcc array(none)` asks for that";
+
+/// Puts a loop on an array of the kind that is asked for, or where it cannot be there, on any.
+fn attempt_as_asked(
+    module: &mut Module,
+    func: nbcc_ir::Func,
+    shape: &Shape,
+    of: Asked,
+    tools: Tools<'_>,
+    arrays: &mut Arrays,
+) -> Result<OnArray, String> {
+    let Some(Site::Array(_)) = tools.wishes.site else {
+        return attempt(module, func, shape, of, tools, arrays);
+    };
+    let before = (module.functions[func].clone(), arrays.clone());
+    match attempt(module, func, shape, of, tools, arrays) {
+        Ok(done) => Ok(done),
+        Err(why) => {
+            (module.functions[func], *arrays) = before;
+            tools.notes.borrow_mut().unmet.insert("array", why);
+            let tools = Tools { wishes: Wishes { site: None, ..tools.wishes }, ..tools };
+            attempt(module, func, shape, of, tools, arrays)
+        }
+    }
 }
 
 /// Lets an array do iterations ahead of a loop that is left in its middle, where one may. The function is as
@@ -308,7 +278,7 @@ fn ahead_of(
     let shape = Shape::new(&trial, &cfg, &forest, forest.headed_by(ahead.header)?).ok()?;
     let old = std::mem::replace(&mut module.functions[func], trial);
     let of = Asked { instead: Some((ahead.header, ahead.instead)), ..of };
-    let done = attempt(module, func, &shape, of, tools, arrays);
+    let done = attempt_as_asked(module, func, &shape, of, tools, arrays);
     match &done {
         Ok(on_array) => {
             let function = &mut module.functions[func];
@@ -364,6 +334,35 @@ fn filtering(machine: &Machine) -> Option<u8> {
     array.map(|array| array as u8)
 }
 
+/// The array for a loop: of the kind that is asked for, or one that has its objects already.
+fn array_for(
+    func: &Function,
+    shape: &Shape,
+    wishes: Wishes,
+    arrays: &Arrays,
+    machine: &Machine,
+) -> Result<u8, String> {
+    let kinds = &machine.arrays.kinds;
+    let insts = shape.blocks.iter().flat_map(|&block| &func.blocks[block].insts);
+    let mems = insts.filter_map(|&inst| match &func.insts[inst].op {
+        Op::Load(_, mem, _) | Op::Store(mem, ..) => Some(*mem),
+        _ => None,
+    });
+    let home = |mem: Mem| arrays.homes.iter().find(|home| home.0 == mem).map(|home| home.1);
+    let mut homes = mems.filter_map(home);
+    match wishes.site {
+        Some(Site::Array(kind)) => {
+            let known = homes.find(|&array| kinds[usize::from(array)] == kind);
+            let first = kinds.iter().position(|&other| other == kind).map(|array| array as u8);
+            known.or(first).ok_or_else(|| format!("the machine has no {}", kind.name()))
+        }
+        _ => {
+            let known = homes.next().or(filtering(machine));
+            known.ok_or_else(|| "the machine has no array for filters".into())
+        }
+    }
+}
+
 /// What is known of a loop for which an array is asked.
 #[derive(Clone, Copy, Debug)]
 struct Asked {
@@ -389,9 +388,7 @@ fn attempt(
     arrays: &mut Arrays,
 ) -> Result<OnArray, String> {
     let machine = tools.machine;
-    let Some(array) = filtering(machine) else {
-        return Err("the machine has no array for filters".into());
-    };
+    let array = array_for(&module.functions[func], shape, tools.wishes, arrays, machine)?;
     let made = tools.nests.iter().find(|made| made.header == shape.header);
     let (rows, before) = (made.and_then(|made| made.rows), made.and_then(|made| made.before));
     let is_nest = made.is_some() || is_nest;
@@ -400,8 +397,11 @@ fn attempt(
     let (of, chosen) = jam::choose(module, func, of, tools, arrays)?;
     let Chosen { built, mapped, apart, shortened } = chosen;
     let (shape, built, core_cycles) = (&of.shape, &built, of.core_cycles);
-    let homes = homes(module, func, built, arrays, machine)?;
-    let least = worthwhile(built, &mapped, core_cycles, machine);
+    let homes = homes(module, func, built, arrays, (array, machine))?;
+    let least = match tools.wishes.insists() {
+        true => 2,
+        false => worthwhile(built, &mapped, core_cycles, machine),
+    };
     if let Trips::Known(trips) = shape.trips
         && trips < least
     {
@@ -422,8 +422,12 @@ fn attempt(
     let rows = rows.filter(|rows| rows % of.times == 0).map(|rows| rows / of.times);
     let parts = Parts::new(&module.functions[func], shape, built, rows).filter(|_| tools.splits);
     let parts = parts.map(|parts| parts.paced(&mapped, machine));
+    let mut all = split::arrays(machine, array);
+    if let Some(Site::Array(kind)) = tools.wishes.site {
+        all.retain(|&array| machine.arrays.kinds[usize::from(array)] == kind);
+    }
     let shared = match &parts {
-        Some(parts) => parts.best(&mapped, &split::arrays(machine, array), machine).to_vec(),
+        Some(parts) => parts.best(&mapped, &all, machine).to_vec(),
         None => vec![array],
     };
     let parts = parts.filter(|_| {
@@ -433,7 +437,6 @@ fn attempt(
     });
     let ii = u32::from(mapped.package.ii);
     let bands = Bands::new(&module.functions[func], shape, built, ii).filter(|_| tools.splits);
-    let all = split::arrays(machine, array);
     let bands = bands.filter(|bands| {
         let function = &module.functions[func];
         let is_filled = |mem| bands.changed.contains(&mem) || split::is_never_stored(function, mem);
@@ -447,30 +450,28 @@ fn attempt(
     // What a mapping takes is known now.
     let trips = f64::from(built.trips.unwrap_or(0));
     let cycles = mapped.cycles * trips / shared.len() as f64;
-    if before.is_some_and(|before| cycles > before as f64) {
+    if before.is_some_and(|before| cycles > before as f64) && !tools.wishes.insists() {
         return Err("as one they take longer than one by one".into());
     }
     let apart = apart.filter(|_| shared.len() == 1);
     let if_apart = apart.as_ref().map(|_| package + 1);
     let used = Use { array, package, if_apart, homes, least, parts, bands, arrays: shared.clone() };
-    let Mapped { package, mii, routes, instead: is_by_other, .. } = mapped;
+    let Mapped { package, mii, routes, instead: is_by_other, is_proved, places, .. } = mapped;
+    let node = |&node: &usize| (built.body.nodes[node].op, built.body.nodes[node].span);
     let on_array = OnArray {
         arrays: shared,
         ii: package.ii.into(),
-        mii: mii.mii,
-        rec_mii: mii.rec,
-        res_mii: mii.res,
         times: of.times,
         operations: built.body.nodes.len(),
         shortened,
         instead: is_by_other,
         routes,
         least: least.saturating_mul(of.times),
-        cycle: mii
-            .cycle
-            .iter()
-            .map(|&node| (built.body.nodes[node].name.clone(), built.body.nodes[node].span))
-            .collect(),
+        cycle: mii.cycle.iter().map(node).collect(),
+        mii,
+        least_ii: tools.wishes.ii.unwrap_or(1),
+        is_proved,
+        places,
     };
     for &array in &on_array.arrays {
         arrays.packages.push(Package { array, ..package.clone() });
@@ -561,6 +562,10 @@ fn chained(
     let Tools { machine, splits, hyperblocks, nests, .. } = tools;
     let cfg = Cfg::new(func);
     let forest = LoopForest::new(&cfg, &Dominators::new(func));
+    let mut parts = tools.loops.parts(func, &forest.blocks(forest.headed_by(header)?)).into_iter();
+    if depth > 1 && parts.any(|n| tools.loops.own(n).is_alone()) {
+        return None;
+    }
     let shape = Shape::new(func, &cfg, &forest, forest.headed_by(header)?).ok()?;
     if !version::can_count(func, &shape) || !hyperblocks && shape.has_branches(func) {
         return None;
@@ -630,7 +635,7 @@ fn homes(
     func: nbcc_ir::Func,
     built: &build::Built,
     arrays: &Arrays,
-    machine: &Machine,
+    (array, machine): (u8, &Machine),
 ) -> Result<Vec<Mem>, String> {
     let function = &module.functions[func];
     let mut wanted: Vec<Mem> = built.accesses.iter().map(|access| access.mem).collect();
@@ -646,6 +651,20 @@ fn homes(
         if function.mems.keys().any(twin) {
             return Err(format!("`{}` has several names", function.mems[mem].name));
         }
+    }
+    let other = |&&(mem, other): &&(Mem, u8)| other != array && wanted.contains(&mem);
+    if let Some(&(mem, other)) = arrays.homes.iter().find(other) {
+        return Err(format!(
+            "another loop needs `{}` in the shared memory of {}",
+            function.mems[mem].name,
+            machine.array_name(other.into())
+        ));
+    }
+    if arrays.twins.keys().any(|&(_, other)| other == array) {
+        return Err(format!(
+            "the shared memory of {} has copies for a loop that several arrays share",
+            machine.array_name(array.into())
+        ));
     }
     let bytes = |mem: Mem| -> Option<u64> {
         let data = &function.mems[mem];
@@ -682,6 +701,12 @@ fn twins(
     shared: &[u8],
     is_filled: impl Fn(Mem) -> bool,
 ) -> bool {
+    // Twins are where homes are, which are those of one array then.
+    let is_apart = |&(_, array): &(Mem, u8)| shared[1..].contains(&array);
+    let of = |&(home, _): &(u32, u8)| arrays.homes[home as usize].1;
+    if arrays.homes.iter().any(is_apart) || arrays.twins.keys().any(|key| of(key) != shared[0]) {
+        return false;
+    }
     let mut all = arrays.twins.clone();
     for (&mem, &home) in homes {
         let is_filled = is_filled(mem);

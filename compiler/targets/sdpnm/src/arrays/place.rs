@@ -14,6 +14,7 @@ use nbcc_isa_sdpnm::{
 use nbcc_mach::emit::source_place;
 
 use super::body::{Body, Edge, Node, Operand, Order, Port};
+use super::decision::At;
 use super::streams::banks;
 use crate::map::banks::{Banks, STALL};
 use crate::map::dfg::Dep;
@@ -39,12 +40,15 @@ pub struct Mapped {
     pub is_proved: bool,
     /// Whether another mapper did it than was asked.
     pub instead: bool,
+    /// Where and when each operation runs, by PEs and slots.
+    pub places: Vec<At>,
     /// Operations of which results are exported, and their cycles.
     exports: Vec<(usize, u64)>,
 }
 
 /// What is known of a body that has a package.
-fn mapped(body: &Body, package: Package, outcome: Outcome, banks: &Banks) -> Mapped {
+fn mapped(body: &Body, package: Package, outcome: Outcome, banks: &Banks, array: &Array) -> Mapped {
+    let places = places(body, &package, &outcome.mapping, array);
     let Outcome { mapping, mii, is_proved, .. } = outcome;
     let cycle = |node: usize| mapping.spots[node].map_or(0, |spot| spot.cycle);
     let exporting = (0..body.nodes.len()).filter(|&node| body.nodes[node].export.is_some());
@@ -52,7 +56,26 @@ fn mapped(body: &Body, package: Package, outcome: Outcome, banks: &Banks) -> Map
     let exports = exporting.map(|node| (node, cycle(node))).collect();
     let cycles = f64::from(mapping.ii) + waits(&mapping, banks);
     let routes = mapping.routes.len();
-    Mapped { package, mii, cycles, routes, depth, is_proved, instead: false, exports }
+    Mapped { package, mii, cycles, routes, depth, is_proved, instead: false, places, exports }
+}
+
+/// Where and when each operation of a package runs.
+fn places(body: &Body, package: &Package, mapping: &Mapping, array: &Array) -> Vec<At> {
+    let ii = u64::from(mapping.ii);
+    let cell = |spot: &Spot| (spot.pe as u16, (spot.cycle % ii) as u16);
+    let mut of: BTreeMap<(u16, u16), (Option<Opcode>, Option<Span>)> = BTreeMap::new();
+    for (spot, node) in mapping.spots.iter().zip(&body.nodes) {
+        of.extend(spot.iter().map(|spot| (cell(spot), (Some(node.op), node.span))));
+    }
+    for route in &mapping.routes {
+        of.insert(cell(&route.spot), (None, body.nodes[route.value].span));
+    }
+    let at = |placed: &Placed| {
+        let (op, span) = of.get(&(placed.pe, placed.slot)).copied()?;
+        let pe = array.position(placed.pe.into());
+        Some(At { op, span, pe, slot: placed.slot, stage: placed.context.control.stage })
+    };
+    package.contexts.iter().filter_map(at).collect()
 }
 
 /// Cycles of an iteration in which accesses wait for banks, about.
@@ -125,6 +148,8 @@ pub struct How<'a> {
     pub memory: &'a Memory,
     /// The longest interval that is worth it.
     pub max_ii: u32,
+    /// The shortest that is asked for.
+    pub least_ii: u32,
     /// Iterations that it runs at a time, about.
     pub iterations: u32,
     /// Rounds of the search at the least interval.
@@ -175,7 +200,7 @@ pub fn place(body: &Body, how: &How<'_>) -> Result<Mapped, String> {
 }
 
 /// Operations of a body at most, with those that let results wait.
-const MOST_NODES: usize = 450;
+pub(super) const MOST_NODES: usize = 450;
 
 /// Maps a body whose results come in different cycles, or not.
 fn map_body(body: &Body, how: &How<'_>) -> Result<Mapped, String> {
@@ -190,6 +215,7 @@ fn map_body(body: &Body, how: &How<'_>) -> Result<Mapped, String> {
         let known = Known {
             banks: Some(banks.clone()),
             orders: told.iter().map(|o| dep(o.from, o.to, o.distance)).collect(),
+            least: how.least_ii,
         };
         let asked = ask(&graph, &how.machine.array, known, how);
         let (outcome, instead) = asked.map_err(|error| match error {
@@ -220,7 +246,10 @@ fn map_body(body: &Body, how: &How<'_>) -> Result<Mapped, String> {
         }
         match package(body, &edges, &outcome, how) {
             Some(package) => {
-                return Ok(Mapped { instead, ..mapped(body, package, outcome, &banks) });
+                return Ok(Mapped {
+                    instead,
+                    ..mapped(body, package, outcome, &banks, &how.machine.array)
+                });
             }
             // Rings are as long as whole intervals, which the mapper does not know.
             None => return relaxed(body, how),
@@ -239,7 +268,7 @@ fn relaxed(body: &Body, how: &How<'_>) -> Result<Mapped, String> {
     let banks = banks(body, how.machine, how.iterations);
     let gave_up = || "values wait longer than registers allow".to_string();
     let orders = body.orders.iter().map(|o| dep(o.from, o.to, o.distance)).collect();
-    let known = Known { banks: Some(banks.clone()), orders };
+    let known = Known { banks: Some(banks.clone()), orders, least: how.least_ii };
     let (outcome, instead) = ask(&graph, &array, known, how).map_err(|_| gave_up())?;
     if nbcc_isa_sdpnm::check(&graph, &array, &outcome.mapping).is_err()
         || body.orders.iter().any(|o| !holds(o, &outcome.mapping))
@@ -247,7 +276,7 @@ fn relaxed(body: &Body, how: &How<'_>) -> Result<Mapped, String> {
         return Err(gave_up());
     }
     let package = package(body, &edges, &outcome, how).ok_or_else(gave_up)?;
-    Ok(Mapped { instead, ..mapped(body, package, outcome, &banks) })
+    Ok(Mapped { instead, ..mapped(body, package, outcome, &banks, &array) })
 }
 
 /// Asks the mapper, and the usual one where that would take too much work; whether it was that one.
@@ -259,7 +288,7 @@ fn ask(
 ) -> Result<(Outcome, bool), NoMapping> {
     let request = |mapper| Request {
         array,
-        max_ii: how.max_ii,
+        max_ii: how.max_ii.max(how.least_ii),
         time_limit: TIME_LIMIT,
         effort: Effort::Rounds(how.rounds),
         mapper,

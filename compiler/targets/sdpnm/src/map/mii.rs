@@ -20,6 +20,36 @@ pub struct Mii {
     pub cycle_distance: u64,
     /// The resource that gives `res`.
     pub limit: Limit,
+    /// All resources.
+    pub limits: [Limit; 2],
+}
+
+/// What must be otherwise before the bounds allow a shorter interval.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lower {
+    /// The longest interval that is shorter.
+    pub ii: u32,
+    /// The most operations of [`Mii::cycle`] then, and the least distance with as many as there are, where
+    /// that cycle holds the interval.
+    pub cycle: Option<(u64, u64)>,
+    /// The resources that hold it, each with the most operations that may take it then, and the least
+    /// capacity for as many as do.
+    pub limits: Vec<(Resource, usize, usize)>,
+}
+
+impl Mii {
+    /// What must be otherwise before the bounds allow a shorter interval; `None` where there is none.
+    pub fn lower(&self) -> Option<Lower> {
+        let ii = self.mii.checked_sub(1).filter(|&ii| ii > 0)?;
+        let most = u64::from(ii);
+        let length = self.cycle.len() as u64;
+        let cycle = (self.rec > ii).then(|| (self.cycle_distance * most, length.div_ceil(most)));
+        let limits = self.limits.iter().filter(|limit| limit.bound() > ii).map(|limit| {
+            let (uses, most) = (limit.uses, ii as usize);
+            (limit.resource, limit.capacity * most, uses.div_ceil(most))
+        });
+        Some(Lower { ii, cycle, limits: limits.collect() })
+    }
 }
 
 /// A resource and how much of it one iteration takes.
@@ -50,6 +80,14 @@ impl Resource {
             Resource::Memory => "memory",
         }
     }
+
+    /// What takes it, and what it is, in words.
+    pub fn words(self) -> [&'static str; 2] {
+        match self {
+            Resource::Pe => ["operations", "PEs"],
+            Resource::Memory => ["loads and stores", "ports of the shared memory"],
+        }
+    }
 }
 
 impl Limit {
@@ -61,14 +99,18 @@ impl Limit {
 
 /// The resource that bounds most; processing elements where both bound alike.
 pub fn resources(dfg: &Dfg, array: &Array) -> Limit {
-    limit(dfg.len(), dfg.is_memory.iter().filter(|&&memory| memory).count(), array)
+    most(limits(dfg.len(), dfg.is_memory.iter().filter(|&&memory| memory).count(), array))
 }
 
-fn limit(operations: usize, accesses: usize, array: &Array) -> Limit {
+fn most([pe, memory]: [Limit; 2]) -> Limit {
+    if memory.bound() > pe.bound() { memory } else { pe }
+}
+
+/// Processing elements and ports.
+fn limits(operations: usize, accesses: usize, array: &Array) -> [Limit; 2] {
     let pe = Limit { resource: Resource::Pe, uses: operations, capacity: array.pes() };
     let capacity = array.memory_ports as usize;
-    let memory = Limit { resource: Resource::Memory, uses: accesses, capacity };
-    if memory.bound() > pe.bound() { memory } else { pe }
+    [pe, Limit { resource: Resource::Memory, uses: accesses, capacity }]
 }
 
 /// Both bounds. No cycle of `dfg` may have the distance 0.
@@ -84,9 +126,11 @@ pub fn of(
     deps: impl Iterator<Item = Dep> + Clone,
     array: &Array,
 ) -> Mii {
-    let limit = limit(operations, accesses, array);
+    let limits = limits(operations, accesses, array);
+    let limit = most(limits);
     let res = limit.bound();
-    let mut mii = Mii { mii: res.max(1), rec: 0, res, cycle: Vec::new(), cycle_distance: 0, limit };
+    let (cycle, cycle_distance) = (Vec::new(), 0);
+    let mut mii = Mii { mii: res.max(1), rec: 0, res, cycle, cycle_distance, limit, limits };
     let deps = Deps::new(operations, deps);
     // At interval 0 a cycle of any distance is too long, so the first one found says that there is
     // a recurrence; each further one raises the bound.

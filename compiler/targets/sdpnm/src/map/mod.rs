@@ -104,6 +104,8 @@ pub struct Known {
     /// Operations that must come after others, by their nodes, which are all placed. Not every mapper
     /// looks at these.
     pub orders: Vec<Dep>,
+    /// The interval that is asked for: no shorter one is tried.
+    pub least: u32,
 }
 
 /// Maps a graph of which more is known than its edges.
@@ -121,15 +123,15 @@ fn map_within(
     known: Known,
     work: &Work,
 ) -> Result<Outcome, NoMapping> {
-    let Known { banks, orders } = known;
+    let Known { banks, orders, least } = known;
     let dfg = Dfg { banks, ..Dfg::new(graph).ordered(orders) };
     let res = mii::resources(&dfg, request.array).bound();
     if res > request.max_ii {
         return Err(NoMapping::MiiTooLong(res));
     }
     let mii = mii::mii(&dfg, request.array);
-    if mii.mii > request.max_ii {
-        return Err(NoMapping::MiiTooLong(mii.mii));
+    if mii.mii.max(least) > request.max_ii {
+        return Err(NoMapping::MiiTooLong(mii.mii.max(least)));
     }
     let grid = Grid::new(request.array);
     let whole = Budget::new(match request.effort {
@@ -140,15 +142,16 @@ fn map_within(
         Effort::Patient => request.time_limit,
         Effort::Usual | Effort::Rounds(_) => PATIENCE.min(request.time_limit),
     };
-    let mut is_proved = true;
-    let mut ii = mii.mii;
+    let first = mii.mii.max(least);
+    let mut is_proved = first == mii.mii;
+    let mut ii = first;
     loop {
         // Half of what is left of the patience is for this interval; after that, a quick try each.
         let spent = whole.spent();
         let left = patience.saturating_sub(spent);
         let half = whole.until(spent + left / 2);
         let (is_quick, budget, rounds) = match request.effort {
-            Effort::Rounds(_) if ii > mii.mii => (true, whole, Some(1)),
+            Effort::Rounds(_) if ii > first => (true, whole, Some(1)),
             Effort::Rounds(rounds) => (false, whole, Some(rounds)),
             Effort::Usual | Effort::Patient if left < patience / 8 => (true, whole, Some(2)),
             Effort::Patient => (false, half, Some(u32::MAX)),
