@@ -19,6 +19,7 @@ mod loops;
 mod nests;
 mod parts;
 mod places;
+mod pragmas;
 mod spellings;
 mod sums;
 mod thresholds;
