@@ -67,6 +67,8 @@ pub struct OnArray {
     pub least: u32,
     /// The operations of a cycle of dependences that gives the interval, and where they come from.
     pub cycle: Vec<(Opcode, Option<Span>)>,
+    /// Whether nothing else reads what the operations of that cycle compute.
+    pub is_private: bool,
     /// Where and when each operation runs, by PEs and slots.
     pub places: Vec<At>,
 }
@@ -260,9 +262,9 @@ impl OnArray {
         first.is_some() && all.all(|other| other == first)
     }
 
-    /// Whether several sums may take turns in place of one.
+    /// Whether several sums may take turns in place of one: nobody asks for what they are on the way.
     fn splits(&self) -> bool {
-        self.is_associative() && !self.is_memory()
+        self.is_associative() && self.is_private
     }
 }
 

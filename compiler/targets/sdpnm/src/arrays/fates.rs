@@ -56,7 +56,10 @@ fn fate(state: &Compilation, n: usize) -> Fate<'_> {
         return Fate::Loop(own);
     }
     let Some(within) = decisions.iter().find(|decision| decision.parts.contains(&n)) else {
-        return Fate::Gone;
+        // Of a loop around others nothing may be left but that they begin again.
+        let inside = |of: &&Decision| of.own.is_some_and(|own| state.sources.is_within(own, n));
+        let inside = decisions.iter().find(inside).filter(|_| state.heads.contains(&n));
+        return inside.map_or(Fate::Gone, |inside| Fate::Part(inside, How::Collapsed));
     };
     let is_nest = within
         .own

@@ -194,7 +194,12 @@ pub fn run(
         let is_innermost = forest.loops[l].inner.is_empty();
         let parts =
             if is_innermost { tools.loops.parts(function, &blocks) } else { BTreeSet::new() };
-        let own = span.and_then(|span| tools.loops.innermost(span));
+        let latch = forest.loops[l].latches.first().and_then(|&latch| function.blocks[latch].span);
+        let own = latch.filter(|_| !is_innermost).or(span);
+        let own = own.and_then(|span| tools.loops.innermost(span));
+        // What is first in the header of a loop around others may be one of theirs.
+        let head = own.filter(|_| !is_innermost).map(|n| tools.loops.loops[n].span);
+        let span = head.map(|span| Span { end: span.start + 1, ..span }).or(span);
         let wishes = tools.loops.wishes(function, &blocks);
         let notes = RefCell::default();
         let tools = Tools { wishes, notes: &notes, ..tools };
@@ -468,6 +473,10 @@ fn attempt(
         routes,
         least: least.saturating_mul(of.times),
         cycle: mii.cycle.iter().map(node).collect(),
+        is_private: {
+            let mut edges = built.body.edges().into_iter();
+            edges.all(|e| !mii.cycle.contains(&e.from) || mii.cycle.contains(&e.to))
+        },
         mii,
         least_ii: tools.wishes.ii.unwrap_or(1),
         is_proved,
