@@ -20,7 +20,7 @@ pub use context::Context;
 pub use observer::{Dump, NoObserver, Observer, PassInfo, PassRecord};
 pub use pass::{Attempt, Fact, PassDesc, Retry, Run, State, Stop, attempt, before, optional, pass};
 pub use request::{Emit, LineCounts, OptLevel, PassOptions, Request};
-pub use run::{run_attempts, run_passes};
+pub use run::{run_attempts, run_passes, run_rest};
 pub use signature::signature;
 pub use target::{
     Choice, Frontend, Grids, Includes, MachineInfo, NotIncluded, ParseOptions, Program,

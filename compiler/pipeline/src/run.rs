@@ -3,12 +3,12 @@
 use std::convert::Infallible;
 use std::time::{Duration, Instant};
 
-use nbcc_base::Failed;
+use nbcc_base::{Diagnostics, Failed, SourceMap};
 use nbcc_placement::Remark;
 
 use crate::context::Context;
 use crate::observer::{NoObserver, Observer, PassRecord};
-use crate::pass::{Attempt, Fact, PassDesc, Run, State, Stop};
+use crate::pass::{Attempt, Fact, PassDesc, Run, State, Stop, before};
 use crate::request::PassOptions;
 
 /// Runs the passes that the options ask for, in order.
@@ -55,6 +55,40 @@ pub fn run_attempts<S: Attempt>(
     state: &mut S,
     cx: &mut Context<'_>,
 ) -> Result<(), Failed> {
+    attempts(passes, 0, state, cx)
+}
+
+/// The same from the pass of that name on, of a state that is before it, unseen: nobody learns of records,
+/// remarks and faults.
+///
+/// # Errors
+/// A pass reported something, or asked for an attempt that begins before that pass.
+pub fn run_rest<S: Attempt>(
+    passes: &[PassDesc<S, S::Configuration>],
+    name: &str,
+    state: &mut S,
+    sources: &SourceMap,
+    options: &PassOptions,
+) -> Result<(), Failed> {
+    let first = before(passes, name).len();
+    let (mut diagnostics, mut remarks) = (Diagnostics::default(), vec![]);
+    let mut unseen = Context {
+        sources,
+        diagnostics: &mut diagnostics,
+        remarks: &mut remarks,
+        passes: options,
+        observer: &mut NoObserver,
+    };
+    attempts(passes, first, state, &mut unseen)
+}
+
+/// Runs attempts from a pass on. Facts are those of the passes before.
+fn attempts<S: Attempt>(
+    passes: &[PassDesc<S, S::Configuration>],
+    first: usize,
+    state: &mut S,
+    cx: &mut Context<'_>,
+) -> Result<(), Failed> {
     let dumps = cx.observer.wants_dumps();
     let mut records = Records { kept: vec![], not_kept: Duration::ZERO, observer: cx.observer };
     let cx = &mut Context {
@@ -67,7 +101,10 @@ pub fn run_attempts<S: Attempt>(
     let mut points: Vec<Point<S>> = Vec::new();
     let mut tried = vec![state.configuration().clone()];
     let mut facts = Vec::new();
-    let mut number = 0;
+    for pass in passes[..first].iter().filter(|pass| is_asked_for(pass, cx.passes)) {
+        change_facts(&mut facts, pass);
+    }
+    let mut number = first;
     let ended = loop {
         let Some(pass) = passes.get(number) else { break Ok(()) };
         if !is_asked_for(pass, cx.passes) {
@@ -102,6 +139,9 @@ pub fn run_attempts<S: Attempt>(
             passes[point.pass].resume.is_some_and(|same| same(state.configuration(), &new))
         };
         let last = points.iter().rposition(same);
+        if last.is_none() && first > 0 {
+            break Err(Failed);
+        }
         let last = last.unwrap_or_else(|| panic!("nothing to resume at before {}", pass.name));
         points.truncate(last + 1);
         let point = &mut points[last];
@@ -181,10 +221,15 @@ fn run_pass<S: State, C>(
         Run::Attempt(run) => run(state, cx)?,
     }
     let elapsed = start.elapsed();
-    facts.retain(|fact| !pass.invalidates.contains(fact));
-    facts.extend(pass.establishes);
+    change_facts(facts, pass);
     let after = if dumps { state.dumps() } else { vec![] };
     Ok(PassRecord { pass: pass.info(), before, after, elapsed })
+}
+
+/// What holds behind a pass.
+fn change_facts<S, C>(facts: &mut Vec<Fact>, pass: &PassDesc<S, C>) {
+    facts.retain(|fact| !pass.invalidates.contains(fact));
+    facts.extend(pass.establishes);
 }
 
 /// Panics where the state is broken and that is asked for.

@@ -201,6 +201,12 @@ impl Configuration {
         Configuration { jam, ..self.of_other_kernels() }
     }
 
+    /// The configuration for a program that needs code as small: one of another schedule.
+    pub fn of_similar(&self) -> Configuration {
+        let (jam, complete) = (Trial::Open, Trial::Open);
+        Configuration { jam, complete, ..self.of_other_kernels() }
+    }
+
     /// The configuration without what this one tries for the sake of time: first loops over few tiles that
     /// stand in full, then vectors that are computed together.
     pub fn untried(&self) -> Option<Configuration> {

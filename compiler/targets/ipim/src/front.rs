@@ -13,7 +13,7 @@ use crate::codes;
 use crate::configuration::Configuration;
 use crate::outputs::crop_outputs;
 use crate::parameters;
-use crate::plan::schedule::defaults::budget;
+use crate::plan::schedule::defaults::{Found, Scheduled, budget};
 use crate::plan::{BANK_RESERVED, Finding, FindingKind, make_plan, remarks, schedule};
 use crate::state::Compilation;
 
@@ -110,19 +110,28 @@ pub fn unroll_updates(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(
     Ok(())
 }
 
-/// Gives a schedule to what has none.
+/// Gives a schedule to what has none, unless it was found already.
 pub fn defaults(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {
     let (extents, machine) = (&state.extents, &state.machine);
-    let (pipeline, findings) =
-        schedule::defaults::schedule(&state.pipeline, extents, machine, state.rule, cx.sources);
-    state.pipeline = pipeline;
-    cx.remarks.extend(findings.iter().map(Finding::remark));
-    state.findings.extend(findings);
+    if let Some(found) = &state.found {
+        state.pipeline = found.choice.apply(&found.pipeline, &found.sites);
+        return Ok(());
+    }
+    match schedule::defaults::schedule(&state.pipeline, extents, machine, state.rule, cx.sources) {
+        Scheduled::Ruled(pipeline) => state.pipeline = pipeline,
+        Scheduled::Searched(found) => {
+            state.pipeline = found.choice.apply(&found.pipeline, &found.sites);
+            state.found = Some(found);
+        }
+    }
     Ok(())
 }
 
 /// Inlines what has no loops of its own, within the budget.
 pub fn inline(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Stop<Configuration>> {
+    let decided = state.found.as_ref().map(Found::findings).unwrap_or_default();
+    cx.remarks.extend(decided.iter().map(Finding::remark));
+    state.findings.extend(decided);
     let budget = state.configuration.inlining_budget;
     let inlined = budget::inline(&state.pipeline, &state.extents, budget);
     state.scheduled = Some(state.pipeline.clone());

@@ -9,6 +9,7 @@
 pub mod backend;
 pub mod codes;
 mod configuration;
+mod contest;
 pub mod estimate;
 mod fit;
 mod front;

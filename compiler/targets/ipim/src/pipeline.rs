@@ -14,7 +14,7 @@ use crate::passes::{
 };
 use crate::plan::jams;
 use crate::state::Compilation;
-use crate::{fit, front, intrinsics};
+use crate::{contest, fit, front, intrinsics};
 
 const EXTENTS: Fact = Fact("extents");
 const BOUNDS: Fact = Fact("bounds");
@@ -55,6 +55,13 @@ pub const PASSES: &[PassDesc<Compilation, Configuration>] = &[
     .optional_from(OptLevel::O1)
     .resuming(|_, _| true),
     pass("defaults", "give a schedule to what has none", front::defaults, &[EXTENTS], &[]),
+    optional(
+        "compare-schedules",
+        "compile what may be the fastest schedules, and keep the one whose code is",
+        OptLevel::O2,
+        contest::compare_schedules,
+        &[EXTENTS],
+    ),
     attempt(
         "inline",
         "compute Funcs without loops of their own at each use",

@@ -17,7 +17,7 @@ use crate::backend::{regalloc, reorder, split};
 use crate::configuration::{Configuration, Excess, Transforms};
 use crate::kernel::{Kernel, KernelCall};
 use crate::passes::place::{self, Places};
-use crate::plan::schedule::defaults::{Rule, budget};
+use crate::plan::schedule::defaults::{Found, Rule, budget};
 use crate::plan::{BANK_RESERVED, Finding, Jam, Plan};
 
 /// The compilation state.
@@ -45,6 +45,8 @@ pub struct Compilation {
     pub extents: Extents,
     /// Whether updates have become part of definitions.
     pub updates_unrolled: bool,
+    /// What the search for a schedule found, if there was one.
+    pub found: Option<Found>,
     /// The pipeline with its schedule, before anything is inlined.
     pub scheduled: Option<Pipeline>,
     /// Where everything is computed.

@@ -1,12 +1,12 @@
 //! iPIM as a [`Target`].
 
-use nbcc_base::{CodeInfo, Diagnostic, Diagnostics, Failed};
+use nbcc_base::{CodeInfo, Diagnostic, Failed};
 use nbcc_isa_ipim::machine::BUILT_IN;
 use nbcc_isa_ipim::{Machine, asm};
 use nbcc_mach::regalloc::Policy;
 use nbcc_pipeline::{
-    Artifact, Choice, Context, Emit, MachineInfo, NoObserver, OptLevel, PassDesc, PassInfo,
-    Program, ProgramKind, Request, Target, run_attempts,
+    Artifact, Choice, Context, Emit, MachineInfo, OptLevel, PassDesc, PassInfo, Program,
+    ProgramKind, Request, Target, run_attempts, run_rest,
 };
 use nbcc_stages::bounds::Extents;
 use nbcc_stages::{DirectiveInfo, ParamKind};
@@ -152,20 +152,19 @@ impl Target for Ipim {
         request: &Request,
         cx: &mut Context<'_>,
     ) -> Result<String, Failed> {
-        let mut state = start(program, request, cx)?;
-        let (first, said) = (state.clone(), cx.remarks.len());
-        let passes = until("addresses");
-        run_attempts(passes, &mut state, cx)?;
+        let first = start(program, request, cx)?;
         let mut compiled = first.clone();
-        let fits = run_quietly(PASSES, &mut compiled, cx).is_ok();
-        // The program that fits the machine may have another plan, with less inlined.
-        let budget = compiled.configuration.inlining_budget;
-        if fits && budget != state.configuration.inlining_budget {
-            cx.remarks.truncate(said);
-            state = first.clone();
-            state.configuration.inlining_budget = budget;
-            run_attempts(passes, &mut state, cx)?;
+        let fits = run_rest(PASSES, PASSES[0].name, &mut compiled, cx.sources, cx.passes).is_ok();
+        let mut state = first.clone();
+        if fits {
+            // The plan of the program that fits the machine: maybe one with less inlined, or without updates
+            // in definitions.
+            let Configuration { inlining_budget, unroll_updates, .. } = compiled.configuration;
+            state.configuration =
+                Configuration { inlining_budget, unroll_updates, ..state.configuration };
+            state.found.clone_from(&compiled.found);
         }
+        run_attempts(until("addresses"), &mut state, cx)?;
         let taken = fits.then(|| estimate::of_steps(&compiled));
         let without = without_schedule(&first, cx);
         // What the code takes goes with the plan that the code is of.
@@ -184,25 +183,11 @@ fn without_schedule(first: &Compilation, cx: &Context<'_>) -> Option<u64> {
     let mut state = first.clone();
     state.rule = Rule::Ignore;
     state.pipeline = unscheduled(state.pipeline);
-    run_quietly(until("addresses"), &mut state, cx).ok()?;
-    Some(plan::cost::total(state.plan(), &state.machine).cycles())
-}
-
-/// Runs passes whose diagnostics and remarks nobody is to see.
-fn run_quietly(
-    passes: &'static [PassDesc<Compilation, Configuration>],
-    state: &mut Compilation,
-    cx: &Context<'_>,
-) -> Result<(), Failed> {
-    let (mut diagnostics, mut remarks) = (Diagnostics::default(), vec![]);
-    let mut quiet = Context {
-        sources: cx.sources,
-        diagnostics: &mut diagnostics,
-        remarks: &mut remarks,
-        passes: cx.passes,
-        observer: &mut NoObserver,
-    };
-    run_attempts(passes, state, &mut quiet)
+    // The first schedule is as good an answer, and much quicker.
+    let mut options = cx.passes.clone();
+    options.disabled.push("compare-schedules".to_string());
+    run_rest(PASSES, PASSES[0].name, &mut state, cx.sources, &options).ok()?;
+    Some(estimate::of_steps(&state).iter().map(|taken| taken.cost.cycles()).sum())
 }
 
 /// The passes before the one of that name.
@@ -298,6 +283,7 @@ fn start(program: Program, request: &Request, cx: &mut Context<'_>) -> Result<Co
         fixed: Default::default(),
         extents: Extents::default(),
         updates_unrolled: false,
+        found: None,
         scheduled: None,
         bounds: None,
         plan: None,

@@ -11,7 +11,7 @@ use nbcc_placement::{Message, Remark, RemarkKind, Term};
 use nbcc_stages::print::directive_text;
 use nbcc_stages::{Directive, DirectiveKind, Func, FuncData, Pipeline};
 
-use super::cost::{self, Bounds, Cost, Taken, costs};
+use super::cost::{Bounds, Cost, Taken, costs};
 use super::order::NOWHERE;
 use super::schedule::defaults::{Site, inner_names, sites};
 use super::traffic::{Traffic, of_merge, of_move, of_nest};
@@ -57,7 +57,9 @@ pub fn explain(
             about => format!("{about}: {}", finding.message()),
         })
     };
-    let decided: Vec<String> = told(|kind| matches!(kind, FindingKind::Scheduled { .. })).collect();
+    let decided =
+        |kind: &_| matches!(kind, FindingKind::Scheduled { .. } | FindingKind::Compared { .. });
+    let decided: Vec<String> = told(decided).collect();
     if !decided.is_empty() {
         let _ = writeln!(out, "\nwhat was decided, by estimated cycles\n");
     }
@@ -121,9 +123,8 @@ pub fn explain(
         let _ =
             writeln!(out, "costs are those of the plan: there is no code that fits the machine");
     }
-    let planned = cost::total(plan, machine).cycles().max(1);
-    let part = without.map(|other| other as f64 / planned as f64);
-    if let Some(part) = part.filter(|&part| part <= WORTH_SAYING) {
+    let part = without.map(|other| other as f64 / cycles.cycles().max(1) as f64);
+    if let Some(part) = part.filter(|&part| part <= WORTH_SAYING && taken.is_some()) {
         let part = if part < 0.01 { "less than 0.01".to_string() } else { format!("{part:.2}") };
         let _ = writeln!(
             out,

@@ -35,6 +35,15 @@ pub enum FindingKind {
         /// Those where the other was chosen, if that was tried.
         other: Option<u64>,
     },
+    /// The schedule is the fastest of several, by the estimate of their code.
+    Compared {
+        /// How many were compiled.
+        count: usize,
+        /// Estimated cycles of the program.
+        cycles: u64,
+        /// Those of the one that was compiled first: the best by the estimate of plans.
+        first: u64,
+    },
     /// A Func is computed whole that nothing asks for, for the sake of the inlining budget.
     NotRepeated,
     /// A Func is not computed tile by tile.
@@ -103,6 +112,13 @@ impl Finding {
                         .text(format!(" if it were computed {that}")),
                 }
             }
+            FindingKind::Compared { count, cycles, first } => Message::of("the fastest of ")
+                .value("Schedules", count)
+                .text(" schedules by their code: about ")
+                .value("EstimatedCycles", cycles)
+                .text(" cycles in all, ")
+                .value("FirstCycles", first)
+                .text(" with the one thought best before"),
             FindingKind::NotRepeated => {
                 Message::of("computed whole: computed at each use, it makes the program too large")
             }
@@ -147,6 +163,7 @@ impl Finding {
             FindingKind::FixedParameter { .. } => ("extents", "FixedParameter", Analysis),
             FindingKind::Scheduled { whole: true, .. } => ("defaults", "Whole", Analysis),
             FindingKind::Scheduled { whole: false, .. } => ("defaults", "AtEachUse", Analysis),
+            FindingKind::Compared { .. } => ("compare-schedules", "Compared", Analysis),
             FindingKind::NotRepeated => ("inline", "NotRepeated", Missed),
             FindingKind::NotDistributed { .. } => ("distribute", "NotDistributed", Missed),
             FindingKind::Reordered { .. } => ("distribute", "Reordered", Analysis),

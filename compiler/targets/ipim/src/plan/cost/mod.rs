@@ -12,6 +12,8 @@ mod nest;
 mod operations;
 mod times;
 
+use std::collections::HashSet;
+
 use nbcc_isa_ipim::Machine;
 use nbcc_stages::Walker;
 
@@ -71,10 +73,15 @@ pub fn costs(plan: &Plan, machine: &Machine) -> Vec<Cost> {
         .collect()
 }
 
-/// The estimate for a whole plan.
+/// The estimate for a whole plan. Kernels of as much code are one, mostly, as those of the stages of a chain and
+/// of levels of pyramids: it is counted once.
 pub fn total(plan: &Plan, machine: &Machine) -> Cost {
     let mut sum = Cost::default();
-    costs(plan, machine).into_iter().for_each(|cost| sum += cost);
+    let mut known = HashSet::new();
+    for cost in costs(plan, machine) {
+        let code = if known.insert((cost.setup, cost.code)) { cost.code } else { 0 };
+        sum += Cost { code, ..cost };
+    }
     sum
 }
 

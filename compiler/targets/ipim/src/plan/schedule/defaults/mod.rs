@@ -8,6 +8,7 @@
 //! schedule is the same schedule.
 
 pub mod budget;
+pub mod contest;
 mod directives;
 mod search;
 mod sites;
@@ -20,10 +21,10 @@ use nbcc_stages::{Directive, DirectiveKind, FuncData, Pipeline};
 
 use directives::direct;
 pub use directives::inner_names;
+pub use search::Found;
 pub use sites::{Site, sites};
-use trial::Trial;
+pub use trial::Trial;
 
-use super::super::Finding;
 use super::scheduled_tile;
 
 /// How Funcs without a schedule get one.
@@ -53,6 +54,15 @@ impl Rule {
     }
 }
 
+/// What becomes of a pipeline whose Funcs need a schedule.
+#[derive(Clone, Debug)]
+pub enum Scheduled {
+    /// It follows from a rule.
+    Ruled(Pipeline),
+    /// It is searched for by estimated cycles.
+    Searched(Found),
+}
+
 /// Gives a schedule to what has none. A pipeline in which any Func is scheduled is taken at its
 /// word: what it does not mention is computed at each use, as in Halide, and only tiles are chosen.
 pub fn schedule(
@@ -61,7 +71,7 @@ pub fn schedule(
     machine: &Machine,
     rule: Rule,
     sources: &SourceMap,
-) -> (Pipeline, Vec<Finding>) {
+) -> Scheduled {
     // What the source says is set aside before this.
     let free = !is_scheduled(pipeline);
     match rule {
@@ -74,15 +84,16 @@ pub fn schedule(
                 let funcs = site.funcs.iter().filter(|func| !never.contains(func));
                 funcs.for_each(|&f| direct(&mut new, f, DirectiveKind::ComputeRoot));
             }
-            (new, vec![])
+            Scheduled::Ruled(new)
         }
         Rule::Model | Rule::Ignore if free || !all_tiled(pipeline) => {
-            let trial = Trial { pipeline, extents, machine };
             let sites = sites(pipeline, sources).filter(|_| free).unwrap_or_default();
-            let found = search::search(&trial, &sites);
-            (found.choice.apply(pipeline), found.findings(pipeline))
+            let trial = Trial { pipeline, extents, machine, sites: &sites };
+            Scheduled::Searched(search::search(&trial))
         }
-        Rule::Simple | Rule::Root | Rule::Model | Rule::Ignore => (pipeline.clone(), vec![]),
+        Rule::Simple | Rule::Root | Rule::Model | Rule::Ignore => {
+            Scheduled::Ruled(pipeline.clone())
+        }
     }
 }
 

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use nbcc_stages::bounds::{ParamValues, not_whole};
 use nbcc_stages::{ExprKind, Func, Pipeline, Walker, is_inlined};
 
+use super::contest::Won;
 use super::sites::Site;
 use super::trial::{Choice, Outcome, Placed, Trial};
 use crate::plan::schedule::scheduled_tile;
@@ -19,8 +20,8 @@ const BUDGET: u64 = 80_000;
 /// What is left of it when decisions about Funcs end, for tiles.
 const FOR_TILES: u64 = BUDGET / 3;
 
-/// Operations that one use of a Func repeats at most in the first guess.
-const MAX_REPEATED: u64 = 400;
+/// Operations that one use of a Func repeats at most in first guesses.
+const MAX_REPEATED: [u64; 2] = [400, 100];
 
 /// A Func may come to so many expressions, those of Funcs that it repeats counted each time.
 const MAX_WEIGHT: u64 = 20_000;
@@ -39,53 +40,87 @@ const MAX_SIDE: u32 = 256;
 
 /// What was found.
 #[derive(Clone, Debug)]
-pub struct Found<'a> {
+pub struct Found {
+    /// The pipeline that a schedule was searched for.
+    pub pipeline: Pipeline,
+    /// The places that were decided about.
+    pub sites: Vec<Site>,
     /// The decisions.
-    pub choice: Choice<'a>,
+    pub choice: Choice,
     /// Estimated cycles; none where no plan could be made.
     pub cycles: Option<u64>,
+    /// Other choices of what is computed whole, with their estimates, the best first.
+    pub rivals: Vec<(u64, Choice)>,
     /// For each site that was decided, the estimate where the other was chosen.
     pub other: Vec<Option<u64>>,
     /// For each site, whether there was anything to decide.
     decided: Vec<bool>,
+    /// What won a contest, if there was one.
+    won: Option<Won>,
 }
 
-impl Found<'_> {
+impl Found {
+    /// Keeps what won a contest. What is known of the other way to compute a Func does not hold where
+    /// others are computed in another way.
+    pub fn keep(&mut self, won: Won) {
+        if won.choice.root != self.choice.root {
+            let rival = self.rivals.iter().find(|(_, rival)| rival.root == won.choice.root);
+            self.cycles = rival.map(|&(cycles, _)| cycles);
+            self.other.fill(None);
+        }
+        self.choice = won.choice.clone();
+        self.won = Some(won);
+    }
+
+    /// Whether a contest decided.
+    pub fn is_settled(&self) -> bool {
+        self.won.is_some()
+    }
+
     /// What was decided.
-    pub fn findings(&self, pipeline: &Pipeline) -> Vec<Finding> {
+    pub fn findings(&self) -> Vec<Finding> {
         let Some(cycles) = self.cycles else { return vec![] };
-        let sites = self.choice.sites.iter().enumerate().filter(|&(k, _)| self.decided[k]);
+        let sites = self.sites.iter().enumerate().filter(|&(k, _)| self.decided[k]);
         let finding = |(k, site): (usize, &Site)| {
-            let data = &pipeline.funcs[site.funcs[0]];
+            let data = &self.pipeline.funcs[site.funcs[0]];
             let (whole, other) = (self.choice.root[k], self.other[k]);
             let kind = FindingKind::Scheduled { whole, cycles, other };
             Finding { about: data.name.clone(), span: Some(data.span), kind }
         };
-        sites.map(finding).collect()
+        let several = self.won.as_ref().filter(|won| won.count > 1);
+        let compared = several.zip(self.pipeline.outputs.first()).map(|(won, &output)| {
+            let &Won { count, cycles, first, .. } = won;
+            let data = &self.pipeline.funcs[output];
+            let kind = FindingKind::Compared { count, cycles, first };
+            Finding { about: data.name.clone(), span: Some(data.span), kind }
+        });
+        sites.map(finding).chain(compared).collect()
     }
 }
 
 struct Search<'a> {
     trial: &'a Trial<'a>,
-    best: Choice<'a>,
+    best: Choice,
     outcome: Option<Outcome>,
     placed: Option<Placed>,
     sizes: Sizes,
-    tried: Vec<Choice<'a>>,
+    tried: Vec<(Option<u64>, Choice)>,
     left: u64,
 }
 
-impl<'a> Search<'a> {
+impl Search<'_> {
     /// Tries a choice; gives its estimate, and keeps it where it is better.
-    fn attempt(&mut self, choice: Choice<'a>) -> Option<u64> {
-        if self.left == 0 || self.tried.contains(&choice) {
+    fn attempt(&mut self, choice: Choice) -> Option<u64> {
+        if self.left == 0 || self.tried.iter().any(|(_, tried)| *tried == choice) {
             return None;
         }
         if self.sizes.largest(&choice.root) > MAX_WEIGHT {
             return None;
         }
-        self.tried.push(choice.clone());
-        match self.trial.run(&choice, &mut self.placed) {
+        let run = self.trial.run(&choice, &mut self.placed);
+        let cycles = run.as_ref().ok().map(|outcome| outcome.cycles);
+        self.tried.push((cycles, choice.clone()));
+        match run {
             Ok(outcome) => {
                 self.left = self.left.saturating_sub(outcome.work);
                 let cycles = outcome.cycles;
@@ -100,6 +135,22 @@ impl<'a> Search<'a> {
                 None
             }
         }
+    }
+
+    /// The best choice of each other set of Funcs that are computed whole, the best of all first.
+    fn rivals(&self) -> Vec<(u64, Choice)> {
+        let possible = self.tried.iter().filter_map(|(cycles, choice)| Some(((*cycles)?, choice)));
+        let mut best: BTreeMap<&[bool], (u64, &Choice)> = BTreeMap::new();
+        for (cycles, choice) in possible.filter(|(_, choice)| choice.root != self.best.root) {
+            let of = best.entry(&choice.root).or_insert((cycles, choice));
+            if cycles < of.0 {
+                *of = (cycles, choice);
+            }
+        }
+        let mut rivals: Vec<(u64, Choice)> =
+            best.into_values().map(|(cycles, choice)| (cycles, choice.clone())).collect();
+        rivals.sort_by_key(|&(cycles, _)| cycles);
+        rivals
     }
 
     fn cycles(&self) -> u64 {
@@ -119,8 +170,8 @@ pub(super) fn is_free(pipeline: &Pipeline, func: Func) -> bool {
 }
 
 /// Finds a schedule.
-pub fn search<'a>(trial: &'a Trial<'a>, sites: &'a [Site]) -> Found<'a> {
-    let pipeline = trial.pipeline;
+pub fn search(trial: &Trial<'_>) -> Found {
+    let (pipeline, sites) = (trial.pipeline, trial.sites);
     let never =
         not_whole(pipeline, trial.extents, &ParamValues::new(), |func| is_free(pipeline, func));
     let decided: Vec<bool> = sites
@@ -133,14 +184,10 @@ pub fn search<'a>(trial: &'a Trial<'a>, sites: &'a [Site]) -> Found<'a> {
     let repeated = |site: &Site| site.funcs.iter().any(|func| never.contains(func));
     let least: Vec<bool> =
         sites.iter().zip(&decided).map(|(site, free)| !free && !repeated(site)).collect();
-    let none = Choice {
-        sites,
-        root: least.clone(),
-        staged: vec![false; sites.len()],
-        tiles: BTreeMap::new(),
-    };
+    let none =
+        Choice { root: least.clone(), staged: vec![false; sites.len()], tiles: BTreeMap::new() };
     let sizes = Sizes::of(pipeline, sites);
-    let guess = sizes.first_guess(&decided, least.clone());
+    let guesses = MAX_REPEATED.map(|most| sizes.guess(&decided, least.clone(), most));
     let mut search = Search {
         trial,
         best: none.clone(),
@@ -151,12 +198,22 @@ pub fn search<'a>(trial: &'a Trial<'a>, sites: &'a [Site]) -> Found<'a> {
         left: BUDGET,
     };
     let all = least.iter().zip(&decided).map(|(whole, free)| *whole || *free).collect();
-    for root in [guess.clone(), least.clone(), all] {
+    for root in guesses.iter().cloned().chain([least.clone(), all]) {
         search.attempt(Choice { root, ..none.clone() });
     }
     let mut other = vec![None; sites.len()];
     if sites.is_empty() && search.outcome.as_ref().is_some_and(|o| o.founders.is_empty()) {
-        return Found { choice: none, cycles: None, other, decided };
+        let (pipeline, sites) = (pipeline.clone(), sites.to_vec());
+        return Found {
+            pipeline,
+            sites,
+            choice: none,
+            cycles: None,
+            rivals: vec![],
+            other,
+            decided,
+            won: None,
+        };
     }
     for round in 0..ROUNDS {
         let before = search.cycles();
@@ -172,10 +229,13 @@ pub fn search<'a>(trial: &'a Trial<'a>, sites: &'a [Site]) -> Found<'a> {
     }
     if search.outcome.is_none() {
         // No plan that was tried is possible: what is wrong is said when the first one is made.
+        let [guess, _] = guesses;
         search.best = Choice { root: guess, ..none };
     }
     let cycles = search.outcome.as_ref().map(|outcome| outcome.cycles);
-    Found { choice: search.best, cycles, other, decided }
+    let rivals = search.rivals();
+    let (pipeline, sites) = (pipeline.clone(), sites.to_vec());
+    Found { pipeline, sites, choice: search.best, cycles, rivals, other, decided, won: None }
 }
 
 /// Computes the Funcs of each site the other way, consumers first.
@@ -264,10 +324,14 @@ fn neighbours([width, height]: [u32; 2], dims: usize) -> Vec<[u32; 2]> {
         all.extend([[width, height * 2], [width, height / 2]]);
         all.extend([[width * 2, height / 2], [width / 2, height * 2]]);
     }
-    all.retain(|&[w, h]| {
-        w >= STEP && w.is_multiple_of(STEP) && h >= 1 && w <= MAX_SIDE && h <= MAX_SIDE
-    });
+    all.retain(|&tile| is_tile(tile));
     all
+}
+
+/// Whether a tile may be tried.
+pub(super) fn is_tile([width, height]: [u32; 2]) -> bool {
+    let sides = (STEP..=MAX_SIDE).contains(&width) && (1..=MAX_SIDE).contains(&height);
+    sides && width.is_multiple_of(STEP)
 }
 
 /// How large Funcs are, and how often they call which.
@@ -324,13 +388,13 @@ impl Sizes {
     }
 
     /// Whether the Funcs of each site are computed whole, as a first guess: those of `least`, and
-    /// those whose operations would be repeated too often.
-    fn first_guess(&self, decided: &[bool], least: Vec<bool>) -> Vec<bool> {
+    /// those of which more than `most` operations would be repeated.
+    fn guess(&self, decided: &[bool], least: Vec<bool>, most: u64) -> Vec<bool> {
         let mut root = least;
         self.weigh(|site, func, all| {
             let Some(site) = site else { return false };
             let uses = self.uses.get(&func).copied().unwrap_or(0);
-            root[site] |= decided[site] && all.saturating_mul(uses) > MAX_REPEATED;
+            root[site] |= decided[site] && all.saturating_mul(uses) > most;
             root[site]
         });
         root

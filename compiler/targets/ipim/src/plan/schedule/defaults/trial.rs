@@ -13,9 +13,7 @@ use crate::plan::{Plan, Step, cost, make_plan};
 
 /// Decisions.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Choice<'a> {
-    /// The places that are decided about.
-    pub sites: &'a [Site],
+pub struct Choice {
     /// Whether the Funcs of each site are computed whole.
     pub root: Vec<bool>,
     /// Whether they stage all that they read.
@@ -24,18 +22,18 @@ pub struct Choice<'a> {
     pub tiles: BTreeMap<Func, [u32; 2]>,
 }
 
-impl Choice<'_> {
-    /// The pipeline with the directives that say so.
-    pub fn apply(&self, pipeline: &Pipeline) -> Pipeline {
+impl Choice {
+    /// The pipeline with the directives that say so. The sites are those that the choice is about.
+    pub fn apply(&self, pipeline: &Pipeline, sites: &[Site]) -> Pipeline {
         let mut new = pipeline.clone();
-        self.levels(&mut new);
-        self.tiles(&mut new);
+        self.levels(&mut new, sites);
+        self.tiles(&mut new, sites);
         new
     }
 
     /// Adds the directives that say where Funcs are computed.
-    fn levels(&self, pipeline: &mut Pipeline) {
-        for (site, &root) in self.sites.iter().zip(&self.root) {
+    fn levels(&self, pipeline: &mut Pipeline, sites: &[Site]) {
+        for (site, &root) in sites.iter().zip(&self.root) {
             for &func in &site.funcs {
                 let kind = match root {
                     true => DirectiveKind::ComputeRoot,
@@ -47,12 +45,12 @@ impl Choice<'_> {
     }
 
     /// Adds the directives of Funcs with loops.
-    fn tiles(&self, pipeline: &mut Pipeline) {
+    fn tiles(&self, pipeline: &mut Pipeline, sites: &[Site]) {
         for (&func, &tile) in &self.tiles {
             let kind = tile_directive(&pipeline.funcs[func], tile);
             direct(pipeline, func, kind);
         }
-        for (k, site) in self.sites.iter().enumerate().filter(|&(k, _)| self.staged[k]) {
+        for (k, site) in sites.iter().enumerate().filter(|&(k, _)| self.staged[k]) {
             for &func in site.funcs.iter().filter(|_| self.root[k]) {
                 let kind = staging_directive(&pipeline.funcs[func]);
                 direct(pipeline, func, kind);
@@ -79,6 +77,8 @@ pub struct Trial<'a> {
     pub extents: &'a Extents,
     /// The machine.
     pub machine: &'a Machine,
+    /// The places that are decided about.
+    pub sites: &'a [Site],
 }
 
 /// What a trial found.
@@ -86,6 +86,8 @@ pub struct Trial<'a> {
 pub struct Outcome {
     /// Estimated cycles, more where the code does not fit.
     pub cycles: u64,
+    /// Instructions, estimated.
+    pub code: u64,
     /// Funcs whose tiles nobody asked for.
     pub founders: Vec<Func>,
     /// Funcs computed tile by tile that read their own bank directly.
@@ -105,7 +107,7 @@ const BASE_WORK: u64 = 200;
 impl Trial<'_> {
     /// Makes and estimates the plan of a choice. The error is what it cost to find that there is
     /// none. `placed` keeps what choices that differ in tiles only have in common.
-    pub fn run(&self, choice: &Choice<'_>, placed: &mut Option<Placed>) -> Result<Outcome, u64> {
+    pub fn run(&self, choice: &Choice, placed: &mut Option<Placed>) -> Result<Outcome, u64> {
         let mut work = BASE_WORK;
         if placed.as_ref().is_none_or(|placed| placed.root != choice.root) {
             let new = self.place(choice)?;
@@ -122,6 +124,7 @@ impl Trial<'_> {
         let factor = |n: u64| (u128::from(n) * u128::from(room + beyond) / u128::from(room)) as u64;
         let mut outcome = Outcome {
             cycles: factor(cost.cycles()),
+            code: cost.code,
             founders: plan.founders.clone(),
             direct: vec![],
             tiles: BTreeMap::new(),
@@ -140,9 +143,9 @@ impl Trial<'_> {
     }
 
     /// Inlines and infers bounds, with what that cost.
-    fn place(&self, choice: &Choice<'_>) -> Result<(Placed, u64), u64> {
+    fn place(&self, choice: &Choice) -> Result<(Placed, u64), u64> {
         let mut scheduled = self.pipeline.clone();
-        choice.levels(&mut scheduled);
+        choice.levels(&mut scheduled, self.sites);
         let base = self.pipeline.exprs.len() as u64;
         let pipeline = nbcc_stages::inline(&scheduled).map_err(|_| base * 16)?;
         let work = pipeline.exprs.len() as u64;
@@ -154,10 +157,10 @@ impl Trial<'_> {
         Ok((Placed { root: choice.root.clone(), pipeline, bounds }, work))
     }
 
-    fn plan(&self, choice: &Choice<'_>, placed: &Placed) -> Option<Plan> {
+    fn plan(&self, choice: &Choice, placed: &Placed) -> Option<Plan> {
         let mut pipeline = placed.pipeline.clone();
         let mut bounds = placed.bounds.clone();
-        choice.tiles(&mut pipeline);
+        choice.tiles(&mut pipeline, self.sites);
         if let Some(cropped) = crop_outputs(&pipeline, self.extents, &bounds) {
             pipeline = cropped;
             bounds = infer(&pipeline, self.extents, &ParamValues::new()).ok()?;

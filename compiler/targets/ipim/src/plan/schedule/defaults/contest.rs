@@ -1,0 +1,214 @@
+//! The contest of schedules. What the estimate of plans takes for the best schedule need not be it, since it
+//! knows neither how loops are unrolled nor in which order instructions are issued. So promising schedules are
+//! compiled, and the one is kept whose code is estimated to take least: from the best so far, one decision is
+//! changed at a time, what the estimate of plans thinks most of first (a hill climb with two judges, the
+//! cheap one for the order).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use nbcc_stages::{Func, Pipeline};
+
+use super::search::Found;
+use super::trial::{Choice, Outcome, Placed, Trial};
+use crate::plan::schedule::scheduled_tile;
+
+/// A schedule that was compiled.
+#[derive(Clone, Copy, Debug)]
+pub struct Compiled {
+    /// Cycles of the program, by the estimate of its code.
+    pub cycles: u64,
+    /// Instructions of the program.
+    pub instructions: u64,
+}
+
+/// What the contest decided.
+#[derive(Clone, Debug)]
+pub struct Won {
+    /// The choice that is kept.
+    pub choice: Choice,
+    /// Its cycles, by the estimate of its code.
+    pub cycles: u64,
+    /// Those of the one that is the best by the estimate of plans.
+    pub first: u64,
+    /// How many were compiled.
+    pub count: usize,
+}
+
+/// Instructions that all programs of a contest may have together, which keeps compilation short.
+const INSTRUCTIONS: u64 = 60_000;
+
+/// An instruction for so many cycles that vaults take for the first program, all of them together: what is
+/// over soon on a small machine is not worth a long contest.
+const CYCLES: u64 = 32;
+
+/// After so many changes of the best, one after the other, that made nothing better, a contest is over.
+const PATIENCE: usize = 4;
+
+/// Expressions that plans of choices may look at, see [`INSTRUCTIONS`].
+const WORK: u64 = 60_000;
+
+/// Where the source says what is computed whole, only tiles are open, for which programs of more
+/// instructions, as estimated, are not compiled several times.
+const SMALL: u64 = 4_000;
+
+/// So many choices of what is computed whole are compiled beside the best by the estimate of plans.
+const RIVALS: usize = 2;
+
+/// What is estimated to take so many times what the best takes, by the estimate of plans, is not compiled.
+const FAR: u64 = 2;
+
+/// By what the width and the height of tiles are multiplied and divided to get others.
+const SHAPES: [([u32; 2], [u32; 2]); 7] = [
+    ([1, 2], [2, 1]),
+    ([1, 1], [4, 1]),
+    ([1, 1], [2, 1]),
+    ([1, 2], [1, 1]),
+    ([1, 4], [1, 1]),
+    ([2, 1], [1, 1]),
+    ([2, 1], [1, 2]),
+];
+
+struct Contest<'a, F> {
+    trial: &'a Trial<'a>,
+    placed: Option<Placed>,
+    compile: F,
+    /// What is left of [`WORK`].
+    work: u64,
+    /// The most instructions that may be compiled, those that were, and how many programs that is.
+    most: u64,
+    spent: u64,
+    count: usize,
+    /// Plans that were compiled or are not worth it, by what tells them apart.
+    seen: BTreeSet<Key>,
+    best: Champion,
+}
+
+/// The best so far.
+struct Champion {
+    choice: Choice,
+    plan: Outcome,
+    compiled: Compiled,
+}
+
+/// What tells plans apart: the estimate, and the tiles of what is computed tile by tile.
+type Key = (u64, BTreeMap<Func, [u32; 2]>);
+
+fn key(plan: &Outcome) -> Key {
+    (plan.cycles, plan.tiles.clone())
+}
+
+impl<F: FnMut(&Pipeline) -> Option<Compiled>> Contest<'_, F> {
+    /// Compiles the choices that the estimate of plans thinks most of until one is better than the best;
+    /// whether there is one.
+    fn round(&mut self, choices: Vec<Choice>) -> bool {
+        let mut plans = vec![];
+        for choice in choices {
+            if self.work == 0 {
+                break;
+            }
+            let run = self.trial.run(&choice, &mut self.placed);
+            let (Ok(work) | Err(work)) = run.as_ref().map(|plan| plan.work).map_err(|&work| work);
+            self.work = self.work.saturating_sub(work);
+            let Ok(plan) = run else { continue };
+            if plan.cycles / FAR < self.best.plan.cycles && self.seen.insert(key(&plan)) {
+                plans.push((choice, plan));
+            }
+        }
+        plans.sort_by_key(|(_, plan)| plan.cycles);
+        for (choice, plan) in plans.into_iter().take(PATIENCE) {
+            let room = self.most.saturating_sub(self.spent);
+            if self.best.compiled.instructions > room {
+                return false;
+            }
+            self.count += 1;
+            let program = (self.compile)(&choice.apply(self.trial.pipeline, self.trial.sites));
+            let Some(compiled) = program else {
+                self.spent += self.best.compiled.instructions;
+                continue;
+            };
+            self.spent += compiled.instructions;
+            if compiled.cycles < self.best.compiled.cycles {
+                self.best = Champion { choice, plan, compiled };
+                return true;
+            }
+        }
+        false
+    }
+
+    /// The best choice with one decision changed: tiles of other shapes, and reads that are staged or not.
+    fn neighbours(&self) -> Vec<Choice> {
+        let Champion { choice, plan, .. } = &self.best;
+        let pipeline = self.trial.pipeline;
+        let free = |func: &Func| {
+            pipeline.funcs.is_valid(*func) && scheduled_tile(pipeline, *func).is_none()
+        };
+        let tiled: Vec<Func> = plan.tiles.keys().copied().filter(free).collect();
+        let decides = |func: &Func| plan.founders.contains(func) || choice.tiles.contains_key(func);
+        let (founders, followers): (Vec<Func>, Vec<Func>) = tiled.into_iter().partition(decides);
+        let mut groups = vec![founders.clone()];
+        groups.extend(founders.iter().filter(|_| founders.len() > 1).map(|&func| vec![func]));
+        // Tiles that follow from those of consumers: all of a size at once.
+        let sizes: BTreeSet<[u32; 2]> = followers.iter().map(|func| plan.tiles[func]).collect();
+        for size in sizes {
+            groups.push(followers.iter().copied().filter(|f| plan.tiles[f] == size).collect());
+        }
+        let mut all = vec![];
+        for group in groups {
+            for (times, parts) in SHAPES {
+                let mut new = choice.clone();
+                for &func in &group {
+                    let tile = plan.tiles[&func];
+                    let [width, mut height] = [0, 1].map(|k| tile[k] * times[k] / parts[k]);
+                    if pipeline.funcs[func].vars.len() < 2 {
+                        height = 1;
+                    }
+                    if super::search::is_tile([width, height]) {
+                        new.tiles.insert(func, [width, height]);
+                    }
+                }
+                all.push(new);
+            }
+        }
+        let whole: Vec<usize> = (0..choice.root.len()).filter(|&k| choice.root[k]).collect();
+        let mut flips = vec![whole.clone()];
+        flips.extend(whole.iter().filter(|_| whole.len() > 1).map(|&k| vec![k]));
+        for flip in flips {
+            let mut new = choice.clone();
+            let staged = flip.iter().any(|&k| choice.staged[k]);
+            flip.iter().for_each(|&k| new.staged[k] = !staged);
+            all.push(new);
+        }
+        all
+    }
+}
+
+/// Compiles promising schedules, beginning with the one that was found. `compile` gives what a pipeline
+/// becomes; nothing where it does not fit the machine. Nothing where the first one does not,
+/// or where it is not worth the time.
+pub fn contest(
+    found: &Found,
+    trial: &Trial<'_>,
+    mut compile: impl FnMut(&Pipeline) -> Option<Compiled>,
+) -> Option<Won> {
+    let choice = found.choice.clone();
+    let mut placed = None;
+    let plan = trial.run(&choice, &mut placed).ok()?;
+    if trial.sites.is_empty() && plan.code > SMALL {
+        return None;
+    }
+    let compiled = compile(&choice.apply(trial.pipeline, trial.sites))?;
+    let vaults = u64::from(trial.machine.vaults());
+    let most = (compiled.cycles.saturating_mul(vaults) / CYCLES).min(INSTRUCTIONS);
+    let seen = BTreeSet::from([key(&plan)]);
+    let (spent, count) = (compiled.instructions, 1);
+    let best = Champion { choice, plan, compiled };
+    let mut contest =
+        Contest { trial, placed, compile, work: WORK, most, spent, count, seen, best };
+    while contest.round(contest.neighbours()) {}
+    let rivals = found.rivals.iter().take(RIVALS).map(|(_, rival)| rival.clone());
+    if contest.round(rivals.collect()) {
+        while contest.round(contest.neighbours()) {}
+    }
+    let Champion { choice, compiled: Compiled { cycles, .. }, .. } = contest.best;
+    Some(Won { choice, cycles, first: compiled.cycles, count: contest.count })
+}
