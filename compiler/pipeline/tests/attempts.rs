@@ -5,7 +5,7 @@ use std::time::Duration;
 use nbcc_base::{CodeInfo, Diagnostic, Diagnostics, Failed, SourceMap};
 use nbcc_pipeline::{
     Attempt, Context, Dump, Fact, NoObserver, Observer, OptLevel, PassDesc, PassOptions,
-    PassRecord, State, Stop, attempt, optional, pass, run_attempts,
+    PassRecord, State, Stop, attempt, optional, pass, run_attempts, run_rest,
 };
 use nbcc_placement::{Message, Remark, RemarkKind};
 
@@ -182,6 +182,21 @@ fn run_with(
 
 fn run(most: u32) -> Outcome {
     run_with(PASSES, most, PassOptions::default(), &mut NoObserver)
+}
+
+/// The rest of the passes makes attempts that begin there, and fails where one would begin before.
+#[test]
+fn the_rest_of_the_passes_does_not_go_back() {
+    let rest = |most| {
+        let way = Way { first: 2, step: 2, less: 0 };
+        let mut state = Number { way, ran: vec!["before"], value: 2, most };
+        let options = PassOptions::default();
+        let done = run_rest(PASSES, "add", &mut state, &SourceMap::default(), &options);
+        done.map(|()| (state.value, state.ran))
+    };
+    assert_eq!(rest(4), Ok((4, vec!["before", "add", "cut", "fit"])));
+    assert_eq!(rest(3), Ok((3, vec!["before", "add", "cut", "fit"])));
+    assert_eq!(rest(1), Err(Failed));
 }
 
 #[test]
