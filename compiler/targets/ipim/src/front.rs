@@ -13,7 +13,7 @@ use crate::codes;
 use crate::configuration::Configuration;
 use crate::outputs::crop_outputs;
 use crate::parameters;
-use crate::plan::schedule::defaults::{Found, Scheduled, budget};
+use crate::plan::schedule::defaults::{Found, budget};
 use crate::plan::{BANK_RESERVED, Finding, FindingKind, make_plan, remarks, schedule};
 use crate::state::Compilation;
 
@@ -117,13 +117,9 @@ pub fn defaults(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Fai
         state.pipeline = found.choice.apply(&found.pipeline, &found.sites);
         return Ok(());
     }
-    match schedule::defaults::schedule(&state.pipeline, extents, machine, state.rule, cx.sources) {
-        Scheduled::Ruled(pipeline) => state.pipeline = pipeline,
-        Scheduled::Searched(found) => {
-            state.pipeline = found.choice.apply(&found.pipeline, &found.sites);
-            state.found = Some(found);
-        }
-    }
+    let scheduled =
+        schedule::defaults::schedule(&state.pipeline, extents, machine, state.rule, cx.sources);
+    (state.pipeline, state.found) = scheduled;
     Ok(())
 }
 

@@ -54,24 +54,16 @@ impl Rule {
     }
 }
 
-/// What becomes of a pipeline whose Funcs need a schedule.
-#[derive(Clone, Debug)]
-pub enum Scheduled {
-    /// It follows from a rule.
-    Ruled(Pipeline),
-    /// It is searched for by estimated cycles.
-    Searched(Found),
-}
-
 /// Gives a schedule to what has none. A pipeline in which any Func is scheduled is taken at its
-/// word: what it does not mention is computed at each use, as in Halide, and only tiles are chosen.
+/// word: what it does not mention is computed at each use, as in Halide, and only tiles are chosen. With
+/// it comes what was found, where it was searched for.
 pub fn schedule(
     pipeline: &Pipeline,
     extents: &Extents,
     machine: &Machine,
     rule: Rule,
     sources: &SourceMap,
-) -> Scheduled {
+) -> (Pipeline, Option<Found>) {
     // What the source says is set aside before this.
     let free = !is_scheduled(pipeline);
     match rule {
@@ -84,16 +76,15 @@ pub fn schedule(
                 let funcs = site.funcs.iter().filter(|func| !never.contains(func));
                 funcs.for_each(|&f| direct(&mut new, f, DirectiveKind::ComputeRoot));
             }
-            Scheduled::Ruled(new)
+            (new, None)
         }
         Rule::Model | Rule::Ignore if free || !all_tiled(pipeline) => {
             let sites = sites(pipeline, sources).filter(|_| free).unwrap_or_default();
             let trial = Trial { pipeline, extents, machine, sites: &sites };
-            Scheduled::Searched(search::search(&trial))
+            let found = search::search(&trial);
+            (found.choice.apply(pipeline, &found.sites), Some(found))
         }
-        Rule::Simple | Rule::Root | Rule::Model | Rule::Ignore => {
-            Scheduled::Ruled(pipeline.clone())
-        }
+        Rule::Simple | Rule::Root | Rule::Model | Rule::Ignore => (pipeline.clone(), None),
     }
 }
 
