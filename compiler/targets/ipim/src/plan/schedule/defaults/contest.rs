@@ -6,6 +6,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use nbcc_isa_ipim::LANES;
+use nbcc_stages::bounds::points;
 use nbcc_stages::{Func, Pipeline};
 
 use super::search::Found;
@@ -37,9 +39,12 @@ pub struct Won {
 /// Instructions that all programs of a contest may have together, which keeps compilation short.
 const INSTRUCTIONS: u64 = 60_000;
 
-/// An instruction for so many cycles that vaults take for the first program, all of them together: what is
-/// over soon on a small machine is not worth a long contest.
+/// An instruction for so many cycles that vaults take for the first program, all of them together that
+/// have enough to do: what is over soon is not worth a long contest.
 const CYCLES: u64 = 32;
+
+/// A contest with room for fewer programs than this, by the estimate of plans, is not begun.
+const LEAST: u64 = 3;
 
 /// After so many changes of the best, one after the other, that made nothing better, a contest is over.
 const PATIENCE: usize = 4;
@@ -182,6 +187,16 @@ impl<F: FnMut(&Pipeline) -> Option<Compiled>> Contest<'_, F> {
     }
 }
 
+/// The vaults that may have a vector or more for each of their engines.
+fn busy(trial: &Trial<'_>) -> u64 {
+    let Trial { extents, machine, .. } = trial;
+    let inputs = extents.inputs.values().map(|input| input.iter().map(|&n| u64::from(n)).product());
+    let outputs = extents.outputs.iter().map(|region| points(region));
+    let elements: u64 = inputs.chain(outputs).max().unwrap_or(0);
+    let each = u64::from(machine.engines()) * LANES as u64;
+    (elements / each).clamp(1, u64::from(machine.vaults()))
+}
+
 /// Compiles promising schedules, beginning with the one that was found. `compile` gives what a pipeline
 /// becomes; nothing where it does not fit the machine. Nothing where the first one does not,
 /// or where it is not worth the time.
@@ -196,9 +211,12 @@ pub fn contest(
     if trial.sites.is_empty() && plan.code > SMALL {
         return None;
     }
+    let budget = |cycles: u64| (cycles.saturating_mul(busy(trial)) / CYCLES).min(INSTRUCTIONS);
+    if budget(plan.cycles) / LEAST < plan.code {
+        return None;
+    }
     let compiled = compile(&choice.apply(trial.pipeline, trial.sites))?;
-    let vaults = u64::from(trial.machine.vaults());
-    let most = (compiled.cycles.saturating_mul(vaults) / CYCLES).min(INSTRUCTIONS);
+    let most = budget(compiled.cycles);
     let seen = BTreeSet::from([key(&plan)]);
     let (spent, count) = (compiled.instructions, 1);
     let best = Champion { choice, plan, compiled };
