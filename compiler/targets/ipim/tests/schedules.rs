@@ -299,48 +299,59 @@ fn unscheduled(source: &str) -> String {
     source.split_inclusive(';').filter(|s| outside(s)).collect()
 }
 
+/// How often the schedule that `explain` prints of a source, put in its place, gives the same plan, and what
+/// is wrong where it does not.
+fn compare_printed(number: usize, path: &std::path::Path) -> (usize, String) {
+    let (mut same, mut wrong) = (0, String::new());
+    let source = std::fs::read_to_string(path).unwrap();
+    let plain = unscheduled(&source);
+    // To compare schedules takes long: what wins is asked for of each eighth source.
+    let first = ["compare-schedules"].as_slice();
+    let last = if number.is_multiple_of(8) { &[] } else { first };
+    let size = if number.is_multiple_of(2) { [32u32, 32] } else { [50, 21] };
+    for (source, size, disabled) in [(&source, size, first), (&plain, [50, 21], last)] {
+        let explain = |source: &str| explain_by(source, "ipim-vault", &size, None, disabled);
+        // Sources that need other extents are not for this test.
+        let Ok((before, _)) = explain(source) else { continue };
+        match explain(&pasted(source, &before)) {
+            Ok((after, _)) if decided(&before) == decided(&after) => same += 1,
+            Ok((after, _)) => {
+                let (a, b) = (decided(&before), decided(&after));
+                let line = a.lines().zip(b.lines()).find(|(a, b)| a != b);
+                wrong.push_str(&format!("{}: {line:#?}\n", path.display()));
+            }
+            // Schedules inside loops or functions of the source are still there.
+            Err(what) if what.starts_with("E0182") => {}
+            Err(what) => wrong.push_str(&format!("{}: {what}\n", path.display())),
+        }
+    }
+    (same, wrong)
+}
+
 #[test]
 fn the_printed_schedule_gives_the_same_plan() {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..");
-    let (mut same, mut wrong) = (0, String::new());
-    for folder in ["tests/pipelines", "examples/ipim"] {
-        let mut paths: Vec<_> =
-            std::fs::read_dir(root.join(folder)).unwrap().map(|e| e.unwrap().path()).collect();
-        paths.sort();
-        let sources = paths.iter().filter(|p| p.extension().is_some_and(|e| e == "halide"));
-        for (number, path) in sources.enumerate() {
-            let source = std::fs::read_to_string(path).unwrap();
-            let plain = unscheduled(&source);
-            // To compare schedules takes long: what wins is asked for of each fourth source.
-            let first = ["compare-schedules"].as_slice();
-            let last = if number % 4 == 0 { &[] } else { first };
-            let cases = [
-                (&source, [32u32, 32], first),
-                (&source, [50, 21], first),
-                (&plain, [50, 21], last),
-            ];
-            for (source, size, disabled) in cases {
-                let explain =
-                    |source: &str| explain_by(source, "ipim-vault", &size, None, disabled);
-                // Sources that need other extents are not for this test.
-                let Ok((before, _)) = explain(source) else { continue };
-                let pasted = pasted(source, &before);
-                match explain(&pasted) {
-                    Ok((after, _)) if decided(&before) == decided(&after) => same += 1,
-                    Ok((after, _)) => {
-                        let (a, b) = (decided(&before), decided(&after));
-                        let line = a.lines().zip(b.lines()).find(|(a, b)| a != b);
-                        wrong.push_str(&format!("{}: {line:#?}\n", path.display()));
-                    }
-                    // Schedules inside loops or functions of the source are still there.
-                    Err(what) if what.starts_with("E0182") => {}
-                    Err(what) => {
-                        wrong.push_str(&format!("{}: {what}\n", path.display()));
-                    }
+    let folders = ["tests/pipelines", "examples/ipim"].map(|folder| root.join(folder));
+    let entries = folders.iter().flat_map(|folder| std::fs::read_dir(folder).unwrap());
+    let mut paths: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|e| e == "halide"));
+    paths.sort();
+    let sources = std::sync::Mutex::new(paths.iter().enumerate());
+    let results = std::sync::Mutex::new((0, String::new()));
+    let next = || sources.lock().unwrap().next();
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, |n| n.get()) {
+            scope.spawn(|| {
+                while let Some((number, path)) = next() {
+                    let (same, wrong) = compare_printed(number, path);
+                    let mut results = results.lock().unwrap();
+                    results.0 += same;
+                    results.1.push_str(&wrong);
                 }
-            }
+            });
         }
-    }
+    });
+    let (same, wrong) = results.into_inner().unwrap();
     assert!(wrong.is_empty(), "{wrong}");
     assert!(same > 100, "only {same} were compared");
 }

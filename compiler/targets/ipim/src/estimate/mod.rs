@@ -94,12 +94,12 @@ fn name(plan: &Plan, step: &Step) -> String {
 
 /// Cycles of a kernel by what they are for. One that only moves elements computes nothing.
 fn cost(sums: &walk::Sums, moving: bool, machine: &Machine) -> Cost {
-    // Banks that are refreshed serve nothing.
+    // Banks that are refreshed serve nothing: of each interval the rest gets on.
     let dram = &machine.dram;
-    let refreshed =
-        if dram.refresh { (u64::from(dram.t_rfc), u64::from(dram.t_refi)) } else { (0, 1) };
-    let all =
-        |cycles: u64| cycles + walk::part_of(sums.waiting_banks(cycles), refreshed.0, refreshed.1);
+    let closed = if dram.refresh { u64::from(dram.t_rfc) } else { 0 };
+    let stalled = sums.stalled(closed);
+    let on = u64::from(dram.t_refi).saturating_sub(stalled);
+    let all = |cycles: u64| cycles + walk::part_of(cycles, stalled, on);
     let (moves, compute) = match moving {
         true => (sums.moves + sums.compute, 0),
         false => (sums.moves, sums.compute),

@@ -30,6 +30,8 @@ pub struct Sums {
     pub moves: u64,
     /// Everything else.
     pub compute: u64,
+    /// Accesses of banks by its own engines.
+    pub accesses: u64,
     /// Atoms requested of banks by the vault.
     pub requests: u64,
     /// Instructions of the code.
@@ -44,9 +46,11 @@ impl Sums {
         self.setup + self.windows + self.moves + self.compute
     }
 
-    /// The part of some of its cycles in which it would wait for banks that serve nothing.
-    pub fn waiting_banks(&self, cycles: u64) -> u64 {
-        part_of(self.bounds.banks, cycles, self.cycles()).min(cycles)
+    /// Cycles for which it waits when banks serve nothing for so long: it goes on until the next access,
+    /// half the way from one to the next on average.
+    pub fn stalled(&self, closed: u64) -> u64 {
+        let next = self.cycles().checked_div(2 * self.accesses).unwrap_or(closed);
+        closed.saturating_sub(next)
     }
 
     /// Adds what came between two states, so many times.
@@ -68,6 +72,7 @@ impl Sums {
             (&mut self.windows, other.windows),
             (&mut self.moves, other.moves),
             (&mut self.compute, other.compute),
+            (&mut self.accesses, other.accesses),
             (&mut self.requests, other.requests),
             (&mut bounds.issue, others.issue),
             (&mut bounds.banks, others.banks),
@@ -254,6 +259,7 @@ impl Walk<'_> {
 
     fn count(&mut self, inst: &Inst<VReg>) {
         let served = Times(self.machine).served(inst).map_or(0, |(_, cycles)| u64::from(cycles));
+        self.sums.accesses += u64::from(inst.unit() == Unit::Bank);
         self.sums.requests += u64::from(matches!(inst, Inst::Req { .. }));
         let bounds = &mut self.sums.bounds;
         bounds.issue += 1;
