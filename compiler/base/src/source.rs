@@ -52,6 +52,17 @@ pub struct SourceFile {
     /// The whole text.
     pub text: String,
     line_starts: Vec<u32>,
+    /// How many characters begin before each multiple of [`STEP`] bytes, so that a place in a long
+    /// line is found without reading the line.
+    characters: Vec<u32>,
+}
+
+/// The bytes between two places of which the number of characters before them is kept.
+const STEP: usize = 256;
+
+/// How many characters begin in these bytes of UTF-8.
+fn characters_of(bytes: &[u8]) -> u32 {
+    bytes.iter().filter(|&&byte| byte & 0xc0 != 0x80).count() as u32
 }
 
 impl SourceFile {
@@ -61,7 +72,23 @@ impl SourceFile {
         let line_starts = std::iter::once(0)
             .chain(text.bytes().enumerate().filter(|(_, b)| *b == b'\n').map(|(i, _)| i as u32 + 1))
             .collect();
-        SourceFile { name: name.into(), text, line_starts }
+        let characters = text
+            .as_bytes()
+            .chunks(STEP)
+            .scan(0, |before, chunk| {
+                let here = *before;
+                *before += characters_of(chunk);
+                Some(here)
+            })
+            .collect();
+        SourceFile { name: name.into(), text, line_starts, characters }
+    }
+
+    /// How many characters begin before a byte offset within the text.
+    fn characters_before(&self, offset: usize) -> u32 {
+        let Some(last) = self.characters.len().checked_sub(1) else { return 0 };
+        let step = (offset / STEP).min(last);
+        self.characters[step] + characters_of(&self.text.as_bytes()[step * STEP..offset])
     }
 
     /// Line and column of a byte offset; offsets past the end mean the end, and an offset inside
@@ -70,7 +97,7 @@ impl SourceFile {
         let offset = self.text.floor_char_boundary((offset as usize).min(self.text.len()));
         let line = self.line_starts.partition_point(|&s| s as usize <= offset) - 1;
         let start = self.line_starts[line] as usize;
-        let column = self.text[start..offset].chars().count() as u32 + 1;
+        let column = self.characters_before(offset) - self.characters_before(start) + 1;
         LineColumn { line: line as u32 + 1, column }
     }
 
@@ -132,5 +159,22 @@ mod tests {
         assert_eq!(file.position(99), LineColumn { line: 3, column: 1 });
         assert_eq!(file.line(2), Some("xé!"));
         assert_eq!(file.line(4), None);
+    }
+
+    #[test]
+    fn a_place_in_a_line_is_found_without_reading_the_line() {
+        let characters = 1_000_000;
+        let text: String = "\n".chars().chain("aé!€".chars().cycle().take(characters)).collect();
+        let file = SourceFile::new("f", text);
+        let mut offset = 1;
+        for (n, character) in file.text[1..].chars().enumerate() {
+            let at = LineColumn { line: 2, column: n as u32 + 1 };
+            assert_eq!(file.position(offset), at);
+            assert_eq!(file.position(offset + character.len_utf8() as u32 - 1), at);
+            offset += character.len_utf8() as u32;
+        }
+        let end = LineColumn { line: 2, column: characters as u32 + 1 };
+        assert_eq!(file.position(offset), end);
+        assert_eq!(SourceFile::new("f", "").position(0), LineColumn { line: 1, column: 1 });
     }
 }
