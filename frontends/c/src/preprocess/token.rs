@@ -1,5 +1,5 @@
-//! Preprocessing tokens (C11, 6.4) of a file, with lines joined that end in a backslash (5.1.1.2,
-//! phase 2). Spans are those of the file as it stands.
+//! Preprocessing tokens (C11, 6.4) of a file, with trigraphs replaced and lines joined that end in a
+//! backslash (5.1.1.2, phases 1 and 2). Spans are those of the file as it stands.
 
 use logos::Logos;
 use nbcc_base::lexical;
@@ -76,6 +76,22 @@ fn spelled(text: &str) -> &str {
     }
 }
 
+/// What the trigraph stands for with which a text begins (5.2.1.1).
+fn trigraph(text: &str) -> Option<char> {
+    Some(match text.strip_prefix("??")?.chars().next()? {
+        '=' => '#',
+        '/' => '\\',
+        '\'' => '^',
+        '(' => '[',
+        ')' => ']',
+        '!' => '|',
+        '<' => '{',
+        '>' => '}',
+        '-' => '~',
+        _ => return None,
+    })
+}
+
 /// Whether the comment ends.
 fn comment(lexer: &mut logos::Lexer<'_, Raw>) -> bool {
     let end = lexer.remainder().find("*/");
@@ -83,33 +99,51 @@ fn comment(lexer: &mut logos::Lexer<'_, Raw>) -> bool {
     end.is_some()
 }
 
-/// A text without the line breaks behind a backslash, and where they stood.
+/// The bytes of a trigraph.
+const TRIGRAPH: usize = 3;
+
+/// A text without trigraphs and the line breaks behind a backslash, and where they stood.
 struct Spliced {
     text: String,
     /// From that byte of `text` on, so many bytes were left out before.
     gaps: Vec<(usize, usize)>,
+    /// The bytes of `text` that were trigraphs.
+    trigraphs: Vec<usize>,
 }
 
 impl Spliced {
     fn new(text: &str) -> Spliced {
-        let mut spliced = Spliced { text: String::with_capacity(text.len()), gaps: Vec::new() };
+        let mut spliced = Spliced {
+            text: String::with_capacity(text.len()),
+            gaps: Vec::new(),
+            trigraphs: Vec::new(),
+        };
         let mut rest = text;
         let mut left_out = 0;
-        while let Some(at) = rest.find('\\') {
-            let after = &rest[at + 1..];
-            let width = match after.as_bytes() {
-                [b'\n', ..] => 2,
-                [b'\r', b'\n', ..] => 3,
-                _ => {
-                    spliced.text.push_str(&rest[..=at]);
-                    rest = after;
-                    continue;
-                }
-            };
+        while let Some(at) = rest.find(['\\', '?']) {
             spliced.text.push_str(&rest[..at]);
-            left_out += width;
+            rest = &rest[at..];
+            let meant = trigraph(rest);
+            let width = if meant.is_some() { TRIGRAPH } else { 1 };
+            let after = &rest[width..];
+            let line_break = match (meant.unwrap_or(rest.as_bytes()[0].into()), after.as_bytes()) {
+                ('\\', [b'\n', ..]) => 1,
+                ('\\', [b'\r', b'\n', ..]) => 2,
+                _ => 0,
+            };
+            if line_break > 0 {
+                left_out += width + line_break;
+            } else if let Some(meant) = meant {
+                left_out += width - 1;
+                spliced.trigraphs.push(spliced.text.len());
+                spliced.text.push(meant);
+            } else {
+                spliced.text.push_str(&rest[..width]);
+                rest = after;
+                continue;
+            }
             spliced.gaps.push((spliced.text.len(), left_out));
-            rest = &rest[at + width..];
+            rest = &after[line_break..];
         }
         spliced.text.push_str(rest);
         spliced
@@ -122,7 +156,10 @@ impl Spliced {
 
     /// The end of a token whose last byte is before `at`.
     fn end(&self, at: usize) -> usize {
-        at.checked_sub(1).map_or(0, |last| self.offset(last) + 1)
+        at.checked_sub(1).map_or(0, |last| {
+            let is_trigraph = self.trigraphs.binary_search(&last).is_ok();
+            self.offset(last) + if is_trigraph { TRIGRAPH } else { 1 }
+        })
     }
 }
 
@@ -184,4 +221,35 @@ pub(crate) fn single(text: &str) -> Option<Kind> {
         _ => return None,
     };
     lexer.remainder().is_empty().then_some(kind)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn trigraphs_and_line_breaks_leave_the_spans_of_the_file() {
+        let text = "??(a??/\nb ??!??/\r\n??!\\\n\"??/x41???=?\\\n?=\"??) // c ??/\nd\n'??'' ??- e";
+        let file = SourceFile::new("f", text);
+        let (mut names, mut diagnostics) = (Names::default(), Diagnostics::default());
+        let source = SourceId(0);
+        let list = tokens(source, &file, &mut names, &mut diagnostics).expect("tokens");
+        let found: Vec<(&str, &str)> = list
+            .iter()
+            .map(|token| {
+                (names.text(token.text), &text[token.span.start as usize..token.span.end as usize])
+            })
+            .collect();
+        let expected = [
+            ("[", "??("),
+            ("ab", "a??/\nb"),
+            ("||", "??!??/\r\n??!"),
+            ("\"\\x41?#??=\"", "\"??/x41???=?\\\n?=\""),
+            ("]", "??)"),
+            ("'^'", "'??''"),
+            ("~", "??-"),
+            ("e", "e"),
+        ];
+        assert_eq!(found, expected);
+    }
 }
