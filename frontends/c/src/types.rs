@@ -465,14 +465,25 @@ impl Types {
             }
             (Kind::Function(m), Kind::Function(n)) => {
                 let (m, n) = (&self.functions[m as usize], &self.functions[n as usize]);
-                self.compatible(m.result, n.result)
-                    && (m.open
-                        || n.open
-                        || m.params.len() == n.params.len()
-                            && m.params.iter().zip(&n.params).all(|(&a, &b)| self.compatible(a, b)))
+                let params = match (m.open, n.open) {
+                    (true, true) => true,
+                    (true, false) => n.params.iter().all(|&param| self.is_promoted(param)),
+                    (false, true) => m.params.iter().all(|&param| self.is_promoted(param)),
+                    (false, false) => {
+                        m.params.len() == n.params.len()
+                            && m.params.iter().zip(&n.params).all(|(&a, &b)| self.compatible(a, b))
+                    }
+                };
+                params && self.compatible(m.result, n.result)
             }
             _ => false,
         }
+    }
+
+    /// Whether the default argument promotions leave a type as it is (6.5.2.2, 6): what a parameter is
+    /// of a function of which a declaration says nothing of the parameters.
+    fn is_promoted(&self, ty: Ty) -> bool {
+        self.as_int(ty).is_none_or(|int| int == int.promoted())
     }
 
     /// The type as people write it.

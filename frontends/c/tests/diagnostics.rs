@@ -167,6 +167,59 @@ fn what_is_wrong_is_named() {
         ("int x = 0; int x = 0; int f(int n) { return n + x; }", &["E3058"]),
         ("static int g(int n); int f(int n) { return g(n) + g(1); }", &["E3072"]),
         ("int g(int n); static int h(int n) { return g(n); } int f(int n) { return n; }", &[]),
+        ("static int g(); int f(int n) { return g(n); } static int g(int x) { return x; }", &[]),
+        (
+            "static int g(); int f(int n) { return g(n); } static int g(long x) { return x; }",
+            &["E3053"],
+        ),
+        (
+            "static int g(); int f(int n) { return g(n, 1); } static int g(int x) { return x; }",
+            &["E3054"],
+        ),
+        (
+            "static int g(); int f(int n) { return g(); } static int g(int x) { return x; }",
+            &["E3054"],
+        ),
+        (
+            "static int g(); int f(int *p) { return g(p); } static int g(int x) { return x; }",
+            &["E3053"],
+        ),
+        (
+            "static int g(); int f(int *p) { return g(p); } static int g(const int *x) { return *x; }",
+            &[],
+        ),
+        (
+            "static void h(void) {} static int g(); int f(int n) { return g(h()); } static int g() { return 1; }",
+            &["E3053"],
+        ),
+        ("static int g(); int f(int n) { return g(n); }", &["E3072"]),
+        ("static int g() { return 3; } int f(int n) { return g(n, n); }", &[]),
+        ("static int g(void) { return 3; } int f(int n) { return g(n); }", &["E3054"]),
+        (
+            "static int g(); static int g(int x); int f(int n) { return g(n, 1); } static int g(int x) { return x; }",
+            &["E3054"],
+        ),
+        (
+            "static int g(int x); static int g(); int f(int n) { return g(n, 1); } static int g(int x) { return x; }",
+            &["E3054"],
+        ),
+        (
+            "static int g(); static int g(char x) { return x; } int f(int n) { return g(n); }",
+            &["E3058"],
+        ),
+        ("static int g(char x); static int g(); int f(int n) { return n; }", &["E3058"]),
+        (
+            "static int g(int x); static int g() { return 1; } int f(int n) { return n; }",
+            &["E3058"],
+        ),
+        (
+            "static int g() { return 1; } static int g(int x); int f(int n) { return n; }",
+            &["E3058"],
+        ),
+        (
+            "static int g(void); static int g(int x) { return x; } int f(int n) { return n; }",
+            &["E3058"],
+        ),
         ("x = 5; int f(int n) { return n; }", &["E3052"]),
         ("int f(int n) { é = 1; return n; }", &["E3001", "E3050"]),
         ("int f(int n) { return n; } }", &["E3050"]),

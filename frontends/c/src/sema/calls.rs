@@ -105,17 +105,18 @@ impl Sema<'_> {
             (function.result, params)
         };
         let mut values: Vec<Expr> = args.iter().map(|arg| self.expr(arg)).collect();
-        if values.len() != params.len() {
-            let (takes, given) = (params.len(), values.len());
-            let message = format!("`{text}` takes {takes} arguments and is given {given}");
-            let help = "give an argument for each parameter";
-            self.error(&codes::ARGUMENTS, span, message, format!("{given} arguments"), help);
+        let open = self.functions[number].open;
+        if !open && values.len() != params.len() {
+            self.wrong_count(number, values.len(), span);
             return self.bad(span);
         }
         let what = format!("a parameter of `{text}`");
-        for (value, &param) in values.iter_mut().zip(&params) {
+        for (n, value) in values.iter_mut().enumerate() {
             let given = std::mem::replace(value, self.bad(span));
-            *value = self.assigned(given, param, &what);
+            *value = match params.get(n) {
+                Some(&param) => self.assigned(given, param, &what),
+                None => self.promoted_argument(given, &text),
+            };
         }
         if values.iter().any(|value| value.ty == Types::ERROR) || result == Types::ERROR {
             return self.bad(span);
@@ -128,6 +129,10 @@ impl Sema<'_> {
         }
         if self.dead == 0 {
             self.current.calls.push((number, span));
+            if open {
+                let given = values.iter().map(|value| (value.ty, value.span)).collect();
+                self.loose.push((number, given, span));
+            }
         }
         if self.current.number.is_none() {
             let message = "a call outside of functions";
@@ -136,6 +141,67 @@ impl Sema<'_> {
             return self.bad(span);
         }
         Expr { kind: ExprKind::Call(number, values), ty: result, span }
+    }
+
+    fn wrong_count(&mut self, number: usize, given: usize, span: Span) {
+        let function = &self.functions[number];
+        let (text, takes) = (self.name(function.name), function.params.len());
+        let message = format!("`{text}` takes {takes} arguments and is given {given}");
+        let help = "give an argument for each parameter";
+        self.error(&codes::ARGUMENTS, span, message, format!("{given} arguments"), help);
+    }
+
+    /// An argument for which no declaration names a parameter, after the default promotions.
+    fn promoted_argument(&mut self, given: Expr, function: &str) -> Expr {
+        if given.ty == Types::VOID {
+            let message = format!("`{function}` is given what has no value");
+            self.error(&codes::TYPE, given.span, message, "no value", "give a value");
+            return self.bad(given.span);
+        }
+        match self.types.as_int(given.ty) {
+            Some(int) => {
+                let ty = self.types.int(int.promoted());
+                self.convert(given, ty)
+            }
+            None => given,
+        }
+    }
+
+    /// Compares calls with functions whose parameters only came to be known behind them. What C leaves
+    /// undefined there is refused (6.5.2.2, 6).
+    pub(super) fn check_loose(&mut self) {
+        for (number, given, span) in std::mem::take(&mut self.loose) {
+            let function = &self.functions[number];
+            if function.open || function.body.is_none() {
+                continue;
+            }
+            if given.len() != function.params.len() {
+                self.wrong_count(number, given.len(), span);
+                continue;
+            }
+            let params: Vec<Ty> = function.params.iter().map(|param| param.ty).collect();
+            for ((ty, span), param) in given.into_iter().zip(params) {
+                if self.is_passed_as(ty, param) {
+                    continue;
+                }
+                let text = self.name(self.functions[number].name);
+                let (from, to) = (self.text(ty), self.text(param));
+                let message = format!("{from} given to a parameter of `{text}` of the type {to}");
+                let help = "declare the function with its parameters before the call";
+                self.error(&codes::TYPE, span, message, "not converted", help);
+            }
+        }
+    }
+
+    /// Whether a value that is passed without a conversion is one of the parameter's type.
+    fn is_passed_as(&self, given: Ty, param: Ty) -> bool {
+        match (self.types.as_int(given), self.types.as_int(param)) {
+            (Some(given), Some(param)) => given.bits() == param.bits(),
+            _ => match (self.types.pointee(given), self.types.pointee(param)) {
+                (Some(given), Some(param)) => self.types.compatible(given.ty, param.ty),
+                _ => self.types.compatible(given, param),
+            },
+        }
     }
 
     /// Whether a declaration is that of the library.

@@ -1,10 +1,10 @@
 //! Specifiers, declarators and declarations (C11, 6.7).
 
-use nbcc_base::{Diagnostic, Span};
+use nbcc_base::Span;
 
 use super::{MAX_STATIC, Scope, Sema, Symbol};
 use crate::codes;
-use crate::sema::tree::{Defined, ExprKind, Function, Global, Param, Stmt, StmtKind};
+use crate::sema::tree::{Defined, ExprKind, Global, Stmt, StmtKind};
 use crate::syntax::ast::{
     self, Declaration, Declarator, Ident, Part, SpecItem, Specs, Storage, Word,
 };
@@ -556,14 +556,7 @@ impl Sema<'_> {
     fn prototype(&mut self, name: Ident, ty: Ty, is_static: bool) {
         let found = self.lookup(name.name);
         if let Some(Symbol::Function(number)) = found {
-            let known = self.signature_of(number);
-            if !self.types.compatible(known, ty) {
-                let message = format!("`{}` is declared with another type", self.name(name.name));
-                let first = self.functions[number].span;
-                let error = Diagnostic::error(&codes::DUPLICATE, message);
-                let error = error.at(name.span, "another type").and(first, "declared here");
-                self.diagnostics.push(error.help("make the declarations the same"));
-            }
+            self.agrees(number, ty, false, name.span);
             self.functions[number].is_static |= is_static;
             return;
         }
@@ -573,42 +566,6 @@ impl Sema<'_> {
         if self.scopes.len() > 1 {
             self.declare(name.name, Symbol::Function(number), name.span);
         }
-    }
-
-    pub(super) fn add_function(&mut self, name: Ident, ty: Ty, is_static: bool) -> usize {
-        let Kind::Function(signature) = self.types.kind(ty) else { return 0 };
-        let signature = self.types.functions[signature as usize].clone();
-        let params = signature.params.iter().map(|&ty| Param {
-            name: None,
-            span: name.span,
-            ty,
-            local: 0,
-            extent: None,
-        });
-        self.functions.push(Function {
-            name: name.name,
-            span: name.span,
-            is_static,
-            result: signature.result,
-            params: params.collect(),
-            body: None,
-            locals: Vec::new(),
-            extents: Vec::new(),
-            calls: Vec::new(),
-            inlined_calls: 0,
-            returns_value: false,
-            ends: false,
-            beyond: Vec::new(),
-        });
-        self.functions.len() - 1
-    }
-
-    /// The type of a function.
-    pub(super) fn signature_of(&mut self, number: usize) -> Ty {
-        let function = &self.functions[number];
-        let params: Vec<Ty> = function.params.iter().map(|param| param.ty).collect();
-        let signature = Signature { result: function.result, open: params.is_empty(), params };
-        self.types.function(signature)
     }
 
     /// Refuses variables of types that have no values. The type, or that of an error.

@@ -1,13 +1,13 @@
-//! Definitions of functions (C11, 6.9.1).
+//! Definitions of functions (C11, 6.9.1), and what several declarations say of one (6.2.7).
 
 use nbcc_base::{Diagnostic, Span};
 
 use super::decl::{Extents, only_void};
 use super::{Current, Scope, Sema, Symbol};
 use crate::codes;
-use crate::sema::tree::{Extent, Param};
+use crate::sema::tree::{Extent, Function, Param};
 use crate::syntax::ast::{Declarator, Ident, ParamDecl, Part, Specs, Stmt, StmtKind, Storage};
-use crate::types::{Kind, Len, Qual, Signature, Types};
+use crate::types::{Kind, Len, Qual, Signature, Ty, Types};
 
 impl Sema<'_> {
     pub(super) fn function(
@@ -47,9 +47,10 @@ impl Sema<'_> {
         // So that what the parameters declare is theirs; it is known better below.
         self.current.number = Some(usize::MAX);
         self.scopes.push(Scope::default());
+        let open = params.is_empty();
         let params = if only_void(&params) { Vec::new() } else { self.params(&params) };
         let types = params.iter().map(|param| param.ty).collect();
-        let signature = Signature { result: result.ty, params: types, open: params.is_empty() };
+        let signature = Signature { result: result.ty, params: types, open };
         let ty = self.types.function(signature);
         let number = self.defined(name, ty, base.storage == Some(Storage::Static));
         self.current.number = Some(number);
@@ -77,6 +78,7 @@ impl Sema<'_> {
         function.span = name.span;
         function.result = result.ty;
         function.params = params;
+        function.open = open;
         function.locals = current.locals;
         function.extents = current.extents;
         function.calls = current.calls;
@@ -96,20 +98,14 @@ impl Sema<'_> {
     }
 
     /// The number of a function that is defined.
-    fn defined(&mut self, name: Ident, ty: crate::types::Ty, is_static: bool) -> usize {
+    fn defined(&mut self, name: Ident, ty: Ty, is_static: bool) -> usize {
         let known = self.scopes[0].symbols.get(&name.name).copied();
         match known {
             Some((Symbol::Function(number), first)) => {
                 if self.functions[number].body.is_some() {
                     self.duplicate(name.name, name.span, first);
                 }
-                let declared = self.signature_of(number);
-                if !self.types.compatible(declared, ty) {
-                    let message =
-                        format!("`{}` is declared with another type", self.name(name.name));
-                    let help = "make declaration and definition the same";
-                    self.error(&codes::DUPLICATE, name.span, message, "another type", help);
-                }
+                self.agrees(number, ty, true, name.span);
                 self.functions[number].is_static |= is_static;
                 number
             }
@@ -122,6 +118,61 @@ impl Sema<'_> {
                 number
             }
         }
+    }
+
+    /// Brings another declaration of a function together with what is known of it (6.2.7).
+    pub(super) fn agrees(&mut self, number: usize, ty: Ty, is_body: bool, span: Span) {
+        let known = self.signature_of(number);
+        let function = &self.functions[number];
+        let signature = match self.types.kind(ty) {
+            Kind::Function(signature) => self.types.functions[signature as usize].clone(),
+            _ => return,
+        };
+        // A body behind `()` says that there are no parameters (6.7.6.3, 15).
+        let takes_none = function.open && function.body.is_some() || signature.open && is_body;
+        let takes_some = !function.params.is_empty() || !signature.params.is_empty();
+        if !self.types.compatible(known, ty) || takes_none && takes_some {
+            let message = format!("`{}` is declared with another type", self.name(function.name));
+            let error = Diagnostic::error(&codes::DUPLICATE, message);
+            let error = error.at(span, "another type").and(function.span, "declared here");
+            self.diagnostics.push(error.help("make the declarations the same"));
+            return;
+        }
+        let function = &mut self.functions[number];
+        if function.open && function.body.is_none() && !signature.open {
+            function.params = params_of(&signature, span);
+            function.open = false;
+        }
+    }
+
+    pub(super) fn add_function(&mut self, name: Ident, ty: Ty, is_static: bool) -> usize {
+        let Kind::Function(signature) = self.types.kind(ty) else { return 0 };
+        let signature = self.types.functions[signature as usize].clone();
+        self.functions.push(Function {
+            name: name.name,
+            span: name.span,
+            is_static,
+            result: signature.result,
+            params: params_of(&signature, name.span),
+            open: signature.open,
+            body: None,
+            locals: Vec::new(),
+            extents: Vec::new(),
+            calls: Vec::new(),
+            inlined_calls: 0,
+            returns_value: false,
+            ends: false,
+            beyond: Vec::new(),
+        });
+        self.functions.len() - 1
+    }
+
+    /// The type of a function.
+    pub(super) fn signature_of(&mut self, number: usize) -> Ty {
+        let function = &self.functions[number];
+        let params: Vec<Ty> = function.params.iter().map(|param| param.ty).collect();
+        let signature = Signature { result: function.result, open: function.open, params };
+        self.types.function(signature)
     }
 
     fn params(&mut self, params: &[ParamDecl]) -> Vec<Param> {
@@ -161,4 +212,10 @@ impl Sema<'_> {
         }
         list
     }
+}
+
+/// The parameters of a function without a body.
+fn params_of(signature: &Signature, span: Span) -> Vec<Param> {
+    let param = |&ty| Param { name: None, span, ty, local: 0, extent: None };
+    signature.params.iter().map(param).collect()
 }

@@ -69,6 +69,10 @@ struct Switch {
     default: Option<(u32, Span)>,
 }
 
+/// A call of a function before anything was said of its parameters: the function, the types of what it is
+/// given, with their places, and the place of the call.
+type LooseCall = (usize, Vec<(Ty, Span)>, Span);
+
 /// The checker.
 pub(crate) struct Sema<'a> {
     names: &'a Names,
@@ -88,6 +92,8 @@ pub(crate) struct Sema<'a> {
     /// What pragmas before the loop that comes ask for.
     wishes: Vec<(String, String)>,
     static_bytes: u64,
+    /// Calls of functions before anything was said of their parameters, and what they give.
+    loose: Vec<LooseCall>,
 }
 
 /// Checks a translation unit.
@@ -110,11 +116,13 @@ pub(crate) fn check(
         labels: 0,
         wishes: Vec::new(),
         static_bytes: 0,
+        loose: Vec::new(),
     };
     for item in items {
         sema.item(item);
     }
     sema.complete_tentative();
+    sema.check_loose();
     sema.no_recursion();
     (Program { functions: sema.functions, globals: sema.globals }, sema.types)
 }

@@ -23,6 +23,9 @@ pub(crate) struct Function {
     pub(crate) is_static: bool,
     pub(crate) result: Ty,
     pub(crate) params: Vec<Param>,
+    /// Whether nothing is said of its parameters, as by `int f();`: any arguments may be given. A body
+    /// says that there are none, and those that are given are lost.
+    pub(crate) open: bool,
     /// `None` where it is only declared.
     pub(crate) body: Option<Vec<Stmt>>,
     pub(crate) locals: Vec<Local>,
