@@ -73,7 +73,8 @@ fn ways(stmt: &Stmt) -> Ways {
     }
 }
 
-fn known(condition: &Expr) -> Option<bool> {
+/// What a condition is known to be.
+pub(super) fn known(condition: &Expr) -> Option<bool> {
     match condition.kind {
         ExprKind::Const(value) => Some(value != 0),
         _ => None,

@@ -90,7 +90,7 @@ impl Sema<'_> {
         let (ExprKind::Const(at), Some(range)) = (&index.kind, range) else { return };
         let Range { first, total, param } = range;
         // The place behind the last element has an address.
-        if range.row(*at, 1, self.takes_address).is_some() || self.dead > 0 {
+        if range.row(*at, 1, self.takes_address).is_some() || self.is_skipped() {
             return;
         }
         let count = count.map_or(total, i128::from);

@@ -67,6 +67,8 @@ struct Switch {
     ty: Option<Ty>,
     cases: Vec<(i64, u32, Span)>,
     default: Option<(u32, Span)>,
+    /// Whether no way leads to it.
+    unreached: bool,
 }
 
 /// A call of a function before anything was said of its parameters: the function, the types of what it is
@@ -86,6 +88,8 @@ pub(crate) struct Sema<'a> {
     current: Current,
     /// Whether what is read is never evaluated.
     dead: u32,
+    /// Whether no way leads to the statement that is read.
+    unreached: bool,
     /// Whether the address of what is read is taken.
     takes_address: bool,
     labels: u32,
@@ -112,6 +116,7 @@ pub(crate) fn check(
         linked: HashMap::new(),
         current: Current::default(),
         dead: 0,
+        unreached: false,
         takes_address: false,
         labels: 0,
         wishes: Vec::new(),
@@ -164,6 +169,11 @@ impl Sema<'_> {
                 self.static_assert(&condition, &text, span)
             }
         }
+    }
+
+    /// Whether what is read is never evaluated: what would be wrong with it then is not.
+    fn is_skipped(&self) -> bool {
+        self.dead > 0 || self.unreached
     }
 
     fn lookup(&self, name: Name) -> Option<Symbol> {

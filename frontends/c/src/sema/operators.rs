@@ -106,7 +106,7 @@ impl Sema<'_> {
         {
             return self.int_const(value, ty, span);
         }
-        if divides && matches!(b.kind, ExprKind::Const(0)) && self.dead == 0 {
+        if divides && matches!(b.kind, ExprKind::Const(0)) && !self.is_skipped() {
             let help = "divide by what is not 0";
             self.error(&codes::DIVISION, span, "a division by zero", "divides by 0", help);
         }

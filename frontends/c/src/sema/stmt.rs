@@ -2,7 +2,7 @@
 
 use nbcc_base::{Diagnostic, Span};
 
-use super::{Scope, Sema, Switch};
+use super::{Scope, Sema, Switch, ends};
 use crate::codes;
 use crate::names::Name;
 use crate::sema::tree::{Arith, Expr, ExprKind, Loop, PlaceKind, Stmt, StmtKind};
@@ -12,6 +12,7 @@ use crate::types::Types;
 impl Sema<'_> {
     pub(super) fn statements(&mut self, list: Vec<ast::Stmt>, out: &mut Vec<Stmt>) {
         let (mut ended, mut reported) = (false, false);
+        let outer = self.unreached;
         for stmt in list {
             let is_entered =
                 matches!(stmt.kind, ast::StmtKind::Case(..) | ast::StmtKind::Default(_))
@@ -22,13 +23,22 @@ impl Sema<'_> {
                 let note = note.at(stmt.span, "behind a jump");
                 self.diagnostics.push(note.help("remove it, or the jump before it"));
             }
-            ended = match stmt.kind {
-                ast::StmtKind::Return(_) | ast::StmtKind::Break | ast::StmtKind::Continue => true,
-                _ if has_label(&stmt) => false,
-                _ => ended,
-            };
+            let jumps = is_jump(&stmt);
+            let has_label = has_label(&stmt);
+            self.unreached = (outer || ended) && !(has_label && self.switch_is_reached());
+            ended = jumps || ended && !has_label;
             self.statement(stmt, out);
         }
+        self.unreached = outer;
+    }
+
+    /// A statement that is reached, unless its condition is known not to hold.
+    fn block_if(&mut self, holds: bool, stmt: ast::Stmt) -> Stmt {
+        let outer = self.unreached;
+        self.unreached = (outer || !holds) && !(has_label(&stmt) && self.switch_is_reached());
+        let block = self.block(stmt);
+        self.unreached = outer;
+        block
     }
 
     fn block(&mut self, stmt: ast::Stmt) -> Stmt {
@@ -62,8 +72,9 @@ impl Sema<'_> {
             }
             ast::StmtKind::If(condition, then, other) => {
                 let condition = self.condition(&condition);
-                let then = Box::new(self.block(*then));
-                let other = other.map(|other| Box::new(self.block(*other)));
+                let known = ends::known(&condition);
+                let then = Box::new(self.block_if(known != Some(false), *then));
+                let other = other.map(|other| Box::new(self.block_if(known != Some(true), *other)));
                 StmtKind::If(condition, then, other)
             }
             ast::StmtKind::While(condition, body) => {
@@ -169,13 +180,17 @@ impl Sema<'_> {
             self.statement(init, &mut before);
         }
         let condition = condition.map(|condition| self.condition(&condition));
+        let enters = body_first || condition.as_ref().and_then(ends::known) != Some(false);
+        let outer = self.unreached;
+        self.unreached = (outer || !enters) && !(has_label(&body) && self.switch_is_reached());
         let step = step.map(|step| self.expr_or_void(&step));
+        self.unreached = outer;
         let counted = step.as_ref().and_then(counted);
         let writes = |sema: &Self, local: u32| sema.current.locals[local as usize].written;
         let written = counted.map(|(local, _)| writes(self, local));
         let labels = self.labels_of_switch();
         self.current.loops += 1;
-        let body = self.block(body);
+        let body = self.block_if(enters, body);
         self.current.loops -= 1;
         let counter = counted.filter(|&(local, _)| Some(writes(self, local)) == written);
         let entered = self.labels_of_switch() != labels;
@@ -207,12 +222,18 @@ impl Sema<'_> {
                 self.bad(span)
             }
         };
-        let switch = Switch { ty: Some(value.ty), ..Switch::default() };
+        let unreached = self.unreached;
+        let switch = Switch { ty: Some(value.ty), unreached, ..Switch::default() };
         self.current.switches.push(switch);
         let body = Box::new(self.block(body));
         let switch = self.current.switches.pop().unwrap_or_default();
         let cases = switch.cases.iter().map(|&(value, label, _)| (value, label)).collect();
         StmtKind::Switch(value, cases, switch.default.map(|(label, _)| label), body)
+    }
+
+    /// Whether a way may lead to the labels of the switch around.
+    fn switch_is_reached(&self) -> bool {
+        self.current.switches.last().is_none_or(|switch| !switch.unreached)
     }
 
     fn new_label(&mut self) -> u32 {
@@ -307,6 +328,15 @@ fn counted(step: &Expr) -> Option<(u32, i64)> {
         Arith::Add => Some((*local, *by)),
         Arith::Sub => Some((*local, by.wrapping_neg())),
         _ => None,
+    }
+}
+
+/// Whether a statement is a jump, maybe behind labels.
+fn is_jump(stmt: &ast::Stmt) -> bool {
+    match &stmt.kind {
+        ast::StmtKind::Return(_) | ast::StmtKind::Break | ast::StmtKind::Continue => true,
+        ast::StmtKind::Case(_, inner) | ast::StmtKind::Default(inner) => is_jump(inner),
+        _ => false,
     }
 }
 
