@@ -202,11 +202,11 @@ pub fn build(
     // What was loaded before the loop is loaded in it, where that leaves registers for the others. Two
     // halves may share one, so that more may be kept than there are registers.
     let mut first = None;
-    let mut kept = 2 * globals;
-    while first.is_none() && kept >= globals / 2 {
+    let mut next = Some(2 * globals);
+    while let Some(kept) = next.filter(|&kept| first.is_none() && kept >= globals / 2) {
         let built = build(kept)?;
         // Each value that is not kept leaves one register at most.
-        kept = kept.saturating_sub(built.body.globals.len().saturating_sub(globals).max(1));
+        next = kept.checked_sub(built.body.globals.len().saturating_sub(globals).max(1));
         first = Some(built).filter(fits);
     }
     let fewer = FEW.map(|kept| build(kept).ok()).into_iter().flatten().filter(fits);
