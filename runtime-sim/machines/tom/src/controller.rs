@@ -59,20 +59,30 @@ impl Sm {
         let threads = &mut self.blocks[go.block].as_mut().expect("its block").block;
         let index = self.schedulers[go.scheduler].warps[go.slot].as_ref().expect("the warp").number;
         let threads = threads.warp_mut(index);
-        let role = if !env.policy.checks_condition || condition_holds(entry, threads, go.lanes) {
+        let holds = !env.policy.checks_condition || condition_holds(entry, threads, go.lanes);
+        let experience = shared.session.experience_mut(number);
+        let rests = env.policy.rests && experience.rests();
+        let role = if holds && !rests {
             threads.paths.hold();
             let paths = threads.paths.clone();
             let (lanes, since) = (go.lanes, go.now);
             Role::Tries(Box::new(Try { number, lanes, since, paths, packed: None }))
         } else {
-            counts.refused[Refusal::Condition as usize] += 1;
+            if !rests {
+                experience.stayed += 1;
+            }
+            let why = if holds { Refusal::Warps } else { Refusal::Condition };
+            counts.refused[why as usize] += 1;
+            stay.asked = holds;
+            shared.at_home += u32::from(holds);
             Role::Stays(stay)
         };
-        let latency = Cycle::from(env.machine.offload.latency);
         let warp = self.warp_mut(go.scheduler, go.slot);
         warp.role = role;
-        warp.fetched = go.now + 1 + latency;
-        warp.why = Stall::Offload;
+        if !rests {
+            warp.fetched = go.now + 1 + Cycle::from(env.machine.offload.latency);
+            warp.why = Stall::Offload;
+        }
     }
 
     /// A warp that is on its way through a candidate issues an instruction, unless it is offloaded, which
@@ -193,6 +203,7 @@ impl Sm {
         shared: &mut Shared<'_, '_>,
     ) {
         shared.candidates[tries.number as usize].refused[why as usize] += 1;
+        shared.session.experience_mut(tries.number).stayed += 1;
         let block = &mut self.blocks[go.block].as_mut().expect("its block").block;
         block.warp_mut(index).paths.let_go();
         let Try { number, lanes, since, .. } = *tries;
@@ -214,6 +225,7 @@ impl Sm {
         shared: &mut Shared<'_, '_>,
     ) {
         let Try { number, lanes, since, paths, packed: before } = tries;
+        shared.session.experience_mut(number).stayed = 0;
         let entry = &env.table.entries[number as usize];
         let stores = self.store_number;
         let resident = self.blocks[go.block].as_mut().expect("its block");

@@ -46,7 +46,27 @@ pub struct Experience {
     pub away: Mean,
     /// Requests that were pending at their stacks when these were sent, they themselves with them.
     pub ahead: Mean,
+    /// Instances that stayed, as was decided, since the last one that went.
+    pub stayed: u64,
+    /// Markers that came while the candidate rested.
+    pub rested: u64,
 }
+
+impl Experience {
+    /// Whether the candidate rests at this marker: none of its instances went of late, so that deciding is
+    /// time lost. A bit that is read with the marker says so, which then does nothing; of these markers each
+    /// [`LOOKS`]th is decided on all the same, and the first instance that goes ends the rest.
+    pub fn rests(&mut self) -> bool {
+        if self.stayed < 2 * ENOUGH {
+            return false;
+        }
+        self.rested += 1;
+        !self.rested.is_multiple_of(LOOKS)
+    }
+}
+
+/// Of so many markers of a candidate that rests one is decided on.
+const LOOKS: u64 = 8;
 
 /// A mean that forgets: over all numbers while they are few, then each counts a sixteenth.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -102,6 +122,8 @@ pub struct Policy {
     pub decide: Option<fn(&Question<'_>) -> Verdict>,
     /// Whether the condition of a loop must hold.
     pub checks_condition: bool,
+    /// Whether candidates none of whose instances goes rest ([`Experience::rests`]).
+    pub rests: bool,
     /// Whether requests and acknowledgments are free and all data lies where it is wanted (Fig. 2).
     pub is_ideal: bool,
 }
@@ -112,7 +134,7 @@ pub const POLICIES: &[Policy] = &[
     NONE,
     Policy { name: "always", decide: Some(always), ..NONE },
     Policy { name: "ideal", decide: Some(controlled), is_ideal: true, ..NONE },
-    Policy { name: "best", decide: Some(faster), ..NONE },
+    Policy { name: "best", decide: Some(faster), rests: true, ..NONE },
     Policy { name: "balanced", decide: Some(balanced), ..NONE },
     Policy { name: "scarce", decide: Some(scarce), ..NONE },
     Policy { name: "forced", decide: Some(always), checks_condition: false, ..NONE },
@@ -122,7 +144,8 @@ pub const POLICIES: &[Policy] = &[
 pub const QUARTERS: Policy = Policy { name: "quarters", decide: Some(quarters), ..NONE };
 
 /// Nothing is offloaded.
-const NONE: Policy = Policy { name: "none", decide: None, checks_condition: true, is_ideal: false };
+const NONE: Policy =
+    Policy { name: "none", decide: None, checks_condition: true, rests: false, is_ideal: false };
 
 /// "Uncontrolled" (section 6.1).
 fn always(_: &Question<'_>) -> Verdict {
@@ -205,7 +228,7 @@ fn faster(q: &Question<'_>) -> Verdict {
     if verdict == Verdict::Channel {
         return verdict;
     }
-    let Experience { home, away, ahead } = q.experience;
+    let Experience { home, away, ahead, .. } = q.experience;
     let has_room = q.pending < q.capacity;
     let goes = if home.count < ENOUGH || away.count == 0 {
         let is_first = away.count == 0 && q.pending < q.fair;
@@ -310,12 +333,26 @@ mod tests {
     }
 
     #[test]
+    fn what_never_goes_rests() {
+        let mut seen = Experience { stayed: 2 * ENOUGH - 1, ..Experience::default() };
+        assert!(!seen.rests() && seen.rested == 0);
+        seen.stayed += 1;
+        for _ in 0..3 {
+            let looks = (0..LOOKS).filter(|_| !seen.rests()).count();
+            assert_eq!(looks, 1);
+        }
+        seen.stayed = 0;
+        assert!((0..LOOKS).all(|_| !seen.rests()));
+    }
+
+    #[test]
     fn the_faster_side_is_taken() {
         let saves = entry(true, true);
         let known = |away, home, ahead| Experience {
             home: mean(ENOUGH, home),
             away: mean(ENOUGH, away),
             ahead: mean(ENOUGH, ahead),
+            ..Experience::default()
         };
         // Of the bytes of its lines an instance moves half.
         let history = History { instances: 1, lines: 8, bytes: 512, ..History::default() };

@@ -4,23 +4,24 @@
 use std::sync::Arc;
 
 use nbcc_isa_simt::{Op, Program};
-use nbcc_isa_tom::offload::{Checker, Constant, Entry, OffloadTable, Tag, section};
+use nbcc_isa_tom::offload::{Checker, Condition, Constant, Entry, OffloadTable, Tag, section};
 use nbcc_isa_tom::policy::Policy;
 use nbcc_sim_simt::Device;
 use nbcc_sim_tom::Session;
 use nbcc_sim_tom::coherence::Faults;
+use nbcc_sim_tom::task::Refusal;
 
 use crate::support::{Bench, PLACE, program};
 
 /// A kernel with candidates: begin and end of each, in the order of their markers. Registers cost next to
-/// nothing, so that all pay.
+/// nothing unless changes say so, so that all pay; a loop has the condition from which it does.
 fn with_table(
     changes: &[(&str, &str)],
     policy: (&str, &str),
     text: &str,
     ranges: &[(u32, u32)],
 ) -> Program {
-    let changes = [changes, &[("cost.warp_words", "1")]].concat();
+    let changes = [&[("cost.warp_words", "1")], changes].concat();
     // The assembler asks for the table, which comes afterwards: a move holds the place of a marker.
     let mut program = program("tom", &changes, &text.replace("region ", "mov R31, "));
     for (number, (begin, _)) in ranges.iter().enumerate() {
@@ -35,21 +36,30 @@ fn with_table(
         let standing = checker.standing(begin, end, &needed);
         let held = |reg| Constant { reg, held: checker.held(reg, begin).unwrap() };
         let tags = [(false, false), (false, true), (true, false), (true, true)];
-        let entries = tags.map(|(tx, rx)| Entry {
-            kernel: 0,
-            begin,
-            end,
-            live_in: needed.without(&standing),
-            live_out,
-            constants: standing.iter().map(held).collect(),
-            inputs: 0,
-            tag: Tag { tx, rx },
-            trips: 1,
-            condition: None,
+        let loops = (2..=9).filter_map(|threshold| {
+            Some(Condition { threshold, ..checker.condition(begin, end)? })
         });
+        let conditions = std::iter::once(None).chain(loops.map(Some));
+        let entries: Vec<Entry> = conditions
+            .flat_map(|condition| tags.map(|tag| (condition, tag)))
+            .map(|(condition, (tx, rx))| Entry {
+                kernel: 0,
+                begin,
+                end,
+                live_in: needed.without(&standing),
+                live_out,
+                constants: standing.iter().map(held).collect(),
+                inputs: 0,
+                tag: Tag { tx, rx },
+                trips: condition.map_or(1, |condition| condition.threshold),
+                condition,
+            })
+            .collect();
         let fault = |entry: &Entry| checker.fault(entry, number as u32, &machine.cost);
         let right = entries.iter().find(|entry| fault(entry).is_none());
-        right.unwrap_or_else(|| panic!("{:?}", fault(&entries[3]))).clone()
+        right
+            .unwrap_or_else(|| panic!("{:?}", entries.iter().map(fault).collect::<Vec<_>>()))
+            .clone()
     };
     let entries = ranges.iter().enumerate().map(entry).collect();
     let section = section(&OffloadTable { entries }, &["test"]);
@@ -393,6 +403,57 @@ fn faults_in_stacks_name_their_thread() {
     let error = bench.launch(1, 64).unwrap_err().to_string();
     assert!(error.contains("thread (32, 0, 0)"), "{error}");
     assert!(error.contains(", of stack ") && error.contains("warp 1 of the block"), "{error}");
+}
+
+/// A candidate no instance of which goes: under `best` each eighth marker takes the time of the controller, as all
+/// do under `controlled`. Why its instances stay is said all the same, and how long those take at home whose
+/// condition fails is not learnt.
+#[test]
+fn what_never_goes_rests() {
+    let text = |trips: &str| {
+        format!(
+            "{PLACE}
+            {trips}
+            mov R10, 0
+        next:
+            mov R8, 0
+            region 0
+        head:
+            ld.global.b32.weak R11, [D2], 0
+            int.add R11, R11, 1
+            st.global.b32.weak [D2], 0, R11
+            int.add R8, R8, 1
+            cmp.lt_u P0, R8, R9
+            if P0 bra head, -1
+            int.add R10, R10, 1
+            cmp.lt_u P0, R10, 320
+            if P0 bra next, -1
+            exit"
+        )
+    };
+    let begin = PLACED + 4;
+    let ranges = [(begin, begin + 6)];
+    let of = |policy, trips: &str| {
+        let changes = [("cost.warp_words", "32")];
+        let mut bench = bench(with_table(&changes, (policy, "baseline"), &text(trips), &ranges));
+        let timing = bench.run(1, 32);
+        let counts = timing.measures.candidates[0];
+        assert_eq!(counts.considered, 320);
+        assert_eq!(counts.considered, counts.instances + counts.refused.iter().sum::<u64>());
+        let home = bench.session.experience(0).home.count;
+        (timing.measures.cycles, counts, home)
+    };
+    // Sixteen until it rests.
+    let looks = 16 + (320 - 16) / 8;
+    let one = "sreg.ntid_y R9";
+    let (held, all, _) = of("controlled", one);
+    let (rests, counts, home) = of("best", one);
+    assert_eq!(held - rests, 10 * (320 - looks));
+    assert_eq!((counts.refused, counts.asked), (all.refused, 0));
+    assert_eq!((counts.refused[Refusal::Condition as usize], home), (320, 0));
+    // With no other warp and no link in use none is sent for want of warps, and all are known at home.
+    let (_, counts, home) = of("best", "sreg.ntid_x R9");
+    assert_eq!((counts.refused[Refusal::Warps as usize], counts.asked, home), (320, looks, 320));
 }
 
 /// A run may say how many of four instances go, whatever the policy.
