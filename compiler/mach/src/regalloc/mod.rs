@@ -49,10 +49,10 @@ pub enum Policy {
 /// When values are spilled before the graph is built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pressure {
-    /// The most entries that may be needed at once.
+    /// The most entries that may be needed at once. Where more are, so many are left at first.
     pub limit: u32,
-    /// Where more are, how many are needed at most afterwards: fewer, since the instructions that
-    /// reload and store need registers of their own.
+    /// The instructions that reload and store need registers of their own, for which more is spilled
+    /// where they find none: in each round one entry more is left free, until so many are needed.
     pub relieved: u32,
 }
 
@@ -174,12 +174,14 @@ where
     for (number, file) in files.iter().enumerate() {
         let mut fresh = coalescing;
         let mut rounds = 0..ROUNDS;
+        let mut relieved = 0;
         loop {
             rounds.next().ok_or(Shortage::Registers(number))?;
             let live = Liveness::new(func);
             spiller.inspect(func);
-            let victims = pressure::victims(func, file, &live, spiller, &temporaries);
+            let victims = pressure::victims(func, file, &live, spiller, &temporaries, relieved);
             if !victims.is_empty() {
+                relieved += 1;
                 spill::spill(func, &victims, spiller, &mut temporaries, &mut done)?;
                 continue;
             }

@@ -13,14 +13,16 @@ use crate::liveness::Liveness;
 use crate::{Function, VReg};
 
 /// Registers whose spilling brings the pressure down to what the file allows, counting nothing for
-/// the accesses to them: at each point the cheapest of those that are live. None where the file
-/// has entries enough, or where nothing may be spilled.
+/// the accesses to them: at each point where more are live than may be, the cheapest of those. None
+/// where the file has entries enough, or where nothing may be spilled. `round` is how often that was
+/// done before: each time leaves more free for the accesses.
 pub fn victims<I, S>(
     func: &Function<I>,
     file: &RegisterFile<I::Class>,
     live: &Liveness,
     spiller: &S,
     temporaries: &EntitySet<VReg>,
+    round: u32,
 ) -> Vec<VReg>
 where
     I: Instruction<Reg = VReg>,
@@ -32,6 +34,7 @@ where
     if most <= pressure.limit {
         return Vec::new();
     }
+    let wanted = pressure.limit.saturating_sub(round).max(pressure.relieved);
     let cost = costs(func, spiller);
     let may =
         |v| func.vregs[v].fixed.is_none() && !temporaries.contains(v) && spiller.spills(func, v);
@@ -44,7 +47,10 @@ where
         live,
         |v| key(v, file.width_of(func, v).unwrap_or(1)),
         |point| {
-            while point.units > pressure.relieved
+            if point.units <= pressure.limit {
+                return;
+            }
+            while point.units > wanted
                 && let Some((_, vreg)) = point.candidates.pop_first()
             {
                 point.leave(vreg, None);

@@ -8,7 +8,9 @@ mod toy;
 use std::collections::BTreeSet;
 
 use nbcc_ir::testing::Rng;
-use nbcc_mach::regalloc::{Allocation, Policy, RegisterFile, Shortage, Slots, allocate, check};
+use nbcc_mach::regalloc::{
+    Allocation, Policy, Pressure, RegisterFile, Shortage, Slots, allocate, check,
+};
 use nbcc_mach::{Block, Function, InstData, VReg};
 
 use toy::{Class, Inst, Toy, ToySpiller, WORD, files, generate, run, straight, transfer};
@@ -238,6 +240,35 @@ fn a_shortage_says_of_what() {
     let mut spiller = ToySpiller::new(0..64 * WORD);
     let refused = allocate(&mut straight(func, insts), &one, &mut spiller, true);
     assert_eq!(refused.err(), Some(Shortage::Registers(1)));
+}
+
+/// Where more is live at one place than fits, what is live elsewhere and fits stays; there no more goes than
+/// has to, for all that reloads need.
+#[test]
+fn only_what_does_not_fit_is_spilled() {
+    let words = |func: &mut Function<Toy>, count| -> Vec<VReg> {
+        (0..count).map(|_| func.vreg(Class::Word)).collect()
+    };
+    let mut func: Function<Toy> = Function::new("places");
+    let few = words(&mut func, 8);
+    let many = words(&mut func, 12);
+    let read_and_shown = |all: &[VReg]| {
+        let reads = all.iter().map(|&dst| Inst::Read { dst });
+        let shown = all.iter().map(|&src| Inst::Show { src });
+        reads.chain(shown).collect::<Vec<_>>()
+    };
+    let insts = [read_and_shown(&few), read_and_shown(&many), read_and_shown(&few)].concat();
+    let mut func = straight(func, insts);
+    let mut files = files(10, 2, Policy::Min, true);
+    files[1].pressure = Some(Pressure { limit: 10, relieved: 4 });
+    let mut spiller = ToySpiller::new(0..64 * WORD);
+    let done = allocate(&mut func, &files, &mut spiller, true).expect("they fit");
+    // Two of twelve do not fit, and two more make room for what stores and reloads them.
+    assert!((2..=4).contains(&done.spilled), "{} spilled", done.spilled);
+    assert!(few.iter().all(|&word| func.blocks.values().all(|data| {
+        let shows = |inst: &&InstData<Toy>| inst.inst == Inst::Show { src: word };
+        data.insts.iter().filter(shows).count() == 2
+    })));
 }
 
 #[test]

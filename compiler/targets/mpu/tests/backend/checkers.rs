@@ -90,7 +90,7 @@ fn allocated(words: u32) -> Vec<Allocated> {
 fn changes_found(change: impl Fn(&mut Inst<VReg>) -> bool + Copy) -> usize {
     let count =
         |done: &Allocated| done.inserted().filter(|&place| done.finds(place, change)).count();
-    allocated(16).iter().map(count).sum()
+    allocated(14).iter().map(count).sum()
 }
 
 #[test]
@@ -103,7 +103,8 @@ fn a_reload_of_another_slot_is_found() {
         }
         _ => false,
     };
-    assert!(changes_found(other) > 10);
+    let found = changes_found(other);
+    assert!(found > 10, "{found}");
 }
 
 #[test]
