@@ -146,6 +146,41 @@ fn pipes_with_names_are_files() {
     assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 3);
 }
 
+/// `-` is a stream, of arrays with their types and extents; what else is said goes to the other one.
+#[test]
+fn data_comes_from_stdin_and_goes_to_stdout() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text);
+    write("twice.halide", "ImageParam in(UInt(8), 2); Func out(x, y) = in(x, y) * 2;\n")
+        .expect("a file");
+    write("next.c", "void next(unsigned char a[2][2]) { a[1][1]++; }\n").expect("a file");
+    let run = |line: &str, given: &[u8]| {
+        let mut command = command::command(NBCC, line, folder.path());
+        let streams = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = streams.spawn().expect("nbcc starts");
+        let mut stdin = child.stdin.take().expect("a pipe");
+        std::io::Write::write_all(&mut stdin, given).expect("it is read");
+        drop(stdin);
+        let output = child.wait_with_output().expect("nbcc ends");
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(0), "{line}: {text}");
+        assert!(text.contains(" -> -"), "{line}: {text}");
+        output.stdout
+    };
+    let elements = |array: &[u8], expected: [u8; 4]| {
+        let text = String::from_utf8_lossy(array);
+        assert!(array.starts_with(b"\x93NUMPY") && text.contains("(2, 2)"), "{text}");
+        assert_eq!(array[array.len() - 4..], expected, "{text}");
+    };
+    let line = "nbcc interp twice.halide --input in=- --output out=-";
+    let twice = run(line, b"P5 2 2 255\n\x01\x02\x03\x04");
+    elements(&twice, [2, 4, 6, 8]);
+    elements(&run(line, &twice), [4, 8, 12, 16]);
+    elements(&run(&line.replace("in=-", "in=-:2x2"), &[5, 6, 7, 8]), [10, 12, 14, 16]);
+    elements(&run("nbcc run next.c --input a=- --output a=-", &twice), [2, 4, 6, 9]);
+    assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 2);
+}
+
 /// A run that is ended while it writes leaves nothing in the folder: what is not whole has no name.
 #[cfg(target_os = "linux")]
 #[test]

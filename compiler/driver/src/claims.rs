@@ -3,6 +3,8 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::files::is_stream;
+
 /// A file, or the place where one will be.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Identity {
@@ -32,9 +34,7 @@ impl Claims {
     /// Notes what is done with a file. `Err` with what is wrong where it would be written and is
     /// something else as well. Devices and pipes are anybody's.
     pub fn claim(&mut self, path: &Path, what: Use) -> Result<(), String> {
-        // Streams of the process, whatever the shell made of them.
-        let is_stream = path == Path::new("-") || path.starts_with("/dev");
-        let Some(identity) = identity(path).filter(|_| !is_stream) else { return Ok(()) };
+        let Some(identity) = identity(path).filter(|_| !is_stream(path)) else { return Ok(()) };
         let known = self.list.iter().filter(|(other, ..)| *other == identity);
         let mut clashes = known.filter(|(.., other)| (what, *other) != (Use::Read, Use::Read));
         if let Some((_, other, used)) = clashes.next() {

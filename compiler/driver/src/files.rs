@@ -23,6 +23,11 @@ pub fn is_standard(path: &Path) -> bool {
     path == Path::new("-")
 }
 
+/// Whether a path is a stream of the process, whatever the shell made of it, or a device.
+pub fn is_stream(path: &Path) -> bool {
+    is_standard(path) || path.starts_with("/dev")
+}
+
 /// The name of a file without folder and extension, which other files are named after.
 pub fn stem(path: &Path) -> OsString {
     if is_standard(path) {

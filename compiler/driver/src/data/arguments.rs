@@ -197,10 +197,13 @@ pub fn plan(
             None if matches!(content, Content::Result(_)) => continue,
             None => PathBuf::from(format!("{}.{name}.npy", signature.name)),
         };
-        if path.extension().is_none_or(|extension| extension != "npy") {
+        let is_npy = path.extension().is_some_and(|extension| extension == "npy");
+        if !is_npy && !files::is_stream(&path) {
             let message = format!("`{}` is no kind of array that is known", path.display());
             let error = Diagnostic::error(&codes::UNKNOWN_KIND, message);
-            return Err(session.fail(error.help(format!("write it as --output {name}=FILE.npy"))));
+            return Err(session.fail(
+                error.help(format!("write it as --output {name}=FILE.npy, or `-` for stdout")),
+            ));
         }
         files::check_output(session, &path)?;
         places.push(Place { name, path, content });

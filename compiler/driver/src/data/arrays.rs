@@ -56,7 +56,11 @@ pub enum ArrayForm {
 /// order and little endian, else its bytes.
 pub fn read(session: &mut Session, path: &Path) -> Result<(Vec<u8>, ArrayForm), Stop> {
     let bytes = files::read(session, path, files::MAX_DATA)?;
-    if path.extension().is_none_or(|extension| extension != "npy") {
+    let is_npy = match files::is_standard(path) {
+        true => bytes.starts_with(npy::MAGIC),
+        false => path.extension().is_some_and(|extension| extension == "npy"),
+    };
+    if !is_npy {
         return Ok((bytes, ArrayForm::Raw));
     }
     let array = npy::numbers(bytes).map_err(|what| {

@@ -128,12 +128,20 @@ fn beside(program: &Path, input: &str) -> Option<PathBuf> {
 /// Reads the file of an input.
 fn read(session: &mut Session, spec: &InputSpec, file: &str) -> Result<Image, Stop> {
     let (path, extents) = split_extents(file);
-    let Some(form) = Form::of(&path) else {
+    let form = match files::is_standard(&path) && extents.is_none() {
+        true => Form::of_bytes(&files::head(session, &path)),
+        // Raw elements have no beginning of their own.
+        false if files::is_standard(&path) => Some(Form::Raw),
+        false => Form::of(&path),
+    };
+    let Some(form) = form else {
         let message = format!("`{}` is no kind of image that is known", path.display());
         return Err(session.fail(
             Diagnostic::error(&codes::UNKNOWN_KIND, message)
                 .in_file(path.display().to_string())
-                .help("give .npy, .png, .pgm, .ppm, or raw elements as FILE.bin:WxHxC"),
+                .help(
+                    "give .npy, .png, .pgm, .ppm, or raw elements as FILE.bin:WxHxC (of stdin, -:WxHxC)",
+                ),
         ));
     };
     if (form == Form::Raw) != extents.is_some() {

@@ -15,6 +15,8 @@ mod structures;
 
 use std::path::{Path, PathBuf};
 
+use crate::files;
+
 /// The most elements of an image.
 const MAX_ELEMENTS: u64 = 1 << 27;
 
@@ -43,6 +45,21 @@ impl Form {
             "pgm" => Some(Form::Pnm { colour: false }),
             "ppm" | "pnm" => Some(Form::Pnm { colour: true }),
             "bin" | "raw" => Some(Form::Raw),
+            _ => None,
+        }
+    }
+
+    /// The form that an output gets: a stream has no extension, and `.npy` holds any image.
+    fn of_output(path: &Path) -> Option<Form> {
+        Form::of(path).or_else(|| files::is_stream(path).then_some(Form::Npy))
+    }
+
+    /// The form of what comes from standard input, by how it begins.
+    fn of_bytes(bytes: &[u8]) -> Option<Form> {
+        match bytes {
+            _ if bytes.starts_with(npy::MAGIC) => Some(Form::Npy),
+            _ if bytes.starts_with(b"\x89PNG") => Some(Form::Png),
+            [b'P', b'2' | b'3' | b'5' | b'6', ..] => Some(Form::Pnm { colour: false }),
             _ => None,
         }
     }

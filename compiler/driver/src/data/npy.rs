@@ -6,6 +6,9 @@ use nbcc_stages::{ElementType, Image};
 
 use super::raw;
 
+/// What an array file begins with.
+pub const MAGIC: &[u8] = b"\x93NUMPY";
+
 /// What is wrong with an array file.
 #[derive(Debug, PartialEq, Eq)]
 pub enum NpyError {
@@ -69,7 +72,7 @@ pub fn read(bytes: &[u8], ty: ElementType) -> Result<Image, NpyError> {
 /// The text of the header and what comes after it.
 fn split(bytes: &[u8]) -> Result<(&str, &[u8]), NpyError> {
     let broken = |what: &str| NpyError::Broken(what.to_string());
-    if !bytes.starts_with(b"\x93NUMPY") {
+    if !bytes.starts_with(MAGIC) {
         return Err(broken("it does not begin as an .npy file does"));
     }
     let size_bytes = match bytes.get(6) {
@@ -426,7 +429,7 @@ pub fn header_of(descr: &str, shape: &[u64]) -> Vec<u8> {
     let padding = (64 - (before + header.len() + 1) % 64) % 64;
     header.extend(std::iter::repeat_n(' ', padding));
     header.push('\n');
-    let mut bytes = b"\x93NUMPY".to_vec();
+    let mut bytes = MAGIC.to_vec();
     match is_long {
         true => {
             bytes.extend([2, 0]);

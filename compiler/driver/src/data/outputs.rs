@@ -53,12 +53,12 @@ pub fn plan(
         let place = match given {
             Some((name, file)) => {
                 let (path, _) = split_extents(file);
-                let Some(form) = Form::of(&path) else {
+                let Some(form) = Form::of_output(&path) else {
                     let message = format!("`{file}` is no kind of image that is known");
                     return Err(session.fail(
                         Diagnostic::error(&codes::UNKNOWN_KIND, message)
                             .in_file(file.clone())
-                            .help("give it the extension .npy, .png, .pgm, .ppm or .bin"),
+                            .help("give it the extension .npy, .png, .pgm, .ppm or .bin, or write `-` for .npy on stdout"),
                     ));
                 };
                 files::check_output(session, &path)?;
