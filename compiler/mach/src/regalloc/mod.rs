@@ -174,14 +174,14 @@ where
     for (number, file) in files.iter().enumerate() {
         let mut fresh = coalescing;
         let mut rounds = 0..ROUNDS;
-        let mut relieved = 0;
+        let mut round = 0;
         loop {
             rounds.next().ok_or(Shortage::Registers(number))?;
             let live = Liveness::new(func);
             spiller.inspect(func);
-            let victims = pressure::victims(func, file, &live, spiller, &temporaries, relieved);
+            let victims = pressure::victims(func, file, &live, spiller, &temporaries, round);
             if !victims.is_empty() {
-                relieved += 1;
+                round += 1;
                 spill::spill(func, &victims, spiller, &mut temporaries, &mut done)?;
                 continue;
             }
