@@ -25,7 +25,7 @@ impl Sema<'_> {
             }
             let jumps = is_jump(&stmt);
             let has_label = has_label(&stmt);
-            self.unreached = (outer || ended) && !(has_label && self.switch_is_reached());
+            self.unreached = self.stays_unreached(outer || ended, has_label);
             ended = jumps || ended && !has_label;
             self.statement(stmt, out);
         }
@@ -35,7 +35,7 @@ impl Sema<'_> {
     /// A statement that is reached, unless its condition is known not to hold.
     fn block_if(&mut self, holds: bool, stmt: ast::Stmt) -> Stmt {
         let outer = self.unreached;
-        self.unreached = (outer || !holds) && !(has_label(&stmt) && self.switch_is_reached());
+        self.unreached = self.stays_unreached(outer || !holds, has_label(&stmt));
         let block = self.block(stmt);
         self.unreached = outer;
         block
@@ -182,7 +182,7 @@ impl Sema<'_> {
         let condition = condition.map(|condition| self.condition(&condition));
         let enters = body_first || condition.as_ref().and_then(ends::known) != Some(false);
         let outer = self.unreached;
-        self.unreached = (outer || !enters) && !(has_label(&body) && self.switch_is_reached());
+        self.unreached = self.stays_unreached(outer || !enters, has_label(&body));
         let step = step.map(|step| self.expr_or_void(&step));
         self.unreached = outer;
         let counted = step.as_ref().and_then(counted);
@@ -231,9 +231,11 @@ impl Sema<'_> {
         StmtKind::Switch(value, cases, switch.default.map(|(label, _)| label), body)
     }
 
-    /// Whether a way may lead to the labels of the switch around.
-    fn switch_is_reached(&self) -> bool {
-        self.current.switches.last().is_none_or(|switch| !switch.unreached)
+    /// Whether no way leads to a statement that is `skipped` by what is before it: none leads from the
+    /// switch around to a label in it either.
+    fn stays_unreached(&self, skipped: bool, has_label: bool) -> bool {
+        let is_reached = |switch: &Switch| !switch.unreached;
+        skipped && !(has_label && self.current.switches.last().is_none_or(is_reached))
     }
 
     fn new_label(&mut self) -> u32 {
