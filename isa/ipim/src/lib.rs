@@ -7,6 +7,7 @@ pub mod machine;
 pub mod operands;
 pub mod ops;
 pub mod program;
+pub mod route;
 
 pub use layout::{Buffer, Element, Grid, Layout, Location, Tiled};
 pub use machine::Machine;
@@ -16,6 +17,7 @@ pub use operands::{
 };
 pub use ops::{Category, Inst, Latency, Memory, Unit};
 pub use program::{Coordinate, Param, Patch, Program, Rodata};
+pub use route::Route;
 
 /// The number of lanes of a DataRF entry.
 pub const LANES: usize = 4;

@@ -5,7 +5,7 @@
 //! All of it is worked out once for a program, so that issuing costs lookups only.
 
 use nbcc_isa::Instruction;
-use nbcc_isa_ipim::{ATOM_BYTES, Addr, Inst, Latency, Machine, RegClass};
+use nbcc_isa_ipim::{Inst, Machine, RegClass, Route};
 
 use crate::code::{Code, Step};
 
@@ -13,38 +13,6 @@ use crate::code::{Code, Step};
 pub const SCOREBOARD: usize = 3 * 128;
 /// No register.
 const NO_REGISTER: u16 = u16::MAX;
-
-/// Where an instruction goes when it has issued.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Route {
-    /// Retires a fixed time after its issue.
-    Fixed {
-        /// From issue to retirement.
-        latency: u32,
-    },
-    /// To the banks of the engines.
-    Bank {
-        /// Whether it writes them.
-        write: bool,
-        /// From issue to the controllers.
-        before: u32,
-        /// From a controller's completion to retirement.
-        after: u32,
-    },
-    /// Transfers between the vault's scratchpad and the engines.
-    Vsm {
-        /// Slots of its port.
-        slots: u32,
-        /// From issue until the first slot can be used.
-        before: u32,
-        /// From the last slot to retirement.
-        after: u32,
-    },
-    /// A request to another vault.
-    Fetch,
-    /// Waits for all vaults.
-    Sync,
-}
 
 /// An instruction as the issue logic sees it.
 #[derive(Clone, Copy, Debug)]
@@ -138,11 +106,6 @@ fn scoreboard_entry(class: RegClass, index: u8) -> u16 {
     file + u16::from(index)
 }
 
-/// Slots of the TSVs that 16 bytes take.
-pub fn slots_of_atom(machine: &Machine) -> u32 {
-    ATOM_BYTES.div_ceil(machine.network.tsv_bytes)
-}
-
 /// The plans of a program, one an instruction; those whose execution is a fault have
 /// a plan that no cycle is spent on.
 pub fn plan(code: &Code, machine: &Machine) -> Vec<Plan> {
@@ -150,9 +113,8 @@ pub fn plan(code: &Code, machine: &Machine) -> Vec<Plan> {
 }
 
 fn plan_step(step: &Step, machine: &Machine) -> Plan {
-    let control = machine.control.t_ctrl;
     let mut plan = Plan {
-        route: Route::Fixed { latency: control },
+        route: Route::Fixed { latency: machine.control.t_ctrl },
         reads: [NO_REGISTER; 6],
         write: NO_REGISTER,
         broadcast: false,
@@ -185,103 +147,34 @@ fn plan_inst(inst: &Inst<u8>, machine: &Machine, plan: &mut Plan) {
     plan.opcode = inst.opcode();
     plan.mask = inst.simb_mask().map_or(0, |mask| mask.0);
     plan.broadcast = inst.simb_mask().is_some() && !machine.features.process_on_base_die;
-    let atom_slots = slots_of_atom(machine);
-    let slots = plan.mask.count_ones() * atom_slots;
 
     let l = &machine.latency;
     let tsv = if machine.features.process_on_base_die { 0 } else { l.t_tsv };
-    let addr = |address: &Addr<u8>| match address {
-        Addr::Direct(_) => 0,
-        Addr::Indirect(_) => l.t_addr_rf,
+    plan.route = Route::of(inst, machine);
+    (plan.pgsm, plan.vsm) = match inst {
+        Inst::LdPgsm { .. } | Inst::WrPgsm { .. } => (Access::Write, Access::None),
+        Inst::StPgsm { .. } | Inst::RdPgsm { .. } => (Access::Read, Access::None),
+        Inst::WrVsm { .. } | Inst::SetiVsm { .. } | Inst::Req { .. } => {
+            (Access::None, Access::Write)
+        }
+        Inst::RdVsm { .. } => (Access::None, Access::Read),
+        _ => (Access::None, Access::None),
     };
-    let write_data = machine.dram.t_cwl + machine.dram.t_bl;
-    // On the base die, what a bank reads comes over the TSVs.
-    let read_up = if machine.features.process_on_base_die { l.t_tsv } else { 0 };
-    let fixed = |latency: u32| Route::Fixed { latency };
-    let port = |begins: u32| {
-        let ends = begins + l.t_pgsm;
-        (machine.memory.pgsm_ports > 1).then_some(Port { begins, ends })
-    };
-    plan.route = match inst {
-        Inst::Comp { .. } | Inst::CalcArf { .. } => {
-            fixed(tsv + machine.latency(inst.unit(), inst.latency()))
+    let port = |ends: u32| Port { begins: ends - l.t_pgsm, ends };
+    plan.port = match (inst, plan.route) {
+        _ if machine.memory.pgsm_ports <= 1 => None,
+        (Inst::LdPgsm { .. }, Route::Bank { before, after, .. }) => {
+            Some(port(before + machine.dram.t_cl + machine.dram.t_bl + after))
         }
-        Inst::MovDrf { .. } | Inst::MovArf { .. } | Inst::Reset { .. } => {
-            fixed(tsv + machine.latency(inst.unit(), inst.latency()))
+        (Inst::StPgsm { .. }, Route::Bank { before, .. }) => Some(port(before - l.t_pe_bus)),
+        (Inst::RdPgsm { .. }, Route::Fixed { latency }) => {
+            Some(port(latency - l.t_pe_bus - l.t_data_rf))
         }
-        Inst::LdRf { dram, .. } => Route::Bank {
-            write: false,
-            before: tsv + addr(dram),
-            after: read_up + l.t_pe_bus + l.t_data_rf,
-        },
-        Inst::StRf { dram, .. } => Route::Bank {
-            write: true,
-            before: tsv + addr(dram).max(l.t_data_rf) + l.t_pe_bus,
-            after: write_data,
-        },
-        Inst::LdPgsm { dram, pgsm, .. } => {
-            plan.pgsm = Access::Write;
-            let before = tsv + addr(dram).max(addr(pgsm));
-            let read = machine.dram.t_cl + machine.dram.t_bl;
-            plan.port = port(before + read + read_up + l.t_pe_bus);
-            Route::Bank { write: false, before, after: read_up + l.t_pe_bus + l.t_pgsm }
-        }
-        Inst::StPgsm { dram, pgsm, .. } => {
-            plan.pgsm = Access::Read;
-            plan.port = port(tsv + addr(dram).max(addr(pgsm)));
-            Route::Bank {
-                write: true,
-                before: tsv + addr(dram).max(addr(pgsm)) + l.t_pgsm + l.t_pe_bus,
-                after: write_data,
-            }
-        }
-        Inst::RdPgsm { pgsm, .. } => {
-            plan.pgsm = Access::Read;
-            plan.port = port(tsv + addr(pgsm));
-            fixed(tsv + addr(pgsm) + machine.latency(inst.unit(), Latency::Pgsm))
-        }
-        Inst::WrPgsm { pgsm, .. } => {
-            plan.pgsm = Access::Write;
-            // The address and the data come out of their register files together.
-            let begins = tsv + addr(pgsm).max(l.t_data_rf) + l.t_pe_bus;
-            plan.port = port(begins);
-            fixed(begins + l.t_pgsm)
-        }
-        Inst::RdVsm { vsm, .. } => {
-            plan.vsm = Access::Read;
-            match vsm {
-                // The control core reads the scratchpad and broadcasts the atom.
-                Addr::Direct(_) => {
-                    Route::Vsm { slots: atom_slots, before: l.t_vsm, after: tsv + l.t_data_rf }
-                }
-                // Addresses come down first.
-                Addr::Indirect(_) => Route::Vsm {
-                    slots,
-                    before: tsv + l.t_addr_rf + tsv + l.t_vsm,
-                    after: tsv + l.t_data_rf,
-                },
-            }
-        }
-        Inst::WrVsm { vsm, .. } => {
-            plan.vsm = Access::Write;
-            let registers = addr(vsm).max(l.t_data_rf);
-            Route::Vsm { slots, before: tsv + registers, after: tsv + l.t_vsm }
-        }
-        Inst::SetiVsm { .. } => {
-            plan.vsm = Access::Write;
-            fixed(l.t_vsm)
-        }
-        Inst::Req { .. } => {
-            plan.vsm = Access::Write;
-            Route::Fetch
-        }
-        Inst::Jump { .. } | Inst::CJump { .. } | Inst::CalcCrf { .. } | Inst::SetiCrf { .. } => {
-            fixed(machine.control.t_ctrl)
-        }
-        Inst::Sync { .. } => Route::Sync,
+        (Inst::WrPgsm { .. }, Route::Fixed { latency }) => Some(port(latency)),
+        _ => None,
     };
     // An instruction for no engine is broadcast and done.
     if inst.simb_mask().is_some() && plan.mask == 0 {
-        plan.route = fixed(tsv.max(1));
+        plan.route = Route::Fixed { latency: tsv.max(1) };
     }
 }

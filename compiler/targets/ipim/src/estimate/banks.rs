@@ -1,10 +1,12 @@
 //! The banks of a group and their controller, as far as they decide when accesses are done: rows, the
 //! queue of requests, of which those to the open row go first (docs/dram.md). All engines of the group
-//! access the same places, so that one bank stands for all.
+//! access the same places: the bank that is served first and the one that is served last stand for all.
+//! What the last one is late by, since rows are opened one after another, the first is early by when
+//! rows change again, so that a change costs both the same.
 
 use std::collections::VecDeque;
 
-use nbcc_isa::Instruction;
+use nbcc_isa::dram::Dram;
 use nbcc_isa_ipim::{Addr, Inst, Machine, Memory};
 use nbcc_mach::{AffineAddress, InstData, VReg};
 
@@ -28,15 +30,13 @@ struct Request {
     /// Cycles in which it holds the commands of the group.
     served: u64,
     writes: bool,
+    /// Cycles from the end of its data, or from its command if it writes, until it is done.
+    after: u64,
 }
 
-/// The banks of a group.
-pub struct Banks<'a> {
-    machine: &'a Machine,
-    requests: VecDeque<Request>,
-    /// When each access is done, by number, once that is known.
-    done: Vec<Option<u64>>,
-    open: Option<Row>,
+/// What a bank does, in cycles.
+#[derive(Clone, Copy, Debug, Default)]
+struct Bank {
     /// When the next access can start.
     free: u64,
     activated: u64,
@@ -46,34 +46,76 @@ pub struct Banks<'a> {
     read: u64,
 }
 
+impl Bank {
+    /// When the open row may be closed.
+    fn closable(&self, dram: &Dram) -> u64 {
+        (self.read + u64::from(dram.t_rtp))
+            .max(self.written + u64::from(dram.t_wr))
+            .max(self.activated + u64::from(dram.t_ras))
+    }
+
+    /// Opens a row for an access that has come at `arrives`, not before `earliest`.
+    fn activate(&mut self, arrives: u64, was_open: bool, earliest: u64, dram: &Dram) {
+        let closed = match was_open {
+            true => self.closable(dram).max(arrives) + u64::from(dram.t_rp),
+            false => 0,
+        };
+        self.activated = closed.max(arrives).max(earliest);
+    }
+
+    /// Serves an access, the row of which is open. Gives the cycle of the last of its commands.
+    fn access(&mut self, request: &Request, dram: &Dram) -> u64 {
+        let mut start = self.free.max(request.arrives);
+        start = start.max(self.activated + u64::from(dram.t_rcd));
+        if !request.writes {
+            start = start.max(self.written + u64::from(dram.t_wtr_l));
+        }
+        self.free = start + request.served;
+        let last = start + request.served.saturating_sub(1);
+        if request.writes {
+            self.written = last + u64::from(dram.t_cwl + dram.t_bl);
+        } else {
+            self.read = last;
+        }
+        last
+    }
+}
+
+/// The banks of a group.
+pub struct Banks<'a> {
+    machine: &'a Machine,
+    requests: VecDeque<Request>,
+    /// When each access is done, by number, once that is known.
+    done: Vec<Option<u64>>,
+    open: Option<Row>,
+    /// That whose rows are opened first, and that whose are opened last.
+    first: Bank,
+    last: Bank,
+}
+
 impl<'a> Banks<'a> {
     /// Banks whose rows are closed.
     pub fn new(machine: &'a Machine) -> Banks<'a> {
-        Banks {
-            machine,
-            requests: VecDeque::new(),
-            done: vec![],
-            open: None,
-            free: 0,
-            activated: 0,
-            written: 0,
-            read: 0,
-        }
+        let (first, last) = Default::default();
+        Banks { machine, requests: VecDeque::new(), done: vec![], open: None, first, last }
     }
 
-    /// Asks for the access of an instruction that issues at `at`, which holds the commands of the group
-    /// for `served` cycles. Gives its number.
-    pub fn request(&mut self, data: &InstData<Inst<VReg>>, at: u64, served: u64) -> usize {
-        let latency = &self.machine.latency;
+    /// Asks for the access of an instruction, which comes to the banks at `arrives`, holds the commands
+    /// of the group for `served` cycles, and is done `after` cycles behind what it reads or its last
+    /// command that writes. Gives its number.
+    pub fn request(
+        &mut self,
+        data: &InstData<Inst<VReg>>,
+        arrives: u64,
+        served: u64,
+        writes: bool,
+        after: u32,
+    ) -> usize {
         self.done.push(None);
         let number = self.done.len() - 1;
-        self.requests.push_back(Request {
-            number,
-            row: row(data, self.machine.dram.row_bytes),
-            arrives: at + u64::from(latency.t_tsv + latency.t_addr_rf),
-            served,
-            writes: data.inst.memory_writes().contains(&Memory::Bank),
-        });
+        let row = row(data, self.machine.dram.row_bytes);
+        let after = u64::from(after);
+        self.requests.push_back(Request { number, row, arrives, served, writes, after });
         number
     }
 
@@ -103,50 +145,30 @@ impl<'a> Banks<'a> {
         let Some(first) = self.requests.front() else { return 0 };
         let hits =
             |request: &Request| self.open.as_ref().is_some_and(|row| same(row, &request.row));
-        let closed = self.closable().max(first.arrives);
+        let closed = self.last.closable(&self.machine.dram).max(first.arrives);
         let before = |request: &Request| hits(request) && self.start_of(request) < closed;
         let mut hit = queued.filter(|(_, request)| before(request)).map(|(place, _)| place);
         if self.open.is_none() || hits(first) { 0 } else { hit.next().unwrap_or(0) }
     }
 
-    /// When the open row may be closed.
-    fn closable(&self) -> u64 {
-        let dram = &self.machine.dram;
-        (self.read + u64::from(dram.t_rtp))
-            .max(self.written + u64::from(dram.t_wr))
-            .max(self.activated + u64::from(dram.t_ras))
-    }
-
     fn start_of(&self, request: &Request) -> u64 {
-        self.free.max(request.arrives)
+        self.last.free.max(request.arrives)
     }
 
     fn serve(&mut self, place: usize) {
         let Some(request) = self.requests.remove(place) else { return };
-        let (latency, dram) = (&self.machine.latency, &self.machine.dram);
-        let mut start = self.start_of(&request);
+        let dram = &self.machine.dram;
+        let [first, last] = [&mut self.first, &mut self.last];
         if !self.open.as_ref().is_some_and(|open| same(open, &request.row)) {
-            let closed = match self.open {
-                None => 0,
-                Some(_) => self.closable().max(request.arrives) + u64::from(dram.t_rp),
-            };
-            self.activated = closed.max(request.arrives);
-            let last = u64::from(dram.t_rrd_l) * u64::from(self.machine.hierarchy.pes - 1);
-            start = start.max(self.activated + last + u64::from(dram.t_rcd));
-        } else if !request.writes {
-            start = start.max(self.written + u64::from(dram.t_wtr_l));
+            let apart = u64::from(dram.t_rrd_l) * u64::from(self.machine.hierarchy.pes - 1);
+            first.activate(request.arrives, self.open.is_some(), 0, dram);
+            last.activate(request.arrives, self.open.is_some(), first.activated + apart, dram);
         }
-        self.free = start + request.served;
-        let last = start + request.served.saturating_sub(1);
-        let done = if request.writes {
-            self.written = last + u64::from(dram.t_cwl + dram.t_bl);
-            self.written
-        } else {
-            self.read = last;
-            last + u64::from(dram.t_cl + dram.t_bl + latency.t_pe_bus + latency.t_data_rf)
-        };
+        first.access(&request, dram);
+        let end = last.access(&request, dram);
+        let data = if request.writes { 0 } else { u64::from(dram.t_cl + dram.t_bl) };
+        self.done[request.number] = Some(end + data + request.after);
         self.open = Some(request.row);
-        self.done[request.number] = Some(done);
     }
 }
 

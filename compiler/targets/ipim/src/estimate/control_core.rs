@@ -4,7 +4,7 @@
 
 use cranelift_entity::SecondaryMap;
 use nbcc_isa::{Instruction, RegisterClass};
-use nbcc_isa_ipim::{Inst, Machine, Memory, RegClass, Unit};
+use nbcc_isa_ipim::{Inst, Machine, Memory, RegClass, Route};
 use nbcc_mach::rename::Timing;
 use nbcc_mach::{InstData, VReg};
 
@@ -180,16 +180,18 @@ impl<'a> Core<'a> {
         let inst = &data.inst;
         let times = Times(machine);
         let served = times.served(inst).map_or(0, |(_, cycles)| u64::from(cycles));
-        let latency = u64::from(machine.latency(inst.unit(), inst.latency()));
-        Until::Cycle(match inst.unit() {
-            Unit::Control => at + latency,
-            Unit::Bank => return Until::Access(self.banks.request(data, at, served)),
-            Unit::Vsm => {
-                let ready = at + u64::from(machine.latency.t_tsv);
-                self.transfers = self.transfers.max(ready) + served;
-                self.transfers + latency
+        Until::Cycle(match Route::of(inst, machine) {
+            Route::Fixed { latency } => at + u64::from(latency),
+            Route::Bank { write, before, after } => {
+                let arrives = at + u64::from(before);
+                return Until::Access(self.banks.request(data, arrives, served, write, after));
             }
-            Unit::Network if matches!(inst, Inst::Req { .. }) => {
+            Route::Vsm { slots, before, after } => {
+                let ready = at + u64::from(before);
+                self.transfers = self.transfers.max(ready) + u64::from(slots);
+                self.transfers + u64::from(after)
+            }
+            Route::Fetch => {
                 // Packets of a header and an atom hold the port, that to the other vault and that
                 // for what the other vault asks.
                 let network = &machine.network;
@@ -199,7 +201,7 @@ impl<'a> Core<'a> {
                 self.transfers = self.transfers.max(start) + 1;
                 start + u64::from(retires(inst, machine) + times.way())
             }
-            _ => at + u64::from(retires(inst, machine)),
+            Route::Sync => at + u64::from(retires(inst, machine)),
         })
     }
 }

@@ -3,11 +3,15 @@
 //! Addresses in banks are the same for all engines of a vault, and stand in instructions then: no
 //! register holds them until a bank has served them, and nothing makes them of each other.
 //!
-//! Iterations stay blocks of their own, since `unroll` has made bodies as large as registers suffice for.
+//! Where registers suffice for two iterations side by side, all become one block, so that as many loads as
+//! there are registers for are under way whatever iterations they belong to. Others stay blocks of their
+//! own, whose size `unroll` has chosen.
 
 use std::cmp::Reverse;
+use std::collections::BTreeSet;
 
-use nbcc_ir::Function;
+use nbcc_analysis::liveness::Liveness;
+use nbcc_ir::{Block, Cfg, Function, Value};
 use nbcc_isa_ipim::Machine;
 use nbcc_opt::unroll::{Candidate, run_apart};
 use nbcc_opt::{cse, dce, fold, params, ranges, simplify_cfg};
@@ -59,6 +63,24 @@ pub fn run(
 
 /// A kernel whose loops with accesses to banks stand in full.
 fn in_full(func: &Function, machine: &Machine) -> Option<Function> {
+    let joined = with_iterations(func, machine, Iterations::Joined)?;
+    // The schedule before allocation leaves an eighth of the registers for reloads.
+    match 2 * most_vectors(&joined) <= machine.registers.data as usize * 7 / 8 {
+        true => Some(joined),
+        false => with_iterations(func, machine, Iterations::Apart),
+    }
+}
+
+/// How iterations stand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Iterations {
+    /// Each in blocks of its own.
+    Apart,
+    /// In one block.
+    Joined,
+}
+
+fn with_iterations(func: &Function, machine: &Machine, iterations: Iterations) -> Option<Function> {
     let mut unrolled = func.clone();
     let accesses = |func: &Function, candidate: Candidate<'_>| {
         count(func, candidate.blocks, &[LD_RF, ST_RF, LD_PGSM, ST_PGSM]) > 0
@@ -73,12 +95,33 @@ fn in_full(func: &Function, machine: &Machine) -> Option<Function> {
     }
     ranges::run_where(&mut unrolled, &|call| id_range(machine, call.name), |block| !block.cold);
     fold::run(&mut unrolled);
-    simplify_cfg::run_where(&mut unrolled, |block| !starts.contains(&block));
+    let joins = |block| iterations == Iterations::Joined || !starts.contains(&block);
+    simplify_cfg::run_where(&mut unrolled, joins);
     for transform in [params::run, fold::run, cse::run, dce::run] {
         transform(&mut unrolled);
     }
     legalize::run(&mut unrolled, &legalize::Features::default());
     Some(unrolled)
+}
+
+/// Vectors and floats that are live at once, the most of any place.
+fn most_vectors(func: &Function) -> usize {
+    let liveness = Liveness::new(func, &Cfg::new(func));
+    let counts = |value: &Value| func.ty(*value).lanes > 1 || func.ty(*value).is_float();
+    let most_of = |&block: &Block| {
+        let mut live: BTreeSet<Value> =
+            liveness.live_out(block).iter().copied().filter(counts).collect();
+        let mut most = live.len();
+        for &inst in func.blocks[block].insts.iter().rev() {
+            if let Some(result) = func.result(inst) {
+                live.remove(&result);
+            }
+            live.extend(func.insts[inst].op.args().into_iter().filter(counts));
+            most = most.max(live.len());
+        }
+        most
+    };
+    func.layout.iter().map(most_of).max().unwrap_or(0)
 }
 
 /// Operations of a function.

@@ -23,7 +23,8 @@ const MOST: i64 = 1 << 24;
 pub(super) struct Held {
     /// What is to be added to coordinates along x and y for those of the image.
     pub moved: [i32; 2],
-    /// The coordinates that are kept: along those that are moved what is read, else all.
+    /// The coordinates that are kept: along those that are moved what is read, else all up to the last
+    /// that is read.
     pub region: Region,
 }
 
@@ -31,13 +32,11 @@ impl Held {
     fn new(extents: &[u32], read: Option<&Region>, moved: [i32; 2]) -> Held {
         let along = |(k, &extent): (usize, &u32)| {
             let all = Interval::from_extent(0, extent);
-            match (read, moved.get(k)) {
-                (Some(read), Some(&by)) if by != 0 => {
-                    let [first, last] =
-                        [read[k].min, read[k].max].map(|end| end.clamp(all.min, all.max));
-                    Interval::new(first, last).moved(-by)
-                }
-                _ => all,
+            let Some(read) = read.map(|read| read[k]) else { return all };
+            let [first, last] = [read.min, read.max].map(|end| end.clamp(all.min, all.max));
+            match moved.get(k) {
+                Some(&by) if by != 0 => Interval::new(first, last).moved(-by),
+                _ => Interval::new(all.min, last),
             }
         };
         Held { moved, region: extents.iter().enumerate().map(along).collect() }

@@ -2,6 +2,7 @@
 //! that are needed at different times in the same one.
 
 use nbcc_base::Span;
+use nbcc_isa_ipim::ATOM_BYTES;
 use nbcc_isa_ipim::layout::Role;
 
 use super::planner::{PlanError, Planner};
@@ -51,13 +52,16 @@ impl Planner<'_> {
 
     pub(super) fn place_buffers(&mut self) -> Result<(), PlanError> {
         let sizes: Vec<(BufferId, u64)> = self.plan.buffers.iter().map(size).collect();
-        let apart = sizes.iter().fold(0, |sum: u64, (_, bytes)| sum.saturating_add(*bytes));
         let most = u64::from(self.machine.memory.bank_bytes);
-        if apart <= most.saturating_sub(self.plan.bank_end.into()) {
-            for (id, bytes) in sizes {
-                self.plan.buffers[id].base = self.plan.bank_end + MARGIN as u32;
-                self.plan.bank_end += bytes as u32;
+        let row = u64::from(self.machine.dram.row_bytes);
+        for row in [row, ATOM_BYTES.into()] {
+            let Some((bases, end)) = apart(&sizes, self.plan.bank_end.into(), row, most) else {
+                continue;
+            };
+            for ((id, _), base) in sizes.iter().zip(bases) {
+                self.plan.buffers[*id].base = base as u32;
             }
+            self.plan.bank_end = end as u32;
             return Ok(());
         }
         self.place_by_life(sizes)
@@ -122,6 +126,23 @@ impl Planner<'_> {
     }
 }
 
+/// Where buffers lie that have places of their own from `end` on, and where the last one ends, if that is
+/// not behind `most`. What has a row of elements at least does not reach into one row more than its bytes
+/// need; small buffers lie close, since what is in one row is accessed without opening another.
+fn apart(sizes: &[(BufferId, u64)], mut end: u64, row: u64, most: u64) -> Option<(Vec<u64>, u64)> {
+    let mut bases = vec![];
+    for &(_, bytes) in sizes {
+        let mut base = end.checked_add(MARGIN)?;
+        let elements = bytes - 2 * MARGIN;
+        if elements >= row && base % row + elements > elements.checked_next_multiple_of(row)? {
+            base = base.checked_next_multiple_of(row)?;
+        }
+        bases.push(base);
+        end = base.checked_add(elements)?.checked_add(MARGIN)?;
+    }
+    (end <= most).then_some((bases, end))
+}
+
 /// Bytes that a buffer takes in a bank, margins included.
 fn size((id, buffer): (BufferId, &super::BufferPlan)) -> (BufferId, u64) {
     let bytes = buffer.to_buffer(Role::Output).size_bytes();
@@ -143,5 +164,31 @@ fn buffers(step: &Step) -> Vec<BufferId> {
             let sources = step.sources.values().copied();
             step.targets.iter().copied().chain(sources).collect()
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Where buffers of so many bytes lie from 16 on, in rows of 2,048.
+    fn bases(bytes: &[u64], most: u64) -> Option<Vec<u64>> {
+        let sizes = bytes
+            .iter()
+            .enumerate()
+            .map(|(id, bytes)| (BufferId::from_u32(id as u32), bytes + 2 * MARGIN));
+        apart(&sizes.collect::<Vec<_>>(), 16, 2048, most).map(|(bases, _)| bases)
+    }
+
+    #[test]
+    fn what_has_a_row_begins_with_one_where_it_needs_one_less_then() {
+        assert_eq!(bases(&[6144, 6144], 1 << 20), Some(vec![2048, 10240]));
+        assert_eq!(bases(&[2064, 2064], 1 << 20), Some(vec![32, 2128]));
+        assert_eq!(bases(&[6144, 6144], 16384 + 15), None);
+    }
+
+    #[test]
+    fn small_buffers_lie_close() {
+        assert_eq!(bases(&[1024, 1024], 1 << 20), Some(vec![32, 1088]));
     }
 }

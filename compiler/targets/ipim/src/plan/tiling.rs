@@ -340,8 +340,10 @@ impl Planner<'_> {
         let (mut moved, mut part_of) = ([0, 0], Vec::new());
         if let Source::Input(input) = source {
             moved = self.plan.held[input].moved;
-            if moved != [0, 0] {
-                part_of.clone_from(&self.plan.extents.inputs[input]);
+            let extents = &self.plan.extents.inputs[input];
+            let whole = extents.iter().map(|&extent| Interval::from_extent(0, extent));
+            if moved != [0, 0] || !whole.eq(region.iter().copied()) {
+                part_of.clone_from(extents);
             }
         }
         let buffer = BufferPlan {

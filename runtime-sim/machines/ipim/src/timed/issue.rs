@@ -1,7 +1,8 @@
 //! The issue of instructions: the first cycle that all rules allow, what the
 //! instruction does, and where it goes.
 
-use nbcc_isa_ipim::INSTRUCTION_BYTES;
+use nbcc_isa_ipim::route::slots_of_atom;
+use nbcc_isa_ipim::{INSTRUCTION_BYTES, Route};
 use nbcc_sim_engine::Cycle;
 use nbcc_sim_network::Transfer;
 
@@ -10,7 +11,7 @@ use super::{bank_request, note_join, note_split};
 use crate::code::Step;
 use crate::engines::engines;
 use crate::fault::{Fault, FaultKind};
-use crate::plan::{Plan, Route, slots_of_atom};
+use crate::plan::Plan;
 use crate::stall::Stall;
 use crate::vault::Next;
 

@@ -13,6 +13,7 @@ mod wait;
 
 use std::sync::Arc;
 
+use nbcc_isa_ipim::route::slots_of_atom;
 use nbcc_isa_ipim::{ATOM_BYTES, INSTRUCTION_BYTES, Machine};
 use nbcc_sim_dram::{Completion, Model, Request};
 use nbcc_sim_engine::Cycle;
@@ -23,7 +24,7 @@ use crate::fault::Fault;
 use crate::group::kind;
 use crate::groups::{DramTotals, Groups, Split};
 use crate::lookahead::Lookahead;
-use crate::plan::{Plan, SCOREBOARD, slots_of_atom};
+use crate::plan::{Plan, SCOREBOARD};
 use crate::scoreboard::{Register, Scratchpad};
 use crate::stall::Stall;
 use crate::timeline::Timeline;

@@ -1,11 +1,11 @@
 //! What control cores wait for: completions of banks and transfers, found out only as
 //! far as they must be known, and the scoreboard that remembers them.
 
-use nbcc_isa_ipim::INSTRUCTION_BYTES;
+use nbcc_isa_ipim::{INSTRUCTION_BYTES, Route};
 use nbcc_sim_engine::Cycle;
 
 use super::{Context, Message, Pending, REMOTE, Remote, TimedVault, Transit, note_split};
-use crate::plan::{Plan, Route};
+use crate::plan::Plan;
 
 impl TimedVault {
     /// Whether an instruction depends on one whose retirement is not known.

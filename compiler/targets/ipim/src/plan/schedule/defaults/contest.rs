@@ -120,6 +120,14 @@ impl<F: FnMut(&Pipeline) -> Option<Compiled>> Contest<'_, F> {
             }
         }
         plans.sort_by_key(|(_, plan)| plan.cycles);
+        // The estimate of plans compares tiles with tiles better than reads that are staged with reads that
+        // are not: both kinds take turns.
+        let mut so_far = [0; 2];
+        plans.sort_by_cached_key(|(choice, _)| {
+            let kind = usize::from(choice.staged != self.best.choice.staged);
+            so_far[kind] += 1;
+            so_far[kind]
+        });
         for (choice, plan) in plans.into_iter().take(PATIENCE) {
             let room = self.most.saturating_sub(self.spent);
             if self.best.compiled.instructions > room {
