@@ -145,6 +145,10 @@ impl Elab<'_> {
                 self.take("defined", args, 0, span)?;
                 Ok(Value::Bool(false))
             }
+            Value::Var(var) if self.names.text(name.name) == "name" => {
+                self.take("name", args, 0, span)?;
+                Ok(Value::Text(self.names.text(var).into()))
+            }
             Value::Poison => Err(Failed),
             ref other => {
                 let other = other.clone();

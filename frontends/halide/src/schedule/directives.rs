@@ -56,10 +56,6 @@ directives! {
         "Splits an associative reduction: the result is a Func of partial results over the new Var `v`, which the update then combines.";
 }
 
-/// Methods of a Func that ask something of it, and the one that leads to its dimensions.
-pub(crate) const FUNC_METHODS: [&str; 6] =
-    ["args", "dim", "dimensions", "num_update_definitions", "output_type", "type"];
-
 /// Directives of Halide that this language does not have, and what is written instead.
 pub(crate) const HALIDE_ONLY: [(&str, &str); 18] = [
     ("apply_autoscheduler", "leave it out: a pipeline without a schedule gets one by itself"),

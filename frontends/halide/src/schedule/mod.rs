@@ -3,6 +3,7 @@
 
 pub(crate) mod directives;
 mod loops;
+mod queries;
 mod rfactor;
 mod unfollowed;
 
@@ -15,7 +16,8 @@ use crate::elab::stmt::count;
 use crate::elab::{Elab, Result};
 use crate::pipeline::hir::{DefinitionInfo, DirectiveInfo, FuncId, PendingDirective};
 use crate::pipeline::ops::Spanned;
-use crate::schedule::directives::{DIRECTIVES, FUNC_METHODS, HALIDE_ONLY, TAIL_STRATEGIES};
+use crate::schedule::directives::{DIRECTIVES, HALIDE_ONLY, TAIL_STRATEGIES};
+use crate::schedule::queries::QUERIES;
 use crate::syntax::ast::Ident;
 use crate::value::Value;
 
@@ -74,12 +76,10 @@ impl Elab<'_> {
         if info.poisoned {
             return Err(Failed);
         }
-        if let (None, "type", Some(declared)) = (&info.pure, text.as_str(), info.declared)
-            && let Some(ty) = declared.ty
-        {
-            self.take(&text, args, 0, whole)?;
-            return Ok(Value::Type(ty));
+        if let Some(answer) = self.query(func, name, args, whole)? {
+            return Ok(answer);
         }
+        let info = &self.hir.funcs[func];
         if info.pure.is_none() {
             if self.aborted {
                 return Err(Failed);
@@ -220,23 +220,6 @@ impl Elab<'_> {
         result: Value,
     ) -> Result<Value> {
         match text {
-            "dimensions" => {
-                self.take(text, args, 0, t.span)?;
-                Ok(Value::Int(self.hir.funcs[t.func].vars.len() as i64))
-            }
-            "type" | "output_type" if self.hir.funcs[t.func].types.len() == 1 => {
-                self.take(text, args, 0, t.span)?;
-                Ok(Value::Type(self.hir.funcs[t.func].types[0]))
-            }
-            "args" => {
-                self.take(text, args, 0, t.span)?;
-                let vars = self.hir.funcs[t.func].vars.clone();
-                Ok(Value::List(vars.iter().map(|&v| (Value::Var(v), t.span)).collect()))
-            }
-            "num_update_definitions" => {
-                self.take(text, args, 0, t.span)?;
-                Ok(Value::Int(self.hir.funcs[t.func].updates.len() as i64))
-            }
             "dim" => {
                 self.take(text, args, 1, t.span)?;
                 let dims = self.hir.funcs[t.func].vars.len();
@@ -257,8 +240,8 @@ impl Elab<'_> {
             return Ok(());
         }
         let text = self.names.text(name.name);
-        let known = FUNC_METHODS.contains(&text)
-            || text == "estimate"
+        let known = QUERIES.contains(&text)
+            || matches!(text, "dim" | "estimate")
             || DIRECTIVES.iter().any(|d| d.name == text)
             || self.directives.iter().any(|d| d.name == text);
         if known { Ok(()) } else { self.unknown_directive(name) }
