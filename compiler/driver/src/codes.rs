@@ -139,9 +139,9 @@ nbcc_base::codes! {
      are taken to be 1024x1024, with 3 channels. The binary runs on images of that size only.",
     "// nbcc compile example.halide --emit stages\nFunc out(x, y) = in(x, y) * 0.5f;\n";
 
-    SIZE_UNUSED = "W4112", "a size that a bound overrules",
+    SIZE_UNUSED = "W4112", "a size that is not followed",
     "What the source says with `bound` fixes an output's extent; `--size` is for the dimensions \
-     that it leaves open.",
+     that it leaves open, and outputs may have fewer than it names.",
     "// nbcc interp example.halide --size 8x8\n\
      Func out(x, y) = x + y;\nout.bound(x, 0, 4);\n";
 

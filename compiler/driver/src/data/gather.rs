@@ -133,7 +133,12 @@ fn tell_overruled(session: &mut Session, pipeline: &Pipeline, extents: &Extents,
         {
             continue;
         }
-        let Some((&func, region)) = outputs.find(|(_, region)| region.len() > d) else { continue };
+        let Some((&func, region)) = outputs.find(|(_, region)| region.len() > d) else {
+            let message = format!("--size says {asked} along dimension {d}, which no output has");
+            let note = Diagnostic::note(&codes::SIZE_UNUSED, message);
+            session.diagnostics.push(note.help("leave it out, or give the output that dimension"));
+            break;
+        };
         let data = &pipeline.funcs[func];
         let (name, var, extent) = (&data.name, &data.vars[d], region[d].extent());
         let message =
