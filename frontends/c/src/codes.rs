@@ -52,8 +52,8 @@ nbcc_base::codes! {
     "#include \"missing.h\"\nint f(void) { return 1; }\n";
 
     IGNORED = "W3011", "ignored",
-    "Pragmas of other compilers, and attributes for them, change nothing here. `#pragma nbcc` before a \
-     loop is checked, and not followed yet: loops go where they cost least.",
+    "Pragmas of other compilers, and attributes for them, change nothing here. Those of \
+     nbcc stand before a loop: `#pragma nbcc unroll(4)`.",
     "#pragma GCC unroll 4\nint f(void) { return 1; }\n";
 
     LIMIT = "E3012", "more than the compiler takes",
@@ -65,6 +65,11 @@ nbcc_base::codes! {
     PRAGMA = "E3013", "unknown or misplaced pragma",
     "`#pragma nbcc array(NPEA|FPEA|SPEA|none)`, `unroll(k)` and `ii(k)` stand before a loop.",
     "void f(int a[4]) {\n#pragma nbcc fast\nfor (int i = 0; i < 4; i++) a[i] = i;\n}\n";
+
+    BLANKS = "W3014", "blanks behind a backslash",
+    "A backslash at the end of a line joins it with the next one, also where blanks stand behind it, \
+     which nobody sees.",
+    "#define NEXT(n) \\ \n    ((n) + 1)\nint f(int n) { return NEXT(n); }\n";
 
     FLOAT = "E3020", "floating point",
     "The language has integers only: the machines that it is for have no floating-point operations. \

@@ -71,7 +71,10 @@ impl Preprocessor<'_> {
         let mut reader =
             Reader { levels: vec![Level { tokens: tokens.into(), next: 0, of: None }] };
         let mut out = Vec::new();
+        // Whether white space stands before macros that became nothing.
+        let mut space = false;
         while let Some(mut token) = self.take(&mut reader) {
+            token.space |= std::mem::take(&mut space);
             if token.kind != Kind::Name || token.frozen {
                 out.push(token);
                 continue;
@@ -113,6 +116,7 @@ impl Preprocessor<'_> {
                     .diagnostics
                     .fail(error.at(token.span, label).help("write a loop or a function instead"));
             }
+            space = body.is_empty() && token.space;
             self.active.insert(token.text);
             reader.levels.push(Level { tokens: body.into(), next: 0, of: Some(token.text) });
         }
@@ -243,6 +247,8 @@ impl Preprocessor<'_> {
         let mut out: Vec<Token> = Vec::new();
         // Whether the next operand is joined with the last, and whether that one is empty.
         let (mut joins, mut is_empty) = (false, false);
+        // Whether white space stands before operands that are empty.
+        let mut space = false;
         let mut at = 0;
         while let Some(&token) = found.body.get(at) {
             let param = |token: &Token| {
@@ -250,19 +256,20 @@ impl Preprocessor<'_> {
                 params.iter().position(|&param| is_name && param == token.text)
             };
             let (hash, paste, comma) = (self.words.hash, self.words.paste, self.words.comma);
-            if token.text == paste && at > 0 && at + 1 < found.body.len() {
+            if paste.contains(&token.text) && at > 0 && at + 1 < found.body.len() {
                 joins = true;
                 at += 1;
                 continue;
             }
             at += 1;
             let mut operand = match (found.body.get(at).and_then(param), param(&token)) {
-                (Some(number), _) if takes_params && token.text == hash => {
+                (Some(number), _) if takes_params && hash.contains(&token.text) => {
                     at += 1;
                     vec![self.quote(&args[number], of.span)]
                 }
                 (_, Some(number)) => {
-                    let next_joins = found.body.get(at).is_some_and(|next| next.text == paste);
+                    let next_joins =
+                        found.body.get(at).is_some_and(|next| paste.contains(&next.text));
                     let rest = found.variadic && number + 1 == params.len();
                     let after_comma = out.last().is_some_and(|last| last.text == comma);
                     if joins && rest && after_comma {
@@ -285,8 +292,9 @@ impl Preprocessor<'_> {
                 }
                 _ => vec![Token { span: of.span, ..token }],
             };
+            space |= token.space && !joins;
             if let Some(first) = operand.first_mut() {
-                first.space = token.space;
+                first.space = std::mem::take(&mut space);
             }
             self.expanded += operand.len();
             if self.expanded > 4 * MAX_EXPANSION {

@@ -46,8 +46,9 @@ struct Words {
     open: Name,
     close: Name,
     comma: Name,
-    hash: Name,
-    paste: Name,
+    /// As they are, and as digraphs.
+    hash: [Name; 2],
+    paste: [Name; 2],
     defined: Name,
     rest: Name,
     line: Name,
@@ -98,8 +99,8 @@ pub(crate) fn preprocess(
         open: names.intern("("),
         close: names.intern(")"),
         comma: names.intern(","),
-        hash: names.intern("#"),
-        paste: names.intern("##"),
+        hash: ["#", "%:"].map(|text| names.intern(text)),
+        paste: ["##", "%:%:"].map(|text| names.intern(text)),
         defined: names.intern("defined"),
         rest: names.intern("__VA_ARGS__"),
         line: names.intern("__LINE__"),
@@ -190,7 +191,7 @@ impl Preprocessor<'_> {
             at = line.end;
             let line = &tokens[line];
             let reads = groups.iter().all(|group| group.reads);
-            if line[0].text != self.words.hash || line[0].kind != Kind::Punct {
+            if !self.words.hash.contains(&line[0].text) || line[0].kind != Kind::Punct {
                 if reads {
                     text.extend_from_slice(line);
                 }
@@ -423,15 +424,17 @@ impl Preprocessor<'_> {
             params = Some(list);
         }
         let body = rest[at.min(rest.len())..].to_vec();
-        let edge =
-            |token: Option<&Token>| token.is_some_and(|token| token.text == self.words.paste);
+        let edge = |token: Option<&Token>| {
+            token.is_some_and(|token| self.words.paste.contains(&token.text))
+        };
         if edge(body.first()) || edge(body.last()) {
             return refuse(self, span, "`##` stands at an end of a macro".into());
         }
         if let Some(bad) = body.iter().enumerate().find(|&(n, token)| {
             let next = body.get(n + 1);
             let names = |list: &Vec<Name>| next.is_some_and(|next| list.contains(&next.text));
-            token.text == self.words.hash && params.as_ref().is_some_and(|list| !names(list))
+            self.words.hash.contains(&token.text)
+                && params.as_ref().is_some_and(|list| !names(list))
         }) {
             return refuse(self, bad.1.span, "`#` stands before no parameter".into());
         }

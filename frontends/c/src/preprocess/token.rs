@@ -64,14 +64,12 @@ enum Raw {
 }
 
 /// What a digraph stands for (6.4.6); other texts as they are.
-fn spelled(text: &str) -> &str {
+pub(crate) fn spelled(text: &str) -> &str {
     match text {
         "<:" => "[",
         ":>" => "]",
         "<%" => "{",
         "%>" => "}",
-        "%:" => "#",
-        "%:%:" => "##",
         _ => text,
     }
 }
@@ -109,6 +107,8 @@ struct Spliced {
     gaps: Vec<(usize, usize)>,
     /// The bytes of `text` that were trigraphs.
     trigraphs: Vec<usize>,
+    /// Where blanks stand between a backslash and the line break that it joins, in the file.
+    blanks: Vec<usize>,
 }
 
 impl Spliced {
@@ -117,6 +117,7 @@ impl Spliced {
             text: String::with_capacity(text.len()),
             gaps: Vec::new(),
             trigraphs: Vec::new(),
+            blanks: Vec::new(),
         };
         let mut rest = text;
         let mut left_out = 0;
@@ -126,12 +127,15 @@ impl Spliced {
             let meant = trigraph(rest);
             let width = if meant.is_some() { TRIGRAPH } else { 1 };
             let after = &rest[width..];
-            let line_break = match (meant.unwrap_or(rest.as_bytes()[0].into()), after.as_bytes()) {
-                ('\\', [b'\n', ..]) => 1,
-                ('\\', [b'\r', b'\n', ..]) => 2,
-                _ => 0,
-            };
+            // Blanks before the line break are no reason not to join lines: so gcc has it.
+            let line = after.trim_start_matches([' ', '\t', '\x0b', '\x0c', '\r']);
+            let joins = meant.unwrap_or(rest.as_bytes()[0].into()) == '\\';
+            let line_break =
+                if joins && line.starts_with('\n') { after.len() - line.len() + 1 } else { 0 };
             if line_break > 0 {
+                if !matches!(&after[..line_break], "\n" | "\r\n") {
+                    spliced.blanks.push(text.len() - after.len());
+                }
                 left_out += width + line_break;
             } else if let Some(meant) = meant {
                 left_out += width - 1;
@@ -171,6 +175,13 @@ pub(crate) fn tokens(
     diagnostics: &mut Diagnostics,
 ) -> Result<Vec<Token>, Failed> {
     let spliced = Spliced::new(&file.text);
+    for &at in &spliced.blanks {
+        let message = "blanks between a backslash and the end of the line";
+        let warning = Diagnostic::warning(&codes::BLANKS, message);
+        let span = Span::new(source, at - 1, at);
+        let warning = warning.at(span, "joins the next line all the same");
+        diagnostics.push(warning.help("remove the blanks, or the backslash if the line is to end"));
+    }
     let mut list = Vec::new();
     let (mut space, mut first) = (false, true);
     let mut lexer = Raw::lexer(&spliced.text);
@@ -202,7 +213,7 @@ pub(crate) fn tokens(
             let error = error.at(span, "one too many");
             return diagnostics.fail(error.help("make several files of it"));
         }
-        let text = names.intern(spelled(lexer.slice()));
+        let text = names.intern(lexer.slice());
         list.push(Token { kind, text, span, space, first, frozen: false });
         (space, first) = (false, false);
     }

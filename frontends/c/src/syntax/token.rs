@@ -211,7 +211,7 @@ fn keyword(text: &str) -> Option<Token> {
 }
 
 fn punctuator(text: &str) -> Option<Token> {
-    Some(match text {
+    Some(match pre::spelled(text) {
         "(" => Token::Open,
         ")" => Token::Close,
         "{" => Token::OpenBrace,
