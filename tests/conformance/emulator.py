@@ -36,7 +36,7 @@ class Machine:
                 self.spaces[name] = space
         for name, (space, kind, size, align, (init, dims)) in self.m.variables.items():
             if space != "shared" and init is not None:
-                self.initialise(self.symbols[name], kind, init, dims[1:] if dims else [])
+                self.initialise(self.symbols[name], kind, init)
 
     def allocate(self, size, align=256):
         self.top = (self.top + align - 1) // align * align
@@ -62,17 +62,14 @@ class Machine:
             self.spaces[name] = "shared"
         return key
 
-    def initialise(self, at, kind, init, inner):
+    def initialise(self, at, kind, init):
+        """Values lie one behind the other, whatever braces are around them."""
         size = SIZES[kind]
-        if not isinstance(init, list):
-            init = [init]
-        for k, item in enumerate(init):
-            if isinstance(item, list):
-                step = size
-                for d in inner:
-                    step *= d
-                self.initialise(at + k * step, kind, item, inner[1:])
-                continue
+
+        def flat(item):
+            return [value for part in item for value in flat(part)] if isinstance(item, list) else [item]
+
+        for k, item in enumerate(flat(init)):
             if isinstance(item, tuple) and item[0] == "symbol":
                 bits = (self.symbols[item[1]] if item[1] in self.symbols else self.m.order.index(item[1]) + 1) + item[2]
             elif isinstance(item, tuple):

@@ -318,7 +318,7 @@ def addresses():
     read("doubles", "global", "f64", 8, [0x3ff0000000000000, 0xbff8000000000000, 0])
     read("letters", "global", "u8", 1, [72, 105, 0, 255, 0, 0, 0, 0], "b32")
     read("minus", "global", "s8", 1, [v & 0xffffffff for v in (-1, -128, 127, 0)], "b32")
-    read("grid", "global", "s16", 2, [v & 0xffffffff for v in (1, -2, 0, 3, 4, -5)], "b32")
+    read("grid", "global", "s16", 2, [v & 0xffffffff for v in (1, -2, 3, 4, -5, 0)], "b32")
     read("constants", "const", "s32", 4, [v & 0xffffffff for v in (10, -20, 30, -40, 50)])
     read("bytes", "const", "u16", 2, [1 + 2 * k | 2 + 2 * k << 8 for k in range(8)], "b32")
     read("zeroed", "global", "b32", 4, [0] * 4)

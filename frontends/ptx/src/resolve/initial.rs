@@ -15,40 +15,32 @@ const MAX_INITIAL: u64 = 256 << 20;
 struct Level {
     /// How many items it may have.
     limit: Option<u64>,
-    /// Bytes of an item.
-    stride: u64,
     /// How many items it has so far.
     count: u64,
-    /// Where it starts.
-    base: u64,
 }
 
 impl Resolver<'_, '_> {
-    /// Lays out an initialiser for a variable of these dimensions, `row` bytes for each index of the
-    /// first. Gives how many of those it fills.
+    /// Lays out an initialiser for a variable of these dimensions. Gives how many items its outermost
+    /// list has.
+    ///
+    /// Values lie one behind the other, whatever braces are around them: where an inner list is shorter
+    /// than its dimension, the next one goes on behind it, and zeros come last. So does `ptxas`.
     pub(super) fn initial(
         &mut self,
         variable: &Variable,
         dimensions: &[Option<u64>],
-        row: u64,
         initializer: &Initializer,
     ) -> Result<(Initial, u64), Failed> {
         let width = u64::from(variable.scalar.bytes().unwrap_or(1));
         // What the lists of each depth hold: dimensions, then the elements of a vector.
-        let mut shape: Vec<(Option<u64>, u64)> = Vec::with_capacity(dimensions.len() + 1);
-        let mut stride = row;
-        for (depth, &size) in dimensions.iter().enumerate() {
-            if depth > 0 {
-                stride /= size.unwrap_or(1);
-            }
-            shape.push((size, stride));
-        }
+        let mut shape: Vec<Option<u64>> = dimensions.to_vec();
         if variable.vector > 1 {
-            shape.push((Some(u64::from(variable.vector)), width));
+            shape.push(Some(u64::from(variable.vector)));
         }
         let mut initial = Initial::default();
         let mut levels: Vec<Level> = Vec::with_capacity(shape.len());
         let mut rows = 0;
+        let mut offset = 0;
         for &item in &initializer.items {
             if let InitItem::Close(span) = item {
                 let level = levels.pop().expect("the parser matches braces");
@@ -82,36 +74,30 @@ impl Resolver<'_, '_> {
                 InitItem::Constant(_, span) => span,
                 InitItem::Address(address) => address.span,
             };
-            let offset = match levels.last_mut() {
-                Some(level) => {
-                    if level.limit.is_some_and(|limit| level.count >= limit) {
-                        let limit = level.limit.unwrap_or(0);
-                        return self.fail(
-                            Diagnostic::error(
-                                &codes::INITIALIZER_SHAPE,
-                                format!("more than {limit} values in an initialiser"),
-                            )
-                            .at(span, format!("there are {limit} elements"))
-                            .and(variable.span, "declared here")
-                            .help(
-                                "leave the values beyond the last element out, or \
+            if let Some(level) = levels.last_mut() {
+                if level.limit.is_some_and(|limit| level.count >= limit) {
+                    let limit = level.limit.unwrap_or(0);
+                    return self.fail(
+                        Diagnostic::error(
+                            &codes::INITIALIZER_SHAPE,
+                            format!("more than {limit} values in an initialiser"),
+                        )
+                        .at(span, format!("there are {limit} elements"))
+                        .and(variable.span, "declared here")
+                        .help(
+                            "leave the values beyond the last element out, or \
                                  declare a larger array",
-                            ),
-                        );
-                    }
-                    level.count += 1;
-                    level.base + (level.count - 1) * level.stride
+                        ),
+                    );
                 }
-                None => 0,
-            };
+                level.count += 1;
+            }
             if self.initial_bytes + offset >= MAX_INITIAL {
                 return self.initial_too_large(span);
             }
             if let InitItem::Open(_) = item {
                 match shape.get(levels.len()) {
-                    Some(&(limit, stride)) => {
-                        levels.push(Level { limit, stride, count: 0, base: offset });
-                    }
+                    Some(&limit) => levels.push(Level { limit, count: 0 }),
                     None => {
                         return self.fail(
                             Diagnostic::error(
@@ -145,6 +131,7 @@ impl Resolver<'_, '_> {
                 );
             }
             self.initial_value(variable.scalar, offset, item, span, &mut initial)?;
+            offset += width;
         }
         self.initial_bytes += initial.bytes.len() as u64;
         if self.initial_bytes > MAX_INITIAL {

@@ -328,7 +328,7 @@ impl Resolver<'_, '_> {
         };
         if let Some(initializer) = &declarator.initializer {
             let sizes: Vec<Option<u64>> = dimensions.iter().map(|d| d.0).collect();
-            let (initial, rows) = self.initial(&variable, &sizes, row, initializer)?;
+            let (initial, rows) = self.initial(&variable, &sizes, initializer)?;
             if first.is_none() {
                 first = Some(rows);
             }
