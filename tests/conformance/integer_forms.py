@@ -50,7 +50,7 @@ def arithmetic():
         zero = [(a, 0) for a in int_edges(size)]
         if size == 32:
             f.op(f"div.{t}", t, [t] * 2, zero, lambda a, b: M32, name=f"div_{t}_by_zero")
-            f.op(f"rem.{t}", t, [t] * 2, zero, lambda a, b: a, name=f"rem_{t}_by_zero")
+            f.op(f"rem.{t}", t, [t] * 2, zero, lambda a, b: M32, name=f"rem_{t}_by_zero")
 
     def clamp(v):
         return max(-1 << 31, min((1 << 31) - 1, v))

@@ -298,7 +298,7 @@ class Arithmetic:
 
         def rest(a, b):
             a, b = signed_of(a, size, signed), signed_of(b, size, signed)
-            return a - quotient(a, b) * b if b else a
+            return a - quotient(a, b) * b if b else -1
         self.set(o[0], ix, each(rest, *(zext(self.get(x, ix), size) for x in o[1:])), size)
 
     def do_sad(self, mods, o, ix):

@@ -103,7 +103,11 @@ pub fn convert(conversion: &Conversion, value: u64) -> u64 {
             }
             let x = from.to_f64(value);
             let x = conversion.integer.map_or(x, |how| to_integer(how, x));
-            finish(conversion, to, to.from_f64(conversion.rounding, x))
+            let out = match conversion.ftz && to == Format::F32 {
+                true => to.from_f64_flushed(conversion.rounding, x),
+                false => to.from_f64(conversion.rounding, x),
+            };
+            finish(conversion, to, out)
         }
     }
 }

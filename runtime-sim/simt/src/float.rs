@@ -2,7 +2,7 @@
 //! subnormals, saturation, canonical NaNs (PTX ISA, sections 9.7.3 to 9.7.5).
 
 use crate::format::{Format, Rounding, add_odd, div_odd, sqrt_odd};
-use crate::operation::{Binary, Mode, Unary, extremum, finish};
+use crate::operation::{Binary, Mode, Unary, extremum, rounded};
 use crate::{LANES, Words, wide};
 
 /// A sum that is zero though its terms were not both zeros of its sign.
@@ -30,7 +30,7 @@ pub fn binary(format: Format, op: Binary, mode: Mode, a: u64, b: u64) -> u64 {
         Binary::Div => div_odd(x, y),
         Binary::Min | Binary::Max => f64::NAN,
     };
-    finish(format, mode, format.from_f64(mode.rounding, result))
+    rounded(format, mode, result)
 }
 
 /// `a * b + c` of floats of at most 32 bits, rounded once.
@@ -42,7 +42,7 @@ pub fn fma(format: Format, mode: Mode, a: u64, b: u64, c: u64) -> u64 {
     let [x, y, z] = [a, b, c].map(|bits| format.to_f64(flush(bits)));
     let product = x * y;
     let sum = zero_sum(mode.rounding, product, z, add_odd(product, z));
-    finish(format, mode, format.from_f64(mode.rounding, sum))
+    rounded(format, mode, sum)
 }
 
 /// An operation on a float.
@@ -56,7 +56,7 @@ pub fn unary(format: Format, op: Unary, mode: Mode, a: u64) -> u64 {
     }
     let x = format.to_f64(a);
     let result = if op == Unary::Rcp { div_odd(1.0, x) } else { sqrt_odd(x) };
-    finish(format, mode, format.from_f64(mode.rounding, result))
+    rounded(format, mode, result)
 }
 
 /// Conditions on two floats.
@@ -134,7 +134,7 @@ pub enum Property {
     Number,
     /// A NaN.
     NotANumber,
-    /// Neither zero, subnormal, infinite nor a NaN.
+    /// Neither subnormal, infinite nor a NaN. Zero is normal.
     Normal,
     /// Subnormal.
     Subnormal,
@@ -148,9 +148,7 @@ pub fn has_property(format: Format, property: Property, bits: u64) -> bool {
         Property::Infinite => magnitude == format.infinity(),
         Property::Number => !format.is_nan(bits),
         Property::NotANumber => format.is_nan(bits),
-        Property::Normal => {
-            magnitude < format.infinity() && magnitude != 0 && !format.is_subnormal(bits)
-        }
+        Property::Normal => magnitude < format.infinity() && !format.is_subnormal(bits),
         Property::Subnormal => format.is_subnormal(bits),
     }
 }
@@ -161,14 +159,23 @@ fn flush32(x: f32) -> f32 {
     f32::from_bits(if small { x.to_bits() & 0x8000_0000 } else { x.to_bits() })
 }
 
+/// An operation to nearest without other modifiers than `.ftz`; `f` is it on the host.
 #[inline(always)]
-fn lanes2(a: &Words, b: &Words, ftz: bool, f: impl Fn(f32, f32) -> f32) -> Words {
+fn lanes2(op: Binary, a: &Words, b: &Words, ftz: bool, f: impl Fn(f32, f32) -> f32) -> Words {
     let mut out = [0; LANES];
     if ftz {
+        let mode = Mode { ftz, ..Mode::NEAREST };
         for lane in 0..LANES {
             let x = flush32(f32::from_bits(a[lane]));
             let r = flush32(f(x, flush32(f32::from_bits(b[lane]))));
-            out[lane] = if r.is_nan() { 0x7fff_ffff } else { r.to_bits() };
+            out[lane] = if r.is_nan() {
+                0x7fff_ffff
+            } else if r.abs() == f32::MIN_POSITIVE {
+                // Perhaps less before it was rounded.
+                binary(Format::F32, op, mode, a[lane].into(), b[lane].into()) as u32
+            } else {
+                r.to_bits()
+            };
         }
     } else {
         for lane in 0..LANES {
@@ -210,10 +217,10 @@ pub fn binary_lanes(packing: Packing, op: Binary, mode: Mode, a: &Words, b: &Wor
         && !mode.relu;
     if fast {
         match op {
-            Binary::Add => return lanes2(a, b, mode.ftz, |x, y| x + y),
-            Binary::Sub => return lanes2(a, b, mode.ftz, |x, y| x - y),
-            Binary::Mul => return lanes2(a, b, mode.ftz, |x, y| x * y),
-            Binary::Div => return lanes2(a, b, mode.ftz, |x, y| x / y),
+            Binary::Add => return lanes2(op, a, b, mode.ftz, |x, y| x + y),
+            Binary::Sub => return lanes2(op, a, b, mode.ftz, |x, y| x - y),
+            Binary::Mul => return lanes2(op, a, b, mode.ftz, |x, y| x * y),
+            Binary::Div => return lanes2(op, a, b, mode.ftz, |x, y| x / y),
             Binary::Min | Binary::Max => {}
         }
     }
@@ -236,7 +243,14 @@ pub fn fma_lanes(packing: Packing, mode: Mode, a: &Words, b: &Words, c: &Words) 
             for lane in 0..LANES {
                 let arg = |words: &Words| flush32(f32::from_bits(words[lane]));
                 let r = flush32(step(arg(a), arg(b), arg(c)));
-                out[lane] = if r.is_nan() { 0x7fff_ffff } else { r.to_bits() };
+                out[lane] = if r.is_nan() {
+                    0x7fff_ffff
+                } else if r.abs() == f32::MIN_POSITIVE {
+                    let [x, y, z] = [a, b, c].map(|words| u64::from(words[lane]));
+                    fma(Format::F32, mode, x, y, z) as u32
+                } else {
+                    r.to_bits()
+                };
             }
         } else {
             for lane in 0..LANES {

@@ -154,6 +154,18 @@ impl Format {
         self.pack(rounding, negative, mantissa, exponent, false)
     }
 
+    /// The same where subnormal results are flushed: those that are less than the least normal number once
+    /// they are rounded as if exponents went on below it, as NVIDIA's devices do.
+    #[inline]
+    pub fn from_f64_flushed(self, rounding: Rounding, x: f64) -> u64 {
+        let bits = self.from_f64(rounding, x);
+        let (magnitude, least) = (bits & !self.sign(), self.least_normal());
+        // Doubled, it is rounded at the place where its last bit would be.
+        let is_tiny = magnitude < least
+            || (magnitude == least && self.from_f64(rounding, 2.0 * x) & !self.sign() < least << 1);
+        if is_tiny { bits & self.sign() } else { bits }
+    }
+
     /// The bits of `mantissa * 2^exponent`, and a bit more than that where `more` says so (less
     /// than one more in the last place of `mantissa`, which has its top bit set then).
     pub fn pack(

@@ -6,9 +6,9 @@ pub fn div_s32(a: u32, b: u32) -> u32 {
     if b == 0 { u32::MAX } else { (a as i32).wrapping_div(b as i32) as u32 }
 }
 
-/// The signed remainder: the dividend by zero.
+/// The signed remainder: all ones by zero.
 pub fn rem_s32(a: u32, b: u32) -> u32 {
-    if b == 0 { a } else { (a as i32).wrapping_rem(b as i32) as u32 }
+    if b == 0 { u32::MAX } else { (a as i32).wrapping_rem(b as i32) as u32 }
 }
 
 /// The signed quotient of 64 bits.
@@ -18,7 +18,7 @@ pub fn div_s64(a: u64, b: u64) -> u64 {
 
 /// The signed remainder of 64 bits.
 pub fn rem_s64(a: u64, b: u64) -> u64 {
-    if b == 0 { a } else { (a as i64).wrapping_rem(b as i64) as u64 }
+    if b == 0 { u64::MAX } else { (a as i64).wrapping_rem(b as i64) as u64 }
 }
 
 /// The high half of a signed product.
@@ -229,7 +229,8 @@ mod tests {
     #[test]
     fn division_has_no_traps() {
         assert_eq!(div_s32(7, 0), u32::MAX);
-        assert_eq!(rem_s32(7, 0), 7);
+        assert_eq!(rem_s32(7, 0), u32::MAX);
+        assert_eq!(rem_s64(7, 0), u64::MAX);
         assert_eq!(div_s32(i32::MIN as u32, u32::MAX), i32::MIN as u32);
         assert_eq!(rem_s64(i64::MIN as u64, u64::MAX), 0);
         assert_eq!(div_s32(-7_i32 as u32, 2), -3_i32 as u32);

@@ -59,6 +59,16 @@ impl Mode {
     pub const NEAREST: Mode = Mode::plain(Rounding::Nearest);
 }
 
+/// The bits of a result that is exact or rounded to odd, of a format of at most 32 bits.
+#[inline]
+pub fn rounded(format: Format, mode: Mode, x: f64) -> u64 {
+    let bits = match mode.ftz {
+        true => format.from_f64_flushed(mode.rounding, x),
+        false => format.from_f64(mode.rounding, x),
+    };
+    finish(format, mode, bits)
+}
+
 /// What comes behind rounding.
 #[inline(always)]
 pub fn finish(format: Format, mode: Mode, bits: u64) -> u64 {

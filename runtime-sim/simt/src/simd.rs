@@ -93,9 +93,8 @@ pub fn simd(simd: &Simd, a: u32, b: u32, c: u32) -> u32 {
         } else {
             result
         };
-        // In place it is cut to its bits; the sum takes the lane as its type reads it.
-        let cut = lane(result as u32, 0, simd.signed);
-        sum = sum.wrapping_add(cut as u32);
+        // In place it is cut to its bits; the sum takes it whole.
+        sum = sum.wrapping_add(result as u32);
         if !simd.add {
             let field = (u32::MAX >> up) << (n * bits);
             out = out & !field | (result as u32) << (n * bits) & field;
@@ -124,6 +123,8 @@ mod tests {
         assert_eq!(simd(&BYTES, 0x01ff_1020, 0x02fe_2010, 0), 0x0101_1010);
         let sum = Simd { add: true, ..BYTES };
         assert_eq!(simd(&sum, 0x01ff_1020, 0x02fe_2010, 100), 134);
+        let whole = Simd { operation: Operation::Add, ..sum };
+        assert_eq!(simd(&whole, 0xff00_00ff, 0xff00_0001, 0), 0x2fe);
         let masked = Simd { mask: 1, ..BYTES };
         assert_eq!(simd(&masked, 0x01ff_1020, 0x02fe_2010, 0xaabb_ccdd), 0xaabb_cc10);
         let add = Simd { operation: Operation::Add, sat: true, ..BYTES };

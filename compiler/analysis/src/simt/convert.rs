@@ -92,7 +92,8 @@ fn one(conversion: &Conversion, bits: u64) -> u64 {
                 }
                 other => other,
             };
-            finish(layout, pack(layout, mode, number), flushed(to), sat, relu)
+            let ftz = flushed(to);
+            finish(layout, pack(layout, mode, ftz, number), ftz, sat, relu)
         }
     }
 }

@@ -16,7 +16,7 @@ pub(super) fn arithmetic(arith: &FloatArith, format: FloatFormat, args: [u64; 3]
         FloatOp::Abs => return args[0] & !layout.sign(),
         FloatOp::Neg => return args[0] ^ layout.sign(),
         FloatOp::Min | FloatOp::Max => return extremum(arith, layout, args[0], args[1]),
-        op => compute(op, layout, arith.rounding, args),
+        op => compute(op, layout, arith, args),
     };
     finish(layout, bits, arith.ftz, arith.sat, arith.relu)
 }
@@ -36,7 +36,7 @@ pub(super) fn finish(layout: Layout, bits: u64, ftz: bool, sat: bool, relu: bool
     }
 }
 
-fn compute(op: FloatOp, layout: Layout, rounding: Rounding, args: [u64; 3]) -> u64 {
+fn compute(op: FloatOp, layout: Layout, arith: &FloatArith, args: [u64; 3]) -> u64 {
     let [a, b, c] = args.map(|bits| unpack(layout, bits));
     let negate = |x: Number| match x {
         Number::Infinite(negative) => Number::Infinite(!negative),
@@ -44,7 +44,7 @@ fn compute(op: FloatOp, layout: Layout, rounding: Rounding, args: [u64; 3]) -> u
         Number::Nan => Number::Nan,
     };
     let one = Number::Finite(Exact { negative: false, mantissa: 1, exponent: 0 });
-    let down = rounding == Rounding::Rm;
+    let down = arith.rounding == Rounding::Rm;
     let result = match op {
         FloatOp::Add => add(a, b, down),
         FloatOp::Sub => add(a, negate(b), down),
@@ -62,16 +62,31 @@ fn compute(op: FloatOp, layout: Layout, rounding: Rounding, args: [u64; 3]) -> u
             unreachable!("{op:?} does not round")
         }
     };
-    pack(layout, Mode::Directed(rounding), result)
+    pack(layout, Mode::Directed(arith.rounding), arith.ftz, result)
 }
 
-/// The bits of a number in a format.
-pub(super) fn pack(layout: Layout, mode: Mode, x: Number) -> u64 {
+/// The bits of a number in a format. What is flushed is what NVIDIA's devices flush: a number that is less
+/// than the least normal one once it is rounded as if exponents went on below that.
+pub(super) fn pack(layout: Layout, mode: Mode, ftz: bool, x: Number) -> u64 {
     match x {
         Number::Nan => layout.nan,
         Number::Infinite(negative) => layout.infinity() | if negative { layout.sign() } else { 0 },
+        Number::Finite(x) if ftz && is_tiny(layout, mode, x) => {
+            if x.negative {
+                layout.sign()
+            } else {
+                0
+            }
+        }
         Number::Finite(x) => round(layout, mode, x),
     }
+}
+
+/// Whether a number is less than the least normal one once it has the precision of a normal one.
+fn is_tiny(layout: Layout, mode: Mode, x: Exact) -> bool {
+    // Doubled, it is rounded at the place where its last bit would be.
+    let doubled = round(layout, mode, Exact { exponent: x.exponent + 1, ..x });
+    doubled & !layout.sign() < 2 << (layout.precision - 1)
 }
 
 fn add(a: Number, b: Number, down: bool) -> Number {
@@ -148,8 +163,9 @@ pub(super) fn approximate(op: ApproxOp, format: FloatFormat, ftz: bool, args: [u
         return if y.is_nan() { target.nan } else { target.flush(y.to_bits()) >> 32 << 32 };
     }
     let args = if ftz { args.map(|bits| target.flush(bits)) } else { args };
-    let [x, y] = args
-        .map(|bits| f64::from_bits(pack(wide, Mode::Directed(Rounding::Rn), unpack(target, bits))));
+    let [x, y] = args.map(|bits| {
+        f64::from_bits(pack(wide, Mode::Directed(Rounding::Rn), false, unpack(target, bits)))
+    });
     let result = match op {
         // Beyond 2^126 the reciprocal that the hardware multiplies with is flushed.
         ApproxOp::Div if y.abs() > f64::from_bits((1023 + 126) << 52) && y.is_finite() => {
@@ -165,7 +181,7 @@ pub(super) fn approximate(op: ApproxOp, format: FloatFormat, ftz: bool, args: [u
         ApproxOp::Ex2 => x.exp2(),
         ApproxOp::Tanh => x.tanh(),
     };
-    let rounded = pack(target, Mode::Directed(Rounding::Rn), unpack(wide, result.to_bits()));
+    let rounded = pack(target, Mode::Directed(Rounding::Rn), false, unpack(wide, result.to_bits()));
     finish(target, rounded, ftz, false, false)
 }
 
@@ -200,9 +216,7 @@ pub(super) fn property(property: FloatProperty, format: FloatFormat, bits: u64) 
         FloatProperty::Infinite => magnitude == layout.infinity(),
         FloatProperty::Number => magnitude <= layout.infinity(),
         FloatProperty::NotANumber => magnitude > layout.infinity(),
-        FloatProperty::Normal => {
-            magnitude != 0 && !layout.is_subnormal(bits) && magnitude < layout.infinity()
-        }
+        FloatProperty::Normal => !layout.is_subnormal(bits) && magnitude < layout.infinity(),
         FloatProperty::Subnormal => layout.is_subnormal(bits),
     }
 }

@@ -34,7 +34,7 @@ pub(super) fn divide(ty: IntType, a: u64, b: u64) -> u64 {
 
 pub(super) fn remainder(ty: IntType, a: u64, b: u64) -> u64 {
     if b == 0 {
-        return a;
+        return mask(ty.bits());
     }
     (value(ty, a) % value(ty, b)) as u64 & mask(ty.bits())
 }
@@ -216,9 +216,9 @@ pub(super) fn simd(simd: &Simd, [a, b, c]: [u64; 3]) -> u64 {
             SimdOp::SetGe => i64::from(x >= y),
         };
         let result = if simd.sat { result.clamp(least, greatest) } else { result };
-        let field = result as u64 & mask(bits);
-        packed |= field << (n * bits);
-        total += if simd.dst_signed { signed(field, bits) } else { field as i64 };
+        // In place it is cut to its bits; the sum takes it whole.
+        packed |= (result as u64 & mask(bits)) << (n * bits);
+        total += result;
     }
     if simd.add { total as u64 & mask(32) } else { packed }
 }

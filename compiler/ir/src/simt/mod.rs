@@ -165,7 +165,7 @@ pub enum SimtOp {
     MulHigh(IntType),
     /// Quotient. By zero it is all ones; the least by -1 is itself.
     IntDiv(IntType),
-    /// Remainder. By zero it is the dividend; of the least by -1 it is zero.
+    /// Remainder. By zero it is all ones; of the least by -1 it is zero.
     IntRem(IntType),
     /// Signed 32-bit sum, clamped.
     AddSat,

@@ -202,7 +202,7 @@ words! {
         Number = "number",
         /// A NaN.
         NotANumber = "notanumber",
-        /// Neither zero, subnormal, infinite nor a NaN.
+        /// Neither subnormal, infinite nor a NaN. Zero is normal.
         Normal = "normal",
         /// Subnormal.
         Subnormal = "subnormal",

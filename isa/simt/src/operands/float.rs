@@ -180,7 +180,7 @@ named_field! {
         Number = 2 "number",
         /// A NaN.
         NotANumber = 3 "notanumber",
-        /// Neither zero, subnormal, infinite nor a NaN.
+        /// Neither subnormal, infinite nor a NaN. Zero is normal.
         Normal = 4 "normal",
         /// Subnormal.
         Subnormal = 5 "subnormal",

@@ -41,9 +41,9 @@ named_field! {
         DivS = 15 "div_s",
         /// Unsigned quotient; all ones by zero.
         DivU = 16 "div_u",
-        /// Signed remainder of the sign of the dividend; the dividend by zero, 0 by -1.
+        /// Signed remainder of the sign of the dividend; all ones by zero, 0 by -1.
         RemS = 17 "rem_s",
-        /// Unsigned remainder; the dividend by zero.
+        /// Unsigned remainder; all ones by zero.
         RemU = 18 "rem_u",
         /// Signed sum, limited to the range of a signed number.
         AddSat = 19 "addsat",
@@ -95,9 +95,9 @@ named_field! {
         DivS = 15 "div_s",
         /// Unsigned quotient; all ones by zero.
         DivU = 16 "div_u",
-        /// Signed remainder of the sign of the dividend; the dividend by zero, 0 by -1.
+        /// Signed remainder of the sign of the dividend; all ones by zero, 0 by -1.
         RemS = 17 "rem_s",
-        /// Unsigned remainder; the dividend by zero.
+        /// Unsigned remainder; all ones by zero.
         RemU = 18 "rem_u",
     }
 }

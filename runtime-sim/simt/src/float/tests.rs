@@ -259,7 +259,33 @@ fn tests_of_numbers() {
     }
     assert!(compare(F32, Test::Eq, true, 1, 0x8000_0000));
     assert!(has_property(F32, Property::Subnormal, 1));
-    assert!(!has_property(F32, Property::Normal, 0));
+    assert!(has_property(F32, Property::Normal, 0));
     assert!(has_property(Format::F64, Property::Infinite, 0x7ff << 52));
     assert!(!has_property(F32, Property::Finite, 0x7fc0_0000));
+}
+
+/// The greatest product below 2^-126 that has 25 bits rounds to it as a subnormal, but is less where there
+/// is a place for its last bit; half of that more is not.
+#[test]
+fn what_is_flushed_is_rounded_as_if_exponents_went_on() {
+    let ftz = |rounding| Mode { ftz: true, ..Mode::plain(rounding) };
+    let multiply = |rounding, a, b| binary(F32, Binary::Mul, ftz(rounding), a, b);
+    assert_eq!(multiply(Rounding::Nearest, 0x0080_0000, 0x3f7f_ffff), 0);
+    assert_eq!(multiply(Rounding::Up, 0x8080_0000, 0xbf7f_ffff), 0);
+    assert_eq!(multiply(Rounding::Nearest, 0x3732_5080, 0x08b7_c3e7), 0);
+    assert_eq!(multiply(Rounding::Nearest, 0x2c86_c2b9, 0x1373_2835), 0x0080_0000);
+    assert_eq!(multiply(Rounding::Up, 0x1545_ecf0, 0x2aa5_8ea5), 0x0080_0000);
+    assert_eq!(binary(Format::F16, Binary::Mul, ftz(Rounding::Nearest), 0x13c5, 0x2c1e), 0);
+    assert_eq!(binary(Format::F16, Binary::Mul, ftz(Rounding::Nearest), 0x1863, 0x274b), 0x400);
+    // The same on registers, whose lanes the host computes.
+    let words = |bits| [bits; LANES];
+    let packing = Packing { format: F32, packed: false };
+    let mode = ftz(Rounding::Nearest);
+    for (a, b, product) in [(0x3732_5080, 0x08b7_c3e7, 0), (0x2c86_c2b9, 0x1373_2835, 0x0080_0000)]
+    {
+        let lanes = binary_lanes(packing, Binary::Mul, mode, &words(a), &words(b));
+        assert_eq!(lanes[0], product);
+        let lanes = fma_lanes(packing, mode, &words(a), &words(b), &words(0));
+        assert_eq!(lanes[0], product);
+    }
 }

@@ -80,7 +80,7 @@ pub fn int(op: IntOp, a: &Words, b: &Words) -> Words {
         IntOp::DivS => map2(a, b, integer::div_s32),
         IntOp::DivU => map2(a, b, |a, b| a.checked_div(b).unwrap_or(u32::MAX)),
         IntOp::RemS => map2(a, b, integer::rem_s32),
-        IntOp::RemU => map2(a, b, |a, b| a.checked_rem(b).unwrap_or(a)),
+        IntOp::RemU => map2(a, b, |a, b| a.checked_rem(b).unwrap_or(!0)),
         IntOp::AddSat => map2(a, b, |a, b| (a as i32).saturating_add(b as i32) as u32),
         IntOp::SubSat => map2(a, b, |a, b| (a as i32).saturating_sub(b as i32) as u32),
         IntOp::BmskClamp => map2(a, b, |a, b| integer::bmsk(false, a, b)),
@@ -111,7 +111,7 @@ pub fn wide(op: WideOp, a: &Wides, b: &Wides) -> Wides {
         WideOp::DivS => map2(a, b, integer::div_s64),
         WideOp::DivU => map2(a, b, |a, b| a.checked_div(b).unwrap_or(u64::MAX)),
         WideOp::RemS => map2(a, b, integer::rem_s64),
-        WideOp::RemU => map2(a, b, |a, b| a.checked_rem(b).unwrap_or(a)),
+        WideOp::RemU => map2(a, b, |a, b| a.checked_rem(b).unwrap_or(!0)),
     }
 }
 
