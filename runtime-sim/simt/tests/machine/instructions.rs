@@ -45,7 +45,7 @@ fn integers() {
         (minus(7), 2, "int.div_u R10, R20, R21", 0x7fff_fffc),
         (minus(7), 2, "int.rem_s R10, R20, R21", minus(1)),
         (7, 0, "int.div_u R10, R20, R21", u32::MAX),
-        (7, 0, "int.rem_u R10, R20, R21", 7),
+        (7, 0, "int.rem_u R10, R20, R21", !0),
         (0x7fff_ffff, 1, "int.addsat R10, R20, R21", 0x7fff_ffff),
         (0x8000_0000, 1, "int.subsat R10, R20, R21", 0x8000_0000),
         (4, 8, "int.bmsk_clamp R10, R20, R21", 0xff0),
