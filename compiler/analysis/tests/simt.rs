@@ -193,6 +193,8 @@ fn single_cases_of_the_manual() {
         ("divfull.f32", &[f(1.0), f(1.5e38)], f(1.0 / 1.5e38)),
         ("adiv.f32", &[f(1.0), inf], 0),
         ("rsqrt.f32", &[f(4.0)], f(0.5)),
+        ("rsqrt.f64", &[9.0f64.to_bits()], (1.0f64 / 3.0).to_bits()),
+        ("rsqrt.ftz.f64", &[9.0f64.to_bits()], (1.0f64 / 3.0).to_bits() >> 32 << 32),
         ("rsqrt.f32", &[f(-0.0)], f(f32::NEG_INFINITY)),
         ("lg2.ftz.f32", &[1], f(f32::NEG_INFINITY)),
         ("lg2.f32", &[1], f(-149.0)),

@@ -380,7 +380,7 @@ nbcc_isa::isa! {
         a: R = reads(Word) @ 40..48,
     }
 
-    /// A function of the upper half of a binary64.
+    /// An approximate function of a binary64, with `.ftz` of its upper half.
     0x37 ApproxWide "approx64"
     [Float, Sfu, if *op == ApproxWideOp::Rcp { Latency::Rcp } else { Latency::Rsqrt }]
     reads [] writes [] {

@@ -45,10 +45,10 @@ pub fn approx(format: Format, function: Function, ftz: bool, bits: u64) -> u64 {
     flush(format.from_f64(Rounding::Nearest, value(function, x)))
 }
 
-/// A function of the upper half of a binary64, whose result has an upper half only: `rcp` and
-/// `rsqrt`.
-pub fn approx_wide(function: Function, bits: u64) -> u64 {
-    let upper = |bits: u64| Format::F64.flush(bits & !0 << 32);
+/// A function of a binary64: `rcp` and `rsqrt`. With `ftz` it sees the upper half of its operand alone, and
+/// its result has an upper half only.
+pub fn approx_wide(function: Function, ftz: bool, bits: u64) -> u64 {
+    let upper = |bits: u64| if ftz { Format::F64.flush(bits & !0 << 32) } else { bits };
     let result = value(function, f64::from_bits(upper(bits)));
     if result.is_nan() { Format::F64.nan() } else { upper(result.to_bits()) }
 }
@@ -107,8 +107,13 @@ mod tests {
     #[test]
     fn upper_halves() {
         let three = 3.0_f64.to_bits();
-        assert_eq!(approx_wide(Function::Rcp, three | 0xffff), 0x3fd5_5555_0000_0000);
-        assert_eq!(approx_wide(Function::Rcp, 1), Format::F64.infinity());
-        assert_eq!(approx_wide(Function::Rsqrt, 4.0_f64.to_bits()), 0.5_f64.to_bits());
+        assert_eq!(approx_wide(Function::Rcp, true, three | 0xffff), 0x3fd5_5555_0000_0000);
+        assert_eq!(approx_wide(Function::Rcp, true, 1), Format::F64.infinity());
+        assert_eq!(approx_wide(Function::Rsqrt, true, 4.0_f64.to_bits()), 0.5_f64.to_bits());
+        // `rsqrt.approx.f64` computes with all bits, and with subnormal numbers.
+        let third = approx_wide(Function::Rsqrt, false, 9.0_f64.to_bits());
+        assert_eq!(f64::from_bits(third), 1.0 / 3.0);
+        let least = approx_wide(Function::Rsqrt, false, 4);
+        assert_eq!(f64::from_bits(least), 2f64.powi(536));
     }
 }

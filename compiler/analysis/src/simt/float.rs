@@ -157,10 +157,11 @@ pub(super) fn approximate(op: ApproxOp, format: FloatFormat, ftz: bool, args: [u
     let target = layout(format);
     let wide = layout(FloatFormat::F64);
     if format == FloatFormat::F64 {
-        // Only the upper half of operand and result takes part.
-        let x = f64::from_bits(target.flush(args[0]) >> 32 << 32);
+        // With `.ftz` only the upper half of operand and result takes part.
+        let part = |bits: u64| if ftz { target.flush(bits) >> 32 << 32 } else { bits };
+        let x = f64::from_bits(part(args[0]));
         let y = if op == ApproxOp::Rcp { 1.0 / x } else { 1.0 / x.sqrt() };
-        return if y.is_nan() { target.nan } else { target.flush(y.to_bits()) >> 32 << 32 };
+        return if y.is_nan() { target.nan } else { part(y.to_bits()) };
     }
     let args = if ftz { args.map(|bits| target.flush(bits)) } else { args };
     let [x, y] = args.map(|bits| {

@@ -222,12 +222,13 @@ pub fn compute(warp: &mut Warp, op: &Op<PhysReg>, act: Mask) -> bool {
             });
             warp.set_word(*dst, act, &value);
         }
-        Op::ApproxWide { op, dst, a, .. } => {
+        Op::ApproxWide { op, mods, dst, a } => {
             let function = match op {
                 ApproxWideOp::Rcp => Function::Rcp,
                 ApproxWideOp::Rsqrt => Function::Rsqrt,
             };
-            let value = map(&warp.wide(*a), |a| approx::approx_wide(function, a));
+            let ftz = mods.ftz;
+            let value = map(&warp.wide(*a), |a| approx::approx_wide(function, ftz, a));
             warp.set_wide(*dst, act, &value);
         }
         Op::ApproxDiv { op, mods, dst, a, b } => {
