@@ -142,7 +142,7 @@ fn size_of(ty: &str) -> usize {
 }
 
 /// A float of a format, as binary64.
-fn float(format: &str, bytes: &[u8]) -> f64 {
+pub(crate) fn float(format: &str, bytes: &[u8]) -> f64 {
     let word = bytes.iter().rev().fold(0u64, |word, &byte| word << 8 | u64::from(byte));
     match format {
         "f16" => nbcc_ir::f16_to_f64(word as u16),
@@ -153,7 +153,7 @@ fn float(format: &str, bytes: &[u8]) -> f64 {
 }
 
 /// The unit in the last place of a finite value in a format.
-fn unit(format: &str, value: f64) -> f64 {
+pub(crate) fn unit(format: &str, value: f64) -> f64 {
     let (digits, least) = match format {
         "f16" => (10, -14),
         "bf16" => (7, -126),

@@ -179,7 +179,7 @@ fn check_stdout(case: &Case, outcome: &Outcome) -> Result<(), String> {
 }
 
 /// The bytes of an array file's elements.
-fn elements(path: &Path) -> Result<Vec<u8>, String> {
+pub fn elements(path: &Path) -> Result<Vec<u8>, String> {
     let bytes = std::fs::read(path).map_err(|error| format!("{}: {error}", path.display()))?;
     let length = bytes.get(8..10).ok_or("a file without a header")?;
     let start = 10 + usize::from(u16::from_le_bytes([length[0], length[1]]));
