@@ -30,6 +30,7 @@ fn programs_far_beyond_the_instruction_memory() {
         let start: String = source.chars().take(60).collect();
         assert_eq!(outcome.code, Some(1), "{start}: {}", outcome.stderr);
         assert!(outcome.stderr.contains("[E1001] error: the p"), "{start}: {}", outcome.stderr);
+        assert!(outcome.stderr.contains("large.halide:"), "{start}: {}", outcome.stderr);
         assert!(!folder.path().join("large.nbx").exists(), "{start}");
     }
 }

@@ -1,15 +1,16 @@
 //! Passes that end where a program does not fit the machine, from the plan to the binary: they ask
 //! for a smaller one or refuse it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use nbcc_base::{Diagnostic, Failed};
+use nbcc_base::{Diagnostic, Failed, Span};
 use nbcc_isa_ipim::program::Param;
 use nbcc_isa_ipim::{INSTRUCTION_BYTES, Machine};
 use nbcc_mach::regalloc::{Allocation, Policy, Shortage};
 use nbcc_mach::split::Split;
 use nbcc_pipeline::{Context, Stop};
 use nbcc_placement::{Message, Remark, RemarkKind, Term};
+use nbcc_stages::Func;
 
 use crate::backend::code::{MachineKernel, Selected};
 use crate::backend::{emit, regalloc, reorder, select, split};
@@ -17,7 +18,7 @@ use crate::codes;
 use crate::configuration::{Configuration, Excess};
 use crate::estimate;
 use crate::kernel::calls_in_order;
-use crate::plan::{BANK_RESERVED, element};
+use crate::plan::{BANK_RESERVED, Plan, Step, element};
 use crate::state::Compilation;
 use crate::trials;
 
@@ -28,11 +29,36 @@ const FAR: u64 = 8;
 /// whatever becomes of them. All kernels together may have four times as many: some are alike.
 const OPERATIONS: u64 = 32;
 
-/// Refuses a program that does not fit the instruction memory.
-fn too_large(message: String, cx: &mut Context<'_>) -> Stop<Configuration> {
+/// Refuses a program that does not fit the instruction memory; `most` is the stage that takes most of it.
+fn too_large(message: String, most: Option<Span>, cx: &mut Context<'_>) -> Stop<Configuration> {
     let help = "compute fewer stages in one program, or inline more of them";
-    cx.diagnostics.push(Diagnostic::error(&codes::TOO_LARGE, message).help(help));
+    let error = Diagnostic::error(&codes::TOO_LARGE, message).help(help);
+    cx.diagnostics.push(match most {
+        Some(span) => error.at(span, "the most of it is for this"),
+        None => error,
+    });
     Stop::Failed
+}
+
+/// The stage that has most steps of the plan.
+fn busiest(plan: &Plan) -> Option<Span> {
+    let mut counts: BTreeMap<Func, usize> = BTreeMap::new();
+    for step in &plan.steps {
+        let func = match step {
+            Step::Tiles(step) => step.func,
+            Step::Reduce(step) => step.func,
+            Step::Serial(step) => step.func,
+            Step::Exchange(_) | Step::Redistribute { .. } => continue,
+        };
+        *counts.entry(func).or_default() += 1;
+    }
+    let (&func, _) = counts.iter().max_by_key(|&(_, &count)| count)?;
+    Some(plan.pipeline.funcs[func].span)
+}
+
+/// Where the largest of some kernels comes from.
+fn largest_of(kernels: impl Iterator<Item = (u64, Option<Span>)>) -> Option<Span> {
+    kernels.max_by_key(|&(size, _)| size)?.1
 }
 
 /// Instructions that there is room for.
@@ -50,7 +76,7 @@ pub fn lower(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Stop<C
     let steps = state.plan().steps.len();
     if steps as u64 > room {
         let message = format!("the program has {steps} kernels; {room} instructions are the most");
-        return Err(too_large(message, cx));
+        return Err(too_large(message, busiest(state.plan()), cx));
     }
     let Configuration { size, jam, .. } = &state.configuration;
     let jammed = state.jams.iter().filter(|(step, _)| jam.made(**step));
@@ -69,7 +95,11 @@ pub fn lower(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Stop<C
         "the program has {all} operations, before they become instructions; {room} instructions \
          are the most"
     );
-    Err(too_large(message, cx))
+    let sizes = state.kernels.iter().map(|kernel| {
+        let place = kernel.place.or_else(|| kernel.func.first_span());
+        (kernel.func.insts.len() as u64, place)
+    });
+    Err(too_large(message, largest_of(sizes), cx))
 }
 
 /// Selects instructions.
@@ -103,7 +133,9 @@ pub fn choose(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Stop<
         _ => Excess::Program,
     })?;
     let message = format!("the program has at least {all} instructions; {room} are the most");
-    Err(too_large(message, cx))
+    let sizes = state.selected.iter();
+    let sizes = sizes.map(|k| (regalloc::least_insts(&k.code) as u64, k.code.func.first_span()));
+    Err(too_large(message, largest_of(sizes), cx))
 }
 
 /// Splits live ranges where registers limit a kernel. Where they are to be few, they are reused soon
@@ -289,7 +321,11 @@ fn shortage_of(
         }
     };
     let help = "give the machine more registers with --set registers.ctrl=N, addr or data";
-    Diagnostic::error(&codes::TOO_FEW_REGISTERS, message).help(help)
+    let error = Diagnostic::error(&codes::TOO_FEW_REGISTERS, message).help(help);
+    match kernel.func.first_span() {
+        Some(span) => error.at(span, "computed by it"),
+        None => error,
+    }
 }
 
 /// Reorders instructions.
@@ -352,7 +388,10 @@ pub fn put_together(
              are the most",
             BANK_RESERVED / 2
         );
-        return Err(too_large(message, cx));
+        let sizes = state.selected.iter();
+        let sizes =
+            sizes.map(|k| (regalloc::least_insts(&k.code) as u64, k.code.func.first_span()));
+        return Err(too_large(message, largest_of(sizes), cx));
     }
     state.program = Some(program);
     if let Some(other) = trials::next(state) {

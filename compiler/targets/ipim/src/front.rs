@@ -195,10 +195,13 @@ pub fn distribute(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), F
             if count > MAX_PARAMS {
                 let message =
                     format!("the pipeline has {count} parameters; {MAX_PARAMS} are the most");
-                return cx.diagnostics.fail(
-                    Diagnostic::error(&codes::TOO_LARGE, message)
-                        .help("make constants of some: `const int` in place of `Param<int>`"),
-                );
+                let error = Diagnostic::error(&codes::TOO_LARGE, message)
+                    .help("make constants of some: `const int` in place of `Param<int>`");
+                let first = plan.pipeline.params.values().nth(MAX_PARAMS as usize);
+                return cx.diagnostics.fail(match first {
+                    Some(param) => error.at(param.span, "the first beyond"),
+                    None => error,
+                });
             }
             plan.params = (0..count).map(|n| BANK_RESERVED - 16 * (n + 1)).collect();
             plan.findings.extend(schedule::settle(&plan, cx.sources));
@@ -212,7 +215,7 @@ pub fn distribute(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), F
             let mut diagnostic = Diagnostic::error(&codes::TOO_LARGE, error.message)
                 .help("use a machine with more vaults, smaller tiles or smaller images");
             if let Some(span) = error.span {
-                diagnostic = diagnostic.at(span, "this stage");
+                diagnostic = diagnostic.at(span, "has no room");
             }
             cx.diagnostics.fail(diagnostic)
         }

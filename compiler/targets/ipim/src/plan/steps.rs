@@ -423,16 +423,17 @@ impl Planner<'_> {
         let words = self.plan.buffers[target].words();
         let bytes = |atoms: u32| u64::from(atoms) * u64::from(ATOM_BYTES);
         let what = format!("the parts of {}", nest.name);
+        let span = Some(self.plan.pipeline.funcs[func].span);
         let parts = match parts_in_scratchpad(self.machine, &nest, words, scattered) {
             Some(parts) => parts,
-            None => Parts::Bank(self.reserve(bytes(words), &what, None)?),
+            None => Parts::Bank(self.reserve(bytes(words), &what, span)?),
         };
         // The engines of a vault take turns at summing up the packed parts.
         let grid = &nest.tiles.grid;
         let team = grid.groups[0] * grid.groups[1] * grid.engines;
         let chunks = (words / LANES as u32).div_ceil(team);
-        let packed = self.reserve(bytes(chunks * team), &what, None)?;
-        let sums = self.reserve(bytes(chunks), &what, None)?;
+        let packed = self.reserve(bytes(chunks * team), &what, span)?;
+        let sums = self.reserve(bytes(chunks), &what, span)?;
         self.plan.steps.push(Step::Reduce(ReduceStep {
             func,
             nest,
@@ -516,7 +517,7 @@ impl Planner<'_> {
     }
 
     /// Where the input or Func is defined whose values a buffer holds.
-    fn defined_at(&self, buffer: BufferId) -> Option<Span> {
+    pub(super) fn defined_at(&self, buffer: BufferId) -> Option<Span> {
         let Plan { pipeline, funcs, inputs, steps, .. } = &self.plan;
         let copied = steps.iter().find_map(|step| match step {
             Step::Redistribute { from, to, .. } if *to == buffer => Some(*from),

@@ -87,7 +87,8 @@ impl Planner<'_> {
                 }
             }
             let name = format!("`{}`", self.plan.buffers[id].name);
-            let end = self.within_bank(base.saturating_add(bytes), &name, None)?;
+            let span = self.defined_at(id);
+            let end = self.within_bank(base.saturating_add(bytes), &name, span)?;
             self.plan.buffers[id].base = (base + MARGIN) as u32;
             self.plan.bank_end = self.plan.bank_end.max(end);
             placed.push((life, base, base + bytes));
