@@ -6,6 +6,7 @@
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
 
 use nbcc_ir::{
     BinaryOp, Block, Cfg, ConvertOp, Function, IntCond, IntrinsicCall, Op, Scalar, Terminator,
@@ -29,15 +30,20 @@ pub type IntrinsicRanges<'a> = &'a dyn Fn(&IntrinsicCall) -> Option<ValueRange>;
 /// Ranges of the scalar integers of a function, computed as they are asked for.
 pub struct ValueRanges<'a> {
     func: &'a Function,
+    ways: Rc<Ways>,
+    known: RefCell<HashMap<Value, ValueRange>>,
+    intrinsics: Option<IntrinsicRanges<'a>>,
+}
+
+/// How values get where they are, whatever is known of their ranges.
+struct Ways {
     /// What leads to each parameter of a block, from where, and as which way out of there.
     args: BTreeMap<Value, Vec<(Block, usize, Value)>>,
     cfg: Cfg,
     /// For what counts the rounds of a loop: a comparison with another value that holds for it on
     /// the way back to the header.
     tests: BTreeMap<Value, (IntCond, Value)>,
-    known: RefCell<HashMap<Value, ValueRange>>,
     forms: OnceCell<AffineForms>,
-    intrinsics: Option<IntrinsicRanges<'a>>,
 }
 
 impl std::fmt::Debug for ValueRanges<'_> {
@@ -79,15 +85,14 @@ impl<'a> ValueRanges<'a> {
                 }
             }
         }
-        ValueRanges {
-            func,
-            args,
-            cfg,
-            tests,
-            known: RefCell::default(),
-            forms: OnceCell::new(),
-            intrinsics: None,
-        }
+        let ways = Rc::new(Ways { args, cfg, tests, forms: OnceCell::new() });
+        ValueRanges { func, ways, known: RefCell::default(), intrinsics: None }
+    }
+
+    /// Ranges of the same function of which nothing is known yet, without another look at its blocks:
+    /// how narrow a range is found to be depends on what was asked before.
+    pub fn anew(&self) -> ValueRanges<'a> {
+        ValueRanges { ways: self.ways.clone(), known: RefCell::default(), ..*self }
     }
 
     /// The same, where a target knows the ranges of results of its intrinsics.
@@ -172,7 +177,7 @@ impl<'a> ValueRanges<'a> {
 
     /// The range of a parameter of a block where ways meet. What comes back to itself may be anything.
     fn meeting(&self, value: Value, depth: u32) -> Option<ValueRange> {
-        let args = self.args.get(&value)?;
+        let args = self.ways.args.get(&value)?;
         self.known.borrow_mut().insert(value, all(self.func.ty(value).scalar));
         let range = |&(from, way, arg): &(Block, usize, Value)| {
             let whole = self.within(arg, depth);
@@ -190,7 +195,7 @@ impl<'a> ValueRanges<'a> {
     fn behind(&self, value: Value, range: ValueRange, block: Block, depth: u32) -> ValueRange {
         let (mut range, mut block) = (range, block);
         for _ in 0..BRANCHES {
-            let &[from] = self.cfg.predecessors(block) else { break };
+            let &[from] = self.ways.cfg.predecessors(block) else { break };
             range = match self.func.terminator(from) {
                 Terminator::Branch(cond, then, other) if then.block != other.block => {
                     self.under(*cond, then.block == block, value, range, depth)
@@ -232,7 +237,8 @@ impl<'a> ValueRanges<'a> {
         if self.func.ty(value) != Type::I32 {
             return direct;
         }
-        let form = self.forms.get_or_init(|| AffineForms::new(self.func, &Cfg::new(self.func)));
+        let form =
+            self.ways.forms.get_or_init(|| AffineForms::new(self.func, &Cfg::new(self.func)));
         let form = form.get(value);
         if form.coefficient(value) != 0 {
             return direct;
@@ -261,7 +267,7 @@ impl<'a> ValueRanges<'a> {
         trips: Option<u64>,
         depth: u32,
     ) -> Option<ValueRange> {
-        let args = self.args.get(&value)?;
+        let args = self.ways.args.get(&value)?;
         let whole = all(self.func.ty(value).scalar);
         // The test is that of the one branch back.
         let args = || args.iter().map(|(.., arg)| arg);
@@ -277,7 +283,7 @@ impl<'a> ValueRanges<'a> {
             let way = step.checked_mul(trips - 1)?;
             return Some((first.0.checked_add(way.min(0))?, first.1.checked_add(way.max(0))?));
         }
-        let &(cond, bound) = self.tests.get(&value)?;
+        let &(cond, bound) = self.ways.tests.get(&value)?;
         if self.func.ty(bound) != self.func.ty(value) {
             return None;
         }

@@ -80,6 +80,21 @@ fn values_are_within_their_ranges() {
     assert!(seen > 300_000 && narrow > seen / 20, "{narrow} of {seen}");
 }
 
+#[test]
+fn ranges_made_anew_are_those_of_a_first_look() {
+    for seed in 0..100 {
+        let func = graph_function(seed);
+        let used = ValueRanges::new(&func);
+        for value in func.values.keys().rev() {
+            used.of(value);
+        }
+        let (anew, first) = (used.anew(), ValueRanges::new(&func));
+        for value in func.values.keys() {
+            assert_eq!(anew.of(value), first.of(value), "seed {seed}: {value}\n{func}");
+        }
+    }
+}
+
 /// The range of the last value of a function of the text form.
 fn last(text: &str) -> (i64, i64) {
     let mut diagnostics = nbcc_base::Diagnostics::default();

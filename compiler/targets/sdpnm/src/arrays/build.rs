@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use cranelift_entity::SecondaryMap;
 use nbcc_analysis::{Affine, AffineForms, ValueRanges};
 use nbcc_base::Span;
-use nbcc_ir::{Block, Function, Inst, Mem, Op, Scalar, Type, Value, ValueDef};
+use nbcc_ir::{Block, Cfg, Function, Inst, Mem, Op, Scalar, Type, Value, ValueDef};
 use nbcc_isa_sdpnm::Array;
 use nbcc_isa_sdpnm::config::{Opcode, Options};
 
@@ -101,7 +101,7 @@ pub struct Builder<'a> {
     pub(super) predicates: BTreeMap<Block, Option<Truth>>,
     /// Words that turn over with loops, by what they grow by.
     pub(super) turning: BTreeMap<Value, usize>,
-    signed_loads: SecondaryMap<Value, bool>,
+    signed_loads: &'a SecondaryMap<Value, bool>,
     /// Loads that take what others loaded or stored.
     pub(super) reuses: BTreeMap<usize, Reuse>,
     /// Objects of which nobody reads what is stored.
@@ -130,6 +130,22 @@ pub struct Terms<'a> {
     /// Whether so many elements of an object, from one on at a distance, are zero at the start of the
     /// function, and the loop is entered once.
     pub is_zero: &'a dyn Fn(Mem, i32, i32, u32) -> bool,
+}
+
+/// What is known of a function whichever of its loops is built, and however.
+pub struct Facts<'a> {
+    /// Words as sums of others.
+    pub forms: AffineForms,
+    ranges: ValueRanges<'a>,
+    signed_loads: SecondaryMap<Value, bool>,
+}
+
+impl<'a> Facts<'a> {
+    /// What is known of it.
+    pub fn new(func: &'a Function) -> Facts<'a> {
+        let forms = AffineForms::new(func, &Cfg::new(func));
+        Facts { forms, ranges: ValueRanges::new(func), signed_loads: signed_loads(func) }
+    }
 }
 
 /// How many loads from before the loop are kept where all of them would not be worth it.
@@ -192,12 +208,12 @@ pub enum Outcome {
 pub fn build(
     func: &Function,
     shape: &Shape,
-    forms: &AffineForms,
+    facts: &Facts<'_>,
     results: &[Value],
     terms: Terms<'_>,
 ) -> Building<Built> {
     let globals = terms.globals;
-    let build = |kept: usize| build_with(func, shape, forms, results, kept, terms);
+    let build = |kept: usize| build_with(func, shape, facts, results, kept, terms);
     let fits = |built: &Built| built.body.globals.len() <= globals;
     // What was loaded before the loop is loaded in it, where that leaves registers for the others. Two
     // halves may share one, so that more may be kept than there are registers.
@@ -221,7 +237,7 @@ pub fn build(
 fn build_with(
     func: &Function,
     shape: &Shape,
-    forms: &AffineForms,
+    facts: &Facts<'_>,
     results: &[Value],
     kept: usize,
     terms: Terms<'_>,
@@ -229,8 +245,8 @@ fn build_with(
     let mut builder = Builder {
         func,
         shape,
-        evolutions: Evolutions::new(func, shape, forms),
-        ranges: ValueRanges::new(func),
+        evolutions: Evolutions::new(func, shape, &facts.forms),
+        ranges: facts.ranges.anew(),
         body: Body::default(),
         accesses: Vec::new(),
         span: None,
@@ -248,7 +264,7 @@ fn build_with(
         carried: Vec::new(),
         predicates: BTreeMap::new(),
         turning: BTreeMap::new(),
-        signed_loads: signed_loads(func),
+        signed_loads: &facts.signed_loads,
         reuses: BTreeMap::new(),
         unread: BTreeSet::new(),
     };

@@ -1,12 +1,11 @@
 //! As which body a loop is mapped: with which accesses, with which recurrences.
 
-use nbcc_analysis::AffineForms;
 use nbcc_base::Span;
-use nbcc_ir::{Cfg, Func, Module, Value};
+use nbcc_ir::{Func, Module, Value};
 use nbcc_isa_sdpnm::Machine;
 use nbcc_opt::promote;
 
-use super::build::{self, Built, Terms};
+use super::build::{self, Built, Facts, Terms};
 use super::place::{self, How, Mapped};
 use super::shape::Shape;
 use super::{Arrays, Shortened, Tools, body, contents, forgotten, fresh, homes, version};
@@ -101,7 +100,7 @@ pub(super) fn bodies(
     if !version::can_count(function, shape) {
         return Err("the number of its iterations is no simple difference".into());
     }
-    let forms = AffineForms::new(function, &Cfg::new(function));
+    let facts = Facts::new(function);
     let results = version::results(function, shape);
     let globals = machine.control.globals as usize;
     let own = forgotten(module, func);
@@ -115,7 +114,7 @@ pub(super) fn bodies(
         let (interval, own, is_zero) = (&interval, &own, &is_zero);
         let terms =
             Terms { globals, own, reuse, array, iterations, groups, interval, is_fresh, is_zero };
-        build::build(function, shape, &forms, &results, terms)
+        build::build(function, shape, &facts, &results, terms)
     };
     let build = |reuse: Option<usize>, array| build_in(reuse, array, None);
     let plain = build(None, None)?;

@@ -68,7 +68,7 @@ mod words;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
-use nbcc_analysis::{AffineForms, LoopForest};
+use nbcc_analysis::LoopForest;
 use nbcc_base::{SourceMap, Span};
 use nbcc_ir::{
     Block, BlockCall, Cfg, Dominators, Function, Inst, Mem, Module, Op, Storage, Terminator,
@@ -81,7 +81,7 @@ use nbcc_opt::{params, promote, unreachable};
 use crate::map::mappers::Mapper;
 use crate::map::memory::Memory;
 use bands::Bands;
-use build::Terms;
+use build::{Facts, Terms};
 use choose::{Candidate, Chosen, FOLLOWERS};
 use collapse::Made;
 pub use decision::{At, Decision, Notes, OnArray, Shortened};
@@ -518,7 +518,7 @@ pub fn estimate(func: &Function, of: Guess<'_>, machine: &Machine) -> Option<u64
         return None;
     }
     let trips = shape.usual_trips(func).filter(|_| version::can_count(func, &shape))?;
-    let forms = AffineForms::new(func, &cfg);
+    let facts = Facts::new(func);
     let results = version::results(func, &shape);
     let fresh = fresh(func, &shape);
     let array = &machine.array;
@@ -536,7 +536,7 @@ pub fn estimate(func: &Function, of: Guess<'_>, machine: &Machine) -> Option<u64
             is_fresh: &|value| func.def_inst(value).is_none_or(|inst| fresh.contains(&inst)),
             is_zero: &|_, _, _, _| false,
         };
-        let built = build::build(func, &shape, &forms, &results, terms).ok()?;
+        let built = build::build(func, &shape, &facts, &results, terms).ok()?;
         let size = built.body.nodes.len();
         if size > most {
             return None;
@@ -588,7 +588,7 @@ fn chained(
         let cycles = cycles as f64 / f64::from(trips);
         return Some((cycles, cycles));
     }
-    let forms = AffineForms::new(func, &cfg);
+    let facts = Facts::new(func);
     let results = version::results(func, &shape);
     let fresh = fresh(func, &shape);
     let array = &machine.array;
@@ -603,7 +603,7 @@ fn chained(
         is_fresh: &|value| func.def_inst(value).is_none_or(|inst| fresh.contains(&inst)),
         is_zero: &|_, _, _, _| false,
     };
-    let built = build::build(func, &shape, &forms, &results, terms).ok()?;
+    let built = build::build(func, &shape, &facts, &results, terms).ok()?;
     let size = built.body.nodes.len();
     let filled = (size + size / ROUTED).div_ceil(array.pes()) as u32;
     let interval = place::bounds(&built.body, array).mii.max(filled);
