@@ -123,12 +123,14 @@ impl<F: FnMut(&Pipeline) -> Option<Compiled>> Contest<'_, F> {
         // The estimate of plans compares tiles with tiles better than reads that are staged with reads that
         // are not: both kinds take turns.
         let mut so_far = [0; 2];
-        plans.sort_by_cached_key(|(choice, _)| {
+        let turn = |(choice, plan): (Choice, Outcome)| {
             let kind = usize::from(choice.staged != self.best.choice.staged);
             so_far[kind] += 1;
-            so_far[kind]
-        });
-        for (choice, plan) in plans.into_iter().take(PATIENCE) {
+            (so_far[kind], choice, plan)
+        };
+        let mut plans: Vec<_> = plans.into_iter().map(turn).collect();
+        plans.sort_by_key(|&(turn, ..)| turn);
+        for (_, choice, plan) in plans.into_iter().take(PATIENCE) {
             let room = self.most.saturating_sub(self.spent);
             if self.best.compiled.instructions > room {
                 return false;
