@@ -135,7 +135,8 @@ fn apart(sizes: &[(BufferId, u64)], mut end: u64, row: u64, most: u64) -> Option
     for &(_, bytes) in sizes {
         let mut base = end.checked_add(MARGIN)?;
         let elements = bytes - 2 * MARGIN;
-        if elements >= row && base % row + elements > elements.checked_next_multiple_of(row)? {
+        let reaches = (base % row).checked_add(elements)?;
+        if elements >= row && reaches > elements.checked_next_multiple_of(row)? {
             base = base.checked_next_multiple_of(row)?;
         }
         bases.push(base);
