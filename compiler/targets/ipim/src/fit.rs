@@ -56,9 +56,10 @@ fn busiest(plan: &Plan) -> Option<Span> {
     Some(plan.pipeline.funcs[func].span)
 }
 
-/// Where the largest of some kernels comes from.
-fn largest_of(kernels: impl Iterator<Item = (u64, Option<Span>)>) -> Option<Span> {
-    kernels.max_by_key(|&(size, _)| size)?.1
+/// Where the kernel comes from that has most instructions.
+fn largest_of(kernels: &[MachineKernel]) -> Option<Span> {
+    let largest = kernels.iter().max_by_key(|kernel| regalloc::least_insts(&kernel.code))?;
+    largest.code.func.first_span()
 }
 
 /// Instructions that there is room for.
@@ -95,11 +96,9 @@ pub fn lower(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Stop<C
         "the program has {all} operations, before they become instructions; {room} instructions \
          are the most"
     );
-    let sizes = state.kernels.iter().map(|kernel| {
-        let place = kernel.place.or_else(|| kernel.func.first_span());
-        (kernel.func.insts.len() as u64, place)
-    });
-    Err(too_large(message, largest_of(sizes), cx))
+    let most = state.kernels.iter().max_by_key(|kernel| kernel.func.insts.len());
+    let place = most.and_then(|kernel| kernel.place.or_else(|| kernel.func.first_span()));
+    Err(too_large(message, place, cx))
 }
 
 /// Selects instructions.
@@ -133,9 +132,7 @@ pub fn choose(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Stop<
         _ => Excess::Program,
     })?;
     let message = format!("the program has at least {all} instructions; {room} are the most");
-    let sizes = state.selected.iter();
-    let sizes = sizes.map(|k| (regalloc::least_insts(&k.code) as u64, k.code.func.first_span()));
-    Err(too_large(message, largest_of(sizes), cx))
+    Err(too_large(message, largest_of(&state.selected), cx))
 }
 
 /// Splits live ranges where registers limit a kernel. Where they are to be few, they are reused soon
@@ -388,10 +385,7 @@ pub fn put_together(
              are the most",
             BANK_RESERVED / 2
         );
-        let sizes = state.selected.iter();
-        let sizes =
-            sizes.map(|k| (regalloc::least_insts(&k.code) as u64, k.code.func.first_span()));
-        return Err(too_large(message, largest_of(sizes), cx));
+        return Err(too_large(message, largest_of(&state.selected), cx));
     }
     state.program = Some(program);
     if let Some(other) = trials::next(state) {
