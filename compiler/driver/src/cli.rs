@@ -155,10 +155,10 @@ pub struct PassArgs {
 #[derive(Args, Clone, Debug, Default)]
 pub struct DataArgs {
     /// An input image: .npy, .png, .pgm, .ppm, or raw as FILE.bin:WxHxC
-    #[arg(long, value_name = "NAME=FILE", value_parser = key_value)]
+    #[arg(long, value_name = "NAME=FILE", value_parser = name_file)]
     pub input: Vec<(String, String)>,
     /// Where an output goes, by the same extensions
-    #[arg(long, value_name = "NAME=FILE", value_parser = key_value)]
+    #[arg(long, value_name = "NAME=FILE", value_parser = name_file)]
     pub output: Vec<(String, String)>,
     /// A scalar parameter
     #[arg(long, value_name = "NAME=VALUE", value_parser = key_value)]
@@ -191,7 +191,7 @@ pub struct CompileArgs {
     #[arg(long)]
     pub print_passes: bool,
     /// An input image that fixes the input's extents
-    #[arg(long, value_name = "NAME=FILE", value_parser = key_value)]
+    #[arg(long, value_name = "NAME=FILE", value_parser = name_file)]
     pub input: Vec<(String, String)>,
     /// A value to compile for: a GeneratorParam or Param of Halide, a scalar parameter of C
     #[arg(long, value_name = "NAME=VALUE", value_parser = key_value)]
@@ -371,7 +371,7 @@ pub struct DiffArgs {
     #[arg(long, value_name = "Q", requires = "from")]
     pub to: Option<String>,
     /// An input image that fixes the input's extents
-    #[arg(long, value_name = "NAME=FILE", value_parser = key_value)]
+    #[arg(long, value_name = "NAME=FILE", value_parser = name_file)]
     pub input: Vec<(String, String)>,
     /// A value to compile for: a GeneratorParam or Param of Halide, a scalar parameter of C
     #[arg(long, value_name = "NAME=VALUE", value_parser = key_value)]
@@ -395,7 +395,7 @@ pub struct ExplainArgs {
     #[arg(long, conflicts_with = "what")]
     pub list: bool,
     /// An input image that fixes the input's extents
-    #[arg(long, value_name = "NAME=FILE", value_parser = key_value)]
+    #[arg(long, value_name = "NAME=FILE", value_parser = name_file)]
     pub input: Vec<(String, String)>,
     /// A value to compile for: a GeneratorParam or Param of Halide, a scalar parameter of C
     #[arg(long, value_name = "NAME=VALUE", value_parser = key_value)]
@@ -614,16 +614,30 @@ fn key_value(text: &str) -> Result<(String, String), String> {
     }
 }
 
-/// Reads `W`, `WxH`, `WxHxC` and so on; every extent is at least 1.
+fn name_file(text: &str) -> Result<(String, String), String> {
+    let pair = key_value(text).ok().filter(|(_, file)| !file.is_empty());
+    pair.ok_or_else(|| "expected NAME=FILE".to_string())
+}
+
+/// Reads `W`, `WxH`, `WxHxC` and so on; every extent is at least 1 and fits 32 bits with a sign.
 pub fn extents(text: &str) -> Result<Extents, String> {
-    let parsed: Option<Vec<u32>> = text
-        .split('x')
-        .map(|part| part.parse().ok().filter(|&n| (1..=i32::MAX as u32).contains(&n)))
-        .collect();
-    match parsed {
-        Some(extents) if extents.len() <= 8 => Ok(Extents(extents)),
-        _ => Err("expected extents of at least 1, as in 640x480".to_string()),
+    const DIMENSIONS: usize = 8;
+    let parts: Vec<&str> = text.split('x').collect();
+    if parts.len() > DIMENSIONS {
+        return Err(format!("expected extents of up to {DIMENSIONS} dimensions"));
     }
+    let extent = |part: &&str| part.parse().ok().filter(|&n| (1..=i32::MAX as u32).contains(&n));
+    if let Some(extents) = parts.iter().map(extent).collect() {
+        return Ok(Extents(extents));
+    }
+    let is_number = |part: &&str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
+    let is_large = |part: &&&str| is_number(part) && part.bytes().any(|b| b != b'0') && extent(part).is_none();
+    Err(match parts.iter().find(is_large) {
+        Some(part) if parts.iter().all(is_number) => {
+            format!("an extent is at most {}, and {part} is more", i32::MAX)
+        }
+        _ => "expected extents of at least 1, as in 640x480".to_string(),
+    })
 }
 
 #[cfg(test)]

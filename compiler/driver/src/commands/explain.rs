@@ -31,7 +31,7 @@ pub fn explain(session: &mut Session, args: &ExplainArgs) -> Result<(), Stop> {
         console::print(&text);
         return Ok(());
     }
-    let (path, line) = split_line(what);
+    let (path, line) = split_line(session, what)?;
     let tools =
         compile::tools(session, &path, &args.target.language, args.target.target.as_deref())?;
     let size = args.size.as_ref();
@@ -72,13 +72,18 @@ fn is_code(what: &str) -> bool {
 }
 
 /// A path and the line behind a last colon.
-fn split_line(what: &str) -> (PathBuf, Option<u32>) {
-    match what.rsplit_once(':') {
-        Some((path, line)) if !Path::new(what).exists() => match line.parse() {
-            Ok(line) => (path.into(), Some(line)),
-            Err(_) => (what.into(), None),
-        },
-        _ => (what.into(), None),
+fn split_line(session: &mut Session, what: &str) -> Result<(PathBuf, Option<u32>), Stop> {
+    let Some((path, line)) = what.rsplit_once(':').filter(|_| !Path::new(what).exists()) else {
+        return Ok((what.into(), None));
+    };
+    match line.parse() {
+        Ok(line) => Ok((path.into(), Some(line))),
+        Err(_) if Path::new(path).is_file() => {
+            let message = format!("`{line}` is no line of `{path}`");
+            let help = format!("write the number of a line, as in {path}:1, or leave it out");
+            Err(session.usage(Diagnostic::error(&codes::COMMAND_LINE, message).help(help)))
+        }
+        Err(_) => Ok((what.into(), None)),
     }
 }
 

@@ -1,5 +1,6 @@
 //! `nbcc map`: places a data-flow graph on an array of processing elements.
 
+use std::path::Path;
 use std::time::Duration;
 
 use nbcc_base::Diagnostic;
@@ -7,7 +8,7 @@ use nbcc_base::Diagnostic;
 use crate::cli::MapArgs;
 use crate::registry::arrays::{self, Array, Effort, Links, NoMapping, Request};
 use crate::session::{Session, Stop};
-use crate::{console, files};
+use crate::{codes, console, files, registry};
 
 /// The longest time where nobody says.
 const TIME_LIMIT: Duration = Duration::from_secs(60);
@@ -17,6 +18,7 @@ pub fn map(session: &mut Session, args: &MapArgs) -> Result<(), Stop> {
     if let Some(path) = &args.report {
         files::check_output(session, path)?;
     }
+    refuse_programs(session, &args.graph)?;
     let source = files::read_source(session, &args.graph)?;
     let file = session.sources.get(source);
     let graph = arrays::read::read(source, file, &mut session.diagnostics)?;
@@ -46,6 +48,19 @@ pub fn map(session: &mut Session, args: &MapArgs) -> Result<(), Stop> {
     console::print(&arrays::report::summary(&graph, &array, &outcome));
     console::print(&arrays::report::picture(&graph, &array, &outcome));
     Ok(())
+}
+
+/// A program that is there is no graph, whatever its first characters look like.
+fn refuse_programs(session: &mut Session, path: &Path) -> Result<(), Stop> {
+    let extension = path.extension().unwrap_or_default().to_string_lossy();
+    let Some(language) = registry::get().language(&extension) else { return Ok(()) };
+    if !path.is_file() {
+        return Ok(());
+    }
+    let (name, title) = (files::display_name(path), language.frontend.name());
+    let message = format!("`{name}` is a source file (language {title}), not a graph");
+    let help = "map takes graphs, .json or .dot: `nbcc FILE --emit ddg` prints those of a program's loops";
+    Err(session.fail(Diagnostic::error(&codes::UNKNOWN_KIND, message).in_file(name).help(help)))
 }
 
 /// The usual array with what the command line changes.

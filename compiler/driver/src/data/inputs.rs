@@ -315,8 +315,11 @@ static PICTURE: &[u8] = include_bytes!("../../data/picture.png");
 fn bundled(session: &mut Session, spec: &InputSpec, program: &Path) -> Result<Loaded, Stop> {
     let stem = files::stem(program);
     let stem = stem.to_string_lossy();
-    let help =
-        format!("give --input {0}=FILE, or put {stem}.{0}.png beside the program", spec.name);
+    let extension = if matches!(spec.dims, 2 | 3) { "png" } else { "npy" };
+    let help = format!(
+        "give --input {0}=FILE, or put {stem}.{0}.{extension} beside the program",
+        spec.name
+    );
     let mut picture = picture::read(PICTURE).map_err(|_| {
         // Nothing else can be wrong with a picture of ours.
         let message = format!("there is no memory for a picture for input `{}`", spec.name);
