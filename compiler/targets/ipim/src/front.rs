@@ -67,7 +67,7 @@ pub fn check_schedule(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(
 
 /// Expressions that the updates of a Func may come to that become part of its definition. Of more, what is
 /// loaded for one point and read again by the next ones does not stay in registers: sums of 5 x 5 elements
-/// take 0.4 of the cycles of a loop, of 7 x 7 with weights 1.2, of 9 x 9 1.1 (docs/performance.md).
+/// take 0.4 of the cycles of a loop, of 7 x 7 with weights 1.2, of 9 x 9 1.1 (docs/performance-ipim.md).
 const UNROLLED_UPDATES: u64 = 300;
 
 /// Unrolls updates over few points, if there is room for that.

@@ -1,5 +1,5 @@
-//! The table of docs/performance.md: every kernel and every planted graph on 8x8 PEs with II, MII and
-//! time. `cargo run --release -p nbcc-target-sdpnm --example table`; with the word `all` a line a graph,
+//! The table of docs/performance-compiling.md: every kernel and every planted graph on 8x8 PEs with II, MII
+//! and time. `cargo run --release -p nbcc-target-sdpnm --example table`; with the word `all` a line a graph,
 //! with `random FIRST COUNT` graphs planted at random from those seeds instead.
 
 #[path = "../tests/graphs/mod.rs"]
