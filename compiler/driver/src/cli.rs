@@ -631,7 +631,8 @@ pub fn extents(text: &str) -> Result<Extents, String> {
         return Ok(Extents(extents));
     }
     let is_number = |part: &&str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
-    let is_large = |part: &&&str| is_number(part) && part.bytes().any(|b| b != b'0') && extent(part).is_none();
+    let is_large =
+        |part: &&&str| is_number(part) && part.bytes().any(|b| b != b'0') && extent(part).is_none();
     Err(match parts.iter().find(is_large) {
         Some(part) if parts.iter().all(is_number) => {
             format!("an extent is at most {}, and {part} is more", i32::MAX)

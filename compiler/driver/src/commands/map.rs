@@ -59,7 +59,8 @@ fn refuse_programs(session: &mut Session, path: &Path) -> Result<(), Stop> {
     }
     let (name, title) = (files::display_name(path), language.frontend.name());
     let message = format!("`{name}` is a source file (language {title}), not a graph");
-    let help = "map takes graphs, .json or .dot: `nbcc FILE --emit ddg` prints those of a program's loops";
+    let help =
+        "map takes graphs, .json or .dot: `nbcc FILE --emit ddg` prints those of a program's loops";
     Err(session.fail(Diagnostic::error(&codes::UNKNOWN_KIND, message).in_file(name).help(help)))
 }
 
