@@ -113,13 +113,12 @@ impl DependenceGraph {
     }
 
     fn memory<I: Instruction<Reg = VReg>>(&mut self, insts: &[InstData<I>]) {
-        let touches =
-            |inst: &I| !inst.memory_reads().is_empty() || !inst.memory_writes().is_empty();
-        let all: Vec<usize> = (0..insts.len()).filter(|&at| touches(&insts[at].inst)).collect();
-        for (number, &later) in all.iter().enumerate() {
-            for &earlier in &all[..number] {
-                if collide(&insts[earlier], &insts[later]) {
-                    self.add(earlier, later, Dependence::Memory);
+        let all: Vec<(usize, Reached<'_, I>)> =
+            insts.iter().map(Reached::new).enumerate().filter(|(_, r)| r.touches()).collect();
+        for (number, (later, next)) in all.iter().enumerate() {
+            for (earlier, before) in &all[..number] {
+                if before.collides(next) {
+                    self.add(*earlier, *later, Dependence::Memory);
                 }
             }
         }
@@ -163,18 +162,32 @@ impl DependenceGraph {
     }
 }
 
-/// Whether two instructions may access the same bytes of a memory, and one writes them.
-fn collide<I: Instruction<Reg = VReg>>(a: &InstData<I>, b: &InstData<I>) -> bool {
-    let pairs = [
-        (a.inst.memory_writes(), b.inst.memory_reads()),
-        (a.inst.memory_writes(), b.inst.memory_writes()),
-        (a.inst.memory_reads(), b.inst.memory_writes()),
-    ];
-    pairs.iter().any(|(of_a, of_b)| {
-        let shared = of_a.iter().filter(|memory| of_b.contains(memory));
-        shared.into_iter().any(|&memory| {
-            let [a, b] = [a, b].map(|data| data.access_of(memory));
-            !matches!((a, b), (Some(a), Some(b)) if a.is_disjoint_from(b))
+/// What an instruction does with memories, looked up once for all pairs.
+struct Reached<'a, I: Instruction> {
+    data: &'a InstData<I>,
+    reads: &'static [I::Memory],
+    writes: &'static [I::Memory],
+}
+
+impl<'a, I: Instruction<Reg = VReg>> Reached<'a, I> {
+    fn new(data: &'a InstData<I>) -> Reached<'a, I> {
+        Reached { data, reads: data.inst.memory_reads(), writes: data.inst.memory_writes() }
+    }
+
+    fn touches(&self) -> bool {
+        !self.reads.is_empty() || !self.writes.is_empty()
+    }
+
+    /// Whether two may access the same bytes of a memory, and one writes them.
+    fn collides(&self, other: &Reached<'_, I>) -> bool {
+        let pairs =
+            [(self.writes, other.reads), (self.writes, other.writes), (self.reads, other.writes)];
+        pairs.iter().any(|(of_a, of_b)| {
+            let mut shared = of_a.iter().filter(|memory| of_b.contains(memory));
+            shared.any(|&memory| {
+                let [a, b] = [self.data, other.data].map(|data| data.access_of(memory));
+                !matches!((a, b), (Some(a), Some(b)) if a.is_disjoint_from(b))
+            })
         })
-    })
+    }
 }

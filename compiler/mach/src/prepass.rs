@@ -6,12 +6,13 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
+use std::rc::Rc;
 
 use nbcc_isa::Instruction;
 
 use crate::dependence::{DependenceGraph, Edge};
 use crate::rows::OpenRow;
-use crate::schedule::{Hazards, InFlight, Priority, Ready, as_urgent, heights, held};
+use crate::schedule::{Hazards, InFlight, Priority, Ready, Timed, as_urgent, held};
 use crate::{InstData, VReg};
 
 /// Of those that are ready, so many are looked at.
@@ -57,9 +58,10 @@ pub fn schedule<I: Instruction<Reg = VReg>>(
     let anyhow = WINDOWS.iter().copied().filter(shorter).map(|window| (window, false));
     let rows = if hazards.rows.several() { &ROW_WINDOWS[..] } else { &[] };
     let in_rows = rows.iter().copied().filter(shorter).map(|window| (window, true));
-    let orders = anyhow
-        .chain(in_rows)
-        .map(|ahead| within(ahead, insts, graph, &latency, &priority, hazards, pressure));
+    let graph = Timed::new(graph, latency);
+    let live = Live::new(insts, pressure);
+    let orders =
+        anyhow.chain(in_rows).map(|ahead| within(ahead, &graph, &priority, hazards, live.clone()));
     // The times are estimates: a shorter way ahead has to save something.
     let best =
         orders.reduce(|best, other| if other.1 < best.1 - best.1 / MUCH { other } else { best });
@@ -97,19 +99,16 @@ pub fn keep_copies<I: Instruction<Reg = VReg>>(
 
 /// An order in which no instruction comes further than `window` before its turn, whose accesses stay in the
 /// open row of a memory or do not, and the cycles that it takes.
-fn within<I: Instruction<Reg = VReg>>(
+fn within(
     (window, stay): (usize, bool),
-    insts: &[InstData<I>],
-    graph: &DependenceGraph,
-    latency: impl Fn(usize, &Edge) -> u32,
+    graph: &Timed<'_>,
     priority: impl Fn(usize) -> Priority,
     hazards: &Hazards,
-    pressure: &Pressure<'_, I::Class>,
+    mut live: Live,
 ) -> (Vec<usize>, u32) {
-    let count = insts.len();
-    let height = heights(graph, &latency);
-    let mut live = Live::new(insts, pressure);
-    let mut degrees = graph.in_degrees();
+    let height = &graph.heights;
+    let count = height.len();
+    let mut degrees = graph.degrees.clone();
     let mut earliest = vec![0u32; count];
     let mut waiting = BinaryHeap::new();
     waiting.extend((0..count).filter(|&at| degrees[at] == 0).map(|at| Reverse((0, at))));
@@ -212,8 +211,8 @@ fn within<I: Instruction<Reg = VReg>>(
         order.push(at);
         issued[at] = true;
         first += issued[first..].iter().take_while(|issued| **issued).count();
-        for edge in &graph.successors[at] {
-            let cycle = clock + latency(at, edge) + held(edge, later);
+        for (edge, latency) in graph.successors(at) {
+            let cycle = clock + latency + held(edge, later);
             earliest[edge.to] = earliest[edge.to].max(cycle);
             degrees[edge.to] -= 1;
             if degrees[edge.to] == 0 {
@@ -239,11 +238,12 @@ struct State {
 }
 
 /// The registers that are live while a block is put in order.
+#[derive(Clone)]
 struct Live {
     states: Vec<State>,
     /// The registers that each instruction reads, each once for each operand, and writes.
-    reads: Vec<Vec<usize>>,
-    writes: Vec<Vec<usize>>,
+    reads: Rc<[Vec<usize>]>,
+    writes: Rc<[Vec<usize>]>,
     now: Vec<u32>,
     limits: Vec<u32>,
     /// Of each class, those that are live from the start to the end: no order frees them.
@@ -297,6 +297,7 @@ impl Live {
         }
         let limits = pressure.limits.iter().map(|&(_, limit)| limit).collect();
         let full = vec![false; pressure.limits.len()];
+        let [reads, writes] = [reads, writes].map(Rc::from);
         Live { states, reads, writes, now, limits, through, full }
     }
 

@@ -86,25 +86,25 @@ pub fn list_schedule_with(
     priority: impl Fn(usize) -> Priority,
     hazards: &Hazards,
 ) -> Vec<usize> {
-    let (order, cycles) = in_rows(false, graph, &latency, &priority, hazards);
+    let graph = Timed::new(graph, latency);
+    let (order, cycles) = in_rows(false, &graph, &priority, hazards);
     if !hazards.rows.several() {
         return order;
     }
-    let (staying, less) = in_rows(true, graph, &latency, &priority, hazards);
+    let (staying, less) = in_rows(true, &graph, &priority, hazards);
     if less < cycles { staying } else { order }
 }
 
 /// An order, whose accesses stay in rows or do not, and its cycles.
 fn in_rows(
     stay: bool,
-    graph: &DependenceGraph,
-    latency: impl Fn(usize, &Edge) -> u32,
+    graph: &Timed<'_>,
     priority: impl Fn(usize) -> Priority,
     hazards: &Hazards,
 ) -> (Vec<usize>, u32) {
-    let count = graph.successors.len();
-    let height = heights(graph, &latency);
-    let mut degrees = graph.in_degrees();
+    let height = &graph.heights;
+    let count = height.len();
+    let mut degrees = graph.degrees.clone();
     let mut earliest = vec![0u32; count];
     let mut waiting = BinaryHeap::new();
     // The first of the program, where two are as far from the end.
@@ -159,8 +159,8 @@ fn in_rows(
         row.goes(at);
         let later = row.issue(at, clock);
         order.push(at);
-        for edge in &graph.successors[at] {
-            let cycle = clock + latency(at, edge) + held(edge, later);
+        for (edge, latency) in graph.successors(at) {
+            let cycle = clock + latency + held(edge, later);
             earliest[edge.to] = earliest[edge.to].max(cycle);
             degrees[edge.to] -= 1;
             if degrees[edge.to] == 0 {
@@ -186,14 +186,37 @@ pub(crate) fn as_urgent(ready: &Ready, at: usize, cycles: u32) -> impl Iterator<
     ready.iter().filter(near).map(|&(.., at)| at)
 }
 
-/// How long the instructions behind each take at least.
-pub(crate) fn heights(graph: &DependenceGraph, latency: impl Fn(usize, &Edge) -> u32) -> Vec<u32> {
-    let mut height = vec![0u32; graph.successors.len()];
-    for from in (0..height.len()).rev() {
-        let edges = graph.successors[from].iter();
-        height[from] = edges.map(|e| height[e.to] + latency(from, e)).max().unwrap_or(0);
+/// A dependence graph with what all orders of it need: the times of its edges, and what follows from them.
+pub(crate) struct Timed<'a> {
+    graph: &'a DependenceGraph,
+    /// Of each edge, in the order of the graph's.
+    latencies: Vec<Vec<u32>>,
+    /// How many edges lead to each instruction.
+    pub(crate) degrees: Vec<usize>,
+    /// How long the instructions behind each take at least.
+    pub(crate) heights: Vec<u32>,
+}
+
+impl<'a> Timed<'a> {
+    pub(crate) fn new(
+        graph: &'a DependenceGraph,
+        latency: impl Fn(usize, &Edge) -> u32,
+    ) -> Timed<'a> {
+        let edges = graph.successors.iter().enumerate();
+        let latencies: Vec<Vec<u32>> =
+            edges.map(|(from, edges)| edges.iter().map(|e| latency(from, e)).collect()).collect();
+        let mut heights = vec![0u32; latencies.len()];
+        for from in (0..heights.len()).rev() {
+            let edges = graph.successors[from].iter().zip(&latencies[from]);
+            heights[from] = edges.map(|(e, latency)| heights[e.to] + latency).max().unwrap_or(0);
+        }
+        Timed { graph, latencies, degrees: graph.in_degrees(), heights }
     }
-    height
+
+    /// The edges from an instruction, each with its time.
+    pub(crate) fn successors(&self, at: usize) -> impl Iterator<Item = (&Edge, u32)> {
+        self.graph.successors[at].iter().zip(self.latencies[at].iter().copied())
+    }
 }
 
 /// Of the cycles that an access is served later, those that pass for what is at the end of an edge: it
