@@ -228,7 +228,7 @@ impl Plain<'_> {
         let p = self.p;
         let value = p.funcs[func].pure.as_ref().unwrap().values[0];
         let mut words: BTreeMap<Expr, u32> = BTreeMap::new();
-        for e in Walker::default().reachable(p, [value]) {
+        for e in Walker::once(p, [value]) {
             let data = &p.exprs[e];
             let of = |e: &Expr| words[e];
             let word = match &data.kind {

@@ -237,7 +237,7 @@ mod tests {
         let p = chain(60).pipeline;
         let inlined = inline(&p).unwrap();
         let roots = inlined.func_roots(inlined.outputs[0]);
-        let reachable = Walker::default().reachable(&inlined, roots);
+        let reachable = Walker::once(&inlined, roots);
         // Stage k from the last is computed at 2k + 1 places, two sums each.
         assert!(reachable.len() < 60 * 60 * 3, "{} expressions", reachable.len());
         assert!(
@@ -259,8 +259,7 @@ mod tests {
         b.directive(first, DirectiveKind::ComputeRoot);
         let p = inline(&b.pipeline).unwrap();
         let roots = p.func_roots(p.outputs[0]);
-        let calls = Walker::default()
-            .reachable(&p, roots)
+        let calls = Walker::once(&p, roots)
             .into_iter()
             .filter(|&e| matches!(p.exprs[e].kind, ExprKind::Call(..)))
             .count();

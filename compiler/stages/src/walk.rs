@@ -1,6 +1,7 @@
 //! Visiting expressions without recursion: operands precede their users in the arena, so the
 //! order of the arena is an order of evaluation.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 
 use cranelift_entity::EntityRef;
@@ -64,7 +65,7 @@ impl Pipeline {
         mut change: impl FnMut(&mut Pipeline, Expr, ExprKind, Span) -> ExprKind,
     ) -> BTreeMap<Expr, Expr> {
         let mut new: BTreeMap<Expr, Expr> = BTreeMap::new();
-        for expr in Walker::default().reachable(self, roots) {
+        for expr in Walker::once(self, roots) {
             let data = self.exprs[expr].clone();
             let kind = data.kind.map_operands(|operand| new[&operand]);
             let kind = change(self, expr, kind, data.span);
@@ -83,15 +84,33 @@ pub struct Walker {
     stack: Vec<Expr>,
 }
 
+thread_local! {
+    static KEPT: Cell<Walker> = Cell::default();
+}
+
 impl Walker {
+    /// As [`Walker::reachable`], by a walker that the thread keeps for who collects once.
+    pub fn once(pipeline: &Pipeline, roots: impl IntoIterator<Item = Expr>) -> Vec<Expr> {
+        let mut walker = KEPT.take();
+        let found = walker.reachable(pipeline, roots);
+        KEPT.set(walker);
+        found
+    }
+
     /// Everything reachable from `roots`, themselves included, operands before users.
     pub fn reachable(
         &mut self,
         pipeline: &Pipeline,
         roots: impl IntoIterator<Item = Expr>,
     ) -> Vec<Expr> {
-        self.seen.resize(pipeline.exprs.len(), 0);
-        self.round += 1;
+        if self.seen.len() < pipeline.exprs.len() {
+            self.seen.resize(pipeline.exprs.len(), 0);
+        }
+        self.round = self.round.wrapping_add(1);
+        if self.round == 0 {
+            self.seen.fill(0);
+            self.round = 1;
+        }
         let mut found = Vec::new();
         self.stack.clear();
         self.stack.extend(roots);

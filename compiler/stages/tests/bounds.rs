@@ -126,7 +126,7 @@ fn pipeline(places: &[[Index; 2]; 3]) -> Build {
 /// What an expression without reads is at a point.
 fn value_at(p: &Pipeline, expr: Expr, dims: &[i32], rvars: &[i32]) -> i32 {
     let mut words: BTreeMap<Expr, u32> = BTreeMap::new();
-    for e in Walker::default().reachable(p, [expr]) {
+    for e in Walker::once(p, [expr]) {
         let data = &p.exprs[e];
         let of = |e: &Expr| words[e];
         let word = match &data.kind {
@@ -169,7 +169,7 @@ fn observe(
     rvars: &[Interval],
     hulls: &mut BTreeMap<Func, Region>,
 ) {
-    for expr in Walker::default().reachable(p, roots.iter().copied()) {
+    for expr in Walker::once(p, roots.iter().copied()) {
         let ExprKind::Call(callee, _, args) = &p.exprs[expr].kind else { continue };
         let all: Region = dims.iter().chain(rvars).copied().collect();
         each_point(&all, |at| {

@@ -196,7 +196,7 @@ pub fn index_forms(pipeline: &Pipeline) -> SecondaryMap<Expr, Option<IndexForm>>
 /// The form of one index expression; see [`index_forms`], which is better where many are wanted.
 pub fn affine_of(pipeline: &Pipeline, expr: Expr) -> Option<IndexForm> {
     let mut forms = SecondaryMap::new();
-    for expr in crate::Walker::default().reachable(pipeline, [expr]) {
+    for expr in crate::Walker::once(pipeline, [expr]) {
         forms[expr] = form_of(pipeline, &forms, expr);
     }
     forms[expr].take()

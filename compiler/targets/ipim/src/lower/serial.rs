@@ -93,7 +93,7 @@ impl<'a> Serial<'a> {
         }
         let roots = serial.values.iter().chain(serial.predicates).copied();
         let roots = roots.chain(serial.args.iter().flatten().copied());
-        let reachable = Walker::default().reachable(pipeline, roots);
+        let reachable = Walker::once(pipeline, roots);
         for &expr in &reachable {
             let kind = &pipeline.exprs[expr].kind;
             let mut varies = *kind == ExprKind::Dim(0);

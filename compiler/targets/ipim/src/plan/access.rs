@@ -44,7 +44,7 @@ pub fn accesses(pipeline: &Pipeline, func: Func, stage: Stage) -> Vec<Access> {
 
 /// What expressions read, in the order of the arena.
 pub fn accesses_of(pipeline: &Pipeline, roots: impl IntoIterator<Item = Expr>) -> Vec<Access> {
-    let reachable = Walker::default().reachable(pipeline, roots);
+    let reachable = Walker::once(pipeline, roots);
     let access = |expr: Expr| {
         let (source, value, args) = match &pipeline.exprs[expr].kind {
             ExprKind::Load(input, args) => (Source::Input(*input), 0, args),
@@ -63,7 +63,7 @@ pub fn varies_along_x(pipeline: &Pipeline, roots: &[Expr]) -> bool {
 
 /// The same of a dimension.
 pub fn varies_along(pipeline: &Pipeline, roots: &[Expr], dim: u32) -> bool {
-    let reachable = Walker::default().reachable(pipeline, roots.iter().copied());
+    let reachable = Walker::once(pipeline, roots.iter().copied());
     reachable.iter().any(|&e| pipeline.exprs[e].kind == ExprKind::Dim(dim))
 }
 
@@ -84,7 +84,7 @@ pub fn spread(
     forms: &SecondaryMap<Expr, Option<IndexForm>>,
     args: &[Expr],
 ) -> Spread {
-    let reachable = Walker::default().reachable(pipeline, args.iter().copied());
+    let reachable = Walker::once(pipeline, args.iter().copied());
     let is_element =
         |&e: &Expr| matches!(pipeline.exprs[e].kind, ExprKind::Load(..) | ExprKind::Call(..));
     if reachable.iter().any(is_element) {

@@ -27,7 +27,7 @@ pub(super) struct Coordinate<'a> {
 impl<'a> Coordinate<'a> {
     /// A coordinate; `None` where more than loop counters decides it, or it is too large.
     pub fn new(pipeline: &'a Pipeline, index: Expr) -> Option<Coordinate<'a>> {
-        let order = Walker::default().reachable(pipeline, [index]);
+        let order = Walker::once(pipeline, [index]);
         if order.len() > MOST_EXPRS {
             return None;
         }

@@ -97,7 +97,7 @@ fn through_domain(
     let live = 2 * carried + reads.min(UNDER_WAY);
     let update = &data.updates[k];
     let roots = update.values.iter().chain(&pipeline.rdoms[rdom].predicates).copied();
-    let expressions = Walker::default().reachable(pipeline, roots).len() as u32;
+    let expressions = Walker::once(pipeline, roots).len() as u32;
     let most = MOST.min(machine.registers.data / 2 / live.max(1)).min(size / expressions.max(1));
     let [ux, uy] = nest.unroll;
     let planes = greatest_divisor(planes, PLANES.min(most));

@@ -124,7 +124,7 @@ fn change(
 /// What in an expression depends on elements of a Func, and these.
 pub fn own_users(pipeline: &Pipeline, func: Func, root: Expr) -> Vec<Expr> {
     let mut users: Vec<Expr> = Vec::new();
-    for e in Walker::default().reachable(pipeline, [root]) {
+    for e in Walker::once(pipeline, [root]) {
         let kind = &pipeline.exprs[e].kind;
         let mut depends = matches!(kind, ExprKind::Call(of, ..) if *of == func);
         kind.each_operand(|operand| depends |= users.contains(&operand));

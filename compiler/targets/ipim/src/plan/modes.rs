@@ -233,7 +233,7 @@ pub fn reduction(pipeline: &mut Pipeline, func: Func, k: usize) -> Option<Reduct
     let mut roots = update.args.clone();
     roots.push(value);
     roots.extend(&predicates);
-    let reachable = nbcc_stages::Walker::default().reachable(pipeline, roots.iter().copied());
+    let reachable = nbcc_stages::Walker::once(pipeline, roots.iter().copied());
     let mut along = Vec::new();
     for &e in &reachable {
         match &pipeline.exprs[e].kind {

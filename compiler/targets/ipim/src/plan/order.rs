@@ -86,7 +86,7 @@ fn along(pipeline: &Pipeline, access: &Access, dim: usize) -> Option<usize> {
     let runs = |arg: Expr| {
         let mut other = false;
         let mut found = false;
-        for e in Walker::default().reachable(pipeline, [arg]) {
+        for e in Walker::once(pipeline, [arg]) {
             match pipeline.exprs[e].kind {
                 ExprKind::Dim(d) if d as usize == dim => found = true,
                 ExprKind::Dim(_) | ExprKind::Load(..) | ExprKind::Call(..) => other = true,
@@ -128,7 +128,7 @@ fn largest(pipeline: &Pipeline, bounds: &Bounds, func: Func) -> Option<Order> {
     let all = stages(pipeline, func).flat_map(|stage| foreign_accesses(pipeline, func, stage));
     let read = all.max_by_key(|access| elements(bounds, access.source));
     let args = read.map_or(vec![], |access| access.args);
-    let exprs = Walker::default().reachable(pipeline, args);
+    let exprs = Walker::once(pipeline, args);
     let follows =
         |d: &usize| exprs.iter().any(|&e| pipeline.exprs[e].kind == ExprKind::Dim(*d as u32));
     let candidates: Vec<usize> = (0..free.len()).filter(|&d| free[d]).collect();
@@ -366,7 +366,7 @@ impl<'a> Rewriting<'a> {
 
     fn stage(&mut self, func: Func, stage: Stage) -> Option<()> {
         let roots = stage_roots(&self.pipeline, func, stage);
-        let reachable = Walker::default().reachable(&self.pipeline, roots);
+        let reachable = Walker::once(&self.pipeline, roots);
         let touched = self.orders.contains_key(&Source::Func(func))
             || reachable.iter().any(|&e| match &self.pipeline.exprs[e].kind {
                 ExprKind::Load(input, _) => self.orders.contains_key(&Source::Input(*input)),

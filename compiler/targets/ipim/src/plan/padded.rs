@@ -27,7 +27,7 @@ pub(super) fn pad(pipeline: &mut Pipeline, forms: &Forms, func: Func) -> BTreeMa
     let of_updates = data.updates.iter().flat_map(|update| &update.values);
     let values: Vec<Expr> =
         data.pure.iter().flat_map(|pure| &pure.values).chain(of_updates).copied().collect();
-    let reachable = Walker::default().reachable(pipeline, values.iter().copied());
+    let reachable = Walker::once(pipeline, values.iter().copied());
     let choices = reachable.into_iter().filter_map(|expr| {
         let found = Choice::of(pipeline, expr, func)?.padded(pipeline, forms)?;
         Some((expr, found))

@@ -215,7 +215,7 @@ impl Planner<'_> {
         // Those that depend on the same axes are evaluated together: they have much in common.
         let mut alike: BTreeMap<[bool; 2], BTreeSet<Expr>> = BTreeMap::new();
         for &arg in accesses.iter().flat_map(|access| access.args.iter().take(2)) {
-            let reachable = Walker::default().reachable(&plan.pipeline, [arg]);
+            let reachable = Walker::once(&plan.pipeline, [arg]);
             let kinds = || reachable.iter().map(|&e| &plan.pipeline.exprs[e].kind);
             let varies = [0, 1].map(|k| kinds().any(|kind| *kind == ExprKind::Dim(k)));
             let is_data = |kind| matches!(kind, &ExprKind::Load(..) | &ExprKind::Call(..));

@@ -1,9 +1,9 @@
 //! Indices along one dimension that repeat: `f(x + p) = f(x) + s` for a small period `p`, as
 //! `x / 2 - 1 + 2 * (x % 2)` does with period 2 and step 1. An affine form has period 1.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use nbcc_stages::{BinaryOp, ElementType, Expr, ExprKind, Literal, Pipeline, UnaryOp, Walker};
+use nbcc_stages::{BinaryOp, ElementType, Expr, ExprKind, Literal, Pipeline, UnaryOp};
 use num_integer::lcm;
 
 /// No longer period is looked for.
@@ -65,9 +65,19 @@ impl Periodic {
 
 /// Finds out whether an index is a repeating function of dimension `k` alone.
 pub fn periodic(pipeline: &Pipeline, index: Expr, k: u32) -> Option<Periodic> {
-    let reachable = Walker::default().reachable(pipeline, [index]);
-    if reachable.len() > MAX_EXPRS {
-        return None;
+    let mut reachable = BTreeSet::new();
+    let mut stack = vec![index];
+    while let Some(expr) = stack.pop() {
+        let data = &pipeline.exprs[expr];
+        if data.ty != ElementType::I32 || is_read(&data.kind) {
+            return None;
+        }
+        if reachable.insert(expr) {
+            data.kind.each_operand(|operand| stack.push(operand));
+        }
+        if reachable.len() > MAX_EXPRS {
+            return None;
+        }
     }
     let mut found: BTreeMap<Expr, Periodic> = BTreeMap::new();
     for expr in reachable {
@@ -75,6 +85,11 @@ pub fn periodic(pipeline: &Pipeline, index: Expr, k: u32) -> Option<Periodic> {
         found.insert(expr, value);
     }
     found.remove(&index)
+}
+
+/// Whether a value comes from elsewhere, which nothing that repeats is made of.
+fn is_read(kind: &ExprKind) -> bool {
+    matches!(kind, ExprKind::Load(..) | ExprKind::Call(..) | ExprKind::Intrinsic(..))
 }
 
 fn one(

@@ -74,7 +74,7 @@ impl Chosen {
         let data = &pipeline.funcs[func];
         let definition = data.pure.clone().expect("what is read is read by the pure definition");
         let (types, span) = (data.types.clone(), definition.span);
-        let all = Walker::default().reachable(pipeline, definition.values.iter().copied());
+        let all = Walker::once(pipeline, definition.values.iter().copied());
         let equal: Vec<Expr> =
             all.into_iter().filter(|&e| same(pipeline, &[e], &[deciding])).collect();
         let literal = |value: i64| ExprKind::Literal(Literal::Int(value));

@@ -56,7 +56,7 @@ fn runs(pipeline: &Pipeline, func: Func) -> Vec<usize> {
 fn conditions_call(pipeline: &Pipeline, func: Func) -> bool {
     let rdoms = pipeline.funcs[func].updates.iter().filter_map(|update| update.rdom);
     let conditions = rdoms.flat_map(|rdom| pipeline.rdoms[rdom].predicates.iter().copied());
-    let all = Walker::default().reachable(pipeline, conditions);
+    let all = Walker::once(pipeline, conditions);
     all.iter()
         .any(|&e| matches!(pipeline.exprs[e].kind, ExprKind::Call(callee, ..) if callee == func))
 }
