@@ -258,8 +258,8 @@ fn machines() -> Vec<(&'static str, Machine)> {
 fn main() {
     let args = Arguments::from_args();
     let mut trials = Vec::new();
-    for (machine_name, machine) in machines() {
-        for case in cases() {
+    for (number, (machine_name, machine)) in machines().into_iter().enumerate() {
+        for (case_number, case) in cases().into_iter().enumerate() {
             let largest = case.inputs.iter().map(|(_, e)| e.iter().product::<u32>()).max();
             if largest.unwrap_or(0) > 10_000 || case.name.contains("32x32") {
                 continue;
@@ -267,7 +267,11 @@ fn main() {
             let machine = machine.clone();
             trials.push(Trial::test(format!("{}@{machine_name}", case.name), move || {
                 run(&case, &machine, false)?;
-                run(&case, &machine, true)
+                // The smallest code on the machines in turn.
+                if (number + case_number).is_multiple_of(2) {
+                    run(&case, &machine, true)?
+                }
+                Ok(())
             }));
         }
     }
