@@ -73,12 +73,17 @@ pub fn costs(plan: &Plan, machine: &Machine) -> Vec<Cost> {
         .collect()
 }
 
-/// The estimate for a whole plan. Kernels of as much code are one, mostly, as those of the stages of a chain and
-/// of levels of pyramids: it is counted once.
+/// The estimate for a whole plan.
 pub fn total(plan: &Plan, machine: &Machine) -> Cost {
+    sum(&costs(plan, machine))
+}
+
+/// The estimate for the steps of a plan together. Kernels of as much code are one, mostly, as those of the
+/// stages of a chain and of levels of pyramids: it is counted once.
+pub fn sum(costs: &[Cost]) -> Cost {
     let mut sum = Cost::default();
     let mut known = HashSet::new();
-    for cost in costs(plan, machine) {
+    for &cost in costs {
         let code = if known.insert((cost.setup, cost.code)) { cost.code } else { 0 };
         sum += Cost { code, ..cost };
     }

@@ -56,6 +56,10 @@ const WORK: u64 = 60_000;
 /// instructions, as estimated, are not compiled several times.
 const SMALL: u64 = 4_000;
 
+/// Where the source gives the tiles of so many times the cycles of those that are open, a contest has room
+/// for the least number of programs only.
+const GIVEN: u64 = 16;
+
 /// So many choices of what is computed whole are compiled beside the best by the estimate of plans.
 const RIVALS: usize = 2;
 
@@ -226,7 +230,11 @@ pub fn contest(
         return None;
     }
     let compiled = compile(&choice.apply(trial.pipeline, trial.sites))?;
-    let most = budget(compiled.cycles);
+    let [open, given] = plan.tiled;
+    let most = match given / GIVEN > open {
+        true => budget(compiled.cycles).min(LEAST * compiled.instructions),
+        false => budget(compiled.cycles),
+    };
     let seen = BTreeSet::from([key(&plan)]);
     let (spent, count) = (compiled.instructions, 1);
     let best = Champion { choice, plan, compiled };

@@ -9,6 +9,7 @@ use nbcc_stages::{DirectiveKind, Func, Pipeline};
 use super::directives::{direct, staging_directive, tile_directive};
 use super::sites::Site;
 use crate::outputs::crop_outputs;
+use crate::plan::schedule::scheduled_tile;
 use crate::plan::{Plan, Step, cost, make_plan};
 
 /// Decisions.
@@ -94,6 +95,9 @@ pub struct Outcome {
     pub direct: Vec<Func>,
     /// The tiles of each Func that is computed tile by tile.
     pub tiles: BTreeMap<Func, [u32; 2]>,
+    /// Estimated cycles in which Funcs are computed tile by tile: those whose tiles are open, and those
+    /// whose tiles the source gives.
+    pub tiled: [u64; 2],
     /// Expressions looked at: what the trial cost.
     pub work: u64,
 }
@@ -117,7 +121,8 @@ impl Trial<'_> {
         let Some(placed) = placed else { return Err(work) };
         work += placed.pipeline.exprs.len() as u64;
         let plan = self.plan(choice, placed).ok_or(work)?;
-        let cost = cost::total(&plan, self.machine);
+        let costs = cost::costs(&plan, self.machine);
+        let cost = cost::sum(&costs);
         let room = u64::from(plan.vsm_data / 16);
         // Code that does not fit is made smaller, and slower.
         let beyond = cost.code.saturating_sub(room * 3 / 4);
@@ -128,10 +133,16 @@ impl Trial<'_> {
             founders: plan.founders.clone(),
             direct: vec![],
             tiles: BTreeMap::new(),
+            tiled: [0; 2],
             work,
         };
-        for step in &plan.steps {
+        let given = |func: Func| {
+            self.pipeline.funcs.is_valid(func) && scheduled_tile(self.pipeline, func).is_some()
+        };
+        for (step, cost) in plan.steps.iter().zip(&costs) {
             let Step::Tiles(step) = step else { continue };
+            let cycles = &mut outcome.tiled[usize::from(given(step.func))];
+            *cycles = cycles.saturating_add(cost.cycles());
             outcome.tiles.insert(step.func, step.nest.tiles.tile);
             if step.nest.reads.iter().any(|read| read.window.is_none())
                 && !outcome.direct.contains(&step.func)
