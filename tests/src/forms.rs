@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use nbcc_ir::testing::Rng;
+use nbcc_testing::Rng;
 
 use crate::grids::Launch;
 

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
+use nbcc::data::npy;
 use nbcc_stages::{ElementType, Image};
 use sha2::{Digest, Sha256};
 
@@ -209,26 +210,9 @@ fn bytes_of(image: &Image) -> Vec<u8> {
 
 /// The elements of a file of the references, as words.
 fn read_npy(path: &Path, ty: ElementType) -> Result<Vec<u32>, String> {
-    fn words<T: npyz::Deserialize>(
-        bytes: &[u8],
-        word: impl Fn(T) -> u32,
-    ) -> Result<Vec<u32>, String> {
-        let file = npyz::NpyFile::new(bytes).map_err(|e| e.to_string())?;
-        let values = file.into_vec::<T>().map_err(|e| e.to_string())?;
-        Ok(values.into_iter().map(word).collect())
-    }
     let bytes = std::fs::read(path).map_err(|e| format!("cannot read {}: {e}", path.display()))?;
-    let result = match ty {
-        ElementType::Bool => words(&bytes, |v: bool| v.into()),
-        ElementType::U8 => words(&bytes, |v: u8| v.into()),
-        ElementType::U16 => words(&bytes, |v: u16| v.into()),
-        ElementType::U32 => words(&bytes, |v: u32| v),
-        ElementType::I8 => words(&bytes, |v: i8| v as i32 as u32),
-        ElementType::I16 => words(&bytes, |v: i16| v as i32 as u32),
-        ElementType::I32 => words(&bytes, |v: i32| v as u32),
-        ElementType::F32 => words(&bytes, f32::to_bits),
-    };
-    result.map_err(|e| format!("{}: {e}", path.display()))
+    let image = npy::read(&bytes, ty).map_err(|e| format!("{}: {e:?}", path.display()))?;
+    Ok(image.data)
 }
 
 /// Floats in an order in which neighbours are one unit in the last place apart; both zeros are one.

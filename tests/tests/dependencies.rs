@@ -11,6 +11,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("compiler/base", &[]),
     ("compiler/ir", &["compiler/base"]),
     ("compiler/analysis", &["compiler/ir"]),
+    ("compiler/testing", &["compiler/ir"]),
     ("compiler/stages", &["compiler/analysis"]),
     ("compiler/opt", &["compiler/analysis"]),
     ("compiler/placement", &["compiler/base"]),

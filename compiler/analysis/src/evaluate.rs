@@ -295,7 +295,7 @@ pub fn encode(scalar: Scalar, value: f64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use nbcc_ir::testing::Rng;
+    use nbcc_testing::Rng;
 
     use super::*;
 

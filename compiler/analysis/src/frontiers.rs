@@ -71,7 +71,7 @@ impl Frontiers {
 mod tests {
     use std::collections::BTreeSet;
 
-    use nbcc_ir::testing::{dense_function, graph_function, structured_function};
+    use nbcc_testing::{dense_function, graph_function, structured_function};
 
     use super::*;
 

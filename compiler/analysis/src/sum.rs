@@ -100,8 +100,8 @@ impl<S: Fn(&Op) -> Option<Value>> Walk<'_, S> {
 #[cfg(test)]
 mod tests {
     use nbcc_base::{Diagnostics, SourceId};
-    use nbcc_ir::testing::Rng;
     use nbcc_ir::{Module, parse_module};
+    use nbcc_testing::Rng;
 
     use super::*;
 

@@ -7,11 +7,11 @@ use nbcc_analysis::{
     PostDominators, distances, endless_representatives, evaluate, overlap,
 };
 use nbcc_ir::cfg::successors;
-use nbcc_ir::testing::{Rng, graph_function, structured_function};
 use nbcc_ir::{
     BinaryOp, Block, Builder, Cfg, Dominators, ExecutionModel, Function, Inst, Mem, Op, Positions,
     Terminator, Type, UnaryOp, Value, ValueDef,
 };
+use nbcc_testing::{Rng, graph_function, structured_function};
 
 /// The blocks that a path from `from` visits (itself included) without entering `avoid`.
 fn reach(func: &Function, from: Block, avoid: Option<Block>) -> BTreeSet<Block> {

@@ -4,11 +4,11 @@
 use std::str::FromStr;
 
 use nbcc_analysis::{atomic, evaluate_simt};
-use nbcc_ir::testing::Rng;
 use nbcc_ir::{
     AtomOp, FloatArith, FloatFormat, FloatOp, IntType, NumType, Rounding, SimtOp, f16_to_f64,
     f64_to_f16,
 };
+use nbcc_testing::Rng;
 
 fn eval(op: &str, args: &[u64]) -> u64 {
     let op = SimtOp::from_str(op).unwrap_or_else(|_| panic!("{op}"));

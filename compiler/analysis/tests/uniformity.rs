@@ -6,11 +6,11 @@ use std::collections::BTreeSet;
 use cranelift_entity::EntityRef;
 use nbcc_analysis::{LoopForest, PostDominators, Uniformity};
 use nbcc_ir::cfg::successors;
-use nbcc_ir::testing::{dense_function, graph_function, structured_function};
 use nbcc_ir::{
     Block, BlockCall, Cfg, Dominators, ExecutionModel, Function, Inst, Op, Positions, Terminator,
     Type, Value,
 };
+use nbcc_testing::{dense_function, graph_function, structured_function};
 
 fn is_source(func: &Function, inst: Inst) -> bool {
     match &func.insts[inst].op {

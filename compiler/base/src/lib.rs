@@ -12,8 +12,6 @@ pub mod member;
 mod nearest;
 mod room;
 mod source;
-#[cfg(feature = "testing")]
-pub mod testing;
 pub mod text;
 
 pub use code::CodeInfo;

@@ -6,8 +6,8 @@ use nbcc_interp::function::{
     Answer, Array, Execution, IntrinsicContext, Memory, Options, Program, Step, Trap, TrapKind,
     eval, run,
 };
-use nbcc_ir::testing::{INTRINSICS, structured_function};
 use nbcc_ir::{Func, Module, Space, Type, parse_module, verify_module};
+use nbcc_testing::{INTRINSICS, structured_function};
 
 fn read(text: &str) -> Module {
     let mut diagnostics = Diagnostics::default();

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use nbcc_analysis::{Lanes, LoopForest, Uniformity};
 use nbcc_interp::function::{Answer, Execution, IntrinsicContext, Memory, Options, Program, Step};
-use nbcc_ir::testing::{graph_function, structured_function};
 use nbcc_ir::{Block, Cfg, Dominators, Function, Inst, Op, Positions, Terminator, Value};
+use nbcc_testing::{graph_function, structured_function};
 
 /// What one thread computes: each value, and each block gone to, by the iterations it is in.
 #[derive(Default)]

@@ -24,8 +24,6 @@ mod print;
 pub mod promise;
 mod simt;
 mod specialise;
-#[cfg(any(test, feature = "testing"))]
-pub mod testing;
 mod types;
 mod verify;
 

@@ -1,11 +1,11 @@
 //! The text form: what is printed is read back, and any text ends in a module or a diagnostic.
 
 use nbcc_base::{Diagnostics, Failed, SourceId};
-use nbcc_ir::testing::{INTRINSICS, Rng, graph_function, structured_function};
 use nbcc_ir::{
     Locations, Module, PrintOptions, codes, parse_module, print_function, print_module,
     verify_module,
 };
+use nbcc_testing::{INTRINSICS, Rng, graph_function, structured_function};
 
 fn parse(text: &str) -> (Result<Module, Failed>, Diagnostics) {
     let mut diagnostics = Diagnostics::default();

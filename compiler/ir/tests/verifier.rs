@@ -2,11 +2,11 @@
 //! the rest is done to a function by hand.
 
 use nbcc_base::{Diagnostics, SourceId};
-use nbcc_ir::testing::INTRINSICS;
 use nbcc_ir::{
     Block, Constant, Func, Inst, Module, Op, Type, Value, ValueDef, parse_module, verify_function,
     verify_module,
 };
+use nbcc_testing::INTRINSICS;
 
 fn read(text: &str) -> Module {
     let mut diagnostics = Diagnostics::default();

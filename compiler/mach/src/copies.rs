@@ -46,7 +46,7 @@ pub fn sequence(copies: &[(VReg, VReg)], mut fresh: impl FnMut(VReg) -> VReg) ->
 
 #[cfg(test)]
 mod tests {
-    use nbcc_ir::testing::Rng;
+    use nbcc_testing::Rng;
 
     use super::*;
 

@@ -7,9 +7,9 @@ use nbcc_analysis::{Lanes, Loop, LoopForest, is_nan};
 use nbcc_interp::function::{
     Answer, Execution, IntrinsicContext, Memory, Options, Program, Step, Trap, run,
 };
-use nbcc_ir::testing::{Rng, dense_function, graph_function, structured_function};
 use nbcc_ir::{Cfg, Counter, Dominators, Function, verify_function};
 use nbcc_opt::PASSES;
+use nbcc_testing::{Rng, dense_function, graph_function, structured_function};
 
 /// What can be seen of a run.
 struct Outcome {

@@ -3,9 +3,9 @@
 
 use nbcc_analysis::{Lanes, ValueRanges};
 use nbcc_interp::function::{Answer, Execution, IntrinsicContext, Memory, Options, Program, Step};
-use nbcc_ir::testing::{Rng, dense_function, graph_function, structured_function};
 use nbcc_ir::{Block, Function, IntrinsicCall, Scalar, Value, parse_module};
 use nbcc_opt::{fold, params, ranges, simplify_cfg};
+use nbcc_testing::{Rng, dense_function, graph_function, structured_function};
 
 /// Runs a function; how many values were looked at, and how many of them had a range less than that
 /// of their type.

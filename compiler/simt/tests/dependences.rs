@@ -10,7 +10,6 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
 
-use nbcc_base::testing::check_results;
 use nbcc_base::{Diagnostics, SourceId};
 use nbcc_ir::{Module, Object, parse_module, verify_module};
 use nbcc_isa::Instruction;
@@ -20,6 +19,7 @@ use nbcc_mach::dependence::Dependence;
 use nbcc_simt::backend::select::{MachFunction, Messages, select};
 use nbcc_simt::backend::{dependence, provenance};
 use nbcc_simt::passes::objects;
+use nbcc_testing::check_results;
 
 #[test]
 fn files_give_what_they_expect() {

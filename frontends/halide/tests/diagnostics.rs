@@ -1,5 +1,5 @@
 //! The diagnostics of the frontend, file by file: each file in `tests/frontend-halide/` ends with what
-//! is expected of it, as `nbcc_base::testing` tells. `NBCC_BLESS=1` writes down what is reported now.
+//! is expected of it, as `nbcc_testing` tells. `NBCC_BLESS=1` writes down what is reported now.
 
 mod common;
 
@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 
 use common::{parse_file, parse_text};
 use cranelift_entity::SecondaryMap;
-use nbcc_base::testing::{
-    check_all_are_made, check_codes_have_files, check_examples, check_files, report,
-};
 use nbcc_base::{Diagnostic, Diagnostics, Severity, SourceFile};
 use nbcc_frontend_halide::codes;
 use nbcc_stages::bounds::{default_params, infer, resolve_extents};
+use nbcc_testing::{
+    check_all_are_made, check_codes_have_files, check_examples, check_files, report,
+};
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the repository")

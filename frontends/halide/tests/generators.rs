@@ -8,8 +8,8 @@ mod run;
 use std::path::Path;
 
 use common::{parse_file, parse_text};
-use nbcc_base::testing::files;
 use nbcc_base::{Diagnostic, SourceFile};
+use nbcc_testing::files;
 use run::run;
 
 fn same(a: &str, b: &str) {

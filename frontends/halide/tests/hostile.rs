@@ -4,12 +4,12 @@
 mod common;
 
 use common::parse_text;
-use nbcc_base::testing;
+
 use proptest::prelude::*;
 
 /// The codes of the errors of a text, in order.
 fn errors(text: &str) -> Vec<&'static str> {
-    testing::errors(&parse_text("hostile.halide", text).1)
+    nbcc_testing::errors(&parse_text("hostile.halide", text).1)
 }
 
 /// The text at the first error.
@@ -283,15 +283,15 @@ fn every_prefix_is_answered() {
 }
 
 proptest! {
-    #![proptest_config(testing::cases(2000))]
+    #![proptest_config(nbcc_testing::cases(2000))]
 
     #[test]
-    fn damaged_programs_are_answered(text in testing::damaged(SMALL, "_")) {
+    fn damaged_programs_are_answered(text in nbcc_testing::damaged(SMALL, "_")) {
         errors(&text);
     }
 
     #[test]
-    fn damaged_generators_are_answered(text in testing::damaged(GENERATOR, "_")) {
+    fn damaged_generators_are_answered(text in nbcc_testing::damaged(GENERATOR, "_")) {
         errors(&text);
     }
 }

@@ -1,5 +1,5 @@
 //! The diagnostics of syntax and declarations, file by file: each file in `tests/frontend-ptx/` ends
-//! with what is expected of it, as `nbcc_base::testing` tells. `NBCC_BLESS=1` writes down what is
+//! with what is expected of it, as `nbcc_testing` tells. `NBCC_BLESS=1` writes down what is
 //! reported now.
 
 mod common;
@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 
 use common::diagnose;
 use nbcc_base::Severity;
-use nbcc_base::testing::{check_codes_have_files, check_examples, check_files};
 use nbcc_frontend_ptx::codes;
+use nbcc_testing::{check_codes_have_files, check_examples, check_files};
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/frontend-ptx")

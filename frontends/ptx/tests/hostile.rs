@@ -6,7 +6,7 @@ mod common;
 use std::fmt::Write as _;
 
 use common::diagnose;
-use nbcc_base::{Diagnostics, SourceFile, SourceId, testing};
+use nbcc_base::{Diagnostics, SourceFile, SourceId};
 use nbcc_frontend_ptx::{parse, read};
 use proptest::prelude::*;
 
@@ -17,7 +17,7 @@ const MANY: usize = 1_000_000;
 
 /// The codes of the errors of a text, in order.
 fn errors(text: &str) -> Vec<&'static str> {
-    testing::errors(&diagnose(&SourceFile::new("hostile.ptx", text)))
+    nbcc_testing::errors(&diagnose(&SourceFile::new("hostile.ptx", text)))
 }
 
 /// Reads a text to the end of the frontend.
@@ -205,10 +205,10 @@ fn every_prefix_is_answered() {
 }
 
 proptest! {
-    #![proptest_config(testing::cases(2500))]
+    #![proptest_config(nbcc_testing::cases(2500))]
 
     #[test]
-    fn damaged_files_are_answered(text in testing::damaged(SMALL, "_.%$")) {
+    fn damaged_files_are_answered(text in nbcc_testing::damaged(SMALL, "_.%$")) {
         answer(&text);
     }
 }

@@ -1,6 +1,6 @@
 //! Random choices that a seed decides.
 
-use nbcc_ir::testing::Rng;
+use nbcc_testing::Rng;
 
 /// A stream of choices.
 #[derive(Clone, Debug)]

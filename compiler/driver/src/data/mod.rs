@@ -6,7 +6,7 @@ pub mod arrays;
 pub mod gather;
 pub mod inputs;
 pub mod names;
-mod npy;
+pub mod npy;
 pub mod outputs;
 pub mod params;
 mod picture;

@@ -7,11 +7,11 @@ mod toy;
 
 use std::collections::BTreeSet;
 
-use nbcc_ir::testing::Rng;
 use nbcc_mach::regalloc::{
     Allocation, Policy, Pressure, RegisterFile, Shortage, Slots, allocate, check,
 };
 use nbcc_mach::{Block, Function, InstData, VReg};
+use nbcc_testing::Rng;
 
 use toy::{Class, Inst, Toy, ToySpiller, WORD, files, generate, run, straight, transfer};
 

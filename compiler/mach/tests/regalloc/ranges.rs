@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use cranelift_entity::SecondaryMap;
-use nbcc_ir::testing::Rng;
 use nbcc_mach::regalloc::{Allocation, Policy, RegisterFile, Slots, allocate, check};
 use nbcc_mach::rename::{Timing, rename};
 use nbcc_mach::split::{Split, SplitKind, Splitter, split};
 use nbcc_mach::{Block, BlockData, Function, InstData, VReg};
+use nbcc_testing::Rng;
 
 use crate::toy::{Class, Inst, Toy, ToySpiller, WORD, generate, run, straight, transfer};
 

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use cranelift_entity::EntityRef;
-use nbcc_ir::testing::Rng;
 use nbcc_isa::{Instruction, RegisterClass};
 use nbcc_mach::regalloc::{Home, Insertion, Policy, Pressure, RegisterFile, Spiller, Transfer};
 use nbcc_mach::{Block, BlockData, Function, InstData, VReg};
+use nbcc_testing::Rng;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Class {

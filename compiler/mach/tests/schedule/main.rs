@@ -4,13 +4,13 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use nbcc_ir::testing::Rng;
 use nbcc_isa::{Instruction, RegisterClass};
 use nbcc_mach::dependence::{Dependence, DependenceGraph, Edge};
 use nbcc_mach::prepass::{self, Pressure};
 use nbcc_mach::rows::Rows;
 use nbcc_mach::schedule::{Hazards, Priority, check, list_schedule_with};
 use nbcc_mach::{AffineAddress, InstData, MemoryAccess, VReg};
+use nbcc_testing::Rng;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 enum Class {

@@ -58,7 +58,7 @@ struct Shuffles(usize);
 /// Takes of the instructions that may come next any one, more often a late one.
 fn shuffle(state: &mut Compilation<Shuffles>, _: &mut Context<'_>) -> Result<(), Failed> {
     let size = state.module.to_string().len() as u64;
-    let mut rng = nbcc_ir::testing::Rng::new(size);
+    let mut rng = nbcc_testing::Rng::new(size);
     for selected in state.kernels.iter_mut().filter_map(|kernel| kernel.selected.as_mut()) {
         for block in selected.func.blocks.keys().collect::<Vec<_>>() {
             let graph = dependence::graph(&selected.func, block);
@@ -126,8 +126,8 @@ fn compile(
 
 /// The bytes that a kernel reads.
 fn input(seed: u64) -> Vec<u8> {
-    let mut rng = nbcc_ir::testing::Rng::new(seed ^ 0xabcdef);
-    let word = |rng: &mut nbcc_ir::testing::Rng| match rng.below(4) {
+    let mut rng = nbcc_testing::Rng::new(seed ^ 0xabcdef);
+    let word = |rng: &mut nbcc_testing::Rng| match rng.below(4) {
         0 => rng.below(64) as u32,
         1 => (rng.below(200) as f32 / 8.0 - 10.0).to_bits(),
         2 => *rng.pick(&[0, 0x8000_0000, 0x7f80_0000, 0xffff_ffff, 1, 0x7fff_ffff, 0x3f80_0000]),

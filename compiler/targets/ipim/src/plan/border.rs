@@ -343,9 +343,9 @@ impl Planner<'_> {
 
 #[cfg(test)]
 mod tests {
-    use nbcc_ir::testing::Rng;
     use nbcc_isa_ipim::layout::{Element, Grid};
     use nbcc_stages::bounds::Interval;
+    use nbcc_testing::Rng;
 
     use super::*;
 

@@ -25,7 +25,6 @@ use std::fmt::Write;
 use std::path::Path;
 
 use cranelift_entity::SecondaryMap;
-use nbcc_base::testing::check_results;
 use nbcc_base::{Diagnostics, SourceFile, SourceMap};
 use nbcc_ir::{Function, Mem, PrintOptions, parse_module, print_function, verify_function};
 use nbcc_isa_ipim::{Machine, asm};
@@ -38,6 +37,7 @@ use nbcc_target_ipim::passes::{
     addresses, fuse, increments, legalize, place, preload, reuse, sink,
 };
 use nbcc_target_ipim::plan::BANK_RESERVED;
+use nbcc_testing::check_results;
 
 /// The engines that run the kernels.
 const MASK: u32 = 0xffff_ffff;

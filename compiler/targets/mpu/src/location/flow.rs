@@ -127,7 +127,7 @@ impl Network {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use nbcc_ir::testing::Rng;
+    use nbcc_testing::Rng;
     use petgraph::algo::dinics;
     use petgraph::graph::{DiGraph, NodeIndex};
 

@@ -78,9 +78,9 @@ mod tests {
     use super::*;
     use crate::location::model::{Net, Node};
     use cranelift_entity::SecondaryMap;
-    use nbcc_ir::testing::Rng;
     use nbcc_isa_mpu::location::Rule;
     use nbcc_mach::{Block, VReg};
+    use nbcc_testing::Rng;
 
     fn random(rng: &mut Rng, free: usize) -> Model {
         let node = |rng: &mut Rng| {

@@ -4,7 +4,6 @@
 
 use std::path::Path;
 
-use nbcc_base::testing::files;
 use nbcc_base::{Diagnostics, SourceId};
 use nbcc_ir::parse_module;
 use nbcc_isa_mpu::ISA;
@@ -16,6 +15,7 @@ use nbcc_simt::backend::provenance::origins;
 use nbcc_simt::backend::regalloc::{Registers, allocate, check};
 use nbcc_simt::backend::select::{MachFunction, Messages, select};
 use nbcc_simt::passes::objects;
+use nbcc_testing::files;
 
 struct Allocated {
     before: MachFunction,

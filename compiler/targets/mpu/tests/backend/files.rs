@@ -8,7 +8,6 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use nbcc_base::testing::check_results;
 use nbcc_base::{Diagnostics, SourceFile, SourceMap};
 use nbcc_ir::{parse_module, verify_module};
 use nbcc_isa::Override;
@@ -18,6 +17,7 @@ use nbcc_pipeline::{
     Target,
 };
 use nbcc_target_mpu::MPU;
+use nbcc_testing::check_results;
 
 #[test]
 fn files_give_what_they_expect() {

@@ -4,12 +4,12 @@
 use std::collections::BTreeMap;
 use std::str::FromStr;
 
-use nbcc_ir::testing::Rng;
 use nbcc_ir::{
     BinaryOp, Block, BlockCall, Builder, ConvertOp, DataObject, ExecutionModel, Function, IntCond,
     Kernel, KernelParam, LoopInfo, Module, NumType, Object, Op, SimtOp, Space, Terminator, Type,
     UnaryOp, Value,
 };
+use nbcc_testing::Rng;
 
 /// Blocks of the grid.
 pub const GRID: [u32; 3] = [2, 1, 1];

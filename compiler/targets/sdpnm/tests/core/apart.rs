@@ -3,8 +3,8 @@
 
 use std::fmt::Write;
 
-use nbcc_ir::testing::Rng;
 use nbcc_isa_sdpnm::core::CoreProgram;
+use nbcc_testing::Rng;
 
 use crate::loops::{agreed_for, filled, parameters, random_programs};
 use crate::machine::run;

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::Path;
 
-use nbcc_ir::testing::Rng;
 use nbcc_isa_sdpnm::core::CoreProgram;
 use nbcc_pipeline::OptLevel;
+use nbcc_testing::Rng;
 
 use crate::common;
 use crate::loops::{compared, filled, parameters, setting};

@@ -28,7 +28,7 @@ fn check(path: &Path, level: OptLevel) -> Result<(), String> {
 
 #[test]
 fn kernels_do_what_gcc_makes_them_do() {
-    let paths = nbcc_base::testing::files(&common::root().join("tests/c"), "c");
+    let paths = nbcc_testing::files(&common::root().join("tests/c"), "c");
     assert!(paths.len() >= 60, "{} kernels", paths.len());
     let only = std::env::var("NBCC_CASE").ok();
     let mut wrong = Vec::new();

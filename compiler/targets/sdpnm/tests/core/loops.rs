@@ -6,12 +6,12 @@ use std::fmt::Write;
 use std::path::Path;
 
 use nbcc_interp::function::{self, Given, TrapKind};
-use nbcc_ir::testing::Rng;
 use nbcc_ir::{Func, IntType, Module};
 use nbcc_isa_sdpnm::config::{Opcode, Package};
 use nbcc_isa_sdpnm::core::CoreProgram;
 use nbcc_pipeline::{Artifact, Emit, OptLevel};
 use nbcc_sim_sdpnm::{Fault, Stopped};
+use nbcc_testing::Rng;
 
 use crate::common;
 use crate::common::runs::{Array, Random};

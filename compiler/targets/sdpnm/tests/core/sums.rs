@@ -4,9 +4,9 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use nbcc_ir::testing::Rng;
 use nbcc_isa_sdpnm::config::{Opcode, Package};
 use nbcc_pipeline::OptLevel;
+use nbcc_testing::Rng;
 
 use crate::common;
 use crate::loops::{compared, filled, parameters, setting};

@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use nbcc_ir::testing::Rng;
 use nbcc_ir::{Block, Builder, ExecutionModel, Function, Interface, Module, Op, UnaryOp};
 use nbcc_isa::{Imm, Instruction};
 use nbcc_isa_sdpnm::core::{CoreProgram, Inst, asm};
 use nbcc_pipeline::{Artifact, Emit, OptLevel};
 use nbcc_sim_sdpnm::{Fault, Stopped};
+use nbcc_testing::Rng;
 
 use crate::common::runs;
 use crate::generator::function;

@@ -2,8 +2,8 @@
 //!
 //! `NBCC_STRIDE=1 cargo test --release functions -- --nocapture` goes through all of them.
 
-use nbcc_ir::testing::Rng;
 use nbcc_ir::{BinaryOp, Op, UnaryOp};
+use nbcc_testing::Rng;
 
 use super::machine::{CHUNK, Program};
 use super::numbers::ulps;

@@ -7,8 +7,8 @@ mod numbers;
 mod operations;
 mod programs;
 
-use nbcc_ir::testing::Rng;
 use nbcc_ir::{Builder, ExecutionModel, Function, Op, Terminator, Type, Value};
+use nbcc_testing::Rng;
 
 /// Lanes of the functions that are tested.
 const LANES: u8 = 16;

@@ -1,10 +1,10 @@
 //! Each operation against the interpreter's, on special operands and random ones.
 
 use nbcc_analysis::Lanes;
-use nbcc_ir::testing::Rng;
 use nbcc_ir::{
     BinaryOp, ConvertOp, Effect, FloatCond, Function, IntCond, Op, Scalar, Type, UnaryOp, Value,
 };
+use nbcc_testing::Rng;
 
 use super::machine::{CHUNK, Program};
 use super::numbers::ulps;

@@ -1,10 +1,11 @@
 //! Short functions in which constants, equal expressions and accesses to one element meet often.
 
-use super::generator::Generator;
-use crate::{
+use nbcc_ir::{
     BinaryOp, Constant, ConvertOp, Effect, FloatCond, IntCond, IntrinsicCall, Mem, Op, Scalar,
     Terminator, Type, UnaryOp, Value,
 };
+
+use crate::generator::Generator;
 
 impl Generator {
     /// A value seen by who runs the function.

@@ -1,5 +1,5 @@
 //! What file-driven tests share: files that end with the diagnostics expected of them, examples
-//! of codes, and sources made to harm. Only tests enable the feature `testing`.
+//! of codes, and sources made to harm.
 //!
 //! ```text
 //! //~ E0123 3:5-3:9 error: the message
@@ -16,11 +16,10 @@ use std::ops::RangeInclusive;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::{Path, PathBuf};
 
+use nbcc_base::{CodeInfo, Diagnostic, Diagnostics, Severity, SourceFile, Span};
 use proptest::prelude::*;
 use proptest::sample::Index;
 use proptest::test_runner::{RngAlgorithm, RngSeed};
-
-use crate::{CodeInfo, Diagnostic, Diagnostics, Severity, SourceFile, Span};
 
 const MARK: &str = "//~";
 

@@ -2,13 +2,13 @@
 
 use cranelift_entity::SecondaryMap;
 use nbcc_base::{SourceId, Span};
-
-use super::Rng;
-use crate::{
+use nbcc_ir::{
     BinaryOp, Block, BlockCall, Constant, ConvertOp, Counter, Dominators, Effect, ExecutionModel,
     FloatCond, Function, IntCond, IntrinsicCall, LoopInfo, Mem, MemData, Op, Scalar, Space,
     Terminator, Type, UnaryOp, Value, f64_to_f16,
 };
+
+use crate::Rng;
 
 /// Values that may go wrong more easily than others.
 fn edge_case(rng: &mut Rng, scalar: Scalar) -> u64 {
