@@ -183,7 +183,7 @@ impl State for Compilation {
         }
         // A plan has Funcs and orders of its own.
         let (pipeline, bounds) = match &self.plan {
-            Some(plan) => (&plan.pipeline, Some(&plan.bounds)),
+            Some(plan) => (&*plan.pipeline, Some(&*plan.bounds)),
             None => (&self.pipeline, self.bounds.as_ref()),
         };
         let text = nbcc_stages::print::print(pipeline, bounds);

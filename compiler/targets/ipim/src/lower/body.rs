@@ -103,9 +103,9 @@ impl<'a> Body<'a> {
         let element = buffer.element;
         let args = read.places(args);
         let index = |k: usize| match args.get(k).copied().flatten() {
-            Some(arg) => TiledIndex::of(&plan.pipeline, &plan.forms, arg, k as u32)
+            Some(arg) => (plan.forms.tiled(&plan.pipeline, arg, k as u32))
                 .unwrap_or_else(|| panic!("{expr} is not tiled")),
-            None => TiledIndex::one_to_one(),
+            None => Rc::new(TiledIndex::one_to_one()),
         };
         let (ix, iy) = (index(0), index(1));
         let x_group = i64::from(nest.unroll[0]) * LANES as i64;

@@ -1,10 +1,10 @@
 //! What a stage reads.
 
-use cranelift_entity::SecondaryMap;
 use nbcc_stages::bounds::IndexForm;
 use nbcc_stages::{Expr, ExprKind, Func, Input, Pipeline, Walker};
 
 use super::Stage;
+use super::forms::Forms;
 
 /// An image that is read: an input or a Func.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -79,11 +79,7 @@ pub enum Spread {
 }
 
 /// How the elements at coordinates lie to each other, over four points of a row.
-pub fn spread(
-    pipeline: &Pipeline,
-    forms: &SecondaryMap<Expr, Option<IndexForm>>,
-    args: &[Expr],
-) -> Spread {
+pub fn spread(pipeline: &Pipeline, forms: &Forms, args: &[Expr]) -> Spread {
     let reachable = Walker::once(pipeline, args.iter().copied());
     let is_element =
         |&e: &Expr| matches!(pipeline.exprs[e].kind, ExprKind::Load(..) | ExprKind::Call(..));

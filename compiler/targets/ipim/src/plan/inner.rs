@@ -1,10 +1,10 @@
 //! Indices along inner dimensions (2 and up of the producer), which are the same in all lanes: what
 //! loop counters decide, brought inside of limits.
 
-use cranelift_entity::SecondaryMap;
 use nbcc_stages::bounds::{Affine, AffineVar, IndexForm, Interval, MAX_COORDINATE};
 use nbcc_stages::{Expr, Pipeline};
 
+use super::forms::Forms;
 use super::limits::{Limits, mirrored};
 use super::{Plan, Source, inner_index};
 
@@ -19,11 +19,7 @@ pub struct InnerIndex {
 
 impl InnerIndex {
     /// Reads an index. `None` where it has another form.
-    pub fn of(
-        pipeline: &Pipeline,
-        forms: &SecondaryMap<Expr, Option<IndexForm>>,
-        index: Expr,
-    ) -> Option<InnerIndex> {
+    pub fn of(pipeline: &Pipeline, forms: &Forms, index: Expr) -> Option<InnerIndex> {
         let plain = |form: &IndexForm| inner_index(form).cloned();
         match &forms[index] {
             Some(IndexForm::Clamp { of, low, high }) => {

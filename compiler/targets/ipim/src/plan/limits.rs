@@ -2,10 +2,10 @@
 //! Those that go around (`wrapped`) have no limits: what lies beyond an edge is what lies at the other
 //! one (`plan/wraps.rs`).
 
-use cranelift_entity::SecondaryMap;
-use nbcc_stages::bounds::{Affine, IndexForm, Interval};
+use nbcc_stages::bounds::{Affine, Interval};
 use nbcc_stages::{BinaryOp, Expr, ExprKind, Pipeline};
 
+use super::forms::Forms;
 use super::modes::same;
 
 /// What is read beyond a limit.
@@ -59,11 +59,7 @@ impl Limits {
 /// Reads an index that is mirrored at two limits as `mirror_image` and `mirror_interior` do: with `p`
 /// the remainder of a coordinate by a period, `min(min(p, top - p), last)`. The coordinate, counted
 /// from the lower limit, and the limits.
-pub fn mirrored(
-    pipeline: &Pipeline,
-    forms: &SecondaryMap<Expr, Option<IndexForm>>,
-    index: Expr,
-) -> Option<(Expr, Limits)> {
+pub fn mirrored(pipeline: &Pipeline, forms: &Forms, index: Expr) -> Option<(Expr, Limits)> {
     let constant = |e: Expr| constant(forms, e);
     let of = |e: Expr, op: BinaryOp| operands(pipeline, e, op);
     let split = |e: Expr, op: BinaryOp| with_constant(pipeline, forms, e, op);
@@ -102,11 +98,7 @@ impl Around {
 
 /// Reads an index that goes around, as that of `repeat_image` does: `(x - first) % count + first`. A
 /// coordinate, what is added to it, and where the sum goes around.
-pub fn wrapped(
-    pipeline: &Pipeline,
-    forms: &SecondaryMap<Expr, Option<IndexForm>>,
-    index: Expr,
-) -> Option<(Expr, i64, Around)> {
+pub fn wrapped(pipeline: &Pipeline, forms: &Forms, index: Expr) -> Option<(Expr, i64, Around)> {
     let split = |e: Expr| with_constant(pipeline, forms, e, BinaryOp::Add);
     let (phase, first) = split(index).unwrap_or((index, 0));
     let (coordinate, count) = operands(pipeline, phase, BinaryOp::Mod)?;
@@ -122,7 +114,7 @@ pub fn wrapped(
     (same.count == count).then_some((coordinate, offset, around))
 }
 
-fn constant(forms: &SecondaryMap<Expr, Option<IndexForm>>, e: Expr) -> Option<i64> {
+fn constant(forms: &Forms, e: Expr) -> Option<i64> {
     forms[e].as_ref()?.as_affine().and_then(Affine::as_constant)
 }
 
@@ -134,12 +126,7 @@ fn operands(pipeline: &Pipeline, e: Expr, op: BinaryOp) -> Option<(Expr, Expr)> 
 }
 
 /// A constant operand and the other one, in either order.
-fn with_constant(
-    pipeline: &Pipeline,
-    forms: &SecondaryMap<Expr, Option<IndexForm>>,
-    e: Expr,
-    op: BinaryOp,
-) -> Option<(Expr, i64)> {
+fn with_constant(pipeline: &Pipeline, forms: &Forms, e: Expr, op: BinaryOp) -> Option<(Expr, i64)> {
     let (a, b) = operands(pipeline, e, op)?;
     let one = |a: Expr, b: Expr| Some((a, constant(forms, b)?));
     one(a, b).or_else(|| one(b, a))

@@ -16,6 +16,7 @@ mod evaluate;
 mod excerpt;
 mod explain;
 mod findings;
+mod forms;
 mod ghosts;
 mod grid;
 mod inner;
@@ -32,6 +33,7 @@ mod patch;
 mod periodic;
 mod planes;
 mod planner;
+mod prepared;
 mod reads;
 mod recurrence;
 pub mod schedule;
@@ -45,10 +47,11 @@ mod verdict;
 mod windows;
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use cranelift_entity::{PrimaryMap, SecondaryMap, entity_impl};
 use nbcc_isa_ipim::layout::{Element, Layout, Role, Tiled};
-use nbcc_stages::bounds::{AffineVar, Bounds, Extents, IndexForm, Interval, Region};
+use nbcc_stages::bounds::{AffineVar, Bounds, Extents, Interval, Region};
 use nbcc_stages::{BinaryOp, ElementType, Expr, Func, Input, Pipeline, RDom};
 
 pub use access::{Access, Source, Spread, accesses, spread, stage_roots, varies_along};
@@ -59,6 +62,7 @@ pub use corner::Corner;
 pub use excerpt::{Arc, Excerpt, Ring};
 pub use explain::{explain, remarks, span_of};
 pub use findings::{Finding, FindingKind};
+pub use forms::Forms;
 pub(crate) use ghosts::{Columns, Piece, Rows, columns_of, ghost_atoms, parts_of, pieces};
 pub(crate) use grid::{busy, greatest_divisor, groups_in_use, groups_reached, used};
 pub use inner::InnerIndex;
@@ -388,15 +392,15 @@ pub struct SerialStep {
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// The pipeline, extents known and inlined.
-    pub pipeline: Pipeline,
+    pub pipeline: Rc<Pipeline>,
     /// How large images are.
     pub extents: Extents,
     /// What is kept of inputs, and where their coordinates begin.
     held: SecondaryMap<Input, Held>,
     /// Where everything is computed and read.
-    pub bounds: Bounds,
+    pub bounds: Rc<Bounds>,
     /// The form of each index.
-    pub forms: SecondaryMap<Expr, Option<IndexForm>>,
+    pub forms: Rc<Forms>,
     /// Buffers.
     pub buffers: PrimaryMap<BufferId, BufferPlan>,
     /// The buffer of each input that is read.

@@ -1,12 +1,14 @@
 //! How each stage is computed: tile by tile, in parts, or on one engine.
 
-use cranelift_entity::SecondaryMap;
+use std::rc::Rc;
+
 use nbcc_isa_ipim::Machine;
 use nbcc_stages::bounds::{Bounds, IndexForm, Interval};
 use nbcc_stages::{BinaryOp, ElementType, Expr, ExprKind, Func, Pipeline};
 
 use super::access::{Access, Source, accesses};
 use super::copies::{in_parts, most_copied};
+use super::forms::Forms;
 use super::inner::InnerIndex;
 use super::order::{Order, is_plain, with_first};
 use super::reads::{Ratio, TiledIndex};
@@ -16,7 +18,7 @@ use super::{Stage, stage_roots};
 #[derive(Clone, Debug)]
 pub struct TiledAccess {
     /// Along x and y. A dimension that the producer or the consumer lacks is one to one.
-    pub index: [TiledIndex; 2],
+    pub index: [Rc<TiledIndex>; 2],
     /// Along further dimensions; `None` where any plane may be meant, as when data decides.
     pub inner: Vec<Option<InnerIndex>>,
     /// The dimension of the producer at each place, where it is read in another order than its own.
@@ -33,7 +35,7 @@ impl TiledAccess {
 /// Reads an access as one served tile by tile, for a consumer with `dims` dimensions.
 pub fn tiled_access(
     pipeline: &Pipeline,
-    forms: &SecondaryMap<Expr, Option<IndexForm>>,
+    forms: &Forms,
     args: &[Expr],
     dims: usize,
 ) -> Option<TiledAccess> {
@@ -42,8 +44,8 @@ pub fn tiled_access(
         return None;
     }
     let index = |k: usize| match args.get(k) {
-        Some(&arg) => TiledIndex::of(pipeline, forms, arg, k as u32),
-        None => Some(TiledIndex::one_to_one()),
+        Some(&arg) => forms.tiled(pipeline, arg, k as u32),
+        None => Some(Rc::new(TiledIndex::one_to_one())),
     };
     let index = [index(0)?, index(1)?];
     let inner = |&arg: &Expr| InnerIndex::of(pipeline, forms, arg);
@@ -56,14 +58,14 @@ pub fn tiled_access(
 /// first. A `flat` consumer has one element along its second.
 pub fn permuted_access(
     pipeline: &Pipeline,
-    forms: &SecondaryMap<Expr, Option<IndexForm>>,
+    forms: &Forms,
     args: &[Expr],
     flat: bool,
 ) -> Option<TiledAccess> {
     let along = |k: u32, other: Option<usize>| {
         let others = (0..args.len()).filter(|&d| Some(d) != other);
         let mut found = others.filter_map(|d| {
-            let index = TiledIndex::of(pipeline, forms, args[d], k)?;
+            let index = forms.tiled(pipeline, args[d], k)?;
             let mirrored = index.limits.is_some_and(|of| of.sums().is_some());
             (!mirrored && index.around.is_none()).then_some((d, index))
         });
@@ -72,7 +74,7 @@ pub fn permuted_access(
     let (x, along_x) = along(0, None)?;
     let (first, along_y) = match along(1, Some(x)) {
         Some((y, index)) => (vec![x, y], index),
-        None if flat => (vec![x], TiledIndex::one_to_one()),
+        None if flat => (vec![x], Rc::new(TiledIndex::one_to_one())),
         None => return None,
     };
     let order = with_first(&first, args.len());
@@ -99,7 +101,7 @@ pub enum Mode {
 pub fn mode_of(
     pipeline: &Pipeline,
     bounds: &Bounds,
-    forms: &SecondaryMap<Expr, Option<IndexForm>>,
+    forms: &Forms,
     machine: &Machine,
     func: Func,
     follows: impl Fn(Stage, &Access) -> bool,
@@ -125,21 +127,20 @@ pub fn mode_of(
                     _ => format!("update {k} writes to computed places along `{var}`"),
                 });
             }
-        }
-        for access in accesses(pipeline, func, stage) {
-            if access.source == Source::Func(func) {
-                if !access.args.iter().take(2).enumerate().all(|arg| is_dim(pipeline, arg)) {
-                    return Mode::Single("an update reads other points of its own Func".into());
-                }
-                continue;
+            let own = accesses(pipeline, func, stage).into_iter();
+            let mut own = own.filter(|access| access.source == Source::Func(func));
+            if own.any(|a| !a.args.iter().take(2).enumerate().all(|arg| is_dim(pipeline, arg))) {
+                return Mode::Single("an update reads other points of its own Func".into());
             }
+        }
+        for access in forms.foreign(pipeline, func, stage).iter() {
             let tiled = tiled_access(pipeline, forms, &access.args, data.vars.len());
             let count = elements(bounds, access.source);
             let most = most_copied(machine);
             let flat = bounds.region(func).is_some_and(is_flat);
             let permuted = || permuted_access(pipeline, forms, &access.args, flat).is_some();
-            let anywhere = tiled.is_none() && !in_parts(pipeline, machine, &access);
-            if anywhere && count > most && !permuted() && !follows(stage, &access) {
+            let anywhere = tiled.is_none() && !in_parts(pipeline, machine, access);
+            if anywhere && count > most && !permuted() && !follows(stage, access) {
                 return Mode::Single(format!(
                     "a tile of it reads no tile of `{}`, of which {count} elements are too many \
                      to be whole in every bank ({most} are the most)",

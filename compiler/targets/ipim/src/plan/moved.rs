@@ -7,11 +7,12 @@
 use std::collections::BTreeMap;
 
 use cranelift_entity::SecondaryMap;
-use nbcc_stages::bounds::{AffineVar, Bounds, Extents, Interval, Region, index_forms};
+use nbcc_stages::bounds::{AffineVar, Bounds, Extents, Interval, Region};
 use nbcc_stages::{BinaryOp, ElementType, Expr, ExprKind, Func, Input, Literal, Pipeline};
 
 use super::Stage;
 use super::access::{Access, Source, accesses};
+use super::forms::Forms;
 use super::order;
 use super::reads::TiledIndex;
 
@@ -89,7 +90,7 @@ pub(super) fn move_inputs(
 
 /// How far from a tile all accesses of an input read, the nearest of them.
 fn distances(pipeline: &Pipeline, bounds: &Bounds, funcs: &[Func]) -> BTreeMap<Input, [i32; 2]> {
-    let forms = index_forms(pipeline);
+    let forms = Forms::new(pipeline);
     // Least and greatest distance along x and y; none where one access has no tile.
     let mut found: BTreeMap<Input, [Option<(i64, i64)>; 2]> = BTreeMap::new();
     for &func in funcs {
@@ -103,7 +104,7 @@ fn distances(pipeline: &Pipeline, bounds: &Bounds, funcs: &[Func]) -> BTreeMap<I
             };
             let distance = |access: &Access, k: usize| {
                 let &arg = access.args.get(k).filter(|_| k < pipeline.funcs[func].vars.len())?;
-                let index = TiledIndex::of(pipeline, &forms, arg, k as u32)?;
+                let index = forms.tiled(pipeline, arg, k as u32)?;
                 is_straight(&index).then(|| index.reach(1, &interval))
             };
             for access in accesses(pipeline, func, stage) {

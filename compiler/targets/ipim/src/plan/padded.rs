@@ -4,10 +4,11 @@
 
 use std::collections::BTreeMap;
 
-use cranelift_entity::SecondaryMap;
 use nbcc_stages::bounds::{Affine, IndexForm};
 use nbcc_stages::scalar::literal_word;
 use nbcc_stages::{BinaryOp, CompareOp, Expr, ExprKind, Func, Pipeline, UnaryOp, Walker};
+
+use super::forms::Forms;
 
 /// What an access means that stands for a choice between a constant and an image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,8 +18,6 @@ pub(super) struct Padded {
     /// Beyond which limits of its coordinates it is read: the lower and the upper one, along x and y.
     pub sides: [[bool; 2]; 2],
 }
-
-type Forms = SecondaryMap<Expr, Option<IndexForm>>;
 
 /// Puts accesses in place of the choices of a Func's values. Each is a new one, which reads the element
 /// at the limit where it lies beyond it: what it means is in the list.

@@ -6,6 +6,7 @@
 //! its own tiles, a tile of a copy each, and finds elements in a window on the box.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use nbcc_isa_ipim::layout::{Layout, Tiled};
 use nbcc_isa_ipim::{ATOM_BYTES, ELEMENT_BYTES, LANES};
@@ -286,7 +287,8 @@ impl Planner<'_> {
             Some(InnerIndex { of, limits: None })
         });
         let index = [TiledIndex::one_to_one(), TiledIndex::one_to_one()];
-        let tiled = TiledAccess { index, inner: inner.collect(), order: Order::new() };
+        let tiled =
+            TiledAccess { index: index.map(Rc::new), inner: inner.collect(), order: Order::new() };
         group(buffer, shape, vec![(access, tiled)], along)
     }
 

@@ -3,7 +3,7 @@
 //! deciding expression may have. It reads the planes of that value alone, and only points that have it
 //! take what it computes. What is computed too often is the price.
 
-use nbcc_stages::bounds::{Bounds, Env, Evaluator, Extents, ParamValues, StageLoops, index_forms};
+use nbcc_stages::bounds::{Bounds, Env, Evaluator, Extents, ParamValues, StageLoops};
 use nbcc_stages::{
     BinaryOp, CompareOp, ElementType, Expr, ExprKind, Func, Literal, Pipeline, Schedule, Update,
     Walker,
@@ -11,6 +11,7 @@ use nbcc_stages::{
 
 use super::Stage;
 use super::access::{Source, accesses};
+use super::forms::Forms;
 use super::inner::InnerIndex;
 use super::modes::same;
 use super::split::{at_point, dims};
@@ -38,7 +39,7 @@ impl Chosen {
         if !pipeline.funcs[func].updates.is_empty() {
             return None;
         }
-        let forms = index_forms(pipeline);
+        let forms = Forms::new(pipeline);
         let mut places = Vec::new();
         for access in accesses(pipeline, func, Stage::Pure) {
             for (d, &arg) in access.args.iter().enumerate().skip(2) {

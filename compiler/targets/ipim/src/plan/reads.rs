@@ -5,12 +5,12 @@
 //! tile needs its own tile of the producer and some elements around it, the same number for every
 //! tile.
 
-use cranelift_entity::SecondaryMap;
 use nbcc_isa_ipim::layout::Tiled;
 use nbcc_stages::bounds::{Affine, AffineVar, IndexForm, Interval};
 use nbcc_stages::{Expr, Pipeline};
 
 use super::border::Border;
+use super::forms::Forms;
 use super::limits::{Around, Limits, mirrored, wrapped};
 use super::order::{Order, placed};
 use super::periodic::{Periodic, periodic};
@@ -141,12 +141,7 @@ impl TiledIndex {
 
     /// Reads an index along tiled dimension `k` of a stage whose own dimension `k` is tiled. `None`
     /// where it has another form.
-    pub fn of(
-        pipeline: &Pipeline,
-        forms: &SecondaryMap<Expr, Option<IndexForm>>,
-        index: Expr,
-        k: u32,
-    ) -> Option<TiledIndex> {
+    pub fn of(pipeline: &Pipeline, forms: &Forms, index: Expr, k: u32) -> Option<TiledIndex> {
         match &forms[index] {
             Some(IndexForm::Clamp { of, low, high }) => {
                 let inner = TiledIndex::of_form(of, k)?;
@@ -167,12 +162,7 @@ impl TiledIndex {
     }
 
     /// Reads an index that goes around. Of the places that mean the same the nearest ones are taken.
-    fn around(
-        pipeline: &Pipeline,
-        forms: &SecondaryMap<Expr, Option<IndexForm>>,
-        index: Expr,
-        k: u32,
-    ) -> Option<TiledIndex> {
+    fn around(pipeline: &Pipeline, forms: &Forms, index: Expr, k: u32) -> Option<TiledIndex> {
         let (coordinate, offset, around) = wrapped(pipeline, forms, index)?;
         let inner = TiledIndex::of_form(forms[coordinate].as_ref()?, k)?;
         // Sums that are too large wrap around otherwise; places near the image come of none.

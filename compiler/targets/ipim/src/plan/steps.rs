@@ -2,25 +2,25 @@
 //! order.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use cranelift_entity::{PrimaryMap, SecondaryMap};
 use nbcc_base::Span;
 use nbcc_isa_ipim::layout::{Layout, Role};
 use nbcc_isa_ipim::{ATOM_BYTES, LANES, Machine};
-use nbcc_stages::bounds::{Bounds, Extents, Region, index_forms};
+use nbcc_stages::bounds::{Bounds, Extents, Region};
 use nbcc_stages::{DirectiveKind, Func, Pipeline, Schedule};
 
 use super::access::{Source, varies_along_x};
 use super::copies::{in_parts, most_copied};
 use super::excerpt::Excerpt;
 use super::layouts::Families;
-use super::modes::{Mode, Reduction, elements, foreign_accesses, reduction};
-use super::moved::move_inputs;
+use super::modes::{Mode, Reduction, elements, foreign_accesses};
 use super::order::{self, Order, Orders, Reordered};
-use super::padded::pad;
 use super::patch::Patch;
 use super::planes::Chosen;
 use super::planner::{Failure, Limits, NestShape, PlanError, Planner, Ways};
+use super::prepared::{Prepared, reductions};
 use super::split::split;
 use super::windows::parts_in_scratchpad;
 use super::{
@@ -121,9 +121,11 @@ fn plan_in_order(
     let all = (pipeline, extents, bounds, machine, orders);
     let in_order = Ways { in_order: true, ..Ways::default() };
     let by_plane = Ways { by_plane: true, ..Ways::default() };
-    let of_default = plan_within(all, Ways::default());
-    let Ok(plan) = of_default.or_else(|_| plan_within(all, by_plane)) else {
-        return plan_within(all, in_order);
+    let mut kept = None;
+    let mut plan_within = |ways: Ways| plan_within(all, ways, &mut kept);
+    let of_default = plan_within(Ways::default());
+    let Ok(plan) = of_default.or_else(|_| plan_within(by_plane)) else {
+        return plan_within(in_order);
     };
     let copies = plan.steps.iter().filter_map(|step| match step {
         Step::Redistribute { from, to, order, .. } => Some((*from, *to, order)),
@@ -158,7 +160,7 @@ fn plan_in_order(
     ];
     let mut best = Ok(plan);
     for ways in others.into_iter().flatten() {
-        let other = plan_within(all, ways);
+        let other = plan_within(ways);
         if cycles(&other, machine) < cycles(&best, machine) {
             best = other;
         }
@@ -166,10 +168,11 @@ fn plan_in_order(
     best
 }
 
-/// The same in one of the ways.
+/// The same in one of the ways. `kept` is what is common to the ways.
 fn plan_within(
     (pipeline, extents, bounds, machine, orders): (&Pipeline, &Extents, &Bounds, &Machine, &Orders),
     ways: Ways,
+    kept: &mut Option<Prepared>,
 ) -> Result<Plan, PlanError> {
     let mut limits = Limits {
         ways,
@@ -182,7 +185,8 @@ fn plan_within(
         single: BTreeSet::new(),
     };
     loop {
-        match attempt(pipeline, extents, bounds, machine, (&limits, orders)) {
+        let prepared = Prepared::within(kept, &limits, (pipeline, extents, bounds));
+        match attempt(prepared, extents, machine, (&limits, orders)) {
             Ok(plan) => return Ok(plan),
             Err(Failure::Error(error)) => return Err(error),
             Err(Failure::Padded(func)) => {
@@ -219,32 +223,13 @@ fn read_in_parts(pipeline: &Pipeline, machine: &Machine, func: Func, source: Sou
 
 /// Makes a plan within limits.
 fn attempt(
-    pipeline: &Pipeline,
+    prepared: &Prepared,
     extents: &Extents,
-    bounds: &Bounds,
     machine: &Machine,
     (limits, orders): (&Limits, &Orders),
 ) -> Result<Plan, Failure> {
-    let (mut pipeline, mut bounds) = (pipeline.clone(), bounds.clone());
-    for &func in &limits.by_plane {
-        if let Some(chosen) = Chosen::of(&pipeline, extents, &bounds, func) {
-            chosen.compute_by_plane(&mut pipeline, &mut bounds);
-        }
-    }
-    let needed: Vec<Func> = bounds.needed(&pipeline).map(|(f, _)| f).collect();
-    let held = move_inputs(&mut pipeline, extents, &mut bounds, &needed);
-    let reduced = needed.iter().copied().filter(|f| !limits.single.contains(f));
-    let reductions = reductions(&mut pipeline, &bounds, reduced);
-    let mut forms = index_forms(&pipeline);
-    let mut padded = BTreeMap::new();
-    for &func in needed.iter().filter(|func| !limits.unpadded.contains(func)) {
-        padded.extend(pad(&mut pipeline, &forms, func));
-    }
-    if !padded.is_empty() {
-        forms = index_forms(&pipeline);
-    }
     let mut planner = Planner {
-        padded,
+        padded: prepared.padded.clone(),
         machine,
         limits,
         orders,
@@ -255,13 +240,13 @@ fn attempt(
         reduce_members: BTreeMap::new(),
         homes: BTreeMap::new(),
         exchanged: Vec::new(),
-        reductions,
+        reductions: prepared.reductions.clone(),
         plan: Plan {
-            pipeline,
+            pipeline: Rc::clone(&prepared.pipeline),
             extents: extents.clone(),
-            held,
-            bounds,
-            forms,
+            held: prepared.held.clone(),
+            bounds: Rc::clone(&prepared.bounds),
+            forms: Rc::clone(&prepared.forms),
             buffers: PrimaryMap::new(),
             inputs: SecondaryMap::new(),
             funcs: SecondaryMap::new(),
@@ -273,10 +258,11 @@ fn attempt(
             bank_end: BANK_RESERVED,
         },
     };
-    planner.choose_modes(&needed);
-    planner.choose_tiles(&needed);
-    planner.make_homes(&needed);
-    for &func in &needed {
+    let needed = &prepared.needed;
+    planner.choose_modes(needed);
+    planner.choose_tiles(needed);
+    planner.make_homes(needed);
+    for &func in needed {
         planner.func(func)?;
     }
     planner.place_buffers()?;
@@ -285,37 +271,6 @@ fn attempt(
 
 /// Bytes of the vault's scratchpad for data; the rest holds the program.
 const VSM_DATA: u32 = 32 << 10;
-
-/// The most elements that are reduced in parts: each takes an atom of every bank.
-const MAX_PARTS: u64 = 1 << 16;
-
-/// Whether the points of update `k` are enough to be reduced in parts: all elements have to be
-/// cleared and summed up in every engine.
-fn pays_in_parts(bounds: &Bounds, func: Func, k: usize) -> bool {
-    let Some(bounds) = &bounds.funcs[func] else { return false };
-    let Some(loops) = &bounds.stages[k + 1] else { return false };
-    let elements = nbcc_stages::bounds::points(&bounds.region);
-    elements <= MAX_PARTS && elements <= nbcc_stages::bounds::points(&loops.rvars)
-}
-
-/// The updates that can be reduced in parts.
-fn reductions(
-    pipeline: &mut Pipeline,
-    bounds: &Bounds,
-    funcs: impl IntoIterator<Item = Func>,
-) -> BTreeMap<(Func, usize), Reduction> {
-    let mut all = BTreeMap::new();
-    for func in funcs {
-        for k in 0..pipeline.funcs[func].updates.len() {
-            if pays_in_parts(bounds, func, k)
-                && let Some(found) = reduction(pipeline, func, k)
-            {
-                all.insert((func, k), found);
-            }
-        }
-    }
-    all
-}
 
 /// What a copy holds of a buffer, and how.
 pub(super) struct Holding {
@@ -455,7 +410,7 @@ impl Planner<'_> {
             return Ok(());
         }
         let mut sources = BTreeMap::new();
-        for access in foreign_accesses(&self.plan.pipeline, func, stage) {
+        for access in self.foreign(func, stage).iter() {
             if self.padded.contains_key(&access.expr) {
                 return Err(Failure::Padded(func));
             }

@@ -1,5 +1,7 @@
 //! How each Func is computed, the tiles of everything that is distributed, and its home in banks.
 
+use std::rc::Rc;
+
 use nbcc_isa_ipim::LANES;
 use nbcc_isa_ipim::layout::{Layout, Role};
 use nbcc_stages::bounds::{Interval, Region};
@@ -10,9 +12,7 @@ use super::access::{Access, Source};
 use super::copies::finds_owners;
 use super::excerpt::WIDE;
 use super::layouts::{Families, Member, default_tile};
-use super::modes::{
-    Mode, TiledAccess, foreign_accesses, has_stage, is_flat, mode_of, permuted_access, tiled_access,
-};
+use super::modes::{Mode, TiledAccess, has_stage, is_flat, mode_of, permuted_access, tiled_access};
 use super::planner::Planner;
 use super::reads::Ratio;
 use super::schedule::{MAX_TILE, scheduled_tile, within};
@@ -63,7 +63,7 @@ impl Planner<'_> {
     }
 
     /// The accesses of a nest: of a stage, or of a rewritten reduction.
-    pub(super) fn nest_accesses(&self, func: Func, stage: Stage) -> Vec<Access> {
+    pub(super) fn nest_accesses(&self, func: Func, stage: Stage) -> Rc<[Access]> {
         if let Stage::Update(k) = stage
             && let Some(reduction) = self.reductions.get(&(func, k))
             && self.modes[&func] != Mode::Tiled
@@ -73,9 +73,14 @@ impl Planner<'_> {
                 reduction.args.iter().chain([&reduction.value]).chain(&reduction.predicates);
             let mut list = super::access::accesses_of(pipeline, roots.copied());
             list.retain(|a| a.source != Source::Func(func));
-            return list;
+            return list.into();
         }
-        foreign_accesses(&self.plan.pipeline, func, stage)
+        self.foreign(func, stage)
+    }
+
+    /// Everything that a stage reads but its own Func.
+    pub(super) fn foreign(&self, func: Func, stage: Stage) -> Rc<[Access]> {
+        self.plan.forms.foreign(&self.plan.pipeline, func, stage)
     }
 
     pub(super) fn tiled_form(
@@ -143,11 +148,10 @@ impl Planner<'_> {
         for &func in needed.iter().rev() {
             let dims = self.plan.pipeline.funcs[func].vars.len();
             if self.modes[&func] == Mode::Tiled {
-                let accesses: Vec<Access> = self
-                    .stages(func)
-                    .into_iter()
-                    .flat_map(|s| self.nest_accesses(func, s))
-                    .collect();
+                let stages = self.stages(func).into_iter();
+                let lists = stages.map(|stage| self.nest_accesses(func, stage));
+                let accesses = lists.reduce(|a, b| a.iter().chain(&*b).cloned().collect());
+                let accesses = accesses.unwrap_or_default();
                 let region = self.region(Source::Func(func));
                 let member = self.member_for(func, &accesses, &region);
                 self.members.insert(Source::Func(func), member);
@@ -197,7 +201,7 @@ impl Planner<'_> {
                 Stage::Pure => false,
             };
             let reads = |stage| {
-                let accesses = foreign_accesses(&self.plan.pipeline, func, stage);
+                let accesses = self.foreign(func, stage);
                 accesses.iter().any(|access| access.source == source)
             };
             single && self.stages(func).into_iter().any(|stage| !in_parts(stage) && reads(stage))

@@ -9,7 +9,7 @@ use nbcc_stages::{Expr, ExprKind, Func, Walker};
 
 use super::operations::{Last, operation};
 use super::times::Times;
-use crate::plan::{BufferId, Nest, Plan, Spread, TiledIndex, spread};
+use crate::plan::{BufferId, Nest, Plan, Spread, spread};
 
 /// What one vector takes.
 #[derive(Clone, Copy, Debug, Default)]
@@ -261,8 +261,7 @@ impl<'a> Issue<'a> {
 
     /// Where loads begin that put the elements of a vector in place. Equal ones are one load.
     fn begins(&self, first: Option<Expr>) -> Vec<(Option<Expr>, i64)> {
-        let index =
-            first.and_then(|arg| TiledIndex::of(&self.plan.pipeline, &self.plan.forms, arg, 0));
+        let index = first.and_then(|arg| self.plan.forms.tiled(&self.plan.pipeline, arg, 0));
         let Some(index) = index else { return vec![(first, 0)] };
         let moving = first.filter(|_| !index.others.is_empty());
         let start = i64::from(self.x_step) * LANES as i64;
