@@ -85,7 +85,7 @@ fn replay(text: &str) -> Result<(), Failed> {
 }
 
 fn main() {
-    let count = number("NBCC_FUZZ_CASES", 40);
+    let count = number("NBCC_FUZZ_CASES", 25);
     let trials = match std::env::var_os("NBCC_FUZZ_SEED") {
         Some(_) => vec![Trial::test("random", move || random(number("NBCC_FUZZ_SEED", 1), count))],
         None => vec![
