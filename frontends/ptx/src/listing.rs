@@ -14,12 +14,13 @@ use crate::forms::{Matched, Meaning, Modifier};
 use crate::lower::{meaning, targets};
 use crate::resolved::{
     AddressBase, Body, BodyItem, Callee, Constant, Guard, Instruction, LabelId, Operand,
-    OperandKind, Resolved, ScalarType, VariableId,
+    OperandKind, RegId, Resolved, ScalarType, VariableId,
 };
 
 /// The kernels of a module whose instructions passed the checks, in the order of the file.
 pub(crate) fn listings(module: &Resolved<'_>, forms: &Forms) -> Vec<Listing> {
-    let generic_shared = makes_generic_shared(module, forms);
+    let anywhere = (module.functions.values().filter_map(|function| function.body.as_ref()))
+        .any(|body| makes_generic_shared(body, forms));
     let mut kernels: Vec<_> = module
         .functions
         .values()
@@ -30,16 +31,18 @@ pub(crate) fn listings(module: &Resolved<'_>, forms: &Forms) -> Vec<Listing> {
     kernels
         .into_iter()
         .map(|(function, body)| {
+            // What is called may hand over such an address; another kernel's means nothing here.
+            let calls = body.items.iter().any(|item| matches!(item, BodyItem::Call(_)));
+            let generic_shared = makes_generic_shared(body, forms) || calls && anywhere;
             let builder = Builder { module, forms, body, generic_shared, inputs: BTreeMap::new() };
             builder.listing(module.names.text(function.name).to_string())
         })
         .collect()
 }
 
-/// Whether generic addresses may be those of shared memory: whether any is made.
-fn makes_generic_shared(module: &Resolved<'_>, forms: &Forms) -> bool {
-    let bodies = module.functions.values().filter_map(|function| function.body.as_ref());
-    bodies.flat_map(|body| &body.items).any(|item| match item {
+/// Whether a function makes generic addresses of those of shared memory.
+fn makes_generic_shared(body: &Body, forms: &Forms) -> bool {
+    body.items.iter().any(|item| match item {
         BodyItem::Instruction(inst) => forms[inst.form].as_ref().is_some_and(|matched| {
             matched.pattern.row.meaning == Meaning::Cvta
                 && accessed_space(matched) == Some(StateSpace::Shared)
@@ -56,6 +59,8 @@ const PROCESSOR_STATE: [&str; 6] =
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Source {
     Parameter(VariableId, i64),
+    /// At a place of parameters that a register holds.
+    ParameterAt(RegId, i64),
     Special(String),
 }
 
@@ -151,11 +156,16 @@ impl Builder<'_> {
             }
             Meaning::Ret | Meaning::Exit | Meaning::Trap => line.falls = inst.guard.is_some(),
             Meaning::Load if accessed_space(&matched) == Some(StateSpace::Param) => {
-                if let OperandKind::Address(AddressBase::Variable(variable), offset) =
-                    inst.operands[1].kind
-                {
-                    line.inputs.push(self.input(Source::Parameter(variable, offset)));
-                }
+                let source = match inst.operands[1].kind {
+                    OperandKind::Address(AddressBase::Variable(variable), offset) => {
+                        Some(Source::Parameter(variable, offset))
+                    }
+                    OperandKind::Address(AddressBase::Register(reg), offset) => {
+                        Some(Source::ParameterAt(reg, offset))
+                    }
+                    _ => None,
+                };
+                line.inputs.extend(source.map(|source| self.input(source)));
             }
             _ => line.meaning = self.computes(inst, &matched),
         }

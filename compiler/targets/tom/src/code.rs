@@ -10,24 +10,16 @@ use nbcc_isa_simt::operands::{
     Base, FloatOp, Format, IntOp, IntTest, Order, Source, Space, Special, SpecialWide, WideOp,
 };
 use nbcc_isa_simt::{Category, Inst, Kernel, Op, PhysReg, Program, RegClass};
-use nbcc_isa_tom::offload::Webs;
+use nbcc_isa_tom::offload::{KernelCode, Webs};
 
 /// The kernels of a program over the webs of each; `spans` say where its instructions come from.
 pub fn listings(program: &Program, webs: &[Webs], spans: &[Option<Span>]) -> Vec<Listing> {
-    let makes_generic =
-        |inst: &Inst<PhysReg>| matches!(inst.op, Op::ToGeneric { space: Space::Shared, .. });
-    let generic_shared = program.code.text.iter().any(makes_generic);
     let kernels = program.kernels.iter().zip(webs);
-    kernels.map(|(kernel, webs)| listing(program, kernel, webs, spans, generic_shared)).collect()
+    kernels.map(|(kernel, webs)| listing(program, kernel, webs, spans)).collect()
 }
 
-fn listing(
-    program: &Program,
-    kernel: &Kernel,
-    webs: &Webs,
-    spans: &[Option<Span>],
-    generic_shared: bool,
-) -> Listing {
+fn listing(program: &Program, kernel: &Kernel, webs: &Webs, spans: &[Option<Span>]) -> Listing {
+    let generic_shared = KernelCode::new(program, kernel).makes_generic_shared();
     let mut inputs = Vec::new();
     let code = (kernel.entry..kernel.entry + kernel.instructions)
         .map(|at| {
@@ -73,6 +65,8 @@ impl Names<'_> {
 #[derive(PartialEq)]
 enum InputSource {
     Param(u32, i32),
+    /// At a place of parameters that a register holds.
+    ParamAt(Reg, i32),
     Special(Special),
     SpecialWide(SpecialWide),
 }
@@ -111,8 +105,12 @@ fn line(
         Op::Sreg { special, .. } => take(InputSource::Special(*special)),
         Op::SregWide { special, .. } => take(InputSource::SpecialWide(*special)),
         op if op.space() == Some(Space::Param) && op.category() == Category::Memory => {
-            if let Some((&Base::Imm(base), offset)) = op.address() {
-                take(InputSource::Param(base, offset.0));
+            match op.address() {
+                Some((&Base::Imm(base), offset)) => take(InputSource::Param(base, offset.0)),
+                Some((&Base::Reg(reg), offset)) => {
+                    take(InputSource::ParamAt(names.read(reg), offset.0));
+                }
+                None => {}
             }
         }
         _ => {}

@@ -94,8 +94,6 @@ impl<'a> Checker<'a> {
     /// Of the kernel of that number.
     pub fn new(program: &'a Program, kernel: u32) -> Checker<'a> {
         let code = KernelCode::new(program, &program.kernels[kernel as usize]);
-        let makes_generic =
-            |inst: &Inst<PhysReg>| matches!(inst.op, Op::ToGeneric { space: Space::Shared, .. });
         let registers = Registers::new(code);
         Checker {
             program,
@@ -104,7 +102,7 @@ impl<'a> Checker<'a> {
             webs: Webs::new(&code, &registers),
             registers,
             before: predecessors(&code),
-            generic_may_be_shared: program.code.text.iter().any(makes_generic),
+            generic_may_be_shared: code.makes_generic_shared(),
         }
     }
 

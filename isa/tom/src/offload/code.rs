@@ -2,6 +2,7 @@
 //! and writes. It is made of the binary alone.
 
 use nbcc_isa::{Imm, Instruction, Role};
+use nbcc_isa_simt::operands::Space;
 use nbcc_isa_simt::{INSTRUCTION_BYTES, Inst, Kernel, Op, PhysReg, Program};
 
 use super::registers::RegisterSet;
@@ -30,6 +31,13 @@ impl<'a> KernelCode<'a> {
     /// The instruction at a place.
     pub fn at(&self, at: u32) -> &'a Inst<PhysReg> {
         &self.text[at as usize]
+    }
+
+    /// Whether generic addresses may be those of shared memory: whether the kernel makes any of these.
+    /// It calls nothing that could hand one over.
+    pub fn makes_generic_shared(&self) -> bool {
+        let code = &self.text[self.entry as usize..self.end as usize];
+        code.iter().any(|inst| matches!(inst.op, Op::ToGeneric { space: Space::Shared, .. }))
     }
 
     /// Where the branch at a place leads; `None` for other instructions.

@@ -82,6 +82,7 @@ fn static_trips(checker: &Checker<'_>, begin: u32, end: u32) -> Option<u64> {
 /// Parameters and special registers that a range reads, each once.
 fn inputs(checker: &Checker<'_>, begin: u32, end: u32) -> u32 {
     let mut params: BTreeSet<(u32, i32)> = BTreeSet::new();
+    let mut params_at: BTreeSet<(u32, i32)> = BTreeSet::new();
     let mut special: BTreeSet<Special> = BTreeSet::new();
     let mut wide: BTreeSet<SpecialWide> = BTreeSet::new();
     for at in begin..end {
@@ -92,15 +93,20 @@ fn inputs(checker: &Checker<'_>, begin: u32, end: u32) -> u32 {
             Op::SregWide { special: read, .. } => {
                 wide.insert(*read);
             }
-            op if op.space() == Some(Space::Param) => {
-                if let Some((&Base::Imm(base), offset)) = op.address() {
+            op if op.space() == Some(Space::Param) => match op.address() {
+                Some((&Base::Imm(base), offset)) => {
                     params.insert((base, offset.0));
                 }
-            }
+                Some((&Base::Reg(reg), offset)) => {
+                    let web = checker.webs.read(at, reg).expect("it is read");
+                    params_at.insert((web, offset.0));
+                }
+                None => {}
+            },
             _ => {}
         }
     }
-    (params.len() + special.len() + wide.len()) as u32
+    (params.len() + params_at.len() + special.len() + wide.len()) as u32
 }
 
 /// Loads and stores of a range in one trip: those of a loop inside as often as it runs, if that is
