@@ -110,6 +110,18 @@ fn exact_mappers_agree_with_the_search() {
     assert!(proved >= 6, "{proved}");
 }
 
+/// On an array where a chain has more schedules than can be looked at.
+#[test]
+fn every_mapper_maps_a_chain() {
+    let nodes = (0..4).map(|n| Node { id: format!("n{n}"), op: "add".into() }).collect();
+    let edges = (0..3).map(|n| Edge { from: n, to: n + 1, distance: 0 }).collect();
+    let chain = Graph { name: "chain".into(), nodes, edges };
+    for mapper in MAPPERS {
+        let outcome = run(&chain, &array(8, 8, Links::Sdpnm), mapper.name).expect("a mapping");
+        assert_eq!(outcome.mapping.ii, 1, "{}", mapper.name);
+    }
+}
+
 #[test]
 fn windows_hold_every_mapping() {
     let array = Array { registers: 2, ..array(2, 2, Links::Sdpnm) };

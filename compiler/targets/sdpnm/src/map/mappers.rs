@@ -6,7 +6,7 @@ use super::placement::Answer;
 use super::problem::Problem;
 use super::random::Random;
 use super::schedule::{Preferences, schedule};
-use super::{ilp, search};
+use super::{ilp, sat, search};
 
 /// A mapper.
 #[derive(Debug)]
@@ -24,8 +24,8 @@ pub static MAPPERS: &[Mapper] = &[
     Mapper { name: "search", about: "annealing, then SAT", place: search::place },
     Mapper {
         name: "sat",
-        about: "all schedules at once, small graphs only",
-        place: search::exhaust,
+        about: "all schedules at once, of larger graphs those near one",
+        place: by_sat,
     },
     Mapper { name: "ilp", about: "an integer program for one schedule", place: by_ilp },
 ];
@@ -35,15 +35,45 @@ pub fn find(name: &str) -> Option<&'static Mapper> {
     MAPPERS.iter().find(|mapper| mapper.name == name)
 }
 
+/// Cycles that operations may be away from the schedule of the shortest lifetimes, either way, where
+/// there are too many schedules to look at all.
+const AWAY: [i64; 3] = [0, 1, 3];
+
+/// Satisfiability for all schedules, which is exact; where it comes to no end, for those near that of
+/// the shortest lifetimes, of which nothing follows for others.
+fn by_sat(problem: &Problem<'_>) -> Answer {
+    let Problem { dfg, grid, ii, budget, .. } = *problem;
+    match search::exhaust(problem) {
+        Answer::Placed(placed) if problem.is_right(&placed) => return Answer::Placed(placed),
+        Answer::Placed(_) | Answer::Unknown => {}
+        answer => return answer,
+    }
+    let Some(time) = shortest(problem) else { return Answer::Unknown };
+    for away in AWAY {
+        let windows: Vec<_> = time.iter().map(|&t| t - away..t + away + 1).collect();
+        match sat::place(dfg, grid, ii, &windows, STEPS, budget.clock()) {
+            Answer::Placed(placed) if problem.is_right(&placed) => return Answer::Placed(placed),
+            _ => {}
+        }
+    }
+    Answer::Unknown
+}
+
+/// Decisions of the SAT solver for schedules near one.
+const STEPS: u64 = 64_000;
+
+/// The schedule of the shortest lifetimes.
+fn shortest(problem: &Problem<'_>) -> Option<Vec<i64>> {
+    let Problem { dfg, grid, ii, budget, .. } = problem;
+    let none = Preferences::none(dfg);
+    schedule(dfg, grid, *ii, &none, &[], budget, &mut Random::new(0))
+}
+
 /// The integer program for the schedule of the shortest lifetimes. That this schedule cannot be
 /// placed does not say that no other can.
 fn by_ilp(problem: &Problem<'_>) -> Answer {
     let Problem { dfg, grid, ii, budget, work, is_counted, .. } = *problem;
-    let mut random = Random::new(0);
-    let none = Preferences::none(dfg);
-    let Some(time) = schedule(dfg, grid, ii, &none, &[], &budget, &mut random) else {
-        return Answer::Unknown;
-    };
+    let Some(time) = shortest(problem) else { return Answer::Unknown };
     let windows: Vec<_> = time.iter().map(|&t| t..t + 1).collect();
     match ilp::place(dfg, grid, ii, &windows, &budget, is_counted.then_some(work)) {
         Answer::Impossible => Answer::Unknown,
