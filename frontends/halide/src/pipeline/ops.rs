@@ -20,10 +20,16 @@ impl Elab<'_> {
     pub(crate) fn expr_of(&mut self, value: &Value, span: Span) -> Result<Node> {
         let (kind, ty) = match value {
             Value::Int(n) if !constant::is_int(*n) => {
+                let help = match u32::try_from(*n) {
+                    Ok(_) => {
+                        format!("give it a type that holds it: `uint32_t({})`", self.text(span))
+                    }
+                    Err(_) => "64-bit types are not supported".to_owned(),
+                };
                 return self.fail(
                     Diagnostic::error(&codes::NUMBER, format!("{n} is too large for an int"))
                         .at(span, "an int holds -2147483648 to 2147483647")
-                        .help("64-bit types are not supported"),
+                        .help(help),
                 );
             }
             Value::Int(n) => (NodeKind::Literal(Literal::Int(*n)), ElementType::I32),
