@@ -170,6 +170,8 @@ fn an_edge_is_no_reason_for_a_copy() {
             "image(clamp(x - 1, 0, image.width() - 1), clamp(y, 0, image.height() - 1))",
             "Func unused(x, y) = 0;\n",
         ),
+        ("in(x - 1, y) + in(x, y + 1)", "Func in = BoundaryConditions::mirror_image(image);\n"),
+        ("in(x - 2, y) + in(x, y + 2)", "Func in = BoundaryConditions::mirror_interior(image);\n"),
     ];
     for (value, edge) in read {
         let source = format!(

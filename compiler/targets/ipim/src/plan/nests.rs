@@ -2,6 +2,7 @@
 //! where no buffer serves; ghost zones where tiles reach over their borders.
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 
 use nbcc_isa_ipim::LANES;
 use nbcc_isa_ipim::layout::{Layout, Tiled};
@@ -264,7 +265,8 @@ impl Planner<'_> {
 
     /// Whether an engine finds what an access reads in place of what lies beyond limits that mirror:
     /// the bank holds as many elements behind a tile as before it, and no point of the nest is
-    /// further beyond a limit than elements are from the point that reads them.
+    /// further beyond a limit than elements are from the point that reads them, or windows can hold
+    /// what that one reads as well.
     fn mirrors_nearby(&self, access: &Access, tiled: &TiledAccess, shape: &NestShape) -> bool {
         let mirrors = |of: &Limits| of.sums().is_some();
         let limits = self.active_limits(access, tiled, shape);
@@ -282,13 +284,49 @@ impl Planner<'_> {
             let reach = tiled.index[k].reach(shape.tiles.tile[k].into(), &interval);
             let range = self.range(tiled, k, shape);
             let width = i64::from(tiles.tile[k]);
-            held && of.low - range.0 <= (-reach.0).clamp(0, of.high - of.low)
-                && range.1 - of.high <= (reach.1 - width + 1).clamp(0, of.high - of.low)
+            let inside = of.low - range.0 <= (-reach.0).clamp(0, of.high - of.low)
+                && range.1 - of.high <= (reach.1 - width + 1).clamp(0, of.high - of.low);
+            held && (inside || self.mirrored_from(tiled, k, of, shape).is_some_and(|n| n <= width))
         };
         aligned(&shape.tiles, tiles, tiled.ratio())
             && self.limits_in_reach(&limits, shape, &[(access.expr, tiled.clone())])
             && in_reach(0)
             && in_reach(1)
+    }
+
+    /// How far beyond a tile the elements are that its points read in place of those beyond limits that
+    /// mirror. `None` where elements of the tile are no points of the nest, or points lie far beyond.
+    fn mirrored_from(
+        &self,
+        tiled: &TiledAccess,
+        k: usize,
+        of: Limits,
+        shape: &NestShape,
+    ) -> Option<i64> {
+        let index = &tiled.index[k];
+        let (sums, own) = (of.sums()?, shape.region.get(k)?);
+        if (index.ratio, index.period()) != (Ratio::ONE, 1) {
+            return None;
+        }
+        let (first, last) = index.reach(1, &|var| shape.interval(var));
+        let (origin, width) = (i64::from(shape.tiles.origin[k]), i64::from(shape.tiles.tile[k]));
+        let start = |point: i64| point - (point - origin).rem_euclid(width);
+        let (least, greatest) = (i64::from(own.min), i64::from(own.max));
+        let below = least..=greatest.min(of.low - first - 1);
+        let above = least.max(of.high - last + 1)..=greatest;
+        let far = |points: &RangeInclusive<i64>| points.end() - points.start() >= 2 * width;
+        if far(&below) || far(&above) {
+            return None;
+        }
+        let low = below.map(|point| {
+            let from = sums[0] - (point + first);
+            (from <= of.high).then_some(from - (start(point) + width - 1))
+        });
+        let high = above.map(|point| {
+            let from = sums[1] - (point + last);
+            (of.low <= from).then_some(start(point) - from)
+        });
+        low.chain(high).try_fold(0, |most, n| Some(n?.max(most)))
     }
 
     /// Of edges that lie out of the reach of some tiles that read beyond them, windows hold copies: groups
@@ -377,10 +415,11 @@ impl Planner<'_> {
             }
         }
         for (k, reach) in reach.iter_mut().enumerate() {
-            if key.limits[k].is_some_and(|of| of.sums().is_some()) {
-                // What is mirrored lies as far on the other side.
+            if let Some(of) = key.limits[k].filter(|of| of.sums().is_some()) {
+                // What is mirrored lies as far on the other side, or where points beyond limits read it.
                 let width = key.ratio[k].of(shape.tiles.tile[k].into()).expect("tiles are whole");
-                let most = (-reach.0).max(reach.1 - width + 1).max(0);
+                let from = members.iter().filter_map(|(_, t)| self.mirrored_from(t, k, of, shape));
+                let most = (-reach.0).max(reach.1 - width + 1).max(from.max().unwrap_or(0));
                 *reach = (-most, width - 1 + most);
             }
         }
