@@ -295,7 +295,7 @@ impl Planner<'_> {
     }
 
     /// How far beyond a tile the elements are that its points read in place of those beyond limits that
-    /// mirror. `None` where elements of the tile are no points of the nest, or points lie far beyond.
+    /// mirror. `None` where the source has other tiles than the nest, or points lie far beyond.
     fn mirrored_from(
         &self,
         tiled: &TiledAccess,
