@@ -158,8 +158,9 @@ fn number(idom: &[u32], root: u32) -> (Vec<(u32, u32)>, Vec<u32>) {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use nbcc_testing::Rng;
+
+    use super::*;
 
     /// The definition: `a` dominates `b` where `b` is out of reach without `a`.
     fn reachable_without(successors: &[Vec<u32>], root: u32, without: Option<u32>) -> Vec<bool> {

@@ -17,8 +17,7 @@ use nbcc_base::{Diagnostics, SourceFile, SourceId, SourceMap};
 use nbcc_ir::{Cfg, Dominators, Function, Locations, Op, PrintOptions, parse_module};
 use nbcc_ir::{print_module, verify_module};
 use nbcc_opt::PASSES;
-use nbcc_testing::INTRINSICS;
-use nbcc_testing::check_results;
+use nbcc_testing::{INTRINSICS, check_results};
 
 #[test]
 fn files_give_what_they_expect() {

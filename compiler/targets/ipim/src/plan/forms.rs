@@ -12,7 +12,8 @@ use nbcc_stages::bounds::{IndexForm, index_forms};
 use nbcc_stages::{Expr, Func, Pipeline};
 
 use super::Stage;
-use super::access::{Access, Source, accesses};
+use super::access::Access;
+use super::modes::foreign_accesses;
 use super::reads::TiledIndex;
 
 type Memo<K, V> = RefCell<HashMap<K, V, FixedState>>;
@@ -41,14 +42,11 @@ impl Forms {
         new
     }
 
-    /// Everything that a stage reads but its own Func, in the order of the arena.
+    /// What [`foreign_accesses`] finds of a stage.
     pub fn foreign(&self, pipeline: &Pipeline, func: Func, stage: Stage) -> Rc<[Access]> {
         let mut known = self.foreign.borrow_mut();
-        let list = known.entry((func, stage)).or_insert_with(|| {
-            let all = accesses(pipeline, func, stage).into_iter();
-            all.filter(|access| access.source != Source::Func(func)).collect()
-        });
-        Rc::clone(list)
+        let find = || foreign_accesses(pipeline, func, stage).into();
+        Rc::clone(known.entry((func, stage)).or_insert_with(find))
     }
 }
 
