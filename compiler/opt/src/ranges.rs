@@ -3,9 +3,10 @@
 //! and extended again (Patterson, "Accurate Static Branch Prediction by Value Range Propagation", PLDI
 //! 1995, for comparisons).
 
-use nbcc_analysis::{IntrinsicRanges, ValueRange, ValueRanges};
+use nbcc_analysis::{IntrinsicRanges, ValueRange, ValueRanges, sign_extend};
 use nbcc_ir::{
     BinaryOp, BlockData, Constant, ConvertOp, Function, Inst, IntCond, Op, Replacements, Type,
+    Value,
 };
 
 /// Replaces them.
@@ -30,7 +31,11 @@ pub fn run_where(
                     if ty.is_vector() || ty == Type::I1 {
                         continue;
                     }
-                    if let Some(holds) = decide(cond, ranges.of(a), ranges.of(b)) {
+                    let (of_a, of_b) = match apart(func, &ranges, a, b) {
+                        Some(apart) => ((apart, apart), (0, 0)),
+                        None => (ranges.of(a), ranges.of(b)),
+                    };
+                    if let Some(holds) = decide(cond, of_a, of_b) {
                         decided.push((inst, Type::I1, holds.into()));
                     }
                 }
@@ -88,6 +93,26 @@ pub fn run_where(
     }
     replacements.apply(func);
     changed
+}
+
+/// By how much the first value is greater, where both are one value and constants, neither below zero nor
+/// too large.
+fn apart(func: &Function, ranges: &ValueRanges<'_>, a: Value, b: Value) -> Option<i64> {
+    let parts = |value: Value| match func.def_op(value) {
+        Some(&Op::Binary(BinaryOp::Iadd, x, y)) => match func.splat_constant(y) {
+            Some(bits) => (x, sign_extend(func.ty(y).scalar, bits)),
+            None => (value, 0),
+        },
+        _ => (value, 0),
+    };
+    let ((x, more), (y, other)) = (parts(a), parts(b));
+    let most = (1i64 << (func.ty(a).scalar.bits().min(62) - 1)) - 1;
+    let (low, high) = if x == y { ranges.of(x) } else { return None };
+    let is_number = |by: i64| {
+        low.checked_add(by).is_some_and(|low| low >= 0)
+            && high.checked_add(by).is_some_and(|high| high <= most)
+    };
+    (is_number(more) && is_number(other)).then(|| more - other)
 }
 
 /// Whether a comparison holds, where it comes out one way for all values of two ranges.

@@ -3,14 +3,14 @@
 //! or anything else that is made of themselves ("loop execution analysis" of the scalar evolution of
 //! LLVM does the same where it finds no closed form).
 //!
-//! Only loops that are left by their one way back. Those that grow by constants have closed forms, which
-//! whoever asks for them computes.
+//! Only loops that are left by their one way back.
 
 use std::collections::BTreeMap;
 
-use nbcc_analysis::{Lanes, Loop, LoopForest, evaluate};
+use nbcc_analysis::{Lanes, Loop, LoopForest, evaluate, sign_extend};
 use nbcc_ir::{
-    Block, Cfg, Dominators, Effect, Function, Inst, Op, Positions, Terminator, Value, ValueDef,
+    BinaryOp, Block, Cfg, Counter, Dominators, Effect, Function, Inst, Op, Positions, Terminator,
+    Value, ValueDef,
 };
 
 /// Operations that are computed for a loop at most, in all iterations.
@@ -19,7 +19,7 @@ const MAX_STEPS: u64 = 1 << 16;
 /// Instructions that decide whether a loop goes on, at most.
 const MAX_SLICE: usize = 32;
 
-/// Notes how often loops run, of which that was not known.
+/// Notes how often loops run, of which that was not known, and what counts them by constants.
 pub fn run(func: &mut Function) -> bool {
     let (cfg, dominators) = (Cfg::new(func), Dominators::new(func));
     let forest = LoopForest::new(&cfg, &dominators);
@@ -28,16 +28,17 @@ pub fn run(func: &mut Function) -> bool {
     for l in forest.loops.keys() {
         let header = forest.loops[l].header;
         let info = func.blocks[header].loop_info.as_ref();
-        if info.is_none_or(|info| info.trips.is_some() || info.counter.is_some()) {
+        if info.is_none_or(|info| info.trips.is_some()) {
             continue;
         }
-        if let Some(trips) = count(func, &cfg, &forest, &positions, l) {
-            found.push((header, trips));
+        if let Some((trips, counter)) = count(func, &cfg, &forest, &positions, l) {
+            found.push((header, trips, counter));
         }
     }
-    for &(header, trips) in &found {
+    for &(header, trips, counter) in &found {
         if let Some(info) = &mut func.blocks[header].loop_info {
             info.trips = Some(trips);
+            info.counter = info.counter.or(counter);
         }
     }
     !found.is_empty()
@@ -64,7 +65,7 @@ fn count(
     forest: &LoopForest,
     positions: &Positions,
     l: Loop,
-) -> Option<u64> {
+) -> Option<(u64, Option<Counter>)> {
     let data = &forest.loops[l];
     let (&[latch], header) = (&data.latches[..], data.header) else { return None };
     let exits = forest.exits(func, l);
@@ -103,7 +104,7 @@ fn count(
         slice.add(back.args[param])?;
         next += 1;
     }
-    slice.run(&entry.args, *cond, again)
+    Some((slice.run(&entry.args, *cond, again)?, slice.counter()))
 }
 
 impl Slice<'_> {
@@ -130,7 +131,13 @@ impl Slice<'_> {
             self.fixed.insert(value, Lanes::constant(*ty, constant));
             return Some(());
         }
-        let is_simple = op.effect() == Effect::Pure && self.func.insts[inst].results.len() == 1;
+        // A division that would end the run is not evaluated.
+        let is_division = matches!(
+            op,
+            Op::Binary(BinaryOp::Sdiv | BinaryOp::Udiv | BinaryOp::Srem | BinaryOp::Urem, ..)
+        );
+        let is_simple = (op.effect() == Effect::Pure || is_division)
+            && self.func.insts[inst].results.len() == 1;
         if !(self.is_inside)(value) || !is_simple || self.insts.len() >= MAX_SLICE {
             return None;
         }
@@ -139,6 +146,17 @@ impl Slice<'_> {
         }
         self.insts.push(inst);
         Some(())
+    }
+
+    /// The one parameter that decides, if each iteration adds a constant to it.
+    fn counter(&self) -> Option<Counter> {
+        let &[param] = &self.params[..] else { return None };
+        let value = self.func.blocks[self.header].params[param];
+        let Op::Binary(BinaryOp::Iadd, a, b) = *self.func.def_op(self.back[param])? else {
+            return None;
+        };
+        let step = self.func.splat_constant(b).filter(|_| a == value)?;
+        Some(Counter { value, step: sign_extend(self.func.ty(b).scalar, step) })
     }
 
     /// Counts iterations from what the header's parameters are in the first.

@@ -4,7 +4,8 @@
 //! before the loop.
 //!
 //! Only loops without loops inside, left by their one way back, of a known number of trips. A loop
-//! unrolled wholly is gone, and the one around it may be next.
+//! unrolled wholly is gone, and the one around it may be next. One with loops inside is unrolled where
+//! that is asked for it alone.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -93,22 +94,28 @@ fn unroll_each(
 /// Lets the first iteration of a loop that runs twice at least, loops inside it included, stand before it.
 /// False where the loop is left in other ways than by its one way back.
 pub fn peel(func: &mut Function, header: Block) -> bool {
-    let (cfg, dominators) = (Cfg::new(func), Dominators::new(func));
-    let forest = LoopForest::new(&cfg, &dominators);
-    let Some(l) = forest.headed_by(header) else { return false };
-    let blocks = forest.blocks(l);
-    let leaves = |&block: &Block| {
-        let successors = func.terminator(block).successors();
-        successors.iter().any(|to| !forest.contains(l, to.block))
-    };
-    match latch(func, &forest, l) {
-        Some(latch) if blocks.iter().filter(|&block| leaves(block)).eq([&latch]) => {
-            unroll_once(func, &blocks, latch);
-            simplify_cfg::run(func);
-            true
-        }
-        _ => false,
-    }
+    let Some((blocks, latch)) = whole(func, header) else { return false };
+    unroll_once(func, &blocks, latch);
+    simplify_cfg::run(func);
+    true
+}
+
+/// Lets all iterations of a loop, loops inside it included, stand one behind the other. False where the
+/// loop is left in other ways than by its one way back, or nobody knows how often it runs.
+pub fn flatten(func: &mut Function, header: Block) -> bool {
+    let trips = func.blocks[header].loop_info.as_ref().and_then(|info| info.trips);
+    let (Some(trips), Some((blocks, latch))) = (trips, whole(func, header)) else { return false };
+    unroll(func, &blocks, latch, trips, trips);
+    simplify_cfg::run(func);
+    true
+}
+
+/// All blocks of a loop, its header first, and its latch, if it is left there only.
+fn whole(func: &Function, header: Block) -> Option<(Vec<Block>, Block)> {
+    let forest = LoopForest::new(&Cfg::new(func), &Dominators::new(func));
+    let l = forest.headed_by(header)?;
+    let latch = latch(func, &forest, l)?;
+    forest.exits(func, l).iter().all(|&(from, _)| from == latch).then(|| (forest.blocks(l), latch))
 }
 
 /// A copy of a loop before it, for one iteration.

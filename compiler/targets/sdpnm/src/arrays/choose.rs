@@ -212,9 +212,12 @@ pub(super) fn choose(
         if best <= f64::from(bounds.mii) * GOOD {
             break;
         }
-        let max_ii = how.max_ii.min(best.ceil() as u32 - 1).max(1);
-        let how = How { max_ii, rounds: FEW_ROUNDS, ..how };
-        let mapped = place::place(&built.body, &how).ok();
+        let (max_ii, rounds) = match &found {
+            Some((_, mapped)) => (how.max_ii.min(mapped.package.ii.into()), 1),
+            None if known.is_some() => (how.max_ii, 1),
+            None => (how.max_ii, FEW_ROUNDS),
+        };
+        let mapped = place::place(&built.body, &How { max_ii, rounds, ..how }).ok();
         found = match (found, mapped.map(|mapped| (built, mapped))) {
             (Some(one), Some(two)) if two.1.cycles < one.1.cycles => Some(two),
             (one, two) => one.or(two),

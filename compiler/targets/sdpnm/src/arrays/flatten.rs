@@ -3,10 +3,10 @@
 
 use std::collections::BTreeSet;
 
-use nbcc_analysis::{AffineForms, LoopForest};
+use nbcc_analysis::{AffineForms, LoopForest, ValueRanges, sign_extend};
 use nbcc_ir::{
-    Block, Cfg, Dominators, Effect, Func, Function, Inst, IntCond, Module, Op, Terminator, Type,
-    Value,
+    BinaryOp, Block, Cfg, Dominators, Effect, Func, Function, Inst, IntCond, Module, Op,
+    Terminator, Type, Value,
 };
 use nbcc_opt::unroll::{self, Candidate};
 use nbcc_opt::{cse, dce, fold, promote, simplify_cfg};
@@ -17,10 +17,14 @@ use super::interchange;
 use super::keep;
 use super::shape::{MAX_BLOCKS, Shape, Trips};
 use super::sources::Sources;
+use super::stages;
 use super::thresholds;
 
 /// Operations of an unrolled loop at most.
 const MAX_OPERATIONS: u64 = 260;
+
+/// Operations of a product of 64 bits, about.
+const WIDE_PRODUCT: u64 = 12;
 
 /// A loop that was unrolled, by the header of the one around it and its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,6 +54,7 @@ pub fn run(
     let mut changed = interchange::run(func);
     changed |= keep::run(func);
     count(func);
+    changed |= stages::run(func, sources);
     changed |= borders::run(func);
     changed |= thresholds::run(func);
     loop {
@@ -81,7 +86,7 @@ pub fn run(
 
 /// Notes how often loops run where that is constant by now: a frontend did not know it of a function
 /// that was inlined.
-fn count(func: &mut Function) {
+pub(super) fn count(func: &mut Function) {
     let cfg = Cfg::new(func);
     let forest = LoopForest::new(&cfg, &Dominators::new(func));
     let forms = AffineForms::new(func, &cfg);
@@ -105,17 +110,31 @@ pub(super) fn trips(func: &Function, shape: &Shape, forms: &AffineForms) -> Opti
         Trips::Known(trips) => return Some(trips.into()),
         Trips::While { cond, value, step, limit } => (cond, value, step, limit),
     };
-    let limit = nbcc_analysis::sign_extend(func.ty(limit).scalar, func.splat_constant(limit)?);
-    let first = match func.ty(value) {
-        Type::I32 => i64::from(Evolutions::new(func, shape, forms).of(value)?.start.as_constant()?),
-        _ => shape.first(func)?,
-    };
     let step = i64::from(step);
-    i32::try_from(limit).ok()?;
+    // Both as constants on top of what the loop does not change, which is within `base`.
+    let (first, limit, base) = match func.ty(value) {
+        Type::I32 => {
+            let first = Evolutions::new(func, shape, forms).of(value)?.start;
+            let limit = forms.get(limit);
+            (limit.terms == first.terms).then_some(())?;
+            let base = base(func, &first.terms)?;
+            (i64::from(first.constant), i64::from(limit.constant), base)
+        }
+        _ => {
+            let limit = sign_extend(func.ty(limit).scalar, func.splat_constant(limit)?);
+            (shape.first(func)?, limit, (0, 0))
+        }
+    };
+    let is_number =
+        |number: i64| [base.0, base.1].iter().all(|base| i32::try_from(base + number).is_ok());
+    if !is_number(limit) || !is_number(first) {
+        return None;
+    }
     // Without signs it is the same where there are none.
+    let has_no_signs = base.0 + first >= 0 && base.0 + limit >= 0;
     let cond = match cond {
-        IntCond::Ult if first >= 0 && limit >= 0 => IntCond::Slt,
-        IntCond::Ule if first >= 0 && limit >= 0 => IntCond::Sle,
+        IntCond::Ult if has_no_signs => IntCond::Slt,
+        IntCond::Ule if has_no_signs => IntCond::Sle,
         cond => cond,
     };
     // Iterations behind the first.
@@ -128,7 +147,23 @@ pub(super) fn trips(func: &Function, shape: &Shape, forms: &AffineForms) -> Opti
         _ => return None,
     };
     // The counter must not wrap.
-    i32::try_from(first + more * step).ok().map(|_| more as u64 + 1)
+    is_number(first + more * step).then_some(more as u64 + 1)
+}
+
+/// The range of a sum, where it does not wrap.
+fn base(func: &Function, terms: &[(Value, i32)]) -> Option<(i64, i64)> {
+    if terms.is_empty() {
+        return Some((0, 0));
+    }
+    let ranges = ValueRanges::new(func);
+    let mut sum = (0i64, 0i64);
+    for &(value, factor) in terms {
+        let range = ranges.of(value);
+        let ends = [range.0, range.1].map(|end| end.saturating_mul(factor.into()));
+        sum.0 = sum.0.saturating_add(ends[0].min(ends[1]));
+        sum.1 = sum.1.saturating_add(ends[0].max(ends[1]));
+    }
+    [sum.0, sum.1].iter().all(|&end| i32::try_from(end).is_ok()).then_some(sum)
 }
 
 /// The header of the loop around the one of that header.
@@ -157,7 +192,7 @@ fn fits(func: &Function, candidate: Candidate<'_>) -> bool {
 pub const MOST_FOR_CORE: u64 = 8;
 
 /// Whether arrays have operations for all that blocks do.
-fn is_possible(func: &Function, blocks: &[Block]) -> bool {
+pub(super) fn is_possible(func: &Function, blocks: &[Block]) -> bool {
     let mut insts = blocks.iter().flat_map(|&block| &func.blocks[block].insts);
     insts.all(|&inst| match &func.insts[inst].op {
         Op::Load(..) | Op::Store(..) => true,
@@ -174,7 +209,7 @@ pub(super) fn operations(func: &Function, blocks: &[Block]) -> u64 {
         for &inst in &func.blocks[block].insts {
             if let Op::Store(_, _, value) = func.insts[inst].op {
                 values.push(value);
-                count += 1;
+                count += words(func, value);
             }
         }
         match func.terminator(block) {
@@ -199,13 +234,21 @@ pub(super) fn operations(func: &Function, blocks: &[Block]) -> u64 {
         }
         match &func.insts[inst].op {
             Op::Const(..) => {}
-            Op::Load(..) => count += 1,
+            Op::Load(..) => count += words(func, value),
             Op::Convert(_, from, _) => values.push(*from),
             op => {
-                count += 1;
+                count += match op {
+                    Op::Binary(BinaryOp::Imul, ..) if words(func, value) > 1 => WIDE_PRODUCT,
+                    _ => words(func, value),
+                };
                 op.for_each_arg(|arg| values.push(arg));
             }
         }
     }
     count
+}
+
+/// Words of a value.
+fn words(func: &Function, value: Value) -> u64 {
+    func.ty(value).scalar.bits().div_ceil(32).into()
 }

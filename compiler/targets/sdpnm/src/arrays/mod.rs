@@ -54,6 +54,7 @@ pub mod shape;
 pub mod sources;
 mod split;
 mod spread;
+mod stages;
 mod streams;
 mod sums;
 mod thresholds;

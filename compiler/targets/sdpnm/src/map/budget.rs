@@ -37,14 +37,20 @@ impl Clock {
 }
 
 /// Looks of a round of a program, after which it ends as one that found nothing: values that many read from
-/// many places take that in a few moves.
-pub const MOST_LOOKS_A_ROUND: u64 = 125_000_000;
+/// many places take that in a few moves. Rounds that find something seldom take a sixth of it, which is what
+/// they get once [`MUCH`] was done, and less once twice and three times as much was.
+const MOST_LOOKS_A_ROUND: [u64; 4] = [125_000_000, 20_000_000, 8_000_000, 2_000_000];
 
 /// Work that was done for a program, in looks of a [`Board`](super::anneal::Board): unlike a clock it says
 /// the same on every machine.
 #[derive(Clone, Debug, Default)]
 pub struct Work {
+    /// Those for the graph that is mapped.
     looks: Cell<u64>,
+    /// Those for others before it, of each [`MUCH`] at most.
+    before: Cell<u64>,
+    /// All when this interval was begun.
+    begun: Cell<u64>,
     entries: Cell<u64>,
 }
 
@@ -52,8 +58,8 @@ pub struct Work {
 /// which no more of these are solved: some seconds.
 pub const MOST_ENTRIES: u64 = 400_000_000;
 
-/// Looks for a program after which no more than one round is tried for a loop: about a second.
-const MOST_LOOKS: u64 = 250_000_000;
+/// Looks for the graphs of a program that are much for the next one: about half a second.
+const MUCH: u64 = 125_000_000;
 
 impl Work {
     /// Notes so many more.
@@ -71,9 +77,26 @@ impl Work {
         MOST_ENTRIES.saturating_sub(self.entries.get())
     }
 
-    /// Whether that is much.
+    /// Notes that another graph is mapped from now on.
+    pub fn begin(&self) {
+        self.before.set(self.before.get() + self.looks.take().min(MUCH));
+    }
+
+    /// Notes that another interval is tried from now on.
+    pub fn begin_interval(&self) {
+        self.begun.set(self.before.get() + self.looks.get());
+    }
+
+    /// Whether so much was done that no more than one round is tried: before this graph, or twice as much
+    /// for it.
     pub fn is_much(&self) -> bool {
-        self.looks.get() >= MOST_LOOKS
+        self.before.get() >= MUCH || self.looks.get() >= 2 * MUCH
+    }
+
+    /// Looks that the next round may take.
+    pub fn looks_a_round(&self) -> u64 {
+        let done = (self.begun.get() / MUCH) as usize;
+        MOST_LOOKS_A_ROUND[done.min(MOST_LOOKS_A_ROUND.len() - 1)]
     }
 }
 

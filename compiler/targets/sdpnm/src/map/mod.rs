@@ -124,6 +124,7 @@ fn map_within(
     work: &Work,
 ) -> Result<Outcome, NoMapping> {
     let Known { banks, orders, least } = known;
+    work.begin();
     let dfg = Dfg { banks, ..Dfg::new(graph).ordered(orders) };
     let res = mii::resources(&dfg, request.array).bound();
     if res > request.max_ii {
@@ -146,6 +147,7 @@ fn map_within(
     let mut is_proved = first == mii.mii;
     let mut ii = first;
     loop {
+        work.begin_interval();
         // Half of what is left of the patience is for this interval; after that, a quick try each.
         let spent = whole.spent();
         let left = patience.saturating_sub(spent);

@@ -4,7 +4,7 @@
 
 use super::anneal::{Board, Cooling};
 use super::broadcast;
-use super::budget::{Cancel, MOST_LOOKS_A_ROUND};
+use super::budget::Cancel;
 use super::dfg::Dfg;
 use super::placement::Answer;
 use super::problem::Problem;
@@ -137,7 +137,7 @@ fn attempt<'a>(
     let doublings = if round == 0 { 0 } else { 1 + (round / 2).min(6) };
     let moves = (FIRST_MOVES * dfg.len()) << doublings;
     let moves = if problem.rounds.is_some() { moves.min(MOST_MOVES) } else { moves };
-    let looks = if problem.rounds.is_some() { MOST_LOOKS_A_ROUND } else { u64::MAX };
+    let looks = problem.rounds.map_or(u64::MAX, |_| problem.work.looks_a_round());
     let steps = FIRST_STEPS << (round / 2).min(8);
     let windows: Vec<_> = time.iter().map(|&t| t..t + 1).collect();
     let (whole, cancel) = (problem.budget.clock(), Cancel::default());
