@@ -213,7 +213,7 @@ pub(super) fn choose(
             break;
         }
         let (max_ii, rounds) = match &found {
-            Some((_, mapped)) => (how.max_ii.min(mapped.package.ii.into()), 1),
+            Some((_, mapped)) => (how.max_ii.min(u32::from(mapped.package.ii) - 1).max(1), 1),
             None if known.is_some() => (how.max_ii, 1),
             None => (how.max_ii, FEW_ROUNDS),
         };
