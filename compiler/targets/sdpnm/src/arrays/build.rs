@@ -629,12 +629,8 @@ impl Builder<'_> {
         Ok(Leaving::Word(self.word(value)?.0))
     }
 
-    /// Replaces what is carried by what computes it an iteration before; what is watched then.
-    fn close(&mut self, exports: &mut [(Value, Operand)]) -> Building<Vec<(Mem, usize)>> {
-        let mut done: Vec<Operand> = Vec::new();
-        let mut copies: HashMap<(Operand, usize), usize> = HashMap::new();
-        // Words of next values may carry more.
-        let mut next = Vec::new();
+    /// Adds the words of next values, which may carry more.
+    fn carry_on(&mut self, next: &mut Vec<Operand>) -> Building<()> {
         while next.len() < self.carried.len() {
             let Carried { next: value, is_high, element, .. } = self.carried[next.len()];
             next.push(match element {
@@ -643,6 +639,17 @@ impl Builder<'_> {
                 None => self.word(value)?.0,
             });
         }
+        Ok(())
+    }
+
+    /// Replaces what is carried by what computes it an iteration before; what is watched then.
+    fn close(&mut self, exports: &mut [(Value, Operand)]) -> Building<Vec<(Mem, usize)>> {
+        let mut done: Vec<Operand> = Vec::new();
+        let mut copies: HashMap<(Operand, usize), usize> = HashMap::new();
+        let mut next = Vec::new();
+        self.carry_on(&mut next)?;
+        self.see_unread()?;
+        self.carry_on(&mut next)?;
         let watches = self.watch();
         let is_shared = bands::of(self.func, self.shape).is_some();
         for (number, &word) in next.iter().enumerate() {

@@ -10,7 +10,7 @@ use nbcc_ir::{
 };
 use nbcc_isa_sdpnm::config::{Opcode, Options};
 
-use super::access::Access;
+use super::access::{Access, Subscript};
 use super::body::{Global, Operand};
 use super::build::{Builder, Building};
 use super::shape::Shape;
@@ -118,6 +118,17 @@ impl Builder<'_> {
 
     /// The subscript of a load, or the last one where that is outside.
     pub(super) fn watched(&mut self, access: &Access, value: Value) -> Building<Operand> {
+        let index = self.see(access, value)?;
+        let last = match self.func.mems[access.mem].extents[0] {
+            Extent::Fixed(count) => Self::immediate(count as i32 - 1),
+            _ => self.global(Global::Last(access.mem)),
+        };
+        let node = self.node(Opcode::Cmp, extreme(false), index, last, None);
+        Ok(Operand::node(node))
+    }
+
+    /// Notes the subscript of a load where it runs; the subscript.
+    fn see(&mut self, access: &Access, value: Value) -> Building<Operand> {
         let index = self.extended(value, true)?;
         // Nobody loads where the block does not run.
         let seen = match self.predicate(access.block)? {
@@ -125,12 +136,20 @@ impl Builder<'_> {
             Some(truth) => self.choose(truth, index, Operand::None),
         };
         self.watched.entry(access.mem).or_default().push(seen);
-        let last = match self.func.mems[access.mem].extents[0] {
-            Extent::Fixed(count) => Self::immediate(count as i32 - 1),
-            _ => self.global(Global::Last(access.mem)),
-        };
-        let node = self.node(Opcode::Cmp, extreme(false), index, last, None);
-        Ok(Operand::node(node))
+        Ok(index)
+    }
+
+    /// Notes the subscripts of loads of which nobody reads what they load: these end the run as well.
+    pub(super) fn see_unread(&mut self) -> Building<()> {
+        for number in 0..self.accesses.len() {
+            let access = self.accesses[number].clone();
+            if let (Subscript::Watched(value), None, false) =
+                (&access.subscript, access.node, access.is_store)
+            {
+                self.see(&access, *value)?;
+            }
+        }
+        Ok(())
     }
 
     /// Puts out the greatest subscripts of all iterations, in global registers.

@@ -46,6 +46,15 @@ fn an_access_outside_names_the_array() {
     assert_eq!(stopped(source, "n=0, a=int32[0], i=0"), vec![outside("a", 0, 0); 2]);
 }
 
+/// Nobody reads what is loaded, under a condition that always holds.
+#[test]
+fn an_access_that_nobody_reads_ends_the_run() {
+    let source = "int f(int n, const int l[n]) { unsigned i = 0; int r = 0; \
+        do { if (i <= -32768u) r = l[i]; } while (++i < 20); return 1; }";
+    let outside = Stopped::Outside { name: "l".into(), subscripts: vec![19], extents: vec![19] };
+    assert_eq!(stopped(source, "n=19, l=int32[19]"), vec![outside; 2]);
+}
+
 #[test]
 fn a_division_by_zero_ends_the_run() {
     for ty in ["int", "unsigned", "long", "unsigned long", "short"] {
