@@ -274,7 +274,8 @@ pub fn parse_constants(
         Program::Stages(pipeline) => give_defaults(session, pipeline, params)?,
         Program::Grids(_) => {
             if let Some((name, _)) = params.first() {
-                return Err(names::unknown(session, "parameter", name, std::iter::empty()));
+                let error = names::unknown("parameter", name, std::iter::empty());
+                return Err(session.usage(error));
             }
         }
         Program::Function(module, func) => specialise(session, module, *func, params)?,

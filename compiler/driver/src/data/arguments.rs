@@ -28,7 +28,7 @@ pub fn gather(
     let known = signature.params.iter().filter(|param| param.array.is_some());
     let mut known: Vec<String> = known.map(structures::host_name).collect();
     known.dedup();
-    names::check(session, "input", known.iter().map(String::as_str), &args.input)?;
+    names::check_file(session, "input", known.iter().map(String::as_str), &args.input)?;
     let mut arrays = BTreeMap::new();
     for (name, file) in &args.input {
         if let Some(group) = structures::groups(signature).iter().find(|group| group.name == *name)
@@ -67,7 +67,7 @@ pub fn scalars(
     params: &[(String, String)],
 ) -> Result<Vec<Option<u64>>, Stop> {
     let known = scalar_params(signature).map(|param| param.name.as_str());
-    names::check(session, "parameter", known, params)?;
+    names::check_file(session, "parameter", known, params)?;
     let mut bits = Vec::new();
     for param in scalar_params(signature) {
         let given = params.iter().find(|(name, _)| *name == param.name);
@@ -187,7 +187,7 @@ pub fn plan(
     let written = groups.iter().enumerate().filter(|(_, group)| !group.is_const());
     all.extend(written.map(|(number, group)| (group.name.clone(), Content::Structures(number))));
     all.extend(signature.result.map(|ty| (RESULT.to_string(), Content::Result(ty))));
-    names::check(session, "output", all.iter().map(|(name, ..)| name.as_str()), args)?;
+    names::check_file(session, "output", all.iter().map(|(name, ..)| name.as_str()), args)?;
     let mut places = Vec::new();
     for (name, content) in all {
         let named = args.iter().find(|(known, _)| *known == name);

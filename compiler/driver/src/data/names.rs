@@ -15,9 +15,30 @@ pub fn check<'a>(
     known: impl Iterator<Item = &'a str> + Clone,
     args: &[(String, String)],
 ) -> Result<(), Stop> {
+    check_for(session, what, known, args, Session::usage)
+}
+
+/// The same of a function, whose names are those of its file: that is at fault where one does not fit.
+pub fn check_file<'a>(
+    session: &mut Session,
+    what: &str,
+    known: impl Iterator<Item = &'a str> + Clone,
+    args: &[(String, String)],
+) -> Result<(), Stop> {
+    check_for(session, what, known, args, Session::fail)
+}
+
+fn check_for<'a>(
+    session: &mut Session,
+    what: &str,
+    known: impl Iterator<Item = &'a str> + Clone,
+    args: &[(String, String)],
+    stop: impl Fn(&mut Session, Diagnostic) -> Stop,
+) -> Result<(), Stop> {
     for (index, (name, _)) in args.iter().enumerate() {
         if !known.clone().any(|known| known == name) {
-            return Err(unknown(session, what, name, known));
+            let error = unknown(what, name, known);
+            return Err(stop(session, error));
         }
         if args[..index].iter().any(|(earlier, _)| earlier == name) {
             return Err(given_twice(session, what, name));
@@ -43,20 +64,18 @@ pub fn integer(text: &str, range: RangeInclusive<i128>) -> Option<i128> {
 
 /// An error for a name that the program does not have.
 pub fn unknown<'a>(
-    session: &mut Session,
     what: &str,
     name: &str,
     known: impl Iterator<Item = &'a str> + Clone,
-) -> Stop {
-    let mut diagnostic =
+) -> Diagnostic {
+    let diagnostic =
         Diagnostic::error(&codes::COMMAND_LINE, format!("the program has no {what} `{name}`"));
     let list: Vec<&str> = known.clone().collect();
-    diagnostic = match nearest(name, known) {
+    match nearest(name, known) {
         Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
         None if list.is_empty() => diagnostic.help(format!("it has no {what}s at all")),
         None => diagnostic.help(format!("it has: {}", list.join(", "))),
-    };
-    session.usage(diagnostic)
+    }
 }
 
 /// An error for a name that options give twice.
