@@ -229,7 +229,7 @@ impl<'a> Beside<'a> {
 
     /// How many iterations do not leave by the count, and no more than the stretch has.
     fn look(&self, func: &mut Function) -> Stretch {
-        let (ty, Left { shape, step, limit, .. }) = (self.ty, self.left);
+        let (ty, Left { shape, cond, step, limit, .. }) = (self.ty, self.left);
         let now = self.add(func, self.look);
         let [at, size] = [ty, Type::I32].map(|ty| func.add_param(self.look, ty));
         let mut b = Builder::at(func, self.look);
@@ -238,9 +238,12 @@ impl<'a> Beside<'a> {
             Some(bits) => b.constant(ty, bits),
             None => *limit,
         };
-        let apart = distance(&mut b, at, last, *step);
-        let one = b.constant(ty, 1);
-        let mut apart = b.binary(BinaryOp::Isub, apart, one);
+        let mut apart = distance(&mut b, at, last, *step);
+        // What goes on at the limit itself leaves an iteration later.
+        if !matches!(cond, IntCond::Sle | IntCond::Sge | IntCond::Ule | IntCond::Uge) {
+            let one = b.constant(ty, 1);
+            apart = b.binary(BinaryOp::Isub, apart, one);
+        }
         let size_of_step = step.unsigned_abs();
         if size_of_step > 1 {
             let divisor = b.constant(ty, size_of_step.into());

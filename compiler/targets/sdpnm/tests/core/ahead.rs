@@ -156,3 +156,25 @@ fn an_iteration_that_leaves_is_not_done_twice() {
     );
     agreed(&source, 2).unwrap_or_else(|what| panic!("{what}\n{source}"));
 }
+
+/// Wherever a stretch ends: one iteration before the last, at the last, behind it.
+#[test]
+fn stretches_end_anywhere() {
+    let parameters = parameters(&ARRAYS, ELEMENTS);
+    for head in [
+        "for (i = n - 1; i >= 1; i--)",
+        "for (i = 1; i <= n - 1; i++)",
+        "for (unsigned k = i = 1; k <= (unsigned)n; k++, i++)",
+        "for (i = n; i > 0; i -= 3)",
+        "for (i = 2; i <= n; i += 2)",
+        "for (i = 0; i != n; i++)",
+    ] {
+        let source = format!(
+            "#include <stdint.h>\nint f(int n, int m{parameters}) {{ int i, t = 0; {head} {{ t += m; \
+             if (a2[m & 15] > 255 + m) return 7; }} return t + i; }}"
+        );
+        let scalars: Vec<[u64; 2]> = (0..90).map(|n| [n, n & 1]).collect();
+        agreed_for(&source, scalars, &filled(&ARRAYS, ELEMENTS, 3))
+            .unwrap_or_else(|what| panic!("{what}\n{source}"));
+    }
+}
