@@ -94,8 +94,7 @@ impl Builder<'_> {
             }
         }
         for number in 0..self.accesses.len() {
-            let is_linear = matches!(self.accesses[number].subscript, Subscript::Linear(_));
-            match self.followed(number).filter(|_| !is_linear) {
+            match self.followed(number) {
                 Some(of) => self.accesses[number].subscript = Subscript::Followed(of),
                 None if unknown.contains(&number) => {
                     let name = &func.mems[self.accesses[number].mem].name;

@@ -36,7 +36,12 @@ impl Builder<'_> {
             return None;
         }
         let Op::Load(_, _, subscripts) = &self.func.insts[access.inst].op else { return None };
-        let (param, more) = self.place(*subscripts.first()?)?;
+        let index = *subscripts.first()?;
+        // Where loops count, a place needs no element, and may be outside where it is not asked for.
+        if self.evolutions.in_nest(index).is_some() {
+            return None;
+        }
+        let (param, more) = self.place(index)?;
         let first = self.evolutions.fixed(self.shape.entry_args[param as usize]).plus(&more, 1);
         let of = Followed { param, more, first: Evolution::fixed(first) };
         let next = self.shape.back_args[param as usize];

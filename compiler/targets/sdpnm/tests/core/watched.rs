@@ -89,6 +89,7 @@ fn loads_at_places_that_are_computed_run_on_arrays() {
         "unsigned p = 0; for (int i = 0; i < n; i++, p += m * 5000) a3[i] = a1[p >> 16] + a1[(p >> 16) + 1];",
         "for (int i = 1; i < n; i++) if (a1[i] > a1[t]) t = i;",
         "for (int i = 0; i < n; i++) t += a0[a2[i]];",
+        "for (int i = 0; i < n; i++) a3[i] = a0[i] + (i ? a0[i - 1] : 1);",
     ] {
         let parameters = parameters(&ARRAYS, ELEMENTS);
         let source = format!(
