@@ -13,21 +13,42 @@ use nbcc_opt::{cse, dce, fold, params, ranges, simplify_cfg, trip_counts, unroll
 use super::flatten::{count, is_possible};
 use super::sources::Sources;
 
-/// Stages at most, and instructions of all together.
+/// Stages at most.
 const MOST: u64 = 16;
+
+/// Instructions at most that they make of a function more than it had.
 const MOST_INSTS: u64 = 3000;
+
+/// Loops that are tried at most.
+const MOST_TRIALS: usize = 64;
 
 /// Lets stages stand one behind the other; whether there are some.
 pub fn run(func: &mut Function, sources: &Sources) -> bool {
-    run_but(func, sources, &mut BTreeSet::new())
+    let insts = func.layout.iter().map(|&block| func.blocks[block].insts.len() as u64).sum::<u64>();
+    let mut search = Search { sources, most: insts + MOST_INSTS, trials: 0 };
+    search.run(func, &mut BTreeSet::new())
 }
 
-/// The same of loops whose headers are not among those that are `done`.
-fn run_but(func: &mut Function, sources: &Sources, done: &mut BTreeSet<Block>) -> bool {
-    let mut changed = false;
-    while let Some(header) = find(func, sources, done) {
-        let mut trial = func.clone();
-        if unroll::flatten(&mut trial, header) {
+/// A search for stages.
+struct Search<'a> {
+    sources: &'a Sources,
+    /// Instructions of the function at most.
+    most: u64,
+    trials: usize,
+}
+
+impl Search<'_> {
+    /// Looks at the loops whose headers are not among those that are `done`.
+    fn run(&mut self, func: &mut Function, done: &mut BTreeSet<Block>) -> bool {
+        let mut changed = false;
+        while self.trials < MOST_TRIALS
+            && let Some(header) = self.find(func, done)
+        {
+            self.trials += 1;
+            let mut trial = func.clone();
+            if !unroll::flatten(&mut trial, header) {
+                continue;
+            }
             params::run(&mut trial);
             let clean = [fold::run, cse::run, simplify_cfg::run, dce::run];
             let clean = |func: &mut Function| clean.iter().for_each(|clean| _ = clean(func));
@@ -40,37 +61,40 @@ fn run_but(func: &mut Function, sources: &Sources, done: &mut BTreeSet<Block>) -
             trip_counts::run(&mut trial);
             count(&mut trial);
             // A stage may consist of stages.
-            run_but(&mut trial, sources, &mut done.clone());
-            if are_counted(&trial, func, header) {
+            let others = others(func, header);
+            self.run(&mut trial, &mut others.clone());
+            if are_counted(&trial, &others) {
                 *func = trial;
                 changed = true;
             }
         }
+        changed
     }
-    changed
-}
 
-/// The header of a loop, not done yet, that may be one of stages: short, with nests inside of which it is
-/// not known how often all their loops run.
-fn find(func: &Function, sources: &Sources, done: &mut BTreeSet<Block>) -> Option<Block> {
-    let forest = LoopForest::new(&Cfg::new(func), &Dominators::new(func));
-    forest.loops.keys().find_map(|l| {
-        let header = forest.loops[l].header;
-        let is_new = !func.blocks[header].cold && done.insert(header);
-        (is_new && has_stages(func, &forest, l, sources)).then_some(header)
-    })
-}
+    /// The header of a loop, not done yet, that may be one of stages.
+    fn find(&self, func: &Function, done: &mut BTreeSet<Block>) -> Option<Block> {
+        let forest = LoopForest::new(&Cfg::new(func), &Dominators::new(func));
+        forest.loops.keys().find_map(|l| {
+            let header = forest.loops[l].header;
+            let is_new = !func.blocks[header].cold && done.insert(header);
+            (is_new && self.has_stages(func, &forest, l)).then_some(header)
+        })
+    }
 
-fn has_stages(func: &Function, forest: &LoopForest, l: Loop, sources: &Sources) -> bool {
-    let Some(trips) = trips(func, forest.loops[l].header) else { return false };
-    let blocks = forest.blocks(l);
-    let insts: u64 = blocks.iter().map(|&block| func.blocks[block].insts.len() as u64).sum();
-    let inside = || within(forest, l);
-    trips <= MOST
-        && insts.saturating_mul(trips) <= MOST_INSTS
-        && inside().any(|l| !forest.loops[l].inner.is_empty())
-        && inside().any(|l| self::trips(func, forest.loops[l].header).is_none())
-        && !sources.stays(func, &blocks, trips)
+    /// Whether a loop is short, with nests inside of which it is not known how often all their loops run.
+    fn has_stages(&self, func: &Function, forest: &LoopForest, l: Loop) -> bool {
+        let Some(trips) = trips(func, forest.loops[l].header) else { return false };
+        let blocks = forest.blocks(l);
+        let insts = |blocks: &[Block]| -> u64 {
+            blocks.iter().map(|&block| func.blocks[block].insts.len() as u64).sum()
+        };
+        let inside = || within(forest, l);
+        trips <= MOST
+            && insts(&func.layout) + insts(&blocks) * (trips - 1) <= self.most
+            && inside().any(|l| !forest.loops[l].inner.is_empty())
+            && inside().any(|l| self::trips(func, forest.loops[l].header).is_none())
+            && !self.sources.stays(func, &blocks, trips)
+    }
 }
 
 /// How often a loop runs, where that is noted.
@@ -86,19 +110,20 @@ fn within(forest: &LoopForest, l: Loop) -> impl Iterator<Item = Loop> {
     })
 }
 
-/// Whether it is known of all loops that came of one how often they run, the innermost ones are for
-/// arrays, and all together are not too much.
-fn are_counted(new: &Function, old: &Function, header: Block) -> bool {
-    let forest = |func: &Function| LoopForest::new(&Cfg::new(func), &Dominators::new(func));
-    let (before, after) = (forest(old), forest(new));
-    let Some(l) = before.headed_by(header) else { return false };
-    let own: BTreeSet<Block> = within(&before, l).map(|l| before.loops[l].header).collect();
-    let others: BTreeSet<Block> = before.loops.values().map(|data| data.header).collect();
-    let mut came =
-        after.loops.values().filter(|of| own.contains(&of.header) || !others.contains(&of.header));
-    let mut insts = 0;
+/// The headers of all loops but those inside of one.
+fn others(func: &Function, header: Block) -> BTreeSet<Block> {
+    let forest = LoopForest::new(&Cfg::new(func), &Dominators::new(func));
+    let inside: Vec<Loop> =
+        forest.headed_by(header).into_iter().flat_map(|l| within(&forest, l)).collect();
+    let others = forest.loops.keys().filter(|l| !inside.contains(l));
+    others.map(|l| forest.loops[l].header).collect()
+}
+
+/// Whether it is known of all loops but some how often they run, and the innermost ones are for arrays.
+fn are_counted(func: &Function, others: &BTreeSet<Block>) -> bool {
+    let forest = LoopForest::new(&Cfg::new(func), &Dominators::new(func));
+    let mut came = forest.loops.values().filter(|of| !others.contains(&of.header));
     came.all(|of| {
-        insts += of.own.iter().map(|&block| new.blocks[block].insts.len() as u64).sum::<u64>();
-        trips(new, of.header).is_some() && (!of.inner.is_empty() || is_possible(new, &of.own))
-    }) && insts <= MOST_INSTS
+        trips(func, of.header).is_some() && (!of.inner.is_empty() || is_possible(func, &of.own))
+    })
 }
