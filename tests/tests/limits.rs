@@ -239,3 +239,21 @@ fn large_buffers_are_there_once() {
     let outcome = short_of_memory(folder.path(), 6144, "nbcc run k.ptx --fast");
     assert_eq!(outcome.code, Some(1), "{}", outcome.stderr);
 }
+
+/// Loops of which only those around say how often they run stand one behind the other as long as that is
+/// little: six of them are 16^6 iterations.
+#[test]
+fn stages_of_stages_of_stages() {
+    let source = "void f(int x[4096])\n{\n\
+        for (int a = 0; a < 16; a++)\nfor (int b = 0; b < (a | 15) + 1; b++)\n\
+        for (int c = 0; c < (b | 15) + 1; c++)\nfor (int d = 0; d < (c | 15) + 1; d++)\n\
+        for (int e = 0; e < d + 1; e++)\nfor (int k = 0; k < e + 3; k++)\n\
+        x[k + d] += x[e + a] * c;\n}\n";
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("f.c"), source).expect("a file");
+    let line = "nbcc f.c -o f.nbx";
+    let outcome = command::run(command::command(NBCC, line, folder.path())).expect("nbcc runs");
+    assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
+    let size = std::fs::metadata(folder.path().join("f.nbx")).expect("a binary").len();
+    assert!(size < 200_000, "{size} bytes");
+}
