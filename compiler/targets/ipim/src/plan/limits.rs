@@ -1,6 +1,6 @@
 //! Coordinates that are brought into an image, and what is read in place of what lies beyond it.
 //! Those that go around (`wrapped`) have no limits: what lies beyond an edge is what lies at the other
-//! one (`plan/wraps.rs`).
+//! one.
 
 use nbcc_stages::bounds::{Affine, Interval};
 use nbcc_stages::{BinaryOp, Expr, ExprKind, Pipeline};
