@@ -580,7 +580,7 @@ mod tests {
                     let at = |random: &mut Random| made.len() - 1 - random.below(made.len().min(5));
                     let (x, y) = (made[at(&mut random)], made[at(&mut random)]);
                     let amount = b.i32(random.below(6) as i32);
-                    let mask = b.i32((((1 << random.below(6)) - 1) << random.below(5)) as i32);
+                    let mask = b.i32(((1 << random.below(6)) - 1) << random.below(5));
                     let some = b.i32(random.below(9) as i32);
                     let (op, y) = match random.below(9) {
                         0 => (BinaryOp::Iadd, y),
