@@ -24,8 +24,7 @@ const MOST_TRIALS: usize = 64;
 
 /// Lets stages stand one behind the other; whether there are some.
 pub fn run(func: &mut Function, sources: &Sources) -> bool {
-    let insts = func.layout.iter().map(|&block| func.blocks[block].insts.len() as u64).sum::<u64>();
-    let mut search = Search { sources, most: insts + MOST_INSTS, trials: 0 };
+    let mut search = Search { sources, most: insts(func, &func.layout) + MOST_INSTS, trials: 0 };
     search.run(func, &mut BTreeSet::new())
 }
 
@@ -85,16 +84,18 @@ impl Search<'_> {
     fn has_stages(&self, func: &Function, forest: &LoopForest, l: Loop) -> bool {
         let Some(trips) = trips(func, forest.loops[l].header) else { return false };
         let blocks = forest.blocks(l);
-        let insts = |blocks: &[Block]| -> u64 {
-            blocks.iter().map(|&block| func.blocks[block].insts.len() as u64).sum()
-        };
         let inside = || within(forest, l);
-        trips <= MOST
-            && insts(&func.layout) + insts(&blocks) * (trips - 1) <= self.most
+        (1..=MOST).contains(&trips)
+            && insts(func, &func.layout) + insts(func, &blocks) * (trips - 1) <= self.most
             && inside().any(|l| !forest.loops[l].inner.is_empty())
             && inside().any(|l| self::trips(func, forest.loops[l].header).is_none())
             && !self.sources.stays(func, &blocks, trips)
     }
+}
+
+/// Instructions of blocks.
+fn insts(func: &Function, blocks: &[Block]) -> u64 {
+    blocks.iter().map(|&block| func.blocks[block].insts.len() as u64).sum()
 }
 
 /// How often a loop runs, where that is noted.
