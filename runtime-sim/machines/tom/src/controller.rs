@@ -42,7 +42,7 @@ impl Sm {
         }
         let counts = &mut shared.candidates[number as usize];
         let mut stay =
-            Stay { number, lanes: go.lanes, since: go.now, instance: None, asked: false };
+            Stay { number, lanes: go.lanes, since: go.now, instance: None, beside: None };
         if env.policy.decide.is_some() {
             counts.considered += 1;
         }
@@ -73,8 +73,7 @@ impl Sm {
             }
             let why = if holds { Refusal::Warps } else { Refusal::Condition };
             counts.refused[why as usize] += 1;
-            stay.asked = holds;
-            shared.at_home += u32::from(holds);
+            stay.beside = holds.then(|| shared.at_home());
             Role::Stays(stay)
         };
         let warp = self.warp_mut(go.scheduler, go.slot);
@@ -126,6 +125,7 @@ impl Sm {
                     && let Some(stack) = self.destination(go, threads, space, plan, env, shared)
                 {
                     let decide = env.policy.decide.expect("a policy that offloads");
+                    let at_home = shared.at_home();
                     let counts = &mut shared.candidates[tries.number as usize];
                     counts.asked += 1;
                     let question = Question {
@@ -134,7 +134,8 @@ impl Sm {
                         rx: shared.links[stack as usize][1],
                         pending: shared.pending[stack as usize],
                         capacity: env.machine.stack.warps * env.machine.stack.sms,
-                        fair: shared.at_home * env.machine.stack.sms / env.machine.gpu.sms,
+                        fair: shared.warps * env.machine.stack.sms / env.machine.sms(),
+                        at_home,
                         history: counts.did,
                         lanes: tries.lanes.count_ones(),
                         line_bytes: env.machine.cache.line_bytes,
@@ -207,10 +208,9 @@ impl Sm {
         let block = &mut self.blocks[go.block].as_mut().expect("its block").block;
         block.warp_mut(index).paths.let_go();
         let Try { number, lanes, since, .. } = *tries;
-        let asked = why != Refusal::Condition;
-        shared.at_home += u32::from(asked);
+        let beside = (why != Refusal::Condition).then(|| shared.at_home());
         self.warp_mut(go.scheduler, go.slot).role =
-            Role::Stays(Stay { number, lanes, since, instance: None, asked });
+            Role::Stays(Stay { number, lanes, since, instance: None, beside });
         self.prepare(go.scheduler, go.slot, env);
     }
 
@@ -370,9 +370,10 @@ impl Sm {
 
 /// An instance that stayed is at its end.
 fn stayed(stay: &Stay, now: Cycle, shared: &mut Shared<'_, '_>) {
-    if stay.asked {
-        shared.at_home -= 1;
-        shared.session.experience_mut(stay.number).home.add(now - stay.since);
+    if let Some(beside) = stay.beside {
+        let experience = shared.session.experience_mut(stay.number);
+        experience.home.add(now - stay.since);
+        experience.beside.add(beside.into());
     }
     shared.candidates[stay.number as usize].stayed_cycles += now - stay.since;
     if let (Some(_), Some(learning)) = (stay.instance, &mut shared.learning) {

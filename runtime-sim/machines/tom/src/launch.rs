@@ -183,7 +183,7 @@ impl Run<'_> {
             timeline: session.trace_events.map(|limit| Timeline::new(machine, limit)),
             tasks: Slab::new(),
             pending: vec![0; stacks],
-            at_home: 0,
+            warps: 0,
             links: links.unwrap_or_else(|| vec![[Load::default(); 2]; stacks]),
             map,
             session,

@@ -20,9 +20,11 @@ pub struct Question<'a> {
     pub pending: u32,
     /// Warps that its multiprocessors hold.
     pub capacity: u32,
-    /// Instances that stayed and are not over, a multiprocessor of the GPU: as many as those of a stack would
-    /// have if it were one more.
+    /// Warps of the GPU's blocks, a multiprocessor: as many as those of a stack would have were they divided
+    /// among all.
     pub fair: u32,
+    /// Warps of the GPU's blocks that are not away.
+    pub at_home: u32,
     /// What instances of this candidate did in stacks so far.
     pub history: History,
     /// Lanes that run it.
@@ -42,6 +44,8 @@ pub struct Question<'a> {
 pub struct Experience {
     /// Cycles from marker to end of those that stayed although their condition held.
     pub home: Mean,
+    /// Warps that were not away when it was decided on these, they themselves with them.
+    pub beside: Mean,
     /// Cycles from marker to acknowledgment of those that were offloaded.
     pub away: Mean,
     /// Requests that were pending at their stacks when these were sent, they themselves with them.
@@ -214,40 +218,42 @@ const TRIAL: u64 = 32;
 /// each goes to the one that answers sooner, both are kept as busy as they can be used (Wardrop,
 /// Proceedings of the Institution of Civil Engineers 1(3), 1952). The stack is expected to answer as soon as
 /// lately while no more requests are there than were then, and in proportion later beyond, sooner below as far
-/// as these had to wait for a place: where more of them do not slow it, it fills. Others gain as well by an instance that spares a link ([`worth`]).
+/// as these had to wait for a place: where more of them do not slow it, it fills. Home is expected to answer as
+/// lately, too, and as far as a link is in use in proportion to the warps that are there: at the end of a launch
+/// few are, and what waits for a stack then is what the launch waits for. Others gain as well by an instance that
+/// spares a link ([`worth`]).
 ///
 /// More than the stack holds may wait for it: instances often come all at once, when blocks begin, and what
-/// is kept then does not come again. Home gets faster by all that goes, which its time lately does not show
-/// yet, so that who waits must be over in [`WAIT`] of that time.
+/// is kept then does not come again.
 ///
 /// Before both sides are known a stack gets as many as any multiprocessor has, so that launches all of whose
-/// instances begin at once gain by it too; all that it holds while a link that would be spared is busy. Later
+/// instances begin at once gain by it too; all that it holds while a link that would be spared is busy. The first
+/// of all stays: of a candidate that comes only once nothing is known in time. Later
 /// one of many sees whether the slower side still is, while a link is busy.
 fn faster(q: &Question<'_>) -> Verdict {
     let verdict = controlled(q);
     if verdict == Verdict::Channel {
         return verdict;
     }
-    let Experience { home, away, ahead, .. } = q.experience;
+    let Experience { home, beside, away, ahead, .. } = q.experience;
     let has_room = q.pending < q.capacity;
     let goes = if home.count < ENOUGH || away.count == 0 {
-        let is_first = away.count == 0 && q.pending < q.fair;
+        let is_first = away.count == 0 && q.pending < q.fair && q.number > 1;
         let spares = q.tx.is_busy && q.entry.tag.tx || q.rx.is_busy && q.entry.tag.rx;
         has_room && (is_first || spares)
     } else {
         // Who finds room waits for none, however many did lately.
         let alone = (f64::from(q.capacity) / ahead.value).min(1.0);
         let expected = away.value * (f64::from(q.pending + 1) / ahead.value).max(alone);
-        let worth = if has_room { worth(q) } else { WAIT };
-        let is_faster = expected < worth * home.value;
+        let worth = if has_room { worth(q) } else { 1.0 };
+        let used = q.rx.mean.max(q.tx.mean);
+        let stays = home.value * (1.0 - used + used * f64::from(q.at_home) / beside.value);
+        let is_faster = expected < worth * stays;
         let few = (q.tx.is_busy || q.rx.is_busy) && q.pending < q.capacity.div_ceil(8);
         if q.number.is_multiple_of(trial(q.number)) { !is_faster && few } else { is_faster }
     };
     if goes { Verdict::Offload } else { Verdict::Warps }
 }
-
-/// The share of the time at home in which an instance must be over that waits for a full stack.
-const WAIT: f64 = 0.6;
 
 /// How much longer than at home an instance may take in a stack: where links have nothing to do it must be
 /// clearly faster there. Where a link is in use, all that cross it wait for each other, the longer the less
@@ -299,6 +305,7 @@ mod tests {
             pending: 0,
             capacity: 48,
             fair: 0,
+            at_home: 0,
             history: History::default(),
             lanes: 32,
             line_bytes: 128,
@@ -350,6 +357,7 @@ mod tests {
         let saves = entry(true, true);
         let known = |away, home, ahead| Experience {
             home: mean(ENOUGH, home),
+            beside: mean(ENOUGH, 1000.0),
             away: mean(ENOUGH, away),
             ahead: mean(ENOUGH, ahead),
             ..Experience::default()
@@ -357,11 +365,13 @@ mod tests {
         // Of the bytes of its lines an instance moves half.
         let history = History { instances: 1, lines: 8, bytes: 512, ..History::default() };
         let of = |rx, pending, number, experience| {
-            faster(&Question { rx, pending, number, experience, history, ..question(&saves) })
+            let at_home = 1000;
+            faster(&Question { rx, pending, at_home, number, experience, history, ..question(&saves) })
         };
         let idle = Load::default();
         // As many as a multiprocessor has while too little is known, all that it holds if a link is busy.
-        let fair = Question { fair: 5, ..question(&saves) };
+        let fair = Question { fair: 5, number: 2, ..question(&saves) };
+        assert_eq!(faster(&Question { number: 1, ..fair }), Verdict::Warps);
         assert_eq!(faster(&Question { pending: 4, ..fair }), Verdict::Offload);
         assert_eq!(faster(&Question { pending: 5, ..fair }), Verdict::Warps);
         assert_eq!(faster(&Question { pending: 48, fair: 60, ..fair }), Verdict::Warps);
@@ -374,12 +384,18 @@ mod tests {
         assert_eq!(of(idle, 0, 1, known(300.0, 200.0, 10.0)), Verdict::Warps);
         assert_eq!(of(BUSY, 0, 1, known(300.0, 200.0, 10.0)), Verdict::Offload);
         // Who waits must be over sooner, however busy a link is.
-        assert_eq!(of(BUSY, 99, 1, known(50.0, 200.0, 50.0)), Verdict::Offload);
-        assert_eq!(of(BUSY, 149, 1, known(50.0, 200.0, 50.0)), Verdict::Warps);
+        assert_eq!(of(BUSY, 149, 1, known(50.0, 200.0, 50.0)), Verdict::Offload);
+        assert_eq!(of(BUSY, 199, 1, known(50.0, 200.0, 50.0)), Verdict::Warps);
+        // Home takes half as long once half of the warps are gone, if a link decides that.
+        let experience = known(120.0, 200.0, 50.0);
+        let waits = Question { pending: 49, at_home: 500, experience, ..question(&saves) };
+        assert_eq!(faster(&Question { rx: BUSY, ..waits }), Verdict::Warps);
+        assert_eq!(faster(&Question { rx: BUSY, at_home: 1000, ..waits }), Verdict::Offload);
+        assert_eq!(faster(&waits), Verdict::Offload);
         // Who need not wait takes as long as those would have that did, without it.
         assert_eq!(of(idle, 47, 1, known(300.0, 200.0, 96.0)), Verdict::Offload);
         assert_eq!(of(idle, 47, 1, known(300.0, 200.0, 48.0)), Verdict::Warps);
-        assert_eq!(of(idle, 48, 1, known(300.0, 200.0, 96.0)), Verdict::Warps);
+        assert_eq!(of(idle, 64, 1, known(300.0, 200.0, 96.0)), Verdict::Warps);
         // One of many looks at the other side.
         assert_eq!(of(BUSY, 0, TRIAL, known(5000.0, 200.0, 10.0)), Verdict::Offload);
         assert_eq!(of(idle, 0, TRIAL, known(500.0, 200.0, 10.0)), Verdict::Warps);

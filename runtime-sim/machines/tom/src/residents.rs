@@ -93,8 +93,8 @@ pub struct Stay {
     pub since: Cycle,
     /// Its number among the instances that are watched.
     pub instance: Option<u64>,
-    /// Whether it might have been offloaded.
-    pub asked: bool,
+    /// Warps that were not away when it was decided that it stays; none if it could not have been offloaded.
+    pub beside: Option<u32>,
 }
 
 /// An instance that is about to be decided on.

@@ -79,8 +79,8 @@ pub struct Shared<'a, 'b> {
     pub tasks: Slab<Task>,
     /// Requests for each stack that are not acknowledged.
     pub pending: Vec<u32>,
-    /// Instances that run on the GPU although they might have been offloaded.
-    pub at_home: u32,
+    /// Warps of the blocks that the GPU holds.
+    pub warps: u32,
     /// How much the channels to and from each stack are in use.
     pub links: Vec<[Load; 2]>,
     /// Which stack holds which line.
@@ -99,6 +99,13 @@ pub struct Shared<'a, 'b> {
     pub faults: Faults,
     /// What caches hold that memory does not any more.
     pub copies: Option<Box<Copies>>,
+}
+
+impl Shared<'_, '_> {
+    /// Warps of the GPU's blocks that are not away.
+    pub fn at_home(&self) -> u32 {
+        self.warps - self.pending.iter().sum::<u32>()
+    }
 }
 
 /// Something that a multiprocessor waits for.
@@ -300,6 +307,7 @@ impl Sm {
         let Some(place) = self.blocks.iter().position(Option::is_none) else { return false };
         let Some(index) = shared.dispatch.take(0) else { return false };
         self.start(now, place, index, env);
+        shared.warps += warps_of(env.context) as u32;
         true
     }
 
@@ -407,6 +415,7 @@ impl Sm {
         if let Some(token) = resident.task {
             return self.go_back(now, resident, token, env, shared);
         }
+        shared.warps -= resident.places.len() as u32;
         if let Some(learning) = &mut shared.learning {
             learning.block_over(shared.gate);
         }
