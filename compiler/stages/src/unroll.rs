@@ -1,7 +1,7 @@
 //! Unrolling of reductions: updates of every point by itself, over domains of few points, and of the
 //! points at one place along some dimensions become part of the definition, point after point in the
-//! domain's order; so do updates that reach each point of a box once, as `f(r.x, r.y) += ...`, in whatever
-//! order. What is left is a pure Func, which can be computed at each use, keeps its value in a register
+//! domain's order; so do updates that reach each point of a box once, as `f(r.x, r.y) += ...` or
+//! `f(9 - r.x, 2 * r.y) = ...`, in whatever order. What is left is a pure Func, which can be computed at each use, keeps its value in a register
 //! and shares what neighbouring points read.
 
 use foldhash::{HashMap, HashMapExt};
@@ -143,7 +143,7 @@ impl Unroller {
     }
 
     /// The sides of the box of points that an update reaches once each: the left side names each variable
-    /// of the domain at one place, alone, and dimensions elsewhere. `None` for others.
+    /// of the domain at one place, times and plus a number, and dimensions elsewhere. `None` for others.
     fn sides(&self, update: &Update) -> Option<Vec<Side>> {
         let (pipeline, rdom) = (&self.pipeline, update.rdom?);
         let number = |expr: Expr| match pipeline.exprs[expr].kind {
@@ -152,20 +152,53 @@ impl Unroller {
         };
         let mut sides: Vec<Side> = Vec::new();
         for (d, &arg) in update.args.iter().enumerate() {
-            match pipeline.exprs[arg].kind {
-                ExprKind::RVar(r, variable) if r == rdom => {
-                    let (min, extent) = pipeline.rdoms[rdom].dims[variable as usize];
-                    let (min, extent) = (number(min)?.into(), i64::from(number(extent)?.max(0)));
-                    if sides.iter().any(|side| side.variable == variable) {
-                        return None;
-                    }
-                    sides.push(Side { dim: d as u32, variable, min, extent });
-                }
-                _ if update.is_pure_dim(pipeline, d) => {}
-                _ => return None,
+            if update.is_pure_dim(pipeline, d) {
+                continue;
             }
+            let Linear { variable, factor, offset } = self.linear(rdom, arg)?;
+            let (min, extent) = pipeline.rdoms[rdom].dims[variable as usize];
+            let (min, extent) = (number(min)?.into(), i64::from(number(extent)?.max(0)));
+            if sides.iter().any(|side| side.variable == variable) {
+                return None;
+            }
+            let ends: [i64; 2] = [min, min + extent.max(1) - 1];
+            if ends.iter().any(|end| factor.abs().saturating_mul(end.abs()) > MOST) {
+                return None;
+            }
+            sides.push(Side { dim: d as u32, variable, min, extent, factor, offset });
         }
         (sides.len() == pipeline.rdoms[rdom].dims.len()).then_some(sides)
+    }
+
+    /// A coordinate as a variable of a domain times a number that is not zero, and a number more.
+    fn linear(&self, rdom: RDom, arg: Expr) -> Option<Linear> {
+        let number = |expr: Expr| match self.pipeline.exprs[expr].kind {
+            ExprKind::Literal(Literal::Int(n)) => Some(n),
+            _ => None,
+        };
+        let found = match self.pipeline.exprs[arg].kind {
+            ExprKind::RVar(r, variable) if r == rdom => Linear { variable, factor: 1, offset: 0 },
+            ExprKind::Binary(op, a, b) => {
+                let (left, right) = (number(a), number(b));
+                let of = self.linear(rdom, if left.is_some() { b } else { a })?;
+                let n = left.or(right)?;
+                match op {
+                    BinaryOp::Add => Linear { offset: of.offset + n, ..of },
+                    BinaryOp::Sub if left.is_some() => {
+                        Linear { factor: -of.factor, offset: n - of.offset, ..of }
+                    }
+                    BinaryOp::Sub => Linear { offset: of.offset - n, ..of },
+                    BinaryOp::Mul => {
+                        let product = |value: i64| value.checked_mul(n);
+                        Linear { factor: product(of.factor)?, offset: product(of.offset)?, ..of }
+                    }
+                    _ => return None,
+                }
+            }
+            _ => return None,
+        };
+        let is_small = [found.factor, found.offset].iter().all(|n| n.abs() <= MOST);
+        (is_small && found.factor != 0).then_some(found)
     }
 
     /// The values of a Func after an update that reaches each point of a box once, of those before it, and
@@ -201,15 +234,29 @@ impl Unroller {
         let mut coordinates = vec![None; sides.len()];
         let mut conditions = Vec::new();
         for side in sides {
-            let last = side.min + side.extent.max(1) - 1;
-            let [min, last] =
-                [side.min, last].map(|n| int(self, ExprKind::Literal(Literal::Int(n))));
+            let literal = |this: &mut Self, n| int(this, ExprKind::Literal(Literal::Int(n)));
+            let (factor, ends) = (side.factor.abs(), [side.min, side.min + side.extent.max(1) - 1]);
+            let [min, last] = ends.map(|n| literal(self, n));
+            let [first_there, last_there] = ends.map(|n| literal(self, n * factor));
             let dim = int(self, ExprKind::Dim(side.dim));
-            for (op, a, b) in [(CompareOp::Le, min, dim), (CompareOp::Le, dim, last)] {
+            let offset = literal(self, side.offset);
+            // The variable, times the factor's size.
+            let [a, b] = if side.factor > 0 { [dim, offset] } else { [offset, dim] };
+            let at = int(self, ExprKind::Binary(BinaryOp::Sub, a, b));
+            for (op, a, b) in [(CompareOp::Le, first_there, at), (CompareOp::Le, at, last_there)] {
                 conditions.push(self.make(ExprKind::Compare(op, a, b), ElementType::Bool, span));
             }
+            let mut variable = at;
+            if factor > 1 {
+                let factor = literal(self, factor);
+                variable = int(self, ExprKind::Binary(BinaryOp::Div, at, factor));
+                let (rest, zero) =
+                    (int(self, ExprKind::Binary(BinaryOp::Mod, at, factor)), literal(self, 0));
+                let on = ExprKind::Compare(CompareOp::Eq, rest, zero);
+                conditions.push(self.make(on, ElementType::Bool, span));
+            }
             // Elsewhere the value is not used, but what is read for it must be there.
-            let low = int(self, ExprKind::Binary(BinaryOp::Min, dim, last));
+            let low = int(self, ExprKind::Binary(BinaryOp::Min, variable, last));
             let inside = int(self, ExprKind::Binary(BinaryOp::Max, low, min));
             coordinates[side.variable as usize] = Some(inside);
         }
@@ -385,13 +432,27 @@ impl Unroller {
     }
 }
 
-/// A side of a box: the dimension of the Func and the variable of the domain that run along it.
+/// No coordinate on the left side of an update exceeds this, so that none overflows.
+const MOST: i64 = 1 << 28;
+
+/// A coordinate: `factor` times a variable of a domain, plus `offset`.
+#[derive(Clone, Debug)]
+struct Linear {
+    variable: u32,
+    factor: i64,
+    offset: i64,
+}
+
+/// A side of a box: the dimension of the Func and the variable of the domain that run along it, where the
+/// coordinate is `factor` times the variable, plus `offset`.
 #[derive(Clone, Debug)]
 struct Side {
     dim: u32,
     variable: u32,
     min: i64,
     extent: i64,
+    factor: i64,
+    offset: i64,
 }
 
 /// A point of a reduction domain.
