@@ -1,8 +1,8 @@
 //! Unrolling of reductions: updates of every point by itself, over domains of few points, and of the
 //! points at one place along some dimensions become part of the definition, point after point in the
 //! domain's order; so do updates that reach each point of a box once, as `f(r.x, r.y) += ...` or
-//! `f(9 - r.x, 2 * r.y) = ...`, in whatever order. What is left is a pure Func, which can be computed at each use, keeps its value in a register
-//! and shares what neighbouring points read.
+//! `f(9 - r.x, 2 * r.y) = ...`, in whatever order. What is left is a pure Func, which can be computed at each
+//! use, keeps its value in a register and shares what neighbouring points read.
 
 use foldhash::{HashMap, HashMapExt};
 use nbcc_base::Span;

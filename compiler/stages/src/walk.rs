@@ -73,6 +73,24 @@ impl Pipeline {
         }
         new
     }
+
+    /// Replaces what Funcs evaluate, and the conditions of all domains, by what [`Pipeline::rewritten`]
+    /// makes of it.
+    pub fn rewrite(
+        &mut self,
+        funcs: &[Func],
+        change: impl FnMut(&mut Pipeline, Expr, ExprKind, Span) -> ExprKind,
+    ) {
+        let roots: Vec<Expr> = funcs.iter().flat_map(|&func| self.func_roots(func)).collect();
+        let new = self.rewritten(roots, change);
+        let rename = |e: &mut Expr| *e = new.get(e).copied().unwrap_or(*e);
+        for data in self.funcs.values_mut() {
+            data.pure.iter_mut().flat_map(|pure| &mut pure.values).for_each(rename);
+            let updates = data.updates.iter_mut();
+            updates.flat_map(|u| u.args.iter_mut().chain(&mut u.values)).for_each(rename);
+        }
+        self.rdoms.values_mut().flat_map(|rdom| &mut rdom.predicates).for_each(rename);
+    }
 }
 
 /// Collects what is reachable from expressions; one walker serves many collections, so that each

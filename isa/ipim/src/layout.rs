@@ -82,6 +82,10 @@ pub struct Buffer {
     /// places 0 and 1.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub order: Vec<Option<u8>>,
+    /// The dimensions, in ascending order, along which coordinates are counted from the last of the image, as
+    /// `min` is: there the host takes its elements from the last to the first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub backwards: Vec<u8>,
     /// The bank of each element.
     pub layout: Layout,
     /// The byte address of its storage, the same in every bank that holds some of it.
@@ -283,6 +287,16 @@ impl Buffer {
         if self.part_of.is_empty() { &self.extent } else { &self.part_of }
     }
 
+    /// The coordinates under which it has an element of the image: along dimensions that lie backwards they
+    /// are counted from the last.
+    pub fn counted(&self, coords: &[i32]) -> Vec<i32> {
+        let mut counted = coords.to_vec();
+        for dim in self.backwards.iter().map(|&dim| usize::from(dim)) {
+            counted[dim] = self.image()[dim] as i32 - 1 - counted[dim];
+        }
+        counted
+    }
+
     /// The number of elements.
     pub fn elements(&self) -> u64 {
         self.extent.iter().fold(1_u64, |n, e| n.saturating_mul(u64::from(*e)))
@@ -455,6 +469,12 @@ impl Buffer {
         {
             return fail("the order of its storage names each dimension once".into());
         }
+        let is_dim = |dim: &u8| usize::from(*dim) < self.extent.len();
+        let is_list =
+            self.backwards.is_sorted_by(|a, b| a < b) && self.backwards.iter().all(is_dim);
+        if !is_list || (self.role != Role::Input && !self.backwards.is_empty()) {
+            return fail("only of an input dimensions lie backwards, each named once".into());
+        }
         let h = &machine.hierarchy;
         match &self.layout {
             Layout::Tiled(tiled) => {
@@ -558,6 +578,7 @@ mod tests {
             extent: extent.to_vec(),
             part_of: vec![],
             order: vec![],
+            backwards: vec![],
             layout: Layout::Tiled(Tiled {
                 grid: Grid {
                     cubes: [2, 1],
@@ -744,6 +765,7 @@ mod tests {
                     extent,
                     part_of: vec![],
                     order: if turn == 0 { vec![] } else { order.collect() },
+                    backwards: vec![],
                     layout: Layout::Tiled(tiled),
                     base: 64,
                 }

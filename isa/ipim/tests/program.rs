@@ -89,6 +89,7 @@ fn sample() -> Program {
                 extent: vec![100, 20],
                 part_of: vec![],
                 order: vec![],
+                backwards: vec![],
                 layout: Layout::Tiled(Tiled {
                     grid: Grid {
                         cubes: [1, 1],
@@ -113,6 +114,7 @@ fn sample() -> Program {
                 extent: vec![],
                 part_of: vec![],
                 order: vec![],
+                backwards: vec![],
                 layout: Layout::Single { cube: 0, vault: 0, pg: 7, pe: 3 },
                 base: 0x200,
             },

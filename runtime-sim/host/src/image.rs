@@ -16,6 +16,12 @@ pub struct Image {
     pub words: Vec<u32>,
 }
 
+/// Puts runs of so many words in the opposite order.
+fn reverse_runs(words: &mut [u32], run: usize) {
+    words.reverse();
+    words.chunks_mut(run).for_each(<[u32]>::reverse);
+}
+
 impl Image {
     /// A scalar.
     pub fn scalar(element: Element, word: u32) -> Image {
@@ -26,6 +32,18 @@ impl Image {
     pub fn zeroed(element: Element, extent: &[u32]) -> Image {
         let count = extent.iter().map(|n| *n as usize).product();
         Image { element, extent: extent.to_vec(), words: vec![0; count] }
+    }
+
+    /// The same from the last element to the first along these dimensions, each of which it has.
+    pub(crate) fn turned(&self, dims: &[u8]) -> Image {
+        let mut words = self.words.clone();
+        for &dim in dims {
+            let (before, rest) = self.extent.split_at(dim.into());
+            let run = before.iter().map(|&n| n as usize).product();
+            let lines = words.chunks_mut(run * rest[0] as usize);
+            lines.for_each(|line| reverse_runs(line, run));
+        }
+        Image { words, ..self.clone() }
     }
 
     /// Checks that this can be the buffer `name`.

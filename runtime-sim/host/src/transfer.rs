@@ -55,6 +55,8 @@ pub fn scatter(
     image: &Image,
     threads: usize,
 ) -> Result<(), FaultKind> {
+    let turned = (!buffer.backwards.is_empty()).then(|| image.turned(&buffer.backwards));
+    let image = turned.as_ref().unwrap_or(image);
     let machine = simulation.machine().clone();
     let parts = threads.clamp(1, machine.vaults() as usize);
     // Each thread has every so many-th vault.

@@ -19,6 +19,7 @@ fn tiled(name: &str, role: Role, extent: [u32; 2], base: u32) -> Buffer {
         extent: extent.to_vec(),
         part_of: vec![],
         order: vec![],
+        backwards: vec![],
         layout: Layout::Tiled(Tiled {
             grid,
             tile,
@@ -109,6 +110,36 @@ fn an_input_may_be_a_part_of_an_image() {
     }
     let expected = "`in` is 30x15, but the program was compiled for 36x18";
     assert_eq!(run(picture()).expect_err("another image").to_string(), expected);
+}
+
+/// The program finds the picture from its last element on, along one dimension or both.
+#[test]
+fn an_input_may_lie_backwards() {
+    for dims in [vec![0], vec![1], vec![0, 1]] {
+        let mut program = brighten();
+        program.buffers[0].backwards = dims.clone();
+        let mut options = RunOptions::default();
+        let result = nbcc_host::run(&program, &named("in", picture()), &gain(), &mut options);
+        let result = result.expect("it runs");
+        for (i, word) in result.outputs["out"].words.iter().enumerate() {
+            let (mut x, mut y) = (i % 30, i / 30);
+            if dims.contains(&0) {
+                x = 29 - x;
+            }
+            if dims.contains(&1) {
+                y = 14 - y;
+            }
+            assert_eq!(f32::from_bits(*word), (30 * y + x) as f32 * 1.5 + 1.0, "{dims:?}, {i}");
+        }
+    }
+    for (buffer, dims) in [(0, vec![1, 0]), (0, vec![0, 0]), (0, vec![2]), (1, vec![0])] {
+        let mut program = brighten();
+        program.buffers[buffer].backwards = dims.clone();
+        let mut options = RunOptions::default();
+        let error = nbcc_host::run(&program, &named("in", picture()), &gain(), &mut options);
+        let error = error.expect_err("a list that is none").to_string();
+        assert!(error.contains("dimensions lie backwards"), "{dims:?}: {error}");
+    }
 }
 
 #[test]

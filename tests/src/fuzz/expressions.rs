@@ -280,7 +280,10 @@ impl Generator {
         let index = (0..source.extent.len())
             .map(|d| {
                 let extent = i64::from(source.extent[d]);
-                let index = self.index(d, extent, scope, depth);
+                let mut index = self.index(d, extent, scope, depth);
+                if source.backwards.get(d) == Some(&true) {
+                    index = Node::infix("-", ElementType::I32, Node::int(extent - 1), index);
+                }
                 if source.strict {
                     let limits = [Node::int(0), Node::int(extent - 1)];
                     let kids = std::iter::once(index).chain(limits).collect();

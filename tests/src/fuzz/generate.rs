@@ -46,6 +46,8 @@ pub(super) struct Source {
     pub(super) input: bool,
     /// Its elements depend on operations that are not exact.
     pub(super) inexact: bool,
+    /// Along which of the first two dimensions all reads run from its end.
+    pub(super) backwards: [bool; 2],
 }
 
 /// The names that an expression may use.
@@ -141,6 +143,11 @@ impl Generator {
         extent
     }
 
+    /// Along which dimensions a source is read from its end by all.
+    fn backwards(&mut self) -> [bool; 2] {
+        if self.wide { [(); 2].map(|()| self.random.percent(8)) } else { [false; 2] }
+    }
+
     fn inputs(&mut self) {
         let count = 1 + self.random.below(2);
         let extent = self.extent(self.dims);
@@ -157,6 +164,7 @@ impl Generator {
             let seed = 1 + self.random.below(1000) as u32;
             let name = name.to_string();
             let types = vec![ty];
+            let backwards = self.backwards();
             self.sources.push(Source {
                 name: name.clone(),
                 types,
@@ -164,6 +172,7 @@ impl Generator {
                 strict: declared,
                 input: true,
                 inexact: false,
+                backwards,
             });
             self.case.inputs.push(Input { name, ty, extent, seed });
         }
@@ -234,7 +243,9 @@ impl Generator {
         }
         self.case.stages.push(stage);
         let inexact = self.inexact;
-        self.sources.push(Source { name, types, extent, strict: false, input: false, inexact });
+        let backwards = self.backwards();
+        let (strict, input) = (false, false);
+        self.sources.push(Source { name, types, extent, strict, input, inexact, backwards });
     }
 
     /// A level of a pyramid: half or twice as large as another stage or input, or a shift.
@@ -294,7 +305,9 @@ impl Generator {
         });
         let name = name.to_string();
         let (types, inexact) = (vec![ty], source.inexact);
-        self.sources.push(Source { name, types, extent, strict: false, input: false, inexact });
+        let backwards = self.backwards();
+        let (strict, input) = (false, false);
+        self.sources.push(Source { name, types, extent, strict, input, inexact, backwards });
         true
     }
 
@@ -333,6 +346,7 @@ impl Generator {
             strict: false,
             input: false,
             inexact: source.inexact,
+            backwards: source.backwards,
         });
         true
     }

@@ -366,7 +366,15 @@ mod tests {
         let history = History { instances: 1, lines: 8, bytes: 512, ..History::default() };
         let of = |rx, pending, number, experience| {
             let at_home = 1000;
-            faster(&Question { rx, pending, at_home, number, experience, history, ..question(&saves) })
+            faster(&Question {
+                rx,
+                pending,
+                at_home,
+                number,
+                experience,
+                history,
+                ..question(&saves)
+            })
         };
         let idle = Load::default();
         // As many as a multiprocessor has while too little is known, all that it holds if a link is busy.

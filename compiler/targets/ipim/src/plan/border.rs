@@ -377,6 +377,7 @@ mod tests {
             border: Some(Border { outside: Outside::Around, reach: [around, [0, 0]] }),
             order: vec![],
             moved: [0, 0],
+            backwards: [false; 2],
             part_of: Vec::new(),
             excerpt: None,
             patch: None,

@@ -353,8 +353,13 @@ fn home_text(buffer: &BufferPlan) -> String {
         Some(Role::Output) => "output ",
         _ => "",
     };
+    let dims = buffer.backwards_dims().into_iter().map(|dim| format!("dimension {dim}"));
+    let backwards = match dims.collect::<Vec<_>>() {
+        dims if dims.is_empty() => String::new(),
+        dims => format!(", counted from the last along {}", dims.join(" and ")),
+    };
     format!(
-        "{role}{} of {} over {}: {}, from {:#x}",
+        "{role}{} of {} over {}{backwards}: {}, from {:#x}",
         buffer.name,
         buffer.element.name(),
         if region.is_empty() { "one element".to_string() } else { region.join(" x ") },

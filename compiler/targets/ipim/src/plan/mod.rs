@@ -8,6 +8,7 @@
 //! redistributed.
 
 mod access;
+mod backwards;
 mod border;
 mod copies;
 mod corner;
@@ -105,6 +106,8 @@ pub struct BufferPlan {
     pub border: Option<Border>,
     /// What is to be added to coordinates along x and y for those of the image.
     pub moved: [i32; 2],
+    /// Whether these are counted from the image's last.
+    pub backwards: [bool; 2],
     /// The extents of the image, where it is a part of one.
     pub part_of: Vec<u32>,
     /// The dimension at each place of its storage, where they stand in another order than that of
@@ -188,6 +191,15 @@ impl BufferPlan {
         if self.order.is_empty() { placed } else { by_dimension(&self.order, &placed) }
     }
 
+    /// The dimensions of the image whose coordinates are counted from its last, in their order.
+    pub fn backwards_dims(&self) -> Vec<u8> {
+        let dim = |k: usize| if self.order.is_empty() { Some(k) } else { self.order[k] };
+        let places = (0..2).filter(|&k| self.backwards[k]);
+        let mut dims: Vec<u8> = places.filter_map(|k| dim(k).map(|d| d as u8)).collect();
+        dims.sort_unstable();
+        dims
+    }
+
     /// The form the host reads.
     pub fn to_buffer(&self, role: Role) -> nbcc_isa_ipim::layout::Buffer {
         let region = self.held();
@@ -206,6 +218,7 @@ impl BufferPlan {
                 false => self.by_dimension(self.part_of.clone()),
             },
             order: self.order.iter().map(|dim| dim.map(|d| d as u8)).collect(),
+            backwards: self.backwards_dims(),
             layout,
             base: self.base,
         }

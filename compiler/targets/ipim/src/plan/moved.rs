@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use cranelift_entity::SecondaryMap;
 use nbcc_stages::bounds::{AffineVar, Bounds, Extents, Interval, Region};
-use nbcc_stages::{BinaryOp, ElementType, Expr, ExprKind, Func, Input, Literal, Pipeline};
+use nbcc_stages::{BinaryOp, ElementType, ExprKind, Func, Input, Literal, Pipeline};
 
 use super::Stage;
 use super::access::{Access, Source, accesses};
@@ -24,13 +24,15 @@ const MOST: i64 = 1 << 24;
 pub(super) struct Held {
     /// What is to be added to coordinates along x and y for those of the image.
     pub moved: [i32; 2],
+    /// Whether coordinates along x and y, before that, are counted from the last of the image.
+    pub backwards: [bool; 2],
     /// The coordinates that are kept: along those that are moved what is read, else all up to the last
     /// that is read.
     pub region: Region,
 }
 
 impl Held {
-    fn new(extents: &[u32], read: Option<&Region>, moved: [i32; 2]) -> Held {
+    fn new(extents: &[u32], read: Option<&Region>, moved: [i32; 2], backwards: [bool; 2]) -> Held {
         let along = |(k, &extent): (usize, &u32)| {
             let all = Interval::from_extent(0, extent);
             let Some(read) = read.map(|read| read[k]) else { return all };
@@ -40,29 +42,30 @@ impl Held {
                 _ => Interval::new(all.min, last),
             }
         };
-        Held { moved, region: extents.iter().enumerate().map(along).collect() }
+        Held { moved, backwards, region: extents.iter().enumerate().map(along).collect() }
     }
 }
 
-/// Moves inputs that are read at a distance, and says what is kept of all.
+/// Moves inputs that are read at a distance, and says what is kept of all. `backwards` says which are
+/// turned around already.
 pub(super) fn move_inputs(
     pipeline: &mut Pipeline,
     extents: &Extents,
     bounds: &mut Bounds,
     funcs: &[Func],
+    backwards: &SecondaryMap<Input, [bool; 2]>,
 ) -> SecondaryMap<Input, Held> {
     let moved = distances(pipeline, bounds, funcs);
     let mut all = SecondaryMap::new();
     for input in pipeline.inputs.keys() {
         let by = moved.get(&input).copied().unwrap_or_default();
         let read = bounds.inputs[input].as_ref();
-        all[input] = Held::new(&extents.inputs[input], read, by);
+        all[input] = Held::new(&extents.inputs[input], read, by, backwards[input]);
     }
     if moved.is_empty() {
         return all;
     }
-    let values = funcs.iter().flat_map(|&func| pipeline.func_roots(func)).collect::<Vec<_>>();
-    let new = pipeline.rewritten(values, |pipeline, _, kind, span| match kind {
+    pipeline.rewrite(funcs, |pipeline, _, kind, span| match kind {
         ExprKind::Load(input, mut args) => {
             let by = moved.get(&input).copied().unwrap_or_default();
             for (arg, by) in args.iter_mut().zip(by).filter(|(_, by)| *by != 0) {
@@ -74,13 +77,6 @@ pub(super) fn move_inputs(
         }
         kind => kind,
     });
-    let rename = |e: &mut Expr| *e = new.get(e).copied().unwrap_or(*e);
-    for data in pipeline.funcs.values_mut() {
-        data.pure.iter_mut().flat_map(|pure| &mut pure.values).for_each(rename);
-        let updates = data.updates.iter_mut();
-        updates.flat_map(|u| u.args.iter_mut().chain(&mut u.values)).for_each(rename);
-    }
-    pipeline.rdoms.values_mut().flat_map(|rdom| &mut rdom.predicates).for_each(rename);
     for (&input, by) in &moved {
         let read = bounds.inputs[input].iter_mut().flatten();
         read.zip(by).for_each(|(read, by)| *read = read.moved(-by));

@@ -36,7 +36,7 @@ pub(super) fn stages(pipeline: &Pipeline, func: Func) -> impl Iterator<Item = St
 }
 
 /// The dimensions of a Func along which every point keeps to itself.
-fn free(pipeline: &Pipeline, func: Func) -> Vec<bool> {
+pub(super) fn free(pipeline: &Pipeline, func: Func) -> Vec<bool> {
     let data = &pipeline.funcs[func];
     let all = vec![true; data.vars.len()];
     (0..data.updates.len()).fold(all, |free, k| both(&free, &free_in(pipeline, func, k)))
@@ -142,17 +142,28 @@ fn largest(pipeline: &Pipeline, bounds: &Bounds, func: Func) -> Option<Order> {
     (first.len() == 2).then(|| with_first(&first, free.len())).filter(|order| !is_plain(order))
 }
 
+/// Whether a Func of one dimension reads images of more, as sums of rows or columns do.
+fn is_of_lines(pipeline: &Pipeline, func: Func) -> bool {
+    let mut all = stages(pipeline, func).flat_map(|stage| foreign_accesses(pipeline, func, stage));
+    pipeline.funcs[func].vars.len() == 1
+        && all.any(|access| access.args.len() > 1 && along(pipeline, &access, 0).is_some())
+}
+
 /// Orders to choose from: those of what is read by Funcs that need one, and the same with those of what
-/// reads them, also where all others have their largest dimensions first; each with whether any Func has
-/// to be in another order than the source's. None where that serves.
+/// reads them, also where all others have their largest dimensions first, or where the lines are
+/// whole that a Func of lines reads; each with whether any Func has to be in another order than the source's. None where
+/// that serves.
 pub fn choices(pipeline: &Pipeline, bounds: &Bounds) -> Vec<(Orders, bool)> {
     let needed: Vec<Func> = bounds.needed(pipeline).map(|(func, _)| func).collect();
     let mut constrained_ones = Orders::new();
     let mut largest_first = Orders::new();
+    let mut lines = Orders::new();
     for &func in &needed {
         let source = Source::Func(func);
         let order = constrained(pipeline, bounds, func);
         constrained_ones.extend(order.clone().map(|order| (source, order)));
+        let of_lines = || is_of_lines(pipeline, func).then(|| with_first(&[0], 1));
+        lines.extend(of_lines().map(|order| (source, order)));
         let order = order.or_else(|| largest(pipeline, bounds, func));
         largest_first.extend(order.map(|order| (source, order)));
     }
@@ -163,7 +174,11 @@ pub fn choices(pipeline: &Pipeline, bounds: &Bounds) -> Vec<(Orders, bool)> {
         Source::Func(func) => open.contains(&func),
     };
     let mut all: Vec<(Orders, bool)> = Vec::new();
-    for (mut orders, needed_ones) in [(constrained_ones, true), (largest_first, false)] {
+    if !lines.is_empty() {
+        lines.extend(constrained_ones.clone());
+    }
+    let seeds = [(constrained_ones, true), (largest_first, false), (lines, false)];
+    for (mut orders, needed_ones) in seeds {
         ask(pipeline, &needed, &follows, &mut orders);
         let mut handed_on = orders.clone();
         hand_on(pipeline, &needed, &follows, &mut handed_on);

@@ -8,6 +8,7 @@ use cranelift_entity::SecondaryMap;
 use nbcc_stages::bounds::{Bounds, Extents};
 use nbcc_stages::{Expr, Func, Input, Pipeline};
 
+use super::backwards::turn;
 use super::forms::Forms;
 use super::modes::{Reduction, reduction};
 use super::moved::{Held, move_inputs};
@@ -75,7 +76,8 @@ impl Prepared {
             }
         }
         let needed: Vec<Func> = bounds.needed(&pipeline).map(|(f, _)| f).collect();
-        let held = move_inputs(&mut pipeline, extents, &mut bounds, &needed);
+        let backwards = turn(&mut pipeline, extents, &mut bounds, &needed);
+        let held = move_inputs(&mut pipeline, extents, &mut bounds, &needed, &backwards);
         let reduced = needed.iter().copied().filter(|f| !within.single.contains(f));
         let reductions = reductions(&mut pipeline, &bounds, reduced);
         let mut forms = Forms::new(&pipeline);

@@ -457,6 +457,7 @@ impl Planner<'_> {
             reach_x: [0, 0],
             border: None,
             moved: [0, 0],
+            backwards: [false; 2],
             part_of: Vec::new(),
             order: order::compose(&home.order, &order),
             excerpt,

@@ -341,9 +341,9 @@ impl Planner<'_> {
             None => Layout::Single { cube: 0, vault: 0, pg: 0, pe: 0 },
         };
         let region = self.region(source);
-        let (mut moved, mut part_of) = ([0, 0], Vec::new());
+        let (mut moved, mut backwards, mut part_of) = ([0, 0], [false; 2], Vec::new());
         if let Source::Input(input) = source {
-            moved = self.plan.held[input].moved;
+            (moved, backwards) = (self.plan.held[input].moved, self.plan.held[input].backwards);
             let extents = &self.plan.extents.inputs[input];
             let whole = extents.iter().map(|&extent| Interval::from_extent(0, extent));
             if moved != [0, 0] || !whole.eq(region.iter().copied()) {
@@ -359,6 +359,7 @@ impl Planner<'_> {
             reach_x: [0, 0],
             border: None,
             moved,
+            backwards,
             part_of,
             order: self.orders.get(&source).cloned().unwrap_or_default(),
             excerpt: None,

@@ -133,7 +133,7 @@ fn run(case: &Case, machine: &Machine, descending: bool) -> Result<(), Failed> {
         buffer.validate(machine)?;
         each(&images[input], |at, word| {
             // Of an input that is a part of its image others have none.
-            let place = buffer.locate(at);
+            let place = buffer.locate(&buffer.counted(at));
             assert!(place.is_some() || !buffer.part_of.is_empty(), "{at:?} has no place");
             let Some(place) = place else { return Ok(()) };
             for place in vaults::places(machine, &buffer.layout, place) {
