@@ -7,6 +7,7 @@
 use foldhash::{HashMap, HashMapExt};
 use nbcc_base::Span;
 
+use crate::linear::{Linear, MOST};
 use crate::simplify::Simplifier;
 use crate::{
     BinaryOp, CompareOp, Definition, DirectiveKind, ElementType, Expr, ExprKind, Func, Literal,
@@ -155,7 +156,7 @@ impl Unroller {
             if update.is_pure_dim(pipeline, d) {
                 continue;
             }
-            let Linear { variable, factor, offset } = self.linear(rdom, arg)?;
+            let Linear { variable, factor, offset } = Linear::of(pipeline, rdom, arg)?;
             let (min, extent) = pipeline.rdoms[rdom].dims[variable as usize];
             let (min, extent) = (number(min)?.into(), i64::from(number(extent)?.max(0)));
             if sides.iter().any(|side| side.variable == variable) {
@@ -168,37 +169,6 @@ impl Unroller {
             sides.push(Side { dim: d as u32, variable, min, extent, factor, offset });
         }
         (sides.len() == pipeline.rdoms[rdom].dims.len()).then_some(sides)
-    }
-
-    /// A coordinate as a variable of a domain times a number that is not zero, and a number more.
-    fn linear(&self, rdom: RDom, arg: Expr) -> Option<Linear> {
-        let number = |expr: Expr| match self.pipeline.exprs[expr].kind {
-            ExprKind::Literal(Literal::Int(n)) => Some(n),
-            _ => None,
-        };
-        let found = match self.pipeline.exprs[arg].kind {
-            ExprKind::RVar(r, variable) if r == rdom => Linear { variable, factor: 1, offset: 0 },
-            ExprKind::Binary(op, a, b) => {
-                let (left, right) = (number(a), number(b));
-                let of = self.linear(rdom, if left.is_some() { b } else { a })?;
-                let n = left.or(right)?;
-                match op {
-                    BinaryOp::Add => Linear { offset: of.offset + n, ..of },
-                    BinaryOp::Sub if left.is_some() => {
-                        Linear { factor: -of.factor, offset: n - of.offset, ..of }
-                    }
-                    BinaryOp::Sub => Linear { offset: of.offset - n, ..of },
-                    BinaryOp::Mul => {
-                        let product = |value: i64| value.checked_mul(n);
-                        Linear { factor: product(of.factor)?, offset: product(of.offset)?, ..of }
-                    }
-                    _ => return None,
-                }
-            }
-            _ => return None,
-        };
-        let is_small = [found.factor, found.offset].iter().all(|n| n.abs() <= MOST);
-        (is_small && found.factor != 0).then_some(found)
     }
 
     /// The values of a Func after an update that reaches each point of a box once, of those before it, and
@@ -430,17 +400,6 @@ impl Unroller {
         }
         roots.iter().map(|root| new[root]).collect()
     }
-}
-
-/// No coordinate on the left side of an update exceeds this, so that none overflows.
-const MOST: i64 = 1 << 28;
-
-/// A coordinate: `factor` times a variable of a domain, plus `offset`.
-#[derive(Clone, Debug)]
-struct Linear {
-    variable: u32,
-    factor: i64,
-    offset: i64,
 }
 
 /// A side of a box: the dimension of the Func and the variable of the domain that run along it, where the

@@ -307,7 +307,7 @@ impl Sm {
         let Some(place) = self.blocks.iter().position(Option::is_none) else { return false };
         let Some(index) = shared.dispatch.take(0) else { return false };
         self.start(now, place, index, env);
-        shared.warps += warps_of(env.context) as u32;
+        shared.warps += warps_of(env.context);
         true
     }
 

@@ -55,6 +55,13 @@ pub enum FindingKind {
         /// Why.
         why: String,
     },
+    /// A scan of one dimension runs in blocks beside each other.
+    ScannedByParts {
+        /// How many.
+        parts: u32,
+        /// Points of a block.
+        points: u32,
+    },
     /// Other dimensions come first, and are distributed, than in the source.
     Reordered {
         /// The Func.
@@ -130,6 +137,12 @@ impl Finding {
                 };
                 Message::of_value("Func", &self.about).text(format!(" is {how}: {why}"))
             }
+            FindingKind::ScannedByParts { parts, points } => Message::of_value("Func", &self.about)
+                .text(" is scanned in ")
+                .value("Parts", parts)
+                .text(" blocks of ")
+                .value("Points", points)
+                .text(", which are combined then"),
             FindingKind::Reordered { along, .. } => Message::of_value("Func", &self.about)
                 .text(" is distributed along ")
                 .value("Along", along.join(" and ")),
@@ -166,6 +179,7 @@ impl Finding {
             FindingKind::Compared { .. } => ("compare-schedules", "Compared", Analysis),
             FindingKind::NotRepeated => ("inline", "NotRepeated", Missed),
             FindingKind::NotDistributed { .. } => ("distribute", "NotDistributed", Missed),
+            FindingKind::ScannedByParts { .. } => ("distribute", "ScannedByParts", Analysis),
             FindingKind::Reordered { .. } => ("distribute", "Reordered", Analysis),
             FindingKind::TileRounded { .. } => ("distribute", "TileRounded", Missed),
             FindingKind::NotAllStaged => ("distribute", "NotAllStaged", Missed),

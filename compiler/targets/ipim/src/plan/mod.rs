@@ -37,6 +37,7 @@ mod planner;
 mod prepared;
 mod reads;
 mod recurrence;
+mod scans;
 pub mod schedule;
 mod split;
 mod steps;

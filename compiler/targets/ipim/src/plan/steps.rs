@@ -21,6 +21,7 @@ use super::patch::Patch;
 use super::planes::Chosen;
 use super::planner::{Failure, Limits, NestShape, PlanError, Planner, Ways};
 use super::prepared::{Prepared, reductions};
+use super::scans::by_parts;
 use super::split::split;
 use super::windows::parts_in_scratchpad;
 use super::{
@@ -43,17 +44,30 @@ pub fn make_plan(
     bounds: Bounds,
     machine: &Machine,
 ) -> Result<Plan, PlanError> {
-    let whole = distributed(&pipeline, extents, &bounds, machine);
-    let Some((apart, bounds)) = split(&pipeline, &bounds) else { return whole };
-    let mut split = distributed(&apart, extents, &bounds, machine);
-    if cycles(&whole, machine) <= cycles(&split, machine) {
-        return whole;
+    let mut best = distributed(&pipeline, extents, &bounds, machine);
+    let mut try_other = |other: &Pipeline, bounds: &Bounds, findings: Vec<Finding>| {
+        let mut other = distributed(other, extents, bounds, machine);
+        if cycles(&best, machine) <= cycles(&other, machine) {
+            return;
+        }
+        if let Ok(plan) = &mut other {
+            // Whoever chooses tiles knows the Funcs of the source.
+            plan.founders.retain(|func| pipeline.funcs.is_valid(*func));
+            plan.findings.splice(..0, findings);
+        }
+        best = other;
+    };
+    let scanned = by_parts(&pipeline, &bounds);
+    let (last, bounds_of_last) =
+        scanned.as_ref().map_or((&pipeline, &bounds), |(scanned, bounds, _)| (scanned, bounds));
+    let apart = split(last, bounds_of_last);
+    if let Some((scanned, bounds, findings)) = &scanned {
+        try_other(scanned, bounds, findings.clone());
     }
-    if let Ok(plan) = &mut split {
-        // Whoever chooses tiles knows the Funcs of the source.
-        plan.founders.retain(|func| pipeline.funcs.is_valid(*func));
+    if let Some((apart, bounds)) = &apart {
+        try_other(apart, bounds, scanned.map_or(vec![], |(.., findings)| findings));
     }
-    split
+    best
 }
 
 /// What a plan is estimated to take; no plan, more than any.
