@@ -103,12 +103,28 @@ fn asked(pipeline: &Pipeline, access: &Access, consumer: &Order) -> Option<Order
     let places = consumer.iter().take(2);
     let first: Option<Vec<usize>> =
         places.flatten().map(|&dim| along(pipeline, access, dim)).collect();
-    let first = first?;
+    let Some(first) = first else { return lines_along(pipeline, access, consumer) };
     let unit = consumer.get(1) == Some(&None);
     let apart = first.iter().collect::<BTreeSet<_>>().len() == first.len();
     // A consumer of two tiled dimensions meets a producer of two.
     let meets = apart && (unit || first.len() == 2);
     meets.then(|| with_first(&first, access.args.len()))
+}
+
+/// The order in which what is read has rows along the first place of a consumer, or columns along the
+/// second, where it does not change along the other one, as the factors of a product of matrices.
+fn lines_along(pipeline: &Pipeline, access: &Access, consumer: &Order) -> Option<Order> {
+    let is_plain = is_plain(consumer) && consumer.len() > 1;
+    let runs = |&at: &usize| along(pipeline, access, at).map(|place| (at, place));
+    let (at, place) = [0, 1].iter().filter(|_| is_plain).find_map(runs)?;
+    let is_dim = |e: &Expr| matches!(pipeline.exprs[*e].kind, ExprKind::Dim(_));
+    let still = |arg: Expr| !Walker::once(pipeline, [arg]).iter().any(is_dim);
+    let mut order: Vec<usize> = (0..access.args.len()).filter(|&k| k != place).collect();
+    if order.len() < at || !order.iter().all(|&k| still(access.args[k])) {
+        return None;
+    }
+    order.insert(at, place);
+    Some(order.into_iter().map(Some).collect())
 }
 
 /// The order of what a pointwise consumer of a producer of that order has.
