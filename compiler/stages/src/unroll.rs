@@ -7,7 +7,7 @@
 use foldhash::{HashMap, HashMapExt};
 use nbcc_base::Span;
 
-use crate::linear::{Linear, MOST};
+use crate::progression::{MOST, Progression};
 use crate::simplify::Simplifier;
 use crate::{
     BinaryOp, CompareOp, Definition, DirectiveKind, ElementType, Expr, ExprKind, Func, Literal,
@@ -156,7 +156,7 @@ impl Unroller {
             if update.is_pure_dim(pipeline, d) {
                 continue;
             }
-            let Linear { variable, factor, offset } = Linear::of(pipeline, rdom, arg)?;
+            let Progression { variable, factor, offset } = Progression::of(pipeline, rdom, arg)?;
             let (min, extent) = pipeline.rdoms[rdom].dims[variable as usize];
             let (min, extent) = (number(min)?.into(), i64::from(number(extent)?.max(0)));
             if sides.iter().any(|side| side.variable == variable) {

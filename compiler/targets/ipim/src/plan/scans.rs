@@ -6,8 +6,8 @@
 use nbcc_base::Span;
 use nbcc_stages::bounds::{Bounds, FuncBounds, Interval, StageLoops};
 use nbcc_stages::{
-    BinaryOp, CompareOp, Definition, ElementType, Expr, ExprKind, Func, FuncData, Linear, Literal,
-    Pipeline, RDom, RDomData, Schedule, Simplifier, Update, Walker,
+    BinaryOp, CompareOp, Definition, ElementType, Expr, ExprKind, Func, FuncData, Literal,
+    Pipeline, Progression, RDom, RDomData, Schedule, Simplifier, Update, Walker,
 };
 
 use super::{Finding, FindingKind};
@@ -74,7 +74,7 @@ impl Scan {
         };
         let [(min, points)] = domain.dims[..] else { return None };
         let (min, points) = (number(min)?, number(points)?);
-        let place = Linear::of(pipeline, rdom, update.args[0])?;
+        let place = Progression::of(pipeline, rdom, update.args[0])?;
         let ExprKind::Binary(op, ..) = pipeline.exprs[update.values[0]].kind else { return None };
         if !domain.predicates.is_empty()
             || points < SHORTEST
@@ -85,11 +85,11 @@ impl Scan {
         }
         let called = |expr: Expr| match &pipeline.exprs[expr].kind {
             ExprKind::Call(callee, 0, args) if *callee == func => {
-                Linear::of(pipeline, rdom, args[0])
+                Progression::of(pipeline, rdom, args[0])
             }
             _ => None,
         };
-        let before = Linear { offset: place.offset - place.factor, ..place };
+        let before = Progression { offset: place.offset - place.factor, ..place };
         let mut rest = operands(pipeline, op, update.values[0])?;
         let place_of_before = rest.iter().position(|&expr| called(expr) == Some(before))?;
         rest.remove(place_of_before);

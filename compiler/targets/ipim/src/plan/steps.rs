@@ -8,10 +8,10 @@ use cranelift_entity::{PrimaryMap, SecondaryMap};
 use nbcc_base::Span;
 use nbcc_isa_ipim::layout::{Layout, Role};
 use nbcc_isa_ipim::{ATOM_BYTES, LANES, Machine};
-use nbcc_stages::bounds::{Bounds, Extents, Region};
+use nbcc_stages::bounds::{AffineVar, Bounds, Extents, Region};
 use nbcc_stages::{DirectiveKind, Func, Pipeline, Schedule};
 
-use super::access::{Source, varies_along_x};
+use super::access::{Access, Source, varies_along_x};
 use super::copies::{in_parts, most_copied};
 use super::excerpt::Excerpt;
 use super::layouts::Families;
@@ -425,7 +425,8 @@ impl Planner<'_> {
             return Ok(());
         }
         let mut sources = BTreeMap::new();
-        for access in self.foreign(func, stage).iter() {
+        let all = self.foreign(func, stage);
+        for access in all.iter() {
             if self.padded.contains_key(&access.expr) {
                 return Err(Failure::Padded(func));
             }
@@ -435,7 +436,8 @@ impl Planner<'_> {
             let buffer = if self.plan.buffers[home].layout == layout {
                 home
             } else {
-                let region = self.plan.buffers[home].region.clone();
+                let of_source = all.iter().filter(|a| (a.source, a.value) == key);
+                let region = self.read_at(home, func, stage, of_source);
                 self.copy(home, Holding::all(layout, region))
             };
             sources.insert(key, buffer);
@@ -445,6 +447,35 @@ impl Planner<'_> {
         Ok(())
     }
 
+    /// The columns and rows of a buffer up to the last that accesses of a stage read, columns in whole atoms;
+    /// all where data decides.
+    fn read_at<'a>(
+        &self,
+        buffer: BufferId,
+        func: Func,
+        stage: Stage,
+        accesses: impl Iterator<Item = &'a Access> + Clone,
+    ) -> Region {
+        let buffer = &self.plan.buffers[buffer];
+        let loops = self.loops(func, stage).expect("a stage that runs");
+        let interval = |var: AffineVar| match var {
+            AffineVar::Dim(n) => loops.dims[n as usize],
+            AffineVar::RVar(_, n) => loops.rvars[n as usize],
+        };
+        let mut region = buffer.region.clone();
+        for (k, held) in region.iter_mut().enumerate().take(2) {
+            let [least, most] = [held.min, held.max].map(i128::from);
+            let form = |access: &Access| self.plan.forms[access.args[k]].as_ref();
+            let ends = accesses.clone().map(|access| Some(form(access)?.range(interval).1));
+            let last = ends.reduce(|a, b| a.zip(b).map(|(a, b)| a.max(b)));
+            let Some(last) = last.flatten() else { continue };
+            let unit = if k == 0 { LANES as i128 } else { 1 };
+            let read = (last.clamp(least, most) - least) / unit * unit + unit;
+            held.max = (least + read - 1).min(most) as i32;
+        }
+        region
+    }
+
     /// A copy of a buffer that is distributed otherwise; made once, also where one that is there holds
     /// more: tiles with wider ghost zones, elements further out.
     pub(super) fn copy(&mut self, from: BufferId, holding: Holding) -> BufferId {
@@ -452,8 +483,9 @@ impl Planner<'_> {
         for step in &self.plan.steps {
             if let Step::Redistribute { from: f, to, order: o, clamp: c } = step {
                 let b = &self.plan.buffers[*to];
+                let whole = matches!(layout, Layout::Single { .. }) && b.layout == layout;
                 let holds = b.layout == layout && b.region == region
-                    || contains(&b.layout, &layout) && covers(&b.region, &region);
+                    || (whole || contains(&b.layout, &layout)) && covers(&b.region, &region);
                 let alike = (&b.excerpt, &b.patch) == (&excerpt, &patch);
                 if *f == from && holds && alike && (o, c) == (&order, &clamp) {
                     return *to;
