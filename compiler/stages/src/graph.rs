@@ -145,6 +145,14 @@ impl Pipeline {
         self.exprs.push(ExprData { kind, ty, span })
     }
 
+    /// The number that a literal is, of integers and conditions.
+    pub fn integer(&self, expr: Expr) -> Option<i64> {
+        match self.exprs[expr].kind {
+            ExprKind::Literal(Literal::Int(value)) => Some(value),
+            _ => None,
+        }
+    }
+
     /// The type of an expression.
     pub fn ty(&self, expr: Expr) -> ElementType {
         self.exprs[expr].ty

@@ -147,10 +147,7 @@ impl Unroller {
     /// of the domain at one place, times and plus a number, and dimensions elsewhere. `None` for others.
     fn sides(&self, update: &Update) -> Option<Vec<Side>> {
         let (pipeline, rdom) = (&self.pipeline, update.rdom?);
-        let number = |expr: Expr| match pipeline.exprs[expr].kind {
-            ExprKind::Literal(Literal::Int(n)) => i32::try_from(n).ok(),
-            _ => None,
-        };
+        let number = |expr: Expr| i32::try_from(pipeline.integer(expr)?).ok();
         let mut sides: Vec<Side> = Vec::new();
         for (d, &arg) in update.args.iter().enumerate() {
             if update.is_pure_dim(pipeline, d) {
@@ -315,10 +312,7 @@ impl Unroller {
     /// is no domain. `None` where they are not known or more than `most`.
     fn points(&self, rdom: Option<RDom>, most: u64) -> Option<Vec<Point>> {
         let Some(rdom) = rdom else { return (most > 0).then(|| vec![Point::default()]) };
-        let constant = |expr: Expr| match self.pipeline.exprs[expr].kind {
-            ExprKind::Literal(Literal::Int(n)) => Some(n),
-            _ => None,
-        };
+        let constant = |expr: Expr| self.pipeline.integer(expr);
         let mut points = vec![Point { rdom: Some(rdom), at: vec![] }];
         for &(min, extent) in &self.pipeline.rdoms[rdom].dims {
             let (min, extent) = (constant(min)?, constant(extent)?.max(0));

@@ -222,7 +222,7 @@ fn walk_within(pipeline: &Pipeline, expr: Expr, left: &mut usize) -> Option<Walk
         ExprKind::Dim(_) => Walked { way: Way::Forwards, most: MOST_VAR },
         ExprKind::RVar(..) => Walked { way: Way::Still, most: MOST_VAR },
         ExprKind::Binary(op, a, b) => {
-            let factor = integer(pipeline, a).or(integer(pipeline, b));
+            let factor = pipeline.integer(a).or(pipeline.integer(b));
             let (a, b) = (walk_within(pipeline, a, left)?, walk_within(pipeline, b, left)?);
             match op {
                 BinaryOp::Add => Walked { way: a.way.with(b.way)?, most: a.most + b.most },
@@ -245,13 +245,6 @@ fn walk_within(pipeline: &Pipeline, expr: Expr, left: &mut usize) -> Option<Walk
     (walked.most <= MOST).then_some(walked)
 }
 
-fn integer(pipeline: &Pipeline, expr: Expr) -> Option<i64> {
-    match pipeline.exprs[expr].kind {
-        ExprKind::Literal(Literal::Int(value)) => Some(value),
-        _ => None,
-    }
-}
-
 /// Makes expressions of a pipeline.
 struct Turning<'a> {
     pipeline: &'a mut Pipeline,
@@ -265,7 +258,7 @@ impl Turning<'_> {
             let number = self.integer(number, expr);
             return self.binary(BinaryOp::Sub, number, expr);
         };
-        let [left, right] = [a, b].map(|operand| integer(self.pipeline, operand));
+        let [left, right] = [a, b].map(|operand| self.pipeline.integer(operand));
         let is_backwards = |turning: &Self, e| {
             walk(turning.pipeline, e).is_some_and(|walked| walked.way == Way::Backwards)
         };

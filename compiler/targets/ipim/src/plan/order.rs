@@ -166,9 +166,9 @@ fn is_of_lines(pipeline: &Pipeline, func: Func) -> bool {
 }
 
 /// Orders to choose from: those of what is read by Funcs that need one, and the same with those of what
-/// reads them, also where all others have their largest dimensions first, or where the lines are
-/// whole that a Func of lines reads; each with whether any Func has to be in another order than the source's. None where
-/// that serves.
+/// reads them, also where all others have their largest dimensions first, or where the lines are whole that
+/// a Func of lines reads; each with whether any Func has to be in another order than the source's. None
+/// where that serves.
 pub fn choices(pipeline: &Pipeline, bounds: &Bounds) -> Vec<(Orders, bool)> {
     let needed: Vec<Func> = bounds.needed(pipeline).map(|(func, _)| func).collect();
     let mut constrained_ones = Orders::new();

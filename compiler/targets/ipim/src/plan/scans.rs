@@ -68,12 +68,8 @@ impl Scan {
         };
         let rdom = update.rdom?;
         let domain = &pipeline.rdoms[rdom];
-        let number = |expr: Expr| match pipeline.exprs[expr].kind {
-            ExprKind::Literal(Literal::Int(n)) => Some(n),
-            _ => None,
-        };
         let [(min, points)] = domain.dims[..] else { return None };
-        let (min, points) = (number(min)?, number(points)?);
+        let (min, points) = (pipeline.integer(min)?, pipeline.integer(points)?);
         let place = Progression::of(pipeline, rdom, update.args[0])?;
         let ExprKind::Binary(op, ..) = pipeline.exprs[update.values[0]].kind else { return None };
         if !domain.predicates.is_empty()
@@ -130,8 +126,8 @@ impl Scan {
         (self.elements() as u32).div_ceil(self.block())
     }
 
-    /// Makes the Funcs of blocks, of their last elements and of what comes before them, and of the scan
-    /// what combines these; those that are new, producers first.
+    /// Makes the Funcs of elements, of blocks, of the last elements of these and of what comes before each,
+    /// and of the scan what combines them; those that are new, producers first.
     fn divide(&self, pipeline: &mut Pipeline, bounds: &mut Bounds) -> [Func; 4] {
         let (block, blocks) = (i64::from(self.block()), i64::from(self.blocks()));
         let name = pipeline.funcs[self.func].name.clone();
@@ -240,7 +236,8 @@ impl Scan {
     }
 }
 
-/// Operands of an operation whose order does not matter, where it is applied several times. `None` of too many.
+/// Operands of an operation whose order does not matter, where it is applied several times. `None` of too
+/// many.
 fn operands(pipeline: &Pipeline, op: BinaryOp, root: Expr) -> Option<Vec<Expr>> {
     let (mut found, mut left) = (Vec::new(), vec![root]);
     while let Some(expr) = left.pop() {

@@ -437,7 +437,7 @@ impl Planner<'_> {
                 home
             } else {
                 let of_source = all.iter().filter(|a| (a.source, a.value) == key);
-                let region = self.read_at(home, func, stage, of_source);
+                let region = self.read_up_to(home, func, stage, of_source);
                 self.copy(home, Holding::all(layout, region))
             };
             sources.insert(key, buffer);
@@ -449,7 +449,7 @@ impl Planner<'_> {
 
     /// The columns and rows of a buffer up to the last that accesses of a stage read, columns in whole atoms;
     /// all where data decides.
-    fn read_at<'a>(
+    fn read_up_to<'a>(
         &self,
         buffer: BufferId,
         func: Func,

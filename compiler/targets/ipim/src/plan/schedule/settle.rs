@@ -5,9 +5,7 @@ use nbcc_isa_ipim::LANES;
 use nbcc_isa_ipim::layout::Tiled;
 use nbcc_stages::bounds::Interval;
 use nbcc_stages::print::directive_text;
-use nbcc_stages::{
-    Directive, DirectiveArg, DirectiveKind, ExprKind, Func, Literal, Pipeline, Update, is_inlined,
-};
+use nbcc_stages::{Directive, DirectiveArg, DirectiveKind, Func, Pipeline, Update, is_inlined};
 
 use super::super::verdict::used_engines;
 use super::super::{Finding, FindingKind, Nest, Plan, Stage, Step};
@@ -177,10 +175,7 @@ impl Settler<'_> {
     }
 
     fn constant(&self, expr: nbcc_stages::Expr) -> Option<i64> {
-        match self.pipeline().exprs[expr].kind {
-            ExprKind::Literal(Literal::Int(n)) => Some(n),
-            _ => None,
-        }
+        self.pipeline().integer(expr)
     }
 
     fn computed(&self, number: usize, directive: &Directive) -> Verdict {
