@@ -9,6 +9,9 @@ pub struct MemoryAccess<M> {
     /// The object, by a number of the target's choice: those with different numbers share no byte.
     /// `None`: any.
     pub object: Option<u32>,
+    /// The rows of the memory that it may go to, by a number of the target's choice: different objects of one
+    /// number lie beside each other. `None`: any.
+    pub rows: Option<u32>,
     /// The address of its first byte. To be given only where no other unit that executes the
     /// function accesses these bytes while the block runs: accesses are told apart by it.
     pub address: Option<AffineAddress>,

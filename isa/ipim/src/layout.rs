@@ -8,7 +8,8 @@
 //!
 //! In a bank, the tiles of a strip column stand on top of each other and form one tall
 //! column, `tile` wide and `rows * tile` high. Columns can be surrounded by ghost columns
-//! and ghost rows: room for copies of what other banks hold.
+//! and ghost rows: room for copies of what other banks hold. Buffers that are cut alike may lie
+//! *beside* each other, a row of each in turn, so that a row of the bank holds what belongs together.
 
 use serde::{Deserialize, Serialize};
 
@@ -128,6 +129,13 @@ pub struct Tiled {
     pub ghost_columns: [u32; 2],
     /// Further rows of elements above and below a bank's own.
     pub ghost_rows: [u32; 2],
+    /// Elements between two rows of a column that are of other buffers, which lie beside this one.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub beside: u32,
+}
+
+fn is_zero(count: &u32) -> bool {
+    *count == 0
 }
 
 /// How tiles go to engines. Pairs are columns and rows.
@@ -211,10 +219,14 @@ impl Grid {
 }
 
 impl Tiled {
-    /// Elements from one row of a column to the next: the width of a tile, rounded up
-    /// to whole atoms.
-    pub fn pitch(&self) -> u32 {
+    /// Elements of a row of a column: the width of a tile, rounded up to whole atoms.
+    pub fn width(&self) -> u32 {
         self.tile[0].next_multiple_of(LANES as u32)
+    }
+
+    /// Elements from one row of a column to the next.
+    pub fn pitch(&self) -> u32 {
+        self.width() + self.beside
     }
 
     /// Rows of a column, ghost rows included.
@@ -240,14 +252,14 @@ impl Tiled {
     /// Bytes of the columns of one inner index, saturating: also of tiles that fit no bank, for
     /// which the functions above overflow.
     pub fn plane_bytes(&self) -> u64 {
-        let [pitch, tile, rows, strips] =
-            [self.tile[0], self.tile[1], self.grid.rows, self.grid.strips].map(u64::from);
+        let [width, beside, tile, rows, strips] =
+            [self.tile[0], self.beside, self.tile[1], self.grid.rows, self.grid.strips]
+                .map(u64::from);
         let with = |inner: u64, ghosts: [u32; 2]| {
             ghosts.iter().fold(inner, |n, ghost| n.saturating_add(u64::from(*ghost)))
         };
         let height = with(rows.saturating_mul(tile), self.ghost_rows);
-        pitch
-            .next_multiple_of(LANES as u64)
+        (width.next_multiple_of(LANES as u64) + beside)
             .saturating_mul(u64::from(ELEMENT_BYTES))
             .saturating_mul(height)
             .saturating_mul(with(strips, self.ghost_columns))
@@ -339,7 +351,11 @@ impl Buffer {
     /// Bytes of storage in each bank that holds some of it.
     pub fn size_bytes(&self) -> u64 {
         match &self.layout {
-            Layout::Tiled(tiled) => self.inner_count().saturating_mul(tiled.plane_bytes()),
+            Layout::Tiled(tiled) => {
+                // Nothing of its own lies behind its last row.
+                let behind = u64::from(tiled.beside) * u64::from(ELEMENT_BYTES);
+                self.inner_count().saturating_mul(tiled.plane_bytes()).saturating_sub(behind)
+            }
             Layout::Single { .. } | Layout::Replicated => {
                 let rows = self.count_from(1);
                 rows.saturating_mul(self.whole_pitch()).saturating_mul(u64::from(ELEMENT_BYTES))
@@ -515,6 +531,9 @@ impl Buffer {
         counts.extend([grid.engines, grid.strips, grid.rows]);
         if counts.iter().any(|n| *n == 0 || *n > MAX_COUNT) {
             return fail("a count of the grid or of the tile is zero or absurd".into());
+        }
+        if !tiled.beside.is_multiple_of(LANES as u32) || tiled.beside > MAX_COUNT {
+            return fail("what lies beside its rows is no number of atoms, or absurd".into());
         }
         let ghosts = [tiled.ghost_columns, tiled.ghost_rows].concat();
         if ghosts.iter().any(|n| *n > MAX_COUNT)

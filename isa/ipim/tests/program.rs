@@ -103,6 +103,7 @@ fn sample() -> Program {
                     origin: [0, -8],
                     ghost_columns: [1, 1],
                     ghost_rows: [1, 1],
+                    beside: 0,
                 }),
                 base: 0x1000,
             },

@@ -26,6 +26,7 @@ fn tiled(name: &str, role: Role, extent: [u32; 2], base: u32) -> Buffer {
             origin: [0, 0],
             ghost_columns: [0, 0],
             ghost_rows: [0, 0],
+            beside: 0,
         }),
         base,
     }

@@ -109,6 +109,7 @@ fn access(at: VReg, offset: u32, random: &mut Rng) -> MemoryAccess<Memory> {
     MemoryAccess {
         memory: Memory::Near,
         object: (!random.one_in(4)).then_some(at.as_u32()),
+        rows: None,
         address: (!random.one_in(4))
             .then(|| AffineAddress::new([(at.as_u32(), 1)].into_iter(), offset)),
         bytes: BYTES,
@@ -309,6 +310,7 @@ fn as_many_values_are_under_way_as_there_are_registers_for() {
     let access = |offset, bytes| MemoryAccess {
         memory: Memory::Near,
         object: Some(0),
+        rows: None,
         address: Some(AffineAddress::new([(at.as_u32(), 1)].into_iter(), offset)),
         bytes,
     };
@@ -357,6 +359,7 @@ fn accesses_stay_in_the_open_row_while_there_are_registers() {
             data.accesses.extend(object.map(|object| MemoryAccess {
                 memory: Memory::Near,
                 object: Some(object),
+                rows: None,
                 address: None,
                 bytes: BYTES,
             }));
@@ -494,6 +497,7 @@ fn each_dependence_has_its_kind() {
     let near = |object, address: u32| MemoryAccess {
         memory: Memory::Near,
         object: Some(object),
+        rows: None,
         address: Some(AffineAddress::constant(address)),
         bytes: BYTES,
     };

@@ -108,6 +108,7 @@ pub fn accesses(func: &Function, origins: &Origins, inst: Inst) -> Vec<MemoryAcc
     let known = |&memory| MemoryAccess {
         memory,
         object: origins[inst].map(Object::as_u32),
+        rows: None,
         address: Some(address.clone()),
         bytes: access.bytes,
     };
@@ -117,5 +118,5 @@ pub fn accesses(func: &Function, origins: &Origins, inst: Inst) -> Vec<MemoryAcc
 /// What is known of an access to where a spilled value is kept.
 pub fn slot(address: u32, bytes: u32) -> MemoryAccess<Memory> {
     let address = Some(AffineAddress::constant(address));
-    MemoryAccess { memory: Memory::Local, object: Some(SLOTS), address, bytes }
+    MemoryAccess { memory: Memory::Local, object: Some(SLOTS), rows: None, address, bytes }
 }

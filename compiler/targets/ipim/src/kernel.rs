@@ -28,8 +28,12 @@ pub struct Kernel {
     pub place: Option<Span>,
     /// What each engine has of the group's scratchpad for itself, once addresses are explicit.
     pub scratch: Option<Mem>,
+    /// Of each row of a memory object, the bytes behind it that are of objects beside it.
+    pub beside: SecondaryMap<Mem, u32>,
     /// Which memory objects share no byte: those of different numbers, once that is known.
     pub objects: SecondaryMap<Mem, Option<u32>>,
+    /// Which memory objects lie beside each other: those of one number, once that is known.
+    pub neighbours: SecondaryMap<Mem, Option<u32>>,
 }
 
 /// A call of a kernel: one of the steps that a program consists of.

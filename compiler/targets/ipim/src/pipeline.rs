@@ -290,7 +290,7 @@ fn make_addresses(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Fa
         addresses::run(kernel, &state.machine, &params);
         let calls: Vec<&KernelCall> =
             state.calls.iter().filter(|call| call.kernel == number).collect();
-        kernel.objects = provenance::objects(kernel, &calls);
+        (kernel.objects, kernel.neighbours) = provenance::objects(kernel, &calls);
     }
     Ok(())
 }

@@ -33,6 +33,7 @@ fn image(extent: [u32; 2]) -> Buffer {
             origin: [-6, 0],
             ghost_columns: [1, 0],
             ghost_rows: [2, 1],
+            beside: 0,
         }),
         base: 0x100,
     }
@@ -181,8 +182,9 @@ fn buffers() -> impl Strategy<Value = Buffer> {
         rows,
     });
     let ghosts = (pair(3), pair(3)).prop_map(|(a, b)| [a.map(|n| n - 1), b.map(|n| n - 1)]);
+    let ghosts = (ghosts, (0..3_u32).prop_map(|atoms| atoms * LANES as u32));
     (grid, pair(5), ghosts, [-9..9, -9..9], 0..3_usize, 0..4_u32, 0..4_usize).prop_map(
-        |(grid, tile, [ghost_columns, ghost_rows], origin, inner, less, turn)| {
+        |(grid, tile, ([ghost_columns, ghost_rows], beside), origin, inner, less, turn)| {
             let tiles = grid.tiles();
             let mut min = vec![origin[0], origin[1]];
             let mut extent: Vec<u32> =
@@ -191,7 +193,7 @@ fn buffers() -> impl Strategy<Value = Buffer> {
                 min.push(d as i32 - 1);
                 extent.push(2);
             }
-            let tiled = Tiled { grid, tile, origin, ghost_columns, ghost_rows };
+            let tiled = Tiled { grid, tile, origin, ghost_columns, ghost_rows, beside };
             // Dimension `d` stands at place `d + turn`, around the end.
             let dims = min.len();
             let order = (0..dims).map(|k| Some(((k + dims - turn % dims) % dims) as u8));

@@ -20,8 +20,12 @@ const SLOTS: u32 = u32::MAX;
 /// The most operations that an address is looked through.
 const BUDGET: u32 = 128;
 
-/// Numbers the objects of a kernel: those that share bytes in one of its calls have one number.
-pub fn objects(kernel: &Kernel, calls: &[&KernelCall]) -> SecondaryMap<Mem, Option<u32>> {
+/// A number for each object of a kernel.
+type Numbers = SecondaryMap<Mem, Option<u32>>;
+
+/// Numbers the objects of a kernel: those that share bytes in one of its calls have one number, and
+/// those that lie beside each other.
+pub fn objects(kernel: &Kernel, calls: &[&KernelCall]) -> (Numbers, Numbers) {
     let args = kernel.args.as_deref().unwrap_or_default();
     let range = |call: Option<&KernelCall>, mem: Mem| {
         let data = &kernel.func.mems[mem];
@@ -36,26 +40,41 @@ pub fn objects(kernel: &Kernel, calls: &[&KernelCall]) -> SecondaryMap<Mem, Opti
         let same = kernel.func.mems[a].space == kernel.func.mems[b].space;
         same && x.start < y.end && y.start < x.end
     };
-    let share = |a: Mem, b: Mem| match calls {
-        [] => meet(None, a, b),
-        _ => calls.iter().any(|call| meet(Some(call), a, b)),
+    // Whether rows of both are as far apart, and each has a part of them that the other has not.
+    let interleaved = |call: Option<&KernelCall>, a: Mem, b: Mem| {
+        let pitch = |mem: Mem| u64::from(extents(&kernel.func.mems[mem])[0] * ELEMENT_BYTES);
+        let own = |mem: Mem| pitch(mem) - u64::from(kernel.beside[mem]);
+        let [x, y] = [a, b].map(|mem| range(call, mem).start % pitch(a));
+        let behind = |from: u64, to: u64| (to + pitch(a) - from) % pitch(a);
+        pitch(a) == pitch(b) && behind(x, y) >= own(a) && behind(y, x) >= own(b)
     };
-    let mut objects: SecondaryMap<Mem, Option<u32>> = SecondaryMap::new();
+    let any = |is: &dyn Fn(Option<&KernelCall>) -> bool| match calls {
+        [] => is(None),
+        _ => calls.iter().any(|&call| is(Some(call))),
+    };
+    let share = |a: Mem, b: Mem| any(&|call| meet(call, a, b) && !interleaved(call, a, b));
+    let beside = |a: Mem, b: Mem| any(&|call| meet(call, a, b));
+    (numbers(kernel, share), numbers(kernel, beside))
+}
+
+/// Numbers the objects of a kernel, those alike of which it holds that they belong together.
+fn numbers(kernel: &Kernel, together: impl Fn(Mem, Mem) -> bool) -> Numbers {
+    let mut numbers = Numbers::new();
     for mem in kernel.func.mems.keys() {
-        objects[mem] = Some(mem.as_u32());
+        numbers[mem] = Some(mem.as_u32());
         for other in kernel.func.mems.keys().take_while(|&other| other != mem) {
-            if share(mem, other) {
-                let (from, to) = (objects[mem], objects[other]);
+            if together(mem, other) {
+                let (from, to) = (numbers[mem], numbers[other]);
                 let own = kernel.func.mems.keys().take_while(|&m| m <= mem);
                 own.for_each(|m| {
-                    if objects[m] == from {
-                        objects[m] = to;
+                    if numbers[m] == from {
+                        numbers[m] = to;
                     }
                 });
             }
         }
     }
-    objects
+    numbers
 }
 
 /// What is known of an access to `memory` at `address`, if it is one of `mem`.
@@ -69,6 +88,7 @@ pub fn access(
     MemoryAccess {
         memory,
         object: mem.and_then(|mem| kernel.objects[mem]),
+        rows: mem.and_then(|mem| kernel.neighbours[mem]),
         address: own.then(|| {
             let sum = sum_of(&kernel.func, address, BUDGET, |_| None);
             AffineAddress::new(sum.terms.iter().map(|&(v, n)| (v.as_u32(), n)), sum.constant)
@@ -79,7 +99,7 @@ pub fn access(
 
 /// What is known of a read of an atom of the bank that does not change while a kernel runs.
 pub fn invariant() -> MemoryAccess<Memory> {
-    MemoryAccess { memory: Memory::Bank, object: None, address: None, bytes: 0 }
+    MemoryAccess { memory: Memory::Bank, object: None, rows: None, address: None, bytes: 0 }
 }
 
 /// What is known of an access to where a spilled value is kept.
@@ -87,6 +107,7 @@ pub fn slot(address: u32) -> MemoryAccess<Memory> {
     MemoryAccess {
         memory: Memory::Bank,
         object: Some(SLOTS),
+        rows: Some(SLOTS),
         address: Some(AffineAddress::constant(address)),
         bytes: ATOM_BYTES,
     }

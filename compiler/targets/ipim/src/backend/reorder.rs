@@ -253,8 +253,8 @@ fn priorities(
 enum Row {
     /// To the row of that number.
     Number(u32),
-    /// To one of that object.
-    Object(u32),
+    /// To one of those objects.
+    Objects(u32),
 }
 
 impl Row {
@@ -264,7 +264,7 @@ impl Row {
             | Inst::StRf { dram: Addr::Direct(address), .. } => {
                 Some(Row::Number(address / row_bytes))
             }
-            _ => data.access_of(Memory::Bank)?.object.map(Row::Object),
+            _ => data.access_of(Memory::Bank)?.rows.map(Row::Objects),
         }
     }
 }

@@ -15,7 +15,7 @@ use nbcc_mach::{AffineAddress, InstData, VReg};
 enum Row {
     /// The one of that number.
     Number(u32),
-    /// That of an object, at an address.
+    /// That of some objects, at an address.
     Of(u32, AffineAddress),
     /// Any.
     Unknown,
@@ -180,17 +180,17 @@ fn row(data: &InstData<Inst<VReg>>, row_bytes: u32) -> Row {
         return Row::Number(address / row_bytes);
     }
     let Some(access) = data.access_of(Memory::Bank) else { return Row::Unknown };
-    match (access.object, &access.address) {
-        (Some(object), Some(address)) => {
+    match (access.rows, &access.address) {
+        (Some(rows), Some(address)) => {
             let constant = address.constant / row_bytes;
-            Row::Of(object, AffineAddress { terms: address.terms.clone(), constant })
+            Row::Of(rows, AffineAddress { terms: address.terms.clone(), constant })
         }
-        (Some(object), None) => Row::Of(object, AffineAddress::default()),
+        (Some(rows), None) => Row::Of(rows, AffineAddress::default()),
         (None, _) => Row::Unknown,
     }
 }
 
-/// Whether two rows are taken to be one: those of one object are unless their addresses say more.
+/// Whether two rows are taken to be one: those of the same objects are unless their addresses say more.
 fn same(a: &Row, b: &Row) -> bool {
     match (a, b) {
         (Row::Of(one, x), Row::Of(other, y)) if one == other => x.terms != y.terms || x == y,

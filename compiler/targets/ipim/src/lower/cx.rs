@@ -70,6 +70,7 @@ impl Lowering<'_> {
 pub(crate) struct KernelCx {
     pub func: Function,
     pub mem_base: SecondaryMap<Mem, u32>,
+    beside: SecondaryMap<Mem, u32>,
     /// The barrier before it.
     pub sync: Option<u32>,
     buffers: BTreeMap<BufferId, Mem>,
@@ -81,6 +82,7 @@ impl KernelCx {
         KernelCx {
             func: Function::new(name, ExecutionModel::Engines),
             mem_base: SecondaryMap::new(),
+            beside: SecondaryMap::new(),
             sync: None,
             buffers: BTreeMap::new(),
         }
@@ -112,6 +114,9 @@ impl KernelCx {
         let name = buffer.name.replace('.', "_");
         let mem = self.func.mems.push(MemData::new(name, element, &extents, BANK));
         self.mem_base[mem] = buffer.base;
+        if let Layout::Tiled(tiled) = &buffer.layout {
+            self.beside[mem] = tiled.beside * nbcc_isa_ipim::ELEMENT_BYTES;
+        }
         self.buffers.insert(id, mem);
         mem
     }
@@ -125,9 +130,22 @@ impl KernelCx {
     }
 
     pub fn finish(self, mask: u32) -> Kernel {
-        let KernelCx { func, mem_base, sync, .. } = self;
-        let (scratch, objects) = (None, SecondaryMap::new());
-        Kernel { func, mem_base, mask, sync, args: None, step: 0, place: None, scratch, objects }
+        let KernelCx { func, mem_base, beside, sync, .. } = self;
+        let (objects, neighbours) = Default::default();
+        let (args, step, place, scratch) = (None, 0, None, None);
+        Kernel {
+            func,
+            mem_base,
+            mask,
+            sync,
+            args,
+            step,
+            place,
+            scratch,
+            beside,
+            objects,
+            neighbours,
+        }
     }
 }
 

@@ -69,6 +69,7 @@ fn text(kernel: &Kernel) -> String {
             places += &format!("{mem} lies at {base}\n");
         } else {
             assert!(base.is_multiple_of(ATOM_BYTES), "{mem} of {} begins in an atom", func.name);
+            places += &format!("{} bytes of others beside {mem}\n", kernel.beside[mem]);
         }
     }
     places + &print_function(&func, &PrintOptions::default())

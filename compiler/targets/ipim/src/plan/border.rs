@@ -365,8 +365,14 @@ mod tests {
         let first = up_to(4);
         let count = 1 + up_to(u64::from(all - first));
         let around = [up_to(7), up_to(7)].map(|n| n.min(count));
-        let tiled =
-            Tiled { grid, tile, origin: [-8, 0], ghost_columns: [8, 8], ghost_rows: [0, 0] };
+        let tiled = Tiled {
+            grid,
+            tile,
+            origin: [-8, 0],
+            ghost_columns: [8, 8],
+            ghost_rows: [0, 0],
+            beside: 0,
+        };
         BufferPlan {
             name: "f".into(),
             role: None,

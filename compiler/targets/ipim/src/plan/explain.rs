@@ -334,6 +334,9 @@ fn place_text(buffer: &BufferPlan) -> String {
                      around each group's"
                 );
             }
+            if t.beside > 0 {
+                let _ = write!(text, ", each row beside {} elements of other buffers", t.beside);
+            }
             text
         }
         Layout::Single { cube, vault, pg, pe } => {

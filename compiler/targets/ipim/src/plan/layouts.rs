@@ -72,6 +72,7 @@ impl Families {
             origin: [origin(0), origin(1)],
             ghost_columns: [0, 0],
             ghost_rows: [0, 0],
+            beside: 0,
         }
     }
 }

@@ -9,6 +9,7 @@
 
 mod access;
 mod backwards;
+mod beside;
 mod border;
 mod copies;
 mod corner;

@@ -497,6 +497,7 @@ impl Planner<'_> {
             origin: [origin(0) as i32, origin(1) as i32],
             ghost_columns: [0, 0],
             ghost_rows: [0, 0],
+            beside: 0,
         }
     }
 

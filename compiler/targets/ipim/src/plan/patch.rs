@@ -372,7 +372,14 @@ impl Planner<'_> {
             region[k] = Interval::from_extent(0, used[k] * tile[k]);
         }
         let grid = shape.tiles.grid;
-        let tiled = Tiled { grid, tile, origin: [0, 0], ghost_columns: [0, 0], ghost_rows: [0, 0] };
+        let tiled = Tiled {
+            grid,
+            tile,
+            origin: [0, 0],
+            ghost_columns: [0, 0],
+            ghost_rows: [0, 0],
+            beside: 0,
+        };
         let Group { members, corner, .. } = group;
         let (origin, _) = self.plan.buffers[home].atoms();
         let patch = Patch { origin, corner, tiles: all_tiles(shape) };

@@ -2,11 +2,11 @@
 //! that are needed at different times in the same one.
 
 use nbcc_base::Span;
-use nbcc_isa_ipim::ATOM_BYTES;
-use nbcc_isa_ipim::layout::Role;
+use nbcc_isa_ipim::layout::{Layout, Role};
+use nbcc_isa_ipim::{ATOM_BYTES, ELEMENT_BYTES};
 
 use super::planner::{PlanError, Planner};
-use super::{BufferId, Nest, Step, fills};
+use super::{BufferId, Nest, Step, beside, fills};
 
 /// Bytes in front of a buffer and behind it: vectors may begin before the first element or end behind
 /// the last.
@@ -51,20 +51,58 @@ impl Planner<'_> {
     }
 
     pub(super) fn place_buffers(&mut self) -> Result<(), PlanError> {
-        let sizes: Vec<(BufferId, u64)> = self.plan.buffers.iter().map(size).collect();
-        let most = u64::from(self.machine.memory.bank_bytes);
-        let row = u64::from(self.machine.dram.row_bytes);
-        for row in [row, ATOM_BYTES.into()] {
-            let Some((bases, end)) = apart(&sizes, self.plan.bank_end.into(), row, most) else {
-                continue;
-            };
-            for ((id, _), base) in sizes.iter().zip(bases) {
-                self.plan.buffers[*id].base = base as u32;
-            }
-            self.plan.bank_end = end as u32;
+        let row = self.machine.dram.row_bytes;
+        let groups = beside::groups(&self.plan, row);
+        if self.place_apart(&groups, row) || self.place_apart(&[], row) {
             return Ok(());
         }
-        self.place_by_life(sizes)
+        if self.place_apart(&[], ATOM_BYTES) {
+            return Ok(());
+        }
+        self.place_by_life(self.plan.buffers.iter().map(size).collect())
+    }
+
+    /// Gives each buffer a place of its own, those of a group beside each other, as far as the bank has
+    /// room: whether it has.
+    fn place_apart(&mut self, groups: &[Vec<(BufferId, u32)>], row: u32) -> bool {
+        let ids: Vec<BufferId> = self.plan.buffers.keys().collect();
+        for &id in &ids {
+            if let Layout::Tiled(tiled) = &mut self.plan.buffers[id].layout {
+                tiled.beside = 0;
+            }
+        }
+        let mut places: Vec<Vec<(BufferId, u64)>> =
+            groups.iter().map(|group| self.lay_beside(group)).collect();
+        let is_placed = |id: &BufferId| groups.iter().flatten().any(|(other, _)| other == id);
+        places.extend(ids.iter().filter(|id| !is_placed(id)).map(|&id| vec![(id, 0)]));
+        places.sort_by_key(|members| members.iter().map(|&(id, _)| id).min());
+        let bytes = |&(id, offset): &(BufferId, u64)| {
+            size((id, &self.plan.buffers[id])).1.saturating_add(offset)
+        };
+        let sizes: Vec<u64> =
+            places.iter().map(|members| members.iter().map(bytes).max().unwrap_or(0)).collect();
+        let most = u64::from(self.machine.memory.bank_bytes);
+        let begin = self.plan.bank_end.into();
+        let Some((bases, end)) = apart(&sizes, begin, row.into(), most) else { return false };
+        for (members, base) in places.iter().zip(bases) {
+            for &(id, offset) in members {
+                self.plan.buffers[id].base = (base + offset) as u32;
+            }
+        }
+        self.plan.bank_end = end as u32;
+        true
+    }
+
+    /// Lays buffers beside each other: how many bytes behind their common begin each begins.
+    fn lay_beside(&mut self, group: &[(BufferId, u32)]) -> Vec<(BufferId, u64)> {
+        let buffers = &mut self.plan.buffers;
+        let all: u32 = group.iter().map(|&(id, _)| buffers[id].tiled().width()).sum();
+        for &(id, _) in group {
+            if let Layout::Tiled(tiled) = &mut buffers[id].layout {
+                tiled.beside = all - tiled.width();
+            }
+        }
+        group.iter().map(|&(id, before)| (id, u64::from(before * ELEMENT_BYTES))).collect()
     }
 
     /// The largest first, each as low as those allow that live at the same time.
@@ -130,9 +168,9 @@ impl Planner<'_> {
 /// Where buffers lie that have places of their own from `end` on, and where the last one ends, if that is
 /// not behind `most`. What has a row of elements at least does not reach into one row more than its bytes
 /// need; small buffers lie close, since what is in one row is accessed without opening another.
-fn apart(sizes: &[(BufferId, u64)], mut end: u64, row: u64, most: u64) -> Option<(Vec<u64>, u64)> {
+fn apart(sizes: &[u64], mut end: u64, row: u64, most: u64) -> Option<(Vec<u64>, u64)> {
     let mut bases = vec![];
-    for &(_, bytes) in sizes {
+    for &bytes in sizes {
         let mut base = end.checked_add(MARGIN)?;
         let elements = bytes - 2 * MARGIN;
         let reaches = (base % row).checked_add(elements)?;
@@ -175,11 +213,8 @@ mod tests {
 
     /// Where buffers of so many bytes lie from 16 on, in rows of 2,048.
     fn bases(bytes: &[u64], most: u64) -> Option<Vec<u64>> {
-        let sizes = bytes
-            .iter()
-            .enumerate()
-            .map(|(id, bytes)| (BufferId::from_u32(id as u32), bytes + 2 * MARGIN));
-        apart(&sizes.collect::<Vec<_>>(), 16, 2048, most).map(|(bases, _)| bases)
+        let sizes: Vec<u64> = bytes.iter().map(|bytes| bytes + 2 * MARGIN).collect();
+        apart(&sizes, 16, 2048, most).map(|(bases, _)| bases)
     }
 
     #[test]

@@ -125,7 +125,9 @@ block0:
         step: 0,
         place: None,
         scratch: None,
+        beside: SecondaryMap::new(),
         objects: SecondaryMap::new(),
+        neighbours: SecondaryMap::new(),
     };
     let places = place(&kernel.func);
     let mut code = select(&kernel, places, &mut LiteralPool::default());

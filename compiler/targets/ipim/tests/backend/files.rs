@@ -112,7 +112,7 @@ fn result(input: &str) -> String {
     }
     if ["reuse", "sink", "preload", "fuse", "increments"].contains(&pass) {
         for kernel in &mut kernels {
-            kernel.objects = provenance::objects(kernel, &[]);
+            (kernel.objects, kernel.neighbours) = provenance::objects(kernel, &[]);
             nbcc_opt::cse::run(&mut kernel.func);
             match pass {
                 "reuse" => reuse::run(kernel),
@@ -221,7 +221,9 @@ fn kernel(func: Function, options: &Options) -> Kernel {
         step: 0,
         place: None,
         scratch: None,
+        beside: SecondaryMap::new(),
         objects: SecondaryMap::new(),
+        neighbours: SecondaryMap::new(),
     }
 }
 

@@ -122,7 +122,9 @@ impl Group {
             sync: None,
             args: Some(vec![]),
             scratch: None,
+            beside: SecondaryMap::new(),
             objects: SecondaryMap::new(),
+            neighbours: SecondaryMap::new(),
             ..first.clone()
         };
         let name = kernel.func.name.split_once('.').map_or("", |(_, name)| name).to_string();

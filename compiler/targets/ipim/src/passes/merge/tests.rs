@@ -36,7 +36,9 @@ fn kernel(base: i32, [turns, count]: [u32; 2], step: f32, divide: bool) -> Kerne
         step: 0,
         place: None,
         scratch: None,
+        beside: SecondaryMap::new(),
         objects: SecondaryMap::new(),
+        neighbours: SecondaryMap::new(),
     }
 }
 
