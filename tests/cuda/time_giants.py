@@ -64,6 +64,12 @@ def sequential(n):
                    for k in range(n))
 
 
+def guarded_loads(n):
+    """Loads that conditions guard, one after another, between stores."""
+    return "".join(f"    setp.lt.u32 %p1, %r3, {k + 7};\n    st.global.u32 [%rd3], %r3;\n    @%p1 bra L{k};\n    ld.global.u32 %r4, [%rd3+{4 * (k % 64)}];\n    add.u32 %r3, %r3, %r4;\nL{k}:\n"
+                   for k in range(n))
+
+
 def nested(n):
     """Conditions inside one another, with something before and after each."""
     opening = "".join(f"    setp.lt.u32 %p1, %r3, {k + 7};\n    @%p1 bra L{k};\n    st.global.u32 [%rd3], %r3;\n    add.u32 %r3, %r3, {k};\n" for k in range(n))
@@ -159,7 +165,7 @@ def switch(n):
 
 
 SHAPES = {
-    early_exits: 10_000, sequential: 10_000, nested: 10_000, alternatives: 10_000, conditions: 10_000, breaks: 10_000, loops: 10_000,
+    early_exits: 10_000, sequential: 10_000, guarded_loads: 10_000, nested: 10_000, alternatives: 10_000, conditions: 10_000, breaks: 10_000, loops: 10_000,
     loop_nest: 2_000, continues: 10_000, ladder: 10_000, straight: 100_000, stores: 100_000, live: 100_000, live_across: 10_000, switch: 10_000,
     pressure: 10_000, calls: 10_000, call_chain: 10_000,
 }

@@ -18,6 +18,10 @@ use super::select::MachFunction;
 /// The most instructions of an arm.
 const LIMIT: usize = 6;
 
+/// What follows a block becomes part of it at once where it has so many instructions at most. Others wait
+/// until all branches are converted: each instruction of a long row of them then moves once.
+const SHORT: usize = 64;
+
 type Insts = Vec<InstData<Inst<VReg>>>;
 
 /// Converts what can be; how many branches went.
@@ -27,10 +31,24 @@ pub fn run(func: &mut MachFunction) -> usize {
         data.insts.iter().for_each(|data| facts.count(&data.inst, 1));
     }
     let mut count = 0;
+    let mut converted = BTreeSet::new();
     // Inner ones come later in the text than what is around them.
     for block in func.blocks.keys().rev().collect::<Vec<_>>() {
-        while convert(func, block, &mut facts) {
+        while let Some(meeting) = convert(func, block, &mut facts) {
             count += 1;
+            converted.insert(block);
+            if func.blocks[meeting].insts.len() <= SHORT {
+                join(func, block, meeting, &mut facts);
+            }
+        }
+    }
+    for &block in &converted {
+        let mut last = block;
+        while converted.contains(&last)
+            && let Some(next) = way_on(func, block)
+            && join(func, block, next, &mut facts)
+        {
+            last = next;
         }
     }
     count
@@ -88,8 +106,9 @@ fn way_on(func: &MachFunction, block: Block) -> Option<Block> {
     }
 }
 
-fn convert(func: &mut MachFunction, block: Block, facts: &mut Facts) -> bool {
-    let Some(Fork { condition, negated, ways }) = fork(func, block) else { return false };
+/// Converts the branch at the end of a block, if it can be: where its arms meet.
+fn convert(func: &mut MachFunction, block: Block, facts: &mut Facts) -> Option<Block> {
+    let Fork { condition, negated, ways } = fork(func, block)?;
     let arm = |way: Block| {
         let fits = func.blocks[way].insts.len() <= LIMIT + 1;
         way_on(func, way).filter(|to| fits && *to != way && facts.mentions[way] == 1)
@@ -98,10 +117,10 @@ fn convert(func: &mut MachFunction, block: Block, facts: &mut Facts) -> bool {
         [Some(a), Some(b)] if a == b => (a, [true, true]),
         [Some(a), _] if a == ways[1] => (a, [true, false]),
         [_, Some(b)] if b == ways[0] => (b, [false, true]),
-        _ => return false,
+        _ => return None,
     };
     if meeting == block || ways.contains(&block) {
-        return false;
+        return None;
     }
     // What the second arm reads, and what it writes, unless there is none.
     let mut second = [BTreeSet::new(), BTreeSet::new()];
@@ -128,8 +147,8 @@ fn convert(func: &mut MachFunction, block: Block, facts: &mut Facts) -> bool {
             let is_free = defs.iter().all(may);
             let mut data = data.clone();
             match kind_of(&data.inst) {
-                None => return false,
-                Some(_) if defs.contains(&condition) => return false,
+                None => return None,
+                Some(_) if defs.contains(&condition) => return None,
                 Some(Kind::Pure) => data.inst.guard = (!is_free).then_some(guard),
                 Some(Kind::Load(zero)) => {
                     if is_free {
@@ -142,7 +161,7 @@ fn convert(func: &mut MachFunction, block: Block, facts: &mut Facts) -> bool {
         }
     }
     if !made.iter().any(|data| data.inst.guard.is_some() && data.inst.unit() == Unit::Lsu) {
-        return false;
+        return None;
     }
     let branches = func.blocks[block].insts.len() - 2;
     let old = func.blocks[block].insts.split_off(branches);
@@ -159,8 +178,7 @@ fn convert(func: &mut MachFunction, block: Block, facts: &mut Facts) -> bool {
     data.insts.extend(made);
     data.insts.push(InstData::new(on, None));
     data.successors = vec![meeting];
-    join(func, block, meeting, facts);
-    true
+    Some(meeting)
 }
 
 /// What is made of an instruction of an arm.
@@ -191,26 +209,30 @@ fn kind_of(inst: &Inst<VReg>) -> Option<Kind> {
 
 /// Nothing comes to a block any more.
 fn abandon(func: &mut MachFunction, block: Block, facts: &mut Facts) {
-    for data in func.blocks[block].insts.drain(..) {
+    for data in empty(func, block) {
         facts.count(&data.inst, -1);
     }
-    func.blocks[block].insts.push(InstData::new(Op::Exit {}.into(), None));
-    func.blocks[block].successors.clear();
 }
 
-/// What follows a block becomes part of it, where nothing else leads there.
-fn join(func: &mut MachFunction, block: Block, next: Block, facts: &mut Facts) {
-    if facts.mentions[next] != 1 || next.as_u32() == 0 {
-        return;
+/// Leaves of a block only its end; what it was.
+fn empty(func: &mut MachFunction, block: Block) -> Insts {
+    let data = &mut func.blocks[block];
+    data.successors.clear();
+    std::mem::replace(&mut data.insts, vec![InstData::new(Op::Exit {}.into(), None)])
+}
+
+/// What follows a block becomes part of it, where nothing else leads there: whether it does.
+fn join(func: &mut MachFunction, block: Block, next: Block, facts: &mut Facts) -> bool {
+    if facts.mentions[next] != 1 || next.as_u32() == 0 || next == block {
+        return false;
     }
-    let insts = func.blocks[next].insts.clone();
     let successors = func.blocks[next].successors.clone();
+    let insts = empty(func, next);
     let data = &mut func.blocks[block];
     if let Some(last) = data.insts.pop() {
         facts.count(&last.inst, -1);
     }
-    insts.iter().for_each(|data| facts.count(&data.inst, 1));
     data.insts.extend(insts);
     data.successors = successors;
-    abandon(func, next, facts);
+    true
 }
