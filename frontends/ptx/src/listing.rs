@@ -244,6 +244,7 @@ impl Builder<'_> {
                 .is_some_and(|o: &Operand| matches!(o.kind, OperandKind::Register(_)))
         };
         let number_type = match ty {
+            ScalarType::F32 if matched.modifiers.has(Modifier::Ftz) => NumberType::FlushedF32,
             ScalarType::F32 => NumberType::F32,
             ScalarType::F64 => NumberType::F64,
             ty if class(ty) == crate::check::Class::Float || bits(ty) > 64 => NumberType::Other,
@@ -251,13 +252,15 @@ impl Builder<'_> {
             ty => NumberType::Unsigned(bits(ty)),
         };
         let opcode = matched.pattern.opcode;
-        let with_carry = matched.modifiers.has(Modifier::Cc);
+        // What neither wraps nor rounds to nearest is no simple sum.
+        let other = [Modifier::Cc, Modifier::Sat, Modifier::Rz, Modifier::Rm, Modifier::Rp];
+        let is_simple = !other.iter().any(|&modifier| matched.modifiers.has(modifier));
         match matched.pattern.row.meaning {
             Meaning::Mov | Meaning::MovPred if is_register(0) => {
                 value(1).map_or(Computes::Other, Computes::Copy)
             }
             Meaning::Add | Meaning::Sub | Meaning::Float
-                if matches!(opcode, "add" | "sub") && !with_carry && is_register(0) =>
+                if matches!(opcode, "add" | "sub") && is_simple && is_register(0) =>
             {
                 match (value(1), value(2)) {
                     (Some(a), Some(b)) => {

@@ -119,6 +119,8 @@ pub enum NumberType {
     Unsigned(u32),
     /// IEEE binary32.
     F32,
+    /// The same whose subnormal numbers count as zero.
+    FlushedF32,
     /// IEEE binary64.
     F64,
     /// Another format, with which nothing is computed here.

@@ -2,6 +2,8 @@
 //! of a value that an addition makes each time round (an induction variable) with one that stays as
 //! it is (Aho, Lam, Sethi, Ullman, "Compilers", section 9.6, over registers instead of expressions).
 
+use std::cmp::Ordering;
+
 use super::{
     Effect, Facts, Line, Meaning, NaturalLoop, Number, NumberType, Operand, Reg, Relation,
 };
@@ -17,7 +19,7 @@ pub enum Trips {
     Unknown,
 }
 
-/// Rounds that are counted one by one where no formula says their number.
+/// Rounds of a loop over floats, which are counted one by one.
 const ROUNDS: u64 = 1 << 20;
 
 /// How often a loop runs.
@@ -254,11 +256,18 @@ impl Count {
     fn rounds(&self) -> Option<u64> {
         match self.ty {
             NumberType::Signed(bits) | NumberType::Unsigned(bits) => self.integers(bits),
-            NumberType::F32 => {
+            NumberType::F32 | NumberType::FlushedF32 => {
+                let flushed = |x: f32, ty| match ty {
+                    NumberType::FlushedF32 if x.is_subnormal() => 0.0,
+                    _ => x,
+                };
                 let of = |bits: u64| f32::from_bits(bits as u32);
-                let (step, bound) = (of(self.step), of(self.bound));
-                let step = if self.subtracts { -step } else { step };
-                self.walk(of(self.initial), |x| x + step, |x| self.goes_on(x.partial_cmp(&bound)))
+                let step = if self.subtracts { -of(self.step) } else { of(self.step) };
+                let bound = flushed(of(self.bound), self.compared);
+                let next = |x| flushed(flushed(x, self.ty) + flushed(step, self.ty), self.ty);
+                self.walk(of(self.initial), next, |x| {
+                    self.goes_on(flushed(x, self.compared).partial_cmp(&bound))
+                })
             }
             NumberType::F64 => {
                 let (step, bound) = (f64::from_bits(self.step), f64::from_bits(self.bound));
@@ -271,44 +280,32 @@ impl Count {
     }
 
     fn integers(&self, bits: u32) -> Option<u64> {
-        let wrap = |value: i128| -> i128 {
-            let unsigned = (value as u128) & (u128::MAX >> (128 - bits));
-            let is_signed = matches!(self.compared, NumberType::Signed(_));
-            if is_signed && unsigned >> (bits - 1) & 1 == 1 {
-                unsigned as i128 - (1 << bits)
-            } else {
-                unsigned as i128
-            }
+        let all = 1_u128 << bits;
+        // Numbers in their order, from the least one on.
+        let least = if matches!(self.compared, NumberType::Signed(_)) { all / 2 } else { 0 };
+        let place = |number: u64| (u128::from(number) + least) % all;
+        let step = u128::from(self.step) % all;
+        let step = if self.subtracts { (all - step) % all } else { step };
+        let first = (place(self.initial) + if self.stepped { step } else { 0 }) % all;
+        let bound = place(self.bound);
+        // The places at which the loop ends: a range, around the end maybe.
+        let ends = [Ordering::Less, Ordering::Equal, Ordering::Greater]
+            .map(|order| !self.goes_on(Some(order)));
+        let (from, to) = match ends {
+            [false, false, false] => return None,
+            [true, true, true] => (first, first),
+            [true, false, false] => (0, bound.checked_sub(1)?),
+            [true, true, false] => (0, bound),
+            [false, true, false] => (bound, bound),
+            [false, true, true] => (bound, all - 1),
+            [false, false, true] if bound == all - 1 => return None,
+            [false, false, true] => (bound + 1, all - 1),
+            [true, false, true] => ((bound + 1) % all, (bound + all - 1) % all),
         };
-        // A step is the least number in size that does the same.
-        let step = wrap_signed(i128::from(self.step), bits);
-        let step = if self.subtracts { -step } else { step };
-        let bound = wrap(i128::from(self.bound));
-        let first = wrap(i128::from(self.initial) + if self.stepped { step } else { 0 });
-        let order = |x: i128| self.goes_on(Some(x.cmp(&bound)));
-        // Without wrapping the relation changes at most twice: where the value passes the bound.
-        if step != 0 {
-            let passes = (bound - first) / step;
-            for candidate in [0, passes - 1, passes, passes + 1] {
-                let at = |k: i128| first + k * step;
-                let fits = |k: i128| wrap(at(k)) == at(k);
-                if candidate < 0 || !fits(candidate) {
-                    continue;
-                }
-                let stays = |k: i128| order(at(k));
-                if !stays(candidate) && (candidate == 0 || (stays(0) && stays(candidate - 1))) {
-                    return u64::try_from(candidate + 1).ok();
-                }
-            }
-        }
-        let mut value = first;
-        for round in 1..=ROUNDS {
-            if !order(value) {
-                return Some(round);
-            }
-            value = wrap(value + step);
-        }
-        None
+        let behind = |place: u128| (place + all - first) % all;
+        let (from, to) = (behind(from), behind(to));
+        let rounds = if from > to { 0 } else { least_multiple(step, all, from, to)? };
+        u64::try_from(rounds + 1).ok()
     }
 
     fn walk<T: Copy>(
@@ -328,8 +325,7 @@ impl Count {
     }
 
     /// Whether the loop goes on where the variable is in this order to the bound; `None` for a NaN.
-    fn goes_on(&self, order: Option<std::cmp::Ordering>) -> bool {
-        use std::cmp::Ordering;
+    fn goes_on(&self, order: Option<Ordering>) -> bool {
         let order = if self.swapped { order.map(Ordering::reverse) } else { order };
         let holds = match self.relation {
             Relation::Eq => order == Some(Ordering::Equal),
@@ -343,8 +339,91 @@ impl Count {
     }
 }
 
-/// The number of least size that is the same modulo `2^bits`.
-fn wrap_signed(value: i128, bits: u32) -> i128 {
-    let unsigned = (value as u128) & (u128::MAX >> (128 - bits));
-    if unsigned >> (bits - 1) & 1 == 1 { unsigned as i128 - (1 << bits) } else { unsigned as i128 }
+/// The least `k` for which `k` times a number lies in a range modulo `all`, which is at most 2^64: by the
+/// steps of Euclid's algorithm. Where no multiple below `all` lies in the range, one that went around it `j`
+/// times does, for which `j` times `all` lies in a range modulo the number.
+fn least_multiple(number: u128, all: u128, from: u128, to: u128) -> Option<u128> {
+    if from == 0 {
+        return Some(0);
+    }
+    if number == 0 {
+        return None;
+    }
+    let below = from.div_ceil(number);
+    if below * number <= to {
+        return Some(below);
+    }
+    let before = |place: u128| (number - place % number) % number;
+    let around = least_multiple(all % number, number, before(to), before(from))?;
+    Some((from + all * around).div_ceil(number))
+}
+
+#[cfg(test)]
+mod tests {
+    use nbcc_testing::Rng;
+
+    use super::*;
+
+    /// Rounds as they are, one by one; `None` where the variable comes back without an end.
+    fn walked(count: &Count, bits: u32) -> Option<u64> {
+        let mask = (1_u64 << bits) - 1;
+        let number = |x: u64| match count.compared {
+            NumberType::Signed(_) => ((x << (64 - bits)) as i64 >> (64 - bits)) as i128,
+            _ => i128::from(x),
+        };
+        let step = if count.subtracts { count.step.wrapping_neg() } else { count.step };
+        let mut value = count.initial;
+        if count.stepped {
+            value = value.wrapping_add(step) & mask;
+        }
+        for round in 1..=mask + 2 {
+            if !count.goes_on(Some(number(value).cmp(&number(count.bound)))) {
+                return Some(round);
+            }
+            value = value.wrapping_add(step) & mask;
+        }
+        None
+    }
+
+    #[test]
+    fn rounds_of_integers_are_those_that_run() {
+        use Relation::*;
+        let mut random = Rng::new(7);
+        for _ in 0..20_000 {
+            let bits = 2 + random.below(7) as u32;
+            let mut number = || random.below(1 << bits);
+            let (initial, step, bound) = (number(), number(), number());
+            let ty = NumberType::Signed(bits);
+            let compared = if random.one_in(2) { ty } else { NumberType::Unsigned(bits) };
+            let relation = *random.pick(&[Eq, Ne, Lt, Le, Gt, Ge]);
+            let [subtracts, stepped, swapped, holds] = [(); 4].map(|()| random.one_in(2));
+            #[rustfmt::skip]
+            let count =
+                Count { initial, step, bound, subtracts, stepped, ty, compared, relation, swapped, holds };
+            let is = count.rounds();
+            assert_eq!(
+                is,
+                walked(&count, bits),
+                "{initial} {step} {bound} {relation:?} {compared:?} {subtracts} {stepped} {swapped} {holds}"
+            );
+        }
+    }
+
+    #[test]
+    fn wrapping_rounds_of_wide_integers_are_counted() {
+        let rounds = |bits, initial, step, bound| {
+            let ty = NumberType::Signed(bits);
+            let (subtracts, stepped, swapped, holds) = (false, true, false, true);
+            let relation = Relation::Ne;
+            let compared = ty;
+            #[rustfmt::skip]
+            let count =
+                Count { initial, step, bound, subtracts, stepped, ty, compared, relation, swapped, holds };
+            count.rounds()
+        };
+        assert_eq!(rounds(32, 9, 1, 4), Some(4_294_967_291));
+        assert_eq!(rounds(64, 9, 1, 4), Some(u64::MAX - 4));
+        assert_eq!(rounds(32, 0, 2, 1), None);
+        assert_eq!(rounds(64, 0, 3, 1), Some(12_297_829_382_473_034_411));
+    }
 }

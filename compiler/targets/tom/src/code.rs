@@ -7,7 +7,8 @@ use nbcc_analysis::listing::{
 use nbcc_base::Span;
 use nbcc_isa::{Instruction, MachineInstruction, Role};
 use nbcc_isa_simt::operands::{
-    Base, FloatOp, Format, IntOp, IntTest, Order, Source, Space, Special, SpecialWide, WideOp,
+    Base, FloatOp, Format, IntOp, IntTest, Order, Rounding, Source, Space, Special, SpecialWide,
+    WideOp,
 };
 use nbcc_isa_simt::{Category, Inst, Kernel, Op, PhysReg, Program, RegClass};
 use nbcc_isa_tom::offload::{KernelCode, Webs};
@@ -202,9 +203,17 @@ fn meaning(op: &Op<PhysReg>, names: &Names<'_>) -> Option<Meaning> {
             subtracts: op == WideOp::Sub,
             ty: NumberType::Signed(64),
         },
-        Op::Float { op: op @ (FloatOp::Add | FloatOp::Sub), format: Format::F32, a, b, .. } => {
+        Op::Float {
+            op: op @ (FloatOp::Add | FloatOp::Sub),
+            format: Format::F32,
+            mods,
+            a,
+            b,
+            ..
+        } if mods.rounding == Rounding::Rn && !mods.sat => {
             let subtracts = op == FloatOp::Sub;
-            Meaning::Add { operands: [reg(a)?, word(b)?], subtracts, ty: NumberType::F32 }
+            let ty = if mods.ftz { NumberType::FlushedF32 } else { NumberType::F32 };
+            Meaning::Add { operands: [reg(a)?, word(b)?], subtracts, ty }
         }
         Op::Cmp { test, a, b, .. } => compare(test, [reg(a)?, word(b)?], 32),
         Op::CmpWide { test, a, b, .. } => compare(test, [reg(a)?, wide(b)?], 64),
