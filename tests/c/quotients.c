@@ -10,6 +10,7 @@
 // run: by(d=0, n=0, q=int32[0]=0, r=int32[0]=0, o=uint32[0]=0, h=int32[0]=0)
 // run: means(rows=5, w=30, k=3, a=int16[150], m=int32[5]=0, t=int32[150]=0)
 // run: means(rows=5, w=30, k=0, a=int16[150], m=int32[5]=0, t=int32[150]=0)
+// run: long_constants(q=int64[240]=0, r=int64[240]=0)
 #include <stdint.h>
 static const int32_t edge[24] = {0, 1, -1, 2, -2, 3, -3, 65534, 65535, 65536, 65537, -65535, -65536, -65537, 32767, -32768, INT32_MAX, INT32_MAX - 1, INT32_MIN + 1, 1000002, 1000003, -1000002, -1000003, INT32_MIN};
 #define BOTH(d) q[k] = edge[i] / (d), r[k++] = edge[i] % (d);
@@ -19,6 +20,17 @@ void constants(int32_t q[24 * 5], int32_t r[24 * 5])
     for (int i = 0; i < 24; i++) {
         int k = 5 * i;
         BOTH(3) BOTH(-7) BOTH(1000003) BOTH(INT32_MAX) BOTH(-16)
+    }
+}
+static const int64_t far[20] = {0, 1, -1, 9, -10, 998244353, -998244353, 4294967295, 4294967296, -4294967296, 2147483647, -2147483648ll, 1ll << 53, -(1ll << 53), 6148914691236517205ll, -6148914691236517206ll, INT64_MAX, INT64_MAX - 1, INT64_MIN + 1, INT64_MIN};
+#define LONG(d) q[k] = far[i] / (d), r[k++] = far[i] % (d);
+#define LONG_U(d) q[k] = (int64_t)((uint64_t)far[i] / (d)), r[k++] = (int64_t)((uint64_t)far[i] % (d));
+void long_constants(int64_t q[20 * 12], int64_t r[20 * 12])
+{
+    for (int i = 0; i < 20; i++) {
+        int k = 12 * i;
+        LONG(2) LONG(-8) LONG(10) LONG(-7) LONG(1ll << 31) LONG(998244353) LONG(INT64_MIN) LONG(INT64_MAX)
+        LONG_U(10u) LONG_U(7u) LONG_U(0x8000000000000001u) LONG_U(UINT64_MAX)
     }
 }
 void without_signs(uint32_t q[24 * 3], uint32_t r[24 * 3])

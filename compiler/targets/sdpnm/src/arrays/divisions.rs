@@ -1,6 +1,7 @@
 //! Quotients and remainders of words as products and shifts (Granlund, Montgomery, "Division by invariant
 //! integers using multiplication", PLDI 1994): arrays have no division, and the core's takes long. Divisors
-//! are constants, or known before a loop ([`super::divisors`]).
+//! are constants, or known before a loop ([`super::divisors`]); numbers may have 64 bits
+//! ([`super::long_divisions`]).
 
 use nbcc_analysis::ValueRanges;
 use nbcc_ir::{
@@ -8,6 +9,7 @@ use nbcc_ir::{
 };
 
 use super::evolution::reciprocal;
+use super::long_divisions::{self, LongDivisor};
 
 /// Numbers of 15 bits have quotients by a product of words.
 const MOST: i64 = (1 << 15) - 1;
@@ -41,6 +43,8 @@ pub(super) enum Way {
     },
     /// The same of numbers of 32 bits without a sign, of which the quotient is that, or one more.
     Wide { by: u32 },
+    /// Of a number of 64 bits.
+    Long(LongDivisor),
     /// The high word, or half, of a product with [`Divisor::reciprocal`]: that, or one more.
     Near {
         by: Divisor,
@@ -113,6 +117,7 @@ pub(super) fn replace(func: &mut Function, found: &[Found]) {
             Way::Near { by, is_signed, is_half } => {
                 near(&mut b, number, by, (is_signed, is_half), is_rest)
             }
+            Way::Long(by) => long_divisions::divide(&mut b, number, by, is_rest),
             way => {
                 let mut new = quotient(&mut b, number, way);
                 if turns {
@@ -133,6 +138,9 @@ pub(super) fn replace(func: &mut Function, found: &[Found]) {
 }
 
 fn way(func: &Function, ranges: &ValueRanges<'_>, inst: Inst) -> Option<(Way, bool)> {
+    if let Some(by) = long_divisions::divisor(func, inst) {
+        return Some((Way::Long(by), false));
+    }
     let (number, by, signed) = division(func, inst)?;
     let bits = func.splat_constant(by)? as u32;
     let turns = signed && (bits as i32) < 0;
@@ -164,11 +172,12 @@ fn way(func: &Function, ranges: &ValueRanges<'_>, inst: Inst) -> Option<(Way, bo
     Some((Way::High { by: factor as u32, amount, is_signed }, turns))
 }
 
-fn shift(b: &mut Builder<'_>, op: BinaryOp, value: Value, amount: u32) -> Value {
+/// A number shifted by a constant.
+pub(super) fn shift(b: &mut Builder<'_>, op: BinaryOp, value: Value, amount: u32) -> Value {
     if amount == 0 {
         return value;
     }
-    let amount = b.i32(amount as i32);
+    let amount = b.constant(b.func.ty(value), amount.into());
     b.binary(op, value, amount)
 }
 
@@ -219,7 +228,9 @@ fn quotient(b: &mut Builder<'_>, number: Value, way: Way) -> Value {
             let signs = shift(b, BinaryOp::Ashr, number, 31);
             b.binary(BinaryOp::Isub, quotient, signs)
         }
-        Way::Wide { .. } | Way::Near { .. } => unreachable!("made with its remainder"),
+        Way::Wide { .. } | Way::Near { .. } | Way::Long(_) => {
+            unreachable!("made with its remainder")
+        }
     }
 }
 

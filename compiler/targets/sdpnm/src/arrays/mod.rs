@@ -38,6 +38,7 @@ mod keep;
 mod lines;
 mod loads;
 mod located;
+mod long_divisions;
 pub mod merge;
 mod nest;
 mod pairs;
