@@ -124,7 +124,8 @@ pub(crate) struct Ty(u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Len {
     Fixed(u64),
-    /// What that variable of the function holds: an extent of a parameter.
+    /// What that variable of the function holds: an extent of a parameter. Of a prototype it is none
+    /// of any function's.
     Var(u32),
     /// Not known yet.
     Unknown,

@@ -28,8 +28,8 @@ pub(super) enum Extents {
     Constant,
     /// Those of parameters of a function with a body: any expression.
     Any,
-    /// Those of parameters of a prototype: they say nothing.
-    Ignored,
+    /// Those of parameters of a prototype: any expression, or `*`. Nothing computes them.
+    Prototype,
 }
 
 impl Sema<'_> {
@@ -358,8 +358,7 @@ impl Sema<'_> {
                     Qual { ty, is_const: *is_const, is_restrict: *is_restrict }
                 }
                 Part::Array { length, is_restrict, span } => {
-                    let mode = if outer || mode != Extents::Any { mode } else { Extents::Any };
-                    let ty = self.array_of(of, length.as_deref(), *span, mode);
+                    let ty = self.array_of(of, length, *span, mode);
                     Qual { ty, is_const: false, is_restrict: *is_restrict && outer }
                 }
                 Part::Function { params, variadic, names_only, span } => {
@@ -394,7 +393,7 @@ impl Sema<'_> {
         }
     }
 
-    fn array_of(&mut self, of: Qual, length: Option<&ast::Expr>, span: Span, mode: Extents) -> Ty {
+    fn array_of(&mut self, of: Qual, length: &ast::Length, span: Span, mode: Extents) -> Ty {
         if matches!(self.types.kind(of.ty), Kind::Function(_)) {
             let message = "function pointers are not supported";
             let help = "call the functions by their names, chosen with `if` or `switch`";
@@ -412,9 +411,15 @@ impl Sema<'_> {
             return Types::ERROR;
         }
         let len = match length {
-            None => Len::Unknown,
-            Some(_) if mode == Extents::Ignored => Len::Unknown,
-            Some(length) => self.length(length, mode),
+            ast::Length::Unsaid => Len::Unknown,
+            ast::Length::Any if mode == Extents::Prototype => Len::Var(self.names_extent(span)),
+            ast::Length::Any => {
+                let message = "`[*]` stands outside of a prototype";
+                let help = "write how many elements the array has";
+                self.error(&codes::VLA, span, message, "says no length", help);
+                Len::Fixed(1)
+            }
+            ast::Length::Value(length) => self.length(length, mode),
         };
         let ty = self.types.make(Kind::Array(of, len));
         let is_known = matches!(len, Len::Fixed(_)) && self.types.size(of.ty).is_some();
@@ -445,14 +450,14 @@ impl Sema<'_> {
         match value.kind {
             ExprKind::Const(count) if count > 0 => Len::Fixed(count as u64),
             // A host may give an empty array.
-            ExprKind::Const(0) if mode == Extents::Any => Len::Fixed(0),
+            ExprKind::Const(0) if mode != Extents::Constant => Len::Fixed(0),
             ExprKind::Const(count) => {
                 let message = format!("an array of {count} elements");
                 let help = "give it at least one element";
                 self.error(&codes::ARRAY_SIZE, length.span, message, "not positive", help);
                 Len::Fixed(1)
             }
-            _ if mode == Extents::Any => {
+            _ if mode != Extents::Constant => {
                 let value = self.convert(value, Types::LONG);
                 let name = self.names_extent(length.span);
                 self.current.extents.push((name, value));
@@ -484,12 +489,14 @@ impl Sema<'_> {
         self.refuse_forms(variadic, names_only, span);
         self.refuse_result(result, span);
         let saved = std::mem::take(&mut self.current);
+        // So that what extents are made of need not be constant.
+        self.current.number = Some(usize::MAX);
         self.scopes.push(Scope::default());
         let mut types = Vec::new();
         if !only_void(params) {
             for param in params {
                 let base = self.specs(&param.specs, false);
-                let of = self.declared(base.of, &param.declarator, Extents::Ignored);
+                let of = self.declared(base.of, &param.declarator, Extents::Prototype);
                 types.push(self.adjusted(of).ty);
                 if let Some(name) = param.declarator.name {
                     let local = self.add_local(name.name, of.ty, name.span);

@@ -176,11 +176,20 @@ pub(crate) struct Qualifiers {
     pub(crate) is_restrict: bool,
 }
 
+/// What stands between the brackets of an array.
+#[derive(Debug)]
+pub(crate) enum Length {
+    Unsaid,
+    /// `*`: some, which the prototype does not say.
+    Any,
+    Value(Box<Expr>),
+}
+
 /// A part of a declarator.
 #[derive(Debug)]
 pub(crate) enum Part {
     Pointer(Qualifiers),
-    Array { length: Option<Box<Expr>>, is_restrict: bool, span: Span },
+    Array { length: Length, is_restrict: bool, span: Span },
     Function { params: Vec<ParamDecl>, variadic: bool, names_only: bool, span: Span },
 }
 
