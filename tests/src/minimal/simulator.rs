@@ -24,9 +24,6 @@ pub const DEFINITIONS: &[Definition] = &[
     row("stall.load", "cycles", "Cycles in which the core waited for a load."),
 ];
 
-/// Cycles at most where the command line says nothing.
-const MAX_CYCLES: u64 = 1 << 40;
-
 /// What a binary says of itself.
 pub fn describe(binary: &[u8]) -> Result<FunctionProgram, LoadError> {
     described(&Program::from_elf(binary)?)
@@ -43,7 +40,7 @@ pub fn call(binary: &[u8], request: FunctionRequest<'_>) -> Result<FunctionRan, 
     let program = Program::from_elf(binary).map_err(RunError::Binary)?;
     let described = described(&program).map_err(RunError::Binary)?;
     let costs = vec![Cost::default(); program.code.text.len()];
-    let limit = request.options.max_cycles.unwrap_or(MAX_CYCLES);
+    let limit = request.options.cycles();
     let mut core = Core { program: &program, memory: vec![], costs, cycles: 0, limit };
     let returned = call_on(&mut core, &described.signature, &request.arguments)?;
     let total = |part: fn(&Cost) -> u64| core.costs.iter().map(part).sum::<u64>();

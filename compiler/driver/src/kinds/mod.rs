@@ -13,7 +13,7 @@ use nbcc_sim_engine::{Progress, Statistics, Trace};
 pub struct RunOptions<'a> {
     /// Leave timing out.
     pub fast: bool,
-    /// Give up after so many cycles.
+    /// Give up after so many cycles; [`RunOptions::cycles`] says what holds where nothing is asked.
     pub max_cycles: Option<u64>,
     /// Keep a timeline.
     pub trace: bool,
@@ -21,6 +21,16 @@ pub struct RunOptions<'a> {
     pub threads: usize,
     /// Called now and then.
     pub progress: &'a mut dyn FnMut(Progress),
+}
+
+impl RunOptions<'_> {
+    /// Cycles at most where the command line says nothing, on every machine.
+    pub const MAX_CYCLES: u64 = 1_000_000_000;
+
+    /// Cycles at most.
+    pub fn cycles(&self) -> u64 {
+        self.max_cycles.unwrap_or(RunOptions::MAX_CYCLES)
+    }
 }
 
 /// What is known of a run beside its data.
@@ -72,5 +82,20 @@ impl Place {
     /// The place that a table of lines has of an instruction.
     pub fn of((file, at): (&str, SourceLine)) -> Place {
         Place { file: file.to_string(), line: at.line, column: at.column }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_are_given_up_after_the_cycles_that_the_manual_says() {
+        let progress: &mut dyn FnMut(Progress) = &mut |_| ();
+        let (fast, trace, threads) = (false, false, 1);
+        let mut options = RunOptions { fast, max_cycles: None, trace, threads, progress };
+        assert_eq!(options.cycles(), 1_000_000_000);
+        options.max_cycles = Some(7);
+        assert_eq!(options.cycles(), 7);
     }
 }

@@ -125,7 +125,7 @@ fn run(binary: &[u8], request: ImageRequest<'_>) -> Result<ImageRan, RunError> {
     let asked = request.options;
     let mut options = RunOptions {
         timing: !asked.fast,
-        max_cycles: asked.max_cycles.unwrap_or(RunOptions::MAX_CYCLES),
+        max_cycles: asked.cycles(),
         threads: asked.threads,
         trace_events: asked.trace.then_some(TRACE_EVENTS),
         progress: Some(asked.progress),

@@ -36,9 +36,6 @@ pub const ENTRY: TargetEntry = TargetEntry {
 /// Events that a timeline keeps: what viewers still open.
 const TRACE_EVENTS: usize = 4_000_000;
 
-/// Cycles at most where the command line says nothing.
-const MAX_CYCLES: u64 = 1 << 40;
-
 fn machine(text: &str, overrides: &[Override]) -> Result<Vec<Entry>, MachineError> {
     Ok(nbcc_isa::machine::list(&Machine::from_toml(text, overrides)?, text))
 }
@@ -58,7 +55,7 @@ fn call(binary: &[u8], request: FunctionRequest<'_>) -> Result<FunctionRan, RunE
     described(&program).map_err(RunError::Binary)?;
     let asked = request.options;
     let mut options = Options {
-        max_cycles: asked.max_cycles.unwrap_or(MAX_CYCLES),
+        max_cycles: asked.cycles(),
         trace_events: asked.trace.then_some(TRACE_EVENTS),
         progress: asked.progress,
     };

@@ -81,7 +81,7 @@ fn run(
         pointers.push(pointer.map_err(error)?);
     }
     let mut total: Option<Ran> = None;
-    let mut left = request.options.max_cycles.unwrap_or(RunOptions::default().max_cycles);
+    let mut left = request.options.cycles();
     let mut launches = request.launches.iter();
     let mut again: Option<(&GridLaunch, u32)> = None;
     while let Some((asked, times)) =
