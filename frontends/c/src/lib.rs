@@ -20,7 +20,7 @@ use nbcc_ir::{Func, Module};
 use nbcc_pipeline::{Frontend, ParseOptions, Program, ProgramKind};
 
 use self::names::Names;
-use self::preprocess::Preprocessed;
+use self::preprocess::{Preprocessed, Use};
 
 /// Bytes of stack: expressions may be thousands of levels deep. What is not used costs nothing.
 const STACK: usize = 1 << 28;
@@ -115,7 +115,7 @@ fn translate(
     names: &mut Names,
     diagnostics: &mut Diagnostics,
 ) -> Result<(Module, Func), Failed> {
-    let items = syntax::parse(&preprocessed.tokens, names, diagnostics)?;
+    let items = syntax::parse(&preprocessed.tokens, &preprocessed.uses, names, diagnostics)?;
     let (program, mut types) = sema::check(items, names, diagnostics);
     diagnostics.check()?;
     let entry = entry(id, file, options, &program, names, diagnostics)?;
@@ -135,7 +135,7 @@ fn explained(
     names: &Names,
 ) -> Diagnostic {
     let Some(span) = diagnostic.span else { return diagnostic };
-    if let Some(&(name, Some(definition))) = preprocessed.uses.get(&span) {
+    if let Some(&Use { name, definition: Some(definition), .. }) = preprocessed.uses.get(&span) {
         let text = format!("macro `{}` is defined here", names.text(name));
         diagnostic = diagnostic.and(definition, text);
     }

@@ -289,3 +289,118 @@ fn what_is_wrong_is_named() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
+
+/// The first error of a source: its code, the text at its place, its message and help.
+fn first(text: &str) -> [String; 4] {
+    let error = said(text).into_iter().find(|said| said.severity == Severity::Error);
+    let error = error.unwrap_or_else(|| panic!("{text} is taken"));
+    let span = error.span.expect("a place");
+    let place = text[span.start as usize..].lines().next().unwrap_or_default().to_string();
+    [error.code.code.to_string(), place, error.message, error.help.unwrap_or_default()]
+}
+
+/// Sources with a slip each, and what is said of it: code, what begins at the place, a part of the
+/// message or of the help.
+#[test]
+fn slips_are_named_where_they_are() {
+    let headers = "include <stdint.h>";
+    let cases: &[(&str, &str, &str, &str)] = &[
+        ("int f(int a) { return (int)(uint8_t)a; }", "E3052", "uint8_t)a", headers),
+        ("int f(int a) { return (uint8_t)a; }", "E3052", "uint8_t)a", headers),
+        ("int f(int a) { return (uint8_t)(a); }", "E3052", "uint8_t)(a)", headers),
+        ("int f(int a) { return (uint8_t)-a; }", "E3052", "uint8_t)-a", headers),
+        ("int f(int a) { return (uint8_t)7; }", "E3052", "uint8_t)7", headers),
+        ("int f(int *a) { return *(foo *)a; }", "E3052", "foo *)a", "there is no type `foo`"),
+        ("int f(int a) { return sizeof(int64_t) + a; }", "E3052", "int64_t) +", headers),
+        ("int f(int a) { return (intptr_t)a; }", "E3052", "intptr_t)a", "pointers are no integers"),
+        ("intptr_t f(int a) { return a; }", "E3052", "intptr_t f", "pointers are no integers"),
+        ("int f(int a) { return f(a) a; }", "E3050", "a; }", "a `;` may be missing"),
+        ("int f(int a) { if (a { return 1; } return 2; }", "E3050", "(a {", "close it with `)`"),
+        ("int f(int n) { int x = (n + 1; return x; }", "E3050", "(n + 1;", "close it with `)`"),
+        ("int f(int a[4], int n) { return a[n; }", "E3050", "[n;", "close it with `]`"),
+        ("int f(int a[4], int n) { return (a[n) + 1; }", "E3050", "[n)", "close it with `]`"),
+        (
+            "int f(int n) { int i; for (i = 0; i < n; i++ { n--; } return n; }",
+            "E3050",
+            "(i = 0; i < n; i++ {",
+            "close it with `)`",
+        ),
+        ("int f(int n) { if (n) { n++; return n; }", "E3050", "{ if", "close it with `}`"),
+        ("int f(int n) { return n); }", "E3050", "); }", "remove it, or open it before"),
+        (
+            "int f(int n) { for (int i = 0, i < n, i++) n--; return n; }",
+            "E3050",
+            "< n, i++",
+            "`;` between them",
+        ),
+        (
+            "int f(int n) { int i; for (i = 0, i < n, i++) n--; return n; }",
+            "E3050",
+            ") n--",
+            "`;` between",
+        ),
+        ("int f(int n) { for (int i = 0; i < n) n--; return n; }", "E3050", ") n--", "`;` between"),
+        ("struct s { int a; }\nint f(int n) { return n; }", "E3050", "}", "a `;` is missing"),
+        (
+            "struct s { int a; }\nstatic int f(int n) { return n; }",
+            "E3050",
+            "}",
+            "a `;` is missing",
+        ),
+        (
+            "struct s { int a; }\nstruct t { int b; };\nint f(int n) { return n; }",
+            "E3050",
+            "}",
+            "a `;` is missing",
+        ),
+        ("enum e { A, B }\nvoid f(int n) { n++; }", "E3050", "}", "a `;` is missing"),
+        (
+            "typedef int t;\nstruct s { int a; }\nt f(int n) { return n; }",
+            "E3050",
+            "}",
+            "a `;` is missing",
+        ),
+        ("int f(int n) { return n; }\nstruct s { int a; }", "E3050", "}", "a `;` is missing"),
+        ("int f(int n) { else n++; return n; }", "E3050", "else", "an `else` without its `if`"),
+        ("int f(int n) { if (n) n++; n--; else n = 3; return n; }", "E3050", "else", "put several"),
+        (
+            "int f(int n) { if (n) { n++; }; else n = 3; return n; }",
+            "E3050",
+            "else",
+            "remove the `;`",
+        ),
+        (
+            "int f(int n) { if (n) n++ else n = 3; return n; }",
+            "E3050",
+            "else",
+            "a `;` may be missing",
+        ),
+        (
+            "#define N = 16\nint f(void) { return N; }",
+            "E3050",
+            "N; }",
+            "remove the `=` from `#define N`",
+        ),
+        (
+            "#define N 16;\nint f(int a[99]) { return a[N]; }",
+            "E3050",
+            "N]",
+            "remove the `;` from `#define N`",
+        ),
+        (
+            "#define N 16;\nint f(int n) { for (int i = 0; i < N; i++) n--; return n; }",
+            "E3050",
+            "N; i++",
+            "remove the `;` from `#define N`",
+        ),
+    ];
+    let mut wrong = Vec::new();
+    for &(text, code, place, part) in cases {
+        let [found, at, message, help] = first(text);
+        let says = message.contains(part) || help.contains(part);
+        if found != code || !at.starts_with(place) || !says {
+            wrong.push(format!("{text}\n  {found} at `{at}`: {message}; {help}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use nbcc_base::{Diagnostic, Failed, Span};
 
 use super::token::{self, Kind, Token};
-use super::{MAX_EXPANSION, MAX_NESTING, Preprocessor};
+use super::{MAX_EXPANSION, MAX_NESTING, Preprocessor, Use};
 use crate::codes;
 use crate::names::Name;
 
@@ -107,7 +107,9 @@ impl Preprocessor<'_> {
                     self.substitute(token, &found, &args, depth)?
                 }
             };
-            self.uses.entry(token.span).or_insert((token.text, found.span));
+            let extra = self.extra(&found.body);
+            let used = Use { name: token.text, definition: found.span, extra };
+            self.uses.entry(token.span).or_insert(used);
             self.expanded += body.len();
             if self.expanded > MAX_EXPANSION {
                 let error = Diagnostic::error(&codes::LIMIT, "macros become too many tokens");
@@ -121,6 +123,18 @@ impl Preprocessor<'_> {
             reader.levels.push(Level { tokens: body.into(), next: 0, of: Some(token.text) });
         }
         Ok(out)
+    }
+
+    /// What a body has that people write who take a macro for a variable.
+    fn extra(&self, body: &[Token]) -> Option<&'static str> {
+        let is = |token: Option<&Token>, text| {
+            token.is_some_and(|token| self.names.text(token.text) == text)
+        };
+        match () {
+            () if is(body.first(), "=") => Some("the `=`"),
+            () if is(body.last(), ";") => Some("the `;`"),
+            () => None,
+        }
     }
 
     /// The arguments of a use whose `(` is next; `None` where their number is wrong, which is

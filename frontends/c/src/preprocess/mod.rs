@@ -31,12 +31,24 @@ const MAX_EXPANSION: usize = 1_000_000;
 /// Bytes of source.
 const MAX_SOURCE: usize = 16 << 20;
 
+/// Macros by where they are used.
+pub(crate) type Uses = HashMap<Span, Use>;
+
+/// What is known of a macro that is used.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Use {
+    pub(crate) name: Name,
+    /// Where it is defined.
+    pub(crate) definition: Option<Span>,
+    /// What stands in it that belongs into a definition of a variable.
+    pub(crate) extra: Option<&'static str>,
+}
+
 /// The tokens of a translation unit.
 #[derive(Debug)]
 pub(crate) struct Preprocessed {
     pub(crate) tokens: Vec<Token>,
-    /// Macros by where they are used: name and definition.
-    pub(crate) uses: HashMap<Span, (Name, Option<Span>)>,
+    pub(crate) uses: Uses,
     /// Where files are included.
     pub(crate) included: BTreeMap<SourceId, Span>,
 }
@@ -66,7 +78,7 @@ struct Preprocessor<'a> {
     files: HashMap<SourceId, Arc<SourceFile>>,
     /// The files that are to be read once, by name.
     once: HashSet<String>,
-    uses: HashMap<Span, (Name, Option<Span>)>,
+    uses: Uses,
     included: BTreeMap<SourceId, Span>,
     out: Vec<Token>,
     expanded: usize,

@@ -8,6 +8,7 @@ use crate::sema::tree::{Defined, ExprKind, Global, Stmt, StmtKind};
 use crate::syntax::ast::{
     self, Declaration, Declarator, Ident, Part, SpecItem, Specs, Storage, Word,
 };
+use crate::syntax::errors::open_type;
 use crate::types::{Enum, Int, Kind, Len, Member, Qual, Signature, Struct, Ty, Types};
 
 /// Levels of arrays and structures in a type at most.
@@ -37,6 +38,8 @@ impl Sema<'_> {
     pub(super) fn specs(&mut self, specs: &Specs, declares_tag: bool) -> Base {
         let (mut words, mut ty, mut storage) = (Vec::new(), None, None);
         let (mut is_const, mut is_restrict) = (false, false);
+        // Where the braces of a type end that further specifiers follow.
+        let mut brace = None;
         for (item, span) in &specs.items {
             let found = match item {
                 SpecItem::Word(word) => {
@@ -73,14 +76,18 @@ impl Sema<'_> {
                 SpecItem::Enum(tag, list) => self.enumeration(*tag, list.as_deref(), *span),
             };
             if ty.is_some() || !words.is_empty() {
-                self.bad_specs(specs.span);
+                self.bad_specs(brace, specs.span);
+            }
+            if matches!(item, SpecItem::Struct(_, Some(_)) | SpecItem::Enum(_, Some(_))) {
+                let end = span.end as usize;
+                brace = Some(Span::new(span.source, end.saturating_sub(1), end));
             }
             ty = Some(found);
         }
         let ty = match ty {
             Some(ty) if words.is_empty() => ty,
             Some(_) => {
-                self.bad_specs(specs.span);
+                self.bad_specs(brace, specs.span);
                 Types::ERROR
             }
             None => self.words(&words, specs.span),
@@ -89,7 +96,10 @@ impl Sema<'_> {
         Base { of: Qual { ty, is_const, is_restrict }, storage }
     }
 
-    fn bad_specs(&mut self, span: Span) {
+    fn bad_specs(&mut self, brace: Option<Span>, span: Span) {
+        if let Some(brace) = brace {
+            return self.diagnostics.push(open_type(brace));
+        }
         let help = "write one type, as in `unsigned long` or `int16_t`";
         self.error(&codes::SPECIFIERS, span, "these words make no type", "no type", help);
     }
@@ -125,7 +135,7 @@ impl Sema<'_> {
         match found {
             Some(int) => self.types.int(int),
             None => {
-                self.bad_specs(span);
+                self.bad_specs(None, span);
                 Types::ERROR
             }
         }

@@ -21,6 +21,7 @@ use crate::codes;
 use crate::names::{Name, Names};
 use crate::sema::tree::{Expr, ExprKind, Function, Global, Local, Program};
 use crate::syntax::ast::Item;
+use crate::syntax::errors::{is_type_of_header, unknown_type};
 use crate::types::{Qual, Ty, Types};
 
 /// Bytes of variables that live as long as the program.
@@ -196,6 +197,10 @@ impl Sema<'_> {
     /// The error for a name that means nothing.
     fn unknown(&mut self, name: Name, span: Span) {
         let text = self.name(name).to_string();
+        // In a cast or `sizeof` that is read as a call or a value, since no header declares it.
+        if is_type_of_header(&text) {
+            return self.diagnostics.push(unknown_type(&text, span));
+        }
         let mut known: Vec<&str> = self
             .scopes
             .iter()

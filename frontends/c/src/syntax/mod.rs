@@ -4,6 +4,7 @@
 pub(crate) mod ast;
 mod attributes;
 mod builder;
+pub(crate) mod errors;
 #[allow(clippy::all, clippy::pedantic, missing_docs, unused, unused_qualifications)]
 mod grammar {
     include!(concat!(env!("OUT_DIR"), "/syntax/grammar.rs"));
@@ -13,16 +14,17 @@ mod token;
 
 use std::cell::RefCell;
 
-use lalrpop_util::ParseError;
 use nbcc_base::{Diagnostic, Diagnostics, Failed, Span};
 
 use self::ast::Item;
 use self::builder::Builder;
+use self::errors::Source;
 use self::grammar::FileParser;
 use self::scopes::{Scopes, TokenStream};
 use self::token::Token;
 use crate::codes;
 use crate::names::Names;
+use crate::preprocess::Uses;
 use crate::preprocess::token as pre;
 
 /// Brackets nest this deep.
@@ -34,6 +36,7 @@ const MAX_ERRORS: usize = 20;
 /// Parses a translation unit. What has errors is left out of the items; they are reported.
 pub(crate) fn parse(
     tokens: &[pre::Token],
+    uses: &Uses,
     names: &mut Names,
     diagnostics: &mut Diagnostics,
 ) -> Result<Vec<Item>, Failed> {
@@ -52,7 +55,9 @@ pub(crate) fn parse(
         };
         items.append(&mut builder.items);
         let start = builder.end as usize;
-        let at = report(&error, &tokens, &spans, names, diagnostics);
+        let source = Source { tokens: &tokens, spans: &spans, names, uses };
+        let (diagnostic, at) = source.explain(&error);
+        diagnostics.push(diagnostic);
         scopes.borrow_mut().leave_all();
         let rest = behind(&tokens, start, at);
         tokens.drain(..rest);
@@ -85,6 +90,10 @@ fn brackets(tokens: &[Token], spans: &[Span], diagnostics: &mut Diagnostics) -> 
         };
         match open.pop() {
             Some((last, _)) if last == partner => {}
+            // What was opened before is closed, so the last one never is.
+            Some((last, at)) if open.iter().any(|&(token, _)| token == partner) => {
+                return diagnostics.fail(not_closed(last, at).and(span, "closes one before it"));
+            }
             last => {
                 let error = Diagnostic::error(&codes::SYNTAX, "a bracket without its partner");
                 let error = error.at(span, "closes nothing that is open");
@@ -98,11 +107,19 @@ fn brackets(tokens: &[Token], spans: &[Span], diagnostics: &mut Diagnostics) -> 
     }
     match open.pop() {
         None => Ok(()),
-        Some((_, span)) => {
-            let error = Diagnostic::error(&codes::SYNTAX, "a bracket that is not closed");
-            diagnostics.fail(error.at(span, "opened here").help("close it"))
-        }
+        Some((token, span)) => diagnostics.fail(not_closed(token, span)),
     }
+}
+
+/// The error for a bracket that nothing closes.
+fn not_closed(token: Token, span: Span) -> Diagnostic {
+    let closing = match token {
+        Token::OpenBrace => "}",
+        Token::OpenIndex => "]",
+        _ => ")",
+    };
+    let error = Diagnostic::error(&codes::SYNTAX, "a bracket that is not closed");
+    error.at(span, "opened here").help(format!("close it with `{closing}`"))
 }
 
 /// The token behind the declaration that begins at `start` and has an error at `at`.
@@ -129,74 +146,4 @@ fn behind(tokens: &[Token], start: usize, at: usize) -> usize {
         }
     }
     tokens.len()
-}
-
-/// Reports a syntax error; the number of the token at which it stands.
-fn report(
-    error: &ParseError<u32, Token, ()>,
-    tokens: &[Token],
-    spans: &[Span],
-    names: &Names,
-    diagnostics: &mut Diagnostics,
-) -> usize {
-    let (at, expected) = match error {
-        ParseError::UnrecognizedToken { token: (at, ..), expected } => (*at as usize, expected),
-        ParseError::UnrecognizedEof { expected, .. } => (tokens.len(), expected),
-        ParseError::ExtraToken { .. }
-        | ParseError::InvalidToken { .. }
-        | ParseError::User { .. } => {
-            unreachable!("the grammar ends at the end of the file and its actions do not fail")
-        }
-    };
-    let Some(&span) = spans.get(at) else {
-        let error = Diagnostic::error(&codes::SYNTAX, "the file ends within a declaration");
-        let error = match spans.last() {
-            Some(&last) => error.at(last, "the last of it"),
-            None => error,
-        };
-        diagnostics.push(error.help("complete it, or remove it"));
-        return at;
-    };
-    let has = |what: &str| expected.iter().any(|e| e.trim_matches('"') == what);
-    let before = at.checked_sub(1).map(|before| tokens[before]);
-    let unknown = match (before, tokens[at]) {
-        // `foo x;`, `foo *x`: the first name is no type.
-        (Some(Token::Name(name)), Token::Name(_)) => Some((name, spans[at - 1])),
-        (_, Token::Name(name)) if has("type") && !has("integer") => Some((name, span)),
-        _ => None,
-    };
-    let diagnostic = match unknown {
-        Some((name, span)) => {
-            let name = names.text(name);
-            let error =
-                Diagnostic::error(&codes::UNKNOWN_TYPE, format!("there is no type `{name}`"));
-            let known = [
-                "int8_t", "int16_t", "int32_t", "int64_t", "uint8_t", "uint16_t", "uint32_t",
-                "uint64_t", "size_t", "bool", "int", "char", "short", "long", "unsigned", "void",
-            ];
-            let help = match nbcc_base::nearest(name, known) {
-                _ if known.contains(&name) => {
-                    "include <stdint.h>, <stdbool.h> or <stddef.h>".to_string()
-                }
-                Some(near) => format!("did you mean `{near}`?"),
-                None => "declare it with `typedef` before, or write `struct` before its tag".into(),
-            };
-            error.at(span, "no type").help(help)
-        }
-        None => {
-            let error = Diagnostic::error(&codes::SYNTAX, "this is not expected here");
-            let help = if has(";") {
-                "a `;` may be missing before this".to_string()
-            } else if expected.len() <= 3 {
-                format!("expected {}", expected.join(" or ").replace('"', "`"))
-            } else if has("integer") {
-                "an expression is expected".to_string()
-            } else {
-                "leave it out, or complete what stands before".to_string()
-            };
-            error.at(span, "unexpected").help(help)
-        }
-    };
-    diagnostics.push(diagnostic);
-    at
 }
