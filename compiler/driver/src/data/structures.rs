@@ -64,11 +64,18 @@ impl Group<'_> {
         all
     }
 
-    /// NumPy's description of the type.
+    /// NumPy's description of the type in files.
     pub fn descr(&self) -> String {
-        let fields: Vec<_> =
-            self.members().iter().map(|(m, ty)| (m.offset, &m.path[..], *ty)).collect();
-        descr(&fields, 0, self.bytes)
+        descr(&self.fields(), 0, self.bytes)
+    }
+
+    /// The type as people give it to `numpy.dtype`.
+    fn dtype(&self) -> String {
+        dtype(&self.fields(), 0, self.bytes)
+    }
+
+    fn fields(&self) -> Vec<Field<'_>> {
+        self.members().into_iter().map(|(m, ty)| (m.offset, &m.path[..], ty)).collect()
     }
 
     /// The bytes of the scalars of each parameter in a structure, in order.
@@ -117,7 +124,7 @@ impl Group<'_> {
         file: &str,
     ) -> Result<Vec<(String, GivenArray)>, Stop> {
         let bytes = files::read(session, Path::new(file), files::MAX_DATA)?;
-        let help = format!("write it with numpy.save; its dtype is {}", self.descr());
+        let help = format!("write it with numpy.save; its dtype is numpy.dtype({})", self.dtype());
         let fail = |session: &mut Session, message: String| {
             let error = Diagnostic::error(&codes::BROKEN_DATA, message).in_file(file);
             Err(session.fail(error.help(help.clone())))
@@ -179,42 +186,100 @@ fn is_type(name: &str, ty: ScalarType) -> bool {
     is_little && (name == &expected[1..] || (name == "b1" && ty == ScalarType::U8))
 }
 
-/// Python's list of the fields that lie in a structure of so many bytes from an offset on.
-fn descr(fields: &[(u64, &[Component], ScalarType)], start: u64, bytes: u64) -> String {
-    let mut text = String::from("[");
-    let (mut at, mut rest) = (start, fields);
-    let padding = |text: &mut String, from: u64, to: u64| {
-        if to > from {
-            let _ = write!(text, "('', '|V{}'), ", to - from);
+/// A scalar of a structure: its offset, the rest of its path, its type.
+type Field<'a> = (u64, &'a [Component], ScalarType);
+
+/// A field of a structure as NumPy has it.
+struct Part<'a> {
+    component: &'a Component,
+    offset: u64,
+    /// Bytes of one element.
+    each: u64,
+    /// The type of a scalar, where it is no structure.
+    ty: ScalarType,
+    /// Its own fields, where it is one.
+    inner: Option<Vec<Field<'a>>>,
+}
+
+impl Part<'_> {
+    /// Its extents as a tuple, if it is an array.
+    fn shape(&self) -> Option<String> {
+        let counts: Vec<String> = self.component.counts.iter().map(u64::to_string).collect();
+        match &counts[..] {
+            [] => None,
+            [only] => Some(format!("({only},)")),
+            all => Some(format!("({})", all.join(", "))),
         }
-    };
+    }
+}
+
+/// The fields that scalars make, in the order of their bytes.
+fn parts<'a>(fields: &[Field<'a>]) -> Vec<Part<'a>> {
+    let (mut all, mut rest) = (Vec::new(), fields);
     while let Some(&(offset, path, ty)) = rest.first() {
         let Some((component, inner)) = path.split_first() else { break };
         let count = rest.iter().take_while(|(_, path, _)| path.first() == Some(component)).count();
         let (own, behind) = rest.split_at(count);
         rest = behind;
         // A structure starts where its first member lies, which has the offset 0 in it.
-        padding(&mut text, at, offset);
-        let (what, each) = match component.bytes {
+        let (inner, each) = match component.bytes {
             Some(each) if !inner.is_empty() => {
-                let own: Vec<_> = own.iter().map(|&(at, path, ty)| (at, &path[1..], ty)).collect();
-                (descr(&own, offset, each), each)
+                (Some(own.iter().map(|&(at, path, ty)| (at, &path[1..], ty)).collect()), each)
             }
-            _ => (format!("'{}'", arrays::descr(ty)), u64::from(ty.bytes())),
+            _ => (None, u64::from(ty.bytes())),
         };
-        let _ = write!(text, "('{}', {what}", component.name);
-        let counts: Vec<String> = component.counts.iter().map(u64::to_string).collect();
-        match &counts[..] {
-            [] => {}
-            [only] => text += &format!(", ({only},)"),
-            all => text += &format!(", ({})", all.join(", ")),
+        all.push(Part { component, offset, each, ty, inner });
+    }
+    all
+}
+
+/// The list of the fields that lie in a structure of so many bytes from an offset on, as files have it.
+fn descr(fields: &[Field<'_>], start: u64, bytes: u64) -> String {
+    let mut text = String::from("[");
+    let mut at = start;
+    let padding = |text: &mut String, from: u64, to: u64| {
+        if to > from {
+            let _ = write!(text, "('', '|V{}'), ", to - from);
+        }
+    };
+    for part in parts(fields) {
+        padding(&mut text, at, part.offset);
+        let what = match &part.inner {
+            Some(inner) => descr(inner, part.offset, part.each),
+            None => format!("'{}'", arrays::descr(part.ty)),
+        };
+        let _ = write!(text, "('{}', {what}", part.component.name);
+        if let Some(shape) = part.shape() {
+            text += ", ";
+            text += &shape;
         }
         text += "), ";
-        at = offset + each * component.elements();
+        at = part.offset + part.each * part.component.elements();
     }
     padding(&mut text, at, start + bytes);
     text.truncate(text.trim_end_matches([',', ' ']).len());
     text + "]"
+}
+
+/// The same as `numpy.dtype` takes it, which makes fields of the padding in lists.
+fn dtype(fields: &[Field<'_>], start: u64, bytes: u64) -> String {
+    let (mut names, mut formats, mut offsets) = (Vec::new(), Vec::new(), Vec::new());
+    for part in parts(fields) {
+        let what = match &part.inner {
+            Some(inner) => dtype(inner, part.offset, part.each),
+            None => format!("'{}'", arrays::descr(part.ty)),
+        };
+        names.push(format!("'{}'", part.component.name));
+        formats.push(match part.shape() {
+            Some(shape) => format!("({what}, {shape})"),
+            None => what,
+        });
+        offsets.push((part.offset - start).to_string());
+    }
+    let [names, formats, offsets] = [names, formats, offsets].map(|list| list.join(", "));
+    format!(
+        "{{'names': [{names}], 'formats': [{formats}], 'offsets': [{offsets}], 'itemsize': {bytes}}}"
+    )
 }
 
 #[cfg(test)]
@@ -247,11 +312,18 @@ mod tests {
     const DESCR: &str = "[('tag', '|i1'), ('', '|V1'), ('w', [('re', '<i2'), ('im', '<i2')], (3,)), \
                          ('', '|V2'), ('t', '<i8', (2,)), ('last', '|u1'), ('', '|V7')]";
 
+    /// `numpy.dtype(DTYPE).descr` is `DESCR`.
+    const DTYPE: &str = "{'names': ['tag', 'w', 't', 'last'], \
+                         'formats': ['|i1', ({'names': ['re', 'im'], 'formats': ['<i2', '<i2'], \
+                         'offsets': [0, 2], 'itemsize': 4}, (3,)), ('<i8', (2,)), '|u1'], \
+                         'offsets': [0, 2, 16, 32], 'itemsize': 40}";
+
     #[test]
     fn types_are_written_as_numpy_writes_them() {
         let signature = signature();
         assert!(signature.validate().is_ok());
         assert_eq!(groups(&signature)[0].descr(), DESCR);
+        assert_eq!(groups(&signature)[0].dtype(), DTYPE);
     }
 
     #[test]
