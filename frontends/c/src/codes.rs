@@ -97,7 +97,8 @@ nbcc_base::codes! {
     "int f(int n) { return n < 2 ? 1 : n * f(n - 1); }\n";
 
     VLA = "E3026", "variable-length array",
-    "The length of a local array is a constant. Array parameters may have any extent.",
+    "The length of a local array is a constant. Array parameters may have any extent, which prototypes may \
+     leave out as `[*]`.",
     "int f(int n) { int a[n]; a[0] = n; return a[0]; }\n";
 
     LIBRARY = "E3027", "function of the library",
