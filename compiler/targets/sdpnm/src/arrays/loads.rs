@@ -37,7 +37,7 @@ impl Builder<'_> {
                 let value = self.func.insts[self.accesses[leader].inst].results[0];
                 let (word, upper) = match self.accesses[leader].node {
                     Some(node) => (Operand::node(node), self.above_load(value)),
-                    None if is_high => self.load_word(leader, value)?,
+                    None if is_high => (self.high(value)?, Upper::Both),
                     None => self.word(value)?,
                 };
                 let Operand::Node { node, .. } = word else { unreachable!("a load is a node") };
