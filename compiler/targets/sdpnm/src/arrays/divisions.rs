@@ -190,20 +190,22 @@ fn high(b: &mut Builder<'_>, [x, y]: [Value; 2], extend: ConvertOp) -> Value {
     b.convert(ConvertOp::Truncate, down, Type::I32)
 }
 
-/// A word, or what it is under the other sign.
-fn turned(b: &mut Builder<'_>, word: Value, signs: Option<Value>) -> Value {
+/// A number, or what it is under the other sign.
+pub(super) fn turned(b: &mut Builder<'_>, word: Value, signs: Option<Value>) -> Value {
     let Some(signs) = signs else { return word };
     let flipped = b.binary(BinaryOp::Xor, word, signs);
     b.binary(BinaryOp::Isub, flipped, signs)
 }
 
-fn quotient(b: &mut Builder<'_>, number: Value, way: Way) -> Value {
+/// The quotient of a number.
+pub(super) fn quotient(b: &mut Builder<'_>, number: Value, way: Way) -> Value {
     match way {
         Way::Shift { amount, is_signed: false } => shift(b, BinaryOp::Lshr, number, amount),
         Way::Shift { amount, .. } => {
             // Quotients of negative numbers are rounded up.
-            let signs = shift(b, BinaryOp::Ashr, number, 31);
-            let more = shift(b, BinaryOp::Lshr, signs, 32 - amount);
+            let bits = b.func.ty(number).scalar.bits();
+            let signs = shift(b, BinaryOp::Ashr, number, bits - 1);
+            let more = shift(b, BinaryOp::Lshr, signs, bits - amount);
             let sum = b.iadd(number, more);
             shift(b, BinaryOp::Ashr, sum, amount)
         }

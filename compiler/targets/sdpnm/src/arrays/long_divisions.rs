@@ -4,7 +4,7 @@
 
 use nbcc_ir::{BinaryOp, Builder, ConvertOp, Function, Inst, Op, Type, Value};
 
-use super::divisions::shift;
+use super::divisions::{Way, quotient, shift, turned};
 
 /// A divisor of 2 at least, or of -2 at most.
 #[derive(Clone, Copy, Debug)]
@@ -33,22 +33,17 @@ pub(super) fn divisor(func: &Function, inst: Inst) -> Option<LongDivisor> {
 
 /// The quotient or the remainder of a number.
 pub(super) fn divide(b: &mut Builder<'_>, number: Value, by: LongDivisor, is_rest: bool) -> Value {
-    let signs = by.is_signed.then(|| shift(b, BinaryOp::Ashr, number, 63));
-    let quotient = match (by.size.is_power_of_two(), signs) {
-        (true, Some(signs)) => {
-            // Quotients of negative numbers are rounded up.
-            let amount = by.size.trailing_zeros();
-            let more = shift(b, BinaryOp::Lshr, signs, 64 - amount);
-            let sum = b.iadd(number, more);
-            shift(b, BinaryOp::Ashr, sum, amount)
+    let quotient = match by.size.is_power_of_two() {
+        true => {
+            let (amount, is_signed) = (by.size.trailing_zeros(), by.is_signed);
+            quotient(b, number, Way::Shift { amount, is_signed })
         }
-        (true, None) => shift(b, BinaryOp::Lshr, number, by.size.trailing_zeros()),
-        (false, Some(signs)) => {
+        false => {
+            let signs = by.is_signed.then(|| shift(b, BinaryOp::Ashr, number, 63));
             let size = turned(b, number, signs);
             let quotient = unsigned(b, size, by.size);
             turned(b, quotient, signs)
         }
-        (false, None) => unsigned(b, number, by.size),
     };
     if is_rest {
         let size = b.constant(Type::I64, by.size);
@@ -56,12 +51,6 @@ pub(super) fn divide(b: &mut Builder<'_>, number: Value, by: LongDivisor, is_res
         return b.binary(BinaryOp::Isub, number, whole);
     }
     if by.turns { b.unary(nbcc_ir::UnaryOp::Ineg, quotient) } else { quotient }
-}
-
-/// A number whose sign changes where all bits of `signs` are set.
-fn turned(b: &mut Builder<'_>, number: Value, signs: Value) -> Value {
-    let flipped = b.binary(BinaryOp::Xor, number, signs);
-    b.binary(BinaryOp::Isub, flipped, signs)
 }
 
 /// The quotient of a number without a sign by one of 2^(l-1) < d < 2^l: the factor is 2^(64+l) / d, rounded up,
