@@ -1,13 +1,14 @@
 //! The table of docs/performance-compiling.md: every kernel and every planted graph on 8x8 PEs with II, MII
 //! and time. `cargo run --release -p nbcc-target-sdpnm --example table`; with the word `all` a line a graph,
-//! with `random FIRST COUNT` graphs planted at random from those seeds instead.
+//! with `mesh` the links of a mesh, with `random FIRST COUNT` graphs planted at random from those seeds
+//! instead.
 
 #[path = "../tests/graphs/mod.rs"]
 mod graphs;
 
 use std::time::{Duration, Instant};
 
-use nbcc_isa_sdpnm::{Array, Graph, Machine, check};
+use nbcc_isa_sdpnm::{Array, Graph, Links, Machine, check};
 use nbcc_target_sdpnm::map::mappers::MAPPERS;
 use nbcc_target_sdpnm::map::{Effort, Request, map};
 
@@ -20,9 +21,15 @@ struct Row {
 }
 
 fn main() {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let all = arguments.iter().any(|argument| argument == "all");
-    let array = Machine::built_in("sdpnm").array;
+    let mut arguments: Vec<String> = std::env::args().skip(1).collect();
+    let mut has = |word: &str| {
+        let before = arguments.len();
+        arguments.retain(|argument| argument != word);
+        arguments.len() < before
+    };
+    let (all, mesh) = (has("all"), has("mesh"));
+    let links = if mesh { Links::Mesh } else { Links::Sdpnm };
+    let array = Array { links, ..Machine::built_in("sdpnm").array };
     let graphs = match &arguments[..] {
         [random, first, count] if random == "random" => {
             let [first, count] = [first, count].map(|n| n.parse::<u64>().expect("a number"));

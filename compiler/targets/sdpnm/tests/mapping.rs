@@ -30,8 +30,8 @@ fn kernels_reach_their_mii() {
 }
 
 /// Maps planted graphs; all but a share of them must reach their MII.
-fn reach_mii(plans: impl Iterator<Item = Plan>, one_in: usize) {
-    let array = array(8, 8, Links::Sdpnm);
+fn reach_mii(plans: impl Iterator<Item = Plan>, links: Links, one_in: usize) {
+    let array = array(8, 8, links);
     let (mut count, mut missed) = (0, Vec::new());
     for plan in plans {
         let graph = planted(&plan, &array);
@@ -49,12 +49,43 @@ fn planted_graphs_reach_their_mii() {
     let plans = plans();
     assert!(plans.len() + kernels().len() >= 150);
     // Some of each kind; examples/table.rs runs all of them.
-    reach_mii(plans.into_iter().filter(|plan| plan.seed % 5 == 0 && plan.nodes <= 50), 10);
+    let plans = plans.into_iter().filter(|plan| plan.seed % 5 == 0 && plan.nodes <= 50);
+    reach_mii(plans, Links::Sdpnm, 10);
 }
 
 #[test]
 fn graphs_planted_at_random_reach_their_mii() {
-    reach_mii((0..60).map(random_plan), 20);
+    reach_mii((0..60).map(random_plan), Links::Sdpnm, 20);
+}
+
+/// Most of these are not placed in their schedules of the shortest lives.
+#[test]
+fn graphs_planted_on_a_mesh_reach_their_mii() {
+    let tight = |plan: &Plan| plan.ii == 1 && plan.nodes >= 20;
+    reach_mii((0..160).map(random_plan).filter(tight), Links::Mesh, 20);
+}
+
+/// On a mesh, at an interval of 1, a value changes colours as on a chess board with each cycle: what it
+/// comes to by two ways must be as far by both, but for an even number of cycles.
+#[test]
+fn values_that_come_by_an_odd_cycle_do_not_fit_a_mesh_at_an_interval_of_one() {
+    let nodes = |count| (0..count).map(|n| Node { id: format!("n{n}"), op: "add".into() });
+    let ring = |count: usize, distance: u32| {
+        let way = |n| Edge { from: n, to: n + 1, distance: 0 };
+        let other = Edge { from: 0, to: count - 1, distance };
+        let edges = (0..count - 1).map(way).chain([other]).collect();
+        Graph { name: format!("ring{count}_{distance}"), nodes: nodes(count).collect(), edges }
+    };
+    for (count, distance) in [(2, 1), (3, 1), (3, 3), (2, 2), (3, 2), (4, 2)] {
+        let graph = ring(count, distance);
+        let outcome = run(&graph, &array(8, 8, Links::Mesh), "search").unwrap();
+        assert_eq!(outcome.mapping.ii, 1 + distance % 2, "{}", graph.name);
+        assert!(outcome.is_proved, "{}", graph.name);
+        let small = run(&graph, &array(2, 3, Links::Mesh), "sat").unwrap();
+        assert!(small.mapping.ii > distance % 2, "{}", graph.name);
+        let near = run(&graph, &array(8, 8, Links::Sdpnm), "search").unwrap();
+        assert_eq!(near.mapping.ii, 1, "{}", graph.name);
+    }
 }
 
 #[test]

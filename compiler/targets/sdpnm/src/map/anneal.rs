@@ -5,6 +5,7 @@
 
 use super::broadcast::Seating;
 use super::budget::Clock;
+use super::colours::{self, Painted};
 use super::dfg::{Dfg, Grid};
 use super::placement::{Carrier, Hop, Placement};
 use super::random::Random;
@@ -40,6 +41,8 @@ pub struct Board<'a> {
     dfg: &'a Dfg,
     grid: &'a Grid,
     ii: i64,
+    /// The colours that operations and routes stand on, where they have any.
+    painted: Option<Painted>,
     /// Operations by number, then routes; a removed route stays until its number is used again.
     items: Vec<Item>,
     unused: Vec<u32>,
@@ -97,6 +100,7 @@ impl<'a> Board<'a> {
             dfg,
             grid,
             ii,
+            painted: Painted::new(dfg, grid, ii, time),
             items: Vec::with_capacity(2 * n),
             unused: Vec::new(),
             cells: vec![NONE; ii as usize * grid.pes],
@@ -128,7 +132,15 @@ impl<'a> Board<'a> {
             if free.is_empty() && seated(op).is_none() {
                 return None;
             }
-            let pe = seated(op).unwrap_or_else(|| free.swap_remove(random.below(free.len())));
+            let pe = match seated(op) {
+                Some(seat) => seat,
+                None => {
+                    let first = random.below(free.len());
+                    let all = (first..free.len()).chain(0..first);
+                    let right = all.into_iter().find(|&at| board.is_right(op, time, free[at]));
+                    free.swap_remove(right.unwrap_or(first))
+                }
+            };
             board.items.push(Item { pe, time, value: op });
             let cell = board.cell(time, pe);
             board.cells[cell] = op as u32;
@@ -177,12 +189,19 @@ impl<'a> Board<'a> {
                 let start = random.below(self.grid.pes);
                 let free = (0..self.grid.pes)
                     .map(|pe| (pe + start) % self.grid.pes)
-                    .find(|&pe| cells[pe] == NONE);
+                    .find(|&pe| cells[pe] == NONE && self.is_right(value, born + cycle, pe));
                 if let Some(pe) = free {
                     self.insert(Item { pe, time: born + cycle, value });
                 }
             }
         }
+    }
+
+    /// Whether a PE has the colour on which what holds a value at a cycle has to stand.
+    #[inline]
+    fn is_right(&self, value: usize, time: i64, pe: usize) -> bool {
+        let is_right = |p: &Painted| p.colour(value, time) == colours::of_pe(self.grid, pe);
+        self.painted.as_ref().is_none_or(is_right)
     }
 
     #[inline]
@@ -427,7 +446,7 @@ impl<'a> Board<'a> {
             self.retime(item, pe, time);
             return Some(Undo::Retime { item, pe: old.pe, time: old.time });
         }
-        if pe == old.pe {
+        if pe == old.pe || !self.is_right(old.value, old.time, pe) {
             return None;
         }
         self.swap(item, pe);
@@ -473,7 +492,7 @@ impl<'a> Board<'a> {
         }
         let value = *self.bad.get(random.below(self.bad.len().max(1)))? as usize;
         let (time, pe) = self.some_cell(value, random)?;
-        if self.cells[self.cell(time, pe)] != NONE {
+        if self.cells[self.cell(time, pe)] != NONE || !self.is_right(value, time, pe) {
             return None;
         }
         let item = self.insert(Item { pe, time, value });

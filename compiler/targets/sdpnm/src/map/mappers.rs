@@ -50,8 +50,7 @@ fn by_sat(problem: &Problem<'_>) -> Answer {
     }
     let Some(time) = shortest(problem) else { return Answer::Unknown };
     for away in AWAY {
-        let windows: Vec<_> = time.iter().map(|&t| t - away..t + away + 1).collect();
-        match sat::place(dfg, grid, ii, &windows, STEPS, budget.clock()) {
+        match sat::place(dfg, grid, ii, &search::within(&time, away), STEPS, budget.clock()) {
             Answer::Placed(placed) if problem.is_right(&placed) => return Answer::Placed(placed),
             _ => {}
         }
@@ -74,7 +73,7 @@ fn shortest(problem: &Problem<'_>) -> Option<Vec<i64>> {
 fn by_ilp(problem: &Problem<'_>) -> Answer {
     let Problem { dfg, grid, ii, budget, work, is_counted, .. } = *problem;
     let Some(time) = shortest(problem) else { return Answer::Unknown };
-    let windows: Vec<_> = time.iter().map(|&t| t..t + 1).collect();
+    let windows = search::within(&time, 0);
     match ilp::place(dfg, grid, ii, &windows, &budget, is_counted.then_some(work)) {
         Answer::Impossible => Answer::Unknown,
         answer => answer,

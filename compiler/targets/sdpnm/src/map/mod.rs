@@ -6,6 +6,7 @@ pub mod anneal;
 pub mod banks;
 pub mod broadcast;
 pub mod budget;
+pub mod colours;
 pub mod dfg;
 pub mod ilp;
 pub mod lifetimes;

@@ -6,7 +6,8 @@
 
 use std::ops::Range;
 
-use super::dfg::{Dfg, Grid};
+use super::colours::{self, Colours};
+use super::dfg::{Dep, Dfg, Grid};
 use super::placement::{Carrier, Hop, Placement};
 
 /// Variables beyond which a program is not written down.
@@ -120,6 +121,8 @@ impl<'a> Program<'a> {
         };
         program.operations();
         program.values();
+        program.times_in_order();
+        program.colours();
         program.cells();
         program.memory();
         program.registers();
@@ -169,6 +172,62 @@ impl<'a> Program<'a> {
                 .collect();
             self.clause(all.clone());
             self.at_most(all, 1);
+        }
+    }
+
+    /// Where cycles are not given: an operation runs behind what it reads or must come after. Readers and
+    /// their sources say so, but of all PEs together it is said shortly.
+    fn times_in_order(&mut self) {
+        if self.runs.iter().all(|runs| runs.count == 1) {
+            return;
+        }
+        let mut then: Vec<Vec<Literal>> = Vec::with_capacity(self.dfg.len());
+        for op in 0..self.dfg.len() {
+            let all: Vec<Literal> =
+                Self::times(self.runs[op]).map(|time| self.runs_then(op, time)).collect();
+            self.clause(all.clone());
+            self.at_most(all.clone(), 1);
+            then.push(all);
+        }
+        for e in self.dfg.edges.iter().chain(&self.dfg.orders).filter(|e| e.from != e.to) {
+            let ago = e.distance * self.ii;
+            for (from, &a) in Self::times(self.runs[e.from]).zip(&then[e.from]) {
+                for (to, &b) in Self::times(self.runs[e.to]).zip(&then[e.to]) {
+                    if to + ago <= from {
+                        self.clauses.push(vec![!a, !b]);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Whether an operation runs in that cycle, wherever.
+    fn runs_then(&mut self, op: usize, time: i64) -> Literal {
+        let then = self.fresh();
+        for pe in 0..self.grid.pes {
+            let run = self.lit(self.runs[op], pe, time).expect("a layer");
+            self.clause(vec![!run, then]);
+        }
+        then
+    }
+
+    /// Where values change colours with each cycle: operations and routes stand on the right ones.
+    fn colours(&mut self) {
+        let alternate = colours::alternate(self.grid, self.ii);
+        let Some(colours) = alternate.then(|| Colours::new(self.dfg)).flatten() else { return };
+        let exchanged: Vec<Literal> = (0..colours.parts()).map(|_| self.fresh()).collect();
+        for op in 0..self.dfg.len() {
+            let is_exchanged = exchanged[colours.part(op)];
+            for layers in [self.runs[op], self.routes[op]] {
+                for time in Self::times(layers) {
+                    for pe in 0..self.grid.pes {
+                        let is_right = colours.colour(op, time) == colours::of_pe(self.grid, pe);
+                        let there = self.lit(layers, pe, time).expect("a layer");
+                        let way = if is_right { !is_exchanged } else { is_exchanged };
+                        self.clause(vec![!there, way]);
+                    }
+                }
+            }
         }
     }
 
@@ -228,6 +287,36 @@ impl<'a> Program<'a> {
                     self.clause(clause);
                 }
             }
+            if from.count > 1 || to.count > 1 {
+                self.handed_on(e.from, Some(e));
+            }
+        }
+        if self.runs.iter().any(|runs| runs.count > 1) {
+            (0..self.dfg.len()).for_each(|op| self.handed_on(op, None));
+        }
+    }
+
+    /// Where cycles are not given: whoever holds a value of `op` has a reader in the next cycle, or
+    /// keeps it: an operation for the edge `of`, a route for any.
+    fn handed_on(&mut self, op: usize, of: Option<Dep>) {
+        let holders = if of.is_some() { self.runs[op] } else { self.routes[op] };
+        let edges: Vec<Dep> = match of {
+            Some(edge) => vec![edge],
+            None => self.dfg.out[op].iter().map(|&e| self.dfg.edges[e]).collect(),
+        };
+        for time in Self::times(holders) {
+            for pe in 0..self.grid.pes {
+                let mut clause = vec![!self.lit(holders, pe, time).expect("a layer")];
+                for &q in &self.grid.near[pe] {
+                    clause.extend(self.lit(self.routes[op], q, time + 1));
+                    for e in &edges {
+                        let when = time + 1 - e.distance * self.ii;
+                        clause.extend(self.lit(self.runs[e.to], q, when));
+                    }
+                }
+                clause.extend(self.lit(self.waits[op], pe, time + 2));
+                self.clause(clause);
+            }
         }
     }
 
@@ -254,13 +343,8 @@ impl<'a> Program<'a> {
         }
         let mut slots: Vec<Vec<Literal>> = vec![Vec::new(); self.ii as usize];
         for op in memory {
-            let runs = self.runs[op];
-            for time in Self::times(runs) {
-                let then = self.fresh();
-                for pe in 0..self.grid.pes {
-                    let run = self.lit(runs, pe, time).expect("a layer");
-                    self.clause(vec![!run, then]);
-                }
+            for time in Self::times(self.runs[op]) {
+                let then = self.runs_then(op, time);
                 slots[time.rem_euclid(self.ii) as usize].push(then);
             }
         }

@@ -5,6 +5,7 @@
 
 use super::banks::{Banks, STALL, Walks};
 use super::budget::Budget;
+use super::colours::Painted;
 use super::dfg::{Dfg, Grid};
 use super::lifetimes::Lifetimes;
 use super::random::Random;
@@ -101,6 +102,9 @@ struct Fit<'a> {
     pes: i64,
     ports: i64,
     time: Vec<i64>,
+    /// Where operations have colours, these, and what lacks of either.
+    painted: Option<Painted>,
+    lacking: [i64; 2],
     /// Operations, and those that take a memory port, of each slot.
     used: Vec<[i64; 2]>,
     crowds: &'a [Crowd],
@@ -145,6 +149,8 @@ impl<'a> Fit<'a> {
             weight,
             pes: grid.pes as i64,
             ports,
+            painted: Painted::new(dfg, grid, ii, &time),
+            lacking: [0; 2],
             time,
             used: vec![[0; 2]; ii as usize],
             crowds,
@@ -170,9 +176,18 @@ impl<'a> Fit<'a> {
         }
     }
 
-    fn overuse(&self) -> i64 {
+    fn overuse(&mut self) -> i64 {
+        if let Some(painted) = &self.painted {
+            self.lacking = painted.lacking(self.dfg, &self.time);
+        }
         let over = |used: &[i64; 2]| (used[0] - self.pes).max(0) + (used[1] - self.ports).max(0);
-        self.used.iter().map(over).sum()
+        self.used.iter().map(over).sum::<i64>() + self.lacking.iter().sum::<i64>()
+    }
+
+    /// Whether it stands on a colour of which too many are asked for.
+    fn is_too_much(&self, op: usize) -> bool {
+        let lacks = |painted: &Painted| self.lacking[painted.colour(op, self.time[op])] > 0;
+        self.painted.as_ref().is_some_and(lacks)
     }
 
     /// Edges of the same crowd that take as long.
@@ -226,7 +241,8 @@ impl<'a> Fit<'a> {
             let slot = self.slot(op);
             let full = self.used[slot][0] > self.pes
                 || (self.used[slot][1] > self.ports && self.dfg.is_memory[op])
-                || self.is_crowded(op);
+                || self.is_crowded(op)
+                || self.is_too_much(op);
             if !full && !random.chance(32) {
                 continue;
             }

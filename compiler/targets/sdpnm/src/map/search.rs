@@ -2,9 +2,12 @@
 //! SAT solver where annealing stalls, with more effort a round. What no placement reached is given more
 //! time in the next schedule.
 
+use std::ops::Range;
+
 use super::anneal::{Board, Cooling};
 use super::broadcast;
 use super::budget::Cancel;
+use super::colours::{self, Colours};
 use super::dfg::Dfg;
 use super::placement::Answer;
 use super::problem::Problem;
@@ -16,6 +19,10 @@ use super::windows;
 /// Rounds where nobody asked for patience, and decisions of the SAT solver in the first of them.
 const ROUNDS: u32 = 16;
 const FIRST_STEPS: u64 = 4_000;
+/// Cycles that operations may be away from a schedule that SAT cannot place, either way, and decisions
+/// there for each one for the schedule itself.
+const AWAY: i64 = 1;
+const NEAR_STEPS: u64 = 2;
 /// Moves of annealing in the first round, for each operation.
 const FIRST_MOVES: usize = 1_200;
 /// Moves of a round at most where rounds are counted.
@@ -55,6 +62,9 @@ pub fn place(problem: &Problem<'_>) -> Answer {
     let free = (grid.pes as i64) * ii - dfg.len() as i64;
     let least = broadcast::least_routes(dfg, grid, ii);
     if least.is_none_or(|least| least as i64 > free) || broadcast::reads_too_many(dfg, grid, ii) {
+        return Answer::Impossible;
+    }
+    if colours::alternate(grid, ii) && Colours::new(dfg).is_none() {
         return Answer::Impossible;
     }
     if ii == 1 && least_routes_at_one(dfg, &problem.budget).is_some_and(|least| least > free) {
@@ -106,12 +116,18 @@ pub fn place(problem: &Problem<'_>) -> Answer {
         if let Answer::Placed(_) = answer {
             return answer;
         }
-        missing = missing.min(board.missing());
+        let is_impossible = matches!(answer, Answer::Impossible);
+        // How far annealing was when it was stopped is another thing each time.
+        let is_stopped = is_impossible && !problem.is_counted;
+        let missed = match is_stopped {
+            true => (0..dfg.edges.len()).collect(),
+            false => board.missed_edges(),
+        };
+        missing = if is_stopped { missing } else { missing.min(board.missing()) };
         if is_counted && missing > hopeless(dfg.len()) {
             break;
         }
-        let is_impossible = matches!(answer, Answer::Impossible);
-        preferences = next_preferences(dfg, &board.missed_edges(), is_impossible, &mut random);
+        preferences = next_preferences(dfg, &missed, is_impossible, &mut random);
     }
     match problem.rounds {
         Some(1..ROUNDS) if cells > LARGE => Answer::Unknown,
@@ -133,17 +149,17 @@ fn attempt<'a>(
     twin: Option<(Board<'a>, Random)>,
     random: &mut Random,
 ) -> (Answer, Board<'a>) {
-    let Problem { dfg, grid, ii, .. } = *problem;
+    let Problem { dfg, grid, ii, is_counted, .. } = *problem;
     let doublings = if round == 0 { 0 } else { 1 + (round / 2).min(6) };
     let moves = (FIRST_MOVES * dfg.len()) << doublings;
     let moves = if problem.rounds.is_some() { moves.min(MOST_MOVES) } else { moves };
     let looks = problem.rounds.map_or(u64::MAX, |_| problem.work.looks_a_round());
     let steps = FIRST_STEPS << (round / 2).min(8);
-    let windows: Vec<_> = time.iter().map(|&t| t..t + 1).collect();
-    let (whole, cancel) = (problem.budget.clock(), Cancel::default());
+    let (whole, cancel, in_vain) = (problem.budget.clock(), Cancel::default(), Cancel::default());
     let clock = whole.clone().or(&cancel);
+    let while_possible = whole.or(&in_vain);
     let mut anneal = || {
-        let is_done = board.run((moves, looks), COOLING, &whole, random);
+        let is_done = board.run((moves, looks), COOLING, &while_possible, random);
         if problem.rounds.is_some() {
             problem.work.add(board.looks());
         }
@@ -156,7 +172,18 @@ fn attempt<'a>(
     }
     let answer = std::thread::scope(|scope| {
         let other = scope.spawn(|| match twin {
-            None => sat::place(dfg, grid, ii, &windows, steps, clock),
+            None => {
+                let answer = sat::place(dfg, grid, ii, &within(time, 0), steps, clock.clone());
+                // Where rounds are counted a schedule near it is not worth its time.
+                if is_counted || !matches!(answer, Answer::Impossible) {
+                    return answer;
+                }
+                in_vain.cancel();
+                match sat::place(dfg, grid, ii, &within(time, AWAY), steps * NEAR_STEPS, clock) {
+                    Answer::Placed(placed) => Answer::Placed(placed),
+                    _ => answer,
+                }
+            }
             Some((mut board, mut random)) => {
                 match board.run((moves, looks), COOLING, &clock, &mut random) {
                     true => Answer::Placed(board.placement()),
@@ -172,6 +199,11 @@ fn attempt<'a>(
     });
     let is_wrong = matches!(&answer, Answer::Placed(placed) if !problem.is_right(placed));
     (if is_wrong { Answer::Unknown } else { answer }, board)
+}
+
+/// The cycles of a schedule, and so many before and after each.
+pub fn within(time: &[i64], away: i64) -> Vec<Range<i64>> {
+    time.iter().map(|&t| t - away..t + away + 1).collect()
 }
 
 /// Misses that a round leaves of so many operations, beyond which no other was seen to place all; where a
