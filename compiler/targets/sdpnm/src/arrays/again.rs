@@ -24,9 +24,24 @@ fn is_constant_load(func: &Function, op: &Op) -> bool {
 /// The operations in front of a loop that load what only the loop reads, or extend it; `on_core` leads to
 /// the core's version.
 pub(super) fn of_loop(func: &Function, shape: &Shape, on_core: Block) -> BTreeSet<Inst> {
-    let mut users: BTreeMap<Value, Vec<Block>> = BTreeMap::new();
+    let movable = |&inst: &Inst| {
+        let op = &func.insts[inst].op;
+        let may_move = matches!(op, Op::Convert(..)) || is_constant_load(func, op);
+        func.result(inst).filter(|_| may_move).map(|value| (inst, value))
+    };
+    let movable: Vec<(Inst, Value)> =
+        func.blocks[shape.preheader].insts.iter().filter_map(movable).collect();
+    if movable.is_empty() {
+        return BTreeSet::new();
+    }
+    let mut users: BTreeMap<Value, Vec<Block>> =
+        movable.iter().map(|&(_, value)| (value, Vec::new())).collect();
     for &block in &func.layout {
-        let mut note = |value: Value| users.entry(value).or_default().push(block);
+        let mut note = |value: Value| {
+            if let Some(users) = users.get_mut(&value) {
+                users.push(block);
+            }
+        };
         for &inst in &func.blocks[block].insts {
             func.insts[inst].op.for_each_arg(&mut note);
         }
@@ -36,17 +51,14 @@ pub(super) fn of_loop(func: &Function, shape: &Shape, on_core: Block) -> BTreeSe
     }
     let is_core = |block: &Block| *block == on_core || shape.contains(*block);
     let mut found = BTreeSet::new();
-    for &inst in func.blocks[shape.preheader].insts.iter().rev() {
-        let data = &func.insts[inst];
-        let may_move = matches!(data.op, Op::Convert(..)) || is_constant_load(func, &data.op);
-        let [value] = data.results[..] else { continue };
-        let is_read_there = users.get(&value).is_some_and(|blocks| blocks.iter().all(is_core));
-        if !may_move || !is_read_there {
+    for &(inst, value) in movable.iter().rev() {
+        let readers = &users[&value];
+        if readers.is_empty() || !readers.iter().all(is_core) {
             continue;
         }
-        data.op.for_each_arg(|arg| {
-            let readers = users.entry(arg).or_default();
-            if let Some(reader) = readers.iter_mut().find(|block| **block == shape.preheader) {
+        func.insts[inst].op.for_each_arg(|arg| {
+            let readers = users.get_mut(&arg).into_iter().flatten();
+            if let Some(reader) = readers.into_iter().find(|block| **block == shape.preheader) {
                 *reader = on_core;
             }
         });
