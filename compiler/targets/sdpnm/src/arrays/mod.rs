@@ -32,6 +32,7 @@ pub mod flatten;
 mod follow;
 mod forms;
 mod fuse;
+mod gates;
 mod interchange;
 mod jam;
 mod keep;

@@ -9,11 +9,14 @@
 //! As few operations move as bring the interval to what recurrences of other operations and resources
 //! allow.
 
+use std::ops::Range;
+
 use nbcc_isa_sdpnm::Array;
 use nbcc_isa_sdpnm::config::Opcode;
 
 use super::body::{Body, Node, Numbers, Operand};
 use super::fuse;
+use super::gates;
 use super::lines;
 use super::place::bounds;
 
@@ -24,7 +27,7 @@ const SHARE: usize = 2;
 const OPERATIONS_A_ROUTE: usize = 6;
 
 /// Intervals that are tried at most.
-const TARGETS: u32 = 12;
+const TARGETS: usize = 12;
 
 /// Shortens the recurrences of a body where that lowers the bound of its interval on `array`: the body
 /// then, with what it needs beside, and the new numbers of what stays.
@@ -32,30 +35,49 @@ pub fn run(body: &Body, array: &Array) -> Option<(Body, Numbers)> {
     let mut fused = body.clone();
     fuse::run(&mut fused);
     let before = bounds(&fused, array);
-    let mut best: Option<((u32, usize), Body, Numbers)> = None;
     let least = before.res.max(1);
-    let step = before.rec.saturating_sub(least).div_ceil(TARGETS).max(1);
-    for target in (least..before.rec).step_by(step as usize) {
-        let mut trial = body.clone();
-        let shortened = shorten(&mut trial, array, target);
-        let is_cut = shortened.is_some();
-        let numbers = shortened.unwrap_or_else(|| body.numbers()).then(&fuse::run(&mut trial));
-        if bounds(&trial, array).mii > 1 {
-            lines::run(&mut trial);
-        }
-        let operations = trial.nodes.len();
-        let room = (operations + operations / OPERATIONS_A_ROUTE).div_ceil(array.pes());
-        let price = (bounds(&trial, array).mii.max(room as u32), operations);
-        if price.0 < before.mii && best.as_ref().is_none_or(|(best, ..)| price < *best) {
-            best = Some((price, trial, numbers));
-        }
-        // What cannot be cut for the shortest interval cannot for longer ones: the same trial again.
-        // Nor do longer ones than were found count any more.
-        if !is_cut || best.as_ref().is_some_and(|(best, ..)| best.0 <= target) {
-            break;
+    let mut best = Best { price: (before.mii, 0), found: None };
+    if before.rec > least {
+        best.look_for(body, array, least..before.rec);
+        if let Some(opened) = gates::opened(body) {
+            best.look_for(&opened, array, least..before.rec);
         }
     }
-    best.map(|(_, body, numbers)| (body, numbers))
+    best.found
+}
+
+/// The best body that was found.
+struct Best {
+    /// Its interval and its operations.
+    price: (u32, usize),
+    found: Option<(Body, Numbers)>,
+}
+
+impl Best {
+    /// Looks for a better one that a body becomes, for intervals from the first on.
+    fn look_for(&mut self, body: &Body, array: &Array, targets: Range<u32>) {
+        let step = targets.len().div_ceil(TARGETS).max(1);
+        for target in targets.step_by(step) {
+            let mut trial = body.clone();
+            let shortened = shorten(&mut trial, array, target);
+            let is_cut = shortened.is_some();
+            let numbers = shortened.unwrap_or_else(|| body.numbers()).then(&fuse::run(&mut trial));
+            if bounds(&trial, array).mii > 1 {
+                lines::run(&mut trial);
+            }
+            let operations = trial.nodes.len();
+            let room = (operations + operations / OPERATIONS_A_ROUTE).div_ceil(array.pes());
+            let price = (bounds(&trial, array).mii.max(room as u32), operations);
+            if price < self.price {
+                *self = Best { price, found: Some((trial, numbers)) };
+            }
+            // What cannot be cut for the shortest interval cannot for longer ones: the same trial again.
+            // Nor do longer ones than were found count any more.
+            if !is_cut || self.found.is_some() && self.price.0 <= target {
+                break;
+            }
+        }
+    }
 }
 
 /// Chains that are cut at most: what is added may depend on the chain itself, so that what leaves one

@@ -44,6 +44,9 @@ fn chain(rng: &mut Rng, of: &str, other: &str) -> String {
     let mut text = String::new();
     let kind = rng.below(8);
     for _ in 0..2 + rng.below(6) {
+        if rng.below(4) == 0 {
+            let _ = write!(text, " if ({} > {})", term(rng), rng.below(200) as i64 - 100);
+        }
         let term = term(rng);
         let _ = match kind {
             0 => write!(text, " {of} ^= {term};"),
@@ -155,6 +158,15 @@ fn recurrences_of_sums_are_as_short_as_resources_allow() {
         ("s = a0[i] - s; s = a1[i] - s;", [2, 2]),
         // The bit that says how two words compare is no sum.
         ("s += a0[i]; s += s > 90 ? -50 : 3; s += a1[i];", [4, 5]),
+        // What is added on some ways only is zero on the others.
+        ("if (a0[i] > 3) s += a1[i]; if (a1[i] > 5) s -= a0[i];", [1, 4]),
+        ("if (a0[i] > 3) if (a1[i] > 9) s ^= a0[i + 1]; s ^= a1[i];", [1, 4]),
+        // A choice around two sums stays.
+        ("if (a0[i] > 3) { s ^= a1[i]; if (a0[i] > 9) s ^= a0[i + 1]; }", [2, 4]),
+        ("s = a0[i] > 3 ? s : s | a1[i]; if (a1[i] > 5) s |= 16;", [1, 4]),
+        ("if (a0[i] > 3) s &= a1[i] | 7; if (a0[i] > 5) s &= a0[i + 1] | 3;", [1, 4]),
+        // Nothing that is added to it makes what is subtracted from.
+        ("if (a0[i] > 3) s = a1[i] - s;", [2, 2]),
     ] {
         assert_eq!(shortened(body), expected, "{body}");
     }
