@@ -14,7 +14,7 @@ use nbcc_target_sdpnm::map::dfg::{Dep, Dfg, Grid};
 use nbcc_target_sdpnm::map::mappers::{MAPPERS, find};
 use nbcc_target_sdpnm::map::random::Random;
 use nbcc_target_sdpnm::map::{Effort, Known, Outcome, Request, map_with, mii, windows};
-use run::{array, run};
+use run::{array, checked, run};
 
 #[test]
 fn kernels_reach_their_mii() {
@@ -96,6 +96,21 @@ fn every_size_and_kind_of_array_is_mapped_on() {
             let array = Array { registers: 4, memory_ports: 2, ..array(rows, columns, links) };
             run(&graph, &array, "search").expect("a mapping");
         }
+    }
+}
+
+/// Who waits longer gets no longer interval.
+#[test]
+fn patience_is_worth_something() {
+    let array = array(8, 8, Links::Mesh);
+    for plan in (0..300).map(random_plan).filter(|plan| plan.ii == 1 && plan.nodes >= 50) {
+        let graph = planted(&plan, &array);
+        let usual = run(&graph, &array, "search").expect("a mapping");
+        let (max_ii, time_limit) = (usual.mapping.ii, Duration::from_secs(20));
+        let mapper = find("search").expect("a mapper");
+        let request =
+            Request { array: &array, max_ii, time_limit, effort: Effort::Patient, mapper };
+        checked(&graph, &request).unwrap_or_else(|why| panic!("{}: {why:?}", graph.name));
     }
 }
 

@@ -25,7 +25,7 @@ const AWAY: i64 = 1;
 const NEAR_STEPS: u64 = 2;
 /// Moves of annealing in the first round, for each operation.
 const FIRST_MOVES: usize = 1_200;
-/// Moves of a round at most where rounds are counted.
+/// Moves of a round at most where a number of rounds is asked for.
 const MOST_MOVES: usize = 1_000_000;
 /// Temperatures of annealing, in units of its cost.
 const COOLING: Cooling = Cooling { from: 32.0, to: 3.0 };
@@ -46,7 +46,7 @@ const NEAR: i64 = 3;
 
 /// Searches a mapping at an interval.
 pub fn place(problem: &Problem<'_>) -> Answer {
-    let Problem { dfg, grid, ii, .. } = *problem;
+    let Problem { dfg, grid, ii, is_counted, .. } = *problem;
     let windows = windows::all(dfg, grid, ii);
     let cells = windows.as_ref().map_or(u64::MAX, |windows| {
         let cycles: i64 = windows.iter().map(|window| window.end - window.start).sum();
@@ -71,7 +71,6 @@ pub fn place(problem: &Problem<'_>) -> Answer {
         return Answer::Impossible;
     }
     let mut preferences = Preferences::none(dfg);
-    let is_counted = problem.rounds.is_some();
     let rounds = problem.rounds.unwrap_or(ROUNDS);
     let mut missing = i64::MAX;
     for round in 0..rounds.max(2) {
@@ -86,7 +85,7 @@ pub fn place(problem: &Problem<'_>) -> Answer {
             WAITS.get(round as usize).copied().unwrap_or((0, 0));
         // Where there are several cycles, what is read much is also reached from its registers and by
         // readers that come later: without trees where rounds are counted.
-        let grown = ii == 1 || problem.rounds.is_none();
+        let grown = ii == 1 || !is_counted;
         let spare = SPARE[round as usize % SPARE.len()];
         let mut grow = |spare| broadcast::trees(dfg, grid, ii, spare, &mut random);
         let trees = match grown {
@@ -118,7 +117,7 @@ pub fn place(problem: &Problem<'_>) -> Answer {
         }
         let is_impossible = matches!(answer, Answer::Impossible);
         // How far annealing was when it was stopped is another thing each time.
-        let is_stopped = is_impossible && !problem.is_counted;
+        let is_stopped = is_impossible && !is_counted;
         let missed = match is_stopped {
             true => (0..dfg.edges.len()).collect(),
             false => board.missed_edges(),
@@ -153,14 +152,14 @@ fn attempt<'a>(
     let doublings = if round == 0 { 0 } else { 1 + (round / 2).min(6) };
     let moves = (FIRST_MOVES * dfg.len()) << doublings;
     let moves = if problem.rounds.is_some() { moves.min(MOST_MOVES) } else { moves };
-    let looks = problem.rounds.map_or(u64::MAX, |_| problem.work.looks_a_round());
+    let looks = if is_counted { problem.work.looks_a_round() } else { u64::MAX };
     let steps = FIRST_STEPS << (round / 2).min(8);
     let (whole, cancel, in_vain) = (problem.budget.clock(), Cancel::default(), Cancel::default());
     let clock = whole.clone().or(&cancel);
     let while_possible = whole.or(&in_vain);
     let mut anneal = || {
         let is_done = board.run((moves, looks), COOLING, &while_possible, random);
-        if problem.rounds.is_some() {
+        if is_counted {
             problem.work.add(board.looks());
         }
         let placed = is_done.then(|| board.placement());

@@ -21,14 +21,15 @@ pub fn run_up_to(
     mapper: &str,
     max_ii: u32,
 ) -> Result<Outcome, NoMapping> {
-    let request = Request {
-        array,
-        max_ii,
-        time_limit: Duration::from_secs(60),
-        effort: Effort::Usual,
-        mapper: find(mapper).expect("a mapper"),
-    };
-    let outcome = map(graph, &request)?;
+    let (time_limit, effort) = (Duration::from_secs(60), Effort::Usual);
+    let mapper = find(mapper).expect("a mapper");
+    checked(graph, &Request { array, max_ii, time_limit, effort, mapper })
+}
+
+/// The same with all that is asked for.
+pub fn checked(graph: &Graph, request: &Request<'_>) -> Result<Outcome, NoMapping> {
+    let array = request.array;
+    let outcome = map(graph, request)?;
     assert_eq!(check(graph, array, &outcome.mapping), Ok(()), "{}", graph.name);
     assert!(outcome.mapping.ii >= outcome.mii.mii, "{}", graph.name);
     Ok(outcome)
