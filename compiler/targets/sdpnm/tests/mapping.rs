@@ -58,7 +58,7 @@ fn graphs_planted_at_random_reach_their_mii() {
     reach_mii((0..60).map(random_plan), Links::Sdpnm, 20);
 }
 
-/// Most of these are not placed in their schedules of the shortest lives.
+/// Of one cycle and many operations, so that few schedules can be placed.
 #[test]
 fn graphs_planted_on_a_mesh_reach_their_mii() {
     let tight = |plan: &Plan| plan.ii == 1 && plan.nodes >= 20;
@@ -81,8 +81,11 @@ fn values_that_come_by_an_odd_cycle_do_not_fit_a_mesh_at_an_interval_of_one() {
         let outcome = run(&graph, &array(8, 8, Links::Mesh), "search").unwrap();
         assert_eq!(outcome.mapping.ii, 1 + distance % 2, "{}", graph.name);
         assert!(outcome.is_proved, "{}", graph.name);
-        let small = run(&graph, &array(2, 3, Links::Mesh), "sat").unwrap();
-        assert!(small.mapping.ii > distance % 2, "{}", graph.name);
+        if distance % 2 == 1 {
+            // SAT is told no colours where these contradict each other.
+            let small = run(&graph, &array(2, 3, Links::Mesh), "sat").unwrap();
+            assert!(small.mapping.ii > 1, "{}", graph.name);
+        }
         let near = run(&graph, &array(8, 8, Links::Sdpnm), "search").unwrap();
         assert_eq!(near.mapping.ii, 1, "{}", graph.name);
     }

@@ -17,7 +17,7 @@ pub fn of_pe(grid: &Grid, pe: usize) -> usize {
 }
 
 /// PEs of either colour.
-pub fn fields(grid: &Grid) -> [i64; 2] {
+fn fields(grid: &Grid) -> [i64; 2] {
     let black = (0..grid.pes).filter(|&pe| of_pe(grid, pe) == 1).count();
     [(grid.pes - black) as i64, black as i64]
 }
@@ -33,7 +33,7 @@ pub struct Painted {
 impl Painted {
     /// Those of the operations of a graph, at their cycles, where values change colours at all.
     pub fn new(dfg: &Dfg, grid: &Grid, ii: i64, time: &[i64]) -> Option<Painted> {
-        let colours = alternate(grid, ii).then(|| Colours::new(dfg)).flatten()?;
+        let colours = Colours::of(dfg, grid, ii)?;
         let fields = fields(grid);
         let exchanged = colours.exchanged(&colours.demand(dfg, time), fields);
         Some(Painted { colours, exchanged, fields })
@@ -64,6 +64,11 @@ pub struct Colours {
 }
 
 impl Colours {
+    /// Those of a graph on an array, where values change colours and edges do not contradict each other.
+    pub fn of(dfg: &Dfg, grid: &Grid, ii: i64) -> Option<Colours> {
+        alternate(grid, ii).then(|| Colours::new(dfg)).flatten()
+    }
+
     /// Those of a graph; `None` where edges contradict each other.
     pub fn new(dfg: &Dfg) -> Option<Colours> {
         let mut at: Vec<Option<(usize, i64)>> = vec![None; dfg.len()];
@@ -113,7 +118,7 @@ impl Colours {
 
     /// PEs of either colour that operations and their routes take at least, part by part where none
     /// exchanges colours.
-    pub fn demand(&self, dfg: &Dfg, time: &[i64]) -> Vec<[i64; 2]> {
+    fn demand(&self, dfg: &Dfg, time: &[i64]) -> Vec<[i64; 2]> {
         let mut demand = vec![[0; 2]; self.parts];
         for op in 0..dfg.len() {
             let others = dfg.out[op].iter().filter(|&&e| dfg.edges[e].to != op);
@@ -128,7 +133,7 @@ impl Colours {
 
     /// Which parts exchange the colours so that neither is asked for too often, as far as one part
     /// after the other finds out.
-    pub fn exchanged(&self, demand: &[[i64; 2]], fields: [i64; 2]) -> Vec<bool> {
+    fn exchanged(&self, demand: &[[i64; 2]], fields: [i64; 2]) -> Vec<bool> {
         let mut parts: Vec<usize> = (0..self.parts).collect();
         parts.sort_by_key(|&part| -(demand[part][0] - demand[part][1]).abs());
         let mut exchanged = vec![false; self.parts];

@@ -213,8 +213,7 @@ impl<'a> Program<'a> {
 
     /// Where values change colours with each cycle: operations and routes stand on the right ones.
     fn colours(&mut self) {
-        let alternate = colours::alternate(self.grid, self.ii);
-        let Some(colours) = alternate.then(|| Colours::new(self.dfg)).flatten() else { return };
+        let Some(colours) = Colours::of(self.dfg, self.grid, self.ii) else { return };
         let exchanged: Vec<Literal> = (0..colours.parts()).map(|_| self.fresh()).collect();
         for op in 0..self.dfg.len() {
             let is_exchanged = exchanged[colours.part(op)];
