@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use super::{Flow, Line, Listing, Meaning, Number, Operand, Reg};
+use super::{Flow, Line, Listing, Live, Meaning, Number, Operand, Reg};
 
 type Known = BTreeMap<Reg, Number>;
 
-/// What registers hold where blocks begin.
+/// What live registers hold where blocks begin. What a register holds that nobody reads is nobody's
+/// question, and would be remembered at each block behind it.
 #[derive(Debug)]
 pub struct Constants {
     /// `None` for a block that nothing reaches.
@@ -20,7 +21,7 @@ pub struct Constants {
 
 impl Constants {
     /// The constants of a listing: the greatest solution, by a work list in the order of the text.
-    pub fn new(listing: &Listing, flow: &Flow) -> Constants {
+    pub fn new(listing: &Listing, flow: &Flow, live: &Live) -> Constants {
         let mut at_start: Vec<Option<Known>> = vec![None; flow.blocks()];
         at_start[0] = Some(Known::new());
         let mut waiting: std::collections::BTreeSet<u32> = [0].into();
@@ -37,7 +38,9 @@ impl Constants {
                         before.len() != size
                     }
                     none => {
-                        *none = Some(known.clone());
+                        let wanted = &live.at_start[to as usize];
+                        let held = |reg: &Reg| Some((*reg, *known.get(reg)?));
+                        *none = Some(wanted.iter().filter_map(held).collect());
                         true
                     }
                 };
@@ -66,7 +69,7 @@ impl Constants {
         Constants { at_start, behind, copied }
     }
 
-    /// What a register holds before an instruction. Within a block only the last write before it
+    /// What a register that is live there holds before an instruction. Within a block only the last write before it
     /// counts, and copies of registers that hold constants.
     pub fn number(&self, listing: &Listing, flow: &Flow, reg: Reg, at: u32) -> Option<Number> {
         if !self.copied[reg.as_u32() as usize] {
@@ -105,7 +108,7 @@ impl Constants {
         known.filter(|number| kept.is_none_or(|kept| kept == *number))
     }
 
-    /// What registers hold before an instruction.
+    /// What registers that are live there hold before an instruction, and maybe others.
     pub fn before(&self, listing: &Listing, flow: &Flow, at: u32) -> BTreeMap<Reg, Number> {
         let block = flow.block[at as usize];
         let mut known = self.at_start[block as usize].clone().unwrap_or_default();

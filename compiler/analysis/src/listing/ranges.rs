@@ -37,7 +37,7 @@ impl<'a> Facts<'a> {
     pub fn new(listing: &'a Listing) -> Facts<'a> {
         let flow = Flow::new(listing);
         let live = Live::new(listing, &flow);
-        let constants = Constants::new(listing, &flow);
+        let constants = Constants::new(listing, &flow, &live);
         // A register that is live where nothing wrote it is so where the function begins.
         let unwritten = live.at_start[0].iter();
         let written = unwritten.map(|&reg| (reg, behind_writes(listing, &flow, reg))).collect();
