@@ -1,6 +1,7 @@
 //! Launches of kernels: the file that describes them, and what it asks for, checked against the
 //! kernels that a program has.
 
+mod blocks;
 pub mod file;
 mod names;
 pub mod oracle;
@@ -16,6 +17,7 @@ use crate::kinds::grids::{KernelParam, KernelSpec};
 use crate::session::{Session, Stop};
 use crate::{codes, files};
 
+pub use blocks::bound_blocks;
 pub use resolve::resolve;
 
 use file::SymbolData;

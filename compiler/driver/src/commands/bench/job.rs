@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use nbcc_base::{Diagnostic, SourceFile};
 use nbcc_host::function::{Bound, GivenArray};
-use nbcc_pipeline::{Artifact, NoObserver, Program, Request};
+use nbcc_pipeline::{Artifact, Grids, NoObserver, Program, Request};
 use nbcc_placement::Remark;
 use nbcc_sim_engine::{Progress, Statistics, Value};
 use nbcc_stages::Image;
@@ -14,7 +14,7 @@ use nbcc_stages::Image;
 use super::suite::{self, Checked, Numbers, Size, Variant};
 use super::{elements, launches};
 use crate::cli::{DataArgs, Extents, LanguageArgs, PassArgs, TargetArgs};
-use crate::commands::{interp, objdump, run};
+use crate::commands::{interp, run};
 use crate::compile::{self, Tools};
 use crate::data::inputs::{Loaded, Origin};
 use crate::data::{arguments, by, gather, inputs};
@@ -119,11 +119,11 @@ impl Job<'_> {
         let names = self.program.names(self.size).clone();
         let mut plan =
             launches::plan(&mut Numbers { session, source: suite, names }, self.program)?;
-        let Runner::Grids(runner) = &tools.entry.runner else { panic!("a runner of kernels") };
+        let Program::Grids(mut grids) = program else { panic!("a program of kernels") };
+        let launches = launch::resolve(session, suite, &plan, &kernels_of(&grids.module))?;
+        launch::bound_blocks(&mut grids.module, &launches);
+        let program = Program::Grids(grids);
         let (binary, _) = self.compile(session, tools, variant, program, |_| ())?;
-        let described =
-            (runner.describe)(&binary).map_err(|error| objdump::broken(session, path, error))?;
-        let launches = launch::resolve(session, suite, &plan, &described.kernels)?;
         let buffers = plan.take_contents();
         let symbols = plan.symbols.iter().map(|s| (s.name.clone(), s.bytes.clone())).collect();
         Ok(Prepared { binary, symbols, buffers, launches })
@@ -152,7 +152,7 @@ impl Job<'_> {
         match program {
             Program::Grids(grids) => {
                 let plan = launches::plan(&mut numbers, self.program)?;
-                self.grids(session, tools, Program::Grids(grids), plan)
+                self.grids(session, tools, grids, plan)
             }
             Program::Stages(pipeline) => {
                 let specs = inputs::of_pipeline(&pipeline);
@@ -230,24 +230,22 @@ impl Job<'_> {
         &self,
         session: &mut Session,
         tools: Tools<'_>,
-        program: Program,
+        mut grids: Grids,
         mut plan: Plan,
     ) -> Result<Outcome, Stop> {
-        let Program::Grids(grids) = &program else { panic!("a program of kernels") };
         let buffers = plan.take_contents();
         let suite = self.checked.source;
+        let launches = launch::resolve(session, suite, &plan, &kernels_of(&grids.module))?;
         let Some(variant) = self.variant() else {
             let module = &grids.module;
-            let launches = launch::resolve(session, suite, &plan, &kernels_of(module))?;
             let ran = oracle::launch(session, module, &plan, buffers, &launches, MAX_STEPS)?;
             return Ok(Outcome { values: BTreeMap::new(), outputs: named(&plan, ran.buffers) });
         };
         let Runner::Grids(runner) = &tools.entry.runner else { panic!("a runner of kernels") };
+        launch::bound_blocks(&mut grids.module, &launches);
+        let program = Program::Grids(grids);
         let (binary, values) = self.compile(session, tools, variant, program, |_| ())?;
         let path = &self.source.path;
-        let described =
-            (runner.describe)(&binary).map_err(|error| objdump::broken(session, path, error))?;
-        let launches = launch::resolve(session, suite, &plan, &described.kernels)?;
         let mut ran = self.timed(|options| {
             let symbols = plan.symbols.iter().map(|s| (s.name.clone(), s.bytes.clone())).collect();
             (runner.launch)(&binary, GridRequest { symbols, buffers, launches, options })

@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use nbcc_base::{Diagnostic, SourceId};
-use nbcc_pipeline::{Grids, Program};
+use nbcc_pipeline::Program;
 
 use super::{account, binary_of, failed, options, refuse_options};
 use crate::cli::{DataArgs, RunArgs};
@@ -34,11 +34,13 @@ pub fn run_source(
     let passes = compile::pass_options(session, entry, &args.passes)?;
     let request = compile::request(session, entry, &args.target, None)?;
     let program = compile::parse(session, &args.program, tools.reader, &[])?;
-    let Program::Grids(Grids { module, .. }) = program.clone() else {
+    let Program::Grids(mut grids) = program else {
         panic!("target {} takes kernels", entry.target.name());
     };
+    let module = grids.module.clone();
     let (mut plan, launches) = plan(session, args, &kernels_of(&module))?;
-    let binary = binary_of(session, args, entry, program, &request, &passes)?;
+    launch::bound_blocks(&mut grids.module, &launches);
+    let binary = binary_of(session, args, entry, Program::Grids(grids), &request, &passes)?;
     let described = (runner.describe)(&binary)
         .map_err(|error| objdump::broken(session, &args.program, error))?;
     let buffers = plan.take_contents();

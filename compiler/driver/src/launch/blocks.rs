@@ -1,0 +1,66 @@
+//! How large the blocks of kernels get, as far as their launches are known when they are compiled.
+
+use nbcc_ir::Module;
+
+use crate::kinds::grids::GridLaunch;
+
+/// Bounds the blocks of kernels whose source does not, by the largest that any launch asks for: a kernel
+/// whose blocks are small may take registers that would not be there for the largest blocks of all.
+/// Kernels that nothing launches stay as they are.
+pub fn bound_blocks(module: &mut Module, launches: &[GridLaunch]) {
+    for function in module.functions.values_mut() {
+        let of_kernel = launches.iter().filter(|launch| launch.kernel == function.name);
+        let threads = of_kernel.map(|launch| launch.block.iter().product::<u32>()).max();
+        let Some(kernel) = &mut function.kernel else { continue };
+        if kernel.max_threads.or(kernel.required_threads).is_none() {
+            kernel.max_threads = threads.map(|threads| [threads, 1, 1]);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use nbcc_base::{Diagnostics, SourceId};
+
+    use super::*;
+    use crate::kinds::grids::Repeat;
+
+    const KERNELS: &str = "\
+define grid @free() {
+  kernel
+block0:
+  return
+}
+
+define grid @bounded() {
+  kernel max(256, 1, 1)
+block0:
+  return
+}
+
+define grid @still() {
+  kernel
+block0:
+  return
+}
+";
+
+    fn launch(kernel: &str, block: [u32; 3]) -> GridLaunch {
+        let repeat = Repeat { times: 1, until: None };
+        let (grid, args) = ([1; 3], vec![]);
+        GridLaunch { kernel: kernel.into(), grid, block, dynamic_shared_bytes: 0, args, repeat }
+    }
+
+    #[test]
+    fn blocks_are_bounded_by_the_largest_launch_where_the_source_has_no_bound() {
+        let mut module =
+            nbcc_ir::parse_module(SourceId(0), KERNELS, &[], &mut Diagnostics::default())
+                .expect("it parses");
+        let launches =
+            [launch("free", [32, 2, 1]), launch("free", [16, 1, 1]), launch("bounded", [8, 1, 1])];
+        bound_blocks(&mut module, &launches);
+        let bound = |function: &nbcc_ir::Function| function.kernel.as_ref()?.max_threads;
+        let bounds: Vec<_> = module.functions.values().map(bound).collect();
+        assert_eq!(bounds, [Some([64, 1, 1]), Some([256, 1, 1]), None]);
+    }
+}
