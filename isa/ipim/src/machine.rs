@@ -161,6 +161,13 @@ pub struct Network {
     pub sync_master: u32,
 }
 
+impl Network {
+    /// Flits of a packet with so many bytes behind its header.
+    pub fn flits(&self, bytes: u32) -> u32 {
+        (self.packet_header + bytes).div_ceil(self.noc_bytes)
+    }
+}
+
 /// Energies in picojoules.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -22,8 +22,7 @@ pub fn last(requests: u64, [from, to]: [&BufferPlan; 2], again: bool, machine: &
     }
     let all = requests.saturating_mul(asking.into());
     let network = &machine.network;
-    let flits = |bytes: u32| u64::from((network.packet_header + bytes).div_ceil(network.noc_bytes));
-    let (ask, answer) = (flits(0), flits(machine.memory.atom_bytes));
+    let [ask, answer] = [0, machine.memory.atom_bytes].map(|bytes| u64::from(network.flits(bytes)));
     let ports = all.saturating_mul(answer) / u64::from(holding);
     // Half of what is held lies in either half of the mesh of cubes, and half of those who ask.
     let inside = again || holding <= vaults;

@@ -25,6 +25,7 @@ mod reduce;
 mod remote;
 mod serial;
 mod source;
+mod stagger;
 mod tables;
 mod transpose;
 mod whole;

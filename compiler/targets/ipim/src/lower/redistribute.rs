@@ -18,6 +18,7 @@ use super::math::{div_rem, min, plus, ramp, times};
 use super::position::{
     finish_at, mesh_of, position, skip_behind, skip_idle, skip_idle_of, vault_along,
 };
+use super::stagger::Stagger;
 use super::window::piece_mask;
 use crate::intrinsics::{PE, PG, RD_VSM, ST_RF, VAULT, base, id, read, write};
 use crate::kernel::{Kernel, Size};
@@ -373,11 +374,13 @@ impl Copy<'_> {
                 batch: Batch::new(tiled.height(), row_bytes * slots, self.room),
                 edges: edges * ATOM_BYTES,
             };
+            let stagger = self.stagger_rows(b, tiled, &strip.batch);
             b.counted_loop("plane", self.planes(), |b, plane| {
                 b.counted_loop("strip", columns.strips, |b, number| {
                     b.counted_loop("rows", strip.batch.turns, |b, turn| {
+                        let turn = stagger.outer(b, turn);
                         b.counted_loop("group", groups, |b, group| {
-                            strip.fetch(b, plane, number, turn, group);
+                            strip.fetch(b, [plane, number, turn, group], &stagger);
                         });
                         strip.take(b, plane, number, turn);
                     });
@@ -449,8 +452,9 @@ impl Strip<'_> {
         i64::from(self.row_bytes * self.batch.rows)
     }
 
-    /// Requests the rows of one group.
-    fn fetch(&self, b: &mut Builder<'_>, plane: Value, strip: Value, turn: Value, group: Value) {
+    /// Requests the rows of one group: of a plane, a strip and a turn.
+    fn fetch(&self, b: &mut Builder<'_>, at: [Value; 4], stagger: &Stagger) {
+        let [plane, strip, turn, group] = at;
         let copy = self.copy;
         let grid = &self.tiled.grid;
         let Group { number: group, x: group_x, y: group_y } = copy.group(b, self.tiled, group);
@@ -473,6 +477,7 @@ impl Strip<'_> {
         let slot = times(b, group, self.slot_bytes());
         let slot = plus(b, slot, copy.vsm);
         b.counted_loop("fetch", self.batch.rows, |b, r| {
+            let r = stagger.inner(b, r);
             let y = self.batch.row(b, turn, r);
             let y = b.iadd(top, y);
             let (low, high) = copy.limits[1];

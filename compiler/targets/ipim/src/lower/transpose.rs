@@ -15,6 +15,7 @@ use super::math::{limit, min, plus, times};
 use super::planes::with_lane;
 use super::position::{position, vault_along};
 use super::redistribute::{Batch, Copy, Group, factors, narrow, start_of};
+use super::stagger::Stagger;
 use super::window::piece_mask;
 use crate::intrinsics::{PE, PG, RD_VSM, ST_RF, base, id, read, write};
 use crate::plan::{Columns, busy, columns_of, greatest_divisor};
@@ -87,6 +88,8 @@ struct Transposed<'a> {
     width: u32,
     /// Columns and rows of vaults that fill tiles.
     busy: [u32; 2],
+    /// Where a vault begins with the atoms of its stretch.
+    stagger: Stagger,
 }
 
 /// Where a kernel stands in its loops.
@@ -126,7 +129,9 @@ impl Copy<'_> {
             let engines = if columns.engine.is_none() { tiled.grid.engines } else { 1 };
             let width = columns.atoms * lanes * engines;
             let stretch = Stretch::new(all, lane, (of_group / width).max(1));
-            let part = Transposed { copy: self, tiled, columns, across, stretch, width, busy };
+            let stagger = self.stagger_atoms(b, tiled, [stretch.chunks, stretch.atoms]);
+            let part =
+                Transposed { copy: self, tiled, columns, across, stretch, width, busy, stagger };
             let rows = if across == 1 { 1 } else { tiled.height() };
             let row_bytes = part.row_bytes() as u32;
             let batch = Batch::new(rows, row_bytes, of_group * ATOM_BYTES);
@@ -135,6 +140,7 @@ impl Copy<'_> {
                 b.counted_loop("strip", columns.strips, |b, strip| {
                     b.counted_loop("rows", batch.turns, |b, turn| {
                         b.counted_loop("chunk", stretch.chunks, |b, chunk| {
+                            let chunk = stagger.outer(b, chunk);
                             let start = stretch.start(b, chunk);
                             // Row `r` of a turn, and where the part of a group begins.
                             let row = |b: &mut Builder<'_>, group: Value, r: Value| {
@@ -171,7 +177,7 @@ impl Copy<'_> {
 
     /// Where columns of the copy are planes of the source: the first of them, and bytes of a bank from
     /// one to the next.
-    fn column_step(&self) -> Option<(i64, i64)> {
+    pub(super) fn column_step(&self) -> Option<(i64, i64)> {
         let place = self.order[0].filter(|&place| place > 1)?;
         let before = self.from.region[2..place].iter().map(|i| i64::from(i.extent()));
         let step = self.home.plane_bytes() * before.product::<i64>();
@@ -307,6 +313,7 @@ impl Transposed<'_> {
             }),
             // Columns are planes: all of them are in the bank that holds the atom of the first.
             Some((first, step)) => b.counted_loop("atom", atoms, |b, atom| {
+                let atom = self.stagger.inner(b, atom);
                 let none = b.i32(first as i32);
                 let row = copy.row_at(b, none, y, &inner);
                 let mut number = first_atom.clone();

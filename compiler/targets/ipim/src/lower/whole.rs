@@ -5,16 +5,14 @@
 //! are served an engine at a time (docs/machine-ipim.md; paper, section IV-E: groups share the TSVs). So
 //! a round is small where many take the same, and its places are fixed.
 
-use nbcc_ir::{BinaryOp, Builder, Value};
-use nbcc_isa_ipim::layout::Layout;
+use nbcc_ir::{Builder, Value};
 use nbcc_isa_ipim::{ATOM_BYTES, ELEMENT_BYTES, LANES};
 
 use super::fetch::Run;
 use super::home::Affine;
-use super::math::{div_rem, min, plus, times};
+use super::math::{min, plus, times};
 use super::redistribute::{Batch, Copy, REQUESTS, UNROLL};
-use crate::intrinsics::{CHIP, VAULT, base, id};
-use crate::plan::holders;
+use crate::intrinsics::base;
 
 /// Atoms of a round whose places are fixed: what is read and stored without a loop. A row comes as a
 /// whole, if it has no more than twice as many: where it is cut, each atom's owner has to be found.
@@ -83,21 +81,6 @@ impl Copy<'_> {
         }
     }
 
-    /// With which of its turns a vault begins where others take the same of many: each with another, so
-    /// that not all ask one for its rows. Those of few lie behind each other in open rows.
-    fn first_turn(&self, b: &mut Builder<'_>, turns: u32) -> Option<Value> {
-        let vaults = self.machine.vaults();
-        let spread = vaults > 1 && 2 * holders(self.machine, self.from) >= vaults;
-        if !spread || turns == 1 || self.to.layout != Layout::Replicated {
-            return None;
-        }
-        let (chip, vault) = (id(b, CHIP), id(b, VAULT));
-        let before = times(b, chip, self.machine.hierarchy.vaults.into());
-        let number = b.iadd(before, vault);
-        let part = times(b, number, turns.into());
-        Some(div_rem(b, part, vaults, vaults.saturating_mul(turns)).0)
-    }
-
     /// Copies to buffers that are whole in banks, row by row.
     pub(super) fn to_whole(&self, b: &mut Builder<'_>, mask: u32) {
         let span = self.to.span(0);
@@ -118,13 +101,10 @@ impl Copy<'_> {
         let row_bytes = run.atoms * ATOM_BYTES;
         let batch = Batch::new(height, row_bytes, rounds.room);
         let pitch = i64::from(atoms * ATOM_BYTES);
-        let first_turn = self.first_turn(b, batch.turns);
+        let stagger = self.stagger_turns(b, batch.turns);
         b.counted_loop("plane", self.planes(), |b, plane| {
             b.counted_loop("rows", batch.turns, |b, turn| {
-                let turn = match first_turn {
-                    Some(first) => around(b, turn, first, batch.turns),
-                    None => turn,
-                };
+                let turn = stagger.outer(b, turn);
                 b.counted_loop("chunk", chunks, |b, chunk| {
                     let start = times(b, chunk, most.into());
                     let start = if most * chunks == atoms && !b.keeps_identities() {
@@ -160,14 +140,4 @@ impl Copy<'_> {
             });
         });
     }
-}
-
-/// `turn` of so many, counted from `first` on and around.
-fn around(b: &mut Builder<'_>, turn: Value, first: Value, turns: u32) -> Value {
-    let turn = b.iadd(turn, first);
-    let beyond = plus(b, turn, -i64::from(turns));
-    let bits = b.i32(31);
-    let before_end = b.binary(BinaryOp::Lshr, beyond, bits);
-    let back = times(b, before_end, turns.into());
-    b.iadd(beyond, back)
 }

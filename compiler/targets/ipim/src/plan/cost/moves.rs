@@ -85,9 +85,8 @@ impl Estimate<'_> {
     /// Cycles in which the port of a vault answers requests of others: packets of a header and an
     /// atom, and as much again (measured: other packets wait at the same routers).
     fn answers(&self, atoms: u64) -> u64 {
-        let network = &self.machine.network;
-        let flits = (u64::from(network.packet_header) + ATOM).div_ceil(network.noc_bytes.into());
-        atoms.saturating_mul(2 * flits)
+        let flits = self.machine.network.flits(self.machine.memory.atom_bytes);
+        atoms.saturating_mul(2 * u64::from(flits))
     }
 
     /// What tiles take whose rows lie across those of the source, which comes first at place `across`:
