@@ -1,4 +1,4 @@
-"""Runs the four versions of docs/faster.md and draws their pictures from what nbcc prints.
+"""Runs the five versions of docs/faster.md and draws their pictures from what nbcc prints.
 
     python3 docs/faster/draw.py target/release/nbcc
 
@@ -14,7 +14,7 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 IMAGE = HERE.parent.parent / "examples" / "ipim" / "small.png"
-VERSIONS = ["first", "tiles", "staged", "free"]
+VERSIONS = ["first", "tiles", "staged", "free", "pasted"]
 # What a control core does in a cycle, in the order of the table of a run.
 CAUSES = {
     "issue": "#2f6f4f",
@@ -78,8 +78,11 @@ def bars(runs):
             x += share * cycles * scale
         at = 90 + estimate * scale
         body.append(f'<line x1="{at:.1f}" y1="{y - 4}" x2="{at:.1f}" y2="{y + 28}" stroke="black" stroke-width="2"/>')
-        body.append(label(x + 6, y + 17, f"{cycles:,}"))
-        body.append(label(at + 6, y + 17, f"estimated {estimate:,}"))
+        if at - x > 60:
+            body.append(label(x + 6, y + 17, f"{cycles:,}"))
+            body.append(label(at + 6, y + 17, f"estimated {estimate:,}"))
+        else:
+            body.append(label(max(x, at) + 6, y + 17, f"{cycles:,}, estimated {estimate:,}"))
     return svg(50 + 36 * len(runs), body)
 
 
