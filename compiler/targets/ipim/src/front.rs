@@ -7,7 +7,7 @@ use nbcc_isa_ipim::layout::{MAX_COUNT, MAX_DIMENSIONS};
 use nbcc_pipeline::{Context, Stop};
 use nbcc_placement::{Message, Remark, RemarkKind};
 use nbcc_stages::bounds::{Extents, ParamValues, infer};
-use nbcc_stages::{ElementType, Pipeline, Unrolled};
+use nbcc_stages::{ElementType, Freed, Pipeline, Unrolled};
 
 use crate::codes;
 use crate::configuration::Configuration;
@@ -107,6 +107,33 @@ pub fn unroll_updates(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(
         state.pipeline = pipeline;
         state.updates_unrolled = !unrolled.is_empty();
     }
+    Ok(())
+}
+
+/// Puts dimensions in the place of variables of domains where that is the same, so that they are distributed.
+pub fn free_variables(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {
+    // What has no bounds is reported where they are needed.
+    let Ok(bounds) = infer(&state.pipeline, &state.extents, &ParamValues::new()) else {
+        return Ok(());
+    };
+    let (pipeline, freed) = nbcc_stages::free_variables(&state.pipeline, &bounds);
+    let remark = |&Freed { func, update, dim }: &Freed| {
+        let data = &pipeline.funcs[func];
+        Remark {
+            kind: RemarkKind::Passed,
+            pass: "free-variables",
+            name: "Freed",
+            function: data.name.clone(),
+            span: Some(data.updates[update].span),
+            message: Message::of_value("Update", update)
+                .text(": each ")
+                .value("Dimension", data.vars[dim].clone())
+                .text(" is updated by itself, in any order"),
+            terms: vec![],
+        }
+    };
+    cx.remarks.extend(freed.iter().map(remark));
+    state.pipeline = pipeline;
     Ok(())
 }
 

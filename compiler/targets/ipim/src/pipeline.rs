@@ -54,6 +54,13 @@ pub const PASSES: &[PassDesc<Compilation, Configuration>] = &[
     )
     .optional_from(OptLevel::O1)
     .resuming(|_, _| true),
+    optional(
+        "free-variables",
+        "make dimensions of variables of domains that nothing goes through in order",
+        OptLevel::O1,
+        front::free_variables,
+        &[EXTENTS],
+    ),
     pass("defaults", "give a schedule to what has none", front::defaults, &[EXTENTS], &[]),
     optional(
         "compare-schedules",

@@ -4,7 +4,7 @@
 //! distributed along its own dimensions and what moves between them is one copy.
 
 use nbcc_base::Span;
-use nbcc_stages::bounds::{Bounds, FuncBounds, StageLoops};
+use nbcc_stages::bounds::{Bounds, FuncBounds, Interval, StageLoops};
 use nbcc_stages::{
     Definition, ElementType, Expr, ExprKind, Func, FuncData, Pipeline, Schedule, Update, Walker,
 };
@@ -13,8 +13,10 @@ use super::order::{both, free_in};
 
 /// The pipeline with such Funcs split, and its bounds. `None` where there is none.
 pub fn split(pipeline: &Pipeline, bounds: &Bounds) -> Option<(Pipeline, Bounds)> {
-    let needed: Vec<(Func, Vec<usize>)> =
-        bounds.needed(pipeline).map(|(func, _)| (func, runs(pipeline, func))).collect();
+    let needed: Vec<(Func, Vec<usize>)> = bounds
+        .needed(pipeline)
+        .map(|(func, of)| (func, runs(pipeline, func, &of.region)))
+        .collect();
     let falls_apart =
         |(func, runs): &(Func, Vec<usize>)| runs.len() > 1 && !conditions_call(pipeline, *func);
     if !needed.iter().any(falls_apart) {
@@ -35,14 +37,15 @@ pub fn split(pipeline: &Pipeline, bounds: &Bounds) -> Option<(Pipeline, Bounds)>
 
 /// The first update of each run of updates that have a free dimension in common, or none at all. One
 /// run where all have.
-fn runs(pipeline: &Pipeline, func: Func) -> Vec<usize> {
+fn runs(pipeline: &Pipeline, func: Func, region: &[Interval]) -> Vec<usize> {
     let any = |free: &[bool]| free.iter().any(|&free| free);
     let mut begins = Vec::new();
     let mut common: Vec<bool> = vec![];
     for k in 0..pipeline.funcs[func].updates.len() {
         let own = free_in(pipeline, func, k);
         let joint = both(&common, &own);
-        if k > 0 && any(&joint) == (any(&common) || any(&own)) {
+        let stays = any(&joint) == (any(&common) || any(&own));
+        if k > 0 && stays && !pays(region, &joint, [&common, &own]) {
             common = joint;
         } else {
             begins.push(k);
@@ -50,6 +53,28 @@ fn runs(pipeline: &Pipeline, func: Func) -> Vec<usize> {
         }
     }
     begins
+}
+
+/// What two updates have in common is less than this where it pays to move what is between them: points that
+/// keep to themselves.
+const FEW: u64 = 64;
+
+/// Each of so few has as many elements to go through at least.
+const LONG: u64 = 1024;
+
+/// Whether updates with these free dimensions are better done apart, for what they have in common is little
+/// beside what each of them has, as the colours of an integral image's scans are.
+fn pays(region: &[Interval], joint: &[bool], each: [&[bool]; 2]) -> bool {
+    let extents = || region.iter().map(|interval| u64::from(interval.extent()));
+    let points = |free: &[bool]| {
+        let mut free: Vec<u64> =
+            extents().zip(free).filter(|(_, free)| **free).map(|(extent, _)| extent).collect();
+        free.sort_unstable();
+        free.iter().rev().take(2).product::<u64>()
+    };
+    let (few, most) = (points(joint), each.map(points));
+    let all = extents().fold(1, u64::saturating_mul);
+    few < FEW && most.iter().all(|&most| most > 4 * few) && all / few.max(1) >= LONG
 }
 
 /// Whether conditions of a domain that a Func's updates run over depend on it.
