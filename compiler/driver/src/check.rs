@@ -8,6 +8,12 @@ use nbcc_stages::{ElementType, Image};
 pub const WHAT_NEXT: &str = "this is a fault of nbcc: report it with the program and its data; \
                              at another level (-O0, -O1) it may go away";
 
+/// The same of kernels, whose threads may run in any order.
+pub const MAY_BE_ORDER: &str = "what threads get from atomic operations, and which of several writes a \
+                                word last, depends on the order in which they run: then both are right. \
+                                Otherwise this is a fault of nbcc: report it with the program and its data; \
+                                at another level (-O0, -O1) it may go away";
+
 /// The same where all that differs are floats that are close.
 pub const MAY_HAVE_GROWN: &str = "divisions, roots and functions like `exp` may differ in the last \
                                   place: a difference of close numbers, or a fraction, shows more of \

@@ -168,7 +168,9 @@ nbcc_base::codes! {
     CHECK_FAILED = "E4204", "the check failed",
     "The outputs of the simulated machine differ from those of the reference interpreter by more \
      than the target states. The message has the first differing element. This is a fault of \
-     nbcc: please report it with the program.",
+     nbcc: please report it with the program. But for kernels whose results depend on the order in \
+     which threads run, as what an atomic operation returns does: there the machine and the \
+     interpreter may differ and both be right. Lines that kernels print may come in any order.",
     by test "a_wrong_element_fails_the_check";
 
     TRAP = "E4205", "the interpreter stopped",
