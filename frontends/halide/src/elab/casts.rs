@@ -9,8 +9,8 @@ use crate::elab::{Elab, Result};
 use crate::pipeline::hir::NodeKind;
 use crate::pipeline::ops::Spanned;
 use crate::syntax::ast::{CastKind, TypeName, TypeWord};
-use crate::value::Value;
 use crate::value::types::{CType, c_name};
+use crate::value::{Value, constant};
 
 impl Elab<'_> {
     pub(crate) fn c_cast(&mut self, at: Span, value: &Spanned) -> Result<Value> {
@@ -82,6 +82,10 @@ impl Elab<'_> {
             // A double literal is exact enough to be converted at compile time.
             Value::Double(d) if ty.is_float() => self.hir.float(d as f32, value.1),
             Value::Double(d) => self.hir.int(d as i64, ty, value.1),
+            // An `unsigned int`, as hexadecimal literals beyond an int are.
+            Value::Int(n) if !constant::is_int(n) && u32::try_from(n).is_ok() => {
+                self.hir.int(n, ElementType::U32, value.1)
+            }
             _ => self.expr_of(&value.0, value.1)?,
         };
         self.work(1, span)?;

@@ -22,7 +22,10 @@ impl Elab<'_> {
             Value::Int(n) if !constant::is_int(*n) => {
                 let help = match u32::try_from(*n) {
                     Ok(_) => {
-                        format!("give it a type that holds it: `uint32_t({})`", self.text(span))
+                        format!(
+                            "give it a type that holds it: `cast<uint32_t>({})`",
+                            self.text(span)
+                        )
                     }
                     Err(_) => "64-bit types are not supported".to_owned(),
                 };
