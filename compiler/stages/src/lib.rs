@@ -35,6 +35,6 @@ pub use inline::{inline, inline_where, is_inlined};
 pub use progression::Progression;
 pub use simplify::{Simplifier, specialize};
 pub use types::{ElementType, Literal};
-pub use unroll::{Unrolled, unroll_updates};
+pub use unroll::{Unrolled, are_loops_named, unroll_updates};
 pub use verify::{VerifyError, verify};
 pub use walk::Walker;

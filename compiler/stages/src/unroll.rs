@@ -55,7 +55,7 @@ pub fn unroll_updates(pipeline: &Pipeline, limit: u64) -> (Pipeline, Vec<Unrolle
 }
 
 /// Whether something is computed or stored inside of loops of a Func.
-fn are_loops_named(pipeline: &Pipeline, func: Func) -> bool {
+pub fn are_loops_named(pipeline: &Pipeline, func: Func) -> bool {
     let mut directives = pipeline.funcs.values().flat_map(|data| {
         let of_updates = data.updates.iter().flat_map(|update| &update.schedule.directives);
         data.schedule.directives.iter().chain(of_updates)

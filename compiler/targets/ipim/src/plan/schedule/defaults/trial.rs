@@ -6,7 +6,7 @@ use nbcc_isa_ipim::Machine;
 use nbcc_stages::bounds::{Bounds, Extents, ParamValues, infer};
 use nbcc_stages::{DirectiveKind, Func, Pipeline};
 
-use super::directives::{direct, staging_directive, tile_directive};
+use super::directives::{direct, direct_tile, staging_directive};
 use super::sites::Site;
 use crate::outputs::crop_outputs;
 use crate::plan::schedule::scheduled_tile;
@@ -48,8 +48,7 @@ impl Choice {
     /// Adds the directives of Funcs with loops.
     fn tiles(&self, pipeline: &mut Pipeline, sites: &[Site]) {
         for (&func, &tile) in &self.tiles {
-            let kind = tile_directive(&pipeline.funcs[func], tile);
-            direct(pipeline, func, kind);
+            direct_tile(pipeline, func, tile);
         }
         for (k, site) in sites.iter().enumerate().filter(|&(k, _)| self.staged[k]) {
             for &func in site.funcs.iter().filter(|_| self.root[k]) {
