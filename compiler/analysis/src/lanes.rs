@@ -105,12 +105,6 @@ impl Lanes {
         self.bits().iter().map(|&word| f32::from_bits(word as u32)).collect()
     }
 
-    /// The lanes as `i32`. Panics where they are not.
-    pub fn as_i32s(&self) -> Vec<i32> {
-        assert_eq!(self.ty.scalar, Scalar::I32);
-        self.bits().iter().map(|&word| word as u32 as i32).collect()
-    }
-
     /// Whether both have the same type and bits, but for NaNs, which count as equal whatever
     /// their sign and payload are.
     pub fn same(&self, other: &Lanes) -> bool {

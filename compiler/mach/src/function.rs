@@ -2,7 +2,7 @@
 
 use cranelift_entity::{PrimaryMap, entity_impl};
 use nbcc_base::Span;
-use nbcc_isa::{Instruction, RegisterClass};
+use nbcc_isa::Instruction;
 
 use crate::memory::MemoryAccess;
 
@@ -118,13 +118,5 @@ impl<I: Instruction<Reg = VReg>> Function<I> {
     /// Whether it has no instruction.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
-    }
-
-    /// The virtual registers of a class, in order.
-    pub fn vregs_of(&self, class: I::Class) -> impl Iterator<Item = VReg> + '_
-    where
-        I::Class: RegisterClass,
-    {
-        self.vregs.iter().filter(move |(_, d)| d.class == class).map(|(v, _)| v)
     }
 }

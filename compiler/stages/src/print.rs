@@ -29,13 +29,6 @@ pub fn print(pipeline: &Pipeline, bounds: Option<&Bounds>) -> String {
     text
 }
 
-/// The text of one Func.
-pub fn print_func(pipeline: &Pipeline, func: Func, bounds: Option<&Bounds>) -> String {
-    let mut text = String::new();
-    let _ = Printer { pipeline, walker: Walker::default(), bounds }.func(&mut text, func);
-    text
-}
-
 /// A directive as it is written in the language, without the dot before it.
 pub fn directive_text(pipeline: &Pipeline, directive: &Directive) -> String {
     let mut walker = Walker::default();

@@ -7,7 +7,6 @@ use nbcc_isa::machine::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::operands::RESERVED_ADDR_REGS;
 use crate::ops::{Latency, Unit};
 use crate::{ATOM_BYTES, LANES};
 
@@ -401,11 +400,6 @@ impl Machine {
     pub fn vault_mesh(&self) -> [u32; 2] {
         let h = &self.hierarchy;
         [h.vault_columns, h.vaults / h.vault_columns]
-    }
-
-    /// The number of the first AddrRF entry that may be written.
-    pub fn first_addr_reg(&self) -> u16 {
-        RESERVED_ADDR_REGS
     }
 
     /// Cycles from the start of an instruction in its unit to its retirement when

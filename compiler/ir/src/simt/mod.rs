@@ -278,14 +278,4 @@ impl SimtOp {
         self.effect() == Effect::Pure
             && !matches!(self, Special(_) | ToGeneric(_) | FromGeneric(_) | IsSpace(_) | Address(_))
     }
-
-    /// Whether it depends on which other threads execute it together: it must not move into or out
-    /// of control flow on which threads differ, nor be made twice.
-    pub fn is_convergent(&self) -> bool {
-        use SimtOp::*;
-        matches!(
-            self,
-            Shfl(..) | Vote(..) | Match(..) | Redux(..) | Activemask | Barrier(_) | WarpBarrier
-        )
-    }
 }

@@ -338,11 +338,6 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// The range of value `k` of a Func over a region.
-    pub fn func_value(&mut self, func: Func, k: u32, region: Region) -> Range {
-        self.call(func, k, region, 0)
-    }
-
     fn call(&mut self, func: Func, k: u32, region: Region, depth: u32) -> Range {
         let data = &self.pipeline.funcs[func];
         let ty = data.types[k as usize];
