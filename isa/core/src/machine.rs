@@ -379,6 +379,30 @@ where
         .with_help(format!("it must lie between {least} and {most}")))
 }
 
+/// Checks that a machine has no more memory on its chips than can be simulated: each part is the bytes
+/// of all its copies, with the key that says how large a copy is; `what` names all parts together.
+///
+/// # Errors
+/// They are more than `most`; the largest part is blamed.
+pub fn check_on_chip(what: &str, parts: &[(&str, u64)], most: u64) -> Result<(), MachineError> {
+    let total = parts.iter().fold(0, |sum: u64, part| sum.saturating_add(part.1));
+    if total <= most {
+        return Ok(());
+    }
+    let (key, bytes) = parts.iter().max_by_key(|part| part.1).copied().unwrap_or_default();
+    let message = format!("the machine has {total} bytes of {what}, {bytes} of them of `{key}`");
+    Err(MachineError::at_key(key, message).with_help(format!(
+        "make it smaller, or have less of it: together they must not exceed {most}"
+    )))
+}
+
+/// Bytes that a machine may have on its chips where memory is taken as a program needs it.
+pub const MAX_ON_CHIP_BYTES: u64 = 2 << 30;
+
+/// Bytes that an entry of a table, a row buffer or the place of a warp counts as: a simulator keeps as
+/// much of each.
+pub const ENTRY_BYTES: u64 = 128;
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -3,7 +3,8 @@
 
 use nbcc_isa::dram::Dram;
 use nbcc_isa::machine::{
-    self, Entry, MachineError, Override, check_mesh, check_multiple, check_name, check_range,
+    self, Entry, MachineError, Override, check_mesh, check_multiple, check_name, check_on_chip,
+    check_range,
 };
 use serde::{Deserialize, Serialize};
 
@@ -310,17 +311,16 @@ impl Machine {
         }
         check_range("memory.pgsm_ports", m.pgsm_ports, 1, 2)?;
         let r = &self.registers;
-        let engine = u64::from(r.addr) * 4 + u64::from(r.data) * u64::from(ATOM_BYTES);
-        let group = u64::from(m.pgsm_bytes) + engine * u64::from(h.pes);
-        let vault = u64::from(m.vsm_bytes) + group * u64::from(h.pgs) + u64::from(r.ctrl) * 4;
-        let total = vault * u64::from(self.vaults());
-        if total > MAX_ON_CHIP_BYTES {
-            return Err(MachineError::at_key(
-                "hierarchy.vaults",
-                format!("the machine has {total} bytes of registers and scratchpads"),
-            )
-            .with_help(format!("together they must not exceed {MAX_ON_CHIP_BYTES}")));
-        }
+        let vaults = u64::from(self.vaults());
+        let engines = vaults * u64::from(h.pgs * h.pes);
+        let parts = [
+            ("registers.ctrl", u64::from(r.ctrl) * 4 * vaults),
+            ("registers.addr", u64::from(r.addr) * 4 * engines),
+            ("registers.data", u64::from(r.data) * u64::from(ATOM_BYTES) * engines),
+            ("memory.pgsm_bytes", u64::from(m.pgsm_bytes) * vaults * u64::from(h.pgs)),
+            ("memory.vsm_bytes", u64::from(m.vsm_bytes) * vaults),
+        ];
+        check_on_chip("registers and scratchpads", &parts, MAX_ON_CHIP_BYTES)?;
 
         self.dram.validate(h.pes, m.bank_bytes, m.atom_bytes)?;
 

@@ -3,7 +3,8 @@
 
 use nbcc_isa::dram::Dram;
 use nbcc_isa::machine::{
-    self, Entry, MachineError, Override, check_mesh, check_multiple, check_name, check_range,
+    self, ENTRY_BYTES, Entry, MAX_ON_CHIP_BYTES, MachineError, Override, check_mesh,
+    check_multiple, check_name, check_on_chip, check_range,
 };
 use nbcc_isa_simt::{Latency, Limits, Unit};
 use serde::{Deserialize, Serialize};
@@ -493,7 +494,35 @@ impl Machine {
                 ),
             ));
         }
-        self.dram.validate(h.banks, m.bank_bytes, m.bank_io_bytes)
+        self.dram.validate(h.banks, m.bank_bytes, m.bank_io_bytes)?;
+        self.validate_on_chip()
+    }
+
+    /// Checks that all registers, memories and tables together can be simulated.
+    fn validate_on_chip(&self) -> Result<(), MachineError> {
+        let (c, m) = (&self.core, &self.memory);
+        let cores = u64::from(self.cores());
+        let subcores = cores * u64::from(self.hierarchy.subcores);
+        let entries = |count: u32| u64::from(count) * ENTRY_BYTES;
+        // A line of the cache is an access of the banks, which may be smaller than its tag.
+        let remote_lines = self.network.remote_cache_bytes / m.bank_io_bytes;
+        let remote_line = u64::from(m.bank_io_bytes.max(32));
+        let parts = [
+            ("registers.far_bytes", u64::from(self.registers.far_bytes) * subcores),
+            ("registers.near_bytes", u64::from(self.registers.near_bytes) * subcores),
+            ("memory.shared_bytes", u64::from(m.shared_bytes) * cores),
+            ("memory.instruction_bytes", u64::from(m.instruction_bytes) * cores),
+            ("network.remote_cache_bytes", u64::from(remote_lines) * remote_line * cores),
+            ("core.subcore_warps", entries(c.subcore_warps) * subcores),
+            ("core.execute_buffer", entries(c.execute_buffer) * 2 * subcores),
+            ("core.offload_engines", entries(c.offload_engines) * subcores),
+            ("core.local_requests", entries(c.local_requests) * subcores),
+            ("core.near_requests", entries(c.near_requests) * subcores),
+            ("core.remote_requests", entries(c.remote_requests) * cores),
+            ("dram.request_queue", entries(self.dram.request_queue) * subcores),
+            ("memory.row_buffers", entries(m.row_buffers * self.hierarchy.banks) * subcores),
+        ];
+        check_on_chip("registers, memories and tables", &parts, MAX_ON_CHIP_BYTES)
     }
 
     /// Cores of the whole machine.
@@ -593,6 +622,29 @@ mod tests {
         for (name, cores) in [("mpu-core", 1), ("mpu-quad", 4)] {
             assert_eq!(Machine::built_in(name).cores(), cores);
             assert!(changed(name).iter().all(|(key, _)| key.starts_with("hierarchy.")));
+        }
+    }
+
+    /// What is there of each core or subcore is counted as often as there are such.
+    #[test]
+    fn memories_and_tables_are_bounded_together() {
+        let cores =
+            ["hierarchy.processors=64", "hierarchy.cores=64", "hierarchy.processor_columns=8"];
+        for (changes, key) in [
+            (&["network.remote_cache_bytes=16777216"][..], "network.remote_cache_bytes"),
+            (&["memory.row_buffers=64", "hierarchy.banks=64"], "memory.row_buffers"),
+            (&["dram.request_queue=4096"], "dram.request_queue"),
+            (&[], ""),
+        ] {
+            let changes: Vec<_> =
+                cores.iter().chain(changes).map(|text| Override::parse(text).unwrap()).collect();
+            match Machine::from_toml(Machine::built_in_text("mpu").unwrap(), &changes) {
+                Ok(_) => assert_eq!(key, ""),
+                Err(error) => {
+                    assert_eq!(error.key.as_deref(), Some(key), "{error}");
+                    assert!(error.help.unwrap().contains("must not exceed"));
+                }
+            }
         }
     }
 

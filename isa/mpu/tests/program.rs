@@ -164,6 +164,21 @@ fn hostile_files_end_in_errors() {
     }
 }
 
+/// The machine in a file is checked as one that is described is.
+#[test]
+fn a_machine_in_a_file_is_bounded() {
+    let mut program = program();
+    program.machine.toml = program
+        .machine
+        .toml
+        .replace("remote_cache_bytes = 32768", "remote_cache_bytes = 16777216")
+        .replace("processors = 8", "processors = 64")
+        .replace("\ncores = 16", "\ncores = 64");
+    let elf = program.to_elf().unwrap();
+    let error = Program::from_elf(&ISA, &elf).unwrap_err().to_string();
+    assert!(error.contains("of them of `network.remote_cache_bytes`"), "{error}");
+}
+
 #[test]
 fn registers_have_entries_where_they_are_used() {
     let mut program = program();

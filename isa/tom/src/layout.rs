@@ -142,9 +142,15 @@ mod tests {
     /// No two lines lie in one place, and none lies nowhere.
     #[test]
     fn every_mapping_is_a_bijection() {
-        for changes in
-            [&[][..], &[("stack.count", "1")], &[("stack.vaults", "1"), ("stack.banks", "2")]]
-        {
+        for changes in [
+            &[][..],
+            &[("stack.count", "1")],
+            &[("stack.vaults", "1"), ("stack.banks", "2")],
+            &[("cache.line_bytes", "32")],
+            &[("cache.line_bytes", "64")],
+            &[("cache.line_bytes", "256"), ("map.lowest_bit", "8")],
+            &[("cache.line_bytes", "1024"), ("map.lowest_bit", "10")],
+        ] {
             let changes: Vec<_> = changes
                 .iter()
                 .map(|(key, value)| nbcc_isa::machine::Override {
@@ -159,7 +165,8 @@ mod tests {
             let text = Machine::built_in_text("tom").unwrap();
             let machine = Machine::from_toml(text, &changes).unwrap();
             let layout = Layout::new(&machine);
-            let lines = u64::from(machine.stack.count) * machine.stack.bytes / 128;
+            let lines = u64::from(machine.stack.count) * machine.stack.bytes
+                / u64::from(machine.cache.line_bytes);
             for mapping in mappings(&machine) {
                 let places: HashSet<Place> = (0..lines).map(|l| layout.place(mapping, l)).collect();
                 assert_eq!(places.len() as u64, lines, "{mapping:?}");

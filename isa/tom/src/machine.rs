@@ -3,7 +3,8 @@
 
 use nbcc_isa::dram::Dram;
 use nbcc_isa::machine::{
-    self, Entry, MachineError, Override, check_multiple, check_name, check_range,
+    self, ENTRY_BYTES, Entry, MAX_ON_CHIP_BYTES, MachineError, Override, check_multiple,
+    check_name, check_on_chip, check_range,
 };
 use nbcc_isa_simt::Limits;
 use serde::{Deserialize, Serialize};
@@ -497,7 +498,35 @@ impl Machine {
             );
             return Err(MachineError::at_key("map.highest_bit", message));
         }
-        Ok(())
+        // A bit inside of a line cannot say where the line lies.
+        let least = line.trailing_zeros();
+        if bits > 0 && self.map.lowest_bit < least {
+            let message = format!(
+                "`map.lowest_bit` is {}, which is inside of a line of {line} bytes",
+                self.map.lowest_bit
+            );
+            return Err(MachineError::at_key("map.lowest_bit", message).with_help(format!(
+                "with `cache.line_bytes` of {line} it must be at least {least}"
+            )));
+        }
+        self.validate_on_chip()
+    }
+
+    /// Checks that all registers, memories and tables together can be simulated.
+    fn validate_on_chip(&self) -> Result<(), MachineError> {
+        let sms = u64::from(self.sms());
+        let entries = |count: u32| u64::from(count) * ENTRY_BYTES;
+        let vaults = u64::from(self.stack.count * self.stack.vaults);
+        let parts = [
+            ("sm.registers", u64::from(self.sm.registers) * 4 * sms),
+            ("sm.shared_bytes", u64::from(self.sm.shared_bytes) * sms),
+            ("sm.warps", entries(self.sm.warps.max(self.stack.warps)) * sms),
+            ("l1.bytes", u64::from(self.l1.bytes) * sms),
+            ("l2.bytes", u64::from(self.l2.bytes)),
+            ("stack.banks", entries(self.stack.banks) * vaults),
+            ("dram.request_queue", entries(self.dram.request_queue) * vaults),
+        ];
+        check_on_chip("registers, memories and tables", &parts, MAX_ON_CHIP_BYTES)
     }
 }
 
@@ -531,6 +560,40 @@ mod tests {
                 assert!(sourced || entry.key == "name", "{} has no source", entry.key);
             }
         }
+    }
+
+    fn changed(changes: &[&str]) -> Result<Machine, MachineError> {
+        let changes: Vec<_> = changes.iter().map(|text| Override::parse(text).unwrap()).collect();
+        Machine::from_toml(Machine::built_in_text("tom").unwrap(), &changes)
+    }
+
+    /// A bit inside of a line does not choose the stack of the line.
+    #[test]
+    fn bits_of_mappings_are_above_lines() {
+        let error = changed(&["cache.line_bytes=256"]).unwrap_err();
+        assert_eq!(error.key.as_deref(), Some("map.lowest_bit"));
+        assert!(error.help.unwrap().ends_with("at least 8"));
+        changed(&["cache.line_bytes=256", "map.lowest_bit=8"]).unwrap();
+        changed(&["cache.line_bytes=256", "stack.count=1"]).unwrap();
+    }
+
+    /// What is there of each multiprocessor or vault is counted as often as there are such.
+    #[test]
+    fn memories_and_tables_are_bounded_together() {
+        for (changes, key) in [
+            (&["l1.bytes=1073741824"][..], "l1.bytes"),
+            (&["gpu.sms=2048", "l1.bytes=1048576"], "l1.bytes"),
+            (&["sm.registers=16777216"], "sm.registers"),
+            (
+                &["stack.count=64", "stack.vaults=256", "dram.request_queue=4096"],
+                "dram.request_queue",
+            ),
+        ] {
+            let error = changed(changes).unwrap_err();
+            assert_eq!(error.key.as_deref(), Some(key), "{error}");
+            assert!(error.help.unwrap().contains("must not exceed"));
+        }
+        changed(&["gpu.sms=4096"]).unwrap();
     }
 
     /// Every value set to what no machine has: an error with a key, or a valid machine.
