@@ -179,16 +179,18 @@ impl<'a> ValueRanges<'a> {
     fn meeting(&self, value: Value, depth: u32) -> Option<ValueRange> {
         let args = self.ways.args.get(&value)?;
         self.known.borrow_mut().insert(value, all(self.func.ty(value).scalar));
-        let range = |&(from, way, arg): &(Block, usize, Value)| {
-            let whole = self.within(arg, depth);
-            let range = match self.func.terminator(from) {
-                Terminator::Branch(cond, ..) => self.under(*cond, way == 0, arg, whole, depth),
-                _ => whole,
-            };
-            self.behind(arg, range, from, depth)
-        };
         let others = args.iter().filter(|&&(.., arg)| arg != value);
-        others.map(range).reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))
+        others.map(|way| self.arriving(way, depth)).reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))
+    }
+
+    /// The range of what comes to a parameter of a block on one way, with what branches on it say.
+    fn arriving(&self, &(from, way, arg): &(Block, usize, Value), depth: u32) -> ValueRange {
+        let whole = self.within(arg, depth);
+        let range = match self.func.terminator(from) {
+            Terminator::Branch(cond, ..) => self.under(*cond, way == 0, arg, whole, depth),
+            _ => whole,
+        };
+        self.behind(arg, range, from, depth)
     }
 
     /// A range of a value, and what branches say that lead to a block alone.
@@ -270,15 +272,13 @@ impl<'a> ValueRanges<'a> {
         let args = self.ways.args.get(&value)?;
         let whole = all(self.func.ty(value).scalar);
         // The test is that of the one branch back.
-        let args = || args.iter().map(|(.., arg)| arg);
-        let back = |&&arg: &&Value| is_next(self.func, arg, value);
-        if args().filter(back).count() != 1 {
+        let is_back = |arg: Value| is_next(self.func, arg, value);
+        if args.iter().filter(|(.., arg)| is_back(*arg)).count() != 1 {
             return None;
         }
-        let starts = args().filter(|arg| **arg != value && !back(arg));
-        let first = starts
-            .map(|&start| self.within(start, depth))
-            .reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))?;
+        let starts = || args.iter().filter(|&&(.., arg)| arg != value && !is_back(arg));
+        let join = |a: ValueRange, b: ValueRange| (a.0.min(b.0), a.1.max(b.1));
+        let mut first = starts().map(|(.., arg)| self.within(*arg, depth)).reduce(join)?;
         if let Some(trips) = trips.and_then(|trips| i64::try_from(trips).ok()) {
             let way = step.checked_mul(trips - 1)?;
             return Some((first.0.checked_add(way.min(0))?, first.1.checked_add(way.max(0))?));
@@ -292,6 +292,18 @@ impl<'a> ValueRanges<'a> {
         if bound.1.checked_add(size - 1)? > whole.1 || bound.0.checked_sub(size - 1)? < whole.0 {
             // The counter may wrap before the test fails.
             return None;
+        }
+        // The first step is taken whatever the bound is, if no test in front of the loop says more.
+        let wraps = |first: ValueRange| {
+            let next = if step > 0 { first.1 } else { first.0 }.checked_add(step);
+            next.is_none_or(|next| next < whole.0 || next > whole.1)
+        };
+        if wraps(first) {
+            self.known.borrow_mut().insert(value, whole);
+            first = starts().map(|way| self.arriving(way, depth)).reduce(join)?;
+            if wraps(first) {
+                return None;
+            }
         }
         let exact = bound.0 == bound.1 && first.0 == first.1;
         match (cond, step.signum()) {
