@@ -105,6 +105,9 @@ fn memory_that_is_short_is_said() {
         "v.ptx",
         &format!("{ptx}.global .b8 v[2147483648];\n.visible .entry k(.param .u64 p) {{ ret; }}\n"),
     );
+    // Of the second, what is given has room, and what the interpreter makes of it has none.
+    write("large.c", "int f(int a[200000000]) { return a[3]; }\n");
+    write("wide.c", "int f(int a[50000000]) { return a[3]; }\n");
     write("k.toml", "grid = 1\nblock = 1\narg = [{ buffer = \"x\", bytes = 1073741824 }]\n");
     for line in [
         "nbcc interp out.halide --size 16384x8192",
@@ -116,6 +119,9 @@ fn memory_that_is_short_is_said() {
         "nbcc interp k.ptx --launch k.toml",
         "nbcc run v.ptx --launch k.toml",
         "nbcc interp v.ptx --launch k.toml",
+        "nbcc interp large.c",
+        "nbcc run large.c",
+        "nbcc interp wide.c",
     ] {
         let outcome = short_of_memory(folder.path(), 900, line);
         assert_eq!(outcome.code, Some(1), "{line}: {}", outcome.stderr);

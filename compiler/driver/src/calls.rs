@@ -38,6 +38,11 @@ pub fn report(session: &mut Session, trap: &interp::Trap) -> Stop {
                 None => error,
             });
         }
+        TrapKind::ArraySize { .. } => {
+            let error = Diagnostic::error(&codes::TRAP, trap.kind.to_string());
+            return session.fail(error.help("make the arrays smaller"));
+        }
+        TrapKind::NoMemory { .. } => return session.fail(limits::no_memory(trap.kind.to_string())),
         TrapKind::Promise { element, is_under, other, promise } => {
             let what = match element {
                 Some((name, number)) => format!("`{name}[{number}]`"),

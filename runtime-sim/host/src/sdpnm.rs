@@ -83,6 +83,11 @@ pub fn call(
     options: &mut Options<'_>,
 ) -> Result<Ran, Fault> {
     let signature = program.signature.as_ref().expect("a program with a signature");
+    // Said before anything is copied that has no room.
+    let most = program.machine.memory_bytes();
+    if arguments.arrays.iter().map(|array| array.bytes.len() as u64).sum::<u64>() > most {
+        return Err(Fault::Full { bytes: most });
+    }
     let core = Core::new(program)?;
     let all = signature.params.iter().enumerate();
     let arrays = all.filter(|(_, param)| param.array.is_some());

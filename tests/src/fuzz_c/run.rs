@@ -162,7 +162,7 @@ fn compare(
         threads: 1,
         progress: &mut |_| {},
     };
-    let request = FunctionRequest { arguments: arguments.clone(), options };
+    let request = FunctionRequest { arguments, options };
     match (should, (runner.call)(binary, request)) {
         (Ok(should), Ok(is)) => {
             if is.result != should.result {

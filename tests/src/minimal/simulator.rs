@@ -36,13 +36,13 @@ fn described(program: &Program) -> Result<FunctionProgram, LoadError> {
 }
 
 /// Calls the function of a binary.
-pub fn call(binary: &[u8], request: FunctionRequest<'_>) -> Result<FunctionRan, RunError> {
+pub fn call(binary: &[u8], request: FunctionRequest<'_, '_>) -> Result<FunctionRan, RunError> {
     let program = Program::from_elf(binary).map_err(RunError::Binary)?;
     let described = described(&program).map_err(RunError::Binary)?;
     let costs = vec![Cost::default(); program.code.text.len()];
     let limit = request.options.cycles();
     let mut core = Core { program: &program, memory: vec![], costs, cycles: 0, limit };
-    let returned = call_on(&mut core, &described.signature, &request.arguments)?;
+    let returned = call_on(&mut core, &described.signature, request.arguments)?;
     let total = |part: fn(&Cost) -> u64| core.costs.iter().map(part).sum::<u64>();
     let instructions = total(|cost| cost.issued);
     let mut statistics = Statistics::new(DEFINITIONS);

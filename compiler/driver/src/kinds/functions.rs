@@ -10,7 +10,7 @@ pub struct FunctionRunner {
     /// What a binary says of itself.
     pub describe: fn(&[u8]) -> Result<FunctionProgram, LoadError>,
     /// Calls the function of a binary on its machine.
-    pub call: fn(&[u8], FunctionRequest<'_>) -> Result<FunctionRan, RunError>,
+    pub call: fn(&[u8], FunctionRequest<'_, '_>) -> Result<FunctionRan, RunError>,
 }
 
 /// What a binary says of itself.
@@ -23,11 +23,11 @@ pub struct FunctionProgram {
 }
 
 /// A call.
-pub struct FunctionRequest<'a> {
+pub struct FunctionRequest<'a, 'o> {
     /// What it is called on.
-    pub arguments: Bound,
+    pub arguments: &'a Bound,
     /// How.
-    pub options: RunOptions<'a>,
+    pub options: RunOptions<'o>,
 }
 
 /// What a call leaves behind.

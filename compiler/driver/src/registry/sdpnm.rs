@@ -50,7 +50,7 @@ fn described(program: &CoreProgram) -> Result<FunctionProgram, LoadError> {
     Ok(FunctionProgram { machine: program.machine.name.clone(), signature })
 }
 
-fn call(binary: &[u8], request: FunctionRequest<'_>) -> Result<FunctionRan, RunError> {
+fn call(binary: &[u8], request: FunctionRequest<'_, '_>) -> Result<FunctionRan, RunError> {
     let program = CoreProgram::from_elf(binary).map_err(RunError::Binary)?;
     described(&program).map_err(RunError::Binary)?;
     let asked = request.options;
@@ -59,7 +59,7 @@ fn call(binary: &[u8], request: FunctionRequest<'_>) -> Result<FunctionRan, RunE
         trace_events: asked.trace.then_some(TRACE_EVENTS),
         progress: asked.progress,
     };
-    let ran = call_on(&program, &request.arguments, &mut options);
+    let ran = call_on(&program, request.arguments, &mut options);
     let ran = ran.map_err(|fault| error(&program, fault))?;
     let Returned { result, arrays } = ran.returned;
     Ok(FunctionRan {

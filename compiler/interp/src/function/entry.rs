@@ -1,10 +1,14 @@
 //! Calls of functions that hosts call: arrays and scalars as a host has them.
 
-use nbcc_analysis::Lanes;
-use nbcc_ir::{Func, Module, Storage};
+use std::collections::BTreeMap;
 
+use nbcc_analysis::Lanes;
+use nbcc_ir::{Func, MemData, Module, Storage};
+
+use super::memory::elements;
 use super::promises::Promises;
-use super::{Array, IntrinsicContext, Memory, Options, Program, Trap, run};
+use super::run::array_of;
+use super::{Array, IntrinsicContext, Memory, Options, Program, Trap, TrapKind, run};
 
 /// The contents of an array parameter.
 #[derive(Clone, Debug)]
@@ -43,20 +47,23 @@ pub fn call(
         scalars.map(|(&value, &bits)| Lanes::splat(function.ty(value), bits)).collect();
     let params = function.interface.iter().flat_map(|interface| &interface.params);
     let given = params.filter_map(|param| Some(&function.mems[param.array.as_ref()?.mem]));
-    let mut memory = Memory::new();
+    let mut all = Vec::new();
     for (mem, array) in given.clone().zip(arrays) {
         // To a function with one dimension, it is all elements in a row.
-        let all = array.extents.iter().map(|&n| u64::from(n)).product::<u64>();
-        let all = [u32::try_from(all).unwrap_or(u32::MAX)];
-        let extents = if mem.extents.len() == 1 { &all[..] } else { &array.extents };
-        let array = Array::from_bytes(mem.element, extents, array.bytes);
-        memory.insert(&mem.name, array);
+        let row = u32::try_from(elements(&array.extents)).unwrap_or(u32::MAX);
+        let extents = if mem.extents.len() == 1 { vec![row] } else { array.extents.clone() };
+        all.push((mem, extents, array.bytes));
     }
-    for mem in function.mems.values().filter(|mem| mem.storage == Storage::Own) {
-        if let Some(extents) = mem.fixed_extents() {
-            memory.insert(&mem.name, Array::from_bytes(mem.element, &extents, &[]));
+    let own = function.mems.values().filter(|mem| mem.storage == Storage::Own);
+    all.extend(own.filter_map(|mem| Some((mem, mem.fixed_extents()?, &[][..]))));
+    let memory = check_size(module, &all, options.array_bytes).and_then(|()| {
+        let mut memory = Memory::new();
+        for (mem, extents, bytes) in &all {
+            memory.insert(&mem.name, array_of(mem, extents, bytes)?);
         }
-    }
+        Ok(memory)
+    });
+    let mut memory = memory.map_err(|kind| Trap::at_start(function, kind))?;
     let mut promises = Promises::default();
     let mut answer = |context: &mut IntrinsicContext<'_>| promises.answer(context);
     let program = Program::of_module(module, func);
@@ -67,4 +74,25 @@ pub fn call(
     };
     let arrays = given.map(|mem| memory.get(&mem.name).map(Array::to_bytes).unwrap_or_default());
     Ok(Called { result: results.first().map(|lanes| lanes.lane(0)), arrays: arrays.collect() })
+}
+
+/// Refuses arrays that take more than `most` bytes together with the data of the module, before there is
+/// any of them.
+fn check_size(
+    module: &Module,
+    arrays: &[(&MemData, Vec<u32>, &[u8])],
+    most: u64,
+) -> Result<(), TrapKind> {
+    let size = |mem: &MemData, extents: &[u32]| {
+        elements(extents).saturating_mul(u64::from(mem.element.bytes()))
+    };
+    let mut objects = BTreeMap::new();
+    for mem in module.functions.values().flat_map(|func| func.mems.values()) {
+        if let (Storage::Object(object), Some(extents)) = (mem.storage, mem.fixed_extents()) {
+            objects.insert(object, size(mem, &extents));
+        }
+    }
+    let arrays = arrays.iter().map(|(mem, extents, _)| size(mem, extents));
+    let bytes = arrays.chain(objects.into_values()).fold(0, u64::saturating_add);
+    if bytes > most { Err(TrapKind::ArraySize { bytes, most }) } else { Ok(()) }
 }

@@ -50,16 +50,19 @@ impl Array {
         Array { element: mem.element, extents, data: vec![0; size], written: vec![false; size] }
     }
 
-    /// An array of elements as they lie in memory, little endian, the rest of the extents zero.
-    /// Panics where there are more than the extents say.
-    pub fn from_bytes(element: Scalar, extents: &[u32], bytes: &[u8]) -> Array {
-        let size: u64 = extents.iter().map(|&e| u64::from(e)).product();
-        let size = usize::try_from(size).expect("an array fits the address space");
+    /// An array of elements as they lie in memory, little endian, the rest of the extents zero; `None`
+    /// where the system has no memory for it. Panics where there are more than the extents say.
+    pub fn from_bytes(element: Scalar, extents: &[u32], bytes: &[u8]) -> Option<Array> {
+        let size = usize::try_from(elements(extents)).ok()?;
+        let (mut data, mut written) = (Vec::new(), Vec::new());
+        data.try_reserve_exact(size).ok()?;
+        written.try_reserve_exact(size).ok()?;
         let word = |bytes: &[u8]| bytes.iter().rev().fold(0, |bits, &b| bits << 8 | u64::from(b));
-        let mut data: Vec<u64> = bytes.chunks(element.bytes() as usize).map(word).collect();
+        data.extend(bytes.chunks(element.bytes() as usize).map(word));
         assert!(data.len() <= size, "elements for {extents:?}");
         data.resize(size, 0);
-        Array::new(element, extents, data)
+        written.resize(size, true);
+        Some(Array { element, extents: extents.to_vec(), data, written })
     }
 
     /// The elements as they lie in memory, little endian.
@@ -80,6 +83,11 @@ impl Array {
         }
         Some(index as usize)
     }
+}
+
+/// The elements of an array.
+pub(super) fn elements(extents: &[u32]) -> u64 {
+    extents.iter().fold(1, |all: u64, &extent| all.saturating_mul(extent.into()))
 }
 
 /// Everything a run reads and writes.

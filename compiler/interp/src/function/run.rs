@@ -7,6 +7,7 @@ use nbcc_ir::{
     Terminator, Type, Value,
 };
 
+use super::memory::elements;
 use super::{Array, Memory, Trap, TrapKind};
 
 /// What is run: a function, and the module its calls lead to.
@@ -39,6 +40,8 @@ pub struct Options {
     pub call_depth: usize,
     /// Elements of local memory objects at most.
     pub local_elements: u64,
+    /// Bytes of the arrays of a function that [`call`](super::call) calls at most, its own ones included.
+    pub array_bytes: u64,
     /// Whether a read of what was never written is a trap; else it reads zero.
     pub trap_uninitialised: bool,
 }
@@ -49,6 +52,7 @@ impl Default for Options {
             step_limit: 1_000_000_000,
             call_depth: 256,
             local_elements: 1 << 26,
+            array_bytes: 1 << 30,
             trap_uninitialised: false,
         }
     }
@@ -162,7 +166,7 @@ fn object_name(object: Object) -> String {
 
 /// Gives memory the data objects of a module that are memory objects somewhere, as they are at the
 /// start, unless it has them.
-fn add_objects(module: &Module, memory: &mut Memory) {
+fn add_objects(module: &Module, memory: &mut Memory) -> Result<(), TrapKind> {
     for mem in module.functions.values().flat_map(|func| func.mems.values()) {
         let (Storage::Object(object), Some(extents)) = (mem.storage, mem.fixed_extents()) else {
             continue;
@@ -170,9 +174,16 @@ fn add_objects(module: &Module, memory: &mut Memory) {
         let name = object_name(object);
         if memory.named(&name).is_none() {
             let bytes = &module.objects[object].bytes;
-            memory.insert(&name, Array::from_bytes(mem.element, &extents, bytes));
+            memory.insert(&name, array_of(mem, &extents, bytes)?);
         }
     }
+    Ok(())
+}
+
+/// The array of a memory object that begins with these bytes.
+pub(super) fn array_of(mem: &MemData, extents: &[u32], bytes: &[u8]) -> Result<Array, TrapKind> {
+    Array::from_bytes(mem.element, extents, bytes)
+        .ok_or_else(|| TrapKind::NoMemory { mem: mem.name.clone(), elements: elements(extents) })
 }
 
 struct Frame<'a> {
@@ -207,14 +218,10 @@ impl<'a> Execution<'a> {
         let mut execution =
             Execution { module: program.module, frames: Vec::new(), options: *options, steps: 0 };
         let func = program.func;
-        if let Some(module) = program.module {
-            add_objects(module, memory);
-        }
-        execution.enter(func, args, memory).map_err(|kind| Trap {
-            kind: Box::new(kind),
-            function: func.name.clone(),
-            span: None,
-        })?;
+        let added = program.module.map_or(Ok(()), |module| add_objects(module, memory));
+        added
+            .and_then(|()| execution.enter(func, args, memory))
+            .map_err(|kind| Trap::at_start(func, kind))?;
         Ok(execution)
     }
 

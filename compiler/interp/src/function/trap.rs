@@ -1,7 +1,7 @@
 //! Why a run ended without a result.
 
 use nbcc_base::Span;
-use nbcc_ir::Space;
+use nbcc_ir::{Function, Space};
 
 /// A run that ended with an error, and where.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -13,6 +13,13 @@ pub struct Trap {
     pub function: String,
     /// The source of the instruction.
     pub span: Option<Span>,
+}
+
+impl Trap {
+    /// Before the first instruction of a function.
+    pub(super) fn at_start(func: &Function, kind: TrapKind) -> Trap {
+        Trap { kind: Box::new(kind), function: func.name.clone(), span: None }
+    }
 }
 
 /// What ends a run.
@@ -70,6 +77,22 @@ pub enum TrapKind {
     /// Local memory objects larger than the options allow.
     #[error("local memory objects of more than {0} elements")]
     LocalSize(u64),
+    /// Arrays larger than the options allow.
+    #[error("the arrays take {bytes} bytes, and the interpreter takes {most}")]
+    ArraySize {
+        /// The bytes of all of them.
+        bytes: u64,
+        /// The bytes allowed.
+        most: u64,
+    },
+    /// The system has no memory for an array.
+    #[error("there is no memory for the {elements} elements of %{mem}")]
+    NoMemory {
+        /// The array.
+        mem: String,
+        /// Its elements.
+        elements: u64,
+    },
     /// Arguments of another number or of other types than the parameters.
     #[error("the arguments do not fit the parameters")]
     Arguments,

@@ -321,6 +321,7 @@ impl Job<'_> {
         };
         let Runner::Function(runner) = &tools.entry.runner else { panic!("a runner of functions") };
         let (binary, values) = self.compile(session, tools, variant, program.clone(), |_| ())?;
+        let arguments = &arguments;
         let (seconds, ran) =
             self.timed(|options| (runner.call)(&binary, FunctionRequest { arguments, options }));
         let ran = ran.map_err(|error| run::failed(session, &self.source.path, error))?;

@@ -127,7 +127,7 @@ fn job(
 
 fn simulate(session: &mut Session, args: &RunArgs, job: &Job) -> Result<FunctionRan, Stop> {
     let result = watched(|progress| {
-        let arguments = job.arguments.clone();
+        let arguments = &job.arguments;
         let request = FunctionRequest { arguments, options: options(args, progress) };
         (job.runner.call)(&job.binary, request)
     });
